@@ -1,0 +1,41 @@
+"""What can go wrong, one class for each meaning; every message says what was given, what is allowed, what to do."""
+
+
+class PencilmapError(Exception):
+    """Base of all errors that input can cause."""
+
+
+class UnitError(PencilmapError):
+    """A quantity has no unit, the wrong one, or is no number."""
+
+
+class TorusError(PencilmapError):
+    """A torus that cannot exist, or a coordinate outside it."""
+
+
+class MachineError(PencilmapError):
+    """A machine file that is unknown, unreadable or incomplete."""
+
+
+class GridError(PencilmapError):
+    """A process grid that does not fit the tasks or the transform."""
+
+
+class MappingError(PencilmapError):
+    """Ranks and slots are not one to one."""
+
+
+class PlacementError(PencilmapError):
+    """A placement that is unknown or cannot be made for this torus and grid."""
+
+
+class MapfileError(PencilmapError):
+    """A placement file that cannot be read; the message names file and line."""
+
+
+class RoutingError(PencilmapError):
+    """An unknown routing rule, or one that this network cannot follow."""
+
+
+class RecordError(PencilmapError):
+    """A run record that cannot be read or does not follow the schema."""
