@@ -1,0 +1,83 @@
+"""What no routing, and what no mapping, can beat.
+
+Source: Jagode, Hein, Trew, UT-CS-08-613 (2008), eq. 4 to 15 (bisection); the composition bound is ours (docs/theory).
+"""
+
+from fractions import Fraction
+
+import numpy as np
+
+from pencilmap.model.torus import Torus  # noqa: F401  (doctest)
+
+
+def cut_bound(torus, exchange, node_of_rank):
+    """The largest load per cable and dimension that no routing can avoid, by cutting the machine with planes.
+
+    A ring is cut twice, a line once; what must cross from one side to the other is shared evenly by the links cut.
+    This is the paper's bisection argument (eq. 4 to 15) for any placement, with the best place for the cut.
+
+    Returns
+    -------
+    tuple of Fraction
+        Bytes per cable for each dimension.
+    """
+    coordinates = torus.coordinates(node_of_rank)[exchange.members]
+    return tuple(_worst_cut(torus, _plane_traffic(torus.shape[i], exchange, coordinates[..., i]), i)
+                 for i in range(torus.n_dimensions))
+
+
+def _plane_traffic(n, exchange, position):
+    """Bytes from plane a to plane b of one dimension: int array, shape (n, n); `position` has shape (groups, size)."""
+    groups = len(position)
+    cell = position + np.arange(groups)[:, None] * n
+
+    def by_plane(weight):
+        found = np.bincount(cell.ravel(), np.broadcast_to(weight, cell.shape).ravel(), groups * n)
+        return found.astype(np.int64).reshape(groups, n)
+
+    sent = by_plane(exchange.send_weight) * exchange.group_weight[:, None]
+    return sent.T @ by_plane(exchange.receive_weight) * exchange.unit_bytes
+
+
+def _worst_cut(torus, planes, i):
+    """`planes`: int array, shape (n, n), bytes from plane a to plane b."""
+    n = torus.shape[i]
+    if n == 1:
+        return Fraction(0)
+    box = np.zeros((n + 1, n + 1), dtype=np.int64)
+    box[1:, 1:] = planes.cumsum(axis=0).cumsum(axis=1)
+    sent = np.concatenate([[0], planes.sum(axis=1).cumsum()])
+    received = np.concatenate([[0], planes.sum(axis=0).cumsum()])
+    low, high = np.triu_indices(n + 1, 1)
+    if not torus.is_ring(i):
+        low, high = np.zeros(n - 1, dtype=np.int64), np.arange(1, n)
+    inside = box[high, high] - box[low, high] - box[high, low] + box[low, low]
+    leaving = sent[high] - sent[low] - inside
+    entering = received[high] - received[low] - inside
+    links = torus.g(i) * torus.lines(i) * torus.cables[i]
+    return Fraction(int(max(leaving.max(), entering.max())), links)
+
+
+def machine_bound(torus):
+    """The full machine's all-to-all: what the two exchanges together cannot be below.
+
+    Whatever the mapping, the two exchanges together bring every task's block to every other task, so together they move
+    across each cut at least what one all-to-all of the whole machine would. With k of n planes on one side that is
+    k (n-k) / n^2 of D_T.
+
+    Returns
+    -------
+    tuple of Fraction
+        For each dimension the bound on m_row + m_column, per cable: n_i/g_i where n_i is even.
+
+    Examples
+    --------
+    >>> [str(m) for m in machine_bound(Torus((8, 3, 4, 1), wrap=(1, 1, 0, 1)))]
+    ['4', '4/3', '4', '0']
+    """
+    def bound(i):
+        n = torus.shape[i]
+        k = n // 2
+        return Fraction(4 * k * (n - k), n * torus.g(i) * torus.cables[i])
+
+    return tuple(bound(i) for i in range(torus.n_dimensions))

@@ -1,0 +1,82 @@
+"""A mapping: for every grid rank the node and the slot it sits on."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pencilmap.model.errors import MappingError
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.torus import Torus
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """Every rank has one slot and no slot two ranks; checked whenever a Mapping is made.
+
+    Parameters
+    ----------
+    torus : Torus
+    grid : ProcessGrid
+    tasks_per_node : int
+    node_of_rank : int array, shape (P,)
+        Node number of each rank, first dimension fastest.
+    slot_of_rank : int array, shape (P,)
+        Slot inside the node, 0 <= slot < tasks_per_node.
+    name : str
+        What made it, e.g. ``box:2x2x2``.
+
+    Raises
+    ------
+    MappingError
+        When ranks and slots are not one to one.
+    """
+
+    torus: Torus
+    grid: ProcessGrid
+    tasks_per_node: int
+    node_of_rank: np.ndarray = field(repr=False)
+    slot_of_rank: np.ndarray = field(repr=False)
+    name: str = "unnamed"
+
+    def __post_init__(self):
+        for attribute in ("node_of_rank", "slot_of_rank"):
+            array = np.array(getattr(self, attribute), dtype=np.int64)
+            array.setflags(write=False)
+            object.__setattr__(self, attribute, array)
+        check_bijection(self)
+
+    @property
+    def n_tasks(self):
+        return self.grid.n_tasks
+
+    @property
+    def fills_torus(self):
+        """Whether no slot stays idle."""
+        return self.n_tasks == self.torus.n_nodes * self.tasks_per_node
+
+    def coordinates(self):
+        """Coordinates of each rank: int array, shape (P, d)."""
+        return self.torus.coordinates(self.node_of_rank)
+
+
+def check_bijection(mapping):
+    """Raise MappingError unless every rank has one slot of the torus and no slot two ranks."""
+    node, slot, T = mapping.node_of_rank, mapping.slot_of_rank, mapping.tasks_per_node
+    for what, array in (("nodes", node), ("slots", slot)):
+        if array.shape != (mapping.n_tasks,):
+            raise MappingError(f"grid {mapping.grid} needs {what} for {mapping.n_tasks} ranks, got {array.size}")
+    outside = np.flatnonzero((node < 0) | (node >= mapping.torus.n_nodes))
+    if outside.size:
+        raise MappingError(f"rank {outside[0]} sits on node {node[outside[0]]}, but torus {mapping.torus} has nodes "
+                           f"0..{mapping.torus.n_nodes - 1}")
+    outside = np.flatnonzero((slot < 0) | (slot >= T))
+    if outside.size:
+        raise MappingError(f"rank {outside[0]} has slot {slot[outside[0]]}; with {T} tasks per node slots are 0..{T - 1}")
+    place = node * T + slot
+    order = np.argsort(place, kind="stable")
+    twice = np.flatnonzero(np.diff(place[order]) == 0)
+    if twice.size:
+        first, second = order[twice[0]], order[twice[0] + 1]
+        where = tuple(mapping.torus.coordinates(node[first]).tolist())
+        raise MappingError(f"ranks {first} and {second} both sit on node {where} slot {slot[first]}; "
+                           "every slot takes one rank")

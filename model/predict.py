@@ -1,0 +1,204 @@
+"""The prediction for one mapping: effective lengths, loads, bounds, times, certificate."""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from pencilmap.model.bounds import cut_bound, machine_bound
+from pencilmap.model.exchange import exchanges
+from pencilmap.model.loads import m_scale, m_time
+from pencilmap.model.pattern import effective_length, ring_load
+from pencilmap.model.product import Product, product_of
+from pencilmap.model.routing import DEFAULT_ROUTING, routing
+
+
+@dataclass(frozen=True)
+class ExchangePrediction:
+    """One exchange of a mapping; lists have one entry for each dimension, all on the m scale (4 load N / D_T).
+
+    m : the paper's effective lengths (eq. 16) for a product image; the best plane cut for any other.
+    load : largest routed load.
+    t_s : seconds by the routed load; bound_s : by m. None without bandwidth or transform.
+    busiest : (node coordinates, axis, direction) of the busiest link, None when it was not located.
+    """
+
+    m: tuple
+    load: tuple
+    hop_length: Fraction
+    t_s: float | None
+    bound_s: float | None
+    busiest: tuple | None = None
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What `predict` says of one mapping."""
+
+    torus: object
+    tasks_per_node: int
+    grid: object
+    placement: str
+    product: object
+    routing: str
+    row: ExchangePrediction
+    column: ExchangePrediction
+    certificate: float
+    notes: tuple = field(default=())
+
+    @property
+    def t_s(self):
+        """Seconds of both exchanges, None when there is no time."""
+        return None if self.row.t_s is None else self.row.t_s + self.column.t_s
+
+    @property
+    def cost(self):
+        """What the search minimises: the worst routed length of the rows plus that of the columns (exact)."""
+        return worst(self.row.load, self.torus) + worst(self.column.load, self.torus)
+
+    def as_dict(self):
+        """For JSON: plain numbers and lists."""
+        def numbers(values):
+            return [_plain(v) for v in values]
+
+        result = {"torus": str(self.torus), "shape": list(self.torus.shape), "wrap": list(self.torus.wrap),
+                  "tasks_per_node": self.tasks_per_node, "grid": [self.grid.R, self.grid.C], "placement": self.placement,
+                  "patterns": None if self.product is None else str(self.product), "routing": self.routing,
+                  "m_source": "cut" if self.product is None else "paper"}
+        for name, exchange in (("row", self.row), ("column", self.column)):
+            result |= {f"m_{name}": numbers(exchange.m), f"load_{name}": numbers(exchange.load),
+                       f"hops_{name}": _plain(exchange.hop_length), f"t_{name}_s": exchange.t_s,
+                       f"bound_{name}_s": exchange.bound_s, f"busiest_{name}": _link(exchange.busiest)}
+        return result | {"t_s": self.t_s, "certificate": self.certificate, "notes": list(self.notes)}
+
+
+def _plain(value):
+    value = Fraction(value)
+    return int(value) if value.denominator == 1 else float(value)
+
+
+def _link(busiest):
+    if busiest is None:
+        return None
+    node, axis, direction = busiest
+    return {"node": list(node), "axis": axis, "direction": "+" if direction > 0 else "-"}
+
+
+def predict(placed, transform=None, routing_name=DEFAULT_ROUTING, name=None):
+    """Predict both exchanges of a placement.
+
+    A `Product` with even blocks under split dimension order is predicted in closed form, whatever its size; everything
+    else by routing every message.
+
+    Parameters
+    ----------
+    placed : Product or Mapping
+    transform : Transform, optional
+        Without it there are no times, only lengths.
+    routing_name : str
+        A name of `pencilmap.model.routing.ROUTINGS`.
+    name : str, optional
+        What to call the placement; its own name by default.
+
+    Returns
+    -------
+    Prediction
+    """
+    product = placed if isinstance(placed, Product) else product_of(placed)
+    if transform is not None:
+        transform.check_grid(placed.grid)
+    even = transform is None or transform.divides_evenly(placed.grid)
+    if product is not None and even and routing_name == DEFAULT_ROUTING:
+        return predict_product(product, transform, name or _name(placed))
+    mapping = placed.mapping() if isinstance(placed, Product) else placed
+    return predict_routed(mapping, transform, routing_name, name or _name(placed), product)
+
+
+def predict_routed(mapping, transform=None, routing_name=DEFAULT_ROUTING, name=None, product=None):
+    """Predict a mapping by the load of every link; `product` when it is known to be one."""
+    parts = [_routed(mapping, product, exchange, transform, routing_name)
+             for exchange in exchanges(mapping.grid, transform)]
+    even = parts if _is_even(mapping.grid, transform) else [
+        _routed(mapping, product, exchange, None, routing_name) for exchange in exchanges(mapping.grid)]
+    certificate = _certificate(mapping.torus, *even) if mapping.fills_torus else None
+    return Prediction(mapping.torus, mapping.tasks_per_node, mapping.grid, name or mapping.name, product, routing_name,
+                      *parts, certificate, tuple(_notes(product, *parts, mapping.fills_torus)))
+
+
+def predict_product(product, transform=None, name=None):
+    """Predict a product placement in closed form: no array as long as the ranks, any size of machine.
+
+    Blocks are taken as even; dimension-ordered routing with split ties.
+    """
+    parts = [_closed(product, owner, transform) for owner in "rc"]
+    return Prediction(product.torus, product.tasks_per_node, product.grid, name or str(product), product, DEFAULT_ROUTING,
+                      *parts, _certificate(product.torus, *parts), tuple(_notes(product, *parts, True)))
+
+
+def _name(placed):
+    return str(placed) if isinstance(placed, Product) else placed.name
+
+
+def _is_even(grid, transform):
+    return transform is None or transform.divides_evenly(grid)
+
+
+def _routed(mapping, product, exchange, transform, routing_name):
+    torus = mapping.torus
+    loads = routing(routing_name)(torus, exchange, mapping.node_of_rank)
+    m = _paper(product, exchange.name[0], torus) if product else tuple(
+        m_scale(b, torus, exchange.total_bytes) for b in cut_bound(torus, exchange, mapping.node_of_rank))
+    busiest = None
+    if loads.halves.any():
+        node, i, direction = loads.busiest()
+        busiest = (tuple(torus.coordinates(node).tolist()), torus.axes[i], direction)
+    hops = m_scale(loads.hop_bytes(), torus, exchange.total_bytes) / torus.n_nodes
+    return ExchangePrediction(m, loads.on_m_scale(), hops, *_times(loads.on_m_scale(), m, torus, transform), busiest)
+
+
+def _closed(product, owner, transform):
+    torus = product.torus
+    m = _paper(product, owner, torus)
+    lines = [ring_load(p, owner, torus.is_ring(i)) for i, p in enumerate(product.dimensions)]
+    load = tuple(line.largest / cables for line, cables in zip(lines, torus.cables))
+    hops = sum(line.total / n for line, n in zip(lines, torus.shape))
+    busiest = None
+    if any(load):
+        i = max(range(len(load)), key=lambda j: _cost_of(load, torus)[j])
+        node = tuple(lines[i].position if j == i else 0 for j in range(len(load)))
+        busiest = (node, torus.axes[i], lines[i].direction)
+    return ExchangePrediction(m, load, hops, *_times(load, m, torus, transform), busiest)
+
+
+def _times(load, m, torus, transform):
+    return [None if transform is None else m_time(x, torus, transform.total_bytes) for x in (load, m)]
+
+
+def _paper(product, owner, torus):
+    return tuple(effective_length(p, owner, torus, i) for i, p in enumerate(product.dimensions))
+
+
+def worst(lengths, torus):
+    """The worst dimension: lengths, slower dimensions counted longer by their bandwidth. Exact fractions."""
+    return max(_cost_of(lengths, torus))
+
+
+def _cost_of(lengths, torus):
+    if torus.bandwidth is None:
+        return [Fraction(x) for x in lengths]
+    fastest = Fraction(max(torus.bandwidth))
+    return [Fraction(x) * fastest / Fraction(rate) for x, rate in zip(lengths, torus.bandwidth)]
+
+
+def _certificate(torus, row, column):
+    """How far from optimal at most: both exchanges over the all-to-all of the full machine; 1.0 is provably optimal."""
+    floor = worst(machine_bound(torus), torus)
+    return float((worst(row.load, torus) + worst(column.load, torus)) / floor) if floor else 1.0
+
+
+def _notes(product, row, column, full):
+    if product is None:
+        yield "no product of digit patterns: m is the best plane cut, a lower bound for any routing"
+    elif (max(row.m), max(column.m)) != (max(row.load), max(column.load)):
+        yield ("the paper's m and the routed load differ (odd ring, uneven blocks, or a routing that does not split ties); "
+               "the routed load applies to the times")
+    if not full:
+        yield "slots stay idle: no certificate for the machine as a whole"

@@ -1,0 +1,244 @@
+"""Torus and mesh networks: coordinates, links, rings. No MPI, no files, no clock.
+
+Nodes are numbered with the first dimension fastest: node = x + nx*(y + ny*z).
+This is the only place that decides what rings of one and two nodes are: a ring of one has no link; a ring of two has
+one cable, whether it is called open or wrapped, unless `cables` asks for more.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+import numpy as np
+
+from pencilmap.model.errors import TorusError
+
+MAX_DIMENSIONS = 8
+MAX_NODES = 1 << 40  # a shape is only numbers; what is made from it may be refused earlier
+
+
+@dataclass(frozen=True)
+class Torus:
+    """An n-dimensional torus or mesh of nodes.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Nodes in each dimension, 1 to 8 dimensions.
+    wrap : tuple of bool, optional
+        Whether the dimension closes to a ring (g=2 of the paper) or is an open line (g=1). All closed by default.
+    bandwidth : tuple of float, optional
+        Bytes per second of one link (one direction of one cable) in each dimension; None when only loads are asked for.
+    cables : tuple of int, optional
+        Parallel cables between two neighbours in each dimension; 1 by default.
+    axes : str, optional
+        One letter for each dimension; ``xyz`` up to three dimensions, ``abcdefgh`` beyond.
+
+    Examples
+    --------
+    >>> Torus((8, 8, 8)).n_nodes, Torus((8, 8, 8)).n_cables
+    (512, 1536)
+    >>> [Torus((n,)).n_cables for n in (1, 2, 3)]
+    [0, 1, 3]
+    """
+
+    shape: tuple
+    wrap: tuple = None
+    bandwidth: tuple = None
+    cables: tuple = None
+    axes: str = None
+
+    def __post_init__(self):
+        def fill(name, value):
+            object.__setattr__(self, name, value)
+
+        shape = tuple(int(n) for n in self.shape)
+        fill("shape", shape)
+        if not 1 <= len(shape) <= MAX_DIMENSIONS:
+            raise TorusError(f"a torus has 1 to {MAX_DIMENSIONS} dimensions, not {len(shape)}")
+        if min(shape) < 1:
+            raise TorusError(f"torus {_times(shape)} has an empty dimension; every extent must be 1 or more")
+        if prod(shape) > MAX_NODES:
+            raise TorusError(f"torus {_times(shape)} has {prod(shape)} nodes; at most {MAX_NODES} are supported")
+        fill("wrap", _per_dimension("wrap", self.wrap, shape, True, bool))
+        fill("cables", _per_dimension("cables", self.cables, shape, 1, int))
+        if min(self.cables) < 1:
+            raise TorusError(f"cables {self.cables}: two neighbours need at least one cable")
+        if self.bandwidth is not None:
+            fill("bandwidth", _per_dimension("bandwidth", self.bandwidth, shape, None, float))
+            if min(self.bandwidth) <= 0:
+                raise TorusError(f"bandwidth {self.bandwidth}: every link needs more than 0 bytes per second")
+        axes = self.axes or ("xyz" if len(shape) <= 3 else "abcdefgh")[:len(shape)]
+        if len(axes) != len(shape) or len(set(axes)) != len(axes) or "t" in axes or not axes.isalpha():
+            raise TorusError(f"axes {axes!r}: {len(shape)} different letters other than t (the slot) are needed")
+        fill("axes", axes)
+
+    @property
+    def n_dimensions(self):
+        return len(self.shape)
+
+    @property
+    def n_nodes(self):
+        return prod(self.shape)
+
+    def is_ring(self, i):
+        """Whether dimension `i` really has a way round: wrapped and more than two nodes."""
+        return self.wrap[i] and self.shape[i] > 2
+
+    def g(self, i):
+        """The paper's g: 2 where a cut of dimension `i` severs two cables, 1 where it severs one."""
+        return 2 if self.is_ring(i) else 1
+
+    def cable_positions(self, i):
+        """How many pairs of neighbours one line of dimension `i` has."""
+        return self.shape[i] if self.is_ring(i) else self.shape[i] - 1
+
+    def lines(self, i):
+        """How many lines run in dimension `i`."""
+        return self.n_nodes // self.shape[i]
+
+    @property
+    def n_cables(self):
+        return sum(self.lines(i) * self.cable_positions(i) * self.cables[i] for i in range(self.n_dimensions))
+
+    @cached_property
+    def strides(self):
+        """Difference of the node number along each dimension (first dimension fastest)."""
+        return tuple(prod(self.shape[:i]) for i in range(self.n_dimensions))
+
+    def coordinates(self, node):
+        """Coordinates of node numbers: shape ``node.shape + (d,)``.
+
+        >>> Torus((4, 4, 2)).coordinates(21).tolist()
+        [1, 1, 1]
+        """
+        node = np.asarray(node, dtype=np.int64)
+        return np.stack([node // s % n for s, n in zip(self.strides, self.shape)], axis=-1)
+
+    def node(self, coordinates):
+        """Node numbers of coordinates, the inverse of `coordinates`."""
+        coordinates = np.asarray(coordinates, dtype=np.int64)
+        if coordinates.shape[-1] != self.n_dimensions:
+            raise TorusError(f"a node of torus {self} has {self.n_dimensions} coordinates, not {coordinates.shape[-1]}")
+        outside = (coordinates < 0) | (coordinates >= np.array(self.shape))
+        if outside.any():
+            bad = coordinates.reshape(-1, self.n_dimensions)[outside.reshape(-1, self.n_dimensions).any(axis=1)][0]
+            raise TorusError(self.outside(bad))
+        return coordinates @ np.array(self.strides, dtype=np.int64)
+
+    def outside(self, coordinates):
+        """The sentence that says which coordinate lies outside and what is allowed, or None when all lie inside."""
+        for axis, value, n in zip(self.axes, coordinates, self.shape):
+            if not 0 <= value < n:
+                where = ", ".join(str(int(c)) for c in coordinates)
+                return f"node ({where}) is outside torus {self}; {axis} must be 0..{n - 1}"
+        return None
+
+    def __str__(self):
+        return format_torus(self)
+
+
+def _times(shape):
+    return "x".join(str(n) for n in shape)
+
+
+def _per_dimension(name, value, shape, default, kind):
+    if value is None:
+        value = (default,) * len(shape)
+    value = tuple(kind(v) for v in value)
+    if len(value) != len(shape):
+        raise TorusError(f"{name} has {len(value)} entries, but the torus {_times(shape)} has {len(shape)} dimensions")
+    return value
+
+
+_TORUS = re.compile(r"\d+w?(?:x\d+w?)*(?::mesh|:torus)?")
+
+
+def parse_torus(text, **options):
+    """Read a shape: ``8x8x8`` (all wrap), ``8x8x8:mesh``, or per dimension ``8wx8x4w`` (w: wrapped).
+
+    Parameters
+    ----------
+    text : str
+    **options
+        Passed to `Torus` (bandwidth, cables, axes).
+
+    Examples
+    --------
+    >>> parse_torus("8wx8x4w").wrap
+    (True, False, True)
+    >>> str(parse_torus("4x4:mesh")), str(parse_torus("4wx4w"))
+    ('4x4:mesh', '4x4')
+    """
+    if len(text) > 200 or not _TORUS.fullmatch(text):
+        raise TorusError(f"torus {text[:60]!r} is not understood; write 8x8x8 (all dimensions wrap), 8x8x8:mesh, "
+                         "or 8wx8x4w (w marks the dimensions that wrap)")
+    body, _, kind = text.partition(":")
+    parts = body.split("x")
+    if kind and "w" in body:
+        raise TorusError(f"torus {text!r} says both :{kind} and w; use one of them")
+    wrap = tuple(p.endswith("w") for p in parts) if "w" in body else (kind != "mesh",) * len(parts)
+    return Torus(tuple(int(p.rstrip("w")) for p in parts), wrap, **options)
+
+
+def format_torus(torus):
+    """The shortest text that `parse_torus` reads back to the same shape and wrap."""
+    if all(torus.wrap):
+        return _times(torus.shape)
+    if not any(torus.wrap):
+        return _times(torus.shape) + ":mesh"
+    return "x".join(f"{n}{'w' if w else ''}" for n, w in zip(torus.shape, torus.wrap))
+
+
+TIES = ("split", "parity", "plus")
+
+
+def ring_link_loads(legs, ring, tie="split"):
+    """Loads of the links of one line from its legs, in halves so that split ties stay integers.
+
+    Parameters
+    ----------
+    legs : int array, shape (..., n, n)
+        ``legs[..., a, b]``: what goes from position a to position b of the line.
+    ring : bool
+        Whether the line closes; if so legs take the shorter way.
+    tie : {"split", "parity", "plus"}
+        What happens at half a ring: half each way; + from even and - from odd coordinates; always +.
+
+    Returns
+    -------
+    numpy.ndarray of int64, shape (..., 2, n)
+        ``[..., 0, p]``: halves carried by the link p -> p+1; ``[..., 1, p]``: by p -> p-1.
+
+    Notes
+    -----
+    The link p -> p+1 carries every upward leg that starts k = (p-a) mod n before it and is longer than k: suffix sums
+    over the length, then a sum along the diagonals; O(n^2) for each line.
+
+    Examples
+    --------
+    >>> ring_link_loads(np.eye(4, k=2, dtype=int), True).tolist()    # 0 -> 2 and 1 -> 3 on a ring of 4
+    [[1, 2, 1, 0], [2, 1, 0, 1]]
+    """
+    n = legs.shape[-1]
+    a, k = np.ogrid[:n, :n]
+    by_length = np.take_along_axis(legs, np.broadcast_to((a + k) % n, legs.shape), axis=-1)  # [a, steps upwards]
+    up = np.select([2 * k < n, 2 * k > n], [2, 0], default=_TIE_SHARE[tie](a)) if ring else np.where(a + k < n, 2, 0)
+    upward = _suffix_sums(by_length * up)
+    downward = _suffix_sums(np.roll((by_length * (2 - up))[..., ::-1], 1, axis=-1))  # [a, steps downwards]
+    p = k.T
+    return np.stack([upward[..., a.T, (p - a.T) % n].sum(axis=-1),
+                     downward[..., a.T, (a.T - p) % n].sum(axis=-1)], axis=-2)
+
+
+def _suffix_sums(lengths):
+    """What is longer than k steps, for k = 0, 1, ...: exclusive suffix sums along the last axis."""
+    return lengths[..., ::-1].cumsum(axis=-1)[..., ::-1] - lengths
+
+
+_TIE_SHARE = {  # halves that go upwards, by the coordinate the leg starts from
+    "split": lambda a: np.ones_like(a),
+    "parity": lambda a: np.where(a % 2 == 0, 2, 0),
+    "plus": lambda a: np.full_like(a, 2),
+}

@@ -1,0 +1,76 @@
+"""Quantities with their unit written out: text at the edges, SI floats inside."""
+
+from functools import cache
+
+from pencilmap.model.errors import UnitError
+
+
+@cache
+def _registry():
+    import pint  # slow to import, and not every command reads a quantity
+
+    return pint.UnitRegistry()
+
+
+def parse(text, unit):
+    """Turn ``"148 MB/s"`` into a float in the SI unit asked for.
+
+    Parameters
+    ----------
+    text : str
+        Number and unit, e.g. ``"148 MB/s"``, ``"141.1 MiB/s"``, ``"100 ns"``, ``"1.4 Gbit/s"``.
+    unit : str
+        SI unit of the result, e.g. ``"byte/s"`` or ``"s"``.
+
+    Raises
+    ------
+    UnitError
+        When `text` is no number with a unit of that kind.
+
+    Examples
+    --------
+    >>> parse("148 MB/s", "byte/s")
+    148000000.0
+    >>> parse("1.4 Gbit/s", "byte/s")
+    175000000.0
+    """
+    import pint
+
+    try:
+        quantity = _registry().Quantity(text)
+        value = float(quantity.m_as(unit))
+    except (pint.errors.PintError, ValueError, TypeError, AssertionError, AttributeError, SyntaxError) as error:
+        raise UnitError(f"{text!r} is no quantity in {unit}; write a number and a unit, e.g. "
+                        f"{_EXAMPLE.get(unit, unit)!r}") from error
+    if not value >= 0 or value == float("inf"):
+        raise UnitError(f"{text!r} is not a finite quantity of zero or more")
+    return value
+
+
+_EXAMPLE = {"byte/s": "148 MB/s", "s": "100 ns"}
+
+
+def milliseconds(seconds):
+    """A time in ms with four significant digits, ``-`` when there is none.
+
+    >>> milliseconds(0.0283408), milliseconds(None)
+    ('28.34 ms', '-')
+    """
+    return "-" if seconds is None else f"{_four(seconds * 1e3)} ms"
+
+
+def megabytes_per_second(rate):
+    """A bandwidth in MB/s (1e6 bytes per second), ``-`` when there is none.
+
+    >>> megabytes_per_second(148e6)
+    '148.0 MB/s'
+    """
+    return "-" if rate is None else f"{_four(rate / 1e6)} MB/s"
+
+
+def _four(value):
+    if value == 0:
+        return "0"
+    from math import floor, log10
+
+    return f"{value:.{max(0, 3 - floor(log10(abs(value))))}f}"
