@@ -1,0 +1,69 @@
+"""Placements: a table from a name to the function that makes it.
+
+A placement is a function ``(argument, torus, grid, tasks_per_node) -> Product or Mapping``; `argument` is the text after
+the colon, "" when there is none. A new placement is one file here and one line below.
+"""
+
+from dataclasses import dataclass
+from typing import Callable
+
+from pencilmap.mapper.placements.best import best
+from pencilmap.mapper.placements.box import box, line, plane
+from pencilmap.mapper.placements.default import default
+from pencilmap.mapper.placements.digits import digits
+from pencilmap.mapper.placements.file import from_file
+from pencilmap.model.errors import PlacementError
+from pencilmap.model.product import Product
+
+
+@dataclass(frozen=True)
+class Placement:
+    """One line of the table."""
+
+    make: Callable
+    usage: str
+    meaning: str
+
+
+PLACEMENTS = {
+    "best": Placement(best, "best", "the best product placement, found exactly"),
+    "default": Placement(default, "default[:ORDER]", "the launcher's order, first letter fastest: xyzt (default), txyz, zyxt, ..."),
+    "line": Placement(line, "line[:AXIS]", "rows are lines along an axis (default x)"),
+    "plane": Placement(plane, "plane[:AXES]", "rows are planes (default xy)"),
+    "box": Placement(box, "box:2x2x2", "rows are dense boxes, columns every n-th node"),
+    "digits": Placement(digits, "digits:x=r2c4,y=..,t=..", "digit patterns, low digit first: r rows, c columns"),
+    "file": Placement(from_file, "file:PATH[,FORMAT]", "a mapfile or hostfile; the format is guessed unless named"),
+}
+
+
+def place(text, torus, grid, tasks_per_node=1):
+    """Make the placement that `text` describes.
+
+    Parameters
+    ----------
+    text : str
+        Name and argument, e.g. ``box:2x2x2``; see `PLACEMENTS`.
+    torus : Torus
+    grid : ProcessGrid
+    tasks_per_node : int
+
+    Returns
+    -------
+    Product or Mapping
+
+    Raises
+    ------
+    PlacementError, GridError, MapfileError
+    """
+    name, _, argument = text.partition(":")
+    if name not in PLACEMENTS:
+        raise PlacementError(f"placement {text!r} is unknown; known are "
+                             f"{', '.join(p.usage for p in PLACEMENTS.values())}")
+    return PLACEMENTS[name].make(argument, torus, grid, tasks_per_node)
+
+
+def as_mapping(placed, name):
+    """The mapping of a placement, called `name`."""
+    from dataclasses import replace
+
+    return placed.mapping(name) if isinstance(placed, Product) else replace(placed, name=name)

@@ -1,0 +1,213 @@
+"""Predictions beside what was measured: run records of real and simulated runs, and the published table."""
+
+import json
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+from pencilmap.mapper.placements import as_mapping, place
+from pencilmap.model.errors import PencilmapError, RecordError
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.mapping import Mapping
+from pencilmap.model.machine import load_machine
+from pencilmap.model.predict import predict
+from pencilmap.model.published import bluegene_l_512
+from pencilmap.model.torus import parse_torus
+from pencilmap.model.transform import Transform
+from pencilmap.model.units import parse
+
+SCHEMA = "pencilmap-run-record/1"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One exchange, predicted and measured.
+
+    measured_s is the median over the repetitions of the slowest rank. link_bandwidth is eq. 16 solved for B with the
+    paper's m: m D_T / (4 N t), bytes per second, in the dimension that bounds the exchange.
+    """
+
+    source: str
+    network: str
+    torus: str
+    tasks_per_node: int
+    grid: str
+    placement: str
+    transform: str
+    exchange: str
+    m: float | None
+    predicted_s: float | None
+    measured_s: float
+    spread: tuple
+    ratio: float | None
+    link_bandwidth: float | None
+    busiest: str | None
+    note: str = ""
+
+    def as_dict(self):
+        return {**self.__dict__, "spread": list(self.spread)}
+
+
+def compare_records(records, source):
+    """Join run records with the predictions for the placement that each of them really had.
+
+    Parameters
+    ----------
+    records : iterable of dict
+        Run records (see the schema of `fft_runner`).
+    source : str
+        Named in the result.
+
+    Returns
+    -------
+    list of Comparison
+        Row and column exchange of each record.
+    """
+    return [row for number, record in enumerate(records, 1) for row in _compare_record(record, f"{source}:{number}")]
+
+
+def read_records(path):
+    """Run records of a JSON lines file, each checked against the schema."""
+    try:
+        lines = Path(path).read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise RecordError(f"{path} cannot be read: {error}") from error
+    records = [_parse(line, path, number) for number, line in enumerate(lines, 1) if line.strip()]
+    if not records:
+        raise RecordError(f"{path} holds no run record; fft_runner --json {path} writes one")
+    return records
+
+
+def _parse(line, path, number):
+    import jsonschema
+
+    try:
+        record = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise RecordError(f"{path} line {number} is no JSON: {error}") from error
+    error = jsonschema.exceptions.best_match(_validator().iter_errors(record))
+    if error is not None:
+        where = ".".join(str(p) for p in error.absolute_path) or "top level"
+        raise RecordError(f"{path} line {number} is no run record of {SCHEMA}: {where}: {error.message[:300]}")
+    return record
+
+
+@lru_cache
+def _validator():
+    import jsonschema
+
+    schema = json.loads((files("pencilmap.fft_runner") / "run_record.schema.json").read_text("utf-8"))
+    return jsonschema.Draft202012Validator(schema)
+
+
+def _compare_record(record, source):
+    transform = Transform(*record["size"])
+    prediction, note = _prediction_of(record, transform)
+    labels = record["labels"]
+    for name in ("row", "column"):
+        samples = record["phases"][f"exchange_{name}"]["max_s"]
+        yield _row(source, labels.get("network", "real"), prediction, name, record["grid"], transform, median(samples),
+                   (min(samples), max(samples)), labels.get("placement", record["placement"]["source"]), note)
+
+
+def _row(source, network, prediction, name, grid, transform, measured, spread, placement, note):
+    exchange = prediction and getattr(prediction, name)
+    predicted = exchange and exchange.t_s
+    timed = bool(predicted) and measured > 0
+    return Comparison(
+        source, network, str(prediction.torus) if prediction else "-",
+        prediction.tasks_per_node if prediction else 0, "x".join(map(str, grid)), placement, str(transform), name,
+        float(max(exchange.m)) if exchange else None, predicted, measured, spread,
+        measured / predicted if timed else None, _bandwidth(exchange, prediction, transform, measured) if timed else None,
+        _link(exchange.busiest) if exchange else None, note)
+
+
+def _bandwidth(exchange, prediction, transform, measured):
+    """Equation 16 solved for B in the dimension that bounds: the nominal bandwidth times bound over measured."""
+    torus = prediction.torus
+    i = max(range(torus.n_dimensions), key=lambda j: float(exchange.m[j]) / torus.bandwidth[j])
+    return float(exchange.m[i]) * transform.total_bytes / (4 * torus.n_nodes * measured)
+
+
+def _link(busiest):
+    if busiest is None:
+        return None
+    node, axis, direction = busiest
+    return f"({','.join(map(str, node))}){'+' if direction > 0 else '-'}{axis}"
+
+
+def _prediction_of(record, transform):
+    """Prediction for the placement in the record, or None and the reason."""
+    placement, labels = record["placement"], record["labels"]
+    if placement["torus"] is None or any(r["coordinate"] is None for r in placement["ranks"]):
+        return None, "the run does not know its torus: give --machine-torus and a placement to the runner"
+    bandwidth = _bandwidths(labels)
+    shape = parse_torus(placement["torus"])
+    rates = None if bandwidth is None else bandwidth * (shape.n_dimensions if len(bandwidth) == 1 else 1)
+    torus = parse_torus(placement["torus"], bandwidth=rates)
+    mapping = _mapping_of(record, torus, labels.get("placement", "recorded"))
+    note = "coordinates were assumed, not found: the times are not those of this torus" \
+        if placement["coordinate_source"] == "assumed" else ""
+    if rates is None:
+        note = "no bandwidth: label the run machine=NAME or link_bandwidth='148 MB/s'"
+    return predict(mapping, transform), note
+
+
+def _bandwidths(labels):
+    if "link_bandwidth" in labels:
+        return tuple(parse(part, "byte/s") for part in labels["link_bandwidth"].split(","))
+    if "machine" in labels:
+        rates = load_machine(labels["machine"]).torus.bandwidth
+        return rates if len(set(rates)) > 1 else rates[:1]
+    return None
+
+
+def _mapping_of(record, torus, name):
+    ranks = sorted(record["placement"]["ranks"], key=lambda r: r["rank"])
+    try:
+        nodes = torus.node(np.array([r["coordinate"] for r in ranks]))
+        return Mapping(torus, ProcessGrid(*record["grid"]), record["placement"]["tasks_per_node"] or 1, nodes,
+                       np.array([r["slot"] for r in ranks]), name)
+    except PencilmapError as error:
+        raise RecordError(f"the record's placement is impossible: {error}") from error
+
+
+def compare_published():
+    """Every published cell of Blue Gene/L beside the prediction; for totals the prediction is the communication alone."""
+    machine = load_machine("bluegene-l")
+    return [_published_row(cell, _published_prediction(machine.torus, cell)) for cell in bluegene_l_512()]
+
+
+def _published_prediction(torus, cell):
+    return _predict_cached(torus, cell.placement, cell.grid, cell.tasks_per_node, cell.transform)
+
+
+@lru_cache(maxsize=256)
+def _predict_cached(torus, placement, grid, tasks_per_node, transform):
+    return predict(as_mapping(place(placement, torus, grid, tasks_per_node), placement), transform)
+
+
+def _published_row(cell, prediction):
+    source = f"UT-CS-08-613 App. A, {cell.mode}"
+    if cell.phase == "total":
+        predicted = prediction.t_s
+        return Comparison(source, "published", str(prediction.torus), cell.tasks_per_node, str(cell.grid), cell.placement,
+                          str(cell.transform), "total", None, predicted, cell.time_s, (cell.time_s,) * 2,
+                          cell.time_s / predicted, None, None, "communication alone; the FFTs are not in the prediction")
+    return _row(source, "published", prediction, cell.phase, (cell.grid.R, cell.grid.C), cell.transform, cell.time_s,
+                (cell.time_s,) * 2, cell.placement, _what_the_bound_leaves_out(cell))
+
+
+def _what_the_bound_leaves_out(cell):
+    """Why a published cell is not expected within 10 % of the bound, empty where it is."""
+    if cell.transform.nx <= 256:
+        return "cost of each message is not in the bound"
+    if cell.mapping == "cube64":
+        return "contention inside the box is not in the bound"
+    if cell.mapping == "cube8" and cell.mode == "CO":
+        return "injection limit of a task is not in the bound" if cell.phase == "row" else ""
+    return ""

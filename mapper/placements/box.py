@@ -1,0 +1,66 @@
+"""Rows on dense boxes: lines, planes and cubes, columns on the complement.
+
+Source: Jagode, Hein, Trew, UT-CS-08-613 (2008), sec. 4.
+"""
+
+from math import prod
+
+from pencilmap.model.errors import PlacementError
+from pencilmap.model.grid import check_tasks
+from pencilmap.model.pattern import Pattern
+from pencilmap.model.product import Product
+
+
+def box(argument, torus, grid, tasks_per_node):
+    """Rows on boxes of the given extents, e.g. ``2x2x2``.
+
+    >>> from pencilmap.model.grid import ProcessGrid
+    >>> from pencilmap.model.torus import Torus
+    >>> str(box("2x2x2", Torus((8, 8, 8)), ProcessGrid(8, 64), 1))
+    'digits:x=r2c4,y=r2c4,z=r2c4'
+    """
+    parts = argument.split("x")
+    if not all(p.isdecimal() and p.isascii() and int(p) for p in parts) or len(parts) != torus.n_dimensions:
+        raise PlacementError(f"box {argument!r} is not understood; torus {torus} needs {torus.n_dimensions} extents, e.g. "
+                             f"box:{'x'.join(['2'] * torus.n_dimensions)}")
+    return _boxes(f"box:{argument}", [int(p) for p in parts], torus, grid, tasks_per_node)
+
+
+def line(argument, torus, grid, tasks_per_node):
+    """Rows on lines along an axis; x, the first, unless named."""
+    axes = argument or torus.axes[0]
+    if len(axes) != 1:
+        raise PlacementError(f"line:{argument} names {len(axes)} axes; a line has one of {', '.join(torus.axes)}")
+    return _whole(f"line:{axes}", axes, torus, grid, tasks_per_node)
+
+
+def plane(argument, torus, grid, tasks_per_node):
+    """Rows on planes of two axes; the first two unless named."""
+    axes = argument or torus.axes[:2]
+    if len(axes) != 2 or axes[0] == axes[1]:
+        raise PlacementError(f"plane:{argument} is not understood; a plane has two of the axes {', '.join(torus.axes)}")
+    return _whole(f"plane:{axes}", axes, torus, grid, tasks_per_node)
+
+
+def _whole(name, axes, torus, grid, tasks_per_node):
+    unknown = [a for a in axes if a not in torus.axes]
+    if unknown:
+        raise PlacementError(f"{name}: torus {torus} has no axis {unknown[0]!r}, only {', '.join(torus.axes)}")
+    extents = [n if a in axes else 1 for a, n in zip(torus.axes, torus.shape)]
+    return _boxes(name, extents, torus, grid, tasks_per_node)
+
+
+def _boxes(name, extents, torus, grid, tasks_per_node):
+    check_tasks(grid, torus.n_nodes * tasks_per_node, f"torus {torus} with {tasks_per_node} tasks per node")
+    for axis, extent, n in zip(torus.axes, extents, torus.shape):
+        if n % extent:
+            raise PlacementError(f"{name}: extent {extent} does not divide the {n} nodes of dimension {axis} of torus "
+                                 f"{torus}; take a divisor of {n}")
+    nodes = prod(extents)
+    slots, rest = divmod(grid.R, nodes)
+    if rest or slots == 0 or tasks_per_node % slots:
+        allowed = ", ".join(str(nodes * k) for k in range(1, tasks_per_node + 1) if tasks_per_node % k == 0)
+        raise PlacementError(f"{name} has {nodes} nodes, which rows of {grid.R} tasks do not fill; with {tasks_per_node} "
+                             f"tasks per node rows must have {allowed} tasks")
+    patterns = tuple(Pattern((("r", e), ("c", n // e))) for e, n in zip(extents, torus.shape))
+    return Product(torus, patterns, Pattern((("r", slots), ("c", tasks_per_node // slots))))

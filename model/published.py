@@ -1,0 +1,52 @@
+"""Published measurements, as data: who measured what, on which machine, under which mapping."""
+
+import csv
+from dataclasses import dataclass
+from importlib.resources import files
+
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.transform import Transform
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One measured time of the Blue Gene/L table.
+
+    tasks_per_node : 1 (CO mode) or 2 (VN mode)
+    mapping : "default", "cube8" or "cube64", the paper's words
+    phase : "row", "column" or "total" (which contains the FFTs)
+    """
+
+    tasks_per_node: int
+    grid: ProcessGrid
+    mapping: str
+    phase: str
+    transform: Transform
+    time_s: float
+
+    @property
+    def mode(self):
+        return {1: "CO", 2: "VN"}[self.tasks_per_node]
+
+    @property
+    def placement(self):
+        """Our name for the mapping. The default order in VN mode is not stated; either slot order gives the same m."""
+        return {"cube8": "box:2x2x2", "cube64": "box:4x4x4", "default": "default"}[self.mapping]
+
+
+def bluegene_l_512():
+    """Times of a forward 3D-FFT on 512 chips of Blue Gene/L, from Appendix A of Jagode, Hein, Trew, UT-CS-08-613 (2008).
+
+    >>> cells = bluegene_l_512()
+    >>> max(cell.time_s for cell in cells if cell.phase == "row")
+    0.277
+    """
+    text = (files("pencilmap.model.data") / "bluegene_l_512.csv").read_text("utf-8")
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    return [_cell(line) for line in csv.DictReader(lines) if line["time_ms"]]
+
+
+def _cell(line):
+    n = int(line["n"])
+    return Cell({"CO": 1, "VN": 2}[line["mode"]], ProcessGrid(int(line["row_length"]), int(line["column_length"])),
+                line["mapping"], line["phase"], Transform(n, n, n), float(line["time_ms"]) * 1e-3)
