@@ -1,0 +1,243 @@
+#include "platform_file.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <sstream>
+
+namespace pencilmap {
+
+namespace {
+
+constexpr long max_nodes = 1L << 20; /* keeps node numbers and link names far from any overflow */
+
+/* Thrown by the value readers; read_platform adds file and line. */
+class ValueError : public std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+std::string trimmed(const std::string &text)
+{
+    const char *blank = " \t\r";
+    const size_t first = text.find_first_not_of(blank);
+    return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(blank) - first + 1);
+}
+
+std::vector<std::string> words(const std::string &text)
+{
+    std::istringstream stream(text);
+    std::vector<std::string> result;
+    for (std::string word; stream >> word;)
+        result.push_back(word);
+    return result;
+}
+
+double number(const std::string &text)
+{
+    size_t used = 0;
+    double value = NAN;
+    try {
+        value = std::stod(text, &used);
+    } catch (const std::logic_error &) { /* not a number, or outside double: refused below */
+    }
+    if (used != text.size() || !std::isfinite(value))
+        throw ValueError("'" + text + "' is not a number");
+    return value;
+}
+
+double positive(const std::string &text)
+{
+    const double value = number(text);
+    if (value <= 0)
+        throw ValueError("'" + text + "' must be above 0");
+    return value;
+}
+
+double not_negative(const std::string &text)
+{
+    const double value = number(text);
+    if (value < 0)
+        throw ValueError("'" + text + "' must be 0 or above");
+    return value;
+}
+
+int whole(const std::string &text, long least, long most)
+{
+    const bool digits = !text.empty() && text.size() < 10 && text.find_first_not_of("0123456789") == std::string::npos;
+    const long value = digits ? std::stol(text) : least - 1;
+    if (value < least || value > most)
+        throw ValueError("'" + text + "' must be a whole number from " + std::to_string(least) + " to " +
+                         std::to_string(most));
+    return static_cast<int>(value);
+}
+
+/* One value for each dimension, or one for all of them. */
+template <typename T, typename Reader>
+std::vector<T> for_each_dimension(const std::string &text, int dimension_count, Reader read_one)
+{
+    std::vector<T> values;
+    for (const std::string &word : words(text))
+        values.push_back(read_one(word));
+    if (values.size() == 1)
+        values.resize(dimension_count, values[0]);
+    if (static_cast<int>(values.size()) != dimension_count)
+        throw ValueError("'" + text + "' has " + std::to_string(values.size()) + " values; give 1 or " +
+                         std::to_string(dimension_count) + ", as shape has dimensions");
+    return values;
+}
+
+/* Shapes: 8x8x8 wraps everywhere, 8x8x8:mesh nowhere, 8wx8x4w in the dimensions marked w. */
+void read_shape(Platform &platform, const std::string &text)
+{
+    Torus &torus = platform.torus;
+    std::string extents = text;
+    const size_t colon = text.find(':');
+    const bool mesh = colon != std::string::npos;
+    if (mesh && text.substr(colon) != ":mesh")
+        throw ValueError("'" + text + "': only ':mesh' may follow the extents");
+    if (mesh)
+        extents.resize(colon);
+    const bool marked = extents.find('w') != std::string::npos;
+    if (mesh && marked)
+        throw ValueError("'" + text + "': ':mesh' and the wrap mark w exclude each other");
+
+    std::istringstream stream(extents + "x");
+    long nodes = 1;
+    for (std::string extent; std::getline(stream, extent, 'x');) {
+        const bool wrap = !extent.empty() && extent.back() == 'w';
+        if (wrap)
+            extent.pop_back();
+        torus.extents.push_back(whole(extent, 1, max_nodes));
+        torus.wraps.push_back(marked ? wrap : !mesh);
+        nodes *= torus.extents.back();
+        if (nodes > max_nodes)
+            throw ValueError("'" + text + "' has more than " + std::to_string(max_nodes) + " nodes");
+    }
+    if (torus.dimension_count() > max_dimensions)
+        throw ValueError("'" + text + "' has " + std::to_string(torus.dimension_count()) + " dimensions; at most " +
+                         std::to_string(max_dimensions) + " are allowed");
+}
+
+void read_bandwidth(Platform &platform, const std::string &text)
+{
+    platform.bandwidth_bytes_per_s = for_each_dimension<double>(text, platform.torus.dimension_count(), positive);
+}
+
+void read_cables(Platform &platform, const std::string &text)
+{
+    platform.cables = for_each_dimension<int>(text, platform.torus.dimension_count(),
+                                              [](const std::string &word) { return whole(word, 1, 1000); });
+}
+
+void read_order(Platform &platform, const std::string &text)
+{
+    const int dimensions = platform.torus.dimension_count();
+    std::vector<int> order;
+    for (const std::string &word : words(text))
+        order.push_back(whole(word, 0, dimensions - 1));
+    std::vector<int> sorted = order, all(dimensions);
+    std::sort(sorted.begin(), sorted.end());
+    std::iota(all.begin(), all.end(), 0);
+    if (sorted != all)
+        throw ValueError("'" + text + "' must name each dimension from 0 to " + std::to_string(dimensions - 1) + " once");
+    platform.torus.order = order;
+}
+
+void read_tie(Platform &platform, const std::string &text)
+{
+    if (text != "parity" && text != "plus")
+        throw ValueError("'" + text + "' must be parity or plus");
+    platform.torus.tie = text == "plus" ? Tie::plus : Tie::parity;
+}
+
+/* In this order the values are read, whatever the order of the lines: shape tells how many values the others have. */
+const struct Key {
+    const char *name;
+    void (*read)(Platform &, const std::string &);
+} keys[] = {
+    {"shape", read_shape},
+    {"bandwidth_bytes_per_s", read_bandwidth},
+    {"cables", read_cables},
+    {"latency_s", [](Platform &p, const std::string &text) { p.latency_s = not_negative(text); }},
+    {"injection_bytes_per_s", [](Platform &p, const std::string &text) { p.injection_bytes_per_s = not_negative(text); }},
+    {"loopback_bytes_per_s", [](Platform &p, const std::string &text) { p.loopback_bytes_per_s = positive(text); }},
+    {"speed_flops", [](Platform &p, const std::string &text) { p.speed_flops = positive(text); }},
+    {"tie", read_tie},
+    {"order", read_order},
+    {"usage_file", [](Platform &p, const std::string &text) { p.usage_file = text; }},
+};
+
+std::string key_names()
+{
+    std::string names;
+    for (const Key &key : keys)
+        names += (names.empty() ? "" : ", ") + std::string(key.name);
+    return names;
+}
+
+bool is_key(const std::string &name)
+{
+    return std::any_of(std::begin(keys), std::end(keys), [&](const Key &key) { return name == key.name; });
+}
+
+struct Line {
+    int number;
+    std::string value;
+};
+
+std::map<std::string, Line> read_lines(std::istream &text, const std::string &name)
+{
+    std::map<std::string, Line> lines;
+    int line_number = 0;
+    for (std::string line; std::getline(text, line);) {
+        const std::string where = name + " line " + std::to_string(++line_number) + ": ";
+        line = trimmed(line.substr(0, line.find('#')));
+        if (line.empty())
+            continue;
+        const size_t equals = line.find('=');
+        const std::string key = trimmed(line.substr(0, equals));
+        const std::string value = equals == std::string::npos ? "" : trimmed(line.substr(equals + 1));
+        if (equals == std::string::npos || value.empty())
+            throw PlatformFileError(where + "'" + line + "' is not of the form 'key = value'");
+        if (!is_key(key))
+            throw PlatformFileError(where + "unknown key '" + key + "'; known are " + key_names());
+        if (!lines.insert({key, {line_number, value}}).second)
+            throw PlatformFileError(where + key + " is given twice, first in line " +
+                                    std::to_string(lines[key].number));
+    }
+    if (text.bad())
+        throw PlatformFileError(name + ": cannot be read to its end");
+    for (const char *needed : {"shape", "bandwidth_bytes_per_s"})
+        if (!lines.count(needed))
+            throw PlatformFileError(name + ": " + needed + " is missing");
+    return lines;
+}
+
+} // namespace
+
+Platform read_platform(std::istream &text, const std::string &name)
+{
+    const std::map<std::string, Line> lines = read_lines(text, name);
+    Platform platform;
+    for (const Key &key : keys) {
+        const auto line = lines.find(key.name);
+        if (line == lines.end())
+            continue;
+        try {
+            key.read(platform, line->second.value);
+        } catch (const ValueError &error) {
+            throw PlatformFileError(name + " line " + std::to_string(line->second.number) + ": " + key.name + " " +
+                                    error.what());
+        }
+    }
+    if (platform.cables.empty())
+        platform.cables.assign(platform.torus.dimension_count(), 1);
+    if (platform.torus.order.empty()) {
+        platform.torus.order.resize(platform.torus.dimension_count());
+        std::iota(platform.torus.order.begin(), platform.torus.order.end(), 0);
+    }
+    return platform;
+}
+
+} // namespace pencilmap

@@ -1,0 +1,57 @@
+/* A torus or mesh and the way of a message through it. No SimGrid, no files: geometry only.
+ *
+ * Routing: dimension-ordered, the shorter way round each ring. A message that goes half way round has two shortest ways;
+ *   Tie::parity  + from even and - from odd coordinates of that ring, so that both directions carry the same
+ *   Tie::plus    always +
+ * Source:  W. J. Dally, C. L. Seitz, "Deadlock-free message routing in multiprocessor interconnection networks",
+ *          IEEE Transactions on Computers 36 (1987), for the order of dimensions; the tie rule is ours.
+ * Cost:    one step for each hop.
+ *
+ * Node numbers run with the first dimension fastest: number = x + nx*(y + ny*(z + ...)).
+ */
+#ifndef PENCILMAP_SIMULATED_TORUS_TORUS_HPP
+#define PENCILMAP_SIMULATED_TORUS_TORUS_HPP
+
+#include <string>
+#include <vector>
+
+namespace pencilmap {
+
+constexpr int max_dimensions = 8;
+
+enum class Tie { parity, plus };
+
+using Coordinate = std::vector<int>;
+
+/* One link of a route: the link that leaves `node` in `dimension`, `direction` +1 or -1. */
+struct Hop {
+    int dimension;
+    int direction;
+    int node;
+};
+
+struct Torus {
+    std::vector<int> extents;
+    std::vector<bool> wraps; /* as asked for; is_ring() says what comes of it */
+    std::vector<int> order;  /* dimensions in the order in which a message is routed */
+    Tie tie = Tie::parity;
+
+    int dimension_count() const { return static_cast<int>(extents.size()); }
+    int node_count() const;
+    Coordinate coordinate_of(int node) const;
+    int node_of(const Coordinate &coordinate) const;
+
+    /* Two nodes share one cable with or without wrap; a single node has none. Decided here and nowhere else. */
+    bool is_ring(int dimension) const { return wraps[dimension] && extents[dimension] > 2; }
+    bool has_link(int node, int dimension, int direction) const;
+};
+
+/* The links from source to target in the order of travel; none if they are the same node. */
+std::vector<Hop> route(const Torus &torus, int source, int target);
+
+/* Coordinates joined by '-': "0-3-2". */
+std::string coordinate_text(const Coordinate &coordinate);
+
+} // namespace pencilmap
+
+#endif

@@ -1,0 +1,196 @@
+/* A torus or mesh for `smpirun -platform libtorus_platform.so`. The file named by PENCILMAP_PLATFORM describes it.
+ *
+ * SimGrid's own TORUS cluster sends nearly all messages that go half way round a ring in the + direction, which costs up
+ * to twice the time and differs by mapping (README.md has the figures). Its classes cannot be extended from outside;
+ * NetZoneImpl can, so the zone below is our own and asks torus.cpp for every route.
+ *
+ * Links:
+ *   0-3-2:0+           leaves node (0, 3, 2) in dimension 0 upwards; one in each direction of each cable
+ *   0-3-2:injection    shared by all that the node sends, :ejection by all that it receives; only with a limit
+ *   loopback           between ranks of one node; as fast for many messages as for one
+ */
+#include "platform_file.hpp"
+
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iomanip>
+#include <iostream>
+#include <map>
+#include <simgrid/kernel/resource/NetworkModelIntf.hpp>
+#include <simgrid/kernel/routing/NetPoint.hpp>
+#include <simgrid/kernel/routing/NetZoneImpl.hpp>
+#include <simgrid/s4u.hpp>
+
+namespace {
+
+namespace s4u = simgrid::s4u;
+namespace routing = simgrid::kernel::routing;
+using simgrid::kernel::resource::StandardLinkImpl;
+
+constexpr const char *platform_variable = "PENCILMAP_PLATFORM";
+
+[[noreturn]] void give_up(const std::string &message)
+{
+    std::cerr << "torus_platform: " << message << std::endl;
+    /* No destructors: SimGrid is half built, and its own would hide the message under a backtrace. */
+    std::_Exit(EXIT_FAILURE);
+}
+
+/* Messages and bytes that each link carries, kept apart by the date on which the messages start: the ranks start an
+ * exchange together, so an exchange is one date. SimGrid asks for the bandwidth factor of every message once, and that is
+ * the one public call which knows both the size and the links, so the counting happens there. */
+class LinkUsage {
+    struct Traffic {
+        long long messages = 0;
+        long long bytes = 0; /* with the envelope that SMPI adds to each message */
+    };
+    std::map<double, std::map<std::string, Traffic>> traffic_; /* start -> link -> traffic */
+
+public:
+    void count(double size_bytes, const std::vector<s4u::Link *> &links)
+    {
+        auto &now = traffic_[s4u::Engine::get_clock()];
+        for (const s4u::Link *link : links) {
+            Traffic &traffic = now[link->get_name()];
+            traffic.messages++;
+            traffic.bytes += std::llround(size_bytes);
+        }
+    }
+
+    void write(const std::string &path) const
+    {
+        std::ofstream out(path);
+        out << "# start_s link messages bytes\n" << std::setprecision(12);
+        for (const auto &[start_s, links] : traffic_)
+            for (const auto &[link, traffic] : links)
+                out << start_s << ' ' << link << ' ' << traffic.messages << ' ' << traffic.bytes << '\n';
+        if (!out.flush())
+            give_up("usage_file '" + path + "' cannot be written: " + std::strerror(errno));
+    }
+};
+
+class TorusZone : public routing::NetZoneImpl {
+    const pencilmap::Platform platform_;
+    const pencilmap::Torus &torus_ = platform_.torus;
+    std::vector<StandardLinkImpl *> cables_; /* links along the cables, at cable_index() */
+    std::vector<StandardLinkImpl *> injections_, ejections_;
+    StandardLinkImpl *loopback_ = nullptr;
+
+    size_t cable_index(int node, int dimension, int direction) const
+    {
+        return (static_cast<size_t>(node) * torus_.dimension_count() + dimension) * 2 + (direction > 0);
+    }
+
+    StandardLinkImpl *make_link(const std::string &name, double bandwidth_bytes_per_s, double latency_s)
+    {
+        return get_iface()->create_link(name, bandwidth_bytes_per_s)->set_latency(latency_s)->seal()->get_impl();
+    }
+
+    void make_cables(int node, const std::string &name)
+    {
+        for (int d = 0; d < torus_.dimension_count(); d++)
+            for (int direction : {-1, +1})
+                if (torus_.has_link(node, d, direction))
+                    cables_[cable_index(node, d, direction)] =
+                        make_link(name + ":" + std::to_string(d) + (direction > 0 ? "+" : "-"),
+                                  platform_.bandwidth_bytes_per_s[d] * platform_.cables[d], platform_.latency_s);
+    }
+
+    void make_node(int node)
+    {
+        const std::string name = pencilmap::coordinate_text(torus_.coordinate_of(node));
+        get_iface()->create_host("node-" + name, platform_.speed_flops)->seal();
+        make_cables(node, name);
+        if (platform_.injection_bytes_per_s > 0) {
+            injections_.push_back(make_link(name + ":injection", platform_.injection_bytes_per_s, 0));
+            ejections_.push_back(make_link(name + ":ejection", platform_.injection_bytes_per_s, 0));
+        }
+    }
+
+public:
+    TorusZone(const std::string &name, const pencilmap::Platform &platform) : NetZoneImpl(name), platform_(platform)
+    {
+        cables_.resize(cable_index(torus_.node_count(), 0, -1));
+    }
+
+    /* Nodes are made in the order of their numbers and before anything else, so a NetPoint's id is its node number. */
+    void build()
+    {
+        for (int node = 0; node < torus_.node_count(); node++)
+            make_node(node);
+        loopback_ = get_iface()
+                        ->create_link("loopback", platform_.loopback_bytes_per_s)
+                        ->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE)
+                        ->seal()
+                        ->get_impl();
+        seal();
+    }
+
+    void get_local_route(const routing::NetPoint *source, const routing::NetPoint *target, routing::Route *into,
+                         double *latency_s) override
+    {
+        auto &links = into->link_list_;
+        if (source == target) {
+            links.push_back(loopback_);
+            return;
+        }
+        if (!injections_.empty())
+            links.push_back(injections_[source->id()]);
+        for (const auto &hop : pencilmap::route(torus_, static_cast<int>(source->id()), static_cast<int>(target->id()))) {
+            links.push_back(cables_[cable_index(hop.node, hop.dimension, hop.direction)]);
+            if (latency_s)
+                *latency_s += platform_.latency_s;
+        }
+        if (!ejections_.empty())
+            links.push_back(ejections_[target->id()]);
+    }
+
+    void get_graph(const s_xbt_graph_t *, std::map<std::string, xbt_node_t, std::less<>> *,
+                   std::map<std::string, xbt_edge_t, std::less<>> *) override
+    {
+        /* only SimGrid's drawings of platforms ask for this */
+    }
+};
+
+pencilmap::Platform platform_from_environment()
+{
+    const char *path = std::getenv(platform_variable);
+    if (!path || !*path)
+        give_up(std::string(platform_variable) + " is not set; it must name a platform file, see README.md");
+    std::ifstream file(path);
+    if (!file)
+        give_up(std::string(platform_variable) + "='" + path + "' cannot be opened: " + std::strerror(errno));
+    try {
+        return pencilmap::read_platform(file, path);
+    } catch (const pencilmap::PlatformFileError &error) {
+        give_up(error.what());
+    }
+}
+
+void count_usage(TorusZone &zone, const std::string &path)
+{
+    static LinkUsage usage;
+    zone.get_iface()->get_network_model()->set_bw_factor_cb(
+        [](double size_bytes, const s4u::Host *, const s4u::Host *, const std::vector<s4u::Link *> &links,
+           const std::unordered_set<s4u::NetZone *> &) {
+            usage.count(size_bytes, links);
+            return 1.0;
+        });
+    s4u::Engine::on_simulation_end_cb([path] { usage.write(path); });
+}
+
+} // namespace
+
+/* The symbol that SimGrid looks for. It owns the zone. */
+extern "C" void load_platform(const s4u::Engine &);
+void load_platform(const s4u::Engine &)
+{
+    const pencilmap::Platform platform = platform_from_environment();
+    auto *zone = new TorusZone("torus", platform);
+    zone->build();
+    if (!platform.usage_file.empty())
+        count_usage(*zone, platform.usage_file);
+}
