@@ -1,0 +1,39 @@
+"""The command `pencilmap`: a table of commands, one file each in `scripts/commands`."""
+
+import sys
+
+import click
+
+from pencilmap.model.errors import PencilmapError
+from pencilmap.scripts.commands import check, compare, demo, machines, map, predict, simulate
+
+COMMANDS = (machines, predict, map, check, simulate, compare, demo)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="pencilmap")
+def pencilmap():
+    """Place the ranks of a pencil-decomposed 3D-FFT on a torus, say how long its exchanges take, and check it."""
+
+
+for module in COMMANDS:
+    pencilmap.add_command(module.command)
+
+
+def main(arguments=None):
+    """Run the command line; every error that input can cause is one sentence on standard error and exit status 2."""
+    try:
+        status = pencilmap.main(arguments, standalone_mode=False)
+    except PencilmapError as error:
+        click.echo(f"pencilmap: {type(error).__name__}: {error}", err=True)
+        status = 2
+    except click.ClickException as error:
+        error.show()
+        status = error.exit_code
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        click.echo("pencilmap: interrupted", err=True)
+        status = 130
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of our output went away; nothing is left to say
+        status = 141
+    sys.exit(status or 0)

@@ -1,0 +1,66 @@
+"""Readable tables on standard output and JSON, the two faces of every command."""
+
+import json
+
+import click
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from pencilmap.model.units import megabytes_per_second, milliseconds
+
+PLAIN_WIDTH = 140  # when standard output is no terminal
+
+
+def console(stderr=False):
+    """A console that does not wrap tables to 80 columns when its output is piped."""
+    out = Console(stderr=stderr, highlight=False)
+    return out if out.is_terminal else Console(stderr=stderr, highlight=False, width=PLAIN_WIDTH)
+
+
+def print_json(value):
+    """One JSON document on standard output."""
+    click.echo(json.dumps(value, indent=2))
+
+
+def print_table(title, columns, rows, notes=()):
+    """A table; columns that are numbers start with ``>`` and are set right."""
+    table = Table(title=title or None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        table.add_column(column.lstrip(">"), justify="right" if column.startswith(">") else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(str(cell) for cell in row))
+    out = console()
+    out.print(table)
+    for note in dict.fromkeys(notes):
+        out.print(f"note: {note}", markup=False)
+
+
+def lengths(values):
+    """Effective lengths or loads, one for each dimension.
+
+    >>> from fractions import Fraction
+    >>> lengths([Fraction(4), Fraction(4, 3)])
+    '4 1.333'
+    """
+    return " ".join(f"{float(v):.4g}" for v in values)
+
+
+def prediction_table(predictions, torus, title=None):
+    """The table of one or more predictions."""
+    columns = ["grid", "placement", "m row", "m column", "load row", "load column", ">sum", ">t row", ">t column",
+               ">t both", ">certificate"]
+    rows = [[p.grid, p.placement, lengths(p.row.m), lengths(p.column.m), lengths(p.row.load), lengths(p.column.load),
+             f"{float(p.cost):.4g}", milliseconds(p.row.t_s), milliseconds(p.column.t_s), milliseconds(p.t_s),
+             "-" if p.certificate is None else f"{p.certificate:.3f}"] for p in predictions]
+    print_table(title, columns, rows, [n for p in predictions for n in p.notes])
+
+
+def comparison_table(comparisons, title=None):
+    """The table of predicted beside measured times."""
+    columns = ["network", "grid", "placement", "size", "exchange", ">m", ">predicted", ">measured", ">ratio", ">link B",
+               "busiest", "note"]
+    rows = [[c.network, c.grid, c.placement, c.transform, c.exchange, "-" if c.m is None else f"{c.m:.4g}",
+             milliseconds(c.predicted_s), milliseconds(c.measured_s), "-" if c.ratio is None else f"{c.ratio:.3f}",
+             megabytes_per_second(c.link_bandwidth), c.busiest or "-", c.note] for c in comparisons]
+    print_table(title, columns, rows)
