@@ -1,0 +1,44 @@
+"""What all tests share: the marker `slow`, and the way to run the command line."""
+
+import json
+
+import pytest
+
+
+def pytest_addoption(parser):
+    parser.addoption("--slow", action="store_true", help="also run the tests that take minutes")
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--slow"):
+        return
+    skip = pytest.mark.skip(reason="takes minutes; run it with scripts/test --slow")
+    for item in items:
+        if "slow" in item.keywords:
+            item.add_marker(skip)
+
+
+@pytest.fixture
+def pencilmap(capsys):
+    """Call the command line in this process: ``pencilmap("predict", ...)`` -> (exit status, stdout, stderr)."""
+    from pencilmap.scripts.cli import main
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as end:
+            main([str(a) for a in arguments])
+        out, err = capsys.readouterr()
+        return end.value.code or 0, out, err
+
+    return run
+
+
+@pytest.fixture
+def pencilmap_json(pencilmap):
+    """The same with ``--json``, successful; returns the parsed output."""
+
+    def run(*arguments):
+        status, out, err = pencilmap(*arguments, "--json")
+        assert status == 0, err
+        return json.loads(out)
+
+    return run

@@ -1,0 +1,80 @@
+"""The search against exhaustive enumeration, and against the figures of DESIGN."""
+
+from itertools import product as cartesian
+from math import prod
+
+import pytest
+
+from pencilmap.mapper.search import best_product, divisors, patterns, rank_grids
+from pencilmap.model.grid import ProcessGrid, all_grids, parse_grid
+from pencilmap.model.pattern import Pattern
+from pencilmap.model.predict import predict_product
+from pencilmap.model.product import Product
+from pencilmap.model.torus import Torus
+
+
+def exhaustive(torus, tasks_per_node):
+    """Least cost of every grid over all product placements, each predicted for itself."""
+    slots = [Pattern((("r", k), ("c", tasks_per_node // k))) for k in divisors(tasks_per_node)]
+    least = {}
+    for *dimensions, slot in cartesian(*(patterns(n) for n in torus.shape), slots):
+        product = Product(torus, tuple(dimensions), slot)
+        prediction = predict_product(product)
+        key = (prediction.cost, sorted((*weighted(prediction.row, torus), *weighted(prediction.column, torus)), reverse=True),
+               prediction.row.hop_length + prediction.column.hop_length)
+        least[product.grid] = min(least.get(product.grid, key), key)
+    return least
+
+
+def weighted(exchange, torus):
+    rates = torus.bandwidth or (1,) * torus.n_dimensions
+    return [load * max(rates) / rate for load, rate in zip(exchange.load, rates)]
+
+
+TORI = [(Torus((8,)), 1), (Torus((7,)), 2), (Torus((4, 4)), 1), (Torus((4, 4), (False, True)), 1), (Torus((6, 4)), 2),
+        (Torus((3, 5)), 1), (Torus((8, 8), bandwidth=(1.0, 4.0)), 1), (Torus((4, 4, 4)), 1), (Torus((2, 3, 4)), 4),
+        (Torus((2, 2, 2, 2, 2)), 1), (Torus((4, 4, 2), cables=(1, 1, 2)), 2)]
+
+
+@pytest.mark.parametrize("torus, tasks_per_node", TORI, ids=lambda v: str(v))
+def test_search_agrees_with_trying_all_products(torus, tasks_per_node):
+    least = exhaustive(torus, tasks_per_node)
+    for grid in all_grids(torus.n_nodes * tasks_per_node):
+        prediction = predict_product(best_product(torus, grid, tasks_per_node))
+        lengths = sorted((*weighted(prediction.row, torus), *weighted(prediction.column, torus)), reverse=True)
+        assert (prediction.cost, lengths, prediction.row.hop_length + prediction.column.hop_length) == least[grid]
+
+
+@pytest.mark.parametrize("grid, tasks_per_node, total, certificate", [
+    ("8x64", 1, 6, 1.5), ("64x8", 1, 6, 1.5), ("2x512", 2, 4, 1.0), ("1x512", 1, 4, 1.0)])
+def test_reference_figures_of_8x8x8(grid, tasks_per_node, total, certificate):
+    prediction = predict_product(best_product(Torus((8, 8, 8)), parse_grid(grid), tasks_per_node))
+    assert (prediction.cost, prediction.certificate) == (total, certificate)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 12, 16, 36])
+def test_patterns_are_all_different_and_cover_every_extent(n):
+    found = patterns(n)
+    assert len(set(found)) == len(found)
+    assert {p.extent("r") for p in found} == set(divisors(n))
+    assert all(p.n == n for p in found)
+
+
+def test_number_of_patterns_of_a_power_of_two():
+    """Each of the k binary digits is r or c: 2^k different patterns."""
+    assert [len(patterns(2**k)) for k in range(7)] == [2**k for k in range(7)]
+
+
+def test_grids_are_ranked_best_first_and_none_is_better_than_its_certificate_allows():
+    ranked = rank_grids(Torus((4, 4, 4)), 2)
+    costs = [prediction.cost for _, _, prediction in ranked]
+    assert costs == sorted(costs)
+    assert {g for g, _, _ in ranked} == set(all_grids(128))
+    assert all(prediction.certificate >= 1 for _, _, prediction in ranked)
+
+
+def test_a_million_nodes():
+    torus = Torus((128, 128, 64))
+    product = best_product(torus, ProcessGrid(1024, 1024))
+    assert prod((product.grid.R, product.grid.C)) == torus.n_nodes
+    assert predict_product(product).certificate >= 1
