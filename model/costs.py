@@ -1,0 +1,56 @@
+"""What communication and computing cost on a machine beside its link bandwidth; SI numbers, None for what is unknown."""
+
+from dataclasses import dataclass, fields
+
+from pencilmap.model.errors import MachineError
+
+
+@dataclass(frozen=True)
+class Costs:
+    """The figures of a machine that the time model takes beside the bandwidth of its links.
+
+    Parameters
+    ----------
+    hop_latency_s : float, optional
+        Seconds that the head of a message needs from one node to the next.
+    injection_per_task : float, optional
+        Bytes per second that one task can put into the network.
+    injection_per_node : float, optional
+        Bytes per second that all tasks of a node together can put into the network.
+    message_cost_s : float, optional
+        Seconds of a task's time for each message it sends, whatever its size.
+    contention : float, optional
+        Dimensionless, 0 or more; what it multiplies is said in `pencilmap.model.timing`.
+    fft_rate_per_task : float, optional
+        Floating-point operations per second (5 n log2 n for a transform of n elements) of the local FFTs of one task.
+    memory_bandwidth_per_node : float, optional
+        Bytes per second that a node reads and writes in its memory.
+
+    Raises
+    ------
+    MachineError
+        When a rate is 0 or a figure is negative.
+
+    Examples
+    --------
+    >>> Costs(message_cost_s=2e-6).injection_per_task is None
+    True
+    """
+
+    hop_latency_s: float | None = None
+    injection_per_task: float | None = None
+    injection_per_node: float | None = None
+    message_cost_s: float | None = None
+    contention: float | None = None
+    fft_rate_per_task: float | None = None
+    memory_bandwidth_per_node: float | None = None
+
+    def __post_init__(self):
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if value is not None and not (0 < value < float("inf") if f.name in RATES else 0 <= value < float("inf")):
+                least = "more than 0" if f.name in RATES else "0 or more"
+                raise MachineError(f"{f.name} {value}: a finite number of {least} is needed, or None where it is unknown")
+
+
+RATES = ("injection_per_task", "injection_per_node", "fft_rate_per_task", "memory_bandwidth_per_node")
