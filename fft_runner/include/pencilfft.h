@@ -1,0 +1,128 @@
+/* libpencilfft: three-dimensional FFTs over MPI by pencils.
+ *
+ * Index order and names, said once for library, runner and tests
+ * --------------------------------------------------------------
+ * The global array is A[x][y][z], 0 <= x < nx and so on; its global index is (x * ny + y) * nz + z.
+ * The process grid is RxC: R tasks in a row (first exchange of a forward transform), C tasks in a column.
+ * Grid rank r = q * R + p has position p in row q:
+ *     row q      the ranks with the same q; they hold the same block of x
+ *     column p   the ranks with the same p; they hold the same block of z between and after the exchanges
+ * Block j of n indices over m parts is n/m indices, one more in each of the first n%m blocks.
+ *
+ *     pencil   whole axis   x block      y block      z block      memory, slowest to fastest
+ *     Z        z            q of C       p of R       whole        x y z
+ *     Y        y            q of C       whole        p of R       x z y
+ *     X        x            whole        q of C       p of R       z y x
+ *
+ * A forward transform takes Z pencils to X pencils, a backward one X pencils to Z pencils; none is turned back.
+ * Both are plain sums as in FFTW: forward has exp(-2 pi i ...), backward exp(+2 pi i ...), and backward after
+ * forward gives nx*ny*nz times the input.
+ *
+ * Errors
+ * ------
+ * Every function returns a pencilfft_status; pencilfft_error_message() tells what the last one that was not
+ * PENCILFFT_OK meant. pencilfft_plan_create() fails on all ranks or on none, with the same message. A failure of MPI
+ * itself (PENCILFFT_MPI_ERROR), and a failure of execute, are known on one rank only: call MPI_Abort then. */
+#ifndef PENCILFFT_H
+#define PENCILFFT_H
+
+#include <mpi.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PENCILFFT_VERSION "0.1.0"
+
+typedef enum {
+    PENCILFFT_OK = 0,
+    PENCILFFT_BAD_CALL,     /* a null pointer, buffers that overlap or are not aligned */
+    PENCILFFT_BAD_SIZE,     /* extents below 1, or beyond what can be counted */
+    PENCILFFT_BAD_GRID,     /* grid that does not match the communicator or the extents */
+    PENCILFFT_UNKNOWN_NAME, /* exchange, rigor or sync that is not in its table */
+    PENCILFFT_MISMATCH,     /* ranks gave different descriptors */
+    PENCILFFT_TOO_LARGE,    /* a block with more elements than an MPI count holds */
+    PENCILFFT_NO_MEMORY,
+    PENCILFFT_FFTW_ERROR,
+    PENCILFFT_MPI_ERROR
+} pencilfft_status;
+
+typedef enum { PENCILFFT_FORWARD = 1, PENCILFFT_BACKWARD = 2 } pencilfft_direction;
+typedef enum { PENCILFFT_Z_PENCIL, PENCILFFT_Y_PENCIL, PENCILFFT_X_PENCIL } pencilfft_pencil;
+typedef enum { PENCILFFT_ROW, PENCILFFT_COLUMN } pencilfft_exchange;
+
+/* The timed parts of a transform, in forward order; a backward transform runs them from the last to the first. */
+typedef enum {
+    PENCILFFT_FFT_Z,
+    PENCILFFT_PACK_ROW,
+    PENCILFFT_EXCHANGE_ROW,
+    PENCILFFT_UNPACK_ROW,
+    PENCILFFT_FFT_Y,
+    PENCILFFT_PACK_COLUMN,
+    PENCILFFT_EXCHANGE_COLUMN,
+    PENCILFFT_UNPACK_COLUMN,
+    PENCILFFT_FFT_X,
+    PENCILFFT_TOTAL,
+    PENCILFFT_N_PHASES
+} pencilfft_phase;
+
+/* Descriptor of a plan. Fill it with pencilfft_desc_init() first, then set what differs. */
+typedef struct {
+    int64_t nx, ny, nz;   /* extents; no default */
+    int R, C;             /* process grid; no default; R * C is the size of the communicator */
+    int directions;       /* PENCILFFT_FORWARD, PENCILFFT_BACKWARD or both (default) or-ed */
+    const char *exchange; /* "alltoallv" (default) */
+    const char *rigor;    /* FFTW planning: "estimate", "measure" (default), "patient" */
+    const char *sync;     /* before each exchange: "none" (default), "barrier", "clock" */
+} pencilfft_desc;
+
+/* A rank's part of the array in one pencil. Axis 0 is x, 1 is y, 2 is z.
+ * Global element (x, y, z) is local element  sum over axes of (index - offset) * stride. */
+typedef struct {
+    int64_t offset[3], extent[3], stride[3];
+} pencilfft_box;
+
+typedef struct pencilfft_plan_s *pencilfft_plan;
+
+void pencilfft_desc_init(pencilfft_desc *desc);
+
+/* Collective over comm. The rank in comm is the grid rank; comm is duplicated. */
+int pencilfft_plan_create(const pencilfft_desc *desc, MPI_Comm comm, pencilfft_plan *plan);
+/* Collective. Frees the plan and every buffer of pencilfft_alloc(); a null plan is nothing to do. */
+int pencilfft_plan_destroy(pencilfft_plan plan);
+
+/* Box of one rank in one pencil; of the calling rank for pencilfft_box_mine(). Local. */
+int pencilfft_box_of(pencilfft_plan plan, pencilfft_pencil pencil, int rank, pencilfft_box *box);
+int pencilfft_box_mine(pencilfft_plan plan, pencilfft_pencil pencil, pencilfft_box *box);
+/* Elements (complex double) a buffer given to execute or transpose must hold: the largest of the three boxes. */
+int pencilfft_alloc_elements(pencilfft_plan plan, int64_t *elements);
+/* An aligned buffer of that many elements. It belongs to the plan and ends with it. Local. */
+int pencilfft_alloc(pencilfft_plan plan, void **buffer);
+
+/* Transform in to out, both complex double; in is kept. The two must not overlap. Collective. */
+int pencilfft_execute(pencilfft_plan plan, pencilfft_direction direction, const void *in, void *out);
+int pencilfft_forward(pencilfft_plan plan, const void *in, void *out);
+int pencilfft_backward(pencilfft_plan plan, const void *in, void *out);
+/* One exchange alone, without any FFT: Z to Y (row) or Y to X (column) pencils, the other way for backward.
+ * in is used as scratch and is lost. Collective. */
+int pencilfft_transpose(pencilfft_plan plan, pencilfft_exchange exchange, pencilfft_direction direction, void *in,
+                        void *out);
+
+/* Seconds this rank spent in each phase of the last execute. Waiting asked for by `sync` is in none of them. */
+int pencilfft_phase_seconds(pencilfft_plan plan, double seconds[PENCILFFT_N_PHASES]);
+const char *pencilfft_phase_name(int phase); /* "fft_z" ...; NULL outside the list */
+
+/* The i-th known name, NULL after the last. */
+const char *pencilfft_exchange_name(int i);
+const char *pencilfft_rigor_name(int i);
+const char *pencilfft_sync_name(int i);
+
+/* What the last failed call on this rank meant; valid until the next failed call. */
+const char *pencilfft_error_message(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

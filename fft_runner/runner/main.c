@@ -1,0 +1,166 @@
+/* fft_runner: place the ranks, plan, verify, time, report.
+ * Every step fails on all ranks or on none (failure.c); the message is printed once, here. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "binding.h"
+#include "check_mpi.h"
+#include "report.h"
+#include "runner.h"
+
+struct run {
+    struct options options;
+    struct seating seating;
+    struct problem problem;
+    struct verification verification;
+    struct samples samples;
+    int record; /* file descriptor; -1: none */
+};
+
+/* After these all ranks may differ in what they know; the first to see it ends all. */
+static int or_abort(int status)
+{
+    if (status)
+        abort_with_message();
+    return status;
+}
+
+static int open_record(struct run *run)
+{
+    int status = 0;
+    if (run->options.json && run->seating.rank == 0) {
+        run->record = record_open(run->options.json);
+        status = run->record < 0 ? RUNNER_ERROR : 0;
+    }
+    return pf_agree(status, run->seating.grid);
+}
+
+static int make_problem(struct run *run)
+{
+    struct problem *p = &run->problem;
+    const pencilfft_desc *fft = &run->options.fft;
+    *p = (struct problem){
+        .n = {fft->nx, fft->ny, fft->nz},
+        .direction = run->options.direction,
+        .grid = run->seating.grid,
+    };
+    int status = pencilfft_plan_create(fft, run->seating.grid, &p->plan);
+    if (status)
+        return status;
+    if (!(status = pencilfft_alloc(p->plan, &p->in)))
+        status = pencilfft_alloc(p->plan, &p->out);
+    return pf_agree(status, run->seating.grid);
+}
+
+static int report(struct run *run, int argc, char **argv)
+{
+    int status = 0;
+    struct report r = {
+        .argc = argc,
+        .argv = argv,
+        .options = &run->options,
+        .seating = &run->seating,
+        .verification = run->options.verify ? &run->verification : NULL,
+        .samples = &run->samples,
+    };
+    if (run->seating.rank == 0) {
+        report_table(&r, run->record == STDOUT_FILENO ? stderr : stdout);
+        status = run->record >= 0 ? record_append(&r, run->record) : 0;
+    }
+    return pf_agree(status, run->seating.grid);
+}
+
+static int verdict(const struct run *run)
+{
+    const struct verification *v = &run->verification;
+    if (!run->options.verify || v->passed)
+        return 0;
+    return pf_fail(RUNNER_ERROR, "verification failed: moved data %s; error %.3g to serial FFTW, %.3g to the direct sum; "
+                   "allowed %.3g",
+                   v->moved_data_exact ? "exact" : "wrong", v->error_fftw, v->error_direct, v->tolerance);
+}
+
+static int run_all(struct run *run, int argc, char **argv)
+{
+    const struct options *o = &run->options;
+    int status = seating_make(&o->placement, MPI_COMM_WORLD, &run->seating);
+    if (!status)
+        status = open_record(run);
+    if (!status)
+        status = make_problem(run);
+    if (!status && o->verify)
+        or_abort(verify(&run->problem, &run->verification));
+    if (!status)
+        or_abort(measure(&run->problem, o->warmup, o->reps, &run->samples));
+    if (!status)
+        status = report(run, argc, argv);
+    return status ? status : verdict(run);
+}
+
+static int release(struct run *run)
+{
+    int status = pencilfft_plan_destroy(run->problem.plan);
+    samples_release(&run->samples);
+    if (run->record > STDOUT_FILENO && close(run->record) && !status)
+        status = pf_fail(RUNNER_ERROR, "--json: the record was not written whole");
+    seating_release(&run->seating);
+    return status;
+}
+
+static void print_version(void)
+{
+    char mpi[256], fftw[VERSION_SIZE], hwloc[VERSION_SIZE];
+    mpi_library_text(mpi, sizeof mpi);
+    fftw_version_text(fftw);
+    binding_hwloc_version(hwloc, sizeof hwloc);
+    printf("%s %s (%s; FFTW %s; hwloc %s)\n", RUNNER_NAME, PENCILFFT_VERSION, mpi, fftw, hwloc);
+}
+
+static int tell(const struct options *o, int rank)
+{
+    if (rank == 0 && o->help)
+        options_print_help();
+    else if (rank == 0)
+        print_version();
+    return 0;
+}
+
+static void print_failure(int rank)
+{
+    if (rank == 0)
+        fprintf(stderr, "%s: %s\n", RUNNER_NAME, pf_message());
+    fflush(stderr);
+}
+
+static int run_program(int argc, char **argv, int rank)
+{
+    struct run run = {.record = -1, .seating.grid = MPI_COMM_NULL};
+    int status = pf_agree(options_parse(argc, argv, &run.options), MPI_COMM_WORLD);
+    if (!status && (run.options.help || run.options.version))
+        return tell(&run.options, rank);
+    if (!status)
+        status = run_all(&run, argc, argv);
+    if (status == PENCILFFT_MPI_ERROR)
+        abort_with_message();
+    if (status)
+        print_failure(rank);
+    int released = release(&run);
+    if (released && !status)
+        print_failure(rank);
+    return status ? status : released;
+}
+
+int main(int argc, char **argv)
+{
+    int rank = 0;
+    if (MPI_Init(&argc, &argv) != MPI_SUCCESS) {
+        fprintf(stderr, "%s: MPI does not start\n", RUNNER_NAME);
+        return EXIT_FAILURE;
+    }
+    CHECK_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+    CHECK_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
+    int status = run_program(argc, argv, rank);
+    CHECK_MPI(MPI_Finalize());
+    return status ? EXIT_FAILURE : EXIT_SUCCESS;
+}

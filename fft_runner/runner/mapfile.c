@@ -1,0 +1,201 @@
+/* Reading a mapfile of the Blue Gene form.
+ * Line i (blank lines and lines that begin with # not counted) places grid rank i: the node's coordinates, then the
+ * slot, separated by blanks. Every rank has one place and no place two ranks.
+ * Cost: one pass over the file, and a sort of the places to find doubles. Lines are read into a buffer of fixed size
+ * and must be text, so that a wrong file costs neither memory nor time. */
+#include "mapfile.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runner.h"
+
+enum { LINE_SIZE = 512 };
+
+struct reader {
+    FILE *file;
+    const char *path;
+    int line;
+    char text[LINE_SIZE];
+    const struct torus *torus;
+    int tasks_per_node;
+};
+
+#define REFUSE(reader, format, ...)                                                                                    \
+    pf_fail(RUNNER_ERROR, "MapfileError: %.200s line %d: " format, (reader)->path, (reader)->line, __VA_ARGS__)
+
+enum { END_OF_FILE = -1 };
+
+/* 0 with a line in reader->text, END_OF_FILE, or a failure. */
+static int next_line(struct reader *r)
+{
+    int length = 0, c;
+    r->line++;
+    while ((c = getc(r->file)) != EOF && c != '\n') {
+        if (!isprint(c) && !isspace(c))
+            return REFUSE(r, "a byte of value %d is not text; a mapfile has %d integers a line", c, r->torus->dims + 1);
+        if (length == LINE_SIZE - 1)
+            return REFUSE(r, "is longer than %d characters; a mapfile has %d integers a line", LINE_SIZE - 1,
+                          r->torus->dims + 1);
+        r->text[length++] = (char)c;
+    }
+    r->text[length] = '\0';
+    if (ferror(r->file))
+        return REFUSE(r, "cannot be read: %s", strerror(errno));
+    return c == EOF && !length ? END_OF_FILE : 0;
+}
+
+static const char *skip_blanks(const char *at)
+{
+    while (isspace((unsigned char)*at))
+        at++;
+    return at;
+}
+
+static int is_data(const char *text)
+{
+    const char *at = skip_blanks(text);
+    return *at && *at != '#';
+}
+
+/* The integers of a line; a # ends them. The number found, or -1 at something that is no integer. */
+static int integers(const char *at, int *values, int most)
+{
+    int found = 0;
+    for (at = skip_blanks(at); *at && *at != '#'; at = skip_blanks(at)) {
+        char *end;
+        errno = 0;
+        long value = strtol(at, &end, 10);
+        if (end == at || (*end && !isspace((unsigned char)*end)) || errno || value != (int)value)
+            return -1;
+        if (found < most)
+            values[found] = (int)value;
+        found++;
+        at = end;
+    }
+    return found;
+}
+
+static int check_place(struct reader *r, const struct coordinate *node, int slot)
+{
+    char where[COORDINATE_TEXT], shape[COORDINATE_TEXT];
+    coordinate_text(node, where);
+    torus_text(r->torus, shape);
+    int outside = torus_outside(r->torus, node);
+    if (outside >= 0)
+        return REFUSE(r, "node %s is outside torus %s; %c must be 0..%d", where, shape,
+                      torus_letter(r->torus->dims, outside), r->torus->extent[outside] - 1);
+    if (slot < 0 || slot >= r->tasks_per_node)
+        return REFUSE(r, "slot %d of node %s; with %d tasks per node t must be 0..%d (see --tasks-per-node)", slot,
+                      where, r->tasks_per_node, r->tasks_per_node - 1);
+    return 0;
+}
+
+static int parse_place(struct reader *r, int64_t *place)
+{
+    int dims = r->torus->dims, values[MAX_DIMS + 1];
+    int found = integers(r->text, values, dims + 1);
+    if (found < 0)
+        return REFUSE(r, "'%.60s' has something that is not an integer; %d integers a line: coordinates and slot",
+                      r->text, dims + 1);
+    if (found != dims + 1)
+        return REFUSE(r, "has %d integers; a torus of %d dimensions needs %d: coordinates and slot", found, dims,
+                      dims + 1);
+    struct coordinate node = {.dims = dims};
+    memcpy(node.at, values, sizeof(int) * (size_t)dims);
+    int status = check_place(r, &node, values[dims]);
+    if (!status)
+        *place = torus_node(r->torus, &node) * r->tasks_per_node + values[dims];
+    return status;
+}
+
+static int read_places(struct reader *r, struct mapfile *m)
+{
+    int status, rank = 0;
+    while (!(status = next_line(r))) {
+        if (!is_data(r->text))
+            continue;
+        if (rank == m->ranks)
+            return REFUSE(r, "places a rank too many; there are %d processes, one line each", m->ranks);
+        if ((status = parse_place(r, &m->place[rank])))
+            return status;
+        m->line[rank++] = r->line;
+    }
+    if (status != END_OF_FILE)
+        return status;
+    if (rank < m->ranks)
+        return pf_fail(RUNNER_ERROR, "MapfileError: %.200s places %d ranks; there are %d processes, one line each",
+                       r->path, rank, m->ranks);
+    return 0;
+}
+
+struct taken {
+    int64_t place;
+    int line;
+};
+
+static int by_place(const void *a, const void *b)
+{
+    const struct taken *first = a, *second = b;
+    if (first->place != second->place)
+        return first->place < second->place ? -1 : 1;
+    return (first->line > second->line) - (first->line < second->line);
+}
+
+static int refuse_double(const struct reader *r, const struct taken *first, const struct taken *second)
+{
+    char where[COORDINATE_TEXT];
+    struct coordinate node = torus_coordinate(r->torus, first->place / r->tasks_per_node);
+    coordinate_text(&node, where);
+    return pf_fail(RUNNER_ERROR, "MapfileError: %.200s line %d and line %d both give node %s slot %d; "
+                   "each place takes one rank",
+                   r->path, first->line, second->line, where, (int)(first->place % r->tasks_per_node));
+}
+
+static int check_doubles(const struct reader *r, const struct mapfile *m)
+{
+    int status = 0;
+    struct taken *taken = calloc((size_t)m->ranks, sizeof *taken);
+    if (!taken)
+        return pf_fail(RUNNER_ERROR, "no memory for a mapfile of %d ranks", m->ranks);
+    for (int i = 0; i < m->ranks; i++)
+        taken[i] = (struct taken){m->place[i], m->line[i]};
+    qsort(taken, (size_t)m->ranks, sizeof *taken, by_place);
+    for (int i = 1; i < m->ranks && !status; i++)
+        if (taken[i].place == taken[i - 1].place)
+            status = refuse_double(r, &taken[i - 1], &taken[i]);
+    free(taken);
+    return status;
+}
+
+int mapfile_read(const char *path, int ranks, const struct torus *torus, int tasks_per_node, struct mapfile *m)
+{
+    int status = 0;
+    struct reader reader = {.path = path, .torus = torus, .tasks_per_node = tasks_per_node};
+    *m = (struct mapfile){.path = path, .ranks = ranks};
+    m->place = calloc((size_t)ranks, sizeof *m->place);
+    m->line = calloc((size_t)ranks, sizeof *m->line);
+    if (!m->place || !m->line)
+        status = pf_fail(RUNNER_ERROR, "no memory for a mapfile of %d ranks", ranks);
+    else if (!(reader.file = fopen(path, "r")))
+        status = pf_fail(RUNNER_ERROR, "MapfileError: %.200s cannot be opened: %s", path, strerror(errno));
+    if (!status)
+        status = read_places(&reader, m);
+    if (!status)
+        status = check_doubles(&reader, m);
+    if (reader.file)
+        fclose(reader.file);
+    if (status)
+        mapfile_release(m);
+    return status;
+}
+
+void mapfile_release(struct mapfile *m)
+{
+    free(m->place);
+    free(m->line);
+    *m = (struct mapfile){.path = NULL};
+}

@@ -1,0 +1,99 @@
+/* Timing.  Every repetition starts from a barrier and transforms the same kept input; the phases of each are reduced
+ * over ranks only after the last, so that nothing but the barrier comes between repetitions. */
+#include "measure.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "check_mpi.h"
+#include "runner.h"
+#include "values.h"
+
+static int fill_input(const struct problem *p)
+{
+    pencilfft_box box;
+    int status = pencilfft_box_mine(p->plan, input_pencil(p), &box);
+    if (!status)
+        values_fill(&box, p->n, value_random, p->in);
+    return status;
+}
+
+static int repeat(const struct problem *p, int repetitions, int stride, double *mine)
+{
+    int status = 0;
+    for (int rep = 0; rep < repetitions && !status; rep++) {
+        double seconds[PENCILFFT_N_PHASES];
+        CHECK_MPI(MPI_Barrier(p->grid));
+        status = pencilfft_execute(p->plan, p->direction, p->in, p->out);
+        if (!status)
+            status = pencilfft_phase_seconds(p->plan, seconds);
+        for (int phase = 0; mine && phase < PENCILFFT_N_PHASES; phase++)
+            mine[phase * stride + rep] = seconds[phase];
+    }
+    return status;
+}
+
+static int allocate(int n, MPI_Comm comm, double **mine, struct samples *s)
+{
+    *mine = calloc((size_t)n, sizeof **mine);
+    s->max = calloc((size_t)n, sizeof *s->max);
+    s->mean = calloc((size_t)n, sizeof *s->mean);
+    s->min = calloc((size_t)n, sizeof *s->min);
+    int failed = !*mine || !s->max || !s->mean || !s->min;
+    return pf_agree(failed ? pf_fail(RUNNER_ERROR, "no memory for the times of %d repetitions", s->reps) : 0, comm);
+}
+
+static void reduce(const double *mine, int n, MPI_Comm comm, struct samples *s)
+{
+    int ranks;
+    CHECK_MPI(MPI_Comm_size(comm, &ranks));
+    CHECK_MPI(MPI_Reduce(mine, s->max, n, MPI_DOUBLE, MPI_MAX, 0, comm));
+    CHECK_MPI(MPI_Reduce(mine, s->mean, n, MPI_DOUBLE, MPI_SUM, 0, comm));
+    CHECK_MPI(MPI_Reduce(mine, s->min, n, MPI_DOUBLE, MPI_MIN, 0, comm));
+    for (int i = 0; i < n; i++)
+        s->mean[i] /= ranks;
+}
+
+int measure(const struct problem *p, int warmup, int reps, struct samples *s)
+{
+    double *mine = NULL;
+    *s = (struct samples){.reps = reps};
+    if (reps > 1 << 24)
+        return pf_fail(RUNNER_ERROR, "--reps: more than %d", 1 << 24);
+    int n = PENCILFFT_N_PHASES * reps, status = allocate(n, p->grid, &mine, s);
+    if (!status)
+        status = fill_input(p);
+    if (!status)
+        status = repeat(p, warmup, 0, NULL);
+    if (!status)
+        status = repeat(p, reps, reps, mine);
+    if (!status)
+        reduce(mine, n, p->grid, s);
+    free(mine);
+    return status;
+}
+
+void samples_release(struct samples *s)
+{
+    free(s->max);
+    free(s->mean);
+    free(s->min);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double first = *(const double *)a, second = *(const double *)b;
+    return (first > second) - (first < second);
+}
+
+double samples_median(const double *values, const struct samples *s, int phase)
+{
+    double *sorted = malloc((size_t)s->reps * sizeof *sorted), median;
+    if (!sorted)
+        return 0;
+    memcpy(sorted, values + (size_t)phase * (size_t)s->reps, (size_t)s->reps * sizeof *sorted);
+    qsort(sorted, (size_t)s->reps, sizeof *sorted, by_value);
+    median = (sorted[(s->reps - 1) / 2] + sorted[s->reps / 2]) / 2;
+    free(sorted);
+    return median;
+}

@@ -1,0 +1,30 @@
+#ifndef RUNNER_OPTIONS_H
+#define RUNNER_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pencilfft.h"
+#include "placement.h"
+
+enum { MAX_LABELS = 64 };
+
+struct options {
+    pencilfft_desc fft;
+    pencilfft_direction direction;
+    int reps, warmup;
+    bool verify;
+    const char *json; /* NULL: no record */
+    const char *torus_text;
+    struct placement_request placement;
+    const char *labels[MAX_LABELS]; /* key=value */
+    int n_labels;
+    bool help, version;
+};
+
+/* A status; the options hold pointers into argv. */
+int options_parse(int argc, char **argv, struct options *options);
+void options_print_help(void);
+const char *direction_name(pencilfft_direction direction);
+
+#endif

@@ -1,0 +1,231 @@
+/* The run record: one JSON object on one line (run_record.schema.json), written by Jansson and appended in one write,
+ * so that runs that end together do not tear each other's lines. */
+#include <errno.h>
+#include <fcntl.h>
+#include <fftw3.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "binding.h"
+#include "check_mpi.h"
+#include "report.h"
+#include "runner.h"
+
+/* Digits that hold a nanosecond in times of seconds, and errors well enough. */
+enum { REAL_DIGITS = 10 };
+
+/* ---- small values ------------------------------------------------------------------------------------------- */
+
+/* Bytes that are not UTF-8 (a file name may have them) become '?'. */
+static json_t *text(const char *bytes)
+{
+    json_t *string = json_string(bytes);
+    if (string)
+        return string;
+    char *plain = malloc(strlen(bytes) + 1);
+    if (!plain)
+        return NULL;
+    strcpy(plain, bytes);
+    for (char *at = plain; *at; at++)
+        if ((unsigned char)*at >= 0x80)
+            *at = '?';
+    string = json_string(plain);
+    free(plain);
+    return string;
+}
+
+static json_t *text_or_null(const char *bytes)
+{
+    return bytes && *bytes ? text(bytes) : json_null();
+}
+
+static json_t *number_or_null(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *integers(const int *values, int n)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < n; i++)
+        json_array_append_new(array, json_integer(values[i]));
+    return array;
+}
+
+static json_t *reals(const double *values, int n)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < n; i++)
+        json_array_append_new(array, json_real(values[i]));
+    return array;
+}
+
+static json_t *now(void)
+{
+    char stamp[32] = "";
+    time_t seconds = time(NULL);
+    struct tm utc;
+    if (gmtime_r(&seconds, &utc))
+        strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    return json_string(stamp);
+}
+
+void fftw_version_text(char version[VERSION_SIZE])
+{
+    const char *full = fftw_version; /* fftw-3.3.10-sse2-avx... */
+    full += strncmp(full, "fftw-", 5) ? 0 : 5;
+    snprintf(version, VERSION_SIZE, "%.*s", (int)strcspn(full, "-"), full);
+}
+
+void mpi_library_text(char *version, size_t size)
+{
+    char full[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "";
+    int length = 0;
+    CHECK_MPI(MPI_Get_library_version(full, &length));
+    snprintf(version, size, "%.*s", (int)strcspn(full, "\n"), full);
+    for (char *at = version; *at; at++)
+        *at = *at == '\t' ? ' ' : *at;
+}
+
+/* ---- parts of the record ------------------------------------------------------------------------------------ */
+
+static json_t *command(const struct report *r)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < r->argc; i++)
+        json_array_append_new(array, text(r->argv[i]));
+    return array;
+}
+
+static json_t *labels(const struct options *o)
+{
+    json_t *object = json_object();
+    for (int i = 0; i < o->n_labels; i++) {
+        char *key = strdup(o->labels[i]);
+        if (!key)
+            continue;
+        key[strcspn(key, "=")] = '\0';
+        json_object_set_new(object, key, text(strchr(o->labels[i], '=') + 1));
+        free(key);
+    }
+    return object;
+}
+
+static json_t *size(const pencilfft_desc *f)
+{
+    return json_pack("[I, I, I]", (json_int_t)f->nx, (json_int_t)f->ny, (json_int_t)f->nz);
+}
+
+static json_t *phases(const struct samples *s)
+{
+    json_t *object = json_object();
+    for (int phase = 0; phase < PENCILFFT_N_PHASES; phase++) {
+        size_t at = (size_t)phase * (size_t)s->reps;
+        json_object_set_new(object, pencilfft_phase_name(phase),
+                            json_pack("{s:o, s:o, s:o}", "max_s", reals(s->max + at, s->reps), "mean_s",
+                                      reals(s->mean + at, s->reps), "min_s", reals(s->min + at, s->reps)));
+    }
+    return object;
+}
+
+static json_t *verified(const struct verification *v)
+{
+    if (!v)
+        return json_null();
+    return json_pack("{s:b, s:f, s:b, s:o, s:o, s:i, s:s}", "passed", v->passed, "tolerance", v->tolerance,
+                     "moved_data_exact", v->moved_data_exact, "error_fftw",
+                     v->fftw_done ? number_or_null(v->error_fftw) : json_null(), "error_direct",
+                     number_or_null(v->error_direct), "points", v->points, "note", v->note);
+}
+
+static json_t *one_process(const struct process *p)
+{
+    return json_pack("{s:i, s:i, s:o, s:o, s:i, s:o}", "rank", p->grid_rank, "world_rank", p->world_rank, "host",
+                     text(p->host), "coordinate", p->located ? integers(p->node.at, p->node.dims) : json_null(), "slot",
+                     p->slot, "binding", text_or_null(p->binding));
+}
+
+static json_t *placement(const struct report *r)
+{
+    const struct seating *s = r->seating;
+    json_t *ranks = json_array();
+    for (int i = 0; i < s->ranks; i++)
+        json_array_append_new(ranks, one_process(&s->processes[i]));
+    return json_pack("{s:o, s:o, s:s, s:o, s:s, s:s, s:o}", "torus", text_or_null(r->options->torus_text),
+                     "tasks_per_node", s->tasks_per_node ? json_integer(s->tasks_per_node) : json_null(), "source",
+                     s->source, "mapfile", text_or_null(r->options->placement.mapfile), "coordinate_source",
+                     s->coordinates, "self_check", s->self_check, "ranks", ranks);
+}
+
+static json_t *mpi(void)
+{
+    int version = 0, subversion = 0;
+    char library[256];
+    mpi_library_text(library, sizeof library);
+    CHECK_MPI(MPI_Get_version(&version, &subversion));
+    return json_pack("{s:o, s:[i, i]}", "library", text(library), "standard", version, subversion);
+}
+
+/* ---- the record --------------------------------------------------------------------------------------------- */
+
+static json_t *about_run(const struct report *r)
+{
+    const struct options *o = r->options;
+    const pencilfft_desc *f = &o->fft;
+    return json_pack("{s:s, s:{s:s, s:s}, s:o, s:o, s:o, s:o, s:[i, i], s:i, s:s, s:s, s:s, s:o, s:s, s:s, s:i, s:i}",
+                     "schema", "pencilmap-run-record/1", "program", "name", RUNNER_NAME, "version", PENCILFFT_VERSION,
+                     "command", command(r), "time", now(), "labels", labels(o), "size", size(f), "grid", f->R, f->C,
+                     "ranks", r->seating->ranks, "type", "c2c", "precision", "double", "direction",
+                     direction_name(o->direction), "exchange", text(f->exchange), "sync", f->sync, "rigor", f->rigor,
+                     "reps", o->reps, "warmup", o->warmup);
+}
+
+static json_t *about_result(const struct report *r)
+{
+    char fftw[VERSION_SIZE], hwloc[VERSION_SIZE];
+    fftw_version_text(fftw);
+    binding_hwloc_version(hwloc, sizeof hwloc);
+    return json_pack("{s:o, s:o, s:o, s:o, s:s, s:s}", "phases", phases(r->samples), "verify",
+                     verified(r->verification), "placement", placement(r), "mpi", mpi(), "fftw", fftw, "hwloc", hwloc);
+}
+
+static char *record_line(const struct report *r)
+{
+    json_t *record = about_run(r), *result = about_result(r);
+    char *line = NULL;
+    if (record && result && json_object_update(record, result) == 0)
+        line = json_dumps(record, JSON_COMPACT | JSON_REAL_PRECISION(REAL_DIGITS));
+    json_decref(record);
+    json_decref(result);
+    return line;
+}
+
+int record_open(const char *path)
+{
+    if (!strcmp(path, "-"))
+        return STDOUT_FILENO;
+    int descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    if (descriptor < 0)
+        pf_fail(RUNNER_ERROR, "--json: %.200s cannot be written: %s", path, strerror(errno));
+    return descriptor;
+}
+
+int record_append(const struct report *r, int descriptor)
+{
+    int status = 0;
+    char *line = record_line(r);
+    if (!line)
+        return pf_fail(RUNNER_ERROR, "no memory for the run record");
+    size_t length = strlen(line);
+    line[length] = '\n'; /* in place of the final zero: the line is one write */
+    errno = 0;
+    if (write(descriptor, line, length + 1) != (ssize_t)(length + 1))
+        status = pf_fail(RUNNER_ERROR, "--json: the record was not written whole: %s",
+                         errno ? strerror(errno) : "no space");
+    free(line);
+    return status;
+}

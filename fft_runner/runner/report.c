@@ -1,0 +1,67 @@
+#include "report.h"
+
+#include <math.h>
+
+static void print_head(const struct report *r, FILE *file)
+{
+    const pencilfft_desc *f = &r->options->fft;
+    fprintf(file, "%s c2c double, size %lld %lld %lld, grid %dx%d, exchange %s, sync %s, FFTW %s\n",
+            direction_name(r->options->direction), (long long)f->nx, (long long)f->ny, (long long)f->nz, f->R, f->C,
+            f->exchange, f->sync, f->rigor);
+}
+
+static void print_placement(const struct report *r, FILE *file)
+{
+    const struct seating *s = r->seating;
+    fprintf(file, "%d tasks placed by the %s", s->ranks, s->source);
+    if (r->options->torus_text)
+        fprintf(file, " on torus %s, %d per node, coordinates: %s, self-check: %s", r->options->torus_text,
+                s->tasks_per_node, s->coordinates, s->self_check);
+    fprintf(file, "\n");
+}
+
+static void print_phases(const struct report *r, FILE *file)
+{
+    const struct samples *s = r->samples;
+    fprintf(file, "\n%-16s %12s %12s %12s   ms over ranks, median of %d\n", "phase", "max", "mean", "min", s->reps);
+    for (int phase = 0; phase < PENCILFFT_N_PHASES; phase++)
+        fprintf(file, "%-16s %12.4f %12.4f %12.4f\n", pencilfft_phase_name(phase),
+                1e3 * samples_median(s->max, s, phase), 1e3 * samples_median(s->mean, s, phase),
+                1e3 * samples_median(s->min, s, phase));
+}
+
+static void print_rate(const struct report *r, FILE *file)
+{
+    const pencilfft_desc *f = &r->options->fft;
+    double n = (double)f->nx * (double)f->ny * (double)f->nz;
+    double seconds = samples_median(r->samples->max, r->samples, PENCILFFT_TOTAL);
+    if (seconds > 0)
+        fprintf(file, "\n5 N log2 N / total: %.3f GFlop/s\n", 5 * n * log2(n) / seconds * 1e-9);
+}
+
+static void print_verification(const struct report *r, FILE *file)
+{
+    const struct verification *v = r->verification;
+    if (!v) {
+        fprintf(file, "not verified (see --verify)\n");
+        return;
+    }
+    fprintf(file, "verification %s: moved data %s, ", v->passed ? "passed" : "FAILED",
+            v->moved_data_exact ? "exact" : "WRONG");
+    if (v->fftw_done)
+        fprintf(file, "error %.2g to serial FFTW, ", v->error_fftw);
+    fprintf(file, "error %.2g to the direct sum at %d points, allowed %.2g\n", v->error_direct, v->points,
+            v->tolerance);
+    if (v->note[0])
+        fprintf(file, "%s\n", v->note);
+}
+
+void report_table(const struct report *r, FILE *file)
+{
+    print_head(r, file);
+    print_placement(r, file);
+    print_phases(r, file);
+    print_rate(r, file);
+    print_verification(r, file);
+    fflush(file);
+}

@@ -1,0 +1,12 @@
+/* What every file of the runner shares. */
+#ifndef RUNNER_H
+#define RUNNER_H
+
+#include "failure.h"
+
+#define RUNNER_NAME "fft_runner"
+
+/* Status of the runner's own failures; beside those of pencilfft_status. */
+enum { RUNNER_ERROR = 100 };
+
+#endif

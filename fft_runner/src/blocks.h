@@ -1,0 +1,14 @@
+#ifndef PF_BLOCKS_H
+#define PF_BLOCKS_H
+
+#include <stdint.h>
+
+struct pf_block {
+    int64_t offset, extent;
+};
+
+struct pf_block pf_block_of(int64_t n, int parts, int j);
+/* Product of three positive numbers, or -1 when it is more than limit. */
+int64_t pf_bounded_product(const int64_t n[3], int64_t limit);
+
+#endif

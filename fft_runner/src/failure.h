@@ -1,0 +1,28 @@
+/* One message per failure, and agreement on it.  The message is this rank's own; pf_agree() makes it everyone's. */
+#ifndef PF_FAILURE_H
+#define PF_FAILURE_H
+
+#include <mpi.h>
+
+#define PF_MESSAGE_SIZE 1024
+
+/* Keep the message and return the status. */
+int pf_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int pf_fail_mpi(int code, const char *call);
+const char *pf_message(void);
+
+/* Collective: the status and message of the lowest rank that failed, on every rank; 0 when none did.
+ * PENCILFFT_MPI_ERROR is returned at once: after it no collective can be trusted. */
+int pf_agree(int status, MPI_Comm comm);
+
+/* Leave by the door `done` when an MPI call fails; needs a local `int status`. */
+#define PF_MPI(call)                                                                                                   \
+    do {                                                                                                               \
+        int pf_code_ = (call);                                                                                         \
+        if (pf_code_ != MPI_SUCCESS) {                                                                                 \
+            status = pf_fail_mpi(pf_code_, #call);                                                                     \
+            goto done;                                                                                                 \
+        }                                                                                                              \
+    } while (0)
+
+#endif

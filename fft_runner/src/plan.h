@@ -1,0 +1,52 @@
+#ifndef PF_PLAN_H
+#define PF_PLAN_H
+
+#include <fftw3.h>
+
+#include "exchange.h"
+#include "line_fft.h"
+#include "pencils.h"
+
+/* malloc and not fftw_malloc, so that a simulator that folds large mallocs sees these; hence aligned by hand. */
+struct pf_buffer {
+    void *raw, *data;
+    struct pf_buffer *next;
+};
+
+enum { PF_WAYS = 2 }; /* forward, backward */
+enum { PF_STAGES = 3, PF_EXCHANGES = 2 };
+
+struct pencilfft_plan_s {
+    struct pf_geometry geometry;
+    int rank, ranks, directions;
+    const struct pf_exchange *exchange;
+    const struct pf_rigor *rigor;
+    const struct pf_sync *sync;
+
+    MPI_Comm all, group[PF_EXCHANGES];              /* row, column */
+    int p[PF_EXCHANGES], me[PF_EXCHANGES];          /* size of row and column, place in them */
+    pencilfft_box *boxes[PF_EXCHANGES][2];          /* of the members, before and after a forward exchange */
+    void *exchange_state[PF_WAYS][PF_EXCHANGES];
+    fftw_plan lines[PF_WAYS][PF_STAGES];            /* by way and pencil */
+
+    pencilfft_box mine[PF_STAGES];                  /* by pencil */
+    int64_t alloc_elements;
+    struct pf_buffer *buffers;                      /* all that was handed out, work among them */
+    void *work;
+    struct pf_clock clock;
+};
+
+static inline int pf_way(pencilfft_direction direction)
+{
+    return direction == PENCILFFT_BACKWARD;
+}
+
+/* The order of things in each direction; plan.c and execute.c both follow it. */
+struct pf_route {
+    pencilfft_pencil pencil[PF_STAGES];
+    pencilfft_exchange exchange[PF_EXCHANGES];
+};
+extern const struct pf_route pf_routes[PF_WAYS];
+extern const int pf_line_axis[PF_STAGES]; /* transformed axis, by pencil */
+
+#endif
