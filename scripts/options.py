@@ -58,7 +58,7 @@ class Setting:
 
     @property
     def where(self):
-        return f"torus {self.torus} with {self.tasks_per_node} tasks per node"
+        return f"torus {self.torus} with {self.tasks_per_node} task{'s' * (self.tasks_per_node > 1)} per node"
 
 
 def setting(machine, torus, tasks_per_node, bandwidth, fft=None):

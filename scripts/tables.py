@@ -5,6 +5,7 @@ import json
 import click
 from rich import box
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from pencilmap.model.units import megabytes_per_second, milliseconds
@@ -25,15 +26,15 @@ def print_json(value):
 
 def print_table(title, columns, rows, notes=()):
     """A table; columns that are numbers start with ``>`` and are set right."""
-    table = Table(title=title or None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(title=title or None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, show_edge=False)
     for column in columns:
         table.add_column(column.lstrip(">"), justify="right" if column.startswith(">") else "left", overflow="fold")
     for row in rows:
-        table.add_row(*(str(cell) for cell in row))
+        table.add_row(*(escape(str(cell)) for cell in row))
     out = console()
     out.print(table)
     for note in dict.fromkeys(notes):
-        out.print(f"note: {note}", markup=False)
+        click.echo(f"note: {note}")
 
 
 def lengths(values):
@@ -57,10 +58,13 @@ def prediction_table(predictions, torus, title=None):
 
 
 def comparison_table(comparisons, title=None):
-    """The table of predicted beside measured times."""
-    columns = ["network", "grid", "placement", "size", "exchange", ">m", ">predicted", ">measured", ">ratio", ">link B",
-               "busiest", "note"]
-    rows = [[c.network, c.grid, c.placement, c.transform, c.exchange, "-" if c.m is None else f"{c.m:.4g}",
+    """The table of predicted beside measured times; notes are numbered and stand below."""
+    notes = {note: f"[{number}]" for number, note in enumerate(dict.fromkeys(c.note for c in comparisons if c.note), 1)}
+    columns = ["network", "grid", ">tasks/node", "placement", "size", "exchange", ">m", ">predicted", ">measured", ">ratio",
+               ">link B", "busiest", "note"]
+    rows = [[c.network, c.grid, c.tasks_per_node, c.placement, c.transform, c.exchange, "-" if c.m is None else f"{c.m:.4g}",
              milliseconds(c.predicted_s), milliseconds(c.measured_s), "-" if c.ratio is None else f"{c.ratio:.3f}",
-             megabytes_per_second(c.link_bandwidth), c.busiest or "-", c.note] for c in comparisons]
+             megabytes_per_second(c.link_bandwidth), c.busiest or "-", notes.get(c.note, "")] for c in comparisons]
     print_table(title, columns, rows)
+    for note, number in notes.items():
+        click.echo(f"{number} {note}")
