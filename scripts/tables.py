@@ -26,15 +26,19 @@ def print_json(value):
 
 def print_table(title, columns, rows, notes=()):
     """A table; columns that are numbers start with ``>`` and are set right."""
-    table = Table(title=title or None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, show_edge=False)
+    table = Table(title=title or None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, show_edge=False,
+                  pad_edge=False)
     for column in columns:
         table.add_column(column.lstrip(">"), justify="right" if column.startswith(">") else "left", overflow="fold")
     for row in rows:
         table.add_row(*(escape(str(cell)) for cell in row))
     out = console()
-    out.print(table)
+    with out.capture() as text:
+        out.print(table)
+    click.echo("\n".join(line.rstrip() for line in text.get().splitlines()))
     for note in dict.fromkeys(notes):
-        click.echo(f"note: {note}")
+        click.echo(note)
+    click.echo()
 
 
 def lengths(values):
@@ -54,7 +58,7 @@ def prediction_table(predictions, torus, title=None):
     rows = [[p.grid, p.placement, lengths(p.row.m), lengths(p.column.m), lengths(p.row.load), lengths(p.column.load),
              f"{float(p.cost):.4g}", milliseconds(p.row.t_s), milliseconds(p.column.t_s), milliseconds(p.t_s),
              "-" if p.certificate is None else f"{p.certificate:.3f}"] for p in predictions]
-    print_table(title, columns, rows, [n for p in predictions for n in p.notes])
+    print_table(title, columns, rows, [f"note: {n}" for p in predictions for n in p.notes])
 
 
 def comparison_table(comparisons, title=None):
@@ -65,6 +69,4 @@ def comparison_table(comparisons, title=None):
     rows = [[c.network, c.grid, c.tasks_per_node, c.placement, c.transform, c.exchange, "-" if c.m is None else f"{c.m:.4g}",
              milliseconds(c.predicted_s), milliseconds(c.measured_s), "-" if c.ratio is None else f"{c.ratio:.3f}",
              megabytes_per_second(c.link_bandwidth), c.busiest or "-", notes.get(c.note, "")] for c in comparisons]
-    print_table(title, columns, rows)
-    for note, number in notes.items():
-        click.echo(f"{number} {note}")
+    print_table(title, columns, rows, [f"{number} {note}" for note, number in notes.items()])
