@@ -10,6 +10,7 @@ from statistics import median
 import numpy as np
 
 from pencilmap.mapper.placements import as_mapping, place
+from pencilmap.model.allocation import Site
 from pencilmap.model.errors import PencilmapError, RecordError
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
@@ -188,7 +189,7 @@ def _published_prediction(torus, cell):
 
 @lru_cache(maxsize=256)
 def _predict_cached(torus, placement, grid, tasks_per_node, transform):
-    return predict(as_mapping(place(placement, torus, grid, tasks_per_node), placement), transform)
+    return predict(as_mapping(place(placement, Site(torus, tasks_per_node), grid), placement), transform)
 
 
 def _published_row(cell, prediction):

@@ -13,6 +13,10 @@ class TorusError(PencilmapError):
     """A torus that cannot exist, or a coordinate outside it."""
 
 
+class AllocationError(PencilmapError):
+    """Usable nodes that are none of the torus, or named twice; a rank on a node that may not be used."""
+
+
 class MachineError(PencilmapError):
     """A machine file that is unknown, unreadable or incomplete."""
 

@@ -1,18 +1,21 @@
 """Options that several commands share, and what they resolve to."""
 
-from dataclasses import dataclass
-from functools import reduce
+from dataclasses import dataclass, replace
+from functools import reduce, wraps
 
 import click
 
+from pencilmap.mapper.node_list import read_nodes
 from pencilmap.mapper.placements import PLACEMENTS, place
 from pencilmap.mapper.search import rank_grids
+from pencilmap.model.allocation import Allocation, Site, parse_nodes
+from pencilmap.model.costs import Costs
 from pencilmap.model.errors import GridError, MachineError, PlacementError
-from pencilmap.model.grid import all_grids, check_tasks, parse_grid
+from pencilmap.model.grid import all_grids, parse_grid
 from pencilmap.model.machine import load_machine
 from pencilmap.model.predict import predict
 from pencilmap.model.routing import DEFAULT_ROUTING, ROUTINGS
-from pencilmap.model.torus import Torus, parse_torus
+from pencilmap.model.torus import parse_torus
 from pencilmap.model.transform import Transform, parse_transform
 from pencilmap.model.units import parse
 
@@ -21,6 +24,10 @@ MACHINE = (
     click.option("--torus", metavar="SHAPE", help="Shape instead of the machine's: 8x8x8 (wraps), 8x8x8:mesh, 8wx8x4w."),
     click.option("--tasks-per-node", "-t", type=click.IntRange(1), metavar="T", help="Tasks on a node [machine's]."),
     click.option("--bandwidth", metavar="RATE", help="Bandwidth of every link instead of the machine's, e.g. '148 MB/s'."),
+    click.option("--nodes", metavar="FILE", help="Usable nodes in the launcher's order, one a line by its coordinates "
+                                                 "[all]."),
+    click.option("--failed", metavar="LIST", help="Nodes that must not be used, e.g. 1-2-3,0-0-4."),
+    click.option("--idle", is_flag=True, help="Allow a grid of fewer tasks than there are slots."),
 )
 GRID = click.option("--grid", "-g", metavar="RxC", default="best", show_default=True,
                     help="R tasks in a row, C in a column; best ranks all grids.")
@@ -43,26 +50,72 @@ def with_options(*options):
     return lambda command: reduce(lambda c, option: option(c), reversed(options), command)
 
 
+def on_machine(command):
+    """The options of the machine and --fft on a command, which gets the Setting they stand for as `where`."""
+    @wraps(command)
+    def resolved(**given):
+        where = setting(**{name: given.pop(name) for name in SETTING if name in given})
+        return command(where=where, **given)
+
+    return with_options(*MACHINE, FFT)(resolved)
+
+
+SETTING = ("machine", "torus", "tasks_per_node", "bandwidth", "nodes", "failed", "idle", "fft")  # what on_machine takes
+
+
 @dataclass(frozen=True)
 class Setting:
-    """The machine and the transform that a command works on."""
+    """The machine and the transform that a command works on.
 
-    torus: Torus
-    tasks_per_node: int
-    transform: Transform | None
-    machine: str | None
+    Parameters
+    ----------
+    site : Site
+        Torus, tasks per node, usable nodes.
+    transform : Transform or None
+    machine : str or None
+        Name or file of the machine, None when only a shape was named.
+    costs : Costs
+        What the machine file says beside link bandwidth.
+    notes : tuple of str
+        What a reader of any prediction for this setting should know.
+    """
+
+    site: Site
+    transform: Transform | None = None
+    machine: str | None = None
+    costs: Costs = Costs()
+    notes: tuple = ()
+
+    @property
+    def torus(self):
+        return self.site.torus
+
+    @property
+    def tasks_per_node(self):
+        return self.site.tasks_per_node
 
     @property
     def n_slots(self):
-        return self.torus.n_nodes * self.tasks_per_node
+        return self.site.n_slots
 
     @property
     def where(self):
-        return f"torus {self.torus} with {self.tasks_per_node} task{'s' * (self.tasks_per_node > 1)} per node"
+        return str(self.site)
+
+    def place(self, text, grid):
+        """The placement that `text` describes, see `pencilmap.mapper.placements.place`."""
+        if self.transform:
+            self.transform.check_grid(grid)
+        return place(text, self.site, grid)
+
+    def predict(self, placed, routing_name=DEFAULT_ROUTING, name=None):
+        """Its prediction, with the notes of this setting, see `pencilmap.model.predict.predict`."""
+        prediction = predict(placed, self.transform, routing_name, name)
+        return replace(prediction, notes=(*prediction.notes, *self.notes))
 
 
-def setting(machine, torus, tasks_per_node, bandwidth, fft=None):
-    """Resolve the machine options.
+def setting(machine=None, torus=None, tasks_per_node=None, bandwidth=None, nodes=None, failed=None, idle=False, fft=None):
+    """Resolve the machine options, each as its option says.
 
     Raises
     ------
@@ -79,17 +132,23 @@ def setting(machine, torus, tasks_per_node, bandwidth, fft=None):
         described = described.with_shape(torus) if torus else described
         shape, tasks = described.torus, described.tasks_per_node
     if bandwidth is not None:
-        rate = parse(bandwidth, "byte/s")
-        shape = Torus(shape.shape, shape.wrap, (rate,) * shape.n_dimensions, shape.cables, shape.axes)
-    return Setting(shape, tasks_per_node or tasks, transform, machine)
+        shape = replace(shape, bandwidth=(parse(bandwidth, "byte/s"),) * shape.n_dimensions)
+    return Setting(Site(shape, tasks_per_node or tasks, _allocation(shape, nodes, failed), idle), transform, machine)
+
+
+def _allocation(torus, nodes, failed):
+    allocation = Allocation(torus, read_nodes(nodes, torus)) if nodes else Allocation(torus)
+    return allocation.without(parse_nodes(failed, torus)) if failed else allocation
 
 
 def one_grid(text, where):
     """The grid asked for, or the best one."""
     if text == "best":
+        if not where.site.allocation.is_complete:
+            raise GridError(f"the best grid is found for a whole torus only, not for {where.where}; name one with --grid RxC")
         return rank_grids(where.torus, where.tasks_per_node, where.transform)[0][0]
     grid = parse_grid(text)
-    check_tasks(grid, where.n_slots, where.where)
+    where.site.check_grid(grid)
     if where.transform:
         where.transform.check_grid(grid)
     return grid
@@ -113,9 +172,4 @@ def predictions(grid_text, placement_texts, where, routing_name=DEFAULT_ROUTING)
 
 
 def _predict(text, grid, where, routing_name):
-    if where.transform:
-        where.transform.check_grid(grid)
-    placed = place(text, where.torus, grid, where.tasks_per_node)
-    return predict(placed, where.transform, routing_name, text)
-
-
+    return where.predict(where.place(text, grid), routing_name, text)

@@ -1,7 +1,7 @@
 """Placements: a table from a name to the function that makes it.
 
-A placement is a function ``(argument, torus, grid, tasks_per_node) -> Product or Mapping``; `argument` is the text after
-the colon, "" when there is none. A new placement is one file here and one line below.
+A placement is a function ``(argument, site, grid) -> Product or Mapping``; `argument` is the text after the colon, ""
+when there is none. A new placement is one file here and one line below.
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,8 @@ class Placement:
 
 PLACEMENTS = {
     "best": Placement(best, "best", "the best product placement, found exactly"),
-    "default": Placement(default, "default[:ORDER]", "the launcher's order, first letter fastest: xyzt (default), txyz, zyxt, ..."),
+    "default": Placement(default, "default[:ORDER]", "the launcher's order, first letter fastest: xyzt (default), txyz, zyxt, ...; "
+                         "nt, tn: nodes in the order of --nodes, slots last or first"),
     "line": Placement(line, "line[:AXIS]", "rows are lines along an axis (default x)"),
     "plane": Placement(plane, "plane[:AXES]", "rows are planes (default xy)"),
     "box": Placement(box, "box:2x2x2", "rows are dense boxes, columns every n-th node"),
@@ -36,16 +37,16 @@ PLACEMENTS = {
 }
 
 
-def place(text, torus, grid, tasks_per_node=1):
+def place(text, site, grid):
     """Make the placement that `text` describes.
 
     Parameters
     ----------
     text : str
         Name and argument, e.g. ``box:2x2x2``; see `PLACEMENTS`.
-    torus : Torus
+    site : Site
+        Torus, tasks per node and usable nodes.
     grid : ProcessGrid
-    tasks_per_node : int
 
     Returns
     -------
@@ -53,13 +54,13 @@ def place(text, torus, grid, tasks_per_node=1):
 
     Raises
     ------
-    PlacementError, GridError, MapfileError
+    PlacementError, GridError, MapfileError, AllocationError
     """
     name, _, argument = text.partition(":")
     if name not in PLACEMENTS:
         raise PlacementError(f"placement {text!r} is unknown; known are "
                              f"{', '.join(p.usage for p in PLACEMENTS.values())}")
-    return PLACEMENTS[name].make(argument, torus, grid, tasks_per_node)
+    return PLACEMENTS[name].make(argument, site, grid)
 
 
 def as_mapping(placed, name):

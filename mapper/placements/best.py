@@ -1,11 +1,13 @@
 """The best product placement for a grid; see `pencilmap.mapper.search`."""
 
+from pencilmap.mapper.placements.whole import check_product
 from pencilmap.mapper.search import best_product
 from pencilmap.model.errors import PlacementError
 
 
-def best(argument, torus, grid, tasks_per_node):
+def best(argument, site, grid):
     """Search; takes no argument."""
     if argument:
         raise PlacementError(f"placement best:{argument}: best takes no argument")
-    return best_product(torus, grid, tasks_per_node)
+    check_product("best", site, grid)
+    return best_product(site.torus, grid, site.tasks_per_node)

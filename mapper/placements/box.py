@@ -5,53 +5,58 @@ Source: Jagode, Hein, Trew, UT-CS-08-613 (2008), sec. 4.
 
 from math import prod
 
+from pencilmap.mapper.placements.whole import check_product
 from pencilmap.model.errors import PlacementError
-from pencilmap.model.grid import check_tasks
 from pencilmap.model.pattern import Pattern
 from pencilmap.model.product import Product
 
 
-def box(argument, torus, grid, tasks_per_node):
+def box(argument, site, grid):
     """Rows on boxes of the given extents, e.g. ``2x2x2``.
 
     >>> from pencilmap.model.grid import ProcessGrid
+    >>> from pencilmap.model.allocation import Site
     >>> from pencilmap.model.torus import Torus
-    >>> str(box("2x2x2", Torus((8, 8, 8)), ProcessGrid(8, 64), 1))
+    >>> str(box("2x2x2", Site(Torus((8, 8, 8))), ProcessGrid(8, 64)))
     'digits:x=r2c4,y=r2c4,z=r2c4'
     """
-    parts = argument.split("x")
+    parts, torus = argument.split("x"), site.torus
     if not all(p.isdecimal() and p.isascii() and int(p) for p in parts) or len(parts) != torus.n_dimensions:
         raise PlacementError(f"box {argument!r} is not understood; torus {torus} needs {torus.n_dimensions} extents, e.g. "
                              f"box:{'x'.join(['2'] * torus.n_dimensions)}")
-    return _boxes(f"box:{argument}", [int(p) for p in parts], torus, grid, tasks_per_node)
+    return _boxes(f"box:{argument}", [int(p) for p in parts], site, grid)
 
 
-def line(argument, torus, grid, tasks_per_node):
+def line(argument, site, grid):
     """Rows on lines along an axis; x, the first, unless named."""
+    torus = site.torus
     axes = argument or torus.axes[0]
     if len(axes) != 1:
         raise PlacementError(f"line:{argument} names {len(axes)} axes; a line has one of {', '.join(torus.axes)}")
-    return _whole(f"line:{axes}", axes, torus, grid, tasks_per_node)
+    return _whole(f"line:{axes}", axes, site, grid)
 
 
-def plane(argument, torus, grid, tasks_per_node):
+def plane(argument, site, grid):
     """Rows on planes of two axes; the first two unless named."""
+    torus = site.torus
     axes = argument or torus.axes[:2]
     if len(axes) != 2 or axes[0] == axes[1]:
         raise PlacementError(f"plane:{argument} is not understood; a plane has two of the axes {', '.join(torus.axes)}")
-    return _whole(f"plane:{axes}", axes, torus, grid, tasks_per_node)
+    return _whole(f"plane:{axes}", axes, site, grid)
 
 
-def _whole(name, axes, torus, grid, tasks_per_node):
+def _whole(name, axes, site, grid):
+    torus = site.torus
     unknown = [a for a in axes if a not in torus.axes]
     if unknown:
         raise PlacementError(f"{name}: torus {torus} has no axis {unknown[0]!r}, only {', '.join(torus.axes)}")
     extents = [n if a in axes else 1 for a, n in zip(torus.axes, torus.shape)]
-    return _boxes(name, extents, torus, grid, tasks_per_node)
+    return _boxes(name, extents, site, grid)
 
 
-def _boxes(name, extents, torus, grid, tasks_per_node):
-    check_tasks(grid, torus.n_nodes * tasks_per_node, f"torus {torus} with {tasks_per_node} tasks per node")
+def _boxes(name, extents, site, grid):
+    check_product(name, site, grid)
+    torus, tasks_per_node = site.torus, site.tasks_per_node
     for axis, extent, n in zip(torus.axes, extents, torus.shape):
         if n % extent:
             raise PlacementError(f"{name}: extent {extent} does not divide the {n} nodes of dimension {axis} of torus "

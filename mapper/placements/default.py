@@ -1,7 +1,9 @@
-"""What launchers do when they are told nothing: ranks fill the machine axis by axis.
+"""What launchers do when they are told nothing: ranks fill the machine axis by axis, or the usable nodes in a given order.
 
 The order names the axes and the slot t, the fastest first: ``xyzt`` fills x first and the second slot of a node last,
-``txyz`` fills the slots of a node first. (Blue Gene's own words XYZT and TXYZ mean the same.)
+``txyz`` fills the slots of a node first. (Blue Gene's own words XYZT and TXYZ mean the same.) Nodes that may not be used
+are skipped. ``nt`` and ``tn`` take the nodes in the launcher's own order (that of the list of usable nodes) instead;
+without a list that is the order of the node numbers, so ``default`` and ``xyzt`` are the same there.
 """
 
 from itertools import permutations
@@ -9,27 +11,45 @@ from itertools import permutations
 import numpy as np
 
 from pencilmap.model.errors import PlacementError
-from pencilmap.model.grid import check_tasks
 from pencilmap.model.mapping import Mapping
 
 
-def default(argument, torus, grid, tasks_per_node):
-    """Ranks in axis order.
+def default(argument, site, grid):
+    """Ranks in axis order, or in the launcher's order of the usable nodes.
 
+    >>> from pencilmap.model.allocation import Allocation, Site
     >>> from pencilmap.model.grid import ProcessGrid
     >>> from pencilmap.model.torus import Torus
-    >>> default("yxt", Torus((2, 3)), ProcessGrid(2, 3), 1).node_of_rank.tolist()
+    >>> torus = Torus((2, 3))
+    >>> default("yxt", Site(torus), ProcessGrid(2, 3)).node_of_rank.tolist()
     [0, 2, 4, 1, 3, 5]
+    >>> some = Site(torus, allocation=Allocation(torus, [5, 0, 2, 1]))
+    >>> [default(order, some, ProcessGrid(2, 2)).node_of_rank.tolist() for order in ("", "yxt")]
+    [[5, 0, 2, 1], [0, 2, 1, 5]]
     """
-    order = argument or torus.axes + "t"
-    if sorted(order) != sorted(torus.axes + "t"):
+    site.check_grid(grid)
+    torus = site.torus
+    order = argument or "nt"
+    if sorted(order) == sorted(torus.axes + "t"):
+        node, slot = axis_order(order, torus, site.tasks_per_node)
+        kept = site.allocation.is_usable()[node]
+        node, slot = node[kept], slot[kept]
+    elif order in ("nt", "tn"):
+        node, slot = launcher_order(site, slots_first=order == "tn")
+    else:
         raise PlacementError(f"default:{argument} is no order of torus {torus}; name each of {', '.join(torus.axes)} and t "
-                             f"(the slot) once, the fastest first, e.g. default:t{torus.axes}")
-    n_slots = torus.n_nodes * tasks_per_node
-    check_tasks(grid, n_slots, f"torus {torus} with {tasks_per_node} tasks per node")
-    node, slot = axis_order(order, torus, tasks_per_node)
+                             f"(the slot) once, the fastest first, e.g. default:t{torus.axes}, or nt or tn for the "
+                             "launcher's order of the nodes")
     name = "default" if not argument else f"default:{order}"
-    return Mapping(torus, grid, tasks_per_node, node[:grid.n_tasks], slot[:grid.n_tasks], name)
+    return Mapping(torus, grid, site.tasks_per_node, node[:grid.n_tasks], slot[:grid.n_tasks], name)
+
+
+def launcher_order(site, slots_first):
+    """Node and slot of every place, the nodes in the launcher's order."""
+    nodes, T = site.allocation.nodes, site.tasks_per_node
+    if slots_first:
+        return np.repeat(nodes, T), np.tile(np.arange(T), nodes.size)
+    return np.tile(nodes, T), np.repeat(np.arange(T), nodes.size)
 
 
 def axis_order(order, torus, tasks_per_node):

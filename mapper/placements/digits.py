@@ -5,21 +5,23 @@ Dimensions that are not named belong to the columns; slots that are not named ma
 
 from math import prod
 
+from pencilmap.mapper.placements.whole import check_product
 from pencilmap.model.errors import PlacementError
-from pencilmap.model.grid import check_tasks
 from pencilmap.model.pattern import Pattern, parse_pattern
 from pencilmap.model.product import Product
 
 
-def digits(argument, torus, grid, tasks_per_node):
+def digits(argument, site, grid):
     """Make the product of the patterns named.
 
     >>> from pencilmap.model.grid import ProcessGrid
+    >>> from pencilmap.model.allocation import Site
     >>> from pencilmap.model.torus import Torus
-    >>> str(digits("x=r2c4,y=r4c2", Torus((8, 8)), ProcessGrid(8, 8), 1))
+    >>> str(digits("x=r2c4,y=r4c2", Site(Torus((8, 8))), ProcessGrid(8, 8)))
     'digits:x=r2c4,y=r4c2'
     """
-    check_tasks(grid, torus.n_nodes * tasks_per_node, f"torus {torus} with {tasks_per_node} tasks per node")
+    check_product("digits", site, grid)
+    torus, tasks_per_node = site.torus, site.tasks_per_node
     named = _parse(argument, torus)
     patterns = tuple(named.get(axis, Pattern((("c", n),))) for axis, n in zip(torus.axes, torus.shape))
     slots = named.get("t") or _fill(grid, patterns, tasks_per_node)

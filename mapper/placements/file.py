@@ -4,10 +4,12 @@ from pencilmap.mapper.formats import FORMATS, read_mapping
 from pencilmap.model.errors import PlacementError
 
 
-def from_file(argument, torus, grid, tasks_per_node):
+def from_file(argument, site, grid):
     """Read ``PATH`` or ``PATH,FORMAT``."""
     path, _, format_name = argument.partition(",")
     if not path:
         raise PlacementError(f"file: needs a path, e.g. file:demo.map or file:demo.hosts,hostfile; formats are "
                              f"{', '.join(FORMATS)}")
-    return read_mapping(path, torus, grid, tasks_per_node, format_name or None)
+    mapping = read_mapping(path, site.torus, grid, site.tasks_per_node, format_name or None)
+    site.check_mapping(mapping)
+    return mapping

@@ -3,23 +3,22 @@
 import click
 
 from pencilmap.mapper.formats import FORMATS, read_mapping
-from pencilmap.model.predict import predict
-from pencilmap.scripts.options import FFT, JSON, MACHINE, ROUTING, one_grid, setting, with_options
+from pencilmap.scripts.options import JSON, ROUTING, on_machine, one_grid, with_options
 from pencilmap.scripts.tables import prediction_table, print_json
 
 
 @click.command("check")
 @click.argument("file", type=click.Path())
-@with_options(*MACHINE)
+@on_machine
 @click.option("--grid", "-g", metavar="RxC", required=True, help="R tasks in a row, C in a column.")
 @click.option("--format", "-f", "format_name", type=click.Choice(list(FORMATS)), help="Format of the file [guessed].")
-@with_options(FFT, ROUTING, JSON)
-def command(file, machine, torus, tasks_per_node, bandwidth, grid, format_name, fft, routing, as_json):
+@with_options(ROUTING, JSON)
+def command(file, where, grid, format_name, routing, as_json):
     """Validate a placement file against machine and grid and print its loads."""
-    where = setting(machine, torus, tasks_per_node, bandwidth, fft)
     grid = one_grid(grid, where)
     mapping = read_mapping(file, where.torus, grid, where.tasks_per_node, format_name)
-    prediction = predict(mapping, where.transform, routing)
+    where.site.check_mapping(mapping)
+    prediction = where.predict(mapping, routing)
     if as_json:
         print_json({"file": file, "valid": True} | prediction.as_dict())
         return

@@ -6,7 +6,7 @@ import click
 
 from pencilmap.mapper.compare import compare_published, compare_records
 from pencilmap.mapper.formats import write_mapping
-from pencilmap.mapper.placements import as_mapping, place
+from pencilmap.mapper.placements import as_mapping
 from pencilmap.model.units import milliseconds
 from pencilmap.scripts.commands.simulate import simulation_of
 from pencilmap.scripts.options import one_grid, predictions, setting
@@ -24,7 +24,7 @@ PLACEMENTS = ("default", "box:2x2x2")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def command(output, as_json):
     """Predict, map, simulate and compare: 8x64 rows on 2x2x2 cubes against the default on an 8x8x8 torus (256^3)."""
-    where = setting(MACHINE, None, None, None, SIZE)
+    where = setting(machine=MACHINE, fft=SIZE)
     grid = one_grid(GRID, where)
     folder = Path(output)
     folder.mkdir(parents=True, exist_ok=True)
@@ -45,7 +45,7 @@ def command(output, as_json):
 
 def _write(where, grid, text, folder):
     path = folder / f"{text.replace(':', '-')}.map"
-    write_mapping(as_mapping(place(text, where.torus, grid, where.tasks_per_node), text), path, "bgl")
+    write_mapping(as_mapping(where.place(text, grid), text), path, "bgl")
     return path
 
 

@@ -2,15 +2,15 @@
 
 import click
 
-from pencilmap.scripts.options import FFT, GRID, JSON, MACHINE, ROUTING, placements, predictions, setting, with_options
+from pencilmap.scripts.options import GRID, JSON, ROUTING, on_machine, placements, predictions, with_options
 from pencilmap.scripts.tables import prediction_table, print_json
 
 
 @click.command("predict")
-@with_options(*MACHINE, GRID, placements(), FFT, ROUTING, JSON)
-def command(machine, torus, tasks_per_node, bandwidth, grid, placement, fft, routing, as_json):
+@on_machine
+@with_options(GRID, placements(), ROUTING, JSON)
+def command(where, grid, placement, routing, as_json):
     """Predict the two exchanges of a process grid under one or more placements."""
-    where = setting(machine, torus, tasks_per_node, bandwidth, fft)
     found = predictions(grid, placement, where, routing)
     if as_json:
         single = len(placement) == 1 and grid != "best"

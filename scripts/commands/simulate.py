@@ -4,17 +4,18 @@ import click
 
 from pencilmap.mapper.compare import compare_records
 from pencilmap.mapper.formats.hostfile import hosts
-from pencilmap.mapper.placements import as_mapping, place
+from pencilmap.mapper.placements import as_mapping
 from pencilmap.model.errors import GridError
 from pencilmap.model.units import parse
-from pencilmap.scripts.options import FFT, GRID, JSON, MACHINE, one_grid, placements, setting, with_options
+from pencilmap.scripts.options import GRID, JSON, on_machine, one_grid, placements, with_options
 from pencilmap.scripts.progress import shown
 from pencilmap.scripts.simulate import Simulation, SimulatedNetwork, simulate_all
 from pencilmap.scripts.tables import comparison_table, print_json
 
 
 @click.command("simulate")
-@with_options(*MACHINE, GRID, placements(), FFT)
+@on_machine
+@with_options(GRID, placements())
 @click.option("--reps", type=click.IntRange(1), default=1, show_default=True, help="Repetitions; they all take the same time.")
 @click.option("--direction", type=click.Choice(["forward", "backward"]), default="forward", show_default=True)
 @click.option("--verify", is_flag=True, help="Check the transform inside the run.")
@@ -24,10 +25,8 @@ from pencilmap.scripts.tables import comparison_table, print_json
 @click.option("--output", "-o", type=click.Path(dir_okay=False), help="Append the run records to this file (JSON lines).")
 @click.option("--timeout", type=click.FloatRange(1), default=600.0, show_default=True, metavar="SECONDS")
 @JSON
-def command(machine, torus, tasks_per_node, bandwidth, grid, placement, fft, reps, direction, verify, timing_only, injection,
-            hop_latency, output, timeout, as_json):
+def command(where, grid, placement, reps, direction, verify, timing_only, injection, hop_latency, output, timeout, as_json):
     """Run fft_runner under each placement on a simulated torus, and compare with the prediction."""
-    where = setting(machine, torus, tasks_per_node, bandwidth, fft)
     if where.transform is None:
         raise GridError("a simulation transforms an array: give its extents, e.g. --fft 64")
     network = SimulatedNetwork(where.torus, parse(hop_latency, "s") if hop_latency else 0.0,
@@ -46,7 +45,7 @@ def command(machine, torus, tasks_per_node, bandwidth, grid, placement, fft, rep
 
 def simulation_of(where, network, grid, placement, **options):
     """The simulation of one placement, launched by a hostfile, with labels from which it can be predicted again."""
-    mapping = as_mapping(place(placement, where.torus, grid, where.tasks_per_node), placement)
+    mapping = as_mapping(where.place(placement, grid), placement)
     rates = dict.fromkeys(network.torus.bandwidth) if len(set(network.torus.bandwidth)) == 1 else network.torus.bandwidth
     labels = {"placement": placement, "link_bandwidth": ",".join(f"{rate:.17g}byte/s" for rate in rates)}
     if where.machine:

@@ -4,6 +4,7 @@ import pytest
 
 from pencilmap.mapper.compare import compare_published
 from pencilmap.mapper.placements import as_mapping, place
+from pencilmap.model.allocation import Site
 from pencilmap.model.grid import parse_grid
 from pencilmap.model.predict import predict, predict_routed
 from pencilmap.model.product import product_of
@@ -19,13 +20,13 @@ TABLE_1 = [  # grid, placement, m of rows and of columns for each dimension
 
 @pytest.mark.parametrize("grid, placement, m_row, m_column", TABLE_1)
 def test_table_1_from_the_formula(grid, placement, m_row, m_column):
-    prediction = predict(place(placement, Torus((8, 8, 8)), parse_grid(grid)))
+    prediction = predict(place(placement, Site(Torus((8, 8, 8))), parse_grid(grid)))
     assert prediction.row.m == m_row and prediction.column.m == m_column
 
 
 @pytest.mark.parametrize("grid, placement, m_row, m_column", TABLE_1)
 def test_table_1_from_the_routed_loads(grid, placement, m_row, m_column):
-    mapping = as_mapping(place(placement, Torus((8, 8, 8)), parse_grid(grid)), placement)
+    mapping = as_mapping(place(placement, Site(Torus((8, 8, 8))), parse_grid(grid)), placement)
     prediction = predict_routed(mapping, product=product_of(mapping))
     assert prediction.row.load == m_row and prediction.column.load == m_column
 
@@ -33,7 +34,7 @@ def test_table_1_from_the_routed_loads(grid, placement, m_row, m_column):
 def test_vn_mode_has_the_same_lengths_with_rows_inside_or_across_the_chips():
     torus = Torus((8, 8, 8))
     for grid in ("16x64", "8x128"):
-        prediction = predict(place("box:2x2x2", torus, parse_grid(grid), 2))
+        prediction = predict(place("box:2x2x2", Site(torus, 2), parse_grid(grid)))
         assert (max(prediction.row.m), max(prediction.column.m)) == (2, 4)
 
 

@@ -1,0 +1,25 @@
+"""What product placements need: every slot of the whole torus."""
+
+from pencilmap.model.errors import PlacementError
+
+
+def check_product(name, site, grid):
+    """Raise PlacementError unless `grid` takes every slot of a site that is a whole torus.
+
+    Parameters
+    ----------
+    name : str
+        The placement, for the error.
+    site : Site
+    grid : ProcessGrid
+    """
+    site.check_grid(grid)
+    if not site.allocation.is_complete:
+        raise PlacementError(f"{name} needs every node of torus {site.torus}, but only {site.allocation} are usable; take "
+                             f"{INSTEAD}")
+    if grid.n_tasks < site.n_slots:
+        raise PlacementError(f"{name} fills every slot, but grid {grid} leaves {site.n_slots - grid.n_tasks} of "
+                             f"{site.n_slots} idle; take {INSTEAD}")
+
+
+INSTEAD = "default, search or file:PATH"

@@ -1,0 +1,188 @@
+"""The nodes that a job may use: all of a torus, or whatever subset the scheduler hands out.
+
+Messages between usable nodes may still cross the others: routers belong to the network, not to the job. That is also
+what is taken of failed nodes; where a router is dead as well, describe the network as a graph.
+"""
+
+import re
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from pencilmap.model.errors import AllocationError
+from pencilmap.model.grid import check_tasks
+from pencilmap.model.torus import Torus
+
+
+@dataclass(frozen=True, eq=False)
+class Allocation:
+    """Usable nodes in the launcher's order, each once; checked when made.
+
+    Parameters
+    ----------
+    torus : Torus
+    order : int array, shape (n,), optional
+        Node numbers in the order in which the launcher fills them. All nodes in the order of their numbers by default.
+
+    Raises
+    ------
+    AllocationError
+        When a node is outside the torus or listed twice, or when there is none.
+
+    Examples
+    --------
+    >>> some = Allocation(Torus((2, 2)), [3, 0])
+    >>> some.n_nodes, some.is_complete, some.nodes.tolist()
+    (2, False, [3, 0])
+    """
+
+    torus: Torus
+    order: np.ndarray = field(default=None, repr=False)
+
+    def __post_init__(self):
+        if self.order is None:
+            return
+        order = np.array(self.order, dtype=np.int64).ravel()
+        order.setflags(write=False)
+        object.__setattr__(self, "order", order)
+        _check_nodes(self.torus, order)
+
+    @property
+    def n_nodes(self):
+        return self.torus.n_nodes if self.order is None else self.order.size
+
+    @property
+    def is_complete(self):
+        """Whether every node of the torus may be used."""
+        return self.n_nodes == self.torus.n_nodes
+
+    @property
+    def nodes(self):
+        """Node numbers in the launcher's order: int array, shape (n_nodes,)."""
+        return np.arange(self.torus.n_nodes) if self.order is None else self.order
+
+    def is_usable(self):
+        """For each node of the torus whether it may be used: bool array, shape (N,)."""
+        usable = np.zeros(self.torus.n_nodes, dtype=bool)
+        usable[self.nodes] = True
+        return usable
+
+    def without(self, failed):
+        """The same without some nodes, in the same order.
+
+        Parameters
+        ----------
+        failed : int array
+            Node numbers. One that is not allocated is refused: it is a misprint more often than not.
+
+        Examples
+        --------
+        >>> Allocation(Torus((2, 2))).without([1]).nodes.tolist()
+        [0, 2, 3]
+        """
+        failed = np.asarray(failed, dtype=np.int64).ravel()
+        foreign = np.setdiff1d(failed, self.nodes)
+        if foreign.size:
+            raise AllocationError(f"failed node {self._name(foreign[0])} is not among the {self.n_nodes} nodes of the "
+                                  "allocation; name only nodes that it holds")
+        return Allocation(self.torus, self.nodes[~np.isin(self.nodes, failed)]) if failed.size else self
+
+    def _name(self, node):
+        return _name(self.torus, node)
+
+    def __str__(self):
+        return f"{self.n_nodes} of {self.torus.n_nodes} nodes"
+
+
+def _name(torus, node):
+    return f"({', '.join(map(str, torus.coordinates(node).tolist()))})" if 0 <= node < torus.n_nodes else str(node)
+
+
+def _check_nodes(torus, order):
+    if order.size == 0:
+        raise AllocationError(f"no node of torus {torus} is usable; at least one is needed")
+    outside = order[(order < 0) | (order >= torus.n_nodes)]
+    if outside.size:
+        raise AllocationError(f"node {outside[0]} is outside torus {torus}, which has nodes 0..{torus.n_nodes - 1}")
+    unique, count = np.unique(order, return_counts=True)
+    if unique.size < order.size:
+        raise AllocationError(f"node {_name(torus, unique[count > 1][0])} is listed twice; list every usable node once")
+
+
+def parse_nodes(text, torus):
+    """Node numbers of coordinates written ``1-2-3,0-0-4``.
+
+    >>> parse_nodes("1-0,0-1", Torus((2, 2))).tolist()
+    [1, 2]
+    """
+    numbers = []
+    for part in text.split(","):
+        if not re.fullmatch(r"\s*\d{1,12}(-\d{1,12})*\s*", part):
+            raise AllocationError(f"node {part[:40]!r} is not understood; write coordinates joined by -, nodes joined by "
+                                  f"commas, e.g. {'-'.join(['0'] * torus.n_dimensions)}")
+        coordinates = [int(c) for c in part.split("-")]
+        if len(coordinates) != torus.n_dimensions:
+            raise AllocationError(f"node {part.strip()} has {len(coordinates)} coordinates, but torus {torus} has "
+                                  f"{torus.n_dimensions} dimensions")
+        numbers.append(int(torus.node(coordinates)))
+    return np.array(numbers, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where the tasks of a job can sit: the torus, the slots of a node, the nodes that may be used.
+
+    Parameters
+    ----------
+    torus : Torus
+    tasks_per_node : int
+    allocation : Allocation, optional
+        The whole torus by default.
+    idle : bool
+        Whether a grid may leave slots empty.
+
+    Examples
+    --------
+    >>> Site(Torus((4, 4)), 2).n_slots
+    32
+    """
+
+    torus: Torus
+    tasks_per_node: int = 1
+    allocation: Allocation = None
+    idle: bool = False
+
+    def __post_init__(self):
+        if self.allocation is None:
+            object.__setattr__(self, "allocation", Allocation(self.torus))
+        if self.tasks_per_node < 1:
+            raise AllocationError(f"{self.tasks_per_node} tasks per node: at least 1 is needed")
+        if self.allocation.torus != self.torus:
+            raise AllocationError(f"the allocation is of torus {self.allocation.torus}, not of {self.torus}")
+
+    @property
+    def n_slots(self):
+        """Slots of the usable nodes."""
+        return self.allocation.n_nodes * self.tasks_per_node
+
+    def check_grid(self, grid):
+        """Raise GridError unless the grid fills the slots, or fits into them where some may stay idle."""
+        check_tasks(grid, self.n_slots, str(self), allow_idle=self.idle)
+
+    def check_mapping(self, mapping):
+        """Raise AllocationError when a rank sits on a node that may not be used."""
+        if self.allocation.is_complete:
+            return
+        foreign = np.flatnonzero(~self.allocation.is_usable()[mapping.node_of_rank])
+        if foreign.size:
+            node = _name(self.torus, mapping.node_of_rank[foreign[0]])
+            raise AllocationError(f"{mapping.name} puts rank {foreign[0]} on node {node}, which is not among the usable "
+                                  f"{self.allocation}; move it or correct the list of nodes")
+
+    def with_torus(self, torus):
+        """The same nodes of a torus of the same shape (with other bandwidths, for instance)."""
+        return replace(self, torus=torus, allocation=Allocation(torus, self.allocation.order))
+
+    def __str__(self):
+        some = "" if self.allocation.is_complete else f", {self.allocation},"
+        return f"torus {self.torus}{some} with {self.tasks_per_node} tasks per node"
