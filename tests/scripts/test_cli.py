@@ -1,0 +1,139 @@
+"""The command line: what it prints, its JSON, its errors and its exit status."""
+
+import json
+
+import pytest
+
+BGL = ("--machine", "bluegene-l")
+
+
+def test_predict_gives_the_documented_json(pencilmap_json):
+    found = pencilmap_json("predict", *BGL, "--grid", "8x64", "--placement", "box:2x2x2", "--fft", "512")
+    assert found["torus"] == "8x8x8" and found["wrap"] == [True] * 3 and found["tasks_per_node"] == 1
+    assert found["grid"] == [8, 64] and found["placement"] == "box:2x2x2"
+    assert found["m_row"] == [2, 2, 2] and found["m_column"] == [4, 4, 4]
+    assert found["load_row"] == [2, 2, 2] and found["load_column"] == [4, 4, 4]
+    assert found["t_row_s"] == pytest.approx(2 * 16 * 512**3 / (4 * 512 * 148e6), rel=1e-12)
+    assert found["t_column_s"] == pytest.approx(2 * found["t_row_s"], rel=1e-12)
+    assert found["certificate"] == 1.5
+
+
+def test_several_placements_make_a_list(pencilmap_json):
+    found = pencilmap_json("predict", *BGL, "--grid", "64x8", "-p", "default", "-p", "box:4x4x4", "-p", "best")
+    assert [sum(map(max, (p["m_row"], p["m_column"]))) for p in found] == [8, 8, 6]
+
+
+def test_best_grid_ranks_all_grids(pencilmap_json):
+    found = pencilmap_json("predict", *BGL, "--grid", "best", "--fft", "512")
+    assert len(found) == 10
+    assert [p["t_s"] for p in found] == sorted(p["t_s"] for p in found)
+    assert found[0]["certificate"] == 1.0
+
+
+def test_two_tasks_a_node_put_rows_inside_the_chip(pencilmap_json):
+    found = pencilmap_json("predict", *BGL, "--tasks-per-node", "2", "--grid", "2x512")
+    assert found["m_row"] == [0, 0, 0] and found["m_column"] == [4, 4, 4] and found["certificate"] == 1.0
+
+
+def test_torus_overrides_the_shape_with_any_number_of_dimensions(pencilmap_json):
+    found = pencilmap_json("predict", *BGL, "--torus", "4x4x4x2", "--grid", "8x16", "--fft", "64")
+    assert len(found["m_row"]) == 4 and found["t_row_s"] > 0
+
+
+def test_a_shape_can_be_studied_without_a_machine(pencilmap_json):
+    found = pencilmap_json("predict", "--torus", "3", "--grid", "3x1")
+    assert found["m_row"] == [1.5] and found["load_row"] == [pytest.approx(4 / 3)]
+    assert found["t_row_s"] is None and found["notes"]
+
+
+def test_map_check_and_predict_agree(tmp_path, pencilmap, pencilmap_json):
+    for form, tasks in (("bgl", 1), ("hostfile", 1), ("bgl", 2)):
+        grid = f"8x{64 * tasks}"
+        path = tmp_path / f"{form}{tasks}"
+        setting = (*BGL, "--tasks-per-node", tasks, "--grid", grid, "--fft", "256")
+        written = pencilmap_json("map", *setting, "--format", form, "-o", path)
+        checked = pencilmap_json("check", path, *setting)
+        predicted = pencilmap_json("predict", *setting)
+        for key in ("m_row", "m_column", "load_row", "load_column", "t_row_s", "t_column_s", "certificate", "patterns"):
+            assert written["placement"][key] == checked[key] == predicted[key], key
+        assert checked["valid"] and written["default"]["t_s"] > written["placement"]["t_s"]
+        from_file = pencilmap_json("predict", *setting, "-p", f"file:{path}")
+        assert from_file["t_s"] == predicted["t_s"]
+
+
+def test_machines_lists_and_shows(pencilmap, pencilmap_json):
+    assert "bluegene-l" in [m["name"] for m in pencilmap_json("machines")]
+    shown = pencilmap_json("machines", "bluegene-l")
+    assert shown["link_bandwidth_byte_per_s"] == [148e6] * 3
+    assert all(figure["source"] for figure in shown["figures"].values())
+    status, out, _ = pencilmap("machines", "bluegene-l")
+    assert status == 0 and "148 MB/s" in out
+
+
+BAD_INPUT = {
+    "unknown machine": (["predict", "--machine", "deep-thought", "--grid", "8x64"], ["'deep-thought'", "bluegene-l"]),
+    "no machine": (["predict", "--grid", "8x64"], ["--machine NAME", "--torus SHAPE"]),
+    "machine file missing": (["predict", "--machine", "no.toml"], ["no.toml does not exist"]),
+    "grid too large": (["predict", *BGL, "--grid", "8x65"], ["8x65 has 520 tasks", "512 slots"]),
+    "grid too small": (["predict", *BGL, "--grid", "8x60"], ["8x60 has 480 tasks", "512 slots"]),
+    "grid no grid": (["predict", *BGL, "--grid", "8by64"], ["8by64", "8x64"]),
+    "grid of zero": (["predict", *BGL, "--grid", "0x64"], ["0x64 is empty"]),
+    "transform too small": (["predict", *BGL, "--grid", "8x64", "--fft", "32"], ["nx = 32", "nx >= C = 64"]),
+    "n smaller than R": (["predict", *BGL, "--grid", "64x8", "--fft", "128x64x32"], ["nz = 32", "nz >= R = 64"]),
+    "transform no number": (["predict", *BGL, "--grid", "8x64", "--fft", "huge"], ["'huge'", "512x256x128"]),
+    "placement unknown": (["predict", *BGL, "--grid", "8x64", "-p", "cube"], ["'cube'", "box:2x2x2"]),
+    "box does not divide": (["predict", *BGL, "--grid", "27x19", "-p", "box:3x3x3"], ["27x19 has 513 tasks"]),
+    "box not filled": (["predict", *BGL, "--grid", "8x64", "-p", "box:4x2x2"], ["16 nodes", "rows must have 16"]),
+    "order incomplete": (["predict", *BGL, "--grid", "8x64", "-p", "default:xyt"], ["default:txyz"]),
+    "pattern": (["predict", *BGL, "--grid", "8x64", "-p", "digits:x=r3c2"], ["r3c2", "8"]),
+    "axis": (["predict", *BGL, "--grid", "8x64", "-p", "line:w"], ["no axis 'w'"]),
+    "torus": (["predict", *BGL, "--torus", "8x8x8x", "--grid", "8x64"], ["'8x8x8x'", "8wx8x4w"]),
+    "bandwidth": (["predict", *BGL, "--bandwidth", "fast", "--grid", "8x64"], ["'fast'", "148 MB/s"]),
+    "bandwidth unit": (["predict", *BGL, "--bandwidth", "3 m", "--grid", "8x64"], ["'3 m'", "byte/s"]),
+    "mapfile missing": (["check", "missing.map", *BGL, "--grid", "8x64"], ["missing.map cannot be read"]),
+    "file nowhere": (["predict", *BGL, "--grid", "8x64", "-p", "file:"], ["file: needs a path"]),
+    "record missing": (["compare", "missing.jsonl"], ["missing.jsonl cannot be read"]),
+    "nothing to compare": (["compare"], ["--published"]),
+    "simulate without size": (["simulate", *BGL, "--grid", "8x64"], ["--fft 64"]),
+}
+
+
+@pytest.mark.parametrize("case", BAD_INPUT)
+def test_bad_input_gets_one_clear_message(case, pencilmap, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    arguments, words = BAD_INPUT[case]
+    status, out, err = pencilmap(*arguments)
+    assert status != 0 and out == ""
+    assert "Traceback" not in err
+    for word in words:
+        assert word in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_record_of_something_else_is_refused(tmp_path, pencilmap):
+    path = tmp_path / "r.jsonl"
+    for content, word in (("{}\n", "line 1"), ("not json\n", "line 1 is no JSON"), ("\n", "holds no run record")):
+        path.write_text(content)
+        status, _, err = pencilmap("compare", path)
+        assert status == 2 and word in err
+
+
+def test_compare_published_prints_every_cell(pencilmap, pencilmap_json):
+    rows = pencilmap_json("compare", "--published")
+    assert len(rows) == 141
+    status, out, _ = pencilmap("compare", "--published")
+    assert status == 0 and out.count("published") >= 141
+
+
+def test_help_tells_all(pencilmap):
+    status, out, _ = pencilmap("--help")
+    assert status == 0
+    for name in ("machines", "predict", "map", "check", "simulate", "compare", "demo"):
+        assert name in out
+        assert pencilmap(name, "--help")[0] == 0
+
+
+def test_json_is_json_for_every_reading_command(pencilmap):
+    for arguments in (["machines"], ["machines", "bluegene-l"], ["predict", *BGL], ["compare", "--published"]):
+        status, out, _ = pencilmap(*arguments, "--json")
+        assert status == 0 and json.loads(out)
