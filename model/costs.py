@@ -19,6 +19,9 @@ class Costs:
         Bytes per second that all tasks of a node together can put into the network.
     message_cost_s : float, optional
         Seconds of a task's time for each message it sends, whatever its size.
+    exchange_cost_s : float, optional
+        Seconds that every task of a node adds to an exchange, whatever it sends and to however many: entering, starting,
+        waiting for the last.
     contention : float, optional
         Dimensionless, 0 or more; what it multiplies is said in `pencilmap.model.timing`.
     fft_rate_per_task : float, optional
@@ -41,6 +44,7 @@ class Costs:
     injection_per_task: float | None = None
     injection_per_node: float | None = None
     message_cost_s: float | None = None
+    exchange_cost_s: float | None = None
     contention: float | None = None
     fft_rate_per_task: float | None = None
     memory_bandwidth_per_node: float | None = None
