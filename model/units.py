@@ -9,7 +9,9 @@ from pencilmap.model.errors import UnitError
 def _registry():
     import pint  # slow to import, and not every command reads a quantity
 
-    return pint.UnitRegistry()
+    registry = pint.UnitRegistry()
+    registry.define("flop = [operation]")  # so that 2.8 Gflop/s is a rate, and no rate of bytes
+    return registry
 
 
 def parse(text, unit):
@@ -20,7 +22,7 @@ def parse(text, unit):
     text : str
         Number and unit, e.g. ``"148 MB/s"``, ``"141.1 MiB/s"``, ``"100 ns"``, ``"1.4 Gbit/s"``.
     unit : str
-        SI unit of the result, e.g. ``"byte/s"`` or ``"s"``.
+        SI unit of the result, e.g. ``"byte/s"``, ``"s"`` or ``"flop/s"``.
 
     Raises
     ------
@@ -33,6 +35,8 @@ def parse(text, unit):
     148000000.0
     >>> parse("1.4 Gbit/s", "byte/s")
     175000000.0
+    >>> parse("2.8 Gflop/s", "flop/s")
+    2800000000.0
     """
     import pint
 
@@ -47,7 +51,7 @@ def parse(text, unit):
     return value
 
 
-_EXAMPLE = {"byte/s": "148 MB/s", "s": "100 ns"}
+_EXAMPLE = {"byte/s": "148 MB/s", "s": "100 ns", "flop/s": "2.8 Gflop/s"}
 
 
 def milliseconds(seconds):
