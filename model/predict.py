@@ -4,11 +4,14 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from pencilmap.model.bounds import cut_bound, machine_bound
+from pencilmap.model.contention import random_minimal_lengths
+from pencilmap.model.costs import Costs
 from pencilmap.model.exchange import exchanges
 from pencilmap.model.loads import m_scale, m_time
 from pencilmap.model.pattern import effective_length, ring_load
 from pencilmap.model.product import Product, product_of
 from pencilmap.model.routing import DEFAULT_ROUTING, routing
+from pencilmap.model.timing import exchange_terms, local_terms, local_work, mapping_work, product_work
 
 
 @dataclass(frozen=True)
@@ -19,6 +22,7 @@ class ExchangePrediction:
     load : largest routed load.
     t_s : seconds by the routed load; bound_s : by m. None without bandwidth or transform.
     busiest : (node coordinates, axis, direction) of the busiest link, None when it was not located.
+    work, terms : what the exchange asks of the machine and what that costs, see `pencilmap.model.timing`; None with t_s.
     """
 
     m: tuple
@@ -27,11 +31,21 @@ class ExchangePrediction:
     t_s: float | None
     bound_s: float | None
     busiest: tuple | None = None
+    work: object = None
+    terms: object = None
+
+    @property
+    def time_s(self):
+        """Seconds by all terms of the time model; `t_s` where the machine's other figures are not known."""
+        return None if self.terms is None else float(self.terms.time_s)
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """What `predict` says of one mapping."""
+    """What `predict` says of one mapping.
+
+    local : LocalTerms of the computing, None without a transform.
+    """
 
     torus: object
     tasks_per_node: int
@@ -43,11 +57,23 @@ class Prediction:
     column: ExchangePrediction
     certificate: float
     notes: tuple = field(default=())
+    local: object = None
 
     @property
     def t_s(self):
-        """Seconds of both exchanges, None when there is no time."""
+        """Seconds of both exchanges by the busiest link alone, None when there is no time."""
         return None if self.row.t_s is None else self.row.t_s + self.column.t_s
+
+    @property
+    def time_s(self):
+        """Seconds of both exchanges by all terms of the time model."""
+        return None if self.row.time_s is None else self.row.time_s + self.column.time_s
+
+    @property
+    def total_s(self):
+        """Seconds of the whole transform, None where nothing is known of the computing."""
+        local = self.local and self.local.time_s
+        return None if self.time_s is None or local is None else self.time_s + local
 
     @property
     def cost(self):
@@ -66,8 +92,10 @@ class Prediction:
         for name, exchange in (("row", self.row), ("column", self.column)):
             result |= {f"m_{name}": numbers(exchange.m), f"load_{name}": numbers(exchange.load),
                        f"hops_{name}": _plain(exchange.hop_length), f"t_{name}_s": exchange.t_s,
-                       f"bound_{name}_s": exchange.bound_s, f"busiest_{name}": _link(exchange.busiest)}
-        return result | {"t_s": self.t_s, "certificate": self.certificate, "notes": list(self.notes)}
+                       f"bound_{name}_s": exchange.bound_s, f"busiest_{name}": _link(exchange.busiest),
+                       f"time_{name}_s": exchange.time_s, f"terms_{name}": exchange.terms and exchange.terms.as_dict()}
+        return result | {"t_s": self.t_s, "time_s": self.time_s, "terms_local": self.local and self.local.as_dict(),
+                         "total_s": self.total_s, "certificate": self.certificate, "notes": list(self.notes)}
 
 
 def _plain(value):
@@ -82,7 +110,7 @@ def _link(busiest):
     return {"node": list(node), "axis": axis, "direction": "+" if direction > 0 else "-"}
 
 
-def predict(placed, transform=None, routing_name=DEFAULT_ROUTING, name=None):
+def predict(placed, transform=None, routing_name=DEFAULT_ROUTING, name=None, costs=Costs()):
     """Predict both exchanges of a placement.
 
     A `Product` with even blocks under split dimension order is predicted in closed form, whatever its size; everything
@@ -97,6 +125,8 @@ def predict(placed, transform=None, routing_name=DEFAULT_ROUTING, name=None):
         A name of `pencilmap.model.routing.ROUTINGS`.
     name : str, optional
         What to call the placement; its own name by default.
+    costs : Costs
+        What the machine charges beside link bandwidth; nothing by default.
 
     Returns
     -------
@@ -107,30 +137,32 @@ def predict(placed, transform=None, routing_name=DEFAULT_ROUTING, name=None):
         transform.check_grid(placed.grid)
     even = transform is None or transform.divides_evenly(placed.grid)
     if product is not None and even and routing_name == DEFAULT_ROUTING:
-        return predict_product(product, transform, name or _name(placed))
+        return predict_product(product, transform, name or _name(placed), costs)
     mapping = placed.mapping() if isinstance(placed, Product) else placed
-    return predict_routed(mapping, transform, routing_name, name or _name(placed), product)
+    return predict_routed(mapping, transform, routing_name, name or _name(placed), product, costs)
 
 
-def predict_routed(mapping, transform=None, routing_name=DEFAULT_ROUTING, name=None, product=None):
+def predict_routed(mapping, transform=None, routing_name=DEFAULT_ROUTING, name=None, product=None, costs=Costs()):
     """Predict a mapping by the load of every link; `product` when it is known to be one."""
-    parts = [_routed(mapping, product, exchange, transform, routing_name)
+    parts = [_routed(mapping, product, exchange, transform, routing_name, costs)
              for exchange in exchanges(mapping.grid, transform)]
     even = parts if _is_even(mapping.grid, transform) else [
-        _routed(mapping, product, exchange, None, routing_name) for exchange in exchanges(mapping.grid)]
+        _routed(mapping, product, exchange, None, routing_name, costs) for exchange in exchanges(mapping.grid)]
     certificate = _certificate(mapping.torus, *even) if mapping.fills_torus else None
     return Prediction(mapping.torus, mapping.tasks_per_node, mapping.grid, name or mapping.name, product, routing_name,
-                      *parts, certificate, tuple(_notes(product, *parts, mapping.fills_torus)))
+                      *parts, certificate, tuple(_notes(product, *parts, mapping.fills_torus)),
+                      _local(transform, mapping.grid, mapping.tasks_per_node, costs))
 
 
-def predict_product(product, transform=None, name=None):
+def predict_product(product, transform=None, name=None, costs=Costs()):
     """Predict a product placement in closed form: no array as long as the ranks, any size of machine.
 
     Blocks are taken as even; dimension-ordered routing with split ties.
     """
-    parts = [_closed(product, owner, transform) for owner in "rc"]
+    parts = [_closed(product, owner, transform, costs) for owner in "rc"]
     return Prediction(product.torus, product.tasks_per_node, product.grid, name or str(product), product, DEFAULT_ROUTING,
-                      *parts, _certificate(product.torus, *parts), tuple(_notes(product, *parts, True)))
+                      *parts, _certificate(product.torus, *parts), tuple(_notes(product, *parts, True)),
+                      _local(transform, product.grid, product.tasks_per_node, costs))
 
 
 def _name(placed):
@@ -141,7 +173,11 @@ def _is_even(grid, transform):
     return transform is None or transform.divides_evenly(grid)
 
 
-def _routed(mapping, product, exchange, transform, routing_name):
+def _local(transform, grid, tasks_per_node, costs):
+    return None if transform is None else local_terms(local_work(transform, grid, tasks_per_node), costs)
+
+
+def _routed(mapping, product, exchange, transform, routing_name, costs):
     torus = mapping.torus
     loads = routing(routing_name)(torus, exchange, mapping.node_of_rank)
     m = _paper(product, exchange.name[0], torus) if product else tuple(
@@ -151,10 +187,18 @@ def _routed(mapping, product, exchange, transform, routing_name):
         node, i, direction = loads.busiest()
         busiest = (tuple(torus.coordinates(node).tolist()), torus.axes[i], direction)
     hops = m_scale(loads.hop_bytes(), torus, exchange.total_bytes) / torus.n_nodes
-    return ExchangePrediction(m, loads.on_m_scale(), hops, *_times(loads.on_m_scale(), m, torus, transform), busiest)
+    times = _times(loads.on_m_scale(), m, torus, transform)
+    work = None
+    if times[0] is not None:
+        adaptive = None
+        if product and routing_name == DEFAULT_ROUTING and costs.contention is not None:
+            even = _closed(product, exchange.name[0], transform, costs).work
+            adaptive = times[0] * (even.adaptive_s / even.link_s if even.link_s else 1.0)
+        work = mapping_work(mapping, exchange, times[0], adaptive, loads.hop_bytes())
+    return ExchangePrediction(m, loads.on_m_scale(), hops, *times, busiest, work, work and exchange_terms(work, costs))
 
 
-def _closed(product, owner, transform):
+def _closed(product, owner, transform, costs):
     torus = product.torus
     m = _paper(product, owner, torus)
     lines = [ring_load(p, owner, torus.is_ring(i)) for i, p in enumerate(product.dimensions)]
@@ -165,7 +209,12 @@ def _closed(product, owner, transform):
         i = max(range(len(load)), key=lambda j: _cost_of(load, torus)[j])
         node = tuple(lines[i].position if j == i else 0 for j in range(len(load)))
         busiest = (node, torus.axes[i], lines[i].direction)
-    return ExchangePrediction(m, load, hops, *_times(load, m, torus, transform), busiest)
+    times, work = _times(load, m, torus, transform), None
+    if times[0] is not None:
+        adaptive = None if costs.contention is None else m_time(random_minimal_lengths(product, owner), torus,
+                                                                transform.total_bytes)
+        work = product_work(product, owner, transform, times[0], adaptive, hops)
+    return ExchangePrediction(m, load, hops, *times, busiest, work, work and exchange_terms(work, costs))
 
 
 def _times(load, m, torus, transform):

@@ -1,0 +1,132 @@
+"""The busiest links of a product placement when routers choose among the minimal ways at random, in closed form.
+
+Idea: at every hop one of the dimensions in which the message still has way to go is taken, each as likely as the others.
+Give every dimension a clock of its own that ticks at rate 1 until the message has arrived in that dimension: the order of
+the ticks is that of the hops, and at a given time the dimensions do not depend on each other. So what crosses a link of
+dimension i at time t is a product of one factor for each dimension, as the pairs of a product image are, and the load is
+the integral over t. No loop over pairs, paths or hops.
+Source: the routing is that of Blue Gene/L's dynamic mode (N. R. Adiga et al., "Blue Gene/L torus interconnection network",
+IBM J. Res. Dev. 49 (2005)) without its look at the queues; the clocks are the usual embedding of a random choice in Poisson
+processes; the closed form is ours.
+Cost: O(n_i^2) for each dimension and point of time, and for each combination of different positions on the other axes.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+
+from pencilmap.model.torus import Torus  # noqa: F401  (doctest)
+
+_PANEL, _NODES = 2.0, 10     # Gauss-Legendre nodes on panels of this length: 1e-12 and better
+_TAIL = 40.0                 # exp(-40) of the messages are still on their way when the integral ends
+
+
+def random_minimal_lengths(product, owner):
+    """Largest expected load in each dimension under random minimal adaptive routing, on the m scale (4 load N / D_T).
+
+    Parameters
+    ----------
+    product : Product
+    owner : {"r", "c"}
+        Row or column exchange; blocks are taken as even.
+
+    Returns
+    -------
+    tuple of float
+        For one cable. Equal to the loads of dimension order where the image is symmetric (full rings, every n-th node);
+        larger in the middle of dense boxes.
+
+    Examples
+    --------
+    >>> from pencilmap.model.pattern import parse_pattern
+    >>> from pencilmap.model.product import Product
+    >>> box = Product(Torus((8, 8, 8)), (parse_pattern("r4c2"),) * 3, parse_pattern("r1"))
+    >>> ["%.3f" % (m / 4) for m in random_minimal_lengths(box, "r")]
+    ['1.360', '1.360', '1.360']
+    """
+    torus = product.torus
+    times, weights = _quadrature(sum(_longest(p.n, torus.is_ring(i)) for i, p in enumerate(product.dimensions)))
+    axes = [_Axis(p, owner, torus.is_ring(i), times) for i, p in enumerate(product.dimensions)]
+    return tuple(_largest(axes, i, weights) / cables for i, cables in enumerate(torus.cables))
+
+
+def _longest(n, ring):
+    return n // 2 if ring else n - 1
+
+
+@lru_cache(maxsize=32)
+def _quadrature(hops):
+    """Times and weights from 0 to the end of the slowest message of so many hops."""
+    panels = int(np.ceil((hops + 8 * np.sqrt(hops) + _TAIL) / _PANEL))
+    x, w = np.polynomial.legendre.leggauss(_NODES)
+    start = _PANEL * np.arange(panels)[:, None]
+    return (start + _PANEL * (x + 1) / 2).ravel(), np.tile(w * _PANEL / 2, panels)
+
+
+class _Axis:
+    """One dimension at the points of time of the quadrature.
+
+    crossing : float array, shape (links, times)
+        How many of the pairs cross a link of the line in unit time; different links only.
+    position : float array, shape (positions, times)
+        How many of the pairs are at a position; different positions only.
+    pairs : int
+        Nodes of this dimension in one image: what the m scale divides by.
+    """
+
+    def __init__(self, pattern, owner, ring, times):
+        legs = _legs(pattern, owner, ring)                              # [direction, start, hops]
+        ticks = _poisson(legs.shape[-1], times)
+        longer = legs[..., ::-1].cumsum(axis=-1)[..., ::-1] - legs      # legs of more than k hops
+        moving = _carry(longer) @ ticks                                 # those about to leave a position, [direction, start]
+        arrived = _carry(legs) @ (1 - np.concatenate([np.zeros((1, times.size)), ticks.cumsum(axis=0)])[:-1])
+        self.crossing = _different(moving.reshape(-1, times.size))
+        self.position = _different((moving + arrived).sum(axis=0))
+        self.pairs = pattern.extent(owner)
+
+
+def _legs(pattern, owner, ring):
+    """How many pairs go up or down from a position by so many hops, ties half each way: shape (2, n, longest + 1)."""
+    n = pattern.n
+    other = pattern.index("c" if owner == "r" else "r")
+    source, target = np.nonzero(other[:, None] == other[None, :])
+    up, down = target - source, source - target
+    if ring:
+        up, down = up % n, down % n
+    upwards = (np.sign(down - up if ring else up) + 1) / 2
+    legs = np.zeros((2, n, _longest(n, ring) + 1))
+    for direction, hops, part in ((0, up, upwards), (1, down, 1 - upwards)):
+        taken = part > 0
+        np.add.at(legs, (direction, source[taken], hops[taken]), part[taken])
+    return legs
+
+
+def _carry(legs):
+    """What is counted by start, by the position k hops on: shape (2, n, hops + 1)."""
+    n = legs.shape[1]
+    position, k = np.ogrid[:n, :legs.shape[2]]
+    return np.stack([legs[0][(position - k) % n, k], legs[1][(position + k) % n, k]])
+
+
+def _poisson(terms, times):
+    """Probability of exactly k ticks by a time, k = 0 .. terms-1: shape (terms, times)."""
+    ticks = np.empty((terms, times.size))
+    ticks[0] = np.exp(-times)
+    for k in range(1, terms):
+        ticks[k] = ticks[k - 1] * times / k
+    return ticks
+
+
+def _different(rows):
+    """The rows that differ by more than rounding."""
+    _, first = np.unique(np.round(rows, 10), axis=0, return_index=True)
+    return rows[np.sort(first)]
+
+
+def _largest(axes, i, weights):
+    """The largest load of the links of dimension i over all its lines, on the m scale."""
+    lines = np.ones((1, weights.size))
+    for j, axis in enumerate(axes):
+        if j != i:
+            lines = (lines[:, None, :] * axis.position[None, :, :] / axis.pairs).reshape(-1, weights.size)
+    return float(4 * ((axes[i].crossing * weights) @ lines.T).max()) / axes[i].pairs

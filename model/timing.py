@@ -1,0 +1,240 @@
+"""How long an exchange and the computing take: what is asked of the machine, times what the machine charges for it.
+
+Time of an exchange, in seconds:
+
+    t = max(link + contention, injection) + start + messages + hops
+
+    link         busiest link under the named routing / its bandwidth: the paper's bound, or more
+    contention   c (adaptive - link), never below 0: routers choose among minimal ways; with c = 0 they spread the load as
+                 evenly as dimension order does, with c = 1 not better than at random (`pencilmap.model.contention`)
+    injection    max(bytes of a task to other nodes / injection_per_task, of a node / injection_per_node)
+    start        exchange_cost x tasks on the node
+    messages     message_cost x messages a task sends to other tasks
+    hops         hop_latency x hops of the average byte
+
+Bytes flow through links and ports at the same time, so the slowest of them counts (max); before they flow a task has to
+enter the exchange and to start each message, and the last message still has to arrive, so these add. Both rules, and that
+the start grows with the tasks of a node, are what the Blue Gene/L times of the paper support (docs/time-model.md).
+
+Time of the computing between the exchanges, after D. Pekurovsky, "P3DFFT: a framework for parallel computations of Fourier
+transforms in three dimensions", SIAM J. Sci. Comput. 34 (2012), C192-C209, eq. 3: compute + memory passes + exchange, here
+with the exchange of above in place of data over bisection bandwidth, and with complex data (5 n log2 n operations a line).
+
+    fft          floating-point operations of a task / fft_rate_per_task
+    memory       bytes a node reads and writes / memory_bandwidth_per_node
+
+Work is kept apart from prices so that a fit can try many prices on the same work (`pencilmap.model.calibrate`).
+"""
+
+from dataclasses import dataclass, fields
+from math import log2
+
+import numpy as np
+
+from pencilmap.model.costs import Costs  # noqa: F401  (doctest)
+
+FFT_PASSES, COPY_PASSES = 3, 4   # a forward or backward transform: three FFTs; pack and unpack around two exchanges
+
+
+@dataclass(frozen=True)
+class ExchangeWork:
+    """What an exchange asks of the machine.
+
+    Parameters
+    ----------
+    link_s : float
+        Seconds of the busiest link at its bandwidth.
+    adaptive_s : float or None
+        The same if every router chose among the minimal ways at random; None when it is not known.
+    task_bytes, node_bytes : float
+        Most bytes that one task, and that all tasks of one node, send to other nodes.
+    messages : int
+        Messages that a task sends to other tasks, of its own node or another.
+    hops : float
+        Hops of the average byte sent to another task.
+    tasks : int
+        Most tasks on a node.
+    """
+
+    link_s: float
+    adaptive_s: float | None
+    task_bytes: float
+    node_bytes: float
+    messages: int
+    hops: float
+    tasks: int
+
+
+@dataclass(frozen=True)
+class LocalWork:
+    """What the computing asks of the busiest task and of its node.
+
+    Parameters
+    ----------
+    operations : float
+        Floating-point operations of one task: 5 n log2 n for each line of n elements.
+    memory_bytes : float
+        Bytes that all tasks of a node read and write.
+    """
+
+    operations: float
+    memory_bytes: float
+
+
+@dataclass(frozen=True)
+class TimeTerms:
+    """The terms of one exchange in seconds; None where the machine's figure is not known, and then it counts as 0."""
+
+    link_s: float
+    contention_s: float | None
+    injection_s: float | None
+    start_s: float | None
+    messages_s: float | None
+    hops_s: float | None
+
+    @property
+    def time_s(self):
+        """Seconds of the exchange: the slower of links and ports, and what comes before and after the flow."""
+        flow = np.maximum(self.link_s + _or_zero(self.contention_s), _or_zero(self.injection_s))
+        return flow + _or_zero(self.start_s) + _or_zero(self.messages_s) + _or_zero(self.hops_s)
+
+    def as_dict(self):
+        """For JSON: plain numbers and None."""
+        return _plain(self)
+
+
+@dataclass(frozen=True)
+class LocalTerms:
+    """The terms of the computing in seconds; None where the machine's figure is not known."""
+
+    fft_s: float | None
+    memory_s: float | None
+
+    @property
+    def time_s(self):
+        """Seconds of the computing, None when nothing of it is known."""
+        known = [t for t in (self.fft_s, self.memory_s) if t is not None]
+        return sum(known) if known else None
+
+    def as_dict(self):
+        return _plain(self)
+
+
+def _or_zero(term):
+    return 0.0 if term is None else term
+
+
+def _plain(terms):
+    return {f.name: None if getattr(terms, f.name) is None else float(getattr(terms, f.name)) for f in fields(terms)}
+
+
+def exchange_terms(work, costs):
+    """Price the work of an exchange; arrays in `work` give arrays.
+
+    Examples
+    --------
+    >>> rows = ExchangeWork(link_s=113e-6, adaptive_s=113e-6, task_bytes=28672, node_bytes=28672, messages=7, hops=1.7, tasks=1)
+    >>> terms = exchange_terms(rows, Costs(injection_per_task=160e6, message_cost_s=1e-6))
+    >>> f"{terms.injection_s:.3g} {terms.messages_s:.3g} {terms.time_s:.4g}", terms.hops_s is None
+    ('0.000179 7e-06 0.0001862', True)
+    """
+    contention = None
+    if costs.contention is not None and work.adaptive_s is not None:
+        contention = costs.contention * np.maximum(work.adaptive_s - work.link_s, 0.0)
+    return TimeTerms(work.link_s, contention, _injection(work, costs), _times(costs.exchange_cost_s, work.tasks),
+                     _times(costs.message_cost_s, work.messages), _times(costs.hop_latency_s, work.hops))
+
+
+def local_terms(work, costs):
+    """Price the computing; arrays in `work` give arrays.
+
+    >>> local_terms(LocalWork(35e6, 59e6), Costs(fft_rate_per_task=350e6)).as_dict()
+    {'fft_s': 0.1, 'memory_s': None}
+    """
+    return LocalTerms(_over(work.operations, costs.fft_rate_per_task),
+                      _over(work.memory_bytes, costs.memory_bandwidth_per_node))
+
+
+def _times(cost, amount):
+    return None if cost is None else cost * amount
+
+
+def _over(amount, rate):
+    return None if rate is None else amount / rate
+
+
+def _injection(work, costs):
+    limits = [t for t in (_over(work.task_bytes, costs.injection_per_task), _over(work.node_bytes, costs.injection_per_node))
+              if t is not None]
+    return np.maximum(limits[0], limits[-1]) if limits else None
+
+
+def product_work(product, owner, transform, link_s, adaptive_s, hop_length):
+    """The work of the rows ("r") or columns ("c") of a product placement; blocks are taken as even.
+
+    Parameters
+    ----------
+    hop_length : Fraction
+        Hops on the m scale, `ExchangePrediction.hop_length`.
+    """
+    size = product.grid.R if owner == "r" else product.grid.C
+    nodes = size // product.slots.extent(owner)
+    each = transform.total_bytes / product.grid.n_tasks * (1 - 1 / nodes)
+    hops = float(hop_length) / 4 / (1 - 1 / size) if size > 1 else 0.0
+    return ExchangeWork(link_s, adaptive_s, each, each * product.tasks_per_node, size - 1, hops, product.tasks_per_node)
+
+
+def mapping_work(mapping, exchange, link_s, adaptive_s, hop_bytes):
+    """The work of an exchange under any mapping: counted task by task, in time O(P log P).
+
+    Parameters
+    ----------
+    hop_bytes : Fraction
+        Bytes times hops, the sum of all link loads.
+    """
+    sent, off_node = _bytes_sent(mapping, exchange)
+    by_node = np.bincount(mapping.node_of_rank[exchange.members].ravel(), off_node.ravel())
+    return ExchangeWork(link_s, adaptive_s, float(off_node.max()), float(by_node.max()), exchange.size - 1,
+                        float(hop_bytes) / sent if sent else 0.0, int(np.bincount(mapping.node_of_rank).max()))
+
+
+def _bytes_sent(mapping, exchange):
+    """Bytes of all messages to other tasks, and of each member those to other nodes: float array, shape (groups, size)."""
+    node = mapping.node_of_rank[exchange.members]
+    groups, size = node.shape
+    weight = exchange.group_weight[:, None] * exchange.send_weight.astype(float) * exchange.unit_bytes
+    received = exchange.receive_weight.astype(float)
+    _, place = np.unique(node + np.arange(groups)[:, None] * mapping.torus.n_nodes, return_inverse=True)
+    place = place.reshape(groups, size)
+    on_node = np.bincount(place.ravel(), np.broadcast_to(received, node.shape).ravel())[place]
+    total = received.sum()
+    return float((weight * (total - received)).sum()), weight * (total - on_node)
+
+
+def local_work(transform, grid, tasks_per_node, fft_passes=FFT_PASSES, copy_passes=COPY_PASSES):
+    """The computing of one transform: the three pencils of the task with the largest blocks.
+
+    Every pass reads and writes a task's whole block once.
+
+    Parameters
+    ----------
+    fft_passes, copy_passes : int
+        Passes through memory that are counted; fewer to describe a part of the transform.
+
+    Examples
+    --------
+    >>> from pencilmap.model.grid import ProcessGrid
+    >>> from pencilmap.model.transform import Transform
+    >>> work = local_work(Transform(512, 512, 512), ProcessGrid(8, 64), 1)
+    >>> f"{work.operations / 1e6:.1f} Mflop, {work.memory_bytes / 1e6:.1f} MB"
+    '35.4 Mflop, 58.7 MB'
+    """
+    def block(n, parts):
+        return -(-n // parts)
+
+    R, C, (nx, ny, nz) = grid.R, grid.C, (transform.nx, transform.ny, transform.nz)
+    pencils = ((block(nx, C) * block(ny, R) * nz, nz), (block(nx, C) * block(nz, R) * ny, ny),
+               (block(nz, R) * block(ny, C) * nx, nx))
+    largest = max(elements for elements, _ in pencils)
+    operations = sum(5.0 * elements * log2(n) for elements, n in pencils) if fft_passes else 0.0
+    return LocalWork(operations, 2.0 * (fft_passes + copy_passes) * largest * transform.element_bytes * tasks_per_node)
