@@ -17,6 +17,10 @@ class AllocationError(PencilmapError):
     """Usable nodes that are none of the torus, or named twice; a rank on a node that may not be used."""
 
 
+class PartitionError(PencilmapError):
+    """A partition that the machine does not hand out, or a rule of partitions that contradicts itself."""
+
+
 class MachineError(PencilmapError):
     """A machine file that is unknown, unreadable or incomplete."""
 

@@ -1,4 +1,8 @@
-"""Machine files: TOML with units in the text and a source for every figure."""
+"""Machine files: TOML with units in the text and a source for every figure.
+
+A figure is a table of its value, its source, whether it is certain, and a note. Shape, tasks per node and link bandwidth
+are needed; what else the time model can use, and the rule by which partitions are cut, may be left out.
+"""
 
 import tomllib
 from dataclasses import dataclass, field, replace
@@ -6,7 +10,9 @@ from importlib.resources import files
 from json import loads
 from pathlib import Path
 
+from pencilmap.model.costs import Costs
 from pencilmap.model.errors import MachineError, PencilmapError
+from pencilmap.model.partition import Partitions, claims_more, parse_extents, parse_partition
 from pencilmap.model.torus import Torus, parse_torus
 from pencilmap.model.units import parse
 
@@ -25,6 +31,21 @@ class Figure:
 class Machine:
     """A machine: a torus with bandwidth, tasks per node, and where every figure comes from.
 
+    Parameters
+    ----------
+    name, title : str
+    torus : Torus
+        Of the usual shape; other shapes by `with_shape` and `partition`.
+    tasks_per_node : int
+    figures : dict of str to Figure
+        Every figure of the file by its key.
+    costs : Costs
+        What the file says beside link bandwidth, in SI units.
+    partitions : Partitions, optional
+        What its scheduler hands out.
+
+    Examples
+    --------
     >>> load_machine("bluegene-l").torus.bandwidth
     (148000000.0, 148000000.0, 148000000.0)
     """
@@ -34,6 +55,8 @@ class Machine:
     torus: Torus
     tasks_per_node: int
     figures: dict = field(repr=False)
+    costs: Costs = Costs()
+    partitions: Partitions = None
 
     def with_shape(self, text):
         """The same machine with another shape, given as for `parse_torus`.
@@ -53,6 +76,94 @@ class Machine:
         torus = Torus(shape.shape, shape.wrap, old.bandwidth if same else old.bandwidth[:1] * d,
                       old.cables if same else old.cables[:1] * d, old.axes if same else None)
         return replace(self, torus=torus)
+
+    def partition(self, text):
+        """The torus that a partition of this machine really is.
+
+        Parameters
+        ----------
+        text : str
+            ``4x4x2`` or with fewer wraps than the machine gives, see `pencilmap.model.partition.parse_partition`.
+
+        Returns
+        -------
+        Torus
+            With the machine's bandwidths, cables and axes.
+
+        Raises
+        ------
+        MachineError
+            When the machine file has no rule for partitions.
+        PartitionError
+            When there is no such partition.
+
+        Examples
+        --------
+        >>> bluegene = load_machine("bluegene-l")
+        >>> str(bluegene.partition("8x8x16")), str(bluegene.partition("8x4x4"))
+        ('8x8x16', '8x4x4:mesh')
+        """
+        shape = parse_partition(text, self.partition_rule())
+        return self.with_shape(str(shape)).torus
+
+    def partition_rule(self):
+        """Its `Partitions`; MachineError when the machine file has none."""
+        if self.partitions is None:
+            raise MachineError(f"machine {self.name} has no rule for partitions; name the shape and its wraps with --torus, or "
+                               "add a [partition] to the machine file")
+        return self.partitions
+
+    def doubts(self, torus, times=True):
+        """What a reader of a prediction for `torus` on this machine should know: sentences.
+
+        Parameters
+        ----------
+        torus : Torus
+        times : bool
+            Whether the figures that make times matter.
+        """
+        return (*self._doubtful_wraps(torus), *(self._doubtful_figures() if times else ()))
+
+    def _doubtful_wraps(self, torus):
+        rule = self.partitions
+        if rule is None or torus.n_dimensions != rule.largest.n_dimensions:
+            return
+        given = rule.torus(torus.shape) if rule.allows(torus.shape) else Torus(torus.shape, (False,) * torus.n_dimensions)
+        if claims_more(torus, given):
+            hands_out = f"gives {given} for it" if rule.allows(torus.shape) else f"hands out {rule.allowed()}"
+            yield f"torus {torus} claims rings that machine {self.name} has not: it {hands_out}; --partition follows its rule"
+
+    def _doubtful_figures(self):
+        for key, name in (("link_bandwidth", "link bandwidth"), *COST_NAMES.items()):
+            figure = self.figures.get(key)
+            if figure is not None and not figure.certain:
+                yield f"{name} of machine {self.name} is uncertain: {figure.note or figure.source}"
+
+    @property
+    def uncertain(self):
+        """Keys of the figures that are not certain."""
+        return tuple(key for key, figure in self.figures.items() if not figure.certain)
+
+
+def machine_partitions(machine, n_nodes):
+    """Every partition of `n_nodes` nodes that a machine hands out, the most compact first.
+
+    Returns
+    -------
+    list of Torus
+        With the machine's bandwidths, cables and axes; empty when there is none.
+
+    Raises
+    ------
+    MachineError
+        When the machine file has no rule for partitions.
+
+    Examples
+    --------
+    >>> [str(t) for t in machine_partitions(load_machine("bluegene-l"), 1024)]
+    ['8x8x16', '8x16x8', '16x8x8']
+    """
+    return [machine.with_shape(str(torus)).torus for torus in machine.partition_rule().of_size(n_nodes)]
 
 
 def machine_names():
@@ -105,4 +216,38 @@ def _build(data):
     rates = rate if isinstance(rate, list) else [rate] * shape.n_dimensions
     torus = Torus(shape.shape, shape.wrap, tuple(parse(r, "byte/s") for r in rates),
                   figures["cables"].value if "cables" in figures else None, data.get("axes"))
-    return Machine(data["name"], data["title"], torus, figures["tasks_per_node"].value, figures)
+    return Machine(data["name"], data["title"], torus, figures["tasks_per_node"].value, figures, _costs(figures),
+                   _partitions(figures.get("partition"), torus))
+
+
+COSTS = {  # key of the file: field of Costs, unit (None: a bare number), name in sentences
+    "hop_latency": ("hop_latency_s", "s", "hop latency"),
+    "injection_per_task": ("injection_per_task", "byte/s", "injection rate of a task"),
+    "injection_per_node": ("injection_per_node", "byte/s", "injection rate of a node"),
+    "message_cost": ("message_cost_s", "s", "cost of a message"),
+    "exchange_cost": ("exchange_cost_s", "s", "cost of an exchange"),
+    "contention": ("contention", None, "contention"),
+    "fft_rate_per_task": ("fft_rate_per_task", "flop/s", "FFT rate of a task"),
+    "memory_bandwidth_per_node": ("memory_bandwidth_per_node", "byte/s", "memory bandwidth of a node"),
+}
+COST_NAMES = {key: name for key, (_, _, name) in COSTS.items()}
+
+
+def _costs(figures):
+    found = {}
+    for key, (field_name, unit, _) in COSTS.items():
+        if key in figures:
+            value = figures[key].value
+            found[field_name] = float(value) if unit is None else parse(value, unit)
+    return Costs(**found)
+
+
+def _partitions(figure, torus):
+    """The rule of a [partition] figure; a machine as large as its usual shape unless the figure says more."""
+    if figure is None:
+        return None
+    value = figure.value
+    largest = parse_torus(value["largest"], axes=torus.axes) if "largest" in value else Torus(torus.shape, torus.wrap, axes=torus.axes)
+    extents = {key: parse_extents(value[key]) for key in ("unit", "ring") if key in value}
+    shapes = tuple(parse_extents(text) for text in value.get("shapes", ()))
+    return Partitions(value["rule"], largest, **extents, shapes=shapes, ascending=value.get("ascending", False))

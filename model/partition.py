@@ -1,0 +1,242 @@
+"""How the scheduler of a machine cuts partitions, and which of their dimensions close to rings.
+
+A partition is a box of whole nodes. Whether it is a torus is no wish: a ring closes only where the machine has a cable,
+a switch or an optical path for it. Each rule below says that for one kind of machine; a new rule is one function and one
+line of the table.
+"""
+
+from dataclasses import dataclass
+from math import prod
+from typing import Callable
+
+from pencilmap.model.errors import PartitionError
+from pencilmap.model.torus import Torus, parse_torus
+
+
+def subbox(torus, extents):
+    """A box of nodes cut from a torus: a dimension stays wrapped only where the box spans its whole ring.
+
+    Parameters
+    ----------
+    torus : Torus
+    extents : sequence of int
+        Nodes of the box in each dimension.
+
+    Returns
+    -------
+    Torus
+        With the bandwidths, cables and axes of `torus`.
+
+    Raises
+    ------
+    PartitionError
+        When the box is larger than the torus.
+
+    Examples
+    --------
+    >>> str(subbox(Torus((8, 8, 8)), (4, 8, 8)))
+    '4x8wx8w'
+    """
+    extents = tuple(int(e) for e in extents)
+    if len(extents) != torus.n_dimensions or not all(0 < e <= n for e, n in zip(extents, torus.shape)):
+        raise PartitionError(f"a box of {_times(extents)} nodes does not fit into torus {torus}; it needs "
+                             f"{torus.n_dimensions} extents of at most {_times(torus.shape)}")
+    wrap = tuple(wrapped and e == n for wrapped, e, n in zip(torus.wrap, extents, torus.shape))
+    return Torus(extents, wrap, torus.bandwidth, torus.cables, torus.axes)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One line of the table: `closes` is a function (Partitions, extents) -> for each dimension whether it wraps."""
+
+    closes: Callable
+    meaning: str
+
+
+def _spans(partitions, extents):
+    return [e == n for e, n in zip(extents, partitions.largest.shape)]
+
+
+def _multiple_per_dimension(partitions, extents):
+    return [e % k == 0 for e, k in zip(extents, partitions.ring)]
+
+
+def _multiple(partitions, extents):
+    return [all(_multiple_per_dimension(partitions, extents))] * len(extents)
+
+
+RULES = {
+    "spans": Rule(_spans, "a dimension wraps where the partition spans the machine's whole ring"),
+    "multiple": Rule(_multiple, "all dimensions wrap when every extent is a multiple of the ring unit, otherwise none does"),
+    "multiple-per-dimension": Rule(_multiple_per_dimension, "a dimension wraps when its extent is a multiple of the ring unit"),
+    "always": Rule(lambda partitions, extents: [True] * len(extents), "every partition is a torus"),
+    "never": Rule(lambda partitions, extents: [False] * len(extents), "every partition is a mesh"),
+}
+
+
+@dataclass(frozen=True)
+class Partitions:
+    """The partitions that can be had of a machine.
+
+    Parameters
+    ----------
+    rule : str
+        A name of `RULES`.
+    largest : Torus
+        The whole machine. A dimension that does not wrap here wraps in no partition.
+    unit : tuple of int, optional
+        Extents are multiples of these. Without it only the `shapes` are handed out.
+    ring : tuple of int, optional
+        Multiples at which rings close, for the rules that ask for it; `unit` by default.
+    shapes : tuple of tuples of int
+        Further shapes, beside the multiples of `unit`.
+    ascending : bool
+        Whether multiples of `unit` must be given with the shortest extent first.
+
+    Raises
+    ------
+    PartitionError
+
+    Examples
+    --------
+    >>> midplanes = Partitions("multiple", Torus((64, 32, 32)), (8, 8, 8), shapes=((4, 4, 2),))
+    >>> str(midplanes.torus((16, 8, 8))), str(midplanes.torus((4, 4, 2)))
+    ('16x8x8', '4x4x2:mesh')
+    >>> [str(t) for t in midplanes.of_size(1024)]
+    ['8x8x16', '8x16x8', '16x8x8']
+    """
+
+    rule: str
+    largest: Torus
+    unit: tuple = None
+    ring: tuple = None
+    shapes: tuple = ()
+    ascending: bool = False
+
+    def __post_init__(self):
+        if self.rule not in RULES:
+            raise PartitionError(f"partition rule {self.rule!r} is unknown; known are {', '.join(RULES)}")
+        if self.unit is None and not self.shapes:
+            raise PartitionError("a partition rule needs the unit that extents are multiples of, or a list of shapes")
+        if self.ring is None:
+            object.__setattr__(self, "ring", self.unit)
+        if self.ring is None and self.rule.startswith("multiple"):
+            raise PartitionError(f"partition rule {self.rule} needs the unit at which rings close: give ring or unit")
+        for extents in filter(None, (self.unit, self.ring, *self.shapes)):
+            subbox(self.largest, extents)
+
+    def torus(self, extents):
+        """The torus that a partition of these extents really is (without bandwidth).
+
+        Raises
+        ------
+        PartitionError
+            When no such partition is handed out; the message names those that are.
+        """
+        extents = tuple(extents)
+        if not self.allows(extents):
+            raise PartitionError(f"no partition of {_times(extents)} nodes can be had; allowed are {self.allowed()}")
+        closed = RULES[self.rule].closes(self, extents)
+        wrap = tuple(bool(c and w) for c, w in zip(closed, self.largest.wrap))
+        return Torus(extents, wrap, axes=self.largest.axes)
+
+    def allows(self, extents):
+        """Whether partitions of these extents are handed out."""
+        return extents in self.shapes or self._is_multiple(extents)
+
+    def _is_multiple(self, extents):
+        return (self.unit is not None and len(extents) == len(self.unit)
+                and all(e % u == 0 and 0 < e <= n for e, u, n in zip(extents, self.unit, self.largest.shape))
+                and (not self.ascending or list(extents) == sorted(extents)))
+
+    def of_size(self, n_nodes):
+        """All partitions of `n_nodes` nodes: list of Torus, the most compact first."""
+        found = {s for s in self.shapes if prod(s) == n_nodes}
+        if self.unit is not None:
+            found.update(s for s in _factorisations(n_nodes, self.unit, self.largest.shape) if self._is_multiple(s))
+        return [self.torus(s) for s in sorted(found, key=lambda s: (max(s), s))]
+
+    def sizes(self):
+        """All numbers of nodes that partitions have, rising: list of int."""
+        sizes = {1} if self.unit is not None else set()
+        for u, n in zip(self.unit or (), self.largest.shape):
+            sizes = {size * e for size in sizes for e in range(u, n + 1, u)}
+        return sorted(sizes | {prod(s) for s in self.shapes})
+
+    def allowed(self):
+        """What can be had, in words."""
+        parts = []
+        if self.unit is not None:
+            order = ", the shortest extent first" if self.ascending else ""
+            parts.append(f"multiples of {_times(self.unit)} up to {_times(self.largest.shape)}{order}")
+        if self.shapes:
+            parts.append(", ".join(_times(s) for s in self.shapes))
+        return " and ".join(parts)
+
+    def __str__(self):
+        ring = f" ({_times(self.ring)})" if self.rule.startswith("multiple") else ""
+        return f"{self.allowed()}; {RULES[self.rule].meaning}{ring}"
+
+
+def _factorisations(n, unit, largest):
+    """Every way to write n as a product of multiples of `unit` that are no larger than `largest`, in order."""
+    if not unit:
+        if n == 1:
+            yield ()
+        return
+    for e in range(unit[0], min(n, largest[0]) + 1, unit[0]):
+        if n % e == 0:
+            for rest in _factorisations(n // e, unit[1:], largest[1:]):
+                yield (e, *rest)
+
+
+def parse_extents(text):
+    """Read ``8x8x16``, a shape that says nothing of wraps.
+
+    >>> parse_extents("4x4x2")
+    (4, 4, 2)
+    """
+    if "w" in text or ":" in text:
+        raise PartitionError(f"shape {text!r}: write the extents alone, e.g. 8x8x16; the rule decides which dimensions wrap")
+    return parse_torus(text).shape
+
+
+def parse_partition(text, partitions):
+    """The torus that a partition asked for by `text` is.
+
+    Parameters
+    ----------
+    text : str
+        ``8x8x16``: the rule decides which dimensions wrap. ``8x8x16:mesh`` or ``8wx8x16``: fewer wraps than the rule
+        gives; asking for more is an error.
+    partitions : Partitions
+
+    Returns
+    -------
+    Torus
+        Without bandwidth.
+
+    Raises
+    ------
+    PartitionError
+    """
+    asked = parse_torus(text)
+    if asked.n_dimensions != partitions.largest.n_dimensions:
+        raise PartitionError(f"partition {text} has {asked.n_dimensions} dimensions; {partitions.largest.n_dimensions} are "
+                             f"needed, e.g. {_times(partitions.unit or partitions.shapes[0])}")
+    given = partitions.torus(asked.shape)
+    if "w" not in text and ":" not in text:
+        return given
+    if claims_more(asked, given):
+        raise PartitionError(f"partition {text} cannot be had: the machine gives {given} at most ("
+                             f"{RULES[partitions.rule].meaning}); write {given} or fewer wraps")
+    return Torus(asked.shape, asked.wrap, axes=given.axes)
+
+
+def claims_more(asked, given):
+    """Whether a torus has a ring where another of the same shape has an open line; extents of 1 and 2 are alike."""
+    return any(asked.is_ring(i) and not given.is_ring(i) for i in range(asked.n_dimensions))
+
+
+def _times(shape):
+    return "x".join(str(n) for n in shape)
