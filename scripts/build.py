@@ -22,6 +22,8 @@ COMMAND_PACKAGES = {
     "c++": "g++",
     "make": "make",
     "cmake": "cmake",
+    "pkg-config": "pkg-config",
+    "mpicc": "openmpi-bin libopenmpi-dev",
     "smpicc": "libsimgrid-dev",
     "smpirun": "libsimgrid-dev",
 }

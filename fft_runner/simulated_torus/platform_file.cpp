@@ -93,14 +93,13 @@ void read_shape(Platform &platform, const std::string &text)
     Torus &torus = platform.torus;
     std::string extents = text;
     const size_t colon = text.find(':');
-    const bool mesh = colon != std::string::npos;
-    if (mesh && text.substr(colon) != ":mesh")
-        throw ValueError("'" + text + "': only ':mesh' may follow the extents");
-    if (mesh)
-        extents.resize(colon);
+    const std::string kind = colon == std::string::npos ? "" : text.substr(colon);
+    if (kind != "" && kind != ":mesh" && kind != ":torus")
+        throw ValueError("'" + text + "': only ':mesh' or ':torus' may follow the extents");
+    extents.resize(extents.size() - kind.size());
     const bool marked = extents.find('w') != std::string::npos;
-    if (mesh && marked)
-        throw ValueError("'" + text + "': ':mesh' and the wrap mark w exclude each other");
+    if (kind != "" && marked)
+        throw ValueError("'" + text + "': '" + kind + "' and the wrap mark w exclude each other");
 
     std::istringstream stream(extents + "x");
     long nodes = 1;
@@ -109,7 +108,7 @@ void read_shape(Platform &platform, const std::string &text)
         if (wrap)
             extent.pop_back();
         torus.extents.push_back(whole(extent, 1, max_nodes));
-        torus.wraps.push_back(marked ? wrap : !mesh);
+        torus.wraps.push_back(marked ? wrap : kind != ":mesh");
         nodes *= torus.extents.back();
         if (nodes > max_nodes)
             throw ValueError("'" + text + "' has more than " + std::to_string(max_nodes) + " nodes");

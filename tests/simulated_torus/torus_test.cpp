@@ -179,7 +179,7 @@ static void bad_files_are_refused_with_line_and_reason()
         {"shape = 4x\nbandwidth_bytes_per_s = 1", "line 1: shape '' must be a whole number"},
         {"shape = 4x0\nbandwidth_bytes_per_s = 1", "line 1: shape '0' must be a whole number from 1"},
         {"shape = 4x-4\nbandwidth_bytes_per_s = 1", "line 1: shape '-4' must be a whole number"},
-        {"shape = 4x4:torus\nbandwidth_bytes_per_s = 1", "only ':mesh' may follow the extents"},
+        {"shape = 4x4:ring\nbandwidth_bytes_per_s = 1", "only ':mesh' or ':torus' may follow the extents"},
         {"shape = 4wx4:mesh\nbandwidth_bytes_per_s = 1", "exclude each other"},
         {"shape = 2x2x2x2x2x2x2x2x2\nbandwidth_bytes_per_s = 1", "has 9 dimensions; at most 8 are allowed"},
         {"shape = 99999x99999x99999\nbandwidth_bytes_per_s = 1", "has more than 1048576 nodes"},
