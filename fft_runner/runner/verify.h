@@ -34,6 +34,9 @@ int verify(const struct problem *problem, struct verification *result);
 /* Largest relative error allowed for N elements. */
 double tolerance_of(const char *precision, int64_t elements);
 
+/* Larger of two errors; once one is not a number, that stays. */
+double worse_error(double one, double other);
+
 /* The parts of verify(); errors are relative to the root mean square of the exact result. */
 int verify_moved(const struct problem *problem, bool *exact);
 int verify_serial(const struct problem *problem, double scale, struct verification *result);

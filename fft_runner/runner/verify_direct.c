@@ -105,8 +105,7 @@ static double worst_of(const double complex *differences)
 {
     double worst = 0;
     for (int i = 0; i < N_POINTS; i++)
-        if (!(cabs(differences[i]) <= worst))
-            worst = cabs(differences[i]);
+        worst = worse_error(worst, cabs(differences[i]));
     return worst;
 }
 

@@ -4,7 +4,6 @@
  * Cost: on rank 0 one array of N elements and a serial transform; every rank sends its block once. */
 #include <complex.h> /* before fftw3.h, so that its complex is C's */
 #include <fftw3.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -71,8 +70,7 @@ static void compare_piece(struct comparison *c, const pencilfft_box *box, int64_
     memory_order(box, order);
     for (int i = 0; i < n; i++) {
         double difference = cabs(a[i] - c->reference[global_index(box, c->p->n, order, start + i)]);
-        if (!(difference <= c->worst))
-            c->worst = difference;
+        c->worst = worse_error(c->worst, difference);
     }
 }
 

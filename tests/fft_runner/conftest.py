@@ -1,0 +1,175 @@
+"""Build the runner once, start it under mpirun or smpirun, read and validate its records."""
+
+import fcntl
+import json
+import os
+import shutil
+import signal
+import subprocess
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "fft_runner"
+BUILD_S, RUN_S = 600, 60
+ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+OPEN_MPI_OPTIONS = ["--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "--mca", "odls_base_sigkill_timeout", "0"]
+
+# Eight hosts on one switch, named as the simulated torus names its nodes.
+PLATFORM = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <cluster id="c" prefix="node-" suffix="-0-0" radical="0-7" speed="1Gf" bw="125MBps" lat="1us"/>
+</platform>
+"""
+SIMULATION = ["--log=root.thresh:warning", "--cfg=smpi/simulate-computation:no"]
+
+
+def build(directory, *options):
+    """Configure if need be and build; one process at a time."""
+    directory.mkdir(parents=True, exist_ok=True)
+    with open(directory / ".pencilmap-lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        first = not (directory / "CMakeCache.txt").exists()
+        execute(["cmake", "-S", SOURCE, "-B", directory, *(options if first else ())], BUILD_S)
+        execute(["cmake", "--build", directory, "--parallel", "2"], BUILD_S)
+    return directory / "bin"
+
+
+def execute(command, seconds):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=seconds)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def run_bounded(command, cwd=None):
+    """Run a launcher; when its time is up, end it and all it started (it leads a process group of its own)."""
+    with subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, errors="replace", cwd=cwd, env=ENVIRONMENT,
+                          start_new_session=True) as process:
+        try:
+            out, err = process.communicate(timeout=RUN_S)
+        except subprocess.TimeoutExpired:
+            process.terminate()  # mpirun ends its ranks
+            try:
+                process.communicate(timeout=10)
+            finally:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+            pytest.fail(f"not finished in {RUN_S} s: {process.args}")
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+@dataclass(frozen=True)
+class Launcher:
+    """The programs of one build and the mpirun that belongs to its MPI."""
+
+    programs: Path
+    mpirun: tuple
+
+    def __call__(self, ranks, *arguments, program="fft_runner", cwd=None):
+        command = [*self.mpirun, "-n", ranks, self.programs / program, *arguments]
+        return run_bounded(command, cwd)
+
+
+def launcher(programs):
+    version = subprocess.run([programs / "fft_runner", "--version"], capture_output=True, text=True, timeout=RUN_S,
+                             env=ENVIRONMENT).stdout
+    if "Open MPI" in version:
+        return Launcher(programs, (shutil.which("mpirun.openmpi") or "mpirun", *OPEN_MPI_OPTIONS))
+    return Launcher(programs, (shutil.which("mpiexec.mpich") or "mpiexec",))
+
+
+@pytest.fixture(scope="session")
+def programs():
+    """Directory of the built programs."""
+    directory = Path(os.environ.get("PENCILMAP_BUILD") or ROOT / "build")
+    compiler = shutil.which("mpicc.openmpi")
+    return build(directory.absolute(), *([f"-DMPI_C_COMPILER={compiler}"] if compiler else []))
+
+
+@pytest.fixture(scope="session")
+def mpirun(programs):
+    return launcher(programs)
+
+
+@pytest.fixture(scope="session")
+def mpich_run(tmp_path_factory):
+    """The same runner under MPICH."""
+    compiler = shutil.which("mpicc.mpich")
+    if not compiler:
+        pytest.skip("MPICH is not installed (Debian: mpich libmpich-dev)")
+    return launcher(build(tmp_path_factory.mktemp("build-mpich"), f"-DMPI_C_COMPILER={compiler}", "-DPENCILFFT_SMPI=OFF",
+                          "-DPENCILFFT_TESTS=OFF"))
+
+
+@pytest.fixture(scope="session")
+def schema():
+    text = json.loads((SOURCE / "run_record.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(text)
+    return jsonschema.Draft202012Validator(text, format_checker=jsonschema.FormatChecker())
+
+
+@pytest.fixture
+def records(schema):
+    """Read a file of run records, each of them valid."""
+
+    def read(path):
+        lines = [json.loads(line) for line in Path(path).read_text().splitlines()]
+        for record in lines:
+            schema.validate(record)
+        return lines
+
+    return read
+
+
+@pytest.fixture
+def run(mpirun, records, tmp_path):
+    """Run successfully and return the record."""
+
+    def one(ranks, *arguments, start=mpirun):
+        path = tmp_path / "record.jsonl"
+        path.unlink(missing_ok=True)
+        done = start(ranks, *arguments, "--json", path)
+        assert done.returncode == 0, done.stdout + done.stderr
+        [record] = records(path)
+        return record
+
+    return one
+
+
+@pytest.fixture
+def smpirun(programs, records, tmp_path):
+    """Run on the simulated hosts of a list and return the record."""
+    if not shutil.which("smpirun") or not (programs / "fft_runner_smpi").exists():
+        pytest.skip("NOT TESTED: the simulated run, for smpirun is missing (Debian: libsimgrid-dev)")
+
+    def one(hosts, *arguments):
+        platform, hostfile, path = (tmp_path / name for name in ("platform.xml", "hosts", "simulated.jsonl"))
+        platform.write_text(PLATFORM)
+        hostfile.write_text("".join(f"{host}\n" for host in hosts))
+        path.unlink(missing_ok=True)
+        command = ["smpirun", "-np", len(hosts), "-platform", platform, "-hostfile", hostfile, *SIMULATION,
+                   programs / "fft_runner_smpi", *arguments, "--json", path]
+        done = run_bounded(command)
+        assert done.returncode == 0, done.stdout + done.stderr
+        [record] = records(path)
+        return record
+
+    return one
+
+
+@pytest.fixture
+def one_message():
+    """A failed run: non-zero status and exactly one message of ours, which is returned."""
+
+    def check(done):
+        assert done.returncode != 0, done.stdout
+        messages = [line for line in done.stderr.splitlines() if line.startswith("fft_runner:")]
+        assert len(messages) == 1, done.stderr
+        return messages[0]
+
+    return check

@@ -1,0 +1,93 @@
+"""Bad input: one message that says what was given and what is allowed, non-zero status, no hang."""
+
+import pytest
+
+CUBE = ["--size", 8, 8, 8]
+GRID = ["--grid", "2x2"]
+PLAIN = [*CUBE, *GRID]
+
+ARGUMENTS = [  # ranks, arguments, what the message says
+    (4, [*PLAIN, "--teleport"], "unknown option 'teleport'; known: size, grid"),
+    (4, [*PLAIN, "-x"], "unknown option 'x'"),
+    (4, [*PLAIN, "stray"], "'stray' belongs to no option"),
+    (4, [*PLAIN, "--verify=yes"], "--verify takes no value"),
+    (4, [*PLAIN, "--json"], "--json needs a value"),
+    (4, GRID, "--size NX NY NZ is required"),
+    (4, CUBE, "--grid RxC is required"),
+    (4, ["--size", 8, 8, *GRID], "--size needs 3 words"),
+    (4, ["--size", 8, 8, "eight", *GRID], "'eight' is not an integer"),
+    (4, ["--size", 8, 8, 0, *GRID], "'0' is not an integer of 1.."),
+    (4, ["--size", 8, 8, 99999999999, *GRID], "is not an integer of 1..2147483647"),
+    (4, [*CUBE, "--grid", "2*2"], "'2*2' is not a grid"),
+    (4, [*CUBE, "--grid", "0x4"], "'0x4' is not a grid"),
+    (4, [*CUBE, "--grid", "2x3"], "grid 2x3 needs 6 processes, 4 were started; choose RxC with R*C = 4"),
+    (4, ["--size", 8, 3, 8, "--grid", "4x1"], "ny is 3; choose a grid with R <= 3"),
+    (4, ["--size", 8, 8, 3, "--grid", "4x1"], "nz is 3; choose a grid with R <= 3"),
+    (4, ["--size", 3, 8, 8, "--grid", "1x4"], "nx is 3; choose a grid with C <= 3"),
+    (2, ["--size", 4096, 4096, 4096, "--grid", "1x2"], "more than the 2147483647 an MPI count can name"),
+    (2, ["--size", 2000000000, 2000000000, 2, "--grid", "1x2"], "more than 2^53 elements"),
+    (4, [*PLAIN, "--exchange", "teleport"], "unknown exchange 'teleport'; known: alltoallv"),
+    (4, [*PLAIN, "--rigor", "hope"], "unknown rigor 'hope'; known: estimate, measure, patient"),
+    (4, [*PLAIN, "--sync", "hope"], "unknown sync 'hope'; known: none, barrier, clock"),
+    (4, [*PLAIN, "--direction", "up"], "unknown direction 'up'; known: forward, backward"),
+    (4, [*PLAIN, "--reps", 0], "'0' is not an integer of 1.."),
+    (4, [*PLAIN, "--warmup", -1], "'-1' is not an integer of 0.."),
+    (4, [*PLAIN, "--label", "colour"], "'colour' is not key=value"),
+    (4, [*PLAIN, "--json", "/nowhere/out.jsonl"], "--json: /nowhere/out.jsonl cannot be written: No such file"),
+    (4, [*PLAIN, "--machine-torus", "2xbig"], "torus '2xbig' is not understood"),
+    (4, [*PLAIN, "--machine-torus", "2x1", "--tasks-per-node", 1], "4 processes do not fit on torus 2x1 with 1 per node"),
+    (4, [*PLAIN, "--machine-torus", "2x2", "--launch-order", "xy"], "launch order 'xy' must have each letter of xyt once"),
+    (4, [*PLAIN, "--machine-torus", "2x2", "--coordinates", "dice"], "unknown coordinate source 'dice'"),
+    (4, [*PLAIN, "--machine-torus", "2x2x2", "--coordinates", "blue-gene"], "not every host name has 3 coordinates"),
+    (4, [*PLAIN, "--mapfile", "some.map"], "--mapfile needs --machine-torus"),
+]
+
+
+@pytest.mark.parametrize("ranks, arguments, part", ARGUMENTS, ids=[part for _, _, part in ARGUMENTS])
+def test_arguments_are_refused(mpirun, one_message, ranks, arguments, part):
+    assert part in one_message(mpirun(ranks, *arguments))
+
+
+ALL = ["0 0 0", "1 0 0", "0 1 0", "1 1 0"]  # the four nodes of 2x2
+
+MAPFILES = [  # lines, what the message says
+    ([*ALL, "0 0 0"], "demo.map line 5: places a rank too many; there are 4 processes"),
+    (ALL[:3], "demo.map places 3 ranks; there are 4 processes"),
+    ([], "demo.map places 0 ranks"),
+    ([*ALL[:2], "4 0 0", ALL[3]], "demo.map line 3: node (4, 0) is outside torus 2x2; x must be 0..1"),
+    ([*ALL[:2], "0 -1 0", ALL[3]], "demo.map line 3: node (0, -1) is outside torus 2x2; y must be 0..1"),
+    ([*ALL[:2], "1 0 0", ALL[3]], "demo.map line 2 and line 3 both give node (1, 0) slot 0"),
+    (["# a comment", "", *ALL[:3], "0 0 0"], "demo.map line 3 and line 6 both give node (0, 0) slot 0"),
+    ([*ALL[:3], "1 1 1"], "demo.map line 4: slot 1 of node (1, 1); with 1 tasks per node t must be 0..0"),
+    ([*ALL[:3], "1 1"], "demo.map line 4: has 2 integers; a torus of 2 dimensions needs 3"),
+    ([*ALL[:3], "1 1 0 0"], "demo.map line 4: has 4 integers"),
+    ([*ALL[:3], "1 one 0"], "demo.map line 4: '1 one 0' has something that is not an integer"),
+    ([*ALL[:3], "1 1.0 0"], "is not an integer"),
+    ([*ALL[:3], "1 99999999999 0"], "is not an integer"),
+    (["1" * 100000], "demo.map line 1: is longer than 511 characters"),
+    (["0 0 0\0"], "demo.map line 1: a byte of value 0 is not text"),
+]
+
+
+@pytest.mark.parametrize("lines, part", MAPFILES, ids=[part for _, part in MAPFILES])
+def test_mapfiles_are_refused(mpirun, one_message, tmp_path, lines, part):
+    (tmp_path / "demo.map").write_text("".join(f"{line}\n" for line in lines))
+    message = one_message(mpirun(4, *PLAIN, "--machine-torus", "2x2", "--mapfile", "demo.map", cwd=tmp_path))
+    assert "MapfileError: " in message and part in message
+
+
+@pytest.mark.parametrize("path, part", [("missing.map", "No such file"), (".", "Is a directory"),
+                                        ("/bin/true", "is not text")])
+def test_what_is_no_mapfile_is_refused(mpirun, one_message, tmp_path, path, part):
+    message = one_message(mpirun(4, *PLAIN, "--machine-torus", "2x2", "--mapfile", path, cwd=tmp_path))
+    assert "MapfileError" in message and part in message
+
+
+def test_a_place_without_a_process_is_refused(mpirun, one_message, tmp_path):
+    (tmp_path / "demo.map").write_text("0 0 0\n1 0 0\n0 1 0\n2 1 0\n")
+    message = one_message(mpirun(4, *PLAIN, "--machine-torus", "3x2", "--mapfile", tmp_path / "demo.map"))
+    assert "line 3: no process runs at node (0, 1) slot 0" in message or "line 4: no process" in message
+
+
+def test_a_full_disk_is_no_success(mpirun, one_message):
+    assert "not written whole" in one_message(mpirun(1, *CUBE, "--grid", "1x1", "--reps", 1, "--json", "/dev/full"))

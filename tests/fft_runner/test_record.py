@@ -1,0 +1,75 @@
+"""The run record and what is printed."""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+TINY = ["--size", 4, 4, 4, "--grid", "1x2", "--reps", 1, "--rigor", "estimate"]
+OPTIONS = ["size", "grid", "direction", "exchange", "reps", "warmup", "verify", "json", "label", "rigor", "sync",
+           "machine-torus", "tasks-per-node", "mapfile", "launch-order", "coordinates", "help", "version"]
+
+
+def test_records_are_appended_one_a_line(mpirun, records, tmp_path):
+    path = tmp_path / "out.jsonl"
+    for _ in range(2):
+        assert mpirun(2, *TINY, "--json", path).returncode == 0
+    first, second = records(path)
+    assert first["command"] == second["command"] and first["command"][-2:] == ["--json", str(path)]
+
+
+def test_standard_output_as_file_holds_the_record_alone(mpirun, schema):
+    done = mpirun(2, *TINY, "--json", "-")
+    schema.validate(json.loads(done.stdout))
+    assert "fft_z" in done.stderr
+
+
+def test_labels_are_recorded_verbatim(run):
+    labels = {"site": "here", "note": 'a "b" = c, ü\\', "empty": ""}
+    words = [word for key, value in labels.items() for word in ("--label", f"{key}={value}")]
+    assert run(2, *TINY, *words)["labels"] == labels
+
+
+def test_bytes_that_are_no_text_do_not_break_the_record(mpirun, records, tmp_path):
+    path = tmp_path / "out.jsonl"
+    assert mpirun(2, *TINY, "--label", "k=\udce9", "--json", path).returncode == 0
+    assert records(path)[0]["labels"] == {"k": "?"}
+
+
+def test_record_names_versions(run):
+    record = run(2, *TINY)
+    assert re.fullmatch(r"\d+\.\d+\.\d+", record["fftw"]) and re.fullmatch(r"\d+\.\d+\.\d+\S*", record["hwloc"])
+    assert record["mpi"]["library"] and record["mpi"]["standard"][0] >= 3
+    assert record["verify"] is None
+
+
+def test_table_shows_every_phase_and_the_verdict(mpirun):
+    done = mpirun(2, *TINY, "--verify")
+    for word in ("fft_z", "exchange_row", "unpack_column", "total", "GFlop/s", "verification passed"):
+        assert word in done.stdout
+    assert not done.stderr
+
+
+def test_help_names_every_option_and_ends_well(mpirun):
+    done = mpirun(2, "--help")
+    assert done.returncode == 0
+    assert [line.split()[0] for line in done.stdout.splitlines() if line.startswith("  --")] == [f"--{o}" for o in OPTIONS]
+
+
+def test_readme_explains_every_option():
+    readme = (Path(__file__).parents[2] / "fft_runner" / "README.md").read_text()
+    assert [option for option in OPTIONS if f"--{option}" not in readme] == []
+
+
+@pytest.mark.parametrize("name", ["geometry_test", "copy_test", "machine_test"])
+def test_c_units(programs, name):
+    done = subprocess.run([programs / name], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("ranks, grid", [(1, (1, 1)), (2, (2, 1)), (3, (1, 3)), (4, (2, 2)), (6, (3, 2))])
+def test_library_calls(mpirun, ranks, grid):
+    done = mpirun(ranks, *grid, program="api_test")
+    assert done.returncode == 0, done.stdout + done.stderr

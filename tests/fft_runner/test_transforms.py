@@ -1,0 +1,78 @@
+"""The runner's own verification over sizes, grids and directions, and that the record says so."""
+
+import pytest
+
+PHASES = ["fft_z", "pack_row", "exchange_row", "unpack_row", "fft_y", "pack_column", "exchange_column", "unpack_column",
+          "fft_x"]
+QUICK = ["--reps", "2", "--warmup", "1", "--rigor", "estimate", "--verify"]
+
+CASES = [  # ranks, grid, nx ny nz
+    (1, "1x1", (8, 8, 8)),
+    (1, "1x1", (1, 1, 1)),
+    (1, "1x1", (5, 1, 7)),
+    (2, "1x2", (8, 8, 2)),
+    (2, "2x1", (1, 8, 8)),
+    (3, "3x1", (7, 11, 13)),
+    (3, "1x3", (7, 11, 13)),
+    (4, "2x2", (50, 37, 29)),
+    (4, "1x4", (16, 16, 1)),
+    (4, "4x1", (1, 6, 5)),
+    (6, "2x3", (48, 40, 36)),
+    (6, "3x2", (5, 7, 3)),
+    (7, "7x1", (4, 7, 9)),
+    (8, "2x4", (8, 8, 2)),
+    (8, "4x2", (2, 4, 4)),
+    (8, "2x4", (17, 19, 23)),
+]
+
+
+@pytest.mark.parametrize("direction", ["forward", "backward"])
+@pytest.mark.parametrize("ranks, grid, size", CASES)
+def test_transform_is_right_by_three_checks(run, ranks, grid, size, direction):
+    record = run(ranks, "--size", *size, "--grid", grid, "--direction", direction, *QUICK)
+    verify = record["verify"]
+    assert verify["passed"] and verify["moved_data_exact"]
+    assert verify["error_fftw"] <= verify["tolerance"] and verify["error_direct"] <= verify["tolerance"]
+    assert record["direction"] == direction
+    assert record["size"] == list(size) and record["ranks"] == ranks == len(record["placement"]["ranks"])
+
+
+def test_phases_are_sampled_per_repetition_and_add_up(run):
+    phases = run(4, "--size", 32, 32, 32, "--grid", "2x2", "--reps", 3)["phases"]
+    assert list(phases) == [*PHASES, "total"]
+    for phase in phases.values():
+        assert len(phase["max_s"]) == len(phase["mean_s"]) == len(phase["min_s"]) == 3
+        assert all(low <= mean * (1 + 1e-6) and mean <= high * (1 + 1e-6)
+                   for low, mean, high in zip(phase["min_s"], phase["mean_s"], phase["max_s"], strict=True))
+    for repetition in range(3):
+        parts = sum(phases[phase]["mean_s"][repetition] for phase in PHASES)
+        assert phases["total"]["mean_s"][repetition] == pytest.approx(parts, rel=1e-6)
+
+
+@pytest.mark.parametrize("sync", ["none", "barrier", "clock"])
+@pytest.mark.parametrize("rigor", ["measure"])
+def test_sync_is_recorded_and_changes_no_number(run, sync, rigor):
+    record = run(4, "--size", 12, 12, 12, "--grid", "2x2", "--sync", sync, "--rigor", rigor, "--verify", "--reps", 2)
+    assert record["sync"] == sync and record["rigor"] == rigor and record["verify"]["passed"]
+
+
+def test_waiting_for_the_clock_is_in_no_phase(run):
+    record = run(2, "--size", 8, 8, 8, "--grid", "1x2", "--sync", "clock", "--rigor", "estimate", "--reps", 5)
+    assert min(record["phases"]["total"]["min_s"]) < 1e-3  # one agreed date alone lies that far ahead
+
+
+def test_a_single_task_exchanges_nothing(run):
+    phases = run(1, "--size", 16, 16, 16, "--grid", "1x1", "--reps", 2)["phases"]
+    assert phases["exchange_row"]["max_s"] == phases["unpack_column"]["max_s"] == [0, 0]
+
+
+@pytest.mark.slow
+def test_serial_fftw_is_left_out_above_its_limit_and_said_so(run):
+    verify = run(2, "--size", 1024, 512, 257, "--grid", "1x2", "--rigor", "estimate", "--reps", 1, "--verify")["verify"]
+    assert verify["error_fftw"] is None and "not done" in verify["note"] and verify["passed"]
+
+
+@pytest.mark.parametrize("ranks, grid, size", [(2, "1x2", (8, 8, 2)), (4, "2x2", (13, 7, 5)), (6, "3x2", (9, 8, 7))])
+def test_mpich_gives_the_same(run, mpich_run, ranks, grid, size):
+    record = run(ranks, "--size", *size, "--grid", grid, *QUICK, start=mpich_run)
+    assert record["verify"]["passed"] and "MPICH" in record["mpi"]["library"]
