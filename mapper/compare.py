@@ -124,7 +124,7 @@ def _row(source, network, prediction, name, grid, transform, measured, spread, p
         prediction.tasks_per_node if prediction else 0, "x".join(map(str, grid)), placement, str(transform), name,
         float(max(exchange.m)) if exchange else None, predicted, measured, spread,
         measured / predicted if timed else None, _bandwidth(exchange, prediction, transform, measured) if timed else None,
-        _link(exchange.busiest) if exchange else None, note)
+        str(exchange.busiest) if exchange and exchange.busiest else None, note)
 
 
 def _bandwidth(exchange, prediction, transform, measured):
@@ -132,13 +132,6 @@ def _bandwidth(exchange, prediction, transform, measured):
     torus = prediction.torus
     i = max(range(torus.n_dimensions), key=lambda j: float(exchange.m[j]) / torus.bandwidth[j])
     return float(exchange.m[i]) * transform.total_bytes / (4 * torus.n_nodes * measured)
-
-
-def _link(busiest):
-    if busiest is None:
-        return None
-    node, axis, direction = busiest
-    return f"({','.join(map(str, node))}){'+' if direction > 0 else '-'}{axis}"
 
 
 def _prediction_of(record, transform):

@@ -5,77 +5,100 @@ from fractions import Fraction
 
 import numpy as np
 
-from pencilmap.model.torus import Torus
+from pencilmap.model.network import Network
 
 
 @dataclass(frozen=True)
 class LinkLoads:
-    """Load of every link of a torus in one exchange.
+    """Load of every link of a network in one exchange.
 
     Parameters
     ----------
-    torus : Torus
-    halves : int array, shape (d, 2, N)
-        Half bytes on the link that leaves node `n` in dimension `i` upwards (``halves[i, 0, n]``) or downwards
-        (``halves[i, 1, n]``); all cables between two neighbours together.
+    network : Network
+    values : array of int, float or Fraction, shape ``network.link_shape``
+        ``denominator`` times the bytes on each link, all cables of the link together. On a torus the shape is (d, 2, N):
+        the link that leaves node `n` in dimension `i` upwards is ``[i, 0, n]``, downwards ``[i, 1, n]``.
     total_bytes : int
         D_T.
     denominator : int
-        2 when `halves` are halves; other routings may need other denominators.
+        Keeps the values of a routing that splits evenly whole numbers; 2 where it splits in halves.
     """
 
-    torus: Torus
-    halves: np.ndarray
+    network: Network
+    values: np.ndarray
     total_bytes: int
-    denominator: int = 2
+    denominator: int = 1
 
     def bytes(self):
-        """Bytes on every link, float array, shape (d, 2, N)."""
-        return self.halves / self.denominator
+        """Bytes on every link, an array of the shape of `values`."""
+        return self.values / self.denominator
 
     def largest(self):
-        """The largest load in each dimension, in bytes of one cable, as exact fractions."""
-        return tuple(Fraction(int(self.halves[i].max()), self.denominator * self.torus.cables[i])
-                     for i in range(self.torus.n_dimensions))
+        """The largest load in each class of links, in bytes of one cable, as exact fractions."""
+        return tuple(largest for largest, _ in self._largest_with_place())
 
     def on_m_scale(self):
-        """The largest load in each dimension on the paper's scale: 4 load N / D_T, exact fractions."""
-        return tuple(m_scale(load, self.torus, self.total_bytes) for load in self.largest())
+        """The largest load in each class on the paper's scale: 4 load N / D_T, exact fractions."""
+        return tuple(m_scale(load, self.network, self.total_bytes) for load in self.largest())
 
     def hop_bytes(self):
-        """Sum of all loads: bytes times hops (an exact fraction)."""
-        return Fraction(int(self.halves.sum(dtype=np.int64)), self.denominator)
+        """Sum of all loads: bytes times hops (exact where the values are)."""
+        return as_fraction(self.values.sum()) / self.denominator
 
     def busiest(self):
-        """Node, dimension and direction (+1, -1) of the link that takes longest; the first of equals.
+        """The link that takes longest, the first of equals, or None when every link is idle.
 
-        With no bandwidth in the torus all links count as equally fast.
+        With no bandwidth in the network all links count as equally fast.
+
+        Returns
+        -------
+        TorusLink, GraphLink or None
         """
-        i = int(np.argmax([self.halves[i].max() / (self.torus.cables[i] * rate) for i, rate in enumerate(_rates(self.torus))]))
-        direction, node = np.unravel_index(int(self.halves[i].argmax()), self.halves[i].shape)
-        return int(node), i, (1, -1)[int(direction)]
+        found = self._largest_with_place()
+        times = [load / Fraction(rate) for (load, _), rate in zip(found, _rates(self.network))]
+        i = max(range(len(times)), key=times.__getitem__, default=None)
+        return self.network.link(i, found[i][1]) if times and times[i] > 0 else None
 
     def seconds(self):
-        """Time of the busiest link, None when the torus has no bandwidth."""
-        return transfer_time(self.largest(), self.torus)
+        """Time of the busiest link, None when the network has no bandwidth."""
+        return transfer_time(self.largest(), self.network)
+
+    def _largest_with_place(self):
+        """For each class the largest load of one cable and where it is: number of the link in the flat class."""
+        return [self._largest_of_class(i) for i in range(len(self.values))]
+
+    def _largest_of_class(self, i):
+        flat, best = self.values[i].reshape(-1), (Fraction(0), 0)
+        for cables, links in self.network.links_by_cables(i):
+            if flat[links].size:
+                k = int(np.argmax(flat[links]))
+                load = as_fraction(flat[links][k]) / (self.denominator * cables)
+                place = k if isinstance(links, slice) else int(links[k])
+                best = max(best, (load, place), key=lambda b: b[0])
+        return best
 
 
-def m_scale(load_bytes, torus, total_bytes):
+def as_fraction(value):
+    """Any number of an array as an exact fraction."""
+    return Fraction(value.item() if isinstance(value, np.generic) else value)
+
+
+def m_scale(load_bytes, network, total_bytes):
     """Put a load of one cable on the paper's scale: m = 4 load N / D_T."""
-    return Fraction(load_bytes) * 4 * torus.n_nodes / total_bytes
+    return Fraction(load_bytes) * 4 * network.n_nodes / total_bytes
 
 
-def m_time(m, torus, total_bytes):
+def m_time(m, network, total_bytes):
     """Equation 16: t >= max_i m_i D_T / (4 N B_i); `m` one number for each dimension. None without bandwidth."""
-    return transfer_time([Fraction(x) * total_bytes / (4 * torus.n_nodes) for x in m], torus)
+    return transfer_time([Fraction(x) * total_bytes / (4 * network.n_nodes) for x in m], network)
 
 
-def transfer_time(load_bytes, torus):
-    """Seconds that the slowest dimension needs for its largest load; None when the torus has no bandwidth."""
-    if torus.bandwidth is None:
+def transfer_time(load_bytes, network):
+    """Seconds that the slowest class of links needs for its largest load; None when the network has no bandwidth."""
+    if network.bandwidth is None:
         return None
-    return max(float(load) / rate for load, rate in zip(load_bytes, torus.bandwidth))
+    return max(float(load) / rate for load, rate in zip(load_bytes, network.bandwidth))
 
 
-def _rates(torus):
-    return torus.bandwidth or (1.0,) * torus.n_dimensions
+def _rates(network):
+    return network.bandwidth or (1.0,) * len(network.link_classes)

@@ -129,8 +129,8 @@ class RingLoad:
 
 
 @lru_cache(maxsize=4096)
-def ring_load(pattern, owner, ring):
-    """Loads of `pattern` under dimension-ordered routing in the shortest direction, ties split evenly.
+def ring_load(pattern, owner, ring, tie="split"):
+    """Loads of `pattern` under dimension-ordered routing in the shortest direction, ties as in `ring_link_loads`.
 
     >>> ring_load(parse_pattern("r3"), "r", True).largest
     Fraction(4, 3)
@@ -138,7 +138,7 @@ def ring_load(pattern, owner, ring):
     n, a = pattern.n, pattern.extent(owner)
     other = pattern.index("c" if owner == "r" else "r")
     same = other[:, None] == other[None, :]
-    halves = ring_link_loads(same.astype(np.int64), ring)
+    halves = ring_link_loads(same.astype(np.int64), ring, tie)
     direction, position = np.unravel_index(int(halves.argmax()), halves.shape)
     return RingLoad(Fraction(4 * int(halves.max()), 2 * a), Fraction(4 * int(halves.sum()), 2 * a),
                     int(position), (1, -1)[direction])

@@ -8,9 +8,9 @@ from pencilmap.model.contention import random_minimal_lengths
 from pencilmap.model.costs import Costs
 from pencilmap.model.exchange import exchanges
 from pencilmap.model.loads import m_scale, m_time
-from pencilmap.model.pattern import effective_length, ring_load
+from pencilmap.model.pattern import effective_length
 from pencilmap.model.product import Product, product_of
-from pencilmap.model.routing import DEFAULT_ROUTING, routing
+from pencilmap.model.routing import DEFAULT_ROUTING, default_routing, routing
 from pencilmap.model.timing import exchange_terms, local_terms, local_work, mapping_work, product_work
 
 
@@ -21,7 +21,7 @@ class ExchangePrediction:
     m : the paper's effective lengths (eq. 16) for a product image; the best plane cut for any other.
     load : largest routed load.
     t_s : seconds by the routed load; bound_s : by m. None without bandwidth or transform.
-    busiest : (node coordinates, axis, direction) of the busiest link, None when it was not located.
+    busiest : the busiest link (`TorusLink` or `GraphLink`), None when it was not located.
     work, terms : what the exchange asks of the machine and what that costs, see `pencilmap.model.timing`; None with t_s.
     """
 
@@ -85,14 +85,14 @@ class Prediction:
         def numbers(values):
             return [_plain(v) for v in values]
 
-        result = {"torus": str(self.torus), "shape": list(self.torus.shape), "wrap": list(self.torus.wrap),
-                  "tasks_per_node": self.tasks_per_node, "grid": [self.grid.R, self.grid.C], "placement": self.placement,
-                  "patterns": None if self.product is None else str(self.product), "routing": self.routing,
-                  "m_source": "cut" if self.product is None else "paper"}
+        result = {**self.torus.as_dict(), "tasks_per_node": self.tasks_per_node, "grid": [self.grid.R, self.grid.C],
+                  "placement": self.placement, "patterns": None if self.product is None else str(self.product),
+                  "routing": self.routing, "m_source": "cut" if self.product is None else "paper"}
         for name, exchange in (("row", self.row), ("column", self.column)):
             result |= {f"m_{name}": numbers(exchange.m), f"load_{name}": numbers(exchange.load),
                        f"hops_{name}": _plain(exchange.hop_length), f"t_{name}_s": exchange.t_s,
-                       f"bound_{name}_s": exchange.bound_s, f"busiest_{name}": _link(exchange.busiest),
+                       f"bound_{name}_s": exchange.bound_s,
+                       f"busiest_{name}": exchange.busiest and exchange.busiest.as_dict(),
                        f"time_{name}_s": exchange.time_s, f"terms_{name}": exchange.terms and exchange.terms.as_dict()}
         return result | {"t_s": self.t_s, "time_s": self.time_s, "terms_local": self.local and self.local.as_dict(),
                          "total_s": self.total_s, "certificate": self.certificate, "notes": list(self.notes)}
@@ -103,26 +103,19 @@ def _plain(value):
     return int(value) if value.denominator == 1 else float(value)
 
 
-def _link(busiest):
-    if busiest is None:
-        return None
-    node, axis, direction = busiest
-    return {"node": list(node), "axis": axis, "direction": "+" if direction > 0 else "-"}
-
-
-def predict(placed, transform=None, routing_name=DEFAULT_ROUTING, name=None, costs=Costs()):
+def predict(placed, transform=None, routing_name=None, name=None, costs=Costs()):
     """Predict both exchanges of a placement.
 
-    A `Product` with even blocks under split dimension order is predicted in closed form, whatever its size; everything
-    else by routing every message.
+    A `Product` with even blocks is predicted in closed form, whatever its size, where the routing has one; everything else
+    by routing every message.
 
     Parameters
     ----------
     placed : Product or Mapping
     transform : Transform, optional
         Without it there are no times, only lengths.
-    routing_name : str
-        A name of `pencilmap.model.routing.ROUTINGS`.
+    routing_name : str, optional
+        See `pencilmap.model.routing.ROUTINGS`; by default the default of the network.
     name : str, optional
         What to call the placement; its own name by default.
     costs : Costs
@@ -135,15 +128,18 @@ def predict(placed, transform=None, routing_name=DEFAULT_ROUTING, name=None, cos
     product = placed if isinstance(placed, Product) else product_of(placed)
     if transform is not None:
         transform.check_grid(placed.grid)
-    even = transform is None or transform.divides_evenly(placed.grid)
-    if product is not None and even and routing_name == DEFAULT_ROUTING:
-        return predict_product(product, transform, name or _name(placed), costs)
+    name = name or _name(placed)
+    if product is not None and _is_even(placed.grid, transform):
+        closed = predict_product(product, transform, name, costs, routing_name)
+        if closed is not None:
+            return closed
     mapping = placed.mapping() if isinstance(placed, Product) else placed
-    return predict_routed(mapping, transform, routing_name, name or _name(placed), product, costs)
+    return predict_routed(mapping, transform, routing_name, name, product, costs)
 
 
-def predict_routed(mapping, transform=None, routing_name=DEFAULT_ROUTING, name=None, product=None, costs=Costs()):
+def predict_routed(mapping, transform=None, routing_name=None, name=None, product=None, costs=Costs()):
     """Predict a mapping by the load of every link; `product` when it is known to be one."""
+    routing_name = routing_name or default_routing(mapping.torus)
     parts = [_routed(mapping, product, exchange, transform, routing_name, costs)
              for exchange in exchanges(mapping.grid, transform)]
     even = parts if _is_even(mapping.grid, transform) else [
@@ -154,13 +150,16 @@ def predict_routed(mapping, transform=None, routing_name=DEFAULT_ROUTING, name=N
                       _local(transform, mapping.grid, mapping.tasks_per_node, costs))
 
 
-def predict_product(product, transform=None, name=None, costs=Costs()):
+def predict_product(product, transform=None, name=None, costs=Costs(), routing_name=None):
     """Predict a product placement in closed form: no array as long as the ranks, any size of machine.
 
-    Blocks are taken as even; dimension-ordered routing with split ties.
+    Blocks are taken as even. None where the routing has no closed form.
     """
-    parts = [_closed(product, owner, transform, costs) for owner in "rc"]
-    return Prediction(product.torus, product.tasks_per_node, product.grid, name or str(product), product, DEFAULT_ROUTING,
+    routing_name = routing_name or default_routing(product.torus)
+    parts = [_closed(product, owner, transform, costs, routing_name) for owner in "rc"]
+    if None in parts:
+        return None
+    return Prediction(product.torus, product.tasks_per_node, product.grid, name or str(product), product, routing_name,
                       *parts, _certificate(product.torus, *parts), tuple(_notes(product, *parts, True)),
                       _local(transform, product.grid, product.tasks_per_node, costs))
 
@@ -179,42 +178,35 @@ def _local(transform, grid, tasks_per_node, costs):
 
 def _routed(mapping, product, exchange, transform, routing_name, costs):
     torus = mapping.torus
-    loads = routing(routing_name)(torus, exchange, mapping.node_of_rank)
+    loads = routing(routing_name, torus).loads(torus, exchange, mapping.node_of_rank)
     m = _paper(product, exchange.name[0], torus) if product else tuple(
         m_scale(b, torus, exchange.total_bytes) for b in cut_bound(torus, exchange, mapping.node_of_rank))
-    busiest = None
-    if loads.halves.any():
-        node, i, direction = loads.busiest()
-        busiest = (tuple(torus.coordinates(node).tolist()), torus.axes[i], direction)
     hops = m_scale(loads.hop_bytes(), torus, exchange.total_bytes) / torus.n_nodes
-    times = _times(loads.on_m_scale(), m, torus, transform)
+    load = loads.on_m_scale()
+    times = _times(load, m, torus, transform)
     work = None
     if times[0] is not None:
         adaptive = None
         if product and routing_name == DEFAULT_ROUTING and costs.contention is not None:
-            even = _closed(product, exchange.name[0], transform, costs).work
+            even = _closed(product, exchange.name[0], transform, costs, routing_name).work
             adaptive = times[0] * (even.adaptive_s / even.link_s if even.link_s else 1.0)
         work = mapping_work(mapping, exchange, times[0], adaptive, loads.hop_bytes())
-    return ExchangePrediction(m, loads.on_m_scale(), hops, *times, busiest, work, work and exchange_terms(work, costs))
+    return ExchangePrediction(m, load, hops, *times, loads.busiest(), work, work and exchange_terms(work, costs))
 
 
-def _closed(product, owner, transform, costs):
+def _closed(product, owner, transform, costs, routing_name):
     torus = product.torus
+    closed = routing(routing_name, torus).of_product(product, owner)
+    if closed is None:
+        return None
     m = _paper(product, owner, torus)
-    lines = [ring_load(p, owner, torus.is_ring(i)) for i, p in enumerate(product.dimensions)]
-    load = tuple(line.largest / cables for line, cables in zip(lines, torus.cables))
-    hops = sum(line.total / n for line, n in zip(lines, torus.shape))
-    busiest = None
-    if any(load):
-        i = max(range(len(load)), key=lambda j: _cost_of(load, torus)[j])
-        node = tuple(lines[i].position if j == i else 0 for j in range(len(load)))
-        busiest = (node, torus.axes[i], lines[i].direction)
-    times, work = _times(load, m, torus, transform), None
+    times, work = _times(closed.load, m, torus, transform), None
     if times[0] is not None:
         adaptive = None if costs.contention is None else m_time(random_minimal_lengths(product, owner), torus,
                                                                 transform.total_bytes)
-        work = product_work(product, owner, transform, times[0], adaptive, hops)
-    return ExchangePrediction(m, load, hops, *times, busiest, work, work and exchange_terms(work, costs))
+        work = product_work(product, owner, transform, times[0], adaptive, closed.hop_length)
+    return ExchangePrediction(m, closed.load, closed.hop_length, *times, closed.busiest, work,
+                              work and exchange_terms(work, costs))
 
 
 def _times(load, m, torus, transform):

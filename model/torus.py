@@ -13,6 +13,7 @@ from math import prod
 import numpy as np
 
 from pencilmap.model.errors import TorusError
+from pencilmap.model.network import Arcs, TorusLink
 
 MAX_DIMENSIONS = 8
 MAX_NODES = 1 << 40  # a shape is only numbers; what is made from it may be refused earlier
@@ -134,6 +135,58 @@ class Torus:
                 where = ", ".join(str(int(c)) for c in coordinates)
                 return f"node ({where}) is outside torus {self}; {axis} must be 0..{n - 1}"
         return None
+
+    @property
+    def link_classes(self):
+        """Links are alike along a dimension."""
+        return tuple(self.axes)
+
+    @property
+    def link_shape(self):
+        """Shape of an array with one entry for each link: dimension, direction (up, down), node that the link leaves."""
+        return (self.n_dimensions, 2, self.n_nodes)
+
+    def links_by_cables(self, i):
+        """All links of a dimension have the same cables."""
+        return [(self.cables[i], slice(None))]
+
+    def link(self, i, position):
+        """The link at `position` of the flat (2, N) links of dimension `i`.
+
+        >>> Torus((4, 4)).link(1, 16 + 5)
+        TorusLink(node=(1, 1), axis='y', direction=-1)
+        """
+        direction, node = divmod(int(position), self.n_nodes)
+        return TorusLink(tuple(self.coordinates(node).tolist()), self.axes[i], (1, -1)[direction])
+
+    def arcs(self):
+        """All links as arcs of a directed graph; those that do not exist (the ends of a line) are left out.
+
+        >>> [len(Torus((n,)).arcs().source) for n in (1, 2, 3)]
+        [0, 2, 6]
+        """
+        nodes = np.arange(self.n_nodes)
+        rates = self.bandwidth or (1.0,) * self.n_dimensions
+        parts = [[], [], [], []]
+        for i, n in enumerate(self.shape):
+            coordinate = nodes // self.strides[i] % n
+            for way, step in enumerate((1, -1)):
+                there = (coordinate + step) % n
+                real = self.is_ring(i) | (there == coordinate + step)
+                found = nodes[real], (nodes + (there - coordinate) * self.strides[i])[real]
+                index = (i * 2 + way) * self.n_nodes + found[0]
+                capacity = np.full(len(index), self.cables[i] * rates[i] / max(rates))
+                for part, values in zip(parts, (*found, index, capacity)):
+                    part.append(values)
+        return Arcs(self.n_nodes, *(np.concatenate(part) for part in parts))
+
+    def node_name(self, node):
+        """Its coordinates."""
+        return f"({', '.join(map(str, self.coordinates(node).tolist()))})"
+
+    def as_dict(self):
+        """For JSON."""
+        return {"torus": str(self), "shape": list(self.shape), "wrap": list(self.wrap)}
 
     def __str__(self):
         return format_torus(self)

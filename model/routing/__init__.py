@@ -1,23 +1,93 @@
-"""Routing rules: a table from a name to the function that gives every link's load.
+"""Routing rules: a table from a name to the rule by which messages find their way.
 
-A rule is a function ``(torus, exchange, node_of_rank) -> LinkLoads``; a new rule is one file here and one line below.
+A rule is a frozen value with two methods:
+``loads(network, exchange, node_of_rank) -> LinkLoads`` routes every message;
+``of_product(product, owner) -> ProductLoad or None`` is the closed form for a product placement with even blocks, None
+where there is none.
+A new rule is one file here and one line below.
 """
 
-from functools import partial
+from dataclasses import dataclass
+from typing import Callable
 
 from pencilmap.model.errors import RoutingError
-from pencilmap.model.routing.dimension_order import dimension_order_loads
+from pencilmap.model.routing import dimension_order, minimal_adaptive
+from pencilmap.model.torus import Torus
+
+
+@dataclass(frozen=True)
+class RoutingRule:
+    """One line of the table.
+
+    make : argument text -> rule; raises RoutingError where the text is not understood
+    kinds : networks that the rule can be used on
+    variants : arguments that are worth a line where all rules are compared; the first is the default
+    """
+
+    make: Callable
+    usage: str
+    meaning: str
+    kinds: tuple
+    variants: tuple = ("",)
+
 
 ROUTINGS = {
-    "dimension-order": dimension_order_loads,
-    "dimension-order:parity": partial(dimension_order_loads, tie="parity"),
-    "dimension-order:plus": partial(dimension_order_loads, tie="plus"),
+    "dimension-order": RoutingRule(
+        dimension_order.parse, "dimension-order[:ORDER][:TIE]",
+        "one dimension after the other, e.g. zyx (default: first to last); at half a ring split (default), parity or plus",
+        (Torus,), ("", "parity", "plus")),
+    "minimal-adaptive": RoutingRule(
+        minimal_adaptive.parse, "minimal-adaptive[:CHOICE]",
+        "at random along minimal ways, expected loads: at each hop any productive dimension (hops, default), or any minimal "
+        "path with the same probability (paths)", (Torus,), ("hops", "paths")),
 }
 DEFAULT_ROUTING = "dimension-order"
 
 
-def routing(name):
-    """The rule of that name; RoutingError with the known names otherwise."""
-    if name not in ROUTINGS:
-        raise RoutingError(f"routing {name!r} is unknown; known are {', '.join(ROUTINGS)}")
-    return ROUTINGS[name]
+def routing(name, network=None):
+    """The rule that `name` describes.
+
+    Parameters
+    ----------
+    name : str
+        Name and arguments, e.g. ``dimension-order:zyx:parity``; see `ROUTINGS`.
+    network : Network, optional
+        Where it is to be used.
+
+    Raises
+    ------
+    RoutingError
+        When there is no such rule, or the network cannot be routed by it.
+
+    Examples
+    --------
+    >>> routing("dimension-order:parity")
+    DimensionOrder(order=None, tie='parity')
+    """
+    head, _, argument = name.partition(":")
+    if head not in ROUTINGS:
+        raise RoutingError(f"routing {name!r} is unknown; known are {', '.join(r.usage for r in ROUTINGS.values())}")
+    rule = ROUTINGS[head]
+    if network is not None and not isinstance(network, rule.kinds):
+        raise RoutingError(f"routing {name!r} cannot be followed on {network}; there are "
+                           f"{', '.join(ROUTINGS[n].usage for n in routings_of(network))}")
+    return rule.make(argument)
+
+
+def routings_of(network):
+    """Names of the rules that a network can be routed by, its default first."""
+    return [name for name, rule in ROUTINGS.items() if isinstance(network, rule.kinds)]
+
+
+def default_routing(network):
+    """Name of the rule that holds where none is named."""
+    return routings_of(network)[0]
+
+
+def all_variants(network):
+    """Every rule of a network with all arguments that are worth comparing.
+
+    >>> all_variants(Torus((4,)))[:3]
+    ['dimension-order', 'dimension-order:parity', 'dimension-order:plus']
+    """
+    return [f"{name}:{variant}" if variant else name for name in routings_of(network) for variant in ROUTINGS[name].variants]

@@ -1,24 +1,97 @@
 """Dimension-ordered routing: one dimension after the other, each in the shortest direction.
 
 Idea: the leg of a message in dimension i lies on the line with the destination's coordinates in the dimensions routed
-before i and the source's in those routed after. Counting legs for each (line, from, to) and summing along each line
-gives every link's load with no loop over hops.
+before i and the source's in those routed after. So the legs of all messages are a product of two sparse matrices: what
+each group sends from every (position in i, coordinates after i), times what it receives at every (position in i, coordinates
+before i). Summing along each line gives every link's load with no loop over messages or hops.
 Source: W. J. Dally, C. L. Seitz, "Deadlock-free message routing in multiprocessor interconnection networks", IEEE Trans.
 Comput. C-36 (1987); the counting is ours.
-Cost: one addition and one count for each pair and dimension, O(n_i) for each node; needs arrays of N n_i numbers.
+Cost: at most one multiplication for each pair and dimension, for each rank and position in the dimensions routed first and
+last, and O(n_i) for each node; 8 bytes for each link, and blocks of legs of fixed size.
 """
 
+from dataclasses import dataclass
+from fractions import Fraction
+
 import numpy as np
+from scipy.sparse import coo_array
 
+from pencilmap.model.errors import RoutingError
 from pencilmap.model.loads import LinkLoads
-from pencilmap.model.torus import ring_link_loads
+from pencilmap.model.network import TorusLink
+from pencilmap.model.pattern import ring_load
+from pencilmap.model.routing.product_load import ProductLoad
+from pencilmap.model.torus import TIES, ring_link_loads
 
-_PAIRS_AT_ONCE = 1 << 22
 _LEGS_AT_ONCE = 1 << 21
+_LARGEST = 1 << 62  # what sums of bytes must stay below to be exact in 64 bits
 
 
-def leg_counts(torus, exchange, node_of_rank, order=None):
-    """Bytes of the legs of an exchange on every line, for dimension-ordered routing.
+@dataclass(frozen=True)
+class DimensionOrder:
+    """The rule as a value.
+
+    Parameters
+    ----------
+    order : str, optional
+        Letters of the axes in the order in which they are routed; first to last by default.
+    tie : {"split", "parity", "plus"}
+        What happens at half a ring: half each way; + from even and - from odd coordinates; always +.
+    """
+
+    order: str | None = None
+    tie: str = "split"
+
+    def loads(self, torus, exchange, node_of_rank):
+        """Exact load of every link, see `dimension_order_loads`."""
+        return dimension_order_loads(torus, exchange, node_of_rank, self._dimensions(torus), self.tie)
+
+    def of_product(self, product, owner):
+        """Exact loads of a product placement with even blocks; they are the same for every order of the dimensions."""
+        torus = product.torus
+        self._dimensions(torus)
+        lines = [ring_load(p, owner, torus.is_ring(i), self.tie) for i, p in enumerate(product.dimensions)]
+        load = tuple(line.largest / cables for line, cables in zip(lines, torus.cables))
+        hops = sum((line.total / n for line, n in zip(lines, torus.shape)), Fraction(0))
+        return ProductLoad(load, hops, _busiest(torus, lines, load))
+
+    def _dimensions(self, torus):
+        if self.order is None:
+            return tuple(range(torus.n_dimensions))
+        if sorted(self.order) != sorted(torus.axes):
+            raise RoutingError(f"dimension-order:{self.order} is no order of torus {torus}; name each of "
+                               f"{', '.join(torus.axes)} once, the dimension routed first in front, e.g. "
+                               f"dimension-order:{torus.axes[::-1]}")
+        return tuple(torus.axes.index(letter) for letter in self.order)
+
+
+def parse(argument):
+    """Read ``[ORDER][:TIE]``.
+
+    >>> parse("zyx:parity"), parse("plus")
+    (DimensionOrder(order='zyx', tie='parity'), DimensionOrder(order=None, tie='plus'))
+    """
+    words = argument.split(":") if argument else []
+    tie = words.pop() if words and words[-1] in TIES else "split"
+    if len(words) > 1 or not all(word.isalpha() for word in words):
+        raise RoutingError(f"routing dimension-order:{argument} is not understood; write dimension-order[:ORDER][:TIE] with "
+                           f"the axes in the order in which they are routed and one of {', '.join(TIES)}, e.g. "
+                           "dimension-order:zyx:parity")
+    return DimensionOrder(words[0] if words else None, tie)
+
+
+def _busiest(torus, lines, load):
+    rates = torus.bandwidth or (1.0,) * torus.n_dimensions
+    times = [m / Fraction(rate) for m, rate in zip(load, rates)]
+    i = max(range(len(times)), key=times.__getitem__)
+    if not times[i]:
+        return None
+    node = tuple(lines[i].position if j == i else 0 for j in range(len(times)))
+    return TorusLink(node, torus.axes[i], lines[i].direction)
+
+
+def dimension_order_loads(torus, exchange, node_of_rank, order=None, tie="split"):
+    """Exact load of every link under dimension-ordered routing in the shortest direction.
 
     Parameters
     ----------
@@ -27,81 +100,82 @@ def leg_counts(torus, exchange, node_of_rank, order=None):
     node_of_rank : int array, shape (P,)
     order : tuple of int, optional
         Dimensions in the order in which they are routed; first to last by default.
-
-    Returns
-    -------
-    list of int64 arrays
-        For each dimension i an array of shape (lines, n_i, n_i): bytes from one position to another. The line's number
-        is the node number with dimension i left out.
-    """
-    order = tuple(order or range(torus.n_dimensions))
-    coordinates = torus.coordinates(node_of_rank)[exchange.members]  # (groups, size, d)
-    return [_legs_of_dimension(torus, exchange, coordinates, i, order) for i in range(torus.n_dimensions)]
-
-
-def _legs_of_dimension(torus, exchange, coordinates, i, order):
-    n = torus.shape[i]
-    stride = [s if j < i else s // n for j, s in enumerate(torus.strides)]
-    before = order[:order.index(i)]
-    source, target = coordinates[..., i] * n, coordinates[..., i].copy()
-    for j in range(torus.n_dimensions):
-        if j != i:
-            (target if j in before else source)[...] += coordinates[..., j] * (stride[j] * n * n)
-    counts = np.zeros(torus.lines(i) * n * n, dtype=np.int64)
-    groups, size = exchange.members.shape
-    even = exchange.is_even
-    for rows in _pieces(groups, max(1, _PAIRS_AT_ONCE // (size * size))):
-        for some in _pieces(size, max(1, _PAIRS_AT_ONCE // size)):
-            key = source[rows, some, None] + target[rows, None, :]
-            _count(counts, key, None if even else _weights(exchange, rows, some))
-    counts *= exchange.message_unit if even else exchange.unit_bytes
-    return counts.reshape(torus.lines(i), n, n)
-
-
-def _pieces(length, step):
-    return (slice(start, start + step) for start in range(0, length, step))
-
-
-def _weights(exchange, rows, some):
-    return (exchange.group_weight[rows, None, None] * exchange.send_weight[None, some, None]
-            * exchange.receive_weight[None, None, :])
-
-
-def _count(counts, key, weights):
-    """Add the weights (1 when None) to counts[key], touching only the range of keys that occurs."""
-    low = int(key.min())
-    high = int(key.max()) + 1
-    if high - low > 8 * key.size:  # few pairs over a wide range: a histogram of the range would cost more than the pairs
-        np.add.at(counts, key, 1 if weights is None else weights)
-        return
-    weights = None if weights is None else np.broadcast_to(weights, key.shape).ravel()
-    found = np.bincount((key - low).ravel(), weights)
-    counts[low:high] += found.astype(np.int64, copy=False)
-
-
-def dimension_order_loads(torus, exchange, node_of_rank, order=None, tie="split"):
-    """Exact load of every link under dimension-ordered routing in the shortest direction.
-
-    Parameters
-    ----------
-    torus, exchange, node_of_rank, order
-        As in `leg_counts`.
     tie : {"split", "parity", "plus"}
         What happens at half a ring.
 
     Returns
     -------
     LinkLoads
+
+    Raises
+    ------
+    RoutingError
+        When loads could exceed 64 bits.
     """
-    legs = leg_counts(torus, exchange, node_of_rank, order)
-    halves = np.stack([_node_loads(torus, legs[i], i, tie) for i in range(torus.n_dimensions)])
-    return LinkLoads(torus, halves, exchange.total_bytes)
+    if 2 * exchange.total_bytes * sum(torus.shape) >= _LARGEST:
+        raise RoutingError(f"loads of {exchange.total_bytes} bytes on torus {torus} do not fit into 64 bits; take a smaller "
+                           "transform: loads on the m scale do not depend on its size")
+    order = tuple(order or range(torus.n_dimensions))
+    coordinates = torus.coordinates(node_of_rank)[exchange.members]  # (groups, size, d)
+    halves = np.stack([_loads_of_dimension(torus, exchange, coordinates, i, order, tie) for i in range(len(order))])
+    return LinkLoads(torus, halves, exchange.total_bytes, 2)
 
 
-def _node_loads(torus, legs, i, tie):
-    """Loads of the links of dimension `i` by the node they leave: int64 array, shape (2, N)."""
-    n, inner = torus.shape[i], torus.strides[i]
-    loads = np.concatenate([ring_link_loads(legs[some], torus.is_ring(i), tie)
-                            for some in _pieces(len(legs), max(1, _LEGS_AT_ONCE // (n * n)))])
-    by_line = loads.reshape(-1, inner, 2, n)           # (outer, inner, direction, position)
-    return by_line.transpose(2, 0, 3, 1).reshape(2, torus.n_nodes)
+def _loads_of_dimension(torus, exchange, coordinates, i, order, tie):
+    """Halves on the links of dimension `i` by the node they leave: int64 array, shape (2, N)."""
+    n = torus.shape[i]
+    before, after = (sorted(order[some]) for some in (slice(order.index(i)), slice(order.index(i) + 1, None)))
+    even = exchange.is_even
+    sources = _bytes_by_place(torus, coordinates, [i, *after], None if even else exchange.send_weight[None, :]
+                              * exchange.group_weight[:, None])
+    targets = _bytes_by_place(torus, coordinates, [i, *before], None if even else exchange.receive_weight[None, :])
+    loads = np.empty((sources.shape[1] // n, targets.shape[1] // n, 2, n), dtype=np.int64)
+    for some_after, some_before in _blocks(*loads.shape[:2], n):
+        legs = _columns(sources, some_after, n).T @ _columns(targets, some_before, n)
+        legs = legs.toarray().reshape(-1, n, some_before.stop - some_before.start, n).transpose(0, 2, 1, 3)
+        loads[some_after, some_before] = ring_link_loads(legs, torus.is_ring(i), tie)
+    loads *= exchange.message_unit if even else exchange.unit_bytes
+    return _by_node(torus, loads, i, before, after)
+
+
+def _bytes_by_place(torus, coordinates, dimensions, weights):
+    """How much the ranks of each group hold at each position in some dimensions, the first of them fastest.
+
+    Parameters
+    ----------
+    coordinates : int array, shape (groups, size, d)
+    dimensions : list of int
+    weights : int array that broadcasts to (groups, size), or None for 1
+
+    Returns
+    -------
+    scipy.sparse.csc_array of int64, shape (groups, positions)
+    """
+    place, stride = np.zeros(coordinates.shape[:2], dtype=np.int64), 1
+    for j in dimensions:
+        place += coordinates[..., j] * stride
+        stride *= torus.shape[j]
+    group = np.broadcast_to(np.arange(len(place))[:, None], place.shape)
+    held = np.broadcast_to(np.int64(1) if weights is None else weights, place.shape)
+    return coo_array((held.ravel(), (group.ravel(), place.ravel())), shape=(len(place), stride)).tocsc()
+
+
+def _blocks(n_after, n_before, n):
+    """Slices of the two halves of a line's number, so that the legs of a block of lines need little memory."""
+    room = max(1, _LEGS_AT_ONCE // (n * n))
+    step_before = max(1, min(n_before, room))
+    step_after = max(1, room // step_before)
+    return ((slice(a, min(a + step_after, n_after)), slice(b, min(b + step_before, n_before)))
+            for a in range(0, n_after, step_after) for b in range(0, n_before, step_before))
+
+
+def _columns(matrix, lines, n):
+    return matrix[:, lines.start * n:lines.stop * n]
+
+
+def _by_node(torus, loads, i, before, after):
+    """Loads by (line after, line before, way, position) as loads by (way, node)."""
+    axes = [*after[::-1], *before[::-1], -1, i]
+    extents = [2 if j < 0 else torus.shape[j] for j in axes]
+    wanted = [-1, *range(torus.n_dimensions)[::-1]]
+    return loads.reshape(extents).transpose([axes.index(j) for j in wanted]).reshape(2, torus.n_nodes)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from pencilmap.model.bounds import cut_bound, machine_bound
 from pencilmap.model.exchange import exchanges
 from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.loads import as_fraction
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.pattern import Pattern
 from pencilmap.model.predict import predict_product, predict_routed
@@ -64,9 +65,10 @@ def cases(draw):
 
 def as_links(loads):
     """Loads that are not 0, as a dict from link to Fraction."""
-    torus, found = loads.torus, {}
-    for i, way, node in zip(*np.nonzero(loads.halves)):
-        found[brute.coordinates(torus, int(node)), int(i), (1, -1)[way]] = Fraction(int(loads.halves[i, way, node]), 2)
+    torus, found = loads.network, {}
+    for i, way, node in zip(*np.nonzero(loads.values)):
+        value = as_fraction(loads.values[i, way, node]) / loads.denominator
+        found[brute.coordinates(torus, int(node)), int(i), (1, -1)[way]] = value
     return found
 
 

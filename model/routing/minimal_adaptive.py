@@ -1,0 +1,201 @@
+"""Minimal adaptive routing as a random choice at every hop: expected loads.
+
+Idea: all messages at one node with the same way left have the same future, whoever sent them. So it is enough to know, for
+every way left (signed hops in each dimension), how many bytes each node holds; taking the longest ways first, every such
+set moves one hop on in one array operation for each dimension. Half a ring goes either way with probability 1/2.
+Choices: ``hops`` takes each dimension with hops left with the same probability, whatever is left in it (what routers do that
+look at nothing but the destination); ``paths`` takes dimension i with probability (hops left in i) / (hops left), which makes
+all minimal paths equally likely.
+Source: the routing is the dynamic mode of Blue Gene/L (N. R. Adiga et al., "Blue Gene/L torus interconnection network",
+IBM J. Res. Dev. 49 (2005)) without its look at the queues; the counting is ours.
+Cost: O(N) for each dimension and way left that occurs, one count for each pair of ranks; 8 bytes for each node and way left
+that is on its way. Product placements under ``hops`` have a closed form of any size.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product as cartesian
+
+import numpy as np
+
+from pencilmap.model.contention import random_minimal_lengths
+from pencilmap.model.errors import RoutingError
+from pencilmap.model.loads import LinkLoads
+from pencilmap.model.routing.dimension_order import DimensionOrder
+from pencilmap.model.routing.product_load import ProductLoad
+
+CHOICES = {  # probability of each dimension by the hops left in all of them
+    "hops": lambda left: [Fraction(bool(x), sum(map(bool, left))) for x in left],
+    "paths": lambda left: [Fraction(x, sum(left)) for x in left],
+}
+_MOST_BYTES = 1 << 32
+_PAIRS_AT_ONCE = 1 << 21
+
+
+@dataclass(frozen=True)
+class MinimalAdaptive:
+    """The rule as a value.
+
+    Parameters
+    ----------
+    choice : {"hops", "paths"}
+    """
+
+    choice: str = "hops"
+
+    def loads(self, torus, exchange, node_of_rank):
+        """Expected load of every link, see `minimal_adaptive_loads`."""
+        return minimal_adaptive_loads(torus, exchange, node_of_rank, self.choice)
+
+    def of_product(self, product, owner):
+        """Expected loads of a product placement with even blocks; None for ``paths``."""
+        if self.choice != "hops":
+            return None
+        hops = DimensionOrder().of_product(product, owner).hop_length  # every minimal way has as many
+        return ProductLoad(random_minimal_lengths(product, owner), hops)
+
+
+def parse(argument):
+    """Read the choice.
+
+    >>> parse(""), parse("paths")
+    (MinimalAdaptive(choice='hops'), MinimalAdaptive(choice='paths'))
+    """
+    choice = argument or "hops"
+    if choice not in CHOICES:
+        raise RoutingError(f"routing minimal-adaptive:{argument} is not understood; the choice is one of "
+                           f"{', '.join(CHOICES)}, e.g. minimal-adaptive:paths")
+    return MinimalAdaptive(choice)
+
+
+def minimal_adaptive_loads(torus, exchange, node_of_rank, choice="hops", exact=False):
+    """Expected load of every link when messages choose among their minimal ways at random.
+
+    Parameters
+    ----------
+    torus : Torus
+    exchange : Exchange
+    node_of_rank : int array, shape (P,)
+    choice : {"hops", "paths"}
+    exact : bool
+        Fractions instead of floats: for small cases, a hundred times slower.
+
+    Returns
+    -------
+    LinkLoads
+        Of float64, or of Fraction objects.
+
+    Raises
+    ------
+    RoutingError
+        When the ways that occur would need too much memory.
+    """
+    values = np.zeros((torus.n_dimensions, 2, torus.n_nodes), dtype=object if exact else np.float64)
+    ways = _Ways(torus, exact)
+    ways.add_all(exchange, node_of_rank)
+    while ways:
+        left, held = ways.pop()
+        for i, share in enumerate(CHOICES[choice]([abs(x) for x in left])):
+            if share:
+                step = 1 if left[i] > 0 else -1
+                moving = held * (share if exact else float(share))
+                values[i, (1 - step) // 2] += moving
+                ways.add((*left[:i], left[i] - step, *left[i + 1:]), ways.moved(moving, i, step))
+    return LinkLoads(torus, values, exchange.total_bytes)
+
+
+class _Ways:
+    """For every way left the bytes that each node holds, by hops left."""
+
+    def __init__(self, torus, exact):
+        self.torus, self.number = torus, (Fraction if exact else float)
+        self.levels = {}  # hops left -> {way left: array of shape (N,)}
+
+    def __bool__(self):
+        return bool(self.levels)
+
+    def add(self, left, held):
+        level = sum(map(abs, left))
+        if level:
+            ways = self.levels.setdefault(level, {})
+            ways[left] = ways[left] + held if left in ways else held
+
+    def pop(self):
+        """One of the longest ways."""
+        level = max(self.levels)
+        found = self.levels[level].popitem()
+        if not self.levels[level]:
+            del self.levels[level]
+        return found
+
+    def moved(self, held, i, step):
+        """What the nodes hold, one hop further in dimension `i`."""
+        grid = held.reshape(self.torus.shape[::-1])
+        return np.roll(grid, step, axis=self.torus.n_dimensions - 1 - i).reshape(-1)
+
+    def add_all(self, exchange, node_of_rank):
+        """Put every message where it starts, with the way it has left."""
+        shape = self.torus.shape
+        for difference, held in _bytes_by_difference(self.torus, exchange, node_of_rank):
+            ways = [_shortest(d, shape[i], self.torus.is_ring(i)) for i, d in enumerate(difference)]
+            share = Fraction(1, int(np.prod([len(w) for w in ways])))
+            held = held.astype(object) * share if self.number is Fraction else held * float(share)
+            for left in cartesian(*ways):
+                self.add(left, held)
+
+
+def _shortest(difference, n, ring):
+    """Signed hops of the shortest ways; two at half a ring. On a ring differences are 0..n-1, on a line -(n-1)..n-1."""
+    if not ring or 2 * difference < n:
+        return (difference,)
+    return (difference - n,) if 2 * difference > n else (difference, -difference)
+
+
+def _bytes_by_difference(torus, exchange, node_of_rank):
+    """For each difference of coordinates that occurs, the bytes that start at each node with it.
+
+    Yields
+    ------
+    tuple of int, int64 array of shape (N,)
+    """
+    base = [n if torus.is_ring(i) else 2 * n - 1 for i, n in enumerate(torus.shape)]
+    row_of = _rows_of_differences(torus, exchange, node_of_rank, base)
+    differences = np.flatnonzero(row_of >= 0)
+    if 8 * torus.n_nodes * differences.size > _MOST_BYTES:
+        raise RoutingError(f"minimal-adaptive routing of {differences.size} different ways on the {torus.n_nodes} nodes of torus "
+                           f"{torus} needs more than {_MOST_BYTES >> 30} GiB; use dimension-order, or for a product placement "
+                           "with even blocks minimal-adaptive:hops, which has a closed form")
+    counts = np.zeros((differences.size, torus.n_nodes), dtype=np.int64)
+    for source, difference, weight in _pairs(torus, exchange, node_of_rank, base):
+        np.add.at(counts, (row_of[difference], source), weight)
+    counts *= exchange.unit_bytes
+    for number, held in zip(differences, counts):
+        digits = []
+        for i, b in enumerate(base):
+            number, digit = divmod(int(number), b)
+            digits.append(digit if torus.is_ring(i) or 2 * digit < b else digit - b)
+        yield tuple(digits), held
+
+
+def _rows_of_differences(torus, exchange, node_of_rank, base):
+    """Row of each difference that occurs, -1 for others: int array."""
+    occurs = np.zeros(int(np.prod(base)), dtype=bool)
+    for _, difference, _ in _pairs(torus, exchange, node_of_rank, base):
+        occurs[difference] = True
+    return np.where(occurs, occurs.cumsum() - 1, -1)
+
+
+def _pairs(torus, exchange, node_of_rank, base):
+    """Source node, number of the difference and weight of all pairs of ranks, some groups at a time."""
+    coordinates = torus.coordinates(node_of_rank)[exchange.members]
+    groups, size = exchange.members.shape
+    step = max(1, _PAIRS_AT_ONCE // size)
+    for start in range(0, groups * size, step):
+        group, a = np.divmod(np.arange(start, min(start + step, groups * size)), size)
+        number, stride = np.zeros((group.size, size), dtype=np.int64), 1
+        for i, b in enumerate(base):
+            number += (coordinates[group, :, i] - coordinates[group, a, i][:, None]) % b * stride
+            stride *= b
+        weight = ((exchange.group_weight[group] * exchange.send_weight[a])[:, None] * exchange.receive_weight)
+        source = np.broadcast_to(node_of_rank[exchange.members[group, a]][:, None], number.shape)
+        yield source, number, weight
