@@ -12,6 +12,8 @@ from pencilmap.mapper.placements.box import box, line, plane
 from pencilmap.mapper.placements.default import default
 from pencilmap.mapper.placements.digits import digits
 from pencilmap.mapper.placements.file import from_file
+from pencilmap.mapper.placements.function import function
+from pencilmap.mapper.placements.images import images
 from pencilmap.model.errors import PlacementError
 from pencilmap.model.product import Product
 
@@ -32,7 +34,9 @@ PLACEMENTS = {
     "line": Placement(line, "line[:AXIS]", "rows are lines along an axis (default x)"),
     "plane": Placement(plane, "plane[:AXES]", "rows are planes (default xy)"),
     "box": Placement(box, "box:2x2x2", "rows are dense boxes, columns every n-th node"),
-    "digits": Placement(digits, "digits:x=r2c4,y=..,t=..", "digit patterns, low digit first: r rows, c columns"),
+    "digits": Placement(digits, "digits:x=r2c4,y=..,t=..", "digit patterns, low digit first: r rows, c columns, i idle"),
+    "images": Placement(images, "images:PATH[,columns]", "images listed in a file: the nodes of each row (or column)"),
+    "python": Placement(function, "python:FILE.py:FUNCTION", "images described by a Python function"),
     "file": Placement(from_file, "file:PATH[,FORMAT]", "a mapfile or hostfile; the format is guessed unless named"),
 }
 

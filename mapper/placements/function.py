@@ -1,0 +1,139 @@
+"""Images described by a Python function of the user's: ``python:FILE.py:function``.
+
+The function is called as ``function(torus, R, C, tasks_per_node)`` and says where every rank sits, as one of
+
+- an iterable with one place for each rank, rank q*R + p being task p of row q;
+- a function from the rank to its place;
+- an int array of shape (R*C, d) or (R*C, d + 1).
+
+A place is ``(coordinate, ..., slot)``; the slot may be left out with one task a node. `torus` is a
+`pencilmap.model.torus.Torus` (shape, wrap, axes, n_nodes, coordinates(node)). A function with a parameter called ``nodes``
+also gets the coordinates of the usable nodes in the launcher's order: int array, shape (n, d).
+
+The file is the user's own and is run with the user's rights; what it prints goes to standard error.
+"""
+
+import inspect
+import sys
+import traceback
+from contextlib import contextmanager, redirect_stdout
+from itertools import islice
+from operator import index
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+
+from pencilmap.model.errors import MappingError, PlacementError
+from pencilmap.model.mapping import Mapping
+
+USAGE = "python:FILE.py:function, with function(torus, R, C, tasks_per_node) giving the place of each rank"
+
+
+def function(argument, site, grid):
+    """Load FILE.py, call the function, check what it says.
+
+    Raises
+    ------
+    PlacementError
+        Naming file, and line where the user's code raised something.
+    """
+    site.check_grid(grid)
+    path, _, name = argument.rpartition(":")
+    if not path or not name.isidentifier():
+        raise PlacementError(f"python:{argument} is not understood; write {USAGE}")
+    with _user_code(path, name), redirect_stdout(sys.stderr):
+        places = _call(_load(path, name), site, grid)
+    return _mapping(f"python:{argument}", places, site, grid)
+
+
+def _load(path, name):
+    """The function `name` of the file; executed without leaving compiled files behind."""
+    try:
+        source = Path(path).read_bytes()
+    except OSError as error:
+        raise PlacementError(f"python:{path}:{name}: {path} cannot be read: {error.strerror}") from error
+    module = ModuleType(Path(path).stem)
+    module.__file__ = path
+    exec(compile(source, path, "exec"), module.__dict__)
+    found = module.__dict__.get(name)
+    if not callable(found):
+        known = ", ".join(n for n, v in vars(module).items() if inspect.isfunction(v) and v.__module__ == module.__name__)
+        raise PlacementError(f"python:{path}:{name}: {path} has no function {name!r}; it has {known or 'none'}")
+    return found
+
+
+def _call(found, site, grid):
+    """One place for each rank, and one more where there are too many: a list, or an array as it came."""
+    keywords = {}
+    if "nodes" in inspect.signature(found).parameters:
+        keywords["nodes"] = site.torus.coordinates(site.allocation.nodes)
+    answer = found(site.torus, grid.R, grid.C, site.tasks_per_node, **keywords)
+    if callable(answer):
+        return [answer(rank) for rank in range(grid.n_tasks)]
+    return answer if isinstance(answer, np.ndarray) else list(islice(iter(answer), grid.n_tasks + 1))
+
+
+@contextmanager
+def _user_code(path, name):
+    """Run a user's file: it may import its neighbours; what it raises becomes one PlacementError with file and line."""
+    before = list(sys.path)
+    sys.path.insert(0, str(Path(path).resolve().parent))
+    try:
+        yield
+    except (PlacementError, KeyboardInterrupt, MemoryError):
+        raise
+    except BaseException as error:  # SystemExit too: a file that ends the program would end it without a word
+        what = f"{type(error).__name__}: {error}".rstrip(": ")
+        raise PlacementError(f"python:{path}:{name}: {_line(error, path)}: {what}; correct {path}, or call the function by "
+                             "itself to see more") from error
+    finally:
+        sys.path[:] = before
+
+
+def _line(error, path):
+    if isinstance(error, SyntaxError) and error.filename == path:
+        return f"{path} line {error.lineno}"
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
+    return f"{path} line {lines[-1]}" if lines else path
+
+
+def _mapping(name, places, site, grid):
+    if len(places) != grid.n_tasks:
+        count = f"more than {grid.n_tasks}" if len(places) > grid.n_tasks else len(places)
+        raise PlacementError(f"{name} gives {count} places, but grid {grid} has {grid.n_tasks} ranks; give one for each")
+    table = _table(name, places, site)
+    outside = np.flatnonzero(((table[:, :-1] < 0) | (table[:, :-1] >= site.torus.shape)).any(axis=1))
+    if outside.size:
+        raise PlacementError(f"{name}, rank {outside[0]}: {site.torus.outside(table[outside[0], :-1])}")
+    try:
+        mapping = Mapping(site.torus, grid, site.tasks_per_node, site.torus.node(table[:, :-1]), table[:, -1], name)
+    except MappingError as error:
+        raise PlacementError(f"{name}: {error}") from error
+    site.check_mapping(mapping)
+    return mapping
+
+
+def _table(name, places, site):
+    """Coordinates and slot of each rank: int array, shape (P, d + 1)."""
+    d = site.torus.n_dimensions
+    widths = (d, d + 1) if site.tasks_per_node == 1 else (d + 1,)
+    if isinstance(places, np.ndarray) and places.ndim == 2 and places.shape[1] in widths and places.dtype.kind in "iu":
+        table = places.astype(np.int64)
+    else:
+        table = np.array([_place(name, rank, place, site, widths) for rank, place in enumerate(places)], dtype=np.int64)
+    return table if table.shape[1] == d + 1 else np.column_stack([table, np.zeros(len(table), dtype=np.int64)])
+
+
+def _place(name, rank, place, site, widths):
+    """One place as integers, always with its slot."""
+    d = site.torus.n_dimensions
+    try:
+        numbers = [index(number) for number in place]
+    except TypeError:
+        numbers = ()
+    if len(numbers) not in widths or any(abs(number) >= 1 << 62 for number in numbers):
+        optional = "; the slot may be left out with one task a node" if site.tasks_per_node == 1 else ""
+        raise PlacementError(f"{name}, rank {rank}: {str(place)[:60]} is no place; give {d} integer coordinates and the slot, "
+                             f"({', '.join(site.torus.axes)}, slot){optional}")
+    return numbers if len(numbers) == d + 1 else [*numbers, 0]

@@ -1,0 +1,212 @@
+"""Images listed in a file: ``images:PATH`` (of rows) or ``images:PATH,columns``.
+
+A file of words, line ends as you like, ``#`` starts a comment::
+
+    image 0-0-0 1-0-0 0-1-0 1-1-0    # the nodes of one image, coordinates joined by -; they may go on in the next lines
+    image slots=0 2-0-0 3-0-0        # only slot 0 of these nodes; all slots by default, also slots=0,2 or slots=0-3
+    repeat 4 2-0-0                   # all images so far, 4 times in all, each shifted by (2, 0, 0); closed dimensions wrap
+
+Rows are laid onto the images in order, R places each: the nodes as they are listed, then the same nodes in the next slot. So
+an image of R nodes with two slots takes two rows, and rows of 2R tasks take both slots of it. The place within the row is
+the number of the column: columns are the complement, each taking the same place of every row. With ``columns`` all is the
+other way round.
+"""
+
+import re
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pencilmap.mapper.formats.lines import text_lines
+from pencilmap.model.allocation import parse_nodes
+from pencilmap.model.errors import AllocationError, PlacementError, TorusError
+from pencilmap.model.mapping import Mapping
+
+
+@dataclass(frozen=True)
+class Image:
+    """The places that one or more rows (or columns) lie on.
+
+    Parameters
+    ----------
+    line : int
+        Where the file begins to describe it.
+    nodes : int array, shape (n,)
+        Node numbers in the order listed.
+    slots : tuple of int
+    """
+
+    line: int
+    nodes: np.ndarray
+    slots: tuple
+
+    @property
+    def size(self):
+        return len(self.nodes) * len(self.slots)
+
+    def places(self):
+        """Node and slot of each place, nodes fastest: int array, shape (size, 2)."""
+        return np.column_stack([np.tile(self.nodes, len(self.slots)), np.repeat(self.slots, len(self.nodes))])
+
+
+def images(argument, site, grid):
+    """Read the file and lay the rows (or the columns) onto its images.
+
+    Raises
+    ------
+    PlacementError
+        Naming file and line.
+    """
+    site.check_grid(grid)
+    path, _, owner = argument.partition(",")
+    if not path or owner not in ("", "rows", "columns"):
+        raise PlacementError(f"images:{argument} is not understood; write images:PATH for images of rows, or "
+                             "images:PATH,columns")
+    try:
+        with open(path, "rb") as file:
+            content = file.read()
+    except OSError as error:
+        raise PlacementError(f"{path} cannot be read: {error.strerror}") from error
+    mapping = lay(parse_images(content, path, site), path, site, grid, owner or "rows")
+    site.check_mapping(mapping)
+    return mapping
+
+
+def parse_images(content, label, site):
+    """The images that the bytes of a file describe, repeated as asked: list of Image.
+
+    >>> from pencilmap.model.allocation import Site
+    >>> from pencilmap.model.torus import Torus
+    >>> [i.nodes.tolist() for i in parse_images(b"image 0 1\\nrepeat 2 2", "demo", Site(Torus((4,))))]
+    [[0, 1], [2, 3]]
+    """
+    reader = _Reader(label, site)
+    for line, text in text_lines(content, label):
+        reader.line = line
+        reader.read(text.split())
+    reader.close()
+    if not reader.found:
+        raise PlacementError(f"{label} describes no image; write one for each row, e.g. image {reader.example}")
+    return reader.found
+
+
+class _Reader:
+    """Words of an image file, taken line by line; `line` is the one that is read now."""
+
+    def __init__(self, label, site):
+        self.label, self.site, self.line = label, site, 0
+        self.found = []
+        self.nodes = None  # of the image that is being read: list of int, None between images
+        self.example = "-".join(["0"] * site.torus.n_dimensions)
+
+    def refuse(self, message, line=None):
+        return _refuse(self.label, line or self.line, message)
+
+    def read(self, words):
+        if words[0] == "repeat":
+            self.close()
+            self.repeat(words)
+            return
+        for word in words:
+            if word == "image":
+                self.close()
+                self.began, self.nodes, self.slots = self.line, [], tuple(range(self.site.tasks_per_node))
+            elif self.nodes is None:
+                raise self.refuse(f"{word[:40]!r} belongs to no image; begin with the word image, e.g. image {self.example}")
+            elif word.startswith("slots="):
+                self.slots = self.read_slots(word)
+            else:
+                self.nodes += self.read_nodes(word)
+
+    def close(self):
+        """The image that was being read is complete."""
+        if self.nodes is not None:
+            if not self.nodes:
+                raise self.refuse(f"an image without nodes; list them, e.g. image {self.example}", self.began)
+            self.found.append(Image(self.began, np.array(self.nodes, dtype=np.int64), self.slots))
+        self.nodes = None
+
+    def read_nodes(self, word):
+        try:
+            return parse_nodes(word, self.site.torus).tolist()
+        except (AllocationError, TorusError) as error:
+            raise self.refuse(str(error)) from error
+
+    def read_slots(self, word):
+        T, slots = self.site.tasks_per_node, []
+        for part in word.removeprefix("slots=").split(","):
+            match = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", part)
+            if not match or not int(match[1]) <= int(match[2] or match[1]) < T:
+                raise self.refuse(f"{word[:40]!r} is not understood; with {T} tasks per node slots are 0..{T - 1}, "
+                                  "written slots=0, slots=0,1 or slots=0-1")
+            slots += range(int(match[1]), int(match[2] or match[1]) + 1)
+        return tuple(slots)
+
+    def repeat(self, words):
+        """All images so far, as often as said, copy k shifted by k steps."""
+        if len(words) != 3 or not re.fullmatch(r"[1-9]\d{0,11}", words[1]):
+            raise self.refuse(f"{' '.join(words)[:60]!r} is not understood; write repeat TIMES SHIFT, e.g. repeat 4 "
+                              f"{self.example}")
+        times, places = int(words[1]), sum(image.size for image in self.found)
+        if not 0 < times * places <= self.site.n_slots:
+            raise self.refuse(f"repeat {times} makes images of {times * places} places, but {self.site} has "
+                              f"{self.site.n_slots} slots; repeat no more than fit, and after the first image")
+        shift = self.site.torus.coordinates(self.read_nodes(words[2])[0])
+        self.found = [replace(image, nodes=self.shifted(image.nodes, k * shift)) for k in range(times) for image in self.found]
+
+    def shifted(self, nodes, shift):
+        torus = self.site.torus
+        moved = torus.coordinates(nodes) + shift
+        around = np.where(torus.wrap, moved % torus.shape, moved)
+        beyond = np.flatnonzero((around >= torus.shape).any(axis=1))
+        if beyond.size:
+            raise self.refuse(f"repeated too often: {torus.outside(around[beyond[0]])}, and that dimension does not wrap")
+        return torus.node(around)
+
+
+def _refuse(label, line, message):
+    return PlacementError(f"{label} line {line}: {message}")
+
+
+def lay(found, label, site, grid, owner):
+    """Rows (or columns) on images, in order.
+
+    Parameters
+    ----------
+    found : list of Image
+    label : str
+        The file, for errors.
+    owner : {"rows", "columns"}
+
+    Returns
+    -------
+    Mapping
+    """
+    size, groups = (grid.R, grid.C) if owner == "rows" else (grid.C, grid.R)
+    for image in found:
+        if image.size % size:
+            raise _refuse(label, image.line, f"the image has {image.size} places ({len(image.nodes)} nodes with "
+                          f"{len(image.slots)} slots), which {owner} of {size} tasks do not fill; it needs a multiple of {size}")
+    here = sum(image.size for image in found) // size
+    if here != groups:
+        raise PlacementError(f"{label} has images for {here} {owner}, but grid {grid} has {groups} {owner} of {size} tasks; "
+                             f"give images of {grid.n_tasks} places in all (repeat TIMES SHIFT makes copies)")
+    places = np.concatenate([image.places() for image in found])
+    _check_once(found, places, label, site)
+    if owner == "columns":  # listed column after column: rank q*R + p is number p*C + q
+        places = places.reshape(grid.R, grid.C, 2).swapaxes(0, 1).reshape(-1, 2)
+    name = f"images:{label}" + (",columns" if owner == "columns" else "")
+    return Mapping(site.torus, grid, site.tasks_per_node, *places.T, name)
+
+
+def _check_once(found, places, label, site):
+    place = places[:, 0] * site.tasks_per_node + places[:, 1]
+    unique, first = np.unique(place, return_index=True)
+    if unique.size == place.size:
+        return
+    again = int(np.setdiff1d(np.arange(place.size), first)[0])
+    earlier = int(np.flatnonzero(place == place[again])[0])
+    line = np.repeat([image.line for image in found], [image.size for image in found])
+    where = tuple(site.torus.coordinates(places[again, 0]).tolist())
+    raise _refuse(label, line[again], f"node {where} slot {places[again, 1]} is taken already by the image of line "
+                                      f"{line[earlier]}, or by a copy of it; every slot takes one rank")
