@@ -113,16 +113,25 @@ class Machine:
                                "add a [partition] to the machine file")
         return self.partitions
 
-    def doubts(self, torus, times=True):
+    def doubts(self, torus, times=True, bandwidth=True):
         """What a reader of a prediction for `torus` on this machine should know: sentences.
 
         Parameters
         ----------
         torus : Torus
         times : bool
-            Whether the figures that make times matter.
+            Whether times are predicted, so that the figures which make them matter.
+        bandwidth : bool
+            Whether the machine's own link bandwidth is used.
+
+        Examples
+        --------
+        >>> load_machine("bluegene-l").doubts(parse_torus("4x8x8"))[0].partition(":")[0]
+        'torus 4x8x8 claims rings that machine bluegene-l has not'
         """
-        return (*self._doubtful_wraps(torus), *(self._doubtful_figures() if times else ()))
+        keys = (["link_bandwidth"] if bandwidth else []) + (list(COSTS) if times else [])
+        weighs = times or len(set(self.torus.bandwidth)) > 1  # lengths of dimensions are weighed by their bandwidths
+        return (*self._doubtful_wraps(torus), *self._doubtful_figures(keys if weighs else ()))
 
     def _doubtful_wraps(self, torus):
         rule = self.partitions
@@ -133,11 +142,11 @@ class Machine:
             hands_out = f"gives {given} for it" if rule.allows(torus.shape) else f"hands out {rule.allowed()}"
             yield f"torus {torus} claims rings that machine {self.name} has not: it {hands_out}; --partition follows its rule"
 
-    def _doubtful_figures(self):
-        for key, name in (("link_bandwidth", "link bandwidth"), *COST_NAMES.items()):
+    def _doubtful_figures(self, keys):
+        for key in keys:
             figure = self.figures.get(key)
             if figure is not None and not figure.certain:
-                yield f"{name} of machine {self.name} is uncertain: {figure.note or figure.source}"
+                yield f"{NAMES[key]} of machine {self.name} is uncertain: {figure.note or figure.source}"
 
     @property
     def uncertain(self):
@@ -230,7 +239,7 @@ COSTS = {  # key of the file: field of Costs, unit (None: a bare number), name i
     "fft_rate_per_task": ("fft_rate_per_task", "flop/s", "FFT rate of a task"),
     "memory_bandwidth_per_node": ("memory_bandwidth_per_node", "byte/s", "memory bandwidth of a node"),
 }
-COST_NAMES = {key: name for key, (_, _, name) in COSTS.items()}
+NAMES = {"link_bandwidth": "link bandwidth"} | {key: name for key, (_, _, name) in COSTS.items()}
 
 
 def _costs(figures):

@@ -22,6 +22,8 @@ from pencilmap.model.units import parse
 MACHINE = (
     click.option("--machine", "-m", metavar="NAME", help="A machine of the package, or a machine file ending in .toml."),
     click.option("--torus", metavar="SHAPE", help="Shape instead of the machine's: 8x8x8 (wraps), 8x8x8:mesh, 8wx8x4w."),
+    click.option("--partition", metavar="SHAPE", help="Shape instead of the machine's, e.g. 8x8x16; the machine's rule "
+                                                      "decides which dimensions wrap."),
     click.option("--tasks-per-node", "-t", type=click.IntRange(1), metavar="T", help="Tasks on a node [machine's]."),
     click.option("--bandwidth", metavar="RATE", help="Bandwidth of every link instead of the machine's, e.g. '148 MB/s'."),
     click.option("--nodes", metavar="FILE", help="Usable nodes in the launcher's order, one a line by its coordinates "
@@ -60,7 +62,7 @@ def on_machine(command):
     return with_options(*MACHINE, FFT)(resolved)
 
 
-SETTING = ("machine", "torus", "tasks_per_node", "bandwidth", "nodes", "failed", "idle", "fft")  # what on_machine takes
+SETTING = ("machine", "torus", "partition", "tasks_per_node", "bandwidth", "nodes", "failed", "idle", "fft")  # of on_machine
 
 
 @dataclass(frozen=True)
@@ -110,30 +112,43 @@ class Setting:
 
     def predict(self, placed, routing_name=DEFAULT_ROUTING, name=None):
         """Its prediction, with the notes of this setting, see `pencilmap.model.predict.predict`."""
-        prediction = predict(placed, self.transform, routing_name, name)
+        prediction = predict(placed, self.transform, routing_name, name, self.costs)
         return replace(prediction, notes=(*prediction.notes, *self.notes))
 
 
-def setting(machine=None, torus=None, tasks_per_node=None, bandwidth=None, nodes=None, failed=None, idle=False, fft=None):
+def setting(machine=None, torus=None, partition=None, tasks_per_node=None, bandwidth=None, nodes=None, failed=None, idle=False,
+            fft=None):
     """Resolve the machine options, each as its option says.
 
     Raises
     ------
     MachineError
-        When neither a machine nor a torus is named.
+        When neither a machine nor a torus is named, or two shapes are.
+    PartitionError
+        When the machine has no such partition.
     """
     transform = parse_transform(fft) if fft else None
-    if machine is None and torus is None:
-        raise MachineError("no machine: give --machine NAME, or --torus SHAPE to study a shape")
-    if machine is None:
-        shape, tasks = parse_torus(torus), 1
-    else:
-        described = load_machine(machine)
-        described = described.with_shape(torus) if torus else described
-        shape, tasks = described.torus, described.tasks_per_node
+    described, shape = _shape(machine, torus, partition)
+    notes = described.doubts(shape, times=transform is not None, bandwidth=bandwidth is None) if described else ()
     if bandwidth is not None:
         shape = replace(shape, bandwidth=(parse(bandwidth, "byte/s"),) * shape.n_dimensions)
-    return Setting(Site(shape, tasks_per_node or tasks, _allocation(shape, nodes, failed), idle), transform, machine)
+    tasks = tasks_per_node or (described.tasks_per_node if described else 1)
+    site = Site(shape, tasks, _allocation(shape, nodes, failed), idle)
+    return Setting(site, transform, machine, described.costs if described else Costs(), notes)
+
+
+def _shape(machine, torus, partition):
+    """The machine, None when there is none, and the torus that the options name."""
+    if torus and partition:
+        raise MachineError(f"--torus {torus} and --partition {partition} name two shapes; give one of them")
+    if machine is None:
+        if torus is None:
+            raise MachineError("no machine: give --machine NAME, or --torus SHAPE to study a shape")
+        return None, parse_torus(torus)
+    described = load_machine(machine)
+    if partition:
+        return described, described.partition(partition)
+    return described, (described.with_shape(torus) if torus else described).torus
 
 
 def _allocation(torus, nodes, failed):
