@@ -47,3 +47,7 @@ class RoutingError(PencilmapError):
 
 class RecordError(PencilmapError):
     """A run record that cannot be read or does not follow the schema."""
+
+
+class CalibrationError(PencilmapError):
+    """Measured times from which no figure of a machine can be taken."""
