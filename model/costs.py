@@ -28,6 +28,8 @@ class Costs:
         Floating-point operations per second (5 n log2 n for a transform of n elements) of the local FFTs of one task.
     memory_bandwidth_per_node : float, optional
         Bytes per second that a node reads and writes in its memory.
+    cache_per_node : float, optional
+        Bytes of the caches of a node: a pass over less than that does not go to memory.
 
     Raises
     ------
@@ -48,6 +50,7 @@ class Costs:
     contention: float | None = None
     fft_rate_per_task: float | None = None
     memory_bandwidth_per_node: float | None = None
+    cache_per_node: float | None = None
 
     def __post_init__(self):
         for f in fields(self):

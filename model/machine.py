@@ -238,6 +238,7 @@ COSTS = {  # key of the file: field of Costs, unit (None: a bare number), name i
     "contention": ("contention", None, "contention"),
     "fft_rate_per_task": ("fft_rate_per_task", "flop/s", "FFT rate of a task"),
     "memory_bandwidth_per_node": ("memory_bandwidth_per_node", "byte/s", "memory bandwidth of a node"),
+    "cache_per_node": ("cache_per_node", "byte", "cache of a node"),
 }
 NAMES = {"link_bandwidth": "link bandwidth"} | {key: name for key, (_, _, name) in COSTS.items()}
 

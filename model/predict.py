@@ -13,6 +13,8 @@ from pencilmap.model.product import Product, product_of
 from pencilmap.model.routing import DEFAULT_ROUTING, default_routing, routing
 from pencilmap.model.timing import exchange_terms, local_terms, local_work, mapping_work, product_work
 
+MOST_NODES_AT_RANDOM = 4096  # up to here contention is predicted for placements that are no products, in a few seconds
+
 
 @dataclass(frozen=True)
 class ExchangePrediction:
@@ -186,10 +188,7 @@ def _routed(mapping, product, exchange, transform, routing_name, costs):
     times = _times(load, m, torus, transform)
     work = None
     if times[0] is not None:
-        adaptive = None
-        if product and routing_name == DEFAULT_ROUTING and costs.contention is not None:
-            even = _closed(product, exchange.name[0], transform, costs, routing_name).work
-            adaptive = times[0] * (even.adaptive_s / even.link_s if even.link_s else 1.0)
+        adaptive = _adaptive_s(mapping, product, exchange, transform, times[0]) if _contends(costs, routing_name) else None
         work = mapping_work(mapping, exchange, times[0], adaptive, loads.hop_bytes())
     return ExchangePrediction(m, load, hops, *times, loads.busiest(), work, work and exchange_terms(work, costs))
 
@@ -202,11 +201,29 @@ def _closed(product, owner, transform, costs, routing_name):
     m = _paper(product, owner, torus)
     times, work = _times(closed.load, m, torus, transform), None
     if times[0] is not None:
-        adaptive = None if costs.contention is None else m_time(random_minimal_lengths(product, owner), torus,
-                                                                transform.total_bytes)
+        adaptive = m_time(random_minimal_lengths(product, owner), torus, transform.total_bytes) if _contends(
+            costs, routing_name) else None
         work = product_work(product, owner, transform, times[0], adaptive, closed.hop_length)
     return ExchangePrediction(m, closed.load, closed.hop_length, *times, closed.busiest, work,
                               work and exchange_terms(work, costs))
+
+
+def _contends(costs, routing_name):
+    """Whether the contention of adaptive routers is asked for; other rules than the default say themselves what routers do."""
+    return costs.contention is not None and routing_name == DEFAULT_ROUTING
+
+
+def _adaptive_s(mapping, product, exchange, transform, link_s):
+    """Seconds of the busiest link if routers chose at random; as a share of `link_s` with even blocks for a product.
+
+    None for other placements on so many nodes that every way could not be followed in seconds.
+    """
+    if product is not None:
+        even = _closed(product, exchange.name[0], transform, Costs(contention=0.0), DEFAULT_ROUTING).work
+        return link_s * even.adaptive_s / even.link_s if even.link_s else link_s
+    if mapping.torus.n_nodes > MOST_NODES_AT_RANDOM:
+        return None
+    return routing("minimal-adaptive").loads(mapping.torus, exchange, mapping.node_of_rank).seconds()
 
 
 def _times(load, m, torus, transform):

@@ -21,7 +21,7 @@ transforms in three dimensions", SIAM J. Sci. Comput. 34 (2012), C192-C209, eq. 
 with the exchange of above in place of data over bisection bandwidth, and with complex data (5 n log2 n operations a line).
 
     fft          floating-point operations of a task / fft_rate_per_task
-    memory       bytes a node reads and writes / memory_bandwidth_per_node
+    memory       bytes a node reads and writes / memory_bandwidth_per_node; nothing where a pass fits into cache_per_node
 
 Work is kept apart from prices so that a fit can try many prices on the same work (`pencilmap.model.calibrate`).
 """
@@ -74,11 +74,14 @@ class LocalWork:
     operations : float
         Floating-point operations of one task: 5 n log2 n for each line of n elements.
     memory_bytes : float
-        Bytes that all tasks of a node read and write.
+        Bytes that all tasks of a node read and write in all passes.
+    pass_bytes : float
+        Bytes that they touch in one pass: what is read and what is written.
     """
 
     operations: float
     memory_bytes: float
+    pass_bytes: float
 
 
 @dataclass(frozen=True)
@@ -148,11 +151,11 @@ def exchange_terms(work, costs):
 def local_terms(work, costs):
     """Price the computing; arrays in `work` give arrays.
 
-    >>> local_terms(LocalWork(35e6, 59e6), Costs(fft_rate_per_task=350e6)).as_dict()
+    >>> local_terms(LocalWork(35e6, 59e6, 8.4e6), Costs(fft_rate_per_task=350e6)).as_dict()
     {'fft_s': 0.1, 'memory_s': None}
     """
-    return LocalTerms(_over(work.operations, costs.fft_rate_per_task),
-                      _over(work.memory_bytes, costs.memory_bandwidth_per_node))
+    beyond_cache = work.memory_bytes * (work.pass_bytes > (costs.cache_per_node or 0.0))
+    return LocalTerms(_over(work.operations, costs.fft_rate_per_task), _over(beyond_cache, costs.memory_bandwidth_per_node))
 
 
 def _times(cost, amount):
@@ -237,4 +240,5 @@ def local_work(transform, grid, tasks_per_node, fft_passes=FFT_PASSES, copy_pass
                (block(nz, R) * block(ny, C) * nx, nx))
     largest = max(elements for elements, _ in pencils)
     operations = sum(5.0 * elements * log2(n) for elements, n in pencils) if fft_passes else 0.0
-    return LocalWork(operations, 2.0 * (fft_passes + copy_passes) * largest * transform.element_bytes * tasks_per_node)
+    touched = 2.0 * largest * transform.element_bytes * tasks_per_node
+    return LocalWork(operations, touched * (fft_passes + copy_passes), touched)
