@@ -185,4 +185,5 @@ class Site:
 
     def __str__(self):
         some = "" if self.allocation.is_complete else f", {self.allocation},"
-        return f"torus {self.torus}{some} with {self.tasks_per_node} tasks per node"
+        plural = "s" if self.tasks_per_node > 1 else ""
+        return f"torus {self.torus}{some} with {self.tasks_per_node} task{plural} per node"

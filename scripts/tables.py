@@ -26,12 +26,13 @@ def print_json(value):
 
 def print_table(title, columns, rows, notes=()):
     """A table; columns that are numbers start with ``>`` and are set right."""
-    table = Table(title=title or None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, show_edge=False,
-                  pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for column in columns:
         table.add_column(column.lstrip(">"), justify="right" if column.startswith(">") else "left", overflow="fold")
     for row in rows:
         table.add_row(*(escape(str(cell)) for cell in row))
+    if title:
+        click.secho(title, bold=True)
     out = console()
     with out.capture() as text:
         out.print(table)
