@@ -7,6 +7,7 @@ x-block of the y-block of q'. Every message is a product of three block lengths,
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import coo_array
 
 from pencilmap.model.transform import block_lengths
 
@@ -88,3 +89,35 @@ def _even(name, members, n_tasks):
     groups, size = members.shape
     one = np.ones(max(groups, size), dtype=np.int64)
     return Exchange(name, members, one[:groups], one[:size], one[:size], 1, n_tasks * size)
+
+
+def node_traffic(exchange, node_of_rank, n_nodes):
+    """Bytes that the tasks of one node send to those of another.
+
+    Parameters
+    ----------
+    exchange : Exchange
+    node_of_rank : int array, shape (P,)
+    n_nodes : int
+
+    Returns
+    -------
+    scipy.sparse.csr_array of int64, shape (n_nodes, n_nodes)
+        From row to column; nothing on the diagonal.
+
+    Examples
+    --------
+    >>> from pencilmap.model.grid import ProcessGrid
+    >>> row, column = exchanges(ProcessGrid(2, 2))
+    >>> node_traffic(column, np.array([0, 0, 1, 1]), 2).toarray().tolist()    # two tasks on each node
+    [[0, 2], [2, 0]]
+    """
+    node = np.asarray(node_of_rank)[exchange.members]
+    group = np.broadcast_to(np.arange(len(node))[:, None], node.shape)
+    sent = np.broadcast_to(exchange.send_weight * exchange.group_weight[:, None] * exchange.unit_bytes, node.shape)
+    received = np.broadcast_to(exchange.receive_weight, node.shape)
+    sides = [coo_array((held.ravel(), (node.ravel(), group.ravel())), shape=(n_nodes, len(node))).tocsr()
+             for held in (sent, received)]
+    traffic = (sides[0] @ sides[1].T).tocoo()
+    between = (traffic.row != traffic.col) & (traffic.data != 0)
+    return coo_array((traffic.data[between], (traffic.row[between], traffic.col[between])), shape=(n_nodes, n_nodes)).tocsr()

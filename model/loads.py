@@ -83,6 +83,16 @@ def as_fraction(value):
     return Fraction(value.item() if isinstance(value, np.generic) else value)
 
 
+def without_rounding(values):
+    """Floats rounded to 40 bits behind the leading bit of the largest: what lies beyond are errors of the sums.
+
+    So a load that is 2 comes out as 2, not as 1.9999999999999998, and is not below its bound.
+    """
+    values = np.asarray(values, dtype=float)
+    shift = 40 - int(np.frexp(np.abs(values).max(initial=0.0))[1])
+    return np.ldexp(np.rint(np.ldexp(values, shift)), -shift)
+
+
 def m_scale(load_bytes, network, total_bytes):
     """Put a load of one cable on the paper's scale: m = 4 load N / D_T."""
     return Fraction(load_bytes) * 4 * network.n_nodes / total_bytes

@@ -17,10 +17,12 @@ from fractions import Fraction
 from itertools import product as cartesian
 
 import numpy as np
+from scipy.sparse import coo_array
 
 from pencilmap.model.contention import random_minimal_lengths
 from pencilmap.model.errors import RoutingError
-from pencilmap.model.loads import LinkLoads
+from pencilmap.model.exchange import node_traffic
+from pencilmap.model.loads import LinkLoads, without_rounding
 from pencilmap.model.routing.dimension_order import DimensionOrder
 from pencilmap.model.routing.product_load import ProductLoad
 
@@ -29,7 +31,6 @@ CHOICES = {  # probability of each dimension by the hops left in all of them
     "paths": lambda left: [Fraction(x, sum(left)) for x in left],
 }
 _MOST_BYTES = 1 << 32
-_PAIRS_AT_ONCE = 1 << 21
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class MinimalAdaptive:
         if self.choice != "hops":
             return None
         hops = DimensionOrder().of_product(product, owner).hop_length  # every minimal way has as many
-        return ProductLoad(random_minimal_lengths(product, owner), hops)
+        return ProductLoad(tuple(without_rounding(random_minimal_lengths(product, owner)).tolist()), hops)
 
 
 def parse(argument):
@@ -101,14 +102,14 @@ def minimal_adaptive_loads(torus, exchange, node_of_rank, choice="hops", exact=F
                 moving = held * (share if exact else float(share))
                 values[i, (1 - step) // 2] += moving
                 ways.add((*left[:i], left[i] - step, *left[i + 1:]), ways.moved(moving, i, step))
-    return LinkLoads(torus, values, exchange.total_bytes)
+    return LinkLoads(torus, values if exact else without_rounding(values), exchange.total_bytes)
 
 
 class _Ways:
     """For every way left the bytes that each node holds, by hops left."""
 
     def __init__(self, torus, exact):
-        self.torus, self.number = torus, (Fraction if exact else float)
+        self.torus, self.exact = torus, exact
         self.levels = {}  # hops left -> {way left: array of shape (N,)}
 
     def __bool__(self):
@@ -139,7 +140,7 @@ class _Ways:
         for difference, held in _bytes_by_difference(self.torus, exchange, node_of_rank):
             ways = [_shortest(d, shape[i], self.torus.is_ring(i)) for i, d in enumerate(difference)]
             share = Fraction(1, int(np.prod([len(w) for w in ways])))
-            held = held.astype(object) * share if self.number is Fraction else held * float(share)
+            held = held.astype(object) * share if self.exact else held * float(share)
             for left in cartesian(*ways):
                 self.add(left, held)
 
@@ -158,44 +159,25 @@ def _bytes_by_difference(torus, exchange, node_of_rank):
     ------
     tuple of int, int64 array of shape (N,)
     """
+    traffic = node_traffic(exchange, node_of_rank, torus.n_nodes).tocoo()
     base = [n if torus.is_ring(i) else 2 * n - 1 for i, n in enumerate(torus.shape)]
-    row_of = _rows_of_differences(torus, exchange, node_of_rank, base)
-    differences = np.flatnonzero(row_of >= 0)
-    if 8 * torus.n_nodes * differences.size > _MOST_BYTES:
-        raise RoutingError(f"minimal-adaptive routing of {differences.size} different ways on the {torus.n_nodes} nodes of torus "
+    number, stride = np.zeros(traffic.nnz, dtype=np.int64), 1
+    for i, b in enumerate(base):
+        here, there = (end // torus.strides[i] % torus.shape[i] for end in (traffic.row, traffic.col))
+        number += (there - here) % b * stride
+        stride *= b
+    occurring, place = np.unique(number, return_inverse=True)
+    if 8 * torus.n_nodes * occurring.size > _MOST_BYTES:
+        raise RoutingError(f"minimal-adaptive routing of {occurring.size} different ways on the {torus.n_nodes} nodes of torus "
                            f"{torus} needs more than {_MOST_BYTES >> 30} GiB; use dimension-order, or for a product placement "
                            "with even blocks minimal-adaptive:hops, which has a closed form")
-    counts = np.zeros((differences.size, torus.n_nodes), dtype=np.int64)
-    for source, difference, weight in _pairs(torus, exchange, node_of_rank, base):
-        np.add.at(counts, (row_of[difference], source), weight)
-    counts *= exchange.unit_bytes
-    for number, held in zip(differences, counts):
-        digits = []
-        for i, b in enumerate(base):
-            number, digit = divmod(int(number), b)
-            digits.append(digit if torus.is_ring(i) or 2 * digit < b else digit - b)
-        yield tuple(digits), held
+    held = coo_array((traffic.data, (place, traffic.row)), shape=(occurring.size, torus.n_nodes)).toarray()
+    for number, bytes_of_node in zip(occurring.tolist(), held):
+        yield tuple(_digits(torus, number, base)), bytes_of_node
 
 
-def _rows_of_differences(torus, exchange, node_of_rank, base):
-    """Row of each difference that occurs, -1 for others: int array."""
-    occurs = np.zeros(int(np.prod(base)), dtype=bool)
-    for _, difference, _ in _pairs(torus, exchange, node_of_rank, base):
-        occurs[difference] = True
-    return np.where(occurs, occurs.cumsum() - 1, -1)
-
-
-def _pairs(torus, exchange, node_of_rank, base):
-    """Source node, number of the difference and weight of all pairs of ranks, some groups at a time."""
-    coordinates = torus.coordinates(node_of_rank)[exchange.members]
-    groups, size = exchange.members.shape
-    step = max(1, _PAIRS_AT_ONCE // size)
-    for start in range(0, groups * size, step):
-        group, a = np.divmod(np.arange(start, min(start + step, groups * size)), size)
-        number, stride = np.zeros((group.size, size), dtype=np.int64), 1
-        for i, b in enumerate(base):
-            number += (coordinates[group, :, i] - coordinates[group, a, i][:, None]) % b * stride
-            stride *= b
-        weight = ((exchange.group_weight[group] * exchange.send_weight[a])[:, None] * exchange.receive_weight)
-        source = np.broadcast_to(node_of_rank[exchange.members[group, a]][:, None], number.shape)
-        yield source, number, weight
+def _digits(torus, number, base):
+    """Differences from their number: 0..n-1 on a ring, -(n-1)..n-1 on a line."""
+    for i, b in enumerate(base):
+        number, digit = divmod(number, b)
+        yield digit if torus.is_ring(i) or 2 * digit < b else digit - b
