@@ -14,7 +14,7 @@ from pencilmap.model.errors import GridError, MachineError, PlacementError
 from pencilmap.model.grid import all_grids, parse_grid
 from pencilmap.model.machine import load_machine
 from pencilmap.model.predict import predict
-from pencilmap.model.routing import DEFAULT_ROUTING, ROUTINGS
+from pencilmap.model.routing import ROUTINGS
 from pencilmap.model.torus import parse_torus
 from pencilmap.model.transform import Transform, parse_transform
 from pencilmap.model.units import parse
@@ -34,8 +34,8 @@ MACHINE = (
 GRID = click.option("--grid", "-g", metavar="RxC", default="best", show_default=True,
                     help="R tasks in a row, C in a column; best ranks all grids.")
 FFT = click.option("--fft", "-n", metavar="N|NXxNYxNZ", help="Extents of the transform; without it there are no times.")
-ROUTING = click.option("--routing", type=click.Choice(list(ROUTINGS)), default=DEFAULT_ROUTING, show_default=True,
-                       help="Rule by which messages find their way.")
+ROUTING = click.option("--routing", metavar="NAME[:ARGUMENT]", help="Rule by which messages find their way. "
+                       + "; ".join(f"{r.usage}: {r.meaning}" for r in ROUTINGS.values()) + ". [default: dimension-order]")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 
 
@@ -110,7 +110,7 @@ class Setting:
             self.transform.check_grid(grid)
         return place(text, self.site, grid)
 
-    def predict(self, placed, routing_name=DEFAULT_ROUTING, name=None):
+    def predict(self, placed, routing_name=None, name=None):
         """Its prediction, with the notes of this setting, see `pencilmap.model.predict.predict`."""
         prediction = predict(placed, self.transform, routing_name, name, self.costs)
         return replace(prediction, notes=(*prediction.notes, *self.notes))
@@ -169,7 +169,7 @@ def one_grid(text, where):
     return grid
 
 
-def predictions(grid_text, placement_texts, where, routing_name=DEFAULT_ROUTING):
+def predictions(grid_text, placement_texts, where, routing_name=None):
     """Predictions of all placements; with grid ``best`` of all grids on which a placement can be made, best first."""
     if grid_text != "best":
         grid = one_grid(grid_text, where)
