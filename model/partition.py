@@ -6,6 +6,7 @@ line of the table.
 """
 
 from dataclasses import dataclass
+from itertools import product as cartesian
 from math import prod
 from typing import Callable
 
@@ -158,10 +159,8 @@ class Partitions:
 
     def sizes(self):
         """All numbers of nodes that partitions have, rising: list of int."""
-        sizes = {1} if self.unit is not None else set()
-        for u, n in zip(self.unit or (), self.largest.shape):
-            sizes = {size * e for size in sizes for e in range(u, n + 1, u)}
-        return sorted(sizes | {prod(s) for s in self.shapes})
+        multiples = cartesian(*(range(u, n + 1, u) for u, n in zip(self.unit, self.largest.shape))) if self.unit else ()
+        return sorted({prod(s) for s in (*filter(self._is_multiple, multiples), *self.shapes)})
 
     def allowed(self):
         """What can be had, in words."""

@@ -1,0 +1,160 @@
+"""Machine files: every figure with its source, the presets against published totals, and what is refused."""
+
+from dataclasses import fields
+
+import pytest
+
+from pencilmap.model.costs import Costs
+from pencilmap.model.errors import MachineError
+from pencilmap.model.machine import COSTS, load_machine, machine_names, read_machine
+from pencilmap.model.torus import Torus, parse_torus
+
+ALL = [load_machine(name) for name in machine_names()]
+
+
+def named(machine):
+    return machine.name
+
+
+def test_the_machines_of_the_documentation_are_there():
+    assert machine_names() == [
+        "bluegene-l", "bluegene-p", "bluegene-q", "cray-xe6", "cray-xt3", "cray-xt5", "fugaku", "k-computer", "tpu-v2", "tpu-v3",
+        "tpu-v4", "tpu-v5p", "trainium2", "trainium2-ultraserver"]
+
+
+@pytest.mark.parametrize("machine", ALL, ids=named)
+def test_every_figure_names_a_source_and_a_doubtful_one_says_why(machine):
+    for key, figure in machine.figures.items():
+        assert len(figure.source) > 10, key
+        assert figure.certain or figure.note, key
+    assert "partition" in machine.figures
+
+
+@pytest.mark.parametrize("machine", ALL, ids=named)
+def test_the_usual_shape_is_a_partition_that_closes_as_the_file_says(machine):
+    text = "x".join(map(str, machine.torus.shape))
+    assert machine.partition(text) == machine.torus
+    assert machine.doubts(machine.torus, times=False, bandwidth=False) == ()
+
+
+PORTS = {"bluegene-l": 6, "bluegene-p": 6, "bluegene-q": 10, "cray-xt3": 6, "cray-xt5": 6, "cray-xe6": 6, "k-computer": 10,
+         "fugaku": 10, "tpu-v2": 4, "tpu-v3": 4, "tpu-v4": 6, "tpu-v5p": 6, "trainium2": 4, "trainium2-ultraserver": 6}
+
+
+@pytest.mark.parametrize("machine", ALL, ids=named)
+def test_every_node_uses_the_ports_that_its_router_has(machine):
+    assert 2 * machine.torus.n_cables == PORTS[machine.name] * machine.torus.n_nodes
+
+
+NODES = {"bluegene-l": 512, "bluegene-p": 512, "bluegene-q": 512, "cray-xt5": 19200, "k-computer": 88128, "fugaku": 158976,
+         "tpu-v2": 256, "tpu-v3": 1024, "tpu-v4": 64, "tpu-v5p": 64, "trainium2": 16, "trainium2-ultraserver": 64}
+
+
+@pytest.mark.parametrize("name", NODES)
+def test_published_node_counts(name):
+    assert load_machine(name).torus.n_nodes == NODES[name]
+
+
+def bisection(torus):
+    """Bytes per second across the best cut through the middle of one dimension, one direction."""
+    return min(torus.g(i) * torus.lines(i) * torus.cables[i] * torus.bandwidth[i]
+               for i, n in enumerate(torus.shape) if n % 2 == 0)
+
+
+@pytest.mark.parametrize("name, partition, published, tolerance", [
+    ("tpu-v3", "32x32", 6.4e12, 0.01),        # cloud.google.com/tpu/docs/v3
+    ("tpu-v4", "16x16x16", 24e12, 0.05),      # cloud.google.com/tpu/docs/v4
+])
+def test_published_bisection_bandwidth(name, partition, published, tolerance):
+    assert bisection(load_machine(name).partition(partition)) == pytest.approx(published, rel=tolerance)
+
+
+@pytest.mark.parametrize("name, published, tolerance", [
+    ("bluegene-p", 5.1e9, 1e-9),              # a node, six links, both directions
+    ("tpu-v5p", 1200e9, 0.11),                # a chip, six links, both directions
+    ("trainium2", 1024e9, 1e-9),              # a chip, four links, both directions
+])
+def test_published_bandwidth_of_a_node(name, published, tolerance):
+    torus = load_machine(name).torus
+    both = sum(4 * torus.cables[i] * torus.bandwidth[i] for i in range(torus.n_dimensions))
+    assert both == pytest.approx(published, rel=tolerance)
+
+
+def test_units_of_the_files_become_si():
+    assert load_machine("cray-xe6").torus.bandwidth == (9.375e9, 4.6875e9, 9.375e9)
+    assert load_machine("trainium2-ultraserver").torus.bandwidth == (128e9, 128e9, 64e9)
+    assert load_machine("bluegene-q").costs.hop_latency_s == pytest.approx(40e-9)
+    fugaku = load_machine("fugaku").costs
+    assert (fugaku.injection_per_node, fugaku.memory_bandwidth_per_node, fugaku.message_cost_s) == (40.8e9, 1024e9, None)
+
+
+PLAIN = {"shape": '"4x4"', "tasks_per_node": "2", "link_bandwidth": '"1 GB/s"'}
+
+
+def machine_file(**figures):
+    lines = ['name = "demo"', 'title = "for a test"']
+    for key, value in {**PLAIN, **figures}.items():
+        lines.append(f'{key} = {{value = {value}, source = "a test", certain = {str(key != "hop_latency").lower()}, note = "why"}}')
+    return "\n".join(lines).encode()
+
+
+def test_every_cost_of_the_time_model_can_stand_in_a_machine_file():
+    assert {name for name, _, _ in COSTS.values()} == {f.name for f in fields(Costs)}
+    values = {None: "1.5", "s": '"2 us"', "byte/s": '"3 MB/s"', "flop/s": '"4 Gflop/s"', "byte": '"5 kB"'}
+    si = {None: 1.5, "s": 2e-6, "byte/s": 3e6, "flop/s": 4e9, "byte": 5e3}
+    costs = read_machine(machine_file(**{key: values[unit] for key, (_, unit, _) in COSTS.items()}), "demo.toml").costs
+    for name, unit, _ in COSTS.values():
+        assert getattr(costs, name) == pytest.approx(si[unit]), name
+
+
+@pytest.mark.parametrize("figures, message", [
+    (dict(hop_latency='"100"'), "'100' is no quantity in s"),
+    (dict(hop_latency='"5 MB/s"'), "no quantity in s"),
+    (dict(hop_latency="100"), "hop_latency.*not of type 'string'"),
+    (dict(injection_per_task='"0 MB/s"'), "injection_per_task 0.0"),
+    (dict(fft_rate_per_task='"3 GB/s"'), "e.g. '2.8 Gflop/s'"),
+    (dict(contention="-0.5"), "contention.*less than the minimum"),
+    (dict(contention='"a bit"'), "contention.*not of type 'number'"),
+    (dict(latency='"1 us"'), "'latency' was unexpected"),
+    (dict(partition='"spans"'), "partition.*not of type 'object'"),
+    (dict(partition='{rule = "spans", unit = "3x3x3"}'), "does not fit into torus 4x4"),
+    (dict(partition='{rule = "moebius", unit = "2x2"}'), "known are spans"),
+    (dict(partition='{rule = "spans", unit = "2wx2"}'), "extents alone"),
+    (dict(partition='{rule = "spans", units = "2x2"}'), "'units' was unexpected"),
+    (dict(partition='{unit = "2x2"}'), "'rule' is a required property"),
+])
+def test_wrong_figures_are_refused_with_the_file_named(figures, message):
+    with pytest.raises(MachineError, match=f"machine file demo.toml.*{message}"):
+        read_machine(machine_file(**figures), "demo.toml")
+
+
+def test_doubtful_figures_become_notes_only_where_they_matter():
+    demo = read_machine(machine_file(hop_latency='"1 us"'), "demo.toml")
+    assert demo.uncertain == ("hop_latency",)
+    assert demo.doubts(demo.torus) == ("hop latency of machine demo is uncertain: why",)
+    assert demo.doubts(demo.torus, times=False) == ()
+    gemini = load_machine("cray-xe6")
+    assert any(n.startswith("link bandwidth of machine cray-xe6 is uncertain") for n in gemini.doubts(gemini.torus, times=False))
+    assert not any("link bandwidth" in n for n in gemini.doubts(gemini.torus, bandwidth=False))
+
+
+@pytest.mark.parametrize("text, expected", [
+    ("8x8x16", None),                     # what the rule gives
+    ("8x8x8:mesh", None),                 # fewer rings than the rule gives
+    ("4x4x2:mesh", None),
+    ("4x4x4:mesh", None),                 # no partition, but part of one: an open box claims nothing
+    ("8x4x4", "gives 8x4x4:mesh for it"),
+    ("4x4x4", "hands out multiples of 8x8x8"),
+    ("2x2x2", None),                      # rings of two are no rings
+    ("16x16", None),                      # another number of dimensions: the rule says nothing of it
+])
+def test_rings_that_the_machine_has_not_are_noted(text, expected):
+    notes = load_machine("bluegene-l").doubts(parse_torus(text), times=False)
+    assert (notes == ()) if expected is None else (len(notes) == 1 and expected in notes[0])
+
+
+def test_another_shape_keeps_the_bandwidth_of_its_dimensions():
+    slow = load_machine("trainium2-ultraserver")
+    assert slow.with_shape("2x4x4").torus == Torus((2, 4, 4), bandwidth=(128e9, 128e9, 64e9))
+    with pytest.raises(MachineError, match="its own bandwidth or cables for each of 3"):
+        slow.with_shape("4x4")

@@ -1,0 +1,170 @@
+"""Partitions and sub-boxes: against a graph cut node by node, against trying all shapes, and against what the sites publish."""
+
+from itertools import product
+from math import prod
+
+import networkx as nx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pencilmap.model.errors import MachineError, PartitionError, TorusError
+from pencilmap.model.machine import load_machine, machine_partitions, read_machine
+from pencilmap.model.partition import RULES, Partitions, parse_partition, subbox
+from pencilmap.model.torus import Torus, parse_torus
+
+
+def neighbours(shape, wrap):
+    """Which nodes are neighbours, by networkx; a ring of one has no neighbour."""
+    graph = nx.grid_graph(dim=[range(n) for n in reversed(shape)], periodic=list(reversed(wrap)))
+    graph.remove_edges_from(list(nx.selfloop_edges(graph)))
+    return graph
+
+
+@st.composite
+def boxes(draw):
+    shape = draw(st.lists(st.integers(1, 5), min_size=1, max_size=4).map(tuple))
+    wrap = tuple(draw(st.booleans()) for _ in shape)
+    return Torus(shape, wrap), tuple(draw(st.integers(1, n)) for n in shape)
+
+
+@settings(derandomize=True, deadline=None, max_examples=150)
+@given(boxes())
+def test_a_subbox_has_the_neighbours_that_stay_when_the_other_nodes_are_taken_away(case):
+    torus, extents = case
+    inside = list(product(*map(range, extents)))
+    box = subbox(torus, extents)
+    left = neighbours(torus.shape, torus.wrap).subgraph(n[0] if len(n) == 1 else n for n in inside)
+    assert set(map(frozenset, left.edges)) == set(map(frozenset, neighbours(box.shape, box.wrap).edges))
+
+
+def test_a_subbox_keeps_bandwidth_cables_and_axes():
+    torus = Torus((4, 4, 2), bandwidth=(1.0, 2.0, 3.0), cables=(1, 1, 2), axes="abe")
+    box = subbox(torus, (2, 4, 2))
+    assert (box.bandwidth, box.cables, box.axes, box.wrap) == (torus.bandwidth, torus.cables, "abe", (False, True, True))
+
+
+@pytest.mark.parametrize("extents", [(5, 4), (4,), (0, 4), (4, 4, 1)])
+def test_a_box_that_does_not_fit_is_refused(extents):
+    with pytest.raises(PartitionError, match="does not fit"):
+        subbox(Torus((4, 4)), extents)
+
+
+PUBLISHED = [  # machine, partition, the torus that it really is
+    ("bluegene-l", "8x8x8", "8x8x8"),                   # a midplane closes
+    ("bluegene-l", "16x8x32", "16x8x32"),
+    ("bluegene-l", "8x4x4", "8x4x4:mesh"),              # 128 nodes: an open mesh
+    ("bluegene-p", "4x4x4", "4x4x4:mesh"),              # KAUST: at least 512 nodes for the torus
+    ("bluegene-q", "4x4x8x8x2", "4x4x8x8x2"),           # SciNet: 2 racks
+    ("bluegene-q", "2x2x4x2x2", "2x2x4wx2x2w"),         # 64 nodes
+    ("cray-xt5", "25x8x24", "25wx8x24w"),
+    ("fugaku", "24x4x8x2x3x2", "24wx4x8x2x3wx2"),
+    ("k-computer", "24x18x16x2x3x2", "24wx18wx16x2x3wx2"),   # the compute nodes: without the plane of Z for input and output
+    ("tpu-v2", "8x16", "8x16w"),
+    ("tpu-v3", "32x32", "32x32"),
+    ("tpu-v4", "2x2x4", "2x2x4:mesh"),                  # scaling book: no wraps below a cube
+    ("tpu-v4", "4x4x8", "4x4x8"),
+    ("tpu-v5p", "16x16x24", "16x16x24"),                # the largest job
+    ("trainium2", "4x4", "4x4"),
+]
+
+
+@pytest.mark.parametrize("machine, text, torus", PUBLISHED)
+def test_published_partitions_close_where_they_should(machine, text, torus):
+    machine = load_machine(machine)
+    found = machine.partition(text)
+    assert str(found) == torus
+    assert found.bandwidth == machine.torus.bandwidth and found.axes == machine.torus.axes
+
+
+@pytest.mark.parametrize("machine, text", [
+    ("bluegene-l", "8x8x4"), ("bluegene-l", "64x8x8"), ("bluegene-q", "2x2x2x2x1"), ("fugaku", "4x4x4x1x3x2"),
+    ("tpu-v4", "4x8x4"), ("tpu-v4", "2x4x8"), ("tpu-v5p", "16x20x28"), ("trainium2", "2x4")])
+def test_partitions_that_are_not_handed_out_are_refused_with_those_that_are(machine, text):
+    with pytest.raises(PartitionError, match=f"{text} nodes.*allowed are"):
+        load_machine(machine).partition(text)
+
+
+def test_fewer_wraps_than_the_rule_gives_can_be_had_and_more_cannot():
+    machine = load_machine("bluegene-l")
+    assert str(machine.partition("8x8x16:mesh")) == "8x8x16:mesh"
+    assert str(machine.partition("8wx8x16w")) == "8wx8x16w"
+    assert str(load_machine("bluegene-q").partition("2x2x2x2x2:torus")) == "2x2x2x2x2"   # rings of two are no rings
+    for text in ("8x4x4:torus", "8wx4x4"):
+        with pytest.raises(PartitionError, match="8x4x4:mesh at most"):
+            machine.partition(text)
+
+
+def test_the_number_of_dimensions_is_checked():
+    with pytest.raises(PartitionError, match="2 dimensions; 3 are needed, e.g. 8x8x8"):
+        load_machine("bluegene-l").partition("8x8")
+    with pytest.raises(TorusError, match="not understood"):
+        load_machine("bluegene-l").partition("8by8")
+
+
+RANDOM_RULES = st.builds(
+    lambda rule, extents, shapes, ascending: Partitions(
+        rule, Torus([u * k for u, k in extents]), tuple(u for u, _ in extents),
+        shapes=tuple(tuple(1 + s % (u * k) for s, (u, k) in zip(shape, extents)) for shape in shapes), ascending=ascending),
+    st.sampled_from(list(RULES)), st.lists(st.tuples(st.integers(1, 3), st.integers(1, 3)), min_size=1, max_size=3),
+    st.lists(st.tuples(*[st.integers(0, 8)] * 3), max_size=3), st.booleans())
+
+
+@settings(derandomize=True, deadline=None, max_examples=80)
+@given(RANDOM_RULES)
+def test_partitions_of_a_size_are_those_found_by_trying_all_shapes(rule):
+    every = [s for s in product(*(range(1, n + 1) for n in rule.largest.shape)) if rule.allows(s)]
+    assert rule.sizes() == sorted({prod(s) for s in every})
+    for size in rule.sizes():
+        assert sorted(t.shape for t in rule.of_size(size)) == sorted(s for s in every if prod(s) == size)
+    assert rule.of_size(prod(rule.largest.shape) + 1) == []
+
+
+@settings(derandomize=True, deadline=None, max_examples=80)
+@given(RANDOM_RULES)
+def test_no_partition_closes_a_dimension_that_the_machine_leaves_open(rule):
+    opened = Partitions(rule.rule, Torus(rule.largest.shape, (False,) * rule.largest.n_dimensions), rule.unit, shapes=rule.shapes)
+    for size in opened.sizes():
+        assert not any(any(torus.wrap) for torus in opened.of_size(size))
+
+
+def test_machine_partitions_carry_the_bandwidth_and_can_be_asked_for_again():
+    machine = load_machine("bluegene-q")
+    found = machine_partitions(machine, 1024)
+    assert [t.shape for t in found] == [(4, 4, 4, 8, 2), (4, 4, 8, 4, 2), (4, 8, 4, 4, 2), (8, 4, 4, 4, 2)]
+    assert all(t == machine.partition("x".join(map(str, t.shape))) for t in found)
+    assert {t.cables for t in found} == {(1, 1, 1, 1, 2)} and {t.bandwidth for t in found} == {(1.8e9,) * 5}
+    assert machine_partitions(machine, 1000) == []
+
+
+@pytest.mark.parametrize("fields, message", [
+    (dict(rule="sometimes", unit=(2, 2)), "known are spans"),
+    (dict(rule="spans"), "needs the unit"),
+    (dict(rule="multiple", shapes=((2, 2),)), "at which rings close"),
+    (dict(rule="spans", unit=(8, 2)), "does not fit"),
+    (dict(rule="spans", unit=(2, 2), shapes=((5, 5),)), "does not fit"),
+])
+def test_rules_that_contradict_themselves_are_refused(fields, message):
+    with pytest.raises(PartitionError, match=message):
+        Partitions(largest=Torus((4, 4)), **fields)
+
+
+def test_a_rule_without_unit_hands_out_its_shapes_alone():
+    rule = Partitions("spans", parse_torus("4x4"), shapes=((2, 4), (4, 4)))
+    assert rule.sizes() == [8, 16]
+    assert str(parse_partition("2x4", rule)) == "2x4w"
+    with pytest.raises(PartitionError, match="allowed are 2x4, 4x4"):
+        parse_partition("4x2", rule)
+
+
+def test_a_machine_without_a_rule_says_so():
+    plain = read_machine(b'''
+name = "plain"
+title = "no rule"
+shape = {value = "4x4", source = "here", certain = true}
+tasks_per_node = {value = 1, source = "here", certain = true}
+link_bandwidth = {value = "1 GB/s", source = "here", certain = true}
+''', "plain.toml")
+    with pytest.raises(MachineError, match=r"machine plain has no rule.*--torus"):
+        plain.partition("4x4")
+    assert plain.doubts(plain.torus) == ()
