@@ -5,39 +5,35 @@ A new format is one file here and one line below.
 
 import os
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable
 
-import numpy as np
-
-from pencilmap.mapper.formats import bgl, hostfile
-from pencilmap.mapper.formats.lines import text_lines
+from pencilmap.mapper.formats import bgl, bgq, cray, flux, fujitsu, hostfile, jax, machinefile, rankfile, scotch
+from pencilmap.mapper.formats.format import Format, Job, Launch, Places
+from pencilmap.mapper.formats.lines import Document, read_document
+from pencilmap.mapper.formats.slots import check_count, check_slots, slots_in_order
+from pencilmap.model.allocation import Site
 from pencilmap.model.errors import MapfileError, MappingError
+from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
 
+__all__ = ["FORMATS", "Document", "Format", "Job", "Launch", "Places", "format_named", "mapping_of", "parse_mapping",
+           "read_document", "read_mapping", "recognise", "write_mapping", "write_whole"]
 
-@dataclass(frozen=True)
-class Format:
-    """One line of the table.
-
-    write : mapping -> text
-    read : (lines, label, torus) -> (node, slot or None, line number) of each rank, int arrays of one length; where the
-        file does not say the slot, ranks fill a node's slots in the order in which they are listed
-    looks_like : first content line -> bool
-    launch : path -> the launch line that uses the file
-    """
-
-    title: str
-    write: Callable
-    read: Callable
-    looks_like: Callable
-    launch: Callable
-
-
-FORMATS = {
-    "bgl": Format("Blue Gene/L and /P mapfile: x y z t of each rank", bgl.write, bgl.read, bgl.looks_like, bgl.launch),
-    "hostfile": Format("one host name for each rank", hostfile.write, hostfile.read, hostfile.looks_like, hostfile.launch),
+FORMATS = {  # when a file is not said to be one, the first that recognises it is taken
+    "bgl": bgl.FORMAT,
+    "bgq": bgq.FORMAT,
+    "vcoordfile": fujitsu.VCOORDFILE,
+    "rankmap": fujitsu.RANKMAP,
+    "scotch": scotch.FORMAT,
+    "cray": cray.FORMAT,
+    "openmpi4": rankfile.OPENMPI4,
+    "openmpi5": rankfile.OPENMPI5,
+    "hydra": machinefile.HYDRA,
+    "intel": machinefile.INTEL,
+    "hostfile": hostfile.HOSTFILE,
+    "slurm": hostfile.SLURM,
+    "jax": jax.FORMAT,
+    "flux": flux.FORMAT,
 }
 
 
@@ -48,84 +44,69 @@ def format_named(name):
     return FORMATS[name]
 
 
-def write_mapping(mapping, path, format_name):
+def write_mapping(mapping, path, format_name, job=None):
     """Write a mapping; the file appears whole or not at all."""
-    write_whole(path, format_named(format_name).write(mapping))
+    write_whole(path, format_named(format_name).write(mapping, job or Job(Site(mapping.torus, mapping.tasks_per_node))))
 
 
-def read_mapping(path, torus, grid, tasks_per_node, format_name=None):
-    """Read a mapping and check it against torus and grid.
+def read_mapping(path, job, grid=None, format_name=None):
+    """Read a mapping and check it.
+
+    Parameters
+    ----------
+    path : str or Path
+    job : Job
+        The torus and slots to check against, and the names of the hosts.
+    grid : ProcessGrid, optional
+        One row of as many ranks as the file places by default.
+    format_name : str, optional
+        A name of `FORMATS`; guessed from the content by default.
 
     Raises
     ------
     MapfileError
-        Naming file and line.
+        Naming file, line and column.
     """
-    try:
-        content = Path(path).read_bytes()
-    except OSError as error:
-        raise MapfileError(f"{path} cannot be read: {error.strerror}") from error
-    return parse_mapping(content, str(path), torus, grid, tasks_per_node, format_name)
+    return mapping_of(read_document(path), job, grid, format_name)
 
 
-def parse_mapping(content, label, torus, grid, tasks_per_node, format_name=None):
+def parse_mapping(content, label, job, grid=None, format_name=None):
     """The same for the bytes of a file; `label` names it in errors."""
-    lines = list(text_lines(content, label))
+    return mapping_of(Document(content, label), job, grid, format_name)
+
+
+def recognise(document):
+    """Name of the format that a document has.
+
+    Raises
+    ------
+    MapfileError
+        When it is empty or like none of the formats.
+    """
+    lines = document.lines(longest=None)
     if not lines:
-        raise MapfileError(f"{label} is empty; {grid.n_tasks} ranks are needed for grid {grid}")
-    form = format_named(format_name) if format_name else _guess(lines[0][1], label)
-    node, slot, number = form.read(lines, label, torus)
-    _check_count(label, number, grid)
-    if slot is None:
-        slot = _slots_in_order(node)
-    _check_slots(label, torus, tasks_per_node, node, slot, number)
+        raise document.refuse("is empty; one place for each rank is needed")
+    for name, form in FORMATS.items():
+        if form.looks_like(lines):
+            return name
+    raise document.refuse(f"the format is not recognised from {lines[0][1].strip()[:40]!r}; name one of {', '.join(FORMATS)}",
+                          lines[0][0])
+
+
+def mapping_of(document, job, grid=None, format_name=None):
+    """The same for a document."""
+    form = format_named(format_name or recognise(document))
+    if not document.lines(longest=None):
+        raise document.refuse("is empty; one place for each rank is needed")
+    places = form.read(document, job)
+    grid = grid or ProcessGrid(len(places.line), 1)
+    check_count(document, places, grid)
+    slot = slots_in_order(places.node) if places.slot is None else places.slot
+    check_slots(document, places, slot, job)
     try:
-        return Mapping(torus, grid, tasks_per_node, node, slot, f"file:{label}")
+        return Mapping(job.torus, grid, job.site.tasks_per_node, places.node, slot, f"file:{document.label}")
     except MappingError as error:
-        raise MapfileError(f"{label}: {error}") from error
-
-
-def _guess(first_line, label):
-    for form in FORMATS.values():
-        if form.looks_like(first_line):
-            return form
-    raise MapfileError(f"{label}: the format is not recognised from {first_line[:40]!r}; name one of {', '.join(FORMATS)}")
-
-
-def _check_count(label, number, grid):
-    P = grid.n_tasks
-    if len(number) > P:
-        raise MapfileError(f"{label} line {number[P]}: rank {P} is one too many; grid {grid} has {P} ranks, the file places "
-                           f"{len(number)}")
-    if len(number) < P:
-        raise MapfileError(f"{label} ends after rank {len(number) - 1}; grid {grid} needs {P} ranks")
-
-
-def _slots_in_order(node):
-    """Ranks of one node take its slots in the order in which they are listed."""
-    order = np.argsort(node, kind="stable")
-    first = np.searchsorted(node[order], node[order])
-    slot = np.empty_like(node)
-    slot[order] = np.arange(node.size) - first
-    return slot
-
-
-def _check_slots(label, torus, tasks_per_node, node, slot, number):
-    outside = np.flatnonzero((slot < 0) | (slot >= tasks_per_node))
-    if outside.size:
-        r = outside[0]
-        where = tuple(torus.coordinates(node[r]).tolist())
-        raise MapfileError(f"{label} line {number[r]}: node {where} slot {slot[r]}: with {tasks_per_node} tasks per node "
-                           f"slots are 0..{tasks_per_node - 1}; correct the line or give more tasks per node")
-    place = node * tasks_per_node + slot
-    order = np.argsort(place, kind="stable")
-    twice = order[1:][place[order][1:] == place[order][:-1]]
-    if twice.size:
-        second = int(twice.min())
-        first = int(np.flatnonzero(place == place[second])[0])
-        where = tuple(torus.coordinates(node[second]).tolist())
-        raise MapfileError(f"{label} line {number[second]}: rank {second} takes node {where} slot {slot[second]}, which "
-                           f"rank {first} in line {number[first]} already has; every slot takes one rank")
+        raise document.refuse(str(error)) from error
 
 
 def write_whole(path, text):

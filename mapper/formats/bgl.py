@@ -4,31 +4,43 @@ Source: UCAR wiki "BGLMapping"; used by ``mpirun -mapfile FILE`` or ``BGLMPI_MAP
 none are documented; they are read.
 """
 
+import re
+
+from pencilmap.mapper.formats.format import Format, Launch, Places, shell
 from pencilmap.mapper.formats.lines import columns, integers
-from pencilmap.model.errors import MapfileError
+
+MODES = {1: "CO (Blue Gene/L) or SMP (/P)", 2: "VN (Blue Gene/L) or DUAL (/P)", 4: "VN (/P)"}
 
 
-def write(mapping):
+def write(mapping, job):
     rows = zip(mapping.coordinates().tolist(), mapping.slot_of_rank.tolist())
     return "".join(f"{' '.join(map(str, coordinate))} {slot}\n" for coordinate, slot in rows)
 
 
-def read(lines, label, torus):
-    d = torus.n_dimensions
+def read(document, job):
+    torus, d = job.torus, job.torus.n_dimensions
     meaning = " ".join([*torus.axes, "t"])
-    rows = [integers(line, number, label, d + 1, meaning) for number, line in lines]
+    lines = document.lines()
+    table = columns([integers(line, number, document.label, d + 1, meaning) for number, line in lines], d + 1)
     numbers = [number for number, _ in lines]
-    table = columns(rows, d + 1)
-    for number, row in zip(numbers, rows):
+    for number, row in zip(numbers, table.tolist()):
         problem = torus.outside(row[:d])
         if problem:
-            raise MapfileError(f"{label} line {number}: {problem}")
-    return torus.node(table[:, :d]), table[:, d].copy(), numbers
+            raise document.refuse(problem, number)
+    return Places(torus.node(table[:, :d]), table[:, d].copy(), numbers)
 
 
-def looks_like(line):
-    return all(word.lstrip("+-").isdecimal() for word in line.split())
+def looks_like(lines):
+    return bool(re.fullmatch(r"\s*[+-]?\d+(\s+[+-]?\d+)+\s*", lines[0][1]))
 
 
-def launch(path):
-    return f"mpirun -mapfile {path} ..."
+def launch(mapping, job, path):
+    mode = MODES.get(job.site.tasks_per_node)
+    needs = (f"the mode for {job.site.tasks_per_node} tasks per node: -mode {mode}" if mode
+             else f"a mode with {job.site.tasks_per_node} tasks per node",
+             f"a partition of shape {job.torus}; the file must name every place of it")
+    return Launch(f"mpirun -np {mapping.n_tasks} -mapfile {shell(path)} {job.program}", needs)
+
+
+FORMAT = Format("Blue Gene/L and /P mapfile: x y z t of each rank", write, read, looks_like, launch, says_slots=True,
+                proof="documented examples: UCAR wiki BGLMapping; Jagode, Hein, Trew, sec. 6.2; also read by fft_runner")

@@ -1,58 +1,81 @@
 """Hostfile: line i is the host of rank i; ``host:k`` stands for k ranks in a row on that host.
 
-Host names carry the coordinates as their last numbers, e.g. ``node-3-0-7``; that is how the simulated torus calls its
-hosts, and how they are read back. Slots are filled in the order of the lines.
-Used by SimGrid (``smpirun -hostfile FILE``) and Open MPI (``mpirun --hostfile FILE --map-by seq``).
+Without names of their own, hosts carry the coordinates as their last numbers, ``node-3-0-7``; that is how the simulated
+torus calls its hosts. Slots are filled in the order of the lines. Read are also several hosts in a line and compressed lists
+(``n[0-3],n7``), as Slurm allows.
+Used by SimGrid (``smpirun -hostfile FILE``), Open MPI (``mpirun --hostfile FILE --map-by seq``) and Slurm's arbitrary
+distribution (``SLURM_HOSTFILE``; srun(1) of Slurm 22.05).
 """
 
 import re
 
 import numpy as np
 
+from pencilmap.mapper.formats.format import Format, Launch, Places, shell
+from pencilmap.mapper.formats.hostlist import expand_hosts, split_hosts
+from pencilmap.mapper.hosts import Hosts
 from pencilmap.model.errors import MapfileError
 
-
-def host(coordinate):
-    """Name of the node at a coordinate.
-
-    >>> host((3, 0, 7))
-    'node-3-0-7'
-    """
-    return "node-" + "-".join(str(int(c)) for c in coordinate)
+_ENTRY = re.compile(r"[A-Za-z0-9_+][\w.+\[\],-]*(:[0-9]+)?", re.ASCII)
 
 
-def hosts(mapping):
-    """Host name of each rank."""
-    return [host(c) for c in mapping.coordinates()]
+def hosts(mapping, names=None):
+    """Host name of each rank: list of str."""
+    return (names or Hosts(mapping.torus)).names(mapping.node_of_rank)
 
 
-def write(mapping):
-    return "".join(name + "\n" for name in hosts(mapping))
+def write(mapping, job):
+    return "".join(name + "\n" for name in hosts(mapping, job.hosts))
 
 
-def read(lines, label, torus):
-    d = torus.n_dimensions
-    nodes, numbers = [], []
-    for number, line in lines:
-        name, colon, count = line.partition(":")
-        if colon and not (count.isdecimal() and count.isascii() and 0 < int(count[:12]) <= 65536):
-            raise MapfileError(f"{label} line {number}: {count[:20]!r} is no count of ranks; write HOST or HOST:COUNT")
-        coordinate = [int(c) for c in re.findall(r"\d{1,12}", name)[-d:]]
-        if len(coordinate) < d:
-            raise MapfileError(f"{label} line {number}: host {name[:40]!r} does not end in {d} coordinates of torus {torus}; "
-                               f"names such as {host(range(d))} are needed")
-        problem = torus.outside(coordinate)
-        if problem:
-            raise MapfileError(f"{label} line {number}: {problem}")
-        repeat = int(count) if colon else 1
-        nodes += [coordinate] * repeat
-        numbers += [number] * repeat
-    return torus.node(np.array(nodes, dtype=np.int64).reshape(-1, d)), None, numbers
+def read(document, job):
+    nodes, numbers, most = [], [], job.site.n_slots
+    for number, line in document.lines():
+        for name, count in _entries(document, number, line, most):
+            node = job.hosts.node(name)
+            if node is None:
+                raise document.refuse(job.hosts.why_not(name), number, line.find(name) + 1 or 1)
+            if len(nodes) + count > most:
+                raise document.refuse(f"more ranks than the {most} slots of {job.site}", number)
+            nodes += [node] * count
+            numbers += [number] * count
+    return Places(np.array(nodes, dtype=np.int64), None, numbers)
 
 
-def looks_like(line):
-    return bool(re.match(r"[A-Za-z][\w.-]*(:\d+)?$", line))
+def _entries(document, number, line, most):
+    """Host names and counts of one line."""
+    try:
+        for part in split_hosts(line.strip()):
+            name, colon, count = part.partition(":")
+            if colon and not (re.fullmatch("[0-9]{1,9}", count) and 0 < int(count)):
+                raise MapfileError(f"{count[:20]!r} is no count of ranks; write HOST or HOST:COUNT")
+            if not name or re.search(r"\s", name):
+                raise MapfileError(f"{part[:40]!r} is no host; one HOST or HOST:COUNT a line is needed")
+            for host in expand_hosts(name, most) if "[" in name or "]" in name else [name]:
+                yield host, int(count or 1)
+    except MapfileError as error:
+        raise document.refuse(str(error), number, len(line) - len(line.lstrip()) + 1) from error
 
 
-def launch(path):
-    return f"mpirun --hostfile {path} --map-by seq ..."
+def looks_like(lines):
+    word = lines[0][1].strip()
+    return bool(_ENTRY.fullmatch(word) and re.search("[A-Za-z]", word))
+
+
+def launch_simgrid(mapping, job, path):
+    return Launch(f"smpirun -np {mapping.n_tasks} -platform PLATFORM -hostfile {shell(path)} {job.program}",
+                  ("a PLATFORM whose hosts have these names: pencilmap simulate writes one and runs it",
+                   f"with Open MPI: mpirun -np {mapping.n_tasks} --hostfile {shell(path)} --map-by seq {job.program}"))
+
+
+def launch_slurm(mapping, job, path):
+    n_nodes = len(set(mapping.node_of_rank.tolist()))
+    return Launch(f"SLURM_HOSTFILE={shell(path)} srun -N {n_nodes} -n {mapping.n_tasks} --distribution=arbitrary {job.program}",
+                  ("an allocation that holds these hosts (a path without / is taken as a name; ./ helps)",
+                   "Cray's PMI refuses this distribution; take format cray there"))
+
+
+HOSTFILE = Format("one host name for each rank: SimGrid, Open MPI --map-by seq", write, read, looks_like, launch_simgrid,
+                  says_slots=False, proof="run here with SimGrid 3.32 and Open MPI 4.1.4: tests/launchers")
+SLURM = Format("Slurm arbitrary distribution (SLURM_HOSTFILE): one host name for each rank", write, read, looks_like,
+               launch_slurm, says_slots=False, proof="run here with Slurm 22.05.8: tests/launchers/test_slurm.py")

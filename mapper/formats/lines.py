@@ -1,39 +1,122 @@
-"""Lines of a text file that somebody else may have written: comments and blank lines skipped, garbage refused early."""
+"""Text that somebody else may have written: garbage refused early, comments and blank lines skipped, places kept for errors."""
+
+import re
+from pathlib import Path
 
 import numpy as np
 
 from pencilmap.model.errors import MapfileError
 
 MAX_LINE = 4096
+MAX_BYTES = 1 << 28
+MAX_PLACES = 1 << 23  # lines or list entries; what they become takes some hundred times their length
+MAX_DIGITS = 12
+
+
+class Document:
+    """The text of a file, and the errors that name places in it.
+
+    Parameters
+    ----------
+    content : bytes
+        A byte order mark and any kind of line end are accepted.
+    label : str
+        What errors call the file.
+
+    Raises
+    ------
+    MapfileError
+        When the content is too long, holds a NUL byte or is no UTF-8.
+
+    Examples
+    --------
+    >>> Document(b"a b # c\\r\\n\\n", "demo").lines()
+    [(1, 'a b ')]
+    """
+
+    def __init__(self, content, label):
+        self.label = label
+        if len(content) > MAX_BYTES:
+            raise self.refuse(f"is longer than {MAX_BYTES} bytes; that is no placement file")
+        if b"\0" in content:
+            raise self.refuse("a NUL byte; this is no text file", content[:content.index(0)].count(10) + 1)
+        try:
+            self.text = content.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            line = error.object[:error.start].count(10) + 1
+            raise self.refuse(f"byte {error.object[error.start]:#04x} is no UTF-8 text", line) from error
+
+    def refuse(self, message, line=None, column=None):
+        """The error to raise, with the place it is about; lines and columns count from 1."""
+        place = f"{self.label}{f' line {line}' if line else ''}{f' column {column}' if column else ''}"
+        return MapfileError(f"{place}{':' if line else ''} {message}")
+
+    def lines(self, comment="#", longest=MAX_LINE):
+        """Number and text of the lines that say something: list of (int, str); `comment` ends a line."""
+        found = []
+        for number, line in enumerate(_split(self.text), 1):
+            if longest and len(line) > longest:
+                raise self.refuse(f"{len(line)} characters long; at most {longest} are read", number)
+            line = line.partition(comment)[0]
+            if line and not line.isspace():
+                found.append((number, line))
+                if len(found) > MAX_PLACES:
+                    raise self.refuse(f"more than {MAX_PLACES} lines; that is no placement file", number)
+        return found
+
+
+def _split(text):
+    """Lines of a text one by one, whatever ends them."""
+    at = 0
+    for end in re.finditer("\r\n|\n|\r", text):
+        yield text[at:end.start()]
+        at = end.end()
+    yield text[at:]
+
+
+def read_document(path, error=MapfileError):
+    """The document at a path; endless files (``/dev/zero``) end at the limit.
+
+    Raises
+    ------
+    MapfileError or `error`
+        When it cannot be read.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            return Document(file.read(MAX_BYTES + 1), str(path))
+    except OSError as problem:
+        raise error(f"{path} cannot be read: {problem.strerror}") from problem
 
 
 def text_lines(content, label, comment="#"):
-    """Number (from 1) and text of the lines that say something."""
-    if b"\0" in content:
-        raise MapfileError(f"{label} line {content[:content.index(0)].count(10) + 1}: a NUL byte; this is no text file")
-    try:
-        text = content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = content[:error.start].count(10) + 1
-        raise MapfileError(f"{label} line {line}: byte {content[error.start]:#04x} is no UTF-8 text") from error
-    for number, line in enumerate(text.splitlines(), 1):
-        if len(line) > MAX_LINE:
-            raise MapfileError(f"{label} line {number} is {len(line)} characters long; at most {MAX_LINE} are read")
-        line = line.partition(comment)[0].strip()
-        if line:
-            yield number, line
+    """Number (from 1) and text of the lines of a file's bytes that say something."""
+    return Document(content, label).lines(comment)
+
+
+def words(line):
+    """Words of a line and the columns in which they begin.
+
+    >>> words("  3 11")
+    [('3', 3), ('11', 5)]
+    """
+    return [(found[0], found.start() + 1) for found in re.finditer(r"\S+", line)]
+
+
+def is_integer(word):
+    """Whether a word is an integer that is not absurdly long."""
+    return bool(re.fullmatch(rf"[+-]?[0-9]{{1,{MAX_DIGITS}}}", word))
 
 
 def integers(line, number, label, count, meaning):
     """`count` integers of one line."""
-    words = line.split()
-    if len(words) != count:
-        raise MapfileError(f"{label} line {number}: {len(words)} columns, but {count} are needed ({meaning})")
-    for column, word in enumerate(words, 1):
-        digits = word[1:] if word[0] in "+-" else word
-        if not (digits.isdecimal() and digits.isascii() and len(digits) <= 12):
+    found = words(line)
+    if len(found) != count:
+        raise MapfileError(f"{label} line {number}: {len(found)} columns, but {count} are needed ({meaning})")
+    for word, column in found:
+        if not is_integer(word):
             raise MapfileError(f"{label} line {number} column {column}: {word[:20]!r} is no integer ({meaning})")
-    return [int(w) for w in words]
+    return [int(word) for word, _ in found]
 
 
 def columns(rows, width):

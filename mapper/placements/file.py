@@ -1,6 +1,6 @@
 """A placement read from a file, in any format that can be read."""
 
-from pencilmap.mapper.formats import FORMATS, read_mapping
+from pencilmap.mapper.formats import FORMATS, Job, read_mapping
 from pencilmap.model.errors import PlacementError
 
 
@@ -10,6 +10,6 @@ def from_file(argument, site, grid):
     if not path:
         raise PlacementError(f"file: needs a path, e.g. file:demo.map or file:demo.hosts,hostfile; formats are "
                              f"{', '.join(FORMATS)}")
-    mapping = read_mapping(path, site.torus, grid, site.tasks_per_node, format_name or None)
+    mapping = read_mapping(path, Job(site), grid, format_name or None)
     site.check_mapping(mapping)
     return mapping

@@ -2,29 +2,31 @@
 
 import click
 
-from pencilmap.mapper.formats import FORMATS, format_named, write_mapping
+from pencilmap.mapper.formats import format_named, write_mapping
 from pencilmap.mapper.placements import as_mapping
+from pencilmap.scripts.launching import LAUNCHER, format_option, job_of, launch_as_dict, show_launch
 from pencilmap.scripts.options import GRID, JSON, on_machine, one_grid, placements, with_options
 from pencilmap.scripts.tables import prediction_table, print_json
 
 
 @click.command("map")
 @on_machine
-@with_options(GRID, placements(multiple=False))
-@click.option("--format", "-f", "format_name", type=click.Choice(list(FORMATS)), default="bgl", show_default=True,
-              help="; ".join(f"{name}: {form.title}" for name, form in FORMATS.items()))
+@with_options(GRID, placements(multiple=False), format_option(("--format", "-f", "format_name"), "bgl", "What to write."))
 @click.option("--output", "-o", required=True, type=click.Path(dir_okay=False), help="The file to write.")
-@JSON
-def command(where, grid, placement, format_name, output, as_json):
-    """Write the best placement, or the one named, and print its prediction beside the default's."""
+@with_options(*LAUNCHER, JSON)
+def command(where, grid, placement, format_name, output, hosts, cores_per_task, program, as_json):
+    """Write the best placement, or the one named, and print its prediction beside the default's and how to launch it."""
     grid = one_grid(grid, where)
+    job = job_of(where, hosts, cores_per_task, program)
     chosen, default = (where.place(text, grid) for text in (placement, "default"))
-    write_mapping(as_mapping(chosen, placement), output, format_name)
+    mapping = as_mapping(chosen, placement)
+    write_mapping(mapping, output, format_name, job)
     both = [where.predict(chosen, name=placement), where.predict(default)]
-    launch = format_named(format_name).launch(output)
+    launch = format_named(format_name).launch(mapping, job, output)
     if as_json:
-        print_json({"file": output, "format": format_name, "launch": launch, "placement": both[0].as_dict(),
+        print_json({"file": output, "format": format_name, **launch_as_dict(launch), "placement": both[0].as_dict(),
                     "default": both[1].as_dict()})
         return
     prediction_table(both, where.torus, where.where)
-    click.echo(f"wrote {output} ({grid.n_tasks} ranks, format {format_name}); launch with: {launch}")
+    click.echo(f"wrote {output} ({grid.n_tasks} ranks, format {format_name})")
+    show_launch(launch)

@@ -1,47 +1,227 @@
-"""Placement files go round, and broken ones are refused with file and line."""
+"""Placement files go round, foreign files are read, and broken ones are refused with file, line and column."""
 
+import json
 import random
+import shlex
 
 import numpy as np
 import pytest
 
-from pencilmap.mapper.formats import FORMATS, parse_mapping, read_mapping, write_mapping
+from pencilmap.mapper.formats import FORMATS, Job, format_named, parse_mapping, read_mapping, write_mapping
+from pencilmap.mapper.formats.hostlist import expand_hosts
+from pencilmap.mapper.formats.lines import MAX_BYTES, Document
+from pencilmap.mapper.formats.slots import slots_in_order
+from pencilmap.mapper.formats.taskmap import blocks, expand, pmi_process_mapping
+from pencilmap.mapper.hosts import Hosts
+from pencilmap.model.allocation import Allocation, Site
 from pencilmap.model.errors import MapfileError, PencilmapError
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.torus import Torus
 
 TORUS, GRID = Torus((4, 2, 3)), ProcessGrid(4, 6)
+JOB = Job(Site(TORUS))
 
 
-def shuffled(torus, grid, tasks_per_node, seed):
-    places = list(range(torus.n_nodes * tasks_per_node))
+def shuffled(site, grid, seed):
+    """A random placement on the first slots of the launcher's order."""
+    T = site.tasks_per_node
+    places = (site.allocation.nodes[:, None] * T + np.arange(T)).ravel()[:grid.n_tasks].tolist()
     random.Random(seed).shuffle(places)
-    places = np.array(places[:grid.n_tasks])
-    return Mapping(torus, grid, tasks_per_node, places // tasks_per_node, places % tasks_per_node)
+    places = np.array(places)
+    return Mapping(site.torus, grid, T, places // T, places % T)
+
+
+def shape_for(name):
+    return Torus((2, 2, 3, 1, 2)) if name == "bgq" else TORUS
+
+
+def assert_same(back, mapping, says_slots):
+    assert np.array_equal(back.node_of_rank, mapping.node_of_rank)
+    slots = mapping.slot_of_rank if says_slots else slots_in_order(mapping.node_of_rank)
+    assert np.array_equal(back.slot_of_rank, slots)
+
+
+@pytest.mark.parametrize("tasks", [1, 3])
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("seed", range(3))
+def test_random_placements_go_round(tmp_path, name, seed, tasks):
+    site = Site(shape_for(name), tasks)
+    job, grid, path = Job(site), ProcessGrid(4, 6 * tasks), tmp_path / "demo.map"
+    mapping = shuffled(site, grid, seed)
+    write_mapping(mapping, path, name, job)
+    back = read_mapping(path, job, grid, name)
+    assert_same(back, mapping, FORMATS[name].says_slots)
+    assert FORMATS[name].write(back, job) == path.read_text()
+    assert_same(read_mapping(path, job, grid), mapping, FORMATS[name].says_slots)  # recognised without its name
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@pytest.mark.parametrize("seed", range(3))
-def test_random_placements_go_round(tmp_path, name, seed):
-    mapping = shuffled(TORUS, GRID, 1, seed)
-    path = tmp_path / "demo.map"
-    write_mapping(mapping, path, name)
-    back = read_mapping(path, TORUS, GRID, 1)
-    assert np.array_equal(back.node_of_rank, mapping.node_of_rank)
-    assert np.array_equal(back.slot_of_rank, mapping.slot_of_rank)
-    assert FORMATS[name].write(back) == path.read_text()
+def test_placements_on_some_nodes_in_the_launchers_order_go_round(name):
+    torus = shape_for(name)
+    order = random.Random(5).sample(range(24), 11)
+    site = Site(torus, 2, Allocation(torus, order), idle=True)
+    job, grid = Job(site, Hosts(torus, "nid{node:05d}"), ("0-3", "4-7")), ProcessGrid(7, 3)
+    mapping = shuffled(site, grid, 3)
+    assert_same(parse_mapping(FORMATS[name].write(mapping, job).encode(), "m", job, grid, name), mapping, FORMATS[name].says_slots)
 
 
-def test_mapfile_keeps_the_slots(tmp_path):
-    mapping = shuffled(Torus((2, 2)), ProcessGrid(2, 4), 2, 7)
-    write_mapping(mapping, tmp_path / "m", "bgl")
-    assert np.array_equal(read_mapping(tmp_path / "m", Torus((2, 2)), ProcessGrid(2, 4), 2).slot_of_rank, mapping.slot_of_rank)
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_through_every_other(name):
+    """What a format says survives the way through all others and back."""
+    site = Site(Torus((2, 3, 2)), 2)
+    job, grid = Job(site), ProcessGrid(6, 4)
+    mapping = shuffled(site, grid, 9)
+    for other in FORMATS:
+        if "bgq" in (name, other):
+            continue
+        first = parse_mapping(FORMATS[name].write(mapping, job).encode(), "a", job, grid, name)
+        second = parse_mapping(FORMATS[other].write(first, job).encode(), "b", job, grid, other)
+        assert np.array_equal(second.node_of_rank, mapping.node_of_rank)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_launch_lines_name_file_and_ranks(name):
+    job = Job(Site(shape_for(name), 2), program="./fft --n 64")
+    mapping = shuffled(job.site, ProcessGrid(4, 12), 1)
+    launch = FORMATS[name].launch(mapping, job, "my maps/m.txt")
+    everything = " ".join((launch.line, *launch.needs))
+    assert "my maps/m.txt" in everything and launch.needs
+    if name not in ("jax", "scotch"):
+        assert launch.line.endswith("./fft --n 64") and "48" in shlex.split(launch.line)
+    if name == "jax":
+        compile(launch.line, "launch", "exec")
 
 
 def test_comments_and_blank_lines_of_others_are_read():
-    text = b"# by hand\n\n0 0 0 # rank 0\r\n1 0 0\n"
-    assert parse_mapping(text, "m", Torus((2, 1)), ProcessGrid(2, 1), 1).node_of_rank.tolist() == [0, 1]
+    text = b"\xef\xbb\xbf# by hand\n\n0 0 0 # rank 0\r\n1 0 0\n"
+    assert parse_mapping(text, "m", Job(Site(Torus((2, 1)))), ProcessGrid(2, 1)).node_of_rank.tolist() == [0, 1]
+
+
+FOREIGN = {  # as the sources named in each format's file show them: format, tasks per node, torus, text, node of each rank
+    "blue gene/l, UCAR wiki": ("bgl", 1, (1, 4, 4), "0 0 0 0\n0 0 2 0\n0 2 0 0\n0 2 2 0\n", [0, 8, 2, 10]),
+    "blue gene/q, runjob help": ("bgq", 1, (1, 1, 1, 2, 2), "0 0 0 0 0 0 # rank 0\n0 0 0 0 1 0 # rank 1\n\n0 0 0 1 0 0 # rank 2\n"
+                                 "0 0 0 1 1 0 # rank 3\n", [0, 2, 1, 3]),
+    "fugaku, rankmap4d": ("vcoordfile", 2, (2, 1, 1), "(0,0,0)\n(0,0,0)\n(1,0,0)\n(1,0,0)\n", [0, 0, 1, 1]),
+    "fugaku, one coordinate, blanks": ("vcoordfile", 1, (3,), "( 2 )\n (0) core=0-11\n(1)\n", [2, 0, 1]),
+    "cray, two lines and a range": ("cray", 4, (2,), "# grid_order -R -Z -c 4 -g 2,4\n# Region 3: 0,0,1 (0..7)\n0,1,4-5\n2, 3,6,7\n",
+                                    [0, 0, 1, 1, 0, 0, 1, 1]),
+    "cray, rubik's single line": ("cray", 1, (4,), "3,1,0,2", [2, 1, 3, 0]),
+    "open mpi, mpirun(1)": ("openmpi4", 2, (3,), "rank 0=node-0 slot=1:0,1\nrank 1=node-1 slot=0:*\nrank 2=node-2 slot=1-2\n"
+                            "RANK 3 = +n1 slots=0:1;1:0-2\n", [0, 1, 2, 1]),
+    "mpich wiki": ("hydra", 2, (4,), "node3:2\nnode1:2\nnode0:2\nnode2:2\n", [3, 3, 1, 1, 0, 0, 2, 2]),
+    "slurm, srun(1)": ("slurm", 2, (4,), "node3\nnode3\nnode1\nnode0\n", [3, 3, 1, 0]),
+    "slurm, a list": ("slurm", 2, (4,), "node3,node[0-1],node3\n", [3, 0, 1, 3]),
+    "hosts with domains": ("hostfile", 1, (2,), "a1.dept7.example.org\na0.dept7.example.org\n", [1, 0]),
+    "flux, in an object": ("flux", 2, (4,), '{"version":1, "map":[[0,4,2,1]]}', [0, 0, 1, 1, 2, 2, 3, 3]),
+    "scotch_gmap 7.0.3": ("scotch", 1, (4, 2), "3\n0\t3\n1\t7\n2\t4\n", [3, 7, 4]),
+    "scotch, vertices in any order": ("scotch", 1, (4, 2), "3\n2\t4\n0\t3\n1\t7\n", [3, 7, 4]),
+    "jax, ids": ("jax", 2, (4,), "[[3, 2], [1, 0],\n [4, 5]]", [1, 1, 0, 0, 2, 2]),
+}
+
+
+@pytest.mark.parametrize("case", FOREIGN)
+def test_files_of_others_are_read(case):
+    name, tasks, shape, text, nodes = FOREIGN[case]
+    job = Job(Site(Torus(shape), tasks))
+    assert parse_mapping(text.encode(), "m", job, None, name).node_of_rank.tolist() == nodes
+    if case != "jax, ids":  # looks like a task map; it must be named
+        assert parse_mapping(text.encode(), "m", job).node_of_rank.tolist() == nodes
+
+
+def test_rankfile_slots_follow_the_processors():
+    job = Job(Site(Torus((2,)), 2), cores=("0-3", "4-7"))
+    own = b"rank 0=node-0 slot=4-7\nrank 1=node-0 slot=0-3\n"
+    foreign = b"rank 0=node-0 slot=1:0-3\nrank 1=node-0 slot=0:0-3\n"
+    for text in (own, foreign):
+        assert parse_mapping(text, "m", job).slot_of_rank.tolist() == [1, 0]
+
+
+RFC_34 = """\
+0 | [[0,1,1,1]]
+0;1 | [[0,2,1,1]]
+0-1 | [[0,1,2,1]]
+0-1;2-3 | [[0,2,2,1]]
+0,2;1,3 | [[0,2,1,2]]
+1;0 | [[1,1,1,1],[0,1,1,1]]
+0-3;4-7;8-11;12-15 | [[0,4,4,1]]
+0,4,8,12;1,5,9,13;2,6,10,14;3,7,11,15 | [[0,4,1,4]]
+0-1,8-9;2-3,10-11;4-5,12-13;6-7,14-15 | [[0,4,2,2]]
+0-1;2-3;4-5;6-7;8-11;12-15 | [[0,4,2,1],[4,2,4,1]]
+0,6;1,7;2,8;3,9;4,10,12,14;5,11,13,15 | [[0,6,1,2],[4,2,1,2]]
+14-15;12-13;10-11;8-9;4-7;0-3 | [[5,1,4,1],[4,1,4,1],[3,1,2,1],[2,1,2,1],[1,1,2,1],[0,1,2,1]]
+0-1;2-3;4-5;6-7;8-9;12-13;10-11;14-15 | [[0,5,2,1],[6,1,2,1],[5,1,2,1],[7,1,2,1]]
+12-15;8-11;4-7;0-3 | [[3,1,4,1],[2,1,4,1],[1,1,4,1],[0,1,4,1]]"""
+
+
+@pytest.mark.parametrize("vector", RFC_34.splitlines())
+def test_flux_task_maps_follow_the_vectors_of_the_rfc(vector):
+    raw, wanted = vector.split(" | ")
+    job = Job(Site(Torus((8,)), 4))
+    mapping = parse_mapping(raw.encode(), "raw", job, None, "flux")
+    assert FORMATS["flux"].write(mapping, job).strip() == wanted
+    back = parse_mapping(wanted.encode(), "map", job, None, "flux")
+    assert np.array_equal(back.node_of_rank, mapping.node_of_rank)
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_task_maps_expand_to_what_they_were_made_of(seed):
+    rng = random.Random(seed)
+    node = [rng.randrange(4) for _ in range(rng.randint(1, 30))]
+    assert expand(blocks(node), 1000) == node
+
+
+def test_pmi_text_of_the_rfc():
+    """RFC 34, section Existing implementations: 4*2 + 2*4 ranks, block and cyclic:2."""
+    assert pmi_process_mapping([0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5]) == "(vector,(0,4,2),(4,2,4))"
+    assert pmi_process_mapping([*range(4)] * 4) == "(vector,(0,4,1),(0,4,1),(0,4,1),(0,4,1))"
+
+
+def test_cray_warns_of_a_long_process_mapping():
+    site = Site(Torus((8, 8, 8)), allocation=Allocation(Torus((8, 8, 8)), np.arange(512)))
+    for seed, warned in ((1, True), (None, False)):
+        mapping = shuffled(site, ProcessGrid(8, 64), seed) if warned else Mapping(
+            site.torus, ProcessGrid(8, 64), 1, np.arange(512), np.zeros(512))
+        warnings = FORMATS["cray"].launch(mapping, Job(site), "MPICH_RANK_ORDER").warnings
+        assert any("1023" in w for w in warnings) == warned
+
+
+def test_cray_refuses_idle_slots_before_used_ones():
+    site = Site(Torus((3,)), 2, idle=True)
+    mapping = Mapping(site.torus, ProcessGrid(2, 1), 2, np.array([0, 1]), np.array([0, 0]))
+    with pytest.raises(MapfileError, match=r"node \(0,\) slot 1 stays idle"):
+        FORMATS["cray"].write(mapping, Job(site))
+
+
+def test_hydra_keeps_runs_of_a_host_together():
+    mapping = Mapping(Torus((2,)), ProcessGrid(4, 1), 3, np.array([1, 1, 0, 1]), np.array([0, 1, 0, 2]))
+    assert FORMATS["hydra"].write(mapping, Job(Site(Torus((2,)), 3))) == "node-1:2\nnode-0:1\nnode-1:1\n"
+
+
+def test_the_jax_program_finds_the_devices(tmp_path):
+    """The printed lines run against stand-in devices with coords and core_on_chip."""
+    job, grid = Job(Site(Torus((2, 2)), 2)), ProcessGrid(2, 4)
+    mapping, path = shuffled(job.site, grid, 4), tmp_path / "order.json"
+    write_mapping(mapping, path, "jax", job)
+
+    class Device:
+        def __init__(self, x, y, core):
+            self.coords, self.core_on_chip = (x, y, 0), core
+
+    class Sharding:
+        Mesh = staticmethod(lambda devices, names: (devices, names))
+
+    class Jax:
+        sharding = Sharding
+        devices = staticmethod(lambda: [Device(x, y, c) for y in range(2) for x in range(2) for c in range(2)])
+
+    code = FORMATS["jax"].launch(mapping, job, path).line.replace("import json, jax, numpy as np", "")
+    space = {"json": json, "np": np, "jax": Jax}
+    exec(code, space)
+    devices, names = space["mesh"]
+    assert devices.shape == (4, 2) and names == ("column", "row")
+    found = [(*d.coords[:2], d.core_on_chip) for d in devices.ravel()]
+    assert found == [(*c, s) for c, s in zip(mapping.coordinates().tolist(), mapping.slot_of_rank.tolist())]
 
 
 GOOD = "".join(f"{x} {y} {z} 0\n" for z in range(3) for y in range(2) for x in range(4))
@@ -53,12 +233,13 @@ BROKEN = {
     "negative": (GOOD.replace("3 1 2 0", "3 -1 2 0"), "line 24: node (3, -1, 2) is outside torus 4x2x3; y must be 0..1"),
     "slot": (GOOD.replace("3 1 2 0", "3 1 2 1"), "line 24: node (3, 1, 2) slot 1: with 1 tasks per node slots are 0..0"),
     "columns": (GOOD.replace("3 1 2 0", "3 1 2"), "line 24: 3 columns, but 4 are needed (x y z t)"),
-    "no number": (GOOD.replace("3 1 2 0", "3 1 two 0"), "line 24 column 3: 'two' is no integer"),
-    "huge number": (GOOD.replace("3 1 2 0", "3 1 2 " + "9" * 500), "line 24 column 4"),
+    "no number": (GOOD.replace("3 1 2 0", "3 1 two 0"), "line 24 column 5: 'two' is no integer"),
+    "huge number": (GOOD.replace("3 1 2 0", "3 1 2 " + "9" * 500), "line 24 column 7"),
     "NUL": (GOOD.replace("3 1 2 0", "3 1 2 0\0"), "line 24: a NUL byte"),
-    "long line": (GOOD.replace("3 1 2 0", "3 1 2 0" + " " * 5000 + "1"), "line 24 is 5008 characters long"),
-    "empty": ("", "is empty; 24 ranks are needed"),
-    "no format": ("<xml/>\n", "the format is not recognised"),
+    "long line": (GOOD.replace("3 1 2 0", "3 1 2 0" + " " * 5000 + "1"), "line 24: 5008 characters long"),
+    "empty": ("", "is empty; one place for each rank is needed"),
+    "only comments": ("# nothing\n", "is empty"),
+    "no format": ("<xml/>\n", "line 1: the format is not recognised"),
 }
 
 
@@ -66,42 +247,168 @@ BROKEN = {
 def test_broken_mapfiles_are_refused(case):
     text, message = BROKEN[case]
     with pytest.raises(MapfileError) as error:
-        parse_mapping(text.encode(), "demo.map", TORUS, GRID, 1)
+        parse_mapping(text.encode(), "demo.map", JOB, GRID)
+    assert message in str(error.value) and "demo.map" in str(error.value)
+
+
+BROKEN_OTHERS = [
+    ("hostfile", "node-1-0", "line 1 column 1: host 'node-1-0' does not end in 3 coordinates"),
+    ("hostfile", "node-9-0-0", "line 1 column 1: node (9, 0, 0) is outside torus 4x2x3; x must be 0..3"),
+    ("hostfile", "node-0-0-0\n  node-0-0-0:0", "line 2 column 3: '0' is no count of ranks"),
+    ("hostfile", "node-0-0-0:x", "line 1 column 1: 'x' is no count of ranks"),
+    ("hostfile", "node-0-0-0:99999999", "line 1: more ranks than the 24 slots"),
+    ("slurm", "node[0-99999999999]", "line 1 column 1: host list 'node[0-99999999999]': range 0-99999999999"),
+    ("slurm", "node[0-1", "brackets that do not match"),
+    ("hydra", "node-0-0-0 slots=2", "line 1 column 1: 'node-0-0-0 slots=2' is no host; one HOST or HOST:COUNT"),
+    ("vcoordfile", "(0,0,0)\n(0,0)", "line 2 column 2: 2 coordinates, but shape 4x2x3 has 3: (x,y,z)"),
+    ("vcoordfile", "(0,0,0)\n  0,0,0", "line 2 column 3: '0,0,0' is no (x,y,z) of a node"),
+    ("vcoordfile", "(0,0,3)", "line 1 column 2: node (0, 0, 3) is outside"),
+    ("cray", "0,1,x", "line 1 column 5: 'x' is no rank"),
+    ("cray", "0,1\n1,2", "line 2: rank 1 is placed already in line 1"),
+    ("cray", "0,2", "line 1: rank 2 is placed, but not rank 1"),
+    ("cray", "0-23,24", "line 1 column 6: more ranks than the 24 slots"),
+    ("cray", "0-999999999999", "line 1 column 1: range 0-999999999999 does not hold 1 to 24 ranks"),
+    ("cray", "5-3", "line 1 column 1: range 5-3"),
+    ("openmpi4", "rank 0=node-0-0-0 slot=0\nrank 0=node-1-0-0 slot=0", "line 2: rank 0 is placed already in line 1"),
+    ("openmpi4", "rank 1=node-0-0-0 slot=0", "line 1: rank 1 is placed, but not rank 0"),
+    ("openmpi4", "rank 0=node-7-0-0 slot=0", "line 1 column 8: node (7, 0, 0) is outside"),
+    ("openmpi5", "rank 0=node-0-0-0 slot=a", "line 1 column 24: slot='a' names no processors"),
+    ("openmpi4", "rank x", "line 1 column 1: 'rank x' is no line of a rankfile"),
+    ("openmpi4", "rank 0=+n24 slot=0", "line 1 column 8: host +n24 is beyond the last of the 24 nodes (+n23)"),
+    ("flux", "[[0,25,1,1]]", "line 1 column 2: block [0, 25, 1, 1] is not possible: nodes are 0..23"),
+    ("flux", "[[0,2,1,99999999999]]", "line 1 column 2: more ranks than the 24 slots"),
+    ("flux", "[[0,2,1]]", "line 1 column 2: a block of a task map is"),
+    ("flux", "[[0,2,1,-1]]", "line 1 column 2: block [0, 2, 1, -1] is not possible"),
+    ("flux", "[[0,1,1,1],\n [0,x", "line 2 column 5: 'x' is not expected"),
+    ("flux", "[[0,1,1,1]", "ends inside a list"),
+    ("flux", "0;1;0-999999999", "line 1 column 5: '0-999999999' is no set of at most 24 ranks"),
+    ("flux", ";".join("0" * 30), "line 1 column 49: more than the 24 nodes"),
+    ("jax", "[[[0,0,0,0]],\n [[0,5,0,0]]]", "line 2 column 3: node (0, 5, 0) is outside"),
+    ("jax", "[" * 50000, "line 1 column 9: a list is not expected here"),
+    ("jax", "[[0,99]]", "line 1 column 2: device 99 is none of 0..23"),
+    ("jax", "[[[0,0,0]]]", "line 1 column 3: a device of torus 4x2x3 is [x,y,z,core]"),
+    ("scotch", "2\n0\t1\n1\t24\n", "line 3 column 1: terminal 24 of vertex 1: terminals of torus 4x2x3 are 0..23"),
+    ("scotch", "3\n0\t1\n1\t2\n", "line 1: says 3 vertices, but 2 lines follow"),
+    ("scotch", "2\n0\t1\n0\t2\n", "line 3: vertex 0 is placed already in line 2"),
+    ("bgq", "0 0 0 0 0 0\n", "five dimensions A B C D E, torus 4x2x3 has 3"),
+]
+
+
+@pytest.mark.parametrize("name, text, message", BROKEN_OTHERS)
+def test_broken_files_of_other_formats_are_refused(name, text, message):
+    with pytest.raises(MapfileError) as error:
+        parse_mapping(text.encode(), "demo.map", JOB, None, name)
     assert message in str(error.value) and "demo.map" in str(error.value)
 
 
 def test_wrong_encoding_is_refused():
     with pytest.raises(MapfileError, match="line 2: byte 0xff is no UTF-8"):
-        parse_mapping(b"0 0 0 0\n\xff\xfe", "demo.map", TORUS, GRID, 1)
+        parse_mapping(b"0 0 0 0\n\xff\xfe", "demo.map", JOB, GRID)
 
 
-@pytest.mark.parametrize("line, message", [("node-1-0", "does not end in 3 coordinates"), ("node-9-0-0", "x must be 0..3"),
-                                           ("node-0-0-0:0", "no count of ranks"), ("node-0-0-0:x", "no count of ranks")])
-def test_broken_hostfiles_are_refused(line, message):
-    with pytest.raises(MapfileError, match=message):
-        parse_mapping(line.encode(), "demo.hosts", TORUS, GRID, 1, "hostfile")
+def test_endless_and_unreadable_files_are_refused(tmp_path):
+    with pytest.raises(MapfileError, match=f"longer than {MAX_BYTES} bytes"):
+        read_mapping("/dev/zero", JOB, GRID)
+    with pytest.raises(MapfileError, match="cannot be read"):
+        read_mapping(tmp_path, JOB, GRID)
+
+
+@pytest.mark.parametrize("name", ["vcoordfile", "rankmap", "jax"])
+def test_shapes_that_a_launcher_cannot_have_are_refused(name):
+    job = Job(Site(Torus((2, 2, 2, 2))))
+    mapping = shuffled(job.site, ProcessGrid(4, 4), 0)
+    with pytest.raises(MapfileError, match="three coordinates"):
+        FORMATS[name].write(mapping, job)
+
+
+def test_unknown_formats_are_refused_with_the_known():
+    with pytest.raises(MapfileError, match="'nix' is unknown; known are bgl, bgq"):
+        format_named("nix")
 
 
 def test_hostfile_counts_stand_for_ranks_in_a_row():
-    mapping = parse_mapping(b"node-1:2\nnode-0:2\n", "h", Torus((2,)), ProcessGrid(2, 2), 2)
+    mapping = parse_mapping(b"node-1:2\nnode-0:2\n", "h", Job(Site(Torus((2,)), 2)), ProcessGrid(2, 2), "hostfile")
     assert mapping.node_of_rank.tolist() == [1, 1, 0, 0] and mapping.slot_of_rank.tolist() == [0, 1, 0, 1]
+
+
+@pytest.mark.parametrize("text, names", [
+    ("a", ["a"]), ("n[0-3]", ["n0", "n1", "n2", "n3"]), ("n[08-11,3],x", ["n08", "n09", "n10", "n11", "n3", "x"]),
+    ("r[0-1]c[1-2]", ["r0c1", "r0c2", "r1c1", "r1c2"]), ("n[5]-ib", ["n5-ib"])])
+def test_compressed_host_lists_expand(text, names):
+    assert expand_hosts(text) == names
+
+
+@pytest.mark.parametrize("text", ["", ",", "n[", "n]", "n[a-b]", "n[3-1]", "n[0-9999999999]", "n[0-9999]m[0-9999]", "[[0-1]]"])
+def test_broken_host_lists_are_refused(text):
+    with pytest.raises(MapfileError):
+        expand_hosts(text)
+
+
+@pytest.mark.parametrize("template, message", [
+    ("node", "gives several nodes one name"), ("n{x}", "gives several nodes one name"), ("n{q}", "'q'"),
+    ("n{x", "not understood"), ("n{node.__class__}", "is none of"), ("n{node:9999999999d}", "is none of"),
+    ("n{node!r}", "is none of")])
+def test_broken_host_templates_are_refused(template, message):
+    with pytest.raises(MapfileError, match="host template") as error:
+        Hosts(TORUS, template).names([0])
+    assert message in str(error.value)
+
+
+def test_host_templates_that_are_ambiguous_are_refused():
+    with pytest.raises(MapfileError, match="is given to two nodes"):
+        Hosts(Torus((2, 11)), "n{x}{y}x{x}").node("n00x0") or Hosts(Torus((12, 12)), "n{x}{y}").node("n00")
 
 
 def test_a_file_that_cannot_be_written_leaves_nothing(tmp_path):
     with pytest.raises(MapfileError, match="cannot be written"):
-        write_mapping(shuffled(TORUS, GRID, 1, 0), tmp_path / "missing" / "demo.map", "bgl")
+        write_mapping(shuffled(JOB.site, GRID, 0), tmp_path / "missing" / "demo.map", "bgl")
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("seed", range(200))
-def test_damaged_files_never_crash(seed):
+def damaged(content, rng):
+    """Bytes replaced, taken out, doubled, cut off."""
+    content = bytearray(content)
+    for _ in range(rng.randint(1, 6)):
+        at, end = (rng.randrange(len(content) + 1) for _ in "ab")
+        kind = rng.randrange(5)
+        if kind == 0:
+            content[at:at + rng.randint(0, 3)] = bytes(rng.randrange(256) for _ in range(rng.randint(0, 4)))
+        elif kind == 1:
+            content[at:at + 1] = rng.choice(b"0123456789-+:,;[](){}=# \n\r\tx\0").to_bytes(1, "big")
+        elif kind == 2:
+            content[at:at] = content[min(at, end):max(at, end)]
+        elif kind == 3:
+            content[at:at] = rng.choice([b"9" * 40, b"-1", b"[" * 30, b"0-99999999", b":999999999", b"\xff\xfe", b"\xe2\x80\xa8"])
+        else:
+            del content[at:at + rng.randint(0, 20)]
+    return bytes(content)
+
+
+@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize("name", FORMATS)
+def test_damaged_files_never_crash(name, named):
     """Any damage is either harmless or a PencilmapError."""
-    rng = random.Random(seed)
-    content = bytearray(GOOD.encode())
-    for _ in range(rng.randint(1, 8)):
-        at = rng.randrange(len(content))
-        content[at:at + rng.randint(0, 3)] = bytes(rng.randrange(256) for _ in range(rng.randint(0, 4)))
-    try:
-        parse_mapping(bytes(content), "demo.map", TORUS, GRID, 1)
-    except PencilmapError:
-        pass
+    job = Job(Site(shape_for(name), 2))
+    grid = ProcessGrid(8, 6)
+    good = FORMATS[name].write(shuffled(job.site, grid, 1), job).encode()
+    refused = 0
+    for seed in range(150):
+        try:
+            parse_mapping(damaged(good, random.Random(f"{name} {seed}")), "demo.map", job, grid, name if named else None)
+        except PencilmapError:
+            refused += 1
+    assert refused > 50
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_long_hostile_files_end_soon(name):
+    """Quadratic readers would take minutes here."""
+    job = Job(Site(shape_for(name), 2))
+    for piece in (b"[", b"(", b"0,", b"0;", b"rank 0=a slot=0,", b"0-1 ", b"a[0-9],", b"\n", b" ", b"((0,0,0", b"{\"map\":["):
+        with pytest.raises(PencilmapError):
+            parse_mapping(piece * (200_000 // len(piece)), "demo.map", job, None, name)
+
+
+def test_line_ends_of_all_systems_count_alike():
+    for end in ("\n", "\r\n", "\r"):
+        assert Document(f"a{end}{end}b{end}".encode(), "m").lines() == [(1, "a"), (3, "b")]

@@ -1,0 +1,83 @@
+"""Plain table of nodes: ``x y z``, ``NAME x y z`` or ``x y z NAME``, one a line, in the order in which the launcher fills them.
+
+A line may also be a name alone whose last numbers are the coordinates. ``#`` starts a comment.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pencilmap.mapper.formats.lines import Document, is_integer, read_document, words
+from pencilmap.mapper.hosts import MAX_NAME, Hosts
+
+
+class NodeTable(NamedTuple):
+    """nodes : int array, node numbers in the order of the file; names : dict from node number to name, {} without names."""
+
+    nodes: np.ndarray
+    names: dict
+
+
+def read_table(path, torus):
+    """The table at a path.
+
+    Raises
+    ------
+    MapfileError
+        Naming file, line and column.
+    """
+    return parse_table(read_document(path), torus)
+
+
+def parse_table(document, torus):
+    """The same for a document.
+
+    >>> from pencilmap.model.torus import Torus
+    >>> parse_table(Document(b"cab7 1 0\\ncab3 0 0\\n", "demo"), Torus((2, 2))).names
+    {1: 'cab7', 0: 'cab3'}
+    """
+    line_of, names, taken = {}, {}, {}
+    for number, line in document.lines():
+        node, name = _entry(document, number, line, torus)
+        if node in line_of:
+            raise document.refuse(f"node {_where(torus, node)} is listed already in line {line_of[node]}; list every usable "
+                                  "node once", number)
+        if name in taken:
+            raise document.refuse(f"host {name} stands already in line {taken[name]}; every node needs its own name", number)
+        line_of[node] = number
+        if name:
+            names[node], taken[name] = name, number
+    if not line_of:
+        raise document.refuse(f"lists no node; write one line of coordinates ({' '.join(torus.axes)}) for each")
+    return NodeTable(np.array(list(line_of), dtype=np.int64), names)
+
+
+def _entry(document, number, line, torus):
+    found, d = words(line), torus.n_dimensions
+    names = [(word, column) for word, column in found if not is_integer(word)]
+    if len(found) == 1 and names:
+        return _from_name(document, number, names[0], torus), names[0][0]
+    if len(names) > 1 or (names and names[0] not in (found[0], found[-1])):
+        raise document.refuse(f"{names[-1][0][:20]!r} is no integer ({' '.join(torus.axes)}, with a name before or behind)", number,
+                              names[-1][1])
+    if len(found) - len(names) != d:
+        raise document.refuse(f"{len(found) - len(names)} coordinates, but torus {torus} has {d} dimensions", number)
+    if names and len(names[0][0]) > MAX_NAME:
+        raise document.refuse(f"a host name of {len(names[0][0])} characters; at most {MAX_NAME} are allowed", number, names[0][1])
+    coordinates = [int(word) for word, _ in found if is_integer(word)]
+    problem = torus.outside(coordinates)
+    if problem:
+        raise document.refuse(problem, number)
+    return int(torus.node(coordinates)), names[0][0] if names else None
+
+
+def _from_name(document, number, word, torus):
+    hosts = Hosts(torus)
+    node = hosts.node(word[0])
+    if node is None:
+        raise document.refuse(hosts.why_not(word[0]), number, word[1])
+    return node
+
+
+def _where(torus, node):
+    return tuple(torus.coordinates(node).tolist())

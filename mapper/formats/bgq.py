@@ -1,0 +1,47 @@
+"""Blue Gene/Q mapfile: line i holds ``A B C D E T`` of rank i; ``#`` starts a comment, blank lines are ignored.
+
+Source: comment in jedbrown/bgq-driver, hlcs/src/runjob/client/options/Documentation.h; used by ``runjob --mapping FILE``.
+The file must be readable by the runjob server; a relative path is taken from ``--cwd``.
+"""
+
+import re
+
+from pencilmap.mapper.formats import bgl
+from pencilmap.mapper.formats.format import Format, Launch, shell
+from pencilmap.model.errors import MapfileError
+
+RANKS_PER_NODE = (1, 2, 4, 8, 16, 32, 64)
+
+
+def write(mapping, job):
+    _check(job)
+    return "# A B C D E T\n" + bgl.write(mapping, job)
+
+
+def read(document, job):
+    _check(job, document)
+    return bgl.read(document, job)
+
+
+def _check(job, document=None):
+    if job.torus.n_dimensions != 5:
+        place = f"{document.label}: " if document else ""
+        raise MapfileError(f"{place}Blue Gene/Q has the five dimensions A B C D E, torus {job.torus} has "
+                           f"{job.torus.n_dimensions}; give a shape such as 4x4x4x4x2, or take format bgl")
+
+
+def looks_like(lines):
+    return bool(re.fullmatch(r"\s*([+-]?\d+\s+){5}[+-]?\d+\s*", lines[0][1]))
+
+
+def launch(mapping, job, path):
+    T = job.site.tasks_per_node
+    needs = [f"a block of shape {job.torus}", "a FILE that the runjob server can read; a relative path is taken from --cwd"]
+    warnings = [] if T in RANKS_PER_NODE else [
+        f"runjob knows {', '.join(map(str, RANKS_PER_NODE))} ranks per node, not {T}"]
+    return Launch(f"runjob --np {mapping.n_tasks} --ranks-per-node {T} --mapping {shell(path)} : {job.program}", tuple(needs),
+                  tuple(warnings))
+
+
+FORMAT = Format("Blue Gene/Q mapfile: A B C D E T of each rank", write, read, looks_like, launch, says_slots=True,
+                proof="documented example: runjob's own help text (bgq-driver)")

@@ -1,0 +1,74 @@
+"""Nested lists of integers with the place of each in the file: the part of JSON that task maps and device lists need.
+
+Own reader because errors must name line and column and because no depth or size of input may hurt; one pass, no recursion.
+"""
+
+import re
+from typing import NamedTuple
+
+from pencilmap.mapper.formats.lines import MAX_DIGITS, MAX_PLACES
+
+_TOKEN = re.compile(r"\s*(?:([\[\](),])|([+-]?[0-9]+)|(.))", re.DOTALL)
+MAX_DEPTH = 8
+
+
+class Leaf(NamedTuple):
+    """An innermost list: its integers, how many lists it lies in (itself counted), its place."""
+
+    values: tuple
+    depth: int
+    line: int
+    column: int
+
+
+def leaves(document, text=None, offset=0):
+    """Innermost lists of a nested list, in order: list of Leaf.
+
+    Raises
+    ------
+    MapfileError
+        With line and column, for anything but brackets, commas and integers.
+    """
+    text = document.text if text is None else text
+    found, depth, values, start, count = [], 0, None, None, 0
+    place = _places(document.text)
+    for token in _TOKEN.finditer(text.rstrip()):
+        bracket, number, other = token.groups()
+        at = place(offset + token.end() - len(token[0].lstrip()))
+        if number:
+            if values is None or len(number) > MAX_DIGITS:
+                raise document.refuse(f"{number[:20]} is not expected here; lists of integers in brackets are needed", *at)
+            values.append(int(number))
+            count += 1
+            if count > 4 * MAX_PLACES:
+                raise document.refuse(f"more than {4 * MAX_PLACES} numbers", *at)
+        elif bracket and bracket in "[(":
+            if depth == MAX_DEPTH or values:
+                raise document.refuse("a list is not expected here", *at)
+            depth, values, start = depth + 1, [], at
+        elif bracket and bracket in "])":
+            if depth == 0:
+                raise document.refuse("closes a list that was never opened", *at)
+            if values is not None and values:
+                found.append(Leaf(tuple(values), depth, *start))
+            depth, values = depth - 1, None
+        elif other:
+            raise document.refuse(f"{other!r} is not expected; lists of integers in brackets are needed", *at)
+    if depth or not found:
+        raise document.refuse("ends inside a list" if depth else "holds no list of integers")
+    return found
+
+
+def _places(text):
+    """Function from an offset to (line, column); offsets must not fall."""
+    state = {"offset": 0, "line": 1, "start": 0}
+
+    def place(offset):
+        newlines = text.count("\n", state["offset"], offset)
+        if newlines:
+            state["line"] += newlines
+            state["start"] = text.rfind("\n", 0, offset) + 1
+        state["offset"] = offset
+        return state["line"], offset - state["start"] + 1
+
+    return place

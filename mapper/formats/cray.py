@@ -1,0 +1,87 @@
+"""Cray MPICH_RANK_ORDER: ranks separated by commas, in the order of the slots, the first node's slots first.
+
+The file permutes ranks over the slots that the job was given; it names no coordinates. So the nodes of the allocation must
+be known in the launcher's order (``--nodes FILE``). Sources: grid_order(1) of the HPE Cray programming environment and the
+ARCHER2 user guide. One line is written for each node; ranges ``a-b`` and any line length are read.
+
+Cray MPICH 9.1.0 aborts in MPI_Init when the encoded PMI_process_mapping is longer than 1023 bytes (public Perlmutter
+defect note); the length is computed and warned of.
+"""
+
+import re
+
+import numpy as np
+
+from pencilmap.mapper.formats.format import Format, Launch, by_rank, shell
+from pencilmap.mapper.formats.taskmap import PMI_LIMIT, pmi_process_mapping
+from pencilmap.model.errors import MapfileError
+
+_WORD = re.compile(r"[^,\s]+")
+_RANKS = re.compile(r"([0-9]{1,12})(?:-([0-9]{1,12}))?")
+
+
+def write(mapping, job):
+    T, position = job.site.tasks_per_node, _positions(mapping, job)
+    order = np.argsort(position)
+    gap = np.flatnonzero(position[order] != np.arange(position.size))
+    if gap.size:
+        i = int(gap[0])
+        where = tuple(job.torus.coordinates(job.site.allocation.nodes[i // T]).tolist())
+        raise MapfileError(f"MPICH_RANK_ORDER fills slots without gaps in the launcher's order, but node {where} slot {i % T} "
+                           "stays idle before others; use every slot, or ask for the nodes that are used only")
+    ranks = order.tolist()
+    return "".join(",".join(map(str, ranks[i:i + T])) + "\n" for i in range(0, len(ranks), T))
+
+
+def _positions(mapping, job):
+    return job.node_index(mapping.node_of_rank) * job.site.tasks_per_node + mapping.slot_of_rank
+
+
+def read(document, job):
+    T, nodes, entries = job.site.tasks_per_node, job.site.allocation.nodes, []
+    for number, line in document.lines(longest=None):
+        for word in _WORD.finditer(line):
+            for rank in _ranks(document, number, word, job.site.n_slots):
+                if len(entries) == job.site.n_slots:
+                    raise document.refuse(f"more ranks than the {job.site.n_slots} slots of {job.site}", number,
+                                          word.start() + 1)
+                i = len(entries)
+                entries.append((rank, int(nodes[i // T]), i % T, number))
+    return by_rank(document, entries)
+
+
+def _ranks(document, number, word, most):
+    found = _RANKS.fullmatch(word[0])
+    if not found:
+        raise document.refuse(f"{word[0][:20]!r} is no rank; ranks a or ranges a-b separated by commas are allowed", number,
+                              word.start() + 1)
+    first, last = int(found[1]), int(found[2] or found[1])
+    if not 0 <= last - first < most:
+        raise document.refuse(f"range {word[0][:40]} does not hold 1 to {most} ranks", number, word.start() + 1)
+    return range(first, last + 1)
+
+
+def looks_like(lines):
+    return bool(re.match(r"\s*[0-9]{1,12}(-[0-9]{1,12})?\s*(,|$)", lines[0][1]))
+
+
+def launch(mapping, job, path):
+    T = job.site.tasks_per_node
+    length = len(pmi_process_mapping(job.node_index(mapping.node_of_rank)))
+    needs = ("MPICH_RANK_REORDER_METHOD=3 and MPICH_RANK_REORDER_FILE in the environment (without the second the file must be "
+             "called MPICH_RANK_ORDER); MPICH_RANK_REORDER_DISPLAY=1 prints what came of it",
+             "the default distribution of srun or aprun, and the nodes in the order of --nodes")
+    warnings = []
+    if length > PMI_LIMIT:
+        warnings.append(f"the encoded PMI_process_mapping of this placement has {length} bytes; Cray MPICH 9.1.0 aborts in "
+                        f"MPI_Init above {PMI_LIMIT} (9.0.1 does not)")
+    if not job.known_order:
+        warnings.append("the launcher's order of the nodes is assumed to be that of the node numbers; read the allocation's "
+                        "coordinates first and give them with --nodes")
+    line = (f"MPICH_RANK_REORDER_METHOD=3 MPICH_RANK_REORDER_FILE={shell(path)} srun -N {-(-mapping.n_tasks // T)} "
+            f"-n {mapping.n_tasks} --ntasks-per-node={T} {job.program}")
+    return Launch(line, needs, tuple(warnings))
+
+
+FORMAT = Format("Cray MPICH_RANK_ORDER: ranks in the order of the allocated slots", write, read, looks_like, launch,
+                says_slots=True, proof="documented examples: grid_order(1) man page, ARCHER2 user guide")

@@ -1,0 +1,99 @@
+"""Flux task map (RFC 34): a JSON array of ``[nodeid, nnodes, ppn, repeat]``; node ids count the job's nodes in order.
+
+Source: flux-framework/rfc, spec_34.rst, whose test vectors are among our tests; flux-run(1), option --taskmap. Read are also
+the object ``{"version": 1, "map": [...]}`` and the raw form ``0-1;2-3`` (ranks of each node).
+"""
+
+import json
+import re
+
+import numpy as np
+
+from pencilmap.mapper.formats.brackets import leaves
+from pencilmap.mapper.formats.format import Format, Launch, Places, by_rank, shell
+from pencilmap.mapper.formats.taskmap import blocks, expand
+
+_BEFORE_MAP = re.compile(r'\s*\{[^\[\]]{0,200}?"map"\s*:\s*')
+_IDSET = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
+
+
+def write(mapping, job):
+    return json.dumps(blocks(job.node_index(mapping.node_of_rank)), separators=(",", ":")) + "\n"
+
+
+def read(document, job):
+    if re.match(r"\s*[\[{]", document.text):
+        return _read_blocks(document, job)
+    return _read_raw(document, job)
+
+
+def _read_blocks(document, job):
+    found = leaves(document, *_unwrapped(document.text))
+    for leaf in found:
+        if leaf.depth != 2 or len(leaf.values) != 4:
+            raise document.refuse("a block of a task map is [nodeid,nnodes,ppn,repeat]", leaf.line, leaf.column)
+        _check_block(document, leaf, job)
+    index, numbers = [], []
+    for leaf in found:
+        more = expand([leaf.values], job.site.n_slots - len(index))
+        index += more
+        numbers += [leaf.line] * len(more)
+        if len(index) > job.site.n_slots:
+            raise document.refuse(f"more ranks than the {job.site.n_slots} slots of {job.site}", leaf.line, leaf.column)
+    return Places(job.site.allocation.nodes[np.array(index, dtype=np.int64)], None, numbers)
+
+
+def _unwrapped(text):
+    """The array inside an object, and where it begins."""
+    before = _BEFORE_MAP.match(text)
+    after = text.rpartition("]")[2].strip()
+    if before and after.endswith("}"):
+        return text[before.end():text.rindex("]") + 1], before.end()
+    return text, 0
+
+
+def _check_block(document, leaf, job):
+    node, n_nodes, per_node, repeat = leaf.values
+    most = job.site.allocation.n_nodes
+    if min(n_nodes, per_node, repeat) < 1 or node < 0 or node + n_nodes > most:
+        raise document.refuse(f"block {list(leaf.values)} is not possible: nodes are 0..{most - 1}, and nnodes, ppn and repeat "
+                              "at least 1", leaf.line, leaf.column)
+
+
+def _read_raw(document, job):
+    entries, node = [], 0
+    nodes, most = job.site.allocation.nodes, job.site.n_slots
+    for number, line in document.lines(longest=None):
+        column = 1
+        for idset in line.split(";"):
+            if node >= nodes.size:
+                raise document.refuse(f"more than the {nodes.size} nodes of {job.site}", number, column)
+            for part in idset.split(","):
+                found = _IDSET.fullmatch(part.strip())
+                first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
+                if not 0 <= last - first < most - len(entries):
+                    raise document.refuse(f"{part.strip()[:20]!r} is no set of at most {most} ranks such as 0-3,8", number,
+                                          column)
+                entries += [(rank, int(nodes[node]), None, number) for rank in range(first, last + 1)]
+                column += len(part) + 1
+            node += 1
+    return by_rank(document, entries)
+
+
+def looks_like(lines):
+    first = lines[0][1].strip()
+    wrapped = re.match(r'\{\s*("version"|"map"|$)', first)
+    return bool(wrapped or re.match(r"\[\s*(\[\s*[0-9]|$)", first) or re.fullmatch(r"[0-9,;\s-]*;[0-9,;\s-]*", first))
+
+
+def launch(mapping, job, path):
+    n_nodes = job.site.allocation.n_nodes
+    warnings = () if job.known_order else (
+        "the order of the job's nodes is assumed to be that of the node numbers; give it with --nodes",)
+    return Launch(f"flux run -N {n_nodes} -n {mapping.n_tasks} --taskmap=manual:\"$(cat {shell(path)})\" {job.program}",
+                  ("node ids count the nodes of the job in the order of its resource set (flux resource list; --nodes)",),
+                  warnings)
+
+
+FORMAT = Format("Flux task map (RFC 34): [nodeid,nnodes,ppn,repeat]", write, read, looks_like, launch, says_slots=False,
+                proof="the 14 test vectors of RFC 34")

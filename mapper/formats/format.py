@@ -1,0 +1,135 @@
+"""What a placement format is, what it may need beside the mapping, and what reading one gives."""
+
+import shlex
+from dataclasses import dataclass, field
+from typing import Callable, NamedTuple
+
+import numpy as np
+
+from pencilmap.mapper.hosts import Hosts
+from pencilmap.model.allocation import Site
+from pencilmap.model.errors import MapfileError
+
+
+class Places(NamedTuple):
+    """Where a file puts each rank, in rank order.
+
+    node : int array, shape (P,)
+    slot : int array, shape (P,), or None where the file does not say it; then the ranks of a node take its slots in order
+    line : list of int, the line that places each rank
+    """
+
+    node: np.ndarray
+    slot: np.ndarray | None
+    line: list
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How a launcher is told to use a file.
+
+    line : the complete command (for JAX: the lines of Python)
+    needs : what must hold or be given beside the file, one sentence each
+    warnings : what can go wrong with this placement, one sentence each
+    """
+
+    line: str
+    needs: tuple = ()
+    warnings: tuple = ()
+
+
+@dataclass(frozen=True)
+class Job:
+    """What the launcher knows beside the placement.
+
+    Parameters
+    ----------
+    site : Site
+        Torus, tasks per node, and the usable nodes in the launcher's order.
+    hosts : Hosts, optional
+        Names of the nodes; ``node-3-0-7`` by default.
+    cores : tuple of str, optional
+        For each slot the processors its task is bound to, as the launcher writes them: ``("0-3", "4-7")``. Slot t is bound
+        to core t by default.
+    program : str
+        What is launched.
+    """
+
+    site: Site
+    hosts: Hosts = None
+    cores: tuple = None
+    program: str = "./a.out"
+    known_order: bool = field(default=None)  # whether the launcher's order of the nodes was read rather than assumed
+
+    def __post_init__(self):
+        if self.hosts is None:
+            object.__setattr__(self, "hosts", Hosts(self.site.torus))
+        if self.cores is None:
+            object.__setattr__(self, "cores", tuple(map(str, range(self.site.tasks_per_node))))
+        if len(self.cores) < self.site.tasks_per_node:
+            raise MapfileError(f"processors for {len(self.cores)} slots are given, but there are "
+                               f"{self.site.tasks_per_node} tasks per node; give processors for every slot")
+        if self.known_order is None:
+            object.__setattr__(self, "known_order", self.site.allocation.order is not None)
+
+    @property
+    def torus(self):
+        return self.site.torus
+
+    def node_index(self, nodes):
+        """Position of nodes in the launcher's order: int array."""
+        position = np.full(self.torus.n_nodes, -1)
+        position[self.site.allocation.nodes] = np.arange(self.site.allocation.n_nodes)
+        return position[nodes]
+
+
+@dataclass(frozen=True)
+class Format:
+    """One line of the table of formats.
+
+    write : (mapping, job) -> text
+    read : (document, job) -> Places
+    looks_like : lines of a document -> bool
+    launch : (mapping, job, path) -> Launch
+    says_slots : whether the file says which slot of a node a rank takes
+    proof : what the syntax rests on: the launcher it was run with here, or the document it was taken from
+    """
+
+    title: str
+    write: Callable
+    read: Callable
+    looks_like: Callable
+    launch: Callable
+    says_slots: bool
+    proof: str
+
+
+def shell(path):
+    """A path as a word of a shell command.
+
+    >>> shell("my map")
+    "'my map'"
+    """
+    return shlex.quote(str(path))
+
+
+def by_rank(document, entries, what="rank"):
+    """Places of entries that name their rank, whatever order they come in.
+
+    Parameters
+    ----------
+    document : Document
+    entries : list of (rank, node, slot or None, line)
+    """
+    line_of = {}
+    for rank, _, _, line in entries:
+        if rank in line_of:
+            raise document.refuse(f"{what} {rank} is placed already in line {line_of[rank]}; every {what} has one place", line)
+        line_of[rank] = line
+    entries = sorted(entries, key=lambda entry: entry[0])
+    for wanted, (rank, _, _, line) in enumerate(entries):
+        if rank != wanted:
+            raise document.refuse(f"{what} {rank} is placed, but not {what} {wanted}; every {what} needs a place", line)
+    ranks, node, slot, line = zip(*entries)
+    slots = None if None in slot else np.array(slot, dtype=np.int64)
+    return Places(np.array(node, dtype=np.int64), slots, list(line))

@@ -1,0 +1,78 @@
+"""Fujitsu K, FX and Fugaku: ``(x,y,z)`` of each rank, in a vcoordfile or a rank-map hostfile.
+
+Line i holds the node of rank i, one to three coordinates in the shape that the job asked for (``pjsub -L node=XxYxZ``), the
+same line again for further ranks of the node. Sources: RIKEN-LQCD/rankmap4d (three coordinates), Melissa and other public
+job scripts (one and two), RIKEN Fugaku user guide 1.49, "Rank assignment". What follows the bracket (``core=``) is skipped.
+"""
+
+import re
+
+import numpy as np
+
+from pencilmap.mapper.formats.format import Format, Launch, Places, shell
+from pencilmap.model.errors import MapfileError
+
+_LINE = re.compile(r"\s*\(\s*([+-]?[0-9]{1,12}(?:\s*,\s*[+-]?[0-9]{1,12})*)\s*\)\s*(core\s*=\s*\S+)?\s*")
+
+
+def write(mapping, job):
+    _check(job)
+    return "".join(f"({','.join(map(str, c))})\n" for c in mapping.coordinates().tolist())
+
+
+def read(document, job):
+    _check(job, f"{document.label}: ")
+    d, rows, numbers = job.torus.n_dimensions, [], []
+    example = f"({','.join(job.torus.axes)})"
+    for number, line in document.lines():
+        found = _LINE.fullmatch(line)
+        if not found:
+            column = len(line) - len(line.lstrip()) + 1
+            raise document.refuse(f"{line.strip()[:40]!r} is no {example} of a node", number, column)
+        row = [int(c) for c in found[1].split(",")]
+        if len(row) != d:
+            raise document.refuse(f"{len(row)} coordinates, but shape {job.torus} has {d}: {example}", number,
+                                  found.start(1) + 1)
+        problem = job.torus.outside(row)
+        if problem:
+            raise document.refuse(problem, number, found.start(1) + 1)
+        rows.append(row)
+        numbers.append(number)
+    return Places(job.torus.node(np.array(rows, dtype=np.int64).reshape(-1, d)), None, numbers)
+
+
+def _check(job, place=""):
+    if job.torus.n_dimensions > 3:
+        raise MapfileError(f"{place}Fujitsu's launcher knows the one to three coordinates of the job's shape, torus {job.torus} "
+                           f"has {job.torus.n_dimensions}; give the shape as pjsub -L node=XxYxZ has it")
+
+
+def looks_like(lines):
+    return bool(_LINE.fullmatch(lines[0][1]))
+
+
+def _shape(job):
+    kind = "torus" if any(job.torus.wrap) else "mesh"
+    return f'#PJM -L "node={"x".join(map(str, job.torus.shape))}:{kind}"'
+
+
+def _common(job):
+    return (f"in the job script: {_shape(job)}", f'in the job script: #PJM --mpi "max-proc-per-node={job.site.tasks_per_node}"')
+
+
+def launch_vcoord(mapping, job, path):
+    return Launch(f"mpiexec -n {mapping.n_tasks} --vcoordfile {shell(path)} {job.program}", _common(job))
+
+
+def launch_rankmap(mapping, job, path):
+    needs = (*_common(job), f'in the job script: #PJM --mpi "rank-map-hostfile={shell(path)}"',
+             'in the job script: #PJM --mpi "rank-map-bynode" (each line places one rank)',
+             "the file must be there when the job is submitted")
+    return Launch(f"mpiexec -n {mapping.n_tasks} {job.program}", needs)
+
+
+VCOORDFILE = Format("Fujitsu vcoordfile: (x,y,z) of each rank", write, read, looks_like, launch_vcoord, says_slots=False,
+                    proof="documented examples: RIKEN-LQCD/rankmap4d and public job scripts")
+RANKMAP = Format("Fujitsu rank-map hostfile: (x,y,z) of each rank", write, read, looks_like, launch_rankmap,
+                 says_slots=False, proof="pjsub options as in the RIKEN user guide and public job scripts; no published body of "
+                 "the file was found, its lines are taken to be those of a vcoordfile")

@@ -1,0 +1,81 @@
+"""JAX device order: the devices of the mesh in logical shape, each by its coordinates and core, as a JSON array.
+
+``[[[x, y, z, core], ...], ...]`` with one list for each row of the grid, so that ``jax.sharding.Mesh`` gets the axes
+("column", "row") in this order. Devices are looked up by ``device.coords`` and ``device.core_on_chip``, since ids depend on
+the slice. Source: jax/_src/mesh_utils.py; the repr of TpuDevice in public logs. Lists of device ids (x fastest, cores of a
+chip first) are read as well.
+"""
+
+import re
+
+import numpy as np
+
+from pencilmap.mapper.formats.brackets import leaves
+from pencilmap.mapper.formats.format import Format, Launch, Places
+from pencilmap.model.errors import MapfileError
+
+PROGRAM = """\
+import json, jax, numpy as np
+place = {{(*d.coords, getattr(d, "core_on_chip", 0)): d for d in jax.devices()}}
+rows = json.load(open({path!r}))
+mesh = jax.sharding.Mesh(np.array([[place[tuple(d)] for d in row] for row in rows]), ("column", "row"))"""
+
+
+def write(mapping, job):
+    _check(job)
+    padding = [0] * (3 - job.torus.n_dimensions)
+    devices = [str([*c, *padding, slot]) for c, slot in zip(mapping.coordinates().tolist(), mapping.slot_of_rank.tolist())]
+    rows = [devices[i:i + mapping.grid.R] for i in range(0, len(devices), mapping.grid.R)]
+    return "[" + ",\n ".join("[" + ",\n  ".join(row) + "]" for row in rows) + "]\n"
+
+
+def read(document, job):
+    _check(job, f"{document.label}: ")
+    found = leaves(document)
+    if found[0].depth < 3:
+        return _read_ids(document, found, job)
+    d, rows = job.torus.n_dimensions, []
+    for leaf in found:
+        if leaf.depth != 3 or len(leaf.values) != 4 or any(leaf.values[d:3]):
+            raise document.refuse(f"a device of torus {job.torus} is [x,y,z,core] with 0 for axes it does not have", leaf.line,
+                                  leaf.column)
+        problem = job.torus.outside(leaf.values[:d])
+        if problem:
+            raise document.refuse(problem, leaf.line, leaf.column)
+        rows.append(leaf.values)
+    table = np.array(rows, dtype=np.int64).reshape(-1, 4)
+    return Places(job.torus.node(table[:, :d]), table[:, 3].copy(), [leaf.line for leaf in found])
+
+
+def _read_ids(document, found, job):
+    T, most, ids, numbers = job.site.tasks_per_node, job.torus.n_nodes * job.site.tasks_per_node, [], []
+    for leaf in found:
+        for number in leaf.values:
+            if not 0 <= number < most:
+                raise document.refuse(f"device {number} is none of 0..{most - 1}", leaf.line, leaf.column)
+        ids += leaf.values
+        numbers += [leaf.line] * len(leaf.values)
+    ids = np.array(ids, dtype=np.int64)
+    return Places(ids // T, ids % T, numbers)
+
+
+def _check(job, place=""):
+    if job.torus.n_dimensions > 3:
+        raise MapfileError(f"{place}JAX devices have up to three coordinates, torus {job.torus} has {job.torus.n_dimensions}")
+
+
+def looks_like(lines):
+    head = "".join(line.strip() for _, line in lines[:3])
+    return bool(re.match(r"\[\s*\[\s*\[\s*-?[0-9]", head))
+
+
+def launch(mapping, job, path):
+    return Launch(PROGRAM.format(path=str(path)),
+                  ("every device of the slice in one process group (jax.distributed.initialize on several hosts)",
+                   f"rows of the grid are the mesh axis \"row\" ({mapping.grid.R}), columns the axis \"column\" "
+                   f"({mapping.grid.C})"))
+
+
+FORMAT = Format("JAX device order: [x,y,z,core] of each device in the shape of the mesh", write, read, looks_like, launch,
+                says_slots=True, proof="documented attributes of TpuDevice; the printed program is run on stand-in devices in "
+                "the tests, no TPU was at hand")

@@ -1,0 +1,43 @@
+"""Machinefile: ``host:k`` in rank order, k ranks in a row on that host; a host may come again further down.
+
+MPICH's Hydra reads it with ``-f``. Intel MPI's ``-f`` uses a repeated host only once, so its ``-machinefile`` is needed.
+Sources: MPICH wiki, "Using the Hydra Process Manager"; Intel MPI developer reference, "Global Hydra options".
+"""
+
+import re
+
+from pencilmap.mapper.formats.format import Format, Launch, shell
+from pencilmap.mapper.formats.hostfile import hosts, read
+
+
+def write(mapping, job):
+    """Runs of one host are one line."""
+    runs = []
+    for name in hosts(mapping, job.hosts):
+        if runs and runs[-1][0] == name:
+            runs[-1][1] += 1
+        else:
+            runs.append([name, 1])
+    return "".join(f"{name}:{count}\n" for name, count in runs)
+
+
+def looks_like(lines):
+    return bool(re.fullmatch(r"\s*[A-Za-z0-9][\w.-]*:[0-9]+\s*", lines[0][1]))
+
+
+def launch_hydra(mapping, job, path):
+    return Launch(f"mpiexec -f {shell(path)} -n {mapping.n_tasks} {job.program}",
+                  ("ssh to the hosts without a password, or -launcher slurm|pbs|... where a batch system starts tasks",
+                   "no -ppn: it would override the file"))
+
+
+def launch_intel(mapping, job, path):
+    return Launch(f"mpiexec.hydra -machinefile {shell(path)} -n {mapping.n_tasks} {job.program}",
+                  ("-machinefile, not -f: -f uses a repeated host only once",
+                   "under a batch system I_MPI_JOB_RESPECT_PROCESS_PLACEMENT=off, or its own distribution wins"))
+
+
+HYDRA = Format("MPICH / Hydra machinefile: host:count in rank order", write, read, looks_like, launch_hydra, says_slots=False,
+               proof="run here with MPICH 4.0.2: tests/launchers/test_hydra.py")
+INTEL = Format("Intel MPI machinefile: host:count in rank order", write, read, looks_like, launch_intel, says_slots=False,
+               proof="documented options: Intel MPI developer reference, global Hydra options; lines as for Hydra")

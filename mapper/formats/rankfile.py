@@ -1,0 +1,93 @@
+"""Open MPI rankfile: ``rank 3=node-1-0 slot=1`` binds a rank to processors of a host.
+
+Processors are numbered logically, as ``lstopo -l`` shows them. ``slot=`` takes ``2``, ``0-3``, ``0,2``, ``1:0-2`` (package 1,
+its cores 0 to 2) and ``0:*``; ``+n2`` is the third host of the allocation. Sources: help file and mpirun(1) of Open MPI
+4.1.4; openpmix/prrte, docs/placement/rankfiles.rst, for version 5, whose lines are the same but whose option is not.
+
+Read back, slots follow from the processors: where every task has the processors of a slot of the job, that slot, otherwise
+the ranks of a node in the order of their first processor.
+"""
+
+import re
+
+import numpy as np
+
+from pencilmap.mapper.formats.format import Format, Launch, by_rank, shell
+
+_LINE = re.compile(r"\s*rank\s+([0-9]{1,12})\s*=\s*(\S+)(?:\s+slots?\s*=\s*(\S(?:.*\S)?))?\s*", re.IGNORECASE)
+_CPUS = re.compile(r"(?:[0-9]{1,9}:)?(?:\*|[0-9]{1,9}(?:-[0-9]{1,9})?)(?:[,;](?:[0-9]{1,9}:)?(?:\*|[0-9]{1,9}(?:-[0-9]{1,9})?))*")
+
+
+def write(mapping, job):
+    hosts = job.hosts.names(mapping.node_of_rank)
+    return "".join(f"rank {rank}={host} slot={job.cores[slot]}\n"
+                   for rank, (host, slot) in enumerate(zip(hosts, mapping.slot_of_rank.tolist())))
+
+
+def read(document, job):
+    entries, cpus = [], {}
+    for number, line in document.lines():
+        found = _LINE.fullmatch(line)
+        if not found:
+            raise document.refuse(f"{line.strip()[:40]!r} is no line of a rankfile; rank 0=HOST slot=CPUS is needed", number,
+                                  len(line) - len(line.lstrip()) + 1)
+        if found[3] and not _CPUS.fullmatch(found[3].replace(" ", "")):
+            raise document.refuse(f"slot={found[3][:30]!r} names no processors; 2, 0-3, 0,2 or 1:0-2 are allowed", number,
+                                  found.start(3) + 1)
+        rank, node = int(found[1]), _node(document, number, found, job)
+        entries.append((rank, node, 0, number))
+        cpus[rank] = (found[3] or "").replace(" ", "")
+    places = by_rank(document, entries)
+    return places._replace(slot=_slots(places.node, [cpus[rank] for rank in range(len(cpus))], job))
+
+
+def _node(document, number, found, job):
+    relative = re.fullmatch(r"\+n([0-9]{1,9})", found[2])
+    if relative:
+        nodes = job.site.allocation.nodes
+        if int(relative[1]) >= nodes.size:
+            raise document.refuse(f"host {found[2]} is beyond the last of the {nodes.size} nodes (+n{nodes.size - 1})", number,
+                                  found.start(2) + 1)
+        return int(nodes[int(relative[1])])
+    node = job.hosts.node(found[2])
+    if node is None:
+        raise document.refuse(job.hosts.why_not(found[2]), number, found.start(2) + 1)
+    return node
+
+
+def _slots(node, cpus, job):
+    """Slots of the ranks from the processors they are bound to, see above."""
+    slot_of = {text: slot for slot, text in enumerate(job.cores)}
+    if all(text in slot_of for text in cpus):
+        return np.array([slot_of[text] for text in cpus], dtype=np.int64)
+    first = [tuple(int(n) for n in re.findall(r"[0-9]+", text)[:2 if ":" in text else 1]) for text in cpus]
+    slot, taken = np.zeros_like(node), {}
+    for rank in sorted(range(len(cpus)), key=lambda r: (first[r], r)):
+        slot[rank] = taken.get(node[rank], 0)
+        taken[node[rank]] = slot[rank] + 1
+    return slot
+
+
+def looks_like(lines):
+    return bool(re.match(r"\s*rank\s+\d+\s*=", lines[0][1], re.IGNORECASE))
+
+
+NEEDS = ("the hosts must be in the job's allocation or named with --host or --hostfile",
+         "processors are numbered logically, as lstopo -l shows them")
+
+
+def launch_4(mapping, job, path):
+    return Launch(f"mpirun -np {mapping.n_tasks} --rankfile {shell(path)} {job.program}",
+                  (*NEEDS, "Open MPI 4; for 5 take format openmpi5 (--rankfile is deprecated there)"))
+
+
+def launch_5(mapping, job, path):
+    return Launch(f"mpirun -np {mapping.n_tasks} --map-by rankfile:file={shell(path)} {job.program}",
+                  (*NEEDS, "Open MPI 5 or prterun; for 4 take format openmpi4"))
+
+
+OPENMPI4 = Format("Open MPI 4 rankfile: host and processors of each rank", write, read, looks_like, launch_4, says_slots=True,
+                  proof="run here with Open MPI 4.1.4: tests/launchers/test_openmpi.py")
+OPENMPI5 = Format("Open MPI 5 / PRRTE rankfile: host and processors of each rank", write, read, looks_like, launch_5,
+                  says_slots=True, proof="documented grammar: openpmix/prrte, docs/placement/rankfiles.rst; the file is the same "
+                  "as Open MPI 4's")

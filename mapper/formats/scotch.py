@@ -1,0 +1,62 @@
+"""Scotch mapping: the number of vertices, then ``vertex<TAB>terminal`` of each; vertices are ranks, terminals node numbers.
+
+Terminals of ``torus3D`` and the like count with the first dimension fastest, as nodes do here. Not a launcher's file: it is
+for comparing with Scotch's own mappings (``scotch_gmap``) by ``scotch_gmtst`` or by ``pencilmap check``. Source: Scotch 7.0
+user's guide, "Mapping files"; tried with 7.0.3.
+"""
+
+import re
+
+from pencilmap.mapper.formats.format import Format, Launch, by_rank, shell
+from pencilmap.mapper.formats.lines import integers, is_integer
+
+
+def write(mapping, job):
+    lines = [f"{rank}\t{node}\n" for rank, node in enumerate(mapping.node_of_rank.tolist())]
+    return f"{len(lines)}\n" + "".join(lines)
+
+
+def read(document, job):
+    lines, entries = document.lines(), []
+    number, head = lines[0]
+    if not is_integer(head.strip()):
+        raise document.refuse(f"{head.strip()[:20]!r} is no number of vertices", number, len(head) - len(head.lstrip()) + 1)
+    for number, line in lines[1:]:
+        rank, node = integers(line, number, document.label, 2, "vertex terminal")
+        if not (0 <= node < job.torus.n_nodes and 0 <= rank):
+            raise document.refuse(f"terminal {node} of vertex {rank}: terminals of torus {job.torus} are "
+                                  f"0..{job.torus.n_nodes - 1}, vertices 0 and more", number, 1)
+        entries.append((rank, node, None, number))
+    if len(entries) != int(head):
+        raise document.refuse(f"says {int(head)} vertices, but {len(entries)} lines follow", lines[0][0])
+    if not entries:
+        raise document.refuse("places no vertex")
+    return by_rank(document, entries, "vertex")
+
+
+def looks_like(lines):
+    return (bool(re.fullmatch(r"\s*[0-9]+\s*", lines[0][1]))
+            and (len(lines) == 1 or bool(re.fullmatch(r"\s*[0-9]+\s+[0-9]+\s*", lines[1][1]))))
+
+
+def architecture(torus):
+    """The target file for a torus: every dimension closed, or every one open, which is all that Scotch knows.
+
+    >>> from pencilmap.model.torus import Torus
+    >>> architecture(Torus((4, 2, 2)))
+    'torus3D 4 2 2'
+    """
+    kind = "torus" if any(torus.wrap) else "mesh"
+    d = torus.n_dimensions
+    shape = [*torus.shape, 1] if d == 1 else list(torus.shape)
+    dims = f"{len(shape)}D" if len(shape) <= 3 else f"XD {len(shape)}"
+    return f"{kind}{dims} {' '.join(map(str, shape))}"
+
+
+def launch(mapping, job, path):
+    return Launch(f"echo '{architecture(job.torus)}' > target.tgt && scotch_gmtst graph.grf target.tgt {shell(path)}",
+                  ("a source graph.grf of the communication; pencilmap check reads what scotch_gmap writes",))
+
+
+FORMAT = Format("Scotch mapping: vertex and terminal", write, read, looks_like, launch, says_slots=False,
+                proof="run here with scotch_gmtst 7.0.3: tests/launchers/test_scotch.py")

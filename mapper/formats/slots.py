@@ -1,0 +1,45 @@
+"""What goes for all files: ranks of a node in order, every rank once, every slot once."""
+
+import numpy as np
+
+
+def slots_in_order(node):
+    """Ranks of one node take its slots in the order in which they are listed.
+
+    >>> slots_in_order(np.array([4, 2, 4, 4])).tolist()
+    [0, 0, 1, 2]
+    """
+    order = np.argsort(node, kind="stable")
+    first = np.searchsorted(node[order], node[order])
+    slot = np.empty_like(node)
+    slot[order] = np.arange(node.size) - first
+    return slot
+
+
+def check_count(document, places, grid):
+    """Refuse a file of more or fewer ranks than the grid."""
+    P, found = grid.n_tasks, len(places.line)
+    if found > P:
+        raise document.refuse(f"rank {P} is one too many; grid {grid} has {P} ranks, the file places {found}", places.line[P])
+    if found < P:
+        raise document.refuse(f"ends after rank {found - 1}; grid {grid} needs {P} ranks")
+
+
+def check_slots(document, places, slot, job):
+    """Refuse a slot outside its node, and two ranks on one slot."""
+    node, number, T = places.node, places.line, job.site.tasks_per_node
+    outside = np.flatnonzero((slot < 0) | (slot >= T))
+    if outside.size:
+        r = outside[0]
+        where = tuple(job.torus.coordinates(node[r]).tolist())
+        raise document.refuse(f"node {where} slot {slot[r]}: with {T} tasks per node slots are 0..{T - 1}; correct the line or "
+                              "give more tasks per node", number[r])
+    place = node * T + slot
+    order = np.argsort(place, kind="stable")
+    twice = order[1:][place[order][1:] == place[order][:-1]]
+    if twice.size:
+        second = int(twice.min())
+        first = int(np.flatnonzero(place == place[second])[0])
+        where = tuple(job.torus.coordinates(node[second]).tolist())
+        raise document.refuse(f"rank {second} takes node {where} slot {slot[second]}, which rank {first} in line "
+                              f"{number[first]} already has; every slot takes one rank", number[second])

@@ -1,0 +1,66 @@
+"""Task maps: which node each rank is on, as blocks of (node, nodes, ranks on each, repeats).
+
+This is RFC 34 of Flux (flux-framework/rfc, spec_34.rst) and, without the repeats, the PMI-1 key ``PMI_process_mapping``
+(RFC 13), which MPICH and Cray MPICH hand to every rank.
+"""
+
+import numpy as np
+
+PMI_LIMIT = 1023
+
+
+def blocks(node):
+    """The blocks of a sequence of nodes, one for each rank: list of [node, nodes, ranks on each, repeats].
+
+    >>> blocks([0, 1, 0, 1]), blocks([1, 0]), blocks([0, 0, 1, 1, 2, 2, 2])
+    ([[0, 2, 1, 2]], [[1, 1, 1, 1], [0, 1, 1, 1]], [[0, 2, 2, 1], [2, 1, 3, 1]])
+    """
+    found = []
+    for node, n_nodes, per_node in pmi_blocks(node):
+        if found and found[-1][:3] == [node, n_nodes, per_node]:
+            found[-1][3] += 1
+        else:
+            found.append([node, n_nodes, per_node, 1])
+    return found
+
+
+def pmi_blocks(node):
+    """The same without repeats: list of (node, nodes, ranks on each)."""
+    found = []
+    for node, count in _runs(node):
+        if found and found[-1][2] == count and found[-1][0] + found[-1][1] == node:
+            found[-1][1] += 1
+        else:
+            found.append([node, 1, count])
+    return [tuple(block) for block in found]
+
+
+def _runs(node):
+    node = np.asarray(node, dtype=np.int64)
+    starts = np.flatnonzero(np.concatenate([[True], np.diff(node) != 0])) if node.size else node
+    return zip(node[starts].tolist(), np.diff(np.append(starts, node.size)).tolist())
+
+
+def pmi_process_mapping(node):
+    """The text of the PMI key.
+
+    >>> pmi_process_mapping([0, 0, 1, 1])
+    '(vector,(0,2,2))'
+    """
+    return f"(vector,{','.join('(%d,%d,%d)' % block for block in pmi_blocks(node))})"
+
+
+def expand(blocks, limit):
+    """Node of each rank, at most `limit` + 1 of them: the inverse of `blocks`.
+
+    >>> expand([[0, 2, 1, 2]], 10)
+    [0, 1, 0, 1]
+    """
+    found = []
+    for node, n_nodes, per_node, repeat in blocks:
+        for _ in range(repeat):
+            for n in range(node, node + n_nodes):
+                found += [n] * min(per_node, limit + 1 - len(found))
+                if len(found) > limit:
+                    return found
+    return found

@@ -1,0 +1,135 @@
+"""Names of nodes: the words launchers use for what the model numbers."""
+
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from string import Formatter
+
+import numpy as np
+
+from pencilmap.model.errors import MapfileError
+from pencilmap.model.torus import Torus
+
+MAX_NAME = 255
+
+
+@dataclass(frozen=True, eq=False)
+class Hosts:
+    """Host name of every node, by a template or by a table.
+
+    Without either, names carry the coordinates: ``node-3-0-7``, which is how the simulated torus calls its hosts; read
+    back, any name will do whose last numbers are coordinates.
+
+    Parameters
+    ----------
+    torus : Torus
+    template : str, optional
+        With fields for the axes and ``node`` for the node's number, e.g. ``nid{node:05d}`` or ``r{x}c{y:02d}n{z}``.
+    table : dict of int to str, optional
+        Names of some or all nodes.
+
+    Raises
+    ------
+    MapfileError
+        When a template has unknown fields, or a name is given twice.
+
+    Examples
+    --------
+    >>> hosts = Hosts(Torus((4, 2)), "n{y}{x:02d}")
+    >>> hosts.names([5]), hosts.node("n101"), hosts.node("n101.site.org"), hosts.node("m")
+    (['n101'], 5, 5, None)
+    >>> Hosts(Torus((4, 2))).node("cab-3-1")
+    7
+    """
+
+    torus: Torus
+    template: str = None
+    table: dict = field(default=None, repr=False)
+
+    def __post_init__(self):
+        if self.template is not None:
+            _check_template(self.template, self.torus)
+        if self.table is not None:
+            _check_names(self.table.values())
+
+    @property
+    def is_default(self):
+        return self.template is None and self.table is None
+
+    def names(self, nodes):
+        """Names of nodes: list of str, in the order given."""
+        nodes = np.asarray(nodes, dtype=np.int64)
+        if self.table is not None:
+            return [self._listed(n) for n in nodes.tolist()]
+        coordinates = self.torus.coordinates(nodes).tolist()
+        if self.template is None:
+            return ["node-" + "-".join(map(str, c)) for c in coordinates]
+        return [self.template.format(node=n, **dict(zip(self.torus.axes, c))) for n, c in zip(nodes.tolist(), coordinates)]
+
+    def node(self, name):
+        """Number of the node of that name, with or without its domain; None when no node is called so."""
+        if self.is_default:
+            coordinates = self.coordinates_in(name)
+            inside = coordinates is not None and self.torus.outside(coordinates) is None
+            return int(self.torus.node(coordinates)) if inside else None
+        return self._numbers.get(name, self._numbers.get(name.partition(".")[0]))
+
+    def why_not(self, name):
+        """The sentence that says why `node` found none."""
+        if self.is_default:
+            coordinates, d = self.coordinates_in(name), self.torus.n_dimensions
+            return self.torus.outside(coordinates) if coordinates else (
+                f"host {name[:40]!r} does not end in {d} coordinates of torus {self.torus}; names such as "
+                f"{self.names([0])[0]} are needed, or --hosts to say what the nodes are called")
+        example = self.names([next(iter(self.table))])[0] if self.table else self.names([0])[0]
+        return f"host {name[:40]!r} is no node of torus {self.torus}; its nodes are called {example} and so on"
+
+    def coordinates_in(self, name):
+        """The last numbers of a name, one for each dimension, or None when there are not as many."""
+        found = [int(c) for c in re.findall(r"[0-9]{1,12}", name.partition(".")[0])[-self.torus.n_dimensions:]]
+        return found if len(found) == self.torus.n_dimensions else None
+
+    def _listed(self, node):
+        if node not in self.table:
+            where = tuple(self.torus.coordinates(node).tolist())
+            raise MapfileError(f"node {where} has no host name; the list given with --hosts must name every node that is used")
+        return self.table[node]
+
+    @cached_property
+    def _numbers(self):
+        nodes = np.arange(self.torus.n_nodes) if self.table is None else np.array(list(self.table))
+        names = self.names(nodes)
+        number = dict(zip(names, nodes.tolist()))
+        if len(number) < len(names):
+            _check_names(names)
+        return number
+
+
+def _check_template(template, torus):
+    known = (*torus.axes, "node")
+    try:
+        fields = [(name, f"{spec}{conversion and f'!{conversion}' or ''}")
+                  for _, name, spec, conversion in Formatter().parse(template) if name is not None]
+    except ValueError as error:
+        raise MapfileError(f"host template {template[:60]!r} is not understood: {error}; {_fields(torus)}") from error
+    for name, spec in fields:
+        if name not in known or not re.fullmatch(r"(0?[0-9]{1,2})?d?", spec):
+            raise MapfileError(f"host template {template[:60]!r}: field {name[:20]!r}:{spec[:20]!r} is none of "
+                               f"{', '.join(known)} with a width such as 03d; {_fields(torus)}")
+    used = {name for name, _ in fields}
+    needed = {axis for axis, n in zip(torus.axes, torus.shape) if n > 1}
+    if "node" not in used and not needed <= used:
+        raise MapfileError(f"host template {template[:60]!r} gives several nodes one name; {_fields(torus)}")
+
+
+def _fields(torus):
+    axes = "".join("{%s}" % axis for axis in torus.axes)
+    return f"use a field for each axis, e.g. n-{axes}, or the node's number, e.g. nid{{node:05d}}"
+
+
+def _check_names(names):
+    seen = set()
+    for name in names:
+        if name in seen:
+            raise MapfileError(f"host name {name[:40]!r} is given to two nodes; every node needs its own")
+        seen.add(name)
