@@ -1,0 +1,68 @@
+"""Placements on jobs with holes: the launcher's order by definition, and products refused where they cannot be."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pencilmap.mapper.placements import place
+from pencilmap.model.allocation import Allocation, Site
+from pencilmap.model.errors import AllocationError, PlacementError
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.product import Product
+from pencilmap.model.torus import Torus
+
+TORUS = Torus((3, 2, 2))
+
+
+def places(mapping):
+    return list(zip(mapping.node_of_rank.tolist(), mapping.slot_of_rank.tolist()))
+
+
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(st.permutations(range(12)), st.integers(1, 12), st.integers(1, 3), st.integers(0, 5))
+def test_default_fills_the_usable_nodes_in_the_order_of_the_launcher(order, kept, tasks_per_node, n_idle):
+    nodes = order[:kept]
+    site = Site(TORUS, tasks_per_node, Allocation(TORUS, nodes), idle=True)
+    grid = ProcessGrid(max(1, site.n_slots - n_idle), 1)
+    slots = range(tasks_per_node)
+    assert places(place("default", site, grid)) == [(n, t) for t in slots for n in nodes][:grid.n_tasks]
+    assert places(place("default:nt", site, grid)) == [(n, t) for t in slots for n in nodes][:grid.n_tasks]
+    assert places(place("default:tn", site, grid)) == [(n, t) for n in nodes for t in slots][:grid.n_tasks]
+    assert places(place("default:txyz", site, grid)) == [(n, t) for n in sorted(nodes) for t in slots][:grid.n_tasks]
+    by_z = sorted(nodes, key=lambda n: TORUS.coordinates(n).tolist())       # x is the slowest
+    assert places(place("default:zyxt", site, grid)) == [(n, t) for t in slots for n in by_z][:grid.n_tasks]
+
+
+def test_without_a_list_the_launcher_follows_the_node_numbers():
+    site, grid = Site(TORUS, 2), ProcessGrid(4, 6)
+    assert places(place("default", site, grid)) == places(place("default:xyzt", site, grid))
+    assert places(place("default:tn", site, grid)) == places(place("default:txyz", site, grid))
+
+
+PRODUCTS = ["best", "line", "plane:xy", "box:3x1x1", "digits:x=r3"]
+
+
+@pytest.mark.parametrize("text", PRODUCTS)
+def test_products_need_the_whole_torus(text):
+    whole = Site(TORUS, allocation=Allocation(TORUS, np.random.default_rng(5).permutation(12)))
+    grid = ProcessGrid(6, 2) if text == "plane:xy" else ProcessGrid(3, 4)
+    assert isinstance(place(text, whole, grid), Product)
+    holes = Site(TORUS, allocation=Allocation(TORUS, range(9)))
+    with pytest.raises(PlacementError, match="9 of 12 nodes are usable; take default"):
+        place(text, holes, ProcessGrid(3, 3))
+    with pytest.raises(PlacementError, match="leaves 3 of 12 idle; take default"):
+        place(text, Site(TORUS, idle=True), ProcessGrid(3, 3))
+
+
+def test_files_may_use_only_usable_nodes(tmp_path):
+    path = tmp_path / "job.map"
+    path.write_text("0 0 0 0\n2 1 1 0\n")
+    assert places(place(f"file:{path},bgl", Site(TORUS, allocation=Allocation(TORUS, [11, 0])), ProcessGrid(2, 1))) == [(0, 0), (11, 0)]
+    with pytest.raises(AllocationError, match=r"rank 1 on node \(2, 1, 1\)"):
+        place(f"file:{path},bgl", Site(TORUS, allocation=Allocation(TORUS, [1, 0])), ProcessGrid(2, 1))
+
+
+def test_unknown_orders_are_refused():
+    with pytest.raises(PlacementError, match="nt or tn"):
+        place("default:ntx", Site(TORUS), ProcessGrid(3, 4))

@@ -1,0 +1,95 @@
+"""Usable nodes: order, failures, what is refused, and traffic that crosses the nodes of others."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pencilmap.model.allocation import Allocation, Site, parse_nodes
+from pencilmap.model.errors import AllocationError, GridError
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.mapping import Mapping
+from pencilmap.model.predict import predict
+from pencilmap.model.torus import Torus
+
+TORUS = Torus((4, 3, 2))
+
+
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(st.permutations(range(24)), st.integers(1, 23), st.integers(0, 24))
+def test_failed_nodes_leave_the_others_in_their_order(order, kept, n_failed):
+    order = order[:kept]
+    failed = sorted(order)[:min(n_failed, kept - 1)]
+    left = Allocation(TORUS, order).without(failed)
+    assert left.nodes.tolist() == [n for n in order if n not in failed]
+    assert left.is_usable().sum() == left.n_nodes and left.is_usable()[left.nodes].all()
+    assert not left.is_complete
+
+
+def test_everything_is_the_order_of_the_node_numbers():
+    assert Allocation(TORUS).nodes.tolist() == list(range(24)) and Allocation(TORUS).is_complete
+    assert Allocation(TORUS, range(23, -1, -1)).is_complete
+
+
+@pytest.mark.parametrize("order, message", [
+    ([], "at least one"), ([24], "0..23"), ([-1], "0..23"), ([5, 3, 5], r"\(1, 1, 0\) is listed twice")])
+def test_impossible_allocations_are_refused(order, message):
+    with pytest.raises(AllocationError, match=message):
+        Allocation(TORUS, np.array(order, dtype=np.int64))
+
+
+def test_nodes_that_are_not_allocated_cannot_fail():
+    with pytest.raises(AllocationError, match=r"\(3, 2, 1\) is not among the 2 nodes"):
+        Allocation(TORUS, [0, 1]).without([0, 23])
+
+
+def test_a_job_cannot_lose_all_of_its_nodes():
+    with pytest.raises(AllocationError, match="at least one"):
+        Allocation(TORUS, [0, 1]).without([0, 1])
+
+
+def test_lists_of_coordinates_name_the_nodes():
+    nodes = parse_nodes("1-2-0, 0-0-1", TORUS)
+    assert TORUS.coordinates(nodes).tolist() == [[1, 2, 0], [0, 0, 1]]
+
+
+@pytest.mark.parametrize("text, message", [
+    ("1-2", "2 coordinates"), ("1-2-x", "not understood"), ("", "not understood"), ("1-2-0,", "not understood"),
+    ("1--2-0", "not understood")])
+def test_wrong_lists_of_coordinates_are_refused(text, message):
+    with pytest.raises(AllocationError, match=message):
+        parse_nodes(text, TORUS)
+
+
+def test_a_site_counts_the_slots_of_usable_nodes():
+    site = Site(TORUS, 3, Allocation(TORUS, [7, 2, 9, 4]))
+    assert site.n_slots == 12 and "4 of 24 nodes" in str(site)
+    site.check_grid(ProcessGrid(3, 4))
+    for grid in (ProcessGrid(3, 3), ProcessGrid(3, 5)):
+        with pytest.raises(GridError, match="12 slots"):
+            site.check_grid(grid)
+    Site(TORUS, 3, site.allocation, idle=True).check_grid(ProcessGrid(3, 3))
+    with pytest.raises(GridError):
+        Site(TORUS, 3, site.allocation, idle=True).check_grid(ProcessGrid(3, 5))
+
+
+def test_a_site_refuses_what_does_not_belong_to_it():
+    with pytest.raises(AllocationError, match="at least 1"):
+        Site(TORUS, 0)
+    with pytest.raises(AllocationError, match="not of 4x4"):
+        Site(Torus((4, 4)), allocation=Allocation(TORUS))
+
+
+def test_ranks_on_nodes_of_others_are_found():
+    site = Site(TORUS, allocation=Allocation(TORUS, [0, 1, 2, 3]))
+    site.check_mapping(Mapping(TORUS, ProcessGrid(2, 2), 1, [3, 1, 2, 0], [0] * 4))
+    with pytest.raises(AllocationError, match=r"rank 2 on node \(0, 1, 0\)"):
+        site.check_mapping(Mapping(TORUS, ProcessGrid(2, 2), 1, [3, 1, 4, 0], [0] * 4))
+
+
+def test_messages_cross_the_nodes_of_others():
+    """Two tasks across a ring of four: each sends one unit, half of it each way round, over nodes that hold no task."""
+    ring = Torus((4,))
+    prediction = predict(Mapping(ring, ProcessGrid(2, 1), 1, [0, 2], [0, 0]))
+    assert prediction.row.load == (pytest.approx(4 * 0.5 * 4 / 4),)   # 4 load N / D_T; D_T = 4 units, 2 of them stay at home
+    assert prediction.certificate is None
