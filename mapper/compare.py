@@ -1,7 +1,7 @@
 """Predictions beside what was measured: run records of real and simulated runs, and the published table."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -9,12 +9,13 @@ from statistics import median
 
 import numpy as np
 
-from pencilmap.mapper.placements import as_mapping, place
+from pencilmap.mapper.placements import place
 from pencilmap.model.allocation import Site
+from pencilmap.model.costs import Costs
 from pencilmap.model.errors import PencilmapError, RecordError
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
-from pencilmap.model.machine import load_machine
+from pencilmap.model.machine import COSTS, costs_of, load_machine
 from pencilmap.model.predict import predict
 from pencilmap.model.published import bluegene_l_512
 from pencilmap.model.torus import parse_torus
@@ -28,8 +29,10 @@ SCHEMA = "pencilmap-run-record/1"
 class Comparison:
     """One exchange, predicted and measured.
 
-    measured_s is the median over the repetitions of the slowest rank. link_bandwidth is eq. 16 solved for B with the
-    paper's m: m D_T / (4 N t), bytes per second, in the dimension that bounds the exchange.
+    predicted_s is the time of the busiest link, full_s that of all terms of the time model (`pencilmap.model.timing`); ratio
+    and full_ratio are measured over predicted. measured_s is the median over the repetitions of the slowest rank.
+    link_bandwidth is eq. 16 solved for B with the paper's m: m D_T / (4 N t), bytes per second, in the dimension that bounds
+    the exchange.
     """
 
     source: str
@@ -48,9 +51,14 @@ class Comparison:
     link_bandwidth: float | None
     busiest: str | None
     note: str = ""
+    full_s: float | None = None
+
+    @property
+    def full_ratio(self):
+        return self.measured_s / self.full_s if self.full_s and self.measured_s > 0 else None
 
     def as_dict(self):
-        return {**self.__dict__, "spread": list(self.spread)}
+        return {**self.__dict__, "spread": list(self.spread), "full_ratio": self.full_ratio}
 
 
 def compare_records(records, source):
@@ -107,7 +115,7 @@ def _validator():
 
 def _compare_record(record, source):
     transform = Transform(*record["size"])
-    prediction, note = _prediction_of(record, transform)
+    prediction, note = prediction_of_record(record)
     labels = record["labels"]
     for name in ("row", "column"):
         samples = record["phases"][f"exchange_{name}"]["max_s"]
@@ -124,7 +132,7 @@ def _row(source, network, prediction, name, grid, transform, measured, spread, p
         prediction.tasks_per_node if prediction else 0, "x".join(map(str, grid)), placement, str(transform), name,
         float(max(exchange.m)) if exchange else None, predicted, measured, spread,
         measured / predicted if timed else None, _bandwidth(exchange, prediction, transform, measured) if timed else None,
-        str(exchange.busiest) if exchange and exchange.busiest else None, note)
+        str(exchange.busiest) if exchange and exchange.busiest else None, note, exchange and exchange.time_s)
 
 
 def _bandwidth(exchange, prediction, transform, measured):
@@ -134,12 +142,25 @@ def _bandwidth(exchange, prediction, transform, measured):
     return float(exchange.m[i]) * transform.total_bytes / (4 * torus.n_nodes * measured)
 
 
-def _prediction_of(record, transform):
-    """Prediction for the placement in the record, or None and the reason."""
-    placement, labels = record["placement"], record["labels"]
+def prediction_of_record(record, **changes):
+    """Prediction for the placement that the ranks of a run really had.
+
+    Parameters
+    ----------
+    record : dict
+        A run record.
+    **changes
+        bandwidth (tuple of bytes per second) or costs (`Costs`) in place of what the labels of the record say.
+
+    Returns
+    -------
+    (Prediction or None, str)
+        None where the run does not know its torus; what to know of the prediction, or the reason why there is none.
+    """
+    placement, labels, transform = record["placement"], record["labels"], Transform(*record["size"])
     if placement["torus"] is None or any(r["coordinate"] is None for r in placement["ranks"]):
         return None, "the run does not know its torus: give --machine-torus and a placement to the runner"
-    bandwidth = _bandwidths(labels)
+    bandwidth = changes.get("bandwidth", _bandwidths(labels))
     shape = parse_torus(placement["torus"])
     rates = None if bandwidth is None else bandwidth * (shape.n_dimensions if len(bandwidth) == 1 else 1)
     torus = parse_torus(placement["torus"], bandwidth=rates)
@@ -148,7 +169,14 @@ def _prediction_of(record, transform):
         if placement["coordinate_source"] == "assumed" else ""
     if rates is None:
         note = "no bandwidth: label the run machine=NAME or link_bandwidth='148 MB/s'"
-    return predict(mapping, transform), note
+    return predict(mapping, transform, costs=changes.get("costs", _costs(labels))), note
+
+
+def _costs(labels):
+    """Figures of the labels, and those of the machine unless its network was simulated, which charges nothing by itself."""
+    real = "machine" in labels and labels.get("network") != "simulated"
+    costs = load_machine(labels["machine"]).costs if real else Costs()
+    return replace(costs, **costs_of({key: labels[key] for key in COSTS if key in labels}))
 
 
 def _bandwidths(labels):
@@ -171,18 +199,19 @@ def _mapping_of(record, torus, name):
 
 
 def compare_published():
-    """Every published cell of Blue Gene/L beside the prediction; for totals the prediction is the communication alone."""
+    """Every published cell of Blue Gene/L beside the prediction; of totals only the full time has the FFTs in it."""
     machine = load_machine("bluegene-l")
-    return [_published_row(cell, _published_prediction(machine.torus, cell)) for cell in bluegene_l_512()]
+    return [_published_row(cell, prediction_of_cell(cell, machine.torus, machine.costs)) for cell in bluegene_l_512()]
 
 
-def _published_prediction(torus, cell):
-    return _predict_cached(torus, cell.placement, cell.grid, cell.tasks_per_node, cell.transform)
+def prediction_of_cell(cell, torus, costs=Costs()):
+    """Prediction for a cell of a published table."""
+    return _predict_cached(torus, cell.placement, cell.grid, cell.tasks_per_node, cell.transform, costs)
 
 
 @lru_cache(maxsize=256)
-def _predict_cached(torus, placement, grid, tasks_per_node, transform):
-    return predict(as_mapping(place(placement, Site(torus, tasks_per_node), grid), placement), transform)
+def _predict_cached(torus, placement, grid, tasks_per_node, transform, costs):
+    return predict(place(placement, Site(torus, tasks_per_node), grid), transform, costs=costs)
 
 
 def _published_row(cell, prediction):
@@ -191,7 +220,7 @@ def _published_row(cell, prediction):
         predicted = prediction.t_s
         return Comparison(source, "published", str(prediction.torus), cell.tasks_per_node, str(cell.grid), cell.placement,
                           str(cell.transform), "total", None, predicted, cell.time_s, (cell.time_s,) * 2,
-                          cell.time_s / predicted, None, None, "communication alone; the FFTs are not in the prediction")
+                          cell.time_s / predicted, None, None, "the FFTs are in the full time only", prediction.total_s)
     return _row(source, "published", prediction, cell.phase, (cell.grid.R, cell.grid.C), cell.transform, cell.time_s,
                 (cell.time_s,) * 2, cell.placement, _what_the_bound_leaves_out(cell))
 

@@ -225,7 +225,8 @@ def _build(data):
     rates = rate if isinstance(rate, list) else [rate] * shape.n_dimensions
     torus = Torus(shape.shape, shape.wrap, tuple(parse(r, "byte/s") for r in rates),
                   figures["cables"].value if "cables" in figures else None, data.get("axes"))
-    return Machine(data["name"], data["title"], torus, figures["tasks_per_node"].value, figures, _costs(figures),
+    return Machine(data["name"], data["title"], torus, figures["tasks_per_node"].value, figures,
+                   Costs(**costs_of({key: figure.value for key, figure in figures.items()})),
                    _partitions(figures.get("partition"), torus))
 
 
@@ -243,13 +244,24 @@ COSTS = {  # key of the file: field of Costs, unit (None: a bare number), name i
 NAMES = {"link_bandwidth": "link bandwidth"} | {key: name for key, (_, _, name) in COSTS.items()}
 
 
-def _costs(figures):
+def costs_of(values):
+    """Fields of `Costs` from figures as a machine file writes them.
+
+    Parameters
+    ----------
+    values : dict of str to str or float
+        Some keys of `COSTS` and their values with units.
+
+    Examples
+    --------
+    >>> costs_of({"message_cost": "2 us", "contention": 0.5})
+    {'message_cost_s': 2e-06, 'contention': 0.5}
+    """
     found = {}
     for key, (field_name, unit, _) in COSTS.items():
-        if key in figures:
-            value = figures[key].value
-            found[field_name] = float(value) if unit is None else parse(value, unit)
-    return Costs(**found)
+        if key in values:
+            found[field_name] = parse(str(values[key]), unit or "dimensionless")
+    return found
 
 
 def _partitions(figure, torus):
