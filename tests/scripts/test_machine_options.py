@@ -1,0 +1,124 @@
+"""The options that name the machine and its nodes, and the command `machines`."""
+
+import re
+
+import pytest
+
+from pencilmap.model.machine import machine_names
+
+BGL = ("--machine", "bluegene-l")
+FAILED = "1-2-3,0-0-4,7-7-7,7-7-6,7-7-5,7-7-4,1-1-1,2-2-2"
+
+
+def refused(run, *arguments):
+    status, out, err = run(*arguments)
+    assert status == 2 and out == ""
+    return err
+
+
+def test_machines_marks_what_is_uncertain(pencilmap):
+    status, out, _ = pencilmap("machines")
+    assert status == 0 and "* not certain" in out
+    line = {name: next(text for text in out.splitlines() if text.startswith(name + " ")) for name in machine_names()}
+    assert "62 GB/s *" in line["tpu-v2"] and "148 MB/s *" not in line["bluegene-l"] and "148 MB/s" in line["bluegene-l"]
+
+
+def test_machines_json_has_costs_and_uncertain_keys(pencilmap_json):
+    found = {m["name"]: m for m in pencilmap_json("machines")}
+    assert list(found) == machine_names()
+    assert found["fugaku"]["uncertain"] == ["shape", "partition"]
+    assert found["fugaku"]["costs"]["injection_per_node"] == 40.8e9
+
+
+@pytest.mark.parametrize("name", machine_names())
+def test_one_machine_shows_every_figure_with_its_source(pencilmap, pencilmap_json, name):
+    figures = pencilmap_json("machines", name)["figures"]
+    assert all(f["source"] for f in figures.values())
+    status, out, _ = pencilmap("machines", name)
+    assert status == 0 and all(key in out for key in figures) and ("NO" in out) == any(not f["certain"] for f in figures.values())
+
+
+def test_partitions_of_a_size_are_listed(pencilmap, pencilmap_json):
+    found = pencilmap_json("machines", "bluegene-l", "--partitions", "1024")
+    assert [p["torus"] for p in found] == ["8x8x16", "8x16x8", "16x8x8"] and found[0]["wrap"] == [True] * 3
+    status, out, _ = pencilmap("machines", "bluegene-l", "--partitions", "128")
+    assert status == 0 and "8x4x4:mesh" in out and "rule: multiples of 8x8x8" in out
+    err = refused(pencilmap, "machines", "bluegene-l", "--partitions", "513")
+    assert "512 and 1024" in err
+    assert "name it" in refused(pencilmap, "machines", "--partitions", "512")
+
+
+def test_partition_takes_the_wraps_of_the_machine(pencilmap_json):
+    found = pencilmap_json("predict", *BGL, "--partition", "8x4x4", "--grid", "8x16")
+    assert found["torus"] == "8x4x4:mesh" and found["notes"] == []
+    assert pencilmap_json("predict", *BGL, "--partition", "8x8x16", "--grid", "8x128")["torus"] == "8x8x16"
+
+
+@pytest.mark.parametrize("arguments, message", [
+    ((*BGL, "--partition", "8x8x4"), "no partition of 8x8x4 nodes can be had"),
+    ((*BGL, "--partition", "8x4x4:torus"), "8x4x4:mesh at most"),
+    ((*BGL, "--partition", "8x8x8", "--torus", "8x8x8"), "two shapes"),
+    (("--partition", "8x8x8"), "give --machine"),
+    ((*BGL, "--nodes", "missing.nodes"), "missing.nodes cannot be read"),
+    ((*BGL, "--failed", "8-0-0"), "outside torus"),
+    ((*BGL, "--failed", "1-1"), "2 coordinates"),
+])
+def test_impossible_shapes_and_nodes_are_one_sentence(pencilmap, arguments, message):
+    err = refused(pencilmap, "predict", *arguments, "--grid", "8x64")
+    assert message in err and err.count("\n") == 1
+
+
+def test_a_torus_that_the_machine_cannot_close_is_noted(pencilmap, pencilmap_json):
+    found = pencilmap_json("predict", *BGL, "--torus", "4x4x4", "--grid", "8x8")
+    assert found["torus"] == "4x4x4" and "claims rings that machine bluegene-l has not" in found["notes"][0]
+    assert pencilmap_json("predict", *BGL, "--torus", "4x4x4:mesh", "--grid", "8x8")["notes"] == []
+    status, out, _ = pencilmap("predict", *BGL, "--torus", "4x4x4", "--grid", "8x8")
+    assert status == 0 and "note: torus 4x4x4 claims rings" in out
+
+
+def test_uncertain_bandwidth_is_noted_wherever_it_makes_times(pencilmap_json, tmp_path):
+    v2 = ("--machine", "tpu-v2", "--tasks-per-node", "1", "--grid", "16x16", "--fft", "256")
+    written = pencilmap_json("map", *v2, "-o", tmp_path / "m", "--format", "hostfile")
+    for found in (pencilmap_json("predict", *v2), written["placement"], written["default"], pencilmap_json("check", tmp_path / "m", *v2)):
+        assert any(n.startswith("link bandwidth of machine tpu-v2 is uncertain: ") for n in found["notes"])
+    assert pencilmap_json("predict", *v2, "--bandwidth", "60 GB/s")["notes"] == []
+    assert pencilmap_json("predict", *v2[:-2])["notes"] == []
+
+
+def test_failed_nodes_are_left_out(pencilmap_json, pencilmap):
+    job = (*BGL, "--failed", FAILED, "--grid", "8x63", "--fft", "256")
+    found = pencilmap_json("predict", *job, "--placement", "default")
+    assert found["certificate"] is None and found["t_s"] > 0
+    assert "504 of 512 nodes are usable" in refused(pencilmap, "predict", *job, "--placement", "best")
+    assert "504 slots" in refused(pencilmap, "predict", *BGL, "--failed", FAILED, "--grid", "8x64", "--placement", "default")
+    assert "name one with --grid" in refused(pencilmap, "map", *BGL, "--failed", FAILED, "-o", "never.map", "-p", "default")
+
+
+def test_a_list_of_nodes_is_filled_in_its_order(tmp_path, pencilmap, pencilmap_json):
+    nodes = tmp_path / "job.nodes"
+    nodes.write_text("# from the scheduler\n3 1 0\n0 0 0\n2 2 2\n1 0 3\n")
+    job = ("--torus", "4x4x4", "--nodes", nodes, "--grid", "2x2", "--placement", "default")
+    written = tmp_path / "job.map"
+    pencilmap_json("map", *job, "-o", written, "--format", "bgl")
+    assert written.read_text().split("\n")[:4] == ["3 1 0 0", "0 0 0 0", "2 2 2 0", "1 0 3 0"]
+    checked = pencilmap_json("check", written, "--torus", "4x4x4", "--nodes", nodes, "--grid", "2x2")
+    assert checked["valid"]
+    nodes.write_text("3 1 0\n0 0 0\n2 2 2\n1 0 2\n")
+    assert "not among the usable" in refused(pencilmap, "check", written, "--torus", "4x4x4", "--nodes", nodes, "--grid", "2x2")
+
+
+@pytest.mark.parametrize("text, message", [
+    ("0 0 0\n1 1\n", "line 2"), ("0 0 0\n\n0 0 0\n", "line 3.*line 1"), ("4 0 0\n", "x must be 0..3"), ("# none\n", "no node"),
+    ("0 0 zero\n", "line 1")])
+def test_wrong_lists_of_nodes_are_refused_with_their_line(tmp_path, pencilmap, text, message):
+    nodes = tmp_path / "job.nodes"
+    nodes.write_text(text)
+    err = refused(pencilmap, "predict", "--torus", "4x4x4", "--nodes", nodes, "--grid", "2x1", "-p", "default")
+    assert re.search(message, err) and str(nodes) in err
+
+
+def test_slots_may_stay_idle_when_that_is_allowed(pencilmap, pencilmap_json):
+    assert "allow idle slots" in refused(pencilmap, "predict", *BGL, "--grid", "8x59", "-p", "default")
+    found = pencilmap_json("predict", *BGL, "--grid", "8x59", "-p", "default", "--idle")
+    assert found["certificate"] is None and max(found["m_row"]) == 4
+    assert "leaves 40 of 512 idle" in refused(pencilmap, "predict", *BGL, "--grid", "8x59", "-p", "best", "--idle")
