@@ -57,7 +57,7 @@ class SimulatedNetwork:
     torus : Torus
         With bandwidth.
     latency_s : float
-        Of one hop. Above 0 a simulation takes several times longer.
+        Of one hop. Above 0 a simulation takes somewhat longer.
     injection_bytes_per_s : float
         Limit of all that a node sends, and of all that it receives; 0 for none.
     tie : {"parity", "plus"}
@@ -84,6 +84,8 @@ class SimulatedNetwork:
     order: tuple = None
 
     def __post_init__(self):
+        if not isinstance(self.torus, Torus):
+            raise SimulationError("only a torus or mesh can be simulated, not another network")
         dimensions = range(self.torus.n_dimensions)
         if self.torus.bandwidth is None:
             raise SimulationError(f"torus {self.torus} has no bandwidth; a simulation needs the bytes per second of a link")

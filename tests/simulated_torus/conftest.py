@@ -1,0 +1,61 @@
+"""The built plugin and runner, and simulations described in a few words."""
+
+import os
+import shutil
+
+import pytest
+from pencilmap.model.grid import parse_grid
+from pencilmap.model.torus import parse_torus
+from pencilmap.scripts.build import ensure_built
+from pencilmap.scripts.simulate import SimulatedNetwork, Simulation
+
+BYTES_PER_S = 148e6
+
+
+def host(coordinate):
+    return "node-" + "-".join(str(int(c)) for c in coordinate)
+
+
+@pytest.fixture(scope="session")
+def build():
+    if not shutil.which("smpirun"):
+        pytest.skip("NOT TESTED: the simulated torus, for smpirun is missing (Debian: libsimgrid-dev)")
+    return ensure_built()
+
+
+@pytest.fixture
+def simulation():
+    """``simulation("4x4x4", "4x16", 64)``: 64^3, one rank after the other on the nodes, first dimension fastest.
+
+    Other hosts in `coordinates`, one for each rank; the rest are fields of SimulatedNetwork and Simulation.
+    """
+
+    def make(shape, grid, size, coordinates=None, tasks_per_node=1, bandwidth=None, cables=None, **options):
+        torus = parse_torus(shape)
+        rates = bandwidth or (BYTES_PER_S,) * torus.n_dimensions
+        torus = parse_torus(shape, bandwidth=rates, cables=cables)
+        grid = parse_grid(grid)
+        size = (size,) * 3 if isinstance(size, int) else size
+        if coordinates is None:
+            coordinates = [torus.coordinates(r % torus.n_nodes) for r in range(torus.n_nodes * tasks_per_node)]
+        network = {k: options.pop(k) for k in ("latency_s", "injection_bytes_per_s", "tie", "order") if k in options}
+        return Simulation(SimulatedNetwork(torus, **network), [host(c) for c in coordinates], size, grid, **options)
+
+    return make
+
+
+@pytest.fixture
+def processes_below():
+    """Processes whose working directory is a folder or below it."""
+
+    def find(folder):
+        found = []
+        for process in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                if os.readlink(f"/proc/{process}/cwd").startswith(str(folder)):
+                    found.append(int(process))
+            except OSError:
+                continue  # gone, or another user's
+        return found
+
+    return find

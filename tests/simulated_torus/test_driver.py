@@ -1,0 +1,152 @@
+"""The driver: what it refuses, and that nothing is left behind when a simulation does not end."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import pytest
+from pencilmap.model.errors import PencilmapError
+from pencilmap.model.torus import Torus
+from pencilmap.scripts import build as building
+from pencilmap.scripts.simulate import SimulatedNetwork, SimulationError, simulate, simulate_all
+
+ENDLESS = 512  # extent of a transform that would take far longer than the test waits
+
+
+@pytest.mark.parametrize("fields, message", [
+    ({"latency_s": -1}, "latency_s -1 must be 0 or above"),
+    ({"injection_bytes_per_s": float("nan")}, "injection_bytes_per_s nan must be 0 or above"),
+    ({"tie": "even"}, "tie 'even' is unknown; known are parity, plus"),
+    ({"order": (0, 0)}, r"order \(0, 0\) must name each dimension of torus 4x4 once, 0 to 1"),
+])
+def test_a_network_is_checked_when_made(fields, message):
+    with pytest.raises(SimulationError, match=message):
+        SimulatedNetwork(Torus((4, 4), bandwidth=(1.0, 1.0)), **fields)
+
+
+def test_a_network_needs_bandwidth():
+    with pytest.raises(SimulationError, match="torus 4x4 has no bandwidth"):
+        SimulatedNetwork(Torus((4, 4)))
+
+
+@pytest.mark.parametrize("options, message", [
+    ({"coordinates": [(0, 0)] * 3}, "3 hosts are given for the 4 ranks of grid 2x2"),
+    ({"coordinates": [(0, 0)] * 5}, "5 hosts are given for the 4 ranks of grid 2x2"),
+    ({"coordinates": [(0, 0), (1, 0), (0, 4), (0, 1)]}, r"rank 2: node \(0, 4\) is outside torus 4x4; y must be 0..3"),
+    ({"coordinates": [(0, 0), (1,), (0, 2), (0, 1)]}, "host 'node-1' of rank 1 is no node of torus 4x4"),
+    ({"timing_only": True, "verify": True}, "timing_only loses the data"),
+    ({"direction": "sideways"}, "direction 'sideways' is unknown; known are forward, backward"),
+    ({"labels": {"placement": "two words"}}, "'placement=two words' cannot be passed through smpirun"),
+    ({"exchange": "$(reboot)"}, "cannot be passed through smpirun"),
+])
+def test_a_simulation_is_checked_when_made(simulation, options, message):
+    options.setdefault("coordinates", [(0, 0), (1, 0), (0, 1), (1, 1)])
+    with pytest.raises(SimulationError, match=message):
+        simulation("4x4", "2x2", 8, **options)
+
+
+def test_what_the_runner_refuses_is_shown(build, simulation):
+    with pytest.raises(SimulationError, match=r"(?s)the runner failed .* exit status [1-9].*fft_runner: "):
+        simulate(simulation("4x4", "4x4", 2))
+
+
+def test_a_mapfile_that_is_missing_is_named(build, simulation, tmp_path):
+    with pytest.raises(SimulationError, match="mapfile .*none.map cannot be read"):
+        simulate(simulation("4", "2x2", 8, mapfile=tmp_path / "none.map"))
+
+
+def test_the_runner_reseats_ranks_by_a_mapfile_whose_path_has_blanks(build, simulation, tmp_path):
+    mapfile = tmp_path / "back wards.map"
+    mapfile.write_text("".join(f"{x} 0 0 0\n" for x in (3, 2, 1, 0)))
+    [record] = simulate(simulation("4x1x1", "2x2", 8, mapfile=mapfile, verify=True))
+    assert [rank["coordinate"][0] for rank in record["placement"]["ranks"]] == [3, 2, 1, 0]
+
+
+def test_records_are_appended_in_order_once_all_have_ended_well(build, simulation, tmp_path):
+    path = tmp_path / "records.jsonl"
+    path.write_text("{}\n")
+    runs = [simulation("4", grid, 8) for grid in ("4x1", "1x4")]
+    found = simulate_all(runs, json_path=path)
+    assert [records[0]["grid"] for records in found] == [[4, 1], [1, 4]]
+    assert len(path.read_text().splitlines()) == 3
+    with pytest.raises(SimulationError):
+        simulate_all([runs[0], simulation("4", "4x1", 2)], json_path=path)
+    assert len(path.read_text().splitlines()) == 3
+
+
+def test_a_path_that_cannot_be_written_is_said_before_the_run(build, simulation, tmp_path):
+    with pytest.raises(SimulationError, match="cannot be written"):
+        simulate(simulation("4", "4x1", 8), json_path=tmp_path / "none" / "records.jsonl")
+
+
+def test_progress_names_the_run_and_its_time(build, simulation):
+    lines = []
+    simulate(simulation("4", "4x1", 8, labels={"placement": "line"}), progress=lines.append)
+    assert lines[-2] == "simulating 8x8x8 on 4, 4x1, line"
+    assert lines[-1].startswith("simulated 8x8x8 on 4, 4x1, line in ")
+
+
+def wait_until(condition, seconds=10):
+    deadline = time.monotonic() + seconds
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return condition()
+
+
+def test_timeout_leaves_no_process_and_no_file(build, simulation, tmp_path, monkeypatch, processes_below):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with pytest.raises(SimulationError, match="did not end within 0.5 s"):
+        simulate(simulation("8x8x8", "8x64", ENDLESS), timeout_s=0.5)
+    assert wait_until(lambda: not processes_below(tmp_path))
+    assert list(tmp_path.iterdir()) == []
+
+
+PROGRAM = f"""
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.torus import Torus
+from pencilmap.scripts.simulate import SimulatedNetwork, Simulation, simulate_all
+torus = Torus((8, 8, 8), bandwidth=(1e8,) * 3)
+hosts = ["node-" + "-".join(map(str, torus.coordinates(r))) for r in range(512)]
+simulate_all([Simulation(SimulatedNetwork(torus), hosts, ({ENDLESS},) * 3, ProcessGrid(8, 64))] * 2)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_simulations_too(build, tmp_path, number, processes_below):
+    child = subprocess.Popen([sys.executable, "-c", PROGRAM], stderr=subprocess.DEVNULL,
+                             env=os.environ | {"TMPDIR": str(tmp_path)})
+    try:
+        assert wait_until(lambda: processes_below(tmp_path), 60)
+        child.send_signal(number)
+        assert child.wait(timeout=20) != 0
+    finally:
+        child.kill()
+    assert wait_until(lambda: not processes_below(tmp_path))
+    assert list(tmp_path.iterdir()) == []
+
+
+# ---- the build ---------------------------------------------------------------------------------------------------------
+
+
+def test_missing_tools_are_named_with_their_debian_packages(monkeypatch):
+    monkeypatch.setattr(building.shutil, "which", lambda name: None if name in ("smpirun", "smpicc", "cmake") else name)
+    with pytest.raises(PencilmapError, match="cmake, smpicc, smpirun not found; on Debian: apt-get install cmake libsimgrid-dev$"):
+        building.check_tools()
+
+
+def test_the_build_directory_can_be_chosen(monkeypatch, tmp_path):
+    monkeypatch.setenv("PENCILMAP_BUILD", str(tmp_path))
+    assert building.find_build().directory == tmp_path
+    monkeypatch.delenv("PENCILMAP_BUILD")
+    found = building.find_build()
+    assert found.directory == found.source.parent / "build"
+
+
+def test_a_directory_configured_for_other_sources_is_refused(monkeypatch, tmp_path, build):
+    (tmp_path / "CMakeCache.txt").write_text("CMAKE_HOME_DIRECTORY:INTERNAL=/elsewhere\n")
+    monkeypatch.setenv("PENCILMAP_BUILD", str(tmp_path))
+    with pytest.raises(building.BuildError, match="was configured for other sources"):
+        building.ensure_built()

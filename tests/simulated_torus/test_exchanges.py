@@ -1,0 +1,135 @@
+"""The runner on the simulated torus: its exchanges take the time that the busiest link needs, and its result is right.
+
+A bound is m * D_T / (4 N B) in the dimension where that is largest; the m are the paper's, worked out by hand.
+"""
+
+import numpy as np
+import pytest
+from pencilmap.model.exchange import exchanges
+from pencilmap.model.routing.dimension_order import dimension_order_loads
+from pencilmap.model.transform import Transform
+from pencilmap.scripts.simulate import read_link_usage, simulate, simulate_all
+
+BYTES_PER_S = 148e6
+BYTES_PER_ELEMENT = 16
+TOLERANCE = 0.02
+EXCHANGES = ("exchange_row", "exchange_column")
+
+
+def bounds_s(simulation, m_row, m_column):
+    """The two bounds; each m is one number for each dimension."""
+    torus = simulation.network.torus
+    total_bytes = BYTES_PER_ELEMENT * np.prod(simulation.size)
+    rates = np.multiply(torus.bandwidth, torus.cables)
+    return [max(np.array(m) / rates) * total_bytes / (4 * torus.n_nodes) for m in (m_row, m_column)]
+
+
+def times_s(records):
+    [record] = records
+    return [max(record["phases"][name]["max_s"]) for name in EXCHANGES]
+
+
+@pytest.mark.parametrize("shape, grid, n, m_row, m_column, options", [
+    ("4x4x4", "4x16", 64, (2, 0, 0), (0, 2, 2), {}),  # a row is a full ring of 4
+    ("4x4x4:mesh", "4x16", 64, (4, 0, 0), (0, 4, 4), {}),  # an open line: all that crosses its middle goes one way
+    ("4wx4x2w", "4x8", 64, (2, 0, 0), (0, 4, 2), {}),  # a ring, a line, and a pair that has one cable, wrapped or not
+    ("2x2x2x2x3", "16x3", 96, (2, 2, 2, 2, 0), (0, 0, 0, 0, 4 / 3), {}),
+    ("4x4", "4x4", 64, (2, 0), (0, 2), {"bandwidth": (BYTES_PER_S, BYTES_PER_S / 4)}),
+    ("4x2", "4x2", 64, (2, 0), (0, 2), {"cables": (1, 2)}),
+    ("4x4x4", "4x16", 64, (2, 0, 0), (0, 2, 2), {"order": (2, 0, 1), "direction": "backward"}),
+    ("4x4x4", "4x16", 64, (2, 0, 0), (0, 2, 2), {"latency_s": 1e-7}),
+], ids=lambda value: value if isinstance(value, str) else "")
+def test_exchanges_take_as_long_as_the_busiest_link(build, simulation, shape, grid, n, m_row, m_column, options):
+    run = simulation(shape, grid, n, verify=True, **options)
+    records = simulate(run)
+    assert records[0]["verify"]["passed"]
+    assert times_s(records) == pytest.approx(bounds_s(run, m_row, m_column), rel=TOLERANCE)
+
+
+def test_ties_all_one_way_double_the_load_of_a_ring(build, simulation):
+    run = simulation("8", "8x1", 128, tie="plus")
+    row_s, _ = times_s(simulate(run))
+    upward = 1 + 2 + 3 + 4  # messages on each + link; with ties split 8
+    assert row_s == pytest.approx(bounds_s(run, [4 * upward / 8], [0])[0], rel=TOLERANCE)
+
+
+def test_an_injection_limit_bounds_what_leaves_a_node(build, simulation):
+    limit = BYTES_PER_S / 4
+    run = simulation("4x4x4", "4x16", 64, injection_bytes_per_s=limit)
+    leaving = np.array([3 / 4, 15 / 16]) * run.bytes_per_rank
+    assert times_s(simulate(run)) == pytest.approx(leaving / limit, rel=TOLERANCE)
+
+
+def test_rows_inside_a_node_cost_the_network_nothing(build, simulation):
+    slots_first = [(x, y, z) for z in range(4) for y in range(4) for x in range(4) for _ in range(2)]
+    run = simulation("4x4x4", "2x64", 128, slots_first, verify=True)
+    records = simulate(run)
+    row_s, column_s = times_s(records)
+    assert run.tasks_per_node == records[0]["placement"]["tasks_per_node"] == 2
+    assert row_s < 1e-6
+    assert column_s == pytest.approx(bounds_s(run, (0, 0, 0), (2, 2, 2))[1], rel=TOLERANCE)
+
+
+def test_folding_the_buffers_leaves_the_times(build, simulation):
+    whole, folded = (times_s(simulate(simulation("4x4x4", "4x16", 64, timing_only=fold))) for fold in (False, True))
+    assert folded == whole
+
+
+def test_the_runner_reads_its_coordinates_from_the_hosts(build, simulation):
+    coordinates = [(1, 2), (0, 0), (3, 1), (2, 2)]
+    [record] = simulate(simulation("4x3", "2x2", 8, coordinates, labels={"placement": "by:hand"}))
+    assert [rank["coordinate"] for rank in record["placement"]["ranks"]] == [list(c) for c in coordinates]
+    assert record["labels"] == {"network": "simulated", "placement": "by:hand"}
+
+
+@pytest.mark.parametrize("shape, grid, size, tie", [
+    ("4x4x4", "8x8", (64, 64, 64), "parity"),
+    ("6x4x3", "8x9", (72, 72, 36), "parity"),  # half of 6 is odd, so that links differ even under the parity rule
+    ("5wx4x2", "4x10", (23, 21, 45), "plus"),  # blocks of unequal length
+])
+def test_every_link_carries_what_the_model_says(build, simulation, tmp_path, shape, grid, size, tie):
+    usage_path = tmp_path / "usage.txt"
+    run = simulation(shape, grid, size, tie=tie, usage_path=usage_path)
+    simulate(run)
+    torus = run.network.torus
+    nodes = np.arange(torus.n_nodes)
+    for usage, exchange in zip(read_link_usage(usage_path, exchanges=2), exchanges(run.grid, Transform(*size)), strict=True):
+        loads = dimension_order_loads(torus, exchange, nodes, tie=tie).bytes()
+        expected = {f"{'-'.join(map(str, torus.coordinates(n)))}:{i}{sign}": loads[i, k, n]
+                    for i in range(torus.n_dimensions) for k, sign in enumerate("+-") for n in nodes if loads[i, k, n]}
+        carried = {link: b for link, b in usage.bytes_of_link.items() if b and link != "loopback"}
+        assert carried == expected
+
+
+# ---- the paper's machine -----------------------------------------------------------------------------------------------
+
+
+def boxes(a, b, c):
+    """Dense a x b x c boxes on 8x8x8: the rank's place in its box is the place in its row."""
+    return [(a * X + x, b * Y + y, c * Z + z) for Z in range(8 // c) for Y in range(8 // b) for X in range(8 // a)
+            for z in range(c) for y in range(b) for x in range(a)]
+
+
+PAPER = {  # rows, grid: m_row, m_column of Table 1 (largest over the dimensions)
+    "8x64 default": ("8x64", boxes(8, 1, 1), 4, 4),
+    "8x64 2x2x2": ("8x64", boxes(2, 2, 2), 2, 4),
+    "64x8 default": ("64x8", boxes(8, 8, 1), 4, 4),
+    "64x8 4x4x4": ("64x8", boxes(4, 4, 4), 4, 4),
+}
+
+
+def check_paper(simulation, names):
+    runs = [simulation("8x8x8", PAPER[name][0], 256, PAPER[name][1], verify=True) for name in names]
+    for name, run, records in zip(names, runs, simulate_all(runs), strict=True):
+        m_row, m_column = PAPER[name][2:]
+        assert records[0]["verify"]["passed"]
+        assert times_s(records) == pytest.approx(bounds_s(run, [m_row], [m_column]), rel=TOLERANCE), name
+
+
+def test_cubes_halve_the_row_exchange_of_512_ranks(build, simulation):
+    check_paper(simulation, ["8x64 default", "8x64 2x2x2"])
+
+
+@pytest.mark.slow
+def test_rows_of_64_on_512_ranks(build, simulation):
+    check_paper(simulation, ["64x8 default", "64x8 4x4x4"])

@@ -1,0 +1,67 @@
+"""The platform plugin by itself: routes, its text file, ties as measured."""
+
+import os
+import subprocess
+
+import pytest
+
+TIMEOUT_S = 60
+BYTES_PER_S = 148e6
+
+
+@pytest.fixture(scope="session")
+def tie_program(build, tmp_path_factory):
+    program = tmp_path_factory.mktemp("tie") / "tie"
+    source = os.path.join(os.path.dirname(__file__), "tie.c")
+    subprocess.run(["smpicc", "-O2", "-Wall", "-o", program, source], check=True, timeout=TIMEOUT_S)
+    return program
+
+
+@pytest.fixture
+def smpirun(build, tie_program, tmp_path):
+    """Run the tie program on the nodes of a ring under a platform file; None leaves the file out."""
+
+    def run(platform_text, nodes=8, distance=4):
+        (tmp_path / "hosts").write_text("".join(f"node-{i}\n" for i in range(nodes)))
+        if platform_text is not None:
+            (tmp_path / "platform.txt").write_text(platform_text)
+        command = ["smpirun", "-np", str(nodes), "-platform", build.platform, "-hostfile", "hosts",
+                   "--log=root.thresh:warning", "--cfg=network/model:CM02", "--cfg=network/crosstraffic:0",
+                   "--cfg=smpi/simulate-computation:no", tie_program, str(distance), str(BYTES_PER_S)]
+        return subprocess.run([str(word) for word in command], cwd=tmp_path, capture_output=True, text=True,
+                              timeout=TIMEOUT_S, env=os.environ | {"PENCILMAP_PLATFORM": "platform.txt"})
+
+    return run
+
+
+def test_routes_and_platform_files_by_hand(build):
+    done = subprocess.run([build.directory / "bin" / "torus_test"], capture_output=True, text=True, timeout=TIMEOUT_S)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("shape, distance, more, ways", [
+    ("8", 3, "", "0+ 1+ 2+ 3+ 4+ 5+ 6+ 7+"),
+    ("8", 5, "", "0- 1- 2- 3- 4- 5- 6- 7-"),
+    ("8", 4, "", "0+ 1- 2+ 3- 4+ 5- 6+ 7-"),
+    ("8", 4, "tie = plus\n", "0+ 1+ 2+ 3+ 4+ 5+ 6+ 7+"),
+    ("4", 2, "", "0+ 1- 2+ 3-"),
+])
+def test_ties_go_up_from_even_and_down_from_odd_coordinates(smpirun, shape, distance, more, ways):
+    done = smpirun(f"shape = {shape}\nbandwidth_bytes_per_s = {BYTES_PER_S}\n{more}", int(shape), distance)
+    assert done.returncode == 0, done.stderr
+    assert sorted(done.stdout.split()) == ways.split()
+
+
+@pytest.mark.parametrize("text, message", [
+    (None, "torus_platform: PENCILMAP_PLATFORM='platform.txt' cannot be opened: No such file or directory"),
+    ("", "torus_platform: platform.txt: shape is missing"),
+    ("shape = 8\n", "torus_platform: platform.txt: bandwidth_bytes_per_s is missing"),
+    ("shape = 8y\n", "torus_platform: platform.txt: bandwidth_bytes_per_s is missing"),
+    ("shape = 8\nbandwidth_bytes_per_s = 1e6\nhops = 3\n", "torus_platform: platform.txt line 3: unknown key 'hops'; known are "),
+    ("shape = 8\nbandwidth_bytes_per_s = 1e6\nusage_file = no/such/folder\n",
+     "torus_platform: usage_file 'no/such/folder' cannot be written: No such file or directory"),
+])
+def test_bad_platforms_end_the_run_with_one_clear_message(smpirun, text, message):
+    done = smpirun(text)
+    assert done.returncode != 0
+    assert [line for line in done.stderr.splitlines() if line.startswith("torus_platform")][0].startswith(message)
