@@ -10,11 +10,11 @@ from rich.table import Table
 
 from pencilmap.model.units import megabytes_per_second, milliseconds
 
-PLAIN_WIDTH = 140  # when standard output is no terminal
+PLAIN_WIDTH = 400  # when standard output is no terminal: as wide as the table is
 
 
 def console(stderr=False):
-    """A console that does not wrap tables to 80 columns when its output is piped."""
+    """A console that does not fold tables when its output is piped."""
     out = Console(stderr=stderr, highlight=False)
     return out if out.is_terminal else Console(stderr=stderr, highlight=False, width=PLAIN_WIDTH)
 
@@ -62,12 +62,27 @@ def prediction_table(predictions, torus, title=None):
     print_table(title, columns, rows, [f"note: {n}" for p in predictions for n in p.notes])
 
 
+def quality_table(rows, title=None):
+    """Errors of bound and full model, for all exchanges, by size, and for the computing; held-out cells are "predicted"."""
+    def pair(found):
+        return ["-", "-"] if found is None else [f"{100 * found.mean:.1f} %", f"{100 * found.largest:.1f} %"]
+
+    columns = ["of", "samples", ">number", ">bound mean", ">largest", ">model mean", ">largest", "worst of the model"]
+    print_table(title, columns, [[row.group, row.half, row.full.n, *pair(row.bound), *pair(row.full), row.full.worst]
+                                 for row in rows])
+
+
 def comparison_table(comparisons, title=None):
     """The table of predicted beside measured times; notes are numbered and stand below."""
     notes = {note: f"[{number}]" for number, note in enumerate(dict.fromkeys(c.note for c in comparisons if c.note), 1)}
     columns = ["network", "grid", ">tasks/node", "placement", "size", "exchange", ">m", ">predicted", ">measured", ">ratio",
-               ">link B", "busiest", "note"]
+               ">all terms", ">ratio", ">link B", "busiest", "note"]
     rows = [[c.network, c.grid, c.tasks_per_node, c.placement, c.transform, c.exchange, "-" if c.m is None else f"{c.m:.4g}",
-             milliseconds(c.predicted_s), milliseconds(c.measured_s), "-" if c.ratio is None else f"{c.ratio:.3f}",
-             megabytes_per_second(c.link_bandwidth), c.busiest or "-", notes.get(c.note, "")] for c in comparisons]
+             milliseconds(c.predicted_s), milliseconds(c.measured_s), _ratio(c.ratio), milliseconds(c.full_s),
+             _ratio(c.full_ratio), megabytes_per_second(c.link_bandwidth), c.busiest or "-", notes.get(c.note, "")]
+            for c in comparisons]
     print_table(title, columns, rows, [f"{number} {note}" for note, number in notes.items()])
+
+
+def _ratio(value):
+    return "-" if value is None else f"{value:.3f}"

@@ -1,0 +1,33 @@
+"""The set-up tells a user without rights exactly what to ask for, and changes nothing."""
+
+import os
+import subprocess
+from pathlib import Path
+
+SETUP = Path(__file__).resolve().parents[2] / "scripts" / "setup"
+
+
+def stub(folder, name, body):
+    path = folder / name
+    path.write_text(f"#!/bin/sh\n{body}\n")
+    path.chmod(0o755)
+
+
+def test_a_user_without_root_is_told_the_packages(tmp_path):
+    for name, body in {"dpkg-query": "exit 1", "id": "echo 1000", "sudo": "exit 1", "apt-get": f"touch {tmp_path}/called"}.items():
+        stub(tmp_path, name, body)
+    done = subprocess.run([SETUP], env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}, capture_output=True,
+                          text=True, timeout=60, stdin=subprocess.DEVNULL)
+    packages = subprocess.run([SETUP, "--print-packages"], capture_output=True, text=True, timeout=60).stdout.split()
+    assert done.returncode == 1 and not (tmp_path / "called").exists()
+    assert "apt-get install -y --no-install-recommends " + " ".join(packages) in done.stderr
+    assert {"libopenmpi-dev", "libfftw3-dev", "libhwloc-dev", "libsimgrid-dev"} <= set(packages)
+
+
+def test_sudo_without_a_password_is_used_when_there_is_one(tmp_path):
+    for name, body in {"dpkg-query": "exit 1", "id": "echo 1000", "sudo": f'shift; [ "$1" = true ] || {{ echo "$@" >>{tmp_path}/sudo.log; exit 7; }}'}.items():
+        stub(tmp_path, name, body)
+    done = subprocess.run([SETUP], env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}, capture_output=True,
+                          text=True, timeout=60, stdin=subprocess.DEVNULL)
+    assert done.returncode != 0, "the stub of apt-get fails, so the set-up has to"
+    assert (tmp_path / "sudo.log").read_text().startswith("apt-get update")
