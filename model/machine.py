@@ -113,25 +113,21 @@ class Machine:
                                "add a [partition] to the machine file")
         return self.partitions
 
-    def doubts(self, torus, times=True, bandwidth=True):
-        """What a reader of a prediction for `torus` on this machine should know: sentences.
+    def doubts(self, torus, used=()):
+        """What a reader of a prediction for `torus` on this machine should know: tuple of sentences.
 
         Parameters
         ----------
         torus : Torus
-        times : bool
-            Whether times are predicted, so that the figures which make them matter.
-        bandwidth : bool
-            Whether the machine's own link bandwidth is used.
+        used : iterable of str
+            Keys of the figures that the prediction rests on; the doubtful ones of them get a sentence.
 
         Examples
         --------
         >>> load_machine("bluegene-l").doubts(parse_torus("4x8x8"))[0].partition(":")[0]
         'torus 4x8x8 claims rings that machine bluegene-l has not'
         """
-        keys = (["link_bandwidth"] if bandwidth else []) + (list(COSTS) if times else [])
-        weighs = times or len(set(self.torus.bandwidth)) > 1  # lengths of dimensions are weighed by their bandwidths
-        return (*self._doubtful_wraps(torus), *self._doubtful_figures(keys if weighs else ()))
+        return (*self._doubtful_wraps(torus), *self._doubtful_figures(used))
 
     def _doubtful_wraps(self, torus):
         rule = self.partitions
@@ -241,7 +237,8 @@ COSTS = {  # key of the file: field of Costs, unit (None: a bare number), name i
     "memory_bandwidth_per_node": ("memory_bandwidth_per_node", "byte/s", "memory bandwidth of a node"),
     "cache_per_node": ("cache_per_node", "byte", "cache of a node"),
 }
-NAMES = {"link_bandwidth": "link bandwidth"} | {key: name for key, (_, _, name) in COSTS.items()}
+NAMES = {"shape": "shape", "tasks_per_node": "number of tasks per node", "link_bandwidth": "link bandwidth",
+         "cables": "number of cables", "partition": "partition rule"} | {key: name for key, (_, _, name) in COSTS.items()}
 
 
 def costs_of(values):

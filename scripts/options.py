@@ -5,14 +5,14 @@ from functools import reduce, wraps
 
 import click
 
-from pencilmap.mapper.node_list import read_nodes
+from pencilmap.mapper.allocations.table import read_table
 from pencilmap.mapper.placements import PLACEMENTS, place
 from pencilmap.mapper.search import rank_grids
 from pencilmap.model.allocation import Allocation, Site, parse_nodes
 from pencilmap.model.costs import Costs
 from pencilmap.model.errors import GridError, MachineError, PlacementError
 from pencilmap.model.grid import all_grids, parse_grid
-from pencilmap.model.machine import load_machine
+from pencilmap.model.machine import COSTS, load_machine
 from pencilmap.model.predict import predict
 from pencilmap.model.routing import ROUTINGS
 from pencilmap.model.torus import parse_torus
@@ -26,8 +26,8 @@ MACHINE = (
                                                       "decides which dimensions wrap."),
     click.option("--tasks-per-node", "-t", type=click.IntRange(1), metavar="T", help="Tasks on a node [machine's]."),
     click.option("--bandwidth", metavar="RATE", help="Bandwidth of every link instead of the machine's, e.g. '148 MB/s'."),
-    click.option("--nodes", metavar="FILE", help="Usable nodes in the launcher's order, one a line by its coordinates "
-                                                 "[all]."),
+    click.option("--nodes", metavar="FILE", help="Usable nodes in the launcher's order, one a line: x y z, or a name "
+                                                 "with its coordinates [all]."),
     click.option("--failed", metavar="LIST", help="Nodes that must not be used, e.g. 1-2-3,0-0-4."),
     click.option("--idle", is_flag=True, help="Allow a grid of fewer tasks than there are slots."),
 )
@@ -129,12 +129,21 @@ def setting(machine=None, torus=None, partition=None, tasks_per_node=None, bandw
     """
     transform = parse_transform(fft) if fft else None
     described, shape = _shape(machine, torus, partition)
-    notes = described.doubts(shape, times=transform is not None, bandwidth=bandwidth is None) if described else ()
+    replaced = {"shape": torus or partition, "partition": not partition, "tasks_per_node": tasks_per_node,
+                "link_bandwidth": bandwidth}
+    notes = described.doubts(shape, _figures_used(described, transform, replaced)) if described else ()
     if bandwidth is not None:
         shape = replace(shape, bandwidth=(parse(bandwidth, "byte/s"),) * shape.n_dimensions)
     tasks = tasks_per_node or (described.tasks_per_node if described else 1)
     site = Site(shape, tasks, _allocation(shape, nodes, failed), idle)
     return Setting(site, transform, machine, described.costs if described else Costs(), notes)
+
+
+def _figures_used(machine, transform, replaced):
+    """Keys of the machine's figures that a prediction rests on: what no option replaces; prices only where there are times."""
+    uneven = len(set(machine.torus.bandwidth)) > 1  # then bandwidths also weigh the dimensions against each other
+    prices = ("link_bandwidth", *COSTS) if transform else ("link_bandwidth",) if uneven else ()
+    return [key for key in ("shape", "partition", "tasks_per_node", "cables", *prices) if not replaced.get(key)]
 
 
 def _shape(machine, torus, partition):
@@ -152,7 +161,7 @@ def _shape(machine, torus, partition):
 
 
 def _allocation(torus, nodes, failed):
-    allocation = Allocation(torus, read_nodes(nodes, torus)) if nodes else Allocation(torus)
+    allocation = Allocation(torus, read_table(nodes, torus).nodes) if nodes else Allocation(torus)
     return allocation.without(parse_nodes(failed, torus)) if failed else allocation
 
 

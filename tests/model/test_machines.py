@@ -1,6 +1,8 @@
 """Machine files: every figure with its source, the presets against published totals, and what is refused."""
 
+import re
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 
@@ -34,7 +36,7 @@ def test_every_figure_names_a_source_and_a_doubtful_one_says_why(machine):
 def test_the_usual_shape_is_a_partition_that_closes_as_the_file_says(machine):
     text = "x".join(map(str, machine.torus.shape))
     assert machine.partition(text) == machine.torus
-    assert machine.doubts(machine.torus, times=False, bandwidth=False) == ()
+    assert machine.doubts(machine.torus) == ()
 
 
 PORTS = {"bluegene-l": 6, "bluegene-p": 6, "bluegene-q": 10, "cray-xt3": 6, "cray-xt5": 6, "cray-xe6": 6, "k-computer": 10,
@@ -88,6 +90,20 @@ def test_units_of_the_files_become_si():
     assert (fugaku.injection_per_node, fugaku.memory_bandwidth_per_node, fugaku.message_cost_s) == (40.8e9, 1024e9, None)
 
 
+@pytest.mark.parametrize("machine", ALL, ids=named)
+def test_every_doubtful_figure_can_be_named_in_a_note(machine):
+    notes = machine.doubts(machine.torus, machine.figures)
+    assert len(notes) == len(machine.uncertain) and all(f"of machine {machine.name} is uncertain: " in n for n in notes)
+
+
+def test_the_file_in_the_documentation_is_a_machine_file():
+    text = (Path(__file__).parents[2] / "docs" / "machines.md").read_text("utf-8")
+    blocks = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+    assert len(blocks) == 2
+    machine = read_machine("\n".join(blocks).encode(), "docs/machines.md")
+    assert machine.torus.bandwidth == (5e9, 5e9, 2.5e9) and str(machine.partition("8x4x4")) == "8x4x4:mesh"
+
+
 PLAIN = {"shape": '"4x4"', "tasks_per_node": "2", "link_bandwidth": '"1 GB/s"'}
 
 
@@ -128,14 +144,11 @@ def test_wrong_figures_are_refused_with_the_file_named(figures, message):
         read_machine(machine_file(**figures), "demo.toml")
 
 
-def test_doubtful_figures_become_notes_only_where_they_matter():
+def test_doubtful_figures_become_notes_where_they_are_used():
     demo = read_machine(machine_file(hop_latency='"1 us"'), "demo.toml")
     assert demo.uncertain == ("hop_latency",)
-    assert demo.doubts(demo.torus) == ("hop latency of machine demo is uncertain: why",)
-    assert demo.doubts(demo.torus, times=False) == ()
-    gemini = load_machine("cray-xe6")
-    assert any(n.startswith("link bandwidth of machine cray-xe6 is uncertain") for n in gemini.doubts(gemini.torus, times=False))
-    assert not any("link bandwidth" in n for n in gemini.doubts(gemini.torus, bandwidth=False))
+    assert demo.doubts(demo.torus, demo.figures) == ("hop latency of machine demo is uncertain: why",)
+    assert demo.doubts(demo.torus, ["shape", "link_bandwidth", "contention"]) == ()
 
 
 @pytest.mark.parametrize("text, expected", [
@@ -149,7 +162,7 @@ def test_doubtful_figures_become_notes_only_where_they_matter():
     ("16x16", None),                      # another number of dimensions: the rule says nothing of it
 ])
 def test_rings_that_the_machine_has_not_are_noted(text, expected):
-    notes = load_machine("bluegene-l").doubts(parse_torus(text), times=False)
+    notes = load_machine("bluegene-l").doubts(parse_torus(text))
     assert (notes == ()) if expected is None else (len(notes) == 1 and expected in notes[0])
 
 

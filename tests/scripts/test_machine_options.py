@@ -50,7 +50,8 @@ def test_partitions_of_a_size_are_listed(pencilmap, pencilmap_json):
 
 def test_partition_takes_the_wraps_of_the_machine(pencilmap_json):
     found = pencilmap_json("predict", *BGL, "--partition", "8x4x4", "--grid", "8x16")
-    assert found["torus"] == "8x4x4:mesh" and found["notes"] == []
+    assert found["torus"] == "8x4x4:mesh"
+    assert [n.partition(":")[0] for n in found["notes"]] == ["partition rule of machine bluegene-l is uncertain"]
     assert pencilmap_json("predict", *BGL, "--partition", "8x8x16", "--grid", "8x128")["torus"] == "8x8x16"
 
 
@@ -83,6 +84,20 @@ def test_uncertain_bandwidth_is_noted_wherever_it_makes_times(pencilmap_json, tm
         assert any(n.startswith("link bandwidth of machine tpu-v2 is uncertain: ") for n in found["notes"])
     assert pencilmap_json("predict", *v2, "--bandwidth", "60 GB/s")["notes"] == []
     assert pencilmap_json("predict", *v2[:-2])["notes"] == []
+
+
+def test_only_figures_that_are_used_are_doubted(pencilmap_json):
+    def doubted(*arguments):
+        notes = pencilmap_json("predict", "-m", "cray-xe6", "-t", "1", "-p", "default", *arguments)["notes"]
+        return sorted(n.partition(" of machine")[0] for n in notes if "is uncertain" in n)
+
+    weights, box = ["link bandwidth"], ("--torus", "4x4x4:mesh", "--grid", "8x8")
+    assert doubted(*box) == weights                                   # the dimensions are weighed by bandwidth
+    assert doubted(*box, "--bandwidth", "5 GB/s") == []
+    assert doubted("--partition", "4x4x4", "--grid", "8x8") == sorted([*weights, "partition rule"])
+    assert doubted(*box, "--fft", "64") == sorted([*weights, "hop latency", "injection rate of a node"])
+    fugaku = pencilmap_json("predict", "-m", "fugaku", "-t", "1", "-g", "1x158976", "-p", "best")
+    assert any(n.startswith("shape of machine fugaku is uncertain") for n in fugaku["notes"])
 
 
 def test_failed_nodes_are_left_out(pencilmap_json, pencilmap):
