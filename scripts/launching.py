@@ -4,8 +4,11 @@ from pathlib import Path
 
 import click
 
-from pencilmap.mapper.formats import FORMATS, Job
+from pencilmap.mapper.allocations.hwloc import find as read_cores, slot_cores
+from pencilmap.mapper.allocations.table import read_table
+from pencilmap.mapper.formats import FORMATS, Job, read_document
 from pencilmap.mapper.hosts import Hosts
+from pencilmap.model.errors import MapfileError
 
 FORMAT_HELP = "; ".join(f"{name}: {form.title}" for name, form in FORMATS.items())
 LAUNCHER = (
@@ -13,6 +16,8 @@ LAUNCHER = (
                  "r{x}c{y}n{z:02d}, or a file with a line NAME x y z for each [node-x-y-z]."),
     click.option("--cores-per-task", type=click.IntRange(1), default=1, show_default=True, metavar="K",
                  help="Processors of a task: slot t is bound to K in a row from t*K on."),
+    click.option("--hwloc", metavar="FILE", help="lstopo --of xml of a node: slots get equal blocks of its cores, none across "
+                 "NUMA nodes where that is possible."),
     click.option("--program", default="./a.out", show_default=True, metavar="COMMAND", help="What the launch line runs."),
 )
 
@@ -23,9 +28,10 @@ def format_option(name, default, meaning):
                         help=f"{meaning} {FORMAT_HELP}")
 
 
-def job_of(where, hosts=None, cores_per_task=1, program="./a.out"):
+def job_of(where, hosts=None, cores_per_task=1, hwloc=None, program="./a.out"):
     """What the launcher knows, from the options."""
-    return Job(where.site, _hosts(hosts, where.torus), _cores(cores_per_task, where.tasks_per_node), program)
+    cores = _measured_cores(hwloc, where.tasks_per_node) if hwloc else _cores(cores_per_task, where.tasks_per_node)
+    return Job(where.site, _hosts(hosts, where.torus), cores, program)
 
 
 def _hosts(given, torus):
@@ -33,9 +39,14 @@ def _hosts(given, torus):
         return Hosts(torus)
     if "{" in given and not Path(given).exists():
         return Hosts(torus, given)
-    from pencilmap.mapper.allocations.table import read_table
+    names = read_table(given, torus).names
+    if not names:
+        raise MapfileError(f"{given} names no hosts; write lines NAME {' '.join(torus.axes)}")
+    return Hosts(torus, table=names)
 
-    return Hosts(torus, table=read_table(given, torus).names)
+
+def _measured_cores(path, tasks):
+    return slot_cores(read_cores(read_document(path)).cores, tasks)
 
 
 def _cores(per_task, tasks):

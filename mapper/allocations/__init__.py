@@ -1,0 +1,80 @@
+"""Where am I: a table of readers of environments and files that tell a job its nodes, their names and their processors.
+
+A new reader is one file here and one line below.
+"""
+
+from dataclasses import dataclass
+from typing import Callable
+
+from pencilmap.mapper.allocations import bluegene, cray, fujitsu, hwloc, netloc, pbs, slurm, table, tpu
+from pencilmap.mapper.allocations.found import Fact, Found, Picture, combine
+from pencilmap.mapper.formats.lines import read_document
+from pencilmap.model.errors import AllocationError
+
+__all__ = ["READERS", "Fact", "Found", "Picture", "Reader", "combine", "look_around", "read_description"]
+
+
+@dataclass(frozen=True)
+class Reader:
+    """One line of the table.
+
+    from_environment : environ -> Found or None
+    looks_like, find : document -> bool, document -> Found
+    """
+
+    title: str
+    from_environment: Callable = None
+    looks_like: Callable = None
+    find: Callable = None
+
+
+READERS = {  # environments are asked, and files tried, in this order
+    "slurm": Reader("Slurm node list; topology.yaml, topology.conf, slurm.conf", slurm.from_environment, slurm.looks_like,
+                    slurm.find),
+    "pbs": Reader("PBS, Torque, ALPS: PBS_NODEFILE", pbs.from_environment),
+    "fujitsu": Reader("Fujitsu K, FX, Fugaku: PJM_NODE_X, ...", fujitsu.from_environment),
+    "bluegene": Reader("Blue Gene/Q: RUNJOB_SHAPE, COBALT_SHAPE, LOADL_BG_SHAPE", bluegene.from_environment),
+    "tpu": Reader("TPU slice: TPU_TOPOLOGY; print(jax.devices())", tpu.from_environment, tpu.looks_like, tpu.find),
+    "hwloc": Reader("hwloc XML: lstopo --of xml", None, hwloc.looks_like, hwloc.find),
+    "netloc": Reader("netloc export: GraphML or XML", None, netloc.looks_like, netloc.find),
+    "cray": Reader("Cray: XxYxZxT, then pe nid x y z t", None, cray.looks_like, cray.find),
+    "table": Reader("plain table: x y z, with or without a name", None, table.looks_like, table.find),
+}
+
+
+def look_around(environ, paths=(), torus=None):
+    """Ask every reader.
+
+    Parameters
+    ----------
+    environ : mapping of str to str
+        Environment variables.
+    paths : sequence of str
+        Files that describe the allocation, recognised by what they hold.
+    torus : str, optional
+        The shape, where nobody tells it or it is told wrong.
+
+    Returns
+    -------
+    Picture
+
+    Raises
+    ------
+    MapfileError, AllocationError
+        When a file cannot be read, or finds contradict each other.
+    """
+    told = [found for reader in READERS.values() if reader.from_environment
+            if (found := reader.from_environment(environ)) is not None]
+    return combine([read_description(path) for path in paths], told, torus)
+
+
+def read_description(path):
+    """What one file tells, by the first reader that recognises it."""
+    document = read_document(path)
+    if not document.lines(longest=None):
+        raise document.refuse("is empty")
+    for reader in READERS.values():
+        if reader.looks_like and reader.looks_like(document):
+            return reader.find(document)
+    known = "; ".join(reader.title for reader in READERS.values() if reader.find)
+    raise AllocationError(f"{path} is not recognised; files that are read: {known}")

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pencilmap.mapper.allocations.found import Fact, Found, bounding_box
 from pencilmap.mapper.formats.lines import Document, is_integer, read_document, words
 from pencilmap.mapper.hosts import MAX_NAME, Hosts
 
@@ -81,3 +82,29 @@ def _from_name(document, number, word, torus):
 
 def _where(torus, node):
     return tuple(torus.coordinates(node).tolist())
+
+
+def looks_like(document):
+    """Whether the first line is a node: coordinates, with or without a name."""
+    integers = [is_integer(word) for word, _ in words(document.lines(longest=None)[0][1])]
+    return any(integers) and integers.count(False) <= 1
+
+
+def find(document):
+    """What a plain table tells when no torus is known: coordinates, names, and the box around them."""
+    places, coordinates = {}, []
+    for number, line in document.lines():
+        found = words(line)
+        where = tuple(int(word) for word, _ in found if is_integer(word))
+        if len(where) != len(found) - (len(found) > len(where)) or (coordinates and len(where) != len(coordinates[0])):
+            raise document.refuse("is no line of coordinates with a name before or behind, as many as in the lines above", number)
+        name = next((word for word, _ in found if not is_integer(word)), None)
+        if min(where) < 0 or name in places:
+            raise document.refuse(f"host {name} stands twice" if name in places else "a coordinate below 0", number)
+        coordinates.append(where)
+        if name:
+            places[name] = where
+    box = bounding_box(coordinates)
+    facts = (Fact("nodes", f"{len(coordinates)}{' with names' if places else ''}", document.label),
+             Fact("box around the nodes", f"{box} (a table does not say what wraps)", document.label))
+    return Found(facts, box, tuple(places) or None, places, tuple(coordinates))

@@ -12,14 +12,14 @@ from pencilmap.scripts.tables import prediction_table, print_json
 @click.argument("file", type=click.Path())
 @on_machine
 @click.option("--grid", "-g", metavar="RxC", required=True, help="R tasks in a row, C in a column.")
-@with_options(format_option(("--format", "-f", "format_name"), None, "Format of the file [guessed]."), *LAUNCHER[:2], ROUTING,
+@with_options(format_option(("--format", "-f", "format_name"), None, "Format of the file [guessed]."), *LAUNCHER[:3], ROUTING,
               JSON)
-def command(file, where, grid, format_name, hosts, cores_per_task, routing, as_json):
+def command(file, where, grid, format_name, hosts, cores_per_task, hwloc, routing, as_json):
     """Validate a placement file of any format against machine and grid and print its loads."""
     grid = one_grid(grid, where)
     document = read_document(file)
     format_name = format_name or recognise(document)
-    mapping = mapping_of(document, job_of(where, hosts, cores_per_task), grid, format_name)
+    mapping = mapping_of(document, job_of(where, hosts, cores_per_task, hwloc), grid, format_name)
     where.site.check_mapping(mapping)
     prediction = where.predict(mapping, routing)
     if as_json:

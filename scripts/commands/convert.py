@@ -19,9 +19,9 @@ from pencilmap.scripts.tables import print_json
               format_option(("--format", "-f", "format_name"), "bgl", "What to write."))
 @click.option("--output", "-o", required=True, type=click.Path(dir_okay=False), help="The file to write.")
 @with_options(*LAUNCHER, JSON)
-def command(file, where, grid, from_name, format_name, output, hosts, cores_per_task, program, as_json):
+def command(file, where, grid, from_name, format_name, output, hosts, cores_per_task, hwloc, program, as_json):
     """Read a placement file, check it, write it in another format and print how to launch it."""
-    job = job_of(where, hosts, cores_per_task, program)
+    job = job_of(where, hosts, cores_per_task, hwloc, program)
     document = read_document(file)
     from_name = from_name or recognise(document)
     mapping = mapping_of(document, job, parse_grid(grid) if grid else None, from_name)

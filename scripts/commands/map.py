@@ -14,10 +14,10 @@ from pencilmap.scripts.tables import prediction_table, print_json
 @with_options(GRID, placements(multiple=False), format_option(("--format", "-f", "format_name"), "bgl", "What to write."))
 @click.option("--output", "-o", required=True, type=click.Path(dir_okay=False), help="The file to write.")
 @with_options(*LAUNCHER, JSON)
-def command(where, grid, placement, format_name, output, hosts, cores_per_task, program, as_json):
+def command(where, grid, placement, format_name, output, hosts, cores_per_task, hwloc, program, as_json):
     """Write the best placement, or the one named, and print its prediction beside the default's and how to launch it."""
     grid = one_grid(grid, where)
-    job = job_of(where, hosts, cores_per_task, program)
+    job = job_of(where, hosts, cores_per_task, hwloc, program)
     chosen, default = (where.place(text, grid) for text in (placement, "default"))
     mapping = as_mapping(chosen, placement)
     write_mapping(mapping, output, format_name, job)

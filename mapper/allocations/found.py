@@ -1,0 +1,170 @@
+"""What a reader found of the job, and how the finds of several readers become one picture."""
+
+import re
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from pencilmap.mapper.hosts import Hosts
+from pencilmap.model.allocation import Allocation
+from pencilmap.model.errors import AllocationError
+from pencilmap.model.torus import Torus, format_torus, parse_torus
+
+
+class Fact(NamedTuple):
+    """One thing found: what it is, its value, and where it stands (variable or file)."""
+
+    what: str
+    value: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """What one reader knows; all of it optional.
+
+    facts : tuple of Fact
+    torus : str, the shape as `parse_torus` reads it
+    hosts : tuple of str, names in the launcher's order
+    places : dict from name to coordinates
+    coordinates : tuple of tuple, nodes without names in the launcher's order
+    tasks_per_node : int
+    cores : tuple of Core, processors of a node
+    """
+
+    facts: tuple = ()
+    torus: str = None
+    hosts: tuple = None
+    places: dict = field(default_factory=dict)
+    coordinates: tuple = None
+    tasks_per_node: int = None
+    cores: tuple = None
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What is known of the job when all readers have spoken.
+
+    torus : Torus or None
+    nodes : int array, node numbers in the launcher's order, or None
+    names : dict from node number to host name
+    missing : str or None, what still has to be said for a placement
+    """
+
+    facts: tuple
+    torus: Torus
+    nodes: np.ndarray
+    names: dict
+    tasks_per_node: int
+    cores: tuple
+    missing: str
+
+    @property
+    def allocation(self):
+        return None if self.torus is None or self.nodes is None else Allocation(self.torus, self.nodes)
+
+    def table(self):
+        """The plain table of the nodes, to be given with --nodes and --hosts: text."""
+        coordinates = self.torus.coordinates(self.nodes).tolist()
+        return "".join(" ".join([*([self.names[n]] if n in self.names else []), *map(str, c)]) + "\n"
+                       for n, c in zip(self.nodes.tolist(), coordinates))
+
+    def options(self, path="NODES"):
+        """The options that tell other commands the same: str."""
+        if self.torus is None:
+            return None
+        words = [f"--torus {format_torus(self.torus)}"]
+        if self.tasks_per_node:
+            words.append(f"--tasks-per-node {self.tasks_per_node}")
+        if self.nodes is not None:
+            words.append(f"--nodes {path}")
+            words += [f"--hosts {path}"] if self.names else []
+        return " ".join(words)
+
+
+def combine(files, environment=(), torus=None):
+    """One picture of what several readers found; of two that say the same thing the first is believed.
+
+    Which hosts the job has is the environment's word; a file may describe the whole machine.
+
+    Parameters
+    ----------
+    files, environment : list of Found
+    torus : str, optional
+        The shape as the user gives it; it goes before any found.
+
+    Raises
+    ------
+    AllocationError
+        When what was found does not fit together.
+    """
+    founds = [*files, *environment]
+
+    def first(attribute, founds=founds):
+        return next((v for v in (getattr(f, attribute) for f in founds) if v), None)
+
+    facts = tuple(fact for f in founds for fact in f.facts)
+    text, hosts, coordinates = torus or first("torus"), first("hosts", [*environment, *files]), first("coordinates")
+    places = {name: place for f in reversed(founds) for name, place in f.places.items()}
+    shape = parse_torus(text) if text else None
+    common = {"facts": facts, "tasks_per_node": first("tasks_per_node"), "cores": first("cores")}
+    if shape is None:
+        return Picture(torus=None, nodes=None, names={}, missing="the shape of the torus: give it with --torus", **common)
+    if hosts or places:
+        nodes, names, missing = _named(shape, hosts or tuple(places), places)
+    else:
+        nodes, names, missing = _numbered(shape, coordinates)
+    return Picture(torus=shape, nodes=nodes, names=names, missing=missing, **common)
+
+
+def _numbered(torus, coordinates):
+    if coordinates is None:
+        return None, {}, "which nodes of the torus are used: all are assumed"
+    return np.array([_node(torus, c) for c in coordinates], dtype=np.int64), {}, None
+
+
+def _named(torus, hosts, places):
+    """Node numbers and names of hosts by their known places, or by the numbers in their names."""
+    nodes, names, default, numbered = [], {}, Hosts(torus), _by_number(places)
+    for host in hosts:
+        place = places.get(host) or numbered.get(_number(host))
+        node = _node(torus, place) if place else default.node(host)
+        if node is None:
+            return None, {}, (f"the coordinates of host {host}: give a table NAME {' '.join(torus.axes)}, or a shape that fits "
+                              "the numbers in its name")
+        if node in names:
+            raise AllocationError(f"hosts {names[node]} and {host} have the same coordinates "
+                                  f"{tuple(torus.coordinates(node).tolist())}; correct the table or the shape")
+        names[node] = host
+        nodes.append(node)
+    return np.array(nodes, dtype=np.int64), names, None
+
+
+def _number(name):
+    """Number of a name such as nid00012, so that other spellings of it are found: int or None."""
+    found = re.fullmatch(r"(?:nid)?0*([0-9]{1,9})", name)
+    return int(found[1]) if found else None
+
+
+def _by_number(places):
+    return {_number(name): place for name, place in places.items() if _number(name) is not None}
+
+
+def _node(torus, coordinates):
+    if len(coordinates) != torus.n_dimensions:
+        raise AllocationError(f"node {coordinates} has {len(coordinates)} coordinates, but torus {torus} has "
+                              f"{torus.n_dimensions} dimensions")
+    problem = torus.outside(coordinates)
+    if problem:
+        raise AllocationError(problem)
+    return int(torus.node(coordinates))
+
+
+def bounding_box(coordinates):
+    """The shape that just holds some coordinates, as text; whether it wraps cannot be seen from them.
+
+    >>> bounding_box([(0, 0), (3, 1)])
+    '4x2'
+    """
+    return "x".join(str(max(values) + 1) for values in zip(*coordinates))

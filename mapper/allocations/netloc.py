@@ -1,0 +1,62 @@
+"""netloc exports: hosts and switches of a network as GraphML, or as the XML of hwloc 2.0 to 2.9.
+
+netloc was removed from hwloc (open-mpi/hwloc #590); where a user still has an export, its hosts are read. It holds no torus
+coordinates; they come from the names, or from a table given beside it. GraphML: netloc 0.5, ``netloc_topology_export_graphml``
+(read by networkx); XML: elements ``node`` with ``type`` and ``name`` (hwloc 2, netloc/topology.c).
+"""
+
+import re
+from io import BytesIO
+from xml.etree import ElementTree
+
+from pencilmap.mapper.allocations.found import Fact, Found
+from pencilmap.mapper.allocations.slurm import shortened
+
+HOSTS = ("host", "ca", "1", "netloc_node_type_host")
+
+
+def looks_like(document):
+    head = document.text[:4000]
+    return bool(re.search(r"<graphml\b|<(network|netloc|subnet|machine|topology)\b[^>]*>.{0,2000}?<node\b", head, re.DOTALL))
+
+
+def find(document):
+    hosts, switches = _graphml(document) if "<graphml" in document.text[:4000] else _xml(document)
+    if not hosts:
+        raise document.refuse("has no node of type host")
+    facts = (Fact("network", f"{len(hosts)} hosts, {switches} switches, no coordinates", document.label),
+             Fact("hosts", shortened(hosts), document.label))
+    return Found(facts, hosts=tuple(hosts))
+
+
+def _graphml(document):
+    import networkx as nx
+
+    try:
+        graph = nx.read_graphml(BytesIO(document.text.encode("utf-8")))
+    except (nx.NetworkXError, ElementTree.ParseError, ValueError, KeyError, RecursionError) as error:
+        raise document.refuse(f"is no GraphML: {str(error)[:120]}") from error
+    return _sorted_out((str(name), data) for name, data in graph.nodes(data=True))
+
+
+def _xml(document):
+    try:
+        root = ElementTree.fromstring(document.text)
+    except (ElementTree.ParseError, RecursionError) as error:
+        line, column = getattr(error, "position", (None, -1))
+        raise document.refuse(f"is no XML: {error}", line, column + 1) from error
+    return _sorted_out((element.get("mac_addr", "?"), element.attrib) for element in root.iter("node"))
+
+
+def _sorted_out(nodes):
+    """Names of the hosts, each once, and the number of other nodes."""
+    hosts, others = {}, 0
+    for identity, data in nodes:
+        low = {str(key).lower(): str(value) for key, value in data.items()}
+        kind = next((low[k] for k in ("type", "node_type", "kind") if k in low), "")
+        name = next((low[k] for k in ("name", "hostname", "description", "label") if low.get(k)), identity)
+        if kind.lower() in HOSTS:
+            hosts[name.split()[0] if name.split() else identity] = True
+        else:
+            others += 1
+    return tuple(hosts), others

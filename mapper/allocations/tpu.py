@@ -1,0 +1,44 @@
+"""TPU slices: the shape from the environment, devices from what ``print(jax.devices())`` shows.
+
+``TPU_TOPOLOGY`` ("4x4x8") with ``TPU_TOPOLOGY_WRAP`` ("true,true,true"): the tpu-env of public TPU set-up files.
+``TpuDevice(id=2, process_index=0, coords=(0,1,0), core_on_chip=0)``: public JetStream log.
+"""
+
+import re
+
+from pencilmap.mapper.allocations.found import Fact, Found, bounding_box
+
+_DEVICE = re.compile(r"TpuDevice\(id=([0-9]{1,9}),[^()]{0,80}coords=\(([0-9, ]{1,40})\)(?:,\s*core_on_chip=([0-9]{1,3}))?")
+
+
+def from_environment(environ):
+    text = environ.get("TPU_TOPOLOGY") or environ.get("TOPOLOGY", "")
+    if not re.fullmatch(r"[0-9]{1,4}(x[0-9]{1,4}){0,2}", text) or not any(v.startswith("TPU_") for v in environ):
+        return None
+    shape = text.split("x")
+    wrap = [word == "true" for word in environ.get("TPU_TOPOLOGY_WRAP", "").lower().split(",")][:len(shape)]
+    facts = [Fact("slice", text, "TPU_TOPOLOGY"),
+             Fact("wrap", ", ".join("yes" if w else "no" for w in wrap) if len(wrap) == len(shape) and any(wrap) else
+                  "no dimension" if environ.get("TPU_TOPOLOGY_WRAP") else "not told; none is assumed", "TPU_TOPOLOGY_WRAP")]
+    if any(wrap):
+        torus = "x".join(f"{n}{'w' if w else ''}" for n, w in zip(shape, [*wrap, False, False]))
+    else:
+        torus = f"{text}:mesh"
+    return Found(tuple(facts), torus)
+
+
+def looks_like(document):
+    return bool(_DEVICE.search(document.text))
+
+
+def find(document):
+    devices = sorted((int(number), tuple(int(c) for c in coords.split(",") if c.strip()), int(core or 0))
+                     for number, coords, core in _DEVICE.findall(document.text))
+    chips = list(dict.fromkeys(coords for _, coords, _ in devices))
+    cores = max(core for _, _, core in devices) + 1
+    if len({len(c) for c in chips}) > 1:
+        raise document.refuse("has devices with different numbers of coordinates")
+    box = bounding_box(chips)
+    facts = (Fact("devices", f"{len(devices)}: {len(chips)} chips of {cores} cores", document.label),
+             Fact("box around the chips", f"{box} (devices do not say what wraps)", document.label))
+    return Found(facts, f"{box}:mesh", coordinates=tuple(chips), tasks_per_node=cores)
