@@ -160,7 +160,7 @@ def prediction_of_record(record, **changes):
     placement, labels, transform = record["placement"], record["labels"], Transform(*record["size"])
     if placement["torus"] is None or any(r["coordinate"] is None for r in placement["ranks"]):
         return None, "the run does not know its torus: give --machine-torus and a placement to the runner"
-    bandwidth = changes.get("bandwidth", _bandwidths(labels))
+    bandwidth = changes.get("bandwidth", bandwidth_of_record(record))
     shape = parse_torus(placement["torus"])
     rates = None if bandwidth is None else bandwidth * (shape.n_dimensions if len(bandwidth) == 1 else 1)
     torus = parse_torus(placement["torus"], bandwidth=rates)
@@ -179,7 +179,9 @@ def _costs(labels):
     return replace(costs, **costs_of({key: labels[key] for key in COSTS if key in labels}))
 
 
-def _bandwidths(labels):
+def bandwidth_of_record(record):
+    """Bytes per second of the links by the labels of a run, one for all dimensions or one for each; None without."""
+    labels = record["labels"]
     if "link_bandwidth" in labels:
         return tuple(parse(part, "byte/s") for part in labels["link_bandwidth"].split(","))
     if "machine" in labels:

@@ -50,3 +50,8 @@ def _cell(line):
     n = int(line["n"])
     return Cell({"CO": 1, "VN": 2}[line["mode"]], ProcessGrid(int(line["row_length"]), int(line["column_length"])),
                 line["mapping"], line["phase"], Transform(n, n, n), float(line["time_ms"]) * 1e-3)
+
+
+PUBLISHED = {  # machine of the package: its cells
+    "bluegene-l": bluegene_l_512,
+}

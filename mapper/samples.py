@@ -1,0 +1,119 @@
+"""Measured times as samples for a calibration: from run records and from published tables."""
+
+from collections import Counter
+from statistics import median
+
+from pencilmap.mapper.compare import prediction_of_cell, prediction_of_record
+from pencilmap.model.calibrate import Sample
+from pencilmap.model.costs import Costs
+from pencilmap.model.errors import CalibrationError
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.published import PUBLISHED
+from pencilmap.model.timing import COPY_PASSES, FFT_PASSES, local_work
+from pencilmap.model.transform import Transform
+
+LOCAL_PHASES = {  # phase of the sample: phases of the record, passes through memory of each kind
+    "fft": (("fft_z", "fft_y", "fft_x"), FFT_PASSES, 0),
+    "copy": (("pack_row", "unpack_row", "pack_column", "unpack_column"), 0, COPY_PASSES),
+}
+_ANY = Costs(contention=0.0)  # asks for the work of contention, whatever it costs
+
+
+def published_samples(name, torus):
+    """Every cell of a published table: rows and columns as exchanges, what they leave of the total as computing.
+
+    Parameters
+    ----------
+    name : str
+        A name of `pencilmap.model.published.PUBLISHED`.
+    torus : Torus
+        With the bandwidth that the machine file names.
+
+    Returns
+    -------
+    list of Sample
+        In the order of the table.
+    """
+    if name not in PUBLISHED:
+        raise CalibrationError(f"published measurements of {name!r} are unknown; known are {', '.join(PUBLISHED)}")
+    cells = PUBLISHED[name]()
+    time_s = {_key(cell, cell.phase): cell.time_s for cell in cells}
+    return [_local_of_cell(cell, time_s) if cell.phase == "total" else _exchange_of_cell(cell, torus) for cell in cells]
+
+
+def _key(cell, phase):
+    return cell.tasks_per_node, cell.grid, cell.mapping, cell.transform, phase
+
+
+def _label(cell, what):
+    return f"{cell.mode} {cell.grid} {cell.mapping} {what} {cell.transform.nx}^3"
+
+
+def _exchange_of_cell(cell, torus):
+    exchange = getattr(prediction_of_cell(cell, torus, _ANY), cell.phase)
+    return Sample(_label(cell, cell.phase), cell.phase, str(cell.transform), exchange.work, cell.time_s, exchange.bound_s)
+
+
+def _local_of_cell(cell, time_s):
+    rest = cell.time_s - time_s[_key(cell, "row")] - time_s[_key(cell, "column")]
+    return Sample(_label(cell, "computing"), "local", str(cell.transform),
+                  local_work(cell.transform, cell.grid, cell.tasks_per_node), rest)
+
+
+def record_samples(records, source, bandwidth=None):
+    """The phases of run records: two exchanges, the FFTs together, and the packing together.
+
+    The computing of simulated runs is no measurement and is left out, as are the exchanges of runs whose coordinates are
+    not known.
+
+    Parameters
+    ----------
+    records : iterable of dict
+    source : str
+        Named in the labels.
+    bandwidth : tuple of float, optional
+        Bytes per second of the links, one for each dimension or one for all; by default what each record says.
+
+    Returns
+    -------
+    list of Sample, list of str
+        The samples and what was left out, with the reason.
+    """
+    samples, refused = [], []
+    for number, record in enumerate(records, 1):
+        label = f"{source}:{number}"
+        exchanges, reason = _exchanges_of_record(record, label, bandwidth)
+        samples += exchanges
+        if reason:
+            refused.append(f"{label}: exchanges left out: {reason}")
+        if record["labels"].get("network") != "simulated":
+            samples += [_local_of_record(record, phase, label) for phase in LOCAL_PHASES]
+    return samples, refused
+
+
+def _exchanges_of_record(record, label, bandwidth):
+    if record["placement"]["coordinate_source"] == "assumed":
+        return [], "coordinates were assumed, not found"
+    prediction, note = prediction_of_record(record, costs=_ANY, **({"bandwidth": bandwidth} if bandwidth else {}))
+    if prediction is None or prediction.row.work is None:
+        return [], note
+    size = "x".join(map(str, record["size"]))
+    return [Sample(f"{label} {name}", name, size, exchange.work, _seconds(record, [f"exchange_{name}"]), exchange.bound_s)
+            for name, exchange in (("row", prediction.row), ("column", prediction.column))], ""
+
+
+def _local_of_record(record, phase, label):
+    names, fft_passes, copy_passes = LOCAL_PHASES[phase]
+    transform = Transform(*record["size"])
+    work = local_work(transform, ProcessGrid(*record["grid"]), _tasks_per_node(record), fft_passes, copy_passes)
+    return Sample(f"{label} {phase}", phase, str(transform), work, _seconds(record, names))
+
+
+def _tasks_per_node(record):
+    hosts = Counter(rank["host"] for rank in record["placement"]["ranks"])
+    return record["placement"]["tasks_per_node"] or max(hosts.values())
+
+
+def _seconds(record, phases):
+    """Sum over the phases of the median over the repetitions of the slowest rank."""
+    return sum(median(record["phases"][name]["max_s"]) for name in phases)

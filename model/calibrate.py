@@ -1,0 +1,453 @@
+"""The figures of a machine from measured times: robust least squares that refuses what the times cannot determine.
+
+Idea: `pencilmap.model.timing` prices work; the fit looks for the prices whose times are nearest the measured ones in ratio,
+all prices 0 or more. A figure is left out when no time depends on it, when its uncertainty is larger than itself, or when
+the fit is no worse without it (Bayesian information criterion); what is left is fitted again.
+Source: soft-L1 loss after Triggs, McLauchlan, Hartley, Fitzgibbon, "Bundle adjustment: a modern synthesis" (2000), as in
+`scipy.optimize.least_squares`; G. Schwarz, "Estimating the dimension of a model", Ann. Statist. 6 (1978).
+Needs: blocks and placements as different as the use that is made of the figures; two figures that grow together in all
+samples cannot be told apart, and then one of them is left out and takes its name in the other's note.
+"""
+
+from dataclasses import dataclass, field, replace
+from math import log, prod
+
+import numpy as np
+
+from pencilmap.model.costs import Costs
+from pencilmap.model.errors import CalibrationError
+from pencilmap.model.timing import ExchangeWork, LocalWork, exchange_terms, local_terms
+
+OUTLIER = 0.1          # deviations of this ratio and more count linearly, not by their square
+LEAST_NOISE = 1e-3     # no time is taken to be better known than this
+STARTS = (0.9, 0.3, 0.03)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One measured time and the work that was done in it.
+
+    Parameters
+    ----------
+    label : str
+        Where the time comes from.
+    phase : str
+        "row", "column", "fft", "copy", or "local" for all computing together.
+    size : str
+        Extents of the transform.
+    work : ExchangeWork or LocalWork
+        At the link bandwidth that the machine file names, or at any other when the bandwidth is fitted.
+    measured_s : float
+    bound_s : float, optional
+        The paper's bound, for comparison.
+    """
+
+    label: str
+    phase: str
+    size: str
+    work: object
+    measured_s: float
+    bound_s: float | None = None
+
+    def predicted_s(self, costs):
+        """Seconds by the time model."""
+        return float(_terms(self.work, costs).time_s or 0.0)
+
+
+def _terms(work, costs):
+    return (exchange_terms if isinstance(work, ExchangeWork) else local_terms)(work, costs)
+
+
+@dataclass(frozen=True)
+class Price:
+    """One line of the table of what can be fitted: always a price per unit of work, so that 0 means free.
+
+    work : attribute of the work that it multiplies
+    field : field of `Costs`, None for the bandwidth of the links
+    is_rate : whether the machine file writes the inverse, work per second
+    ceiling : a price above this has another cause than the one that the figure stands for
+    """
+
+    work: str
+    field: str | None
+    is_rate: bool
+    ceiling: float = float("inf")
+
+
+PRICES = {  # key of the machine file; where two cannot be told apart the later one is left out
+    "link_bandwidth": Price("link_s", None, False),
+    "injection_per_task": Price("task_bytes", "injection_per_task", True),
+    "injection_per_node": Price("node_bytes", "injection_per_node", True),
+    "exchange_cost": Price("tasks", "exchange_cost_s", False),
+    "message_cost": Price("messages", "message_cost_s", False),
+    "contention": Price("adaptive_s", "contention", False),
+    "hop_latency": Price("hops", "hop_latency_s", False, ceiling=1e-6),  # torus routers pass a head on in 0.05 to 0.3 us
+    "fft_rate_per_task": Price("operations", "fft_rate_per_task", True),
+    "memory_bandwidth_per_node": Price("memory_bytes", "memory_bandwidth_per_node", True),
+}
+LIMITS = ("injection_per_task", "injection_per_node")   # felt only where they are slower than the links
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """One figure of a calibration.
+
+    Parameters
+    ----------
+    value : float
+        In SI units; for "link_bandwidth" how many times slower the links are than in the samples.
+    uncertainty : float
+        One standard deviation over the value.
+    note : str
+        What else is in it.
+    """
+
+    value: float
+    uncertainty: float
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What a fit found.
+
+    Parameters
+    ----------
+    figures : dict of str to Fitted
+        By key of the machine file.
+    cache_per_node : float or None
+        As given.
+    left_out : dict of str to str
+        Key to the reason why the samples do not determine it.
+    n_samples : int
+    """
+
+    figures: dict
+    left_out: dict
+    n_samples: int
+    cache_per_node: float | None = None
+
+    @property
+    def costs(self):
+        """The figures as prices."""
+        return Costs(cache_per_node=self.cache_per_node, **{PRICES[key].field: found.value for key, found in self.figures.items() if PRICES[key].field})
+
+    @property
+    def link_slowdown(self):
+        """How many times slower the links are than in the samples."""
+        return self.figures["link_bandwidth"].value if "link_bandwidth" in self.figures else 1.0
+
+    def predicted_s(self, sample):
+        """Seconds of a sample by the calibrated model."""
+        return replace(sample, work=_slower_links(sample.work, self.link_slowdown)).predicted_s(self.costs)
+
+
+def calibrate(samples, cache_per_node=None, fit_bandwidth=False):
+    """Fit every figure that the samples determine.
+
+    Parameters
+    ----------
+    samples : list of Sample
+        Exchanges and computing may be mixed; they share no figure and are fitted apart.
+    cache_per_node : float, optional
+        Bytes; what the machine file says.
+    fit_bandwidth : bool
+        Whether the link bandwidth itself is unknown.
+
+    Returns
+    -------
+    Calibration
+
+    Raises
+    ------
+    CalibrationError
+        When there is no sample with a time.
+    """
+    usable = [s for s in samples if s.measured_s > 0]
+    if not usable:
+        raise CalibrationError("no measured time to calibrate with; give run records of a real machine or network")
+    figures, left_out = {}, {}
+    for kind in (ExchangeWork, LocalWork):
+        some = [s for s in usable if isinstance(s.work, kind)]
+        keys = [k for k, p in PRICES.items() if p.work in kind.__dataclass_fields__ and (fit_bandwidth or p.field)]
+        found, reasons = _Fit(some, cache_per_node).run(keys) if some else ({}, dict.fromkeys(keys, f"no sample of {_KIND[kind]}"))
+        figures |= found
+        left_out |= reasons
+    return Calibration({k: figures[k] for k in PRICES if k in figures}, {k: left_out[k] for k in PRICES if k in left_out},
+                       len(usable), cache_per_node)
+
+
+_KIND = {ExchangeWork: "an exchange", LocalWork: "the computing"}
+
+
+@dataclass
+class _Solution:
+    """Prices in units of their reference, robust cost, and relative covariance of the prices."""
+
+    keys: list
+    x: np.ndarray
+    cost: float
+    jacobian: np.ndarray = field(repr=False)
+    n: int = 0
+
+    @property
+    def variance(self):
+        """Of one residual, on the scale of the loss."""
+        return max(2 * self.cost / max(self.n - len(self.keys), 1), LEAST_NOISE**2)
+
+    def deviations(self):
+        """Standard deviation of each price over the price; infinite where the samples say nothing."""
+        slopes = self.jacobian * self.x            # of log time by log price
+        _, s, v = np.linalg.svd(slopes, full_matrices=False)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            spread = np.where(np.abs(v) > 1e-6, v / s[:, None], 0.0)
+        return np.sqrt(self.variance * (spread**2).sum(axis=0))
+
+
+class _Fit:
+    """The samples of one kind as arrays, and the backward elimination of prices."""
+
+    def __init__(self, samples, cache_per_node):
+        kind = type(samples[0].work)
+        self.known = Costs(cache_per_node=cache_per_node)
+        self.measured = np.array([s.measured_s for s in samples])
+        self.work = kind(**{name: np.array([_amount(s.work, name) for s in samples], dtype=float)
+                            for name in kind.__dataclass_fields__})
+        self.notes = {}
+
+    def run(self, keys):
+        """The figures, and the reason for each that is left out."""
+        left_out = {}
+        keys = self._without_the_unused(keys, left_out)
+        keys = self._without_the_proportional(keys, left_out)
+        while len(keys) >= self.measured.size:
+            left_out[keys.pop()] = f"{self.measured.size} samples are too few for so many figures"
+        while keys:
+            solution = self.solve(keys)
+            worst, reason = self._doubtful(solution)
+            if worst is None:
+                return self._figures(solution), left_out
+            left_out[worst] = reason
+            keys = [k for k in keys if k != worst]
+        return {}, left_out
+
+    def solve(self, keys):
+        """The best prices for these keys, from several starts: limits make valleys that one start could miss."""
+        from scipy.optimize import least_squares
+
+        reference = np.array([self._reference(k) for k in keys])
+
+        def residuals(x):
+            return np.log(np.maximum(self._times(keys, x * reference), 1e-300) / self.measured)
+
+        ceiling = np.array([PRICES[k].ceiling for k in keys]) / reference
+        fits = [least_squares(residuals, start * np.minimum(ceiling, 1), bounds=(0, ceiling), loss="soft_l1",
+                              f_scale=OUTLIER, x_scale="jac") for start in STARTS]
+        best = min(fits, key=lambda f: f.cost)
+        return _Solution(keys, best.x, best.cost, best.jac, self.measured.size)
+
+    def _times(self, keys, prices):
+        of = dict(zip(keys, prices))
+        work = _slower_links(self.work, of.pop("link_bandwidth", 1.0))
+        costs = replace(self.known, **{PRICES[k].field: _figure(k, price) for k, price in of.items() if price > 0})
+        time = _terms(work, costs).time_s
+        return np.zeros_like(self.measured) if time is None else time
+
+    def _amounts(self, key):
+        """Work that a price multiplies, in each sample."""
+        amount = getattr(self.work, PRICES[key].work)
+        if key == "contention":
+            excess = amount - self.work.link_s
+            return np.where(excess > 1e-6 * amount, excess, 0.0)
+        if key == "memory_bandwidth_per_node":
+            return amount * (self.work.pass_bytes > (self.known.cache_per_node or 0.0))
+        return amount
+
+    def _reference(self, key):
+        """The highest price that no sample contradicts; 1 for contention, which comes on top of the links."""
+        if key == "contention":
+            return 1.0
+        amounts = self._amounts(key)
+        return float((self.measured[amounts > 0] / amounts[amounts > 0]).min())
+
+    def _without_the_unused(self, keys, left_out):
+        used = [k for k in keys if (self._amounts(k) > 0).any()]
+        left_out.update({k: _NOTHING[k] if k in _NOTHING else "no sample depends on it" for k in keys if k not in used})
+        return used
+
+    def _without_the_proportional(self, keys, left_out):
+        kept = []
+        for key in keys:
+            twin = next((k for k in kept if self._proportional(k, key)), None)
+            if twin is None:
+                kept.append(key)
+                continue
+            left_out[key] = f"cannot be told apart from {twin}: the two grow together in all samples"
+            self.notes.setdefault(twin, []).append(key)
+        return kept
+
+    def _proportional(self, a, b):
+        if (a in LIMITS) != (b in LIMITS) or "link_bandwidth" in (a, b):
+            return False
+        one, other = self._amounts(a), self._amounts(b)
+        return bool(np.allclose(one * other.max(), other * one.max(), rtol=1e-9))
+
+    def _doubtful(self, solution):
+        """The price that the samples determine least and why, or None when they determine all."""
+        deviations = solution.deviations()
+        felt = np.abs(solution.jacobian).max(axis=0) > 1e-9
+        for i in reversed(range(len(solution.keys))):
+            key = solution.keys[i]
+            if not felt[i]:
+                return key, self._unfelt(key)
+            if solution.x[i] < 1e-6:
+                return key, "the times are best explained without it"
+            if solution.x[i] * self._reference(key) > 0.999 * PRICES[key].ceiling:
+                return key, f"the best value is not below {PRICES[key].ceiling * 1e6:g} us, so what it explains has another cause"
+        i = int(np.argmax(deviations))
+        if deviations[i] > 1:
+            return solution.keys[i], f"its uncertainty is {_percent(deviations[i])} of its value"
+        return self._superfluous(solution)
+
+    def _superfluous(self, solution):
+        """The price without which the fit is no worse, by the information that one more figure must bring."""
+        gains = {}
+        for key in solution.keys:
+            others = [k for k in solution.keys if k != key]
+            if others and key != "link_bandwidth":
+                gains[key] = 2 * (self.solve(others).cost - solution.cost) / solution.variance
+        least = min(gains, key=gains.get, default=None)
+        if least is None or gains[least] >= log(solution.n):
+            return None, ""
+        return least, "the times are explained as well without it"
+
+    def _unfelt(self, key):
+        if key not in LIMITS:
+            return "no sample depends on it"
+        rate = 1 / self._reference(key)
+        return f"no sample is slowed down by it; it is not below {rate / 1e6:.4g} MB/s"
+
+    def _figures(self, solution):
+        result = {}
+        for key, x, deviation in zip(solution.keys, solution.x, solution.deviations()):
+            with_it = self.notes.get(key, ())
+            note = f"holds what {' and '.join(with_it)} may add, which these samples cannot tell apart" if with_it else ""
+            result[key] = Fitted(float(_figure(key, x * self._reference(key))), float(deviation), note)
+        return result
+
+
+_NOTHING = {"contention": "no sample has an image where adaptive routers make a hot spot"}
+
+
+def _amount(work, name):
+    value = getattr(work, name)
+    return work.link_s if value is None else value
+
+
+def _figure(key, price):
+    return 1 / price if PRICES[key].is_rate else price
+
+
+def _slower_links(work, factor):
+    if factor == 1.0 or not isinstance(work, ExchangeWork):
+        return work
+    adaptive = None if work.adaptive_s is None else work.adaptive_s * factor
+    return replace(work, link_s=work.link_s * factor, adaptive_s=adaptive)
+
+
+def _percent(ratio):
+    return "more than 1000 %" if ratio > 10 else f"{100 * ratio:.0f} %"
+
+
+RULES = {  # which samples are fitted; the others are predicted
+    "every-second": lambda samples: (samples[0::2], samples[1::2]),
+    "all": lambda samples: (samples, []),
+}
+
+
+def split(samples, rule):
+    """Training and held-out samples by a rule that looks at nothing but their order.
+
+    Exchanges and computing are numbered apart, each in the order given: ``every-second`` fits the first, third, fifth ...
+    and predicts the second, fourth, sixth ...; ``all`` fits all.
+
+    Returns
+    -------
+    (list of Sample, list of Sample)
+    """
+    if rule not in RULES:
+        raise CalibrationError(f"rule {rule!r} is unknown; known are {', '.join(RULES)}")
+    training, held_out = [], []
+    for kind in (ExchangeWork, LocalWork):
+        fitted, others = RULES[rule]([s for s in samples if isinstance(s.work, kind)])
+        training += fitted
+        held_out += others
+    return training, held_out
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Relative errors |predicted / measured - 1| of some samples: number, mean, largest, and the label of that sample."""
+
+    n: int
+    mean: float
+    largest: float
+    worst: str
+
+
+def errors(samples, predicted):
+    """Errors of a prediction; None without samples or without predictions.
+
+    Parameters
+    ----------
+    samples : list of Sample
+    predicted : Sample -> seconds or None
+    """
+    found = [(abs(predicted(s) / s.measured_s - 1), s.label) for s in samples if predicted(s) is not None]
+    return Errors(len(found), sum(e for e, _ in found) / len(found), *max(found)) if found else None
+
+
+@dataclass(frozen=True)
+class Quality:
+    """How good the bound and the full model are for some of the samples.
+
+    Parameters
+    ----------
+    group : str
+        "exchanges", the extents of one size of transform, or "computing".
+    half : {"fitted", "predicted"}
+        Whether the samples were fitted or held out.
+    bound, full : Errors or None
+    """
+
+    group: str
+    half: str
+    bound: Errors | None
+    full: Errors
+
+
+def quality(training, held_out, predicted_s):
+    """Errors of bound and model over all exchanges, by size, and of the computing.
+
+    Parameters
+    ----------
+    training, held_out : list of Sample
+    predicted_s : Sample -> seconds
+        The full model.
+
+    Returns
+    -------
+    list of Quality
+    """
+    rows = []
+    exchanges = [s for s in (*training, *held_out) if isinstance(s.work, ExchangeWork)]
+    groups = {"exchanges": lambda s: isinstance(s.work, ExchangeWork)}
+    for size in sorted({s.size for s in exchanges}, key=lambda text: prod(map(int, text.split("x")))):
+        groups[size] = lambda s, size=size: isinstance(s.work, ExchangeWork) and s.size == size
+    groups["computing"] = lambda s: isinstance(s.work, LocalWork)
+    for group, belongs in groups.items():
+        for half, samples in (("fitted", training), ("predicted", held_out)):
+            some = [s for s in samples if belongs(s)]
+            if some:
+                rows.append(Quality(group, half, errors(some, lambda s: s.bound_s), errors(some, predicted_s)))
+    return rows

@@ -1,0 +1,248 @@
+"""The terms of the time model: against counts of single messages, against brute-force routes, and their rules."""
+
+from collections import Counter
+from dataclasses import fields
+from fractions import Fraction
+from math import log2
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pencilmap.model.contention import random_minimal_lengths
+from pencilmap.model.costs import Costs
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.mapping import Mapping
+from pencilmap.model.pattern import Pattern, parse_pattern
+from pencilmap.model.predict import predict, predict_product, predict_routed
+from pencilmap.model.product import Product
+from pencilmap.model.timing import ExchangeWork, LocalWork, exchange_terms, local_terms, local_work
+from pencilmap.model.torus import Torus, parse_torus
+from pencilmap.model.transform import Transform
+from tests.model import brute_force as brute
+
+CASES = settings(derandomize=True, deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
+B = 1e9
+ALL = Costs(hop_latency_s=1e-7, injection_per_task=2e8, injection_per_node=3e8, message_cost_s=1e-6, exchange_cost_s=4e-5,
+            contention=0.5, fft_rate_per_task=1e9, memory_bandwidth_per_node=4e9)
+
+
+def torus(text):
+    shape = parse_torus(text)
+    return parse_torus(text, bandwidth=(B,) * shape.n_dimensions)
+
+
+def product(text, *patterns, slots="r1"):
+    return Product(torus(text), tuple(map(parse_pattern, patterns)), parse_pattern(slots))
+
+
+# --- work ---------------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def placed(draw):
+    """Ranks on random slots of a small torus and a transform that seldom divides evenly."""
+    shape = draw(st.sampled_from([(4,), (2, 3), (4, 3), (2, 2, 3), (5, 2)]))
+    where, T = Torus(shape, bandwidth=(B,) * len(shape)), draw(st.integers(1, 3))
+    slots = where.n_nodes * T
+    R = draw(st.integers(1, slots))
+    grid = ProcessGrid(R, draw(st.integers(1, slots // R)))
+    place = np.array(draw(st.permutations(range(slots))))[:grid.n_tasks]
+    least = (grid.C, max(grid.R, grid.C), grid.R)
+    transform = Transform(*(draw(st.integers(n, 2 * n + 3)) for n in least))
+    return Mapping(where, grid, T, place // T, place % T), transform
+
+
+@given(placed())
+@CASES
+def test_work_is_what_single_messages_add_up_to(case):
+    mapping, transform = case
+    node = mapping.node_of_rank
+    for traffic, exchange in zip(brute.messages(mapping.grid, transform), _exchanges(predict(mapping, transform))):
+        by_task, by_node = Counter(), Counter()
+        for source, target, amount in traffic:
+            if node[source] != node[target]:
+                by_task[source] += amount
+                by_node[int(node[source])] += amount
+        sent = sum(amount for source, target, amount in traffic if source != target)
+        work = exchange.work
+        assert work.task_bytes == pytest.approx(max(by_task.values(), default=0), abs=1e-6)
+        assert work.node_bytes == pytest.approx(max(by_node.values(), default=0), abs=1e-6)
+        assert work.messages == max(Counter(s for s, t, _ in traffic if s != t).values(), default=0)
+        assert work.hops == pytest.approx(brute.hop_bytes(mapping.torus, traffic, node) / sent if sent else 0)
+        assert work.tasks == max(Counter(node.tolist()).values())
+
+
+def _exchanges(prediction):
+    return prediction.row, prediction.column
+
+
+PRODUCTS = [("8x8x8", ("r4c2",) * 3, "r1"), ("8x8x8", ("r2c4",) * 3, "c2"), ("8x8x8", ("r8", "c8", "c8"), "r2"),
+            ("4x4:mesh", ("r4", "r2c2"), "r1"), ("6x4", ("c3r2", "r2c2"), "c2")]
+
+
+@pytest.mark.parametrize("text, patterns, slots", PRODUCTS)
+def test_closed_form_and_counting_give_the_same_work(text, patterns, slots):
+    placement = product(text, *patterns, slots=slots)
+    transform = Transform(*(placement.grid.n_tasks,) * 3)   # divides evenly
+    closed = predict_product(placement, transform, costs=ALL)
+    routed = predict_routed(placement.mapping(), transform, costs=ALL, product=placement)
+    for a, b in zip(_exchanges(closed), _exchanges(routed)):
+        for f in fields(ExchangeWork):
+            assert getattr(a.work, f.name) == pytest.approx(getattr(b.work, f.name), rel=1e-9), f.name
+        assert a.time_s == pytest.approx(b.time_s, rel=1e-9)
+
+
+def test_local_work_is_that_of_the_task_with_the_largest_pencils():
+    """7x6x10 elements on 2x3 tasks: blocks of x 3 (of q), y 3 and 2, z 5, by hand."""
+    work = local_work(Transform(7, 6, 10), ProcessGrid(2, 3), 4)
+    z_pencil, y_pencil, x_pencil = 3 * 3 * 10, 3 * 6 * 5, 7 * 2 * 5
+    assert work.operations == pytest.approx(5 * (z_pencil * log2(10) + y_pencil * log2(6) + x_pencil * log2(7)))
+    assert work.pass_bytes == 2 * 90 * 16 * 4
+    assert work.memory_bytes == 7 * work.pass_bytes
+
+
+def test_an_even_transform_needs_5_n_log_n_operations_in_all():
+    transform, grid = Transform(64, 64, 64), ProcessGrid(8, 16)
+    assert local_work(transform, grid, 1).operations * grid.n_tasks == pytest.approx(5 * 64**3 * log2(64**3))
+
+
+# --- contention ---------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def products(draw):
+    """Digit patterns on a small torus or mesh, one or two cables."""
+    shape = draw(st.sampled_from([(4, 4), (2, 3, 4), (6, 4), (8, 2), (3, 3), (5, 4), (2, 2, 4), (4, 3, 2), (6,)]))
+    d = len(shape)
+    where = Torus(shape, draw(st.tuples(*[st.booleans()] * d)), (B,) * d, draw(st.tuples(*[st.integers(1, 2)] * d)))
+    return Product(where, tuple(_pattern(draw, n) for n in shape), Pattern((("r", draw(st.integers(1, 2))),)))
+
+
+def _pattern(draw, n):
+    digits = []
+    while n > 1:
+        radix = draw(st.sampled_from([k for k in range(2, n + 1) if n % k == 0]))
+        digits.append((draw(st.sampled_from("rc")), radix))
+        n //= radix
+    return Pattern(tuple(digits) or (("r", 1),))
+
+
+@given(products())
+@CASES
+def test_random_minimal_lengths_are_those_of_messages_that_wander_hop_by_hop(placement):
+    mapping = placement.mapping()
+    for owner, traffic in zip("rc", brute.messages(mapping.grid)):
+        total = sum(amount for _, _, amount in traffic)
+        loads = brute.uniform_over_hops(mapping.torus, traffic, mapping.node_of_rank)
+        for i, length in enumerate(random_minimal_lengths(placement, owner)):
+            worst = max((load for (_, j, _), load in loads.items() if j == i), default=Fraction(0))
+            expected = worst * 4 * mapping.torus.n_nodes / (total * mapping.torus.cables[i])
+            assert length == pytest.approx(float(expected), abs=1e-9)
+
+
+def test_a_dense_box_of_4x4x4_is_36_percent_over_the_even_spread_and_its_complement_not():
+    """What the paper measures in such boxes (1.22) lies between the even spread and the random choice."""
+    box = product("8x8x8", "r4c2", "r4c2", "r4c2")
+    assert max(random_minimal_lengths(box, "r")) / 4 == pytest.approx(1.3595, abs=1e-4)
+    assert random_minimal_lengths(box, "c") == pytest.approx((4, 4, 4))
+
+
+def test_contention_is_its_share_of_the_way_from_the_even_spread_to_the_random_choice():
+    transform, box = Transform(256, 256, 256), product("8x8x8", "r4c2", "r4c2", "r4c2")
+    even, half, random = (predict(box, transform, costs=Costs(contention=c)).row for c in (0.0, 0.5, 1.0))
+    assert even.time_s == even.t_s
+    assert half.time_s == pytest.approx((even.time_s + random.time_s) / 2)
+    assert random.time_s == pytest.approx(predict(box, transform, "minimal-adaptive").row.t_s)
+
+
+def test_contention_of_a_placement_that_is_no_product_comes_from_routing_it():
+    transform, where = Transform(64, 64, 64), torus("4x4:mesh")
+    nodes = np.arange(16)
+    nodes[[0, 5]] = nodes[[5, 0]]
+    rows = Mapping(where, ProcessGrid(4, 4), 1, nodes, np.zeros(16, dtype=int))
+    for e, random in zip(_exchanges(predict(rows, transform, costs=Costs(contention=1.0))),
+                         _exchanges(predict(rows, transform, "minimal-adaptive"))):
+        assert e.time_s == pytest.approx(max(e.t_s, random.t_s))
+
+
+# --- prices ---------------------------------------------------------------------------------------------------------
+
+
+WORK = ExchangeWork(link_s=1e-3, adaptive_s=1.4e-3, task_bytes=1e5, node_bytes=4e5, messages=7, hops=3.0, tasks=4)
+
+
+def test_every_term_by_hand():
+    terms = exchange_terms(WORK, ALL).as_dict()
+    assert terms == pytest.approx({"link_s": 1e-3, "contention_s": 0.2e-3, "injection_s": 4e5 / 3e8, "start_s": 16e-5,
+                                   "messages_s": 7e-6, "hops_s": 3e-7})
+
+
+def test_links_and_ports_work_at_the_same_time_and_the_rest_adds():
+    """The node's port takes 4e5 bytes / 3e8 bytes/s, longer than links with their contention."""
+    assert exchange_terms(WORK, ALL).time_s == pytest.approx(4e5 / 3e8 + 16e-5 + 7e-6 + 3e-7)
+    wide = exchange_terms(WORK, Costs(contention=0.5, injection_per_node=1e9))
+    assert wide.time_s == pytest.approx(1.2e-3)
+
+
+@pytest.mark.parametrize("field, slower", [("injection_per_task", 0.5), ("injection_per_node", 0.5), ("message_cost_s", 2),
+                                           ("exchange_cost_s", 2), ("contention", 2), ("hop_latency_s", 2)])
+def test_no_time_falls_when_a_figure_gets_worse(field, slower):
+    worse = Costs(**{**ALL.__dict__, field: getattr(ALL, field) * slower})
+    assert exchange_terms(WORK, worse).time_s >= exchange_terms(WORK, ALL).time_s
+
+
+def test_unknown_figures_are_none_and_count_as_nothing():
+    terms = exchange_terms(WORK, Costs())
+    assert terms.as_dict() == dict.fromkeys(terms.as_dict(), None) | {"link_s": 1e-3}
+    assert terms.time_s == 1e-3
+    assert local_terms(LocalWork(1e6, 1e6, 1e6), Costs()).time_s is None
+
+
+def test_routers_that_spread_better_than_dimension_order_do_not_make_an_exchange_shorter():
+    better = ExchangeWork(**{**WORK.__dict__, "adaptive_s": 0.8e-3})
+    assert exchange_terms(better, Costs(contention=1.0)).time_s == 1e-3
+
+
+@pytest.mark.parametrize("cache, seconds", [(None, 2.5e-4), (1.9e6, 2.5e-4), (2e6, 0.0)])
+def test_a_pass_that_fits_into_the_cache_does_not_go_to_memory(cache, seconds):
+    costs = Costs(memory_bandwidth_per_node=4e9, cache_per_node=cache)
+    assert local_terms(LocalWork(1e6, 1e6, 2e6), costs).memory_s == seconds
+
+
+def test_arrays_of_work_are_priced_like_their_elements():
+    works = [WORK, ExchangeWork(2e-3, 2e-3, 1e6, 1e6, 63, 6.0, 1)]
+    stacked = ExchangeWork(**{f.name: np.array([getattr(w, f.name) for w in works], dtype=float) for f in fields(ExchangeWork)})
+    assert exchange_terms(stacked, ALL).time_s == pytest.approx([float(exchange_terms(w, ALL).time_s) for w in works])
+
+
+# --- predictions ------------------------------------------------------------------------------------------------------
+
+
+def test_a_prediction_without_figures_is_the_bound_and_knows_no_total():
+    p = predict(product("8x8x8", "r2c4", "r2c4", "r2c4"), Transform(256, 256, 256))
+    assert (p.row.time_s, p.column.time_s) == (p.row.t_s, p.column.t_s)
+    assert p.time_s == p.t_s and p.total_s is None
+
+
+def test_a_prediction_without_a_transform_has_no_times():
+    p = predict(product("8x8x8", "r2c4", "r2c4", "r2c4"), costs=ALL)
+    assert (p.time_s, p.total_s, p.row.terms, p.local) == (None, None, None, None)
+
+
+def test_json_has_every_term_beside_the_fields_of_the_bound():
+    p = predict(product("8x8x8", "r2c4", "r2c4", "r2c4"), Transform(256, 256, 256), costs=ALL)
+    found = p.as_dict()
+    assert found["t_row_s"] == found["terms_row"]["link_s"]
+    terms = found["terms_row"]
+    assert found["time_row_s"] == pytest.approx(max(terms["link_s"] + terms["contention_s"], terms["injection_s"])
+                                                + terms["start_s"] + terms["messages_s"] + terms["hops_s"])
+    assert found["total_s"] == pytest.approx(found["time_row_s"] + found["time_column_s"] + sum(found["terms_local"].values()))
+
+
+def test_rows_inside_a_node_cost_the_network_nothing_but_their_messages():
+    p = predict(product("8x8x8", "c8", "c8", "c8", slots="r4"), Transform(512, 512, 512), costs=ALL)
+    terms = p.row.terms.as_dict()
+    assert (terms["link_s"], terms["contention_s"], terms["injection_s"], terms["hops_s"]) == (0, 0, 0, 0)
+    assert p.row.time_s == pytest.approx(4 * ALL.exchange_cost_s + 3 * ALL.message_cost_s)
