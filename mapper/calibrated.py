@@ -1,0 +1,112 @@
+"""Machine files with calibrated figures: what was known of the machine, and what a fit found."""
+
+from dataclasses import asdict
+
+import tomli_w
+
+from pencilmap.mapper.files import write_whole
+from pencilmap.model.calibrate import PRICES
+from pencilmap.model.errors import CalibrationError, MachineError
+from pencilmap.model.machine import COSTS, Figure, Machine, read_machine
+from pencilmap.model.torus import parse_torus
+
+BY = "pencilmap calibrate"    # how the source of a calibrated figure begins
+CERTAIN = 0.25                # a figure known to that ratio counts as certain
+_SCALES = {"byte/s": ("MB/s", 1e6), "s": ("us", 1e-6), "flop/s": ("Gflop/s", 1e9)}
+
+
+def calibrated_figures(machine, calibration, source):
+    """The figures of a machine file after a calibration.
+
+    What the fit found replaces what the file said; what it left out stays, unless an earlier calibration wrote it.
+
+    Parameters
+    ----------
+    machine : Machine
+        The samples must have been made with the bandwidth of its torus.
+    calibration : Calibration
+    source : str
+        The data, e.g. ``"--published bluegene-l (...)"``.
+
+    Returns
+    -------
+    dict of str to Figure
+    """
+    figures = {key: figure for key, figure in machine.figures.items()
+               if key not in calibration.left_out or not figure.source.startswith(BY)}
+    for key, found in calibration.figures.items():
+        figures[key] = _figure(key, found, machine, source)
+    return figures
+
+
+def _figure(key, found, machine, source):
+    shared = f"; {found.note}" if found.note else ""
+    return Figure(figure_text(key, found, machine), f"{BY} {source}", found.uncertainty <= CERTAIN and not found.note,
+                  f"one standard deviation of the fit: {100 * found.uncertainty:.2g} %{shared}")
+
+
+def figure_text(key, found, machine):
+    """A fitted figure as a machine file writes it: four digits and the unit, a plain number for contention.
+
+    >>> from pencilmap.model.calibrate import Fitted
+    >>> figure_text("message_cost", Fitted(8.2063e-7, 0.2), None), figure_text("contention", Fitted(0.4861, 0.2), None)
+    ('0.8206 us', 0.4861)
+    """
+    if key == "link_bandwidth":
+        rates = [_with_unit(rate / found.value, "byte/s") for rate in machine.torus.bandwidth]
+        return rates[0] if len(set(rates)) == 1 else rates
+    unit = COSTS[key][1]
+    return float(f"{found.value:.4g}") if unit is None else _with_unit(found.value, unit)
+
+
+def _with_unit(value, unit):
+    name, scale = _SCALES[unit]
+    return f"{value / scale:.4g} {name}"
+
+
+def machine_text(machine, figures):
+    """The machine file (TOML) of a machine with these figures, checked by reading it back."""
+    first = ["shape", "tasks_per_node", "link_bandwidth"]
+    data = {"name": machine.name, "title": machine.title, "axes": machine.torus.axes}
+    for key in dict.fromkeys([*first, *figures]):
+        data[key] = {name: value for name, value in asdict(figures[key]).items() if value != "" or name != "note"}
+    text = "# Every figure names its source; `certain = false` marks what is derived or doubtful.\n" + tomli_w.dumps(data)
+    read_machine(text.encode("utf-8"), "that is to be written")
+    return text
+
+
+def write_machine(machine, figures, path):
+    """Write a machine file; it appears whole or not at all."""
+    write_whole(path, machine_text(machine, figures), MachineError)
+
+
+def machine_of_records(records, name, bandwidth):
+    """A machine of which nothing is known but what run records say: its torus and the tasks of a node.
+
+    Parameters
+    ----------
+    records : list of dict
+    name : str
+    bandwidth : tuple of float
+        Bytes per second, one for all dimensions or one for each.
+
+    Raises
+    ------
+    CalibrationError
+        When the records are of different machines or do not say of which.
+    """
+    shapes = {record["placement"]["torus"] for record in records} - {None}
+    tasks = {record["placement"]["tasks_per_node"] for record in records} - {None}
+    if len(shapes) != 1:
+        raise CalibrationError(f"the records are of {len(shapes)} shapes of machine ({', '.join(sorted(shapes)) or 'none is named'})"
+                               "; name the machine with --machine")
+    shape = parse_torus(shapes.pop())
+    torus = parse_torus(str(shape), bandwidth=bandwidth * (shape.n_dimensions if len(bandwidth) == 1 else 1))
+    rates = [_with_unit(rate, "byte/s") for rate in torus.bandwidth]
+    said = "run records"
+    figures = {"shape": Figure(str(torus), said, True), "tasks_per_node": Figure(min(tasks, default=1), said, True),
+               "link_bandwidth": Figure(rates[0] if len(set(rates)) == 1 else rates, said, True)}
+    return Machine(name, f"{name}, from run records", torus, min(tasks, default=1), figures)
+
+
+assert set(PRICES) == {"link_bandwidth", *COSTS} - {"cache_per_node"}
