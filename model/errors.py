@@ -41,6 +41,10 @@ class MapfileError(PencilmapError):
     """A placement file that cannot be read; the message names file and line."""
 
 
+class GraphError(PencilmapError):
+    """A graph file that cannot be read, or a graph that is no network."""
+
+
 class RoutingError(PencilmapError):
     """An unknown routing rule, or one that this network cannot follow."""
 
@@ -51,3 +55,7 @@ class RecordError(PencilmapError):
 
 class CalibrationError(PencilmapError):
     """Measured times from which no figure of a machine can be taken."""
+
+
+class FigureError(PencilmapError):
+    """A picture that cannot be drawn or written."""

@@ -1,0 +1,36 @@
+"""Files that appear whole or not at all."""
+
+import os
+import tempfile
+from pathlib import Path
+
+from pencilmap.model.errors import MapfileError
+
+
+def write_whole(path, content, error=MapfileError):
+    """Write aside and rename: a reader sees the old file or the new one, never half of it.
+
+    Parameters
+    ----------
+    path : str or Path
+    content : str or bytes
+        Text is written as UTF-8.
+    error : PencilmapError class
+        Raised when the file cannot be written.
+    """
+    path = Path(path)
+    content = content.encode("utf-8") if isinstance(content, str) else content
+    try:
+        handle, aside = tempfile.mkstemp(dir=path.parent or ".", prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+            umask = os.umask(0)
+            os.umask(umask)
+            os.chmod(aside, 0o666 & ~umask)
+            os.replace(aside, path)
+        except BaseException:
+            os.unlink(aside)
+            raise
+    except OSError as problem:
+        raise error(f"{path} cannot be written: {problem.strerror}") from problem

@@ -1,0 +1,66 @@
+"""What all pictures share: one look, and files that are the same byte for byte whenever they are drawn again.
+
+For papers: vector formats, text kept as text (fonts embedded in PDF), 7 inches wide, and the colours of Okabe and Ito, which
+colour-blind readers can tell apart; where it matters the shape of a mark says the same as its colour.
+Matplotlib is imported when a picture is drawn, for it takes longer to load than most commands take to run.
+"""
+
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+from textwrap import wrap
+
+from pencilmap.mapper.files import write_whole
+from pencilmap.model.errors import FigureError
+
+WIDTH = 7.0  # inches
+TALLEST = 9.5
+BLUE, VERMILLION, GREEN, ORANGE, SKY, PURPLE, YELLOW, BLACK = (
+    "#0072B2", "#D55E00", "#009E73", "#E69F00", "#56B4E9", "#CC79A7", "#F0E442", "#000000")
+CYCLE = (BLUE, ORANGE, GREEN, VERMILLION, SKY, PURPLE, YELLOW, BLACK)  # one for each of at most eight dimensions
+GREY, PALE = "#9a9a9a", "#d4d4d4"
+
+_STYLE = {
+    "font.family": "DejaVu Sans", "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8, "legend.fontsize": 8,
+    "xtick.labelsize": 7, "ytick.labelsize": 7, "axes.linewidth": 0.6, "axes.spines.top": False, "axes.spines.right": False,
+    "lines.linewidth": 1.2, "legend.frameon": False, "hatch.linewidth": 0.6,
+    "svg.fonttype": "none", "svg.hashsalt": "pencilmap", "pdf.fonttype": 42, "path.simplify": False,
+}
+_METADATA = {  # nothing that changes from run to run or from machine to machine
+    "svg": {"Date": None, "Creator": "pencilmap"},
+    "pdf": {"CreationDate": None, "ModDate": None, "Creator": "pencilmap", "Producer": "pencilmap"},
+    "png": {"Software": "pencilmap"},
+}
+
+
+def suffix(path):
+    """``svg``, ``png`` or ``pdf``; FigureError for the name of any other file."""
+    ending = Path(path).suffix.removeprefix(".").lower()
+    if ending not in _METADATA:
+        raise FigureError(f"{path}: a picture ends in {', '.join('.' + kind for kind in _METADATA)}, not in "
+                          f"{Path(path).suffix or 'nothing'!r}")
+    return ending
+
+
+def heading(text, width):
+    """A title broken into lines that fit a width in inches, and the height that it takes."""
+    lines = wrap(text, int(width * 14), break_on_hyphens=False)
+    return "\n".join(lines), 0.16 * len(lines) + 0.1
+
+
+@contextmanager
+def figure(height, width=WIDTH, layout="constrained"):
+    """An empty figure of that height in inches, drawn in our style."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(_STYLE):
+        yield Figure(figsize=(width, height), layout=layout)
+
+
+def save(drawn, path):
+    """Write a figure in the format its suffix names; the file appears whole or not at all. Inside `figure`."""
+    kind = suffix(path)
+    content = BytesIO()
+    drawn.savefig(content, format=kind, dpi=200, metadata=_METADATA[kind])
+    write_whole(path, content.getvalue(), FigureError)

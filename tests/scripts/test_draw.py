@@ -1,0 +1,289 @@
+"""Pictures: the right files with the right content, nothing that overlaps, nothing half-written."""
+
+import re
+import xml.etree.ElementTree as tree
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from pencilmap.mapper.placements import as_mapping, place
+from pencilmap.model.allocation import Allocation, Site
+from pencilmap.model.errors import FigureError
+from pencilmap.model.exchange import exchanges
+from pencilmap.model.grid import ProcessGrid, parse_grid
+from pencilmap.model.predict import predict
+from pencilmap.model.routing import routing
+from pencilmap.model.torus import Torus, parse_torus
+from pencilmap.scripts.figures import canvas, image, lengths, loads
+
+SVG = "{http://www.w3.org/2000/svg}"
+BGL = ("--machine", "bluegene-l", "--grid", "8x64")
+TORI = [("8x8x8", "8x64"), ("8x8", "4x16"), ("12", "3x4"), ("4x4x4x4x2", "16x32"), ("8x4x6:mesh", "8x24"),
+        ("2x3x2x4x4x4", "24x32"), ("1x5x1", "5x1"), ("2x2x2x2x2x2x2x2", "16x16")]
+
+
+def group(path, name):
+    """The group of an SVG file that has this id, None when there is none."""
+    return next((g for g in tree.parse(path).iter(f"{SVG}g") if g.get("id") == name), None)
+
+
+def count(path, name):
+    """Marks in a group: paths, or uses of a path in its definitions."""
+    found = group(path, name)
+    if found is None:
+        return 0
+    defined = sum(len(list(d.iter(f"{SVG}path"))) for d in found.iter(f"{SVG}defs"))
+    return len(list(found.iter(f"{SVG}use"))) + len(list(found.iter(f"{SVG}path"))) - defined
+
+
+def texts(path):
+    return ["".join(t.itertext()) for t in tree.parse(path).iter(f"{SVG}text")]
+
+
+def mapping_of(torus, grid, placement="best", tasks_per_node=1, **options):
+    site = Site(parse_torus(torus), tasks_per_node, **options)
+    return as_mapping(place(placement, site, parse_grid(grid)), placement)
+
+
+# files
+
+
+@pytest.mark.parametrize("ending, begins", [("svg", b"<?xml"), ("pdf", b"%PDF-"), ("png", b"\x89PNG")])
+@pytest.mark.parametrize("what", ["image", "loads", "lengths"])
+def test_the_suffix_names_the_format_and_files_are_the_same_each_time(what, ending, begins, tmp_path, pencilmap, pencilmap_json):
+    first, second = tmp_path / f"first.{ending}", tmp_path / f"second.{ending}"
+    found = pencilmap_json("draw", "--what", what, *BGL, "-p", "box:2x2x2", "-o", first)
+    assert found["file"] == str(first) and found["grid"] == [8, 64]
+    status, out, _ = pencilmap("draw", "--what", what, *BGL, "-p", "box:2x2x2", "-o", second)
+    assert status == 0 and out == f"wrote {second}\n"
+    assert first.read_bytes().startswith(begins) and first.read_bytes() == second.read_bytes()
+    assert sorted(tmp_path.iterdir()) == [first, second]
+
+
+def test_text_stays_text_and_fonts_are_embedded(tmp_path, pencilmap):
+    for name in ("a.svg", "a.pdf"):
+        assert pencilmap("draw", "-w", "lengths", *BGL, "-o", tmp_path / name)[0] == 0
+    assert "<text" in (tmp_path / "a.svg").read_text() and "<image" not in (tmp_path / "a.svg").read_text()
+    assert b"/FontFile2" in (tmp_path / "a.pdf").read_bytes() and b"/CreationDate" not in (tmp_path / "a.pdf").read_bytes()
+
+
+def test_a_picture_that_cannot_be_written_leaves_nothing(tmp_path, pencilmap, monkeypatch):
+    from matplotlib.figure import Figure
+
+    path = tmp_path / "a.svg"
+    path.write_text("old")
+
+    def fails(self, file, **_):
+        file.write(b"half")
+        raise OSError("no more memory")
+
+    monkeypatch.setattr(Figure, "savefig", fails)
+    with pytest.raises(OSError):
+        canvas_save(path)
+    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
+    monkeypatch.undo()
+    status, _, err = pencilmap("draw", "-w", "lengths", *BGL, "-o", tmp_path / "missing" / "a.svg")
+    assert status == 2 and "cannot be written" in err and "Traceback" not in err
+
+
+def canvas_save(path):
+    with canvas.figure(1.0) as drawn:
+        canvas.save(drawn, path)
+
+
+# errors
+
+BAD = {
+    "suffix": (["-w", "image", *BGL, "-o", "a.jpg"], ["a.jpg", ".svg, .pdf, .png"]),
+    "no suffix": (["-w", "image", *BGL, "-o", "a"], ["'nothing'", ".svg"]),
+    "row": (["-w", "image", *BGL, "--row", "64", "-o", "a.svg"], ["row 64", "rows 0..63"]),
+    "row below 0": (["-w", "image", *BGL, "--row", "-1", "-o", "a.svg"], ["row -1"]),
+    "column": (["-w", "image", *BGL, "--column", "8", "-o", "a.svg"], ["column 8", "columns 0..7"]),
+    "two images": (["-w", "image", *BGL, "-p", "best", "-p", "default", "-o", "a.svg"], ["2 placements", "lengths"]),
+    "large image": (["-w", "image", "--torus", "32x32x32", "-g", "32x1024", "-o", "a.svg"], ["32768 nodes", "20000"]),
+    "many lattices": (["-w", "image", "--torus", "3x3x3x3x3x3x3x3", "-g", "81x81", "-o", "a.svg"], ["243 lattices", "64"]),
+    "large loads": (["-w", "loads", "--torus", "32x32x32", "-g", "32x1024", "-o", "a.svg"], ["196608 links", "60000"]),
+    "no links": (["-w", "loads", "--torus", "1x1", "-g", "1x1", "-o", "a.svg"], ["0 links"]),
+    "many bars": (["-w", "lengths", *BGL, *["-p", "best"] * 13, "-o", "a.svg"], ["13 placements", "at most 12"]),
+    "what": (["-w", "sound", *BGL, "-o", "a.svg"], ["'sound'", "lengths"]),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_what_cannot_be_drawn_is_one_message_and_no_file(case, pencilmap, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    arguments, words = BAD[case]
+    status, out, err = pencilmap("draw", *arguments)
+    assert status == 2 and out == "" and "Traceback" not in err
+    for word in words:
+        assert word in err
+    assert list(tmp_path.iterdir()) == []
+
+
+# images
+
+
+@pytest.mark.parametrize("torus, grid", TORI)
+def test_an_image_marks_the_nodes_of_its_row_and_column(torus, grid, tmp_path):
+    mapping, path = mapping_of(torus, grid), tmp_path / "a.svg"
+    row, column = mapping.grid.C - 1, mapping.grid.R // 2
+    image.draw_image(mapping, row, column, path, "title")
+    of_row = set(mapping.node_of_rank[mapping.grid.rows()[row]])
+    of_column = set(mapping.node_of_rank[mapping.grid.columns()[column]])
+    assert count(path, "row-nodes") == len(of_row - of_column)
+    assert count(path, "column-nodes") == len(of_column - of_row)
+    assert count(path, "both-nodes") == len(of_row & of_column) == 1
+    assert count(path, "other-nodes") == mapping.torus.n_nodes - len(of_row | of_column)
+    for words in ("title", f"row {row}: {mapping.grid.R} tasks on {len(of_row)} nodes",
+                  f"column {column}: {mapping.grid.C} tasks on {len(of_column)} nodes"):
+        assert words in texts(path)
+
+
+def test_slots_of_a_node_are_one_mark(tmp_path):
+    path = tmp_path / "a.svg"
+    image.draw_image(mapping_of("4x4", "8x4", "digits:x=r4,y=c4,t=r2", 2), 0, 0, path, "")
+    assert count(path, "row-nodes") == 3 and "row 0: 8 tasks on 4 nodes" in texts(path)
+
+
+def test_nodes_without_a_task_are_marked_as_such(tmp_path):
+    torus = Torus((4, 4))
+    site = Site(torus, allocation=Allocation(torus).without([5, 6]), idle=True)
+    mapping = as_mapping(place("default", site, ProcessGrid(4, 3)), "default")
+    image.draw_image(mapping, 0, 0, tmp_path / "a.svg", "")
+    assert count(tmp_path / "a.svg", "empty-nodes") == 4 and "no task" in texts(tmp_path / "a.svg")
+
+
+@pytest.mark.parametrize("torus, grid", TORI + [("3x3x32", "9x32"), ("5x1x7x2", "7x10")])
+def test_no_node_of_a_picture_hides_another(torus, grid):
+    lattices = image.Lattices(parse_torus(torus))
+    where = lattices.screen(lattices.torus.coordinates(np.arange(lattices.torus.n_nodes)))
+    apart = np.linalg.norm(where[:, None] - where[None], axis=-1) + 9 * np.eye(len(where))
+    assert apart.min() > 0.07                                 # the size of a small mark
+
+
+@pytest.mark.parametrize("torus, links, rings", [("4x3", 3 * 3 + 2 * 4, 2 * 3 + 2 * 4), ("4x3:mesh", 17, 0), ("2x5w", 5 + 8, 4)])
+def test_an_image_draws_lines_whole_and_rings_with_open_ends(torus, links, rings, tmp_path):
+    shape = parse_torus(torus)
+    image.draw_image(mapping_of(torus, f"{shape.shape[0]}x{shape.shape[1]}"), 0, 0, tmp_path / "a.svg", "")
+    lines = sum(shape.lines(i) for i in range(2))
+    drawn = group(tmp_path / "a.svg", "links")
+    assert len(list(drawn.iter(f"{SVG}path"))) == lines
+    ends = group(tmp_path / "a.svg", "ring-ends")
+    assert (0 if ends is None else len(list(ends.iter(f"{SVG}path")))) == rings
+    assert links == sum(shape.lines(i) * (shape.shape[i] - 1) for i in range(2))
+
+
+def test_links_inside_an_image_are_drawn(tmp_path):
+    image.draw_image(mapping_of("8x8x8", "8x64", "box:2x2x2"), 0, 0, tmp_path / "a.svg", "")
+    assert len(list(group(tmp_path / "a.svg", "row-links").iter(f"{SVG}path"))) == 12      # the edges of a cube
+    assert group(tmp_path / "a.svg", "column-links") is None                               # every second node
+
+
+# loads
+
+
+def row_loads(torus, grid, name="dimension-order", placement="best"):
+    mapping = mapping_of(torus, grid, placement)
+    return routing(name).loads(mapping.torus, exchanges(mapping.grid)[0], mapping.node_of_rank)
+
+
+@pytest.mark.parametrize("torus, grid", TORI)
+def test_every_link_has_one_cell_and_nothing_else_has(torus, grid):
+    shape = parse_torus(torus)
+    values = loads._values(row_loads(torus, grid), False)
+    for i in range(shape.n_dimensions):
+        blocks = loads.Blocks(shape, i)
+        right, up = blocks.place()
+        assert len(set(zip(right.tolist(), up.tolist()))) == shape.n_nodes
+        assert right.max() + 1 == blocks.extent[0] and up.max() + 1 == blocks.extent[1]
+        links = shape.lines(i) * shape.cable_positions(i)
+        assert np.isfinite(values[i]).sum() == 2 * links
+
+
+def test_cells_show_the_load_of_one_cable_on_either_scale():
+    found = row_loads("8x8", "8x8", placement="default")
+    assert np.nanmax(loads._values(found, False)) == 4.0     # the paper's m of a full ring of 8
+    assert np.nanmax(loads._values(found, True)) == pytest.approx(float(max(found.largest())) / 1e6)
+
+
+def test_loads_are_labelled_with_their_unit(tmp_path, pencilmap):
+    for size, words in ((["-n", "64"], "load of one cable, MB (1e6 bytes)"), ([], "load of one cable on the scale of m")):
+        path = tmp_path / "a.svg"
+        assert pencilmap("draw", "-w", "loads", *BGL, *size, "--exchange", "column", "-o", path)[0] == 0
+        found = texts(path)
+        assert any(words in text for text in found) and any("column exchange" in text for text in found)
+        assert [t for t in found if t.startswith("links along")] == [f"links along {d}{a}" for a in "xyz" for d in "+-"]
+
+
+# lengths
+
+
+def test_bars_have_the_height_of_their_lengths(monkeypatch):
+    torus = Torus((8, 8, 8))
+    found = [predict(place(p, Site(torus), ProcessGrid(8, 64)), name=p) for p in ("default", "box:2x2x2")]
+    drawn = captured(monkeypatch, lengths, lambda: lengths.draw_lengths(found, "a.svg", "title"))["axes"]
+    bars = {(k, bar.get_gid(), round(bar.get_x() + bar.get_width() / 2)): bar.get_height()
+            for k, axes in enumerate(drawn) for bar in axes.patches}
+    assert {key: height for key, height in bars.items() if key[2] == 1} == {
+        (k, f"m-{axis}", 1): 2 * (k + 1) for k in (0, 1) for axis in "xyz"}
+    assert bars[0, "m-x", 0] == 4 and bars[0, "m-y", 0] == 0 and bars[1, "m-x", 0] == 0
+
+
+def test_lengths_name_every_placement_and_dimension(tmp_path, pencilmap):
+    path = tmp_path / "a.svg"
+    assert pencilmap("draw", "-w", "lengths", *BGL, "-p", "default", "-p", "box:2x2x2", "-o", path)[0] == 0
+    assert {"default", "box:2x2x2", "row exchange", "column exchange", "m_x", "m_y", "m_z", "routed load"} <= set(texts(path))
+
+
+# what no picture does
+
+
+def captured(monkeypatch, module, draw):
+    """Draw without writing: the axes, and the boxes of all texts in pixels."""
+    found = {}
+
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    def look(drawn, path):
+        agg = FigureCanvasAgg(drawn)
+        agg.draw()
+        renderer = agg.get_renderer()
+        shown = [t for t in drawn.findobj(lambda a: type(a).__name__ == "Text") if t.get_visible() and t.get_text().strip()]
+        found.update(axes=drawn.axes, page=drawn.bbox, boxes=[(t.get_text(), t.get_window_extent(renderer)) for t in shown])
+
+    monkeypatch.setattr(module, "save", look)
+    draw()
+    return found
+
+
+def check_texts(found):
+    for text, box in found["boxes"]:
+        assert found["page"].x0 - 1 <= box.x0 and box.x1 <= found["page"].x1 + 1, text
+        assert found["page"].y0 - 1 <= box.y0 and box.y1 <= found["page"].y1 + 1, text
+    for (one, a), (other, b) in combinations(found["boxes"], 2):
+        overlap = min(a.x1, b.x1) - max(a.x0, b.x0), min(a.y1, b.y1) - max(a.y0, b.y0)
+        assert min(overlap) <= 1, (one, other)
+
+
+@pytest.mark.parametrize("torus, grid", TORI + [("8x8x16", "32x32"), ("3x50", "10x15"), ("6x6x3x3", "18x18")])
+def test_no_text_of_a_picture_lies_on_another_or_beside_the_page(torus, grid, monkeypatch):
+    mapping = mapping_of(torus, grid)
+    title = f"a rather long title that has to be broken into lines for narrow pictures: torus {torus}, grid {grid}"
+    check_texts(captured(monkeypatch, image, lambda: image.draw_image(mapping, 0, 0, "a.svg", title)))
+    check_texts(captured(monkeypatch, loads, lambda: loads.draw_loads(row_loads(torus, grid), "a.svg", title, False)))
+    found = [predict(mapping, name=name) for name in ("default", "digits:" + "a=r2c2," * 6, "box:2x2x2x2", "best", "plane:xy")]
+    check_texts(captured(monkeypatch, lengths, lambda: lengths.draw_lengths(found, "a.svg", title)))
+
+
+def test_every_picture_of_the_table_is_in_the_help(pencilmap):
+    from pencilmap.scripts.commands.draw import PICTURES
+
+    status, out, _ = pencilmap("draw", "--help")
+    words = re.sub(r"\s+", " ", out)
+    assert status == 0 and all(f"{name}: {picture.meaning}" in words for name, picture in PICTURES.items())
+
+
+def test_figures_refuse_what_is_no_picture():
+    with pytest.raises(FigureError, match="a.txt"):
+        canvas.suffix("a.txt")
