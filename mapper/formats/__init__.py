@@ -3,10 +3,7 @@
 A new format is one file here and one line below.
 """
 
-import os
-import tempfile
-from pathlib import Path
-
+from pencilmap.mapper.files import write_whole
 from pencilmap.mapper.formats import bgl, bgq, cray, flux, fujitsu, hostfile, jax, machinefile, rankfile, scotch
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places
 from pencilmap.mapper.formats.lines import Document, read_document
@@ -107,22 +104,3 @@ def mapping_of(document, job, grid=None, format_name=None):
         return Mapping(job.torus, grid, job.site.tasks_per_node, places.node, slot, f"file:{document.label}")
     except MappingError as error:
         raise document.refuse(str(error)) from error
-
-
-def write_whole(path, text):
-    """Write text aside and rename: a reader sees the old file or the new one, never half of it."""
-    path = Path(path)
-    try:
-        handle, aside = tempfile.mkstemp(dir=path.parent or ".", prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            umask = os.umask(0)
-            os.umask(umask)
-            os.chmod(aside, 0o666 & ~umask)
-            os.replace(aside, path)
-        except BaseException:
-            os.unlink(aside)
-            raise
-    except OSError as error:
-        raise MapfileError(f"{path} cannot be written: {error.strerror}") from error
