@@ -306,7 +306,7 @@ def _command(simulation, build, work):
     if simulation.timing_only:
         # the buffers of the transform are folded, the smaller tables, which differ from rank to rank, are not
         settings.append(f"--cfg=smpi/auto-shared-malloc-thresh:{simulation.bytes_per_rank}")
-    return ["smpirun", "-np", str(simulation.grid.n_tasks), "-platform", str(build.platform), "-hostfile", "hosts.txt",
+    return ["smpirun", "-quiet", "-np", str(simulation.grid.n_tasks), "-platform", str(build.platform), "-hostfile", "hosts.txt",
             *settings, str(build.runner), *_runner_options(simulation)]
 
 
@@ -367,7 +367,9 @@ def _collect(simulation, work, status):
 
 
 def _output(work):
-    return "; its output ends with\n" + tail((work / "output.txt").read_text(errors="replace"))
+    """The end of the output, without the line that SimGrid adds for every rank that failed."""
+    lines = (work / "output.txt").read_text(errors="replace").splitlines()
+    return "; its output ends with\n" + tail("\n".join(line for line in lines if "SMPI process did not return 0" not in line))
 
 
 def _records(text):

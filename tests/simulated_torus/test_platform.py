@@ -1,7 +1,8 @@
-"""The platform plugin by itself: routes, its text file, ties as measured."""
+"""The platform plugin by itself: routes, its text file, ties as measured, the commands of its README."""
 
 import os
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -12,7 +13,7 @@ BYTES_PER_S = 148e6
 @pytest.fixture(scope="session")
 def tie_program(build, tmp_path_factory):
     program = tmp_path_factory.mktemp("tie") / "tie"
-    source = os.path.join(os.path.dirname(__file__), "tie.c")
+    source = Path(__file__).with_name("tie.c")
     subprocess.run(["smpicc", "-O2", "-Wall", "-o", program, source], check=True, timeout=TIMEOUT_S)
     return program
 
@@ -65,3 +66,14 @@ def test_bad_platforms_end_the_run_with_one_clear_message(smpirun, text, message
     done = smpirun(text)
     assert done.returncode != 0
     assert [line for line in done.stderr.splitlines() if line.startswith("torus_platform")][0].startswith(message)
+
+
+def test_the_commands_of_the_readme_work(build, tmp_path):
+    readme = (build.source / "simulated_torus" / "README.md").read_text()
+    commands = [line.strip() for line in readme.splitlines() if line.startswith("    ")]
+    assert commands[0].startswith("cmake ")
+    (tmp_path / "build").symlink_to(build.directory)
+    done = subprocess.run(["bash", "-ec", "\n".join(commands[1:])], cwd=tmp_path, capture_output=True, text=True,
+                          timeout=TIMEOUT_S)
+    assert done.returncode == 0, done.stderr
+    assert "verification passed" in done.stdout
