@@ -53,13 +53,30 @@ def lengths(values):
 
 
 def prediction_table(predictions, torus, title=None):
-    """The table of one or more predictions."""
+    """The table of one or more predictions; times by all terms beside those of the busiest link where they differ."""
+    full = any(p.time_s != p.t_s for p in predictions)
     columns = ["grid", "placement", "m row", "m column", "load row", "load column", ">sum", ">t row", ">t column",
-               ">t both", ">certificate"]
+               ">t both", *([">all terms"] if full else []), ">certificate"]
     rows = [[p.grid, p.placement, lengths(p.row.m), lengths(p.column.m), lengths(p.row.load), lengths(p.column.load),
              f"{float(p.cost):.4g}", milliseconds(p.row.t_s), milliseconds(p.column.t_s), milliseconds(p.t_s),
-             "-" if p.certificate is None else f"{p.certificate:.3f}"] for p in predictions]
+             *([milliseconds(p.time_s)] if full else []), "-" if p.certificate is None else f"{p.certificate:.3f}"]
+            for p in predictions]
     print_table(title, columns, rows, [f"note: {n}" for p in predictions for n in p.notes])
+
+
+def terms_table(predictions):
+    """Every term of the time model, for each exchange and for the computing; "-" where the machine's figure is not known."""
+    columns = ["grid", "placement", "of", ">link", ">contention", ">injection", ">start", ">messages", ">hops", ">FFT",
+               ">memory", ">time"]
+    rows = []
+    for p in predictions:
+        for name, exchange in (("row", p.row), ("column", p.column)):
+            rows.append([p.grid, p.placement, name, *map(milliseconds, exchange.terms.as_dict().values()), "-", "-",
+                         milliseconds(exchange.time_s)])
+        rows.append([p.grid, p.placement, "computing", *["-"] * 6, *map(milliseconds, p.local.as_dict().values()),
+                     milliseconds(p.local.time_s)])
+        rows.append([p.grid, p.placement, "total", *["-"] * 8, milliseconds(p.total_s)])
+    print_table("time = max(link + contention, injection) + start + messages + hops", columns, rows)
 
 
 def quality_table(rows, title=None):

@@ -2,14 +2,17 @@
 
 import click
 
+from pencilmap.model.errors import MachineError
 from pencilmap.scripts.options import GRID, JSON, ROUTING, on_machine, placements, predictions, with_options
-from pencilmap.scripts.tables import prediction_table, print_json
+from pencilmap.scripts.tables import prediction_table, print_json, terms_table
 
 
 @click.command("predict")
 @on_machine
-@with_options(GRID, placements(), ROUTING, JSON)
-def command(where, grid, placement, routing, as_json):
+@with_options(GRID, placements(), ROUTING)
+@click.option("--terms", is_flag=True, help="Print every term of the time model too; --json always has them.")
+@JSON
+def command(where, grid, placement, routing, terms, as_json):
     """Predict the two exchanges of a process grid under one or more placements."""
     found = predictions(grid, placement, where, routing)
     if as_json:
@@ -18,3 +21,11 @@ def command(where, grid, placement, routing, as_json):
     else:
         size = f", transform {where.transform}" if where.transform else ""
         prediction_table(found, where.torus, f"{where.where}{size}")
+        if terms:
+            terms_table(_with_terms(found))
+
+
+def _with_terms(found):
+    if found[0].row.terms is None:
+        raise MachineError("there are no terms without times: give --fft, and --machine or --bandwidth")
+    return found

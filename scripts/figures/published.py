@@ -9,6 +9,7 @@ from pencilmap.scripts.figures.canvas import BLACK, BLUE, GREEN, GREY, ORANGE, P
 
 _SERIES = (  # colour, mark
     (BLUE, "o"), (VERMILLION, "s"), (GREEN, "^"), (PURPLE, "D"), (ORANGE, "v"))
+_ASIDE = 0.07  # of an octave: marks of one size stand side by side, so that none hides another
 
 
 def draw_published(cells, fitted, bandwidth, path, title):
@@ -63,11 +64,12 @@ def _by_series(cells):
 
 
 def _panel(panel, series, fitted):
-    for cells, (colour, mark) in zip(series.values(), _SERIES):
+    for k, (cells, (colour, mark)) in enumerate(zip(series.values(), _SERIES)):
+        aside = 2 ** (_ASIDE * (k - (len(series) - 1) / 2))
         panel.plot([_n(c) for c in cells], [c.link_bandwidth * c.full_ratio / 1e6 for c in cells], color=colour)
         for filled in (True, False):
             some = [c for c in cells if (c in fitted) == filled]
-            panel.plot([_n(c) for c in some], [c.link_bandwidth / 1e6 for c in some], linestyle="none", marker=mark,
+            panel.plot([_n(c) * aside for c in some], [c.link_bandwidth / 1e6 for c in some], linestyle="none", marker=mark,
                        markersize=4.5, color=colour, markerfacecolor=colour if filled else "white")
     sizes = sorted({_n(c) for cells in series.values() for c in cells})
     panel.set_xscale("log", base=2)
