@@ -47,6 +47,8 @@ class Hosts:
     table: dict = field(default=None, repr=False)
 
     def __post_init__(self):
+        if self.is_default:
+            object.__setattr__(self, "table", self.torus.host_names)  # None on a torus
         if self.template is not None:
             _check_template(self.template, self.torus)
         if self.table is not None:
@@ -79,10 +81,10 @@ class Hosts:
         if self.is_default:
             coordinates, d = self.coordinates_in(name), self.torus.n_dimensions
             return self.torus.outside(coordinates) if coordinates else (
-                f"host {name[:40]!r} does not end in {d} coordinates of torus {self.torus}; names such as "
+                f"host {name[:40]!r} does not end in {d} coordinates of {self.torus.title}; names such as "
                 f"{self.names([0])[0]} are needed, or --hosts to say what the nodes are called")
         example = self.names([next(iter(self.table))])[0] if self.table else self.names([0])[0]
-        return f"host {name[:40]!r} is no node of torus {self.torus}; its nodes are called {example} and so on"
+        return f"host {name[:40]!r} is no node of {self.torus.title}; its nodes are called {example} and so on"
 
     def coordinates_in(self, name):
         """The last numbers of a name, one for each dimension, or None when there are not as many."""

@@ -95,15 +95,15 @@ class Allocation:
 
 
 def _name(torus, node):
-    return f"({', '.join(map(str, torus.coordinates(node).tolist()))})" if 0 <= node < torus.n_nodes else str(node)
+    return torus.node_name(node) if 0 <= node < torus.n_nodes else str(node)
 
 
 def _check_nodes(torus, order):
     if order.size == 0:
-        raise AllocationError(f"no node of torus {torus} is usable; at least one is needed")
+        raise AllocationError(f"no node of {torus.title} is usable; at least one is needed")
     outside = order[(order < 0) | (order >= torus.n_nodes)]
     if outside.size:
-        raise AllocationError(f"node {outside[0]} is outside torus {torus}, which has nodes 0..{torus.n_nodes - 1}")
+        raise AllocationError(f"node {outside[0]} is outside {torus.title}, which has nodes 0..{torus.n_nodes - 1}")
     unique, count = np.unique(order, return_counts=True)
     if unique.size < order.size:
         raise AllocationError(f"node {_name(torus, unique[count > 1][0])} is listed twice; list every usable node once")
@@ -122,7 +122,7 @@ def parse_nodes(text, torus):
                                   f"commas, e.g. {'-'.join(['0'] * torus.n_dimensions)}")
         coordinates = [int(c) for c in part.split("-")]
         if len(coordinates) != torus.n_dimensions:
-            raise AllocationError(f"node {part.strip()} has {len(coordinates)} coordinates, but torus {torus} has "
+            raise AllocationError(f"node {part.strip()} has {len(coordinates)} coordinates, but {torus.title} has "
                                   f"{torus.n_dimensions} dimensions")
         numbers.append(int(torus.node(coordinates)))
     return np.array(numbers, dtype=np.int64)
@@ -158,7 +158,7 @@ class Site:
         if self.tasks_per_node < 1:
             raise AllocationError(f"{self.tasks_per_node} tasks per node: at least 1 is needed")
         if self.allocation.torus != self.torus:
-            raise AllocationError(f"the allocation is of torus {self.allocation.torus}, not of {self.torus}")
+            raise AllocationError(f"the allocation is of {self.allocation.torus.title}, not of {self.torus}")
 
     @property
     def n_slots(self):
@@ -186,4 +186,4 @@ class Site:
     def __str__(self):
         some = "" if self.allocation.is_complete else f", {self.allocation},"
         plural = "s" if self.tasks_per_node > 1 else ""
-        return f"torus {self.torus}{some} with {self.tasks_per_node} task{plural} per node"
+        return f"{self.torus.title}{some} with {self.tasks_per_node} task{plural} per node"

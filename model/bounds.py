@@ -4,23 +4,46 @@ Source: Jagode, Hein, Trew, UT-CS-08-613 (2008), eq. 4 to 15 (bisection); the co
 """
 
 from fractions import Fraction
+from functools import singledispatch
 
 import numpy as np
 
-from pencilmap.model.torus import Torus  # noqa: F401  (doctest)
+from pencilmap.model.exchange import node_traffic
+from pencilmap.model.graph_cuts import graph_bound
+from pencilmap.model.graph_network import GraphNetwork
+from pencilmap.model.loads import m_scale
+from pencilmap.model.torus import Torus
 
 
-def cut_bound(torus, exchange, node_of_rank):
-    """The largest load per cable and dimension that no routing can avoid, by cutting the machine with planes.
+@singledispatch
+def cut_bound(network, exchange, node_of_rank):
+    """The largest load that no routing can avoid, by cutting the network in two.
 
-    A ring is cut twice, a line once; what must cross from one side to the other is shared evenly by the links cut.
-    This is the paper's bisection argument (eq. 4 to 15) for any placement, with the best place for the cut.
+    A torus is cut with planes: a ring twice, a line once; what must cross from one side to the other is shared evenly by the
+    links cut. This is the paper's bisection argument (eq. 4 to 15) for any placement, with the best place for the cut.
+    A graph is cut as `pencilmap.model.graph_cuts` says.
+
+    Parameters
+    ----------
+    network : Torus or GraphNetwork
+    exchange : Exchange
+    node_of_rank : int array, shape (P,)
 
     Returns
     -------
     tuple of Fraction
-        Bytes per cable for each dimension.
+        Bytes per cable for each class of links.
     """
+    raise NotImplementedError(type(network))
+
+
+@cut_bound.register
+def _cut_bound_of_graph(graph: GraphNetwork, exchange, node_of_rank):
+    return (graph_bound(graph, node_traffic(exchange, node_of_rank, graph.n_nodes).toarray()),)
+
+
+@cut_bound.register
+def _cut_bound_of_torus(torus: Torus, exchange, node_of_rank):
     coordinates = torus.coordinates(node_of_rank)[exchange.members]
     return tuple(_worst_cut(torus, _plane_traffic(torus.shape[i], exchange, coordinates[..., i]), i)
                  for i in range(torus.n_dimensions))
@@ -58,23 +81,39 @@ def _worst_cut(torus, planes, i):
     return Fraction(int(max(leaving.max(), entering.max())), links)
 
 
-def machine_bound(torus):
+@singledispatch
+def machine_bound(network):
     """The full machine's all-to-all: what the two exchanges together cannot be below.
 
     Whatever the mapping, the two exchanges together bring every task's block to every other task, so together they move
     across each cut at least what one all-to-all of the whole machine would. With k of n planes on one side that is
     k (n-k) / n^2 of D_T.
 
+    Parameters
+    ----------
+    network : Torus or GraphNetwork
+
     Returns
     -------
     tuple of Fraction
-        For each dimension the bound on m_row + m_column, per cable: n_i/g_i where n_i is even.
+        For each class of links the bound on m_row + m_column, per cable: n_i/g_i in a dimension of even n_i.
 
     Examples
     --------
     >>> [str(m) for m in machine_bound(Torus((8, 3, 4, 1), wrap=(1, 1, 0, 1)))]
     ['4', '4/3', '4', '0']
     """
+    raise NotImplementedError(type(network))
+
+
+@machine_bound.register
+def _machine_bound_of_graph(graph: GraphNetwork):
+    all_to_all = 1 - np.eye(graph.n_nodes, dtype=np.int64)
+    return (m_scale(graph_bound(graph, all_to_all), graph, graph.n_nodes**2),)
+
+
+@machine_bound.register
+def _machine_bound_of_torus(torus: Torus):
     def bound(i):
         n = torus.shape[i]
         k = n // 2

@@ -15,7 +15,7 @@ class Mapping:
 
     Parameters
     ----------
-    torus : Torus
+    torus : Torus or any other Network
     grid : ProcessGrid
     tasks_per_node : int
     node_of_rank : int array, shape (P,)
@@ -67,7 +67,7 @@ def check_bijection(mapping):
             raise MappingError(f"grid {mapping.grid} needs {what} for {mapping.n_tasks} ranks, got {array.size}")
     outside = np.flatnonzero((node < 0) | (node >= mapping.torus.n_nodes))
     if outside.size:
-        raise MappingError(f"rank {outside[0]} sits on node {node[outside[0]]}, but torus {mapping.torus} has nodes "
+        raise MappingError(f"rank {outside[0]} sits on node {node[outside[0]]}, but {mapping.torus.title} has nodes "
                            f"0..{mapping.torus.n_nodes - 1}")
     outside = np.flatnonzero((slot < 0) | (slot >= T))
     if outside.size:
@@ -77,6 +77,6 @@ def check_bijection(mapping):
     twice = np.flatnonzero(np.diff(place[order]) == 0)
     if twice.size:
         first, second = order[twice[0]], order[twice[0] + 1]
-        where = tuple(mapping.torus.coordinates(node[first]).tolist())
+        where = mapping.torus.node_name(node[first])
         raise MappingError(f"ranks {first} and {second} both sit on node {where} slot {slot[first]}; "
                            "every slot takes one rank")

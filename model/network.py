@@ -8,13 +8,17 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import shortest_path
 
 
 class Network(Protocol):
     """The interface of `pencilmap.model.torus.Torus` and `pencilmap.model.graph_network.GraphNetwork`.
 
     n_nodes : places where tasks can sit, numbered from 0
-    axes : letters of the dimensions in which nodes are numbered; a graph has none
+    shape, axes, n_dimensions, strides, coordinates(), node(), outside() : how nodes are numbered; in a graph along one row
+    title : what it is called in a sentence
+    host_names : names of the nodes, dict from number to str, or None where they follow from the coordinates
     link_classes : name of each class of links
     link_shape : shape of an array with one entry for each link, first axis the class
     bandwidth : bytes per second of one cable of each class, or None
@@ -61,6 +65,12 @@ class Arcs:
     target: np.ndarray
     index: np.ndarray
     capacity: np.ndarray
+
+    def distances(self, sources=None):
+        """Hops from each source (all vertices by default) to every vertex: float array, inf where no way leads."""
+        ends = (self.source, self.target)
+        links = coo_array((np.ones(len(self.source)), ends), shape=(self.n_vertices, self.n_vertices)).tocsr()
+        return shortest_path(links, method="D", unweighted=True, indices=sources)
 
 
 class TorusLink(NamedTuple):

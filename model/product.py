@@ -74,7 +74,7 @@ def product_of(mapping):
 
     Which rank of a row sits where does not matter: it changes no load of an even exchange.
     """
-    if not mapping.fills_torus:
+    if not mapping.fills_torus or not isinstance(mapping.torus, Torus):
         return None
     torus, grid, T = mapping.torus, mapping.grid, mapping.tasks_per_node
     coordinates = np.concatenate([mapping.coordinates(), mapping.slot_of_rank[:, None]], axis=1)

@@ -180,6 +180,16 @@ class Torus:
                     part.append(values)
         return Arcs(self.n_nodes, *(np.concatenate(part) for part in parts))
 
+    @property
+    def title(self):
+        """What it is called in a sentence."""
+        return f"torus {self}"
+
+    @property
+    def host_names(self):
+        """None: hosts are called after their coordinates."""
+        return None
+
     def node_name(self, node):
         """Its coordinates."""
         return f"({', '.join(map(str, self.coordinates(node).tolist()))})"

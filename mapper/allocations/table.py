@@ -62,7 +62,7 @@ def _entry(document, number, line, torus):
         raise document.refuse(f"{names[-1][0][:20]!r} is no integer ({' '.join(torus.axes)}, with a name before or behind)", number,
                               names[-1][1])
     if len(found) - len(names) != d:
-        raise document.refuse(f"{len(found) - len(names)} coordinates, but torus {torus} has {d} dimensions", number)
+        raise document.refuse(f"{len(found) - len(names)} coordinates, but {torus.title} has {d} dimensions", number)
     if names and len(names[0][0]) > MAX_NAME:
         raise document.refuse(f"a host name of {len(names[0][0])} characters; at most {MAX_NAME} are allowed", number, names[0][1])
     coordinates = [int(word) for word, _ in found if is_integer(word)]

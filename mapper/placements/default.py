@@ -37,7 +37,7 @@ def default(argument, site, grid):
     elif order in ("nt", "tn"):
         node, slot = launcher_order(site, slots_first=order == "tn")
     else:
-        raise PlacementError(f"default:{argument} is no order of torus {torus}; name each of {', '.join(torus.axes)} and t "
+        raise PlacementError(f"default:{argument} is no order of {torus.title}; name each of {', '.join(torus.axes)} and t "
                              f"(the slot) once, the fastest first, e.g. default:t{torus.axes}, or nt or tn for the "
                              "launcher's order of the nodes")
     name = "default" if not argument else f"default:{order}"

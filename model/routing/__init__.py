@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Callable
 
 from pencilmap.model.errors import RoutingError
-from pencilmap.model.routing import dimension_order, minimal_adaptive
+from pencilmap.model.graph_network import GraphNetwork
+from pencilmap.model.routing import dimension_order, minimal_adaptive, optimal_minimal, shortest_path
 from pencilmap.model.torus import Torus
 
 
@@ -40,6 +41,12 @@ ROUTINGS = {
         minimal_adaptive.parse, "minimal-adaptive[:CHOICE]",
         "at random along minimal ways, expected loads: at each hop any productive dimension (hops, default), or any minimal "
         "path with the same probability (paths)", (Torus,), ("hops", "paths")),
+    "shortest-path": RoutingRule(
+        shortest_path.parse, "shortest-path", "split evenly over all shortest paths of a graph", (GraphNetwork,)),
+    "optimal-minimal": RoutingRule(
+        optimal_minimal.parse, "optimal-minimal",
+        "the best that any routing along shortest paths could do: a linear program, for small or regular cases",
+        (Torus, GraphNetwork)),
 }
 DEFAULT_ROUTING = "dimension-order"
 

@@ -1,0 +1,96 @@
+"""What no routing on a graph can beat: cuts, and hops.
+
+Idea: whatever set of vertices is cut off, its traffic must cross its links; any set gives a true lower bound, so it does not
+matter for its truth how sets are found, only for its strength. Tried are all runs of neighbours in a few orders of the
+vertices: as listed, in depth-first order (there every branch of a tree is a run), and along the slowest vibrations of the
+graph (there the halves of a mesh or ring are). And: the links together must carry every byte over its shortest distance.
+Source: M. Fiedler, "A property of eigenvectors of nonnegative symmetric matrices and its application to graph theory",
+Czech. Math. J. 25 (1975), for the vibrations; the runs are ours.
+Cost: O(V^2) for each order, V vertices; above MAX_VERTICES single hosts take the place of runs.
+"""
+
+from fractions import Fraction
+
+import networkx as nx
+import numpy as np
+from scipy.linalg import eigh
+from scipy.sparse import coo_array
+
+MAX_VERTICES = 2048
+_VIBRATIONS = 4
+
+
+def graph_bound(graph, traffic):
+    """The largest load, in bytes of a cable of the fastest kind, that no routing of some traffic can avoid.
+
+    Parameters
+    ----------
+    graph : GraphNetwork
+    traffic : array of int64, shape (N, N)
+        Bytes from host to host.
+
+    Returns
+    -------
+    Fraction
+    """
+    arcs = graph.arcs()
+    whole = np.zeros((arcs.n_vertices, arcs.n_vertices), dtype=np.int64) if arcs.n_vertices <= MAX_VERTICES else None
+    if whole is None:
+        cut = max((np.array([host]) for host in range(graph.n_nodes)), key=lambda s: _load(graph, traffic, s))
+        return max(_load(graph, traffic, cut), _hop_bound(graph, arcs, traffic))
+    whole[:graph.n_nodes, :graph.n_nodes] = traffic
+    capacity = coo_array((arcs.capacity, (arcs.source, arcs.target)), shape=whole.shape).toarray()
+    runs = [_worst_run(order, whole, capacity) for order in _orders(arcs, capacity)]
+    return max(*(_load(graph, traffic, run) for run in runs), _hop_bound(graph, arcs, traffic))
+
+
+def _orders(arcs, capacity):
+    """Orders of the vertices in which runs are tried: int arrays, shape (V,)."""
+    V = arcs.n_vertices
+    graph = nx.Graph(zip(arcs.source.tolist(), arcs.target.tolist()))
+    graph.add_nodes_from(range(V))
+    yield np.arange(V)
+    yield np.array([v for part in nx.connected_components(graph) for v in nx.dfs_preorder_nodes(graph, min(part))])
+    both = capacity + capacity.T
+    last = min(_VIBRATIONS, V - 1)
+    if last:
+        _, shapes = eigh(np.diag(both.sum(axis=1)) - both, subset_by_index=[1, last])
+        yield from (np.argsort(shape, kind="stable") for shape in shapes.T)
+
+
+def _worst_run(order, traffic, capacity):
+    """The run of an order that takes longest to send or to receive what it must: int array of vertices."""
+    traffic, capacity = (matrix[np.ix_(order, order)] for matrix in (traffic, capacity))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        times = [np.nan_to_num(_leaving(t) / _leaving(c), posinf=0.0) for t, c in ((traffic, capacity), (traffic.T, capacity.T))]
+    low, high = np.unravel_index(int(np.maximum(*times).argmax()), times[0].shape)
+    return order[low:high]
+
+
+def _leaving(matrix):
+    """What leaves each run low..high-1: array, shape (V+1, V+1), 0 where the run is empty."""
+    box = np.zeros((len(matrix) + 1,) * 2, dtype=matrix.dtype)
+    box[1:, 1:] = matrix.cumsum(axis=0).cumsum(axis=1)
+    sent, corner = box[:, -1], box.diagonal()
+    inside = corner[None, :] - box - box.T + corner[:, None]
+    return np.triu(sent[None, :] - sent[:, None] - inside, 1)
+
+
+def _load(graph, traffic, run):
+    """Bytes that must leave or enter a set of vertices, for each cable that does: an exact fraction."""
+    inside = np.zeros(len(graph.vertices), dtype=bool)
+    inside[run] = True
+    hosts = inside[:graph.n_nodes]
+    loads = [Fraction(0)]
+    for here, ends in ((hosts, (graph.source, graph.target)), (~hosts, (graph.target, graph.source))):
+        crossing = inside[ends[0]] & ~inside[ends[1]]
+        cables = sum((graph.cables[i] for i in np.flatnonzero(crossing)), Fraction(0))
+        if cables:
+            loads.append(int(traffic[np.ix_(here, ~here)].sum()) / cables)
+    return max(loads)
+
+
+def _hop_bound(graph, arcs, traffic):
+    """Bytes times least hops over all cables: an exact fraction."""
+    hops = arcs.distances(range(graph.n_nodes))[:, :graph.n_nodes].astype(np.int64)
+    return int((hops * traffic).sum()) / sum(graph.cables, Fraction(0)) if graph.cables else Fraction(0)

@@ -1,0 +1,234 @@
+"""Any graph as a machine: nodes and switches with names, links with a bandwidth each.
+
+For what has no torus coordinates: fat trees, dragonflies, hypercubes, the inside of a node. Links of all strengths make one
+class; a link counts as so many cables of the fastest kind as its bandwidth is worth, so loads are read on one scale.
+"""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import networkx as nx
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from pencilmap.model.errors import GraphError, UnitError
+from pencilmap.model.network import Arcs, GraphLink
+from pencilmap.model.units import parse
+
+KINDS = ("host", "switch")
+MAX_VERTICES = 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class GraphNetwork:
+    """Hosts and switches joined by links.
+
+    Parameters
+    ----------
+    name : str
+    vertices : tuple of str
+        Hosts first, where tasks can sit, then switches.
+    n_nodes : int
+        How many of the vertices are hosts.
+    source, target : int arrays, shape (L,)
+        Ends of each link, one direction each.
+    cables : tuple of Fraction
+        Strength of each link in cables of the fastest kind.
+    bandwidth : tuple of float, optional
+        Bytes per second of a cable of the fastest kind, one number; None when the links say none.
+
+    Raises
+    ------
+    GraphError
+        When a name occurs twice, or some host cannot reach some other.
+
+    Examples
+    --------
+    >>> ring = from_networkx(nx.cycle_graph(4), "ring")
+    >>> ring.n_nodes, ring.link_shape, ring.node_name(3)
+    (4, (1, 8), '3')
+    """
+
+    name: str
+    vertices: tuple
+    n_nodes: int
+    source: np.ndarray = field(repr=False)
+    target: np.ndarray = field(repr=False)
+    cables: tuple = field(repr=False)
+    bandwidth: tuple = None
+
+    axes = "v"                    # nodes have a number in place of coordinates
+    n_dimensions = 1
+    link_classes = ("link",)
+
+    def __post_init__(self):
+        _check_names(self)
+        _check_reach(self)
+
+    @property
+    def shape(self):
+        return (self.n_nodes,)
+
+    @property
+    def strides(self):
+        return (1,)
+
+    @property
+    def link_shape(self):
+        return (1, len(self.source))
+
+    def coordinates(self, node):
+        """Node numbers as if they were coordinates in one dimension."""
+        return np.asarray(node, dtype=np.int64)[..., None]
+
+    def node(self, coordinates):
+        """Node numbers of coordinates, the inverse of `coordinates`."""
+        coordinates = np.asarray(coordinates, dtype=np.int64)
+        problem = coordinates.shape[-1:] != (1,) or ((coordinates < 0) | (coordinates >= self.n_nodes)).any()
+        if problem:
+            raise GraphError(f"node {coordinates.ravel()[:8].tolist()} is not in {self}; its nodes are numbered 0 to "
+                             f"{self.n_nodes - 1}")
+        return coordinates[..., 0]
+
+    def outside(self, coordinates):
+        """The sentence that says which number is none of a node, or None."""
+        number = coordinates[0]
+        return None if 0 <= number < self.n_nodes else (f"node {number} is not in {self}; its nodes are numbered 0 to "
+                                                        f"{self.n_nodes - 1}")
+
+    def node_name(self, node):
+        return self.vertices[node]
+
+    @property
+    def title(self):
+        return str(self)
+
+    @property
+    def host_names(self):
+        """Name of each node: dict from number to str."""
+        return dict(enumerate(self.vertices[:self.n_nodes]))
+
+    def links_by_cables(self, i):
+        """Links of the same strength together."""
+        groups = {}
+        for place, cables in enumerate(self.cables):
+            groups.setdefault(cables, []).append(place)
+        return [(cables, np.array(places)) for cables, places in groups.items()]
+
+    def link(self, i, position):
+        """The link at a place of the list of links."""
+        return GraphLink(self.vertices[self.source[position]], self.vertices[self.target[position]])
+
+    def arcs(self):
+        capacity = np.array([float(c) for c in self.cables])
+        return Arcs(len(self.vertices), self.source, self.target, np.arange(len(self.source)), capacity)
+
+    def as_dict(self):
+        """For JSON."""
+        return {"graph": self.name, "hosts": self.n_nodes, "switches": len(self.vertices) - self.n_nodes,
+                "links": len(self.source)}
+
+    def __str__(self):
+        return f"graph {self.name}"
+
+
+def _check_names(graph):
+    if not 1 <= graph.n_nodes <= len(graph.vertices) <= MAX_VERTICES:
+        raise GraphError(f"{graph} has {graph.n_nodes} hosts and {len(graph.vertices)} vertices; at least one host and at most "
+                         f"{MAX_VERTICES} vertices are needed")
+    seen = set()
+    for name in graph.vertices:
+        if name in seen:
+            raise GraphError(f"{graph} has two vertices called {name!r}; every vertex needs a name of its own")
+        seen.add(name)
+
+
+def _check_reach(graph):
+    V = len(graph.vertices)
+    links = coo_array((np.ones(len(graph.source), dtype=np.int8), (graph.source, graph.target)), shape=(V, V))
+    _, part = connected_components(links, directed=True, connection="strong")
+    apart = np.flatnonzero(part[:graph.n_nodes] != part[0])
+    if apart.size:
+        raise GraphError(f"{graph}: no way leads from host {graph.vertices[0]!r} to host {graph.vertices[apart[0]]!r} and back; "
+                         "all hosts must reach each other")
+
+
+def from_networkx(graph, name, bandwidth=None):
+    """Make a machine of a networkx graph.
+
+    Parameters
+    ----------
+    graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
+        Vertices may have ``kind`` "host" (default) or "switch". Edges may have ``bandwidth``, text with a unit or bytes per
+        second, of one cable in one direction, and ``cables``, a whole number (1). An undirected edge is a link each way;
+        parallel edges add up; edges from a vertex to itself carry nothing and are left out.
+    name : str
+        Used in messages.
+    bandwidth : float, optional
+        Bytes per second of the edges that say none.
+
+    Returns
+    -------
+    GraphNetwork
+        Hosts in the order of the graph, then the switches.
+
+    Raises
+    ------
+    GraphError
+
+    Examples
+    --------
+    >>> star = nx.star_graph(4)
+    >>> star.nodes[0]["kind"] = "switch"
+    >>> from_networkx(star, "star", 1e9).vertices
+    ('1', '2', '3', '4', '0')
+    """
+    kinds = {v: str(data.get("kind", "host")) for v, data in graph.nodes(data=True)}
+    for vertex, kind in kinds.items():
+        if kind not in KINDS:
+            raise GraphError(f"graph {name}: vertex {vertex!r} is of kind {kind!r}; a vertex is a {' or a '.join(KINDS)}")
+    ordered = [v for kind in KINDS for v in kinds if kinds[v] == kind]
+    number = {v: i for i, v in enumerate(ordered)}
+    rates = {}
+    for a, b, data in graph.edges(data=True):
+        if a != b:
+            strength = _strength(name, a, b, data, bandwidth)
+            for link in ((a, b),) if graph.is_directed() else ((a, b), (b, a)):
+                rates.setdefault((number[link[0]], number[link[1]]), []).append(strength)
+    ends = np.array(list(rates), dtype=np.int64).reshape(-1, 2)
+    cables, fastest = _cables(name, rates)
+    return GraphNetwork(name, tuple(str(v) for v in ordered), sum(k == "host" for k in kinds.values()), ends[:, 0].copy(),
+                        ends[:, 1].copy(), cables, None if fastest is None else (float(fastest),))
+
+
+def _strength(name, a, b, data, default):
+    """Cables and bandwidth of one edge."""
+    where = f"graph {name}: edge {a!r} - {b!r}"
+    try:
+        cables = Fraction(str(data.get("cables", 1)))
+    except ValueError:
+        cables = Fraction(0)
+    if cables < 1 or cables.denominator > 1:
+        raise GraphError(f"{where} has {data['cables']!r} cables; a whole number of 1 or more is needed")
+    rate = data.get("bandwidth", default)
+    if isinstance(rate, str):
+        try:
+            rate = parse(rate, "byte/s")
+        except UnitError as error:
+            raise GraphError(f"{where}: {error}") from error
+    if rate is not None and not (isinstance(rate, (int, float)) and 0 < rate < float("inf")):
+        raise GraphError(f"{where} has bandwidth {rate!r}; text with a unit, e.g. '12.5 GB/s', or bytes per second, more than 0, "
+                         "are needed")
+    return int(cables), None if rate is None else Fraction(rate)
+
+
+def _cables(name, rates):
+    """Strength of each link in cables of the fastest kind, and the bandwidth of such a cable."""
+    every = [rate for strengths in rates.values() for _, rate in strengths]
+    if None in every and any(every):
+        raise GraphError(f"graph {name}: some edges have a bandwidth and others none; give one for the others with --bandwidth, or "
+                         "to all or to none in the file")
+    fastest = max(every) if any(every) else None
+    relative = [sum(n * (rate / fastest if fastest else 1) for n, rate in strengths) for strengths in rates.values()]
+    return tuple(Fraction(c) for c in relative), fastest

@@ -1,0 +1,153 @@
+"""The best that any routing along shortest paths could do: a linear program.
+
+Idea: every message may be split over its shortest paths in any way; the split is chosen for the whole exchange so that the
+link that takes longest takes as short as it can. All messages of one source are one commodity: on the arcs that lead away
+from the source every flow is a mixture of shortest paths. On a torus, placements that look the same from several nodes keep
+that symmetry: an average of optimal flows over all shifts is optimal too, so one source and one link of each kind are enough.
+Source: the path-flow and commodity-flow forms of minimum congestion routing, e.g. R. K. Ahuja, T. L. Magnanti, J. B. Orlin,
+"Network Flows" (1993), ch. 17; the use of symmetry is ours. Solved by HiGHS through scipy.
+Cost: a variable for each different source and arc on its shortest paths; seconds for ten thousand of them. Refused above
+MAX_FLOWS.
+"""
+
+from dataclasses import dataclass
+from functools import singledispatch
+
+import numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import block_diag, coo_array, csr_array, hstack
+
+from pencilmap.model.errors import RoutingError
+from pencilmap.model.exchange import node_traffic
+from pencilmap.model.loads import LinkLoads
+from pencilmap.model.torus import Torus
+
+MAX_FLOWS = 40_000
+MAX_NODES = 1024
+
+
+@dataclass(frozen=True)
+class OptimalMinimal:
+    """The rule as a value."""
+
+    def loads(self, network, exchange, node_of_rank):
+        """Loads of an optimal split, see `optimal_minimal_loads`."""
+        return optimal_minimal_loads(network, exchange, node_of_rank)
+
+    def of_product(self, product, owner):
+        return None
+
+
+def parse(argument):
+    """It takes no argument."""
+    if argument:
+        raise RoutingError(f"routing optimal-minimal:{argument}: optimal-minimal takes no argument")
+    return OptimalMinimal()
+
+
+def optimal_minimal_loads(network, exchange, node_of_rank):
+    """Loads of the links when messages are split over their shortest paths so that the busiest link takes shortest.
+
+    Parameters
+    ----------
+    network : Network
+    exchange : Exchange
+    node_of_rank : int array, shape (P,)
+
+    Returns
+    -------
+    LinkLoads
+        The busiest link is optimal to the solver's accuracy (1e-7); the others are those of one of many optima.
+
+    Raises
+    ------
+    RoutingError
+        When the program has more than MAX_FLOWS variables, or the network more than MAX_NODES nodes.
+    """
+    if network.n_nodes > MAX_NODES:
+        raise RoutingError(f"optimal-minimal routing is a linear program for up to {MAX_NODES} nodes, and {network} has "
+                           f"{network.n_nodes}; use the cut bound below and another rule above")
+    traffic = node_traffic(exchange, node_of_rank, network.n_nodes)
+    values = np.zeros(network.link_shape)
+    if traffic.nnz:
+        arcs, kind = network.arcs(), node_kinds(network, traffic)
+        values.reshape(-1)[arcs.index] = _solve(network, arcs, traffic, kind)
+    return LinkLoads(network, values, exchange.total_bytes)
+
+
+@singledispatch
+def node_kinds(network, traffic):
+    """For each node the first node that looks the same to the traffic; here no two do: int array, shape (N,)."""
+    return np.arange(network.n_nodes)
+
+
+@node_kinds.register
+def _torus_kinds(torus: Torus, traffic):
+    """Nodes that a shift of the torus carries into each other without a change of the traffic."""
+    kind, nodes = np.arange(torus.n_nodes), np.arange(torus.n_nodes)
+    coordinates, closed = torus.coordinates(nodes), [torus.is_ring(i) for i in range(torus.n_dimensions)]
+    dense = traffic.toarray()
+    for shift in coordinates:
+        if any(s and not ring for s, ring in zip(shift, closed)):
+            continue
+        moved = torus.node((coordinates + shift) % torus.shape)
+        if np.array_equal(dense[moved[0]][moved], dense[0]) and np.array_equal(dense[np.ix_(moved, moved)], dense):
+            kind = np.minimum(kind, kind[moved])
+    return kind
+
+
+def _solve(network, arcs, traffic, kind):
+    """Load of every arc."""
+    used = _flows(network, arcs, traffic, kind)
+    flows = np.concatenate(list(used.values()))
+    group, strength = _groups_of_arcs(arcs, kind)
+    unit = float(traffic.max())
+    arriving, wanted = zip(*(_arriving(arcs, some, s, traffic) for s, some in used.items()))
+    arriving = block_diag(arriving, format="csr")
+    load = coo_array((np.ones(flows.size), (group[flows], np.arange(flows.size))), shape=(strength.size, flows.size))
+    found = linprog(np.append(np.zeros(flows.size), 1.0), method="highs-ipm",
+                    A_ub=hstack([load, csr_array(-strength[:, None])], format="csr"), b_ub=np.zeros(strength.size),
+                    A_eq=hstack([arriving, csr_array((arriving.shape[0], 1))], format="csr"), b_eq=np.concatenate(wanted) / unit)
+    if found.status != 0:
+        raise RoutingError(f"the linear program of optimal-minimal routing on {network} was not solved: {found.message}")
+    return (np.bincount(group[flows], found.x[:-1], strength.size) * unit)[group]
+
+
+def _flows(network, arcs, traffic, kind):
+    """For one source of each kind the arcs on its shortest paths: dict from node to int array."""
+    every = arcs.distances()
+    sources = np.intersect1d(kind, np.flatnonzero(np.diff(traffic.indptr)))
+    used = {s: _useful_arcs(arcs, every, s, traffic[[s]].indices) for s in sources.tolist()}
+    flows = sum(map(len, used.values()))
+    if flows > MAX_FLOWS:
+        raise RoutingError(f"optimal-minimal routing on {network} is a linear program of {flows} flows, more than {MAX_FLOWS}; "
+                           "take a smaller network or a more regular placement, or use the cut bound below and another rule above")
+    return used
+
+
+def _useful_arcs(arcs, every, source, targets):
+    """Arcs on the shortest paths from a source to some targets: int array."""
+    near = every[source]
+    on_the_way = (near[:, None] + every[:, targets] == near[targets]).any(axis=1)
+    return np.flatnonzero((near[arcs.target] == near[arcs.source] + 1) & on_the_way[arcs.target])
+
+
+def _groups_of_arcs(arcs, kind):
+    """Arcs that must carry the same: group of each arc, int array, and cables of each group, float array."""
+    kind = np.append(kind, np.arange(kind.size, arcs.n_vertices))
+    _, first, group = np.unique(arcs.index - arcs.source + kind[arcs.source], return_index=True, return_inverse=True)
+    return group, arcs.capacity[first]
+
+
+def _arriving(arcs, some, source, traffic):
+    """What some arcs bring to each vertex less what they take away (csr array), and how much of it is wanted there."""
+    vertices = np.unique(arcs.target[some])
+    rows = [np.searchsorted(vertices, ends) for ends in (arcs.target[some], arcs.source[some])]
+    inner = arcs.source[some] != source
+    flow = np.arange(some.size)
+    matrix = coo_array((np.append(np.ones(some.size), -np.ones(inner.sum())),
+                        (np.append(rows[0], rows[1][inner]), np.append(flow, flow[inner]))), shape=(vertices.size, some.size))
+    wanted = np.zeros(arcs.n_vertices)
+    row = traffic[[source]].tocoo()
+    wanted[row.col] = row.data
+    return matrix, wanted[vertices]

@@ -1,0 +1,87 @@
+"""Shortest paths on any graph, the load split evenly over all of them.
+
+Idea: count the shortest paths from a source to every vertex level by level; going back from the farthest level, what enters
+a vertex splits over the vertices before it as their numbers of paths.
+Source: U. Brandes, "A faster algorithm for betweenness centrality", J. Math. Sociology 25 (2001), whose accumulation this is
+with bytes in place of pairs.
+Cost: O(L) for each source node, L links. Parallel cables of one link are one path.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from pencilmap.model.errors import RoutingError
+from pencilmap.model.exchange import node_traffic
+from pencilmap.model.loads import LinkLoads, without_rounding
+
+
+@dataclass(frozen=True)
+class ShortestPath:
+    """The rule as a value."""
+
+    def loads(self, network, exchange, node_of_rank):
+        """Load of every link, see `shortest_path_loads`."""
+        return shortest_path_loads(network, exchange, node_of_rank)
+
+    def of_product(self, product, owner):
+        return None
+
+
+def parse(argument):
+    """It takes no argument."""
+    if argument:
+        raise RoutingError(f"routing shortest-path:{argument}: shortest-path takes no argument")
+    return ShortestPath()
+
+
+def shortest_path_loads(network, exchange, node_of_rank, exact=False):
+    """Load of every link when each message is split evenly over all its shortest paths.
+
+    Parameters
+    ----------
+    network : Network
+    exchange : Exchange
+    node_of_rank : int array, shape (P,)
+    exact : bool
+        Fractions instead of floats: for small cases.
+
+    Returns
+    -------
+    LinkLoads
+    """
+    arcs = network.arcs()
+    traffic = node_traffic(exchange, node_of_rank, network.n_nodes)
+    zero = Fraction(0) if exact else 0.0
+    values = np.full(len(arcs.source), zero)
+    for source in np.flatnonzero(np.diff(traffic.indptr)):
+        row = traffic[[source]].tocoo()
+        wanted = np.full(arcs.n_vertices, zero)
+        wanted[row.col] = [Fraction(b) for b in row.data.tolist()] if exact else row.data
+        _add_tree(values, arcs, arcs.distances([source])[0], source, wanted)
+    flat = np.full(int(np.prod(network.link_shape)), zero)
+    flat[arcs.index] = values if exact else without_rounding(values)
+    return LinkLoads(network, flat.reshape(network.link_shape), exchange.total_bytes)
+
+
+def _add_tree(values, arcs, distance, source, wanted):
+    """Add to `values` what one source sends to every vertex."""
+    by_level = _arcs_by_level(arcs, distance)
+    paths = np.zeros_like(wanted)
+    paths[source] = 1
+    for level in by_level:
+        np.add.at(paths, arcs.target[level], paths[arcs.source[level]])
+    for level in reversed(by_level):
+        tail, head = arcs.source[level], arcs.target[level]
+        share = wanted[head] * paths[tail] / paths[head]
+        values[level] += share
+        np.add.at(wanted, tail, share)
+
+
+def _arcs_by_level(arcs, distance):
+    """Arcs that lead one hop away from the source, nearest first: list of int arrays."""
+    near = distance[arcs.source]
+    forward = np.flatnonzero(np.isfinite(near) & (distance[arcs.target] == near + 1))
+    order = forward[np.argsort(near[forward], kind="stable")]
+    return np.split(order, np.flatnonzero(np.diff(near[order])) + 1) if order.size else []
