@@ -18,6 +18,7 @@ from pencilmap.model.routing import ROUTINGS
 from pencilmap.model.torus import parse_torus
 from pencilmap.model.transform import Transform, parse_transform
 from pencilmap.model.units import parse
+from pencilmap.scripts.progress import hearing
 
 MACHINE = (
     click.option("--machine", "-m", metavar="NAME", help="A machine of the package, or a machine file ending in .toml."),
@@ -108,7 +109,8 @@ class Setting:
         """The placement that `text` describes, see `pencilmap.mapper.placements.place`."""
         if self.transform:
             self.transform.check_grid(grid)
-        return place(text, self.site, grid)
+        with hearing():
+            return place(text, self.site, grid)
 
     def predict(self, placed, routing_name=None, name=None):
         """Its prediction, with the notes of this setting, see `pencilmap.model.predict.predict`."""

@@ -1,9 +1,10 @@
 """What a long command is doing, on standard error; plain lines where that is no terminal."""
 
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from pencilmap.mapper.progress import heard_by
 from pencilmap.scripts.tables import console
 
 
@@ -23,3 +24,18 @@ def shown():
             bar.print(line, markup=False)
 
         yield show
+
+
+@contextmanager
+def hearing():
+    """Shows what the mapper says inside, from its first line on; nothing where it says nothing."""
+    with ExitStack() as stack:
+        shows = []
+
+        def listener(line):
+            if not shows:
+                shows.append(stack.enter_context(shown()))
+            shows[0](line)
+
+        with heard_by(listener):
+            yield

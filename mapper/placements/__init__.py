@@ -14,6 +14,7 @@ from pencilmap.mapper.placements.digits import digits
 from pencilmap.mapper.placements.file import from_file
 from pencilmap.mapper.placements.function import function
 from pencilmap.mapper.placements.images import images
+from pencilmap.mapper.placements.search import search
 from pencilmap.model.errors import PlacementError
 from pencilmap.model.product import Product
 
@@ -28,7 +29,9 @@ class Placement:
 
 
 PLACEMENTS = {
-    "best": Placement(best, "best", "the best product placement, found exactly"),
+    "best": Placement(best, "best", "the best product placement, found exactly; with holes or idle slots what search finds"),
+    "search": Placement(search, "search[:seed=S,evaluations=E,seconds=T]", "local search on the routed loads, for holes, idle "
+                        "slots, awkward factors"),
     "default": Placement(default, "default[:ORDER]", "the launcher's order, first letter fastest: xyzt (default), txyz, zyxt, ...; "
                          "nt, tn: nodes in the order of --nodes, slots last or first"),
     "line": Placement(line, "line[:AXIS]", "rows are lines along an axis (default x)"),

@@ -1,13 +1,22 @@
-"""The best product placement for a grid; see `pencilmap.mapper.search`."""
+"""The best placement for a grid: the exact search over products where one exists, local search everywhere else."""
 
-from pencilmap.mapper.placements.whole import check_product
+from pencilmap.mapper.placements.search import search
 from pencilmap.mapper.search import best_product
 from pencilmap.model.errors import PlacementError
 
 
 def best(argument, site, grid):
-    """Search; takes no argument."""
+    """The best product placement; on a site with holes or idle slots, where there is none, what local search finds.
+
+    >>> from pencilmap.model.allocation import Site
+    >>> from pencilmap.model.grid import ProcessGrid
+    >>> from pencilmap.model.torus import Torus
+    >>> str(best("", Site(Torus((8, 8))), ProcessGrid(4, 16)))
+    'digits:x=r2c4,y=r2c4'
+    """
     if argument:
-        raise PlacementError(f"placement best:{argument}: best takes no argument")
-    check_product("best", site, grid)
-    return best_product(site.torus, grid, site.tasks_per_node)
+        raise PlacementError(f"placement best:{argument}: best takes no argument; search does, e.g. search:seed=2")
+    site.check_grid(grid)
+    if site.allocation.is_complete and grid.n_tasks == site.n_slots:
+        return best_product(site.torus, grid, site.tasks_per_node)
+    return search("", site, grid)

@@ -1,0 +1,242 @@
+"""Local search: a good placement of any grid on any nodes, where no product of digit patterns exists or is good enough.
+
+Idea: from the launchers' orders and compact groupings (`pencilmap.mapper.starts`) take the best few, and anneal them by swaps
+of two ranks and moves to idle slots on the exact routed loads (`pencilmap.mapper.routed_swaps`). The objective is the worst
+weighted length of the rows plus that of the columns, as `Prediction.cost`; between placements of one cost, and downhill where
+the worst link does not change, a p-norm over all links leads. The best placement seen is kept, so the answer is never worse
+than any start, and all default axis orders are starts.
+Source: S. Kirkpatrick, C. D. Gelatt, M. P. Vecchi, "Optimization by simulated annealing", Science 220 (1983); swaps that
+bring partners together after S. H. Bokhari, "On the mapping problem", IEEE Trans. Comput. C-30 (1981).
+Cost: one evaluation is O((R + C) x path).
+Deterministic: the same seed and number of evaluations give the same placement, on any machine, unless seconds cut it short.
+"""
+
+from dataclasses import dataclass
+from time import monotonic
+
+import numpy as np
+
+from pencilmap.mapper import routed_swaps
+from pencilmap.mapper.starts import launchers, slots_of, starts
+from pencilmap.model.mapping import Mapping
+
+EVALUATIONS = 50_000
+SECONDS = 120.0
+TRIALS = 3             # starts of different kinds that are annealed for a while before the best is annealed on
+TRIAL_SHARE = 0.4      # of the evaluations
+HOT, COLD = 0.2, 0.002  # temperatures in units of the energy divided by the number of links
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How long to search.
+
+    Parameters
+    ----------
+    evaluations : int
+        Placements looked at: this is what makes an answer reproducible.
+    seconds : float or None
+        An upper stop; when it cuts the search short, the answer says so.
+    """
+
+    evaluations: int = EVALUATIONS
+    seconds: float | None = SECONDS
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search found.
+
+    Parameters
+    ----------
+    mapping : Mapping
+    cost : float
+        Worst weighted length of the rows plus that of the columns.
+    start, start_cost : str, float
+        The start with the least cost.
+    launcher_cost : float
+        The same for the launcher's own order.
+    evaluations : int
+    seconds : float
+    cut : str or None
+        What ended the search before its evaluations were used up: "seconds", "interrupt", or None.
+    """
+
+    mapping: Mapping
+    cost: float
+    start: str
+    start_cost: float
+    launcher_cost: float
+    evaluations: int
+    seconds: float
+    cut: str | None
+
+    def __str__(self):
+        text = (f"search: {self.cost:.4g} after {self.evaluations} evaluations in {self.seconds:.1f} s; launcher's order "
+                f"{self.launcher_cost:.4g}, best start {self.start_cost:.4g} ({self.start})")
+        return text + {None: "", "seconds": "; CUT SHORT by its limit of seconds: another run may find another placement",
+                       "interrupt": "; interrupted: this is the best so far"}[self.cut]
+
+
+class _Cut(Exception):
+    """The search is to end now."""
+
+
+def search(site, grid, seed=1, budget=Budget(), report=None):
+    """Search for a placement.
+
+    Parameters
+    ----------
+    site : Site
+        Any torus, any usable nodes, idle slots where the site allows them.
+    grid : ProcessGrid
+    seed : int
+    budget : Budget
+    report : function, optional
+        Called with one line of text now and then.
+
+    Returns
+    -------
+    Found
+        Never worse than any default axis order, unless it was cut short before they were all tried.
+
+    Raises
+    ------
+    GridError
+        When the grid does not fit the site.
+
+    Examples
+    --------
+    >>> from pencilmap.model.allocation import Allocation, Site
+    >>> from pencilmap.model.grid import ProcessGrid
+    >>> from pencilmap.model.torus import Torus
+    >>> torus = Torus((4, 4))
+    >>> site = Site(torus, allocation=Allocation(torus).without([5]))
+    >>> found = search(site, ProcessGrid(3, 5), budget=Budget(evaluations=2000))
+    >>> found.cost < found.launcher_cost, found.evaluations
+    (True, 2000)
+    """
+    site.check_grid(grid)
+    run = _Run(site, grid, seed, budget, report or (lambda line: None))
+    cut = None
+    try:
+        run.search()
+    except _Cut:
+        cut = "seconds"
+    except KeyboardInterrupt:
+        if run.launcher_cost is None:
+            raise
+        cut = "interrupt"
+    return run.found(cut)
+
+
+class _Run:
+    """One search under way: the state of the loop, and how much of the budget is used."""
+
+    def __init__(self, site, grid, seed, budget, report):
+        self.site, self.grid, self.seed, self.budget, self.report = site, grid, seed, budget, report
+        self.state = _state(site, grid, seed)
+        self.began = monotonic()
+        self.used = 0
+        self.launcher_cost = None
+
+    def search(self):
+        tried = self._try_starts()
+        left = self.budget.evaluations - self.used
+        trial = int(left * TRIAL_SHARE) // max(1, len(tried))
+        if trial > 0:
+            ends = [self._anneal(slot, trial, name) for name, slot in tried]
+            _, slot = min(ends, key=lambda end: end[0])
+            self._anneal(slot, self.budget.evaluations - self.used, "the best of these")
+
+    def _try_starts(self):
+        """Evaluate all starts; the best of each kind, as many as are annealed."""
+        best_of_kind = {}
+        for name, slot in starts(self.site, self.grid):
+            routed_swaps.settle_down(self.state, slot)
+            self.used += 1
+            cost = float(self.state.top.sum())
+            if self.launcher_cost is None:
+                self.launcher_cost = self.start_cost = cost
+                self.start = name
+            if cost < self.start_cost - 1e-9:
+                self.start, self.start_cost = name, cost
+            routed_swaps.remember(self.state)
+            key = (cost, float(routed_swaps.energy(self.state)))
+            kind = name.split(":")[0].split(" ")[0], name.endswith("columns")
+            if kind not in best_of_kind or key < best_of_kind[kind][0]:
+                best_of_kind[kind] = key, name, slot
+            self._look()
+        self.report(f"starts: {self.used} tried, best {self.start_cost:.4g} ({self.start}), launcher's {self.launcher_cost:.4g}")
+        kept = sorted(best_of_kind.values(), key=lambda found: found[0])[:TRIALS]
+        return [(name, slot) for _, name, slot in kept]
+
+    def _anneal(self, slot, steps, name):
+        """Anneal from a start; the (cost, energy) of its best and the slots of that, whatever was best before."""
+        state, before = self.state, (self.state.best.copy(), self.state.best_slot.copy())
+        routed_swaps.settle_down(state, slot)
+        state.best[:] = np.inf
+        routed_swaps.remember(state)
+        try:
+            self._cool(steps, name)
+        finally:
+            end = tuple(state.best), state.best_slot.copy()
+            if tuple(before[0]) < end[0]:
+                state.best[:], state.best_slot[:] = before
+        return end
+
+    def _cool(self, steps, name):
+        state = self.state
+        share = max(routed_swaps.energy(state), 1.0) / (len(state.load) // 2)
+        done, piece = 0, min(steps, 100)
+        while done < steps:
+            low, high = ((HOT * (COLD / HOT) ** (k / steps)) * share for k in (done + piece, done))
+            routed_swaps.anneal(state, piece, high, low)
+            routed_swaps.refresh(state)
+            done += piece
+            self.used += piece
+            self.report(f"{self.used} evaluations, best {state.best[0]:.4g} (from {name})")
+            self._look()
+            piece = min(steps - done, 1000)
+
+    def _look(self):
+        if self.budget.seconds is not None and monotonic() - self.began > self.budget.seconds:
+            raise _Cut
+
+    def found(self, cut):
+        nodes, T = self.site.allocation.nodes, self.site.tasks_per_node
+        place = self.state.best_slot
+        name = f"search:seed={self.seed},evaluations={self.used}" + (f",cut={cut}" if cut else "")
+        mapping = Mapping(self.site.torus, self.grid, T, nodes[place // T], place % T, name)
+        return Found(mapping, float(self.state.best[0]), self.start, self.start_cost, self.launcher_cost, self.used,
+                     monotonic() - self.began, cut)
+
+
+def _state(site, grid, seed):
+    """The state of the inner loop, nobody placed yet."""
+    torus, T, P = site.torus, site.tasks_per_node, grid.n_tasks
+    N, d, S = torus.n_nodes, torus.n_dimensions, site.n_slots
+    nodes = site.allocation.nodes
+    place = np.full(N, -1, dtype=np.int64)
+    place[nodes] = np.arange(len(nodes)) * T
+    links = 4 * d * N
+
+    def zeros(*shape, kind=np.int64):
+        return np.zeros(shape, dtype=kind)
+
+    return routed_swaps.State(
+        grid.R, grid.C, T, np.array(torus.shape), np.array(torus.strides), np.array([torus.is_ring(i) for i in range(d)]),
+        _units(torus, grid), np.repeat(nodes, T).astype(np.int64), place, torus.coordinates(np.arange(N)), zeros(P), zeros(P),
+        zeros(S), zeros(links), zeros(2, kind=float), zeros(2, kind=float), zeros(2), zeros(links), zeros(links), zeros(links),
+        zeros(2), _random_state(seed), np.full(2, np.inf), zeros(P))
+
+
+def _units(torus, grid):
+    """Half a message on the m scale, slower dimensions counted longer: float array, shape (2, d)."""
+    rates = np.array(torus.bandwidth or (1.0,) * torus.n_dimensions)
+    weight = rates.max() / rates / np.array(torus.cables)
+    return np.stack([2 * torus.n_nodes / (grid.n_tasks * size) * weight for size in (grid.R, grid.C)])
+
+
+def _random_state(seed):
+    return np.array([(seed * 2 + 1) * 0x9E3779B97F4A7C15 % 2**64], dtype=np.uint64)  # odd, so never 0

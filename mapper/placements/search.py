@@ -1,0 +1,62 @@
+"""Local search for what is no product: holes, idle slots, awkward factors; see `pencilmap.mapper.local_search`."""
+
+from time import monotonic
+
+from pencilmap.mapper.progress import say
+from pencilmap.model.errors import PlacementError
+
+SECONDS_BETWEEN_LINES = 5.0
+KINDS = {"seed": int, "evaluations": int, "seconds": float}
+
+
+def search(argument, site, grid):
+    """``search`` or ``search:seed=1,evaluations=200000,seconds=30``; says what it is doing through `pencilmap.mapper.progress`.
+
+    The same seed and evaluations give the same placement unless `seconds` ends the search before; then the placement's
+    notes say so.
+
+    Raises
+    ------
+    PlacementError
+        When the argument is not understood.
+    GridError
+        When the grid does not fit the site.
+    """
+    options = parse_options(argument)
+    site.check_grid(grid)
+    from pencilmap.mapper import local_search  # numba is loaded where a search is asked for, and only there
+
+    seed = options.pop("seed", 1)
+    found = local_search.search(site, grid, seed, local_search.Budget(**options), _now_and_then(say))
+    say(str(found))
+    return found.mapping
+
+
+def parse_options(argument):
+    """The options of the argument.
+
+    >>> parse_options("seed=2,seconds=1.5")
+    {'seed': 2, 'seconds': 1.5}
+    """
+    options = {}
+    for part in argument.split(",") if argument else ():
+        name, _, value = part.partition("=")
+        try:
+            options[name] = KINDS[name](value)
+        except (KeyError, ValueError):
+            raise PlacementError(f"search:{argument}: {part!r} is not understood; write search, or e.g. "
+                                 "search:seed=1,evaluations=200000,seconds=30") from None
+        if not 0 <= options[name] < 2**53:
+            raise PlacementError(f"search:{argument}: {part} is out of range; take 0 or more")
+    return options
+
+
+def _now_and_then(say_line):
+    last = [monotonic()]
+
+    def report(line):
+        if monotonic() - last[0] >= SECONDS_BETWEEN_LINES:
+            last[0] = monotonic()
+            say_line(f"search: {line}")
+
+    return report

@@ -1,0 +1,132 @@
+"""Placements to start a local search from: what launchers do, and groups of neighbouring slots.
+
+A start is an order of slots; rank r of row q, column p goes to the next one, row by row or column by column. An order that
+keeps neighbours together makes compact rows, the other way round compact columns.
+"""
+
+from itertools import permutations, product as cartesian
+from math import prod
+
+import numpy as np
+
+from pencilmap.mapper.placements.default import default
+from pencilmap.mapper.search import best_product
+from pencilmap.model.grid import ProcessGrid
+
+MOST_BOXES = 40  # boxes tried for the rows, and for the columns
+
+
+def starts(site, grid):
+    """All starts, the launchers' first.
+
+    Parameters
+    ----------
+    site : Site
+    grid : ProcessGrid
+
+    Yields
+    ------
+    (str, int array of shape (P,))
+        A name, and for each rank its slot: number of its node in `site.allocation.nodes` times tasks_per_node plus slot.
+    """
+    for make in (launchers, products, bisections, boxes):
+        yield from make(site, grid)
+
+
+def launchers(site, grid):
+    """Every default order: the launcher's, and every order of the axes with the slots first and last."""
+    for order in ("nt", "tn", *axis_orders(site.torus)):
+        mapping = default(order, site, grid)
+        yield mapping.name, slots_of(site, mapping.node_of_rank, mapping.slot_of_rank)
+
+
+def axis_orders(torus):
+    """Orders of the axes that differ: where an axis of one node stands does not matter."""
+    long = [axis for axis, n in zip(torus.axes, torus.shape) if n > 1]
+    short = "".join(axis for axis in torus.axes if axis not in long)
+    for some in permutations(long):
+        axes = "".join(some) + short
+        yield axes + "t"
+        yield "t" + axes
+
+
+def slots_of(site, node, slot):
+    """Slot numbers of places given as node and slot."""
+    place = np.full(site.torus.n_nodes, -1, dtype=np.int64)
+    place[site.allocation.nodes] = np.arange(site.allocation.n_nodes)
+    return place[node] * site.tasks_per_node + slot
+
+
+def products(site, grid):
+    """The best product placements of the whole torus with rows of R, or columns of C; unusable slots are skipped."""
+    n_slots = site.torus.n_nodes * site.tasks_per_node
+    for owner, length in (("rows", grid.R), ("columns", grid.C)):
+        if n_slots % length == 0:
+            product = best_product(site.torus, ProcessGrid(length, n_slots // length), site.tasks_per_node)
+            mapping = product.mapping()
+            kept = site.allocation.is_usable()[mapping.node_of_rank]
+            order = slots_of(site, mapping.node_of_rank[kept], mapping.slot_of_rank[kept])
+            yield f"product {owner}", _dealt(order[:grid.n_tasks], grid, owner)
+
+
+def bisections(site, grid):
+    """Recursive bisection of the slots into compact groups, across the longest side, ties to the first or last axis."""
+    where = _coordinates(site)
+    for owner, size in (("rows", grid.R), ("columns", grid.C)):
+        for turn in (1, -1):
+            groups = _bisected(where, np.arange(len(where)), grid.n_tasks // size, turn)
+            order = np.concatenate([_compact(where, group)[:size] for group in groups])
+            yield f"bisection {owner}", _dealt(order, grid, owner)
+
+
+def _coordinates(site):
+    """Coordinates and slot of every slot: int array, shape (S, d + 1)."""
+    T = site.tasks_per_node
+    nodes = np.repeat(site.torus.coordinates(site.allocation.nodes), T, axis=0)
+    return np.concatenate([nodes, np.tile(np.arange(T), site.allocation.n_nodes)[:, None]], axis=1)
+
+
+def _bisected(where, some, groups, turn):
+    if groups == 1:
+        return [some]
+    low = groups // 2
+    ordered = some[_across_longest(where[some], turn)]
+    cut = len(some) * low // groups
+    return _bisected(where, ordered[:cut], low, turn) + _bisected(where, ordered[cut:], groups - low, turn)
+
+
+def _across_longest(where, turn):
+    """Order along the longest side; within one plane along the next longest, and so on; slots of a node stay together."""
+    extent = np.ptp(where[:, :-1], axis=0)
+    axes = sorted(range(len(extent)), key=lambda i: (extent[i], -turn * i))
+    return np.lexsort([where[:, -1], *(where[:, i] for i in axes)])
+
+
+def _compact(where, group):
+    """The slots of a group, those in the middle first, so that what is left over lies at the rim; then in axis order."""
+    distance = np.abs(where[group, :-1] - np.median(where[group, :-1], axis=0)).sum(axis=1)
+    return group[np.argsort(distance, kind="stable")]
+
+
+def boxes(site, grid):
+    """Slots box by box, for the boxes that hold about a row, and about a column."""
+    where = _coordinates(site)
+    for owner, size in (("rows", grid.R), ("columns", grid.C)):
+        for box in _boxes_of(site, size):
+            inner, outer = where[:, :-1] % box, where[:, :-1] // box
+            order = np.lexsort([where[:, -1], *inner.T, *outer.T])
+            yield f"boxes {'x'.join(map(str, box))} {owner}", _dealt(order[:grid.n_tasks], grid, owner)
+
+
+def _boxes_of(site, size):
+    """The most cubic boxes with at least a group's slots and little more."""
+    shape, T = site.torus.shape, site.tasks_per_node
+    if prod(min(n, 16) for n in shape) > 1 << 16:
+        return []
+    found = [box for box in cartesian(*(range(1, min(n, 16) + 1) for n in shape)) if size <= prod(box) * T <= 1.5 * size]
+    return sorted(found, key=lambda box: (prod(box), sum(box), box))[:MOST_BOXES]
+
+
+def _dealt(order, grid, owner):
+    """Slot of each rank when the slots are dealt out row by row or column by column."""
+    return order if owner == "rows" else order.reshape(grid.R, grid.C).T.ravel()
