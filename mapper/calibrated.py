@@ -5,7 +5,7 @@ from dataclasses import asdict
 import tomli_w
 
 from pencilmap.mapper.files import write_whole
-from pencilmap.model.calibrate import PRICES
+from pencilmap.model.calibrate import NO_SAMPLE, PRICES
 from pencilmap.model.errors import CalibrationError, MachineError
 from pencilmap.model.machine import COSTS, Figure, Machine, read_machine
 from pencilmap.model.torus import parse_torus
@@ -18,7 +18,8 @@ _SCALES = {"byte/s": ("MB/s", 1e6), "s": ("us", 1e-6), "flop/s": ("Gflop/s", 1e9
 def calibrated_figures(machine, calibration, source):
     """The figures of a machine file after a calibration.
 
-    What the fit found replaces what the file said; what it left out stays, unless an earlier calibration wrote it.
+    What the fit found replaces what the file said. What it left out stays, unless it comes from an earlier calibration that
+    these samples do not bear out.
 
     Parameters
     ----------
@@ -33,10 +34,14 @@ def calibrated_figures(machine, calibration, source):
     dict of str to Figure
     """
     figures = {key: figure for key, figure in machine.figures.items()
-               if key not in calibration.left_out or not figure.source.startswith(BY)}
+               if not (figure.source.startswith(BY) and _disowned(calibration.left_out.get(key)))}
     for key, found in calibration.figures.items():
         figures[key] = _figure(key, found, machine, source)
     return figures
+
+
+def _disowned(reason):
+    return reason is not None and not reason.startswith(NO_SAMPLE)
 
 
 def _figure(key, found, machine, source):

@@ -16,6 +16,7 @@ LOCAL_PHASES = {  # phase of the sample: phases of the record, passes through me
     "fft": (("fft_z", "fft_y", "fft_x"), FFT_PASSES, 0),
     "copy": (("pack_row", "unpack_row", "pack_column", "unpack_column"), 0, COPY_PASSES),
 }
+_PHASES = ("row", "column", *LOCAL_PHASES)
 _ANY = Costs(contention=0.0)  # asks for the work of contention, whatever it costs
 
 
@@ -60,7 +61,7 @@ def _local_of_cell(cell, time_s):
                   local_work(cell.transform, cell.grid, cell.tasks_per_node), rest)
 
 
-def record_samples(records, source, bandwidth=None):
+def record_samples(records, bandwidth=None):
     """The phases of run records: two exchanges, the FFTs together, and the packing together.
 
     The computing of simulated runs is no measurement and is left out, as are the exchanges of runs whose coordinates are
@@ -68,27 +69,26 @@ def record_samples(records, source, bandwidth=None):
 
     Parameters
     ----------
-    records : iterable of dict
-    source : str
-        Named in the labels.
+    records : dict of str to dict
+        Run records by what to call them.
     bandwidth : tuple of float, optional
         Bytes per second of the links, one for each dimension or one for all; by default what each record says.
 
     Returns
     -------
     list of Sample, list of str
-        The samples and what was left out, with the reason.
+        The samples, all rows, then all columns, then all computing, so that a rule by order is fair to each; and what was
+        left out, with the reason.
     """
     samples, refused = [], []
-    for number, record in enumerate(records, 1):
-        label = f"{source}:{number}"
+    for label, record in records.items():
         exchanges, reason = _exchanges_of_record(record, label, bandwidth)
         samples += exchanges
         if reason:
             refused.append(f"{label}: exchanges left out: {reason}")
         if record["labels"].get("network") != "simulated":
             samples += [_local_of_record(record, phase, label) for phase in LOCAL_PHASES]
-    return samples, refused
+    return sorted(samples, key=lambda s: _PHASES.index(s.phase)), refused
 
 
 def _exchanges_of_record(record, label, bandwidth):

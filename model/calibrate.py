@@ -21,6 +21,7 @@ from pencilmap.model.timing import ExchangeWork, LocalWork, exchange_terms, loca
 OUTLIER = 0.1          # deviations of this ratio and more count linearly, not by their square
 LEAST_NOISE = 1e-3     # no time is taken to be better known than this
 STARTS = (0.9, 0.3, 0.03)
+NO_SAMPLE = "no sample"  # how the reason begins where nothing can be said against a figure either
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,9 @@ class Sample:
     bound_s: float | None = None
 
     def predicted_s(self, costs):
-        """Seconds by the time model."""
-        return float(_terms(self.work, costs).time_s or 0.0)
+        """Seconds by the time model; None where none of its terms applies."""
+        time = _terms(self.work, costs).time_s
+        return float(time) if time else None
 
 
 def _terms(work, costs):
@@ -170,7 +172,7 @@ def calibrate(samples, cache_per_node=None, fit_bandwidth=False):
     for kind in (ExchangeWork, LocalWork):
         some = [s for s in usable if isinstance(s.work, kind)]
         keys = [k for k, p in PRICES.items() if p.work in kind.__dataclass_fields__ and (fit_bandwidth or p.field)]
-        found, reasons = _Fit(some, cache_per_node).run(keys) if some else ({}, dict.fromkeys(keys, f"no sample of {_KIND[kind]}"))
+        found, reasons = _Fit(some, cache_per_node).run(keys) if some else ({}, dict.fromkeys(keys, f"{NO_SAMPLE} of {_KIND[kind]}"))
         figures |= found
         left_out |= reasons
     return Calibration({k: figures[k] for k in PRICES if k in figures}, {k: left_out[k] for k in PRICES if k in left_out},
@@ -220,7 +222,7 @@ class _Fit:
         left_out = {}
         keys = self._without_the_unused(keys, left_out)
         keys = self._without_the_proportional(keys, left_out)
-        while len(keys) >= self.measured.size:
+        while keys and len(keys) >= self._priced(keys).sum():
             left_out[keys.pop()] = f"{self.measured.size} samples are too few for so many figures"
         while keys:
             solution = self.solve(keys)
@@ -236,15 +238,22 @@ class _Fit:
         from scipy.optimize import least_squares
 
         reference = np.array([self._reference(k) for k in keys])
+        priced = self._priced(keys)
 
         def residuals(x):
-            return np.log(np.maximum(self._times(keys, x * reference), 1e-300) / self.measured)
+            return np.log(np.maximum(self._times(keys, x * reference), 1e-300) / self.measured)[priced]
 
         ceiling = np.array([PRICES[k].ceiling for k in keys]) / reference
         fits = [least_squares(residuals, start * np.minimum(ceiling, 1), bounds=(0, ceiling), loss="soft_l1",
                               f_scale=OUTLIER, x_scale="jac") for start in STARTS]
         best = min(fits, key=lambda f: f.cost)
-        return _Solution(keys, best.x, best.cost, best.jac, self.measured.size)
+        return _Solution(keys, best.x, best.cost, best.jac, int(priced.sum()))
+
+    def _priced(self, keys):
+        """The samples to which these prices give any time at all; the others say nothing of them."""
+        if isinstance(self.work, ExchangeWork):
+            return self.work.link_s + sum(self._amounts(k) for k in keys) > 0
+        return sum(self._amounts(k) for k in keys) > 0
 
     def _times(self, keys, prices):
         of = dict(zip(keys, prices))
@@ -272,7 +281,7 @@ class _Fit:
 
     def _without_the_unused(self, keys, left_out):
         used = [k for k in keys if (self._amounts(k) > 0).any()]
-        left_out.update({k: _NOTHING[k] if k in _NOTHING else "no sample depends on it" for k in keys if k not in used})
+        left_out.update({k: f"{NO_SAMPLE} {_NOTHING.get(k, 'depends on it')}" for k in keys if k not in used})
         return used
 
     def _without_the_proportional(self, keys, left_out):
@@ -314,7 +323,7 @@ class _Fit:
         gains = {}
         for key in solution.keys:
             others = [k for k in solution.keys if k != key]
-            if others and key != "link_bandwidth":
+            if others and key != "link_bandwidth" and (self._priced(others) == self._priced(solution.keys)).all():
                 gains[key] = 2 * (self.solve(others).cost - solution.cost) / solution.variance
         least = min(gains, key=gains.get, default=None)
         if least is None or gains[least] >= log(solution.n):
@@ -323,9 +332,9 @@ class _Fit:
 
     def _unfelt(self, key):
         if key not in LIMITS:
-            return "no sample depends on it"
+            return f"{NO_SAMPLE} depends on it"
         rate = 1 / self._reference(key)
-        return f"no sample is slowed down by it; it is not below {rate / 1e6:.4g} MB/s"
+        return f"it slows no sample down; it is not below {rate / 1e6:.4g} MB/s"
 
     def _figures(self, solution):
         result = {}
@@ -336,7 +345,7 @@ class _Fit:
         return result
 
 
-_NOTHING = {"contention": "no sample has an image where adaptive routers make a hot spot"}
+_NOTHING = {"contention": "has an image where adaptive routers make a hot spot"}
 
 
 def _amount(work, name):

@@ -76,11 +76,8 @@ def _of_records(paths, machine, name):
     base = load_machine(machine) if machine else machine_of_records(records, _machine_name(name), bandwidth)
     if machine:
         bandwidth = base.torus.bandwidth if len(set(base.torus.bandwidth)) > 1 else base.torus.bandwidth[:1]
-    samples, refused = [], []
-    for path, found in by_path.items():
-        some, why = record_samples(found, Path(path).name, bandwidth)
-        samples += some
-        refused += why
+    samples, refused = record_samples({f"{Path(path).name}:{number}": record for path, found in by_path.items()
+                                       for number, record in enumerate(found, 1)}, bandwidth)
     return base, samples, fit, refused
 
 

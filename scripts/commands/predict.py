@@ -14,6 +14,8 @@ from pencilmap.scripts.tables import prediction_table, print_json, terms_table
 @JSON
 def command(where, grid, placement, routing, terms, as_json):
     """Predict the two exchanges of a process grid under one or more placements."""
+    if terms and (where.transform is None or where.torus.bandwidth is None):
+        raise MachineError("there are no terms without times: give --fft, and --machine or --bandwidth")
     found = predictions(grid, placement, where, routing)
     if as_json:
         single = len(placement) == 1 and grid != "best"
@@ -22,10 +24,4 @@ def command(where, grid, placement, routing, terms, as_json):
         size = f", transform {where.transform}" if where.transform else ""
         prediction_table(found, where.torus, f"{where.where}{size}")
         if terms:
-            terms_table(_with_terms(found))
-
-
-def _with_terms(found):
-    if found[0].row.terms is None:
-        raise MachineError("there are no terms without times: give --fft, and --machine or --bandwidth")
-    return found
+            terms_table(found)

@@ -50,5 +50,9 @@ def simulation_of(where, network, grid, placement, **options):
     labels = {"placement": placement, "link_bandwidth": ",".join(f"{rate:.17g}byte/s" for rate in rates)}
     if where.machine:
         labels["machine"] = where.machine
+    if network.injection_bytes_per_s:
+        labels["injection_per_node"] = f"{network.injection_bytes_per_s:.17g}byte/s"
+    if network.latency_s:
+        labels["hop_latency"] = f"{network.latency_s:.17g}s"
     size = (where.transform.nx, where.transform.ny, where.transform.nz)
     return Simulation(network, hosts(mapping), size, grid, labels=labels, **options)

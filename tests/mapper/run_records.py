@@ -1,0 +1,29 @@
+"""Run records made up from the time model, for tests that need records with known figures behind them."""
+
+from pencilmap.mapper.samples import LOCAL_PHASES
+from pencilmap.model.predict import predict
+from pencilmap.model.timing import local_terms, local_work
+
+
+def record(mapping, transform, costs, labels=(), coordinate_source="hostname"):
+    """A valid record of three repetitions whose median is what the time model says."""
+    prediction = predict(mapping, transform, costs=costs)
+    seconds = {"exchange_row": prediction.row.time_s, "exchange_column": prediction.column.time_s}
+    for names, fft_passes, copy_passes in LOCAL_PHASES.values():
+        work = local_work(transform, mapping.grid, mapping.tasks_per_node, fft_passes, copy_passes)
+        each = (local_terms(work, costs).time_s or 1e-9) / len(names)
+        seconds |= dict.fromkeys(names, float(each))
+    seconds["total"] = sum(seconds.values())
+    coordinates = mapping.coordinates().tolist()
+    ranks = [{"rank": r, "world_rank": r, "host": f"n{node}", "coordinate": coordinates[r], "slot": int(slot), "binding": None}
+             for r, (node, slot) in enumerate(zip(mapping.node_of_rank, mapping.slot_of_rank))]
+    return {
+        "schema": "pencilmap-run-record/1", "program": {"name": "fft_runner", "version": "0.1.0"}, "command": ["fft_runner"],
+        "time": "2026-01-01T00:00:00Z", "labels": dict(labels), "size": [transform.nx, transform.ny, transform.nz],
+        "grid": [mapping.grid.R, mapping.grid.C], "ranks": mapping.n_tasks, "type": "c2c", "precision": "double",
+        "direction": "forward", "exchange": "alltoallv", "sync": "barrier", "rigor": "measure", "reps": 3, "warmup": 1,
+        "phases": {name: dict.fromkeys(("max_s", "mean_s", "min_s"), [0.98 * t, t, 1.5 * t]) for name, t in seconds.items()},
+        "verify": None,
+        "placement": {"torus": str(mapping.torus), "tasks_per_node": mapping.tasks_per_node, "source": "mapfile",
+                      "mapfile": "x.map", "coordinate_source": coordinate_source, "self_check": "passed", "ranks": ranks},
+        "mpi": {"library": "none", "standard": [3, 1]}, "fftw": "3.3.10", "hwloc": "2.8.0"}

@@ -1,0 +1,171 @@
+"""From run records to a machine file: what was put into the records comes out of the file."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from pencilmap.mapper.calibrated import machine_text
+from pencilmap.mapper.compare import compare_records
+from pencilmap.mapper.placements import as_mapping, place
+from pencilmap.mapper.samples import published_samples, record_samples
+from pencilmap.model.allocation import Site
+from pencilmap.model.costs import Costs
+from pencilmap.model.errors import CalibrationError
+from pencilmap.model.grid import parse_grid
+from pencilmap.model.machine import load_machine, machine_names
+from pencilmap.model.torus import parse_torus
+from pencilmap.model.transform import Transform
+from tests.mapper.run_records import record
+
+BANDWIDTH = 2e8
+TRUTH = Costs(injection_per_task=1.9e8, message_cost_s=1e-6, exchange_cost_s=30e-6, contention=0.5, fft_rate_per_task=1e9,
+              memory_bandwidth_per_node=4e9)
+RUNS = [("8x8x8", "8x64", "box:2x2x2", 1), ("8x8x8", "64x8", "box:4x4x4", 1), ("8x8x8", "8x64", "default", 1),
+        ("8x8x8", "16x64", "box:2x2x2", 2), ("8x8x8", "128x8", "box:4x4x4", 2)]
+
+
+def mapping_of(shape, grid, placement, tasks):
+    torus = parse_torus(shape)
+    torus = parse_torus(shape, bandwidth=(BANDWIDTH,) * torus.n_dimensions)
+    return as_mapping(place(placement, Site(torus, tasks), parse_grid(grid)), placement)
+
+
+@pytest.fixture(scope="module")
+def records():
+    """Five placements at three sizes, without a word on the bandwidth."""
+    mappings = [mapping_of(*run) for run in RUNS]
+    return [record(mapping, Transform(n, n, n), TRUTH) for n in (128, 256, 512) for mapping in mappings]
+
+
+def write(records, path, **labels):
+    path.write_text("".join(json.dumps(r | {"labels": r["labels"] | labels}) + "\n" for r in records), "utf-8")
+    return path
+
+
+def test_the_machine_file_holds_the_figures_behind_the_records(records, tmp_path, pencilmap):
+    runs = write([r for r in records if r["placement"]["tasks_per_node"] == 1], tmp_path / "runs.jsonl",
+                 link_bandwidth=f"{BANDWIDTH}byte/s")
+    status, out, err = pencilmap("calibrate", runs, "-o", tmp_path / "found.toml")
+    assert status == 0, err
+    found = load_machine(str(tmp_path / "found.toml"))
+    assert str(found.torus) == "8x8x8" and found.torus.bandwidth == (BANDWIDTH,) * 3
+    assert found.costs.injection_per_task == pytest.approx(TRUTH.injection_per_task, rel=0.02)
+    assert found.costs.contention == pytest.approx(TRUTH.contention, rel=0.02)
+    assert found.costs.message_cost_s == pytest.approx(TRUTH.message_cost_s, rel=0.05)
+    assert found.figures["contention"].source == f"pencilmap calibrate {runs} (rule all, 36 of 36 times fitted)"
+    assert "injection_per_node   " in out and "cannot be told apart" in out
+
+
+def test_an_unknown_bandwidth_is_fitted_and_both_modes_separate_the_computing(records, tmp_path, pencilmap_json):
+    found = pencilmap_json("calibrate", write(records, tmp_path / "runs.jsonl"), "-o", tmp_path / "found.toml")
+    figures = found["figures"]
+    assert figures["link_bandwidth"]["text"] == "200 MB/s"
+    assert figures["fft_rate_per_task"]["value"] == pytest.approx(1e9, rel=0.02)
+    assert figures["memory_bandwidth_per_node"]["value"] == pytest.approx(4e9, rel=0.02)
+    assert found["quality"][0]["full"]["largest"] < 0.02
+    assert load_machine(str(tmp_path / "found.toml")).torus.bandwidth == pytest.approx((BANDWIDTH,) * 3, rel=1e-3)
+
+
+def test_a_prediction_with_the_written_file_is_what_was_measured(records, tmp_path, pencilmap, pencilmap_json):
+    runs, path = write(records, tmp_path / "runs.jsonl"), tmp_path / "found.toml"
+    assert pencilmap("calibrate", runs, "-o", path)[0] == 0
+    again = pencilmap_json("predict", "-m", path, "-g", "8x64", "-p", "box:2x2x2", "-n", "512")
+    measured = records[10]["phases"]
+    assert again["time_row_s"] == pytest.approx(measured["exchange_row"]["max_s"][1], rel=0.02)
+    assert again["total_s"] == pytest.approx(measured["total"]["max_s"][1], rel=0.02)
+
+
+def test_held_out_records_are_predicted(records, tmp_path, pencilmap_json):
+    found = pencilmap_json("calibrate", write(records, tmp_path / "runs.jsonl"), "--rule", "every-second")
+    halves = {(row["group"], row["half"]): row for row in found["quality"]}
+    assert halves["exchanges", "predicted"]["full"]["n"] == 15
+    assert halves["exchanges", "predicted"]["full"]["largest"] < 0.1
+
+
+def test_the_work_of_a_record_is_that_of_its_placement(records):
+    samples, refused = record_samples({"r": records[0]}, (BANDWIDTH,))
+    assert refused == []
+    assert [s.phase for s in samples] == ["row", "column", "fft", "copy"]
+    for sample in samples:
+        assert sample.predicted_s(TRUTH) == pytest.approx(sample.measured_s, rel=1e-6)
+
+
+def test_assumed_coordinates_give_no_exchange_and_simulated_runs_no_computing():
+    mapping, transform = mapping_of(*RUNS[0]), Transform(128, 128, 128)
+    assumed, refused = record_samples({"r": record(mapping, transform, TRUTH, coordinate_source="assumed")}, (BANDWIDTH,))
+    assert [s.phase for s in assumed] == ["fft", "copy"] and "assumed" in refused[0]
+    simulated, refused = record_samples({"r": record(mapping, transform, TRUTH, {"network": "simulated"})}, (BANDWIDTH,))
+    assert [s.phase for s in simulated] == ["row", "column"] and refused == []
+
+
+def test_figures_in_the_labels_of_a_record_are_in_its_full_time():
+    mapping, transform = mapping_of(*RUNS[0]), Transform(128, 128, 128)
+    costs = Costs(injection_per_node=1e8, hop_latency_s=1e-6)
+    labels = {"link_bandwidth": f"{BANDWIDTH}byte/s", "injection_per_node": "100 MB/s", "hop_latency": "1 us"}
+    for row in compare_records([record(mapping, transform, costs, labels)], "r"):
+        assert row.full_ratio == pytest.approx(1, rel=1e-6)
+        assert row.full_s > row.predicted_s
+
+
+@pytest.mark.parametrize("name", machine_names())
+def test_every_machine_of_the_package_is_written_and_read_back(name, tmp_path):
+    machine = load_machine(name)
+    path = tmp_path / f"{name}.toml"
+    path.write_text(machine_text(machine, machine.figures), "utf-8")
+    again = load_machine(str(path))
+    assert (again.torus, again.costs, again.figures) == (machine.torus, machine.costs, machine.figures)
+
+
+def test_figures_that_the_records_say_nothing_of_stay(tmp_path, pencilmap):
+    """Computing alone says nothing against the injection limit that an earlier calibration found."""
+    cached = replace(TRUTH, cache_per_node=load_machine("bluegene-l").costs.cache_per_node)
+    alone = [record(mapping_of(*run), Transform(n, n, n), cached, coordinate_source="assumed")
+             for n in (128, 256, 512) for run in RUNS]
+    status, _, err = pencilmap("calibrate", write(alone, tmp_path / "runs.jsonl"), "-m", "bluegene-l", "-o", tmp_path / "f.toml")
+    assert status == 0, err
+    before, after = load_machine("bluegene-l"), load_machine(str(tmp_path / "f.toml"))
+    assert after.figures["injection_per_task"] == before.figures["injection_per_task"]
+    assert after.figures["fft_rate_per_task"] != before.figures["fft_rate_per_task"]
+
+
+def test_an_earlier_calibration_that_is_not_borne_out_goes(tmp_path, pencilmap):
+    mapping = mapping_of("8x8x8", "8x64", "default", 1)
+    free = [record(mapping, Transform(n, n, n), Costs(exchange_cost_s=30e-6)) for n in (64, 128, 256, 512)]
+    runs = write(free, tmp_path / "runs.jsonl")
+    base = tmp_path / "base.toml"
+    machine = load_machine("bluegene-l")
+    base.write_text(machine_text(machine, machine.figures).replace("148 MB/s", "200 MB/s"), "utf-8")
+    assert pencilmap("calibrate", runs, "-m", base, "-o", tmp_path / "f.toml")[0] == 0
+    after = load_machine(str(tmp_path / "f.toml"))
+    assert "injection_per_task" not in after.figures and "partition" in after.figures
+    assert after.costs.exchange_cost_s == pytest.approx(30e-6, rel=0.02)
+
+
+BAD = [
+    ((), "name files of run records, or --published"),
+    (("runs.jsonl", "--published", "bluegene-l"), "name files of run records, or --published"),
+    (("runs.jsonl", "-o", "x.txt"), "a machine file ends in .toml"),
+    (("nowhere.jsonl",), "cannot be read"),
+    (("runs.jsonl", "-m", "nix"), "machine 'nix' is unknown"),
+    (("--published", "bluegene-l", "-o", "nowhere/x.toml"), "cannot be written"),
+    (("alone.jsonl", "-o", "x.toml"), "no machine file without link bandwidth"),
+    (("shapes.jsonl",), "the records are of 2 shapes of machine (4x4, 8x8x8); name the machine with --machine"),
+]
+
+
+@pytest.mark.parametrize("arguments, message", BAD)
+def test_bad_input_is_one_clear_sentence(arguments, message, records, tmp_path, pencilmap, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(records[:2], tmp_path / "runs.jsonl")
+    write([records[0] | {"placement": records[0]["placement"] | {"coordinate_source": "assumed"}}], tmp_path / "alone.jsonl")
+    other = record(mapping_of("4x4", "4x4", "default", 1), Transform(64, 64, 64), TRUTH)
+    write([records[0], other], tmp_path / "shapes.jsonl")
+    status, _, err = pencilmap("calibrate", *arguments)
+    assert status == 2 and message in " ".join(err.split())
+    assert not (tmp_path / "x.toml").exists()
+
+
+def test_unknown_published_measurements_are_refused():
+    with pytest.raises(CalibrationError, match="known are bluegene-l"):
+        published_samples("cray", load_machine("bluegene-l").torus)
