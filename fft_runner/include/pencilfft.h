@@ -76,6 +76,7 @@ typedef struct {
     const char *exchange; /* "alltoallv" (default) */
     const char *rigor;    /* FFTW planning: "estimate", "measure" (default), "patient" */
     const char *sync;     /* before each exchange: "none" (default), "barrier", "clock" */
+    int fields;           /* arrays transformed together; each lies whole behind the one before it; 1 by default */
 } pencilfft_desc;
 
 /* A rank's part of the array in one pencil. Axis 0 is x, 1 is y, 2 is z.
@@ -96,7 +97,8 @@ int pencilfft_plan_destroy(pencilfft_plan plan);
 /* Box of one rank in one pencil; of the calling rank for pencilfft_box_mine(). Local. */
 int pencilfft_box_of(pencilfft_plan plan, pencilfft_pencil pencil, int rank, pencilfft_box *box);
 int pencilfft_box_mine(pencilfft_plan plan, pencilfft_pencil pencil, pencilfft_box *box);
-/* Elements (complex double) a buffer given to execute or transpose must hold: the largest of the three boxes. */
+/* Elements (complex double) a buffer given to execute or transpose must hold: all fields of the largest of the three boxes,
+ * or more where the exchange pads. */
 int pencilfft_alloc_elements(pencilfft_plan plan, int64_t *elements);
 /* An aligned buffer of that many elements. It belongs to the plan and ends with it. Local. */
 int pencilfft_alloc(pencilfft_plan plan, void **buffer);
@@ -106,7 +108,7 @@ int pencilfft_execute(pencilfft_plan plan, pencilfft_direction direction, const 
 int pencilfft_forward(pencilfft_plan plan, const void *in, void *out);
 int pencilfft_backward(pencilfft_plan plan, const void *in, void *out);
 /* One exchange alone, without any FFT: Z to Y (row) or Y to X (column) pencils, the other way for backward.
- * in is used as scratch and is lost. Collective. */
+ * in may be used as scratch and is lost. Collective. */
 int pencilfft_transpose(pencilfft_plan plan, pencilfft_exchange exchange, pencilfft_direction direction, void *in,
                         void *out);
 

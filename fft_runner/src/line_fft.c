@@ -19,7 +19,7 @@ int pf_lines_plan(const struct pf_lines *lines, fftw_plan *plan)
 {
     int64_t n = lines->box->extent[lines->axis];
     fftw_iodim64 line = {.n = n, .is = 1, .os = 1};
-    fftw_iodim64 many = {.n = pf_box_elements(lines->box) / n, .is = n, .os = n};
+    fftw_iodim64 many = {.n = pf_box_elements(lines->box) / n * lines->fields, .is = n, .os = n};
     int sign = lines->direction == PENCILFFT_FORWARD ? FFTW_FORWARD : FFTW_BACKWARD;
     unsigned keep = lines->in == lines->out ? 0 : FFTW_PRESERVE_INPUT;
     *plan = fftw_plan_guru64_dft(1, &line, 1, &many, lines->in, lines->out, sign, lines->rigor->flag | keep);

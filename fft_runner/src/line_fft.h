@@ -19,6 +19,7 @@ struct pf_lines {
     int axis;
     pencilfft_direction direction;
     const struct pf_rigor *rigor;
+    int fields; /* lie behind each other */
     void *in, *out;
 };
 int pf_lines_plan(const struct pf_lines *lines, fftw_plan *plan);

@@ -28,6 +28,7 @@ void pencilfft_desc_init(pencilfft_desc *desc)
         .exchange = "alltoallv",
         .rigor = "measure",
         .sync = "none",
+        .fields = 1,
     };
 }
 
@@ -52,9 +53,13 @@ static int set_geometry(pencilfft_plan plan, const pencilfft_desc *desc)
     int status = pf_geometry_check(g, plan->ranks);
     if (status)
         return status;
+    if (desc->fields < 1)
+        return pf_fail(PENCILFFT_BAD_SIZE, "fields is %d; a plan has at least 1", desc->fields);
+    plan->element_bytes = sizeof(fftw_complex);
+    plan->fields = desc->fields;
     for (int pencil = 0; pencil < PF_STAGES; pencil++) {
         plan->mine[pencil] = pf_pencil_box(g, pencil, plan->rank);
-        int64_t elements = pf_box_elements(&plan->mine[pencil]);
+        int64_t elements = pf_box_elements(&plan->mine[pencil]) * plan->fields;
         plan->alloc_elements = elements > plan->alloc_elements ? elements : plan->alloc_elements;
     }
     return PENCILFFT_OK;
@@ -69,8 +74,8 @@ static int64_t row_number(const struct pf_table *table, const void *row)
 static int same_everywhere(pencilfft_plan plan, const pencilfft_desc *desc)
 {
     int status = PENCILFFT_OK;
-    int64_t v[] = {desc->nx,         desc->ny, desc->nz, desc->R, desc->C,
-                   desc->directions, row_number(&pf_exchanges, plan->exchange), row_number(&pf_syncs, plan->sync)};
+    int64_t v[] = {desc->nx,         desc->ny,     desc->nz, desc->R, desc->C,
+                   desc->directions, desc->fields, row_number(&pf_exchanges, plan->exchange), row_number(&pf_syncs, plan->sync)};
     enum { N = sizeof v / sizeof v[0] };
     int64_t both[2 * N], largest[2 * N];
     for (int i = 0; i < N; i++) {
@@ -123,6 +128,36 @@ static int make_boxes(pencilfft_plan plan, const pencilfft_desc *desc)
     return PENCILFFT_OK;
 }
 
+/* Neither side of an exchange transforms or splits this axis differently. */
+static const int slice_axis[PF_EXCHANGES] = {[PENCILFFT_ROW] = 0, [PENCILFFT_COLUMN] = 2};
+
+static int make_move(pencilfft_plan plan, int way, int e)
+{
+    struct pf_move *move = &plan->moves[way][e];
+    const struct pf_exchange *exchange = plan->exchange;
+    int slices = exchange->slices > 1 ? exchange->slices : 1, status = PENCILFFT_OK;
+    move->transpose = (struct pf_transpose){
+        .group = plan->group[e],
+        .p = plan->p[e],
+        .me = plan->me[e],
+        .from = plan->boxes[e][way],
+        .to = plan->boxes[e][!way],
+        .element_bytes = plan->element_bytes,
+        .fields = plan->fields,
+        .slice_axis = slice_axis[e],
+    };
+    if (exchange->takes == PF_BOXES)
+        return exchange->plan(&move->transpose, NULL, NULL, &move->state);
+    if (!(status = pf_parts_sent(&move->transpose, slices, &move->sent)))
+        status = pf_parts_received(&move->transpose, slices, &move->received);
+    return status ? status : exchange->plan(&move->transpose, &move->sent.list, &move->received.list, &move->state);
+}
+
+static void grow(int64_t *largest, int64_t elements)
+{
+    *largest = elements > *largest ? elements : *largest;
+}
+
 static int make_exchanges(pencilfft_plan plan, const pencilfft_desc *desc)
 {
     int status = PENCILFFT_OK;
@@ -130,14 +165,9 @@ static int make_exchanges(pencilfft_plan plan, const pencilfft_desc *desc)
         for (int e = 0; e < PF_EXCHANGES && !status; e++) {
             if (!(desc->directions & directions[way]))
                 continue;
-            struct pf_transpose transpose = {
-                .group = plan->group[e],
-                .p = plan->p[e],
-                .me = plan->me[e],
-                .from = plan->boxes[e][way],
-                .to = plan->boxes[e][!way],
-            };
-            status = plan->exchange->plan(&transpose, &plan->exchange_state[way][e]);
+            status = make_move(plan, way, e);
+            grow(&plan->alloc_elements, plan->moves[way][e].sent.list.total);
+            grow(&plan->alloc_elements, plan->moves[way][e].received.list.total);
         }
     return status;
 }
@@ -155,14 +185,15 @@ static int buffer_allocate(int64_t elements, struct pf_buffer *buffer)
 static int make_work(pencilfft_plan plan, const pencilfft_desc *desc)
 {
     (void)desc;
-    return pencilfft_alloc(plan, &plan->work);
+    int status = pencilfft_alloc(plan, &plan->work[0]);
+    return status ? status : pencilfft_alloc(plan, &plan->work[1]);
 }
 
-/* Stage by stage as execute.c runs them: first in -> out, then within work, last within out. */
+/* Stage by stage as execute.c runs them: first in -> out, then within out. */
 static int plan_way(pencilfft_plan plan, int way, void *in, void *out)
 {
     int status = PENCILFFT_OK;
-    void *from[PF_STAGES] = {in, plan->work, out}, *to[PF_STAGES] = {out, plan->work, out};
+    void *from[PF_STAGES] = {in, out, out};
     for (int stage = 0; stage < PF_STAGES && !status; stage++) {
         pencilfft_pencil pencil = pf_routes[way].pencil[stage];
         struct pf_lines lines = {
@@ -171,7 +202,8 @@ static int plan_way(pencilfft_plan plan, int way, void *in, void *out)
             .direction = directions[way],
             .rigor = plan->rigor,
             .in = from[stage],
-            .out = to[stage],
+            .fields = plan->fields,
+            .out = out,
         };
         status = pf_lines_plan(&lines, &plan->lines[way][pencil]);
     }
@@ -238,12 +270,19 @@ int pencilfft_plan_create(const pencilfft_desc *desc, MPI_Comm comm, pencilfft_p
     return status;
 }
 
+static void release_move(const struct pf_exchange *exchange, struct pf_move *move)
+{
+    if (move->state)
+        exchange->destroy(move->state);
+    pf_parts_release(&move->sent);
+    pf_parts_release(&move->received);
+}
+
 static void release_local(pencilfft_plan plan)
 {
     for (int way = 0; way < PF_WAYS; way++) {
         for (int e = 0; e < PF_EXCHANGES; e++)
-            if (plan->exchange_state[way][e])
-                plan->exchange->destroy(plan->exchange_state[way][e]);
+            release_move(plan->exchange, &plan->moves[way][e]);
         for (int stage = 0; stage < PF_STAGES; stage++)
             if (plan->lines[way][stage])
                 fftw_destroy_plan(plan->lines[way][stage]);

@@ -5,7 +5,10 @@
 
 #include "exchange.h"
 #include "line_fft.h"
+#include "messages.h"
 #include "pencils.h"
+#include "phases.h"
+#include "sync.h"
 
 /* malloc and not fftw_malloc, so that a simulator that folds large mallocs sees these; hence aligned by hand. */
 struct pf_buffer {
@@ -15,6 +18,13 @@ struct pf_buffer {
 
 enum { PF_WAYS = 2 }; /* forward, backward */
 enum { PF_STAGES = 3, PF_EXCHANGES = 2 };
+
+/* One exchange, one way: what moves, by which messages, and the algorithm's own state. */
+struct pf_move {
+    struct pf_transpose transpose;
+    struct pf_parts sent, received; /* empty with PF_BOXES */
+    void *state;
+};
 
 struct pencilfft_plan_s {
     struct pf_geometry geometry;
@@ -26,13 +36,15 @@ struct pencilfft_plan_s {
     MPI_Comm all, group[PF_EXCHANGES];              /* row, column */
     int p[PF_EXCHANGES], me[PF_EXCHANGES];          /* size of row and column, place in them */
     pencilfft_box *boxes[PF_EXCHANGES][2];          /* of the members, before and after a forward exchange */
-    void *exchange_state[PF_WAYS][PF_EXCHANGES];
+    struct pf_move moves[PF_WAYS][PF_EXCHANGES];
+    size_t element_bytes;
+    int fields;
     fftw_plan lines[PF_WAYS][PF_STAGES];            /* by way and pencil */
 
     pencilfft_box mine[PF_STAGES];                  /* by pencil */
     int64_t alloc_elements;
     struct pf_buffer *buffers;                      /* all that was handed out, work among them */
-    void *work;
+    void *work[2];                                  /* messages to send, messages received */
     struct pf_clock clock;
 };
 

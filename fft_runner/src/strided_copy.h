@@ -1,6 +1,7 @@
 #ifndef PF_STRIDED_COPY_H
 #define PF_STRIDED_COPY_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* Copy of a three-dimensional part of one array into another memory order.
@@ -11,7 +12,7 @@ struct pf_copy {
     int64_t from_start, to_start;
 };
 
-/* Complex doubles; the two arrays must not overlap. */
-void pf_copy_run(const struct pf_copy *copy, const void *from, void *to);
+/* Elements of 4, 8 or 16 bytes; the two arrays must not overlap. */
+void pf_copy_run(const struct pf_copy *copy, size_t element_bytes, const void *from, void *to);
 
 #endif

@@ -40,7 +40,7 @@ static void copy_is_exact(const int64_t extent[3], const int from_order[3], cons
     for (int64_t i = 0; from && i < source; i++)
         from[i] = CMPLX((double)i + 1, -(double)i);
     if (from && to) {
-        pf_copy_run(&copy, from, to);
+        pf_copy_run(&copy, sizeof *from, from, to);
         CHECK_INT(wrong_elements(&copy, from, to), 0);
         CHECK(to[2] == 0 && to[3 + target] == 0);
     }

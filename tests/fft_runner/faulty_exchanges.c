@@ -59,11 +59,12 @@ done:
     return status;
 }
 
-static int plan_out_of_memory(const struct pf_transpose *transpose, void **state)
+static int plan_out_of_memory(const struct pf_transpose *transpose, struct pf_messages *sent,
+                              struct pf_messages *received, void **state)
 {
     *state = NULL;
     return transpose->me == 1 ? pf_fail(PENCILFFT_NO_MEMORY, "no memory on purpose")
-                              : pf_alltoallv_plan(transpose, state);
+                              : pf_alltoallv_plan(transpose, sent, received, state);
 }
 
 static const struct pf_exchange rows[] = {

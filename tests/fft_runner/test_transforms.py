@@ -63,7 +63,7 @@ def test_waiting_for_the_clock_is_in_no_phase(run):
 
 def test_a_single_task_exchanges_nothing(run):
     phases = run(1, "--size", 16, 16, 16, "--grid", "1x1", "--reps", 2)["phases"]
-    assert phases["exchange_row"]["max_s"] == phases["unpack_column"]["max_s"] == [0, 0]
+    assert phases["exchange_row"]["max_s"] == phases["exchange_column"]["max_s"] == [0, 0]
 
 
 @pytest.mark.slow
