@@ -1,0 +1,48 @@
+/* libpencilmap_reorder: a communicator whose ranks sit where a placement puts them, for codes whose launcher reads no file.
+ *
+ *     MPI_Comm placed;
+ *     if (pm_comm_reorder(MPI_COMM_WORLD, "8x8x8 placement=digits:x=r2c4,y=r2c4,z=r2c4", "8x64", &placed)) {
+ *         if (rank == 0) fprintf(stderr, "%s\n", pm_reorder_message());
+ *         MPI_Abort(MPI_COMM_WORLD, 1);
+ *     }
+ *     plan = fftw_mpi_plan_dft_3d(..., placed, ...);          nothing else changes
+ *
+ * Rank q*R + p of the new communicator is grid rank q*R + p. It is made by one MPI_Comm_split(comm, 0, rank), so nothing
+ * depends on what an MPI library does with reorder=1. */
+#ifndef PM_REORDER_H
+#define PM_REORDER_H
+
+#include <mpi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum pm_reorder_status { PM_SUCCESS = 0, PM_ERROR = 1, PM_MPI_ERROR = 2 };
+
+/* Collective over comm: succeeds on all ranks or fails on all, with the same message; then *newcomm is MPI_COMM_NULL.
+ *
+ * machine: the torus, then words KEY=VALUE with blanks between them (values hold no blanks):
+ *   8x8x8 | 8x8x8:mesh | 8wx8x4w      shape as everywhere in pencilmap; what wraps plays no role here
+ *   tasks=T                           tasks per node [as many as are needed]
+ *   placement=default[:ORDER]         ranks along the axes, fastest first, t the slot [default:xyzt]
+ *   placement=digits:x=r2c4,..,t=r2   digit patterns, as `pencilmap predict` prints them; axes not named are columns
+ *   placement=file:PATH               mapfile: line i holds "x y z t" of rank i; read by rank 0 of comm
+ *   where=auto | environment | hostname | blue-gene | table:PATH | assumed[:ORDER]
+ *                                     how a process knows its node [auto: the first that works on all]; environment:
+ *                                     PENCILMAP_HOST holds a name; a name's last numbers are the coordinates; table: lines
+ *                                     "NAME x y z", read by rank 0; assumed: ranks fill the machine in that order [xyzt]
+ * grid:  RxC: R tasks in a row, C in a column; R*C is the size of comm.
+ *
+ * Checks: every rank of newcomm got the number it should have, and in an exchange with its neighbours in row and column each
+ * hears from the very place that the placement names. */
+int pm_comm_reorder(MPI_Comm comm, const char *machine, const char *grid, MPI_Comm *newcomm);
+
+/* What went wrong in the last call on this process. */
+const char *pm_reorder_message(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,214 @@
+"""A communicator whose ranks sit where a placement puts them, for Python codes under mpi4py (or anything with its interface).
+
+    from mpi4py import MPI
+    from pencilmap.mapper.reorder import reorder
+    placed = reorder(MPI.COMM_WORLD, "8x8x8", "8x64")           # the best placement of this grid
+    fft = PFFT(placed, [512, 512, 512], grid=...)               # nothing else changes
+
+Rank ``q*R + p`` of the new communicator is grid rank ``q*R + p``. It is made by one plain split with the grid rank as key, so
+nothing depends on what an MPI library does with ``reorder=True``; each rank then tells its neighbours in row and column where
+it really is, and what they hear is compared with the placement. The C library fft_runner/reorder does the same.
+"""
+
+import os
+import socket
+
+import numpy as np
+
+from pencilmap.mapper.formats.slots import slots_in_order
+from pencilmap.mapper.hosts import Hosts
+from pencilmap.mapper.placements import as_mapping, place
+from pencilmap.mapper.placements.default import axis_order
+from pencilmap.model.allocation import Allocation, Site
+from pencilmap.model.errors import PencilmapError
+from pencilmap.model.grid import parse_grid
+from pencilmap.model.torus import Torus, parse_torus
+
+HOST_VARIABLE = "PENCILMAP_HOST"
+CHECK_TAG = 7
+
+
+class ReorderError(PencilmapError):
+    """A communicator that cannot be put in order; raised on all its ranks alike."""
+
+
+def reorder(comm, torus, grid, placement="best", tasks_per_node=None, where="auto", hosts=None):
+    """Make the communicator; collective over `comm`.
+
+    Parameters
+    ----------
+    comm : mpi4py.MPI.Comm
+    torus : str or Torus
+        Shape as everywhere, e.g. ``8x8x8``; the processes may cover some of its nodes only.
+    grid : str or ProcessGrid
+        ``RxC`` with R*C the size of `comm`.
+    placement : str, Product or Mapping
+        As for `pencilmap.mapper.placements.place`; made by rank 0, so files are read there.
+    tasks_per_node : int, optional
+        As many as the fullest node has processes by default.
+    where : str or callable
+        How a process knows its node: ``environment`` (PENCILMAP_HOST), ``hostname`` (a name's last numbers, or a name that
+        `hosts` knows), ``assumed[:ORDER]`` (ranks fill the machine, e.g. ``assumed:xyzt``), ``auto`` (the first of
+        environment and hostname that works on all ranks), or a function without arguments that gives the coordinates.
+    hosts : Hosts, optional
+        Names of the nodes.
+
+    Returns
+    -------
+    mpi4py.MPI.Comm
+
+    Raises
+    ------
+    ReorderError
+        On all ranks, with the message of the lowest rank that failed.
+    """
+    torus, grid = _together(comm, lambda: _parse(torus, grid, comm.Get_size()))
+    node = _find_nodes(comm, torus, where, hosts or Hosts(torus), tasks_per_node)
+    slot = slots_in_order(node)
+    site = _together(comm, lambda: _site(torus, node, slot, tasks_per_node))
+    places = comm.bcast(_together(comm, lambda: _places(placement, site, grid) if comm.Get_rank() == 0 else None), root=0)
+    seats = node * site.tasks_per_node + slot
+    rank = _together(comm, lambda: _rank_at(places, seats[comm.Get_rank()], site))
+    placed = comm.Split(0, rank)
+    try:
+        _together(comm, lambda: _check_rank(placed, rank))
+        _together(comm, lambda heard=_greet(placed, grid, int(seats[comm.Get_rank()])): _check_neighbours(heard, places))
+    except ReorderError:
+        placed.Free()
+        raise
+    return placed
+
+
+def _together(comm, work):
+    """Do something on every rank; what fails on one fails on all."""
+    result, message = None, None
+    try:
+        result = work()
+    except Exception as error:  # whatever it is: the others would wait for ever
+        message = str(error) or type(error).__name__
+    messages = comm.allgather(message)
+    failed = next((rank for rank, text in enumerate(messages) if text is not None), None)
+    if failed is not None:
+        raise ReorderError(f"rank {failed}: {messages[failed]}")
+    return result
+
+
+def _parse(torus, grid, n_tasks):
+    torus = torus if isinstance(torus, Torus) else parse_torus(torus)
+    grid = parse_grid(grid) if isinstance(grid, str) else grid
+    if grid.n_tasks != n_tasks:
+        raise ReorderError(f"grid {grid} has {grid.n_tasks} tasks, but the communicator has {n_tasks}; R*C must be that")
+    return torus, grid
+
+
+def _site(torus, node, slot, tasks_per_node):
+    """The nodes that run processes, in the order of their first ranks, with the slots that they have."""
+    tasks = tasks_per_node or int(slot.max()) + 1
+    if slot.max() >= tasks:
+        where = tuple(torus.coordinates(node[slot.argmax()]).tolist())
+        raise ReorderError(f"node {where} runs {int(slot.max()) + 1} processes, not {tasks}; say tasks_per_node")
+    order = node[np.sort(np.unique(node, return_index=True)[1])]
+    return Site(torus, tasks, Allocation(torus, order) if order.size < torus.n_nodes else None,
+                idle=node.size < order.size * tasks)
+
+
+def _places(placement, site, grid):
+    """Place of each rank: int array, shape (P,)."""
+    placed = place(placement, site, grid) if isinstance(placement, str) else placement
+    mapping = as_mapping(placed, "placement")
+    return mapping.node_of_rank * site.tasks_per_node + mapping.slot_of_rank
+
+
+def _rank_at(places, seat, site):
+    found = np.flatnonzero(places == seat)
+    if found.size == 0:
+        node = tuple(site.torus.coordinates(seat // site.tasks_per_node).tolist())
+        raise ReorderError(f"a process runs at node {node} slot {seat % site.tasks_per_node}, where the placement puts no rank; "
+                           "make it for the nodes of this job")
+    return int(found[0])
+
+
+# ---- where each process is -----------------------------------------------------------------------------------------------
+
+
+def _find_nodes(comm, torus, where, hosts, tasks_per_node):
+    """Node of every process: int array, shape (P,)."""
+    if where == "auto":
+        mine = _automatic(comm, hosts)
+    else:
+        mine = _together(comm, lambda: _locate(where, comm, torus, hosts, tasks_per_node))
+    return np.array(comm.allgather(mine), dtype=np.int64)
+
+
+def _automatic(comm, hosts):
+    problem = None
+    for name in ("environment", "hostname"):
+        try:
+            return _together(comm, lambda name=name: NAMED[name](hosts))
+        except ReorderError as error:
+            problem = error
+    raise ReorderError(f"{problem}; say where='assumed' for ranks that fill the machine in order, set {HOST_VARIABLE}, or give "
+                       "the hosts' names")
+
+
+def _locate(where, comm, torus, hosts, tasks_per_node):
+    if callable(where):
+        return int(torus.node(np.array(where(), dtype=np.int64)))
+    name, _, order = where.partition(":")
+    if name == "assumed":
+        return _assumed(comm, torus, order, tasks_per_node)
+    if where not in NAMED:
+        raise ReorderError(f"where={where!r} is unknown; known are auto, {', '.join(NAMED)}, assumed[:ORDER], or a function")
+    return NAMED[where](hosts)
+
+
+def _assumed(comm, torus, order, tasks_per_node):
+    order, tasks = order or f"{torus.axes}t", tasks_per_node or -(-comm.Get_size() // torus.n_nodes)
+    if sorted(order) != sorted(torus.axes + "t"):
+        raise ReorderError(f"order {order!r} must have each letter of {torus.axes}t once")
+    return int(axis_order(order, torus, tasks)[0][comm.Get_rank()])
+
+
+def _from_environment(hosts):
+    if HOST_VARIABLE not in os.environ:
+        raise ReorderError(f"{HOST_VARIABLE} is not set")
+    return _from_name(hosts, os.environ[HOST_VARIABLE])
+
+
+def _from_hostname(hosts):
+    return _from_name(hosts, socket.gethostname())
+
+
+def _from_name(hosts, name):
+    node = hosts.node(name)
+    if node is None:
+        raise ReorderError(hosts.why_not(name))
+    return node
+
+
+NAMED = {"environment": _from_environment, "hostname": _from_hostname}
+
+
+# ---- the check -----------------------------------------------------------------------------------------------------------
+
+
+def _check_rank(placed, wanted):
+    if placed.Get_rank() != wanted:
+        raise ReorderError(f"self-check failed: rank {wanted} was asked for, rank {placed.Get_rank()} was got; two processes "
+                           "have one place")
+
+
+def _greet(placed, grid, seat):
+    """Tell the next in row and column where I am: list of (from whom, what was heard)."""
+    rank, R, C = placed.Get_rank(), grid.R, grid.C
+    p, q = rank % R, rank // R
+    ways = ((q * R + (p + 1) % R, q * R + (p - 1) % R), ((q + 1) % C * R + p, (q - 1) % C * R + p))
+    return [(source, placed.sendrecv((rank, seat), dest=target, sendtag=CHECK_TAG, source=source, recvtag=CHECK_TAG))
+            for target, source in ways]
+
+
+def _check_neighbours(heard, places):
+    for source, (rank, seat) in heard:
+        if rank != source or seat != places[source]:
+            raise ReorderError(f"self-check failed: rank {source} should be at place {int(places[source])}, and says it is rank "
+                               f"{rank} at place {seat}")

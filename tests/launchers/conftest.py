@@ -1,0 +1,87 @@
+"""Start real launchers, bounded in time, and end all that they started."""
+
+import fcntl
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from pencilmap.scripts.build import find_build
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD_S, RUN_S = 600, 120
+ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+OPEN_MPI = ("--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "--mca", "odls_base_sigkill_timeout", "0")
+AGENT = Path(__file__).with_name("on_host.sh")
+
+
+def needs(program, package):
+    """Skip, and say loudly what was not tested."""
+    path = shutil.which(program)
+    if path is None:
+        pytest.skip(f"NOT TESTED: {program} is not installed (Debian: {package})")
+    return path
+
+
+def run_bounded(command, environment=None, cwd=None):
+    """Run a launcher in a session of its own; when its time is up, end the session."""
+    with subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, errors="replace", cwd=cwd, start_new_session=True,
+                          env={**ENVIRONMENT, **(environment or {})}) as process:
+        try:
+            out, err = process.communicate(timeout=RUN_S)
+        except subprocess.TimeoutExpired:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            pytest.fail(f"not finished in {RUN_S} s: {process.args}")
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+def succeed(command, environment=None, cwd=None):
+    """Standard output of a command that must end well."""
+    done = run_bounded(command, environment, cwd)
+    assert done.returncode == 0, f"{done.args}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture(scope="session")
+def programs():
+    """Directory of the programs of tests/launchers, built; `make` finds that there is nothing to do."""
+    needs("mpicc", "libopenmpi-dev")
+    directory = find_build().directory
+    if not (directory / "CMakeCache.txt").exists():
+        succeed(["cmake", "-S", ROOT / "fft_runner", "-B", directory])
+    with open(directory / ".pencilmap-lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = subprocess.run(["cmake", "--build", directory], capture_output=True, text=True, timeout=BUILD_S)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return directory / "bin"
+
+
+@pytest.fixture
+def mpirun():
+    """Start a command on some ranks of this machine under Open MPI; gives what subprocess gives."""
+    program = needs("mpirun.openmpi", "openmpi-bin")
+
+    def start(ranks, *command, environment=None, cwd=None):
+        return run_bounded([program, *OPEN_MPI, "-n", ranks, *command], environment, cwd)
+
+    return start
+
+
+@pytest.fixture
+def mpi_python(mpirun, tmp_path):
+    """Run a text of Python on some ranks; gives what subprocess gives."""
+    pytest.importorskip("mpi4py", reason="NOT TESTED: mpi4py is not installed (pip install pencilmap[test])")
+
+    def start(ranks, text, *arguments):
+        (tmp_path / "program.py").write_text(text)
+        return mpirun(ranks, sys.executable, tmp_path / "program.py", *arguments)
+
+    return start

@@ -1,0 +1,233 @@
+"""Reordered communicators, in C and under mpi4py: every rank where the placement says, refused on all ranks or on none."""
+
+import json
+import random
+
+import pytest
+
+from pencilmap.mapper.placements import as_mapping, place
+from pencilmap.mapper.placements.default import axis_order
+from pencilmap.mapper.reorder import ReorderError, reorder
+from pencilmap.model.allocation import Site
+from pencilmap.model.grid import parse_grid
+from pencilmap.model.torus import parse_torus
+
+CASES = {  # torus, tasks per node, grid, placement, launch order
+    "lines": ("2x2x2", 1, "2x4", "digits:x=r2,y=c2,z=c2", "xyzt"),
+    "columns first": ("2x2x2", 1, "4x2", "digits:x=c2,y=r2,z=r2", "zyxt"),
+    "strided": ("8", 1, "2x4", "digits:x=c2r2c2", "xt"),
+    "with slots": ("2x2", 2, "4x2", "digits:x=r2,y=c2,t=r2", "txy"),
+    "slots left to us": ("4", 2, "4x2", "digits:x=r2c2", "tx"),
+    "axis order": ("2x2x2", 1, "2x4", "default:zyxt", "xyzt"),
+    "mesh, open": ("2x4:mesh", 1, "4x2", "digits:y=r4", "yxt"),
+}
+
+
+def expected(torus, tasks, grid, placement, order):
+    """Old rank of each new one, by the Python model."""
+    site = Site(parse_torus(torus), tasks)
+    mapping = as_mapping(place(placement, site, parse_grid(grid)), placement)
+    node, slot = axis_order(order, site.torus, tasks)
+    old = {(n, s): rank for rank, (n, s) in enumerate(zip(node.tolist(), slot.tolist()))}
+    return [old[seat] for seat in zip(mapping.node_of_rank.tolist(), mapping.slot_of_rank.tolist())]
+
+
+def outcomes(text):
+    """Status and the lines after it of each call that the program made."""
+    found = []
+    for line in text.splitlines():
+        if line.startswith("= "):
+            found.append((int(line[2:]), []))
+        elif found:
+            found[-1][1].append(line)
+    return found
+
+
+def old_of_new(lines):
+    pairs = dict(tuple(map(int, line.split())) for line in lines)
+    return [pairs[new] for new in sorted(pairs)]
+
+
+def test_c_ranks_sit_where_the_placement_says(programs, mpirun):
+    calls = [word for torus, tasks, grid, placement, order in CASES.values()
+             for word in (f"{torus} tasks={tasks} placement={placement} where=assumed:{order}", grid)]
+    done = mpirun(8, programs / "reorder_test", *calls)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for name, (status, lines) in zip(CASES, outcomes(done.stdout), strict=True):
+        assert (status, old_of_new(lines)) == (0, expected(*CASES[name])), name
+
+
+def test_c_reads_mapfiles_and_tables_of_hosts(programs, mpirun, tmp_path):
+    places = [f"{x} 0 {t}" for x in range(2) for t in range(3)]
+    random.Random(3).shuffle(places)
+    (tmp_path / "map").write_text("".join(f"{p}\n" for p in places))
+    (tmp_path / "hosts").write_text("# names\nbeta 1 0\nalpha.example.org 0 0\nalphabet 1 0\n")
+    script = tmp_path / "start.sh"
+    script.write_text('#!/bin/sh\ncase $OMPI_COMM_WORLD_RANK in 0|2|3) h=beta;; *) h=alpha.example.org;; esac\n'
+                      f'PENCILMAP_HOST=$h exec {programs}/reorder_test "$@"\n')
+    script.chmod(0o755)
+    done = mpirun(6, script, f"2x1 tasks=3 placement=file:{tmp_path}/map where=table:{tmp_path}/hosts", "2x3")
+    seat = {"1 0 0": 0, "0 0 0": 1, "1 0 1": 2, "1 0 2": 3, "0 0 1": 4, "0 0 2": 5}
+    [(status, lines)] = outcomes(done.stdout)
+    assert status == 0, done.stdout + done.stderr
+    assert old_of_new(lines) == [seat[p] for p in places]
+
+
+REFUSED = {
+    "shape": ("2x2q", "2x2", "torus '2x2q' is not understood"),
+    "grid": ("4", "2x3", "process grid '2x3' does not fit; write RxC with R*C = 4"),
+    "word": ("4 fast", "2x2", "'fast' in the machine text is not understood; known: tasks="),
+    "key": ("4 speed=9", "2x2", "'speed=' in the machine text is unknown"),
+    "too small": ("2 tasks=1", "2x2", "4 processes do not fit on torus 2"),
+    "tasks": ("4 tasks=x", "2x2", "tasks=x: 1..65536"),
+    "where": ("4 where=there", "2x2", "where=there is unknown; known: auto, environment"),
+    "no coordinates": ("2x2 where=environment", "2x2", "PENCILMAP_HOST is not set on process 0"),
+    "placement": ("4 where=assumed placement=best", "2x2", "placement=best is unknown; known: default"),
+    "order": ("4 where=assumed:xx", "2x2", "order 'xx' must have each letter of xt once"),
+    "pattern": ("4 where=assumed placement=digits:x=r3", "2x2", "the pattern of x stands for 3, but there are 4"),
+    "axis": ("4 where=assumed placement=digits:y=r2c2", "2x2", "'y=r2c2': no axis of the torus, or twice"),
+    "digits": ("4 where=assumed placement=digits:x=q2", "2x2", "'x=q2': no digit pattern"),
+    "comma": ("4 where=assumed placement=digits:x=r2c2,", "2x2", "ends with a comma"),
+    "rows": ("4 where=assumed placement=digits:x=r4", "2x2", "makes a grid of 4x1, but 2x2 is asked for"),
+    "file": ("4 where=assumed placement=file:/nowhere", "2x2", "/nowhere cannot be opened"),
+    "table": ("4 where=table:/nowhere", "2x2", "/nowhere cannot be opened"),
+    "long": ("4 placement=" + "x" * 2000, "2x2", "longer than 1023 characters"),
+    "empty": ("", "", "torus '' is not understood"),
+}
+
+
+def test_c_refuses_on_all_ranks_alike(programs, mpirun):
+    done = mpirun(4, programs / "reorder_test", *(word for machine, grid, _ in REFUSED.values() for word in (machine, grid)))
+    assert done.returncode == 0, done.stdout + done.stderr
+    for name, (status, lines) in zip(REFUSED, outcomes(done.stdout), strict=True):
+        assert status == 1 and REFUSED[name][2] in lines[0], (name, lines)
+
+
+def test_c_refuses_processes_where_the_placement_puts_none(programs, mpirun, tmp_path):
+    (tmp_path / "map").write_text("0 0\n1 0\n2 0\n5 0\n")
+    done = mpirun(4, programs / "reorder_test", f"6 placement=file:{tmp_path}/map where=assumed", "2x2")
+    assert "at node (3) slot 0, where placement=file:" in done.stdout and outcomes(done.stdout)[0][0] == 1
+
+
+@pytest.mark.parametrize("fault, message", [("split", "was asked for, rank"), ("greeting", "should be at place")])
+def test_c_does_not_trust_mpi(programs, mpirun, fault, message):
+    """The program's own MPI_Comm_split drops the key, or its MPI_Sendrecv mixes up messages."""
+    done = mpirun(4, programs / "reorder_test", "2x2 placement=default:yxt where=assumed", "2x2",
+                  environment={"REORDER_FAULT": fault})
+    [(status, lines)] = outcomes(done.stdout)
+    assert status == 1 and "self-check failed" in lines[0] and message in lines[0]
+
+
+def test_fftw_mpi_runs_unchanged_on_the_new_communicator(programs, mpirun):
+    program = programs / "reorder_fftw"
+    if not program.exists():
+        pytest.skip("NOT TESTED: FFTW-MPI is not installed (Debian: libfftw3-mpi-dev)")
+    done = mpirun(4, program, "2x2 placement=digits:x=r2,y=c2 where=assumed:yxt", "2x2", 12)
+    assert done.returncode == 0 and float(done.stdout) < 1e-13, done.stdout + done.stderr
+
+
+PYTHON = """
+import json, sys
+from mpi4py import MPI
+from pencilmap.mapper.reorder import ReorderError, reorder
+world = MPI.COMM_WORLD
+for torus, tasks, grid, placement, where in json.loads(sys.argv[1]):
+    try:
+        placed = reorder(world, torus, grid, placement, tasks, where)
+    except ReorderError as error:
+        if len(set(world.allgather(str(error)))) > 1:
+            world.Abort(3)
+        found = ["= 1", str(error)]
+    else:
+        found = ["= 0", *(f"{new} {old}" for new, old in world.allgather((placed.rank, world.rank)))]
+        placed.Free()
+    if world.rank == 0:
+        print("\\n".join(found))
+"""
+PYTHON_REFUSED = {
+    "rank 0: grid 2x4 has 8 tasks, but the communicator has 4": ("2x2", None, "2x4", "best", "assumed"),
+    "rank 0: PENCILMAP_HOST is not set": ("2x2", None, "2x2", "best", "environment"),
+    "say where='assumed'": ("2x2x2x2", None, "2x2", "best", "auto"),
+    "rank 0: placement 'worst' is unknown": ("2x2", None, "2x2", "worst", "assumed"),
+    "rank 0: where='there' is unknown": ("2x2", None, "2x2", "best", "there"),
+    "order 'xx' must have each letter of xyt once": ("2x2", None, "2x2", "best", "assumed:xx"),
+}
+FOUR = {"lines": ("2x2", 1, "2x2", "digits:x=r2,y=c2", "yxt"), "with slots": ("2", 2, "2x2", "digits:x=r2,t=c2", "xt"),
+        "strided": ("4", 1, "2x2", "digits:x=c2r2", "xt"), "axis order": ("2x2", 1, "4x1", "default:yxt", "xyt")}
+
+
+def test_python_ranks_sit_where_the_placement_says_or_all_refuse(mpi_python):
+    calls = [(torus, tasks, grid, placement, f"assumed:{order}") for torus, tasks, grid, placement, order in FOUR.values()]
+    done = mpi_python(4, PYTHON, json.dumps([*calls, *PYTHON_REFUSED.values()]))
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = outcomes(done.stdout)
+    for name, (status, lines) in zip(FOUR, found):
+        assert (status, old_of_new(lines)) == (0, expected(*FOUR[name])), name
+    for message, (status, lines) in zip(PYTHON_REFUSED, found[len(FOUR):], strict=True):
+        assert status == 1 and message in lines[0]
+
+
+class FaultyComm:
+    """One process that plays a communicator whose split does what it likes."""
+
+    def __init__(self, rank=0, heard=None):
+        self.rank, self.heard = rank, heard
+
+    def Get_rank(self):
+        return self.rank
+
+    def Get_size(self):
+        return 1
+
+    def allgather(self, value):
+        return [value]
+
+    def bcast(self, value, root):
+        return value
+
+    def Split(self, color, key):
+        return FaultyComm(key if self.heard else key + 1, self.heard)
+
+    def Free(self):
+        pass
+
+    def sendrecv(self, value, **way):
+        return self.heard or value
+
+
+@pytest.mark.parametrize("heard, message", [(None, "rank 0 was asked for, rank 1 was got"), ((0, 5), "says it is rank 0 at place 5")])
+def test_python_does_not_trust_mpi(heard, message):
+    with pytest.raises(ReorderError, match="self-check failed") as error:
+        reorder(FaultyComm(heard=heard), "1", "1x1", "default", where="assumed")
+    assert message in str(error.value)
+
+
+MPI4PY_FFT = """
+import numpy as np
+from mpi4py import MPI
+from mpi4py_fft import PFFT, newDistArray
+from pencilmap.mapper.reorder import reorder
+n = 12
+placed = reorder(MPI.COMM_WORLD, "2x2", "2x2", "digits:x=r2,y=c2", where="assumed:yxt")
+fft = PFFT(placed, (n, n, n), axes=(0, 1, 2), dtype=np.complex128, grid=(-1,))
+field = newDistArray(fft, False)
+first = [s.start for s in field.local_slice()]
+x, y, z = np.ogrid[tuple(slice(s.start, s.stop) for s in field.local_slice())]
+field[:] = np.exp(2j * np.pi * (2 * x + 3 * y + 5 * z) / n)
+spectrum = fft.forward(field.copy(), newDistArray(fft, True))
+x, y, z = np.ogrid[tuple(slice(s.start, s.stop) for s in spectrum.local_slice())]
+error = placed.allreduce(float(abs(spectrum - ((x == 2) & (y == 3) & (z == 5))).max()), op=MPI.MAX)
+back = placed.allreduce(float(abs(fft.backward(spectrum) - field).max()), op=MPI.MAX)
+pairs = MPI.COMM_WORLD.gather((placed.rank, MPI.COMM_WORLD.rank))
+if MPI.COMM_WORLD.rank == 0:
+    print(error, back, sorted(pairs))
+"""
+
+
+def test_mpi4py_fft_runs_unchanged_on_the_new_communicator(mpi_python):
+    pytest.importorskip("mpi4py_fft", reason="NOT TESTED: mpi4py-fft is not installed (pip install mpi4py-fft)")
+    done = mpi_python(4, MPI4PY_FFT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    error, back, pairs = done.stdout.split(None, 2)
+    assert float(error) < 1e-13 and float(back) < 1e-13
+    assert pairs.strip() == "[(0, 0), (1, 2), (2, 1), (3, 3)]"
