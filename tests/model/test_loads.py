@@ -5,84 +5,39 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pencilmap.model.bounds import cut_bound, machine_bound
-from pencilmap.model.exchange import exchanges
+from pencilmap.model.errors import RoutingError
+from pencilmap.model.exchange import exchanges, node_traffic
 from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.loads import as_fraction
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.pattern import Pattern
 from pencilmap.model.predict import predict_product, predict_routed
-from pencilmap.model.product import Product
 from pencilmap.model.routing.dimension_order import dimension_order_loads
 from pencilmap.model.torus import TIES, Torus
 from pencilmap.model.transform import Transform
 from tests.model import brute_force as brute
+from tests.model.cases import as_links, cases, full_mappings, largest, orders, products, repeatable
 
-CASES = settings(derandomize=True, deadline=None, max_examples=120, suppress_health_check=list(HealthCheck))
-
-
-@st.composite
-def tori(draw, most_nodes=36):
-    """One to five dimensions; rings of 1, 2, 3, odd and even; open, closed or mixed; one or two cables."""
-    shape, room = [], most_nodes
-    for _ in range(draw(st.integers(1, 5))):
-        shape.append(draw(st.integers(1, min(room, 8))))
-        room //= shape[-1]
-    d = len(shape)
-    wrap = draw(st.one_of(st.just((True,) * d), st.tuples(*[st.booleans()] * d)))
-    return Torus(tuple(shape), wrap, cables=draw(st.tuples(*[st.integers(1, 2)] * d)))
+CASES = repeatable(200)
 
 
-@st.composite
-def mappings(draw, most_tasks=20):
-    """Ranks on random slots, one to three on a node; often some slots stay idle."""
-    torus, T = draw(tori()), draw(st.integers(1, 3))
-    slots = torus.n_nodes * T
-    R = draw(st.integers(1, min(slots, most_tasks)))
-    grid = ProcessGrid(R, draw(st.integers(1, min(slots, most_tasks) // R)))
-    place = np.array(draw(st.permutations(range(slots))))[:grid.n_tasks]
-    return Mapping(torus, grid, T, place // T, place % T)
-
-
-@st.composite
-def transforms(draw, grid):
-    """None, or extents that are just large enough and seldom divide evenly."""
-    least = (grid.C, max(grid.R, grid.C), grid.R)
-    return draw(st.one_of(st.none(), st.builds(Transform, *(st.integers(n, 3 * n + 2) for n in least))))
-
-
-@st.composite
-def cases(draw):
-    """A mapping, its transform, one of its exchanges and the messages of that exchange."""
-    mapping = draw(mappings())
-    transform = draw(transforms(mapping.grid))
-    which = draw(st.integers(0, 1))
-    return mapping, exchanges(mapping.grid, transform)[which], brute.messages(mapping.grid, transform)[which]
-
-
-def as_links(loads):
-    """Loads that are not 0, as a dict from link to Fraction."""
-    torus, found = loads.network, {}
-    for i, way, node in zip(*np.nonzero(loads.values)):
-        value = as_fraction(loads.values[i, way, node]) / loads.denominator
-        found[brute.coordinates(torus, int(node)), int(i), (1, -1)[way]] = value
-    return found
-
-
-def largest(torus, links):
-    """Largest load per cable of each dimension of a dict of links."""
-    return tuple(max((load / torus.cables[i] for (_, j, _), load in links.items() if j == i), default=Fraction(0))
-                 for i in range(torus.n_dimensions))
+@CASES
+@given(cases())
+def test_traffic_between_nodes_is_that_of_the_messages(case):
+    mapping, exchange, traffic = case
+    expected = np.zeros((mapping.torus.n_nodes,) * 2, dtype=np.int64)
+    for source, target, amount in traffic:
+        expected[mapping.node_of_rank[source], mapping.node_of_rank[target]] += amount
+    np.fill_diagonal(expected, 0)
+    assert (node_traffic(exchange, mapping.node_of_rank, mapping.torus.n_nodes).toarray() == expected).all()
 
 
 @CASES
 @given(cases(), st.data(), st.sampled_from(TIES))
 def test_dimension_order_agrees_with_walking_every_message(case, data, tie):
     mapping, exchange, traffic = case
-    order = tuple(data.draw(st.permutations(range(mapping.torus.n_dimensions))))
+    order = data.draw(orders(range(mapping.torus.n_dimensions)))
     loads = dimension_order_loads(mapping.torus, exchange, mapping.node_of_rank, order, tie)
     walked = brute.dimension_order(mapping.torus, traffic, mapping.node_of_rank, order, tie)
     assert as_links(loads) == walked
@@ -103,36 +58,19 @@ def test_cut_bound_agrees_with_trying_every_cut(case):
 def test_no_minimal_routing_beats_the_cut_bound(case, data):
     mapping, exchange, traffic = case
     torus, bound = mapping.torus, cut_bound(mapping.torus, exchange, mapping.node_of_rank)
-    order = tuple(data.draw(st.permutations(range(torus.n_dimensions))))
+    order = data.draw(orders(range(torus.n_dimensions)))
     walks = [brute.dimension_order(torus, traffic, mapping.node_of_rank, order, tie) for tie in TIES]
     for links in (*walks, brute.uniform_over_hops(torus, traffic, mapping.node_of_rank)):
         assert all(b <= load for b, load in zip(bound, largest(torus, links)))
 
 
-@st.composite
-def products(draw):
-    """Random digit patterns on random tori, slots included."""
-    torus = draw(tori())
-    patterns = [_pattern(draw, n) for n in torus.shape]
-    return Product(torus, tuple(patterns), _pattern(draw, draw(st.integers(1, 3))))
-
-
-def _pattern(draw, n):
-    digits, rest = [], n
-    while rest > 1:
-        radix = draw(st.sampled_from([k for k in range(2, rest + 1) if rest % k == 0]))
-        digits.append((draw(st.sampled_from("rc")), radix))
-        rest //= radix
-    return Pattern(tuple(digits))
-
-
 @CASES
-@given(products())
-def test_closed_form_of_a_product_agrees_with_walking_every_message(product):
+@given(products(), st.sampled_from(TIES))
+def test_closed_form_of_a_product_agrees_with_walking_every_message(product, tie):
     mapping, torus = product.mapping(), product.torus
-    prediction = predict_product(product)
+    prediction = predict_product(product, routing_name=f"dimension-order:{tie}")
     for name, traffic in zip(("row", "column"), brute.messages(product.grid)):
-        links = brute.dimension_order(torus, traffic, mapping.node_of_rank)
+        links = brute.dimension_order(torus, traffic, mapping.node_of_rank, tie=tie)
         scale = Fraction(4 * torus.n_nodes, len(traffic))
         found = getattr(prediction, name)
         assert found.load == tuple(load * scale for load in largest(torus, links))
@@ -168,15 +106,10 @@ def test_two_exchanges_together_cannot_beat_the_machine(product):
 
 
 @CASES
-@given(mappings(), st.data())
-def test_any_full_mapping_obeys_the_machine_bound(mapping, data):
-    torus, T = mapping.torus, mapping.tasks_per_node
-    slots = torus.n_nodes * T
-    R = data.draw(st.sampled_from([r for r in range(1, slots + 1) if slots % r == 0]))
-    place = np.array(data.draw(st.permutations(range(slots))))
-    full = Mapping(torus, ProcessGrid(R, slots // R), T, place // T, place % T)
-    prediction = predict_routed(full)
-    for row, column, least in zip(prediction.row.load, prediction.column.load, machine_bound(torus)):
+@given(full_mappings())
+def test_any_full_mapping_obeys_the_machine_bound(mapping):
+    prediction = predict_routed(mapping)
+    for row, column, least in zip(prediction.row.load, prediction.column.load, machine_bound(mapping.torus)):
         assert row + column >= least
 
 
@@ -187,3 +120,9 @@ def test_order_of_the_dimensions_matters_for_a_scattered_row():
     loads = [as_links(dimension_order_loads(torus, exchange, nodes, order)) for order in permutations(range(2))]
     assert loads[0] != loads[1] and set(loads[0]) == {((0, 0), 0, 1), ((1, 0), 0, 1), ((2, 0), 1, 1), ((2, 1), 1, 1),
                                                       ((2, 2), 0, -1), ((1, 2), 0, -1), ((0, 2), 1, -1), ((0, 1), 1, -1)}
+
+
+def test_loads_that_do_not_fit_into_64_bits_are_refused():
+    exchange = exchanges(ProcessGrid(2, 1), Transform(1 << 29, 1 << 29, 2))[0]
+    with pytest.raises(RoutingError, match="64 bits"):
+        dimension_order_loads(Torus((2,)), exchange, np.array([0, 1]))

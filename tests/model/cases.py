@@ -1,0 +1,111 @@
+"""Random small tori, mappings and exchanges for property tests; every test that draws them uses the same seeds each time."""
+
+from fractions import Fraction
+from random import Random
+
+import numpy as np
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+
+from pencilmap.model.exchange import exchanges
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.loads import as_fraction
+from pencilmap.model.mapping import Mapping
+from pencilmap.model.pattern import Pattern
+from pencilmap.model.product import Product
+from pencilmap.model.torus import Torus
+from pencilmap.model.transform import Transform
+from tests.model import brute_force as brute
+
+
+def repeatable(examples):
+    """The same examples in every run, without a clock."""
+    return settings(derandomize=True, deadline=None, max_examples=examples, suppress_health_check=list(HealthCheck))
+
+
+def drawn(make):
+    """A strategy from a function of a `random.Random`: dice fall evenly where Hypothesis's own draws are mostly small."""
+    return lambda *arguments: st.integers(0, 2**64 - 1).map(lambda seed: make(Random(seed), *arguments))
+
+
+def random_torus(rng, most_nodes=36):
+    """One to five dimensions; rings of 1, 2, 3, odd and even; open, closed or mixed; one or two cables."""
+    shape, room = [], most_nodes
+    for left in range(rng.randint(1, 5), 0, -1):
+        shape.append(rng.randint(1, min(room, 8, int(room**(1 / left)) + 2)))
+        room //= shape[-1]
+    rng.shuffle(shape)
+    wrap = [rng.random() < 0.7 for _ in shape] if rng.random() < 0.5 else [True] * len(shape)
+    return Torus(tuple(shape), tuple(wrap), cables=tuple(rng.choice([1, 1, 2]) for _ in shape))
+
+
+def random_mapping(rng, network, most_tasks=20):
+    """Ranks on random slots, one to three on a node; often some slots stay idle."""
+    T = rng.randint(1, 3)
+    most = min(network.n_nodes * T, most_tasks)
+    R = rng.randint(1, rng.randint(1, most))
+    return _placed(rng, network, T, ProcessGrid(R, rng.randint(max(1, most // R // 2), most // R)))
+
+
+def random_full_mapping(rng, network):
+    """Ranks on all slots, in random order."""
+    T = rng.randint(1, 3)
+    slots = network.n_nodes * T
+    R = rng.choice([r for r in range(1, slots + 1) if slots % r == 0])
+    return _placed(rng, network, T, ProcessGrid(R, slots // R))
+
+
+def _placed(rng, network, T, grid):
+    place = np.array(rng.sample(range(network.n_nodes * T), grid.n_tasks))
+    return Mapping(network, grid, T, place // T, place % T)
+
+
+def random_transform(rng, grid):
+    """None, or extents that are just large enough and seldom divide evenly."""
+    least = (grid.C, max(grid.R, grid.C), grid.R)
+    return None if rng.random() < 0.4 else Transform(*(rng.randint(n, 3 * n + 2) for n in least))
+
+
+def random_case(rng, network, most_tasks=20):
+    """A mapping, one of its exchanges under some transform, and the messages of that exchange."""
+    mapping = random_mapping(rng, network, most_tasks)
+    transform = random_transform(rng, mapping.grid)
+    which = rng.choice([w for w, size in enumerate((mapping.grid.R, mapping.grid.C)) if size > 1] or [0])
+    return mapping, exchanges(mapping.grid, transform)[which], brute.messages(mapping.grid, transform)[which]
+
+
+def random_pattern(rng, n):
+    """Random digits whose radices multiply to n."""
+    digits, rest = [], n
+    while rest > 1:
+        radix = rng.choice([k for k in range(2, rest + 1) if rest % k == 0])
+        digits.append((rng.choice("rc"), radix))
+        rest //= radix
+    return Pattern(tuple(digits))
+
+
+def random_product(rng):
+    """Random digit patterns on a random torus, slots included."""
+    torus = random_torus(rng)
+    return Product(torus, tuple(random_pattern(rng, n) for n in torus.shape), random_pattern(rng, rng.randint(1, 3)))
+
+
+full_mappings = drawn(lambda rng: random_full_mapping(rng, random_torus(rng)))
+cases = drawn(lambda rng, most_nodes=36, most_tasks=20: random_case(rng, random_torus(rng, most_nodes), most_tasks))
+products = drawn(random_product)
+orders = drawn(lambda rng, items: tuple(rng.sample(items, len(items))))
+
+
+def as_links(loads):
+    """Loads of a torus that are not 0, as a dict from link to Fraction."""
+    torus, found = loads.network, {}
+    for i, way, node in zip(*np.nonzero(loads.values)):
+        value = as_fraction(loads.values[i, way, node]) / loads.denominator
+        found[brute.coordinates(torus, int(node)), int(i), (1, -1)[way]] = value
+    return found
+
+
+def largest(torus, links):
+    """Largest load per cable of each dimension of a dict of links."""
+    return tuple(max((load / torus.cables[i] for (_, j, _), load in links.items() if j == i), default=Fraction(0))
+                 for i in range(torus.n_dimensions))
