@@ -1,0 +1,276 @@
+"""Graphs as machines: loads against enumerated paths, bounds against all cuts, and tori written as graphs."""
+
+from fractions import Fraction
+from itertools import combinations
+from random import Random
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+
+from pencilmap.model.bounds import cut_bound, machine_bound
+from pencilmap.model.errors import GraphError
+from pencilmap.model.exchange import exchanges
+from pencilmap.model.graph_network import from_networkx
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.loads import as_fraction
+from pencilmap.model.mapping import Mapping
+from pencilmap.model.network import GraphLink
+from pencilmap.model.predict import predict, predict_routed
+from pencilmap.model.routing.optimal_minimal import optimal_minimal_loads
+from pencilmap.model.routing.shortest_path import shortest_path_loads
+from pencilmap.model.torus import Torus
+from pencilmap.model.transform import Transform
+from tests.model import brute_force as brute
+from tests.model.cases import drawn, random_case, random_full_mapping, random_mapping, random_torus, repeatable
+
+
+def random_graph(rng):
+    """Connected, some vertices switches, cables and bandwidths of several kinds, sometimes one-way links."""
+    n = rng.randint(2, 9)
+    graph = nx.gnp_random_graph(n, rng.random(), seed=rng.randint(0, 10**6))
+    graph.add_edges_from((i, rng.randint(0, i - 1)) for i in range(1, n))
+    if rng.random() < 0.3:
+        graph = graph.to_directed()
+        for link in list(graph.edges):
+            graph.remove_edge(*link)
+            if rng.random() < 0.5 or not nx.is_strongly_connected(graph):
+                graph.add_edge(*link)
+    with_rates = rng.random() < 0.5
+    for a, b in graph.edges:
+        graph.edges[a, b]["cables"] = rng.choice([1, 1, 2, 3])
+        if with_rates:
+            graph.edges[a, b]["bandwidth"] = rng.choice([1e9, "2 GB/s", "24 Gbit/s"])
+    for vertex in rng.sample(range(n), rng.randint(0, n - 2)):
+        graph.nodes[vertex]["kind"] = "switch"
+    return graph
+
+
+graph_cases = drawn(lambda rng: (graph := random_graph(rng), random_case(rng, from_networkx(graph, "random"), 10)))
+RATES = {1e9: 1, "2 GB/s": 2, "24 Gbit/s": 3, None: 1}
+
+
+def enumerated(graph, case):
+    """Loads by listing all shortest paths of every message: dict from (source, target) to Fraction."""
+    mapping, _, traffic = case
+    vertex = {str(v): v for v in graph}
+    loads = {}
+    for source, target, amount in traffic:
+        ends = [vertex[mapping.torus.node_name(mapping.node_of_rank[rank])] for rank in (source, target)]
+        paths = list(nx.all_shortest_paths(graph, *ends))
+        for path in paths:
+            for link in zip(path, path[1:]):
+                loads[link] = loads.get(link, 0) + Fraction(amount, len(paths))
+    return {link: load for link, load in loads.items() if load}
+
+
+def strength(graph, a, b):
+    """Capacity of a link in cables of the fastest kind."""
+    fastest = max(RATES[data.get("bandwidth")] for _, _, data in graph.edges(data=True))
+    return graph.edges[a, b]["cables"] * Fraction(RATES[graph.edges[a, b].get("bandwidth")], fastest)
+
+
+@repeatable(80)
+@given(graph_cases())
+def test_loads_are_those_of_all_shortest_paths(drawn_case):
+    graph, case = drawn_case
+    mapping, exchange, _ = case
+    expected = enumerated(graph, case)
+    network = mapping.torus
+    loads = shortest_path_loads(network, exchange, mapping.node_of_rank, exact=True)
+    ends = [(network.vertices[a], network.vertices[b]) for a, b in zip(network.source, network.target)]
+    found = {link: as_fraction(load) for link, load in zip(ends, loads.values[0]) if load}
+    assert found == {(str(a), str(b)): load for (a, b), load in expected.items()}
+    worst = max((load / strength(graph, a, b) for (a, b), load in expected.items()), default=0)
+    assert loads.largest() == (worst,)
+    assert float(shortest_path_loads(network, exchange, mapping.node_of_rank).largest()[0]) == pytest.approx(float(worst))
+    if worst:
+        busiest = loads.busiest()
+        a, b = (next(v for v in graph if str(v) == name) for name in busiest)
+        assert expected[a, b] / strength(graph, a, b) == worst
+
+
+def all_cuts(graph, traffic_between):
+    """The best of all cuts, by trying every set of vertices."""
+    best = Fraction(0)
+    for k in range(1, len(graph)):
+        for inside in map(set, combinations(graph, k)):
+            cables = sum((strength(graph, a, b) for a, b in both_ways(graph) if a in inside and b not in inside), Fraction(0))
+            crossing = sum(w for (a, b), w in traffic_between.items() if a in inside and b not in inside)
+            if crossing:
+                best = max(best, crossing / cables)
+    return best
+
+
+def both_ways(graph):
+    return list(graph.edges) if graph.is_directed() else [link for a, b in graph.edges for link in ((a, b), (b, a))]
+
+
+@repeatable(80)
+@given(graph_cases())
+def test_the_bound_is_one_and_never_above_the_best_minimal_routing(drawn_case):
+    graph, case = drawn_case
+    mapping, exchange, traffic = case
+    vertex, between, hop_bytes = {str(v): v for v in graph}, {}, 0
+    for source, target, amount in traffic:
+        a, b = (vertex[mapping.torus.node_name(mapping.node_of_rank[rank])] for rank in (source, target))
+        between[a, b] = between.get((a, b), 0) + amount
+        hop_bytes += amount * nx.shortest_path_length(graph, a, b)
+    bound, = cut_bound(mapping.torus, exchange, mapping.node_of_rank)
+    by_hops = hop_bytes / sum(strength(graph, a, b) for a, b in both_ways(graph))
+    assert by_hops <= bound <= max(all_cuts(graph, between), by_hops)
+    best, = optimal_minimal_loads(mapping.torus, exchange, mapping.node_of_rank).largest()
+    routed, = shortest_path_loads(mapping.torus, exchange, mapping.node_of_rank).largest()
+    assert float(bound) * (1 - 1e-6) <= float(best) <= float(routed) * (1 + 1e-6)
+
+
+trees = drawn(lambda rng: random_case(rng, from_networkx(nx.random_labeled_tree(rng.randint(2, 12), seed=rng.randint(0, 10**6)),
+                                                         "tree"), 12))
+
+
+@repeatable(40)
+@given(trees())
+def test_on_a_tree_cut_and_load_are_the_same(case):
+    """One path for each message: every branch is a cut that its link reaches."""
+    mapping, exchange, _ = case
+    assert cut_bound(mapping.torus, exchange, mapping.node_of_rank) == \
+        shortest_path_loads(mapping.torus, exchange, mapping.node_of_rank, exact=True).largest()
+
+
+def as_graph(torus):
+    """A torus as a graph; `brute.neighbours` knows nothing of the fast numbering."""
+    graph = nx.Graph()
+    graph.add_nodes_from(brute.coordinates(torus, node) for node in range(torus.n_nodes))
+    graph.add_edges_from((a, b, {"cables": torus.cables[i]}) for a, b, i in brute.neighbours(torus))
+    return graph
+
+
+tori_and_graphs = drawn(lambda rng: (mapping := random_mapping(rng, random_torus(rng), 16),
+                                     from_networkx(as_graph(mapping.torus), "t")))
+
+
+@repeatable(40)
+@given(tori_and_graphs())
+def test_a_torus_written_as_a_graph_is_routed_over_all_minimal_paths(pair):
+    mapping, graph = pair
+    assert graph.n_nodes == mapping.torus.n_nodes
+    on_torus = predict_routed(mapping, None, "minimal-adaptive:paths")
+    on_graph = predict_routed(Mapping(graph, mapping.grid, mapping.tasks_per_node, mapping.node_of_rank, mapping.slot_of_rank))
+    for name in ("row", "column"):
+        a, b = getattr(on_torus, name), getattr(on_graph, name)
+        assert float(max(a.load)) == pytest.approx(float(max(b.load)), rel=1e-9)
+        assert float(a.hop_length) == pytest.approx(float(b.hop_length), rel=1e-9)
+
+
+graph_mappings = drawn(lambda rng: random_full_mapping(rng, from_networkx(random_graph(rng), "random")))
+
+
+@repeatable(40)
+@given(graph_mappings())
+def test_no_mapping_beats_the_all_to_all_of_its_graph(mapping):
+    prediction = predict(mapping)
+    assert prediction.row.load[0] + prediction.column.load[0] >= machine_bound(mapping.torus)[0] * (1 - Fraction(1, 10**9))
+    assert prediction.certificate >= 1 - 1e-9
+
+
+@pytest.mark.parametrize("shape", [(8,), (4, 4), (6, 3), (4, 2, 2)])
+def test_the_bound_of_a_torus_as_a_graph_is_that_of_its_planes(shape):
+    torus = Torus(shape)
+    planes = max(machine_bound(torus))
+    assert machine_bound(from_networkx(as_graph(torus), "t"))[0] >= planes
+
+
+def fat_tree():
+    """Two leaf switches of four hosts, two spines; uplinks of twice the bandwidth."""
+    graph = nx.Graph()
+    for leaf in "ab":
+        graph.add_edges_from((f"{leaf}{k}", f"leaf-{leaf}", {"bandwidth": "1 GB/s"}) for k in range(4))
+        graph.add_edges_from((f"leaf-{leaf}", f"spine-{k}", {"bandwidth": "2 GB/s"}) for k in range(2))
+    nx.set_node_attributes(graph, {v: "switch" for v in graph if "-" in v}, "kind")
+    return from_networkx(graph, "fat tree")
+
+
+def test_a_fat_tree_of_full_bisection_is_bound_by_its_hosts():
+    """Each host sends to 7 others: 7/8 of its block over 1 GB/s; the four uplinks of 2 GB/s carry half of all."""
+    network = fat_tree()
+    assert network.n_nodes == 8 and network.vertices[:4] == ("a0", "a1", "a2", "a3") and network.bandwidth == (2e9,)
+    mapping = Mapping(network, ProcessGrid(8, 1), 1, np.arange(8), np.zeros(8))
+    prediction = predict(mapping, Transform(8, 8, 8))
+    block = 8**3 * 16 / 8
+    assert prediction.row.t_s == pytest.approx(block * 7 / 8 / 1e9)
+    assert prediction.row.busiest in [GraphLink(h, f"leaf-{h[0]}") for h in network.vertices[:8]] + [
+        GraphLink(f"leaf-{h[0]}", h) for h in network.vertices[:8]]
+    assert prediction.certificate == 1.0
+    assert prediction.as_dict()["graph"] == "fat tree" and prediction.as_dict()["m_source"] == "cut"
+
+
+def test_rows_inside_a_leaf_stay_off_the_spine():
+    network = fat_tree()
+    mapping = Mapping(network, ProcessGrid(4, 2), 1, np.arange(8), np.zeros(8))
+    row, column = (shortest_path_loads(network, e, mapping.node_of_rank) for e in exchanges(mapping.grid))
+    spine = np.array(["spine" in network.vertices[a] + network.vertices[b] for a, b in zip(network.source, network.target)])
+    assert row.values[0][spine].sum() == 0 < column.values[0][spine].sum()
+
+
+def test_parallel_edges_and_cables_add_up():
+    graph = nx.MultiGraph()
+    graph.add_edge("a", "b", bandwidth="1 GB/s", cables=2)
+    graph.add_edge("a", "b", bandwidth="3 GB/s")
+    network = from_networkx(graph, "two")
+    assert network.cables == (Fraction(5, 3),) * 2 and network.bandwidth == (3e9,)
+
+
+def test_a_bandwidth_for_all_that_say_none():
+    graph = nx.Graph([("a", "b"), ("b", "c")])
+    graph.edges["a", "b"]["bandwidth"] = 2e9
+    with pytest.raises(GraphError, match="some edges have a bandwidth and others none"):
+        from_networkx(graph, "mixed")
+    assert from_networkx(graph, "mixed", 1e9).cables == (1, 1, Fraction(1, 2), Fraction(1, 2))
+
+
+def with_edge(**data):
+    graph = nx.Graph()
+    graph.add_edge("a", "b", **data)
+    return graph
+
+
+def with_node(**data):
+    graph = nx.path_graph(3)
+    graph.add_node(1, **data)
+    return graph
+
+
+@pytest.mark.parametrize("graph, words", [
+    (with_edge(bandwidth="148"), "148"), (with_edge(bandwidth="-1 GB/s"), "-1 GB/s"), (with_edge(bandwidth=0), "more than 0"),
+    (with_edge(bandwidth=float("nan")), "more than 0"), (with_edge(bandwidth=[1]), "text with a unit"),
+    (with_edge(cables=0), "0 cables"), (with_edge(cables="two"), "'two' cables"), (with_edge(cables=1.5), "1.5 cables"),
+    (with_node(kind="router"), "a host or a switch"), (nx.Graph(), "0 hosts"), (nx.empty_graph(2), "no way leads"),
+    (nx.DiGraph([(0, 1)]), "no way leads"), (nx.Graph([("1", 1)]), "two vertices called '1'")])
+def test_what_is_no_network_is_refused(graph, words):
+    with pytest.raises(GraphError) as error:
+        from_networkx(graph, "demo")
+    assert words in str(error.value) and "demo" in str(error.value)
+
+
+def test_edges_to_oneself_carry_nothing():
+    assert from_networkx(nx.Graph([("a", "b"), ("a", "a")]), "loop").link_shape == (1, 2)
+
+
+def test_large_graphs_are_bound_by_single_hosts(monkeypatch):
+    monkeypatch.setattr("pencilmap.model.graph_cuts.MAX_VERTICES", 4)
+    network = from_networkx(nx.star_graph(6), "star")
+    mapping = Mapping(network, ProcessGrid(7, 1), 1, np.arange(7), np.zeros(7))
+    exchange = exchanges(mapping.grid)[0]
+    assert cut_bound(network, exchange, mapping.node_of_rank) == (6,)  # each leaf sends to 6 others over its one link
+
+
+def test_the_bound_of_a_cycle_is_that_of_cutting_two_links():
+    """Or, on an odd cycle, that of counting hops."""
+    for n in (4, 5, 8, 9):
+        found, = machine_bound(from_networkx(nx.cycle_graph(n), "ring"))
+        assert found == max(machine_bound(Torus((n,)))[0], Fraction(4 * sum(min(k, n - k) for k in range(n)), 2 * n))
+
+
+def test_random_graphs_are_drawn_connected():
+    assert all(from_networkx(random_graph(Random(seed)), "random").n_nodes >= 2 for seed in range(50))
