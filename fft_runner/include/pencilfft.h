@@ -46,7 +46,8 @@ typedef enum {
     PENCILFFT_TOO_LARGE,    /* a block with more elements than an MPI count holds */
     PENCILFFT_NO_MEMORY,
     PENCILFFT_FFTW_ERROR,
-    PENCILFFT_MPI_ERROR
+    PENCILFFT_MPI_ERROR,
+    PENCILFFT_NOT_POSSIBLE  /* an exchange that cannot do it with these extents or with this MPI */
 } pencilfft_status;
 
 typedef enum { PENCILFFT_FORWARD = 1, PENCILFFT_BACKWARD = 2 } pencilfft_direction;

@@ -8,44 +8,19 @@
 #include <stdlib.h>
 
 #include "failure.h"
-
-struct side {
-    int *count, *displacement;
-};
+#include "message_counts.h"
 
 struct alltoallv {
     MPI_Comm group;
     MPI_Datatype element;
     int p;
-    struct side sent, received;
+    struct pf_counts sent, received;
 };
-
-static int side_make(const struct pf_messages *messages, int me, struct side *side)
-{
-    int status = pf_messages_countable(messages);
-    if (status)
-        return status;
-    side->count = calloc((size_t)messages->p, sizeof *side->count);
-    side->displacement = calloc((size_t)messages->p, sizeof *side->displacement);
-    if (!side->count || !side->displacement)
-        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the message lists of %d ranks", messages->p);
-    for (int j = 0; j < messages->p; j++) {
-        side->count[j] = j == me ? 0 : (int)messages->elements[j];
-        side->displacement[j] = (int)messages->start[j];
-    }
-    return status;
-}
-
-static void side_release(struct side *side)
-{
-    free(side->count);
-    free(side->displacement);
-}
 
 int pf_alltoallv_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received,
                       void **state)
 {
-    int status = PENCILFFT_OK;
+    int status;
     struct alltoallv *a = calloc(1, sizeof *a);
     *state = NULL;
     if (!a)
@@ -53,8 +28,8 @@ int pf_alltoallv_plan(const struct pf_transpose *t, struct pf_messages *sent, st
     a->group = t->group;
     a->element = pf_element_type(t->element_bytes);
     a->p = t->p;
-    if (!(status = side_make(sent, t->me, &a->sent)))
-        status = side_make(received, t->me, &a->received);
+    if (!(status = pf_counts_make(sent, t->me, &a->sent)))
+        status = pf_counts_make(received, t->me, &a->received);
     if (status)
         pf_alltoallv_destroy(a);
     else
@@ -77,7 +52,7 @@ done:
 void pf_alltoallv_destroy(void *state)
 {
     struct alltoallv *a = state;
-    side_release(&a->sent);
-    side_release(&a->received);
+    pf_counts_release(&a->sent);
+    pf_counts_release(&a->received);
     free(a);
 }
