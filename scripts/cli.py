@@ -5,9 +5,9 @@ import sys
 import click
 
 from pencilmap.model.errors import PencilmapError
-from pencilmap.scripts.commands import calibrate, check, compare, convert, demo, discover, draw, machines, map, predict, simulate
+from pencilmap.scripts.commands import calibrate, check, compare, convert, demo, discover, draw, machines, map, predict, shapes, simulate
 
-COMMANDS = (machines, discover, predict, map, check, convert, simulate, compare, calibrate, draw, demo)
+COMMANDS = (machines, discover, predict, shapes, map, check, convert, simulate, compare, calibrate, draw, demo)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})

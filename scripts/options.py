@@ -133,7 +133,7 @@ def setting(machine=None, torus=None, partition=None, tasks_per_node=None, bandw
     described, shape = _shape(machine, torus, partition)
     replaced = {"shape": torus or partition, "partition": not partition, "tasks_per_node": tasks_per_node,
                 "link_bandwidth": bandwidth}
-    notes = described.doubts(shape, _figures_used(described, transform, replaced)) if described else ()
+    notes = described.doubts(shape, figures_used(described, transform, replaced)) if described else ()
     if bandwidth is not None:
         shape = replace(shape, bandwidth=(parse(bandwidth, "byte/s"),) * shape.n_dimensions)
     tasks = tasks_per_node or (described.tasks_per_node if described else 1)
@@ -141,7 +141,7 @@ def setting(machine=None, torus=None, partition=None, tasks_per_node=None, bandw
     return Setting(site, transform, machine, described.costs if described else Costs(), notes)
 
 
-def _figures_used(machine, transform, replaced):
+def figures_used(machine, transform, replaced):
     """Keys of the machine's figures that a prediction rests on: what no option replaces; prices only where there are times."""
     uneven = len(set(machine.torus.bandwidth)) > 1  # then bandwidths also weigh the dimensions against each other
     prices = ("link_bandwidth", *COSTS) if transform else ("link_bandwidth",) if uneven else ()

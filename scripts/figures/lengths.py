@@ -5,7 +5,7 @@ import re
 from pencilmap.model.errors import FigureError
 from pencilmap.scripts.figures.canvas import BLACK, CYCLE, WIDTH, figure, heading, save
 
-MAX_PLACEMENTS = 12
+MAX_PLACEMENTS, MAX_BESIDE = 12, 5                                      # beside each other for both exchanges
 SHADES = ("", "///", "...", "xxx", "\\\\\\", "+++", "ooo", "***")   # dimensions can be told apart without colour
 LETTER = 0.062                                                         # inches, mean width under the bars
 
@@ -28,24 +28,26 @@ def draw_lengths(predictions, path, title):
     if len(predictions) > MAX_PLACEMENTS:
         raise FigureError(f"{len(predictions)} placements; a picture takes at most {MAX_PLACEMENTS}")
     lines, top = heading(title, WIDTH)
-    labels = [_label(p, len({q.grid for q in predictions}) > 1, len(predictions)) for p in predictions]
+    columns = 2 if len(predictions) <= MAX_BESIDE else 1
+    letters = int((WIDTH - 0.8) / columns / len(predictions) / LETTER)
+    labels = [_label(p, len({q.grid for q in predictions}) > 1, letters) for p in predictions]
     below = 0.15 * max(label.count("\n") + 1 for label in labels)
-    with figure(2.9 + top + below) as drawn:
+    with figure((2.3 + below) * 2 / columns + 0.6 + top) as drawn:
         drawn.suptitle(lines, fontsize=8)
-        both = drawn.subplots(1, 2, sharey=True)
+        both = drawn.subplots(2 // columns, columns, sharey=True, squeeze=False).ravel()
         for axes, name in zip(both, ("row", "column")):
             _bars(axes, [getattr(p, name) for p in predictions], predictions[0].torus)
             axes.set_title(f"{name} exchange")
             axes.set_xticks(range(len(predictions)), labels, fontsize=7)
             axes.tick_params(axis="x", length=0)
-        both[0].set_ylabel("m_i and load, 4 \u00b7 load \u00b7 N / D_T (links)")
+        for axes in both[::columns]:
+            axes.set_ylabel("m_i and load, 4 \u00b7 load \u00b7 N / D_T (links)")
         _legend(drawn, both[0], predictions[0].torus)
         save(drawn, path)
 
 
-def _label(prediction, with_grid, count):
+def _label(prediction, with_grid, letters):
     """Name of a placement in lines short enough for its place, broken after commas and colons."""
-    letters = max(8, int((WIDTH - 0.8) / 2 / count / LETTER))
     text = (f"{prediction.grid}: " if with_grid else "") + prediction.placement
     lines = [""]
     for part in re.split("(?<=[,:])", text):

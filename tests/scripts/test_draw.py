@@ -2,7 +2,6 @@
 
 import re
 import xml.etree.ElementTree as tree
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -53,9 +52,10 @@ def mapping_of(torus, grid, placement="best", tasks_per_node=1, **options):
 @pytest.mark.parametrize("what", ["image", "loads", "lengths"])
 def test_the_suffix_names_the_format_and_files_are_the_same_each_time(what, ending, begins, tmp_path, pencilmap, pencilmap_json):
     first, second = tmp_path / f"first.{ending}", tmp_path / f"second.{ending}"
-    found = pencilmap_json("draw", "--what", what, *BGL, "-p", "box:2x2x2", "-o", first)
-    assert found["file"] == str(first) and found["grid"] == [8, 64]
-    status, out, _ = pencilmap("draw", "--what", what, *BGL, "-p", "box:2x2x2", "-o", second)
+    arguments = ("draw", "--what", what, "--torus", "4x3", "--grid", "4x3", "-p", "line")
+    found = pencilmap_json(*arguments, "-o", first)
+    assert found["file"] == str(first) and found["grid"] == [4, 3]
+    status, out, _ = pencilmap(*arguments, "-o", second)
     assert status == 0 and out == f"wrote {second}\n"
     assert first.read_bytes().startswith(begins) and first.read_bytes() == second.read_bytes()
     assert sorted(tmp_path.iterdir()) == [first, second]
@@ -219,10 +219,10 @@ def test_loads_are_labelled_with_their_unit(tmp_path, pencilmap):
 # lengths
 
 
-def test_bars_have_the_height_of_their_lengths(monkeypatch):
+def test_bars_have_the_height_of_their_lengths(captured):
     torus = Torus((8, 8, 8))
     found = [predict(place(p, Site(torus), ProcessGrid(8, 64)), name=p) for p in ("default", "box:2x2x2")]
-    drawn = captured(monkeypatch, lengths, lambda: lengths.draw_lengths(found, "a.svg", "title"))["axes"]
+    drawn = captured(lengths, lambda: lengths.draw_lengths(found, "a.svg", "title"))["axes"]
     bars = {(k, bar.get_gid(), round(bar.get_x() + bar.get_width() / 2)): bar.get_height()
             for k, axes in enumerate(drawn) for bar in axes.patches}
     assert {key: height for key, height in bars.items() if key[2] == 1} == {
@@ -239,41 +239,27 @@ def test_lengths_name_every_placement_and_dimension(tmp_path, pencilmap):
 # what no picture does
 
 
-def captured(monkeypatch, module, draw):
-    """Draw without writing: the axes, and the boxes of all texts in pixels."""
-    found = {}
-
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    def look(drawn, path):
-        agg = FigureCanvasAgg(drawn)
-        agg.draw()
-        renderer = agg.get_renderer()
-        shown = [t for t in drawn.findobj(lambda a: type(a).__name__ == "Text") if t.get_visible() and t.get_text().strip()]
-        found.update(axes=drawn.axes, page=drawn.bbox, boxes=[(t.get_text(), t.get_window_extent(renderer)) for t in shown])
-
-    monkeypatch.setattr(module, "save", look)
-    draw()
-    return found
-
-
-def check_texts(found):
-    for text, box in found["boxes"]:
-        assert found["page"].x0 - 1 <= box.x0 and box.x1 <= found["page"].x1 + 1, text
-        assert found["page"].y0 - 1 <= box.y0 and box.y1 <= found["page"].y1 + 1, text
-    for (one, a), (other, b) in combinations(found["boxes"], 2):
-        overlap = min(a.x1, b.x1) - max(a.x0, b.x0), min(a.y1, b.y1) - max(a.y0, b.y0)
-        assert min(overlap) <= 1, (one, other)
+TITLE = "a rather long title that has to be broken into lines for narrow pictures, but not for those as wide as a page"
 
 
 @pytest.mark.parametrize("torus, grid", TORI + [("8x8x16", "32x32"), ("3x50", "10x15"), ("6x6x3x3", "18x18")])
-def test_no_text_of_a_picture_lies_on_another_or_beside_the_page(torus, grid, monkeypatch):
+def test_no_text_of_an_image_lies_on_another_or_beside_the_page(torus, grid, captured, check_texts):
     mapping = mapping_of(torus, grid)
-    title = f"a rather long title that has to be broken into lines for narrow pictures: torus {torus}, grid {grid}"
-    check_texts(captured(monkeypatch, image, lambda: image.draw_image(mapping, 0, 0, "a.svg", title)))
-    check_texts(captured(monkeypatch, loads, lambda: loads.draw_loads(row_loads(torus, grid), "a.svg", title, False)))
-    found = [predict(mapping, name=name) for name in ("default", "digits:" + "a=r2c2," * 6, "box:2x2x2x2", "best", "plane:xy")]
-    check_texts(captured(monkeypatch, lengths, lambda: lengths.draw_lengths(found, "a.svg", title)))
+    check_texts(captured(image, lambda: image.draw_image(mapping, 0, 0, "a.svg", TITLE)))
+
+
+@pytest.mark.parametrize("torus, grid", [("12", "3x4"), ("4x8", "4x8"), ("8x8x8", "8x64"), ("4x4x4x4x2", "16x32")])
+def test_no_text_of_loads_lies_on_another_or_beside_the_page(torus, grid, captured, check_texts):
+    check_texts(captured(loads, lambda: loads.draw_loads(row_loads(torus, grid), "a.svg", TITLE, False)))
+
+
+@pytest.mark.parametrize("torus, grid", [("12", "3x4"), ("2x2x2x2x2x2x2x2", "16x16")])
+@pytest.mark.parametrize("count", [1, 5, 12])
+def test_no_text_of_lengths_lies_on_another_or_beside_the_page(torus, grid, count, captured, check_texts):
+    names = ("default", "digits:" + "a=r2c2," * 6, "box:2x2x2x2", "best", "plane:xy")
+    mapping = mapping_of(torus, grid)
+    found = [predict(mapping, name=names[k % 5]) for k in range(count)]
+    check_texts(captured(lengths, lambda: lengths.draw_lengths(found, "a.svg", TITLE)))
 
 
 def test_every_picture_of_the_table_is_in_the_help(pencilmap):

@@ -1,0 +1,354 @@
+"""Partition shapes ranked by the time of a transform on them, so that a user can ask for the right partition.
+
+Idea: every shape is searched over all grids in closed form, the shape with the least bound first. What no mapping on a shape
+can beat is known without a search (`pencilmap.model.bounds.machine_bound`); once as many shapes are found as are asked for,
+a shape whose bound is no better than the last of them is not searched any more. Nothing is lost by that: its time would be
+no better.
+Cost: about a millisecond for each shape and grid; rings of more than `LONGEST_RING` nodes have too many digit patterns and
+are not searched.
+"""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import islice
+
+from pencilmap.mapper.search import best_product, divisors
+from pencilmap.model.bounds import machine_bound
+from pencilmap.model.costs import Costs
+from pencilmap.model.errors import GridError, PartitionError
+from pencilmap.model.grid import all_grids, check_tasks
+from pencilmap.model.loads import m_time
+from pencilmap.model.machine import machine_partitions
+from pencilmap.model.predict import predict_product, worst
+from pencilmap.model.torus import MAX_DIMENSIONS, Torus
+from pencilmap.model.transform import Transform
+
+LONGEST_RING = 256
+MAX_SHAPES = 20_000
+
+
+@dataclass(frozen=True)
+class RankedShape:
+    """A partition shape and what a transform needs on it.
+
+    Parameters
+    ----------
+    torus : Torus
+    bound_s : float or None
+        Seconds of both exchanges together that no mapping can beat, by the busiest link.
+    predictions : tuple of Prediction
+        The best product placement of each grid wanted, the fastest grid first; empty when the shape was not searched.
+    """
+
+    torus: Torus
+    bound_s: float | None
+    predictions: tuple = ()
+
+    @property
+    def best(self):
+        """Prediction for the fastest grid, None when the shape was not searched."""
+        return self.predictions[0] if self.predictions else None
+
+    @property
+    def time_s(self):
+        """Seconds for the fastest grid, see `seconds`."""
+        return seconds(self.best) if self.best else None
+
+    def as_dict(self):
+        """For JSON."""
+        return {**self.torus.as_dict(), "bound_s": self.bound_s, "time_s": self.time_s,
+                "grids": [p.as_dict() for p in self.predictions]}
+
+
+def seconds(prediction):
+    """The most complete time that a prediction has: with computing, by all terms of the exchanges, by the busiest link."""
+    return next((t for t in (prediction.total_s, prediction.time_s) if t is not None), prediction.t_s)
+
+
+def rank_shapes(tori, tasks_per_node=1, transform=None, costs=Costs(), top=None, grids=None, grid=None):
+    """Rank shapes of one number of nodes.
+
+    Parameters
+    ----------
+    tori : iterable of Torus
+    tasks_per_node : int
+    transform : Transform, optional
+        Without it shapes are ranked by the sum of their worst lengths.
+    costs : Costs
+    top : int, optional
+        How many shapes are wanted; all by default.
+    grids : int, optional
+        How many grids of each shape are wanted; all by default.
+    grid : ProcessGrid, optional
+        The only grid to try; all by default. Blocks are taken as even.
+
+    Returns
+    -------
+    list of RankedShape
+        Those that were searched, the fastest first, then those that were not, the least bound first.
+
+    Raises
+    ------
+    GridError
+        When no grid fits the transform, or the one named does not fill the slots.
+
+    Examples
+    --------
+    >>> [str(s.torus) for s in rank_shapes(torus_shapes(64, 3), top=2) if s.best]
+    ['4x4x4', '1x8x8']
+    """
+    ordered = sorted(tori, key=lambda torus: (_floor(torus), max(torus.shape), torus.shape))
+    allowed = _grids(ordered[0].n_nodes, tasks_per_node, transform, grid)
+    found, rest, limit = [], [], None
+    for torus in ordered:
+        bound_s = None if transform is None else m_time(machine_bound(torus), torus, transform.total_bytes)
+        least = _floor(torus) if bound_s is None else bound_s
+        if max(torus.shape) > LONGEST_RING or limit is not None and least > limit:
+            rest.append(RankedShape(torus, bound_s))
+            continue
+        products = [best_product(torus, g, tasks_per_node) for g in allowed]
+        found.append(RankedShape(torus, bound_s, tuple(_fastest(products, transform, costs, grids))))
+        found.sort(key=lambda shape: _rank(shape.best))
+        limit = _rank(found[top - 1].best)[0] if top and len(found) >= top else None
+    return found + rest
+
+
+def _fastest(products, transform, costs, wanted):
+    """Predictions for the products, the fastest first.
+
+    The term of contention costs more to find than all others. A time without it is a bound, so once as many are found as are
+    wanted, it is only found where that bound is better than the last of them.
+    """
+    bounds = sorted((predict_product(p, transform, None, replace(costs, contention=None)) for p in products), key=_rank)
+    if costs.contention is None or transform is None:
+        return bounds[:wanted]
+    found = []
+    for bound in bounds:
+        if wanted and len(found) >= wanted and _rank(bound) >= _rank(found[wanted - 1]):
+            break
+        found = sorted([*found, predict_product(bound.product, transform, None, costs)], key=_rank)
+    return found[:wanted]
+
+
+def _floor(torus):
+    """What no mapping on a torus can beat, on the m scale; comparable between shapes of one number of nodes."""
+    return worst(machine_bound(torus), torus)
+
+
+def _rank(prediction):
+    """Time (lengths where there is none), then lengths, then hops, then the grid nearer to a square."""
+    time, grid = seconds(prediction), prediction.grid
+    return (prediction.cost if time is None else float(f"{time:.10g}"), prediction.cost,  # equal but for rounding is equal
+            prediction.row.hop_length + prediction.column.hop_length, max(grid.R, grid.C))
+
+
+def _grids(n_nodes, tasks_per_node, transform, grid):
+    n_tasks = n_nodes * tasks_per_node
+    if grid is not None:
+        check_tasks(grid, n_tasks, f"a partition of {n_nodes} nodes with {tasks_per_node} tasks per node")
+        if transform is not None:
+            transform.check_grid(grid)
+        return [grid]
+    fitting = [g for g in all_grids(n_tasks) if transform is None or _fits(transform, g)]
+    if not fitting:
+        raise GridError(f"transform {transform} is too small for every grid of {n_tasks} tasks; take a larger transform or "
+                        "fewer nodes")
+    return fitting
+
+
+def _fits(transform, grid):
+    try:
+        transform.check_grid(grid)
+    except GridError:
+        return False
+    return True
+
+
+def torus_shapes(n_nodes, n_dimensions, like=None, wrap=True):
+    """Every shape of `n_nodes` nodes in so many dimensions: list of Torus.
+
+    Parameters
+    ----------
+    n_nodes, n_dimensions : int
+    like : Torus, optional
+        Gives bandwidths and cables; where its dimensions differ, so do shapes with their extents in another order.
+    wrap : bool
+        Whether dimensions close to rings.
+
+    Examples
+    --------
+    >>> [str(t) for t in torus_shapes(12, 2)]
+    ['1x12', '2x6', '3x4']
+    """
+    if not 1 <= n_dimensions <= MAX_DIMENSIONS:
+        raise PartitionError(f"{n_dimensions} dimensions; a torus has 1 to {MAX_DIMENSIONS}")
+    if n_nodes < 1:
+        raise PartitionError(f"{n_nodes} nodes; a partition has at least one")
+    bandwidth, cables = (like.bandwidth, like.cables) if like else (None, None)
+    alike = like is None or len(set(zip(bandwidth or cables, cables))) == 1
+    shapes = list(islice(_factorisations(n_nodes, n_dimensions, 1 if alike else None), MAX_SHAPES + 1))
+    if len(shapes) > MAX_SHAPES:
+        raise PartitionError(f"{n_nodes} nodes have more than {MAX_SHAPES} shapes of {n_dimensions} dimensions; take fewer "
+                             "dimensions, or a machine with a rule for partitions")
+    return [Torus(shape, (wrap,) * n_dimensions, bandwidth, cables) for shape in shapes]
+
+
+def _factorisations(n, parts, least):
+    """Ways to write n as an ordered product; with `least` factors do not fall and begin there."""
+    if parts == 1:
+        if least is None or n >= least:
+            yield (n,)
+        return
+    for first in divisors(n):
+        if least is None or first >= least and first**parts <= n:
+            for rest in _factorisations(n // first, parts - 1, None if least is None else first):
+                yield (first, *rest)
+
+
+def partition_shapes(machine, n_nodes):
+    """The partitions of a machine, one of those that are alike but for the order of their extents: list of Torus.
+
+    Raises
+    ------
+    MachineError
+        When the machine file has no rule for partitions.
+    PartitionError
+        When the machine hands out no partition of `n_nodes` nodes.
+
+    Examples
+    --------
+    >>> from pencilmap.model.machine import load_machine
+    >>> [str(t) for t in partition_shapes(load_machine("bluegene-l"), 2048)]
+    ['8x16x16', '8x8x32']
+    """
+    different = {}
+    for torus in machine_partitions(machine, n_nodes):
+        different.setdefault(_kind(torus), torus)
+    if not different:
+        sizes = machine.partition_rule().sizes()
+        near = sorted(sorted(sizes, key=lambda size: abs(size - n_nodes))[:4])
+        raise PartitionError(f"machine {machine.name} hands out no partition of {n_nodes} nodes; the nearest sizes are "
+                             f"{', '.join(map(str, near))}")
+    return list(different.values())
+
+
+def _kind(torus):
+    """What a time depends on: extents, rings, bandwidths, cables, in any order."""
+    rates = torus.bandwidth or (None,) * torus.n_dimensions
+    return tuple(sorted(zip(torus.shape, map(torus.is_ring, range(torus.n_dimensions)), rates, torus.cables)))
+
+
+def weak_transform(transform, ratio):
+    """The transform with `ratio` times as many elements, so that nodes keep what they hold.
+
+    The shortest axis grows by the largest prime factor, then the next; for less than 1 the longest axes shrink.
+
+    Parameters
+    ----------
+    transform : Transform
+    ratio : Fraction
+
+    Raises
+    ------
+    GridError
+        When no axis can shrink by a factor.
+
+    Examples
+    --------
+    >>> [str(weak_transform(Transform(512, 512, 512), k)) for k in (2, 8, Fraction(3, 4))]
+    ['1024x512x512', '1024x1024x1024', '512x768x256']
+    """
+    ratio = Fraction(ratio)
+    n = [transform.nx, transform.ny, transform.nz]
+    for prime in _primes(ratio.denominator):
+        axis = max((i for i in range(3) if n[i] % prime == 0), key=lambda i: (n[i], i), default=None)
+        if axis is None:
+            raise GridError(f"transform {transform} cannot shrink by {prime}, which divides none of its extents; name the "
+                            "smallest number of nodes first, or a transform with more factors")
+        n[axis] //= prime
+    for prime in _primes(ratio.numerator):
+        axis = min(range(3), key=lambda i: (n[i], i))
+        n[axis] *= prime
+    return Transform(*n, transform.element_bytes)
+
+
+def _primes(n):
+    """Prime factors, the largest first.
+
+    >>> _primes(60)
+    [5, 3, 2, 2]
+    """
+    found, k = [], 2
+    while k * k <= n:
+        while n % k == 0:
+            found.append(k)
+            n //= k
+        k += 1
+    return sorted([*found, *([n] if n > 1 else [])], reverse=True)
+
+
+@dataclass(frozen=True)
+class ScalingPoint:
+    """One number of nodes of a scaling study.
+
+    Parameters
+    ----------
+    n_nodes : int
+    transform : Transform
+    shapes : list of RankedShape
+        As `rank_shapes` gives them.
+    """
+
+    n_nodes: int
+    transform: Transform
+    shapes: list
+
+    @property
+    def best(self):
+        """Prediction for the fastest shape and grid."""
+        return self.shapes[0].best
+
+    @property
+    def worst_bound_s(self):
+        """Seconds that the exchanges need at least on the worst shape, None without bandwidth."""
+        return max((s.bound_s for s in self.shapes if s.bound_s is not None), default=None)
+
+
+def scale(shapes_of, node_counts, transform, kind, **options):
+    """The best shape of each number of nodes.
+
+    Parameters
+    ----------
+    shapes_of : function of n_nodes -> list of Torus
+    node_counts : sequence of int
+    transform : Transform
+        For the first of them; for all when `kind` is strong.
+    kind : {"strong", "weak"}
+    **options
+        For `rank_shapes`.
+
+    Returns
+    -------
+    list of ScalingPoint
+    """
+    points = []
+    for n_nodes in node_counts:
+        here = weak_transform(transform, Fraction(n_nodes, node_counts[0])) if kind == "weak" else transform
+        ranked = rank_shapes(shapes_of(n_nodes), transform=here, **options)
+        if ranked[0].best is None:
+            raise PartitionError(f"{n_nodes} nodes: every shape has a dimension of more than {LONGEST_RING} nodes; take more "
+                                 "dimensions")
+        points.append(ScalingPoint(n_nodes, here, ranked))
+    return points
+
+
+def efficiency(points, kind):
+    """How well each point uses its nodes beside the first: list of float, None where there is no time.
+
+    Strong scaling: first time times its nodes over time times nodes; weak scaling: first time over time.
+    """
+    times = [seconds(p.best) for p in points]
+    if None in times or not all(times):
+        return [None] * len(points)
+    nodes = [p.n_nodes if kind == "strong" else 1 for p in points]
+    return [times[0] * nodes[0] / (t * n) for t, n in zip(times, nodes)]

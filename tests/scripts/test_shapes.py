@@ -1,0 +1,266 @@
+"""Partition shapes: all of them, ranked by times that hold, nothing lost by not searching; tables, JSON and plots."""
+
+from fractions import Fraction
+from itertools import product as cartesian
+from math import prod
+
+import pytest
+
+from pencilmap.mapper.search import best_product, rank_grids
+from pencilmap.mapper.shapes import (LONGEST_RING, efficiency, partition_shapes, rank_shapes, scale, seconds, torus_shapes,
+                                     weak_transform)
+from pencilmap.model.costs import Costs
+from pencilmap.model.errors import GridError, PartitionError, PencilmapError
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.machine import load_machine, machine_names, machine_partitions
+from pencilmap.model.predict import predict
+from pencilmap.model.torus import Torus
+from pencilmap.model.transform import Transform
+from pencilmap.scripts.figures import shapes as figures
+
+COSTS = Costs(hop_latency_s=1e-6, injection_per_node=300e6, message_cost_s=5e-6, contention=0.5, fft_rate_per_task=1e9,
+              memory_bandwidth_per_node=1e9)
+FAST = Torus((1, 1, 1), bandwidth=(150e6,) * 3)
+
+
+# which shapes there are
+
+
+@pytest.mark.parametrize("n, d", [(1, 3), (7, 2), (24, 3), (36, 3), (16, 4), (64, 2), (30, 5)])
+def test_shapes_are_all_factorisations_but_for_their_order(n, d):
+    divisors = [k for k in range(1, n + 1) if n % k == 0]
+    expected = {tuple(sorted(s)) for s in cartesian(divisors, repeat=d) if prod(s) == n}
+    found = [t.shape for t in torus_shapes(n, d)]
+    assert len(found) == len(set(found)) and {tuple(sorted(s)) for s in found} == expected
+
+
+def test_shapes_keep_their_order_where_dimensions_differ():
+    like = Torus((1, 1), bandwidth=(1.0, 2.0))
+    assert [(t.shape, t.bandwidth) for t in torus_shapes(6, 2, like)] == [
+        (s, (1.0, 2.0)) for s in ((1, 6), (2, 3), (3, 2), (6, 1))]
+    assert not any(t.wrap[0] for t in torus_shapes(6, 2, wrap=False))
+
+
+@pytest.mark.parametrize("name", machine_names())
+def test_partitions_of_a_machine_differ_by_more_than_order(name):
+    machine = load_machine(name)
+    sizes = machine.partition_rule().sizes()
+    for n_nodes in {sizes[0], sizes[len(sizes) // 2], sizes[-1]}:
+        found, every = partition_shapes(machine, n_nodes), machine_partitions(machine, n_nodes)
+        kinds = [sorted((n, t.is_ring(i), t.bandwidth[i]) for i, n in enumerate(t.shape)) for t in found]
+        assert all(kinds.count(kind) == 1 for kind in kinds) and set(found) <= set(every)
+        for t in every:
+            assert sorted((n, t.is_ring(i), t.bandwidth[i]) for i, n in enumerate(t.shape)) in kinds
+
+
+def test_a_size_that_is_not_handed_out_is_refused_with_the_nearest():
+    with pytest.raises(PartitionError, match="no partition of 1000 nodes.*1024"):
+        partition_shapes(load_machine("bluegene-l"), 1000)
+
+
+# how they are ranked
+
+
+@pytest.mark.parametrize("n, d, tasks", [(16, 2, 1), (12, 3, 2), (16, 4, 1)])
+@pytest.mark.parametrize("costs", [Costs(), COSTS], ids=["bound", "all terms"])
+def test_the_ranking_is_that_of_every_shape_and_grid_predicted_for_itself(n, d, tasks, costs):
+    transform = Transform(96, 96, 96)
+    like = Torus((1,) * d, bandwidth=(150e6,) * d)
+    expected = []
+    for torus in torus_shapes(n, d, like):
+        grids = [predict(best_product(torus, g, tasks), transform, costs=costs)
+                 for g in (ProcessGrid(r, n * tasks // r) for r in range(1, n * tasks + 1) if n * tasks % r == 0)
+                 if transform.divides_evenly(g)]
+        expected.append((min(seconds(p) for p in grids), torus))
+    found = rank_shapes(torus_shapes(n, d, like), tasks, transform, costs)
+    assert [s.time_s for s in found] == pytest.approx(sorted(t for t, _ in expected))
+    assert {s.torus: s.time_s for s in found} == {torus: pytest.approx(time) for time, torus in expected}
+
+
+@pytest.mark.parametrize("costs", [Costs(), COSTS], ids=["bound", "all terms"])
+@pytest.mark.parametrize("top", [1, 2, 5])
+def test_shapes_that_are_not_searched_would_not_be_faster(top, costs):
+    transform, tori = Transform(128, 128, 128), torus_shapes(48, 3, FAST)
+    some, every = (rank_shapes(tori, 2, transform, costs, top=k, grids=1) for k in (top, None))
+    assert [s.time_s for s in some[:top]] == [s.time_s for s in every[:top]]
+    slowest = some[top - 1].time_s
+    times = {s.torus: s.time_s for s in every}
+    left = [s for s in some if not s.best]
+    assert left and all(times[s.torus] >= slowest and s.bound_s >= slowest for s in left)
+
+
+@pytest.mark.parametrize("transform", [None, Transform(256, 256, 256)])
+def test_a_shape_alone_is_ranked_as_its_grids_are(transform):
+    torus = Torus((4, 4, 8), bandwidth=FAST.bandwidth)
+    shape, = rank_shapes([torus], 2, transform)
+    expected = [(grid, prediction.t_s, prediction.cost) for grid, _, prediction in rank_grids(torus, 2, transform)]
+    assert {p.grid for p in shape.predictions} == {grid for grid, _, _ in expected}
+    assert [(p.t_s, p.cost) for p in shape.predictions] == [(t, cost) for _, t, cost in expected]
+
+
+@pytest.mark.parametrize("wanted", [1, 2, 4])
+def test_grids_that_are_not_timed_in_full_would_not_be_faster(wanted):
+    tori = [Torus((4, 8), bandwidth=(150e6,) * 2), Torus((3, 4, 5), bandwidth=(150e6,) * 3)]
+    for torus in tori:
+        some, every = (rank_shapes([torus], 4, Transform(240, 240, 240), COSTS, grids=k)[0] for k in (wanted, None))
+        assert [p.time_s for p in some.predictions] == [p.time_s for p in every.predictions[:wanted]]
+
+
+def test_bounds_are_kept_and_symmetric_shapes_win():
+    found = rank_shapes(torus_shapes(512, 3, FAST), 1, Transform(512, 512, 512), top=4)
+    assert found[0].torus.shape == (8, 8, 8)
+    assert all(s.best.t_s >= s.bound_s * (1 - 1e-12) for s in found if s.best)
+
+
+def test_rings_too_long_to_search_are_bounded():
+    found = rank_shapes(torus_shapes(1024, 2, Torus((1, 1), bandwidth=(1e9, 1e9))), 1, Transform(1024, 1024, 1024))
+    assert {s.torus.shape for s in found if not s.best} == {s.torus.shape for s in found if max(s.torus.shape) > LONGEST_RING}
+    assert all(s.bound_s > 0 and s.time_s is None for s in found if not s.best)
+
+
+def test_one_grid_can_be_asked_for():
+    found = rank_shapes(torus_shapes(64, 3, FAST), 1, Transform(64, 64, 64), grid=ProcessGrid(4, 16))
+    assert {p.grid for s in found for p in s.predictions} == {ProcessGrid(4, 16)}
+    for grid, transform in ((ProcessGrid(4, 8), Transform(64, 64, 64)), (ProcessGrid(4, 16), Transform(8, 8, 8))):
+        with pytest.raises(GridError):
+            rank_shapes(torus_shapes(64, 3, FAST), 1, transform, grid=grid)
+    with pytest.raises(GridError, match="too small for every grid"):
+        rank_shapes(torus_shapes(64, 3, FAST), 1, Transform(4, 4, 4))
+
+
+# scaling
+
+
+@pytest.mark.parametrize("ratio", [1, 2, 6, 7, 64, Fraction(1, 2), Fraction(3, 4), Fraction(27, 8)])
+def test_weak_scaling_keeps_the_elements_of_a_node(ratio):
+    start = Transform(512, 256, 512)
+    scaled = weak_transform(start, ratio)
+    assert Fraction(scaled.total_bytes, start.total_bytes) == ratio
+
+
+def test_a_transform_that_cannot_shrink_is_refused():
+    with pytest.raises(GridError, match="cannot shrink by 3"):
+        weak_transform(Transform(512, 512, 512), Fraction(4, 3))
+
+
+def test_efficiency_of_a_torus_that_keeps_its_longest_ring_is_ideal():
+    def doubled(n):
+        return [Torus((8, 8, n // 64), bandwidth=(150e6,) * 3)]
+
+    strong = scale(doubled, [128, 256, 512], Transform(512, 512, 512), "strong")
+    assert [p.worst_bound_s for p in strong] == pytest.approx([4 * s / 4 for s in [1 * strong[0].worst_bound_s] * 1]
+                                                              + [strong[0].worst_bound_s / k for k in (2, 4)])
+    weak = scale(doubled, [128, 256, 512], Transform(512, 512, 512), "weak")
+    assert efficiency(weak, "weak") == pytest.approx([seconds(weak[0].best) / seconds(p.best) for p in weak])
+    assert all(0 < e <= 1 + 1e-12 for e in (*efficiency(strong, "strong"), *efficiency(weak, "weak")))
+
+
+# the command
+
+BGL = ("--machine", "bluegene-l", "--fft", "512")
+
+
+def test_the_table_is_ranked_and_json_says_the_same(pencilmap, pencilmap_json):
+    arguments = ("shapes", "--nodes", "1024", "--torus-dimensions", "3", "--bandwidth", "148 MB/s", "--fft", "512", "--top", "3",
+                 "--grids", "2")
+    found = pencilmap_json(*arguments)
+    assert [len(s["grids"]) for s in found["shapes"]] == [2, 2, 2] and found["shapes"][0]["torus"] == "8x8x16"
+    times = [s["time_s"] for s in found["shapes"]]
+    assert times == sorted(times) and times[0] == found["shapes"][0]["grids"][0]["t_s"]
+    assert len(found["shapes"]) + len(found["slower"]) == len(torus_shapes(1024, 3))
+    status, out, _ = pencilmap(*arguments)
+    assert status == 0 and out.index("8x8x16") < out.index(found["shapes"][1]["torus"])
+    assert f"{len(found['slower'])} more shapes are not faster" in out
+
+
+def test_the_time_of_a_shape_is_that_of_predict(pencilmap_json):
+    found = pencilmap_json("shapes", "--nodes", "1024", *BGL)["shapes"][0]
+    best = found["grids"][0]
+    again = pencilmap_json("predict", *BGL, "--partition", found["torus"], "--grid", "x".join(map(str, best["grid"])),
+                           "--placement", best["patterns"])
+    for key in ("t_s", "time_s", "total_s", "terms_row", "certificate"):
+        assert again[key] == best[key]
+
+
+def test_without_a_transform_lengths_are_ranked(pencilmap, pencilmap_json):
+    found = pencilmap_json("shapes", "--nodes", "64", "-d", "3")
+    assert found["transform"] is None and found["shapes"][0]["torus"] == "4x4x4" and found["shapes"][0]["time_s"] is None
+    assert "m = 2" in pencilmap("shapes", "--nodes", "64", "-d", "3")[1]
+
+
+@pytest.mark.parametrize("kind", ["strong", "weak"])
+def test_scaling_studies_give_table_json_and_plot(kind, pencilmap, pencilmap_json, tmp_path):
+    arguments = ("shapes", "--nodes", "512,1024,2048", *BGL, "--scaling", kind)
+    found = pencilmap_json(*arguments, "--plot", tmp_path / "a.svg")
+    assert [p["nodes"] for p in found["points"]] == [512, 1024, 2048] and found["scaling"] == kind
+    assert found["points"][0]["efficiency"] == 1
+    assert [p["transform"] for p in found["points"]][2] == {"strong": "512x512x512", "weak": "1024x1024x512"}[kind]
+    text = (tmp_path / "a.svg").read_text()
+    for words in ("predicted time, ms", "efficiency, %", "ideal", "512: 8x8x8", f"{kind} scaling"):
+        assert words in text
+    status, out, _ = pencilmap(*arguments, "--plot", tmp_path / "b.svg")
+    assert status == 0 and "wrote" in out and "100.0 %" in out
+    assert (tmp_path / "b.svg").read_text() == text
+
+
+def test_the_plot_of_a_ranking_names_every_shape(pencilmap, tmp_path):
+    status, _, _ = pencilmap("shapes", "--nodes", "4096", *BGL, "--plot", tmp_path / "a.svg")
+    text = (tmp_path / "a.svg").read_text()
+    assert status == 0
+    for words in ("16x16x16", "8x16x32", "8x8x64", "row exchange", "column exchange", "computing", "no mapping exchanges faster"):
+        assert words in text
+
+
+@pytest.mark.parametrize("draw", ["ranking", "scaling"])
+@pytest.mark.parametrize("machine", ["bluegene-l", "bluegene-q", "fugaku"])
+def test_no_text_of_a_plot_lies_on_another_or_beside_the_page(draw, machine, captured, check_texts):
+    described = load_machine(machine)
+    counts = [512, 1024, 2048, 4096] if machine != "fugaku" else [768, 1536, 3072]
+    points = scale(lambda n: partition_shapes(described, n), counts, Transform(1024, 1024, 1024), "strong", top=4, grids=1,
+                   costs=described.costs)
+    title = "a title that is long enough to be broken into more than one line, for that is what titles of pictures are"
+    check_texts(captured(figures, lambda: figures.draw_scaling(points, "strong", "a.svg", title)
+                         if draw == "scaling" else
+                         figures.draw_shapes([s for s in points[-1].shapes if s.best], "a.svg", title)))
+
+
+BAD = {
+    "no source": (["--nodes", "64"], ["--machine NAME", "--torus-dimensions 3"]),
+    "no nodes": (["-d", "3"], ["--nodes"]),
+    "nodes no number": (["-d", "3", "--nodes", "many"], ["'many'", "512,1024"]),
+    "nodes fall": (["-d", "3", "--nodes", "64,32"], ["'64,32'", "smallest"]),
+    "not handed out": (["--machine", "bluegene-l", "--nodes", "1000"], ["no partition of 1000 nodes", "1024"]),
+    "dimensions": (["-d", "9", "--nodes", "64"], ["9"]),
+    "mesh of machine": (["--machine", "bluegene-l", "--mesh", "--nodes", "512"], ["--mesh", "--torus-dimensions"]),
+    "study of nothing": (["-d", "3", "--nodes", "64,128"], ["--fft 2048"]),
+    "plot of nothing": (["-d", "3", "--nodes", "64", "--plot", "a.svg"], ["--fft 2048"]),
+    "plot without time": (["-d", "3", "--nodes", "64", "--fft", "64", "--plot", "a.svg"], ["no bandwidth", "--bandwidth"]),
+    "plot of sound": (["-d", "3", "--nodes", "64", "--fft", "64", "--plot", "a.wav"], ["a.wav", ".svg"]),
+    "small transform": (["-d", "3", "--nodes", "4096", "--fft", "8"], ["too small for every grid"]),
+    "grid": (["-d", "3", "--nodes", "64", "--grid", "4x8"], ["4x8 has 32 tasks", "64 slots"]),
+    "one long line": (["-d", "1", "--nodes", "1024", "--fft", "1024"], ["more than 256 nodes", "more dimensions"]),
+    "too many shapes": (["-d", "8", "--machine", "bluegene-l", "--nodes", str(2**19 * 9 * 5 * 7 * 11 * 13)], ["20000 shapes"]),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_gets_one_clear_message(case, pencilmap, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    arguments, words = BAD[case]
+    status, out, err = pencilmap("shapes", *arguments)
+    assert status == 2 and out == "" and "Traceback" not in err
+    for word in words:
+        assert word in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_meshes_can_be_ranked_and_need_longer(pencilmap_json):
+    arguments = ("shapes", "--nodes", "64", "-d", "3", "--bandwidth", "1 GB/s", "--fft", "64")
+    ring, line = (pencilmap_json(*arguments, *more)["shapes"][0] for more in ((), ("--mesh",)))
+    assert line["torus"] == "4x4x4:mesh" and line["time_s"] > ring["time_s"]
+
+
+def test_errors_are_of_our_family():
+    for wrong in (lambda: torus_shapes(0, 3), lambda: torus_shapes(4, 9)):
+        with pytest.raises(PencilmapError):
+            wrong()
