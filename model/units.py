@@ -1,5 +1,6 @@
 """Quantities with their unit written out: text at the edges, SI floats inside."""
 
+import re
 from functools import cache
 
 from pencilmap.model.errors import UnitError
@@ -41,16 +42,20 @@ def parse(text, unit):
     import pint
 
     try:
+        if not _QUANTITY.fullmatch(text):  # pint would also compute "9**9**9 B/s", and never end
+            raise ValueError(text)
         quantity = _registry().Quantity(text)
         value = float(quantity.m_as(unit))
     except (pint.errors.PintError, ValueError, TypeError, AssertionError, AttributeError, SyntaxError) as error:
-        raise UnitError(f"{text!r} is no quantity in {unit}; write a number and a unit, e.g. "
+        raise UnitError(f"{text[:60]!r} is no quantity in {unit}; write a number and a unit, e.g. "
                         f"{_EXAMPLE.get(unit, unit)!r}") from error
     if not value >= 0 or value == float("inf"):
         raise UnitError(f"{text!r} is not a finite quantity of zero or more")
     return value
 
 
+_QUANTITY = re.compile(r"\s*[+-]?([0-9]{1,30}\.?[0-9]{0,30}|\.[0-9]{1,30})([eE][+-]?[0-9]{1,3})?"
+                       r"\s*([A-Za-zµμ_]{1,30}(\s*/\s*[A-Za-zµμ_]{1,30})*)?\s*")
 _EXAMPLE = {"byte/s": "148 MB/s", "s": "100 ns", "flop/s": "2.8 Gflop/s"}
 
 

@@ -1,0 +1,80 @@
+"""Graph files: a table from a format's name to how it is recognised and read.
+
+A reader gives a networkx graph with the attributes that `pencilmap.model.graph_network.from_networkx` takes. A new format is
+one file here and one line below.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Callable
+
+from pencilmap.mapper.formats.lines import Document, read_document
+from pencilmap.mapper.graphs import edge_list, graphml, hwloc, netloc
+from pencilmap.model.errors import GraphError
+from pencilmap.model.graph_network import from_networkx
+
+
+@dataclass(frozen=True)
+class GraphFormat:
+    """One line of the table.
+
+    looks_like : document -> bool
+    read : document -> networkx graph
+    """
+
+    title: str
+    looks_like: Callable
+    read: Callable
+
+
+GRAPHS = {  # when a file is not said to be one, the first that recognises it is taken
+    "netloc-graphml": GraphFormat("netloc 0.5, GraphML export", netloc.looks_like_graphml, netloc.read_graphml),
+    "graphml": GraphFormat("GraphML, as networkx and others write it", graphml.looks_like, graphml.read),
+    "hwloc": GraphFormat("hwloc XML (lstopo --of xml), tasks on cores", hwloc.looks_like, hwloc.read_cores),
+    "hwloc-numa": GraphFormat("the same, tasks on NUMA nodes", lambda document: False, hwloc.read_numa),
+    "hwloc-package": GraphFormat("the same, tasks on packages", lambda document: False, hwloc.read_packages),
+    "netloc-ndat": GraphFormat("netloc 0.5, *-nodes.ndat", netloc.looks_like_ndat, netloc.read_ndat),
+    "netloc": GraphFormat("netloc of hwloc 2.0 to 2.9, IB-*-nodes.txt", netloc.looks_like_text, netloc.read_text),
+    "edge-list": GraphFormat("one edge a line: a b, a b 12.5 GB/s, or as networkx writes it", edge_list.looks_like, edge_list.read),
+}
+
+
+def read_graph(path, format_name=None, bandwidth=None):
+    """The network in a graph file.
+
+    Parameters
+    ----------
+    path : str
+    format_name : str, optional
+        A name of `GRAPHS`; guessed from the content by default.
+    bandwidth : float, optional
+        Bytes per second of the edges for which the file says none.
+
+    Returns
+    -------
+    GraphNetwork
+
+    Raises
+    ------
+    GraphError
+        Naming file and, where there is one, line.
+    """
+    return parse_graph(read_document(path, GraphError), format_name, bandwidth)
+
+
+def parse_graph(document, format_name=None, bandwidth=None):
+    """The same for a document."""
+    if not document.text.strip():
+        raise GraphError(f"{document.label} is empty; a graph has at least one edge")
+    name = format_name or _recognise(document)
+    if name not in GRAPHS:
+        raise GraphError(f"graph format {name!r} is unknown; known are {', '.join(GRAPHS)}")
+    return from_networkx(GRAPHS[name].read(document), Path(document.label).name, bandwidth)
+
+
+def _recognise(document: Document):
+    for name, form in GRAPHS.items():
+        if form.looks_like(document):
+            return name
+    known = "; ".join(f"{name}: {form.title}" for name, form in GRAPHS.items())
+    raise GraphError(f"{document.label} is no graph that is recognised; name one of {known}")

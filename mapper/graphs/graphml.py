@@ -1,0 +1,28 @@
+"""GraphML by way of networkx: vertices with ``kind``, edges with ``bandwidth`` and ``cables``."""
+
+from io import BytesIO
+from xml.etree import ElementTree
+
+import networkx as nx
+
+from pencilmap.model.errors import GraphError
+
+
+def looks_like(document):
+    return "<graphml" in document.text[:4000]
+
+
+def read(document, directed=False):
+    """The graph, whatever attributes it has.
+
+    Parameters
+    ----------
+    directed : bool
+        Take every edge in the direction in which it is written, whatever the file says of the graph.
+    """
+    text = document.text.replace('edgedefault="undirected"', 'edgedefault="directed"') if directed else document.text
+    try:
+        return nx.read_graphml(BytesIO(text.encode("utf-8")))
+    except (nx.NetworkXError, ElementTree.ParseError, ValueError, LookupError, TypeError, AttributeError,
+            RecursionError) as error:
+        raise GraphError(f"{document.label} is no GraphML: {str(error)[:120]}") from error

@@ -1,0 +1,72 @@
+"""The inside of a node as a tree, from hwloc XML (``lstopo --of xml``).
+
+Hosts are the objects where tasks sit: cores, NUMA nodes or packages; the objects that hold several of them are switches, each
+joined to the next one above. hwloc says no bandwidth of these links, so give one (``--bandwidth``), or none for loads alone.
+Source: the schema hwloc2.dtd of hwloc 2.9; the older one of hwloc 1 with Socket in place of Package is read too.
+"""
+
+import re
+from collections import Counter
+from xml.etree import ElementTree
+
+import networkx as nx
+
+from pencilmap.model.errors import GraphError
+
+
+def looks_like(document):
+    return bool(re.match(r"\s*(<\?xml[^>]*\?>)?\s*(<!DOCTYPE topology[^>]*>)?\s*<topology\b", document.text))
+
+
+def read_cores(document):
+    """Tasks on cores."""
+    return _tree(document, ("Core",))
+
+
+def read_numa(document):
+    """Tasks on NUMA nodes."""
+    return _tree(document, ("NUMANode",))
+
+
+def read_packages(document):
+    """Tasks on packages."""
+    return _tree(document, ("Package", "Socket"))
+
+
+def _tree(document, kinds):
+    root = _root(document)
+    holding = _holding(root, kinds)
+    if root not in holding:
+        raise GraphError(f"{document.label} has no object of type {' or '.join(kinds)}")
+    graph, number = nx.Graph(), Counter()
+    stack = [(root, None)]
+    while stack:
+        element, above = stack.pop()
+        inner = [] if element.get("type") in kinds else [child for child in element.findall("object") if child in holding]
+        if len(inner) != 1:  # a host, or a fork
+            kind = element.get("type", "Topology").lower()
+            name = f"{kind}-{number[kind]}"
+            number[kind] += 1
+            graph.add_node(name, kind="switch" if inner else "host")
+            if above:
+                graph.add_edge(above, name)
+            above = name
+        stack += [(child, above) for child in reversed(inner)]
+    return graph
+
+
+def _root(document):
+    try:
+        return ElementTree.fromstring(document.text)
+    except (ElementTree.ParseError, LookupError, ValueError, RecursionError) as error:
+        line = getattr(error, "position", (None,))[0]
+        raise GraphError(f"{document.label}{f' line {line}' if line else ''} is no XML: {error}") from error
+
+
+def _holding(root, kinds):
+    """Elements that are hosts or hold some."""
+    holding = set()
+    for element in reversed(list(root.iter())):
+        if element.get("type") in kinds or any(child in holding for child in element.findall("object")):
+            holding.add(element)
+    return holding

@@ -1,0 +1,196 @@
+"""Graph files: every format gives the same network, and broken files are refused by name and line."""
+
+import json
+from fractions import Fraction
+from random import Random
+
+import networkx as nx
+import pytest
+
+from pencilmap.mapper.formats.lines import Document
+from pencilmap.mapper.graphs import GRAPHS, parse_graph, read_graph
+from pencilmap.mapper.graphs.netloc import bandwidth
+from pencilmap.model.errors import GraphError, PencilmapError
+
+
+def cluster():
+    """Two hosts on each of two switches, two cables of QDR between the switches."""
+    graph = nx.MultiGraph()
+    for host, switch in (("n1", "s1"), ("n2", "s1"), ("n3", "s2"), ("n4", "s2")):
+        graph.add_edge(host, switch, bandwidth="4 GB/s")
+    graph.add_edge("s1", "s2", bandwidth="4 GB/s")
+    graph.add_edge("s1", "s2", bandwidth="4 GB/s")
+    nx.set_node_attributes(graph, {v: "switch" if v[0] == "s" else "host" for v in graph}, "kind")
+    return graph
+
+
+IDS = {"n1": "0002:c903:0000:0001", "n2": "0002:c903:0000:0002", "n3": "0002:c903:0000:0003", "n4": "0002:c903:0000:0004",
+       "s1": "0008:f105:0000:0001", "s2": "0008:f105:0000:0002"}
+
+
+def cables():
+    """Every cable once: its two ends."""
+    return [(a, b) for a, b, _ in cluster().edges]
+
+
+def as_graphml(tmp_path):
+    nx.write_graphml(cluster(), tmp_path / "g.graphml")
+    return (tmp_path / "g.graphml").read_bytes()
+
+
+def as_edge_list(tmp_path):
+    nx.write_edgelist(cluster(), tmp_path / "g.edges")
+    return (tmp_path / "g.edges").read_bytes() + b"s1 {'kind': 'switch'}\ns2 {'kind': 'switch'} # as is s1\n"
+
+
+def as_plain_edges(tmp_path):
+    lines = ["s1 {'kind': 'switch'}", "s2 {'kind': 'switch'}", *(f"{a} {b} 32 Gbit/s" for a, b in cables() if {a, b} != {"s1", "s2"}),
+             "s1  s2  {'bandwidth': 4e9, 'cables': 2}"]
+    return "\n".join(lines).encode()
+
+
+def as_netloc_graphml(tmp_path):
+    """As netloc 0.5 writes it: undirected by its head, and every link listed once from each end."""
+    keys = "".join(f'<key id="{k}" for="node" attr.name="{k}" attr.type="string"/>' for k in ("type", "physical_id", "description"))
+    keys += "".join(f'<key id="{k}" for="edge" attr.name="{k}" attr.type="string"/>' for k in ("source_port", "speed", "width"))
+    nodes = "".join(f'<node id="{i}"><data key="type">{"Switch" if n[0] == "s" else "Host"}</data><data key="physical_id">{i}</data>'
+                    f'<data key="description">\'{n} HCA-1\'</data></node>' for n, i in IDS.items())
+    edges = "".join(f'<edge source="{IDS[a]}" target="{IDS[b]}"><data key="source_port">{k}</data><data key="speed">QDR</data>'
+                    f'<data key="width">4x</data></edge>' for k, ends in enumerate(cables()) for a, b in (ends, ends[::-1]))
+    return (f'<?xml version="1.0"?><graphml xmlns="http://graphml.graphdrawing.org/xmlns">{keys}'
+            f'<graph id="G" edgedefault="undirected">{nodes}{edges}</graph></graphml>').encode()
+
+
+def as_ndat(tmp_path):
+    nodes = {i: {"phy_id": i, "node_type": 1 if n[0] == "s" else 2, "desc": f"'{n} HCA-1'"} for n, i in IDS.items()}
+    edges = {str(2 * k + way): {"src_node_id": IDS[ends[0]], "dest_node_id": IDS[ends[1]], "speed": "QDR", "width": "4x"}
+             for k, cable in enumerate(cables()) for way, ends in enumerate((cable, cable[::-1]))}
+    return json.dumps({"network_info": {"network_type": 2}, "node_info": nodes, "edge_info": edges}).encode()
+
+
+def as_netloc_text(tmp_path, head="1\nfe80:0000:0000:0000\n\n"):
+    nodes = [f"{i},{k},{1 if n[0] == 's' else 0},0:1,'{n} HCA-1',{n if n[0] == 'n' else ''}" for k, (n, i) in enumerate(IDS.items())]
+    lines = []
+    for name, identity in IDS.items():
+        line = identity
+        for other in IDS:
+            n = sum({a, b} == {name, other} for a, b in cables())
+            if n:
+                links = ",".join(f"7,1,2,4x,QDR,8.0,'{name} - {other}',8,0:1" for _ in range(n))
+                line += f",{IDS[other]},{8.0 * n},0:1,{n},{links}"
+        lines.append(line)
+    return (head + "\n".join([str(len(IDS)), *nodes, *lines, "part", f"{IDS['n1']},{IDS['n3']},7,8"]) + "\n").encode()
+
+
+WRITERS = {"graphml": as_graphml, "edge-list": as_edge_list, "plain edge-list": as_plain_edges, "netloc-graphml": as_netloc_graphml,
+           "netloc-ndat": as_ndat, "netloc": as_netloc_text,
+           "early netloc": lambda tmp_path: as_netloc_text(tmp_path, "")}
+
+
+def links_of(network):
+    """Strength of every link: dict from names to cables."""
+    names = {identity: name for name, identity in IDS.items()}  # netloc has no names of switches
+    short = [names.get(v, v) for v in network.vertices]
+    return {(short[a], short[b]): c for a, b, c in zip(network.source, network.target, network.cables)}
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+@pytest.mark.parametrize("named", [False, True])
+def test_every_format_gives_the_same_network(writer, named, tmp_path):
+    (tmp_path / "net").write_bytes(WRITERS[writer](tmp_path))
+    network = read_graph(str(tmp_path / "net"), writer.split()[-1] if named else None)
+    expected = {ends: Fraction(1 + (set(ends) == {"s1", "s2"})) for cable in cables() for ends in (cable, cable[::-1])}
+    assert links_of(network) == expected
+    assert network.bandwidth == (4e9,) and set(network.vertices[:network.n_nodes]) == {"n1", "n2", "n3", "n4"}
+
+
+HWLOC = """<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE topology SYSTEM "hwloc2.dtd">
+<topology version="2.0"><object type="Machine">{packages}</object></topology>"""
+PACKAGE = """<object type="Package"><object type="NUMANode"/><object type="L3Cache"><object type="Core"><object type="PU"/></object>
+<object type="Core"><object type="PU"/></object></object></object>"""
+
+
+@pytest.mark.parametrize("form, hosts, switches, links", [
+    (None, ["core-0", "core-1", "core-2", "core-3"], ["machine-0", "l3cache-0", "l3cache-1"], 12),
+    ("hwloc-numa", ["numanode-0", "numanode-1"], ["machine-0"], 4),
+    ("hwloc-package", ["package-0", "package-1"], ["machine-0"], 4)])
+def test_a_node_is_a_tree_whose_forks_are_switches(form, hosts, switches, links):
+    network = parse_graph(Document(HWLOC.format(packages=2 * PACKAGE).encode(), "node.xml"), form, 1e9)
+    assert list(network.vertices[:network.n_nodes]) == hosts
+    assert sorted(network.vertices[network.n_nodes:]) == sorted(switches) and network.link_shape == (1, links)
+
+
+def test_the_xml_of_the_hwloc_installed_here_is_read(tmp_path):
+    import shutil
+    import subprocess
+
+    tool = shutil.which("lstopo-no-graphics")
+    if tool is None:
+        pytest.skip("lstopo-no-graphics is not installed")
+    path = tmp_path / "n.xml"
+    subprocess.run([tool, "-i", "pack:2 numa:2 core:3 pu:2", "--of", "xml", str(path)], check=True, timeout=60)
+    assert [read_graph(str(path), form).n_nodes for form in ("hwloc", "hwloc-numa", "hwloc-package")] == [12, 4, 2]
+
+
+@pytest.mark.parametrize("width, speed, expected", [
+    ("4x", "QDR", 4e9), ("4X", "edr", 12.5e9), ("1x", "SDR", 0.25e9), ("1", "10000000000", 1.25e9), ("1", "1", None),
+    ("", "QDR", None), ("0x", "QDR", None), ("4x", "", None)])
+def test_bandwidth_of_a_link_from_its_width_and_speed(width, speed, expected):
+    assert bandwidth(width, speed) == expected
+
+
+BROKEN = {
+    "empty": (b"", None, "is empty"),
+    "an unknown format": (b"a b\n", "dot", "known are netloc-graphml"),
+    "nothing known": (b"<xml/>\n", None, "no graph that is recognised"),
+    "a line of one name": (b"a b\nc\n", "edge-list", "line 2"),
+    "a dict that is none": (b"a b {'bandwidth': }\n", "edge-list", "line 1"),
+    "a call in a dict": (b"a b {'bandwidth': print(1)}\n", "edge-list", "line 1"),
+    "an unknown attribute": (b"a b {'speed': 1}\n", "edge-list", "'speed' is none of the attributes"),
+    "a bandwidth without unit": (b"a b 12\n", "edge-list", "'12' is no quantity"),
+    "broken GraphML": (b"<graphml><graph>", None, "is no GraphML"),
+    "GraphML without a graph": (b'<graphml xmlns="http://graphml.graphdrawing.org/xmlns"/>', None, "is no GraphML"),
+    "broken hwloc": (b"<topology><object></topology>", None, "is no XML"),
+    "hwloc without cores": (b"<topology><object type='Machine'/></topology>", None, "no object of type Core"),
+    "broken ndat": (b'{"node_info": {"a": {}}, "edge_info": {}}', None, "is no netloc data: KeyError"),
+    "ndat of another kind": (b'{"node_info": {"a": {"phy_id": "a", "node_type": 7}}, "edge_info": {}}', None, "is no netloc data"),
+    "netloc cut short": (b"1\nfe80\n\n3\na,1,0,,x,x\n", "netloc", "ends after 5 lines"),
+    "a netloc node without fields": (b"1\nfe80\n\n1\na,1\na\n", "netloc", "line 5: a node has the fields"),
+    "netloc links cut short": (b"1\nfe80\n\n2\na,1,0,,x,x\nb,1,0,,y,y\na,b,2.0,,3,1,2\nb\n", "netloc", "line 7 field 2"),
+    "a netloc link to nowhere": (b"1\nfe80\n\n1\na,1,0,,x,x\na,b,2.0,,1,1,2,3,4x,QDR,2,d,9,\n", "netloc", "ends at 'b'"),
+    "no number of nodes": (b"one\ntwo\n", "netloc", "line 1 or line 4"),
+    "a network in two parts": (b"a b\nc d\n", None, "no way leads"),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_broken_graph_files_are_refused(case):
+    content, form, words = BROKEN[case]
+    with pytest.raises(GraphError) as error:
+        parse_graph(Document(content, "net.txt"), form)
+    assert words in str(error.value)
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(GraphError, match="cannot be read"):
+        read_graph(str(tmp_path / "missing"))
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_damaged_files_never_crash(writer, tmp_path):
+    """Any damage is either harmless or a PencilmapError."""
+    whole = WRITERS[writer](tmp_path)
+    for seed in range(60):
+        rng, content = Random(seed), bytearray(whole)
+        for _ in range(rng.randint(1, 6)):
+            at = rng.randrange(len(content))
+            content[at:at + rng.randint(0, 4)] = bytes(rng.randrange(32, 127) for _ in range(rng.randint(0, 4)))
+        try:
+            parse_graph(Document(bytes(content), "net"), writer.split()[-1])
+        except PencilmapError:
+            pass
+
+
+def test_every_format_says_what_it_is():
+    assert all(form.title for form in GRAPHS.values())
