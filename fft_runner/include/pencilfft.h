@@ -74,9 +74,10 @@ typedef struct {
     int64_t nx, ny, nz;   /* extents; no default */
     int R, C;             /* process grid; no default; R * C is the size of the communicator */
     int directions;       /* PENCILFFT_FORWARD, PENCILFFT_BACKWARD or both (default) or-ed */
-    const char *exchange; /* "alltoallv" (default) */
+    const char *exchange; /* "alltoallv" (default), see pencilfft_exchange_name(); "auto" tries them */
     const char *rigor;    /* FFTW planning: "estimate", "measure" (default), "patient" */
     const char *sync;     /* before each exchange: "none" (default), "barrier", "clock" */
+    double auto_budget_s; /* seconds that exchange "auto" may take to try the others; 1 by default */
     int fields;           /* arrays transformed together; each lies whole behind the one before it; 1 by default */
 } pencilfft_desc;
 
@@ -116,6 +117,25 @@ int pencilfft_transpose(pencilfft_plan plan, pencilfft_exchange exchange, pencil
 /* Seconds this rank spent in each phase of the last execute. Waiting asked for by `sync` is in none of them. */
 int pencilfft_phase_seconds(pencilfft_plan plan, double seconds[PENCILFFT_N_PHASES]);
 const char *pencilfft_phase_name(int phase); /* "fft_z" ...; NULL outside the list */
+
+/* What this rank sends to each rank in one exchange: bytes[rank] and messages[rank], as many as ranks. What it keeps is
+ * not counted. Either may be NULL. Local. */
+int pencilfft_traffic(pencilfft_plan plan, pencilfft_exchange exchange, pencilfft_direction direction, int64_t *bytes,
+                      int64_t *messages);
+/* The algorithm that moves data in this exchange: what was asked for, or what "auto" took. NULL for a null plan. */
+const char *pencilfft_exchange_chosen(pencilfft_plan plan, pencilfft_exchange exchange);
+/* Seconds the i-th exchange (pencilfft_exchange_name) took when "auto" tried it: 0 when it did not, infinity when that
+ * exchange refused. */
+int pencilfft_auto_seconds(pencilfft_plan plan, pencilfft_exchange exchange, int i, double *seconds);
+/* By which calls of MPI, where that depends on the MPI; NULL when there is nothing to say. */
+const char *pencilfft_exchange_means(pencilfft_plan plan, pencilfft_exchange exchange);
+
+/* Wisdom: what FFTW learnt and what "auto" chose. load adds what a file knows, save writes all that is known in place of
+ * the file, or leaves it as it is. A missing file is no failure of load and sets *found to 0. A file that another kind of
+ * machine or another MPI wrote, or that is no such file, is refused. Rank 0 of comm reads or writes. Collective. */
+int pencilfft_wisdom_load(const char *path, MPI_Comm comm, int *found);
+int pencilfft_wisdom_save(const char *path, MPI_Comm comm);
+void pencilfft_wisdom_forget(void); /* all of it, FFTW's too. Local */
 
 /* The i-th known name, NULL after the last. */
 const char *pencilfft_exchange_name(int i);

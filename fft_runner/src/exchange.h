@@ -80,11 +80,19 @@ struct pf_exchange {
                 void **state);
     /* Collective over the group. */
     int (*run)(void *state, const struct pf_run *run, void *from, void *to);
+    /* Collective over the group when connect has run, and local before. */
     void (*destroy)(void *state);
     enum pf_takes takes;
     bool moves_self;
     bool overlaps;
     int slices; /* 0 is 1 */
+    /* Optional. Collective over the group, when all ranks have planned: communicators, shared memory, planners of
+     * others. With PF_MESSAGES the two buffers are those of every run of this state. Fails on all of the group or on
+     * none, but for failures of MPI. */
+    int (*connect)(void *state, void *from, void *to);
+    /* Optional. Bytes and messages this rank sends to each member; without it, its messages as planned. */
+    void (*traffic)(const void *state, int64_t *bytes, int64_t *messages);
+    const char *means; /* optional: by which calls, where that depends on the MPI */
 };
 
 extern const struct pf_table pf_exchanges;

@@ -9,5 +9,6 @@ static const struct pf_exchange rows[] = {
     {"p2p", pf_p2p_plan, pf_p2p_run, pf_p2p_destroy, .takes = PF_MESSAGES},
     {"pipelined", pf_pipelined_plan, pf_pipelined_run, pf_pipelined_destroy, .takes = PF_MESSAGES, .overlaps = true,
      .slices = 4},
+    {.name = "auto"},
 };
 const struct pf_table pf_exchanges = PF_TABLE("exchange", rows);

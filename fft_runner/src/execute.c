@@ -61,12 +61,12 @@ static int wait_before(pencilfft_plan plan)
 static int move(pencilfft_plan plan, struct pf_move *m, void *from, void *to)
 {
     struct pf_run run = {.all = plan->all, .produce = nothing, .consume = nothing};
-    return plan->exchange->run(m->state, &run, from, to);
+    return m->exchange->run(m->state, &run, from, to);
 }
 
 static void pack(pencilfft_plan plan, const struct pf_move *m, const void *from)
 {
-    int own = plan->exchange->moves_self ? -1 : m->transpose.me;
+    int own = m->exchange->moves_self ? -1 : m->transpose.me;
     for (int slice = 0; slice < m->sent.list.slices; slice++)
         pf_pack(&m->transpose, &m->sent, slice, own, from, plan->work[0]);
     if (own >= 0)
@@ -102,10 +102,10 @@ static int exchange_boxes(pencilfft_plan plan, struct pf_move *m, int e, void *f
     return status;
 }
 
-static int run_exchange(pencilfft_plan plan, int way, pencilfft_exchange e, void *from, void *to)
+int pf_exchange_run(pencilfft_plan plan, int way, pencilfft_exchange e, void *from, void *to)
 {
     struct pf_move *m = &plan->moves[way][e];
-    return plan->exchange->takes == PF_BOXES ? exchange_boxes(plan, m, e, from, to)
+    return m->exchange->takes == PF_BOXES ? exchange_boxes(plan, m, e, from, to)
                                              : exchange_messages(plan, m, e, from, to);
 }
 
@@ -119,8 +119,8 @@ static void run_lines(pencilfft_plan plan, int way, int stage, const void *in, v
 /* From out to out; boxes need another place to arrive in. */
 static int exchange_within(pencilfft_plan plan, int way, pencilfft_exchange e, void *out)
 {
-    int status, boxes = plan->exchange->takes == PF_BOXES;
-    if ((status = run_exchange(plan, way, e, out, boxes ? plan->work[0] : out)) || !boxes)
+    int status, boxes = plan->moves[way][e].exchange->takes == PF_BOXES;
+    if ((status = pf_exchange_run(plan, way, e, out, boxes ? plan->work[0] : out)) || !boxes)
         return status;
     memcpy(out, plan->work[0], (size_t)plan->alloc_elements * plan->element_bytes);
     pf_clock_lap(&plan->clock, exchange_phases[e].unpack);
@@ -165,7 +165,7 @@ int pencilfft_transpose(pencilfft_plan plan, pencilfft_exchange exchange, pencil
     if (exchange != PENCILFFT_ROW && exchange != PENCILFFT_COLUMN)
         return pf_fail(PENCILFFT_BAD_CALL, "exchange must be PENCILFFT_ROW or PENCILFFT_COLUMN");
     pf_clock_start(&plan->clock);
-    status = run_exchange(plan, pf_way(direction), exchange, in, out);
+    status = pf_exchange_run(plan, pf_way(direction), exchange, in, out);
     pf_clock_stop(&plan->clock);
     return status;
 }

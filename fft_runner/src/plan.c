@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "auto.h"
 #include "failure.h"
 
 const struct pf_route pf_routes[PF_WAYS] = {
@@ -28,6 +29,7 @@ void pencilfft_desc_init(pencilfft_desc *desc)
         .exchange = "alltoallv",
         .rigor = "measure",
         .sync = "none",
+        .auto_budget_s = 1,
         .fields = 1,
     };
 }
@@ -106,7 +108,7 @@ done:
 }
 
 /* Grid rank of member j of my row or column. */
-static int member(const struct pencilfft_plan_s *plan, pencilfft_exchange e, int j)
+int pf_member(const struct pencilfft_plan_s *plan, pencilfft_exchange e, int j)
 {
     int R = plan->geometry.R;
     return e == PENCILFFT_ROW ? plan->rank / R * R + j : j * R + plan->rank % R;
@@ -122,7 +124,7 @@ static int make_boxes(pencilfft_plan plan, const pencilfft_desc *desc)
             if (!boxes)
                 return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the boxes of %d ranks", plan->p[e]);
             for (int j = 0; j < plan->p[e]; j++)
-                boxes[j] = pf_pencil_box(&plan->geometry, forward->pencil[e + after], member(plan, e, j));
+                boxes[j] = pf_pencil_box(&plan->geometry, forward->pencil[e + after], pf_member(plan, e, j));
             plan->boxes[e][after] = boxes;
         }
     return PENCILFFT_OK;
@@ -131,11 +133,11 @@ static int make_boxes(pencilfft_plan plan, const pencilfft_desc *desc)
 /* Neither side of an exchange transforms or splits this axis differently. */
 static const int slice_axis[PF_EXCHANGES] = {[PENCILFFT_ROW] = 0, [PENCILFFT_COLUMN] = 2};
 
-static int make_move(pencilfft_plan plan, int way, int e)
+int pf_move_plan(pencilfft_plan plan, int way, int e, const struct pf_exchange *exchange)
 {
     struct pf_move *move = &plan->moves[way][e];
-    const struct pf_exchange *exchange = plan->exchange;
     int slices = exchange->slices > 1 ? exchange->slices : 1, status = PENCILFFT_OK;
+    move->exchange = exchange;
     move->transpose = (struct pf_transpose){
         .group = plan->group[e],
         .p = plan->p[e],
@@ -158,6 +160,13 @@ static void grow(int64_t *largest, int64_t elements)
     *largest = elements > *largest ? elements : *largest;
 }
 
+static int choose_exchanges(pencilfft_plan plan, const pencilfft_desc *desc)
+{
+    for (int e = 0; e < PF_EXCHANGES; e++)
+        plan->chosen[e] = plan->exchange;
+    return plan->exchange->plan ? PENCILFFT_OK : pf_auto_choose(plan, desc);
+}
+
 static int make_exchanges(pencilfft_plan plan, const pencilfft_desc *desc)
 {
     int status = PENCILFFT_OK;
@@ -165,10 +174,29 @@ static int make_exchanges(pencilfft_plan plan, const pencilfft_desc *desc)
         for (int e = 0; e < PF_EXCHANGES && !status; e++) {
             if (!(desc->directions & directions[way]))
                 continue;
-            status = make_move(plan, way, e);
+            status = pf_move_plan(plan, way, e, plan->chosen[e]);
             grow(&plan->alloc_elements, plan->moves[way][e].sent.list.total);
             grow(&plan->alloc_elements, plan->moves[way][e].received.list.total);
         }
+    return status;
+}
+
+int pf_move_connect(pencilfft_plan plan, int way, int e)
+{
+    struct pf_move *move = &plan->moves[way][e];
+    if (!move->state || !move->exchange->connect)
+        return PENCILFFT_OK;
+    bool boxes = move->exchange->takes == PF_BOXES;
+    return move->exchange->connect(move->state, boxes ? NULL : plan->work[0], boxes ? NULL : plan->work[1]);
+}
+
+static int connect_exchanges(pencilfft_plan plan, const pencilfft_desc *desc)
+{
+    int status = PENCILFFT_OK;
+    (void)desc;
+    for (int way = 0; way < PF_WAYS; way++)
+        for (int e = 0; e < PF_EXCHANGES && !status; e++)
+            status = pf_agree(pf_move_connect(plan, way, e), plan->all);
     return status;
 }
 
@@ -225,8 +253,8 @@ static int make_lines(pencilfft_plan plan, const pencilfft_desc *desc)
 }
 
 static int (*const steps[])(pencilfft_plan plan, const pencilfft_desc *desc) = {
-    set_names,  same_everywhere, set_geometry, split_groups,
-    make_boxes, make_exchanges,  make_work,    make_lines,
+    set_names,        same_everywhere, set_geometry, split_groups,      make_boxes,
+    choose_exchanges, make_exchanges,  make_work,    connect_exchanges, make_lines,
 };
 
 /* ---- plan and destroy --------------------------------------------------------------------------------------- */
@@ -270,19 +298,20 @@ int pencilfft_plan_create(const pencilfft_desc *desc, MPI_Comm comm, pencilfft_p
     return status;
 }
 
-static void release_move(const struct pf_exchange *exchange, struct pf_move *move)
+void pf_move_release(struct pf_move *move)
 {
     if (move->state)
-        exchange->destroy(move->state);
+        move->exchange->destroy(move->state);
     pf_parts_release(&move->sent);
     pf_parts_release(&move->received);
+    *move = (struct pf_move){.state = NULL};
 }
 
 static void release_local(pencilfft_plan plan)
 {
     for (int way = 0; way < PF_WAYS; way++) {
         for (int e = 0; e < PF_EXCHANGES; e++)
-            release_move(plan->exchange, &plan->moves[way][e]);
+            pf_move_release(&plan->moves[way][e]);
         for (int stage = 0; stage < PF_STAGES; stage++)
             if (plan->lines[way][stage])
                 fftw_destroy_plan(plan->lines[way][stage]);
@@ -290,6 +319,8 @@ static void release_local(pencilfft_plan plan)
     for (int e = 0; e < PF_EXCHANGES; e++)
         for (int after = 0; after < 2; after++)
             free(plan->boxes[e][after]);
+    for (int e = 0; e < PF_EXCHANGES; e++)
+        free(plan->auto_seconds[e]);
     while (plan->buffers) {
         struct pf_buffer *next = plan->buffers->next;
         free(plan->buffers->raw);

@@ -21,6 +21,7 @@ enum { PF_STAGES = 3, PF_EXCHANGES = 2 };
 
 /* One exchange, one way: what moves, by which messages, and the algorithm's own state. */
 struct pf_move {
+    const struct pf_exchange *exchange;
     struct pf_transpose transpose;
     struct pf_parts sent, received; /* empty with PF_BOXES */
     void *state;
@@ -29,7 +30,7 @@ struct pf_move {
 struct pencilfft_plan_s {
     struct pf_geometry geometry;
     int rank, ranks, directions;
-    const struct pf_exchange *exchange;
+    const struct pf_exchange *exchange, *chosen[PF_EXCHANGES]; /* asked for; taken for row and column */
     const struct pf_rigor *rigor;
     const struct pf_sync *sync;
 
@@ -46,7 +47,17 @@ struct pencilfft_plan_s {
     struct pf_buffer *buffers;                      /* all that was handed out, work among them */
     void *work[2];                                  /* messages to send, messages received */
     struct pf_clock clock;
+    double *auto_seconds[PF_EXCHANGES];             /* by number of the exchange; NULL without "auto" */
 };
+
+/* One exchange, one way, by that algorithm: local planning, then what is collective over the group; and its end. */
+int pf_move_plan(pencilfft_plan plan, int way, int e, const struct pf_exchange *exchange);
+int pf_move_connect(pencilfft_plan plan, int way, int e);
+void pf_move_release(struct pf_move *move);
+/* Grid rank of member j of my row or column. */
+int pf_member(const struct pencilfft_plan_s *plan, pencilfft_exchange e, int j);
+/* Run one exchange; `from` may be lost. Phases are booked. */
+int pf_exchange_run(pencilfft_plan plan, int way, pencilfft_exchange e, void *from, void *to);
 
 static inline int pf_way(pencilfft_direction direction)
 {

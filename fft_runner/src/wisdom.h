@@ -1,0 +1,12 @@
+/* What is known of exchanges that "auto" chose; wisdom.c keeps it with FFTW's in a file. */
+#ifndef PF_WISDOM_H
+#define PF_WISDOM_H
+
+#include <stddef.h>
+
+/* Name kept under that key, NULL when there is none. */
+const char *pf_wisdom_find(const char *key);
+/* Keep or replace it. False without memory. Keys and names have no blanks. */
+int pf_wisdom_keep(const char *key, const char *name);
+
+#endif
