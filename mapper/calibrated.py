@@ -103,8 +103,8 @@ def machine_of_records(records, name, bandwidth):
     shapes = {record["placement"]["torus"] for record in records} - {None}
     tasks = {record["placement"]["tasks_per_node"] for record in records} - {None}
     if len(shapes) != 1:
-        raise CalibrationError(f"the records are of {len(shapes)} shapes of machine ({', '.join(sorted(shapes)) or 'none is named'})"
-                               "; name the machine with --machine")
+        named = ", ".join(sorted(shapes)) or "none is named"
+        raise CalibrationError(f"the records are of {len(shapes)} shapes of machine ({named}); name the machine with --machine")
     shape = parse_torus(shapes.pop())
     torus = parse_torus(str(shape), bandwidth=bandwidth * (shape.n_dimensions if len(bandwidth) == 1 else 1))
     rates = [_with_unit(rate, "byte/s") for rate in torus.bandwidth]

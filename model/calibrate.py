@@ -132,7 +132,8 @@ class Calibration:
     @property
     def costs(self):
         """The figures as prices."""
-        return Costs(cache_per_node=self.cache_per_node, **{PRICES[key].field: found.value for key, found in self.figures.items() if PRICES[key].field})
+        return Costs(cache_per_node=self.cache_per_node, **{
+            PRICES[key].field: found.value for key, found in self.figures.items() if PRICES[key].field})
 
     @property
     def link_slowdown(self):
@@ -172,7 +173,8 @@ def calibrate(samples, cache_per_node=None, fit_bandwidth=False):
     for kind in (ExchangeWork, LocalWork):
         some = [s for s in usable if isinstance(s.work, kind)]
         keys = [k for k, p in PRICES.items() if p.work in kind.__dataclass_fields__ and (fit_bandwidth or p.field)]
-        found, reasons = _Fit(some, cache_per_node).run(keys) if some else ({}, dict.fromkeys(keys, f"{NO_SAMPLE} of {_KIND[kind]}"))
+        nothing = {}, dict.fromkeys(keys, f"{NO_SAMPLE} of {_KIND[kind]}")
+        found, reasons = _Fit(some, cache_per_node).run(keys) if some else nothing
         figures |= found
         left_out |= reasons
     return Calibration({k: figures[k] for k in PRICES if k in figures}, {k: left_out[k] for k in PRICES if k in left_out},
@@ -312,7 +314,8 @@ class _Fit:
             if solution.x[i] < 1e-6:
                 return key, "the times are best explained without it"
             if solution.x[i] * self._reference(key) > 0.999 * PRICES[key].ceiling:
-                return key, f"the best value is not below {PRICES[key].ceiling * 1e6:g} us, so what it explains has another cause"
+                highest = f"{PRICES[key].ceiling * 1e6:g} us"
+                return key, f"the best value is not below {highest}, so what it explains has another cause"
         i = int(np.argmax(deviations))
         if deviations[i] > 1:
             return solution.keys[i], f"its uncertainty is {_percent(deviations[i])} of its value"

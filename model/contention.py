@@ -14,6 +14,7 @@ Cost: O(n_i^2) for each dimension and point of time, and for each combination of
 from functools import lru_cache
 
 import numpy as np
+from scipy.special import gammaln
 
 from pencilmap.model.torus import Torus  # noqa: F401  (doctest)
 
@@ -110,11 +111,8 @@ def _carry(legs):
 
 def _poisson(terms, times):
     """Probability of exactly k ticks by a time, k = 0 .. terms-1: shape (terms, times)."""
-    ticks = np.empty((terms, times.size))
-    ticks[0] = np.exp(-times)
-    for k in range(1, terms):
-        ticks[k] = ticks[k - 1] * times / k
-    return ticks
+    k = np.arange(terms)[:, None]
+    return np.exp(k * np.log(times) - times - gammaln(k + 1))  # no underflow on the way to it, as products would have
 
 
 def _different(rows):

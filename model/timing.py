@@ -136,7 +136,8 @@ def exchange_terms(work, costs):
 
     Examples
     --------
-    >>> rows = ExchangeWork(link_s=113e-6, adaptive_s=113e-6, task_bytes=28672, node_bytes=28672, messages=7, hops=1.7, tasks=1)
+    >>> rows = ExchangeWork(link_s=113e-6, adaptive_s=113e-6, task_bytes=28672, node_bytes=28672, messages=7, hops=1.7,
+    ...                     tasks=1)
     >>> terms = exchange_terms(rows, Costs(injection_per_task=160e6, message_cost_s=1e-6))
     >>> f"{terms.injection_s:.3g} {terms.messages_s:.3g} {terms.time_s:.4g}", terms.hops_s is None
     ('0.000179 7e-06 0.0001862', True)

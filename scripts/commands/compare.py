@@ -45,7 +45,7 @@ def _errors():
     machine = load_machine(PUBLISHED)
     samples = split(published_samples(PUBLISHED, machine.torus), RULE)
     quality_table(quality(*samples, lambda sample: sample.predicted_s(machine.costs)),
-                  f"published measurements: errors |predicted/measured - 1| of the bound and of all terms (fitted by {RULE})")
+                  f"published: errors |predicted/measured - 1| of the bound and of all terms (fitted by {RULE})")
 
 
 def _draw(cells, path):

@@ -1,8 +1,8 @@
 """The published Blue Gene/L measurements and the model, after Fig. 8 and 9 of Jagode, Hein, Trew, UT-CS-08-613 (2008).
 
-Effective bandwidth of a link against the size of the transform: what of the bandwidth eq. 16 would need to reach the measured
-time. Above: short rows, Fig. 8; below: long rows, Fig. 9. Marks are measured, full where the time was fitted and hollow where
-it was predicted; lines are the time model; the dashed line is the paper's bound.
+Effective bandwidth of a link against the size of the transform: what of the bandwidth eq. 16 would need to reach the
+measured time. Above: short rows, Fig. 8; below: long rows, Fig. 9. Marks are measured, full where the time was fitted and
+hollow where it was predicted; lines are the time model; the dashed line is the paper's bound.
 """
 
 from pencilmap.scripts.figures.canvas import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILLION, figure, save
@@ -27,8 +27,9 @@ def draw_published(cells, fitted, bandwidth, path, title):
         Ends in svg, png or pdf.
     title : str
     """
-    groups = {"short rows": [c for c in cells if _tasks_in_row(c) <= 16], "long rows": [c for c in cells if _tasks_in_row(c) > 16]}
-    groups = {name: some for name, some in groups.items() if some}
+    groups = {}
+    for cell in cells:
+        groups.setdefault("short rows" if _tasks_in_row(cell) <= 16 else "long rows", []).append(cell)
     with figure(2.6 * len(groups) + 0.6) as drawn:
         axes = drawn.subplots(len(groups), 2, sharex=True, sharey=True, squeeze=False)
         for line, (name, some) in zip(axes, groups.items()):

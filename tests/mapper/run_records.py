@@ -15,7 +15,8 @@ def record(mapping, transform, costs, labels=(), coordinate_source="hostname"):
         seconds |= dict.fromkeys(names, float(each))
     seconds["total"] = sum(seconds.values())
     coordinates = mapping.coordinates().tolist()
-    ranks = [{"rank": r, "world_rank": r, "host": f"n{node}", "coordinate": coordinates[r], "slot": int(slot), "binding": None}
+    ranks = [{"rank": r, "world_rank": r, "host": f"n{node}", "coordinate": coordinates[r], "slot": int(slot),
+              "binding": None}
              for r, (node, slot) in enumerate(zip(mapping.node_of_rank, mapping.slot_of_rank))]
     return {
         "schema": "pencilmap-run-record/1", "program": {"name": "fft_runner", "version": "0.1.0"}, "command": ["fft_runner"],

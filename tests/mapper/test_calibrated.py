@@ -122,7 +122,8 @@ def test_figures_that_the_records_say_nothing_of_stay(tmp_path, pencilmap):
     cached = replace(TRUTH, cache_per_node=load_machine("bluegene-l").costs.cache_per_node)
     alone = [record(mapping_of(*run), Transform(n, n, n), cached, coordinate_source="assumed")
              for n in (128, 256, 512) for run in RUNS]
-    status, _, err = pencilmap("calibrate", write(alone, tmp_path / "runs.jsonl"), "-m", "bluegene-l", "-o", tmp_path / "f.toml")
+    runs = write(alone, tmp_path / "runs.jsonl")
+    status, _, err = pencilmap("calibrate", runs, "-m", "bluegene-l", "-o", tmp_path / "f.toml")
     assert status == 0, err
     before, after = load_machine("bluegene-l"), load_machine(str(tmp_path / "f.toml"))
     assert after.figures["injection_per_task"] == before.figures["injection_per_task"]

@@ -95,7 +95,7 @@ def test_a_limit_that_slows_nothing_down_is_left_out_with_what_it_is_not_below()
 
 
 def test_figures_that_grow_together_are_not_both_given():
-    """One size of group and one task a node: nobody can tell the start from the messages, or the task's port from the node's."""
+    """One size of group and one task a node: nobody can tell start from messages, or the task's port from the node's."""
     same = [s for s in samples() if isinstance(s.work, ExchangeWork) and (s.work.messages, s.work.tasks) == (7, 1)]
     found = calibrate(same)
     assert "cannot be told apart from exchange_cost" in found.left_out["message_cost"]
@@ -172,8 +172,8 @@ def test_half_of_the_published_exchanges_predict_the_other_half(published):
 
 
 def test_the_figures_are_of_the_size_that_the_hardware_has(published):
-    """Seen in the table without any fit: 8-cube rows in CO mode send 158 to 175e6 bytes/s a task, 4x4x4 boxes take 1.17 to 1.24
-    of the bound, so 0.45 to 0.65 of the way to 1.36."""
+    """Seen without any fit: 8-cube rows in CO mode send 158 to 175e6 bytes/s a task; 4x4x4 boxes take 1.17 to 1.24 of the
+    bound, so 0.45 to 0.65 of the way to 1.36."""
     figures = published[2].figures
     assert 150e6 < figures["injection_per_task"].value < 180e6
     assert 0.4 < figures["contention"].value < 0.7

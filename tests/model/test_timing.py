@@ -213,7 +213,7 @@ def test_a_pass_that_fits_into_the_cache_does_not_go_to_memory(cache, seconds):
 
 def test_arrays_of_work_are_priced_like_their_elements():
     works = [WORK, ExchangeWork(2e-3, 2e-3, 1e6, 1e6, 63, 6.0, 1)]
-    stacked = ExchangeWork(**{f.name: np.array([getattr(w, f.name) for w in works], dtype=float) for f in fields(ExchangeWork)})
+    stacked = ExchangeWork(*(np.array([getattr(w, f.name) for w in works], dtype=float) for f in fields(ExchangeWork)))
     assert exchange_terms(stacked, ALL).time_s == pytest.approx([float(exchange_terms(w, ALL).time_s) for w in works])
 
 
@@ -238,7 +238,8 @@ def test_json_has_every_term_beside_the_fields_of_the_bound():
     terms = found["terms_row"]
     assert found["time_row_s"] == pytest.approx(max(terms["link_s"] + terms["contention_s"], terms["injection_s"])
                                                 + terms["start_s"] + terms["messages_s"] + terms["hops_s"])
-    assert found["total_s"] == pytest.approx(found["time_row_s"] + found["time_column_s"] + sum(found["terms_local"].values()))
+    parts = [found["time_row_s"], found["time_column_s"], *found["terms_local"].values()]
+    assert found["total_s"] == pytest.approx(sum(parts))
 
 
 def test_rows_inside_a_node_cost_the_network_nothing_but_their_messages():
