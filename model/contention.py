@@ -14,7 +14,6 @@ Cost: O(n_i^2) for each dimension and point of time, and for each combination of
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import gammaln
 
 from pencilmap.model.torus import Torus  # noqa: F401  (doctest)
 
@@ -111,6 +110,8 @@ def _carry(legs):
 
 def _poisson(terms, times):
     """Probability of exactly k ticks by a time, k = 0 .. terms-1: shape (terms, times)."""
+    from scipy.special import gammaln  # slow to import, and most predictions do without
+
     k = np.arange(terms)[:, None]
     return np.exp(k * np.log(times) - times - gammaln(k + 1))  # no underflow on the way to it, as products would have
 
