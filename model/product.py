@@ -113,6 +113,8 @@ def _labels(mapping, pick):
 
 
 def _same_partition(a, b):
-    """Whether two labellings split the places in the same way."""
-    pairs = np.unique(np.stack([a, b], axis=1), axis=0)
-    return len(pairs) == len(np.unique(a)) == len(np.unique(b))
+    """Whether two labellings by 0, 1, ... split the places in the same way."""
+    n = int(a.max()) + 1
+    partner = np.zeros(n, dtype=np.int64)
+    partner[a] = b
+    return n == int(b.max()) + 1 and bool((partner[a] == b).all()) and np.unique(partner).size == n

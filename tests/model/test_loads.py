@@ -1,5 +1,6 @@
 """Loads and bounds against brute force, to the last bit, on random mappings of random small tori."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import permutations
 
@@ -13,11 +14,12 @@ from pencilmap.model.errors import RoutingError
 from pencilmap.model.exchange import exchanges, node_traffic
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.predict import predict_product, predict_routed
+from pencilmap.model.product import product_of
 from pencilmap.model.routing.dimension_order import dimension_order_loads
 from pencilmap.model.torus import TIES, Torus
 from pencilmap.model.transform import Transform
 from tests.model import brute_force as brute
-from tests.model.cases import as_links, cases, full_mappings, largest, orders, products, repeatable
+from tests.model.cases import as_links, cases, drawn, full_mappings, largest, orders, products, repeatable
 
 CASES = repeatable(200)
 
@@ -126,3 +128,25 @@ def test_loads_that_do_not_fit_into_64_bits_are_refused():
     exchange = exchanges(ProcessGrid(2, 1), Transform(1 << 29, 1 << 29, 2))[0]
     with pytest.raises(RoutingError, match="64 bits"):
         dimension_order_loads(Torus((2,)), exchange, np.array([0, 1]))
+
+
+def groups(mapping):
+    """The places of each row and of each column, as sets: what a product must have in common with a mapping."""
+    place = list(zip(mapping.node_of_rank.tolist(), mapping.slot_of_rank.tolist()))
+    return [{frozenset(place[r] for r in group) for group in ranks} for ranks in (mapping.grid.rows(), mapping.grid.columns())]
+
+
+@CASES
+@given(products(), drawn(lambda rng: rng.random())())
+def test_a_product_is_recognised_by_its_rows_and_columns_and_nothing_else_is(product, where):
+    mapping = product.mapping()
+    found = product_of(mapping)
+    assert groups(found.mapping()) == groups(mapping)
+    node, slot = mapping.node_of_rank.copy(), mapping.slot_of_rank.copy()
+    a, b = int(where * mapping.n_tasks), int(where * 7919) % mapping.n_tasks
+    node[[a, b]], slot[[a, b]] = node[[b, a]], slot[[b, a]]
+    swapped = replace(mapping, node_of_rank=node, slot_of_rank=slot)
+    found = product_of(swapped)
+    assert found is None or groups(found.mapping()) == groups(swapped)
+    if groups(swapped) == groups(mapping):
+        assert found is not None
