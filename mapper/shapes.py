@@ -94,8 +94,8 @@ def rank_shapes(tori, tasks_per_node=1, transform=None, costs=Costs(), top=None,
 
     Examples
     --------
-    >>> [str(s.torus) for s in rank_shapes(torus_shapes(64, 3), top=2) if s.best]
-    ['4x4x4', '1x8x8']
+    >>> [str(s.torus) for s in rank_shapes(torus_shapes(64, 3), top=2)][:2]
+    ['4x4x4', '2x4x8']
     """
     ordered = sorted(tori, key=lambda torus: (_floor(torus), max(torus.shape), torus.shape))
     allowed = _grids(ordered[0].n_nodes, tasks_per_node, transform, grid)
@@ -336,8 +336,8 @@ def scale(shapes_of, node_counts, transform, kind, **options):
         here = weak_transform(transform, Fraction(n_nodes, node_counts[0])) if kind == "weak" else transform
         ranked = rank_shapes(shapes_of(n_nodes), transform=here, **options)
         if ranked[0].best is None:
-            raise PartitionError(f"{n_nodes} nodes: every shape has a dimension of more than {LONGEST_RING} nodes; take more "
-                                 "dimensions")
+            raise PartitionError(f"{n_nodes} nodes: every shape has a dimension of more than {LONGEST_RING} nodes; take "
+                                 "more dimensions")
         points.append(ScalingPoint(n_nodes, here, ranked))
     return points
 

@@ -5,7 +5,8 @@ import sys
 import click
 
 from pencilmap.model.errors import PencilmapError
-from pencilmap.scripts.commands import calibrate, check, compare, convert, demo, discover, draw, machines, map, predict, shapes, simulate
+from pencilmap.scripts.commands import (calibrate, check, compare, convert, demo, discover, draw, machines, map, predict,
+                                        shapes, simulate)
 
 COMMANDS = (machines, discover, predict, shapes, map, check, convert, simulate, compare, calibrate, draw, demo)
 

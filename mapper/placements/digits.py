@@ -55,7 +55,8 @@ def _whole(argument, texts, site, grid):
     slots = named.get("t") or _fill(grid, patterns, tasks_per_node)
     product = Product(torus, patterns, slots)
     if slots.n != tasks_per_node:
-        raise PlacementError(f"digits:{argument}: the slots t={slots} stand for {slots.n} tasks per node, not {tasks_per_node}")
+        raise PlacementError(f"digits:{argument}: the slots t={slots} stand for {slots.n} tasks per node, not "
+                             f"{tasks_per_node}")
     _check_grid(argument, product.grid, grid)
     return product
 
@@ -98,8 +99,8 @@ def _digits_of(argument, axis, text, n):
     found = [(owner, int(radix)) for owner, radix in re.findall(r"([rci])(\d+)", text)]
     if prod(radix for _, radix in found) != n:
         what = "tasks per node" if axis == "t" else "nodes"
-        raise PlacementError(f"digits:{argument}: pattern {text} of {axis} stands for {prod(r for _, r in found)} {what}, but "
-                             f"there are {n}; its radices must multiply to {n}")
+        raise PlacementError(f"digits:{argument}: pattern {text} of {axis} stands for {prod(r for _, r in found)} {what}, "
+                             f"but there are {n}; its radices must multiply to {n}")
     return found
 
 

@@ -152,7 +152,8 @@ class _Reader:
             raise self.refuse(f"repeat {times} makes images of {times * places} places, but {self.site} has "
                               f"{self.site.n_slots} slots; repeat no more than fit, and after the first image")
         shift = self.site.torus.coordinates(self.read_nodes(words[2])[0])
-        self.found = [replace(image, nodes=self.shifted(image.nodes, k * shift)) for k in range(times) for image in self.found]
+        self.found = [replace(image, nodes=self.shifted(image.nodes, k * shift))
+                      for k in range(times) for image in self.found]
 
     def shifted(self, nodes, shift):
         torus = self.site.torus
@@ -186,7 +187,8 @@ def lay(found, label, site, grid, owner):
     for image in found:
         if image.size % size:
             raise _refuse(label, image.line, f"the image has {image.size} places ({len(image.nodes)} nodes with "
-                          f"{len(image.slots)} slots), which {owner} of {size} tasks do not fill; it needs a multiple of {size}")
+                          f"{len(image.slots)} slots), which {owner} of {size} tasks do not fill; it needs a multiple of "
+                          f"{size}")
     here = sum(image.size for image in found) // size
     if here != groups:
         raise PlacementError(f"{label} has images for {here} {owner}, but grid {grid} has {groups} {owner} of {size} tasks; "

@@ -89,7 +89,7 @@ PICTURES = {
 @click.option("--column", type=int, default=0, show_default=True, metavar="P", help="Which column, for an image.")
 @click.option("--exchange", type=click.Choice(["row", "column"]), default="row", show_default=True, help="Which, for loads.")
 @click.option("--title", metavar="TEXT", help="Title instead of machine, grid and placement.")
-@click.option("--output", "-o", required=True, type=click.Path(dir_okay=False), help="The file to write: .svg, .pdf or .png.")
+@click.option("--output", "-o", required=True, type=click.Path(dir_okay=False), help="The file: .svg, .pdf or .png.")
 @JSON
 def command(what, where, grid, placement, output, as_json, **options):
     """Draw a placement: the image of a row and a column, link loads, or effective lengths."""

@@ -74,8 +74,8 @@ def source(machine, dimensions, mesh, bandwidth):
         When there is neither a machine nor a number of dimensions.
     """
     if machine is None and dimensions is None:
-        raise PartitionError("no machine: give --machine NAME for the partitions it hands out, or --torus-dimensions 3 for every "
-                             "shape of three dimensions")
+        raise PartitionError("no machine: give --machine NAME for the partitions it hands out, or --torus-dimensions 3 for "
+                             "every shape of three dimensions")
     described = load_machine(machine) if machine else None
     if mesh and dimensions is None:
         raise PartitionError(f"--mesh: machine {machine} decides which dimensions wrap; give --torus-dimensions with --mesh")
@@ -196,7 +196,7 @@ class _Shown:
         notes = [f"note: {n}" for n in self.notes([p for _, p in shown])]
         print_table(self.title(), ["torus", "grid", "placement", ">row", ">column", ">computing", _total(shown[0][1]),
                                    ">certificate"],
-                    [[s.torus, p.grid, p.product, *_times(p), f"{p.certificate:.3f}"] for s, p in shown], more + notes)
+                    [[s.torus, p.grid, p.product, *_times(p), _certificate(p)] for s, p in shown], more + notes)
 
     def study(self):
         rows = []
@@ -224,6 +224,10 @@ def _times(prediction):
         return f"m = {row:.4g}", f"m = {column:.4g}", "-", f"m = {float(prediction.cost):.4g}"
     return (*(milliseconds(e.time_s) for e in (prediction.row, prediction.column)), milliseconds(local),
             milliseconds(seconds(prediction)))
+
+
+def _certificate(prediction):
+    return "-" if prediction.certificate is None else f"{prediction.certificate:.3f}"
 
 
 def _total(prediction):

@@ -64,13 +64,13 @@ def _bars(axes, exchanges, torus):
     width = 0.8 / len(shown)
     for k, i in enumerate(shown):
         at = [place - 0.4 + (k + 0.5) * width for place in range(len(exchanges))]
-        bars = axes.bar(at, [float(e.m[i]) for e in exchanges], 0.92 * width, color=CYCLE[i], hatch=SHADES[i], edgecolor="white",
-                        linewidth=0, zorder=2)
+        bars = axes.bar(at, [float(e.m[i]) for e in exchanges], 0.92 * width, color=CYCLE[i], hatch=SHADES[i],
+                        edgecolor="white", linewidth=0, zorder=2)
         for bar in bars:
             bar.set_gid(f"m-{torus.axes[i]}")
         loaded = [(x, float(e.load[i])) for x, e in zip(at, exchanges) if e.load[i]]
-        axes.hlines([load for _, load in loaded], [x - 0.46 * width for x, _ in loaded], [x + 0.46 * width for x, _ in loaded],
-                    color=BLACK, linewidth=2.2, zorder=3, gid=f"load-{torus.axes[i]}")
+        axes.hlines([load for _, load in loaded], [x - 0.46 * width for x, _ in loaded],
+                    [x + 0.46 * width for x, _ in loaded], color=BLACK, linewidth=2.2, zorder=3, gid=f"load-{torus.axes[i]}")
     axes.set_axisbelow(True)
     axes.grid(axis="y", color="#e5e5e5", linewidth=0.6)
     axes.set_xlim(-0.6, len(exchanges) - 0.4)

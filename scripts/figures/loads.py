@@ -2,7 +2,8 @@
 
 One strip for each dimension and direction. In a strip the position along the dimension runs to the right and the next
 dimension upwards; the others repeat that block, the third to the right, the fourth upwards, the fifth to the right again,
-each with a wider gap ("x in z": a block of x for each z, whose number stands beside it). A link that does not exist (the end of an open line) is left white.
+each with a wider gap ("x in z": a block of x for each z, whose number stands beside it). A link that does not exist (the end
+of an open line) is left white.
 """
 
 import numpy as np
@@ -41,7 +42,8 @@ def draw_loads(loads, path, title, with_bytes):
     strips = [Blocks(torus, i) for i, n in enumerate(torus.shape) if n > 1]
     links = 2 * len(strips) * torus.n_nodes
     if not 0 < links <= MAX_LINKS:
-        raise FigureError(f"torus {torus} has {links} links; a picture takes 1 to {MAX_LINKS}; draw another torus with --torus")
+        raise FigureError(f"torus {torus} has {links} links; a picture takes 1 to {MAX_LINKS}; draw another torus with "
+                          "--torus")
     values = _values(loads, with_bytes)
     columns = 1 if all(b.extent[1] < FLAT * b.extent[0] for b in strips) else 2
     width = WIDTH / columns - MARGINS
@@ -111,8 +113,8 @@ class Blocks:
     def place(self):
         """Right and up of the cell of each node: int array, shape (2, N)."""
         coordinates = self.torus.coordinates(np.arange(self.torus.n_nodes))
-        return np.stack([sum((coordinates[:, j] * self.strides[j] for j in self.along(side)), np.zeros(len(coordinates), int))
-                         for side in (0, 1)])
+        return np.stack([sum((coordinates[:, j] * self.strides[j] for j in self.along(side)),
+                             np.zeros(len(coordinates), dtype=np.int64)) for side in (0, 1)])
 
     def ticks(self, side, most):
         """Centres and numbers of the outermost blocks of a side, at most so many."""

@@ -23,11 +23,11 @@ def draw_shapes(shapes, path, title):
         left = [0.0] * len(shapes)
         for (name, colour, hatch), part in zip(_PARTS, zip(*(_parts(s.best) for s in shapes))):
             if any(part):
-                axes.barh(range(len(shapes)), part, 0.7, left=left, color=colour, hatch=hatch, edgecolor="white", linewidth=0,
-                          label=name, zorder=2)
+                axes.barh(range(len(shapes)), part, 0.7, left=left, color=colour, hatch=hatch, edgecolor="white",
+                          linewidth=0, label=name, zorder=2)
             left = [a + b for a, b in zip(left, part)]
-        axes.plot([1e3 * s.bound_s for s in shapes], range(len(shapes)), "|", color=BLACK, markersize=11, markeredgewidth=1.8,
-                  label="no mapping exchanges faster", zorder=3, gid="bounds")
+        axes.plot([1e3 * s.bound_s for s in shapes], range(len(shapes)), "|", color=BLACK, markersize=11,
+                  markeredgewidth=1.8, label="no mapping exchanges faster", zorder=3, gid="bounds")
         axes.set_yticks(range(len(shapes)), [f"{s.torus}  {s.best.grid}" for s in shapes])
         axes.invert_yaxis()
         axes.tick_params(axis="y", length=0)

@@ -38,7 +38,7 @@ def captured(monkeypatch):
 
 @pytest.fixture
 def check_texts():
-    """Check that texts of a captured picture are on the page and that none lies on another (slanted ones are not compared)."""
+    """Check that texts of a captured picture are on the page and none lies on another (slanted ones are not compared)."""
 
     def check(found):
         page = found["page"]

@@ -114,7 +114,8 @@ def test_bounds_are_kept_and_symmetric_shapes_win():
 
 def test_rings_too_long_to_search_are_bounded():
     found = rank_shapes(torus_shapes(1024, 2, Torus((1, 1), bandwidth=(1e9, 1e9))), 1, Transform(1024, 1024, 1024))
-    assert {s.torus.shape for s in found if not s.best} == {s.torus.shape for s in found if max(s.torus.shape) > LONGEST_RING}
+    long = {s.torus.shape for s in found if max(s.torus.shape) > LONGEST_RING}
+    assert {s.torus.shape for s in found if not s.best} == long
     assert all(s.bound_s > 0 and s.time_s is None for s in found if not s.best)
 
 
@@ -161,8 +162,8 @@ BGL = ("--machine", "bluegene-l", "--fft", "512")
 
 
 def test_the_table_is_ranked_and_json_says_the_same(pencilmap, pencilmap_json):
-    arguments = ("shapes", "--nodes", "1024", "--torus-dimensions", "3", "--bandwidth", "148 MB/s", "--fft", "512", "--top", "3",
-                 "--grids", "2")
+    arguments = ("shapes", "--nodes", "1024", "--torus-dimensions", "3", "--bandwidth", "148 MB/s", "--fft", "512",
+                 "--top", "3", "--grids", "2")
     found = pencilmap_json(*arguments)
     assert [len(s["grids"]) for s in found["shapes"]] == [2, 2, 2] and found["shapes"][0]["torus"] == "8x8x16"
     times = [s["time_s"] for s in found["shapes"]]
@@ -207,7 +208,8 @@ def test_the_plot_of_a_ranking_names_every_shape(pencilmap, tmp_path):
     status, _, _ = pencilmap("shapes", "--nodes", "4096", *BGL, "--plot", tmp_path / "a.svg")
     text = (tmp_path / "a.svg").read_text()
     assert status == 0
-    for words in ("16x16x16", "8x16x32", "8x8x64", "row exchange", "column exchange", "computing", "no mapping exchanges faster"):
+    for words in ("16x16x16", "8x16x32", "8x8x64", "row exchange", "column exchange", "computing",
+                  "no mapping exchanges faster"):
         assert words in text
 
 
@@ -239,7 +241,7 @@ BAD = {
     "small transform": (["-d", "3", "--nodes", "4096", "--fft", "8"], ["too small for every grid"]),
     "grid": (["-d", "3", "--nodes", "64", "--grid", "4x8"], ["4x8 has 32 tasks", "64 slots"]),
     "one long line": (["-d", "1", "--nodes", "1024", "--fft", "1024"], ["more than 256 nodes", "more dimensions"]),
-    "too many shapes": (["-d", "8", "--machine", "bluegene-l", "--nodes", str(2**19 * 9 * 5 * 7 * 11 * 13)], ["20000 shapes"]),
+    "too many shapes": (["-d", "8", "-m", "bluegene-l", "--nodes", str(2**19 * 9 * 5 * 7 * 11 * 13)], ["20000 shapes"]),
 }
 
 
