@@ -10,8 +10,9 @@ from math import prod
 import numpy as np
 
 from pencilmap.mapper.placements.default import default
-from pencilmap.mapper.search import best_product
+from pencilmap.mapper.search import best_product, divisors
 from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.torus import Torus
 
 MOST_BOXES = 40  # boxes tried for the rows, and for the columns
 
@@ -29,7 +30,7 @@ def starts(site, grid):
     (str, int array of shape (P,))
         A name, and for each rank its slot: number of its node in `site.allocation.nodes` times tasks_per_node plus slot.
     """
-    for make in (launchers, products, bisections, boxes):
+    for make in (launchers, products, inner_products, bisections, boxes):
         yield from make(site, grid)
 
 
@@ -67,6 +68,38 @@ def products(site, grid):
             kept = site.allocation.is_usable()[mapping.node_of_rank]
             order = slots_of(site, mapping.node_of_rank[kept], mapping.slot_of_rank[kept])
             yield f"product {owner}", _dealt(order[:grid.n_tasks], grid, owner)
+
+
+def inner_products(site, grid):
+    """The best product placements of boxes inside the torus that have as many slots as there are tasks, all usable."""
+    torus, T = site.torus, site.tasks_per_node
+    if grid.n_tasks % T or grid.n_tasks == torus.n_nodes * T:
+        return
+    usable = site.allocation.is_usable().reshape(torus.shape, order="F")
+    for shape in _shapes(grid.n_tasks // T, torus.shape):
+        corner = _corner(usable, shape)
+        if corner is not None:
+            box = Torus(shape, tuple(w and n == m for w, n, m in zip(torus.wrap, shape, torus.shape)), torus.bandwidth,
+                        torus.cables, torus.axes)
+            mapping = best_product(box, grid, T).mapping()
+            node = torus.node((mapping.coordinates() + corner) % torus.shape)
+            yield f"product of {box}", slots_of(site, node, mapping.slot_of_rank)
+
+
+def _shapes(n, largest):
+    """All boxes of n nodes with no side above `largest`."""
+    if not largest:
+        return [()] if n == 1 else []
+    return [(side, *rest) for side in divisors(n) if side <= largest[0] for rest in _shapes(n // side, largest[1:])]
+
+
+def _corner(usable, shape):
+    """The lowest corner of a box of that shape whose nodes are all usable; boxes may reach round. None when there is none."""
+    whole = usable
+    for i, side in enumerate(shape):
+        whole = np.logical_and.reduce([np.roll(whole, -step, axis=i) for step in range(side)])
+    found = np.argwhere(whole)
+    return found[0] if len(found) else None
 
 
 def bisections(site, grid):

@@ -3,11 +3,13 @@
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from pencilmap.model.bounds import cut_bound, machine_bound
+from pencilmap.model.allocation import Site
+from pencilmap.model.bounds import cut_bound
 from pencilmap.model.contention import random_minimal_lengths
 from pencilmap.model.costs import Costs
 from pencilmap.model.exchange import exchanges
 from pencilmap.model.loads import m_scale, m_time
+from pencilmap.model.lower_bound import LowerBound, lower_bound
 from pencilmap.model.pattern import effective_length
 from pencilmap.model.product import Product, product_of
 from pencilmap.model.routing import DEFAULT_ROUTING, default_routing, routing
@@ -46,6 +48,8 @@ class ExchangePrediction:
 class Prediction:
     """What `predict` says of one mapping.
 
+    lower_bound : LowerBound, what no placement of the grid on the usable nodes can beat, with even blocks.
+    certificate : cost with even blocks over the lower bound; 1.0 is provably optimal; None where no bound is known.
     local : LocalTerms of the computing, None without a transform.
     """
 
@@ -57,7 +61,8 @@ class Prediction:
     routing: str
     row: ExchangePrediction
     column: ExchangePrediction
-    certificate: float
+    lower_bound: LowerBound
+    certificate: float | None
     notes: tuple = field(default=())
     local: object = None
 
@@ -97,7 +102,8 @@ class Prediction:
                        f"busiest_{name}": exchange.busiest and exchange.busiest.as_dict(),
                        f"time_{name}_s": exchange.time_s, f"terms_{name}": exchange.terms and exchange.terms.as_dict()}
         return result | {"t_s": self.t_s, "time_s": self.time_s, "terms_local": self.local and self.local.as_dict(),
-                         "total_s": self.total_s, "certificate": self.certificate, "notes": list(self.notes)}
+                         "total_s": self.total_s, "lower_bound": _plain(self.lower_bound.value),
+                         "lower_bound_argument": self.lower_bound.argument, "certificate": self.certificate, "notes": list(self.notes)}
 
 
 def _plain(value):
@@ -105,7 +111,7 @@ def _plain(value):
     return int(value) if value.denominator == 1 else float(value)
 
 
-def predict(placed, transform=None, routing_name=None, name=None, costs=Costs()):
+def predict(placed, transform=None, routing_name=None, name=None, costs=Costs(), site=None):
     """Predict both exchanges of a placement.
 
     A `Product` with even blocks is predicted in closed form, whatever its size, where the routing has one; everything else
@@ -122,6 +128,8 @@ def predict(placed, transform=None, routing_name=None, name=None, costs=Costs())
         What to call the placement; its own name by default.
     costs : Costs
         What the machine charges beside link bandwidth; nothing by default.
+    site : Site, optional
+        The slots that the lower bound may use: those of all nodes by default.
 
     Returns
     -------
@@ -136,19 +144,19 @@ def predict(placed, transform=None, routing_name=None, name=None, costs=Costs())
         if closed is not None:
             return closed
     mapping = placed.mapping() if isinstance(placed, Product) else placed
-    return predict_routed(mapping, transform, routing_name, name, product, costs)
+    return predict_routed(mapping, transform, routing_name, name, product, costs, site)
 
 
-def predict_routed(mapping, transform=None, routing_name=None, name=None, product=None, costs=Costs()):
+def predict_routed(mapping, transform=None, routing_name=None, name=None, product=None, costs=Costs(), site=None):
     """Predict a mapping by the load of every link; `product` when it is known to be one."""
     routing_name = routing_name or default_routing(mapping.torus)
     parts = [_routed(mapping, product, exchange, transform, routing_name, costs)
              for exchange in exchanges(mapping.grid, transform)]
     even = parts if _is_even(mapping.grid, transform) else [
         _routed(mapping, product, exchange, None, routing_name, costs) for exchange in exchanges(mapping.grid)]
-    certificate = _certificate(mapping.torus, *even) if mapping.fills_torus else None
+    bound = lower_bound(site or Site(mapping.torus, mapping.tasks_per_node, idle=True), mapping.grid)
     return Prediction(mapping.torus, mapping.tasks_per_node, mapping.grid, name or mapping.name, product, routing_name,
-                      *parts, certificate, tuple(_notes(product, *parts, mapping.fills_torus)),
+                      *parts, bound, _certificate(mapping.torus, *even, bound), tuple(_notes(product, *parts, bound)),
                       _local(transform, mapping.grid, mapping.tasks_per_node, costs))
 
 
@@ -161,8 +169,9 @@ def predict_product(product, transform=None, name=None, costs=Costs(), routing_n
     parts = [_closed(product, owner, transform, costs, routing_name) for owner in "rc"]
     if None in parts:
         return None
+    bound = lower_bound(Site(product.torus, product.tasks_per_node), product.grid)
     return Prediction(product.torus, product.tasks_per_node, product.grid, name or str(product), product, routing_name,
-                      *parts, _certificate(product.torus, *parts), tuple(_notes(product, *parts, True)),
+                      *parts, bound, _certificate(product.torus, *parts, bound), tuple(_notes(product, *parts, bound)),
                       _local(transform, product.grid, product.tasks_per_node, costs))
 
 
@@ -246,17 +255,19 @@ def _cost_of(lengths, torus):
     return [Fraction(x) * fastest / Fraction(rate) for x, rate in zip(lengths, torus.bandwidth)]
 
 
-def _certificate(torus, row, column):
-    """How far from optimal at most: both exchanges over the all-to-all of the full machine; 1.0 is provably optimal."""
-    floor = worst(machine_bound(torus), torus)
-    return float((worst(row.load, torus) + worst(column.load, torus)) / floor) if floor else 1.0
+def _certificate(torus, row, column, bound):
+    """How far from optimal at most: both exchanges over the lower bound; 1.0 is provably optimal."""
+    cost = worst(row.load, torus) + worst(column.load, torus)
+    if bound.value:
+        return float(cost / bound.value)
+    return None if cost else 1.0
 
 
-def _notes(product, row, column, full):
+def _notes(product, row, column, bound):
     if product is None:
         yield "no product of digit patterns: m is the best plane cut, a lower bound for any routing"
     elif (max(row.m), max(column.m)) != (max(row.load), max(column.load)):
         yield ("the paper's m and the routed load differ (odd ring, uneven blocks, or a routing that does not split ties); "
                "the routed load applies to the times")
-    if not full:
-        yield "slots stay idle: no certificate for the machine as a whole"
+    if not bound.value and any((*row.load, *column.load)):
+        yield f"no certificate; lower bound: {bound.argument}"

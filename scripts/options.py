@@ -63,6 +63,8 @@ def on_machine(command):
     return with_options(*MACHINE, FFT)(resolved)
 
 
+SHORT_SEARCH = "search:evaluations=2000"  # by which grids are ranked where there are no products
+
 SETTING = ("machine", "torus", "partition", "tasks_per_node", "bandwidth", "nodes", "failed", "idle", "fft")  # of on_machine
 
 
@@ -114,7 +116,7 @@ class Setting:
 
     def predict(self, placed, routing_name=None, name=None):
         """Its prediction, with the notes of this setting, see `pencilmap.model.predict.predict`."""
-        prediction = predict(placed, self.transform, routing_name, name, self.costs)
+        prediction = predict(placed, self.transform, routing_name, name, self.costs, self.site)
         return replace(prediction, notes=(*prediction.notes, *self.notes))
 
 
@@ -171,7 +173,7 @@ def one_grid(text, where):
     """The grid asked for, or the best one."""
     if text == "best":
         if not where.site.allocation.is_complete:
-            raise GridError(f"the best grid is found for a whole torus only, not for {where.where}; name one with --grid RxC")
+            return predictions(text, (SHORT_SEARCH,), where)[0].grid
         return rank_grids(where.torus, where.tasks_per_node, where.transform)[0][0]
     grid = parse_grid(text)
     where.site.check_grid(grid)

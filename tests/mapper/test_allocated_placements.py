@@ -40,7 +40,7 @@ def test_without_a_list_the_launcher_follows_the_node_numbers():
     assert places(place("default:tn", site, grid)) == places(place("default:txyz", site, grid))
 
 
-PRODUCTS = ["best", "line", "plane:xy", "box:3x1x1", "digits:x=r3"]
+PRODUCTS = ["line", "plane:xy", "box:3x1x1", "digits:x=r3"]
 
 
 @pytest.mark.parametrize("text", PRODUCTS)

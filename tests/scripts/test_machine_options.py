@@ -103,10 +103,9 @@ def test_only_figures_that_are_used_are_doubted(pencilmap_json):
 def test_failed_nodes_are_left_out(pencilmap_json, pencilmap):
     job = (*BGL, "--failed", FAILED, "--grid", "8x63", "--fft", "256")
     found = pencilmap_json("predict", *job, "--placement", "default")
-    assert found["certificate"] is None and found["t_s"] > 0
-    assert "504 of 512 nodes are usable" in refused(pencilmap, "predict", *job, "--placement", "best")
+    assert found["certificate"] > 1 and found["t_s"] > 0
+    assert "504 of 512 nodes are usable" in refused(pencilmap, "predict", *job, "--placement", "line")
     assert "504 slots" in refused(pencilmap, "predict", *BGL, "--failed", FAILED, "--grid", "8x64", "--placement", "default")
-    assert "name one with --grid" in refused(pencilmap, "map", *BGL, "--failed", FAILED, "-o", "never.map", "-p", "default")
 
 
 def test_a_list_of_nodes_is_filled_in_its_order(tmp_path, pencilmap, pencilmap_json):
@@ -135,5 +134,5 @@ def test_wrong_lists_of_nodes_are_refused_with_their_line(tmp_path, pencilmap, t
 def test_slots_may_stay_idle_when_that_is_allowed(pencilmap, pencilmap_json):
     assert "allow idle slots" in refused(pencilmap, "predict", *BGL, "--grid", "8x59", "-p", "default")
     found = pencilmap_json("predict", *BGL, "--grid", "8x59", "-p", "default", "--idle")
-    assert found["certificate"] is None and max(found["m_row"]) == 4
-    assert "leaves 40 of 512 idle" in refused(pencilmap, "predict", *BGL, "--grid", "8x59", "-p", "best", "--idle")
+    assert found["certificate"] > 1 and max(found["m_row"]) == 4
+    assert "leaves 40 of 512 idle" in refused(pencilmap, "predict", *BGL, "--grid", "8x59", "-p", "line", "--idle")

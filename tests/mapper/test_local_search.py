@@ -1,0 +1,174 @@
+"""Local search: exact loads, never worse than the launcher, deterministic, anytime; the irregular case of the issue."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from pencilmap.mapper import local_search, routed_swaps
+from pencilmap.mapper.local_search import Budget, search
+from pencilmap.mapper.placements import place
+from pencilmap.mapper.placements.default import all_orders, default
+from pencilmap.mapper.placements.search import parse_options
+from pencilmap.mapper.progress import heard_by
+from pencilmap.mapper.search import best_product
+from pencilmap.mapper.starts import starts
+from pencilmap.model.allocation import Allocation, Site
+from pencilmap.model.errors import GridError, PlacementError
+from pencilmap.model.exchange import exchanges
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.mapping import Mapping
+from pencilmap.model.predict import predict, predict_routed
+from pencilmap.model.product import Product
+from pencilmap.model.torus import Torus
+
+SHORT = Budget(evaluations=1500, seconds=None)
+
+
+def with_holes(torus, missing, T=1, seed=0, idle=False):
+    failed = np.random.default_rng(seed).choice(torus.n_nodes, missing, replace=False)
+    return Site(torus, T, Allocation(torus).without(failed), idle)
+
+
+SITES = [
+    (with_holes(Torus((4, 4, 4)), 4), ProcessGrid(6, 10)),
+    (with_holes(Torus((4, 4, 4), (False,) * 3), 4, T=2), ProcessGrid(8, 15)),
+    (with_holes(Torus((5, 3, 2), (True, False, True)), 3), ProcessGrid(3, 9)),
+    (with_holes(Torus((6, 6), bandwidth=(1.0, 3.0)), 1), ProcessGrid(5, 7)),
+    (with_holes(Torus((2, 2, 2, 2, 3), cables=(1, 1, 1, 2, 1)), 8), ProcessGrid(8, 5)),
+    (with_holes(Torus((16,)), 2, idle=True), ProcessGrid(3, 4)),
+    (Site(Torus((7, 5, 3))), ProcessGrid(7, 15)),
+    (Site(Torus((4, 4, 2)), 2, idle=True), ProcessGrid(7, 7)),
+    (Site(Torus((5, 5)), idle=True), ProcessGrid(1, 20)),
+]
+by_name = pytest.mark.parametrize("site, grid", SITES, ids=lambda value: str(value))
+
+
+@by_name
+def test_loads_after_many_swaps_are_those_of_routing_every_message(site, grid):
+    state = local_search._state(site, grid, 7)
+    routed_swaps.settle_down(state, next(starts(site, grid))[1])
+    routed_swaps.remember(state)
+    routed_swaps.anneal(state, 300, 1e9, 1e9)       # so hot that everything is accepted
+    routed_swaps.anneal(state, 300, 1e-9, 1e-9)     # so cold that nearly all is taken back
+    T = site.tasks_per_node
+    mapping = Mapping(site.torus, grid, T, state.node, state.slot % T)
+    prediction = predict_routed(mapping)
+    assert float(prediction.cost) == pytest.approx(state.top.sum(), rel=1e-12)
+    hop_halves = state.load.reshape(2, -1).sum(axis=1)
+    for halves, exchange, part in zip(hop_halves, exchanges(grid), (prediction.row, prediction.column)):
+        assert part.hop_length == Fraction(2 * int(halves), exchange.total_bytes)
+    before, top, norm = state.load.copy(), state.top.copy(), state.norm.copy()
+    routed_swaps.settle_down(state, state.slot.copy())
+    assert (state.load == before).all() and (state.top == top).all()
+    assert norm == pytest.approx(state.norm, rel=1e-9)
+
+
+@by_name
+def test_never_worse_than_any_default_order_and_never_below_the_bound(site, grid):
+    found = search(site, grid, budget=SHORT)
+    site.check_mapping(found.mapping)
+    prediction = predict(found.mapping, site=site)
+    assert float(prediction.cost) == pytest.approx(found.cost, rel=1e-12)
+    defaults = [predict(default(order, site, grid)).cost for order in ("", "tn", *all_orders(site.torus))]
+    assert prediction.cost <= min(defaults)
+    assert float(defaults[0]) == pytest.approx(found.launcher_cost)
+    assert prediction.certificate >= 1
+
+
+@by_name
+def test_starts_are_placements(site, grid):
+    for name, slot in starts(site, grid):
+        assert len(set(slot.tolist())) == grid.n_tasks and 0 <= slot.min() and slot.max() < site.n_slots, name
+
+
+def test_the_same_seed_gives_the_same_placement_and_another_another():
+    site, grid = SITES[0]
+    first, again, other = (search(site, grid, seed, SHORT).mapping for seed in (1, 1, 2))
+    assert (first.node_of_rank == again.node_of_rank).all() and first.name == again.name
+    assert (first.node_of_rank != other.node_of_rank).any()
+
+
+def test_the_launchers_are_tried_whatever_the_budget():
+    site, grid = SITES[0]
+    least = min(predict(default(order, site, grid)).cost for order in ("", "tn", *all_orders(site.torus)))
+    assert predict(search(site, grid, budget=Budget(0, None)).mapping).cost == least
+
+
+def test_seconds_cut_the_search_and_the_answer_says_so():
+    site, grid = SITES[0]
+    found = search(site, grid, budget=Budget(10**9, seconds=0.2))
+    assert found.cut == "seconds" and found.evaluations < 10**9
+    assert "cut=seconds" in found.mapping.name and "CUT SHORT" in str(found)
+    assert found.cost <= found.launcher_cost
+
+
+def test_an_interrupt_gives_the_best_so_far():
+    site, grid = SITES[0]
+
+    def interrupt(line):
+        if "evaluations" in line:
+            raise KeyboardInterrupt
+
+    found = search(site, grid, budget=SHORT, report=interrupt)
+    assert found.cut == "interrupt" and found.evaluations < SHORT.evaluations
+    assert float(predict(found.mapping).cost) == pytest.approx(found.cost) and found.cost <= found.launcher_cost
+
+
+def test_an_interrupt_before_there_is_anything_is_not_swallowed(monkeypatch):
+    def interrupted(site, grid):
+        raise KeyboardInterrupt
+        yield
+
+    monkeypatch.setattr(local_search, "starts", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        search(*SITES[0], budget=SHORT)
+
+
+def test_the_irregular_case_of_the_issue_beats_the_launcher_by_15_percent():
+    """8x8x8 with 40 random nodes missing, 59 rows of 8 tasks."""
+    site, grid = with_holes(Torus((8, 8, 8)), 40), ProcessGrid(8, 59)
+    found = search(site, grid, budget=Budget(10_000, None))
+    launcher = predict(default("", site, grid)).cost
+    assert predict(found.mapping).cost <= 0.85 * launcher
+
+
+@pytest.mark.parametrize("shape, R, C", [((7, 5, 3), 7, 15), ((7, 5, 3), 3, 35), ((10, 10), 10, 10), ((4, 4, 2), 4, 8)])
+def test_never_worse_than_the_best_product(shape, R, C):
+    site, grid = Site(Torus(shape)), ProcessGrid(R, C)
+    product = predict(best_product(site.torus, grid)).cost
+    assert predict(search(site, grid, budget=SHORT).mapping).cost <= product
+
+
+def test_idle_planes_cost_no_more_than_the_box_without_them():
+    """448 tasks on 8x8x8: as good as the best product of 7x8x8 would be (its x then does not close)."""
+    site, grid = Site(Torus((8, 8, 8)), idle=True), ProcessGrid(8, 56)
+    boxes = [predict(best_product(Torus((7, 8, 8), (False, True, True)), grid)).cost * 512 / 448]
+    assert predict(search(site, grid, budget=SHORT).mapping).cost <= min(boxes)
+
+
+@pytest.mark.parametrize("text, kind", [("best", Product), ("search:evaluations=10", Mapping)])
+def test_best_takes_the_exact_search_where_products_exist(text, kind):
+    assert isinstance(place(text, Site(Torus((4, 4))), ProcessGrid(4, 4)), kind)
+
+
+def test_best_searches_where_there_are_no_products():
+    site, grid = SITES[5]
+    heard = []
+    with heard_by(heard.append):
+        mapping = place("best", site, grid)
+    assert predict(mapping).cost <= predict(default("", site, grid)).cost
+    assert heard[-1].startswith("search:") and "launcher's order" in heard[-1]
+
+
+def test_what_does_not_fit_is_refused():
+    for text in ("best", "search"):
+        with pytest.raises(GridError, match="60 slots"):
+            place(text, SITES[0][0], ProcessGrid(8, 8))
+
+
+@pytest.mark.parametrize("argument", ["seed", "seed=", "seed=x", "tries=3", "seed=1;seconds=2", "evaluations=1.5", "seconds=nan",
+                                      "seed=-1", "evaluations=1e3", "seed=99999999999999999999"])
+def test_wrong_options_are_refused(argument):
+    with pytest.raises(PlacementError, match="search:"):
+        parse_options(argument)

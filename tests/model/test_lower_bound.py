@@ -1,0 +1,107 @@
+"""The lower bound against every placement there is, in cases small enough to try them all."""
+
+from fractions import Fraction
+from itertools import combinations, permutations
+
+import numpy as np
+import pytest
+
+from pencilmap.model.allocation import Allocation, Site
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.lower_bound import _Minimum, least_crossing, lower_bound
+from pencilmap.model.mapping import Mapping
+from pencilmap.model.predict import predict_routed
+from pencilmap.model.torus import Torus
+
+
+def site(shape, wrap=None, T=1, nodes=None, **options):
+    torus = Torus(shape, wrap, **options)
+    return Site(torus, T, Allocation(torus, nodes), idle=True)
+
+
+def placements(where, grid):
+    """Every placement up to a new numbering of the rows and of the columns: rank 0 on the least of all slots."""
+    for slots in permutations(range(where.n_slots), grid.n_tasks):
+        if slots[0] == min(slots):
+            slots = np.array(slots)
+            yield Mapping(where.torus, grid, where.tasks_per_node, where.allocation.nodes[slots // where.tasks_per_node],
+                          slots % where.tasks_per_node)
+
+
+CASES = [
+    (site((6,)), ProcessGrid(2, 3)), (site((5,)), ProcessGrid(2, 2)), (site((5,), (False,)), ProcessGrid(2, 2)),
+    (site((6,), (False,)), ProcessGrid(3, 2)), (site((3, 2)), ProcessGrid(3, 2)), (site((3, 2)), ProcessGrid(2, 2)),
+    (site((3, 3)), ProcessGrid(2, 2)), (site((3, 3), (True, False)), ProcessGrid(1, 4)),
+    (site((2, 2, 2)), ProcessGrid(2, 2)), (site((2, 2, 2), nodes=[0, 1, 2, 4, 7, 6]), ProcessGrid(3, 2)),
+    (site((4, 2), nodes=[0, 1, 2, 5, 7, 6]), ProcessGrid(2, 3)), (site((4, 2), (False, False), nodes=[7, 0, 3, 5, 6]),
+                                                                   ProcessGrid(2, 2)),
+    (site((3,), T=2), ProcessGrid(2, 3)), (site((4,), (False,), T=2, nodes=[0, 3, 2]), ProcessGrid(2, 2)),
+    (site((2, 2), T=2, nodes=[0, 3, 1]), ProcessGrid(5, 1)), (site((3, 2), bandwidth=(1.0, 3.0)), ProcessGrid(2, 2)),
+    (site((3, 2), cables=(1, 2)), ProcessGrid(2, 2)), (site((8,), nodes=[0, 1, 4, 5]), ProcessGrid(2, 2)),
+    (site((2,), T=3), ProcessGrid(2, 2)), (site((1, 3)), ProcessGrid(1, 2)), (site((1,), T=4), ProcessGrid(2, 2)),
+    (site((5,), nodes=[2]), ProcessGrid(1, 1)),
+]
+
+
+def least_cost(where, grid):
+    return min(predict_routed(mapping).cost for mapping in placements(where, grid))
+
+
+@pytest.mark.parametrize("where, grid", CASES, ids=lambda value: str(value))
+def test_no_placement_is_below_the_bound(where, grid):
+    assert 0 <= lower_bound(where, grid).value <= least_cost(where, grid)
+
+
+@pytest.mark.parametrize("where, grid", [
+    (site((6,)), ProcessGrid(1, 6)), (site((8,), nodes=[0, 1, 4, 5]), ProcessGrid(1, 4)),
+    (site((3, 2)), ProcessGrid(1, 6)), (site((5,), (False,)), ProcessGrid(1, 5)), (site((2,), T=2), ProcessGrid(2, 2))])
+def test_the_bound_is_reached(where, grid):
+    assert lower_bound(where, grid).value == least_cost(where, grid)
+
+
+@pytest.mark.parametrize("R, C", [(1, 5), (2, 2), (3, 2), (2, 5), (3, 3), (4, 3)])
+def test_least_crossing_agrees_with_every_set_of_tasks(R, C):
+    P, found = R * C, least_crossing(R, C)
+    for k in range(P + 1):
+        every = []
+        for some in combinations(range(P), k):
+            x = np.bincount([rank // R for rank in some], minlength=C)
+            y = np.bincount([rank % R for rank in some], minlength=R)
+            every.append(C * (x * (R - x)).sum() + R * (y * (C - y)).sum())
+        assert found[k] == min(every)
+
+
+@pytest.mark.parametrize("R, C", [(8, 59), (5, 7), (16, 16), (1, 12)])
+def test_least_crossing_is_that_of_one_all_to_all_for_whole_rows_and_never_less(R, C):
+    P, found = R * C, least_crossing(R, C)
+    k = np.arange(P + 1)
+    assert (found >= k * (P - k)).all()
+    assert all(found[k] == k * (P - k) for k in (*range(0, P, R), *range(0, P, C)))
+
+
+def test_minimum_of_windows():
+    values = np.random.default_rng(5).integers(0, 100, 37)
+    minimum = _Minimum(values)
+    assert all(minimum(low, high) == values[low:high + 1].min() for low in range(37) for high in range(low, 37))
+
+
+def test_the_bound_scales_with_the_slowest_link():
+    """Half the bandwidth in the dimension that binds doubles its lengths."""
+    nodes = [0, 1, 2, 5, 6, 7]
+    slow, even = (lower_bound(site((8,), nodes=nodes, bandwidth=b), ProcessGrid(2, 3)).value for b in ((1.0,), None))
+    assert slow == even > 0
+    plain, halved = (lower_bound(site((8, 2), bandwidth=b), ProcessGrid(2, 7)).value for b in ((2.0, 2.0), (1.0, 2.0)))
+    assert halved == 2 * plain
+
+
+def test_a_plane_cannot_leave_all_tasks_on_one_side():
+    """256 tasks in 512 slots could sit in half of the machine, but then a plane through that half cuts them."""
+    bound = lower_bound(site((8, 8, 8)), ProcessGrid(16, 16))
+    assert bound.value >= Fraction(4 * 512 * 96 * 160, 256**2 * 128)
+
+
+def test_holes_do_not_void_the_bound_of_the_machine():
+    torus = Torus((8, 8, 8))
+    missing = np.random.default_rng(0).choice(512, 40, replace=False)
+    bound = lower_bound(Site(torus, 1, Allocation(torus).without(missing)), ProcessGrid(8, 59))
+    assert 4 <= bound.value < Fraction(9, 2)
