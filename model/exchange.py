@@ -7,7 +7,6 @@ x-block of the y-block of q'. Every message is a product of three block lengths,
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import coo_array
 
 from pencilmap.model.transform import block_lengths
 
@@ -112,6 +111,8 @@ def node_traffic(exchange, node_of_rank, n_nodes):
     >>> node_traffic(column, np.array([0, 0, 1, 1]), 2).toarray().tolist()    # two tasks on each node
     [[0, 2], [2, 0]]
     """
+    from scipy.sparse import coo_array  # slow to import, and closed forms do without
+
     node = np.asarray(node_of_rank)[exchange.members]
     group = np.broadcast_to(np.arange(len(node))[:, None], node.shape)
     sent = np.broadcast_to(exchange.send_weight * exchange.group_weight[:, None] * exchange.unit_bytes, node.shape)

@@ -11,10 +11,7 @@ Cost: O(V^2) for each order, V vertices; above MAX_VERTICES single hosts take th
 
 from fractions import Fraction
 
-import networkx as nx
 import numpy as np
-from scipy.linalg import eigh
-from scipy.sparse import coo_array
 
 MAX_VERTICES = 2048
 _VIBRATIONS = 4
@@ -33,6 +30,8 @@ def graph_bound(graph, traffic):
     -------
     Fraction
     """
+    from scipy.sparse import coo_array  # slow to import, and only graphs need it
+
     arcs = graph.arcs()
     whole = np.zeros((arcs.n_vertices, arcs.n_vertices), dtype=np.int64) if arcs.n_vertices <= MAX_VERTICES else None
     if whole is None:
@@ -46,6 +45,9 @@ def graph_bound(graph, traffic):
 
 def _orders(arcs, capacity):
     """Orders of the vertices in which runs are tried: int arrays, shape (V,)."""
+    import networkx as nx
+    from scipy.linalg import eigh
+
     V = arcs.n_vertices
     graph = nx.Graph(zip(arcs.source.tolist(), arcs.target.tolist()))
     graph.add_nodes_from(range(V))

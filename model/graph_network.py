@@ -7,10 +7,7 @@ class; a link counts as so many cables of the fastest kind as its bandwidth is w
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-import networkx as nx
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from pencilmap.model.errors import GraphError, UnitError
 from pencilmap.model.network import Arcs, GraphLink
@@ -45,6 +42,7 @@ class GraphNetwork:
 
     Examples
     --------
+    >>> import networkx as nx
     >>> ring = from_networkx(nx.cycle_graph(4), "ring")
     >>> ring.n_nodes, ring.link_shape, ring.node_name(3)
     (4, (1, 8), '3')
@@ -145,6 +143,9 @@ def _check_names(graph):
 
 
 def _check_reach(graph):
+    from scipy.sparse import coo_array  # slow to import, and only graphs need it
+    from scipy.sparse.csgraph import connected_components
+
     V = len(graph.vertices)
     links = coo_array((np.ones(len(graph.source), dtype=np.int8), (graph.source, graph.target)), shape=(V, V))
     _, part = connected_components(links, directed=True, connection="strong")
@@ -179,6 +180,7 @@ def from_networkx(graph, name, bandwidth=None):
 
     Examples
     --------
+    >>> import networkx as nx
     >>> star = nx.star_graph(4)
     >>> star.nodes[0]["kind"] = "switch"
     >>> from_networkx(star, "star", 1e9).vertices

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import shortest_path
 
 
 class Network(Protocol):
@@ -68,6 +66,9 @@ class Arcs:
 
     def distances(self, sources=None):
         """Hops from each source (all vertices by default) to every vertex: float array, inf where no way leads."""
+        from scipy.sparse import coo_array  # slow to import, and closed forms do without
+        from scipy.sparse.csgraph import shortest_path
+
         ends = (self.source, self.target)
         links = coo_array((np.ones(len(self.source)), ends), shape=(self.n_vertices, self.n_vertices)).tocsr()
         return shortest_path(links, method="D", unweighted=True, indices=sources)

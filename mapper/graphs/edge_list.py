@@ -12,8 +12,6 @@ import re
 from ast import literal_eval
 from warnings import catch_warnings
 
-import networkx as nx
-
 from pencilmap.model.errors import GraphError
 
 _LINE = re.compile(r"\s*(?P<a>[^\s{]+)(?:\s+(?P<b>[^\s{]+))?\s*(?P<rest>.*?)\s*")
@@ -32,6 +30,8 @@ def read(document):
     >>> read(Document(b"a s 1 GB/s\\nb s 1 GB/s\\ns {'kind': 'switch'}", "demo")).edges(data=True)
     MultiEdgeDataView([('a', 's', {'bandwidth': '1 GB/s'}), ('s', 'b', {'bandwidth': '1 GB/s'})])
     """
+    import networkx as nx  # slow to import, and only graphs need it
+
     graph = nx.MultiGraph()
     for number, line in document.lines():
         a, b, rest = _parts(document, number, line)

@@ -3,8 +3,6 @@
 from io import BytesIO
 from xml.etree import ElementTree
 
-import networkx as nx
-
 from pencilmap.model.errors import GraphError
 
 
@@ -20,6 +18,8 @@ def read(document, directed=False):
     directed : bool
         Take every edge in the direction in which it is written, whatever the file says of the graph.
     """
+    import networkx as nx  # slow to import, and only graphs need it
+
     text = document.text.replace('edgedefault="undirected"', 'edgedefault="directed"') if directed else document.text
     try:
         return nx.read_graphml(BytesIO(text.encode("utf-8")))

@@ -9,8 +9,6 @@ import re
 from collections import Counter
 from xml.etree import ElementTree
 
-import networkx as nx
-
 from pencilmap.model.errors import GraphError
 
 
@@ -34,6 +32,8 @@ def read_packages(document):
 
 
 def _tree(document, kinds):
+    import networkx as nx  # slow to import, and only graphs need it
+
     root = _root(document)
     holding = _holding(root, kinds)
     if root not in holding:

@@ -18,8 +18,6 @@ import re
 from collections import Counter
 from typing import NamedTuple
 
-import networkx as nx
-
 from pencilmap.mapper.graphs import graphml
 from pencilmap.model.errors import GraphError
 
@@ -119,6 +117,8 @@ def _links(document, number, line):
 
 def _graph(document, nodes, links):
     """Vertices under names of their own and links both as they are listed."""
+    import networkx as nx  # slow to import, and only graphs need it
+
     plain = {node.identity: _plain(node) for node in nodes}
     twice = {name for name, k in Counter(plain.values()).items() if k > 1}
     names = {identity: f"{name} {identity}" if name in twice else name for identity, name in plain.items()}

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from scipy.sparse import coo_array
 
 from pencilmap.model.errors import RoutingError
 from pencilmap.model.loads import LinkLoads
@@ -151,6 +150,8 @@ def _bytes_by_place(torus, coordinates, dimensions, weights):
     -------
     scipy.sparse.csc_array of int64, shape (groups, positions)
     """
+    from scipy.sparse import coo_array  # slow to import, and closed forms do without
+
     place, stride = np.zeros(coordinates.shape[:2], dtype=np.int64), 1
     for j in dimensions:
         place += coordinates[..., j] * stride

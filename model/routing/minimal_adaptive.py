@@ -17,7 +17,6 @@ from fractions import Fraction
 from itertools import product as cartesian
 
 import numpy as np
-from scipy.sparse import coo_array
 
 from pencilmap.model.contention import random_minimal_lengths
 from pencilmap.model.errors import RoutingError
@@ -159,6 +158,8 @@ def _bytes_by_difference(torus, exchange, node_of_rank):
     ------
     tuple of int, int64 array of shape (N,)
     """
+    from scipy.sparse import coo_array  # slow to import, and closed forms do without
+
     traffic = node_traffic(exchange, node_of_rank, torus.n_nodes).tocoo()
     base = [n if torus.is_ring(i) else 2 * n - 1 for i, n in enumerate(torus.shape)]
     number, stride = np.zeros(traffic.nnz, dtype=np.int64), 1

@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from functools import singledispatch
 
 import numpy as np
-from scipy.optimize import linprog
-from scipy.sparse import block_diag, coo_array, csr_array, hstack
 
 from pencilmap.model.errors import RoutingError
 from pencilmap.model.exchange import node_traffic
@@ -98,6 +96,9 @@ def _torus_kinds(torus: Torus, traffic):
 
 def _solve(network, arcs, traffic, kind):
     """Load of every arc."""
+    from scipy.optimize import linprog  # slow to import, and other rules do without
+    from scipy.sparse import block_diag, coo_array, csr_array, hstack
+
     used = _flows(network, arcs, traffic, kind)
     flows = np.concatenate(list(used.values()))
     group, strength = _groups_of_arcs(arcs, kind)
@@ -141,6 +142,8 @@ def _groups_of_arcs(arcs, kind):
 
 def _arriving(arcs, some, source, traffic):
     """What some arcs bring to each vertex less what they take away (csr array), and how much of it is wanted there."""
+    from scipy.sparse import coo_array
+
     vertices = np.unique(arcs.target[some])
     rows = [np.searchsorted(vertices, ends) for ends in (arcs.target[some], arcs.source[some])]
     inner = arcs.source[some] != source
