@@ -63,9 +63,10 @@ def looks_like(lines):
 
 
 def launch_simgrid(mapping, job, path):
+    blank = (f"smpirun cannot open {path}: it cuts paths at blanks; write the file elsewhere",) if " " in str(path) else ()
     return Launch(f"smpirun -np {mapping.n_tasks} -platform PLATFORM -hostfile {shell(path)} {job.program}",
                   ("a PLATFORM whose hosts have these names: pencilmap simulate writes one and runs it",
-                   f"with Open MPI: mpirun -np {mapping.n_tasks} --hostfile {shell(path)} --map-by seq {job.program}"))
+                   f"with Open MPI: mpirun -np {mapping.n_tasks} --hostfile {shell(path)} --map-by seq {job.program}"), blank)
 
 
 def launch_slurm(mapping, job, path):

@@ -40,4 +40,4 @@ def launch_intel(mapping, job, path):
 HYDRA = Format("MPICH / Hydra machinefile: host:count in rank order", write, read, looks_like, launch_hydra, says_slots=False,
                proof="run here with MPICH 4.0.2: tests/launchers/test_hydra.py")
 INTEL = Format("Intel MPI machinefile: host:count in rank order", write, read, looks_like, launch_intel, says_slots=False,
-               proof="documented options: Intel MPI developer reference, global Hydra options; lines as for Hydra")
+               proof="run here with Intel MPI 2021.18 (PyPI impi-rt): tests/launchers/test_hydra.py")

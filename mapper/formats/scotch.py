@@ -1,7 +1,7 @@
 """Scotch mapping: the number of vertices, then ``vertex<TAB>terminal`` of each; vertices are ranks, terminals node numbers.
 
 Terminals of ``torus3D`` and the like count with the first dimension fastest, as nodes do here. Not a launcher's file: it is
-for comparing with Scotch's own mappings (``scotch_gmap``) by ``scotch_gmtst`` or by ``pencilmap check``. Source: Scotch 7.0
+for comparing with Scotch's own mappings (``scotch_gmap``) by ``gmtst`` (with its prefix ``scotch_gmtst`` on some systems) or by ``pencilmap check``. Source: Scotch 7.0
 user's guide, "Mapping files"; tried with 7.0.3.
 """
 
@@ -54,9 +54,9 @@ def architecture(torus):
 
 
 def launch(mapping, job, path):
-    return Launch(f"echo '{architecture(job.torus)}' > target.tgt && scotch_gmtst graph.grf target.tgt {shell(path)}",
+    return Launch(f"echo '{architecture(job.torus)}' > target.tgt && gmtst graph.grf target.tgt {shell(path)}",
                   ("a source graph.grf of the communication; pencilmap check reads what scotch_gmap writes",))
 
 
 FORMAT = Format("Scotch mapping: vertex and terminal", write, read, looks_like, launch, says_slots=False,
-                proof="run here with scotch_gmtst 7.0.3: tests/launchers/test_scotch.py")
+                proof="run here with gmtst 7.0.3: tests/launchers/test_scotch.py")

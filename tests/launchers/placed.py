@@ -1,0 +1,58 @@
+"""A random placement on four hosts, and the comparison of where ranks say they are with where the file puts them."""
+
+import os
+import random
+from pathlib import Path
+
+import numpy as np
+
+from pencilmap.mapper.formats import FORMATS, Job, write_mapping
+from pencilmap.mapper.hosts import Hosts
+from pencilmap.model.allocation import Site
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.mapping import Mapping
+from pencilmap.model.torus import Torus
+
+TORUS = Torus((2, 2))
+TASKS = min(2, len(os.sched_getaffinity(0)))
+N_RANKS = TORUS.n_nodes * TASKS
+REPORT = Path(__file__).with_name("report.sh")
+
+
+def random_mapping(seed):
+    """Every slot taken, in random order."""
+    places = np.array(random.Random(seed).sample(range(N_RANKS), N_RANKS))
+    return Mapping(TORUS, ProcessGrid(N_RANKS, 1), TASKS, places // TASKS, places % TASKS)
+
+
+def written(folder, format_name, seed, program=REPORT, template=None, name="ranks and hosts"):
+    """Mapping, job, and the launch line of the file just written; its name has blanks, as a user's may."""
+    job = Job(Site(TORUS, TASKS), Hosts(TORUS, template), program=str(program))
+    mapping, path = random_mapping(seed), folder / name
+    write_mapping(mapping, path, format_name, job)
+    return mapping, job, FORMATS[format_name].launch(mapping, job, path).line
+
+
+def hosts_of(job, mapping):
+    return job.hosts.names(mapping.node_of_rank)
+
+
+def reported(text):
+    """(host, processors) of each rank, from the lines that report.sh and where.c print."""
+    found = {}
+    for line in text.splitlines():
+        words = line.split()
+        if len(words) == 3 and words[0].isdecimal():
+            found[int(words[0])] = (words[1], words[2])
+    assert sorted(found) == list(range(len(found)))
+    return [found[rank] for rank in sorted(found)]
+
+
+def assert_where_the_file_says(text, mapping, job):
+    assert [host for host, _ in reported(text)] == hosts_of(job, mapping)
+
+
+def assert_bound_by_slot(text, mapping):
+    """Equal slots have equal processors, different slots different ones."""
+    seen = set(zip(mapping.slot_of_rank.tolist(), (cpus for _, cpus in reported(text))))
+    assert len(seen) == TASKS == len({cpus for _, cpus in seen})

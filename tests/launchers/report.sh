@@ -1,0 +1,4 @@
+#!/bin/sh
+# Where am I: rank, host, processors. The rank is what the launcher set, the host what it started us on.
+rank=${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:-${PMI_RANK:-$SLURM_PROCID}}}
+echo "$rank ${PENCILMAP_HOST:-$SLURMD_NODENAME} $(grep Cpus_allowed_list /proc/self/status | cut -f2)"

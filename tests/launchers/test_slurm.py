@@ -1,0 +1,40 @@
+"""Slurm's arbitrary distribution, on a cluster that the test starts on loopback and stops."""
+
+from contextlib import ExitStack
+
+import pytest
+
+from pencilmap.mapper.allocations import look_around
+from tests.launchers.conftest import needs, succeed
+from tests.launchers.placed import TASKS, assert_where_the_file_says, written
+from tests.launchers.slurm_cluster import HOSTS, NoCluster, cluster
+
+
+@pytest.fixture(scope="module")
+def slurm(tmp_path_factory):
+    """The environment in which srun finds the cluster."""
+    for program, package in (("srun", "slurm-client"), ("slurmctld", "slurmctld"), ("slurmd", "slurmd"), ("munged", "munge")):
+        needs(program, package)
+    with ExitStack() as running:
+        try:
+            environment = running.enter_context(cluster(tmp_path_factory.mktemp("slurm")))
+        except NoCluster as reason:
+            pytest.skip(f"NOT TESTED: Slurm does not run here: {reason}")
+        yield environment
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_srun_follows_the_hostfile(tmp_path, slurm, seed):
+    mapping, job, line = written(tmp_path, "slurm", seed)
+    out = succeed(["sh", "-c", line], slurm)
+    assert_where_the_file_says(out, mapping, job)
+
+
+def test_a_job_finds_its_nodes_and_tasks_in_the_environment(slurm):
+    """What srun really sets is what `pencilmap discover` reads."""
+    out = succeed(["srun", "-N", "3", f"--ntasks-per-node={TASKS}", "-w", f"{HOSTS[3]},{HOSTS[0]},{HOSTS[2]}", "sh", "-c",
+                   "env | grep ^SLURM_"], slurm)
+    environ = dict(line.split("=", 1) for line in out.splitlines())
+    picture = look_around(environ, torus="2x2")
+    assert sorted(picture.names.values()) == sorted([HOSTS[0], HOSTS[2], HOSTS[3]])
+    assert picture.tasks_per_node == TASKS
