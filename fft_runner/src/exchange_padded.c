@@ -14,7 +14,8 @@
 struct padded {
     MPI_Comm group;
     MPI_Datatype element;
-    int p, count;
+    size_t bytes;
+    int p, me, count;
 };
 
 static int64_t smaller(int64_t a, int64_t b)
@@ -56,7 +57,7 @@ int pf_padded_plan(const struct pf_transpose *t, struct pf_messages *sent, struc
     struct padded *a = malloc(sizeof *a);
     if (!a)
         return pf_fail(PENCILFFT_NO_MEMORY, "no memory for an exchange");
-    *a = (struct padded){t->group, pf_element_type(t->element_bytes), t->p, (int)room};
+    *a = (struct padded){t->group, pf_element_type(t->element_bytes), t->element_bytes, t->p, t->me, (int)room};
     spread(sent, room);
     spread(received, room);
     *state = a;
@@ -71,6 +72,16 @@ int pf_padded_run(void *state, const struct pf_run *run, void *from, void *to)
     PF_MPI(MPI_Alltoall(from, a->count, a->element, to, a->count, a->element, a->group));
 done:
     return status;
+}
+
+void pf_padded_traffic(const void *state, int64_t *bytes, int64_t *messages)
+{
+    const struct padded *a = state;
+    for (int j = 0; j < a->p; j++)
+        if (j != a->me) {
+            bytes[j] = a->count * (int64_t)a->bytes;
+            messages[j] = 1;
+        }
 }
 
 void pf_padded_destroy(void *state)

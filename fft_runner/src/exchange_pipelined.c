@@ -19,6 +19,7 @@ struct pipelined {
     int p, me, slices;
     struct pf_counts sent, received;
     MPI_Request *receiving, *sending; /* slice k with member j: number k * p + j */
+    MPI_Status *statuses;             /* not read; MPICH's MPI_STATUSES_IGNORE makes gcc warn */
 };
 
 static int allocate_requests(struct pipelined *a)
@@ -26,7 +27,8 @@ static int allocate_requests(struct pipelined *a)
     size_t n = (size_t)a->p * (size_t)a->slices;
     a->receiving = malloc(n * sizeof *a->receiving);
     a->sending = malloc(n * sizeof *a->sending);
-    if (!a->receiving || !a->sending)
+    a->statuses = malloc(n * sizeof *a->statuses);
+    if (!a->receiving || !a->sending || !a->statuses)
         return pf_fail(PENCILFFT_NO_MEMORY, "no memory for %zu requests", 2 * n);
     for (size_t i = 0; i < n; i++)
         a->receiving[i] = a->sending[i] = MPI_REQUEST_NULL;
@@ -87,8 +89,8 @@ done:
 static int nudge(struct pipelined *a)
 {
     int status = PENCILFFT_OK, all_there;
-    PF_MPI(MPI_Testall(a->p * a->slices, a->receiving, &all_there, MPI_STATUSES_IGNORE));
-    PF_MPI(MPI_Testall(a->p * a->slices, a->sending, &all_there, MPI_STATUSES_IGNORE));
+    PF_MPI(MPI_Testall(a->p * a->slices, a->receiving, &all_there, a->statuses));
+    PF_MPI(MPI_Testall(a->p * a->slices, a->sending, &all_there, a->statuses));
 done:
     return status;
 }
@@ -108,10 +110,10 @@ static int receive_all(struct pipelined *a, const struct pf_run *run)
 {
     int status = PENCILFFT_OK;
     for (int slice = 0; slice < a->slices; slice++) {
-        PF_MPI(MPI_Waitall(a->p, a->receiving + slice * a->p, MPI_STATUSES_IGNORE));
+        PF_MPI(MPI_Waitall(a->p, a->receiving + slice * a->p, a->statuses));
         pf_consume(run, slice);
     }
-    PF_MPI(MPI_Waitall(a->p * a->slices, a->sending, MPI_STATUSES_IGNORE));
+    PF_MPI(MPI_Waitall(a->p * a->slices, a->sending, a->statuses));
 done:
     return status;
 }
@@ -134,5 +136,6 @@ void pf_pipelined_destroy(void *state)
     pf_counts_release(&a->received);
     free(a->receiving);
     free(a->sending);
+    free(a->statuses);
     free(a);
 }

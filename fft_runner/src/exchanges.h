@@ -17,4 +17,18 @@ PF_DECLARE_EXCHANGE(padded);
 PF_DECLARE_EXCHANGE(p2p);
 PF_DECLARE_EXCHANGE(pipelined);
 
+PF_DECLARE_EXCHANGE(persistent);
+int pf_persistent_connect(void *state, void *from, void *to);
+extern const char pf_persistent_means[];
+
+PF_DECLARE_EXCHANGE(fftw);
+int pf_fftw_connect(void *state, void *from, void *to);
+void pf_fftw_traffic(const void *state, int64_t *bytes, int64_t *messages);
+
+PF_DECLARE_EXCHANGE(node);
+int pf_node_connect(void *state, void *from, void *to);
+void pf_node_traffic(const void *state, int64_t *bytes, int64_t *messages);
+
+void pf_padded_traffic(const void *state, int64_t *bytes, int64_t *messages);
+
 #endif
