@@ -9,14 +9,26 @@
  *     column p   the ranks with the same p; they hold the same block of z between and after the exchanges
  * Block j of n indices over m parts is n/m indices, one more in each of the first n%m blocks.
  *
- *     pencil   whole axis   x block      y block      z block      memory, slowest to fastest
- *     Z        z            q of C       p of R       whole        x y z
- *     Y        y            q of C       whole        p of R       x z y
- *     X        x            whole        q of C       p of R       z y x
+ *                                                            memory, slowest to fastest
+ *     pencil   whole axis   x block      y block      z block      natural     stride1
+ *     Z        z            q of C       p of R       whole        x y z       x y z
+ *     Y        y            q of C       whole        p of R       x y z       x z y
+ *     X        x            whole        q of C       p of R       x y z       z y x
  *
- * A forward transform takes Z pencils to X pencils, a backward one X pencils to Z pencils; none is turned back.
- * Both are plain sums as in FFTW: forward has exp(-2 pi i ...), backward exp(+2 pi i ...), and backward after
- * forward gives nx*ny*nz times the input.
+ * A forward transform takes Z pencils (PENCILFFT_INPUT) to X pencils (PENCILFFT_OUTPUT), a backward one X pencils to
+ * Z pencils; none is turned back. Ask pencilfft_box_mine() where things are and pencilfft_format_of() of what they are.
+ *
+ * Types
+ * -----
+ *     type        forward takes      along z     y           x           and gives
+ *     c2c         complex            DFT         DFT         DFT         complex
+ *     r2c, c2r    real               DFT         DFT         DFT         complex, z of nz/2 + 1 (the rest follows)
+ *     dct, dst    real               kinds[2]    kinds[1]    kinds[0]    real
+ *     chebyshev   real               DFT         DFT         DCT-I       complex, z of nz/2 + 1
+ *     empty       real               DFT         DFT         nothing     complex, z of nz/2 + 1
+ * Complex DFTs are plain sums as in FFTW: forward has exp(-2 pi i ...), backward exp(+2 pi i ...). The backward real
+ * transforms are the inverse kinds (II and III belong together). Nothing is normalised: backward after forward gives
+ * pencilfft_scale() times the input, nx*ny*nz for the DFTs. r2c and c2r are two names of one.
  *
  * Errors
  * ------
@@ -51,10 +63,20 @@ typedef enum {
 } pencilfft_status;
 
 typedef enum { PENCILFFT_FORWARD = 1, PENCILFFT_BACKWARD = 2 } pencilfft_direction;
-typedef enum { PENCILFFT_Z_PENCIL, PENCILFFT_Y_PENCIL, PENCILFFT_X_PENCIL } pencilfft_pencil;
+/* The pencils that are exchanged, all of the element that forward gives; and what a forward transform takes and gives
+ * (and a backward one gives and takes). Output and X pencil are the same; input and Z pencil are, unless z is halved. */
+typedef enum {
+    PENCILFFT_Z_PENCIL,
+    PENCILFFT_Y_PENCIL,
+    PENCILFFT_X_PENCIL,
+    PENCILFFT_INPUT,
+    PENCILFFT_OUTPUT
+} pencilfft_pencil;
 typedef enum { PENCILFFT_ROW, PENCILFFT_COLUMN } pencilfft_exchange;
 
-/* The timed parts of a transform, in forward order; a backward transform runs them from the last to the first. */
+/* The timed parts of a transform, in forward order; a backward transform runs them from the last to the first.
+ * Packing and unpacking are fused with the FFTs, block by block in the caches, and timed there; an axis that is not
+ * divided needs neither. Where an exchange overlaps with the FFTs, its phase is the time besides them. */
 typedef enum {
     PENCILFFT_FFT_Z,
     PENCILFFT_PACK_ROW,
@@ -74,6 +96,11 @@ typedef struct {
     int64_t nx, ny, nz;   /* extents; no default */
     int R, C;             /* process grid; no default; R * C is the size of the communicator */
     int directions;       /* PENCILFFT_FORWARD, PENCILFFT_BACKWARD or both (default) or-ed */
+    const char *type;     /* "c2c" (default), "r2c" (or "c2r"), "dct", "dst", "chebyshev", "empty" */
+    const char *kinds;    /* for dct and dst: of x,y,z, 1 to 4; c or s before one for (co)sine. NULL: "2,2,2" */
+    const char *skip;     /* letters of axes that are left alone: "x", "yz"; NULL: none. Not z when z is halved */
+    const char *precision; /* "double" (default), "single" */
+    const char *layout;   /* "natural" (default), "stride1": the table above */
     const char *exchange; /* "alltoallv" (default), see pencilfft_exchange_name(); "auto" tries them */
     const char *rigor;    /* FFTW planning: "estimate", "measure" (default), "patient" */
     const char *sync;     /* before each exchange: "none" (default), "barrier", "clock" */
@@ -87,6 +114,15 @@ typedef struct {
     int64_t offset[3], extent[3], stride[3];
 } pencilfft_box;
 
+/* What an array consists of. Field f begins field_stride elements behind field f - 1. */
+typedef struct {
+    size_t element_bytes, real_bytes;
+    int is_complex;
+    int fields;
+    int64_t field_stride;
+    int64_t n[3]; /* global extents */
+} pencilfft_format;
+
 typedef struct pencilfft_plan_s *pencilfft_plan;
 
 void pencilfft_desc_init(pencilfft_desc *desc);
@@ -99,13 +135,18 @@ int pencilfft_plan_destroy(pencilfft_plan plan);
 /* Box of one rank in one pencil; of the calling rank for pencilfft_box_mine(). Local. */
 int pencilfft_box_of(pencilfft_plan plan, pencilfft_pencil pencil, int rank, pencilfft_box *box);
 int pencilfft_box_mine(pencilfft_plan plan, pencilfft_pencil pencil, pencilfft_box *box);
-/* Elements (complex double) a buffer given to execute or transpose must hold: all fields of the largest of the three boxes,
- * or more where the exchange pads. */
+int pencilfft_format_of(pencilfft_plan plan, pencilfft_pencil pencil, pencilfft_format *format);
+/* Backward after forward gives this times the input. */
+int pencilfft_scale(pencilfft_plan plan, double *scale);
+/* What a buffer given to execute or transpose must hold: all fields of the largest pencil, or more where the exchange
+ * pads. In elements of what forward gives, or in bytes. */
 int pencilfft_alloc_elements(pencilfft_plan plan, int64_t *elements);
-/* An aligned buffer of that many elements. It belongs to the plan and ends with it. Local. */
+int pencilfft_alloc_bytes(pencilfft_plan plan, int64_t *bytes);
+/* An aligned buffer of that size. It belongs to the plan and ends with it. Local. */
 int pencilfft_alloc(pencilfft_plan plan, void **buffer);
 
-/* Transform in to out, both complex double; in is kept. The two must not overlap. Collective. */
+/* Transform in to out. They may be the same buffer; else they must not overlap, and in is kept. Buffers not of
+ * pencilfft_alloc() must be aligned to 16 bytes. Collective. */
 int pencilfft_execute(pencilfft_plan plan, pencilfft_direction direction, const void *in, void *out);
 int pencilfft_forward(pencilfft_plan plan, const void *in, void *out);
 int pencilfft_backward(pencilfft_plan plan, const void *in, void *out);
@@ -139,6 +180,9 @@ void pencilfft_wisdom_forget(void); /* all of it, FFTW's too. Local */
 
 /* The i-th known name, NULL after the last. */
 const char *pencilfft_exchange_name(int i);
+const char *pencilfft_type_name(int i);
+const char *pencilfft_precision_name(int i);
+const char *pencilfft_layout_name(int i);
 const char *pencilfft_rigor_name(int i);
 const char *pencilfft_sync_name(int i);
 

@@ -5,7 +5,7 @@
  *        exchange pipelined hides behind them does not count for it. No candidate is started when the budget is used up.
  *        What was chosen once is kept as wisdom.
  * Source: the planner of FFTW; dtFFT and cuDecomp try their backends likewise.
- * Cost:  the budget, and the last candidate's first runs beyond it; four buffers while it lasts.
+ * Cost:  the budget, and the last candidate's first runs beyond it; five buffers while it lasts.
  * Needs: nothing; a candidate that refuses these extents or this MPI is left out. */
 #include "auto.h"
 
@@ -17,7 +17,7 @@
 #include "failure.h"
 #include "wisdom.h"
 
-enum { MOST_REPS = 5, KEY_SIZE = 256, N_BUFFERS = 4 };
+enum { MOST_REPS = 5, KEY_SIZE = 256, N_BUFFERS = 5 };
 
 static const pencilfft_direction way_direction[PF_WAYS] = {PENCILFFT_FORWARD, PENCILFFT_BACKWARD};
 
@@ -75,8 +75,8 @@ static int allocate(struct trial *t)
         else
             memset(t->buffer[i], 0, bytes);
     }
-    t->plan->work[0] = t->buffer[2];
-    t->plan->work[1] = t->buffer[3];
+    for (int i = 0; i < PF_WORKS; i++)
+        t->plan->work[i] = t->buffer[N_BUFFERS - PF_WORKS + i];
     return pf_agree(status, t->plan->all);
 }
 
@@ -95,7 +95,7 @@ static void release(struct trial *t)
     for (int i = 0; i < N_BUFFERS; i++)
         free(t->buffer[i]);
     memset(t->buffer, 0, sizeof t->buffer);
-    t->plan->work[0] = t->plan->work[1] = NULL;
+    memset(t->plan->work, 0, sizeof t->plan->work);
 }
 
 static int run_once(struct trial *t, double *seconds)

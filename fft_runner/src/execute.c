@@ -1,35 +1,26 @@
-/* Running a plan.
- * Idea:  data goes  in -> out (FFT), out -> work (packing), work -> work (exchange), work -> out (unpacking), and so on.
- *        Backward is the same route through the table pf_routes, from the other end.
- * Cost:  three passes for the FFTs, and for each exchange what its algorithm file says. */
-#include <string.h>
-
+/* Running a plan: whole transforms by route.c, and exchanges alone.
+ * Cost:  an exchange alone is a pass for packing, one for unpacking, and what its algorithm file says. */
 #include "failure.h"
 #include "plan.h"
 
-static const struct {
-    pencilfft_phase pack, exchange, unpack;
-} exchange_phases[PF_EXCHANGES] = {
+const struct pf_exchange_phases pf_exchange_phases[PF_EXCHANGES] = {
     [PENCILFFT_ROW] = {PENCILFFT_PACK_ROW, PENCILFFT_EXCHANGE_ROW, PENCILFFT_UNPACK_ROW},
     [PENCILFFT_COLUMN] = {PENCILFFT_PACK_COLUMN, PENCILFFT_EXCHANGE_COLUMN, PENCILFFT_UNPACK_COLUMN},
 };
 
-static const pencilfft_phase line_phase[PF_STAGES] = {
-    [PENCILFFT_Z_PENCIL] = PENCILFFT_FFT_Z,
-    [PENCILFFT_Y_PENCIL] = PENCILFFT_FFT_Y,
-    [PENCILFFT_X_PENCIL] = PENCILFFT_FFT_X,
-};
+/* What FFTW's vector instructions ask of an array. */
+enum { ALIGNMENT = 16 };
 
 static int overlap(const struct pencilfft_plan_s *plan, const void *a, const void *b)
 {
     uintptr_t first = (uintptr_t)a, second = (uintptr_t)b;
-    uintptr_t bytes = (uintptr_t)plan->alloc_elements * sizeof(fftw_complex);
+    uintptr_t bytes = (uintptr_t)plan->alloc_elements * plan->element_bytes;
     return first < second ? second - first < bytes : first - second < bytes;
 }
 
-static int misaligned(const struct pencilfft_plan_s *plan, const void *buffer)
+static int misaligned(const void *buffer)
 {
-    return fftw_alignment_of((double *)buffer) != fftw_alignment_of(plan->work[0]);
+    return (uintptr_t)buffer % ALIGNMENT != 0;
 }
 
 static int check_call(pencilfft_plan plan, pencilfft_direction direction, const void *in, const void *out)
@@ -38,10 +29,8 @@ static int check_call(pencilfft_plan plan, pencilfft_direction direction, const 
         return pf_fail(PENCILFFT_BAD_CALL, "null plan or buffer");
     if ((direction != PENCILFFT_FORWARD && direction != PENCILFFT_BACKWARD) || !(plan->directions & direction))
         return pf_fail(PENCILFFT_BAD_CALL, "the plan was not made for this direction");
-    if (overlap(plan, in, out))
-        return pf_fail(PENCILFFT_BAD_CALL, "in and out overlap; give two buffers of pencilfft_alloc()");
-    if (misaligned(plan, in) || misaligned(plan, out))
-        return pf_fail(PENCILFFT_BAD_CALL, "a buffer is not aligned for FFTW; use pencilfft_alloc()");
+    if (misaligned(in) || misaligned(out))
+        return pf_fail(PENCILFFT_BAD_CALL, "a buffer is not aligned to %d bytes; use pencilfft_alloc()", ALIGNMENT);
     return PENCILFFT_OK;
 }
 
@@ -58,90 +47,59 @@ static int wait_before(pencilfft_plan plan)
     return status;
 }
 
-static int move(pencilfft_plan plan, struct pf_move *m, void *from, void *to)
+int pf_move_run(pencilfft_plan plan, int way, int e, const struct pf_run *run, void *from, void *to)
 {
-    struct pf_run run = {.all = plan->all, .produce = nothing, .consume = nothing};
-    return m->exchange->run(m->state, &run, from, to);
+    struct pf_move *m = &plan->moves[way][e];
+    int status = wait_before(plan);
+    if (!status)
+        status = m->exchange->run(m->state, run, from, to);
+    if (!status && m->transpose.p > 1)
+        pf_clock_lap(&plan->clock, pf_exchange_phases[e].exchange);
+    return status;
 }
 
-static void pack(pencilfft_plan plan, const struct pf_move *m, const void *from)
+static void pack(const struct pf_move *m, const void *from, void *sent, void *received)
 {
     int own = m->exchange->moves_self ? -1 : m->transpose.me;
     for (int slice = 0; slice < m->sent.list.slices; slice++)
-        pf_pack(&m->transpose, &m->sent, slice, own, from, plan->work[0]);
+        pf_pack(&m->transpose, &m->sent, slice, own, from, sent);
     if (own >= 0)
-        pf_pack_own(&m->transpose, &m->received, from, plan->work[1]);
+        pf_pack_own(&m->transpose, &m->received, from, received);
 }
 
-static void unpack(pencilfft_plan plan, const struct pf_move *m, void *to)
+static void unpack(const struct pf_move *m, const void *received, void *to)
 {
     for (int slice = 0; slice < m->received.list.slices; slice++)
-        pf_unpack(&m->transpose, &m->received, slice, -1, plan->work[1], to);
-}
-
-static int exchange_messages(pencilfft_plan plan, struct pf_move *m, int e, void *from, void *to)
-{
-    int status;
-    pack(plan, m, from);
-    pf_clock_lap(&plan->clock, exchange_phases[e].pack);
-    if ((status = wait_before(plan)) || (status = move(plan, m, plan->work[0], plan->work[1])))
-        return status;
-    if (m->transpose.p > 1)
-        pf_clock_lap(&plan->clock, exchange_phases[e].exchange);
-    unpack(plan, m, to);
-    pf_clock_lap(&plan->clock, exchange_phases[e].unpack);
-    return status;
-}
-
-static int exchange_boxes(pencilfft_plan plan, struct pf_move *m, int e, void *from, void *to)
-{
-    int status;
-    if ((status = wait_before(plan)) || (status = move(plan, m, from, to)))
-        return status;
-    pf_clock_lap(&plan->clock, exchange_phases[e].exchange);
-    return status;
+        pf_unpack(&m->transpose, &m->received, slice, -1, received, to);
 }
 
 int pf_exchange_run(pencilfft_plan plan, int way, pencilfft_exchange e, void *from, void *to)
 {
     struct pf_move *m = &plan->moves[way][e];
-    return m->exchange->takes == PF_BOXES ? exchange_boxes(plan, m, e, from, to)
-                                             : exchange_messages(plan, m, e, from, to);
-}
-
-static void run_lines(pencilfft_plan plan, int way, int stage, const void *in, void *out)
-{
-    pencilfft_pencil pencil = pf_routes[way].pencil[stage];
-    fftw_execute_dft(plan->lines[way][pencil], (fftw_complex *)in, out);
-    pf_clock_lap(&plan->clock, line_phase[pencil]);
-}
-
-/* From out to out; boxes need another place to arrive in. */
-static int exchange_within(pencilfft_plan plan, int way, pencilfft_exchange e, void *out)
-{
-    int status, boxes = plan->moves[way][e].exchange->takes == PF_BOXES;
-    if ((status = pf_exchange_run(plan, way, e, out, boxes ? plan->work[0] : out)) || !boxes)
+    struct pf_run run = {.all = plan->all, .produce = nothing, .consume = nothing};
+    void *sent, *received;
+    if (m->exchange->takes == PF_BOXES)
+        return pf_move_run(plan, way, e, &run, from, to);
+    pf_move_buffers(plan, way, e, &sent, &received);
+    pack(m, from, sent, received);
+    pf_clock_lap(&plan->clock, pf_exchange_phases[e].pack);
+    int status = pf_move_run(plan, way, e, &run, sent, received);
+    if (status)
         return status;
-    memcpy(out, plan->work[0], (size_t)plan->alloc_elements * plan->element_bytes);
-    pf_clock_lap(&plan->clock, exchange_phases[e].unpack);
+    unpack(m, received, to);
+    pf_clock_lap(&plan->clock, pf_exchange_phases[e].unpack);
     return status;
 }
 
 int pencilfft_execute(pencilfft_plan plan, pencilfft_direction direction, const void *in, void *out)
 {
     int status = check_call(plan, direction, in, out);
+    if (!status && in != out && overlap(plan, in, out))
+        status = pf_fail(PENCILFFT_BAD_CALL, "in and out overlap; give the same buffer or two of pencilfft_alloc()");
     if (status)
         return status;
-    int way = pf_way(direction);
-    const struct pf_route *route = &pf_routes[way];
     pf_clock_start(&plan->clock);
-    run_lines(plan, way, 0, in, out);
-    if ((status = exchange_within(plan, way, route->exchange[0], out)))
-        return status;
-    run_lines(plan, way, 1, out, out);
-    if ((status = exchange_within(plan, way, route->exchange[1], out)))
-        return status;
-    run_lines(plan, way, 2, out, out);
+    status = pf_route_run(plan, pf_way(direction), in, out);
     pf_clock_stop(&plan->clock);
     return status;
 }
@@ -160,6 +118,8 @@ int pencilfft_transpose(pencilfft_plan plan, pencilfft_exchange exchange, pencil
                         void *out)
 {
     int status = check_call(plan, direction, in, out);
+    if (!status && overlap(plan, in, out))
+        status = pf_fail(PENCILFFT_BAD_CALL, "in and out overlap; give two buffers of pencilfft_alloc()");
     if (status)
         return status;
     if (exchange != PENCILFFT_ROW && exchange != PENCILFFT_COLUMN)

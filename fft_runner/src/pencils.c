@@ -10,14 +10,17 @@
 enum split { WHOLE, OVER_ROW, OVER_COLUMN };
 enum { X, Y, Z };
 
-static const struct layout {
-    enum split split[3]; /* of x, y, z */
-    int order[3];        /* axes, slowest to fastest */
-} layouts[] = {
-    [PENCILFFT_Z_PENCIL] = {{OVER_COLUMN, OVER_ROW, WHOLE}, {X, Y, Z}},
-    [PENCILFFT_Y_PENCIL] = {{OVER_COLUMN, WHOLE, OVER_ROW}, {X, Z, Y}},
-    [PENCILFFT_X_PENCIL] = {{WHOLE, OVER_COLUMN, OVER_ROW}, {Z, Y, X}},
+static const enum split splits[][3] = { /* of x, y, z */
+    [PENCILFFT_Z_PENCIL] = {OVER_COLUMN, OVER_ROW, WHOLE},
+    [PENCILFFT_Y_PENCIL] = {OVER_COLUMN, WHOLE, OVER_ROW},
+    [PENCILFFT_X_PENCIL] = {WHOLE, OVER_COLUMN, OVER_ROW},
 };
+
+static const struct pf_layout rows[] = {
+    {"natural", {{X, Y, Z}, {X, Y, Z}, {X, Y, Z}}},
+    {"stride1", {{X, Y, Z}, {X, Z, Y}, {Z, Y, X}}},
+};
+const struct pf_table pf_layouts = PF_TABLE("layout", rows);
 
 static struct pf_block axis_block(const struct pf_geometry *g, enum split split, int64_t n, int rank)
 {
@@ -31,17 +34,17 @@ static struct pf_block axis_block(const struct pf_geometry *g, enum split split,
 
 pencilfft_box pf_pencil_box(const struct pf_geometry *g, pencilfft_pencil pencil, int rank)
 {
-    const struct layout *layout = &layouts[pencil];
+    const int *order = (g->layout ? g->layout : rows)->order[pencil];
     pencilfft_box box;
     for (int axis = 0; axis < 3; axis++) {
-        struct pf_block block = axis_block(g, layout->split[axis], g->n[axis], rank);
+        struct pf_block block = axis_block(g, splits[pencil][axis], g->n[axis], rank);
         box.offset[axis] = block.offset;
         box.extent[axis] = block.extent;
     }
     int64_t stride = 1;
     for (int i = 2; i >= 0; i--) {
-        box.stride[layout->order[i]] = stride;
-        stride *= box.extent[layout->order[i]];
+        box.stride[order[i]] = stride;
+        stride *= box.extent[order[i]];
     }
     return box;
 }
@@ -96,7 +99,7 @@ static int check_ranks(const struct pf_geometry *g, int ranks)
 
 static int check_axis(const struct pf_geometry *g, pencilfft_pencil pencil, int axis)
 {
-    enum split split = layouts[pencil].split[axis];
+    enum split split = splits[pencil][axis];
     int parts = split == OVER_ROW ? g->R : split == OVER_COLUMN ? g->C : 1;
     if (g->n[axis] >= parts)
         return PENCILFFT_OK;

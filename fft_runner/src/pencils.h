@@ -1,12 +1,21 @@
 #ifndef PF_PENCILS_H
 #define PF_PENCILS_H
 
+#include "names.h"
 #include "pencilfft.h"
 
-/* Extents and process grid; all that decides which rank holds what. */
+/* In which memory order each pencil is kept, by pencil: axes from slowest to fastest. */
+struct pf_layout {
+    const char *name;
+    int order[3][3];
+};
+extern const struct pf_table pf_layouts;
+
+/* Extents, process grid and layout; all that decides which rank holds what, and where. */
 struct pf_geometry {
     int64_t n[3];
     int R, C;
+    const struct pf_layout *layout; /* NULL: the first of the table */
 };
 
 /* The three pencils hold as many elements of the array as a double counts exactly, so that an index is a value. */

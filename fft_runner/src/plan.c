@@ -11,12 +11,6 @@
 #include "auto.h"
 #include "failure.h"
 
-const struct pf_route pf_routes[PF_WAYS] = {
-    {{PENCILFFT_Z_PENCIL, PENCILFFT_Y_PENCIL, PENCILFFT_X_PENCIL}, {PENCILFFT_ROW, PENCILFFT_COLUMN}},
-    {{PENCILFFT_X_PENCIL, PENCILFFT_Y_PENCIL, PENCILFFT_Z_PENCIL}, {PENCILFFT_COLUMN, PENCILFFT_ROW}},
-};
-const int pf_line_axis[PF_STAGES] = {[PENCILFFT_Z_PENCIL] = 2, [PENCILFFT_Y_PENCIL] = 1, [PENCILFFT_X_PENCIL] = 0};
-
 static const pencilfft_direction directions[PF_WAYS] = {PENCILFFT_FORWARD, PENCILFFT_BACKWARD};
 
 /* Bytes between starts of buffers that FFTW and the caches both like. */
@@ -26,6 +20,9 @@ void pencilfft_desc_init(pencilfft_desc *desc)
 {
     *desc = (pencilfft_desc){
         .directions = PENCILFFT_FORWARD | PENCILFFT_BACKWARD,
+        .type = "c2c",
+        .precision = "double",
+        .layout = "natural",
         .exchange = "alltoallv",
         .rigor = "measure",
         .sync = "none",
@@ -42,28 +39,60 @@ static int set_names(pencilfft_plan plan, const pencilfft_desc *desc)
     if (!plan->directions || plan->directions & ~(PENCILFFT_FORWARD | PENCILFFT_BACKWARD))
         return pf_fail(PENCILFFT_BAD_CALL, "directions must be PENCILFFT_FORWARD, PENCILFFT_BACKWARD or both");
     if (!(plan->exchange = pf_table_find(&pf_exchanges, desc->exchange)) ||
+        !(plan->precision = pf_table_find(&pf_precisions, desc->precision)) ||
+        !(plan->geometry.layout = pf_table_find(&pf_layouts, desc->layout)) ||
         !(plan->rigor = pf_table_find(&pf_rigors, desc->rigor)) ||
         !(plan->sync = pf_table_find(&pf_syncs, desc->sync)))
         return PENCILFFT_UNKNOWN_NAME;
     return PENCILFFT_OK;
 }
 
+static void grow(int64_t *largest, int64_t elements)
+{
+    *largest = elements > *largest ? elements : *largest;
+}
+
+/* What a forward transform takes: Z pencils, of real numbers where it makes complex ones of them. */
+static pencilfft_box input_box(const struct pencilfft_plan_s *plan, int rank)
+{
+    struct pf_geometry g = plan->geometry;
+    g.n[2] = plan->transform.input_nz;
+    return pf_pencil_box(&g, PENCILFFT_Z_PENCIL, rank);
+}
+
+static void set_boxes(pencilfft_plan plan)
+{
+    int64_t per_element = (int64_t)(plan->element_bytes / plan->input_bytes);
+    plan->input = input_box(plan, plan->rank);
+    for (int pencil = 0; pencil < PF_PENCILS; pencil++) {
+        plan->mine[pencil] = pf_pencil_box(&plan->geometry, pencil, plan->rank);
+        grow(&plan->alloc_elements, pf_box_elements(&plan->mine[pencil]) * plan->fields);
+    }
+    plan->output = plan->mine[PENCILFFT_X_PENCIL];
+    grow(&plan->alloc_elements, (pf_box_elements(&plan->input) * plan->fields + per_element - 1) / per_element);
+}
+
 static int set_geometry(pencilfft_plan plan, const pencilfft_desc *desc)
 {
     struct pf_geometry *g = &plan->geometry;
-    *g = (struct pf_geometry){{desc->nx, desc->ny, desc->nz}, desc->R, desc->C};
+    *g = (struct pf_geometry){{desc->nx, desc->ny, desc->nz}, desc->R, desc->C, g->layout};
     int status = pf_geometry_check(g, plan->ranks);
+    if (!status)
+        status = pf_transform_make(desc, &plan->transform);
+    if (!status) {
+        g->n[2] = plan->transform.output_nz;
+        status = pf_geometry_check(g, plan->ranks);
+    }
     if (status)
         return status;
     if (desc->fields < 1)
         return pf_fail(PENCILFFT_BAD_SIZE, "fields is %d; a plan has at least 1", desc->fields);
-    plan->element_bytes = sizeof(fftw_complex);
+    plan->input_bytes = plan->precision->fftw->real_bytes * (plan->transform.real_input ? 1 : 2);
+    plan->element_bytes = plan->precision->fftw->real_bytes * (plan->transform.real_output ? 1 : 2);
     plan->fields = desc->fields;
-    for (int pencil = 0; pencil < PF_STAGES; pencil++) {
-        plan->mine[pencil] = pf_pencil_box(g, pencil, plan->rank);
-        int64_t elements = pf_box_elements(&plan->mine[pencil]) * plan->fields;
-        plan->alloc_elements = elements > plan->alloc_elements ? elements : plan->alloc_elements;
-    }
+    set_boxes(plan);
+    for (int way = 0; way < PF_WAYS; way++)
+        pf_route_links(plan, way);
     return PENCILFFT_OK;
 }
 
@@ -72,12 +101,23 @@ static int64_t row_number(const struct pf_table *table, const void *row)
     return ((const char *)row - (const char *)table->rows) / (ptrdiff_t)table->row_bytes;
 }
 
+/* Of any text, the same for the same; 53 bits of a hash. */
+static int64_t name_number(const char *name)
+{
+    uint64_t hash = 14695981039346656037u; /* FNV-1a */
+    for (; name && *name; name++)
+        hash = (hash ^ (unsigned char)*name) * 1099511628211u;
+    return (int64_t)(hash >> 11);
+}
+
 /* The largest of v and of -v tell whether v is the same everywhere. */
 static int same_everywhere(pencilfft_plan plan, const pencilfft_desc *desc)
 {
     int status = PENCILFFT_OK;
-    int64_t v[] = {desc->nx,         desc->ny,     desc->nz, desc->R, desc->C,
-                   desc->directions, desc->fields, row_number(&pf_exchanges, plan->exchange), row_number(&pf_syncs, plan->sync)};
+    int64_t v[] = {desc->nx, desc->ny, desc->nz, desc->R, desc->C, desc->directions, desc->fields,
+                   name_number(desc->type), name_number(desc->kinds), name_number(desc->skip),
+                   row_number(&pf_precisions, plan->precision), row_number(&pf_layouts, plan->geometry.layout),
+                   row_number(&pf_exchanges, plan->exchange), row_number(&pf_syncs, plan->sync)};
     enum { N = sizeof v / sizeof v[0] };
     int64_t both[2 * N], largest[2 * N];
     for (int i = 0; i < N; i++) {
@@ -117,14 +157,13 @@ int pf_member(const struct pencilfft_plan_s *plan, pencilfft_exchange e, int j)
 static int make_boxes(pencilfft_plan plan, const pencilfft_desc *desc)
 {
     (void)desc;
-    const struct pf_route *forward = &pf_routes[0];
     for (int e = 0; e < PF_EXCHANGES; e++)
         for (int after = 0; after < 2; after++) {
             pencilfft_box *boxes = calloc((size_t)plan->p[e], sizeof *boxes);
             if (!boxes)
                 return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the boxes of %d ranks", plan->p[e]);
             for (int j = 0; j < plan->p[e]; j++)
-                boxes[j] = pf_pencil_box(&plan->geometry, forward->pencil[e + after], pf_member(plan, e, j));
+                boxes[j] = pf_pencil_box(&plan->geometry, (pencilfft_pencil)(e + after), pf_member(plan, e, j));
             plan->boxes[e][after] = boxes;
         }
     return PENCILFFT_OK;
@@ -155,11 +194,6 @@ int pf_move_plan(pencilfft_plan plan, int way, int e, const struct pf_exchange *
     return status ? status : exchange->plan(&move->transpose, &move->sent.list, &move->received.list, &move->state);
 }
 
-static void grow(int64_t *largest, int64_t elements)
-{
-    *largest = elements > *largest ? elements : *largest;
-}
-
 static int choose_exchanges(pencilfft_plan plan, const pencilfft_desc *desc)
 {
     for (int e = 0; e < PF_EXCHANGES; e++)
@@ -181,13 +215,27 @@ static int make_exchanges(pencilfft_plan plan, const pencilfft_desc *desc)
     return status;
 }
 
+void pf_move_buffers(const struct pencilfft_plan_s *plan, int way, int e, void **from, void **to)
+{
+    const struct pf_route *route = &plan->route[way];
+    *from = plan->work[0];
+    *to = plan->work[1];
+    for (int i = 0; i < route->n - 1; i++)
+        if (route->link[i].exchange == e) {
+            *to = plan->work[route->link[i].to - PF_WORK0];
+            *from = plan->work[route->link[i].from == PF_OUT ? 1 : route->link[i].from - PF_WORK0];
+        }
+}
+
 int pf_move_connect(pencilfft_plan plan, int way, int e)
 {
     struct pf_move *move = &plan->moves[way][e];
     if (!move->state || !move->exchange->connect)
         return PENCILFFT_OK;
+    void *from, *to;
+    pf_move_buffers(plan, way, e, &from, &to);
     bool boxes = move->exchange->takes == PF_BOXES;
-    return move->exchange->connect(move->state, boxes ? NULL : plan->work[0], boxes ? NULL : plan->work[1]);
+    return move->exchange->connect(move->state, boxes ? NULL : from, boxes ? NULL : to);
 }
 
 static int connect_exchanges(pencilfft_plan plan, const pencilfft_desc *desc)
@@ -200,9 +248,9 @@ static int connect_exchanges(pencilfft_plan plan, const pencilfft_desc *desc)
     return status;
 }
 
-static int buffer_allocate(int64_t elements, struct pf_buffer *buffer)
+static int buffer_allocate(const struct pencilfft_plan_s *plan, struct pf_buffer *buffer)
 {
-    size_t bytes = (size_t)elements * sizeof(fftw_complex);
+    size_t bytes = (size_t)plan->alloc_elements * plan->element_bytes;
     buffer->raw = malloc(bytes + ALIGNMENT);
     if (!buffer->raw)
         return pf_fail(PENCILFFT_NO_MEMORY, "no memory for a buffer of %zu bytes", bytes);
@@ -210,43 +258,33 @@ static int buffer_allocate(int64_t elements, struct pf_buffer *buffer)
     return PENCILFFT_OK;
 }
 
+static bool uses(const struct pencilfft_plan_s *plan, enum pf_buffer_id buffer)
+{
+    for (int way = 0; way < PF_WAYS; way++)
+        for (int i = 0; i < plan->route[way].n - 1; i++)
+            if (plan->route[way].link[i].from == buffer)
+                return true;
+    return false;
+}
+
 static int make_work(pencilfft_plan plan, const pencilfft_desc *desc)
 {
     (void)desc;
-    int status = pencilfft_alloc(plan, &plan->work[0]);
-    return status ? status : pencilfft_alloc(plan, &plan->work[1]);
-}
-
-/* Stage by stage as execute.c runs them: first in -> out, then within out. */
-static int plan_way(pencilfft_plan plan, int way, void *in, void *out)
-{
-    int status = PENCILFFT_OK;
-    void *from[PF_STAGES] = {in, out, out};
-    for (int stage = 0; stage < PF_STAGES && !status; stage++) {
-        pencilfft_pencil pencil = pf_routes[way].pencil[stage];
-        struct pf_lines lines = {
-            .box = &plan->mine[pencil],
-            .axis = pf_line_axis[pencil],
-            .direction = directions[way],
-            .rigor = plan->rigor,
-            .in = from[stage],
-            .fields = plan->fields,
-            .out = out,
-        };
-        status = pf_lines_plan(&lines, &plan->lines[way][pencil]);
-    }
+    int status = PENCILFFT_OK, n = uses(plan, PF_WORK2) ? 3 : 2;
+    for (int i = 0; i < n && !status; i++)
+        status = pencilfft_alloc(plan, &plan->work[i]);
     return status;
 }
 
-static int make_lines(pencilfft_plan plan, const pencilfft_desc *desc)
+static int make_passes(pencilfft_plan plan, const pencilfft_desc *desc)
 {
     struct pf_buffer in = {0}, out = {0};
-    int status = buffer_allocate(plan->alloc_elements, &in);
+    int status = buffer_allocate(plan, &in);
     if (!status)
-        status = buffer_allocate(plan->alloc_elements, &out);
+        status = buffer_allocate(plan, &out);
     for (int way = 0; way < PF_WAYS && !status; way++)
         if (desc->directions & directions[way])
-            status = plan_way(plan, way, in.data, out.data);
+            status = pf_route_passes(plan, way, in.data, out.data);
     free(in.raw);
     free(out.raw);
     return status;
@@ -254,7 +292,7 @@ static int make_lines(pencilfft_plan plan, const pencilfft_desc *desc)
 
 static int (*const steps[])(pencilfft_plan plan, const pencilfft_desc *desc) = {
     set_names,        same_everywhere, set_geometry, split_groups,      make_boxes,
-    choose_exchanges, make_exchanges,  make_work,    connect_exchanges, make_lines,
+    choose_exchanges, make_exchanges,  make_work,    connect_exchanges, make_passes,
 };
 
 /* ---- plan and destroy --------------------------------------------------------------------------------------- */
@@ -312,9 +350,7 @@ static void release_local(pencilfft_plan plan)
     for (int way = 0; way < PF_WAYS; way++) {
         for (int e = 0; e < PF_EXCHANGES; e++)
             pf_move_release(&plan->moves[way][e]);
-        for (int stage = 0; stage < PF_STAGES; stage++)
-            if (plan->lines[way][stage])
-                fftw_destroy_plan(plan->lines[way][stage]);
+        pf_route_release(&plan->route[way]);
     }
     for (int e = 0; e < PF_EXCHANGES; e++)
         for (int after = 0; after < 2; after++)
@@ -348,17 +384,55 @@ done:
 
 int pencilfft_box_of(pencilfft_plan plan, pencilfft_pencil pencil, int rank, pencilfft_box *box)
 {
-    if (!plan || !box || pencil < PENCILFFT_Z_PENCIL || pencil > PENCILFFT_X_PENCIL)
+    if (!plan || !box || pencil < PENCILFFT_Z_PENCIL || pencil > PENCILFFT_OUTPUT)
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_box_of: null plan or box, or no such pencil");
     if (rank < 0 || rank >= plan->ranks)
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_box_of: rank %d; ranks are 0..%d", rank, plan->ranks - 1);
-    *box = pf_pencil_box(&plan->geometry, pencil, rank);
+    if (pencil == PENCILFFT_INPUT)
+        *box = input_box(plan, rank);
+    else
+        *box = pf_pencil_box(&plan->geometry, pencil == PENCILFFT_OUTPUT ? PENCILFFT_X_PENCIL : pencil, rank);
     return PENCILFFT_OK;
 }
 
 int pencilfft_box_mine(pencilfft_plan plan, pencilfft_pencil pencil, pencilfft_box *box)
 {
     return pencilfft_box_of(plan, pencil, plan ? plan->rank : 0, box);
+}
+
+int pencilfft_format_of(pencilfft_plan plan, pencilfft_pencil pencil, pencilfft_format *format)
+{
+    if (!plan || !format || pencil < PENCILFFT_Z_PENCIL || pencil > PENCILFFT_OUTPUT)
+        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_format_of: null plan or format, or no such pencil");
+    bool input = pencil == PENCILFFT_INPUT;
+    pencilfft_box box;
+    int status = pencilfft_box_mine(plan, pencil, &box);
+    *format = (pencilfft_format){
+        .element_bytes = input ? plan->input_bytes : plan->element_bytes,
+        .real_bytes = plan->precision->fftw->real_bytes,
+        .is_complex = !(input ? plan->transform.real_input : plan->transform.real_output),
+        .fields = plan->fields,
+        .field_stride = status ? 0 : pf_box_elements(&box),
+        .n = {plan->geometry.n[0], plan->geometry.n[1],
+              input ? plan->transform.input_nz : plan->transform.output_nz},
+    };
+    return status;
+}
+
+int pencilfft_scale(pencilfft_plan plan, double *scale)
+{
+    if (!plan || !scale)
+        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_scale: null plan or result");
+    *scale = plan->transform.scale;
+    return PENCILFFT_OK;
+}
+
+int pencilfft_alloc_bytes(pencilfft_plan plan, int64_t *bytes)
+{
+    if (!plan || !bytes)
+        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_alloc_bytes: null plan or result");
+    *bytes = plan->alloc_elements * (int64_t)plan->element_bytes;
+    return PENCILFFT_OK;
 }
 
 int pencilfft_alloc_elements(pencilfft_plan plan, int64_t *elements)
@@ -376,7 +450,7 @@ int pencilfft_alloc(pencilfft_plan plan, void **data)
     struct pf_buffer *buffer = calloc(1, sizeof *buffer);
     if (!buffer)
         return pf_fail(PENCILFFT_NO_MEMORY, "no memory for a buffer");
-    int status = buffer_allocate(plan->alloc_elements, buffer);
+    int status = buffer_allocate(plan, buffer);
     if (status) {
         free(buffer);
         return status;
@@ -398,6 +472,21 @@ int pencilfft_phase_seconds(pencilfft_plan plan, double seconds[PENCILFFT_N_PHAS
 const char *pencilfft_exchange_name(int i)
 {
     return pf_table_name(&pf_exchanges, i);
+}
+
+const char *pencilfft_type_name(int i)
+{
+    return pf_table_name(&pf_types, i);
+}
+
+const char *pencilfft_precision_name(int i)
+{
+    return pf_table_name(&pf_precisions, i);
+}
+
+const char *pencilfft_layout_name(int i)
+{
+    return pf_table_name(&pf_layouts, i);
 }
 
 const char *pencilfft_rigor_name(int i)

@@ -1,13 +1,12 @@
 #ifndef PF_PLAN_H
 #define PF_PLAN_H
 
-#include <fftw3.h>
-
 #include "exchange.h"
 #include "line_fft.h"
 #include "messages.h"
 #include "pencils.h"
 #include "phases.h"
+#include "route.h"
 #include "sync.h"
 
 /* malloc and not fftw_malloc, so that a simulator that folds large mallocs sees these; hence aligned by hand. */
@@ -17,7 +16,7 @@ struct pf_buffer {
 };
 
 enum { PF_WAYS = 2 }; /* forward, backward */
-enum { PF_STAGES = 3, PF_EXCHANGES = 2 };
+enum { PF_PENCILS = 3, PF_EXCHANGES = 2, PF_WORKS = 3 };
 
 /* One exchange, one way: what moves, by which messages, and the algorithm's own state. */
 struct pf_move {
@@ -28,9 +27,11 @@ struct pf_move {
 };
 
 struct pencilfft_plan_s {
-    struct pf_geometry geometry;
+    struct pf_geometry geometry; /* of what is exchanged, which is what forward gives */
+    struct pf_transform transform;
     int rank, ranks, directions;
     const struct pf_exchange *exchange, *chosen[PF_EXCHANGES]; /* asked for; taken for row and column */
+    const struct pf_precision *precision;
     const struct pf_rigor *rigor;
     const struct pf_sync *sync;
 
@@ -38,14 +39,15 @@ struct pencilfft_plan_s {
     int p[PF_EXCHANGES], me[PF_EXCHANGES];          /* size of row and column, place in them */
     pencilfft_box *boxes[PF_EXCHANGES][2];          /* of the members, before and after a forward exchange */
     struct pf_move moves[PF_WAYS][PF_EXCHANGES];
-    size_t element_bytes;
+    size_t input_bytes, element_bytes; /* of an element that forward takes, and of those after its z transform */
     int fields;
-    fftw_plan lines[PF_WAYS][PF_STAGES];            /* by way and pencil */
+    struct pf_route route[PF_WAYS];
 
-    pencilfft_box mine[PF_STAGES];                  /* by pencil */
+    pencilfft_box mine[PF_PENCILS];                 /* by pencil */
+    pencilfft_box input, output;                    /* of a forward transform */
     int64_t alloc_elements;
     struct pf_buffer *buffers;                      /* all that was handed out, work among them */
-    void *work[2];                                  /* messages to send, messages received */
+    void *work[PF_WORKS];                           /* messages to send, messages received; see route.c */
     struct pf_clock clock;
     double *auto_seconds[PF_EXCHANGES];             /* by number of the exchange; NULL without "auto" */
 };
@@ -64,12 +66,13 @@ static inline int pf_way(pencilfft_direction direction)
     return direction == PENCILFFT_BACKWARD;
 }
 
-/* The order of things in each direction; plan.c and execute.c both follow it. */
-struct pf_route {
-    pencilfft_pencil pencil[PF_STAGES];
-    pencilfft_exchange exchange[PF_EXCHANGES];
+/* Phases of an exchange, and the exchange itself with what it may interleave. */
+struct pf_exchange_phases {
+    pencilfft_phase pack, exchange, unpack;
 };
-extern const struct pf_route pf_routes[PF_WAYS];
-extern const int pf_line_axis[PF_STAGES]; /* transformed axis, by pencil */
+extern const struct pf_exchange_phases pf_exchange_phases[PF_EXCHANGES];
+int pf_move_run(pencilfft_plan plan, int way, int e, const struct pf_run *run, void *from, void *to);
+/* The buffers whose messages an exchange alone moves: those it was connected with. */
+void pf_move_buffers(const struct pencilfft_plan_s *plan, int way, int e, void **from, void **to);
 
 #endif

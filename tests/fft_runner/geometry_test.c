@@ -37,7 +37,8 @@ static void a_product_beyond_the_limit_is_minus_one(void)
 }
 
 /* 5x4x7 on a 2x3 grid: x is split 2 2 1 over C = 3; y 2 2 and z 4 3 over R = 2; y 2 1 1 over C = 3. */
-static const struct pf_geometry uneven = {{5, 4, 7}, 2, 3};
+static const struct pf_layout stride1 = {"stride1", {{0, 1, 2}, {0, 2, 1}, {2, 1, 0}}};
+static const struct pf_geometry uneven = {{5, 4, 7}, 2, 3, &stride1};
 
 struct box_case {
     pencilfft_pencil pencil;
@@ -65,6 +66,15 @@ static void boxes_are_as_on_paper(void)
             CHECK_INT(box.stride[axis], boxes[i].box.stride[axis]);
         }
     }
+}
+
+static void natural_order_keeps_z_nearest(void)
+{
+    const struct pf_geometry natural = {{5, 4, 7}, 2, 3, NULL};
+    pencilfft_box box = pf_pencil_box(&natural, PENCILFFT_X_PENCIL, 0);
+    const int64_t stride[3] = {8, 4, 1};
+    for (int axis = 0; axis < 3; axis++)
+        CHECK_INT(box.stride[axis], stride[axis]);
 }
 
 static void boxes_of_all_ranks_hold_every_element_once(void)
@@ -100,16 +110,16 @@ struct refusal {
 };
 
 static const struct refusal refusals[] = {
-    {{{8, 8, 8}, 2, 4}, 8, PENCILFFT_OK, ""},
-    {{{8, 8, 2}, 2, 4}, 8, PENCILFFT_OK, ""},
-    {{{0, 8, 8}, 2, 4}, 8, PENCILFFT_BAD_SIZE, "every extent must be at least 1"},
-    {{{1 << 20, 1 << 20, 1 << 20}, 2, 4}, 8, PENCILFFT_BAD_SIZE, "more than 2^53"},
-    {{{8, 8, 8}, 2, 3}, 8, PENCILFFT_BAD_GRID, "choose RxC with R*C = 8"},
-    {{{8, 8, 8}, 0, 3}, 8, PENCILFFT_BAD_GRID, "at least 1"},
-    {{{3, 8, 8}, 2, 4}, 8, PENCILFFT_BAD_GRID, "nx is 3; choose a grid with C <= 3"},
-    {{{8, 3, 8}, 2, 4}, 8, PENCILFFT_BAD_GRID, "ny is 3; choose a grid with C <= 3"},
-    {{{8, 3, 8}, 4, 2}, 8, PENCILFFT_BAD_GRID, "ny is 3; choose a grid with R <= 3"},
-    {{{8, 8, 1}, 2, 4}, 8, PENCILFFT_BAD_GRID, "nz is 1; choose a grid with R <= 1"},
+    {{{8, 8, 8}, 2, 4, NULL}, 8, PENCILFFT_OK, ""},
+    {{{8, 8, 2}, 2, 4, NULL}, 8, PENCILFFT_OK, ""},
+    {{{0, 8, 8}, 2, 4, NULL}, 8, PENCILFFT_BAD_SIZE, "every extent must be at least 1"},
+    {{{1 << 20, 1 << 20, 1 << 20}, 2, 4, NULL}, 8, PENCILFFT_BAD_SIZE, "more than 2^53"},
+    {{{8, 8, 8}, 2, 3, NULL}, 8, PENCILFFT_BAD_GRID, "choose RxC with R*C = 8"},
+    {{{8, 8, 8}, 0, 3, NULL}, 8, PENCILFFT_BAD_GRID, "at least 1"},
+    {{{3, 8, 8}, 2, 4, NULL}, 8, PENCILFFT_BAD_GRID, "nx is 3; choose a grid with C <= 3"},
+    {{{8, 3, 8}, 2, 4, NULL}, 8, PENCILFFT_BAD_GRID, "ny is 3; choose a grid with C <= 3"},
+    {{{8, 3, 8}, 4, 2, NULL}, 8, PENCILFFT_BAD_GRID, "ny is 3; choose a grid with R <= 3"},
+    {{{8, 8, 1}, 2, 4, NULL}, 8, PENCILFFT_BAD_GRID, "nz is 1; choose a grid with R <= 1"},
 };
 
 static void grids_that_do_not_fit_are_refused(void)
@@ -126,6 +136,7 @@ int main(void)
     blocks_follow_each_other_and_differ_by_at_most_one();
     a_product_beyond_the_limit_is_minus_one();
     boxes_are_as_on_paper();
+    natural_order_keeps_z_nearest();
     boxes_of_all_ranks_hold_every_element_once();
     what_passes_between_two_ranks_is_the_common_part();
     grids_that_do_not_fit_are_refused();
