@@ -17,7 +17,8 @@ from time import monotonic
 import numpy as np
 
 from pencilmap.mapper import routed_swaps
-from pencilmap.mapper.starts import launchers, slots_of, starts
+from pencilmap.mapper.starts import grouped, launchers
+from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
 
 EVALUATIONS = 50_000
@@ -131,11 +132,15 @@ def search(site, grid, seed=1, budget=Budget(), report=None):
 
 
 class _Run:
-    """One search under way: the state of the loop, and how much of the budget is used."""
+    """One search under way: the state of the loop, and how much of the budget is used.
+
+    Rows and columns count alike, so the loop works on the grid whose rows are the shorter: CxR and RxC find the same.
+    """
 
     def __init__(self, site, grid, seed, budget, report):
         self.site, self.grid, self.seed, self.budget, self.report = site, grid, seed, budget, report
-        self.state = _state(site, grid, seed)
+        self.short = ProcessGrid(min(grid.R, grid.C), max(grid.R, grid.C))
+        self.state = _state(site, self.short, seed)
         self.began = monotonic()
         self.used = 0
         self.launcher_cost = None
@@ -151,13 +156,19 @@ class _Run:
 
     def _starts(self):
         """The launchers' orders always, the others while the budget lasts; one where all placements load the links alike."""
-        for name, slot in starts(self.site, self.grid):
+        for name, slot in self._both_ways():
             if self.used >= self.budget.evaluations and not name.startswith("default"):
                 return
             yield name, slot
             if min(self.grid.R, self.grid.C) == 1 and self.grid.n_tasks == self.site.n_slots:  # one group takes every slot
                 self.budget = Budget(self.used)
                 return
+
+    def _both_ways(self):
+        """Launchers of the grid as it is; groups of neighbours for the grid with short rows."""
+        for name, slot in launchers(self.site, self.grid):
+            yield name, _turned(slot, self.grid, self.short)
+        yield from grouped(self.site, self.short)
 
     def _try_starts(self):
         """Evaluate all starts; the best of each kind, as many as are annealed."""
@@ -215,11 +226,16 @@ class _Run:
 
     def found(self, cut):
         nodes, T = self.site.allocation.nodes, self.site.tasks_per_node
-        place = self.state.best_slot
+        place = _turned(self.state.best_slot, self.short, self.grid)
         name = f"search:seed={self.seed},evaluations={self.used}" + (f",cut={cut}" if cut else "")
         mapping = Mapping(self.site.torus, self.grid, T, nodes[place // T], place % T, name)
         return Found(mapping, float(self.state.best[0]), self.start, self.start_cost, self.launcher_cost, self.used,
                      monotonic() - self.began, cut)
+
+
+def _turned(slot, grid, to):
+    """Slots of the ranks of a grid, in the order of the ranks of `to`: the same grid, or rows and columns exchanged."""
+    return slot if grid == to else slot.reshape(grid.C, grid.R).T.ravel()
 
 
 def _state(site, grid, seed):

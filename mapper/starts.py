@@ -30,7 +30,13 @@ def starts(site, grid):
     (str, int array of shape (P,))
         A name, and for each rank its slot: number of its node in `site.allocation.nodes` times tasks_per_node plus slot.
     """
-    for make in (launchers, products, inner_products, bisections, boxes):
+    yield from launchers(site, grid)
+    yield from grouped(site, grid)
+
+
+def grouped(site, grid):
+    """The starts that keep neighbours together; rows and columns are treated alike."""
+    for make in (products, inner_products, bisections, boxes):
         yield from make(site, grid)
 
 
@@ -59,15 +65,28 @@ def slots_of(site, node, slot):
 
 
 def products(site, grid):
-    """The best product placements of the whole torus with rows of R, or columns of C; unusable slots are skipped."""
+    """The best product placements of the whole torus with rows of R, or columns of C; unusable slots are skipped.
+
+    Where the torus has no such product, those with the next shorter and the next longer groups.
+    """
     n_slots = site.torus.n_nodes * site.tasks_per_node
     for owner, length in (("rows", grid.R), ("columns", grid.C)):
-        if n_slots % length == 0:
-            product = best_product(site.torus, ProcessGrid(length, n_slots // length), site.tasks_per_node)
-            mapping = product.mapping()
+        for size in _nearest_divisors(n_slots, length):
+            mapping = best_product(site.torus, ProcessGrid(size, n_slots // size), site.tasks_per_node).mapping()
             kept = site.allocation.is_usable()[mapping.node_of_rank]
             order = slots_of(site, mapping.node_of_rank[kept], mapping.slot_of_rank[kept])
             yield f"product {owner}", _dealt(order[:grid.n_tasks], grid, owner)
+
+
+def _nearest_divisors(n, length):
+    """
+    >>> _nearest_divisors(216, 12), _nearest_divisors(216, 10), _nearest_divisors(8, 9)
+    ([12], [9, 12], [8])
+    """
+    every = divisors(n)
+    if length in every:
+        return [length]
+    return [k for k in every if k < length][-1:] + [k for k in every if k > length][:1]
 
 
 def inner_products(site, grid):

@@ -89,6 +89,16 @@ def test_the_same_seed_gives_the_same_placement_and_another_another():
     assert (first.node_of_rank != other.node_of_rank).any()
 
 
+def test_rows_and_columns_may_be_exchanged():
+    site, grid = SITES[0]
+    turned = ProcessGrid(grid.C, grid.R)
+    one, other = search(site, grid, budget=SHORT), search(site, turned, budget=SHORT)
+    best = [min(float(predict(default(order, site, g)).cost) for order in ("", "tn", *all_orders(site.torus)))
+            for g in (grid, turned)]
+    assert one.cost <= best[0] and other.cost <= best[1]
+    assert predict(other.mapping).cost == pytest.approx(other.cost)
+
+
 def test_the_launchers_are_tried_whatever_the_budget():
     site, grid = SITES[0]
     least = min(predict(default(order, site, grid)).cost for order in ("", "tn", *all_orders(site.torus)))
@@ -120,7 +130,7 @@ def test_an_interrupt_before_there_is_anything_is_not_swallowed(monkeypatch):
         raise KeyboardInterrupt
         yield
 
-    monkeypatch.setattr(local_search, "starts", interrupted)
+    monkeypatch.setattr(local_search, "launchers", interrupted)
     with pytest.raises(KeyboardInterrupt):
         search(*SITES[0], budget=SHORT)
 
