@@ -42,7 +42,7 @@ static const struct form *form_of(const struct pencilfft_plan_s *plan)
 
 static bool tied_to_buffers(const struct pencilfft_plan_s *plan)
 {
-    return plan->exchange->connect != NULL;
+    return plan->exchange->connect != NULL || plan->exchange->plan == NULL; /* "auto" may take such a one */
 }
 
 void pf_route_links(pencilfft_plan plan, int way)
