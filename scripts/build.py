@@ -47,6 +47,11 @@ class Build:
         return self.directory / "bin" / "fft_runner_smpi"
 
     @property
+    def mpi_runner(self):
+        """The runner as a program for mpirun."""
+        return self.directory / "bin" / "fft_runner"
+
+    @property
     def platform(self):
         """The simulated torus, a platform for smpirun."""
         return self.directory / "lib" / "libtorus_platform.so"
@@ -106,7 +111,7 @@ def ensure_built(progress=None):
     except OSError as error:
         raise BuildError(f"{build.directory} cannot be used: {error.strerror}; name another directory in "
                          f"{BUILD_VARIABLE}") from error
-    for product in (build.runner, build.platform):
+    for product in (build.runner, build.mpi_runner, build.platform):
         if not product.is_file():
             raise BuildError(f"the build ended without {product}; was it configured without SimGrid? Delete "
                              f"{build.directory} and try again")

@@ -6,9 +6,10 @@ import click
 
 from pencilmap.model.errors import PencilmapError
 from pencilmap.scripts.commands import (calibrate, check, compare, convert, demo, discover, draw, machines, map, predict,
-                                        shapes, simulate)
+                                        report, shapes, simulate, validate)
 
-COMMANDS = (machines, discover, predict, shapes, map, check, convert, simulate, compare, calibrate, draw, demo)
+COMMANDS = (machines, discover, predict, shapes, map, check, convert, simulate, validate, compare, calibrate, draw, report,
+            demo)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})

@@ -29,6 +29,7 @@ TIES = ("parity", "plus")
 DIRECTIONS = ("forward", "backward")
 BYTES_PER_ELEMENT = 16  # complex double
 ENVELOPE_BYTES = 16  # what SMPI adds to each message
+FOLDED_BLOCK = 1 << 20
 TIMEOUT_S = 600
 POLL_S = 0.1
 
@@ -305,7 +306,10 @@ def _command(simulation, build, work):
     settings = [*SETTINGS, f"--cfg=smpi/alltoallv:{simulation.algorithm}"]
     if simulation.timing_only:
         # the buffers of the transform are folded, the smaller tables, which differ from rank to rank, are not
-        settings.append(f"--cfg=smpi/auto-shared-malloc-thresh:{simulation.bytes_per_rank}")
+        # in blocks as large as the buffers: each block is a mapping, and Linux allows a process 65530 of them
+        block = -(-simulation.bytes_per_rank // FOLDED_BLOCK) * FOLDED_BLOCK
+        settings += [f"--cfg=smpi/auto-shared-malloc-thresh:{simulation.bytes_per_rank}",
+                     f"--cfg=smpi/shared-malloc-blocksize:{block}"]
     return ["smpirun", "-quiet", "-np", str(simulation.grid.n_tasks), "-platform", str(build.platform), "-hostfile", "hosts.txt",
             *settings, str(build.runner), *_runner_options(simulation)]
 

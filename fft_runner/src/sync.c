@@ -12,8 +12,9 @@
 #include "failure.h"
 #include "pencilfft.h"
 
-/* How far ahead the agreed date lies: more than an all-reduce takes, or the last rank comes late. */
-static const double lead_s = 1e-3;
+/* How far ahead the agreed date lies, at least, and in all-reduces: it has to be more than one takes, or the last rank comes
+ * late and its word of the date waits behind the data of those who were in time. */
+static const double lead_s = 1e-3, lead_allreduces = 4;
 
 static int wait_none(MPI_Comm comm)
 {
@@ -41,10 +42,13 @@ static void sleep_until(double date)
     nanosleep(&pause, NULL); /* a signal that cuts it short costs skew only */
 }
 
+/* The first all-reduce starts when the last rank comes, and so tells every rank how long one takes. */
 static int wait_clock(MPI_Comm comm)
 {
     int status = PENCILFFT_OK;
-    double date = MPI_Wtime() + lead_s, agreed;
+    double came = MPI_Wtime(), last_came, agreed;
+    PF_MPI(MPI_Allreduce(&came, &last_came, 1, MPI_DOUBLE, MPI_MAX, comm));
+    double now = MPI_Wtime(), date = now + fmax(lead_s, lead_allreduces * (now - last_came));
     PF_MPI(MPI_Allreduce(&date, &agreed, 1, MPI_DOUBLE, MPI_MAX, comm));
     sleep_until(agreed);
 done:

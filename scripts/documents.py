@@ -1,0 +1,62 @@
+"""Tables in Markdown, and the places in a document that a command fills."""
+
+import re
+from pathlib import Path
+
+from pencilmap.mapper.files import write_whole
+from pencilmap.model.errors import PencilmapError
+
+END = "<!-- end -->"
+
+
+class DocumentError(PencilmapError):
+    """A document without the place that a command is to fill."""
+
+
+def markdown_table(columns, rows):
+    """A table; columns that are numbers start with ``>`` and are set right.
+
+    >>> print(markdown_table(["name", ">n"], [["a|b", 2]]))
+    | name | n |
+    | --- | ---: |
+    | a\\|b | 2 |
+    """
+    lines = [[c.lstrip(">") for c in columns], ["---:" if c.startswith(">") else "---" for c in columns], *rows]
+    return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def marker(name):
+    """What a place that is filled starts with, on a line of its own; it ends with `END`."""
+    return f"<!-- {name} -->"
+
+
+def filled(text, name, content):
+    """A document with `content` between the marker of that name and the next `END`.
+
+    Raises
+    ------
+    DocumentError
+        When there is no such place.
+
+    Examples
+    --------
+    >>> filled("<!-- sum -->\\nold\\n<!-- end -->\\n", "sum", "new")
+    '<!-- sum -->\\nnew\\n<!-- end -->\\n'
+    """
+    place = re.compile(rf"^{re.escape(marker(name))}$.*?^{re.escape(END)}$", re.S | re.M)
+    if not place.search(text):
+        raise DocumentError(f"there is no line {marker(name)!r} followed by a line {END!r}; write both where it shall stand")
+    return place.sub(lambda match: f"{marker(name)}\n{content}\n{END}", text, count=1)
+
+
+def fill(path, name, content):
+    """Write `content` into the place of that name in a file."""
+    try:
+        text = Path(path).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DocumentError(f"{path} cannot be read: {error}") from error
+    try:
+        content = filled(text, name, content)
+    except DocumentError as error:
+        raise DocumentError(f"{path}: {error}") from None
+    write_whole(path, content, DocumentError)

@@ -1,0 +1,169 @@
+"""Placements beside each other on one emulated network: the job, its link counters and its times against the model."""
+
+from dataclasses import dataclass
+from math import ceil, lcm
+
+from pencilmap.mapper.compare import compare_records
+from pencilmap.mapper.formats.hostfile import hosts
+from pencilmap.mapper.placements import as_mapping, place
+from pencilmap.model.allocation import Site
+from pencilmap.model.exchange import exchanges
+from pencilmap.model.routing import routing
+from pencilmap.model.torus import format_torus
+from pencilmap.model.transform import Transform
+from pencilmap.scripts.build import ensure_built
+from pencilmap.scripts.namespaces.box import check_available, run_boxed
+from pencilmap.scripts.namespaces.network import check_links
+
+VERIFIED_BYTES = 4096  # of a task: what has to be moved to verify goes over the same slow links
+EXCHANGE_S = 0.16     # a link should be busy for so long; shorter, and what the shaper lets through unpaid is felt
+LINK_TOLERANCE = 0.1
+IDLE_SHARE = 0.02     # of what the busiest link carries: the messages by which ranks agree on a start
+WARMUP = 1
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What is run.
+
+    Parameters
+    ----------
+    network : EmulatedNetwork
+    grid : ProcessGrid
+    placements : tuple of str
+    transform : Transform, optional
+        By default the smallest cube of even blocks that keeps a link busy for a while.
+    reps : int
+        Timed repetitions of each placement; one more precedes them.
+    verify : bool
+        Whether a small transform is verified first.
+    """
+
+    network: object
+    grid: object
+    placements: tuple
+    transform: Transform = None
+    reps: int = 3
+    verify: bool = True
+
+    def __post_init__(self):
+        if self.transform is None:
+            object.__setattr__(self, "transform", self.cube(EXCHANGE_S * self.network.rate_bits_per_s / 8))
+        self.transform.check_grid(self.grid)
+
+    def mapping(self, placement):
+        return as_mapping(place(placement, Site(self.network.torus, 1), self.grid), placement)
+
+    def cube(self, bytes_per_task):
+        """The smallest cube of even blocks that gives every task at least so many bytes."""
+        step = lcm(self.grid.R, self.grid.C)
+        n = (bytes_per_task * self.grid.n_tasks / Transform(1, 1, 1).total_bytes) ** (1 / 3)
+        return Transform(*[step * max(1, ceil(n / step - 1e-9))] * 3)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one placement did.
+
+    Parameters
+    ----------
+    placement : str
+    links : list of LinkCheck
+    comparisons : list of Comparison
+        Of rows and columns.
+    backlog_drops : int
+        Packets that the kernel lost between devices, of all that ran on this machine meanwhile.
+    record : dict
+    """
+
+    placement: str
+    links: list
+    comparisons: list
+    backlog_drops: int
+    record: dict
+
+    @property
+    def ratios(self):
+        """Carried over predicted, of the links that should carry something."""
+        return [link.ratio for link in self.links if link.predicted_bytes]
+
+    @property
+    def stray_share(self):
+        """The most that an idle link carried, as a share of the busiest link's prediction; 0 when none is idle."""
+        most = max(float(link.predicted_bytes) for link in self.links)
+        return max((link.carried_bytes for link in self.links if not link.predicted_bytes), default=0.0) / most
+
+    @property
+    def holds(self):
+        """Whether every link carried what was predicted, and nothing else did."""
+        return (all(abs(ratio - 1) <= LINK_TOLERANCE for ratio in self.ratios) and self.stray_share <= IDLE_SHARE)
+
+    def as_dict(self):
+        """For JSON."""
+        return {"placement": self.placement, "holds": self.holds, "links": [link.as_dict() for link in self.links],
+                "exchanges": [c.as_dict() for c in self.comparisons], "backlog_drops": self.backlog_drops}
+
+
+def run(experiment, timeout_s, progress=None):
+    """Build the network in a box, run every placement on it, and compare.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    timeout_s : float
+        For each run; the box as a whole may take as long as all of them.
+    progress : callable, optional
+
+    Returns
+    -------
+    list of Result
+        In the order of the placements.
+
+    Raises
+    ------
+    UnavailableError
+        When this machine cannot make such networks.
+    EmulationError
+        When a run fails.
+    """
+    check_available()
+    program = ensure_built(progress).mpi_runner
+    runs = [_timed(experiment, program, text) for text in experiment.placements]
+    checks = [_verified(experiment, program)] if experiment.verify else []
+    network = experiment.network
+    job = {"torus": format_torus(network.torus), "rate_bits_per_s": network.rate_bits_per_s, "mtu": network.mtu,
+           "tie": network.tie, "runs": [*checks, *runs], "timeout_s": timeout_s}
+    found = run_boxed(job, timeout_s * (len(job["runs"]) + 1), progress)[len(checks):]
+    return [_result(experiment, text, done) for text, done in zip(experiment.placements, found)]
+
+
+def _timed(experiment, program, placement):
+    options = _options(experiment, experiment.transform) + ["--reps", str(experiment.reps), "--warmup", str(WARMUP)]
+    labels = {"placement": placement, "network": "namespaces",
+              "link_bandwidth": f"{experiment.network.payload_bytes_per_s:.17g}byte/s"}
+    for key, value in labels.items():
+        options += ["--label", f"{key}={value}"]
+    name = f"{experiment.transform} on {experiment.network.torus}, {experiment.grid}, {placement}"
+    return {"name": name, "program": [str(program), *options], "hosts": hosts(experiment.mapping(placement))}
+
+
+def _verified(experiment, program):
+    small = experiment.cube(VERIFIED_BYTES)
+    options = _options(experiment, small) + ["--reps", "1", "--warmup", "0", "--verify"]
+    mapping = experiment.mapping(experiment.placements[0])
+    return {"name": f"{small}, verified", "program": [str(program), *options], "hosts": hosts(mapping)}
+
+
+def _options(experiment, transform):
+    values = {"--size": (transform.nx, transform.ny, transform.nz), "--grid": (experiment.grid,), "--rigor": ("estimate",),
+              "--sync": ("clock",), "--machine-torus": (experiment.network.torus,), "--tasks-per-node": (1,)}
+    return [str(word) for option, words in values.items() for word in (option, *words)]
+
+
+def _result(experiment, placement, done):
+    network, mapping = experiment.network, experiment.mapping(placement)
+    rule = routing(network.routing, network.torus)
+    loads = [rule.loads(network.torus, exchange, mapping.node_of_rank)
+             for exchange in exchanges(experiment.grid, experiment.transform)]
+    links = check_links(network, done["wire_bytes"], loads, experiment.reps + WARMUP)
+    return Result(placement, links, compare_records([done["record"]], placement), done["backlog_drops"], done["record"])

@@ -1,0 +1,209 @@
+"""The network as values: names, addresses, routes, what its links can carry and should have carried."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from pencilmap.mapper.hosts import Hosts
+from pencilmap.model.errors import PencilmapError
+from pencilmap.model.torus import Torus
+
+MOST_NODES = 256
+HEADQUARTERS = "hq"  # where mpirun runs; every node has an unshaped link to it, as Blue Gene has a service network
+TIES = ("parity", "plus")
+IP_AND_TCP = 52   # headers in a packet: 20 of IP, 20 of TCP, 12 of the time stamps that Linux puts into each
+ETHERNET = 14
+ACKNOWLEDGEMENT = (ETHERNET + IP_AND_TCP) / 2  # one packet without data for every two with
+
+
+class EmulationError(PencilmapError):
+    """A network that cannot be made of namespaces, or a run on one that failed."""
+
+
+@dataclass(frozen=True)
+class EmulatedNetwork:
+    """A torus or mesh to be made of network namespaces.
+
+    Parameters
+    ----------
+    torus : Torus
+        Its bandwidth is not used.
+    rate_bits_per_s : int
+        What a link is shaped to, headers included.
+    mtu : int
+        Bytes of the largest IP packet.
+    tie : {"parity", "plus"}
+        The direction of a message that goes half way round: + from even and - from odd coordinates, or always +.
+
+    Raises
+    ------
+    EmulationError
+
+    Examples
+    --------
+    >>> network = EmulatedNetwork(Torus((4, 4), (False, False)), 10_000_000)
+    >>> round(network.payload_bytes_per_s * 8 / 1e6, 3)     # Mbit/s that MPI can use
+    9.36
+    """
+
+    torus: Torus
+    rate_bits_per_s: int
+    mtu: int = 1500
+    tie: str = "parity"
+
+    def __post_init__(self):
+        if not isinstance(self.torus, Torus):
+            raise EmulationError("only a torus or mesh can be made of namespaces, not another network")
+        if not 2 <= self.torus.n_nodes <= MOST_NODES:
+            raise EmulationError(f"torus {self.torus} has {self.torus.n_nodes} nodes; 2 to {MOST_NODES} namespaces can be made")
+        if set(self.torus.cables) != {1}:
+            raise EmulationError(f"torus {self.torus} has several cables between neighbours; static routes use one")
+        if not 64_000 <= self.rate_bits_per_s <= 10**10:
+            raise EmulationError(f"rate {self.rate_bits_per_s} bit/s must be 64 kbit/s to 10 Gbit/s")
+        if not 576 <= self.mtu <= 65535:
+            raise EmulationError(f"mtu {self.mtu} must be 576 to 65535 bytes")
+        if self.tie not in TIES:
+            raise EmulationError(f"tie {self.tie!r} is unknown; known are {', '.join(TIES)}")
+
+    @property
+    def routing(self):
+        """Name of the model's rule for the same routes."""
+        return f"dimension-order:{self.tie}"
+
+    @property
+    def nodes(self):
+        """Names of the namespaces, by node number; they carry the coordinates."""
+        return Hosts(self.torus).names(range(self.torus.n_nodes))
+
+    @property
+    def payload_share(self):
+        """Bytes of messages in a byte of a link: what headers and acknowledgements leave."""
+        return (self.mtu - IP_AND_TCP) / (self.mtu + ETHERNET + ACKNOWLEDGEMENT)
+
+    @property
+    def payload_bytes_per_s(self):
+        """What MPI can send over one link."""
+        return self.rate_bits_per_s / 8 * self.payload_share
+
+    @property
+    def burst_bytes(self):
+        """Ten milliseconds of the link: less loses tokens when the kernel comes late, more is free data."""
+        return max(2 * (self.mtu + 50), self.rate_bits_per_s // 800)
+
+    def neighbour(self, node, i, way):
+        """Node number next to `node` in dimension `i`, `way` +1 or -1; None where the line ends."""
+        coordinate, n = self._coordinate(node, i), self.torus.shape[i]
+        there = coordinate + way
+        if not 0 <= there < n:
+            if not self.torus.is_ring(i):
+                return None
+            there %= n
+        return int(node + (there - coordinate) * self.torus.strides[i])
+
+    def ports(self, node):
+        """(dimension, way, neighbour) of every link that leaves a node."""
+        found = ((i, way, self.neighbour(node, i, way)) for i in range(self.torus.n_dimensions) for way in (1, -1))
+        return [port for port in found if port[2] is not None]
+
+    def cables(self):
+        """(node, dimension, neighbour upwards) of every cable."""
+        return [(node, i, there) for node in range(self.torus.n_nodes) for i, way, there in self.ports(node) if way == 1]
+
+    def next_hop(self, node, target):
+        """(dimension, way, neighbour) by which a message for `target` leaves `node`; None at its target."""
+        for i in range(self.torus.n_dimensions):
+            here, there = self._coordinate(node, i), self._coordinate(target, i)
+            if here != there:
+                way = self._way(i, here, there)
+                return i, way, self.neighbour(node, i, way)
+        return None
+
+    def _way(self, i, here, there):
+        if not self.torus.is_ring(i):
+            return 1 if there > here else -1
+        n = self.torus.shape[i]
+        upwards = 2 * ((there - here) % n)
+        if upwards == n:
+            return 1 if self.tie == "plus" or here % 2 == 0 else -1
+        return 1 if upwards < n else -1
+
+    def _coordinate(self, node, i):
+        return node // self.torus.strides[i] % self.torus.shape[i]
+
+    def device(self, i, way):
+        """Name of a node's end of a cable, e.g. ``xp`` and ``xm``."""
+        return self.torus.axes[i] + ("p" if way > 0 else "m")
+
+    def link_index(self, i, way, node):
+        """Where the link stands in an array of loads, see `Torus.link_shape`."""
+        return i, 0 if way > 0 else 1, node
+
+
+def address(node):
+    """IP address of a node on the torus."""
+    return _address(77, node + 1)
+
+
+def service_address(node):
+    """IP address of a node on the service network; -1 is where mpirun runs."""
+    return _address(78, node + 1 if node >= 0 else 0xFFFE)
+
+
+def _address(second, number):
+    return f"10.{second}.{number >> 8}.{number & 255}"
+
+
+@dataclass(frozen=True)
+class LinkCheck:
+    """What a link carried beside what it should have, over all repetitions; bytes of messages.
+
+    Parameters
+    ----------
+    link : str
+        ``0-3:x+``: the node it leaves, dimension and direction.
+    predicted_bytes : Fraction
+    carried_bytes : float
+        Bytes of the counter without headers and acknowledgements.
+    """
+
+    link: str
+    predicted_bytes: Fraction
+    carried_bytes: float
+
+    @property
+    def ratio(self):
+        """Carried over predicted, None for a link that should be idle."""
+        return self.carried_bytes / float(self.predicted_bytes) if self.predicted_bytes else None
+
+    def as_dict(self):
+        """For JSON."""
+        return {"link": self.link, "predicted_bytes": float(self.predicted_bytes), "carried_bytes": self.carried_bytes,
+                "ratio": self.ratio}
+
+
+def check_links(network, wire_bytes, loads, repetitions):
+    """Put the counters beside the predicted loads, link by link.
+
+    Parameters
+    ----------
+    network : EmulatedNetwork
+    wire_bytes : int array, shape ``torus.link_shape``
+        What every link sent.
+    loads : list of LinkLoads
+        Of the exchanges of one repetition.
+    repetitions : int
+
+    Returns
+    -------
+    list of LinkCheck
+        One for each link that exists.
+    """
+    checks = []
+    for node, name in enumerate(network.nodes):
+        for i, way, _ in network.ports(node):
+            index = network.link_index(i, way, node)
+            predicted = sum((Fraction(int(load.values[index]), load.denominator) for load in loads), Fraction(0))
+            checks.append(LinkCheck(f"{name.removeprefix('node-')}:{network.torus.axes[i]}{'+' if way > 0 else '-'}",
+                                    predicted * repetitions, float(np.asarray(wire_bytes)[index]) * network.payload_share))
+    return checks
