@@ -36,6 +36,34 @@ TORI = [(Torus((8,)), 1), (Torus((7,)), 2), (Torus((4, 4)), 1), (Torus((4, 4), (
         (Torus((2, 2, 2, 2, 2)), 1), (Torus((4, 4, 2), cables=(1, 1, 2)), 2)]
 
 
+def shapes(n, largest=None):
+    """All shapes of n nodes with sides of 2 or more, up to the order of the dimensions."""
+    if n == 1:
+        yield ()
+    for side in divisors(n)[1:]:
+        if side <= (largest or n):
+            yield from ((side, *rest) for rest in shapes(n // side, side))
+
+
+def wraps(shape):
+    """Every choice of wrapped dimensions, up to the order of equal sides; rings of two are open lines."""
+    every = cartesian(*((True, False) if side > 2 else (False,) for side in shape))
+    return sorted({tuple(w for _, w in sorted(zip(shape, wrap), reverse=True)) for wrap in every})
+
+
+@pytest.mark.parametrize("n", range(1, 65))
+def test_search_agrees_with_trying_all_products_on_every_torus_and_mesh_of_up_to_64_nodes(n):
+    for shape in shapes(n) if n > 1 else [(1,)]:
+        for wrap in wraps(shape):
+            test_search_agrees_with_trying_all_products(Torus(shape, wrap), 1)
+
+
+def test_shapes_are_counted_as_factorisations():
+    """1, 1, 1, 2, 1, 2, 1, 3, 2, 2, 1, 4 unordered factorisations of 1 to 12, and 11 of 64 (OEIS A001055)."""
+    assert [len(list(shapes(n))) for n in (*range(1, 13), 64)] == [1, 1, 1, 2, 1, 2, 1, 3, 2, 2, 1, 4, 11]
+    assert wraps((4, 4, 2)) == [(False, False, False), (True, False, False), (True, True, False)]
+
+
 @pytest.mark.parametrize("torus, tasks_per_node", TORI, ids=lambda v: str(v))
 def test_search_agrees_with_trying_all_products(torus, tasks_per_node):
     least = exhaustive(torus, tasks_per_node)
