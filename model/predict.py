@@ -22,7 +22,7 @@ MOST_NODES_AT_RANDOM = 4096  # up to here contention is predicted for placements
 class ExchangePrediction:
     """One exchange of a mapping; lists have one entry for each dimension, all on the m scale (4 load N / D_T).
 
-    m : the paper's effective lengths (eq. 16) for a product image; the best plane cut for any other.
+    m : the paper's effective lengths (eq. 16) for a product image; the best cut for any other.
     load : largest routed load.
     t_s : seconds by the routed load; bound_s : by m. None without bandwidth or transform.
     busiest : the busiest link (`TorusLink` or `GraphLink`), None when it was not located.
@@ -265,7 +265,7 @@ def _certificate(torus, row, column, bound):
 
 def _notes(product, row, column, bound):
     if product is None:
-        yield "no product of digit patterns: m is the best plane cut, a lower bound for any routing"
+        yield "no product of digit patterns: m is the best cut, a lower bound for any routing"
     elif (max(row.m), max(column.m)) != (max(row.load), max(column.load)):
         yield ("the paper's m and the routed load differ (odd ring, uneven blocks, or a routing that does not split ties); "
                "the routed load applies to the times")

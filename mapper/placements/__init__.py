@@ -17,15 +17,17 @@ from pencilmap.mapper.placements.images import images
 from pencilmap.mapper.placements.search import search
 from pencilmap.model.errors import PlacementError
 from pencilmap.model.product import Product
+from pencilmap.model.torus import Torus
 
 
 @dataclass(frozen=True)
 class Placement:
-    """One line of the table."""
+    """One line of the table; `anywhere` is for those that a network without coordinates, a graph, can have too."""
 
     make: Callable
     usage: str
     meaning: str
+    anywhere: bool = False
 
 
 PLACEMENTS = {
@@ -33,14 +35,14 @@ PLACEMENTS = {
     "search": Placement(search, "search[:seed=S,evaluations=E,seconds=T]", "local search on the routed loads, for holes, idle "
                         "slots, awkward factors"),
     "default": Placement(default, "default[:ORDER]", "the launcher's order, first letter fastest: xyzt (default), txyz, zyxt, ...; "
-                         "nt, tn: nodes in the order of --nodes, slots last or first"),
+                         "nt, tn: nodes in the order of --nodes, slots last or first", anywhere=True),
     "line": Placement(line, "line[:AXIS]", "rows are lines along an axis (default x)"),
     "plane": Placement(plane, "plane[:AXES]", "rows are planes (default xy)"),
     "box": Placement(box, "box:2x2x2", "rows are dense boxes, columns every n-th node"),
     "digits": Placement(digits, "digits:x=r2c4,y=..,t=..", "digit patterns, low digit first: r rows, c columns, i idle"),
     "images": Placement(images, "images:PATH[,columns]", "images listed in a file: the nodes of each row (or column)"),
     "python": Placement(function, "python:FILE.py:FUNCTION", "images described by a Python function"),
-    "file": Placement(from_file, "file:PATH[,FORMAT]", "a mapfile or hostfile; the format is guessed unless named"),
+    "file": Placement(from_file, "file:PATH[,FORMAT]", "a mapfile or hostfile; the format is guessed unless named", anywhere=True),
 }
 
 
@@ -67,7 +69,11 @@ def place(text, site, grid):
     if name not in PLACEMENTS:
         raise PlacementError(f"placement {text!r} is unknown; known are "
                              f"{', '.join(p.usage for p in PLACEMENTS.values())}")
-    return PLACEMENTS[name].make(argument, site, grid)
+    placement = PLACEMENTS[name]
+    if not (placement.anywhere or isinstance(site.torus, Torus)):
+        raise PlacementError(f"placement {text} needs a torus, but {site.torus.title} has no coordinates; take "
+                             f"{' or '.join(p.usage for p in PLACEMENTS.values() if p.anywhere)}")
+    return placement.make(argument, site, grid)
 
 
 def as_mapping(placed, name):

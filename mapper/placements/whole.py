@@ -1,7 +1,6 @@
 """What product placements need: every slot of the whole torus."""
 
 from pencilmap.model.errors import PlacementError
-from pencilmap.model.torus import Torus
 
 
 def check_product(name, site, grid):
@@ -14,8 +13,6 @@ def check_product(name, site, grid):
     site : Site
     grid : ProcessGrid
     """
-    if not isinstance(site.torus, Torus):
-        raise PlacementError(f"{name} needs a torus, but {site.torus} has no dimensions; take {INSTEAD}")
     site.check_grid(grid)
     if not site.allocation.is_complete:
         raise PlacementError(f"{name} needs every node of torus {site.torus}, but only {site.allocation} are usable; take "

@@ -30,6 +30,8 @@ CHOICES = {  # probability of each dimension by the hops left in all of them
     "paths": lambda left: [Fraction(x, sum(left)) for x in left],
 }
 _MOST_BYTES = 1 << 32
+_MOST_PAIRS = 1 << 27
+_INSTEAD = ("use dimension-order, or for a product placement with even blocks minimal-adaptive:hops, which has a closed form")
 
 
 @dataclass(frozen=True)
@@ -160,6 +162,9 @@ def _bytes_by_difference(torus, exchange, node_of_rank):
     """
     from scipy.sparse import coo_array  # slow to import, and closed forms do without
 
+    if exchange.members.size * exchange.size > _MOST_PAIRS:
+        raise RoutingError(f"minimal-adaptive routing of {exchange.members.size * exchange.size} messages on torus {torus} is more than "
+                           f"the {_MOST_PAIRS} that fit into memory; {_INSTEAD}")
     traffic = node_traffic(exchange, node_of_rank, torus.n_nodes).tocoo()
     base = [n if torus.is_ring(i) else 2 * n - 1 for i, n in enumerate(torus.shape)]
     number, stride = np.zeros(traffic.nnz, dtype=np.int64), 1
@@ -170,8 +175,7 @@ def _bytes_by_difference(torus, exchange, node_of_rank):
     occurring, place = np.unique(number, return_inverse=True)
     if 8 * torus.n_nodes * occurring.size > _MOST_BYTES:
         raise RoutingError(f"minimal-adaptive routing of {occurring.size} different ways on the {torus.n_nodes} nodes of torus "
-                           f"{torus} needs more than {_MOST_BYTES >> 30} GiB; use dimension-order, or for a product placement "
-                           "with even blocks minimal-adaptive:hops, which has a closed form")
+                           f"{torus} needs more than {_MOST_BYTES >> 30} GiB; {_INSTEAD}")
     held = coo_array((traffic.data, (place, traffic.row)), shape=(occurring.size, torus.n_nodes)).toarray()
     for number, bytes_of_node in zip(occurring.tolist(), held):
         yield tuple(_digits(torus, number, base)), bytes_of_node

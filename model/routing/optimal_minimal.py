@@ -63,7 +63,7 @@ def optimal_minimal_loads(network, exchange, node_of_rank):
         When the program has more than MAX_FLOWS variables, or the network more than MAX_NODES nodes.
     """
     if network.n_nodes > MAX_NODES:
-        raise RoutingError(f"optimal-minimal routing is a linear program for up to {MAX_NODES} nodes, and {network} has "
+        raise RoutingError(f"optimal-minimal routing is a linear program for up to {MAX_NODES} nodes, and {network.title} has "
                            f"{network.n_nodes}; use the cut bound below and another rule above")
     traffic = node_traffic(exchange, node_of_rank, network.n_nodes)
     values = np.zeros(network.link_shape)
@@ -110,7 +110,7 @@ def _solve(network, arcs, traffic, kind):
                     A_ub=hstack([load, csr_array(-strength[:, None])], format="csr"), b_ub=np.zeros(strength.size),
                     A_eq=hstack([arriving, csr_array((arriving.shape[0], 1))], format="csr"), b_eq=np.concatenate(wanted) / unit)
     if found.status != 0:
-        raise RoutingError(f"the linear program of optimal-minimal routing on {network} was not solved: {found.message}")
+        raise RoutingError(f"the linear program of optimal-minimal routing on {network.title} was not solved: {found.message}")
     return (np.bincount(group[flows], found.x[:-1], strength.size) * unit)[group]
 
 
@@ -121,7 +121,7 @@ def _flows(network, arcs, traffic, kind):
     used = {s: _useful_arcs(arcs, every, s, traffic[[s]].indices) for s in sources.tolist()}
     flows = sum(map(len, used.values()))
     if flows > MAX_FLOWS:
-        raise RoutingError(f"optimal-minimal routing on {network} is a linear program of {flows} flows, more than {MAX_FLOWS}; "
+        raise RoutingError(f"optimal-minimal routing on {network.title} is a linear program of {flows} flows, more than {MAX_FLOWS}; "
                            "take a smaller network or a more regular placement, or use the cut bound below and another rule above")
     return used
 

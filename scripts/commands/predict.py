@@ -3,7 +3,7 @@
 import click
 
 from pencilmap.model.errors import MachineError
-from pencilmap.scripts.options import GRID, JSON, ROUTING, on_machine, placements, predictions, with_options
+from pencilmap.scripts.options import ALL_ROUTINGS, GRID, JSON, ROUTING, on_machine, placements, predictions, with_options
 from pencilmap.scripts.tables import prediction_table, print_json, terms_table
 
 
@@ -18,10 +18,10 @@ def command(where, grid, placement, routing, terms, as_json):
         raise MachineError("there are no terms without times: give --fft, and --machine or --bandwidth")
     found = predictions(grid, placement, where, routing)
     if as_json:
-        single = len(placement) == 1 and grid != "best"
+        single = len(placement) == 1 and grid != "best" and routing != ALL_ROUTINGS
         print_json(found[0].as_dict() if single else [p.as_dict() for p in found])
     else:
         size = f", transform {where.transform}" if where.transform else ""
         prediction_table(found, where.torus, f"{where.where}{size}")
         if terms:
-            terms_table(found)
+            terms_table([p for p in found if p.row.terms])

@@ -1,0 +1,66 @@
+"""The interval in which the loads of a placement lie, whatever the routing: from what no routing can beat to what each does."""
+
+from dataclasses import replace
+
+from pencilmap.model.bounds import cut_bound
+from pencilmap.model.costs import Costs
+from pencilmap.model.errors import RoutingError
+from pencilmap.model.exchange import exchanges
+from pencilmap.model.loads import m_scale, m_time
+from pencilmap.model.predict import predict
+from pencilmap.model.product import Product
+from pencilmap.model.routing import all_variants
+
+ANY_ROUTING = "any (cut bound)"
+BEST_MINIMAL = "optimal-minimal"
+
+
+def routing_interval(placed, transform=None, name=None, costs=Costs(), site=None):
+    """Predictions of one placement under every routing rule of its network, below them what no routing can beat.
+
+    Parameters
+    ----------
+    placed, transform, name, costs, site
+        As for `pencilmap.model.predict.predict`.
+
+    Returns
+    -------
+    list of Prediction
+        First `ANY_ROUTING` with the cut bound in place of loads, then the best that routing along shortest paths could do,
+        then the rules. A rule that refuses (optimal-minimal for a large or irregular case) is left out, and a note of the
+        first says why.
+
+    Examples
+    --------
+    >>> from pencilmap.model.pattern import parse_pattern
+    >>> from pencilmap.model.torus import Torus
+    >>> boxes = Product(Torus((8, 8, 8)), (parse_pattern("r4c2"),) * 3, parse_pattern("r1"))
+    >>> for p in routing_interval(boxes):
+    ...     print(f"{p.routing:24} {float(max(p.row.load)):.3f}")
+    any (cut bound)          4.000
+    optimal-minimal          4.000
+    dimension-order          4.000
+    dimension-order:parity   4.000
+    dimension-order:plus     4.000
+    minimal-adaptive:hops    5.438
+    minimal-adaptive:paths   5.973
+    """
+    found, refusals = [], []
+    for rule in sorted(all_variants(placed.torus), key=lambda rule: rule != BEST_MINIMAL):
+        try:
+            found.append(predict(placed, transform, rule, name, costs, site))
+        except RoutingError as error:
+            refusals.append(f"without {rule}: {error}")
+    mapping = placed.mapping(name) if isinstance(placed, Product) else placed
+    return [_without_routing(found[0], mapping, transform, refusals), *found]
+
+
+def _without_routing(prediction, mapping, transform, refusals):
+    """A prediction with cut bounds in place of loads."""
+    parts = {}
+    for name, exchange in zip(("row", "column"), exchanges(mapping.grid, transform)):
+        load = tuple(m_scale(b, mapping.torus, exchange.total_bytes)
+                     for b in cut_bound(mapping.torus, exchange, mapping.node_of_rank))
+        t_s = None if transform is None else m_time(load, mapping.torus, transform.total_bytes)
+        parts[name] = replace(getattr(prediction, name), load=load, t_s=t_s, busiest=None, work=None, terms=None)
+    return replace(prediction, routing=ANY_ROUTING, certificate=None, notes=tuple(refusals), local=None, **parts)

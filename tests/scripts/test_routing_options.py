@@ -1,0 +1,111 @@
+"""The command line's --routing with arguments, --routing all, and --graph."""
+
+import networkx as nx
+import pytest
+
+
+@pytest.fixture
+def fat_tree(tmp_path):
+    """Two leaf switches of two hosts each, and one spine."""
+    lines = [f"{leaf}{k} leaf-{leaf} 1 GB/s" for leaf in "ab" for k in range(2)]
+    lines += [f"leaf-{leaf} spine 2 GB/s" for leaf in "ab"]
+    lines += [f"{switch} {{'kind': 'switch'}}" for switch in ("leaf-a", "leaf-b", "spine")]
+    path = tmp_path / "tree.edges"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_rules_take_arguments(pencilmap_json):
+    common = ("predict", "--torus", "8x8x8", "-g", "64x8", "-p", "box:4x4x4", "--routing")
+    assert pencilmap_json(*common, "dimension-order:zyx:plus")["load_column"] == [8, 8, 8]
+    found = pencilmap_json(*common, "minimal-adaptive")
+    assert found["routing"] == "minimal-adaptive" and [round(m / 4, 2) for m in found["load_row"]] == [1.36] * 3
+
+
+@pytest.mark.parametrize("rule, words", [("fastest", "known are dimension-order"), ("dimension-order:xy", "name each of x, y, z"),
+                                         ("shortest-path", "cannot be followed on torus 4x4x4")])
+def test_rules_that_cannot_be_followed_are_refused(pencilmap, rule, words):
+    status, out, err = pencilmap("predict", "--torus", "4x4x4", "-g", "8x8", "--routing", rule)
+    assert status == 2 and not out and words in err
+
+
+def test_all_rules_lie_between_the_cut_bound_and_each_other(pencilmap_json):
+    lines = pencilmap_json("predict", "--torus", "4x4x2", "-g", "4x8", "-p", "default:yzxt", "--routing", "all", "--fft", "32",
+                           "--bandwidth", "1 GB/s")
+    assert [p["routing"] for p in lines] == [
+        "any (cut bound)", "optimal-minimal", "dimension-order", "dimension-order:parity", "dimension-order:plus",
+        "minimal-adaptive:hops", "minimal-adaptive:paths"]
+    times = [p["t_s"] for p in lines]
+    assert times[0] <= times[1] * (1 + 1e-6) and all(times[1] <= t * (1 + 1e-6) for t in times[2:])
+    assert lines[0]["certificate"] is None and lines[0]["busiest_row"] is None and lines[0]["time_s"] is None
+
+
+def test_all_rules_are_a_table_with_their_names(pencilmap):
+    status, out, _ = pencilmap("predict", "--torus", "4x4", "-g", "4x4", "-p", "default", "--routing", "all")
+    assert status == 0 and "routing" in out.splitlines()[1]
+    assert sum("minimal-adaptive" in line for line in out.splitlines()) == 2
+
+
+def test_all_rules_without_the_linear_program_where_it_is_too_large(pencilmap):
+    status, out, _ = pencilmap("predict", "--torus", "16x16x16", "-g", "64x64", "-p", "box:4x4x4", "--routing", "all")
+    assert status == 0 and "note: without optimal-minimal" in out
+    assert not any("optimal-minimal " in line for line in out.splitlines() if not line.startswith("note"))
+
+
+def test_all_rules_need_one_grid(pencilmap):
+    status, _, err = pencilmap("predict", "--torus", "4x4", "--routing", "all")
+    assert status == 2 and "--grid RxC" in err
+
+
+def test_a_graph_is_predicted(pencilmap_json, fat_tree):
+    """Every host sends to three others: 3/4 of its quarter of the array over 1 GB/s."""
+    found = pencilmap_json("predict", "--graph", fat_tree, "-g", "4x1", "-p", "default", "--fft", "16")
+    assert found["t_row_s"] == pytest.approx(16**3 * 16 / 4 * 3 / 4 / 1e9)
+    assert (found["graph"], found["hosts"], found["switches"], found["routing"]) == ("tree.edges", 4, 3, "shortest-path")
+    assert found["certificate"] == 1.0 and set(found["busiest_row"]) == {"from", "to"}
+
+
+def test_rows_inside_a_switch_are_better_than_rows_across(pencilmap_json, fat_tree, tmp_path):
+    hosts = tmp_path / "hosts"
+    hosts.write_text("a0\nb0\na1\nb1\n")
+    inside, across = (pencilmap_json("predict", "--graph", fat_tree, "-g", "2x2", "-p", p)["hops_row"]
+                      for p in ("default", f"file:{hosts}"))
+    assert inside < across
+
+
+def test_a_placement_on_a_graph_goes_round(pencilmap, pencilmap_json, fat_tree, tmp_path):
+    out = tmp_path / "out.hosts"
+    assert pencilmap("map", "--graph", fat_tree, "-g", "2x2", "-p", "default", "-f", "hostfile", "-o", out)[0] == 0
+    assert out.read_text() == "a0\na1\nb0\nb1\n"
+    assert pencilmap_json("check", out, "--graph", fat_tree, "-g", "2x2")["valid"] is True
+
+
+def test_usable_hosts_of_a_graph_in_the_launchers_order(pencilmap_json, fat_tree, tmp_path):
+    nodes = tmp_path / "nodes"
+    nodes.write_text("b1\na0\n")
+    found = pencilmap_json("predict", "--graph", fat_tree, "--nodes", nodes, "-g", "2x1", "-p", "default")
+    assert found["hops_row"] > 0 and found["hosts"] == 4
+
+
+def test_a_graph_without_bandwidths_takes_one_for_all(pencilmap_json, tmp_path):
+    nx.write_graphml(nx.hypercube_graph(3), tmp_path / "cube.graphml")
+    common = ("predict", "--graph", tmp_path / "cube.graphml", "-g", "8x1", "-p", "default", "--fft", "16")
+    assert pencilmap_json(*common)["t_s"] is None
+    assert pencilmap_json(*common, "--bandwidth", "1 GB/s")["t_s"] > 0
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (("-g", "2x2"), "placement best needs a torus"), (("-g", "2x2", "-p", "box:2x2"), "needs a torus"),
+    (("-g", "2x2", "-p", "search"), "needs a torus"), (("-g", "2x2", "-p", "default:xyt"), "no order of graph"),
+    (("-g", "2x2", "-p", "default", "--torus", "2x2"), "a network of its own"),
+    (("-g", "2x2", "-p", "default", "-m", "bluegene-l"), "a network of its own"),
+    (("-g", "3x2", "-p", "default"), "4 slots"), (("-p", "default", "--routing", "minimal-adaptive"), "cannot be followed")])
+def test_what_a_graph_cannot_have_is_refused(pencilmap, fat_tree, arguments, words):
+    status, _, err = pencilmap("predict", "--graph", fat_tree, *arguments)
+    assert status == 2 and words in err and "Traceback" not in err
+
+
+def test_a_graph_file_that_is_none_is_refused(pencilmap, tmp_path):
+    (tmp_path / "g").write_text("a b 12\n")
+    status, _, err = pencilmap("predict", "--graph", tmp_path / "g", "-g", "1x2", "-p", "default")
+    assert status == 2 and "GraphError" in err and "'12' is no quantity" in err
