@@ -12,7 +12,8 @@ import shlex
 import sys
 from pathlib import Path
 
-from pencilmap.mapper.formats import Job, format_named, write_whole
+from pencilmap.mapper.files import write_whole
+from pencilmap.mapper.formats import Job, format_named
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.search import rank_grids
 from pencilmap.scripts.options import setting

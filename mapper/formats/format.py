@@ -121,6 +121,8 @@ def by_rank(document, entries, what="rank"):
     document : Document
     entries : list of (rank, node, slot or None, line)
     """
+    if not entries:
+        raise document.refuse(f"places no {what}")
     line_of = {}
     for rank, _, _, line in entries:
         if rank in line_of:

@@ -29,8 +29,6 @@ def read(document, job):
         entries.append((rank, node, None, number))
     if len(entries) != int(head):
         raise document.refuse(f"says {int(head)} vertices, but {len(entries)} lines follow", lines[0][0])
-    if not entries:
-        raise document.refuse("places no vertex")
     return by_rank(document, entries, "vertex")
 
 

@@ -10,7 +10,7 @@ import click
 
 from pencilmap.mapper.allocations import READERS, look_around
 from pencilmap.mapper.allocations.hwloc import slot_cores
-from pencilmap.mapper.formats import write_whole
+from pencilmap.mapper.files import write_whole
 from pencilmap.model.torus import format_torus
 from pencilmap.scripts.options import JSON, with_options
 from pencilmap.scripts.tables import print_json, print_table

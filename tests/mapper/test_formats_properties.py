@@ -1,0 +1,91 @@
+"""Properties that every format has, on random tori, placements and texts."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pencilmap.mapper.formats import FORMATS, Job, parse_mapping
+from pencilmap.mapper.formats.hostlist import expand_hosts
+from pencilmap.mapper.formats.slots import slots_in_order
+from pencilmap.mapper.formats.taskmap import blocks, expand
+from pencilmap.mapper.hosts import Hosts
+from pencilmap.model.allocation import Allocation, Site
+from pencilmap.model.errors import PencilmapError
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.mapping import Mapping
+from pencilmap.model.torus import Torus
+
+REPRODUCIBLE = settings(derandomize=True, deadline=None, max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+
+
+@st.composite
+def placed(draw, n_dimensions):
+    """A job on some nodes of a small torus in any order, and ranks on its first slots in any order."""
+    torus = Torus(tuple(draw(st.lists(st.integers(1, 4), min_size=n_dimensions, max_size=n_dimensions))))
+    nodes = draw(st.permutations(range(torus.n_nodes)))[:draw(st.integers(1, torus.n_nodes))]
+    site = Site(torus, draw(st.integers(1, 3)), Allocation(torus, nodes), idle=True)
+    n = draw(st.integers(1, site.n_slots))
+    places = (site.allocation.nodes[:, None] * site.tasks_per_node + np.arange(site.tasks_per_node)).ravel()[:n]
+    places = np.array(draw(st.permutations(places.tolist())))
+    R = draw(st.sampled_from([r for r in range(1, n + 1) if n % r == 0]))
+    template = draw(st.sampled_from([None, "nid{node:05d}"]))
+    return Job(site, Hosts(torus, template)), Mapping(torus, ProcessGrid(R, n // R), site.tasks_per_node,
+                                                      places // site.tasks_per_node, places % site.tasks_per_node)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_what_is_written_is_read_again(name):
+    form = FORMATS[name]
+
+    @REPRODUCIBLE
+    @given(st.data())
+    def check(data):
+        job, mapping = data.draw(placed(5 if name == "bgq" else data.draw(st.integers(1, 3))))
+        text = form.write(mapping, job)
+        back = parse_mapping(text.encode(), "file", job, mapping.grid, name)
+        assert np.array_equal(back.node_of_rank, mapping.node_of_rank)
+        slots = mapping.slot_of_rank if form.says_slots else slots_in_order(mapping.node_of_rank)
+        assert np.array_equal(back.slot_of_rank, slots)
+        assert form.write(back, job) == text
+        assert form.launch(mapping, job, "file").line
+
+    check()
+
+
+WORDS = st.sampled_from(["0", "1", "7", "-1", "0-3", "99999999999999", "(0,0,0)", "(", "node-0-0-0", "node-1-0-0:2", "rank 0=node-0-0-0 "
+                         "slot=0", "[[0,1,1,1]]", "[", "]", "{", '{"map":', ",", ";", ":", "#", "\n", "\r", "\t", " ", "\0", "é", "\u2028"])
+
+
+@pytest.mark.parametrize("name", [None, *FORMATS])
+def test_any_text_is_a_placement_or_refused(name):
+    job = Job(Site(Torus((2, 2, 2, 1, 1)) if name == "bgq" else Torus((2, 2, 2)), 2))
+
+    @REPRODUCIBLE
+    @given(st.one_of(st.lists(WORDS, max_size=12).map("".join).map(str.encode), st.binary(max_size=40)))
+    def check(content):
+        try:
+            mapping = parse_mapping(content, "file", job, None, name)
+        except PencilmapError as error:
+            assert "file" in str(error)
+        else:
+            assert mapping.n_tasks >= 1
+
+    check()
+
+
+@REPRODUCIBLE
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=40))
+def test_task_maps_are_shorter_than_the_list_and_give_it_back(node):
+    found = blocks(node)
+    assert len(found) <= len(node) and expand(found, len(node)) == node
+
+
+@REPRODUCIBLE
+@given(st.text("ab[]0-9,", max_size=20))
+def test_host_lists_expand_or_are_refused(text):
+    try:
+        names = expand_hosts(text, 1000)
+    except PencilmapError:
+        return
+    assert 1 <= len(names) <= 1000 and all(names)
