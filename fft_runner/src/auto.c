@@ -5,7 +5,7 @@
  *        exchange pipelined hides behind them does not count for it. No candidate is started when the budget is used up.
  *        What was chosen once is kept as wisdom.
  * Source: the planner of FFTW; dtFFT and cuDecomp try their backends likewise.
- * Cost:  the budget, and the last candidate's first runs beyond it; five buffers while it lasts.
+ * Cost:  the budget, and the last candidate's first runs beyond it; six buffers while it lasts.
  * Needs: nothing; a candidate that refuses these extents or this MPI is left out. */
 #include "auto.h"
 
@@ -17,7 +17,7 @@
 #include "failure.h"
 #include "wisdom.h"
 
-enum { MOST_REPS = 5, KEY_SIZE = 256, N_BUFFERS = 5 };
+enum { MOST_REPS = 5, KEY_SIZE = 256, N_BUFFERS = 6 };
 
 static const pencilfft_direction way_direction[PF_WAYS] = {PENCILFFT_FORWARD, PENCILFFT_BACKWARD};
 

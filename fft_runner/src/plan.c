@@ -258,11 +258,11 @@ static int buffer_allocate(const struct pencilfft_plan_s *plan, struct pf_buffer
     return PENCILFFT_OK;
 }
 
-static bool uses(const struct pencilfft_plan_s *plan, enum pf_buffer_id buffer)
+static bool uses(const struct pencilfft_plan_s *plan, int buffer)
 {
     for (int way = 0; way < PF_WAYS; way++)
         for (int i = 0; i < plan->route[way].n - 1; i++)
-            if (plan->route[way].link[i].from == buffer)
+            if ((int)plan->route[way].link[i].from == buffer || (int)plan->route[way].link[i].to == buffer)
                 return true;
     return false;
 }
@@ -270,9 +270,10 @@ static bool uses(const struct pencilfft_plan_s *plan, enum pf_buffer_id buffer)
 static int make_work(pencilfft_plan plan, const pencilfft_desc *desc)
 {
     (void)desc;
-    int status = PENCILFFT_OK, n = uses(plan, PF_WORK2) ? 3 : 2;
-    for (int i = 0; i < n && !status; i++)
-        status = pencilfft_alloc(plan, &plan->work[i]);
+    int status = PENCILFFT_OK;
+    for (int i = 0; i < PF_WORKS && !status; i++)
+        if (i < 2 || uses(plan, PF_WORK0 + i))
+            status = pencilfft_alloc(plan, &plan->work[i]);
     return status;
 }
 

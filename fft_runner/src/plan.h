@@ -16,7 +16,7 @@ struct pf_buffer {
 };
 
 enum { PF_WAYS = 2 }; /* forward, backward */
-enum { PF_PENCILS = 3, PF_EXCHANGES = 2, PF_WORKS = 3 };
+enum { PF_PENCILS = 3, PF_EXCHANGES = 2, PF_WORKS = 4 };
 
 /* One exchange, one way: what moves, by which messages, and the algorithm's own state. */
 struct pf_move {

@@ -7,7 +7,7 @@
  *        A pass writes straight into the messages that leave and reads straight from those that arrived; what a rank
  *        keeps it writes to where it will be read, and no message to itself is sent. A buffer is free again when the
  *        pass after has read it, so two work buffers do for one exchange, and with two the output serves as third
- *        (an exchange that is tied to its buffers gets one of its own). in and out may be the same.
+ *        (an exchange that is tied to its buffers, or still sends while its pass after runs, gets one of its own). in and out may be the same.
  * Cost:  one read and one write of the array a pass, and the exchanges. */
 #include "route.h"
 
@@ -45,6 +45,12 @@ static bool tied_to_buffers(const struct pencilfft_plan_s *plan)
     return plan->exchange->connect != NULL || plan->exchange->plan == NULL; /* "auto" may take such a one */
 }
 
+/* Then the pass after a link writes while the link still sends from WORK0: what it keeps must go elsewhere. */
+static bool may_overlap(const struct pencilfft_plan_s *plan)
+{
+    return plan->exchange->overlaps || plan->exchange->plan == NULL;
+}
+
 void pf_route_links(pencilfft_plan plan, int way)
 {
     const struct form *form = form_of(plan);
@@ -54,7 +60,7 @@ void pf_route_links(pencilfft_plan plan, int way)
         int forward = way ? form->n - 2 - i : i;
         struct pf_link link = {.exchange = form->exchanges ? form->exchange[forward] : -1};
         link.from = i == 0 ? PF_WORK0 : tied_to_buffers(plan) ? PF_WORK2 : PF_OUT;
-        link.to = i == 0 ? PF_WORK1 : PF_WORK0;
+        link.to = i == 0 ? PF_WORK1 : !may_overlap(plan) ? PF_WORK0 : tied_to_buffers(plan) ? PF_WORK3 : PF_WORK2;
         route->link[i] = link;
     }
 }
@@ -207,6 +213,7 @@ static void buffers_of(const struct pencilfft_plan_s *plan, const void *in, void
     buffer[PF_WORK0] = plan->work[0];
     buffer[PF_WORK1] = plan->work[1];
     buffer[PF_WORK2] = plan->work[2];
+    buffer[PF_WORK3] = plan->work[3];
 }
 
 int pf_route_passes(pencilfft_plan plan, int way, void *in, void *out)
