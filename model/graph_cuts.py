@@ -64,7 +64,8 @@ def _worst_run(order, traffic, capacity):
     """The run of an order that takes longest to send or to receive what it must: int array of vertices."""
     traffic, capacity = (matrix[np.ix_(order, order)] for matrix in (traffic, capacity))
     with np.errstate(divide="ignore", invalid="ignore"):
-        times = [np.nan_to_num(_leaving(t) / _leaving(c), posinf=0.0) for t, c in ((traffic, capacity), (traffic.T, capacity.T))]
+        times = [np.nan_to_num(_leaving(t) / _leaving(c), posinf=0.0)
+                 for t, c in ((traffic, capacity), (traffic.T, capacity.T))]
     low, high = np.unravel_index(int(np.maximum(*times).argmax()), times[0].shape)
     return order[low:high]
 

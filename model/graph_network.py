@@ -133,8 +133,8 @@ class GraphNetwork:
 
 def _check_names(graph):
     if not 1 <= graph.n_nodes <= len(graph.vertices) <= MAX_VERTICES:
-        raise GraphError(f"{graph} has {graph.n_nodes} hosts and {len(graph.vertices)} vertices; at least one host and at most "
-                         f"{MAX_VERTICES} vertices are needed")
+        raise GraphError(f"{graph} has {graph.n_nodes} hosts and {len(graph.vertices)} vertices; at least one host "
+                         f"and at most {MAX_VERTICES} vertices are needed")
     seen = set()
     for name in graph.vertices:
         if name in seen:
@@ -151,8 +151,8 @@ def _check_reach(graph):
     _, part = connected_components(links, directed=True, connection="strong")
     apart = np.flatnonzero(part[:graph.n_nodes] != part[0])
     if apart.size:
-        raise GraphError(f"{graph}: no way leads from host {graph.vertices[0]!r} to host {graph.vertices[apart[0]]!r} and back; "
-                         "all hosts must reach each other")
+        raise GraphError(f"{graph}: no way leads from host {graph.vertices[0]!r} to host {graph.vertices[apart[0]]!r} and "
+                         "back; all hosts must reach each other")
 
 
 def from_networkx(graph, name, bandwidth=None):
@@ -220,8 +220,8 @@ def _strength(name, a, b, data, default):
         except UnitError as error:
             raise GraphError(f"{where}: {error}") from error
     if rate is not None and not (isinstance(rate, (int, float)) and 0 < rate < float("inf")):
-        raise GraphError(f"{where} has bandwidth {rate!r}; text with a unit, e.g. '12.5 GB/s', or bytes per second, more than 0, "
-                         "are needed")
+        raise GraphError(f"{where} has bandwidth {rate!r}; text with a unit, e.g. '12.5 GB/s', or bytes per second, more than "
+                         "0, are needed")
     return int(cables), None if rate is None else Fraction(rate)
 
 
@@ -229,8 +229,8 @@ def _cables(name, rates):
     """Strength of each link in cables of the fastest kind, and the bandwidth of such a cable."""
     every = [rate for strengths in rates.values() for _, rate in strengths]
     if None in every and any(every):
-        raise GraphError(f"graph {name}: some edges have a bandwidth and others none; give one for the others with --bandwidth, or "
-                         "to all or to none in the file")
+        raise GraphError(f"graph {name}: some edges have a bandwidth and others none; give one for the others with "
+                         "--bandwidth, or to all or to none in the file")
     fastest = max(every) if any(every) else None
     relative = [sum(n * (rate / fastest if fastest else 1) for n, rate in strengths) for strengths in rates.values()]
     return tuple(Fraction(c) for c in relative), fastest

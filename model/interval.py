@@ -1,4 +1,4 @@
-"""The interval in which the loads of a placement lie, whatever the routing: from what no routing can beat to what each does."""
+"""The interval in which the loads of a placement lie: from what no routing can beat to what each routing does."""
 
 from dataclasses import replace
 

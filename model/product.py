@@ -108,7 +108,8 @@ def _column(rank, grid):
 
 def _labels(mapping, pick):
     labels = np.empty(mapping.n_tasks, dtype=np.int64)
-    labels[mapping.node_of_rank * mapping.tasks_per_node + mapping.slot_of_rank] = pick(np.arange(mapping.n_tasks), mapping.grid)
+    place = mapping.node_of_rank * mapping.tasks_per_node + mapping.slot_of_rank
+    labels[place] = pick(np.arange(mapping.n_tasks), mapping.grid)
     return labels
 
 

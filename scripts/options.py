@@ -18,7 +18,7 @@ from pencilmap.model.interval import routing_interval
 from pencilmap.model.predict import predict
 from pencilmap.model.routing import ROUTINGS
 from pencilmap.model.torus import Torus, parse_torus
-from pencilmap.model.transform import Transform, parse_transform
+from pencilmap.model.transform import TYPES, Transform, parse_transform
 from pencilmap.model.units import parse
 from pencilmap.scripts.progress import hearing
 
@@ -29,7 +29,8 @@ MACHINE = (
     click.option("--partition", metavar="SHAPE", help="Shape instead of the machine's, e.g. 8x8x16; the machine's rule "
                                                       "decides which dimensions wrap."),
     click.option("--graph", metavar="FILE[,FORMAT]", help="A network without coordinates instead of a machine: "
-                 + "; ".join(f"{name}: {form.title}" for name, form in GRAPHS.items()) + ". The format is guessed unless named."),
+                 + "; ".join(f"{name}: {form.title}" for name, form in GRAPHS.items())
+                 + ". The format is guessed unless named."),
     click.option("--tasks-per-node", "-t", type=click.IntRange(1), metavar="T", help="Tasks on a node [machine's]."),
     click.option("--bandwidth", metavar="RATE", help="Bandwidth of every link instead of the machine's, e.g. '148 MB/s'; of "
                                                      "the links of a graph that say none."),
@@ -40,9 +41,11 @@ MACHINE = (
 )
 GRID = click.option("--grid", "-g", metavar="RxC", default="best", show_default=True,
                     help="R tasks in a row, C in a column; best ranks all grids.")
-FFT = click.option("--fft", "-n", metavar="N|NXxNYxNZ", help="Extents of the transform; without it there are no times.")
+FFT = click.option("--fft", "-n", metavar="N|NXxNYxNZ[:TYPE][:single]", help=f"The transform, e.g. 512, 512x256x128, "
+                   f"512:r2c:single; types: {', '.join(TYPES)}. Without it there are no times.")
 ROUTING = click.option("--routing", metavar="NAME[:ARGUMENT]", help="Rule by which messages find their way. "
-                       + "; ".join(f"{r.usage}: {r.meaning}" for r in ROUTINGS.values()) + "; all: every rule, with the cut bound below them. [default: dimension-order; on a graph shortest-path]")
+                       + "; ".join(f"{r.usage}: {r.meaning}" for r in ROUTINGS.values())
+                       + "; all: every rule, with the cut bound below them. [default: dimension-order; on a graph shortest-path]")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 
 
@@ -71,7 +74,8 @@ def on_machine(command):
 
 SHORT_SEARCH = "search:evaluations=2000"  # by which grids are ranked where there are no products
 
-SETTING = ("machine", "torus", "partition", "graph", "tasks_per_node", "bandwidth", "nodes", "failed", "idle", "fft")  # of on_machine
+SETTING = ("machine", "torus", "partition", "graph", "tasks_per_node", "bandwidth", "nodes", "failed", "idle",
+           "fft")  # of on_machine
 
 
 @dataclass(frozen=True)
@@ -132,8 +136,8 @@ class Setting:
         return replace(prediction, notes=(*prediction.notes, *self.notes))
 
 
-def setting(machine=None, torus=None, partition=None, graph=None, tasks_per_node=None, bandwidth=None, nodes=None, failed=None,
-            idle=False, fft=None):
+def setting(machine=None, torus=None, partition=None, graph=None, tasks_per_node=None, bandwidth=None, nodes=None,
+            failed=None, idle=False, fft=None):
     """Resolve the machine options, each as its option says.
 
     Raises

@@ -26,10 +26,9 @@ from pencilmap.model.predict import predict
 from pencilmap.model.torus import parse_torus
 from pencilmap.scripts.tables import print_json, print_table
 
-RANDOM = [("8x8x8", "8x64"), ("16x16x16", "64x64"), ("32x32x32", "256x128"), ("48x32x64", "256x384"), ("64x64x64", "256x1024"),
-          ("128x128x64", "1024x1024")]
-PRODUCTS = [("8x8x8", "8x64"), ("16x16x16", "64x64"), ("32x32x32", "256x128"), ("48x32x64", "256x384"), ("64x64x64", "256x1024"),
-            ("128x128x64", "1024x1024"), ("256x256x256", "4096x4096")]
+RANDOM = [("8x8x8", "8x64"), ("16x16x16", "64x64"), ("32x32x32", "256x128"), ("48x32x64", "256x384"),
+          ("64x64x64", "256x1024"), ("128x128x64", "1024x1024")]
+PRODUCTS = [*RANDOM, ("256x256x256", "4096x4096")]
 
 
 def write_random_mapfile(torus, path, seed=1):

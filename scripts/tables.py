@@ -56,10 +56,11 @@ def prediction_table(predictions, torus, title=None):
     """The table of one or more predictions; times by all terms beside those of the busiest link where they differ."""
     full = any(p.time_s != p.t_s for p in predictions)
     several = len({p.routing for p in predictions}) > 1
-    columns = ["grid", "placement", *(["routing"] if several else []), "m row", "m column", "load row", "load column", ">sum",
-               ">t row", ">t column", ">t both", *([">all terms"] if full else []), ">lower bound", ">certificate"]
-    rows = [[p.grid, p.placement, *([p.routing] if several else []), lengths(p.row.m), lengths(p.column.m), lengths(p.row.load),
-             lengths(p.column.load), f"{float(p.cost):.4g}", milliseconds(p.row.t_s), milliseconds(p.column.t_s), milliseconds(p.t_s),
+    columns = ["grid", "placement", *(["routing"] if several else []), "m row", "m column", "load row", "load column",
+               ">sum", ">t row", ">t column", ">t both", *([">all terms"] if full else []), ">lower bound", ">certificate"]
+    rows = [[p.grid, p.placement, *([p.routing] if several else []), lengths(p.row.m), lengths(p.column.m),
+             lengths(p.row.load), lengths(p.column.load), f"{float(p.cost):.4g}",
+             milliseconds(p.row.t_s), milliseconds(p.column.t_s), milliseconds(p.t_s),
              *([milliseconds(p.time_s)] if full else []), f"{float(p.lower_bound.value):.4g}",
              "-" if p.certificate is None else f"{p.certificate:.3f}"]
             for p in predictions]

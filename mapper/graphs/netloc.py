@@ -2,15 +2,15 @@
 
 netloc was removed from hwloc after version 2.9 (open-mpi/hwloc pull request 590); where an export is left, it is read:
 
-- ``IB-*-nodes.txt`` of hwloc 2.0 to 2.9 (netloc/topology.c, utils/netloc/infiniband/netloc_ib_extract_dats.c): version, subnet,
-  directory of hwloc files (all three missing in early versions), number of nodes; a line for each node
+- ``IB-*-nodes.txt`` of hwloc 2.0 to 2.9 (netloc/topology.c, utils/netloc/infiniband/netloc_ib_extract_dats.c): version,
+  subnet, directory of hwloc files (all three missing in early versions), number of nodes; a line for each node
   ``id,lid,type,partitions,description,host`` with type 0 for hosts and 1 for switches; a line for each node's links
   ``id(,neighbour,gbits,partitions,n(,number,port,port,width,speed,gbits,description,other,partitions) n times)...``.
 - ``*-nodes.ndat`` of netloc 0.5: JSON with ``node_info`` (``node_type`` 1: switch, 2: host) and ``edge_info``.
 - the GraphML of netloc 0.5 (netloc/export.c): undirected by its head, but every link is listed once from each end.
 
-Bandwidth comes from width and speed (``4x``, ``QDR``), not from the field gbits: netloc_ib_extract_dats takes every speed but
-SDR for SDR. Data rates of a lane: InfiniBand Architecture Specification, vol. 2.
+Bandwidth comes from width and speed (``4x``, ``QDR``), not from the field gbits: netloc_ib_extract_dats takes every speed
+but SDR for SDR. Data rates of a lane: InfiniBand Architecture Specification, vol. 2.
 """
 
 import json
@@ -58,9 +58,10 @@ class Link(NamedTuple):
 def read_graphml(document):
     """The GraphML export."""
     graph = graphml.read(document, directed=True)
-    nodes = [Node(str(v), "switch" if "switch" in str(data.get("type", "")).lower() else "host", str(data.get("description", "")))
-             for v, data in graph.nodes(data=True)]
-    links = [Link(str(a), str(b), str(data.get("width", "")), str(data.get("speed", ""))) for a, b, data in graph.edges(data=True)]
+    nodes = [Node(str(v), "switch" if "switch" in str(data.get("type", "")).lower() else "host",
+                  str(data.get("description", ""))) for v, data in graph.nodes(data=True)]
+    links = [Link(str(a), str(b), str(data.get("width", "")), str(data.get("speed", "")))
+             for a, b, data in graph.edges(data=True)]
     return _graph(document, nodes, links)
 
 
@@ -95,8 +96,8 @@ def read_text(document):
 def _node(document, number, line):
     fields = line.split(",")
     if len(fields) < 6 or fields[2] not in ("0", "1", "2"):
-        raise GraphError(f"{document.label} line {number}: a node has the fields id,lid,type,partitions,description,host with type "
-                         f"0 to 2, not {line[:60]!r}")
+        raise GraphError(f"{document.label} line {number}: a node has the fields id,lid,type,partitions,description,"
+                         f"host with type 0 to 2, not {line[:60]!r}")
     return Node(fields[0], "host" if fields[2] == "0" else "switch", fields[-1] or ",".join(fields[4:-1]))
 
 
@@ -107,8 +108,8 @@ def _links(document, number, line):
     while at < len(fields):
         head = fields[at:at + 4]
         if len(head) < 4 or not re.fullmatch("[0-9]{1,6}", head[3]) or at + 4 + 9 * int(head[3]) > len(fields):
-            raise GraphError(f"{document.label} line {number} field {at + 2}: a neighbour has the fields id,gbits,partitions,n and 9 "
-                             "fields for each of its n links")
+            raise GraphError(f"{document.label} line {number} field {at + 2}: a neighbour has the fields id,gbits,partitions,n "
+                             "and 9 fields for each of its n links")
         for link in range(int(head[3])):
             record = fields[at + 4 + 9 * link:at + 13 + 9 * link]
             yield Link(source, head[0], record[3], record[4])

@@ -42,7 +42,8 @@ PLACEMENTS = {
     "digits": Placement(digits, "digits:x=r2c4,y=..,t=..", "digit patterns, low digit first: r rows, c columns, i idle"),
     "images": Placement(images, "images:PATH[,columns]", "images listed in a file: the nodes of each row (or column)"),
     "python": Placement(function, "python:FILE.py:FUNCTION", "images described by a Python function"),
-    "file": Placement(from_file, "file:PATH[,FORMAT]", "a mapfile or hostfile; the format is guessed unless named", anywhere=True),
+    "file": Placement(from_file, "file:PATH[,FORMAT]", "a mapfile or hostfile; the format is guessed unless named",
+                      anywhere=True),
 }
 
 

@@ -4,8 +4,8 @@ Idea: all messages at one node with the same way left have the same future, whoe
 every way left (signed hops in each dimension), how many bytes each node holds; taking the longest ways first, every such
 set moves one hop on in one array operation for each dimension. Half a ring goes either way with probability 1/2.
 Choices: ``hops`` takes each dimension with hops left with the same probability, whatever is left in it (what routers do that
-look at nothing but the destination); ``paths`` takes dimension i with probability (hops left in i) / (hops left), which makes
-all minimal paths equally likely.
+look at nothing but the destination); ``paths`` takes dimension i with probability (hops left in i) / (hops left), which
+makes all minimal paths equally likely.
 Source: the routing is the dynamic mode of Blue Gene/L (N. R. Adiga et al., "Blue Gene/L torus interconnection network",
 IBM J. Res. Dev. 49 (2005)) without its look at the queues; the counting is ours.
 Cost: O(N) for each dimension and way left that occurs, one count for each pair of ranks; 8 bytes for each node and way left
@@ -31,7 +31,7 @@ CHOICES = {  # probability of each dimension by the hops left in all of them
 }
 _MOST_BYTES = 1 << 32
 _MOST_PAIRS = 1 << 27
-_INSTEAD = ("use dimension-order, or for a product placement with even blocks minimal-adaptive:hops, which has a closed form")
+_INSTEAD = "use dimension-order, or for a product placement with even blocks minimal-adaptive:hops, which has a closed form"
 
 
 @dataclass(frozen=True)
@@ -163,8 +163,8 @@ def _bytes_by_difference(torus, exchange, node_of_rank):
     from scipy.sparse import coo_array  # slow to import, and closed forms do without
 
     if exchange.members.size * exchange.size > _MOST_PAIRS:
-        raise RoutingError(f"minimal-adaptive routing of {exchange.members.size * exchange.size} messages on torus {torus} is more than "
-                           f"the {_MOST_PAIRS} that fit into memory; {_INSTEAD}")
+        raise RoutingError(f"minimal-adaptive routing of {exchange.members.size * exchange.size} messages on torus {torus} is "
+                           f"more than the {_MOST_PAIRS} that fit into memory; {_INSTEAD}")
     traffic = node_traffic(exchange, node_of_rank, torus.n_nodes).tocoo()
     base = [n if torus.is_ring(i) else 2 * n - 1 for i, n in enumerate(torus.shape)]
     number, stride = np.zeros(traffic.nnz, dtype=np.int64), 1
@@ -174,8 +174,8 @@ def _bytes_by_difference(torus, exchange, node_of_rank):
         stride *= b
     occurring, place = np.unique(number, return_inverse=True)
     if 8 * torus.n_nodes * occurring.size > _MOST_BYTES:
-        raise RoutingError(f"minimal-adaptive routing of {occurring.size} different ways on the {torus.n_nodes} nodes of torus "
-                           f"{torus} needs more than {_MOST_BYTES >> 30} GiB; {_INSTEAD}")
+        raise RoutingError(f"minimal-adaptive routing of {occurring.size} different ways on the {torus.n_nodes} nodes of "
+                           f"torus {torus} needs more than {_MOST_BYTES >> 30} GiB; {_INSTEAD}")
     held = coo_array((traffic.data, (place, traffic.row)), shape=(occurring.size, torus.n_nodes)).toarray()
     for number, bytes_of_node in zip(occurring.tolist(), held):
         yield tuple(_digits(torus, number, base)), bytes_of_node

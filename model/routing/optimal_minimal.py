@@ -3,7 +3,7 @@
 Idea: every message may be split over its shortest paths in any way; the split is chosen for the whole exchange so that the
 link that takes longest takes as short as it can. All messages of one source are one commodity: on the arcs that lead away
 from the source every flow is a mixture of shortest paths. On a torus, placements that look the same from several nodes keep
-that symmetry: an average of optimal flows over all shifts is optimal too, so one source and one link of each kind are enough.
+that symmetry: an average of optimal flows over all shifts is optimal too, so one source and one link of each kind do.
 Source: the path-flow and commodity-flow forms of minimum congestion routing, e.g. R. K. Ahuja, T. L. Magnanti, J. B. Orlin,
 "Network Flows" (1993), ch. 17; the use of symmetry is ours. Solved by HiGHS through scipy.
 Cost: a variable for each different source and arc on its shortest paths; seconds for ten thousand of them. Refused above
@@ -63,8 +63,8 @@ def optimal_minimal_loads(network, exchange, node_of_rank):
         When the program has more than MAX_FLOWS variables, or the network more than MAX_NODES nodes.
     """
     if network.n_nodes > MAX_NODES:
-        raise RoutingError(f"optimal-minimal routing is a linear program for up to {MAX_NODES} nodes, and {network.title} has "
-                           f"{network.n_nodes}; use the cut bound below and another rule above")
+        raise RoutingError(f"optimal-minimal routing is a linear program for up to {MAX_NODES} nodes, and {network.title} "
+                           f"has {network.n_nodes}; use the cut bound below and another rule above")
     traffic = node_traffic(exchange, node_of_rank, network.n_nodes)
     values = np.zeros(network.link_shape)
     if traffic.nnz:
@@ -108,9 +108,11 @@ def _solve(network, arcs, traffic, kind):
     load = coo_array((np.ones(flows.size), (group[flows], np.arange(flows.size))), shape=(strength.size, flows.size))
     found = linprog(np.append(np.zeros(flows.size), 1.0), method="highs-ipm",
                     A_ub=hstack([load, csr_array(-strength[:, None])], format="csr"), b_ub=np.zeros(strength.size),
-                    A_eq=hstack([arriving, csr_array((arriving.shape[0], 1))], format="csr"), b_eq=np.concatenate(wanted) / unit)
+                    A_eq=hstack([arriving, csr_array((arriving.shape[0], 1))], format="csr"),
+                    b_eq=np.concatenate(wanted) / unit)
     if found.status != 0:
-        raise RoutingError(f"the linear program of optimal-minimal routing on {network.title} was not solved: {found.message}")
+        raise RoutingError(f"the linear program of optimal-minimal routing on {network.title} was not solved: "
+                           f"{found.message}")
     return (np.bincount(group[flows], found.x[:-1], strength.size) * unit)[group]
 
 
@@ -121,8 +123,9 @@ def _flows(network, arcs, traffic, kind):
     used = {s: _useful_arcs(arcs, every, s, traffic[[s]].indices) for s in sources.tolist()}
     flows = sum(map(len, used.values()))
     if flows > MAX_FLOWS:
-        raise RoutingError(f"optimal-minimal routing on {network.title} is a linear program of {flows} flows, more than {MAX_FLOWS}; "
-                           "take a smaller network or a more regular placement, or use the cut bound below and another rule above")
+        raise RoutingError(f"optimal-minimal routing on {network.title} is a linear program of {flows} flows, more than "
+                           f"{MAX_FLOWS}; take a smaller network or a more regular placement, or use the cut bound below and "
+                           "another rule above")
     return used
 
 
@@ -149,7 +152,8 @@ def _arriving(arcs, some, source, traffic):
     inner = arcs.source[some] != source
     flow = np.arange(some.size)
     matrix = coo_array((np.append(np.ones(some.size), -np.ones(inner.sum())),
-                        (np.append(rows[0], rows[1][inner]), np.append(flow, flow[inner]))), shape=(vertices.size, some.size))
+                        (np.append(rows[0], rows[1][inner]), np.append(flow, flow[inner]))),
+                       shape=(vertices.size, some.size))
     wanted = np.zeros(arcs.n_vertices)
     row = traffic[[source]].tocoo()
     wanted[row.col] = row.data

@@ -44,19 +44,19 @@ def as_edge_list(tmp_path):
 
 
 def as_plain_edges(tmp_path):
-    lines = ["s1 {'kind': 'switch'}", "s2 {'kind': 'switch'}", *(f"{a} {b} 32 Gbit/s" for a, b in cables() if {a, b} != {"s1", "s2"}),
-             "s1  s2  {'bandwidth': 4e9, 'cables': 2}"]
+    lines = [f"{a} {b} 32 Gbit/s" for a, b in cables() if {a, b} != {"s1", "s2"}]
+    lines += ["s1 {'kind': 'switch'}", "s2 {'kind': 'switch'}", "s1  s2  {'bandwidth': 4e9, 'cables': 2}"]
     return "\n".join(lines).encode()
 
 
 def as_netloc_graphml(tmp_path):
     """As netloc 0.5 writes it: undirected by its head, and every link listed once from each end."""
-    keys = "".join(f'<key id="{k}" for="node" attr.name="{k}" attr.type="string"/>' for k in ("type", "physical_id", "description"))
-    keys += "".join(f'<key id="{k}" for="edge" attr.name="{k}" attr.type="string"/>' for k in ("source_port", "speed", "width"))
-    nodes = "".join(f'<node id="{i}"><data key="type">{"Switch" if n[0] == "s" else "Host"}</data><data key="physical_id">{i}</data>'
-                    f'<data key="description">\'{n} HCA-1\'</data></node>' for n, i in IDS.items())
-    edges = "".join(f'<edge source="{IDS[a]}" target="{IDS[b]}"><data key="source_port">{k}</data><data key="speed">QDR</data>'
-                    f'<data key="width">4x</data></edge>' for k, ends in enumerate(cables()) for a, b in (ends, ends[::-1]))
+    keys = "".join(f'<key id="{k}" for="{kind}" attr.name="{k}" attr.type="string"/>' for kind, names in (
+        ("node", ("type", "physical_id", "description")), ("edge", ("source_port", "speed", "width"))) for k in names)
+    nodes = "".join(f'<node id="{i}"><data key="type">{"Switch" if n[0] == "s" else "Host"}</data>'
+                    f'<data key="physical_id">{i}</data><data key="description">\'{n} HCA-1\'</data></node>' for n, i in IDS.items())
+    edges = "".join(f'<edge source="{IDS[a]}" target="{IDS[b]}"><data key="source_port">{k}</data>'
+                    f'<data key="speed">QDR</data><data key="width">4x</data></edge>' for k, ends in enumerate(cables()) for a, b in (ends, ends[::-1]))
     return (f'<?xml version="1.0"?><graphml xmlns="http://graphml.graphdrawing.org/xmlns">{keys}'
             f'<graph id="G" edgedefault="undirected">{nodes}{edges}</graph></graphml>').encode()
 
@@ -69,7 +69,8 @@ def as_ndat(tmp_path):
 
 
 def as_netloc_text(tmp_path, head="1\nfe80:0000:0000:0000\n\n"):
-    nodes = [f"{i},{k},{1 if n[0] == 's' else 0},0:1,'{n} HCA-1',{n if n[0] == 'n' else ''}" for k, (n, i) in enumerate(IDS.items())]
+    nodes = [f"{i},{k},{1 if n[0] == 's' else 0},0:1,'{n} HCA-1',{n if n[0] == 'n' else ''}"
+             for k, (n, i) in enumerate(IDS.items())]
     lines = []
     for name, identity in IDS.items():
         line = identity
@@ -82,8 +83,8 @@ def as_netloc_text(tmp_path, head="1\nfe80:0000:0000:0000\n\n"):
     return (head + "\n".join([str(len(IDS)), *nodes, *lines, "part", f"{IDS['n1']},{IDS['n3']},7,8"]) + "\n").encode()
 
 
-WRITERS = {"graphml": as_graphml, "edge-list": as_edge_list, "plain edge-list": as_plain_edges, "netloc-graphml": as_netloc_graphml,
-           "netloc-ndat": as_ndat, "netloc": as_netloc_text,
+WRITERS = {"graphml": as_graphml, "edge-list": as_edge_list, "plain edge-list": as_plain_edges,
+           "netloc-graphml": as_netloc_graphml, "netloc-ndat": as_ndat, "netloc": as_netloc_text,
            "early netloc": lambda tmp_path: as_netloc_text(tmp_path, "")}
 
 
@@ -107,8 +108,8 @@ def test_every_format_gives_the_same_network(writer, named, tmp_path):
 HWLOC = """<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE topology SYSTEM "hwloc2.dtd">
 <topology version="2.0"><object type="Machine">{packages}</object></topology>"""
-PACKAGE = """<object type="Package"><object type="NUMANode"/><object type="L3Cache"><object type="Core"><object type="PU"/></object>
-<object type="Core"><object type="PU"/></object></object></object>"""
+PACKAGE = """<object type="Package"><object type="NUMANode"/><object type="L3Cache">
+<object type="Core"><object type="PU"/></object><object type="Core"><object type="PU"/></object></object></object>"""
 
 
 @pytest.mark.parametrize("form, hosts, switches, links", [
@@ -154,7 +155,8 @@ BROKEN = {
     "broken hwloc": (b"<topology><object></topology>", None, "is no XML"),
     "hwloc without cores": (b"<topology><object type='Machine'/></topology>", None, "no object of type Core"),
     "broken ndat": (b'{"node_info": {"a": {}}, "edge_info": {}}', None, "is no netloc data: KeyError"),
-    "ndat of another kind": (b'{"node_info": {"a": {"phy_id": "a", "node_type": 7}}, "edge_info": {}}', None, "is no netloc data"),
+    "ndat of another kind": (b'{"node_info": {"a": {"phy_id": "a", "node_type": 7}}, "edge_info": {}}', None,
+                             "is no netloc data"),
     "netloc cut short": (b"1\nfe80\n\n3\na,1,0,,x,x\n", "netloc", "ends after 5 lines"),
     "a netloc node without fields": (b"1\nfe80\n\n1\na,1\na\n", "netloc", "line 5: a node has the fields"),
     "netloc links cut short": (b"1\nfe80\n\n2\na,1,0,,x,x\nb,1,0,,y,y\na,b,2.0,,3,1,2\nb\n", "netloc", "line 7 field 2"),

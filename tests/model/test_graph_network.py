@@ -1,5 +1,6 @@
 """Graphs as machines: loads against enumerated paths, bounds against all cuts, and tori written as graphs."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from random import Random
@@ -96,7 +97,8 @@ def all_cuts(graph, traffic_between):
     best = Fraction(0)
     for k in range(1, len(graph)):
         for inside in map(set, combinations(graph, k)):
-            cables = sum((strength(graph, a, b) for a, b in both_ways(graph) if a in inside and b not in inside), Fraction(0))
+            cut = [(a, b) for a, b in both_ways(graph) if a in inside and b not in inside]
+            cables = sum((strength(graph, *link) for link in cut), Fraction(0))
             crossing = sum(w for (a, b), w in traffic_between.items() if a in inside and b not in inside)
             if crossing:
                 best = max(best, crossing / cables)
@@ -125,8 +127,8 @@ def test_the_bound_is_one_and_never_above_the_best_minimal_routing(drawn_case):
     assert float(bound) * (1 - 1e-6) <= float(best) <= float(routed) * (1 + 1e-6)
 
 
-trees = drawn(lambda rng: random_case(rng, from_networkx(nx.random_labeled_tree(rng.randint(2, 12), seed=rng.randint(0, 10**6)),
-                                                         "tree"), 12))
+trees = drawn(lambda rng: random_case(rng, from_networkx(
+    nx.random_labeled_tree(rng.randint(2, 12), seed=rng.randint(0, 10**6)), "tree"), 12))
 
 
 @repeatable(40)
@@ -156,7 +158,7 @@ def test_a_torus_written_as_a_graph_is_routed_over_all_minimal_paths(pair):
     mapping, graph = pair
     assert graph.n_nodes == mapping.torus.n_nodes
     on_torus = predict_routed(mapping, None, "minimal-adaptive:paths")
-    on_graph = predict_routed(Mapping(graph, mapping.grid, mapping.tasks_per_node, mapping.node_of_rank, mapping.slot_of_rank))
+    on_graph = predict_routed(replace(mapping, torus=graph))
     for name in ("row", "column"):
         a, b = getattr(on_torus, name), getattr(on_graph, name)
         assert float(max(a.load)) == pytest.approx(float(max(b.load)), rel=1e-9)
@@ -242,7 +244,8 @@ def with_node(**data):
 
 
 @pytest.mark.parametrize("graph, words", [
-    (with_edge(bandwidth="148"), "148"), (with_edge(bandwidth="-1 GB/s"), "-1 GB/s"), (with_edge(bandwidth=0), "more than 0"),
+    (with_edge(bandwidth="148"), "148"), (with_edge(bandwidth="-1 GB/s"), "-1 GB/s"),
+    (with_edge(bandwidth=0), "more than 0"),
     (with_edge(bandwidth=float("nan")), "more than 0"), (with_edge(bandwidth=[1]), "text with a unit"),
     (with_edge(cables=0), "0 cables"), (with_edge(cables="two"), "'two' cables"), (with_edge(cables=1.5), "1.5 cables"),
     (with_node(kind="router"), "a host or a switch"), (nx.Graph(), "0 hosts"), (nx.empty_graph(2), "no way leads"),

@@ -133,7 +133,8 @@ def test_loads_that_do_not_fit_into_64_bits_are_refused():
 def groups(mapping):
     """The places of each row and of each column, as sets: what a product must have in common with a mapping."""
     place = list(zip(mapping.node_of_rank.tolist(), mapping.slot_of_rank.tolist()))
-    return [{frozenset(place[r] for r in group) for group in ranks} for ranks in (mapping.grid.rows(), mapping.grid.columns())]
+    both = mapping.grid.rows(), mapping.grid.columns()
+    return [{frozenset(place[r] for r in group) for group in ranks} for ranks in both]
 
 
 @CASES

@@ -22,16 +22,17 @@ def test_rules_take_arguments(pencilmap_json):
     assert found["routing"] == "minimal-adaptive" and [round(m / 4, 2) for m in found["load_row"]] == [1.36] * 3
 
 
-@pytest.mark.parametrize("rule, words", [("fastest", "known are dimension-order"), ("dimension-order:xy", "name each of x, y, z"),
-                                         ("shortest-path", "cannot be followed on torus 4x4x4")])
+@pytest.mark.parametrize("rule, words", [
+    ("fastest", "known are dimension-order"), ("dimension-order:xy", "name each of x, y, z"),
+    ("shortest-path", "cannot be followed on torus 4x4x4")])
 def test_rules_that_cannot_be_followed_are_refused(pencilmap, rule, words):
     status, out, err = pencilmap("predict", "--torus", "4x4x4", "-g", "8x8", "--routing", rule)
     assert status == 2 and not out and words in err
 
 
 def test_all_rules_lie_between_the_cut_bound_and_each_other(pencilmap_json):
-    lines = pencilmap_json("predict", "--torus", "4x4x2", "-g", "4x8", "-p", "default:yzxt", "--routing", "all", "--fft", "32",
-                           "--bandwidth", "1 GB/s")
+    lines = pencilmap_json("predict", "--torus", "4x4x2", "-g", "4x8", "-p", "default:yzxt", "--routing", "all",
+                           "--fft", "32", "--bandwidth", "1 GB/s")
     assert [p["routing"] for p in lines] == [
         "any (cut bound)", "optimal-minimal", "dimension-order", "dimension-order:parity", "dimension-order:plus",
         "minimal-adaptive:hops", "minimal-adaptive:paths"]
