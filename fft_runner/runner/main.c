@@ -41,15 +41,16 @@ static int make_problem(struct run *run)
     struct problem *p = &run->problem;
     const pencilfft_desc *fft = &run->options.fft;
     *p = (struct problem){
-        .n = {fft->nx, fft->ny, fft->nz},
         .direction = run->options.direction,
         .grid = run->seating.grid,
+        .refill = run->options.in_place,
     };
     int status = pencilfft_plan_create(fft, run->seating.grid, &p->plan);
-    if (status)
+    if (status || (status = pf_transform_make(fft, &p->transform)))
         return status;
     if (!(status = pencilfft_alloc(p->plan, &p->in)))
-        status = pencilfft_alloc(p->plan, &p->out);
+        status = pencilfft_alloc(p->plan, &p->other);
+    p->out = run->options.in_place ? p->in : p->other;
     return pf_agree(status, run->seating.grid);
 }
 

@@ -1,4 +1,4 @@
-/* Timing.  Every repetition starts from a barrier and transforms the same kept input; the phases of each are reduced
+/* Timing.  Every repetition starts from a barrier and transforms the same input, kept or made again; the phases of each are reduced
  * over ranks only after the last, so that nothing but the barrier comes between repetitions. */
 #include "measure.h"
 
@@ -7,22 +7,14 @@
 
 #include "check_mpi.h"
 #include "runner.h"
-#include "values.h"
-
-static int fill_input(const struct problem *p)
-{
-    pencilfft_box box;
-    int status = pencilfft_box_mine(p->plan, input_pencil(p), &box);
-    if (!status)
-        values_fill(&box, p->n, value_random, p->in);
-    return status;
-}
 
 static int repeat(const struct problem *p, int repetitions, int stride, double *mine)
 {
     int status = 0;
     for (int rep = 0; rep < repetitions && !status; rep++) {
         double seconds[PENCILFFT_N_PHASES];
+        if (p->refill && (status = fill_input(p)))
+            break;
         CHECK_MPI(MPI_Barrier(p->grid));
         status = pencilfft_execute(p->plan, p->direction, p->in, p->out);
         if (!status)

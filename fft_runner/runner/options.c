@@ -86,7 +86,7 @@ static int take_direction(struct options *o, const char *name, char *const *word
     if (!row)
         return RUNNER_ERROR;
     o->direction = row->direction;
-    o->fft.directions = row->direction;
+    o->has_direction = true;
     return 0;
 }
 
@@ -110,6 +110,53 @@ static int take_sync(struct options *o, const char *name, char *const *words)
     (void)name;
     o->fft.sync = words[0];
     return 0;
+}
+
+static int take_type(struct options *o, const char *name, char *const *words)
+{
+    (void)name;
+    o->fft.type = words[0];
+    return 0;
+}
+
+static int take_kinds(struct options *o, const char *name, char *const *words)
+{
+    (void)name;
+    o->fft.kinds = words[0];
+    return 0;
+}
+
+static int take_skip(struct options *o, const char *name, char *const *words)
+{
+    (void)name;
+    o->fft.skip = words[0];
+    return 0;
+}
+
+static int take_precision(struct options *o, const char *name, char *const *words)
+{
+    (void)name;
+    o->fft.precision = words[0];
+    return 0;
+}
+
+static int take_layout(struct options *o, const char *name, char *const *words)
+{
+    (void)name;
+    o->fft.layout = words[0];
+    return 0;
+}
+
+static int take_in_place(struct options *o, const char *name, char *const *words)
+{
+    (void)name, (void)words;
+    o->in_place = true;
+    return 0;
+}
+
+static int take_fields(struct options *o, const char *name, char *const *words)
+{
+    return take_int(name, words[0], 1, &o->fft.fields);
 }
 
 static int take_reps(struct options *o, const char *name, char *const *words)
@@ -200,7 +247,14 @@ static int take_version(struct options *o, const char *name, char *const *words)
 static const struct option_row rows[] = {
     {"size", "NX NY NZ", 3, take_size, "extents of the array (required)"},
     {"grid", "RxC", 1, take_grid, "process grid: R tasks in a row, C in a column (required)"},
-    {"direction", "NAME", 1, take_direction, "forward (default) or backward"},
+    {"direction", "NAME", 1, take_direction, "forward (default) or backward; c2r is backward"},
+    {"type", "NAME", 1, take_type, "transform: @type"},
+    {"kinds", "X,Y,Z", 1, take_kinds, "of dct and dst, 1 to 4 an axis (default 2,2,2); c1 or s1 mixes them"},
+    {"skip", "AXES", 1, take_skip, "leave axes alone: x, y, xy, ..."},
+    {"precision", "NAME", 1, take_precision, "@precision"},
+    {"layout", "NAME", 1, take_layout, "memory order of X pencils, x y z or z y x: @layout"},
+    {"in-place", NULL, 0, take_in_place, "output takes the place of the input"},
+    {"fields", "N", 1, take_fields, "arrays transformed together (default 1)"},
     {"exchange", "NAME", 1, take_exchange, "algorithm of the two exchanges: @exchange"},
     {"reps", "N", 1, take_reps, "timed repetitions (default 10)"},
     {"warmup", "N", 1, take_warmup, "repetitions before them (default 2)"},
@@ -234,7 +288,9 @@ static void print_help_text(const char *help)
         const char *mark;
         const char *(*name)(int);
     } tables[] = {
-        {"@exchange", pencilfft_exchange_name}, {"@rigor", pencilfft_rigor_name}, {"@sync", pencilfft_sync_name}};
+        {"@exchange", pencilfft_exchange_name}, {"@rigor", pencilfft_rigor_name},
+        {"@type", pencilfft_type_name},         {"@precision", pencilfft_precision_name}, {"@layout", pencilfft_layout_name},
+        {"@sync", pencilfft_sync_name}};
     int length = (int)strcspn(help, "@");
     printf("%.*s", length, help);
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
@@ -318,7 +374,19 @@ static void fill_long_options(struct option *options)
     options[N_ROWS] = (struct option){NULL, 0, NULL, 0};
 }
 
-static int check_options(const struct options *o)
+/* c2r is r2c backward, and nothing else. */
+static int settle_direction(struct options *o)
+{
+    if (!strcmp(o->fft.type, "c2r")) {
+        if (o->has_direction && o->direction == PENCILFFT_FORWARD)
+            return pf_fail(RUNNER_ERROR, "--type c2r is backward; say r2c for forward");
+        o->direction = PENCILFFT_BACKWARD;
+    }
+    o->fft.directions = o->direction;
+    return 0;
+}
+
+static int check_options(struct options *o)
 {
     if (o->help || o->version)
         return 0;
@@ -326,14 +394,13 @@ static int check_options(const struct options *o)
         return pf_fail(RUNNER_ERROR, "--size NX NY NZ is required; see --help");
     if (!o->fft.R)
         return pf_fail(RUNNER_ERROR, "--grid RxC is required; see --help");
-    return 0;
+    return settle_direction(o);
 }
 
 static void set_defaults(struct options *o)
 {
     *o = (struct options){.direction = PENCILFFT_FORWARD, .reps = 10, .warmup = 2};
     pencilfft_desc_init(&o->fft);
-    o->fft.directions = o->direction;
     o->placement.coordinates = "auto";
 }
 

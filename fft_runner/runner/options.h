@@ -12,6 +12,7 @@ enum { MAX_LABELS = 64 };
 struct options {
     pencilfft_desc fft;
     pencilfft_direction direction;
+    bool has_direction, in_place;
     int reps, warmup;
     bool verify;
     const char *json; /* NULL: no record */

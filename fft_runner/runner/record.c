@@ -120,6 +120,15 @@ static json_t *size(const pencilfft_desc *f)
     return json_pack("[I, I, I]", (json_int_t)f->nx, (json_int_t)f->ny, (json_int_t)f->nz);
 }
 
+/* What the transform is, beyond its size. */
+static json_t *transform(const struct options *o)
+{
+    const pencilfft_desc *f = &o->fft;
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:i}", "type", f->type, "kinds", f->kinds ? f->kinds : "2,2,2",
+                     "skip", f->skip ? f->skip : "", "precision", f->precision, "layout", f->layout, "in_place",
+                     o->in_place, "fields", f->fields);
+}
+
 static json_t *phases(const struct samples *s)
 {
     json_t *object = json_object();
@@ -176,10 +185,10 @@ static json_t *about_run(const struct report *r)
 {
     const struct options *o = r->options;
     const pencilfft_desc *f = &o->fft;
-    return json_pack("{s:s, s:{s:s, s:s}, s:o, s:o, s:o, s:o, s:[i, i], s:i, s:s, s:s, s:s, s:o, s:s, s:s, s:i, s:i}",
+    return json_pack("{s:s, s:{s:s, s:s}, s:o, s:o, s:o, s:o, s:[i, i], s:i, s:s, s:o, s:s, s:s, s:i, s:i}",
                      "schema", "pencilmap-run-record/1", "program", "name", RUNNER_NAME, "version", PENCILFFT_VERSION,
                      "command", command(r), "time", now(), "labels", labels(o), "size", size(f), "grid", f->R, f->C,
-                     "ranks", r->seating->ranks, "type", "c2c", "precision", "double", "direction",
+                     "ranks", r->seating->ranks, "direction",
                      direction_name(o->direction), "exchange", text(f->exchange), "sync", f->sync, "rigor", f->rigor,
                      "reps", o->reps, "warmup", o->warmup);
 }
@@ -195,11 +204,12 @@ static json_t *about_result(const struct report *r)
 
 static char *record_line(const struct report *r)
 {
-    json_t *record = about_run(r), *result = about_result(r);
+    json_t *record = about_run(r), *kind = transform(r->options), *result = about_result(r);
     char *line = NULL;
-    if (record && result && json_object_update(record, result) == 0)
+    if (record && kind && result && json_object_update(record, kind) == 0 && json_object_update(record, result) == 0)
         line = json_dumps(record, JSON_COMPACT | JSON_REAL_PRECISION(REAL_DIGITS));
     json_decref(record);
+    json_decref(kind);
     json_decref(result);
     return line;
 }

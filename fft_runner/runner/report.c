@@ -1,12 +1,16 @@
 #include "report.h"
 
 #include <math.h>
+#include <string.h>
 
 static void print_head(const struct report *r, FILE *file)
 {
     const pencilfft_desc *f = &r->options->fft;
-    fprintf(file, "%s c2c double, size %lld %lld %lld, grid %dx%d, exchange %s, sync %s, FFTW %s\n",
-            direction_name(r->options->direction), (long long)f->nx, (long long)f->ny, (long long)f->nz, f->R, f->C,
+    fprintf(file, "%s %s %s, %s%s%s", direction_name(r->options->direction), f->type, f->precision, f->layout,
+            r->options->in_place ? ", in place" : "", f->fields > 1 ? ", " : "");
+    if (f->fields > 1)
+        fprintf(file, "%d fields", f->fields);
+    fprintf(file, ", size %lld %lld %lld, grid %dx%d, exchange %s, sync %s, FFTW %s\n", (long long)f->nx, (long long)f->ny, (long long)f->nz, f->R, f->C,
             f->exchange, f->sync, f->rigor);
 }
 
@@ -33,10 +37,12 @@ static void print_phases(const struct report *r, FILE *file)
 static void print_rate(const struct report *r, FILE *file)
 {
     const pencilfft_desc *f = &r->options->fft;
-    double n = (double)f->nx * (double)f->ny * (double)f->nz;
+    double n = (double)f->nx * (double)f->ny * (double)f->nz * f->fields;
     double seconds = samples_median(r->samples->max, r->samples, PENCILFFT_TOTAL);
+    double per_point = strcmp(f->type, "c2c") ? 2.5 : 5; /* of complex and real transforms, as FFTW counts them */
     if (seconds > 0)
-        fprintf(file, "\n5 N log2 N / total: %.3f GFlop/s\n", 5 * n * log2(n) / seconds * 1e-9);
+        fprintf(file, "\n%g N log2 N / total: %.3f GFlop/s\n", per_point,
+                per_point * n * log2(n / f->fields) / seconds * 1e-9);
 }
 
 static void print_verification(const struct report *r, FILE *file)

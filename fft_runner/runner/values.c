@@ -2,9 +2,23 @@
  * generators, OOPSLA 2014). */
 #include "values.h"
 
-double complex value_index(int64_t index)
+/* Whole numbers below these are exact. */
+static double exact_below(const pencilfft_format *f)
 {
-    return CMPLX((double)index, -(double)index - 1);
+    return f->real_bytes == sizeof(float) ? 0x1p24 : 0x1p53;
+}
+
+static double complex cut(const pencilfft_format *f, double complex v)
+{
+    if (f->real_bytes == sizeof(float))
+        v = CMPLX((float)creal(v), (float)cimag(v));
+    return f->is_complex ? v : creal(v);
+}
+
+double complex value_index(const pencilfft_format *f, int64_t index)
+{
+    int64_t limit = (int64_t)exact_below(f);
+    return cut(f, CMPLX((double)(index % limit), -(double)(index / limit) - (double)(index % 1021) - 1));
 }
 
 uint64_t value_hash(uint64_t number)
@@ -20,48 +34,67 @@ static double part(uint64_t number)
     return (double)(value_hash(number) >> 11) * 0x1p-53 - 0.5;
 }
 
-double complex value_random(int64_t index)
+double complex value_random(const pencilfft_format *f, int64_t index)
 {
-    return CMPLX(part(2 * (uint64_t)index), part(2 * (uint64_t)index + 1));
+    double imaginary = f->is_complex ? part(2 * (uint64_t)index + 1) : 0;
+    return cut(f, CMPLX(part(2 * (uint64_t)index), imaginary));
 }
 
-/* Global index of (x, y, 0), and local element of (offset x + i, offset y + j, offset z). */
-static int64_t line_index(const pencilfft_box *b, const int64_t n[3], int64_t i, int64_t j)
+double complex element_load(const pencilfft_format *f, const void *array, int64_t i)
 {
-    return ((b->offset[0] + i) * n[1] + b->offset[1] + j) * n[2];
+    if (f->real_bytes == sizeof(float))
+        return f->is_complex ? (double complex)((const float complex *)array)[i] : ((const float *)array)[i];
+    return f->is_complex ? ((const double complex *)array)[i] : ((const double *)array)[i];
 }
 
-static int64_t line_start(const pencilfft_box *b, int64_t i, int64_t j)
+void element_store(const pencilfft_format *f, void *array, int64_t i, double complex value)
 {
-    return i * b->stride[0] + j * b->stride[1];
+    if (f->real_bytes == sizeof(float) && f->is_complex)
+        ((float complex *)array)[i] = CMPLXF((float)creal(value), (float)cimag(value));
+    else if (f->real_bytes == sizeof(float))
+        ((float *)array)[i] = (float)creal(value);
+    else if (f->is_complex)
+        ((double complex *)array)[i] = value;
+    else
+        ((double *)array)[i] = creal(value);
 }
 
-void values_fill(const pencilfft_box *b, const int64_t n[3], value_function value, double complex *a)
+struct line {
+    int64_t index, start; /* of (x, y, 0) in the global array, and of (offset x + i, offset y + j, offset z) here */
+};
+
+/* Lines along z of all fields, one after the other. */
+static struct line line_of(const pencilfft_box *b, const pencilfft_format *f, int64_t number)
 {
-    for (int64_t i = 0; i < b->extent[0]; i++)
-        for (int64_t j = 0; j < b->extent[1]; j++)
-            for (int64_t k = 0; k < b->extent[2]; k++)
-                a[line_start(b, i, j) + k * b->stride[2]] = value(line_index(b, n, i, j) + b->offset[2] + k);
+    int64_t j = number % b->extent[1], i = number / b->extent[1] % b->extent[0];
+    int64_t field = number / (b->extent[1] * b->extent[0]);
+    return (struct line){
+        .index = ((field * f->n[0] + b->offset[0] + i) * f->n[1] + b->offset[1] + j) * f->n[2] + b->offset[2],
+        .start = field * f->field_stride + i * b->stride[0] + j * b->stride[1],
+    };
 }
 
-int64_t values_wrong(const pencilfft_box *b, const int64_t n[3], value_function value, const double complex *a)
+static int64_t lines_in(const pencilfft_box *b, const pencilfft_format *f)
+{
+    return b->extent[0] * b->extent[1] * f->fields;
+}
+
+void values_fill(const pencilfft_box *b, const pencilfft_format *f, value_function value, void *array)
+{
+    for (int64_t number = 0; number < lines_in(b, f); number++) {
+        struct line line = line_of(b, f, number);
+        for (int64_t k = 0; k < b->extent[2]; k++)
+            element_store(f, array, line.start + k * b->stride[2], value(f, line.index + k));
+    }
+}
+
+int64_t values_wrong(const pencilfft_box *b, const pencilfft_format *f, value_function value, const void *array)
 {
     int64_t wrong = 0;
-    for (int64_t i = 0; i < b->extent[0]; i++)
-        for (int64_t j = 0; j < b->extent[1]; j++)
-            for (int64_t k = 0; k < b->extent[2]; k++)
-                wrong += a[line_start(b, i, j) + k * b->stride[2]] != value(line_index(b, n, i, j) + b->offset[2] + k);
+    for (int64_t number = 0; number < lines_in(b, f); number++) {
+        struct line line = line_of(b, f, number);
+        for (int64_t k = 0; k < b->extent[2]; k++)
+            wrong += element_load(f, array, line.start + k * b->stride[2]) != value(f, line.index + k);
+    }
     return wrong;
-}
-
-double values_energy(const pencilfft_box *b, const int64_t n[3], value_function value)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < b->extent[0]; i++)
-        for (int64_t j = 0; j < b->extent[1]; j++)
-            for (int64_t k = 0; k < b->extent[2]; k++) {
-                double complex v = value(line_index(b, n, i, j) + b->offset[2] + k);
-                sum += creal(v) * creal(v) + cimag(v) * cimag(v);
-            }
-    return sum;
 }

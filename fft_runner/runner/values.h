@@ -7,18 +7,23 @@
 
 #include "pencilfft.h"
 
-/* Value of the element with that global index (pencilfft.h says how elements are counted). */
-typedef double complex (*value_function)(int64_t index);
+/* Value of the element with that global index (pencilfft.h says how elements are counted; those of field f come behind
+ * those of field f - 1). It is rounded and cut to what an element of that format holds. */
+typedef double complex (*value_function)(const pencilfft_format *format, int64_t index);
 
-double complex value_index(int64_t index);  /* no two alike, all exact in a double */
-double complex value_random(int64_t index); /* both parts in -0.5..0.5, the same in every run */
+double complex value_index(const pencilfft_format *format, int64_t index);  /* whole numbers, exact; no two alike as far
+                                                                               as the format can tell that many apart */
+double complex value_random(const pencilfft_format *format, int64_t index); /* both parts in -0.5..0.5 */
 
 uint64_t value_hash(uint64_t number);
 
-void values_fill(const pencilfft_box *box, const int64_t n[3], value_function value, double complex *a);
-/* Elements of the box that do not hold exactly their value. */
-int64_t values_wrong(const pencilfft_box *box, const int64_t n[3], value_function value, const double complex *a);
-/* Sum of |value|^2 over the box. */
-double values_energy(const pencilfft_box *box, const int64_t n[3], value_function value);
+/* Element i of an array of that format. */
+double complex element_load(const pencilfft_format *format, const void *array, int64_t i);
+void element_store(const pencilfft_format *format, void *array, int64_t i, double complex value);
+
+/* All fields of a box. */
+void values_fill(const pencilfft_box *box, const pencilfft_format *format, value_function value, void *array);
+/* Elements of all fields that do not hold exactly their value. */
+int64_t values_wrong(const pencilfft_box *box, const pencilfft_format *format, value_function value, const void *array);
 
 #endif

@@ -4,14 +4,17 @@
 #include <stdbool.h>
 
 #include "pencilfft.h"
+#include "transforms.h"
 
 /* One transform as the runner runs it. */
 struct problem {
-    int64_t n[3];
     pencilfft_direction direction;
     pencilfft_plan plan;
     MPI_Comm grid; /* rank = grid rank */
-    void *in, *out;
+    struct pf_transform transform;
+    void *in, *out; /* the same when in place */
+    void *other;    /* a second buffer in any case */
+    bool refill;    /* a run overwrites its input */
 };
 
 struct verification {
@@ -27,17 +30,27 @@ struct verification {
 pencilfft_pencil input_pencil(const struct problem *problem);
 pencilfft_pencil output_pencil(const struct problem *problem);
 
+/* My box and the format of one side. */
+struct side {
+    pencilfft_box box;
+    pencilfft_format format;
+};
+int side_of(const struct problem *problem, pencilfft_pencil pencil, struct side *side);
+
+/* Random values into the input. */
+int fill_input(const struct problem *problem);
+
 /* The three checks. Collective; the same result on every rank. A status when they could not be done, not when they
- * failed: that is result->passed. Leaves the random input in problem->in and its transform in problem->out. */
+ * failed: that is result->passed. */
 int verify(const struct problem *problem, struct verification *result);
 
-/* Largest relative error allowed for N elements. */
-double tolerance_of(const char *precision, int64_t elements);
+/* Largest relative error allowed for N elements of reals of that size. */
+double tolerance_of(size_t real_bytes, int64_t elements);
 
 /* Larger of two errors; once one is not a number, that stays. */
 double worse_error(double one, double other);
 
-/* The parts of verify(); errors are relative to the root mean square of the exact result. */
+/* The parts of verify(); errors are relative to the root mean square of the result. */
 int verify_moved(const struct problem *problem, bool *exact);
 int verify_serial(const struct problem *problem, double scale, struct verification *result);
 int verify_direct(const struct problem *problem, double scale, struct verification *result);

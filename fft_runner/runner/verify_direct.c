@@ -1,11 +1,11 @@
 /* Chosen values of the result against the plain sum over the whole input.
  * Idea:   each rank sums its part of the input, made again from its index; the owner adds its value of the transform.
- *         The roots of unity come from k*i mod n, so that large indices lose nothing; sums are kept per line, plane
- *         and block, so that rounding grows with the square root of an extent and not of N.
+ *         Sums are kept per line, plane and block, so that rounding grows with the square root of an extent and not
+ *         of N. With several fields the points go round over them.
  * Cost:   N/P multiplications a point. */
-#include <math.h>
 #include <stdlib.h>
 
+#include "basis.h"
 #include "check_mpi.h"
 #include "runner.h"
 #include "values.h"
@@ -26,39 +26,32 @@ static void choose_points(const int64_t n[3], int64_t points[N_POINTS][3])
         }
 }
 
-/* exp(sign 2 pi i k x / n) for the x of the box along one axis. */
-static void roots(int64_t n, int64_t k, int sign, int64_t offset, int64_t extent, double complex *root)
-{
-    for (int64_t i = 0; i < extent; i++) {
-        double angle = sign * 2 * M_PI * ((double)(k * (offset + i) % n) / (double)n);
-        root[i] = CMPLX(cos(angle), sin(angle));
-    }
-}
-
 struct part {
-    const pencilfft_box *box;
-    const int64_t *n;
-    double complex *root[3];
+    const struct problem *p;
+    struct side in;
+    int field;
+    double complex *weight[3];
 };
 
 static double complex line_sum(const struct part *part, int64_t x, int64_t y)
 {
-    const pencilfft_box *b = part->box;
-    int64_t index = ((b->offset[0] + x) * part->n[1] + b->offset[1] + y) * part->n[2] + b->offset[2];
+    const pencilfft_box *b = &part->in.box;
+    const pencilfft_format *f = &part->in.format;
+    int64_t index = ((part->field * f->n[0] + b->offset[0] + x) * f->n[1] + b->offset[1] + y) * f->n[2] + b->offset[2];
     double complex sum = 0;
     for (int64_t z = 0; z < b->extent[2]; z++)
-        sum += value_random(index + z) * part->root[2][z];
+        sum += value_random(f, index + z) * part->weight[2][z];
     return sum;
 }
 
 static double complex block_sum(const struct part *part)
 {
     double complex block = 0;
-    for (int64_t x = 0; x < part->box->extent[0]; x++) {
+    for (int64_t x = 0; x < part->in.box.extent[0]; x++) {
         double complex plane = 0;
-        for (int64_t y = 0; y < part->box->extent[1]; y++)
-            plane += line_sum(part, x, y) * part->root[1][y];
-        block += plane * part->root[0][x];
+        for (int64_t y = 0; y < part->in.box.extent[1]; y++)
+            plane += line_sum(part, x, y) * part->weight[1][y];
+        block += plane * part->weight[0][x];
     }
     return block;
 }
@@ -71,33 +64,41 @@ static bool holds(const pencilfft_box *b, const int64_t at[3])
     return true;
 }
 
-static double complex value_at(const pencilfft_box *b, const int64_t at[3], const double complex *a)
+static double complex value_at(const struct side *side, int field, const int64_t at[3], const void *a)
 {
-    int64_t local = 0;
+    int64_t local = field * side->format.field_stride;
     for (int axis = 0; axis < 3; axis++)
-        local += (at[axis] - b->offset[axis]) * b->stride[axis];
-    return a[local];
+        local += (at[axis] - side->box.offset[axis]) * side->box.stride[axis];
+    return element_load(&side->format, a, local);
+}
+
+/* Points of a line along the axis, as its transform counts them. */
+static int64_t points_of_line(const struct part *part, int axis)
+{
+    return axis == 2 ? part->p->transform.input_nz : part->in.format.n[axis];
 }
 
 /* Minus the transform's value where it is held, plus this rank's part of the sum: all ranks together give the error. */
-static double complex my_difference(const struct problem *p, const struct part *part, const pencilfft_box *result,
-                                    const int64_t point[3])
+static double complex my_difference(const struct part *part, const struct side *out, const int64_t point[3])
 {
-    int sign = p->direction == PENCILFFT_FORWARD ? -1 : 1;
+    const struct problem *p = part->p;
     for (int axis = 0; axis < 3; axis++)
-        roots(p->n[axis], point[axis], sign, part->box->offset[axis], part->box->extent[axis], part->root[axis]);
+        basis_line(&p->transform.line[axis], p->direction == PENCILFFT_BACKWARD, points_of_line(part, axis), point[axis],
+                   part->in.box.offset[axis], part->in.box.extent[axis], part->weight[axis]);
     double complex difference = block_sum(part);
-    if (holds(result, point))
-        difference -= value_at(result, point, p->out);
+    if (!out->format.is_complex)
+        difference = creal(difference);
+    if (holds(&out->box, point))
+        difference -= value_at(out, part->field, point, p->out);
     return difference;
 }
 
-static int allocate_roots(struct part *part, MPI_Comm comm)
+static int allocate_weights(struct part *part, MPI_Comm comm)
 {
     int status = 0;
     for (int axis = 0; axis < 3; axis++)
-        if (!(part->root[axis] = malloc((size_t)part->box->extent[axis] * sizeof *part->root[axis])))
-            status = pf_fail(RUNNER_ERROR, "no memory for the roots of unity of a direct sum");
+        if (!(part->weight[axis] = malloc((size_t)part->in.box.extent[axis] * sizeof *part->weight[axis])))
+            status = pf_fail(RUNNER_ERROR, "no memory for the weights of a direct sum");
     return pf_agree(status, comm);
 }
 
@@ -113,21 +114,23 @@ int verify_direct(const struct problem *p, double scale, struct verification *v)
 {
     int64_t points[N_POINTS][3];
     double complex mine[N_POINTS], all[N_POINTS];
-    pencilfft_box box, result;
-    struct part part = {.box = &box, .n = p->n};
-    int status = pencilfft_box_mine(p->plan, input_pencil(p), &box);
+    struct side out;
+    struct part part = {.p = p};
+    int status = side_of(p, input_pencil(p), &part.in);
     if (!status)
-        status = pencilfft_box_mine(p->plan, output_pencil(p), &result);
-    if (status || (status = allocate_roots(&part, p->grid)))
+        status = side_of(p, output_pencil(p), &out);
+    if (status || (status = allocate_weights(&part, p->grid)))
         goto done;
-    choose_points(p->n, points);
-    for (int i = 0; i < N_POINTS; i++)
-        mine[i] = my_difference(p, &part, &result, points[i]);
+    choose_points(out.format.n, points);
+    for (int i = 0; i < N_POINTS; i++) {
+        part.field = i % out.format.fields;
+        mine[i] = my_difference(&part, &out, points[i]);
+    }
     CHECK_MPI(MPI_Allreduce(mine, all, N_POINTS, MPI_C_DOUBLE_COMPLEX, MPI_SUM, p->grid));
     v->error_direct = worst_of(all) / scale;
     v->points = N_POINTS;
 done:
     for (int axis = 0; axis < 3; axis++)
-        free(part.root[axis]);
+        free(part.weight[axis]);
     return status;
 }

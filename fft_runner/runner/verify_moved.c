@@ -16,36 +16,36 @@ static const struct move moves[2][2] = {
     {{PENCILFFT_COLUMN, PENCILFFT_Y_PENCIL}, {PENCILFFT_ROW, PENCILFFT_Z_PENCIL}},
 };
 
-static double complex value_nothing(int64_t index)
+static double complex value_nothing(const pencilfft_format *format, int64_t index)
 {
-    (void)index;
+    (void)format, (void)index;
     return CMPLX(NAN, NAN);
 }
 
 static int move_and_count(const struct problem *p, const struct move *move, void *from, void *to, int64_t *wrong)
 {
-    pencilfft_box box;
-    int status = pencilfft_box_mine(p->plan, move->to, &box);
+    struct side side;
+    int status = side_of(p, move->to, &side);
     if (status)
         return status;
-    values_fill(&box, p->n, value_nothing, to);
+    values_fill(&side.box, &side.format, value_nothing, to);
     if ((status = pencilfft_transpose(p->plan, move->exchange, p->direction, from, to)))
         return status;
-    *wrong += values_wrong(&box, p->n, value_index, to);
+    *wrong += values_wrong(&side.box, &side.format, value_index, to);
     return status;
 }
 
 int verify_moved(const struct problem *p, bool *exact)
 {
     const struct move *move = moves[p->direction == PENCILFFT_BACKWARD];
-    pencilfft_box box;
+    struct side side;
     int64_t wrong = 0, all = 0;
-    int status = pencilfft_box_mine(p->plan, input_pencil(p), &box);
+    int status = side_of(p, p->direction == PENCILFFT_FORWARD ? PENCILFFT_Z_PENCIL : PENCILFFT_X_PENCIL, &side);
     if (status)
         return status;
-    values_fill(&box, p->n, value_index, p->in);
-    if (!(status = move_and_count(p, &move[0], p->in, p->out, &wrong)))
-        status = move_and_count(p, &move[1], p->out, p->in, &wrong);
+    values_fill(&side.box, &side.format, value_index, p->in);
+    if (!(status = move_and_count(p, &move[0], p->in, p->other, &wrong)))
+        status = move_and_count(p, &move[1], p->other, p->in, &wrong);
     if (status)
         return status;
     CHECK_MPI(MPI_Allreduce(&wrong, &all, 1, MPI_INT64_T, MPI_SUM, p->grid));

@@ -17,21 +17,84 @@ enum { PIECE = 1 << 16, TAG = 1 };
 /* Above this many elements a serial transform takes longer than one wants to wait, and 2 GiB. */
 static const int64_t serial_limit = (int64_t)1 << 27;
 
-static bool make_reference(const struct problem *p, double complex **reference)
+/* The whole array in complex numbers, one axis after the other by plans of FFTW's own choice of order: z of r2c between
+ * two shapes, everything else where it is. */
+struct whole {
+    const struct problem *p;
+    int backward;
+    int64_t n[3]; /* at this moment */
+    double complex *data;
+};
+
+static bool transform_axis(struct whole *w, int axis)
 {
-    int n[3] = {(int)p->n[0], (int)p->n[1], (int)p->n[2]};
-    int64_t elements = p->n[0] * p->n[1] * p->n[2];
-    int sign = p->direction == PENCILFFT_FORWARD ? FFTW_FORWARD : FFTW_BACKWARD;
-    if (!(*reference = fftw_malloc((size_t)elements * sizeof **reference)))
-        return false;
-    fftw_plan plan = fftw_plan_dft(3, n, *reference, *reference, sign, FFTW_ESTIMATE);
+    const struct pf_line *line = &w->p->transform.line[axis];
+    int64_t n = w->n[axis], below = 1, above = 1;
+    for (int i = 0; i < 3; i++)
+        *(i > axis ? &below : &above) *= i == axis ? 1 : w->n[i];
+    fftw_iodim64 dim = {n, below, below}, many[2] = {{above, n * below, n * below}, {below, 1, 1}};
+    fftw_iodim64 real_dim = {n, 2 * below, 2 * below};
+    fftw_iodim64 real_many[3] = {{above, 2 * n * below, 2 * n * below}, {below, 2, 2}, {2, 1, 1}};
+    fftw_r2r_kind kind = (fftw_r2r_kind)line->r2r[w->backward];
+    fftw_plan plan = line->kind == PF_R2R
+                         ? fftw_plan_guru64_r2r(1, &real_dim, 3, real_many, (double *)w->data, (double *)w->data, &kind,
+                                                FFTW_ESTIMATE)
+                         : fftw_plan_guru64_dft(1, &dim, 2, many, w->data, w->data,
+                                                w->backward ? FFTW_BACKWARD : FFTW_FORWARD, FFTW_ESTIMATE);
     if (!plan)
         return false;
-    for (int64_t i = 0; i < elements; i++)
-        (*reference)[i] = value_random(i);
     fftw_execute(plan);
     fftw_destroy_plan(plan);
     return true;
+}
+
+/* Lines of nz/2 + 1 to whole lines, the last first, for there is room behind. What c2r does not read is left out. */
+static void expand_lines(struct whole *w)
+{
+    int64_t half = w->n[2], nz = w->p->transform.input_nz;
+    for (int64_t line = w->n[0] * w->n[1] - 1; line >= 0; line--) {
+        double complex *from = w->data + line * half, *to = w->data + line * nz;
+        for (int64_t k = half - 1; k >= 0; k--)
+            to[k] = k == 0 || 2 * k == nz ? creal(from[k]) : from[k];
+        for (int64_t k = half; k < nz; k++)
+            to[k] = conj(to[nz - k]);
+    }
+    w->n[2] = nz;
+}
+
+static void shorten_lines(struct whole *w)
+{
+    int64_t half = w->p->transform.output_nz, nz = w->n[2];
+    for (int64_t line = 0; line < w->n[0] * w->n[1]; line++)
+        for (int64_t k = 0; k < half; k++)
+            w->data[line * half + k] = w->data[line * nz + k];
+    w->n[2] = half;
+}
+
+static bool transform_whole(struct whole *w)
+{
+    const struct pf_transform *t = &w->p->transform;
+    for (int i = 0; i < 3; i++) {
+        int axis = w->backward ? i : 2 - i;
+        bool halved = t->line[axis].kind == PF_R2C;
+        if (halved && w->backward)
+            expand_lines(w);
+        if (t->line[axis].kind != PF_SKIP && !transform_axis(w, axis))
+            return false;
+        if (halved && !w->backward)
+            shorten_lines(w);
+    }
+    return true;
+}
+
+static bool make_reference(const struct problem *p, const pencilfft_format *in, int field, double complex *data)
+{
+    struct whole w = {.p = p, .backward = p->direction == PENCILFFT_BACKWARD, .n = {in->n[0], in->n[1], in->n[2]},
+                      .data = data};
+    int64_t elements = in->n[0] * in->n[1] * in->n[2];
+    for (int64_t i = 0; i < elements; i++)
+        data[i] = value_random(in, field * elements + i);
+    return transform_whole(&w);
 }
 
 /* Global index of a local element: undo the strides, slowest axis first. */
@@ -60,16 +123,19 @@ static void memory_order(const pencilfft_box *b, int order[3])
 
 struct comparison {
     const struct problem *p;
+    struct side out;
+    int field;
     const double complex *reference;
     double worst; /* largest |difference|; NaN once one is NaN */
 };
 
-static void compare_piece(struct comparison *c, const pencilfft_box *box, int64_t start, int n, const double complex *a)
+static void compare_piece(struct comparison *c, const pencilfft_box *box, int64_t start, int n, const void *a)
 {
     int order[3];
     memory_order(box, order);
     for (int i = 0; i < n; i++) {
-        double difference = cabs(a[i] - c->reference[global_index(box, c->p->n, order, start + i)]);
+        double complex value = element_load(&c->out.format, a, i);
+        double difference = cabs(value - c->reference[global_index(box, c->out.format.n, order, start + i)]);
         c->worst = worse_error(c->worst, difference);
     }
 }
@@ -84,27 +150,35 @@ static int64_t elements_of(const pencilfft_box *box)
     return box->extent[0] * box->extent[1] * box->extent[2];
 }
 
-static void send_block(const struct problem *p, const pencilfft_box *box)
+static const char *my_data(const struct comparison *c, int64_t at)
 {
-    const double complex *out = p->out;
-    for (int64_t at = 0; at < elements_of(box); at += PIECE)
-        CHECK_MPI(MPI_Send(out + at, piece_length(elements_of(box), at), MPI_C_DOUBLE_COMPLEX, 0, TAG, p->grid));
+    const pencilfft_format *f = &c->out.format;
+    return (const char *)c->p->out + (c->field * f->field_stride + at) * (int64_t)f->element_bytes;
 }
 
-static void compare_block(struct comparison *c, int rank, const pencilfft_box *box, double complex *piece)
+static void send_block(const struct comparison *c)
 {
+    int64_t elements = elements_of(&c->out.box);
+    int bytes = (int)c->out.format.element_bytes;
+    for (int64_t at = 0; at < elements; at += PIECE)
+        CHECK_MPI(MPI_Send(my_data(c, at), piece_length(elements, at) * bytes, MPI_BYTE, 0, TAG, c->p->grid));
+}
+
+static void compare_block(struct comparison *c, int rank, const pencilfft_box *box, void *piece)
+{
+    int bytes = (int)c->out.format.element_bytes;
     for (int64_t at = 0; at < elements_of(box); at += PIECE) {
         int n = piece_length(elements_of(box), at);
-        const double complex *data = (const double complex *)c->p->out + at;
+        const void *data = my_data(c, at);
         if (rank > 0) {
-            CHECK_MPI(MPI_Recv(piece, n, MPI_C_DOUBLE_COMPLEX, rank, TAG, c->p->grid, MPI_STATUS_IGNORE));
+            CHECK_MPI(MPI_Recv(piece, n * bytes, MPI_BYTE, rank, TAG, c->p->grid, MPI_STATUS_IGNORE));
             data = piece;
         }
         compare_piece(c, box, at, n, data);
     }
 }
 
-static int compare_all(struct comparison *c, int ranks, double complex *piece)
+static int compare_all(struct comparison *c, int ranks, void *piece)
 {
     int status = 0;
     for (int rank = 0; rank < ranks && !status; rank++) {
@@ -115,34 +189,53 @@ static int compare_all(struct comparison *c, int ranks, double complex *piece)
     return status;
 }
 
-static bool too_large(const struct problem *p)
+static int compare_field(struct comparison *c, const pencilfft_format *in, double complex *reference, void *piece,
+                         int *ready)
 {
-    return p->n[0] * p->n[1] * p->n[2] > serial_limit;
+    int rank, ranks, status = 0;
+    CHECK_MPI(MPI_Comm_rank(c->p->grid, &rank));
+    CHECK_MPI(MPI_Comm_size(c->p->grid, &ranks));
+    if (rank == 0)
+        *ready = reference && piece && make_reference(c->p, in, c->field, reference);
+    CHECK_MPI(MPI_Bcast(ready, 1, MPI_INT, 0, c->p->grid));
+    c->reference = reference;
+    if (*ready && rank > 0)
+        send_block(c);
+    else if (*ready)
+        status = compare_all(c, ranks, piece);
+    return status;
+}
+
+static int64_t larger_side(const pencilfft_format *in, const pencilfft_format *out)
+{
+    int64_t a = in->n[0] * in->n[1] * in->n[2], b = out->n[0] * out->n[1] * out->n[2];
+    return a > b ? a : b;
 }
 
 int verify_serial(const struct problem *p, double scale, struct verification *v)
 {
-    int rank, ranks, ready = 1, status = 0;
+    int rank, ready = 1;
     struct comparison c = {.p = p};
-    double complex *reference = NULL, *piece = NULL;
-    pencilfft_box mine;
-    CHECK_MPI(MPI_Comm_rank(p->grid, &rank));
-    CHECK_MPI(MPI_Comm_size(p->grid, &ranks));
-    if (too_large(p)) {
+    struct side in;
+    int status = side_of(p, output_pencil(p), &c.out);
+    if (status || (status = side_of(p, input_pencil(p), &in)))
+        return status;
+    int64_t elements = larger_side(&in.format, &c.out.format);
+    double complex *reference = NULL;
+    void *piece = NULL;
+    if (elements > serial_limit) {
         snprintf(v->note, sizeof v->note, "serial FFTW not done: more than %lld elements", (long long)serial_limit);
         return 0;
     }
-    if (rank == 0)
-        ready = (piece = malloc(PIECE * sizeof *piece)) && make_reference(p, &reference);
-    CHECK_MPI(MPI_Bcast(&ready, 1, MPI_INT, 0, p->grid));
+    CHECK_MPI(MPI_Comm_rank(p->grid, &rank));
+    if (rank == 0) {
+        reference = fftw_malloc((size_t)elements * sizeof *reference);
+        piece = malloc(PIECE * sizeof *reference);
+    }
+    for (; c.field < c.out.format.fields && ready && !status; c.field++)
+        status = compare_field(&c, &in.format, reference, piece, &ready);
     if (!ready)
         snprintf(v->note, sizeof v->note, "serial FFTW not done: no memory for the whole array on rank 0");
-    else if (rank > 0 && !(status = pencilfft_box_mine(p->plan, output_pencil(p), &mine)))
-        send_block(p, &mine);
-    else if (rank == 0) {
-        c.reference = reference;
-        status = compare_all(&c, ranks, piece);
-    }
     fftw_free(reference);
     free(piece);
     CHECK_MPI(MPI_Bcast(&c.worst, 1, MPI_DOUBLE, 0, p->grid));

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 TINY = ["--size", 4, 4, 4, "--grid", "1x2", "--reps", 1, "--rigor", "estimate"]
-OPTIONS = ["size", "grid", "direction", "exchange", "reps", "warmup", "verify", "json", "label", "rigor", "sync",
-           "machine-torus", "tasks-per-node", "mapfile", "launch-order", "coordinates", "help", "version"]
+OPTIONS = ["size", "grid", "direction", "type", "kinds", "skip", "precision", "layout", "in-place", "fields",
+           "exchange", "reps", "warmup", "verify", "json", "label", "rigor", "sync", "machine-torus",
+           "tasks-per-node", "mapfile", "launch-order", "coordinates", "help", "version"]
 
 
 def test_records_are_appended_one_a_line(mpirun, records, tmp_path):

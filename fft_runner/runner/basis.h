@@ -1,0 +1,14 @@
+#ifndef RUNNER_BASIS_H
+#define RUNNER_BASIS_H
+
+#include <complex.h>
+#include <stdint.h>
+
+#include "transforms.h"
+
+/* Weight of input j, offset <= j < offset + extent, in output k of a line of n points. n counts the real side of r2c,
+ * whose backward sums are complex: their real part is meant. */
+void basis_line(const struct pf_line *line, int backward, int64_t n, int64_t k, int64_t offset, int64_t extent,
+                double complex *weight);
+
+#endif
