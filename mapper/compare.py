@@ -19,7 +19,7 @@ from pencilmap.model.machine import COSTS, costs_of, load_machine
 from pencilmap.model.predict import predict
 from pencilmap.model.published import bluegene_l_512
 from pencilmap.model.torus import parse_torus
-from pencilmap.model.transform import Transform
+from pencilmap.model.transform import transform_of
 from pencilmap.model.units import parse
 
 SCHEMA = "pencilmap-run-record/1"
@@ -113,8 +113,13 @@ def _validator():
     return jsonschema.Draft202012Validator(schema)
 
 
+def transform_of_record(record):
+    """The transform of a run record."""
+    return transform_of(record["size"], record["type"], record["precision"])
+
+
 def _compare_record(record, source):
-    transform = Transform(*record["size"])
+    transform = transform_of_record(record)
     prediction, note = prediction_of_record(record)
     labels = record["labels"]
     for name in ("row", "column"):
@@ -157,14 +162,14 @@ def prediction_of_record(record, **changes):
     (Prediction or None, str)
         None where the run does not know its torus; what to know of the prediction, or the reason why there is none.
     """
-    placement, labels, transform = record["placement"], record["labels"], Transform(*record["size"])
+    placement, labels, transform = record["placement"], record["labels"], transform_of_record(record)
     if placement["torus"] is None or any(r["coordinate"] is None for r in placement["ranks"]):
         return None, "the run does not know its torus: give --machine-torus and a placement to the runner"
     bandwidth = changes.get("bandwidth", bandwidth_of_record(record))
     shape = parse_torus(placement["torus"])
     rates = None if bandwidth is None else bandwidth * (shape.n_dimensions if len(bandwidth) == 1 else 1)
-    torus = parse_torus(placement["torus"], bandwidth=rates)
-    mapping = _mapping_of(record, torus, labels.get("placement", "recorded"))
+    torus = parse_torus(placement["torus"], bandwidth=rates, cables=_cables(labels, shape.n_dimensions))
+    mapping = mapping_of_record(record, torus, labels.get("placement", "recorded"))
     note = "coordinates were assumed, not found: the times are not those of this torus" \
         if placement["coordinate_source"] == "assumed" else ""
     if rates is None:
@@ -190,7 +195,14 @@ def bandwidth_of_record(record):
     return None
 
 
-def _mapping_of(record, torus, name):
+def _cables(labels, n_dimensions):
+    """Those of the machine; None, one each, where no machine is named or it has another number of dimensions."""
+    found = load_machine(labels["machine"]).torus.cables if "machine" in labels else ()
+    return found if len(found) == n_dimensions else None
+
+
+def mapping_of_record(record, torus, name):
+    """The mapping that the ranks of a run really had; RecordError where there can be no such."""
     ranks = sorted(record["placement"]["ranks"], key=lambda r: r["rank"])
     try:
         nodes = torus.node(np.array([r["coordinate"] for r in ranks]))

@@ -25,7 +25,7 @@ EVALUATIONS = 50_000
 SECONDS = 120.0
 TRIALS = 3             # starts of different kinds that are annealed for a while before the best is annealed on
 TRIAL_SHARE = 0.4      # of the evaluations
-HOT, COLD = 0.2, 0.002  # temperatures in units of the energy divided by the number of links
+HOT, COLD = 0.4, 0.002  # temperatures in units of the energy divided by the number of links
 
 
 @dataclass(frozen=True)

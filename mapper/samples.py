@@ -3,14 +3,13 @@
 from collections import Counter
 from statistics import median
 
-from pencilmap.mapper.compare import prediction_of_cell, prediction_of_record
+from pencilmap.mapper.compare import prediction_of_cell, prediction_of_record, transform_of_record
 from pencilmap.model.calibrate import Sample
 from pencilmap.model.costs import Costs
 from pencilmap.model.errors import CalibrationError
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.published import PUBLISHED
 from pencilmap.model.timing import COPY_PASSES, FFT_PASSES, local_work
-from pencilmap.model.transform import Transform
 
 LOCAL_PHASES = {  # phase of the sample: phases of the record, passes through memory of each kind
     "fft": (("fft_z", "fft_y", "fft_x"), FFT_PASSES, 0),
@@ -104,7 +103,7 @@ def _exchanges_of_record(record, label, bandwidth):
 
 def _local_of_record(record, phase, label):
     names, fft_passes, copy_passes = LOCAL_PHASES[phase]
-    transform = Transform(*record["size"])
+    transform = transform_of_record(record)
     work = local_work(transform, ProcessGrid(*record["grid"]), _tasks_per_node(record), fft_passes, copy_passes)
     return Sample(f"{label} {phase}", phase, str(transform), work, _seconds(record, names))
 

@@ -269,7 +269,7 @@ def weak_transform(transform, ratio):
     for prime in _primes(ratio.numerator):
         axis = min(range(3), key=lambda i: (n[i], i))
         n[axis] *= prime
-    return Transform(*n, transform.element_bytes)
+    return Transform(*n, transform.element_bytes, transform.type)
 
 
 def _primes(n):

@@ -77,8 +77,9 @@ def exchanges(grid, transform=None):
         return tuple(_even(name, members, grid.n_tasks)
                      for name, members in (("row", grid.rows()), ("column", grid.columns())))
     transform.check_grid(grid)
-    x_of_q, y_of_q = block_lengths(transform.nx, grid.C), block_lengths(transform.ny, grid.C)
-    y_of_p, z_of_p = block_lengths(transform.ny, grid.R), block_lengths(transform.nz, grid.R)
+    nx, ny, nz = transform.exchanged
+    x_of_q, y_of_q = block_lengths(nx, grid.C), block_lengths(ny, grid.C)
+    y_of_p, z_of_p = block_lengths(ny, grid.R), block_lengths(nz, grid.R)
     rest = dict(unit_bytes=transform.element_bytes, total_bytes=transform.total_bytes)
     return (Exchange("row", grid.rows(), x_of_q, y_of_p, z_of_p, **rest),
             Exchange("column", grid.columns(), z_of_p, x_of_q, y_of_q, **rest))

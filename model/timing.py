@@ -236,7 +236,7 @@ def local_work(transform, grid, tasks_per_node, fft_passes=FFT_PASSES, copy_pass
     def block(n, parts):
         return -(-n // parts)
 
-    R, C, (nx, ny, nz) = grid.R, grid.C, (transform.nx, transform.ny, transform.nz)
+    R, C, (nx, ny, nz) = grid.R, grid.C, transform.exchanged
     pencils = ((block(nx, C) * block(ny, R) * nz, nz), (block(nx, C) * block(nz, R) * ny, ny),
                (block(nz, R) * block(ny, C) * nx, nx))
     largest = max(elements for elements, _ in pencils)

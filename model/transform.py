@@ -1,6 +1,7 @@
 """The array that is transformed: its extents and how the pencils cut it into blocks."""
 
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 
@@ -10,54 +11,112 @@ COMPLEX_DOUBLE_BYTES = 16
 
 
 @dataclass(frozen=True)
+class TransformType:
+    """What is exchanged of a type of transform.
+
+    half : whether only nz/2 + 1 of the z indices are (the others follow from them)
+    parts : numbers in an element, 2 for complex
+    """
+
+    half: bool
+    parts: int
+
+
+TYPES = {  # as in fft_runner/include/pencilfft.h
+    "c2c": TransformType(False, 2),
+    "r2c": TransformType(True, 2),
+    "c2r": TransformType(True, 2),
+    "dct": TransformType(False, 1),
+    "dst": TransformType(False, 1),
+    "chebyshev": TransformType(True, 2),
+    "empty": TransformType(True, 2),
+}
+PRECISIONS = {"double": 8, "single": 4}  # bytes of a number
+
+
+@dataclass(frozen=True)
 class Transform:
     """A 3D array of `nx` x `ny` x `nz` elements of `element_bytes` bytes (complex double by default).
 
     >>> Transform(512, 512, 512).total_bytes
     2147483648
+
+    Of a real array the exchanges carry the half of the spectrum that is not redundant:
+
+    >>> Transform(512, 512, 512, type="r2c").exchanged
+    (512, 512, 257)
     """
 
     nx: int
     ny: int
     nz: int
     element_bytes: int = COMPLEX_DOUBLE_BYTES
+    type: str = "c2c"
 
     def __post_init__(self):
+        if self.type not in TYPES:
+            raise GridError(f"type of transform {self.type!r} is unknown; known are {', '.join(TYPES)}")
         if min(self.nx, self.ny, self.nz) < 1:
             raise GridError(f"transform {self} has an empty axis; every extent must be 1 or more")
 
     @property
+    def exchanged(self):
+        """Extents of the array that is exchanged."""
+        return self.nx, self.ny, self.nz // 2 + 1 if TYPES[self.type].half else self.nz
+
+    @property
     def total_bytes(self):
-        """D_T of the paper: bytes of the whole array."""
-        return self.nx * self.ny * self.nz * self.element_bytes
+        """D_T of the paper: bytes of the whole array that is exchanged."""
+        return prod(self.exchanged) * self.element_bytes
 
     def check_grid(self, grid):
         """Raise GridError where a task would hold nothing (the limits of P3DFFT's eq. 2)."""
-        for axis, n, needed, why in (("x", self.nx, grid.C, "C"), ("y", self.ny, max(grid.R, grid.C), "max(R, C)"),
-                                     ("z", self.nz, grid.R, "R")):
+        x, y, z = self.exchanged
+        for axis, n, needed, why in (("nx", x, grid.C, "C"), ("ny", y, max(grid.R, grid.C), "max(R, C)"),
+                                     ("nz" if z == self.nz else "nz/2+1", z, grid.R, "R")):
             if n < needed:
-                raise GridError(f"transform {self} is too small for grid {grid}: n{axis} = {n}, but n{axis} >= {why} = "
+                raise GridError(f"transform {self} is too small for grid {grid}: {axis} = {n}, but {axis} >= {why} = "
                                 f"{needed} is needed so that no task is empty; take a larger transform or another grid")
 
     def divides_evenly(self, grid):
         """Whether every task gets blocks of the same size in every stage."""
-        return not (self.nx % grid.C or self.ny % grid.R or self.ny % grid.C or self.nz % grid.R)
+        x, y, z = self.exchanged
+        return not (x % grid.C or y % grid.R or y % grid.C or z % grid.R)
 
     def __str__(self):
-        return f"{self.nx}x{self.ny}x{self.nz}"
+        single = ":single" if self.element_bytes == PRECISIONS["single"] * TYPES[self.type].parts else ""
+        return f"{self.nx}x{self.ny}x{self.nz}" + (f":{self.type}" if self.type != "c2c" else "") + single
+
+
+def transform_of(size, type="c2c", precision="double"):
+    """The transform of an array of `size`, a name of `TYPES` and one of `PRECISIONS`.
+
+    >>> transform_of((64, 64, 64), "dct", "single").element_bytes
+    4
+    """
+    if type not in TYPES or precision not in PRECISIONS:
+        raise GridError(f"transform {type} {precision} is unknown; types are {', '.join(TYPES)}, precisions "
+                        f"{', '.join(PRECISIONS)}")
+    return Transform(*size, PRECISIONS[precision] * TYPES[type].parts, type)
 
 
 def parse_transform(text):
-    """Read ``512`` (a cube) or ``512x256x128``.
+    """Read ``512`` (a cube) or ``512x256x128``, with a type and a precision where they are not c2c and double.
 
-    >>> str(parse_transform("512"))
-    '512x512x512'
+    >>> str(parse_transform("512")), str(parse_transform("512x256x128:r2c:single"))
+    ('512x512x512', '512x256x128:r2c:single')
     """
-    parts = text.split("x")
+    size, *words = text.split(":")
+    parts = size.split("x")
     if len(parts) not in (1, 3) or not all(p.isdecimal() and p.isascii() and len(p) < 10 for p in parts):
-        raise GridError(f"transform {text[:40]!r} is not understood; write 512 for a cube or 512x256x128")
+        raise GridError(f"transform {text[:40]!r} is not understood; write 512 for a cube or 512x256x128, and e.g. 512:r2c or "
+                        "512:dct:single for other transforms than c2c in double precision")
+    precision = words.pop() if words and words[-1] in PRECISIONS else "double"
+    kind = words.pop(0) if words else "c2c"
+    if words:
+        raise GridError(f"transform {text[:40]!r} is not understood; write extents, type and precision, e.g. 512:dct:single")
     n = [int(p) for p in parts]
-    return Transform(*(n * 3 if len(n) == 1 else n))
+    return transform_of(n * 3 if len(n) == 1 else n, kind, precision)
 
 
 def block_lengths(n, parts):

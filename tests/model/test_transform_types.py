@@ -1,0 +1,51 @@
+"""Types of transforms: what of them is exchanged, and which grids they allow (P3DFFT's eq. 2)."""
+
+import pytest
+
+from pencilmap.mapper.search import rank_grids
+from pencilmap.model.errors import GridError
+from pencilmap.model.exchange import exchanges
+from pencilmap.model.grid import ProcessGrid, all_grids
+from pencilmap.model.torus import Torus
+from pencilmap.model.transform import TYPES, Transform, parse_transform, transform_of
+
+
+@pytest.mark.parametrize("text, total", [
+    ("8", 512 * 16), ("8:c2c:single", 512 * 8), ("8:r2c", 8 * 8 * 5 * 16), ("8x8x9:r2c", 8 * 8 * 5 * 16), ("8:c2r:single", 8 * 8 * 5 * 8),
+    ("8:dct", 512 * 8), ("8:dst:single", 512 * 4), ("8:chebyshev", 8 * 8 * 5 * 16), ("8x4x2:empty", 8 * 4 * 2 * 16)])
+def test_bytes_that_are_exchanged(text, total):
+    assert parse_transform(text).total_bytes == total
+    assert str(parse_transform(str(parse_transform(text)))) == str(parse_transform(text))
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_messages_sum_to_the_array(kind):
+    """Every element is sent once in each exchange, to its owner itself included."""
+    transform = transform_of((7, 6, 9), kind)
+    for exchange in exchanges(ProcessGrid(3, 4), transform):
+        sent = exchange.group_weight.sum() * exchange.send_weight.sum() * exchange.receive_weight.sum() * exchange.unit_bytes
+        assert sent == transform.total_bytes == exchange.total_bytes
+
+
+@pytest.mark.parametrize("kind, longest", [("c2c", 16), ("dct", 16), ("r2c", 8), ("chebyshev", 8), ("empty", 8)])
+def test_rows_may_be_as_long_as_what_is_left_of_z(kind, longest):
+    """16^3 on 64 tasks: R may be 16, of the half spectrum of 9 planes 8; C may be 16."""
+    torus = Torus((4, 4, 4))
+    allowed = {grid.R for grid, _, _ in rank_grids(torus, 1, transform_of((16, 16, 16), kind))}
+    assert allowed == {g.R for g in all_grids(64) if g.R <= longest and g.C <= 16}
+
+
+def test_the_half_spectrum_is_named_where_it_is_too_small():
+    with pytest.raises(GridError, match=r"nz/2\+1 = 9, but nz/2\+1 >= R = 16"):
+        transform_of((16, 16, 16), "r2c").check_grid(ProcessGrid(16, 4))
+
+
+@pytest.mark.parametrize("text", ["8:", "8:r2r", "8:single:r2c", "8:r2c:half", "8:r2c:single:x", ":r2c", "8x8:r2c"])
+def test_wrong_transforms_are_refused(text):
+    with pytest.raises(GridError, match="transform"):
+        parse_transform(text)
+
+
+def test_an_unknown_type_is_refused_by_the_value_itself():
+    with pytest.raises(GridError, match="known are c2c"):
+        Transform(8, 8, 8, type="fft")
