@@ -1,0 +1,21 @@
+"""Networks of namespaces for tests, and the reason where this machine cannot make them."""
+
+import pytest
+from pencilmap.model.torus import parse_torus
+from pencilmap.scripts.namespaces.box import UnavailableError, check_available
+from pencilmap.scripts.namespaces.network import EmulatedNetwork
+
+
+@pytest.fixture(scope="session")
+def namespaces():
+    """Skips, loudly, where networks of namespaces cannot be made."""
+    try:
+        check_available()
+    except UnavailableError as error:
+        pytest.skip(f"NOT TESTED: a real network, for {error}")
+
+
+@pytest.fixture
+def network():
+    """``network("4x4:mesh")``: a value, nothing is made."""
+    return lambda shape, **options: EmulatedNetwork(parse_torus(shape), **{"rate_bits_per_s": 10**7, **options})

@@ -1,0 +1,152 @@
+"""The network as values and as input of `ip` and `tc`: no rights are needed, nothing is made."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from pencilmap.mapper.compare import Comparison
+from pencilmap.model.exchange import exchanges
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.routing import routing
+from pencilmap.scripts.commands.validate import bits_per_second
+from pencilmap.scripts.namespaces import plan
+from pencilmap.scripts.namespaces.experiment import Experiment, Result
+from pencilmap.scripts.namespaces.network import EmulationError, address, check_links
+
+SHAPES = ["4x4:mesh", "4x4", "4wx2x3", "6x5", "2x2x2", "3wx1x4", "2", "2x2x3x2:mesh"]
+
+
+def walk(network, a, b):
+    """Links of the way from a to b, hop by hop through the routing tables."""
+    while hop := network.next_hop(a, b):
+        i, way, there = hop
+        yield network.link_index(i, way, a)
+        a = there
+    assert a == b
+
+
+@pytest.mark.parametrize("tie", ["parity", "plus"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_routing_tables_lead_where_the_model_says(shape, tie, network):
+    torus = network(shape).torus
+    n, made = torus.n_nodes, network(shape, tie=tie)
+    grid = next(ProcessGrid(R, n // R) for R in (4, 3, 2) if n % R == 0)
+    node_of_rank = np.random.default_rng(5).permutation(n)
+    for exchange in exchanges(grid):
+        walked = np.zeros(torus.link_shape, dtype=int)
+        for group in exchange.members:
+            for a in group:
+                for b in group:
+                    for link in walk(made, int(node_of_rank[a]), int(node_of_rank[b])):
+                        walked[link] += 1
+        loads = routing(made.routing, torus).loads(torus, exchange, node_of_rank)
+        assert (walked * loads.denominator == loads.values).all()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_cable_has_two_ends_of_different_names(shape, network):
+    made = network(shape)
+    ends = Counter()
+    for a, i, b in made.cables():
+        ends[a, made.device(i, 1)] += 1
+        ends[b, made.device(i, -1)] += 1
+    assert len(made.cables()) == made.torus.n_cables
+    assert set(ends.values()) == {1}
+    assert set(ends) == {(a, made.device(i, way)) for a in range(made.torus.n_nodes) for i, way, _ in made.ports(a)}
+
+
+@pytest.mark.parametrize("shape", ["4x4:mesh", "3wx1x4", "2x2x3x2:mesh"])
+def test_each_node_has_one_address_a_shape_on_each_link_and_a_route_to_each_other_node(shape, network):
+    made = network(shape)
+    n = made.torus.n_nodes
+    assert len({address(a) for a in range(n)}) == len(set(made.nodes)) == n
+    for a in range(n):
+        lines = list(plan.node(made, a))
+        targets = [line.split()[2] for line in lines if line.startswith("route add")]
+        assert sorted(targets) == sorted(f"{address(b)}/32" for b in range(n) if b != a)
+        shaped = [line.split()[3] for line in plan.shaping(made, a)]
+        assert sorted(shaped) == sorted(line.split()[2] for line in lines if line.startswith("link set") and line.split()[2][1] in "pm"
+                                        and line.split()[2] != "mg")
+
+
+def test_payload_is_what_is_left_of_a_packet():
+    """1448 of the 1514 bytes of a full packet are data, and every second packet costs one of 66 without."""
+    from pencilmap.model.torus import Torus
+    from pencilmap.scripts.namespaces.network import EmulatedNetwork
+
+    assert EmulatedNetwork(Torus((2,)), 10**7).payload_share == 2 * 1448 / (2 * 1514 + 66)
+
+
+@pytest.fixture
+def result(network):
+    """Loads of squares on a 4x4 mesh with grid 4x2, and counters changed by a function."""
+    def make(change, idle=()):
+        made = network("4x4:mesh")
+        torus, grid = made.torus, ProcessGrid(4, 4)
+        experiment = Experiment(made, grid, ("box:2x2",))
+        loads = [routing(made.routing, torus).loads(torus, e, experiment.mapping("box:2x2").node_of_rank)
+                 for e in exchanges(grid, experiment.transform)]
+        for link in idle:
+            for load in loads:
+                load.values[link] = 0
+        wire = sum(load.bytes() for load in loads) * 4 / made.payload_share
+        change(wire)
+        comparison = Comparison("", "", "", 1, "", "", "", "row", 1.0, 1.0, 1.0, (1, 1), 1.0, None, None)
+        return Result("box:2x2", check_links(made, wire, loads, 4), [comparison], 0, {})
+
+    return make
+
+
+def scale(link, factor):
+    def change(wire):
+        wire[link] *= factor
+    return change
+
+
+def test_counters_that_agree_hold(result):
+    found = result(lambda wire: None)
+    assert found.holds and len(found.links) == 48
+    assert found.ratios == pytest.approx([1.0] * 48, abs=1e-12)
+
+
+@pytest.mark.parametrize("factor, holds", [(1.09, True), (1.11, False), (0.91, True), (0.89, False), (0.0, False)])
+def test_one_link_beyond_ten_percent_is_enough_to_fail(factor, holds, result):
+    assert result(scale((0, 0, 5), factor)).holds is holds
+
+
+def test_traffic_on_a_link_that_should_be_idle_fails(result):
+    def stray(wire):
+        wire[0, 0, 5] = wire.max() / 10
+    assert result(lambda wire: None, idle=[(0, 0, 5)]).holds
+    found = result(stray, idle=[(0, 0, 5)])
+    assert not found.holds and found.stray_share == pytest.approx(0.1, rel=0.1)
+
+
+def test_the_default_transform_has_even_blocks_and_keeps_a_link_busy(network):
+    for shape, grid in (("4x4:mesh", ProcessGrid(4, 4)), ("4x4x2:mesh", ProcessGrid(4, 8)), ("3x5", ProcessGrid(3, 5))):
+        made = network(shape)
+        transform = Experiment(made, grid, ("default",)).transform
+        assert transform.divides_evenly(grid)
+        seconds = transform.total_bytes / grid.n_tasks / (made.rate_bits_per_s / 8)
+        assert 0.16 <= seconds < 2
+
+
+BAD = {
+    "one node": (dict(shape="1"), "2 to 256"),
+    "many nodes": (dict(shape="8x8x8"), "512 nodes"),
+    "no rate": (dict(shape="4", rate_bits_per_s=0), "64 kbit/s"),
+    "mtu": (dict(shape="4", mtu=100), "576"),
+    "tie": (dict(shape="4", tie="split"), "parity, plus"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_networks_that_cannot_be_made_are_refused(case, network):
+    options, word = BAD[case]
+    with pytest.raises(EmulationError, match=word):
+        network(**options)
+
+
+@pytest.mark.parametrize("text, bits", [("10mbit", 10**7), ("2.5gbit", 25 * 10**8), ("64kbit", 64000), ("1 MB/s", 8 * 10**6)])
+def test_rates_as_tc_writes_them_or_with_a_unit(text, bits):
+    assert bits_per_second(text) == bits
