@@ -7,15 +7,20 @@ First the least worst(m_row) + worst(m_column); among equals the next-worse dime
 then the fewer messages that leave a node.
 Exact: the order "compare the largest, then the next" keeps when both sides gain the same element, so the best way to a
 row extent stays the best whatever is added to it.
+Pairs of worst lengths that sum to less than any mapping can reach (the composition bound) are not tried. Lengths are whole
+numbers inside the search, on a scale common to all dimensions.
 Cost: (patterns of n_i) x (divisors of R) for each dimension and each pair of worst lengths that could be optimal;
 milliseconds.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product as cartesian
+from math import lcm
+from typing import NamedTuple
 
+from pencilmap.model.bounds import machine_bound
 from pencilmap.model.errors import PlacementError
 from pencilmap.model.grid import all_grids, check_tasks
 from pencilmap.model.pattern import Pattern, ring_load
@@ -47,15 +52,21 @@ def best_product(torus, grid, tasks_per_node=1):
     [6, 6]
     """
     check_tasks(grid, torus.n_nodes * tasks_per_node, f"torus {torus} with {tasks_per_node} tasks per node")
-    columns = [_choices(torus, i, grid.R) for i in range(torus.n_dimensions)] + [_slot_choices(tasks_per_node, grid.R)]
+    columns = [_choices(n, torus.is_ring(i), weight, grid.R)
+               for i, (n, weight) in enumerate(zip(torus.shape, weights(torus)))]
+    scale, columns = _whole_numbers([*columns, _slot_choices(tasks_per_node, grid.R)])
+    least = scale * max(weight * bound * cables for weight, bound, cables
+                        in zip(weights(torus), machine_bound(torus), torus.cables))
     best = None
     for worst_row, worst_column in _caps(columns):
+        if worst_row + worst_column < least:
+            continue
         if best is not None and worst_row + worst_column > best[0][0]:
             break
         found = _combine(columns, grid.R, worst_row, worst_column)
         if found is not None:
-            key = (max(c.row for c in found) + max(c.column for c in found), _key(found))
-            best = min(best, (key, found), key=lambda b: b[0]) if best else (key, found)
+            key = (max(c.row for c in found.choices) + max(c.column for c in found.choices), found.key)
+            best = min(best, (key, found.choices), key=lambda b: b[0]) if best else (key, found.choices)
     if best is None:
         raise PlacementError(f"no product placement puts rows of {grid.R} tasks on torus {torus}")
     *dimensions, slots = (c.pattern for c in best[1])
@@ -93,35 +104,49 @@ def _balance(grid):
 
 @dataclass(frozen=True)
 class _Choice:
-    """One way to share out a dimension: row extent, weighted lengths, hop length."""
+    """One way to share out a dimension: row extent, weighted lengths, hop length (whole numbers on a common scale)."""
 
     pattern: Pattern
     extent: int
-    row: Fraction
-    column: Fraction
-    hops: Fraction
+    row: Fraction | int
+    column: Fraction | int
+    hops: Fraction | int
     partners: int = 0  # tasks of its row and column that a task meets on its own node
 
     def dominated_by(self, other):
         return other.row <= self.row and other.column <= self.column and other.hops <= self.hops
 
 
-def _choices(torus, i, R):
-    """Non-dominated choices of dimension `i`."""
-    weight = 1 / Fraction(torus.cables[i])
-    if torus.bandwidth is not None:
-        weight *= Fraction(max(torus.bandwidth)) / Fraction(torus.bandwidth[i])
+def weights(torus):
+    """What a load in each dimension counts: one over its cables, and more where its links are slower. Exact fractions."""
+    rates = torus.bandwidth or (1,) * torus.n_dimensions
+    return [Fraction(max(rates)) / Fraction(rate) / cables for rate, cables in zip(rates, torus.cables)]
+
+
+def _choices(n, ring, weight, R):
+    """Non-dominated choices of a dimension of `n` nodes whose row extents divide R."""
+    return [c for c in _all_choices(n, ring, weight) if R % c.extent == 0]
+
+
+@lru_cache(maxsize=1024)
+def _all_choices(n, ring, weight):
+    """Non-dominated choices of a dimension of `n` nodes."""
     kept = {}
-    for pattern in patterns(torus.shape[i]):
-        if R % pattern.extent("r"):
-            continue
-        row, column = (ring_load(pattern, owner, torus.is_ring(i)) for owner in "rc")
+    for pattern in patterns(n):
+        row, column = (ring_load(pattern, owner, ring) for owner in "rc")
         choice = _Choice(pattern, pattern.extent("r"), row.largest * weight, column.largest * weight,
-                         (row.total + column.total) / torus.shape[i])
+                         (row.total + column.total) / n)
         rivals = kept.setdefault(choice.extent, [])
         if not any(choice.dominated_by(r) for r in rivals):
             rivals[:] = [r for r in rivals if not r.dominated_by(choice)] + [choice]
-    return [c for rivals in kept.values() for c in rivals]
+    return tuple(c for rivals in kept.values() for c in rivals)
+
+
+def _whole_numbers(columns):
+    """The scale that makes all lengths whole numbers, and the choices on it."""
+    scale = lcm(*(x.denominator for choices in columns for c in choices for x in (c.row, c.column, c.hops)))
+    return scale, [[replace(c, row=int(c.row * scale), column=int(c.column * scale), hops=int(c.hops * scale))
+                    for c in choices] for choices in columns]
 
 
 def _slot_choices(tasks_per_node, R):
@@ -138,27 +163,36 @@ def _caps(columns):
     return sorted(cartesian(rows, cols), key=lambda pair: (sum(pair), pair))
 
 
+class _Way(NamedTuple):
+    """Choices for the first dimensions, and what decides among ways: all lengths from the worst down, hop-bytes, messages.
+
+    key : (lengths in falling order, hops, minus the partners on the own node)
+    """
+
+    choices: tuple
+    key: tuple
+
+    def and_then(self, choice):
+        lengths, hops, partners = self.key
+        lengths = sorted((*lengths, choice.row, choice.column), reverse=True)
+        return _Way((*self.choices, choice), (lengths, hops + choice.hops, partners - choice.partners))
+
+
 def _combine(columns, R, worst_row, worst_column):
-    """The best choices, one a column of the table, with row extents that multiply to R and no length above the caps."""
-    ways = {1: ()}
+    """The best way with one choice of each column, row extents that multiply to R and no length above the caps, or None."""
+    ways = {1: _Way((), ([], 0, 0))}
     for choices in columns:
+        low = [c for c in choices if c.row <= worst_row and c.column <= worst_column]
         longer = {}
         for extent, way in ways.items():
-            for choice in choices:
+            for choice in low:
                 total = extent * choice.extent
-                if R % total or choice.row > worst_row or choice.column > worst_column:
-                    continue
-                candidate = (*way, choice)
-                if total not in longer or _key(candidate) < _key(longer[total]):
-                    longer[total] = candidate
+                if R % total == 0:
+                    candidate = way.and_then(choice)
+                    if total not in longer or candidate.key < longer[total].key:
+                        longer[total] = candidate
         ways = longer
     return ways.get(R)
-
-
-def _key(way):
-    """What decides among placements of one sum: all lengths from the worst down, hop-bytes, messages between nodes."""
-    lengths = sorted((length for c in way for length in (c.row, c.column)), reverse=True)
-    return lengths, sum(c.hops for c in way), -sum(c.partners for c in way)
 
 
 def divisors(n):
