@@ -23,7 +23,7 @@ GREY, PALE = "#9a9a9a", "#d4d4d4"
 _STYLE = {
     "font.family": "DejaVu Sans", "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8, "legend.fontsize": 8,
     "xtick.labelsize": 7, "ytick.labelsize": 7, "axes.linewidth": 0.6, "axes.spines.top": False, "axes.spines.right": False,
-    "lines.linewidth": 1.2, "legend.frameon": False, "hatch.linewidth": 0.6,
+    "lines.linewidth": 1.2, "text.parse_math": False, "legend.frameon": False, "hatch.linewidth": 0.6,
     "svg.fonttype": "none", "svg.hashsalt": "pencilmap", "pdf.fonttype": 42, "path.simplify": False,
 }
 _METADATA = {  # nothing that changes from run to run or from machine to machine
@@ -59,7 +59,13 @@ def figure(height, width=WIDTH, layout="constrained"):
 
 
 def save(drawn, path):
-    """Write a figure in the format its suffix names; the file appears whole or not at all. Inside `figure`."""
+    """Write a figure in the format its suffix names; the file appears whole or not at all. Inside `figure`.
+
+    A binary file object in place of a path gets an SVG.
+    """
+    if hasattr(path, "write"):
+        drawn.savefig(path, format="svg", metadata=_METADATA["svg"])
+        return
     kind = suffix(path)
     content = BytesIO()
     drawn.savefig(content, format=kind, dpi=200, metadata=_METADATA[kind])

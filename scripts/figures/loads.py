@@ -44,7 +44,7 @@ def draw_loads(loads, path, title, with_bytes):
     if not 0 < links <= MAX_LINKS:
         raise FigureError(f"torus {torus} has {links} links; a picture takes 1 to {MAX_LINKS}; draw another torus with "
                           "--torus")
-    values = _values(loads, with_bytes)
+    values = link_values(loads, with_bytes)
     columns = 1 if all(b.extent[1] < FLAT * b.extent[0] for b in strips) else 2
     width = WIDTH / columns - MARGINS
     heights = _heights(strips, width, columns)
@@ -74,7 +74,7 @@ def _heights(strips, width, columns):
     return [max(low, h * min(1, room / sum(heights))) for low, h in zip(lowest, heights)]
 
 
-def _values(loads, with_bytes):
+def link_values(loads, with_bytes):
     """Load of one cable of each link, nan where there is no link: float array, shape (d, 2, N)."""
     torus = loads.network
     cables = np.array(torus.cables)[:, None, None]

@@ -192,7 +192,7 @@ def row_loads(torus, grid, name="dimension-order", placement="best"):
 @pytest.mark.parametrize("torus, grid", TORI)
 def test_every_link_has_one_cell_and_nothing_else_has(torus, grid):
     shape = parse_torus(torus)
-    values = loads._values(row_loads(torus, grid), False)
+    values = loads.link_values(row_loads(torus, grid), False)
     for i in range(shape.n_dimensions):
         blocks = loads.Blocks(shape, i)
         right, up = blocks.place()
@@ -204,8 +204,8 @@ def test_every_link_has_one_cell_and_nothing_else_has(torus, grid):
 
 def test_cells_show_the_load_of_one_cable_on_either_scale():
     found = row_loads("8x8", "8x8", placement="default")
-    assert np.nanmax(loads._values(found, False)) == 4.0     # the paper's m of a full ring of 8
-    assert np.nanmax(loads._values(found, True)) == pytest.approx(float(max(found.largest())) / 1e6)
+    assert np.nanmax(loads.link_values(found, False)) == 4.0     # the paper's m of a full ring of 8
+    assert np.nanmax(loads.link_values(found, True)) == pytest.approx(float(max(found.largest())) / 1e6)
 
 
 def test_loads_are_labelled_with_their_unit(tmp_path, pencilmap):

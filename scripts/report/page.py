@@ -1,0 +1,68 @@
+"""The page: a template, a style and a script, filled with the records and put into one file."""
+
+import json
+from functools import lru_cache
+from importlib.metadata import version
+from importlib.resources import files
+from shlex import join
+
+from pencilmap.model.units import megabytes_per_second, milliseconds
+from pencilmap.scripts.figures.phases import KINDS
+from pencilmap.scripts.report.entries import MAX_NODES, views
+from pencilmap.scripts.report.inline import inline_svg
+from pencilmap.scripts.report.pictures import bandwidth_pictures, phase_pictures
+
+
+def page(entries, command, cells=()):
+    """The report as HTML: one file, nothing loaded from anywhere, the same bytes for the same records.
+
+    Parameters
+    ----------
+    entries : list of Entry
+    command : list of str
+        The words of the command line that makes it.
+    cells : list of Comparison, optional
+        Published exchanges beside the records.
+
+    Returns
+    -------
+    str
+    """
+    found, of_entry = views(entries)
+    return _environment().get_template("page.html").render(
+        title="pencilmap report", command=join(command), version=version("pencilmap"), entries=entries, of_entry=of_entry,
+        views=found, data=_script_data({"views": found}), style=_part("page.css"), script=_part("torus.js"),
+        bandwidth=_inline(bandwidth_pictures(entries, cells)), phases=_inline(phase_pictures(entries)),
+        comparisons=_numbered([c for entry in entries for c in entry.comparisons] + list(cells)),
+        undrawn=[entry for entry, view in zip(entries, of_entry) if view is None], max_nodes=MAX_NODES,
+        kinds={name: phases for name, (phases, _, _) in KINDS.items()}, join=join)
+
+
+def _inline(pictures):
+    return [inline_svg(picture.draw, picture.title, picture.name) for picture in pictures]
+
+
+def _numbered(comparisons):
+    """Comparisons with the numbers of their notes, and the notes."""
+    notes = {note: number for number, note in enumerate(dict.fromkeys(c.note for c in comparisons if c.note), 1)}
+    return [(c, notes.get(c.note)) for c in comparisons], notes
+
+
+def _script_data(value):
+    """JSON that can stand in a script element: nothing in it ends the element."""
+    return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _part(name):
+    return (files("pencilmap.scripts.report") / name).read_text("utf-8")
+
+
+@lru_cache
+def _environment():
+    import jinja2
+
+    environment = jinja2.Environment(loader=jinja2.FunctionLoader(_part), autoescape=True, trim_blocks=True,
+                                     lstrip_blocks=True, undefined=jinja2.StrictUndefined)
+    environment.filters |= {"ms": milliseconds, "rate": megabytes_per_second,
+                            "ratio": lambda value: "-" if value is None else f"{value:.3f}"}
+    return environment

@@ -1,0 +1,111 @@
+"""The pictures of a report: for the page, and as files for papers."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Callable
+
+from pencilmap.mapper.compare import compare_published
+from pencilmap.model.errors import FigureError
+from pencilmap.model.machine import load_machine
+from pencilmap.scripts.figures.bandwidth import draw_bandwidth, point_of
+from pencilmap.scripts.figures.image import draw_image
+from pencilmap.scripts.figures.loads import draw_loads
+from pencilmap.scripts.figures.phases import KINDS, MAX_RUNS, draw_phases
+from pencilmap.scripts.report.entries import EXCHANGES
+
+LONG = 16  # rows of more tasks are long: they have panels of their own, as in the paper
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture that is drawn when it is known where to: ``draw(path)``."""
+
+    name: str
+    title: str
+    draw: Callable
+
+
+def published_cells():
+    """Row and column exchanges of the published table."""
+    return [cell for cell in compare_published() if cell.exchange in EXCHANGES]
+
+
+def bandwidth_pictures(entries, cells=()):
+    """Fig. 8 and 9: a picture for each exchange, of grids with short and with long rows."""
+    found = {}
+    for comparison, nominal in _with_nominal(entries, cells):
+        point = point_of(comparison, nominal)
+        if point:
+            long = int(comparison.grid.split("x")[0]) > LONG
+            found.setdefault((long, comparison.exchange), []).append(point)
+    return [_bandwidth_picture(points, exchange, long, both={k for k, _ in found} == {False, True})
+            for (long, exchange), points in sorted(found.items(), key=lambda item: (item[0][0], EXCHANGES.index(item[0][1])))]
+
+
+def _with_nominal(entries, cells):
+    for entry in entries:
+        for comparison in entry.comparisons:
+            if comparison.ratio:
+                yield comparison, _slowest_link(entry.prediction.torus, getattr(entry.prediction, comparison.exchange))
+    rate = load_machine("bluegene-l").torus.bandwidth[0] if cells else None
+    yield from ((cell, rate) for cell in cells)
+
+
+def _slowest_link(torus, exchange):
+    """Bandwidth in the dimension of the busiest link."""
+    return torus.bandwidth[max(range(torus.n_dimensions), key=lambda i: float(exchange.load[i]) / torus.bandwidth[i])]
+
+
+def _bandwidth_picture(points, exchange, long, both):
+    rows = f", {'long' if long else 'short'} rows" if both else ""
+    title = f"{exchange} exchange{rows}"
+    name = f"bandwidth-{exchange}{('-long' if long else '-short') if both else ''}"
+    return Picture(name, title, lambda path: draw_bandwidth(points, path, title))
+
+
+def phase_pictures(entries):
+    """The phases of all records, so many in a picture as can be read."""
+    runs = [(entry.title, {p: entry.phase_s(p) for phases, _, _ in KINDS.values() for p in phases}) for entry in entries]
+    parts = [runs[k:k + MAX_RUNS] for k in range(0, len(runs), MAX_RUNS)]
+    return [Picture(f"phases-{k}" if len(parts) > 1 else "phases", "phases",
+                    lambda path, part=part: draw_phases(part, path, "where the time goes"))
+            for k, part in enumerate(parts, 1)]
+
+
+def torus_pictures(entries, of_entry):
+    """Images and link loads of every placement that the records had, for files."""
+    first = {view: entry for entry, view in reversed(list(zip(entries, of_entry))) if view is not None}
+    return [picture for view, entry in sorted(first.items()) for picture in _of_torus(entry, view + 1)]
+
+
+def _of_torus(entry, number):
+    where = f"{entry.prediction.torus}, grid {entry.mapping.grid}, placement {entry.placement}"
+    yield Picture(f"image-{number}", where, lambda path: draw_image(entry.mapping, 0, 0, path, where))
+    for name in EXCHANGES:
+        title = f"{where}, {name} exchange, routing {entry.prediction.routing}"
+        yield Picture(f"loads-{name}-{number}", title,
+                      lambda path, name=name, title=title: draw_loads(entry.link_loads(name), path, title, with_bytes=False))
+
+
+def write_pictures(pictures, folder, kind):
+    """Write every picture into a folder.
+
+    Returns
+    -------
+    list of str, list of str
+        The files; and what could not be drawn, with the reason.
+    """
+    folder, files, refused = Path(folder), [], []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FigureError(f"{folder} cannot be made: {error.strerror}") from error
+    for picture in pictures:
+        path = folder / f"{picture.name}.{kind}"
+        try:
+            picture.draw(path)
+        except FigureError as error:
+            refused.append(f"{path}: {error}")
+        else:
+            files.append(str(path))
+    return files, refused

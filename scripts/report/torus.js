@@ -1,0 +1,370 @@
+/* The torus in 3D on a canvas: nodes, links coloured by load, the images of one row and one column.
+ * Needs no library. Up to three dimensions are drawn; a slider for each further one chooses the slice.
+ * The first drawn dimension runs to the right, the second up, the third into the page. */
+"use strict";
+(() => {
+  const START = { yaw: -0.45, pitch: 0.35, zoom: 1 };
+  const STUB = 0.36;        // how far the ends of a ring stand out, in distances of nodes
+  const EYE = 5;            // distance of the eye, in radii of the picture
+  const MANY = 16;          // nodes that are listed by coordinates
+  const find = (id) => document.getElementById(id);
+  const canvas = find("torus"), context = canvas.getContext("2d");
+
+  const bytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer;
+  const views = JSON.parse(find("data").textContent).views.map((view) => ({
+    ...view,
+    nodes: new Int32Array(bytes(view.nodes)),
+    loads: { row: new Float32Array(bytes(view.loads.row)), column: new Float32Array(bytes(view.loads.column)) },
+  }));
+  const state = { view: null, row: 0, column: 0, exchange: "row", direction: "both", drawn: [], slice: [], ...START };
+  let placed = new Map();   // node -> [x, y, radius] on the canvas
+
+  /* ---- geometry of the torus ---- */
+
+  const coordinates = (node) => {
+    const found = [];
+    for (const n of state.view.shape) { found.push(node % n); node = Math.floor(node / n); }
+    return found;
+  };
+  const nodeAt = (c) => c.reduceRight((node, value, i) => node * state.view.shape[i] + value, 0);
+  const size = () => state.view.shape.reduce((a, b) => a * b, 1);
+  const further = () => state.view.shape.map((_, i) => i).filter((i) => state.view.shape[i] > 1 && !state.drawn.includes(i));
+  const inSlice = (c) => further().every((i) => c[i] === state.slice[i]);
+
+  const rowRanks = () => Array.from({ length: state.view.grid[0] }, (_, p) => state.row * state.view.grid[0] + p);
+  const columnRanks = () => Array.from({ length: state.view.grid[1] }, (_, q) => q * state.view.grid[0] + state.column);
+  const nodesOf = (ranks) => [...new Set(ranks.map((rank) => state.view.nodes[rank]))].sort((a, b) => a - b);
+
+  /* Nodes of the slice: all combinations of the drawn coordinates. */
+  function sliceNodes() {
+    let found = [state.slice.slice()];
+    for (const i of state.drawn) {
+      found = found.flatMap((c) => Array.from({ length: state.view.shape[i] }, (_, k) => c.with(i, k)));
+    }
+    return found;
+  }
+
+  function load(i, lower, upper) {
+    if (state.exchange === "none") return 0;
+    const values = state.view.loads[state.exchange], n = size();
+    const up = values[(2 * i) * n + lower], down = values[(2 * i + 1) * n + upper];
+    return { both: Math.max(up, down), 0: up, 1: down }[state.direction];
+  }
+
+  function largestLoad() {
+    if (state.exchange === "none") return 0;
+    return state.view.loads[state.exchange].reduce((most, value) => (value > most ? value : most), 0);
+  }
+
+  /* ---- projection ---- */
+
+  function camera() {
+    const { width, height } = canvas.getBoundingClientRect();
+    const extents = state.drawn.map((i) => state.view.shape[i] - 1);
+    const radius = Math.max(0.8, Math.hypot(...extents) / 2 + STUB);
+    const scale = state.zoom * 0.5 * Math.min(width, height) / radius * 0.98;
+    const [sy, cy, sp, cp] = [Math.sin(state.yaw), Math.cos(state.yaw), Math.sin(state.pitch), Math.cos(state.pitch)];
+    return (point) => {
+      const [x, y, z] = [0, 1, 2].map((k) => (k < point.length ? point[k] - extents[k] / 2 : 0));
+      const [a, b] = [x * cy + z * sy, z * cy - x * sy];
+      const [up, depth] = [y * cp + b * sp, b * cp - y * sp];
+      const near = EYE * radius / (EYE * radius + depth);
+      return { x: width / 2 + a * scale * near, y: height / 2 - up * scale * near, depth, near, step: scale * near };
+    };
+  }
+
+  /* ---- what is drawn: links and nodes, farthest first ---- */
+
+  const colours = () => {
+    const style = getComputedStyle(document.documentElement), known = new Map();
+    return (name) => {
+      if (!known.has(name)) known.set(name, style.getPropertyValue(`--${name}`).trim());
+      return known.get(name);
+    };
+  };
+
+  function ramp(colour) {
+    const stops = ["low", "mid", "high"].map((name) => colour(name).match(/[\da-f]{2}/gi).map((h) => parseInt(h, 16)));
+    return (share) => {
+      const k = share < 0.5 ? 0 : 1, t = 2 * share - k;
+      return `rgb(${stops[k].map((a, i) => Math.round(a + (stops[k + 1][i] - a) * t)).join(" ")})`;
+    };
+  }
+
+  /* Lines of one link: between neighbours, or the two ends of a ring. */
+  function linkLines(c, i) {
+    const n = state.view.shape[i], point = state.drawn.map((j) => c[j]), at = state.drawn.indexOf(i);
+    const moved = (by) => point.with(at, point[at] + by);
+    if (c[i] < n - 1) return [[point, moved(1)]];
+    if (!state.view.ring[i]) return [];
+    return [[point, moved(STUB)], [point.with(at, 0), point.with(at, -STUB)]];
+  }
+
+  function linkItems(all, project, most, colour) {
+    const shade = ramp(colour), items = [];
+    for (const c of all) {
+      for (const i of state.drawn) {
+        const value = load(i, nodeAt(c), nodeAt(c.with(i, (c[i] + 1) % state.view.shape[i])));
+        const share = most ? value / most : 0;
+        for (const ends of linkLines(c, i)) {
+          const [a, b] = ends.map(project);
+          items.push({ depth: (a.depth + b.depth) / 2 + 0.01, a, b, share, colour: share ? shade(share) : colour("rule") });
+        }
+      }
+    }
+    return items;
+  }
+
+  function nodeItems(all, project, row, column) {
+    return all.map((c) => {
+      const node = nodeAt(c), at = project(state.drawn.map((i) => c[i]));
+      const kind = row.has(node) ? (column.has(node) ? "both" : "row") : column.has(node) ? "column" : "other";
+      const radius = kind === "other" ? Math.min(3, Math.max(0.8, at.step * 0.045)) : Math.min(12, Math.max(3.5, at.step * 0.21));
+      return { depth: at.depth, at, node, kind, radius };
+    });
+  }
+
+  function drawLink(item) {
+    context.strokeStyle = item.colour;
+    context.lineWidth = Math.max(0.5, (0.6 + 2 * item.share) * item.a.near * Math.min(1, item.a.step / 26));
+    context.beginPath();
+    context.moveTo(item.a.x, item.a.y);
+    context.lineTo(item.b.x, item.b.y);
+    context.stroke();
+  }
+
+  const SHAPES = {
+    other: ({ x, y }, r) => context.arc(x, y, r, 0, 2 * Math.PI),
+    row: ({ x, y }, r) => context.arc(x, y, r, 0, 2 * Math.PI),
+    column: ({ x, y }, r) => context.rect(x - 0.85 * r, y - 0.85 * r, 1.7 * r, 1.7 * r),
+    both: ({ x, y }, r) => [[0, -1], [1, 0], [0, 1], [-1, 0]].forEach(([a, b], k) =>
+      context[k ? "lineTo" : "moveTo"](x + 1.25 * r * a, y + 1.25 * r * b)),
+  };
+  const FILL = { other: "grey", row: "blue", column: "vermillion", both: "ink" };
+
+  function drawNode(item, colour) {
+    context.beginPath();
+    SHAPES[item.kind](item.at, item.radius);
+    context.closePath();
+    context.fillStyle = colour(FILL[item.kind]);
+    context.fill();
+    if (item.kind === "other") return;
+    context.lineWidth = 1;
+    context.strokeStyle = colour("paper");
+    context.stroke();
+  }
+
+  /* Names of the axes at the ends of the lines that leave the first node. */
+  function drawAxes(project, colour) {
+    Object.assign(context, { fillStyle: colour("ink"), strokeStyle: colour("well"), lineWidth: 4, lineJoin: "round" });
+    context.font = "14px system-ui, sans-serif";
+    context.textAlign = "center";
+    context.textBaseline = "middle";
+    state.drawn.forEach((i, k) => {
+      const end = project(state.drawn.map((j, other) => (other === k ? state.view.shape[j] - 1 + 0.75 : 0)));
+      context.strokeText(state.view.axes[i], end.x, end.y);
+      context.fillText(state.view.axes[i], end.x, end.y);
+    });
+  }
+
+  function fitCanvas() {
+    const { width, height } = canvas.getBoundingClientRect(), dots = window.devicePixelRatio || 1;
+    const [w, h] = [Math.round(width * dots), Math.round(height * dots)];
+    if (canvas.width !== w || canvas.height !== h) { canvas.width = w; canvas.height = h; }
+    context.setTransform(dots, 0, 0, dots, 0, 0);
+    context.clearRect(0, 0, width, height);
+  }
+
+  function draw() {
+    fitCanvas();
+    const colour = colours(), project = camera(), all = sliceNodes(), most = largestLoad();
+    const nodes = nodeItems(all, project, new Set(nodesOf(rowRanks())), new Set(nodesOf(columnRanks())));
+    placed = new Map(nodes.map((item) => [item.node, [item.at.x, item.at.y, item.radius]]));
+    const items = [...linkItems(all, project, most, colour), ...nodes].sort((a, b) => b.depth - a.depth);
+    for (const item of items) item.kind ? drawNode(item, colour) : drawLink(item);
+    drawAxes(project, colour);
+  }
+
+  let waiting = false;
+  function redraw() {
+    if (waiting) return;
+    waiting = true;
+    requestAnimationFrame(() => { waiting = false; draw(); });
+  }
+
+  /* ---- the words beside the picture ---- */
+
+  function describe(what, number, ranks) {
+    const nodes = nodesOf(ranks), spans = spread(nodes);
+    const hidden = nodes.filter((node) => !inSlice(coordinates(node))).length;
+    const listed = nodes.slice(0, MANY).map((node) => `(${coordinates(node).join(", ")})`).join(" ");
+    const text = document.createElement("p"), name = document.createElement("b");
+    name.className = what;
+    name.textContent = `${what} ${number}`;
+    text.append(name, `: ${ranks.length} ranks on ${nodes.length} node${nodes.length === 1 ? "" : "s"} (${spans})`,
+      hidden ? `, ${hidden} outside this slice` : "", `: ${listed}${nodes.length > MANY ? " \u2026" : ""}`);
+    return text;
+  }
+
+  const spread = (nodes) => state.view.shape.map((_, i) =>
+    `${new Set(nodes.map((node) => coordinates(node)[i])).size} in ${state.view.axes[i]}`).join(", ");
+
+  function tell() {
+    const loads = document.createElement("p");
+    loads.className = "hint";
+    loads.textContent = `Loads of one cable on the scale of m, 4 \u00b7 load \u00b7 N / D_T, under routing ${state.view.routing}.`;
+    find("nodes").replaceChildren(describe("row", state.row, rowRanks()), describe("column", state.column, columnRanks()), loads);
+    find("scale").style.display = state.exchange === "none" ? "none" : "";
+    find("largest").textContent = Number(largestLoad().toPrecision(4));
+  }
+
+  /* ---- choices ---- */
+
+  function show() {
+    for (const name of ["row", "column", "exchange", "direction"]) find(name).value = state[name];
+    tell();
+    redraw();
+  }
+
+  function chooseView(number) {
+    state.view = views[number];
+    const longest = state.view.shape.map((n, i) => [n, i]).filter(([n]) => n > 1).sort(([a, i], [b, j]) => b - a || i - j);
+    state.drawn = longest.slice(0, 3).map(([, i]) => i).sort((a, b) => a - b);
+    if (!state.drawn.length) state.drawn = [0];
+    find("row").max = state.view.grid[1] - 1;
+    find("column").max = state.view.grid[0] - 1;
+    choose(state.row, state.column);
+    state.slice = coordinates(state.view.nodes[rowRanks()[0]]);
+    dimensionControls();
+  }
+
+  function choose(row, column) {
+    const [R, C] = state.view.grid, within = (value, n) => Math.min(Math.max(Math.trunc(value) || 0, 0), n - 1);
+    Object.assign(state, { row: within(row, C), column: within(column, R) });
+  }
+
+  /* A slice that shows nothing of the row is left for one that does. */
+  function chooseAndShow(row, column) {
+    choose(row, column);
+    const nodes = nodesOf(rowRanks());
+    if (!nodes.some((node) => inSlice(coordinates(node)))) state.slice = coordinates(nodes[0]);
+    dimensionControls();
+    show();
+  }
+
+  function labelled(text, control) {
+    const label = document.createElement("label");
+    label.append(text, control);
+    return label;
+  }
+
+  /* Which dimensions are drawn, and where the others are cut; only where there are more than can be drawn. */
+  function dimensionControls() {
+    const focused = document.activeElement && document.activeElement.id;
+    const box = find("dimensions"), many = state.view.shape.filter((n) => n > 1).length > 3;
+    box.replaceChildren(...(many ? [...state.drawn.map(axisControl), ...further().map(sliceControl)] : []));
+    if (many && focused && box.querySelector(`#${focused}`)) find(focused).focus();
+  }
+
+  function axisControl(dimension, place) {
+    const select = document.createElement("select");
+    select.id = `axis-${place}`;
+    state.view.shape.forEach((n, i) => { if (n > 1) select.add(new Option(state.view.axes[i], i, false, i === dimension)); });
+    select.addEventListener("change", () => {
+      const chosen = Number(select.value), other = state.drawn.indexOf(chosen);
+      if (other >= 0) state.drawn[other] = state.drawn[place];
+      state.drawn[place] = chosen;
+      dimensionControls();
+      show();
+    });
+    return labelled(["right", "up", "deep"][place], select);
+  }
+
+  function sliceControl(dimension) {
+    const input = document.createElement("input"), value = document.createElement("output");
+    Object.assign(input, { id: `slice-${dimension}`, type: "range", min: 0, max: state.view.shape[dimension] - 1 });
+    input.value = value.value = state.slice[dimension];
+    input.addEventListener("input", () => {
+      value.value = state.slice[dimension] = Number(input.value);
+      show();
+    });
+    const label = labelled(`slice ${state.view.axes[dimension]}`, input);
+    label.append(value);
+    return label;
+  }
+
+  function listenToForm() {
+    find("view").addEventListener("change", (event) => { chooseView(Number(event.target.value)); show(); });
+    for (const name of ["exchange", "direction"]) {
+      find(name).addEventListener("change", (event) => { state[name] = event.target.value; show(); });
+    }
+    for (const name of ["row", "column"]) {
+      find(name).addEventListener("change", (event) => {
+        const chosen = { row: state.row, column: state.column, [name]: event.target.value };
+        chooseAndShow(chosen.row, chosen.column);
+      });
+    }
+  }
+
+  /* ---- keyboard and mouse on the picture ---- */
+
+  const turn = (yaw, pitch) => {
+    state.yaw += yaw;
+    state.pitch = Math.min(Math.PI / 2, Math.max(-Math.PI / 2, state.pitch + pitch));
+    redraw();
+  };
+  const zoom = (factor) => { state.zoom = Math.min(8, Math.max(0.4, state.zoom * factor)); redraw(); };
+  const around = (value, step, n) => (value + step + n) % n;
+  const step = (row, column) => chooseAndShow(around(state.row, row, state.view.grid[1]),
+    around(state.column, column, state.view.grid[0]));
+  const KEYS = {
+    ArrowLeft: () => turn(-0.1, 0), ArrowRight: () => turn(0.1, 0), ArrowUp: () => turn(0, -0.1), ArrowDown: () => turn(0, 0.1),
+    "+": () => zoom(1.2), "=": () => zoom(1.2), "-": () => zoom(1 / 1.2),
+    0: () => { Object.assign(state, START); redraw(); },
+    r: () => step(1, 0), R: () => step(-1, 0), c: () => step(0, 1), C: () => step(0, -1),
+  };
+
+  function listenToCanvas() {
+    let from = null, far = 0;
+    canvas.addEventListener("keydown", (event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || !Object.hasOwn(KEYS, event.key)) return;
+      KEYS[event.key]();
+      event.preventDefault();
+    });
+    canvas.addEventListener("pointerdown", (event) => {
+      [from, far] = [event, 0];
+      canvas.setPointerCapture(event.pointerId);
+    });
+    canvas.addEventListener("pointermove", (event) => {
+      if (!from) return;
+      const [dx, dy] = [event.clientX - from.clientX, event.clientY - from.clientY];
+      far += Math.hypot(dx, dy);
+      from = event;
+      turn(dx * 0.008, dy * 0.008);
+    });
+    canvas.addEventListener("pointerup", (event) => {
+      if (from && far < 4) pick(event.offsetX, event.offsetY);
+      from = null;
+    });
+    canvas.addEventListener("pointercancel", () => { from = null; });
+  }
+
+  /* The row and column of the first rank on the node under the pointer. */
+  function pick(x, y) {
+    let best = null, nearest = 14;
+    for (const [node, [a, b]] of placed) {
+      const distance = Math.hypot(a - x, b - y);
+      if (distance < nearest) [best, nearest] = [node, distance];
+    }
+    const rank = best === null ? -1 : state.view.nodes.indexOf(best);
+    if (rank >= 0) chooseAndShow(Math.floor(rank / state.view.grid[0]), rank % state.view.grid[0]);
+  }
+
+  listenToForm();
+  listenToCanvas();
+  new ResizeObserver(redraw).observe(canvas);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+  window.pencilmap = { place: (node) => placed.get(node), state };   // for the console, and for tests
+  chooseView(0);
+  show();
+})();

@@ -1,0 +1,374 @@
+"""The report page: what is in it, and what a reader sees of it in a real browser."""
+
+import base64
+import json
+import re
+from html.parser import HTMLParser
+from io import BytesIO
+from statistics import median
+
+import numpy as np
+import pytest
+
+from pencilmap.mapper.compare import compare_records
+from pencilmap.mapper.placements import as_mapping
+from pencilmap.model.grid import parse_grid
+from pencilmap.scripts.options import setting
+from pencilmap.scripts.report.entries import entries_of, views
+from pencilmap.scripts.report.page import page
+from tests.mapper.run_records import record
+from tests.model import brute_force
+from tests.scripts.browser import browser, missing, screenshot, window
+
+VOID = {"meta", "link", "input", "br", "hr", "img"}
+BLUE = (0x00, 0x72, 0xB2)
+
+
+def records_of(machine, torus, grid, placements, sizes, labels=()):
+    """Records whose times are those of the model."""
+    found = []
+    for n in sizes:
+        where = setting(machine=machine, torus=torus, fft=str(n))
+        for text in placements:
+            mapping = as_mapping(where.place(text, parse_grid(grid)), text)
+            found.append(record(mapping, where.transform, where.costs, {"machine": machine, "placement": text, **dict(labels)}))
+    return found
+
+
+@pytest.fixture(scope="module")
+def cubes():
+    """Two placements at two sizes on a torus of three dimensions."""
+    return records_of("bluegene-l", "4x4x4", "8x8", ("default", "box:2x2x2"), (64, 128))
+
+
+@pytest.fixture(scope="module")
+def five():
+    """One placement on a torus of five dimensions."""
+    return records_of("bluegene-q", "4x4x2x2x2", "32x64", ("default",), (128,))
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """The page of records, made once for the same records: ``written(records)`` -> path."""
+    made = {}
+
+    def write(records):
+        key = json.dumps(records)
+        if key not in made:
+            made[key] = tmp_path_factory.mktemp("page") / "report.html"
+            made[key].write_text(page(entries_of(records, "r.jsonl"), ["pencilmap", "report", "r.jsonl"]), "utf-8")
+        return made[key]
+
+    return write
+
+
+class Outline(HTMLParser):
+    """Checks that elements are closed in order; collects ids, addresses and tables."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.ids, self.addresses, self.rows = [], [], [], []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attributes):
+        self._note(tag, dict(attributes))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self._note(tag, dict(attributes))
+
+    def _note(self, tag, attributes):
+        self.ids += [attributes["id"]] if "id" in attributes else []
+        self.addresses += [attributes[name] for name in ("src", "href", "srcset", "action", "data") if name in attributes]
+        if tag == "tr":
+            self.rows.append([])
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag, tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] in ("td", "th", "a"):
+            self.rows[-1].append(data)
+
+
+def test_the_page_is_whole_and_refers_to_nothing_outside(cubes, written):
+    outline = Outline(written(cubes).read_text("utf-8"))
+    assert len(outline.ids) == len(set(outline.ids))
+    for address in outline.addresses:
+        assert address == "data:," or address[0] == "#" and address[1:] in outline.ids, address
+
+
+def test_the_table_shows_the_comparisons_and_the_medians(cubes, written):
+    rows = Outline(written(cubes).read_text("utf-8")).rows
+    for number, comparison in enumerate(compare_records(cubes, "r.jsonl"), 1):
+        assert rows[number][:6] == [comparison.network, comparison.torus, comparison.grid, comparison.placement,
+                                    comparison.transform, comparison.exchange]
+        assert rows[number][10:12] == [f"{comparison.measured_s / comparison.predicted_s:.3f}", "1.000"]
+    total = median(cubes[0]["phases"]["total"]["max_s"])
+    assert any(row[-1] == f"{total * 1e3:.4g} ms" for row in rows if len(row) == 6)
+
+
+def test_one_view_for_all_sizes_with_the_loads_of_a_walk_along_every_message(cubes):
+    entries = entries_of(cubes, "r.jsonl")
+    found, of_entry = views(entries)
+    assert of_entry == [0, 1, 0, 1]
+    for view, entry in zip(found, entries):
+        mapping, torus = entry.mapping, entry.mapping.torus
+        assert np.frombuffer(base64.b64decode(view["nodes"]), "<i4").tolist() == mapping.node_of_rank.tolist()
+        for name, group, traffic in zip(("row", "column"), (mapping.grid.R, mapping.grid.C), brute_force.messages(mapping.grid)):
+            walked = brute_force.dimension_order(torus, traffic, mapping.node_of_rank)
+            scale = 4 * torus.n_nodes / (mapping.n_tasks * group)    # of messages of one byte
+            loads = np.frombuffer(base64.b64decode(view["loads"][name]), "<f4").reshape(torus.link_shape)
+            assert loads.tolist() == (as_array(walked, torus) * scale).tolist()
+
+
+def as_array(walked, torus):
+    """Loads by link of the brute force, shape (d, 2, N)."""
+    loads = np.zeros(torus.link_shape)
+    for (coordinates, i, direction), value in walked.items():
+        loads[i, 0 if direction > 0 else 1, torus.node(coordinates)] = float(value)
+    return loads
+
+
+def test_labels_cannot_leave_their_place(written):
+    evil = '</script><script>alert("x")</script><b id="row">&'
+    text = written(records_of("bluegene-l", "2x2x2", "2x4", ("default",), (16,), {"note": evil, "network": evil}))
+    outline = Outline(text.read_text("utf-8"))
+    assert text.read_text("utf-8").count("<script") == 2
+    assert len(outline.ids) == len(set(outline.ids))
+
+
+def test_the_same_records_make_the_same_bytes(cubes):
+    first, second = (page(entries_of(cubes, "r.jsonl"), ["pencilmap"]) for _ in range(2))
+    assert first == second
+
+
+def test_records_without_a_torus_have_phases_and_a_reason(cubes, written):
+    lost = json.loads(json.dumps(cubes[0]))
+    lost["placement"]["torus"] = None
+    text = written([lost]).read_text("utf-8")
+    assert "the torus is not drawn: the run does not know its torus" in text
+    assert '<canvas' not in text and "phases-" in text
+
+
+def test_the_command_writes_page_and_figures_and_names_itself(cubes, tmp_path, pencilmap):
+    runs, out, figures = tmp_path / "my runs.jsonl", tmp_path / "r.html", tmp_path / "figures"
+    runs.write_text("".join(json.dumps(r) + "\n" for r in cubes), "utf-8")
+    status, printed, err = pencilmap("report", runs, "-o", out, "--figures", figures)
+    assert status == 0, err
+    assert f"pencilmap report &#39;{runs}&#39; -o {out} --figures {figures}" in out.read_text("utf-8")
+    names = {path.name for path in figures.iterdir()}
+    assert names == {"bandwidth-row.svg", "bandwidth-column.svg", "phases.svg",
+                     *(f"{kind}-{k}.svg" for k in (1, 2) for kind in ("image", "loads-row", "loads-column"))}
+    assert all(f"wrote {figures / name}" in printed for name in names)
+
+
+def test_published_points_stand_beside_the_records(cubes):
+    from pencilmap.scripts.report.pictures import published_cells
+
+    text = page(entries_of(cubes[:1], "r.jsonl"), ["pencilmap"], published_cells())
+    assert text.count("<td>published</td>") == len(published_cells())
+    assert {"row exchange, short rows", "column exchange, long rows"} <= set(re.findall(r'aria-label="([^"]*)"', text))
+
+
+@pytest.mark.parametrize("content, says", [("", "holds no run record"), ("{}\n", "is no run record"), ("x", "is no JSON")])
+def test_files_that_are_no_records_are_refused(content, says, tmp_path, pencilmap):
+    path = tmp_path / "r.jsonl"
+    path.write_text(content)
+    status, _, err = pencilmap("report", path, "-o", tmp_path / "r.html")
+    assert status == 2 and says in err
+    assert not (tmp_path / "r.html").exists()
+
+
+def test_the_reader_of_a_missing_folder_is_told(cubes, tmp_path, pencilmap):
+    runs = tmp_path / "r.jsonl"
+    runs.write_text(json.dumps(cubes[0]) + "\n")
+    status, _, err = pencilmap("report", runs, "-o", tmp_path / "none" / "r.html")
+    assert status == 2 and "cannot be written" in err
+
+
+# ---- in a real browser ----
+
+needs_browser = [pytest.mark.browser, pytest.mark.skipif(bool(missing()), reason=f"no browser: {missing()} missing; "
+                                                         "apt-get install chromium chromium-driver")]
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory):
+    with browser(tmp_path_factory.mktemp("profile")) as driver:
+        yield driver
+
+
+@pytest.fixture
+def opened(chromium, written):
+    """Open the page of records; afterwards the browser must not have complained."""
+    def open_page(records, width=1100, height=900, scheme="light"):
+        window(chromium, width, height, scheme)
+        chromium.get(written(records).as_uri())
+        drawn(chromium)
+        return chromium
+
+    yield open_page
+    assert chromium.get_log("browser") == []
+
+
+def drawn(driver):
+    """Wait for the next picture."""
+    driver.execute_async_script("const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done()))")
+
+
+def choose(driver, name, value):
+    """What a reader does: click into the field, replace its text, leave it."""
+    from selenium.webdriver.common.keys import Keys
+
+    field = driver.find_element("id", name)
+    field.send_keys(Keys.CONTROL, "a")
+    field.send_keys(str(value), Keys.TAB)
+    drawn(driver)
+
+
+def row_nodes(entry, row):
+    mapping = entry.mapping
+    return set(mapping.node_of_rank[mapping.grid.rows()[row]].tolist())
+
+
+class TestInABrowser:
+    pytestmark = needs_browser
+
+    def test_a_chosen_row_is_seen_where_its_nodes_are(self, opened, cubes):
+        driver, entry = opened(cubes), entries_of(cubes, "r.jsonl")[0]
+        choose(driver, "column", 3)
+        column = set(entry.mapping.node_of_rank[entry.mapping.grid.columns()[3]].tolist())
+        for row in (0, 5):
+            choose(driver, "row", row)
+            expected = row_nodes(entry, row) - column
+            colours, places = colours_of_nodes(driver, 64)
+            blue = {node for node, colour in enumerate(colours) if colour == BLUE}
+            assert expected <= blue
+            for node in blue - expected:                      # behind a node of the row
+                assert min(np.hypot(*(places[node] - places[other])) for other in expected) < 16
+            assert f"row {row}: 8 ranks on 8 nodes" in driver.find_element("id", "nodes").text
+
+    def test_keys_alone_reach_and_turn_the_picture(self, opened, cubes):
+        from selenium.webdriver.common.keys import Keys
+
+        driver = opened(cubes)
+        body = driver.find_element("tag name", "body")
+        for _ in range(12):
+            body.send_keys(Keys.TAB) if driver.switch_to.active_element.tag_name == "body" else \
+                driver.switch_to.active_element.send_keys(Keys.TAB)
+            if driver.switch_to.active_element.get_attribute("id") == "torus":
+                break
+        canvas = driver.switch_to.active_element
+        before = driver.execute_script("return pencilmap.place(1)")
+        canvas.send_keys(Keys.ARROW_RIGHT, "r", "c")
+        drawn(driver)
+        assert driver.execute_script("return pencilmap.place(1)") != before
+        assert driver.find_element("id", "row").get_attribute("value") == "1"
+        assert driver.find_element("id", "column").get_attribute("value") == "1"
+        canvas.send_keys("0", "R", "R")
+        drawn(driver)
+        assert driver.execute_script("return pencilmap.place(1)") == before
+        assert driver.find_element("id", "row").get_attribute("value") == "7"
+
+    def test_a_click_on_a_node_chooses_its_row(self, opened, cubes):
+        from selenium.webdriver.common.action_chains import ActionChains
+
+        driver, entry = opened(cubes), entries_of(cubes, "r.jsonl")[0]
+        node = int(entry.mapping.node_of_rank[7])             # the end of the first row: in front, nothing hides it
+        canvas = driver.find_element("id", "torus")
+        x, y, _ = driver.execute_script("return pencilmap.place(arguments[0])", node)
+        ActionChains(driver).move_to_element_with_offset(canvas, x - canvas.size["width"] / 2,
+                                                         y - canvas.size["height"] / 2).click().perform()
+        drawn(driver)
+        assert (driver.find_element("id", "row").get_attribute("value"),
+                driver.find_element("id", "column").get_attribute("value")) == ("0", "7")
+
+    @pytest.mark.parametrize("given, kept", [("99", "7"), ("-3", "0"), ("", "0"), ("2.7", "2")])
+    def test_rows_that_do_not_exist_are_not_chosen(self, opened, cubes, given, kept):
+        driver = opened(cubes)
+        driver.execute_script("const f = document.getElementById('row'); f.value = arguments[0];"
+                              "f.dispatchEvent(new Event('change'))", given)
+        assert driver.find_element("id", "row").get_attribute("value") == kept
+
+    def test_further_dimensions_are_cut_where_the_row_is(self, opened, five):
+        driver, entry = opened(five), entries_of(five, "r.jsonl")[0]
+        shape = entry.mapping.torus.shape
+        choose(driver, "row", 63)
+        shown = driver.execute_script("return [...Array(arguments[0]).keys()].filter((n) => pencilmap.place(n))",
+                                      entry.mapping.torus.n_nodes)
+        assert len(shown) == np.prod([shape[i] for i in (0, 1, 2)])
+        assert row_nodes(entry, 63) & set(shown)
+        slider = driver.find_element("id", "slice-4")
+        before = slider.get_attribute("value")
+        driver.execute_script("const f = arguments[0]; f.value = 1 - f.value; f.dispatchEvent(new Event('input'))", slider)
+        drawn(driver)
+        other = driver.execute_script("return [...Array(arguments[0]).keys()].filter((n) => pencilmap.place(n))",
+                                      entry.mapping.torus.n_nodes)
+        assert before == "1" and not set(other) & set(shown) and len(other) == len(shown)
+
+    @pytest.mark.parametrize("width, scheme", [(360, "light"), (360, "dark"), (1100, "dark")])
+    def test_nothing_is_wider_than_the_window_and_text_is_readable(self, opened, cubes, width, scheme):
+        driver = opened(cubes, width, 740, scheme)
+        assert driver.execute_script("return document.documentElement.scrollWidth") <= width
+        assert contrast(driver, "body") >= 7 and contrast(driver, ".hint") >= 4.5
+        sizes = driver.execute_script("return [...document.querySelectorAll('figure svg text')].map("
+                                      "(t) => t.getBoundingClientRect().height)")
+        assert min(sizes) >= 8
+
+    def test_the_picture_of_loads_has_the_colours_of_the_loads(self, opened, cubes):
+        driver = opened(cubes)
+        choose_option(driver, "exchange", "row")
+        assert pixels_of(driver, (0x7A, 0x1F, 0x5C)) > 100       # the colour of the largest load
+        choose_option(driver, "exchange", "none")
+        assert pixels_of(driver, (0x7A, 0x1F, 0x5C)) == 0
+
+
+def colours_of_nodes(driver, n_nodes):
+    """The prevailing colour around the middle of each node, and where that is: list of tuples, float array (N, 2)."""
+    places = np.array(driver.execute_script(
+        "return [...Array(arguments[0]).keys()].map((n) => pencilmap.place(n).slice(0, 2))", n_nodes))
+    picture = canvas_picture(driver)
+    return [prevailing(picture, *map(round, place)) for place in places.tolist()], places
+
+
+def canvas_picture(driver):
+    """What the reader sees of the torus."""
+    from PIL import Image
+
+    x, y, width, height = driver.execute_script(
+        "const b = document.getElementById('torus').getBoundingClientRect();"
+        "return [b.x + scrollX, b.y + scrollY, b.width, b.height]")
+    picture = Image.open(BytesIO(screenshot(driver))).convert("RGB")
+    return picture.crop([round(v) for v in (x, y, x + width, y + height)])
+
+
+def prevailing(picture, x, y):
+    around = [picture.getpixel((x + dx, y + dy)) for dx in range(-5, 6) for dy in range(-5, 6)]
+    return max(set(around), key=around.count)
+
+
+def choose_option(driver, name, value):
+    driver.execute_script("const f = document.getElementById(arguments[0]); f.value = arguments[1];"
+                          "f.dispatchEvent(new Event('change'))", name, value)
+    drawn(driver)
+
+
+def pixels_of(driver, colour):
+    """How many pixels of the picture have a colour."""
+    return int((np.asarray(canvas_picture(driver)) == colour).all(axis=-1).sum())
+
+
+def contrast(driver, selector):
+    """Contrast of the text of an element to the page, by the rule of WCAG 2."""
+    colours = driver.execute_script("return [getComputedStyle(document.querySelector(arguments[0])).color,"
+                                    "getComputedStyle(document.body).backgroundColor]", selector)
+    light, dark = sorted((luminance([int(v) for v in re.findall(r"\d+", c)[:3]]) for c in colours), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def luminance(rgb):
+    linear = [(v / 255 / 12.92 if v / 255 <= 0.04045 else ((v / 255 + 0.055) / 1.055) ** 2.4) for v in rgb]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
