@@ -88,6 +88,8 @@ typedef enum {
     PENCILFFT_UNPACK_COLUMN,
     PENCILFFT_FFT_X,
     PENCILFFT_TOTAL,
+    PENCILFFT_WAIT_ROW,    /* what `sync` waited before an exchange; in no other phase, nor in the total */
+    PENCILFFT_WAIT_COLUMN,
     PENCILFFT_N_PHASES
 } pencilfft_phase;
 
@@ -155,7 +157,7 @@ int pencilfft_backward(pencilfft_plan plan, const void *in, void *out);
 int pencilfft_transpose(pencilfft_plan plan, pencilfft_exchange exchange, pencilfft_direction direction, void *in,
                         void *out);
 
-/* Seconds this rank spent in each phase of the last execute. Waiting asked for by `sync` is in none of them. */
+/* Seconds this rank spent in each phase of the last execute. Waiting asked for by `sync` has its own. */
 int pencilfft_phase_seconds(pencilfft_plan plan, double seconds[PENCILFFT_N_PHASES]);
 const char *pencilfft_phase_name(int phase); /* "fft_z" ...; NULL outside the list */
 

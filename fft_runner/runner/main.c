@@ -15,6 +15,9 @@ struct run {
     struct problem problem;
     struct verification verification;
     struct samples samples;
+    struct traffic traffic;
+    struct warnings warnings;
+    int wisdom_found;
     int record; /* file descriptor; -1: none */
 };
 
@@ -45,7 +48,12 @@ static int make_problem(struct run *run)
         .grid = run->seating.grid,
         .refill = run->options.in_place,
     };
-    int status = pencilfft_plan_create(fft, run->seating.grid, &p->plan);
+    const char *wisdom = run->options.wisdom;
+    int status = wisdom ? pencilfft_wisdom_load(wisdom, run->seating.grid, &run->wisdom_found) : 0;
+    if (!status)
+        status = pencilfft_plan_create(fft, run->seating.grid, &p->plan);
+    if (!status && wisdom)
+        status = pencilfft_wisdom_save(wisdom, run->seating.grid);
     if (status || (status = pf_transform_make(fft, &p->transform)))
         return status;
     if (!(status = pencilfft_alloc(p->plan, &p->in)))
@@ -64,8 +72,14 @@ static int report(struct run *run, int argc, char **argv)
         .seating = &run->seating,
         .verification = run->options.verify ? &run->verification : NULL,
         .samples = &run->samples,
+        .traffic = &run->traffic,
+        .warnings = &run->warnings,
+        .plan = run->problem.plan,
+        .wisdom_found = run->wisdom_found,
     };
     if (run->seating.rank == 0) {
+        warnings_find(run->seating.processes, run->seating.ranks, &run->warnings);
+        report_warnings(&run->warnings, stderr);
         report_table(&r, run->record == STDOUT_FILENO ? stderr : stdout);
         status = run->record >= 0 ? record_append(&r, run->record) : 0;
     }
@@ -93,7 +107,11 @@ static int run_all(struct run *run, int argc, char **argv)
     if (!status && o->verify)
         or_abort(verify(&run->problem, &run->verification));
     if (!status)
-        or_abort(measure(&run->problem, o->warmup, o->reps, &run->samples));
+        or_abort(measure(&run->problem, &(struct measure_request){o->warmup, o->reps, o->per_rank}, &run->samples));
+    if (!status)
+        status = traffic_gather(&run->problem, &run->traffic);
+    if (!status && o->byte_matrix)
+        status = traffic_write_matrix(&run->problem, o->byte_matrix);
     if (!status)
         status = report(run, argc, argv);
     return status ? status : verdict(run);
@@ -103,6 +121,8 @@ static int release(struct run *run)
 {
     int status = pencilfft_plan_destroy(run->problem.plan);
     samples_release(&run->samples);
+    traffic_release(&run->traffic);
+    pencilfft_wisdom_forget();
     if (run->record > STDOUT_FILENO && close(run->record) && !status)
         status = pf_fail(RUNNER_ERROR, "--json: the record was not written whole");
     seating_release(&run->seating);

@@ -1,5 +1,5 @@
-/* Timing.  Every repetition starts from a barrier and transforms the same input, kept or made again; the phases of each are reduced
- * over ranks only after the last, so that nothing but the barrier comes between repetitions. */
+/* Timing.  Every repetition starts from a barrier and transforms the same input, kept or made again; the phases of each
+ * are reduced over ranks only after the last, so that nothing but the barrier comes between repetitions. */
 #include "measure.h"
 
 #include <stdlib.h>
@@ -46,27 +46,44 @@ static void reduce(const double *mine, int n, MPI_Comm comm, struct samples *s)
         s->mean[i] /= ranks;
 }
 
-int measure(const struct problem *p, int warmup, int reps, struct samples *s)
+/* Every rank's times, on rank 0. */
+static int gather(const double *mine, int n, MPI_Comm comm, struct samples *s)
+{
+    int rank, status = 0;
+    CHECK_MPI(MPI_Comm_rank(comm, &rank));
+    if (rank == 0 && !(s->all = calloc((size_t)n * (size_t)s->ranks, sizeof *s->all)))
+        status = pf_fail(RUNNER_ERROR, "no memory for the times of %d ranks; leave --per-rank out", s->ranks);
+    if (!(status = pf_agree(status, comm)))
+        CHECK_MPI(MPI_Gather(mine, n, MPI_DOUBLE, s->all, n, MPI_DOUBLE, 0, comm));
+    return status;
+}
+
+int measure(const struct problem *p, const struct measure_request *request, struct samples *s)
 {
     double *mine = NULL;
+    int reps = request->reps;
     *s = (struct samples){.reps = reps};
+    CHECK_MPI(MPI_Comm_size(p->grid, &s->ranks));
     if (reps > 1 << 24)
         return pf_fail(RUNNER_ERROR, "--reps: more than %d", 1 << 24);
     int n = PENCILFFT_N_PHASES * reps, status = allocate(n, p->grid, &mine, s);
     if (!status)
         status = fill_input(p);
     if (!status)
-        status = repeat(p, warmup, 0, NULL);
+        status = repeat(p, request->warmup, 0, NULL);
     if (!status)
         status = repeat(p, reps, reps, mine);
     if (!status)
         reduce(mine, n, p->grid, s);
+    if (!status && request->per_rank)
+        status = gather(mine, n, p->grid, s);
     free(mine);
     return status;
 }
 
 void samples_release(struct samples *s)
 {
+    free(s->all);
     free(s->max);
     free(s->mean);
     free(s->min);

@@ -5,12 +5,17 @@
 
 /* Seconds by phase and repetition over ranks, on rank 0 of the grid: max[phase * reps + repetition]. */
 struct samples {
-    int reps;
+    int reps, ranks;
     double *max, *mean, *min;
+    double *all; /* all[(rank * phases + phase) * reps + repetition]; NULL when not asked for */
 };
 
 /* Collective; fails on all or none. */
-int measure(const struct problem *problem, int warmup, int reps, struct samples *samples);
+struct measure_request {
+    int warmup, reps;
+    bool per_rank; /* keep the times of every rank */
+};
+int measure(const struct problem *problem, const struct measure_request *request, struct samples *samples);
 void samples_release(struct samples *samples);
 double samples_median(const double *values, const struct samples *samples, int phase);
 

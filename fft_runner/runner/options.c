@@ -176,6 +176,44 @@ static int take_verify(struct options *o, const char *name, char *const *words)
     return 0;
 }
 
+static int take_barrier(struct options *o, const char *name, char *const *words)
+{
+    (void)name, (void)words;
+    o->fft.sync = "barrier";
+    return 0;
+}
+
+static int take_per_rank(struct options *o, const char *name, char *const *words)
+{
+    (void)name, (void)words;
+    o->per_rank = true;
+    return 0;
+}
+
+static int take_wisdom(struct options *o, const char *name, char *const *words)
+{
+    (void)name;
+    o->wisdom = words[0];
+    return 0;
+}
+
+static int take_byte_matrix(struct options *o, const char *name, char *const *words)
+{
+    (void)name;
+    o->byte_matrix = words[0];
+    return 0;
+}
+
+static int take_auto_budget(struct options *o, const char *name, char *const *words)
+{
+    char *end;
+    double seconds = strtod(words[0], &end);
+    if (end == words[0] || *end || !(seconds >= 0) || seconds > 1e6)
+        return pf_fail(RUNNER_ERROR, "--%s: '%.60s' is not a number of seconds from 0 to 1000000", name, words[0]);
+    o->fft.auto_budget_s = seconds;
+    return 0;
+}
+
 static int take_json(struct options *o, const char *name, char *const *words)
 {
     (void)name;
@@ -256,6 +294,7 @@ static const struct option_row rows[] = {
     {"in-place", NULL, 0, take_in_place, "output takes the place of the input"},
     {"fields", "N", 1, take_fields, "arrays transformed together (default 1)"},
     {"exchange", "NAME", 1, take_exchange, "algorithm of the two exchanges: @exchange"},
+    {"auto-budget", "SECONDS", 1, take_auto_budget, "how long auto may try the others (default 1)"},
     {"reps", "N", 1, take_reps, "timed repetitions (default 10)"},
     {"warmup", "N", 1, take_warmup, "repetitions before them (default 2)"},
     {"verify", NULL, 0, take_verify, "first check moved data, a serial FFTW and a direct sum"},
@@ -263,6 +302,10 @@ static const struct option_row rows[] = {
     {"label", "KEY=VALUE", 1, take_label, "put into the record; may be repeated"},
     {"rigor", "NAME", 1, take_rigor, "FFTW planning: @rigor"},
     {"sync", "NAME", 1, take_sync, "what precedes each exchange: @sync"},
+    {"barrier", NULL, 0, take_barrier, "the same as --sync barrier; its waiting is a phase of its own"},
+    {"per-rank", NULL, 0, take_per_rank, "times of every rank into the record"},
+    {"byte-matrix", "FILE", 1, take_byte_matrix, "who sends whom how much; row=FILE, column=FILE; .grf is Scotch's"},
+    {"wisdom", "FILE", 1, take_wisdom, "plan with what FFTW and auto learnt before, and keep it there"},
     {"machine-torus", "TEXT", 1, take_torus, "8x8x8 (wrapped), 8x8x8:mesh, 8wx8x4w (w: wrapped)"},
     {"tasks-per-node", "T", 1, take_tasks_per_node, "slots of a node (default: as few as hold all)"},
     {"mapfile", "FILE", 1, take_mapfile, "line i places grid rank i: x y z t"},

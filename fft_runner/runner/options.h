@@ -15,6 +15,9 @@ struct options {
     bool has_direction, in_place;
     int reps, warmup;
     bool verify;
+    bool per_rank;
+    const char *wisdom;      /* NULL: none */
+    const char *byte_matrix; /* NULL: none */
     const char *json; /* NULL: no record */
     const char *torus_text;
     struct placement_request placement;

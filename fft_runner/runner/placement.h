@@ -7,6 +7,7 @@
 
 #include "mapfile.h"
 #include "names.h"
+#include "topology.h"
 #include "torus.h"
 
 enum { HOST_SIZE = 256, BINDING_SIZE = 256 };
@@ -16,6 +17,7 @@ struct process {
     int world_rank;
     char host[HOST_SIZE];
     char binding[BINDING_SIZE]; /* empty: not known */
+    struct topology topology;
     bool located;
     struct coordinate node;
     int slot;

@@ -12,6 +12,7 @@
 
 #include "binding.h"
 #include "check_mpi.h"
+#include "json_values.h"
 #include "report.h"
 #include "runner.h"
 
@@ -19,50 +20,6 @@
 enum { REAL_DIGITS = 10 };
 
 /* ---- small values ------------------------------------------------------------------------------------------- */
-
-/* Bytes that are not UTF-8 (a file name may have them) become '?'. */
-static json_t *text(const char *bytes)
-{
-    json_t *string = json_string(bytes);
-    if (string)
-        return string;
-    char *plain = malloc(strlen(bytes) + 1);
-    if (!plain)
-        return NULL;
-    strcpy(plain, bytes);
-    for (char *at = plain; *at; at++)
-        if ((unsigned char)*at >= 0x80)
-            *at = '?';
-    string = json_string(plain);
-    free(plain);
-    return string;
-}
-
-static json_t *text_or_null(const char *bytes)
-{
-    return bytes && *bytes ? text(bytes) : json_null();
-}
-
-static json_t *number_or_null(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
-static json_t *integers(const int *values, int n)
-{
-    json_t *array = json_array();
-    for (int i = 0; i < n; i++)
-        json_array_append_new(array, json_integer(values[i]));
-    return array;
-}
-
-static json_t *reals(const double *values, int n)
-{
-    json_t *array = json_array();
-    for (int i = 0; i < n; i++)
-        json_array_append_new(array, json_real(values[i]));
-    return array;
-}
 
 static json_t *now(void)
 {
@@ -129,14 +86,17 @@ static json_t *transform(const struct options *o)
                      o->in_place, "fields", f->fields);
 }
 
-static json_t *phases(const struct samples *s)
+static json_t *phases(const struct report *r)
 {
+    const struct samples *s = r->samples;
     json_t *object = json_object();
-    for (int phase = 0; phase < PENCILFFT_N_PHASES; phase++) {
+    for (int phase = 0; phase < phases_shown(r->options); phase++) {
         size_t at = (size_t)phase * (size_t)s->reps;
-        json_object_set_new(object, pencilfft_phase_name(phase),
-                            json_pack("{s:o, s:o, s:o}", "max_s", reals(s->max + at, s->reps), "mean_s",
-                                      reals(s->mean + at, s->reps), "min_s", reals(s->min + at, s->reps)));
+        json_t *times = json_pack("{s:o, s:o, s:o}", "max_s", reals(s->max + at, s->reps), "mean_s",
+                                  reals(s->mean + at, s->reps), "min_s", reals(s->min + at, s->reps));
+        if (s->all)
+            json_object_set_new(times, "ranks_s", record_ranks(s, phase));
+        json_object_set_new(object, pencilfft_phase_name(phase), times);
     }
     return object;
 }
@@ -153,9 +113,11 @@ static json_t *verified(const struct verification *v)
 
 static json_t *one_process(const struct process *p)
 {
-    return json_pack("{s:i, s:i, s:o, s:o, s:i, s:o}", "rank", p->grid_rank, "world_rank", p->world_rank, "host",
+    const struct topology *t = &p->topology;
+    return json_pack("{s:i, s:i, s:o, s:o, s:i, s:o, s:o, s:o, s:o}", "rank", p->grid_rank, "world_rank", p->world_rank, "host",
                      text(p->host), "coordinate", p->located ? integers(p->node.at, p->node.dims) : json_null(), "slot",
-                     p->slot, "binding", text_or_null(p->binding));
+                     p->slot, "binding", text_or_null(p->binding), "sockets", text_or_null(t->bound_sockets), "cores",
+                     text_or_null(t->bound_cores), "numa_nodes", text_or_null(t->bound_numa_nodes));
 }
 
 static json_t *placement(const struct report *r)
@@ -198,18 +160,21 @@ static json_t *about_result(const struct report *r)
     char fftw[VERSION_SIZE], hwloc[VERSION_SIZE];
     fftw_version_text(fftw);
     binding_hwloc_version(hwloc, sizeof hwloc);
-    return json_pack("{s:o, s:o, s:o, s:o, s:s, s:s}", "phases", phases(r->samples), "verify",
+    return json_pack("{s:o, s:o, s:o, s:o, s:s, s:s}", "phases", phases(r), "verify",
                      verified(r->verification), "placement", placement(r), "mpi", mpi(), "fftw", fftw, "hwloc", hwloc);
 }
 
 static char *record_line(const struct report *r)
 {
     json_t *record = about_run(r), *kind = transform(r->options), *result = about_result(r);
+    json_t *details = record_details(r);
     char *line = NULL;
-    if (record && kind && result && json_object_update(record, kind) == 0 && json_object_update(record, result) == 0)
+    if (record && kind && result && details && json_object_update(record, kind) == 0 &&
+        json_object_update(record, result) == 0 && json_object_update(record, details) == 0)
         line = json_dumps(record, JSON_COMPACT | JSON_REAL_PRECISION(REAL_DIGITS));
     json_decref(record);
     json_decref(kind);
+    json_decref(details);
     json_decref(result);
     return line;
 }

@@ -24,11 +24,40 @@ static void print_placement(const struct report *r, FILE *file)
     fprintf(file, "\n");
 }
 
+int phases_shown(const struct options *options)
+{
+    return strcmp(options->fft.sync, "none") ? PENCILFFT_N_PHASES : PENCILFFT_TOTAL + 1;
+}
+
+void report_warnings(const struct warnings *w, FILE *file)
+{
+    for (int i = 0; i < w->n; i++)
+        fprintf(file, "warning: %s\n", w->text[i]);
+    fflush(file);
+}
+
+/* What each exchange is, when "auto" chose, and what it sends. */
+static void print_exchanges(const struct report *r, FILE *file)
+{
+    static const char *const names[2] = {"row", "column"};
+    for (int e = 0; e < 2; e++) {
+        const char *means = pencilfft_exchange_means(r->plan, (pencilfft_exchange)e);
+        long long bytes = 0, messages = 0;
+        for (int i = 0; i < r->traffic->ranks; i++) {
+            bytes += r->traffic->bytes[e][i];
+            messages += r->traffic->messages[e][i];
+        }
+        fprintf(file, "exchange %-6s %s%s%s%s: %lld messages, %lld bytes\n", names[e],
+                pencilfft_exchange_chosen(r->plan, (pencilfft_exchange)e), means ? " (" : "", means ? means : "",
+                means ? ")" : "", messages, bytes);
+    }
+}
+
 static void print_phases(const struct report *r, FILE *file)
 {
     const struct samples *s = r->samples;
     fprintf(file, "\n%-16s %12s %12s %12s   ms over ranks, median of %d\n", "phase", "max", "mean", "min", s->reps);
-    for (int phase = 0; phase < PENCILFFT_N_PHASES; phase++)
+    for (int phase = 0; phase < phases_shown(r->options); phase++)
         fprintf(file, "%-16s %12.4f %12.4f %12.4f\n", pencilfft_phase_name(phase),
                 1e3 * samples_median(s->max, s, phase), 1e3 * samples_median(s->mean, s, phase),
                 1e3 * samples_median(s->min, s, phase));
@@ -66,6 +95,7 @@ void report_table(const struct report *r, FILE *file)
 {
     print_head(r, file);
     print_placement(r, file);
+    print_exchanges(r, file);
     print_phases(r, file);
     print_rate(r, file);
     print_verification(r, file);

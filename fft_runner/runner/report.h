@@ -4,9 +4,13 @@
 
 #include <stdio.h>
 
+#include <jansson.h>
+
 #include "measure.h"
 #include "options.h"
 #include "seating.h"
+#include "traffic.h"
+#include "warnings.h"
 
 struct report {
     int argc;
@@ -15,9 +19,21 @@ struct report {
     const struct seating *seating;
     const struct verification *verification; /* NULL: not asked for */
     const struct samples *samples;
+    const struct traffic *traffic;
+    const struct warnings *warnings;
+    pencilfft_plan plan;
+    bool wisdom_found;
 };
 
 void report_table(const struct report *report, FILE *file);
+
+void report_warnings(const struct warnings *warnings, FILE *file);
+/* Phases of the table and of the record: all up to the total, and the waiting if some was asked for. */
+int phases_shown(const struct options *options);
+
+/* Parts of the record. */
+json_t *record_details(const struct report *report);
+json_t *record_ranks(const struct samples *samples, int phase);
 
 /* Open what --json names; -1 with a message when it cannot be written to. */
 int record_open(const char *path);

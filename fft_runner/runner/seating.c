@@ -23,6 +23,7 @@ static void describe_myself(struct process *me, MPI_Comm world)
     host[sizeof host - 1] = '\0';
     snprintf(me->host, sizeof me->host, "%.*s", HOST_SIZE - 1, host);
     binding_text(me->binding, sizeof me->binding);
+    topology_describe(&me->topology);
 }
 
 /* Not malloc: a simulator that folds large mallocs of all ranks into one block must leave this table alone. */

@@ -94,12 +94,17 @@ int pf_fftw_plan(const struct pf_transpose *t, struct pf_messages *sent, struct 
     return PENCILFFT_OK;
 }
 
+void pf_fftw_prepare(void)
+{
+    fftw_mpi_init();
+}
+
 int pf_fftw_connect(void *state, void *from, void *to)
 {
     struct transposer *a = state;
     ptrdiff_t howmany = (ptrdiff_t)((size_t)a->tuple * a->t.element_bytes / sizeof(double));
     (void)from, (void)to;
-    fftw_mpi_init();
+    pf_fftw_prepare();
     a->plan = fftw_mpi_plan_many_transpose(a->t.p * a->block0, a->t.p * a->block1, howmany, a->block0, a->block1,
                                            a->before, a->after, a->t.group, FFTW_MEASURE);
     return pf_agree(a->plan ? PENCILFFT_OK : pf_fail(PENCILFFT_FFTW_ERROR, "FFTW made no plan for a transpose"),
@@ -193,6 +198,10 @@ int pf_fftw_plan(const struct pf_transpose *t, struct pf_messages *sent, struct 
     *state = NULL;
     return pf_fail(PENCILFFT_NOT_POSSIBLE, "exchange fftw needs FFTW's MPI library built for this MPI, which was not "
                    "found when pencilfft was configured (Debian, for Open MPI: libfftw3-mpi-dev)");
+}
+
+void pf_fftw_prepare(void)
+{
 }
 
 int pf_fftw_connect(void *state, void *from, void *to)

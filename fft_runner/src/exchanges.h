@@ -22,6 +22,7 @@ int pf_persistent_connect(void *state, void *from, void *to);
 extern const char pf_persistent_means[];
 
 PF_DECLARE_EXCHANGE(fftw);
+void pf_fftw_prepare(void); /* makes FFTW know its distributed transposes, if this exchange is there */
 int pf_fftw_connect(void *state, void *from, void *to);
 void pf_fftw_traffic(const void *state, int64_t *bytes, int64_t *messages);
 

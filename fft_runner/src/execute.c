@@ -39,18 +39,17 @@ static void nothing(void *local, int slice)
     (void)local, (void)slice;
 }
 
-/* The waiting asked for is in no phase. */
-static int wait_before(pencilfft_plan plan)
+static int wait_before(pencilfft_plan plan, int e)
 {
     int status = plan->sync->wait(plan->all);
-    pf_clock_skip(&plan->clock);
+    pf_clock_wait(&plan->clock, e == PENCILFFT_ROW ? PENCILFFT_WAIT_ROW : PENCILFFT_WAIT_COLUMN);
     return status;
 }
 
 int pf_move_run(pencilfft_plan plan, int way, int e, const struct pf_run *run, void *from, void *to)
 {
     struct pf_move *m = &plan->moves[way][e];
-    int status = wait_before(plan);
+    int status = wait_before(plan, e);
     if (!status)
         status = m->exchange->run(m->state, run, from, to);
     if (!status && m->transpose.p > 1)

@@ -13,6 +13,8 @@ static const char *const names[PENCILFFT_N_PHASES] = {
     [PENCILFFT_UNPACK_COLUMN] = "unpack_column",
     [PENCILFFT_FFT_X] = "fft_x",
     [PENCILFFT_TOTAL] = "total",
+    [PENCILFFT_WAIT_ROW] = "wait_row",
+    [PENCILFFT_WAIT_COLUMN] = "wait_column",
 };
 
 const char *pencilfft_phase_name(int phase)
@@ -33,9 +35,10 @@ void pf_clock_lap(struct pf_clock *clock, pencilfft_phase phase)
     clock->last = now;
 }
 
-void pf_clock_skip(struct pf_clock *clock)
+void pf_clock_wait(struct pf_clock *clock, pencilfft_phase phase)
 {
     double now = MPI_Wtime();
+    clock->seconds[phase] += now - clock->last;
     clock->unaccounted += now - clock->last;
     clock->last = now;
 }

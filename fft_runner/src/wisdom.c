@@ -18,12 +18,26 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "exchanges.h"
 #include "failure.h"
 #include "pencilfft.h"
 
 static const char head[] = "pencilfft-wisdom 1\n";
 enum { MACHINE_SIZE = 512, CHECK_LENGTH = 26, TAG = 1 }; /* "checksum 0123456789abcdef\n" */
 static const off_t largest_file = 1 << 28;
+
+/* FFTW keeps what it learnt apart for each precision. Wisdom fits only a planner that knows the same algorithms, hence
+ * pf_fftw_prepare() before it is read or written. */
+static const struct kind {
+    const char *name;
+    char *(*export)(void);
+    int (*import)(const char *);
+    void (*forget)(void);
+} kinds[] = {
+    {"fftw", fftw_export_wisdom_to_string, fftw_import_wisdom_from_string, fftw_forget_wisdom},
+    {"fftwf", fftwf_export_wisdom_to_string, fftwf_import_wisdom_from_string, fftwf_forget_wisdom},
+};
+enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
 
 /* ---- the choices -------------------------------------------------------------------------------------------- */
 
@@ -80,7 +94,8 @@ void pencilfft_wisdom_forget(void)
         free(choices);
         choices = next;
     }
-    fftw_forget_wisdom();
+    for (int i = 0; i < N_KINDS; i++)
+        kinds[i].forget();
 }
 
 /* ---- what the file is of ------------------------------------------------------------------------------------ */
@@ -162,7 +177,8 @@ static int compose(struct text *text)
     add(text, "%smachine %s\n", head, machine);
     for (const struct choice *c = choices; c; c = c->next)
         add(text, "exchange %s %s\n", c->key, c->name);
-    add_fftw(text, "fftw", fftw_export_wisdom_to_string());
+    for (int i = 0; i < N_KINDS; i++)
+        add_fftw(text, kinds[i].name, kinds[i].export());
     if (text->bytes)
         add(text, "checksum %016" PRIx64 "\n", checksum(text->bytes, text->length));
     return text->bytes ? PENCILFFT_OK : pf_fail(PENCILFFT_NO_MEMORY, "no memory to write wisdom");
@@ -253,7 +269,10 @@ static int take_fftw(const char *path, char *bytes, const char *name, int (*impo
 
 static int take_all(const char *path, char *bytes)
 {
-    int status = take_fftw(path, bytes, "fftw", fftw_import_wisdom_from_string);
+    int status = PENCILFFT_OK;
+    pf_fftw_prepare();
+    for (int i = 0; i < N_KINDS && !status; i++)
+        status = take_fftw(path, bytes, kinds[i].name, kinds[i].import);
     return status ? status : take_choices(bytes);
 }
 
@@ -293,11 +312,6 @@ done:
 }
 
 /* ---- FFTW's wisdom of all ranks, on rank 0 ------------------------------------------------------------------- */
-
-struct kind {
-    char *(*export)(void);
-    int (*import)(const char *);
-};
 
 static int send_wisdom(const struct kind *kind, int to, MPI_Comm comm)
 {
@@ -378,12 +392,12 @@ static int write_whole(const char *path, const struct text *text)
 
 int pencilfft_wisdom_save(const char *path, MPI_Comm comm)
 {
-    static const struct kind kinds[] = {{fftw_export_wisdom_to_string, fftw_import_wisdom_from_string}};
     int rank, ranks, status = PENCILFFT_OK;
     struct text text = {NULL, 0};
     PF_MPI(MPI_Comm_rank(comm, &rank));
     PF_MPI(MPI_Comm_size(comm, &ranks));
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && !status; i++)
+    pf_fftw_prepare();
+    for (int i = 0; i < N_KINDS && !status; i++)
         status = gather(&kinds[i], rank, ranks, comm);
     if (!status && rank == 0 && !(status = compose(&text)))
         status = write_whole(path, &text);

@@ -1,0 +1,57 @@
+#include "json_values.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Bytes that are not UTF-8 (a file name may have them) become '?'. */
+json_t *text(const char *bytes)
+{
+    json_t *string = json_string(bytes);
+    if (string)
+        return string;
+    char *plain = malloc(strlen(bytes) + 1);
+    if (!plain)
+        return NULL;
+    strcpy(plain, bytes);
+    for (char *at = plain; *at; at++)
+        if ((unsigned char)*at >= 0x80)
+            *at = '?';
+    string = json_string(plain);
+    free(plain);
+    return string;
+}
+
+json_t *text_or_null(const char *bytes)
+{
+    return bytes && *bytes ? text(bytes) : json_null();
+}
+
+json_t *number_or_null(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *integers(const int *values, int n)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < n; i++)
+        json_array_append_new(array, json_integer(values[i]));
+    return array;
+}
+
+json_t *reals(const double *values, int n)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < n; i++)
+        json_array_append_new(array, json_real(values[i]));
+    return array;
+}
+
+json_t *long_integers(const int64_t *values, int n)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < n; i++)
+        json_array_append_new(array, json_integer((json_int_t)values[i]));
+    return array;
+}

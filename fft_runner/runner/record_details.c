@@ -1,0 +1,86 @@
+/* The parts of the record that tell why: exchanges and what they send, hosts, warnings, times of every rank. */
+#include <math.h>
+#include <string.h>
+
+#include "json_values.h"
+#include "report.h"
+
+json_t *record_ranks(const struct samples *s, int phase)
+{
+    json_t *array = json_array();
+    for (int rank = 0; rank < s->ranks; rank++) {
+        size_t row = (size_t)rank * PENCILFFT_N_PHASES + (size_t)phase;
+        json_array_append_new(array, reals(s->all + row * (size_t)s->reps, s->reps));
+    }
+    return array;
+}
+
+/* What "auto" saw; null for an exchange that refused. */
+static json_t *tried(pencilfft_plan plan, pencilfft_exchange e)
+{
+    json_t *object = json_object();
+    for (int i = 0; pencilfft_exchange_name(i); i++) {
+        double seconds = 0;
+        if (pencilfft_auto_seconds(plan, e, i, &seconds) == PENCILFFT_OK && seconds != 0)
+            json_object_set_new(object, pencilfft_exchange_name(i), number_or_null(seconds));
+    }
+    return object;
+}
+
+static json_t *one_exchange(const struct report *r, pencilfft_exchange e)
+{
+    const struct traffic *t = r->traffic;
+    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "name", text_or_null(pencilfft_exchange_chosen(r->plan, e)), "means",
+                     text_or_null(pencilfft_exchange_means(r->plan, e)), "tried_s", tried(r->plan, e), "bytes",
+                     long_integers(t->bytes[e], t->ranks), "messages", long_integers(t->messages[e], t->ranks));
+}
+
+static json_t *one_host(const struct process *p, int tasks)
+{
+    const struct topology *t = &p->topology;
+    return json_pack("{s:o, s:i, s:o, s:i, s:i, s:i, s:i, s:I}", "host", text(p->host), "tasks", tasks, "processor",
+                     text_or_null(t->processor), "sockets", t->sockets, "cores", t->cores, "processors", t->processors,
+                     "numa_nodes", t->numa_nodes, "memory_bytes", (json_int_t)t->memory_bytes);
+}
+
+static json_t *hosts(const struct seating *s)
+{
+    json_t *array = json_array(), *seen = json_object();
+    for (int i = 0; i < s->ranks; i++) {
+        const struct process *p = &s->processes[i];
+        json_t *index = json_object_get(seen, p->host);
+        if (!p->topology.processors)
+            continue;
+        if (index) {
+            json_t *host = json_array_get(array, (size_t)json_integer_value(index));
+            json_object_set_new(host, "tasks", json_integer(json_integer_value(json_object_get(host, "tasks")) + 1));
+        } else {
+            json_object_set_new(seen, p->host, json_integer((json_int_t)json_array_size(array)));
+            json_array_append_new(array, one_host(p, 1));
+        }
+    }
+    json_decref(seen);
+    return array;
+}
+
+static json_t *warned(const struct warnings *w)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < w->n; i++)
+        json_array_append_new(array, text(w->text[i]));
+    return array;
+}
+
+static json_t *wisdom(const struct report *r)
+{
+    if (!r->options->wisdom)
+        return json_null();
+    return json_pack("{s:o, s:b}", "file", text(r->options->wisdom), "found", r->wisdom_found);
+}
+
+json_t *record_details(const struct report *r)
+{
+    return json_pack("{s:{s:o, s:o}, s:f, s:o, s:o, s:o}", "exchanges", "row", one_exchange(r, PENCILFFT_ROW), "column",
+                     one_exchange(r, PENCILFFT_COLUMN), "auto_budget_s", r->options->fft.auto_budget_s, "hosts",
+                     hosts(r->seating), "warnings", warned(r->warnings), "wisdom", wisdom(r));
+}

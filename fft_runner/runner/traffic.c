@@ -1,0 +1,211 @@
+/* Idea:  the matrix is written by rank 0, one row at a time as it comes from its rank, so that nobody holds P x P numbers;
+ *        only a Scotch graph, which is undirected, needs the whole matrix. Written beside its place and renamed.
+ * Source: Scotch user's guide, "graph files"; TreeMatch's communication matrices. */
+#include "traffic.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check_mpi.h"
+#include "runner.h"
+
+enum { TAG = 2 };
+
+/* ---- totals ------------------------------------------------------------------------------------------------- */
+
+static int64_t sum(const int64_t *values, int n)
+{
+    int64_t total = 0;
+    for (int i = 0; i < n; i++)
+        total += values[i];
+    return total;
+}
+
+static int allocate(struct traffic *t, int rank, MPI_Comm grid, int64_t **mine)
+{
+    int status = 0;
+    *mine = calloc(2 * (size_t)t->ranks, sizeof **mine);
+    for (int e = 0; e < 2 && rank == 0; e++) {
+        t->bytes[e] = calloc((size_t)t->ranks, sizeof *t->bytes[e]);
+        t->messages[e] = calloc((size_t)t->ranks, sizeof *t->messages[e]);
+    }
+    if (!*mine || (rank == 0 && (!t->bytes[0] || !t->bytes[1] || !t->messages[0] || !t->messages[1])))
+        status = pf_fail(RUNNER_ERROR, "no memory for the traffic of %d ranks", t->ranks);
+    return pf_agree(status, grid);
+}
+
+int traffic_gather(const struct problem *p, struct traffic *t)
+{
+    int rank, status;
+    int64_t *mine = NULL;
+    *t = (struct traffic){.ranks = 0};
+    CHECK_MPI(MPI_Comm_size(p->grid, &t->ranks));
+    CHECK_MPI(MPI_Comm_rank(p->grid, &rank));
+    status = allocate(t, rank, p->grid, &mine);
+    for (int e = 0; e < 2 && !status; e++) {
+        status = pf_agree(pencilfft_traffic(p->plan, (pencilfft_exchange)e, p->direction, mine, mine + t->ranks), p->grid);
+        if (status)
+            break;
+        int64_t bytes = sum(mine, t->ranks), messages = sum(mine + t->ranks, t->ranks);
+        CHECK_MPI(MPI_Gather(&bytes, 1, MPI_INT64_T, t->bytes[e], 1, MPI_INT64_T, 0, p->grid));
+        CHECK_MPI(MPI_Gather(&messages, 1, MPI_INT64_T, t->messages[e], 1, MPI_INT64_T, 0, p->grid));
+    }
+    free(mine);
+    return status;
+}
+
+void traffic_release(struct traffic *t)
+{
+    for (int e = 0; e < 2; e++) {
+        free(t->bytes[e]);
+        free(t->messages[e]);
+    }
+}
+
+/* ---- the matrix --------------------------------------------------------------------------------------------- */
+
+struct request {
+    bool exchange[2];
+    const char *path;
+    bool scotch;
+};
+
+static struct request understand(const char *text)
+{
+    struct request r = {{true, true}, text, false};
+    static const char *const marks[2] = {"row=", "column="};
+    for (int e = 0; e < 2; e++)
+        if (!strncmp(text, marks[e], strlen(marks[e]))) {
+            r.exchange[!e] = false;
+            r.path = text + strlen(marks[e]);
+        }
+    size_t length = strlen(r.path);
+    r.scotch = length > 4 && !strcmp(r.path + length - 4, ".grf");
+    return r;
+}
+
+static int my_row(const struct problem *p, const struct request *r, int ranks, int64_t *row)
+{
+    int status = 0;
+    int64_t *one = calloc((size_t)ranks, sizeof *one);
+    if (!one)
+        return pf_fail(RUNNER_ERROR, "no memory for a row of the byte matrix");
+    memset(row, 0, (size_t)ranks * sizeof *row);
+    for (int e = 0; e < 2 && !status; e++) {
+        if (!r->exchange[e] || (status = pencilfft_traffic(p->plan, (pencilfft_exchange)e, p->direction, one, NULL)))
+            continue;
+        for (int j = 0; j < ranks; j++)
+            row[j] += one[j];
+    }
+    free(one);
+    return status;
+}
+
+static void print_row(FILE *file, const int64_t *row, int ranks)
+{
+    for (int j = 0; j < ranks; j++)
+        fprintf(file, "%lld%c", (long long)row[j], j + 1 < ranks ? ' ' : '\n');
+}
+
+/* Version 0; vertices and arcs; vertices count from 0, arcs have loads; then for each vertex its degree, and load and
+ * end of each arc. */
+static void print_scotch(FILE *file, int64_t *matrix, int ranks)
+{
+    int64_t arcs = 0;
+    for (int i = 0; i < ranks; i++)
+        for (int j = 0; j < i; j++) {
+            int64_t both = matrix[(size_t)i * (size_t)ranks + (size_t)j] + matrix[(size_t)j * (size_t)ranks + (size_t)i];
+            matrix[(size_t)i * (size_t)ranks + (size_t)j] = matrix[(size_t)j * (size_t)ranks + (size_t)i] = both;
+            arcs += both ? 2 : 0;
+        }
+    fprintf(file, "0\n%d %lld\n0 010\n", ranks, (long long)arcs);
+    for (int i = 0; i < ranks; i++) {
+        const int64_t *row = matrix + (size_t)i * (size_t)ranks;
+        int degree = 0;
+        for (int j = 0; j < ranks; j++)
+            degree += j != i && row[j];
+        fprintf(file, "%d", degree);
+        for (int j = 0; j < ranks; j++)
+            if (j != i && row[j])
+                fprintf(file, " %lld %d", (long long)row[j], j);
+        fprintf(file, "\n");
+    }
+}
+
+/* Rank 0 gets row after row, its own first; the matrix is kept only for Scotch. */
+static void receive_rows(const struct problem *p, int ranks, int64_t *row, FILE *file, int64_t *matrix)
+{
+    for (int i = 0; i < ranks; i++) {
+        if (i > 0)
+            CHECK_MPI(MPI_Recv(row, ranks, MPI_INT64_T, i, TAG, p->grid, MPI_STATUS_IGNORE));
+        if (matrix)
+            memcpy(matrix + (size_t)i * (size_t)ranks, row, (size_t)ranks * sizeof *row);
+        else
+            print_row(file, row, ranks);
+    }
+}
+
+struct output {
+    char *beside;
+    FILE *file;
+    int64_t *matrix;
+};
+
+static int output_open(const struct request *r, int ranks, struct output *o)
+{
+    size_t size = strlen(r->path) + 32;
+    if (!(o->beside = malloc(size)) ||
+        (r->scotch && !(o->matrix = calloc((size_t)ranks * (size_t)ranks, sizeof *o->matrix))))
+        return pf_fail(RUNNER_ERROR, "no memory for the byte matrix of %d ranks", ranks);
+    snprintf(o->beside, size, "%s.new-%ld", r->path, (long)getpid());
+    if (!(o->file = fopen(o->beside, "w")))
+        return pf_fail(RUNNER_ERROR, "--byte-matrix: %.200s cannot be written: %s", r->path, strerror(errno));
+    return 0;
+}
+
+static int output_close(const struct request *r, struct output *o)
+{
+    int status = 0;
+    if (o->file) {
+        bool bad = ferror(o->file);
+        bad |= fclose(o->file) != 0;
+        if (bad || rename(o->beside, r->path)) {
+            status = pf_fail(RUNNER_ERROR, "--byte-matrix: %.200s was not written whole: %s", r->path, strerror(errno));
+            unlink(o->beside);
+        }
+    }
+    free(o->beside);
+    free(o->matrix);
+    return status;
+}
+
+int traffic_write_matrix(const struct problem *p, const char *text)
+{
+    struct request r = understand(text);
+    struct output o = {.file = NULL};
+    int rank, ranks, status = 0, closed;
+    CHECK_MPI(MPI_Comm_rank(p->grid, &rank));
+    CHECK_MPI(MPI_Comm_size(p->grid, &ranks));
+    int64_t *row = calloc((size_t)ranks, sizeof *row);
+    if (!row)
+        status = pf_fail(RUNNER_ERROR, "no memory for a row of the byte matrix");
+    else if (rank == 0)
+        status = output_open(&r, ranks, &o);
+    if (!status)
+        status = my_row(p, &r, ranks, row);
+    if (!(status = pf_agree(status, p->grid))) {
+        if (rank > 0)
+            CHECK_MPI(MPI_Send(row, ranks, MPI_INT64_T, 0, TAG, p->grid));
+        else
+            receive_rows(p, ranks, row, o.file, o.matrix);
+        if (o.matrix)
+            print_scotch(o.file, o.matrix, ranks);
+    }
+    free(row);
+    closed = rank == 0 ? output_close(&r, &o) : 0;
+    return status ? status : pf_agree(closed, p->grid);
+}
