@@ -1,7 +1,14 @@
 """The command line's --routing with arguments, --routing all, and --graph."""
 
+from pathlib import Path
+
 import networkx as nx
 import pytest
+
+from pencilmap.mapper.graphs import GRAPHS
+from pencilmap.model.routing import ROUTINGS
+from pencilmap.model.routing.minimal_adaptive import CHOICES
+from pencilmap.model.torus import TIES
 
 
 @pytest.fixture
@@ -110,3 +117,9 @@ def test_a_graph_file_that_is_none_is_refused(pencilmap, tmp_path):
     (tmp_path / "g").write_text("a b 12\n")
     status, _, err = pencilmap("predict", "--graph", tmp_path / "g", "-g", "1x2", "-p", "default")
     assert status == 2 and "GraphError" in err and "'12' is no quantity" in err
+
+
+def test_the_document_names_every_rule_and_every_format():
+    text = (Path(__file__).resolve().parents[2] / "docs" / "routing.md").read_text()
+    for name in (*ROUTINGS, *GRAPHS, *TIES, *CHOICES):
+        assert f"`{name}" in text or f":{name}" in text, name
