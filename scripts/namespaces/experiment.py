@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from math import ceil, lcm
 
+import numpy as np
+
 from pencilmap.mapper.compare import compare_records
 from pencilmap.mapper.formats.hostfile import hosts
 from pencilmap.mapper.placements import as_mapping, place
@@ -18,7 +20,7 @@ from pencilmap.scripts.namespaces.network import check_links
 VERIFIED_BYTES = 4096  # of a task: what has to be moved to verify goes over the same slow links
 EXCHANGE_S = 0.16     # a link should be busy for so long; shorter, and what the shaper lets through unpaid is felt
 LINK_TOLERANCE = 0.1
-IDLE_SHARE = 0.02     # of what the busiest link carries: the messages by which ranks agree on a start
+IDLE_SHARE = 0.02     # of what the busiest link carries
 WARMUP = 1
 
 
@@ -53,6 +55,11 @@ class Experiment:
 
     def mapping(self, placement):
         return as_mapping(place(placement, Site(self.network.torus, 1), self.grid), placement)
+
+    @property
+    def least(self):
+        """The smallest transform of even blocks: its run sends little but what every run sends."""
+        return self.cube(1)
 
     def cube(self, bytes_per_task):
         """The smallest cube of even blocks that gives every task at least so many bytes."""
@@ -128,22 +135,23 @@ def run(experiment, timeout_s, progress=None):
     """
     check_available()
     program = ensure_built(progress).mpi_runner
-    runs = [_timed(experiment, program, text) for text in experiment.placements]
+    runs = [_timed(experiment, program, text, transform) for text in experiment.placements
+            for transform in (experiment.least, experiment.transform)]
     checks = [_verified(experiment, program)] if experiment.verify else []
     network = experiment.network
     job = {"torus": format_torus(network.torus), "rate_bits_per_s": network.rate_bits_per_s, "mtu": network.mtu,
            "tie": network.tie, "runs": [*checks, *runs], "timeout_s": timeout_s}
     found = run_boxed(job, timeout_s * (len(job["runs"]) + 1), progress)[len(checks):]
-    return [_result(experiment, text, done) for text, done in zip(experiment.placements, found)]
+    return [_result(experiment, text, *both) for text, *both in zip(experiment.placements, found[::2], found[1::2])]
 
 
-def _timed(experiment, program, placement):
-    options = _options(experiment, experiment.transform) + ["--reps", str(experiment.reps), "--warmup", str(WARMUP)]
+def _timed(experiment, program, placement, transform):
+    options = _options(experiment, transform) + ["--reps", str(experiment.reps), "--warmup", str(WARMUP)]
     labels = {"placement": placement, "network": "namespaces",
               "link_bandwidth": f"{experiment.network.payload_bytes_per_s:.17g}byte/s"}
     for key, value in labels.items():
         options += ["--label", f"{key}={value}"]
-    name = f"{experiment.transform} on {experiment.network.torus}, {experiment.grid}, {placement}"
+    name = f"{transform} on {experiment.network.torus}, {experiment.grid}, {placement}"
     return {"name": name, "program": [str(program), *options], "hosts": hosts(experiment.mapping(placement))}
 
 
@@ -160,10 +168,19 @@ def _options(experiment, transform):
     return [str(word) for option, words in values.items() for word in (option, *words)]
 
 
-def _result(experiment, placement, done):
-    network, mapping = experiment.network, experiment.mapping(placement)
-    rule = routing(network.routing, network.torus)
-    loads = [rule.loads(network.torus, exchange, mapping.node_of_rank)
-             for exchange in exchanges(experiment.grid, experiment.transform)]
-    links = check_links(network, done["wire_bytes"], loads, experiment.reps + WARMUP)
+def _result(experiment, placement, least, done):
+    """The links by what the transform sent more than the least one.
+
+    So what ranks say to each other to start, to agree on a date and to end, and the head of every message, counts for nothing.
+    """
+    network = experiment.network
+    sent = np.array(done["wire_bytes"]) - np.array(least["wire_bytes"])
+    links = check_links(network, sent, _loads(experiment, placement, experiment.transform),
+                        _loads(experiment, placement, experiment.least), experiment.reps + WARMUP)
     return Result(placement, links, compare_records([done["record"]], placement), done["backlog_drops"], done["record"])
+
+
+def _loads(experiment, placement, transform):
+    rule = routing(experiment.network.routing, experiment.network.torus)
+    node_of_rank = experiment.mapping(placement).node_of_rank
+    return [rule.loads(experiment.network.torus, e, node_of_rank) for e in exchanges(experiment.grid, transform)]

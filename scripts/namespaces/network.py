@@ -156,7 +156,7 @@ def _address(second, number):
 
 @dataclass(frozen=True)
 class LinkCheck:
-    """What a link carried beside what it should have, over all repetitions; bytes of messages.
+    """What a link carried more than in the run of another transform, beside what it should have; bytes of messages.
 
     Parameters
     ----------
@@ -182,16 +182,16 @@ class LinkCheck:
                 "ratio": self.ratio}
 
 
-def check_links(network, wire_bytes, loads, repetitions):
+def check_links(network, wire_bytes, loads, without, repetitions):
     """Put the counters beside the predicted loads, link by link.
 
     Parameters
     ----------
     network : EmulatedNetwork
     wire_bytes : int array, shape ``torus.link_shape``
-        What every link sent.
-    loads : list of LinkLoads
-        Of the exchanges of one repetition.
+        What every link sent, less what it sent in the run of a smaller transform.
+    loads, without : list of LinkLoads
+        Of the exchanges of one repetition of either transform.
     repetitions : int
 
     Returns
@@ -203,7 +203,11 @@ def check_links(network, wire_bytes, loads, repetitions):
     for node, name in enumerate(network.nodes):
         for i, way, _ in network.ports(node):
             index = network.link_index(i, way, node)
-            predicted = sum((Fraction(int(load.values[index]), load.denominator) for load in loads), Fraction(0))
+            predicted = _at(loads, index) - _at(without, index)
             checks.append(LinkCheck(f"{name.removeprefix('node-')}:{network.torus.axes[i]}{'+' if way > 0 else '-'}",
                                     predicted * repetitions, float(np.asarray(wire_bytes)[index]) * network.payload_share))
     return checks
+
+
+def _at(loads, index):
+    return sum((Fraction(int(load.values[index]), load.denominator) for load in loads), Fraction(0))

@@ -1,0 +1,162 @@
+"""`pencilmap validate --network simulated`: the suites, the claims, the records that are kept, the tables in documents."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from pencilmap.model.published import bluegene_l_512
+from pencilmap.scripts import validation
+from pencilmap.scripts.documents import marker
+from pencilmap.scripts.suites import CLAIMS, SUITES, cases_of
+
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "validation.md"
+QUICK = ("validate", "--network", "simulated", "--suite", "quick")
+needs_simgrid = pytest.mark.skipif(not shutil.which("smpirun"), reason="NOT TESTED: SimGrid is missing; scripts/setup installs it")
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_every_case_can_be_placed_in_even_blocks(suite):
+    cases = cases_of(suite)
+    assert len({case.name for case in cases}) == len(cases)
+    for case in cases:
+        where, grid = case.setting(), case.process_grid()
+        assert where.transform.divides_evenly(grid), case
+        assert where.place(case.placement, grid).grid == grid
+
+
+def test_the_paper_suite_has_every_published_exchange():
+    published = {(str(c.transform.nx), c.tasks_per_node, str(c.grid), c.placement) for c in bluegene_l_512() if c.phase == "row"}
+    assert {(c.fft, c.tasks_per_node, c.grid, c.placement) for c in cases_of("paper")} == published
+    assert len(published) == 47
+    found = [validation._published(case) for case in cases_of("paper")]
+    assert all(set(cells) >= {"row", "column"} for cells in found)
+
+
+def test_the_tori_have_2_to_6_dimensions_and_up_to_4096_ranks():
+    sizes = [(case.setting().torus.n_dimensions, case.process_grid().n_tasks, ":mesh" in case.torus) for case in cases_of("tori")]
+    assert {dimensions for dimensions, _, _ in sizes} == {2, 3, 4, 5, 6}
+    assert {64, 512, 4096} <= {ranks for _, ranks, _ in sizes}
+    assert {mesh for _, _, mesh in sizes} == {True, False}
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """Records of the quick suite, simulated once."""
+    path = tmp_path_factory.mktemp("quick") / "quick.jsonl"
+    validation.validate_simulated(cases_of("quick"), path)
+    return path
+
+
+@needs_simgrid
+def test_the_quick_suite_holds(kept, pencilmap_json):
+    found = pencilmap_json(*QUICK, "--records", kept)
+    assert len(found["rows"]) == 2 * len(cases_of("quick"))
+    assert [c["holds"] for c in found["claims"]] == [True]
+    by_hand = 4 * 16 * 32**3 / (4 * 16 * 148e6)  # m D_T / (4 N B) of a line of 4 on an open mesh
+    assert found["rows"][0]["simulated_s"] == pytest.approx(by_hand, rel=0.01)
+    assert all(json.loads(line)["verify"]["passed"] for line in kept.read_text().splitlines())
+
+
+@needs_simgrid
+def test_what_the_records_hold_is_not_simulated_again(kept, pencilmap, monkeypatch):
+    def refuse(*arguments, **options):
+        raise AssertionError("simulated again")
+
+    monkeypatch.setattr(validation, "simulate_all", refuse)
+    assert pencilmap(*QUICK, "--records", kept)[0] == 0
+
+
+@needs_simgrid
+def test_a_network_that_is_not_as_predicted_fails(kept, pencilmap, tmp_path):
+    records = [json.loads(line) for line in kept.read_text().splitlines()]
+    records[1]["phases"]["exchange_column"]["max_s"][0] *= 1.03
+    slower = tmp_path / "slower.jsonl"
+    slower.write_text("".join(json.dumps(record) + "\n" for record in records))
+    status, out, _ = pencilmap(*QUICK, "--records", slower)
+    assert status == 1 and re.search(r"1\.030 +NO", out)
+
+
+def test_a_claim_is_about_its_rows_only():
+    from dataclasses import replace
+
+    case = next(c for c in cases_of("paper") if (c.placement, c.tasks_per_node, c.fft) == ("box:2x2x2", 1, "256"))
+    row = validation.Row(case, "row", 1.0, 1.0, 0.0, 1.0, 1.2)
+    claim = CLAIMS[1]
+    assert claim.judge([row]) == (1, 1 / 1.2, 1 / 1.2, False)
+    assert claim.judge([replace(row, published_s=1.05)])[-1]
+    for other in (replace(row, published_s=None), replace(row, case=replace(case, fft="128")),
+                  replace(row, case=replace(case, tasks_per_node=2)), replace(row, case=replace(case, placement="default"))):
+        assert claim.judge([other]) is None
+
+
+BAD = {
+    "suite": (["--network", "simulated", "--suite", "slow"], ["'slow'", "quick, tori, paper"]),
+    "nothing left": (["--network", "simulated", "--suite", "paper", "--at-most", "8"], ["64"]),
+    "foreign option": (["--network", "simulated", "--rate", "10mbit"], ["--rate", "--suite"]),
+    "foreign the other way": (["--network", "namespaces", "--suite", "quick"], ["--suite", "--torus"]),
+    "rate": (["--network", "namespaces", "--rate", "fast"], ["'fast'", "10mbit"]),
+    "torus": (["--network", "namespaces", "--torus", "64x64"], ["4096 nodes", "256"]),
+    "grid": (["--network", "namespaces", "--grid", "3x3", "--fft", "12"], ["3x3", "9"]),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_gets_one_clear_message(case, pencilmap):
+    arguments, words = BAD[case]
+    status, out, err = pencilmap("validate", *arguments)
+    assert status == 2 and out == "" and "Traceback" not in err
+    for word in words:
+        assert word in err
+
+
+# ---- documents -------------------------------------------------------------------------------------------------------
+
+
+@needs_simgrid
+def test_the_document_shows_what_the_command_finds(kept, pencilmap, tmp_path):
+    copy = tmp_path / "validation.md"
+    copy.write_text(DOCUMENT.read_text("utf-8"), "utf-8")
+    assert pencilmap(*QUICK, "--records", kept, "--into", copy)[0] == 0
+    assert copy.read_text("utf-8") == DOCUMENT.read_text("utf-8")
+
+
+COMMANDS = re.findall(r"^pencilmap (.*) --into docs/validation\.md$", DOCUMENT.read_text("utf-8"), re.M)
+FAST = [c for c in COMMANDS if "--torus 4x4:mesh" in c]
+ON_DEMAND = [c for c in COMMANDS if "namespaces" in c and c not in FAST]
+
+
+def test_every_place_of_the_document_is_filled_and_has_its_command():
+    text = DOCUMENT.read_text("utf-8")
+    places = re.findall(r"^<!-- (simulated|namespaces) (\S+) -->\n\*\*", text, re.M)
+    commands = [re.search(r"--network (\w+) .*?--(?:suite|torus) (\S+)", c).groups() for c in COMMANDS]
+    assert places == commands and len(places) == text.count("<!-- end -->") == 6
+
+
+@pytest.mark.namespaces
+@pytest.mark.parametrize("command", [*FAST, *(pytest.param(c, marks=pytest.mark.slow) for c in ON_DEMAND)])
+def test_the_commands_of_the_document_hold_on_networks_of_namespaces(command, pencilmap):
+    status, out, err = pencilmap(*command.split())
+    if status == 3:
+        pytest.skip(f"NOT TESTED: a real network, for {err}")
+    assert status == 0, out + err
+
+
+@needs_simgrid
+@pytest.mark.slow
+@pytest.mark.parametrize("suite, at_most", [("tori", 10**6), ("paper", 256)])
+def test_the_long_tables_are_those_of_their_command(suite, at_most, pencilmap_json):
+    """Simulations are the same to the last digit; of the paper's only the rows up to 256^3 are simulated here."""
+    shown = DOCUMENT.read_text("utf-8").partition(marker(f"simulated {suite}"))[2]
+    for row in pencilmap_json("validate", "--network", "simulated", "--suite", suite, "--at-most", at_most)["rows"]:
+        cells = f"| {row['placement']} | {row['fft']} | {row['exchange']} |"
+        assert any(cells in line and f"| {row['network_ratio']:.3f} |" in line for line in shown.splitlines()), row
+
+
+@needs_simgrid
+def test_a_document_without_the_place_is_refused_and_unchanged(kept, pencilmap, tmp_path):
+    path = tmp_path / "other.md"
+    path.write_text("# nothing\n")
+    status, _, err = pencilmap(*QUICK, "--records", kept, "--into", path)
+    assert status == 2 and "simulated quick" in err and path.read_text() == "# nothing\n"
