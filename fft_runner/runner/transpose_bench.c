@@ -1,0 +1,495 @@
+/* transpose_bench: the global transposes alone, message size by communicator size, every exchange.
+ * Idea:  for p ranks and messages of m bytes an array is chosen whose row exchange on a px1 grid is just that; it is
+ *        planned and moved through the library as a transform does it, with packing and unpacking timed apart. With
+ *        fewer ranks than there are, as many groups as fit run at once, as rows of a process grid do.
+ * Source: the tables of M. Schulz, 3D-FFT on different networks, section 5, and of the Intel MPI Benchmarks (IMB).
+ * A sample is the slowest rank's, and the table shows the median over the repetitions. */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <jansson.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "failure.h"
+#include "json_values.h"
+#include "pencilfft.h"
+
+#define PROGRAM "transpose_bench"
+
+enum { FAILED = 100, MAX_LIST = 32, ELEMENT_BYTES = 16, LONGEST_RUN = 32, DIGITS = 10 };
+
+struct settings {
+    int groups[MAX_LIST], n_groups;        /* ranks of a group */
+    long long bytes[MAX_LIST];             /* of one message */
+    int n_bytes;
+    const char *exchanges[MAX_LIST];
+    int n_exchanges;
+    int reps, warmup;
+    long long largest_bytes;               /* of a rank's part, beyond which a case is left out */
+    const char *json;
+    bool help;
+};
+
+enum { EXCHANGE, TOTAL, N_TIMES }; /* without and with packing */
+
+/* One case: an exchange with one message size in groups of one size. */
+struct result {
+    bool refused;
+    char message[512];
+    double *max[N_TIMES], *mean[N_TIMES], *min[N_TIMES]; /* by repetition, over ranks */
+    int64_t bytes, messages;                             /* the most that a rank sends */
+    char means[64];
+};
+
+struct bench {
+    struct settings s;
+    int rank, ranks;
+    int json; /* file descriptor; -1: none */
+    FILE *table;
+};
+
+/* ---- command line ------------------------------------------------------------------------------------------- */
+
+static int take_numbers(const char *name, char *text, long long most, long long *values, int *n)
+{
+    *n = 0;
+    for (char *word = strtok(text, ","); word; word = strtok(NULL, ",")) {
+        char *end;
+        errno = 0;
+        long long value = strtoll(word, &end, 10);
+        if (end == word || *end || errno || value < 1 || value > most)
+            return pf_fail(FAILED, "--%s: '%.60s' is not an integer of 1..%lld", name, word, most);
+        if (*n == MAX_LIST)
+            return pf_fail(FAILED, "--%s: more than %d numbers", name, MAX_LIST);
+        values[(*n)++] = value;
+    }
+    return *n ? 0 : pf_fail(FAILED, "--%s: needs numbers, separated by commas", name);
+}
+
+static int take_groups(struct settings *s, char *text)
+{
+    long long values[MAX_LIST];
+    int status = take_numbers("ranks", text, INT_MAX, values, &s->n_groups);
+    for (int i = 0; i < s->n_groups && !status; i++)
+        s->groups[i] = (int)values[i];
+    return status;
+}
+
+static int take_exchanges(struct settings *s, char *text)
+{
+    s->n_exchanges = 0;
+    for (char *word = strtok(text, ","); word; word = strtok(NULL, ",")) {
+        int i = 0;
+        while (pencilfft_exchange_name(i) && strcmp(pencilfft_exchange_name(i), word))
+            i++;
+        if (!pencilfft_exchange_name(i) || !strcmp(word, "auto"))
+            return pf_fail(FAILED, "--exchange: unknown exchange '%.60s'", word);
+        if (s->n_exchanges == MAX_LIST)
+            return pf_fail(FAILED, "--exchange: more than %d names", MAX_LIST);
+        s->exchanges[s->n_exchanges++] = pencilfft_exchange_name(i);
+    }
+    return s->n_exchanges ? 0 : pf_fail(FAILED, "--exchange: needs names, separated by commas");
+}
+
+static int take_one(const char *name, char *text, long long most, long long *value)
+{
+    long long values[MAX_LIST];
+    int n, status = take_numbers(name, text, most, values, &n);
+    if (!status && n != 1)
+        status = pf_fail(FAILED, "--%s: one number", name);
+    if (!status)
+        *value = values[0];
+    return status;
+}
+
+static void set_defaults(struct settings *s, int ranks)
+{
+    *s = (struct settings){.reps = 20, .warmup = 2, .largest_bytes = 64 << 20};
+    for (int p = 2; p < ranks && s->n_groups < MAX_LIST - 1; p *= 2)
+        s->groups[s->n_groups++] = p;
+    s->groups[s->n_groups++] = ranks;
+    for (long long bytes = ELEMENT_BYTES; bytes <= 1 << 20; bytes *= 4)
+        s->bytes[s->n_bytes++] = bytes;
+    for (int i = 0; pencilfft_exchange_name(i) && s->n_exchanges < MAX_LIST; i++)
+        if (strcmp(pencilfft_exchange_name(i), "auto"))
+            s->exchanges[s->n_exchanges++] = pencilfft_exchange_name(i);
+}
+
+static int check_settings(const struct settings *s, int ranks)
+{
+    for (int i = 0; i < s->n_groups; i++)
+        if (s->groups[i] > ranks)
+            return pf_fail(FAILED, "--ranks: groups of %d need more than the %d processes that were started",
+                           s->groups[i], ranks);
+    for (int i = 0; i < s->n_bytes; i++)
+        if (s->bytes[i] % ELEMENT_BYTES)
+            return pf_fail(FAILED, "--bytes: %lld is not a multiple of %d, the bytes of a complex double", s->bytes[i],
+                           ELEMENT_BYTES);
+    return 0;
+}
+
+static int take(struct settings *s, int code)
+{
+    long long value = 0;
+    int status = 0;
+    switch (code) {
+    case 'n': return take_groups(s, optarg);
+    case 'b': return take_numbers("bytes", optarg, 1LL << 40, s->bytes, &s->n_bytes);
+    case 'e': return take_exchanges(s, optarg);
+    case 'j': s->json = optarg; return 0;
+    case 'h': s->help = true; return 0;
+    case 'r':
+        status = take_one("reps", optarg, 1 << 20, &value);
+        s->reps = (int)value;
+        return status;
+    case 'm': return take_one("largest", optarg, LLONG_MAX, &s->largest_bytes);
+    default: return pf_fail(FAILED, "unknown option, or one without its value; see --help");
+    }
+}
+
+static int parse(int argc, char **argv, int ranks, struct settings *s)
+{
+    static const struct option options[] = {
+        {"ranks", required_argument, NULL, 'n'},   {"bytes", required_argument, NULL, 'b'},
+        {"exchange", required_argument, NULL, 'e'}, {"reps", required_argument, NULL, 'r'},
+        {"largest", required_argument, NULL, 'm'}, {"json", required_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
+    };
+    int code, status = 0;
+    set_defaults(s, ranks);
+    opterr = 0;
+    while (!status && (code = getopt_long(argc, argv, "", options, NULL)) != -1)
+        status = take(s, code);
+    if (!status && optind < argc)
+        status = pf_fail(FAILED, "'%.60s' belongs to no option; see --help", argv[optind]);
+    return status ? status : check_settings(s, ranks);
+}
+
+static void print_help(void)
+{
+    printf("The global transposes of a pencil FFT alone: message size by communicator size, every exchange.\n\n"
+           "  mpirun -n 8 transpose_bench --ranks 2,4,8 --bytes 1024,65536 --json transposes.jsonl\n\n"
+           "  --ranks P,P,...     ranks of a group; as many groups as fit run at once (default 2,4,... and all)\n"
+           "  --bytes M,M,...     bytes of one message, multiples of 16 (default 16, 64, ... 1 MiB)\n"
+           "  --exchange A,B,...  algorithms (default all):");
+    for (int i = 0; pencilfft_exchange_name(i); i++)
+        if (strcmp(pencilfft_exchange_name(i), "auto"))
+            printf(" %s", pencilfft_exchange_name(i));
+    printf("\n  --reps N            timed repetitions (default 20)\n"
+           "  --largest BYTES     leave out cases where a rank holds more (default 64 MiB)\n"
+           "  --json FILE         append one JSON object a case (transpose_bench.schema.json); - is standard output\n"
+           "  --help\n\nscripts/plot_transposes.py draws the file.\n");
+}
+
+/* ---- one case ----------------------------------------------------------------------------------------------- */
+
+static void result_release(struct result *r)
+{
+    for (int i = 0; i < N_TIMES; i++) {
+        free(r->max[i]);
+        free(r->mean[i]);
+        free(r->min[i]);
+    }
+}
+
+static int result_allocate(struct result *r, int reps)
+{
+    *r = (struct result){.refused = false};
+    for (int i = 0; i < N_TIMES; i++) {
+        r->max[i] = calloc((size_t)reps, sizeof(double));
+        r->mean[i] = calloc((size_t)reps, sizeof(double));
+        r->min[i] = calloc((size_t)reps, sizeof(double));
+        if (!r->max[i] || !r->mean[i] || !r->min[i])
+            return pf_fail(FAILED, "no memory for the times of %d repetitions", reps);
+    }
+    return 0;
+}
+
+/* Messages of m elements each: runs along z that are as long as they may be, the rest along x. */
+static pencilfft_desc describe(int p, int64_t elements, const char *exchange)
+{
+    pencilfft_desc desc;
+    int64_t run = 1;
+    pencilfft_desc_init(&desc);
+    while (run < LONGEST_RUN && elements % (2 * run) == 0)
+        run *= 2;
+    desc.nx = elements / run;
+    desc.ny = p;
+    desc.nz = p * run;
+    desc.R = p;
+    desc.C = 1;
+    desc.directions = PENCILFFT_FORWARD;
+    desc.exchange = exchange;
+    desc.rigor = "estimate";
+    return desc;
+}
+
+static int repeat(pencilfft_plan plan, int reps, MPI_Comm group, void *in, void *out, double *times, int stride)
+{
+    int status = 0;
+    for (int rep = 0; rep < reps && !status; rep++) {
+        double s[PENCILFFT_N_PHASES];
+        PF_MPI(MPI_Barrier(group));
+        if ((status = pencilfft_transpose(plan, PENCILFFT_ROW, PENCILFFT_FORWARD, in, out)) ||
+            (status = pencilfft_phase_seconds(plan, s)))
+            break;
+        if (times) {
+            times[EXCHANGE * stride + rep] = s[PENCILFFT_EXCHANGE_ROW];
+            times[TOTAL * stride + rep] = s[PENCILFFT_TOTAL];
+        }
+    }
+done:
+    return status;
+}
+
+static int count_sent(pencilfft_plan plan, int p, struct result *r)
+{
+    int64_t *both = calloc(2 * (size_t)p, sizeof *both);
+    int status = both ? pencilfft_traffic(plan, PENCILFFT_ROW, PENCILFFT_FORWARD, both, both + p)
+                      : pf_fail(FAILED, "no memory for the traffic of %d ranks", p);
+    for (int i = 0; i < p && !status; i++) {
+        r->bytes += both[i];
+        r->messages += both[p + i];
+    }
+    free(both);
+    return status;
+}
+
+static int time_plan(const struct bench *b, pencilfft_plan plan, MPI_Comm group, double *times)
+{
+    void *in = NULL, *out = NULL;
+    int64_t elements = 0;
+    int status = pencilfft_alloc_elements(plan, &elements);
+    if (!status && !(status = pencilfft_alloc(plan, &in)))
+        status = pencilfft_alloc(plan, &out);
+    if ((status = pf_agree(status, group)))
+        return status;
+    memset(in, 0, (size_t)elements * ELEMENT_BYTES);
+    status = repeat(plan, b->s.warmup, group, in, out, NULL, 0);
+    return status ? status : repeat(plan, b->s.reps, group, in, out, times, b->s.reps);
+}
+
+/* Ranks beyond the last whole group take part in nothing but this. */
+static int reduce(const struct bench *b, MPI_Comm active, int n_active, const double *times, struct result *r)
+{
+    int status = 0;
+    int64_t mine[2] = {r->bytes, r->messages}, most[2];
+    for (int i = 0; i < N_TIMES; i++) {
+        const double *samples = times + (size_t)i * (size_t)b->s.reps;
+        PF_MPI(MPI_Reduce(samples, r->max[i], b->s.reps, MPI_DOUBLE, MPI_MAX, 0, active));
+        PF_MPI(MPI_Reduce(samples, r->mean[i], b->s.reps, MPI_DOUBLE, MPI_SUM, 0, active));
+        PF_MPI(MPI_Reduce(samples, r->min[i], b->s.reps, MPI_DOUBLE, MPI_MIN, 0, active));
+        for (int rep = 0; rep < b->s.reps; rep++)
+            r->mean[i][rep] /= n_active;
+    }
+    PF_MPI(MPI_Allreduce(mine, most, 2, MPI_INT64_T, MPI_MAX, active));
+    r->bytes = most[0];
+    r->messages = most[1];
+done:
+    return status;
+}
+
+static int run_case(const struct bench *b, MPI_Comm group, MPI_Comm active, int p, int64_t elements,
+                    const char *exchange, struct result *r)
+{
+    pencilfft_desc desc = describe(p, elements, exchange);
+    pencilfft_plan plan = NULL;
+    double *times = calloc(N_TIMES * (size_t)b->s.reps, sizeof *times);
+    int status = times ? 0 : pf_fail(FAILED, "no memory for the times of %d repetitions", b->s.reps), n_active;
+    if ((status = pf_agree(status, active)))
+        goto done;
+    status = pf_agree(pencilfft_plan_create(&desc, group, &plan), active);
+    r->refused = status == PENCILFFT_NOT_POSSIBLE || status == PENCILFFT_TOO_LARGE || status == PENCILFFT_NO_MEMORY;
+    if (r->refused) {
+        snprintf(r->message, sizeof r->message, "%.500s", pf_message());
+        status = 0;
+        goto done;
+    }
+    if (status)
+        goto done;
+    const char *means = pencilfft_exchange_means(plan, PENCILFFT_ROW);
+    snprintf(r->means, sizeof r->means, "%s", means ? means : "");
+    PF_MPI(MPI_Comm_size(active, &n_active));
+    if (!(status = time_plan(b, plan, group, times)) && !(status = count_sent(plan, p, r)))
+        status = reduce(b, active, n_active, times, r);
+done:
+    free(times);
+    if (plan && status != PENCILFFT_MPI_ERROR)
+        pencilfft_plan_destroy(plan);
+    return status;
+}
+
+/* ---- what is said ------------------------------------------------------------------------------------------- */
+
+static int by_value(const void *a, const void *b)
+{
+    double first = *(const double *)a, second = *(const double *)b;
+    return (first > second) - (first < second);
+}
+
+/* Sorts its samples. */
+static double median(double *samples, int n)
+{
+    qsort(samples, (size_t)n, sizeof *samples, by_value);
+    return (samples[(n - 1) / 2] + samples[n / 2]) / 2;
+}
+
+static json_t *times(const struct result *r, int which, int reps)
+{
+    return json_pack("{s:o, s:o, s:o}", "max_s", reals(r->max[which], reps), "mean_s", reals(r->mean[which], reps),
+                     "min_s", reals(r->min[which], reps));
+}
+
+static int append(const struct bench *b, int p, long long bytes, const char *exchange, const struct result *r)
+{
+    char library[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "";
+    int length = 0, status = 0;
+    PF_MPI(MPI_Get_library_version(library, &length));
+    library[strcspn(library, "\n")] = '\0';
+    json_t *object = json_pack(
+        "{s:s, s:{s:s, s:s}, s:o, s:i, s:i, s:i, s:s, s:o, s:I, s:i, s:o, s:o, s:o, s:I, s:I}", "schema",
+        "pencilmap-transpose-bench/1", "program", "name", PROGRAM, "version", PENCILFFT_VERSION, "mpi", text(library),
+        "ranks", b->ranks, "group", p, "groups", b->ranks / p, "exchange", exchange, "means", text_or_null(r->means),
+        "message_bytes", (json_int_t)bytes, "reps", b->s.reps, "refused", text_or_null(r->message), "exchange_times",
+        r->refused ? json_null() : times(r, EXCHANGE, b->s.reps), "total_times",
+        r->refused ? json_null() : times(r, TOTAL, b->s.reps), "bytes_sent", (json_int_t)r->bytes, "messages_sent",
+        (json_int_t)r->messages);
+    char *line = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(DIGITS)) : NULL;
+    json_decref(object);
+    if (!line)
+        return pf_fail(FAILED, "no memory for a record");
+    size_t n = strlen(line);
+    line[n] = '\n';
+    errno = 0;
+    if (write(b->json, line, n + 1) != (ssize_t)(n + 1))
+        status = pf_fail(FAILED, "--json: the record was not written whole: %s", errno ? strerror(errno) : "no space");
+    free(line);
+done:
+    return status;
+}
+
+static void print_head(const struct bench *b, int p)
+{
+    fprintf(b->table, "\n# %d group%s of %d ranks, %d repetitions; times of the exchange without packing, median\n",
+            b->ranks / p, b->ranks / p > 1 ? "s" : "", p, b->s.reps);
+    fprintf(b->table, "%10s %-11s %12s %12s %12s %12s %12s %8s\n", "#bytes", "exchange", "t_min[us]", "t_max[us]",
+            "t_avg[us]", "packed[us]", "MB/s a rank", "ratio");
+}
+
+/* Ratio: to the first exchange of the list. MB are 1e6 bytes, of messages as planned, without what stays. */
+static void print_line(const struct bench *b, int p, long long bytes, const char *exchange, struct result *r,
+                       double *first)
+{
+    if (r->refused) {
+        fprintf(b->table, "%10lld %-11s refused: %.80s\n", bytes, exchange, r->message);
+        return;
+    }
+    double most = median(r->max[EXCHANGE], b->s.reps), total = median(r->max[TOTAL], b->s.reps);
+    if (*first == 0)
+        *first = total;
+    fprintf(b->table, "%10lld %-11s %12.2f %12.2f %12.2f %12.2f %12.2f %8.2f\n", bytes, exchange,
+            1e6 * median(r->min[EXCHANGE], b->s.reps), 1e6 * most, 1e6 * median(r->mean[EXCHANGE], b->s.reps),
+            1e6 * total, most > 0 ? (double)(p - 1) * (double)bytes / most * 1e-6 : 0, *first > 0 ? total / *first : 0);
+    fflush(b->table);
+}
+
+/* ---- all cases ---------------------------------------------------------------------------------------------- */
+
+static int one_size(const struct bench *b, MPI_Comm group, MPI_Comm active, int p, long long bytes)
+{
+    int status = 0;
+    double first = 0;
+    for (int i = 0; i < b->s.n_exchanges && !status; i++) {
+        struct result r;
+        status = pf_agree(result_allocate(&r, b->s.reps), active);
+        if (!status)
+            status = run_case(b, group, active, p, bytes / ELEMENT_BYTES, b->s.exchanges[i], &r);
+        if (!status && b->rank == 0) {
+            status = b->json >= 0 ? append(b, p, bytes, b->s.exchanges[i], &r) : 0;
+            print_line(b, p, bytes, b->s.exchanges[i], &r, &first);
+        }
+        result_release(&r);
+        if (status != PENCILFFT_MPI_ERROR)
+            status = pf_agree(status, active);
+    }
+    return status;
+}
+
+static int one_group_size(const struct bench *b, int p)
+{
+    MPI_Comm active = MPI_COMM_NULL, group = MPI_COMM_NULL;
+    int status = 0, takes_part = b->rank < b->ranks / p * p;
+    PF_MPI(MPI_Comm_split(MPI_COMM_WORLD, takes_part ? 0 : MPI_UNDEFINED, b->rank, &active));
+    PF_MPI(MPI_Comm_split(MPI_COMM_WORLD, takes_part ? b->rank / p : MPI_UNDEFINED, b->rank, &group));
+    if (b->rank == 0)
+        print_head(b, p);
+    for (int i = 0; i < b->s.n_bytes && takes_part && !status; i++)
+        if (b->s.bytes[i] * p <= b->s.largest_bytes)
+            status = one_size(b, group, active, p, b->s.bytes[i]);
+    if (status == PENCILFFT_MPI_ERROR)
+        return status;
+    if (takes_part) {
+        PF_MPI(MPI_Comm_free(&group));
+        PF_MPI(MPI_Comm_free(&active));
+    }
+    status = pf_agree(status, MPI_COMM_WORLD);
+done:
+    return status;
+}
+
+static int open_json(struct bench *b)
+{
+    int status = 0;
+    if (b->s.json && b->rank == 0) {
+        b->json = !strcmp(b->s.json, "-") ? STDOUT_FILENO
+                                          : open(b->s.json, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+        if (b->json < 0)
+            status = pf_fail(FAILED, "--json: %.200s cannot be written: %s", b->s.json, strerror(errno));
+        b->table = b->json == STDOUT_FILENO ? stderr : stdout;
+    }
+    return pf_agree(status, MPI_COMM_WORLD);
+}
+
+static int run(struct bench *b, int argc, char **argv)
+{
+    int status = pf_agree(parse(argc, argv, b->ranks, &b->s), MPI_COMM_WORLD);
+    if (!status && b->s.help) {
+        if (b->rank == 0)
+            print_help();
+        return 0;
+    }
+    if (!status)
+        status = open_json(b);
+    for (int i = 0; i < b->s.n_groups && !status; i++)
+        status = one_group_size(b, b->s.groups[i]);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct bench b = {.json = -1, .table = stdout};
+    int status = 0;
+    if (MPI_Init(&argc, &argv) != MPI_SUCCESS) {
+        fprintf(stderr, "%s: MPI does not start\n", PROGRAM);
+        return EXIT_FAILURE;
+    }
+    PF_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+    PF_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &b.rank));
+    PF_MPI(MPI_Comm_size(MPI_COMM_WORLD, &b.ranks));
+    status = run(&b, argc, argv);
+done:
+    if (status == PENCILFFT_MPI_ERROR || (status && b.rank == 0))
+        fprintf(stderr, "%s: %s\n", PROGRAM, pf_message());
+    fflush(stderr);
+    if (status == PENCILFFT_MPI_ERROR)
+        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    if (b.json > STDOUT_FILENO)
+        close(b.json);
+    MPI_Finalize();
+    return status ? EXIT_FAILURE : EXIT_SUCCESS;
+}
