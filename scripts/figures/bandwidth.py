@@ -88,9 +88,10 @@ def draw_bandwidth(points, path, title):
 
 def _draw_series(axes, points, aside, colour, mark):
     measured = [p.measured / 1e6 for p in points]
-    spread = [[max(0.0, p.measured - p.slowest) / 1e6 for p in points], [max(0.0, p.fastest - p.measured) / 1e6 for p in points]]
-    axes.errorbar([p.n * aside for p in points], measured, yerr=spread, linestyle="none", marker=mark, markersize=4.5, color=colour,
-                  elinewidth=0.7)
+    below = [max(0.0, p.measured - p.slowest) / 1e6 for p in points]
+    above = [max(0.0, p.fastest - p.measured) / 1e6 for p in points]
+    axes.errorbar([p.n * aside for p in points], measured, yerr=[below, above], linestyle="none", marker=mark,
+                  markersize=4.5, color=colour, elinewidth=0.7)
     modelled = [p for p in points if p.model]
     if len({p.n for p in modelled}) > 1:
         axes.plot([p.n for p in modelled], [p.model / 1e6 for p in modelled], color=colour)

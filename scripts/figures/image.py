@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product as cartesian
-from math import ceil, hypot, prod
+from math import atan2, ceil, degrees, hypot, prod
 
 import numpy as np
 
@@ -238,10 +238,13 @@ def _kinds(groups):
 
 
 def _scatter(axes, lattices, nodes, name, colour, marker, size, level):
+    """Marks of one kind; those of one depth are one group, whose shape the file then holds once."""
     coordinates = lattices.torus.coordinates(nodes).reshape(-1, lattices.torus.n_dimensions)
-    points = min(9.0, size * lattices.step * 72) * lattices.nearness(coordinates)
-    axes.scatter(*lattices.screen(coordinates).T, s=points**2, c=colour, marker=marker, linewidths=0.6 * (marker == "x"),
-                 zorder=level, gid=name, clip_on=False)
+    where, nearness = lattices.screen(coordinates), lattices.nearness(coordinates)
+    for depth, near in enumerate(np.unique(nearness)[::-1]):
+        points = min(9.0, size * lattices.step * 72) * near
+        axes.scatter(*where[nearness == near].T, s=points**2, c=colour, marker=marker, linewidths=0.6 * (marker == "x"),
+                     zorder=level - 0.01 * depth, gid=f"{name}-{depth}", clip_on=False)
 
 
 def _links_between(axes, lattices, nodes, colour, name, level):
@@ -265,10 +268,11 @@ def _labels(axes, lattices):
     """Letter and range of each dimension at the lattice in the lower left, further coordinates above each lattice."""
     torus, unit = lattices.torus, 1 / lattices.step
     sides = [("center", "top", (0, -0.25 * unit)), ("right", "center", (-0.25 * unit, 0)),
-             ("left", "top", (torus.shape[lattices.drawn[0]] - 1 + 0.08 * unit, -0.06 * unit))]
-    for (horizontal, vertical, shift), i, step in zip(sides, lattices.drawn, lattices.steps):
+             ("center", "top", (torus.shape[lattices.drawn[0]] - 1 + 0.06 * unit, -0.08 * unit))]
+    for k, ((horizontal, vertical, shift), i, step) in enumerate(zip(sides, lattices.drawn, lattices.steps)):
         middle = step * (torus.shape[i] - 1) / 2 + shift
-        axes.text(*middle, f"{torus.axes[i]} = 0..{torus.shape[i] - 1}", ha=horizontal, va=vertical)
+        axes.text(*middle, f"{torus.axes[i]} = 0..{torus.shape[i] - 1}", ha=horizontal, va=vertical,
+                  rotation=degrees(atan2(step[1], step[0])) if k == 2 else 0, rotation_mode="anchor")
     for number, values in enumerate(lattices.panels):
         where = lattices.corner(number) + (lattices.size[0] / 2, lattices.size[1] + 0.4)
         axes.text(*where, lattices.label(values), ha="center", va="bottom")
@@ -276,13 +280,17 @@ def _labels(axes, lattices):
 
 def _legend(groups, empty):
     """What each mark means: dict of kind to text."""
-    meaning = {what: f"{what} {number}: {len(nodes)} tasks on {len(np.unique(nodes))} nodes"
+    meaning = {what: f"{what} {number}: {_count(len(nodes), 'task')} on {_count(len(np.unique(nodes)), 'node')}"
                for what, (number, nodes) in groups.items()}
     if len(_kinds(groups)["both"]):
         meaning["both"] = "in both"
     if len(empty):
         meaning["empty"] = "no task"
     return meaning
+
+
+def _count(n, thing):
+    return f"{n} {thing}{'s' * (n != 1)}"
 
 
 def _mark(what, text):

@@ -381,3 +381,22 @@ def test_the_command_line_takes_own_images(written, pencilmap_json, tmp_path):
     pencilmap_json("map", *machine, "-p", f"images:{path}", "-o", tmp_path / "own.map")
     assert pencilmap_json("check", tmp_path / "own.map", *machine)["patterns"] == found[0]["patterns"]
     assert Path(tmp_path / "own.map").read_text().splitlines()[1] == "1 0 0 0"
+
+
+# the examples of the docs
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
+
+
+def test_the_cubes_of_the_docs_are_those_of_the_paper():
+    site = Site(CUBE)
+    mapping = place(f"images:{EXAMPLES}/cubes.images", site, ProcessGrid(8, 64))
+    assert product_of(mapping) == place("box:2x2x2", site, ProcessGrid(8, 64))
+
+
+@pytest.mark.parametrize("shape, tasks_per_node", [((8, 8, 8), 1), ((3, 4, 2), 2), ((5,), 1), ((2, 3, 2, 3), 1)])
+def test_the_snake_of_the_docs_steps_from_neighbour_to_neighbour(shape, tasks_per_node):
+    site = Site(Torus(shape), tasks_per_node)
+    mapping = place(f"python:{EXAMPLES}/snake.py:snake", site, ProcessGrid(1, site.n_slots))
+    steps = np.abs(np.diff(mapping.coordinates()[::tasks_per_node], axis=0)).sum(axis=1)
+    assert (steps == 1).all() and len(steps) == site.torus.n_nodes - 1

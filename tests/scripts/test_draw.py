@@ -28,12 +28,11 @@ def group(path, name):
 
 
 def count(path, name):
-    """Marks in a group: paths, or uses of a path in its definitions."""
-    found = group(path, name)
-    if found is None:
-        return 0
-    defined = sum(len(list(d.iter(f"{SVG}path"))) for d in found.iter(f"{SVG}defs"))
-    return len(list(found.iter(f"{SVG}use"))) + len(list(found.iter(f"{SVG}path"))) - defined
+    """Marks of a kind, at any depth: paths, or uses of a path in the definitions."""
+    groups = [g for g in tree.parse(path).iter(f"{SVG}g") if re.fullmatch(rf"{name}-\d+", g.get("id", ""))]
+    paths, uses = (sum(len(list(g.iter(f"{SVG}{tag}"))) for g in groups) for tag in ("path", "use"))
+    defined = sum(len(list(d.iter(f"{SVG}path"))) for g in groups for d in g.iter(f"{SVG}defs"))
+    return uses + paths - defined
 
 
 def texts(path):
@@ -136,7 +135,7 @@ def test_an_image_marks_the_nodes_of_its_row_and_column(torus, grid, tmp_path):
     assert count(path, "column-nodes") == len(of_column - of_row)
     assert count(path, "both-nodes") == len(of_row & of_column) == 1
     assert count(path, "other-nodes") == mapping.torus.n_nodes - len(of_row | of_column)
-    for words in ("title", f"row {row}: {mapping.grid.R} tasks on {len(of_row)} nodes",
+    for words in ("title", f"row {row}: {mapping.grid.R} tasks on {len(of_row)} node{'s' * (len(of_row) > 1)}",
                   f"column {column}: {mapping.grid.C} tasks on {len(of_column)} nodes"):
         assert words in texts(path)
 
