@@ -19,14 +19,22 @@ PENCILMAP = [sys.executable, "-c", "from pencilmap.scripts.cli import main; main
 VALIDATE = ("validate", "--network", "namespaces", "--torus", "4x4:mesh", "--rate", "10mbit")
 
 
+PLACEMENTS = ("--placement", "default", "--placement", "box:2x2")
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "validation.md"
+
+
 @pytest.fixture(scope="module")
 def sixteen(namespaces, tmp_path_factory):
     """Lines against squares on 16 nodes: exit status, JSON, records."""
     path = tmp_path_factory.mktemp("sixteen") / "records.jsonl"
-    done = subprocess.run([*PENCILMAP, *VALIDATE, "--placement", "default", "--placement", "box:2x2", "--records", path, "--json"],
-                          capture_output=True, text=True, timeout=300)
+    done = subprocess.run([*PENCILMAP, *VALIDATE, *PLACEMENTS, "--records", path, "--json"], capture_output=True, text=True,
+                          timeout=300)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
     return json.loads(done.stdout), [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_the_command_is_that_of_the_document():
+    assert " ".join(("pencilmap", *VALIDATE, *PLACEMENTS)) in DOCUMENT.read_text("utf-8")
 
 
 def test_every_link_carries_what_was_predicted(sixteen):

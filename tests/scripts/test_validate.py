@@ -123,8 +123,7 @@ def test_the_document_shows_what_the_command_finds(kept, pencilmap, tmp_path):
 
 
 COMMANDS = re.findall(r"^pencilmap (.*) --into docs/validation\.md$", DOCUMENT.read_text("utf-8"), re.M)
-FAST = [c for c in COMMANDS if "--torus 4x4:mesh" in c]
-ON_DEMAND = [c for c in COMMANDS if "namespaces" in c and c not in FAST]
+ON_DEMAND = [c for c in COMMANDS if "namespaces" in c and "4x4:mesh" not in c]  # tests/namespaces runs that one
 
 
 def test_every_place_of_the_document_is_filled_and_has_its_command():
@@ -135,7 +134,8 @@ def test_every_place_of_the_document_is_filled_and_has_its_command():
 
 
 @pytest.mark.namespaces
-@pytest.mark.parametrize("command", [*FAST, *(pytest.param(c, marks=pytest.mark.slow) for c in ON_DEMAND)])
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ON_DEMAND)
 def test_the_commands_of_the_document_hold_on_networks_of_namespaces(command, pencilmap):
     status, out, err = pencilmap(*command.split())
     if status == 3:
