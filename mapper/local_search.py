@@ -27,6 +27,9 @@ TRIALS = 3             # starts of different kinds that are annealed for a while
 TRIAL_SHARE = 0.4      # of the evaluations
 HOT, COLD = 0.4, 0.002  # temperatures in units of the energy divided by the number of links
 
+ENDS = {"seconds": "CUT SHORT by its limit of seconds, another run may find another placement",
+        "interrupt": "interrupted, this is the best so far"}
+
 
 @dataclass(frozen=True)
 class Budget:
@@ -75,8 +78,7 @@ class Found:
     def __str__(self):
         text = (f"search: {self.cost:.4g} after {self.evaluations} evaluations in {self.seconds:.1f} s; launcher's order "
                 f"{self.launcher_cost:.4g}, best start {self.start_cost:.4g} ({self.start})")
-        return text + {None: "", "seconds": "; CUT SHORT by its limit of seconds: another run may find another placement",
-                       "interrupt": "; interrupted: this is the best so far"}[self.cut]
+        return f"{text}; {ENDS[self.cut]}" if self.cut else text
 
 
 class _Cut(Exception):
@@ -228,7 +230,8 @@ class _Run:
         nodes, T = self.site.allocation.nodes, self.site.tasks_per_node
         place = _turned(self.state.best_slot, self.short, self.grid)
         name = f"search:seed={self.seed},evaluations={self.used}" + (f",cut={cut}" if cut else "")
-        mapping = Mapping(self.site.torus, self.grid, T, nodes[place // T], place % T, name)
+        notes = (f"{name}: {ENDS[cut]}",) if cut else ()
+        mapping = Mapping(self.site.torus, self.grid, T, nodes[place // T], place % T, name, notes)
         return Found(mapping, float(self.state.best[0]), self.start, self.start_cost, self.launcher_cost, self.used,
                      monotonic() - self.began, cut)
 

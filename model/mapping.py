@@ -24,6 +24,8 @@ class Mapping:
         Slot inside the node, 0 <= slot < tasks_per_node.
     name : str
         What made it, e.g. ``box:2x2x2``.
+    notes : tuple of str
+        What a reader of its prediction should know of how it was made.
 
     Raises
     ------
@@ -37,6 +39,7 @@ class Mapping:
     node_of_rank: np.ndarray = field(repr=False)
     slot_of_rank: np.ndarray = field(repr=False)
     name: str = "unnamed"
+    notes: tuple = ()
 
     def __post_init__(self):
         for attribute in ("node_of_rank", "slot_of_rank"):

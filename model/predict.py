@@ -1,6 +1,6 @@
 """The prediction for one mapping: effective lengths, loads, bounds, times, certificate."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from pencilmap.model.allocation import Site
@@ -103,7 +103,8 @@ class Prediction:
                        f"time_{name}_s": exchange.time_s, f"terms_{name}": exchange.terms and exchange.terms.as_dict()}
         return result | {"t_s": self.t_s, "time_s": self.time_s, "terms_local": self.local and self.local.as_dict(),
                          "total_s": self.total_s, "lower_bound": _plain(self.lower_bound.value),
-                         "lower_bound_argument": self.lower_bound.argument, "certificate": self.certificate, "notes": list(self.notes)}
+                         "lower_bound_argument": self.lower_bound.argument, "certificate": self.certificate,
+                         "notes": list(self.notes)}
 
 
 def _plain(value):
@@ -142,7 +143,7 @@ def predict(placed, transform=None, routing_name=None, name=None, costs=Costs(),
     if product is not None and _is_even(placed.grid, transform):
         closed = predict_product(product, transform, name, costs, routing_name)
         if closed is not None:
-            return closed
+            return closed if isinstance(placed, Product) else replace(closed, notes=(*closed.notes, *placed.notes))
     mapping = placed.mapping() if isinstance(placed, Product) else placed
     return predict_routed(mapping, transform, routing_name, name, product, costs, site)
 
@@ -156,7 +157,7 @@ def predict_routed(mapping, transform=None, routing_name=None, name=None, produc
         _routed(mapping, product, exchange, None, routing_name, costs) for exchange in exchanges(mapping.grid)]
     bound = lower_bound(site or Site(mapping.torus, mapping.tasks_per_node, idle=True), mapping.grid)
     return Prediction(mapping.torus, mapping.tasks_per_node, mapping.grid, name or mapping.name, product, routing_name,
-                      *parts, bound, _certificate(mapping.torus, *even, bound), tuple(_notes(product, *parts, bound)),
+                      *parts, bound, _certificate(mapping.torus, *even, bound), (*_notes(product, *parts, bound), *mapping.notes),
                       _local(transform, mapping.grid, mapping.tasks_per_node, costs))
 
 

@@ -1,7 +1,7 @@
-"""Compare our placements with Scotch's, machine by machine, and write the table of docs/search.md.
+"""Compare our placements with Scotch's, machine by machine, and write the table of docs/placement-search.md.
 
     .venv/bin/python scripts/compare_scotch.py            # prints the table
-    .venv/bin/python scripts/compare_scotch.py --write    # and puts it into docs/search.md
+    .venv/bin/python scripts/compare_scotch.py --write    # and puts it into docs/placement-search.md
 
 Needs the Debian package scotch; without it the script says so and ends with status 77.
 """
@@ -22,13 +22,13 @@ from pencilmap.model.grid import parse_grid
 from pencilmap.model.lower_bound import lower_bound
 from pencilmap.model.predict import predict
 from pencilmap.model.torus import parse_torus
+from pencilmap.scripts.documents import fill, markdown_table
 from pencilmap.scripts.progress import shown
 
 SKIPPED = 77
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "search.md"
-BEGIN, END = "<!-- scripts/compare_scotch.py -->\n", "<!-- end -->\n"
-COLUMNS = ("case", "launcher", "best axis order", "Scotch", "product search", "local search", "lower bound", "certificate",
-           "seconds")
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "placement-search.md"
+COLUMNS = ("case", ">launcher", ">best axis order", ">Scotch", ">product search", ">local search", ">lower bound",
+           ">certificate", ">seconds")
 
 CASES = (  # torus, tasks per node, missing nodes (seed 0), grid; fewer tasks than slots leave slots idle
     ("8x8x8", 1, 0, "8x64"),
@@ -82,15 +82,7 @@ def table(lines):
     def cell(value):
         return value if isinstance(value, str) else "-" if value is None else f"{value:.3f}"
 
-    return "\n".join(["| " + " | ".join(COLUMNS) + " |", "|" + " --- |" + " ---: |" * (len(COLUMNS) - 1),
-                      *("| " + " | ".join([*map(cell, line[:-1]), f"{line[-1]:.0f}"]) + " |" for line in lines)]) + "\n"
-
-
-def put_into_page(text):
-    """Replace what stands between the two marks of the page."""
-    head, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
-    _, _, tail = rest.partition(END)
-    PAGE.write_text(head + BEGIN + text + END + tail, "utf-8")
+    return markdown_table(COLUMNS, [[*map(cell, line[:-1]), f"{line[-1]:.0f}"] for line in lines])
 
 
 @click.command()
@@ -110,7 +102,7 @@ def main(write, evaluations):
     text = table(lines)
     click.echo(text)
     if write:
-        put_into_page(text)
+        fill(PAGE, "scripts/compare_scotch.py", text)
     worse = [line[0] for line in lines if min(line[5], line[4] or line[5]) > min(line[2], line[3]) + 1e-9]
     if worse:
         click.echo(f"WORSE than Scotch or an axis order: {'; '.join(worse)}", err=True)

@@ -111,6 +111,7 @@ def test_seconds_cut_the_search_and_the_answer_says_so():
     assert found.cut == "seconds" and found.evaluations < 10**9
     assert "cut=seconds" in found.mapping.name and "CUT SHORT" in str(found)
     assert found.cost <= found.launcher_cost
+    assert any("CUT SHORT" in note for note in predict(found.mapping).notes)
 
 
 def test_an_interrupt_gives_the_best_so_far():
