@@ -7,7 +7,8 @@ from statistics import median
 
 import numpy as np
 
-from pencilmap.mapper.compare import compare_records, mapping_of_record, prediction_of_record, read_records, transform_of_record
+from pencilmap.mapper.compare import (compare_records, mapping_of_record, prediction_of_record, read_records,
+                                      transform_of_record)
 from pencilmap.model.exchange import exchanges
 from pencilmap.model.routing import routing
 from pencilmap.scripts.figures.loads import link_values

@@ -38,8 +38,9 @@ def bandwidth_pictures(entries, cells=()):
         if point:
             long = int(comparison.grid.split("x")[0]) > LONG
             found.setdefault((long, comparison.exchange), []).append(point)
-    return [_bandwidth_picture(points, exchange, long, both={k for k, _ in found} == {False, True})
-            for (long, exchange), points in sorted(found.items(), key=lambda item: (item[0][0], EXCHANGES.index(item[0][1])))]
+    both = {long for long, _ in found} == {False, True}
+    return [_bandwidth_picture(found[long, exchange], exchange, long, both)
+            for long in (False, True) for exchange in EXCHANGES if (long, exchange) in found]
 
 
 def _with_nominal(entries, cells):

@@ -119,7 +119,8 @@
     return all.map((c) => {
       const node = nodeAt(c), at = project(state.drawn.map((i) => c[i]));
       const kind = row.has(node) ? (column.has(node) ? "both" : "row") : column.has(node) ? "column" : "other";
-      const radius = kind === "other" ? Math.min(3, Math.max(0.8, at.step * 0.045)) : Math.min(12, Math.max(3.5, at.step * 0.21));
+      const within = (least, share, most) => Math.min(most, Math.max(least, at.step * share));
+      const radius = kind === "other" ? within(0.8, 0.045, 3) : within(3.5, 0.21, 12);
       return { depth: at.depth, at, node, kind, radius };
     });
   }
@@ -212,8 +213,10 @@
   function tell() {
     const loads = document.createElement("p");
     loads.className = "hint";
-    loads.textContent = `Loads of one cable on the scale of m, 4 \u00b7 load \u00b7 N / D_T, under routing ${state.view.routing}.`;
-    find("nodes").replaceChildren(describe("row", state.row, rowRanks()), describe("column", state.column, columnRanks()), loads);
+    loads.textContent = "Loads of one cable on the scale of m, 4 \u00b7 load \u00b7 N / D_T, "
+      + `under routing ${state.view.routing}.`;
+    find("nodes").replaceChildren(describe("row", state.row, rowRanks()), describe("column", state.column, columnRanks()),
+      loads);
     find("scale").style.display = state.exchange === "none" ? "none" : "";
     find("largest").textContent = Number(largestLoad().toPrecision(4));
   }
@@ -269,7 +272,9 @@
   function axisControl(dimension, place) {
     const select = document.createElement("select");
     select.id = `axis-${place}`;
-    state.view.shape.forEach((n, i) => { if (n > 1) select.add(new Option(state.view.axes[i], i, false, i === dimension)); });
+    state.view.shape.forEach((n, i) => {
+      if (n > 1) select.add(new Option(state.view.axes[i], i, false, i === dimension));
+    });
     select.addEventListener("change", () => {
       const chosen = Number(select.value), other = state.drawn.indexOf(chosen);
       if (other >= 0) state.drawn[other] = state.drawn[place];
@@ -318,7 +323,8 @@
   const step = (row, column) => chooseAndShow(around(state.row, row, state.view.grid[1]),
     around(state.column, column, state.view.grid[0]));
   const KEYS = {
-    ArrowLeft: () => turn(-0.1, 0), ArrowRight: () => turn(0.1, 0), ArrowUp: () => turn(0, -0.1), ArrowDown: () => turn(0, 0.1),
+    ArrowLeft: () => turn(-0.1, 0), ArrowRight: () => turn(0.1, 0),
+    ArrowUp: () => turn(0, -0.1), ArrowDown: () => turn(0, 0.1),
     "+": () => zoom(1.2), "=": () => zoom(1.2), "-": () => zoom(1 / 1.2),
     0: () => { Object.assign(state, START); redraw(); },
     r: () => step(1, 0), R: () => step(-1, 0), c: () => step(0, 1), C: () => step(0, -1),

@@ -49,4 +49,5 @@ def screenshot(driver):
     """The whole page as PNG, however long."""
     from base64 import b64decode
 
-    return b64decode(driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "png", "captureBeyondViewport": True})["data"])
+    shot = driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "png", "captureBeyondViewport": True})
+    return b64decode(shot["data"])

@@ -31,7 +31,8 @@ def records_of(machine, torus, grid, placements, sizes, labels=()):
         where = setting(machine=machine, torus=torus, fft=str(n))
         for text in placements:
             mapping = as_mapping(where.place(text, parse_grid(grid)), text)
-            found.append(record(mapping, where.transform, where.costs, {"machine": machine, "placement": text, **dict(labels)}))
+            named = {"machine": machine, "placement": text, **dict(labels)}
+            found.append(record(mapping, where.transform, where.costs, named))
     return found
 
 
@@ -117,7 +118,8 @@ def test_one_view_for_all_sizes_with_the_loads_of_a_walk_along_every_message(cub
     for view, entry in zip(found, entries):
         mapping, torus = entry.mapping, entry.mapping.torus
         assert np.frombuffer(base64.b64decode(view["nodes"]), "<i4").tolist() == mapping.node_of_rank.tolist()
-        for name, group, traffic in zip(("row", "column"), (mapping.grid.R, mapping.grid.C), brute_force.messages(mapping.grid)):
+        groups = mapping.grid.R, mapping.grid.C
+        for name, group, traffic in zip(("row", "column"), groups, brute_force.messages(mapping.grid)):
             walked = brute_force.dimension_order(torus, traffic, mapping.node_of_rank)
             scale = 4 * torus.n_nodes / (mapping.n_tasks * group)    # of messages of one byte
             loads = np.frombuffer(base64.b64decode(view["loads"][name]), "<f4").reshape(torus.link_shape)
@@ -216,7 +218,8 @@ def opened(chromium, written):
 
 def drawn(driver):
     """Wait for the next picture."""
-    driver.execute_async_script("const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done()))")
+    driver.execute_async_script("const done = arguments[0];"
+                                "requestAnimationFrame(() => requestAnimationFrame(() => done()))")
 
 
 def choose(driver, name, value):
