@@ -215,6 +215,16 @@ def test_rows_inside_a_leaf_stay_off_the_spine():
     assert row.values[0][spine].sum() == 0 < column.values[0][spine].sum()
 
 
+def test_what_a_host_receives_bounds_as_much_as_what_it_sends():
+    """One of eight hosts on a switch receives 7 messages of 3 units; every host sends 7, of 1 or 3."""
+    graph = nx.star_graph(8)
+    graph.nodes[0]["kind"] = "switch"
+    exchange = exchanges(ProcessGrid(8, 1))[0]
+    for heavy in range(8):
+        uneven = replace(exchange, receive_weight=np.where(np.arange(8) == heavy, 3, 1))
+        assert cut_bound(from_networkx(graph, "star"), uneven, np.arange(8)) == (21,)
+
+
 def test_parallel_edges_and_cables_add_up():
     graph = nx.MultiGraph()
     graph.add_edge("a", "b", bandwidth="1 GB/s", cables=2)
