@@ -237,11 +237,23 @@ static void take_first(struct trial *t)
         }
 }
 
+/* Ranks that were given different budgets must not stop at different candidates. */
+static int same_budget(MPI_Comm comm, double *budget)
+{
+    int status = PENCILFFT_OK;
+    PF_MPI(MPI_Bcast(budget, 1, MPI_DOUBLE, 0, comm));
+done:
+    return status;
+}
+
 int pf_auto_choose(pencilfft_plan plan, const pencilfft_desc *desc)
 {
+    double budget = desc->auto_budget_s;
     int nodes, status = count_nodes(plan->all, &nodes);
+    if (!status)
+        status = same_budget(plan->all, &budget);
     for (int e = 0; e < PF_EXCHANGES && !status; e++) {
-        struct trial t = {.plan = plan, .e = e, .budget = desc->auto_budget_s / PF_EXCHANGES};
+        struct trial t = {.plan = plan, .e = e, .budget = budget / PF_EXCHANGES};
         plan->auto_seconds[e] = calloc((size_t)pf_exchanges.count, sizeof *plan->auto_seconds[e]);
         if (!plan->auto_seconds[e])
             status = pf_fail(PENCILFFT_NO_MEMORY, "no memory for the times of exchanges");
