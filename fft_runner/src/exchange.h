@@ -18,9 +18,9 @@
  * slice k of a message with member j is message k * p + j. If the row also `overlaps`, run calls
  *     pf_produce(run, k)   for k = 0 .. slices - 1 in this order: makes slice k of what is sent (FFTs and packing),
  *     pf_consume(run, k)   likewise: uses slice k of what was received (unpacking and FFTs),
- * each exactly once, and may do other things between. Where the transformed axis is the sliced one, all the work is
- * done by the first produce or the last consume. Time in these two is booked to their own phases. When a row does not
- * overlap, all is made before run and used after it.
+ * each exactly once, all slices being made before the first is used, and may do other things between. Where the
+ * transformed axis is the sliced one, all the work is done by the first produce or the last consume. Time in these two
+ * is booked to their own phases. When a row does not overlap, all is made before run and used after it.
  *
  * Buffers: `from` may be overwritten by run only with PF_BOXES. Both are aligned to 64 bytes. In PF_MESSAGES they hold
  * sent->total and received->total elements, and while an exchange that overlaps runs, they change where messages are. */

@@ -83,6 +83,10 @@ static int set_geometry(pencilfft_plan plan, const pencilfft_desc *desc)
         g->n[2] = plan->transform.output_nz;
         status = pf_geometry_check(g, plan->ranks);
     }
+    if (status == PENCILFFT_BAD_GRID && plan->transform.output_nz > 0 && plan->transform.output_nz < desc->nz)
+        status = pf_fail(status, "grid %dx%d splits the z of nz/2 + 1 = %lld complex numbers over the %d tasks of a row; "
+                         "choose a grid with R <= %lld or a larger nz",
+                         g->R, g->C, (long long)g->n[2], g->R, (long long)g->n[2]);
     if (status)
         return status;
     if (desc->fields < 1)

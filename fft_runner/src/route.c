@@ -6,8 +6,10 @@
  *            RxC   z | row | y | column | x        1xC   z y | column | x        Rx1   z x | row | y        1x1   z y | x
  *        A pass writes straight into the messages that leave and reads straight from those that arrived; what a rank
  *        keeps it writes to where it will be read, and no message to itself is sent. A buffer is free again when the
- *        pass after has read it, so two work buffers do for one exchange, and with two the output serves as third
- *        (an exchange that is tied to its buffers, or still sends while its pass after runs, gets one of its own). in and out may be the same.
+ *        pass after has read it, so two work buffers do for one exchange, and with two the output serves as third.
+ *        An exchange that is tied to its buffers, or still sends while the pass after it runs, gets buffers of its own.
+ *        in and out may be the same: in is read before out is written, also where passes overlap, for an exchange makes
+ *        all slices before it uses the first.
  * Cost:  one read and one write of the array a pass, and the exchanges. */
 #include "route.h"
 
@@ -45,7 +47,7 @@ static bool tied_to_buffers(const struct pencilfft_plan_s *plan)
     return plan->exchange->connect != NULL || plan->exchange->plan == NULL; /* "auto" may take such a one */
 }
 
-/* Then the pass after a link writes while the link still sends from WORK0: what it keeps must go elsewhere. */
+/* Then the pass after a link writes while the link still sends: into none of the buffers that are sent from. */
 static bool may_overlap(const struct pencilfft_plan_s *plan)
 {
     return plan->exchange->overlaps || plan->exchange->plan == NULL;
@@ -59,8 +61,8 @@ void pf_route_links(pencilfft_plan plan, int way)
     for (int i = 0; i < form->n - 1; i++) {
         int forward = way ? form->n - 2 - i : i;
         struct pf_link link = {.exchange = form->exchanges ? form->exchange[forward] : -1};
-        link.from = i == 0 ? PF_WORK0 : tied_to_buffers(plan) ? PF_WORK2 : PF_OUT;
-        link.to = i == 0 ? PF_WORK1 : !may_overlap(plan) ? PF_WORK0 : tied_to_buffers(plan) ? PF_WORK3 : PF_WORK2;
+        link.from = i == 0 ? PF_WORK0 : tied_to_buffers(plan) || may_overlap(plan) ? PF_WORK2 : PF_OUT;
+        link.to = i == 0 ? PF_WORK1 : may_overlap(plan) ? PF_WORK3 : PF_WORK0;
         route->link[i] = link;
     }
 }
