@@ -155,7 +155,8 @@ def bits_per_second(text):
 
 
 def _links_part(title, results):
-    columns = ["placement", ">loaded links", ">carried / predicted, least", ">most", ">idle links", ">carried there", "holds"]
+    columns = ["placement", ">loaded links", ">carried / predicted, least", ">most", ">idle links", ">carried there",
+               "holds"]
     cells = [[result.placement, len(result.ratios), f"{min(result.ratios):.3f}", f"{max(result.ratios):.3f}",
               len(result.links) - len(result.ratios), _percent(result.stray_share), "yes" if result.holds else "NO"]
              for result in results]
@@ -181,8 +182,8 @@ NETWORKS = {
 
 @click.command("validate")
 @click.option("--network", type=click.Choice(list(NETWORKS)), required=True,
-              help="simulated: the runner on a simulated torus (SimGrid). namespaces: the runner under Open MPI on a torus of network "
-                   "namespaces with shaped links; needs root or user namespaces.")
+              help="simulated: the runner on a simulated torus (SimGrid). namespaces: the runner under Open MPI on a torus of "
+                   "network namespaces with shaped links; needs root or user namespaces.")
 @click.option("--suite", metavar="NAME", help="Simulated: what is run. "
               + "; ".join(f"{name}: {suite.meaning}" for name, suite in SUITES.items()) + ". [default: quick]")
 @click.option("--at-most", type=click.IntRange(1), metavar="N", help="Simulated: only transforms up to N^3.")

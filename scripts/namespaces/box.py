@@ -15,8 +15,8 @@ import threading
 from pencilmap.scripts.build import tail
 from pencilmap.scripts.namespaces.network import EmulationError
 
-TOOL_PACKAGES = {"setpriv": "util-linux", "unshare": "util-linux", "nsenter": "util-linux", "ip": "iproute2", "tc": "iproute2",
-                 "mpirun.openmpi": "openmpi-bin", "hostname": "hostname", "mount": "mount", "cc": "gcc"}
+TOOL_PACKAGES = {"setpriv": "util-linux", "unshare": "util-linux", "nsenter": "util-linux", "ip": "iproute2",
+                 "tc": "iproute2", "mpirun.openmpi": "openmpi-bin", "hostname": "hostname", "mount": "mount", "cc": "gcc"}
 PROBE_S = 30
 SET_UP = 'mount -t tmpfs tmpfs /run && mkdir /run/netns /run/pencilmap && exec "$@"'
 
@@ -42,8 +42,8 @@ def check_available():
     try:
         run_boxed(job, PROBE_S)
     except EmulationError as error:
-        raise UnavailableError(f"networks of namespaces cannot be made here: {error}; needed are root, or user namespaces, and "
-                               "a kernel with veth, bridge and the tbf queue") from error
+        raise UnavailableError(f"networks of namespaces cannot be made here: {error}; needed are root, or user namespaces, "
+                               "and a kernel with veth, bridge and the tbf queue") from error
 
 
 def run_boxed(job, timeout_s, progress=None):

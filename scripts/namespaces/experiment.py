@@ -171,7 +171,7 @@ def _options(experiment, transform):
 def _result(experiment, placement, least, done):
     """The links by what the transform sent more than the least one.
 
-    So what ranks say to each other to start, to agree on a date and to end, and the head of every message, counts for nothing.
+    So what ranks say to each other to start, to agree on a date and to end, and the heads of messages, count for nothing.
     """
     network = experiment.network
     sent = np.array(done["wire_bytes"]) - np.array(least["wire_bytes"])

@@ -56,7 +56,7 @@ class EmulatedNetwork:
         if not isinstance(self.torus, Torus):
             raise EmulationError("only a torus or mesh can be made of namespaces, not another network")
         if not 2 <= self.torus.n_nodes <= MOST_NODES:
-            raise EmulationError(f"torus {self.torus} has {self.torus.n_nodes} nodes; 2 to {MOST_NODES} namespaces can be made")
+            raise EmulationError(f"torus {self.torus} has {self.torus.n_nodes} nodes; 2 to {MOST_NODES} can be made")
         if set(self.torus.cables) != {1}:
             raise EmulationError(f"torus {self.torus} has several cables between neighbours; static routes use one")
         if not 64_000 <= self.rate_bits_per_s <= 10**10:

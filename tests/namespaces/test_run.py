@@ -65,7 +65,7 @@ def test_the_records_know_where_the_ranks_were(sixteen):
 
 
 def test_routes_that_are_not_the_predicted_ones_are_found_out(namespaces, monkeypatch):
-    """The network sends ties always upwards, the prediction has them by parity: on a ring of 4 a link carries 1.5 times as much."""
+    """The network sends ties always upwards, the prediction has them by parity: on a ring of 4 that is 3 for 2 and 1 for 2."""
     from pencilmap.model.torus import parse_torus
     from pencilmap.scripts.namespaces.network import EmulatedNetwork
 
@@ -93,8 +93,9 @@ def test_no_root_is_needed_where_users_may_have_namespaces(namespaces):
     if os.geteuid() != 0:
         pytest.skip("NOT TESTED here: the other tests run without root already")
     probe = "from pencilmap.scripts.namespaces.box import check_available; check_available()"
-    done = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", sys.executable, "-c", probe], cwd="/",
-                          capture_output=True, text=True, timeout=60)
+    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    done = subprocess.run([*nobody, sys.executable, "-c", probe], cwd="/", capture_output=True, text=True,
+                          timeout=60)
     if "unshare failed" in done.stderr:
         pytest.skip("NOT TESTED: networks without root, for this kernel gives users no namespaces")
     assert done.returncode == 0, done.stderr
@@ -147,8 +148,8 @@ def ended(keys, seconds=10):
 def test_a_run_that_is_killed_leaves_nothing_behind(number, namespaces, tmp_path):
     before = surroundings()
     with open(tmp_path / "err", "w+") as err:
-        run = subprocess.Popen([*PENCILMAP, *VALIDATE, "--placement", "default", "--reps", "50"], stdout=subprocess.DEVNULL, stderr=err,
-                               start_new_session=True, env=os.environ | {"TMPDIR": str(tmp_path)})
+        run = subprocess.Popen([*PENCILMAP, *VALIDATE, "--placement", "default", "--reps", "50"], stdout=subprocess.DEVNULL,
+                               stderr=err, start_new_session=True, env=os.environ | {"TMPDIR": str(tmp_path)})
         try:
             family = wait_for_ranks(run, Path(err.name))
             run.send_signal(number)

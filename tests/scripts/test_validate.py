@@ -13,7 +13,8 @@ from pencilmap.scripts.suites import CLAIMS, SUITES, cases_of
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "validation.md"
 QUICK = ("validate", "--network", "simulated", "--suite", "quick")
-needs_simgrid = pytest.mark.skipif(not shutil.which("smpirun"), reason="NOT TESTED: SimGrid is missing; scripts/setup installs it")
+needs_simgrid = pytest.mark.skipif(not shutil.which("smpirun"),
+                                   reason="NOT TESTED: SimGrid is missing; scripts/setup installs it")
 
 
 @pytest.mark.parametrize("suite", SUITES)
@@ -27,7 +28,8 @@ def test_every_case_can_be_placed_in_even_blocks(suite):
 
 
 def test_the_paper_suite_has_every_published_exchange():
-    published = {(str(c.transform.nx), c.tasks_per_node, str(c.grid), c.placement) for c in bluegene_l_512() if c.phase == "row"}
+    rows = [c for c in bluegene_l_512() if c.phase == "row"]
+    published = {(str(c.transform.nx), c.tasks_per_node, str(c.grid), c.placement) for c in rows}
     assert {(c.fft, c.tasks_per_node, c.grid, c.placement) for c in cases_of("paper")} == published
     assert len(published) == 47
     found = [validation._published(case) for case in cases_of("paper")]
@@ -35,7 +37,8 @@ def test_the_paper_suite_has_every_published_exchange():
 
 
 def test_the_tori_have_2_to_6_dimensions_and_up_to_4096_ranks():
-    sizes = [(case.setting().torus.n_dimensions, case.process_grid().n_tasks, ":mesh" in case.torus) for case in cases_of("tori")]
+    sizes = [(case.setting().torus.n_dimensions, case.process_grid().n_tasks, ":mesh" in case.torus)
+             for case in cases_of("tori")]
     assert {dimensions for dimensions, _, _ in sizes} == {2, 3, 4, 5, 6}
     assert {64, 512, 4096} <= {ranks for _, ranks, _ in sizes}
     assert {mesh for _, _, mesh in sizes} == {True, False}
