@@ -1,10 +1,10 @@
 """Local search: a good placement of any grid on any nodes, where no product of digit patterns exists or is good enough.
 
-Idea: from the launchers' orders and compact groupings (`pencilmap.mapper.starts`) take the best few, and anneal them by swaps
-of two ranks and moves to idle slots on the exact routed loads (`pencilmap.mapper.routed_swaps`). The objective is the worst
-weighted length of the rows plus that of the columns, as `Prediction.cost`; between placements of one cost, and downhill where
-the worst link does not change, a p-norm over all links leads. The best placement seen is kept, so the answer is never worse
-than any start, and all default axis orders are starts.
+Idea: from the launchers' orders and compact groupings (`pencilmap.mapper.starts`) take the best few, and anneal them by
+swaps of two ranks and moves to idle slots on the exact routed loads (`pencilmap.mapper.routed_swaps`). The objective is the
+worst weighted length of the rows plus that of the columns, as `Prediction.cost`; between placements of one cost, and
+downhill where the worst link does not change, a p-norm over all links leads. The best placement seen is kept, so the answer
+is never worse than any start, and all default axis orders are starts.
 Source: S. Kirkpatrick, C. D. Gelatt, M. P. Vecchi, "Optimization by simulated annealing", Science 220 (1983); swaps that
 bring partners together after S. H. Bokhari, "On the mapping problem", IEEE Trans. Comput. C-30 (1981).
 Cost: one evaluation is O((R + C) x path).
@@ -190,7 +190,7 @@ class _Run:
             if kind not in best_of_kind or key < best_of_kind[kind][0]:
                 best_of_kind[kind] = key, name, slot
             self._look()
-        self.report(f"starts: {self.used} tried, best {self.start_cost:.4g} ({self.start}), launcher's {self.launcher_cost:.4g}")
+        self.report(f"{self.used} starts, best {self.start_cost:.4g} ({self.start}), launcher's {self.launcher_cost:.4g}")
         kept = sorted(best_of_kind.values(), key=lambda found: found[0])[:TRIALS]
         return [(name, slot) for _, name, slot in kept]
 
@@ -255,9 +255,9 @@ def _state(site, grid, seed):
 
     return routed_swaps.State(
         grid.R, grid.C, T, np.array(torus.shape), np.array(torus.strides), np.array([torus.is_ring(i) for i in range(d)]),
-        _units(torus, grid), np.repeat(nodes, T).astype(np.int64), place, torus.coordinates(np.arange(N)), zeros(P), zeros(P),
-        zeros(S), zeros(links), zeros(2, kind=float), zeros(2, kind=float), zeros(2), zeros(links), zeros(links), zeros(links),
-        zeros(2), _random_state(seed), np.full(2, np.inf), zeros(P))
+        _units(torus, grid), np.repeat(nodes, T).astype(np.int64), place, torus.coordinates(np.arange(N)), zeros(P),
+        zeros(P), zeros(S), zeros(links), zeros(2, kind=float), zeros(2, kind=float), zeros(2), zeros(links), zeros(links),
+        zeros(links), zeros(2), _random_state(seed), np.full(2, np.inf), zeros(P))
 
 
 def _units(torus, grid):

@@ -4,7 +4,7 @@ Idea: when a rank moves, only its messages to and from its row and its column ch
 own dimension-ordered path. So a change costs O((R + C) x path) instead of a new count of all P (R + C) messages. The largest
 length is kept with the number of links that have it, and searched anew only when that number falls to zero. The loads that
 a change touches are remembered, so that a rejected change is taken back without routing anything again.
-Cost: about 40 microseconds for a swap of two ranks of 8x59 on 512 nodes; compiled by numba, cached on disk after the first use.
+Cost: about 40 microseconds for a swap of two ranks of 8x59 on 512 nodes; compiled by numba, cached on disk.
 Needs: even exchanges (one unit for every message), dimension order first to last, ties at half a ring split.
 """
 
@@ -17,10 +17,12 @@ ROW, COLUMN = 0, 1
 DOUBLINGS = 4                # the guide is the p-norm of all lengths, p = 2^DOUBLINGS
 TOUCHED, CHANGE = 0, 1       # places in `count`
 
-State = namedtuple("State", "R C T shape stride ring unit slots place coordinates node slot rank_in load norm top at_top before "
-                            "stamp touched count random best best_slot")
+State = namedtuple("State", "R C T shape stride ring unit slots place coordinates node slot rank_in load norm top at_top "
+                            "before stamp touched count random best best_slot")
 State.__doc__ = """Everything the loop works on; arrays that are changed in place.
 
+Parameters
+----------
 R, C, T : int
     Tasks in a row, in a column, slots of a node.
 shape, stride : int64 arrays, shape (d,); ring : bool array, shape (d,)

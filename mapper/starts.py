@@ -113,7 +113,7 @@ def _shapes(n, largest):
 
 
 def _corner(usable, shape):
-    """The lowest corner of a box of that shape whose nodes are all usable; boxes may reach round. None when there is none."""
+    """The lowest corner of a box of that shape whose nodes are all usable; boxes may reach round. None if there is none."""
     whole = usable
     for i, side in enumerate(shape):
         whole = np.logical_and.reduce([np.roll(whole, -step, axis=i) for step in range(side)])

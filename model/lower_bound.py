@@ -4,8 +4,8 @@ Everything is on the scale of `Prediction.cost`: m = 4 load N / D_T of the rows 
 counted longer. Three arguments; the best of them is the bound.
 
 Cuts. Let k of P tasks sit on one side of a cut. A row with x of its R tasks there sends x (R-x) messages of D_T / (P R)
-across, a column with y of C sends y (C-y) of D_T / (P C). Both exchanges together send at least L(k) D_T / P^2, where L(k) is
-the least of C sum x (R-x) + R sum y (C-y) over all sets of k tasks (`least_crossing`; at least k (P-k)). The links cut carry
+across, a column with y of C sends y (C-y) of D_T / (P C). Both exchanges together send at least L(k) D_T / P^2, where L(k)
+is the least of C sum x (R-x) + R sum y (C-y) over all sets of k tasks (`least_crossing`; at least k (P-k)). The links cut carry
 that, so worst row + worst column >= 4 N L(k) / (P^2 capacity). Where k is not known, the least over all k that can be.
 
 Moving cuts. Let a plane move through a dimension, one plane of nodes after the other: the tasks behind it rise from 0 to P

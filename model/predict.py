@@ -157,7 +157,8 @@ def predict_routed(mapping, transform=None, routing_name=None, name=None, produc
         _routed(mapping, product, exchange, None, routing_name, costs) for exchange in exchanges(mapping.grid)]
     bound = lower_bound(site or Site(mapping.torus, mapping.tasks_per_node, idle=True), mapping.grid)
     return Prediction(mapping.torus, mapping.tasks_per_node, mapping.grid, name or mapping.name, product, routing_name,
-                      *parts, bound, _certificate(mapping.torus, *even, bound), (*_notes(product, *parts, bound), *mapping.notes),
+                      *parts, bound, _certificate(mapping.torus, *even, bound),
+                      (*_notes(product, *parts, bound), *mapping.notes),
                       _local(transform, mapping.grid, mapping.tasks_per_node, costs))
 
 

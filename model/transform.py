@@ -109,8 +109,8 @@ def parse_transform(text):
     size, *words = text.split(":")
     parts = size.split("x")
     if len(parts) not in (1, 3) or not all(p.isdecimal() and p.isascii() and len(p) < 10 for p in parts):
-        raise GridError(f"transform {text[:40]!r} is not understood; write 512 for a cube or 512x256x128, and e.g. 512:r2c or "
-                        "512:dct:single for other transforms than c2c in double precision")
+        raise GridError(f"transform {text[:40]!r} is not understood; write 512 for a cube or 512x256x128, and e.g. 512:r2c "
+                        "or 512:dct:single for other transforms than c2c in double precision")
     precision = words.pop() if words and words[-1] in PRECISIONS else "double"
     kind = words.pop(0) if words else "c2c"
     if words:

@@ -32,8 +32,8 @@ class Placement:
 
 PLACEMENTS = {
     "best": Placement(best, "best", "the best product placement, found exactly; with holes or idle slots what search finds"),
-    "search": Placement(search, "search[:seed=S,evaluations=E,seconds=T]", "local search on the routed loads, for holes, idle "
-                        "slots, awkward factors"),
+    "search": Placement(search, "search[:seed=S,evaluations=E,seconds=T]", "local search on the routed loads, for holes, "
+                        "idle slots, awkward factors"),
     "default": Placement(default, "default[:ORDER]", "the launcher's order, first letter fastest: xyzt (default), txyz, zyxt, ...; "
                          "nt, tn: nodes in the order of --nodes, slots last or first", anywhere=True),
     "line": Placement(line, "line[:AXIS]", "rows are lines along an axis (default x)"),

@@ -10,7 +10,7 @@ KINDS = {"seed": int, "evaluations": int, "seconds": float}
 
 
 def search(argument, site, grid):
-    """``search`` or ``search:seed=1,evaluations=200000,seconds=30``; says what it is doing through `pencilmap.mapper.progress`.
+    """``search`` or ``search:seed=1,evaluations=200000,seconds=30``; `pencilmap.mapper.progress` hears what it does.
 
     The same seed and evaluations give the same placement unless `seconds` ends the search before; then the placement's
     notes say so.

@@ -178,8 +178,8 @@ def test_what_does_not_fit_is_refused():
             place(text, SITES[0][0], ProcessGrid(8, 8))
 
 
-@pytest.mark.parametrize("argument", ["seed", "seed=", "seed=x", "tries=3", "seed=1;seconds=2", "evaluations=1.5", "seconds=nan",
-                                      "seed=-1", "evaluations=1e3", "seed=99999999999999999999"])
+@pytest.mark.parametrize("argument", ["seed", "seed=", "seed=x", "tries=3", "seed=1;seconds=2", "evaluations=1.5",
+                                      "seconds=nan", "seed=-1", "evaluations=1e3", "seed=99999999999999999999"])
 def test_wrong_options_are_refused(argument):
     with pytest.raises(PlacementError, match="search:"):
         parse_options(argument)

@@ -11,8 +11,9 @@ from pencilmap.model.transform import TYPES, Transform, parse_transform, transfo
 
 
 @pytest.mark.parametrize("text, total", [
-    ("8", 512 * 16), ("8:c2c:single", 512 * 8), ("8:r2c", 8 * 8 * 5 * 16), ("8x8x9:r2c", 8 * 8 * 5 * 16), ("8:c2r:single", 8 * 8 * 5 * 8),
-    ("8:dct", 512 * 8), ("8:dst:single", 512 * 4), ("8:chebyshev", 8 * 8 * 5 * 16), ("8x4x2:empty", 8 * 4 * 2 * 16)])
+    ("8", 512 * 16), ("8:c2c:single", 512 * 8), ("8:r2c", 8 * 8 * 5 * 16), ("8x8x9:r2c", 8 * 8 * 5 * 16),
+    ("8:c2r:single", 8 * 8 * 5 * 8), ("8:dct", 512 * 8), ("8:dst:single", 512 * 4), ("8:chebyshev", 8 * 8 * 5 * 16),
+    ("8x4x2:empty", 8 * 4 * 2 * 16)])
 def test_bytes_that_are_exchanged(text, total):
     assert parse_transform(text).total_bytes == total
     assert str(parse_transform(str(parse_transform(text)))) == str(parse_transform(text))
