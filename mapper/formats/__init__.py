@@ -12,6 +12,7 @@ from pencilmap.model.allocation import Site
 from pencilmap.model.errors import MapfileError, MappingError
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
+from pencilmap.model.torus import Torus
 
 __all__ = ["FORMATS", "Document", "Format", "Job", "Launch", "Places", "format_named", "mapping_of", "parse_mapping",
            "read_document", "read_mapping", "recognise", "write_mapping", "write_whole"]
@@ -43,7 +44,16 @@ def format_named(name):
 
 def write_mapping(mapping, path, format_name, job=None):
     """Write a mapping; the file appears whole or not at all."""
-    write_whole(path, format_named(format_name).write(mapping, job or Job(Site(mapping.torus, mapping.tasks_per_node))))
+    form = format_named(format_name)
+    _check_network(form, format_name, mapping.torus)
+    write_whole(path, form.write(mapping, job or Job(Site(mapping.torus, mapping.tasks_per_node))))
+
+
+def _check_network(form, name, network):
+    """Refuse coordinates for a network that has none."""
+    if form.by_coordinates and not isinstance(network, Torus):
+        raise MapfileError(f"format {name} names nodes by coordinates, which {network.title} does not have; take one of "
+                           f"{', '.join(n for n, f in FORMATS.items() if not f.by_coordinates)}")
 
 
 def read_mapping(path, job, grid=None, format_name=None):
@@ -92,7 +102,9 @@ def recognise(document):
 
 def mapping_of(document, job, grid=None, format_name=None):
     """The same for a document."""
-    form = format_named(format_name or recognise(document))
+    format_name = format_name or recognise(document)
+    form = format_named(format_name)
+    _check_network(form, format_name, job.torus)
     if not document.lines(longest=None):
         raise document.refuse("is empty; one place for each rank is needed")
     places = form.read(document, job)

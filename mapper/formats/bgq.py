@@ -44,4 +44,4 @@ def launch(mapping, job, path):
 
 
 FORMAT = Format("Blue Gene/Q mapfile: A B C D E T of each rank", write, read, looks_like, launch, says_slots=True,
-                proof="documented example: runjob's own help text (bgq-driver)")
+                proof="documented example: runjob's own help text (bgq-driver)", by_coordinates=True)

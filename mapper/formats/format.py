@@ -93,6 +93,7 @@ class Format:
     launch : (mapping, job, path) -> Launch
     says_slots : whether the file says which slot of a node a rank takes
     proof : what the syntax rests on: the launcher it was run with here, or the document it was taken from
+    by_coordinates : whether the file names nodes by their coordinates, which a graph's nodes do not have
     """
 
     title: str
@@ -102,6 +103,7 @@ class Format:
     launch: Callable
     says_slots: bool
     proof: str
+    by_coordinates: bool = False
 
 
 def shell(path):

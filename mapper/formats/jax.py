@@ -78,4 +78,4 @@ def launch(mapping, job, path):
 
 FORMAT = Format("JAX device order: [x,y,z,core] of each device in the shape of the mesh", write, read, looks_like, launch,
                 says_slots=True, proof="documented attributes of TpuDevice; the printed program is run on stand-in devices in "
-                "the tests, no TPU was at hand")
+                "the tests, no TPU was at hand", by_coordinates=True)

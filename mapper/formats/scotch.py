@@ -57,4 +57,4 @@ def launch(mapping, job, path):
 
 
 FORMAT = Format("Scotch mapping: vertex and terminal", write, read, looks_like, launch, says_slots=False,
-                proof="run here with gmtst 7.0.3: tests/launchers/test_scotch.py")
+                proof="run here with gmtst 7.0.3: tests/launchers/test_scotch.py", by_coordinates=True)

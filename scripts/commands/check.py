@@ -4,7 +4,7 @@ import click
 
 from pencilmap.mapper.formats import mapping_of, read_document, recognise
 from pencilmap.scripts.launching import LAUNCHER, format_option, job_of
-from pencilmap.scripts.options import JSON, ROUTING, on_machine, one_grid, with_options
+from pencilmap.scripts.options import ALL_ROUTINGS, JSON, ROUTING, on_machine, one_grid, with_options
 from pencilmap.scripts.tables import prediction_table, print_json
 
 
@@ -21,10 +21,11 @@ def command(file, where, grid, format_name, hosts, cores_per_task, hwloc, routin
     format_name = format_name or recognise(document)
     mapping = mapping_of(document, job_of(where, hosts, cores_per_task, hwloc), grid, format_name)
     where.site.check_mapping(mapping)
-    prediction = where.predict(mapping, routing)
+    found = where.interval(mapping) if routing == ALL_ROUTINGS else [where.predict(mapping, routing)]
     if as_json:
-        print_json({"file": file, "format": format_name, "valid": True} | prediction.as_dict())
+        valid = {"file": file, "format": format_name, "valid": True}
+        print_json(valid | ({"routings": [p.as_dict() for p in found]} if len(found) > 1 else found[0].as_dict()))
         return
-    prediction_table([prediction], where.torus, where.where)
-    shape = f"the product {prediction.product}" if prediction.product else "no product of digit patterns"
+    prediction_table(found, where.torus, where.where)
+    shape = f"the product {found[0].product}" if found[0].product else "no product of digit patterns"
     click.echo(f"{file}: valid (format {format_name}), {grid.n_tasks} ranks, {shape}")

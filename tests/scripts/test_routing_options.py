@@ -5,6 +5,7 @@ from pathlib import Path
 import networkx as nx
 import pytest
 
+from pencilmap.mapper.formats import FORMATS
 from pencilmap.mapper.graphs import GRAPHS
 from pencilmap.model.routing import ROUTINGS
 from pencilmap.model.routing.minimal_adaptive import CHOICES
@@ -86,6 +87,22 @@ def test_a_placement_on_a_graph_goes_round(pencilmap, pencilmap_json, fat_tree, 
     assert pencilmap("map", "--graph", fat_tree, "-g", "2x2", "-p", "default", "-f", "hostfile", "-o", out)[0] == 0
     assert out.read_text() == "a0\na1\nb0\nb1\n"
     assert pencilmap_json("check", out, "--graph", fat_tree, "-g", "2x2")["valid"] is True
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_formats_by_name_are_for_graphs_and_formats_by_coordinates_are_not(pencilmap, fat_tree, tmp_path, name):
+    out, common = tmp_path / "out", ("--graph", fat_tree, "-g", "2x2", "-f", name)
+    status, _, err = pencilmap("map", *common, "-p", "default", "-o", out)
+    if FORMATS[name].by_coordinates:
+        assert status == 2 and "names nodes by coordinates" in err and not out.exists()
+    else:
+        assert status == 0 and pencilmap("check", out, *common)[0] == 0
+
+
+def test_a_file_is_checked_under_all_rules(pencilmap_json, fat_tree, tmp_path):
+    (tmp_path / "hosts").write_text("a0\nb0\na1\nb1\n")
+    found = pencilmap_json("check", tmp_path / "hosts", "--graph", fat_tree, "-g", "2x2", "--routing", "all")
+    assert found["valid"] and [p["routing"] for p in found["routings"]] == ["any (cut bound)", "optimal-minimal", "shortest-path"]
 
 
 def test_usable_hosts_of_a_graph_in_the_launchers_order(pencilmap_json, fat_tree, tmp_path):
