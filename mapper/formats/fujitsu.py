@@ -75,4 +75,5 @@ VCOORDFILE = Format("Fujitsu vcoordfile: (x,y,z) of each rank", write, read, loo
                     proof="documented examples: RIKEN-LQCD/rankmap4d and public job scripts", by_coordinates=True)
 RANKMAP = Format("Fujitsu rank-map hostfile: (x,y,z) of each rank", write, read, looks_like, launch_rankmap,
                  says_slots=False, proof="pjsub options as in the RIKEN user guide and public job scripts; no published body of "
-                 "the file was found, its lines are taken to be those of a vcoordfile", by_coordinates=True)
+                 "the file was found, its lines are taken to be those of a vcoordfile",
+                 by_coordinates=True)

@@ -163,8 +163,8 @@ def _bytes_by_difference(torus, exchange, node_of_rank):
     from scipy.sparse import coo_array  # slow to import, and closed forms do without
 
     if exchange.members.size * exchange.size > _MOST_PAIRS:
-        raise RoutingError(f"minimal-adaptive routing of {exchange.members.size * exchange.size} messages on torus {torus} is "
-                           f"more than the {_MOST_PAIRS} that fit into memory; {_INSTEAD}")
+        raise RoutingError(f"minimal-adaptive routing of {exchange.members.size * exchange.size} messages on torus {torus} "
+                           f"is more than the {_MOST_PAIRS} that fit into memory; {_INSTEAD}")
     traffic = node_traffic(exchange, node_of_rank, torus.n_nodes).tocoo()
     base = [n if torus.is_ring(i) else 2 * n - 1 for i, n in enumerate(torus.shape)]
     number, stride = np.zeros(traffic.nnz, dtype=np.int64), 1

@@ -102,7 +102,8 @@ def test_formats_by_name_are_for_graphs_and_formats_by_coordinates_are_not(penci
 def test_a_file_is_checked_under_all_rules(pencilmap_json, fat_tree, tmp_path):
     (tmp_path / "hosts").write_text("a0\nb0\na1\nb1\n")
     found = pencilmap_json("check", tmp_path / "hosts", "--graph", fat_tree, "-g", "2x2", "--routing", "all")
-    assert found["valid"] and [p["routing"] for p in found["routings"]] == ["any (cut bound)", "optimal-minimal", "shortest-path"]
+    rules = [p["routing"] for p in found["routings"]]
+    assert found["valid"] and rules == ["any (cut bound)", "optimal-minimal", "shortest-path"]
 
 
 def test_usable_hosts_of_a_graph_in_the_launchers_order(pencilmap_json, fat_tree, tmp_path):
