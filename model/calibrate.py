@@ -399,7 +399,7 @@ def split(samples, rule):
 
 @dataclass(frozen=True)
 class Errors:
-    """Relative errors |predicted / measured - 1| of some samples: number, mean, largest, and the label of that sample."""
+    """Relative errors (predicted / measured - 1, without its sign) of some samples: number, mean, largest, label of that one."""
 
     n: int
     mean: float

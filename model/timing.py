@@ -1,6 +1,6 @@
 """How long an exchange and the computing take: what is asked of the machine, times what the machine charges for it.
 
-Time of an exchange, in seconds:
+Time of an exchange, in seconds::
 
     t = max(link + contention, injection) + start + messages + hops
 
@@ -18,7 +18,7 @@ the start grows with the tasks of a node, are what the Blue Gene/L times of the 
 
 Time of the computing between the exchanges, after D. Pekurovsky, "P3DFFT: a framework for parallel computations of Fourier
 transforms in three dimensions", SIAM J. Sci. Comput. 34 (2012), C192-C209, eq. 3: compute + memory passes + exchange, here
-with the exchange of above in place of data over bisection bandwidth, and with complex data (5 n log2 n operations a line).
+with the exchange of above in place of data over bisection bandwidth, and with complex data (5 n log2 n operations a line)::
 
     fft          floating-point operations of a task / fft_rate_per_task
     memory       bytes a node reads and writes / memory_bandwidth_per_node; nothing where a pass fits into cache_per_node

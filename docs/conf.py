@@ -1,0 +1,61 @@
+"""Sphinx configuration of the pencilmap documentation: ``sphinx-build -W -b html docs build/docs``."""
+
+import pkgutil
+from importlib import import_module
+from importlib.metadata import version as version_of
+
+project = "pencilmap"
+author = "the pencilmap authors"
+release = version = version_of("pencilmap")
+language = "en"
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_click"]
+source_suffix = {".md": "markdown"}
+exclude_patterns = ["_build"]
+suppress_warnings = ["ref.python"]  # types in docstrings are plain words: "node" is no reference
+add_module_names = False
+nitpicky = False
+smartquotes = False
+
+myst_heading_anchors = 3
+myst_links_external_new_tab = False
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"
+autodoc_mock_imports = ["mpi4py"]
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+napoleon_use_ivar = True
+default_role = "code"
+
+html_theme = "furo"
+html_title = f"pencilmap {release}"
+html_static_path = ["_static"]
+html_css_files = ["wide.css"]
+html_show_sourcelink = False
+html_copy_source = False
+
+PYTHON_PAGES = {"reference/python-model": "pencilmap.model", "reference/python-mapper": "pencilmap.mapper"}
+
+
+def modules_of(package):
+    """Names of all modules of a package, those of its folders behind it."""
+    found = import_module(package)
+    names = [package] if (found.__doc__ or "").strip() else []
+    for module in pkgutil.walk_packages(found.__path__, f"{package}."):
+        names.append(module.name)
+    return sorted(names)
+
+
+def add_modules(app, name, source):
+    """Put every module of a layer on its page: a new module is in the reference without a line here."""
+    if name not in PYTHON_PAGES:
+        return
+    for module in modules_of(PYTHON_PAGES[name]):
+        title = module.removeprefix("pencilmap.")
+        source[0] += f"\n## {title}\n\n```{{eval-rst}}\n.. automodule:: {module}\n   :members:\n```\n"
+
+
+def setup(app):
+    app.connect("source-read", add_modules)
+    return {"parallel_read_safe": True}

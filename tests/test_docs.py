@@ -1,0 +1,130 @@
+"""The documentation: its commands work and print what is shown, it builds without a warning, its reference is whole.
+
+``python tests/documents.py docs/tutorial.md`` writes the outputs of a page anew.
+"""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.documents import ROOT, Command, commands, make_folder, run, unrun, without_digits
+
+PAGES = sorted(path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md"))
+CASES = [pytest.param(page, number, command, marks=[pytest.mark.slow] if command.is_slow else [],
+                      id=f"{page}-{number}-{command.text[:40]}")
+         for page in PAGES for number, command in enumerate(commands((ROOT / "docs" / page).read_text("utf-8")))]
+
+
+@pytest.fixture(scope="module")
+def folder_of(tmp_path_factory):
+    """The folder in which the commands of a page are run."""
+    made = {}
+
+    def folder(page):
+        if page not in made:
+            made[page] = tmp_path_factory.mktemp("docs")
+            make_folder(made[page])
+        return made[page]
+
+    return folder
+
+
+@pytest.mark.parametrize("page, number, command", CASES)
+def test_commands_of_the_docs_work_and_print_what_is_shown(page, number, command, folder_of):
+    printed = run(command, folder_of(page))
+    assert not command.shown or command.agrees(printed), printed
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_no_command_of_a_page_is_left_out(page):
+    assert unrun((ROOT / "docs" / page).read_text("utf-8")) == []
+
+
+# ---- the rules of tests/documents.py ----
+
+PAGE = """
+<!-- output: digits differ -->
+```console
+$ echo 'took 1.5 s' && \\
+true
+took 2.75 s
+$ false
+```
+```sh
+pencilmap demo
+```
+<!-- run by tests/test_docs.py -->
+```sh
+pencilmap demo
+```
+"""
+
+
+def test_commands_are_found_with_what_they_show():
+    first, second = commands(PAGE)
+    assert (first.text, first.shown) == ("echo 'took 1.5 s' && \\\ntrue", "took 2.75 s")
+    assert first.agrees("took 1.5 s") and not first.agrees("lasted 1.5 s")
+    assert (second.text, second.shown) == ("false", "")
+    assert unrun(PAGE) == ["pencilmap demo\n"]
+
+
+def test_a_command_that_fails_is_seen(tmp_path):
+    with pytest.raises(AssertionError, match="false"):
+        run(Command("false", "", ()), tmp_path)
+
+
+def test_digits_are_left_out_with_the_widths_that_follow_from_them():
+    assert without_digits("a   12.5 ms ───") == without_digits("a 3e-05 ms ─────")
+
+
+# ---- the built pages ----
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """Folder of the built pages; every warning is an error."""
+    pytest.importorskip("sphinx", reason="sphinx is missing; pip install -e '.[docs]'")
+    out = tmp_path_factory.mktemp("html")
+    done = subprocess.run([sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", ROOT / "docs", out],
+                          capture_output=True, text=True, timeout=400)
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+def test_the_docs_are_built_without_a_warning_and_load_nothing_from_elsewhere(built):
+    for page in built.rglob("*.html"):
+        text = page.read_text("utf-8")
+        loaded = re.findall(r"<(?:script|img|iframe)\b[^>]*\bsrc=\"([^\"]*)\"", text)
+        loaded += re.findall(r"<link\b(?=[^>]*\brel=\"[^\"]*stylesheet)[^>]*\bhref=\"([^\"]*)\"", text)
+        assert [address for address in loaded if re.match(r"\w+:|//", address) and not address.startswith("data:")] == [], page
+
+
+def test_every_command_and_its_options_are_in_the_reference(built):
+    from pencilmap.scripts.cli import pencilmap
+
+    text = (built / "reference" / "command-line.html").read_text("utf-8")
+    for name, command in pencilmap.commands.items():
+        for option in command.params:
+            for written in (*option.opts, *option.secondary_opts):
+                assert f'id="cmdoption-pencilmap-{name}-{written.lstrip("-")}"' in text or option.param_type_name == "argument", \
+                    (name, written)
+
+
+@pytest.mark.parametrize("layer", ["model", "mapper"])
+def test_every_public_class_and_function_is_in_the_reference(built, layer):
+    import ast
+
+    text = (built / "reference" / f"python-{layer}.html").read_text("utf-8")
+    for path in (ROOT / layer).rglob("*.py"):
+        module = ".".join(("pencilmap", *path.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__")
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and not node.name.startswith("_") and ast.get_docstring(node):
+                assert f'id="{module}.{node.name}"' in text, f"{module}.{node.name}"
+
+
+def test_every_name_of_the_headers_is_in_the_reference(built):
+    text = re.sub("<[^>]+>", "", (built / "reference" / "c.html").read_text("utf-8"))
+    for header in ("include/pencilfft.h", "reorder/pm_reorder.h"):
+        for name in set(re.findall(r"\b(?:pencilfft|pm)_\w+(?=\()", (ROOT / "fft_runner" / header).read_text("utf-8"))):
+            assert name in text
