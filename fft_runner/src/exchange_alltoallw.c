@@ -89,10 +89,10 @@ static int side_allocate(struct side *side, int p)
     side->count = calloc((size_t)p, sizeof *side->count);
     side->displacement = calloc((size_t)p, sizeof *side->displacement);
     side->type = malloc((size_t)p * sizeof *side->type);
+    for (int j = 0; j < p && side->type; j++)
+        side->type[j] = MPI_BYTE;
     if (!side->count || !side->displacement || !side->type)
         return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the data types of %d ranks", p);
-    for (int j = 0; j < p; j++)
-        side->type[j] = MPI_BYTE;
     return PENCILFFT_OK;
 }
 
