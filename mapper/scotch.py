@@ -114,7 +114,7 @@ def _targets(site, folder):
 
 
 def _mapped(site, grid, folder, target, strategy):
-    _run("scotch_gmap", strategy, folder / "tasks.grf", target, folder / "out.map")
+    _run("scotch_gmap", "-Cdf", strategy, folder / "tasks.grf", target, folder / "out.map")
     lines = (folder / "out.map").read_text().split("\n")[1:]
     node = np.full(grid.n_tasks, -1, dtype=np.int64)
     for line in filter(None, lines):

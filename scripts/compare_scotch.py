@@ -8,6 +8,7 @@ Needs the Debian package scotch; without it the script says so and ends with sta
 
 import sys
 from pathlib import Path
+from time import process_time
 
 import click
 import numpy as np
@@ -28,7 +29,7 @@ from pencilmap.scripts.progress import shown
 SKIPPED = 77
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "placement-search.md"
 COLUMNS = ("case", ">launcher", ">best axis order", ">Scotch", ">product search", ">local search", ">lower bound",
-           ">certificate", ">seconds")
+           ">certificate", ">CPU s")
 
 CASES = (  # torus, tasks per node, missing nodes (seed 0), grid; fewer tasks than slots leave slots idle
     ("8x8x8", 1, 0, "8x64"),
@@ -57,14 +58,16 @@ def compared(torus, tasks_per_node, missing, grid, evaluations):
     shape, grid = parse_torus(torus), parse_grid(grid)
     failed = np.random.default_rng(0).choice(shape.n_nodes, missing, replace=False)
     site = Site(shape, tasks_per_node, Allocation(shape).without(failed), idle=True)
+    began = process_time()
     found = search(site, grid, budget=Budget(evaluations, None))
+    spent = process_time() - began
     orders = [float(predict(default(order, site, grid)).cost) for order in ("", "tn", *axis_orders(shape))]
     fits = site.allocation.is_complete and grid.n_tasks == site.n_slots
     product = float(predict(best_product(shape, grid, tasks_per_node)).cost) if fits else None
     bound = float(lower_bound(site, grid).value)
     best = min(found.cost, product or found.cost)
     return (name_of(torus, tasks_per_node, missing, grid), orders[0], min(orders),
-            float(predict(scotch_mapping(site, grid)).cost), product, found.cost, bound, best / bound, found.seconds)
+            float(predict(scotch_mapping(site, grid)).cost), product, found.cost, bound, best / bound, spent)
 
 
 def name_of(torus, tasks_per_node, missing, grid):
