@@ -40,6 +40,7 @@ def draw_phases(runs, path, title):
             axes.text(0, k - 0.26, name, fontsize=7, va="bottom", color=BLACK)
         axes.set_ylim(len(runs) - 0.6, -0.75)
         axes.set_yticks([])
+        axes.set_xlim(left=0)
         axes.spines["left"].set_visible(False)
         axes.set_xlabel(f"slowest rank, median of the repetitions, {unit}")
         drawn.legend(loc="outside lower left", ncols=2, handlelength=1.8, columnspacing=1.2)
