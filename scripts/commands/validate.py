@@ -197,7 +197,7 @@ NETWORKS = {
 @click.option("--reps", type=click.IntRange(1), metavar="N", help="Namespaces: repetitions. [default: 3]")
 @click.option("--records", type=click.Path(dir_okay=False), metavar="FILE",
               help="Append run records to FILE. Simulated: what it holds is not simulated again.")
-@click.option("--timeout", type=click.FloatRange(1), default=600.0, show_default=True, metavar="SECONDS",
+@click.option("--timeout", type=click.FloatRange(1), default=3600.0, show_default=True, metavar="SECONDS",
               help="For one run.")
 @click.option("--into", type=click.Path(dir_okay=False), metavar="FILE",
               help="Also write the tables into the place of a Markdown file that is marked for them.")
