@@ -102,8 +102,7 @@ def mpich_run(tmp_path_factory):
     compiler = shutil.which("mpicc.mpich")
     if not compiler:
         pytest.skip("MPICH is not installed (Debian: mpich libmpich-dev)")
-    return launcher(build(tmp_path_factory.mktemp("build-mpich"), f"-DMPI_C_COMPILER={compiler}", "-DPENCILFFT_SMPI=OFF",
-                          "-DPENCILFFT_TESTS=OFF"))
+    return launcher(build(tmp_path_factory.mktemp("build-mpich"), f"-DMPI_C_COMPILER={compiler}", "-DPENCILFFT_SMPI=OFF"))
 
 
 @pytest.fixture(scope="session")

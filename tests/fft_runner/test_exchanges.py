@@ -1,0 +1,188 @@
+"""Every exchange moves data exactly and transforms as alltoallv does; those that cannot say so; plans fail on all ranks."""
+
+import os
+import re
+import shutil
+from dataclasses import replace
+
+import pytest
+
+EXCHANGES = ["alltoallv", "alltoall", "padded", "alltoallw", "p2p", "pipelined", "persistent", "node", "fftw"]
+ALL = [*EXCHANGES, "auto"]
+GRIDS = [(1, 1), (1, 2), (2, 1), (2, 2), (3, 1)]
+MORE_GRIDS = [(1, 3), (4, 1), (5, 1), (2, 3), (3, 2), (7, 1), (2, 4), (4, 2), (1, 8)]
+
+
+def check_cases(done, names, without=()):
+    """Each exchange had cases to show and none failed."""
+    assert done.returncode == 0, done.stdout + done.stderr
+    cases = {name: int(count) for name, count in re.findall(r"(\w+): (\d+) cases", done.stdout)}
+    assert list(cases) == list(names)
+    assert [name for name in names if not cases[name]] == list(without)
+
+
+@pytest.mark.parametrize("R, C", GRIDS + [pytest.param(*grid, marks=pytest.mark.slow) for grid in MORE_GRIDS])
+def test_every_exchange_moves_words_exactly_and_transforms_alike(mpirun, R, C):
+    check_cases(mpirun(R * C, R, C, program="exchange_test"), ALL)
+
+
+@pytest.mark.parametrize("R, C", [(1, 2), (2, 1)])
+def test_the_same_under_mpich(mpich_run, R, C):
+    check_cases(mpich_run(R * C, R, C, program="exchange_test"), ALL, without=["fftw"])  # Debian's is for Open MPI
+
+
+@pytest.mark.slow  # ranks that wait do not give way under MPICH: more of them than processors take long
+@pytest.mark.parametrize("R, C", [(2, 2), (3, 1), (2, 3), (4, 2)])
+@pytest.mark.parametrize("exchange", [name for name in EXCHANGES if name != "fftw"])
+def test_the_same_under_mpich_with_more_ranks(mpich_run, exchange, R, C):
+    check_cases(mpich_run(R * C, R, C, exchange, program="exchange_test"), [exchange])
+
+
+@pytest.mark.parametrize("ranks_per_node, R, C", [(1, 2, 1), (2, 4, 1), (3, 4, 1), (2, 3, 2)])
+def test_node_gathers_for_several_nodes(mpirun, ranks_per_node, R, C):
+    run = replace(mpirun, mpirun=("env", f"PENCILFFT_RANKS_PER_NODE={ranks_per_node}", *mpirun.mpirun))
+    check_cases(run(R * C, R, C, "node", program="exchange_test"), ["node"])
+
+
+def test_node_sends_only_between_leaders(mpirun, records, tmp_path):
+    run = replace(mpirun, mpirun=("env", "PENCILFFT_RANKS_PER_NODE=2", *mpirun.mpirun))
+    done = run(4, "--size", 8, 8, 8, "--grid", "4x1", "--exchange", "node", "--reps", 1, "--json", tmp_path / "r.jsonl")
+    assert done.returncode == 0, done.stderr
+    [record] = records(tmp_path / "r.jsonl")
+    row = record["exchanges"]["row"]
+    part = 8 * 8 * 8 * 16 // 16  # bytes of what one of four ranks sends to another
+    assert row["messages"] == [1, 0, 1, 0] and row["bytes"] == [4 * part, 0, 4 * part, 0]
+
+
+@pytest.mark.parametrize("exchange", EXCHANGES)
+def test_the_runner_verifies_with_each(run, exchange):
+    record = run(4, "--size", 8, 12, 16, "--grid", "2x2", "--exchange", exchange, "--rigor", "estimate", "--reps", 1,
+                 "--warmup", 1, "--verify")
+    assert record["verify"]["passed"] and record["exchange"] == exchange
+    assert record["exchanges"]["row"]["name"] == record["exchanges"]["column"]["name"] == exchange
+
+
+def test_alltoall_refuses_uneven_blocks_and_names_a_way_out(mpirun, one_message):
+    message = one_message(mpirun(4, "--size", 8, 9, 8, "--grid", "2x2", "--exchange", "alltoall"))
+    assert "needs extents that the grid divides" in message and "use exchange padded or alltoallv" in message
+
+
+def test_fftw_is_refused_where_its_mpi_library_is_of_another_mpi(mpich_run, one_message):
+    if shutil.which("mpicc.openmpi") is None:
+        pytest.skip("NOT TESTED: FFTW's MPI library may be of this MPI")
+    message = one_message(mpich_run(2, "--size", 8, 8, 8, "--grid", "1x2", "--exchange", "fftw"))
+    assert "needs FFTW's MPI library built for this MPI" in message
+
+
+def test_persistent_says_by_which_calls(run, mpich_run):
+    arguments = ["--size", 8, 8, 8, "--grid", "1x2", "--exchange", "persistent", "--rigor", "estimate", "--reps", 1]
+    known = {"MPI_Alltoallv_init", "MPIX_Alltoallv_init", "MPI_Send_init and MPI_Recv_init"}
+    assert run(2, *arguments)["exchanges"]["column"]["means"] in known
+    assert run(2, *arguments, start=mpich_run)["exchanges"]["column"]["means"] in known
+
+
+@pytest.mark.parametrize("exchange", [name for name in EXCHANGES if name not in ("fftw",)])
+def test_exchanges_run_in_the_simulation(smpirun, exchange):
+    hosts = [f"node-{i}-0-0" for i in range(4)]
+    record = smpirun(hosts, "--size", 8, 8, 8, "--grid", "2x2", "--exchange", exchange, "--rigor", "estimate", "--reps", 1,
+                     "--verify")
+    assert record["verify"]["passed"] and record["hosts"] == [] and record["warnings"] == []
+
+
+@pytest.mark.parametrize("R, C", [(1, 1), (2, 1), (2, 2)])
+def test_no_plan_on_one_rank_is_no_plan_on_all(mpirun, R, C):
+    done = mpirun(R * C, R, C, program="plan_failures_test")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert set(re.findall(r"(\w+): \d+ allocations failed", done.stdout)) == set(EXCHANGES)
+
+
+# ---- auto ----------------------------------------------------------------------------------------------------------
+
+AUTO = ["--size", 16, 12, 8, "--grid", "2x2", "--exchange", "auto", "--rigor", "estimate", "--reps", 1, "--verify"]
+
+
+def test_auto_takes_the_fastest_it_tried(run):
+    record = run(4, *AUTO, "--auto-budget", 5)
+    for exchange in record["exchanges"].values():
+        tried = {name: seconds for name, seconds in exchange["tried_s"].items() if seconds is not None}
+        assert exchange["name"] == min(tried, key=tried.get) and list(exchange["tried_s"]) == EXCHANGES
+    assert record["exchange"] == "auto" and record["auto_budget_s"] == 5
+
+
+def test_auto_without_time_still_takes_one(run):
+    record = run(4, *AUTO, "--auto-budget", 0)
+    assert [list(e["tried_s"]) for e in record["exchanges"].values()] == [["alltoallv"], ["alltoallv"]]
+
+
+def test_auto_leaves_out_what_refuses(run):
+    tried = run(4, "--size", 9, 9, 9, "--grid", "2x2", "--exchange", "auto", "--auto-budget", 5, "--rigor", "estimate",
+                "--reps", 1, "--verify")["exchanges"]["row"]["tried_s"]
+    assert tried["alltoall"] is None and tried["padded"] > 0
+
+
+# ---- wisdom ----------------------------------------------------------------------------------------------------------
+
+
+def run_with_wisdom(mpirun, path, *more):
+    return mpirun(4, *AUTO, "--wisdom", path, *more)
+
+
+def checksum(data):
+    value = 0xcbf29ce484222325
+    for byte in data:
+        value = (value ^ byte) * 0x100000001b3 % 2**64
+    return f"checksum {value:016x}\n".encode()
+
+
+@pytest.fixture
+def wisdom(mpirun, tmp_path):
+    path = tmp_path / "wisdom"
+    done = run_with_wisdom(mpirun, path)
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+def test_wisdom_is_remembered(mpirun, records, wisdom, tmp_path):
+    text = wisdom.read_text()
+    assert text.startswith("pencilfft-wisdom 1\nmachine ") and text.count("\nexchange ") == 2 and "fftw_wisdom" in text
+    done = run_with_wisdom(mpirun, wisdom, "--json", tmp_path / "r.jsonl")
+    assert done.returncode == 0, done.stderr
+    [record] = records(tmp_path / "r.jsonl")
+    assert record["wisdom"] == {"file": str(wisdom), "found": True}
+    for exchange in record["exchanges"].values():
+        assert exchange["tried_s"] == {} and f" {exchange['name']}\n" in text
+    assert sorted(os.listdir(tmp_path)) == ["r.jsonl", "wisdom"]  # nothing is left beside it
+
+
+def spoil(data, how):
+    body = data[:data.rindex(b"checksum ")]
+    return {
+        "empty": b"",
+        "garbage": bytes(range(256)) * 9,
+        "shortened": data[:-40],
+        "one byte": data.replace(b"machine", b"machine", 1).replace(b"fftw_wisdom", b"fftw_wisdoM", 1),
+        "version": data.replace(b"wisdom 1", b"wisdom 7", 1),
+        "machine": (other := body.replace(b"machine ", b"machine Cray-1; ", 1)) + checksum(other),
+        "fftw": (cut := re.sub(rb"\nfftw \d+\n", b"\nfftw 99999999\n", body)) + checksum(cut),
+    }[how]
+
+
+@pytest.mark.parametrize("how, part", [
+    ("empty", "is not one of pencilfft"), ("garbage", "is not one of pencilfft"), ("shortened", "its checksum is wrong"),
+    ("one byte", "its checksum is wrong"), ("version", "of another version"), ("machine", "is of another machine or MPI"),
+    ("fftw", "FFTW's part is short")])
+def test_wisdom_that_does_not_fit_is_refused_and_kept(mpirun, one_message, wisdom, how, part):
+    spoilt = spoil(wisdom.read_bytes(), how)
+    wisdom.write_bytes(spoilt)
+    message = one_message(run_with_wisdom(mpirun, wisdom))
+    assert part in message and str(wisdom) in message
+    assert wisdom.read_bytes() == spoilt
+
+
+def test_wisdom_of_another_mpi_is_refused(mpich_run, one_message, wisdom):
+    assert "is of another machine or MPI" in one_message(run_with_wisdom(mpich_run, wisdom))
+
+
+@pytest.mark.parametrize("path", ["/nowhere/wisdom", "/dev/null", "/"])
+def test_wisdom_that_cannot_be_kept_is_no_success(mpirun, one_message, path):
+    assert f"wisdom file {path}" in one_message(run_with_wisdom(mpirun, path))
