@@ -14,8 +14,11 @@ Commands in other blocks are not run here; a block of shell with a command of ou
 ``python tests/documents.py FILE...`` writes all outputs anew.
 """
 
+import contextlib
+import io
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -24,10 +27,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-BLOCK = re.compile(r"(?P<comments>(?:^<!-- .* -->\n)*)^```console\n(?P<content>.*?)^```$", re.S | re.M)
-SHELL = re.compile(r"(?P<comments>(?:^<!-- .* -->\n)*)^```(?:sh|bash|shell)\n(?P<content>.*?)^```$", re.S | re.M)
+BLOCK = re.compile(r"(?P<comments>(?:^<!-- [^\n]* -->\n)*)^```console\n(?P<content>.*?)^```$", re.S | re.M)
+SHELL = re.compile(r"(?P<comments>(?:^<!-- [^\n]* -->\n)*)^```(?:sh|bash|shell)\n(?P<content>.*?)^```$", re.S | re.M)
 COMMENT = re.compile(r"^<!-- (.*) -->$", re.M)
-READ_ONLY = ("build", "scripts", "fft_runner", "mapfiles", "model", "tests")  # what commands find beside themselves
+SHELL_ONLY = "|&;<>$`*?~\n"   # commands with these are given to a shell
+READ_ONLY = (".venv", "build", "scripts", "fft_runner", "mapfiles", "model", "tests")  # what commands find beside themselves
 ENVIRONMENT = os.environ | {"PATH": f"{ROOT}/.venv/bin:{os.environ['PATH']}", "OMPI_ALLOW_RUN_AS_ROOT": "1",
                             "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
 
@@ -83,11 +87,31 @@ def make_folder(folder):
 
 def run(command, folder, timeout_s=400):
     """Standard output of a command; AssertionError when it fails."""
+    in_process = command.text.startswith("pencilmap ") and not set(command.text) & set(SHELL_ONLY)
+    printed = _run_here(command, folder) if in_process else _run_in_shell(command, folder, timeout_s)
+    return "\n".join(line.rstrip() for line in printed.splitlines()).rstrip("\n")
+
+
+def _run_here(command, folder):
+    """A command of ours without a new process, which would take longer to start than most of them take to run."""
+    from pencilmap.scripts.cli import main
+
+    out, err, status = io.StringIO(), io.StringIO(), 0
+    with contextlib.chdir(folder), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            main(shlex.split(command.text, comments=True)[1:])
+        except SystemExit as end:
+            status = end.code
+    assert not status, f"{command.text}\n{out.getvalue()}{err.getvalue()}"
+    return out.getvalue()
+
+
+def _run_in_shell(command, folder, timeout_s):
     program = re.sub(r"\bmpirun\b", "mpirun.openmpi", command.text, count=1)
     done = subprocess.run(program, shell=True, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True,
                           timeout=timeout_s)
     assert done.returncode == 0, f"{command.text}\n{done.stdout}{done.stderr}"
-    return "\n".join(line.rstrip() for line in done.stdout.splitlines()).rstrip("\n")
+    return done.stdout
 
 
 def unrun(text):
