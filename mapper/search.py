@@ -21,6 +21,7 @@ from math import lcm
 from typing import NamedTuple
 
 from pencilmap.model.bounds import machine_bound
+from pencilmap.model.costs import Costs
 from pencilmap.model.errors import PlacementError
 from pencilmap.model.grid import all_grids, check_tasks
 from pencilmap.model.pattern import Pattern, ring_load
@@ -73,8 +74,10 @@ def best_product(torus, grid, tasks_per_node=1):
     return Product(torus, tuple(dimensions), slots)
 
 
-def rank_grids(torus, tasks_per_node=1, transform=None):
+def rank_grids(torus, tasks_per_node=1, transform=None, costs=None):
     """The best product placement of every grid, the fastest first; grids too large for the transform are left out.
+
+    With the machine's `costs` the time by all terms decides, else that of the busiest links.
 
     Returns
     -------
@@ -91,15 +94,11 @@ def rank_grids(torus, tasks_per_node=1, transform=None):
         except GridError:
             continue
         product = best_product(torus, grid, tasks_per_node)
-        found.append((grid, product, predict(product, transform)))
+        found.append((grid, product, predict(product, transform, costs=costs or Costs())))
     if not found:
         raise GridError(f"transform {transform} is too small for every grid of {torus.n_nodes * tasks_per_node} tasks; take "
                         "a larger transform or a smaller torus")
-    return sorted(found, key=lambda f: (f[2].t_s or 0.0, f[2].cost, _balance(f[0])))
-
-
-def _balance(grid):
-    return max(grid.R, grid.C) / min(grid.R, grid.C)
+    return sorted(found, key=lambda f: f[2].order)
 
 
 @dataclass(frozen=True)

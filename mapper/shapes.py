@@ -51,18 +51,13 @@ class RankedShape:
 
     @property
     def time_s(self):
-        """Seconds for the fastest grid, see `seconds`."""
-        return seconds(self.best) if self.best else None
+        """Seconds for the fastest grid, as far as they are known."""
+        return self.best.seconds if self.best else None
 
     def as_dict(self):
         """For JSON."""
         return {**self.torus.as_dict(), "bound_s": self.bound_s, "time_s": self.time_s,
                 "grids": [p.as_dict() for p in self.predictions]}
-
-
-def seconds(prediction):
-    """The most complete time that a prediction has: with computing, by all terms of the exchanges, by the busiest link."""
-    return next((t for t in (prediction.total_s, prediction.time_s) if t is not None), prediction.t_s)
 
 
 def rank_shapes(tori, tasks_per_node=1, transform=None, costs=Costs(), top=None, grids=None, grid=None):
@@ -108,8 +103,8 @@ def rank_shapes(tori, tasks_per_node=1, transform=None, costs=Costs(), top=None,
             continue
         products = [best_product(torus, g, tasks_per_node) for g in allowed]
         found.append(RankedShape(torus, bound_s, tuple(_fastest(products, transform, costs, grids))))
-        found.sort(key=lambda shape: _rank(shape.best))
-        limit = _rank(found[top - 1].best)[0] if top and len(found) >= top else None
+        found.sort(key=lambda shape: shape.best.order)
+        limit = found[top - 1].best.order[0] if top and len(found) >= top else None
     return found + rest
 
 
@@ -119,27 +114,20 @@ def _fastest(products, transform, costs, wanted):
     The term of contention costs more to find than all others. A time without it is a bound, so once as many are found as are
     wanted, it is only found where that bound is better than the last of them.
     """
-    bounds = sorted((predict_product(p, transform, None, replace(costs, contention=None)) for p in products), key=_rank)
+    bounds = sorted((predict_product(p, transform, None, replace(costs, contention=None)) for p in products), key=lambda p: p.order)
     if costs.contention is None or transform is None:
         return bounds[:wanted]
     found = []
     for bound in bounds:
-        if wanted and len(found) >= wanted and _rank(bound) >= _rank(found[wanted - 1]):
+        if wanted and len(found) >= wanted and bound.order >= found[wanted - 1].order:
             break
-        found = sorted([*found, predict_product(bound.product, transform, None, costs)], key=_rank)
+        found = sorted([*found, predict_product(bound.product, transform, None, costs)], key=lambda p: p.order)
     return found[:wanted]
 
 
 def _floor(torus):
     """What no mapping on a torus can beat, on the m scale; comparable between shapes of one number of nodes."""
     return worst(machine_bound(torus), torus)
-
-
-def _rank(prediction):
-    """Time (lengths where there is none), then lengths, then hops, then the grid nearer to a square."""
-    time, grid = seconds(prediction), prediction.grid
-    return (prediction.cost if time is None else float(f"{time:.10g}"), prediction.cost,  # equal but for rounding is equal
-            prediction.row.hop_length + prediction.column.hop_length, max(grid.R, grid.C))
 
 
 def _grids(n_nodes, tasks_per_node, transform, grid):
@@ -347,7 +335,7 @@ def efficiency(points, kind):
 
     Strong scaling: first time times its nodes over time times nodes; weak scaling: first time over time.
     """
-    times = [seconds(p.best) for p in points]
+    times = [p.best.seconds for p in points]
     if None in times or not all(times):
         return [None] * len(points)
     nodes = [p.n_nodes if kind == "strong" else 1 for p in points]

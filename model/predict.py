@@ -83,6 +83,20 @@ class Prediction:
         return None if self.time_s is None or local is None else self.time_s + local
 
     @property
+    def seconds(self):
+        """The most complete time there is: with computing, by all terms of the exchanges, by the busiest link; or None."""
+        return next((t for t in (self.total_s, self.time_s) if t is not None), self.t_s)
+
+    @property
+    def order(self):
+        """What predictions of one transform are ranked by: time, then lengths, then hops, then the grid nearer to a square.
+
+        Times are rounded to ten digits, so that what is equal but for rounding is equal; without times the lengths decide.
+        """
+        time = self.cost if self.seconds is None else float(f"{self.seconds:.10g}")
+        return time, self.cost, self.row.hop_length + self.column.hop_length, max(self.grid.R, self.grid.C)
+
+    @property
     def cost(self):
         """What the search minimises: the worst routed length of the rows plus that of the columns (exact)."""
         return worst(self.row.load, self.torus) + worst(self.column.load, self.torus)

@@ -202,7 +202,7 @@ def one_grid(text, where):
             raise GridError(f"the best grid is searched on a torus only, not on {where.torus}; name one with --grid RxC")
         if not where.site.allocation.is_complete:
             return predictions(text, (SHORT_SEARCH,), where)[0].grid
-        return rank_grids(where.torus, where.tasks_per_node, where.transform)[0][0]
+        return rank_grids(where.torus, where.tasks_per_node, where.transform, where.costs)[0][0]
     grid = parse_grid(text)
     where.site.check_grid(grid)
     if where.transform:
@@ -229,7 +229,7 @@ def predictions(grid_text, placement_texts, where, routing_name=None):
                 refusals.append(error)
     if not found:
         raise refusals[-1]
-    return sorted(found, key=lambda p: (p.t_s or 0.0, p.cost, max(p.grid.R, p.grid.C)))
+    return sorted(found, key=lambda p: p.order)
 
 
 def _predict(text, grid, where, routing_name):

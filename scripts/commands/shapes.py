@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import click
 
-from pencilmap.mapper.shapes import LONGEST_RING, efficiency, partition_shapes, scale, seconds, torus_shapes
+from pencilmap.mapper.shapes import LONGEST_RING, efficiency, partition_shapes, scale, torus_shapes
 from pencilmap.model.costs import Costs
 from pencilmap.model.errors import GridError, PartitionError
 from pencilmap.model.grid import parse_grid
@@ -201,7 +201,7 @@ class _Shown:
     def study(self):
         rows = []
         for point, share in zip(self.points, efficiency(self.points, self.kind)):
-            rows.append({"nodes": point.n_nodes, "transform": str(point.transform), "time_s": seconds(point.best),
+            rows.append({"nodes": point.n_nodes, "transform": str(point.transform), "time_s": point.best.seconds,
                          "efficiency": share, "worst_shape_bound_s": point.worst_bound_s, "best": point.best.as_dict()})
         return {"scaling": self.kind, "tasks_per_node": self.tasks, "points": rows,
                 "notes": list(self.notes([p.best for p in self.points]))}
@@ -223,7 +223,7 @@ def _times(prediction):
         row, column = (float(max(e.load)) for e in (prediction.row, prediction.column))
         return f"m = {row:.4g}", f"m = {column:.4g}", "-", f"m = {float(prediction.cost):.4g}"
     return (*(milliseconds(e.time_s) for e in (prediction.row, prediction.column)), milliseconds(local),
-            milliseconds(seconds(prediction)))
+            milliseconds(prediction.seconds))
 
 
 def _certificate(prediction):

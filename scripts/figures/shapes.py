@@ -1,6 +1,6 @@
 """How the time of a transform depends on the partition: shapes of one size as bars, scaling over sizes as lines."""
 
-from pencilmap.mapper.shapes import efficiency, seconds
+from pencilmap.mapper.shapes import efficiency
 from pencilmap.scripts.figures.canvas import BLACK, BLUE, GREEN, GREY, ORANGE, VERMILLION, WIDTH, figure, heading, save
 
 _PARTS = (("row exchange", BLUE, ""), ("column exchange", ORANGE, "///"), ("computing", GREEN, "..."))
@@ -76,7 +76,7 @@ def draw_scaling(points, kind, path, title):
 def _time(axes, points, kind):
     from matplotlib.ticker import LogLocator, NullLocator
 
-    nodes, times = [p.n_nodes for p in points], [1e3 * seconds(p.best) for p in points]
+    nodes, times = [p.n_nodes for p in points], [1e3 * p.best.seconds for p in points]
     exchanges = [1e3 * p.best.time_s for p in points]
     ideal = [times[0] * nodes[0] / n for n in nodes] if kind == "strong" else [times[0]] * len(nodes)
     axes.plot(nodes, ideal, "--", color=GREY, label="ideal", gid="ideal")

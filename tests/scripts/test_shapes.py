@@ -7,7 +7,7 @@ from math import prod
 import pytest
 
 from pencilmap.mapper.search import best_product, rank_grids
-from pencilmap.mapper.shapes import (LONGEST_RING, efficiency, partition_shapes, rank_shapes, scale, seconds, torus_shapes,
+from pencilmap.mapper.shapes import (LONGEST_RING, efficiency, partition_shapes, rank_shapes, scale, torus_shapes,
                                      weak_transform)
 from pencilmap.model.costs import Costs
 from pencilmap.model.errors import GridError, PartitionError, PencilmapError
@@ -71,7 +71,7 @@ def test_the_ranking_is_that_of_every_shape_and_grid_predicted_for_itself(n, d, 
         grids = [predict(best_product(torus, g, tasks), transform, costs=costs)
                  for g in (ProcessGrid(r, n * tasks // r) for r in range(1, n * tasks + 1) if n * tasks % r == 0)
                  if transform.divides_evenly(g)]
-        expected.append((min(seconds(p) for p in grids), torus))
+        expected.append((min(p.seconds for p in grids), torus))
     found = rank_shapes(torus_shapes(n, d, like), tasks, transform, costs)
     assert [s.time_s for s in found] == pytest.approx(sorted(t for t, _ in expected))
     assert {s.torus: s.time_s for s in found} == {torus: pytest.approx(time) for time, torus in expected}
@@ -152,7 +152,7 @@ def test_efficiency_of_a_torus_that_keeps_its_longest_ring_is_ideal():
     assert [p.worst_bound_s for p in strong] == pytest.approx([4 * s / 4 for s in [1 * strong[0].worst_bound_s] * 1]
                                                               + [strong[0].worst_bound_s / k for k in (2, 4)])
     weak = scale(doubled, [128, 256, 512], Transform(512, 512, 512), "weak")
-    assert efficiency(weak, "weak") == pytest.approx([seconds(weak[0].best) / seconds(p.best) for p in weak])
+    assert efficiency(weak, "weak") == pytest.approx([weak[0].best.seconds / p.best.seconds for p in weak])
     assert all(0 < e <= 1 + 1e-12 for e in (*efficiency(strong, "strong"), *efficiency(weak, "weak")))
 
 
