@@ -46,15 +46,16 @@ def entries():
 def _partition(machine, option, shape, tasks_per_node, format_name, note):
     where = setting(machine=machine, tasks_per_node=tasks_per_node, **{option.strip("-"): shape})
     chosen = {}
-    pencils = [(grid, product) for grid, product, _ in rank_grids(where.torus, tasks_per_node) if min(grid.R, grid.C) > 1]
-    for use, (grid, product) in (("best pencil grid", pencils[0]), ("squarest grid", min(pencils, key=_squareness))):
+    pencils = [found for found in rank_grids(where.torus, tasks_per_node) if min(found[0].R, found[0].C) > 1]
+    best = min(pencils, key=lambda found: (found[2].cost, *_squareness(found)))  # of equals the squarest: fewer messages
+    for use, (grid, product, _) in (("best pencil grid", best), ("squarest grid", min(pencils, key=_squareness))):
         chosen.setdefault(grid, (product, []))[1].append(use)
     for grid, (product, uses) in chosen.items():
         yield _entry(where, machine, option, shape, grid, product, format_name, uses, note)
 
 
-def _squareness(pair):
-    grid = pair[0]
+def _squareness(found):
+    grid = found[0]
     return max(grid.R, grid.C) / min(grid.R, grid.C), grid.R
 
 

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from contextlib import suppress
 from pathlib import Path
 
@@ -28,26 +29,43 @@ def needs(program, package):
     return path
 
 
-def run_bounded(command, environment=None, cwd=None):
-    """Run a launcher in a session of its own; when its time is up, end the session."""
-    with subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, errors="replace", cwd=cwd, start_new_session=True,
-                          env={**ENVIRONMENT, **(environment or {})}) as process:
+class Stalled(Exception):
+    """A launcher that did not end in its time and was ended."""
+
+
+def run_bounded(command, environment=None, cwd=None, seconds=RUN_S):
+    """Run a launcher in a session of its own; when its time is up, end the session.
+
+    Output goes to files, not pipes: a daemon that outlives its launcher would keep a pipe open.
+    """
+    with tempfile.TemporaryFile("w+", errors="replace") as out, tempfile.TemporaryFile("w+", errors="replace") as err:
+        process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=cwd,
+                                   start_new_session=True, env={**ENVIRONMENT, **(environment or {})})
         try:
-            out, err = process.communicate(timeout=RUN_S)
-        except subprocess.TimeoutExpired:
+            status = process.wait(seconds)
+        except subprocess.TimeoutExpired as late:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
-            pytest.fail(f"not finished in {RUN_S} s: {process.args}")
-    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+            process.wait()
+            raise Stalled(f"not finished in {seconds} s: {process.args}") from late
+        out.seek(0)
+        err.seek(0)
+        return subprocess.CompletedProcess(process.args, status, out.read(), err.read())
 
 
-def succeed(command, environment=None, cwd=None):
+def succeed(command, environment=None, cwd=None, seconds=RUN_S):
     """Standard output of a command that must end well."""
-    done = run_bounded(command, environment, cwd)
+    done = run_bounded(command, environment, cwd, seconds)
     assert done.returncode == 0, f"{done.args}\n{done.stdout}{done.stderr}"
     return done.stdout
+
+
+def end_all_with(variable):
+    """End what we started and is still there, known by a variable NAME=VALUE of its environment that is ours alone."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if variable.encode() in (folder / "environ").read_bytes().split(b"\0"):
+                os.kill(int(folder.name), signal.SIGKILL)
 
 
 @pytest.fixture(scope="session")
