@@ -130,6 +130,79 @@ static void wrong_calls_are_refused(void)
     CHECK_INT(pencilfft_plan_destroy(NULL), PENCILFFT_OK);
 }
 
+/* 9 x 8 x 10 real numbers, of which z keeps 6 complex ones. */
+static void formats_say_what_arrays_hold(void)
+{
+    pencilfft_desc desc = description();
+    desc.type = "r2c";
+    desc.precision = "single";
+    desc.fields = 2;
+    pencilfft_plan plan = make_plan(&desc);
+    pencilfft_format in, out;
+    pencilfft_box in_box, out_box;
+    double scale = 0;
+    int64_t bytes = 0, elements = 0;
+    CHECK_INT(pencilfft_format_of(plan, PENCILFFT_INPUT, &in), PENCILFFT_OK);
+    CHECK_INT(pencilfft_format_of(plan, PENCILFFT_OUTPUT, &out), PENCILFFT_OK);
+    CHECK_INT(in.element_bytes, 4);
+    CHECK_INT(out.element_bytes, 8);
+    CHECK(!in.is_complex && out.is_complex);
+    CHECK_INT(in.n[2], 10);
+    CHECK_INT(out.n[2], 6);
+    CHECK_INT(pencilfft_box_mine(plan, PENCILFFT_INPUT, &in_box), PENCILFFT_OK);
+    CHECK_INT(pencilfft_box_mine(plan, PENCILFFT_OUTPUT, &out_box), PENCILFFT_OK);
+    CHECK_INT(in_box.extent[2], 10);
+    CHECK_INT(out_box.extent[0], 9);
+    CHECK_INT(in.field_stride, in_box.extent[0] * in_box.extent[1] * in_box.extent[2]);
+    CHECK_INT(out.fields, 2);
+    CHECK_INT(pencilfft_scale(plan, &scale), PENCILFFT_OK);
+    CHECK(scale == 720);
+    CHECK_INT(pencilfft_alloc_bytes(plan, &bytes), PENCILFFT_OK);
+    CHECK_INT(pencilfft_alloc_elements(plan, &elements), PENCILFFT_OK);
+    CHECK_INT(bytes, 8 * elements);
+    CHECK(bytes >= in.fields * in.field_stride * 4 && bytes >= out.fields * out.field_stride * 8);
+    CHECK_INT(pencilfft_format_of(plan, 9, &in), PENCILFFT_BAD_CALL);
+    CHECK_INT(pencilfft_scale(plan, NULL), PENCILFFT_BAD_CALL);
+    pencilfft_plan_destroy(plan);
+}
+
+/* Of x, y and z: 2(9 - 1), 2 * 8 and 2(10 + 1), 9 * 8 * 2(10 - 1), ...; and in place, in the caller's own memory. */
+static void backward_after_forward_is_scale_times_the_input(const char *type, const char *kinds, const char *skip,
+                                                            double expected)
+{
+    pencilfft_desc desc = description();
+    desc.type = type;
+    desc.kinds = kinds;
+    desc.skip = skip;
+    pencilfft_plan plan = make_plan(&desc);
+    pencilfft_format in;
+    double scale = 0, worst = 0;
+    int64_t bytes = 0;
+    pencilfft_scale(plan, &scale);
+    CHECK(scale == expected);
+    pencilfft_format_of(plan, PENCILFFT_INPUT, &in);
+    pencilfft_alloc_bytes(plan, &bytes);
+    double *data = aligned_alloc(16, (size_t)bytes / 16 * 16 + 16);
+    for (int64_t i = 0; i < in.field_stride; i++)
+        data[i] = sin((double)(i * (rank + 1)));
+    CHECK_INT(pencilfft_forward(plan, data, data), PENCILFFT_OK);
+    CHECK_INT(pencilfft_backward(plan, data, data), PENCILFFT_OK);
+    for (int64_t i = 0; i < in.field_stride; i++)
+        worst = fmax(worst, fabs(data[i] / scale - sin((double)(i * (rank + 1)))));
+    CHECK(worst < 1e-13);
+    free(data);
+    pencilfft_plan_destroy(plan);
+}
+
+static void scales_are_those_of_the_types(void)
+{
+    backward_after_forward_is_scale_times_the_input("r2c", NULL, NULL, 720);
+    backward_after_forward_is_scale_times_the_input("dct", "1,2,s1", NULL, 16. * 16 * 22);
+    backward_after_forward_is_scale_times_the_input("dst", NULL, "y", 18. * 20);
+    backward_after_forward_is_scale_times_the_input("chebyshev", NULL, NULL, 16. * 8 * 10);
+    backward_after_forward_is_scale_times_the_input("empty", NULL, NULL, 8. * 10);
+}
+
 /* One descriptor for all, and what is wrong with it; `only` changes the last rank's alone. */
 static void refused(pencilfft_desc desc, int status, const char *part)
 {
@@ -164,6 +237,10 @@ static void what_is_wrong_on_one_rank_fails_on_all(void)
     if (ranks > 1)
         refused(desc, PENCILFFT_MISMATCH, "different descriptors");
     desc = description();
+    desc.type = rank == ranks - 1 ? "r2c" : "dct";
+    if (ranks > 1)
+        refused(desc, PENCILFFT_MISMATCH, "different descriptors");
+    desc = description();
     desc.sync = rank == ranks - 1 ? "wish" : "none";
     refused(desc, PENCILFFT_UNKNOWN_NAME, "unknown sync 'wish'");
 }
@@ -178,6 +255,8 @@ int main(int argc, char **argv)
     backward_after_forward_is_n_times_the_input();
     an_impulse_becomes_flat();
     phases_add_up_to_the_total();
+    formats_say_what_arrays_hold();
+    scales_are_those_of_the_types();
     wrong_calls_are_refused();
     wrong_descriptors_are_refused_on_all_ranks();
     what_is_wrong_on_one_rank_fails_on_all();
