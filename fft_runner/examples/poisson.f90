@@ -1,0 +1,114 @@
+!> Solve  laplace(u) = f  on the periodic cube [0, 2 pi)^3 with real-complex transforms, and check u.
+!!     mpirun -n 4 poisson_fortran
+program poisson
+    use, intrinsic :: iso_c_binding
+    use mpi
+    use pencilfft
+    implicit none
+    integer, parameter :: n(3) = [48, 40, 36]
+    real(c_double), parameter :: step(3) = 6.283185307179586_c_double/n
+    type(pencilfft_plan) :: plan
+    type(c_ptr) :: f_buffer, hat_buffer
+    real(c_double), pointer :: f(:, :, :)
+    complex(c_double_complex), pointer :: hat(:, :, :)
+    real(c_double) :: error, mine
+    integer :: ranks, rank, ierror, dims(2)
+
+    call MPI_Init(ierror)
+    call MPI_Comm_size(MPI_COMM_WORLD, ranks, ierror)
+    call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierror)
+    dims = 0
+    call MPI_Dims_create(ranks, 2, dims, ierror)
+
+    call need(pencilfft_plan_create(n, dims(2), dims(1), MPI_COMM_WORLD, plan, type="r2c"))
+    call need(pencilfft_alloc(plan, f_buffer))
+    call need(pencilfft_alloc(plan, hat_buffer))
+    call c_f_pointer(f_buffer, f, pencilfft_shape(plan, pencilfft_input))      ! f(z, y, x)
+    call c_f_pointer(hat_buffer, hat, pencilfft_shape(plan, pencilfft_output)) ! hat(z, y, x)
+
+    call fill(f)
+    call need(pencilfft_forward(plan, f_buffer, hat_buffer))
+    call divide(hat)
+    call need(pencilfft_backward(plan, hat_buffer, f_buffer))
+    mine = largest_error(f)
+
+    call need(pencilfft_plan_destroy(plan))
+    call MPI_Allreduce(mine, error, 1, MPI_DOUBLE_PRECISION, MPI_MAX, MPI_COMM_WORLD, ierror)
+    if (rank == 0) print '(a,es8.1)', "poisson_fortran: largest error", error
+    call MPI_Finalize(ierror)
+    if (.not. error < 1e-13_c_double) stop 1
+
+contains
+
+    subroutine need(status)
+        integer(c_int), intent(in) :: status
+        integer :: ignored
+        if (status == pencilfft_ok) return
+        print '(2a)', "poisson_fortran: ", pencilfft_message()
+        call MPI_Abort(MPI_COMM_WORLD, 1, ignored)
+    end subroutine
+
+    !> Coordinates x, y, z of local element (i, j, k).
+    function place(box, i, j, k) result(at)
+        type(pencilfft_box), intent(in) :: box
+        integer, intent(in) :: i, j, k
+        real(c_double) :: at(3)
+        at = step*(box%offset + [k, j, i] - 1)
+    end function
+
+    subroutine fill(a)
+        real(c_double), intent(out) :: a(:, :, :)
+        type(pencilfft_box) :: box
+        real(c_double) :: p(3)
+        integer :: i, j, k
+        call need(pencilfft_box_mine(plan, pencilfft_input, box))
+        do k = 1, size(a, 3)
+            do j = 1, size(a, 2)
+                do i = 1, size(a, 1)
+                    p = place(box, i, j, k)
+                    a(i, j, k) = -14*sin(p(1))*cos(2*p(2))*sin(3*p(3)) - 17*cos(4*p(1))*sin(p(2))
+                end do
+            end do
+        end do
+    end subroutine
+
+    subroutine divide(a)
+        complex(c_double_complex), intent(inout) :: a(:, :, :)
+        type(pencilfft_box) :: box
+        real(c_double) :: wave(3), scaling
+        integer :: i, j, k
+        call need(pencilfft_box_mine(plan, pencilfft_output, box))
+        call need(pencilfft_scale(plan, scaling))
+        do k = 1, size(a, 3)
+            do j = 1, size(a, 2)
+                do i = 1, size(a, 1)
+                    wave = real(box%offset + [k, j, i] - 1, c_double)
+                    where (wave > n/2) wave = wave - n
+                    if (any(wave /= 0)) then
+                        a(i, j, k) = -a(i, j, k)/(sum(wave**2)*scaling)
+                    else
+                        a(i, j, k) = 0
+                    end if
+                end do
+            end do
+        end do
+    end subroutine
+
+    real(c_double) function largest_error(a)
+        real(c_double), intent(in) :: a(:, :, :)
+        type(pencilfft_box) :: box
+        real(c_double) :: p(3)
+        integer :: i, j, k
+        largest_error = 0
+        call need(pencilfft_box_mine(plan, pencilfft_input, box))
+        do k = 1, size(a, 3)
+            do j = 1, size(a, 2)
+                do i = 1, size(a, 1)
+                    p = place(box, i, j, k)
+                    largest_error = max(largest_error, abs(a(i, j, k) &
+                        - (sin(p(1))*cos(2*p(2))*sin(3*p(3)) + cos(4*p(1))*sin(p(2)))))
+                end do
+            end do
+        end do
+    end function
+end program poisson
