@@ -123,6 +123,13 @@ def test_every_public_class_and_function_is_in_the_reference(built, layer):
                 assert f'id="{module}.{node.name}"' in text, f"{module}.{node.name}"
 
 
+def test_every_public_name_of_the_fortran_module_is_in_the_reference(built):
+    source = (ROOT / "fft_runner" / "fortran" / "pencilfft.f90").read_text("utf-8")
+    text = re.sub("<[^>]+>", "", (built / "reference" / "fortran.html").read_text("utf-8"))
+    names = re.findall(r"public :: (\w+)", source)
+    assert names and all(name in text for name in names)
+
+
 def test_every_name_of_the_headers_is_in_the_reference(built):
     text = re.sub("<[^>]+>", "", (built / "reference" / "c.html").read_text("utf-8"))
     for header in ("include/pencilfft.h", "reorder/pm_reorder.h"):

@@ -6,6 +6,7 @@
   const START = { yaw: -0.45, pitch: 0.35, zoom: 1 };
   const STUB = 0.36;        // how far the ends of a ring stand out, in distances of nodes
   const EYE = 5;            // distance of the eye, in radii of the picture
+  const FAST = 8000;        // links; more of them are not sorted by depth
   const MANY = 16;          // nodes that are listed by coordinates
   const find = (id) => document.getElementById(id);
   const canvas = find("torus"), context = canvas.getContext("2d");
@@ -134,6 +135,18 @@
     context.stroke();
   }
 
+  /* Many links: not by depth but the most loaded on top, all of one load with one stroke. */
+  function drawLinksByLoad(items) {
+    const groups = Map.groupBy(items.sort((a, b) => a.share - b.share), (item) => item.colour);
+    for (const [colour, group] of groups) {
+      context.strokeStyle = colour;
+      context.lineWidth = Math.max(0.4, 2 * group[0].share * Math.min(1, group[0].a.step / 26));
+      context.beginPath();
+      for (const { a, b } of group) { context.moveTo(a.x, a.y); context.lineTo(b.x, b.y); }
+      context.stroke();
+    }
+  }
+
   const SHAPES = {
     other: ({ x, y }, r) => context.arc(x, y, r, 0, 2 * Math.PI),
     row: ({ x, y }, r) => context.arc(x, y, r, 0, 2 * Math.PI),
@@ -181,7 +194,9 @@
     const colour = colours(), project = camera(), all = sliceNodes(), most = largestLoad();
     const nodes = nodeItems(all, project, new Set(nodesOf(rowRanks())), new Set(nodesOf(columnRanks())));
     placed = new Map(nodes.map((item) => [item.node, [item.at.x, item.at.y, item.radius]]));
-    const items = [...linkItems(all, project, most, colour), ...nodes].sort((a, b) => b.depth - a.depth);
+    const links = linkItems(all, project, most, colour);
+    if (links.length > FAST) drawLinksByLoad(links);
+    const items = [...(links.length > FAST ? [] : links), ...nodes].sort((a, b) => b.depth - a.depth);
     for (const item of items) item.kind ? drawNode(item, colour) : drawLink(item);
     drawAxes(project, colour);
   }

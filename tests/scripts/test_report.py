@@ -134,6 +134,14 @@ def as_array(walked, torus):
     return loads
 
 
+def test_the_cables_of_the_machine_count_in_what_a_record_is_compared_with():
+    """Rings of two nodes of Blue Gene/Q have two cables, which the shape in the record does not say."""
+    records = records_of("bluegene-q", "2x2x2x2x2", "2x256", ("digits:a=c2,b=c2,c=c2,d=c2,e=r2,t=c16",), (256,))
+    row = compare_records(records, "r.jsonl")[0]
+    assert "e" in row.busiest
+    assert row.full_ratio == pytest.approx(1.0)
+
+
 def test_labels_cannot_leave_their_place(written):
     evil = '</script><script>alert("x")</script><b id="row">&'
     text = written(records_of("bluegene-l", "2x2x2", "2x4", ("default",), (16,), {"note": evil, "network": evil}))
@@ -325,6 +333,13 @@ class TestInABrowser:
         driver = opened(cubes)
         choose_option(driver, "exchange", "row")
         assert pixels_of(driver, (0x7A, 0x1F, 0x5C)) > 100       # the colour of the largest load
+        choose_option(driver, "exchange", "none")
+        assert pixels_of(driver, (0x7A, 0x1F, 0x5C)) == 0
+
+    def test_a_torus_of_many_links_is_drawn_with_loads_and_row(self, opened):
+        records = records_of("bluegene-l", "16x16x16", "16x256", ("default",), (256,))
+        driver = opened(records)
+        assert pixels_of(driver, BLUE) > 0 and pixels_of(driver, (0x7A, 0x1F, 0x5C)) > 1000
         choose_option(driver, "exchange", "none")
         assert pixels_of(driver, (0x7A, 0x1F, 0x5C)) == 0
 
