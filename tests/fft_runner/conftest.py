@@ -13,6 +13,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+collect_ignore = ["python_binding_checks.py"]  # a program for mpirun
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "fft_runner"
 BUILD_S, RUN_S = 600, 150
@@ -103,6 +104,21 @@ def mpich_run(tmp_path_factory):
     if not compiler:
         pytest.skip("MPICH is not installed (Debian: mpich libmpich-dev)")
     return launcher(build(tmp_path_factory.mktemp("build-mpich"), f"-DMPI_C_COMPILER={compiler}", "-DPENCILFFT_SMPI=OFF"))
+
+
+@pytest.fixture(scope="session")
+def sanitized(tmp_path_factory):
+    """The programs built with AddressSanitizer and UBSan; leaks are valgrind's affair, for MPI has some of its own."""
+    compiler = shutil.which("mpicc.openmpi")
+    if not compiler:
+        pytest.skip("NOT TESTED: Open MPI is missing")
+    flags = "-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ASAN_OPTIONS", "detect_leaks=0")
+        programs = build(tmp_path_factory.mktemp("build-sanitized"), f"-DMPI_C_COMPILER={compiler}",
+                         "-DPENCILFFT_SMPI=OFF", "-DCMAKE_BUILD_TYPE=Debug", f"-DCMAKE_C_FLAGS={flags}")
+    start = shutil.which("mpirun.openmpi") or "mpirun"
+    return Launcher(programs, ("env", "ASAN_OPTIONS=detect_leaks=0", start, *OPEN_MPI_OPTIONS))
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,52 @@
+"""No wrong access, no undefined behaviour (sanitizers), no leak of ours (valgrind). Building for it takes a minute."""
+
+import re
+import shutil
+
+import pytest
+
+def check_clean(done):
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "AddressSanitizer" not in done.stderr and "runtime error" not in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("R, C", [(2, 1), (2, 2), (3, 1)])
+@pytest.mark.parametrize("program", ["exchange_test", "plan_failures_test", "api_test"])
+def test_library_is_clean_under_sanitizers(sanitized, program, R, C):
+    check_clean(sanitized(R * C, R, C, program=program))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("arguments", [
+    ["--exchange", "auto", "--per-rank", "--barrier"],
+    ["--type", "r2c", "--precision", "single", "--exchange", "pipelined", "--in-place"],
+    ["--type", "dct", "--fields", 2, "--exchange", "node", "--layout", "stride1"],
+], ids=["auto", "r2c", "dct"])
+def test_runner_is_clean_under_sanitizers(sanitized, tmp_path, arguments):
+    check_clean(sanitized(4, "--size", 9, 8, 7, "--grid", "2x2", "--rigor", "estimate", "--reps", 2, "--verify", *arguments,
+                          "--wisdom", tmp_path / "w", "--byte-matrix", tmp_path / "m.grf", "--json", tmp_path / "r.jsonl"))
+
+
+@pytest.mark.slow
+def test_bench_is_clean_under_sanitizers(sanitized):
+    check_clean(sanitized(2, "--bytes", "16,1600", "--reps", 2, program="transpose_bench"))
+
+
+OURS = re.compile(r"alloc \(.*\n==\d+==    by .*/exchange_test\)")  # allocated by us, not by MPI or FFTW for us
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("exchange", ["alltoallv", "alltoallw", "pipelined", "persistent", "node"])
+def test_library_leaks_nothing(mpirun, tmp_path, exchange):
+    valgrind = shutil.which("valgrind")
+    if not valgrind:
+        pytest.skip("NOT TESTED: valgrind is missing (Debian: valgrind)")
+    done = mpirun(2, "-q", "--leak-check=full", "--show-leak-kinds=definite", f"--log-file={tmp_path}/log.%p",
+                  mpirun.programs / "exchange_test", 2, 1, exchange, program=valgrind)
+    assert done.returncode == 0, done.stdout + done.stderr
+    logs = list(tmp_path.glob("log.*"))
+    assert len(logs) == 2
+    for log in logs:
+        blocks = re.split(r"==\d+== \n", log.read_text())
+        assert [block for block in blocks if OURS.search(block)] == []  # MPI and FFTW keep some of theirs

@@ -1,0 +1,197 @@
+"""What a run tells: waiting, times of every rank, traffic, the byte matrix, topology, warnings; and transpose_bench."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+UNEVEN = ["--size", 9, 8, 7, "--grid", "2x2", "--rigor", "estimate", "--reps", 3]
+BYTES = 16
+
+
+def blocks(n, parts):
+    return [n // parts + (j < n % parts) for j in range(parts)]
+
+
+def expected_matrix(nx, ny, nz, R, C, which):
+    """Bytes from rank to rank, from the layout in pencilfft.h alone."""
+    P = R * C
+    matrix = [[0] * P for _ in range(P)]
+    for i in range(P):
+        q, p = divmod(i, R)
+        for j in range(P):
+            q2, p2 = divmod(j, R)
+            if i != j and q == q2 and "row" in which:
+                matrix[i][j] += BYTES * blocks(nx, C)[q] * blocks(ny, R)[p] * blocks(nz, R)[p2]
+            if i != j and p == p2 and "column" in which:
+                matrix[i][j] += BYTES * blocks(nx, C)[q] * blocks(ny, C)[q2] * blocks(nz, R)[p]
+    return matrix
+
+
+# ---- the record ------------------------------------------------------------------------------------------------------
+
+
+def test_waiting_is_a_phase_of_its_own_with_barrier(run):
+    record = run(4, *UNEVEN, "--barrier")
+    phases = record["phases"]
+    assert record["sync"] == "barrier" and list(phases)[-3:] == ["total", "wait_row", "wait_column"]
+    parts = [name for name in phases if name not in ("total", "wait_row", "wait_column")]
+    for rep in range(3):
+        assert phases["total"]["mean_s"][rep] == pytest.approx(sum(phases[p]["mean_s"][rep] for p in parts), rel=1e-6)
+    assert max(phases["wait_row"]["max_s"]) > 0
+
+
+def test_without_sync_nothing_waits(run):
+    assert "wait_row" not in run(4, *UNEVEN)["phases"]
+
+
+def test_times_of_every_rank_give_the_summary(run):
+    for phase in run(4, *UNEVEN, "--per-rank")["phases"].values():
+        ranks = phase["ranks_s"]
+        assert len(ranks) == 4 and {len(times) for times in ranks} == {3}
+        for rep in range(3):
+            of_all = [times[rep] for times in ranks]
+            assert (max(of_all), min(of_all)) == (phase["max_s"][rep], phase["min_s"][rep])
+
+
+def test_times_of_every_rank_only_on_request(run):
+    assert "ranks_s" not in run(4, *UNEVEN)["phases"]["total"]
+
+
+@pytest.mark.parametrize("exchange", ["alltoallv", "alltoallw", "p2p", "persistent"])
+def test_traffic_of_each_rank_follows_from_the_layout(run, exchange):
+    exchanges = run(4, *UNEVEN, "--exchange", exchange)["exchanges"]
+    for name, exchange_record in exchanges.items():
+        assert exchange_record["bytes"] == [sum(row) for row in expected_matrix(9, 8, 7, 2, 2, name)]
+        assert exchange_record["messages"] == [1] * 4
+
+
+def test_padding_is_traffic(run):
+    row = run(4, *UNEVEN, "--exchange", "padded")["exchanges"]["row"]
+    assert row["bytes"] == [BYTES * 5 * 4 * 4] * 2 + [BYTES * 4 * 4 * 4] * 2
+
+
+def test_slices_are_messages(run):
+    assert run(4, *UNEVEN, "--exchange", "pipelined")["exchanges"]["row"]["messages"] == [4] * 4
+
+
+def test_hosts_and_bindings_are_recorded(run):
+    record = run(2, "--size", 8, 8, 8, "--grid", "1x2", "--reps", 1)
+    [host] = record["hosts"]
+    assert host["tasks"] == 2 and host["processors"] == os.cpu_count() and host["memory_bytes"] > 0
+    assert all(rank["cores"] and rank["numa_nodes"] for rank in record["placement"]["ranks"])
+
+
+def test_more_tasks_than_processors_are_warned_of_once(mpirun, records, tmp_path):
+    ranks = os.cpu_count() + 1
+    done = mpirun(ranks, "--size", ranks, ranks, 8, "--grid", f"1x{ranks}", "--reps", 1, "--json", tmp_path / "r.jsonl")
+    assert done.returncode == 0, done.stderr
+    [warning] = records(tmp_path / "r.jsonl")[0]["warnings"]
+    assert f"runs {ranks} tasks on {os.cpu_count()} processors" in warning
+    assert done.stderr.count("warning:") == 1 and warning in done.stderr
+
+
+# ---- the byte matrix -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("prefix, which", [("", ["row", "column"]), ("row=", ["row"]), ("column=", ["column"])])
+def test_byte_matrix_follows_from_the_layout(mpirun, tmp_path, prefix, which):
+    path = tmp_path / "matrix"
+    done = mpirun(4, *UNEVEN, "--byte-matrix", f"{prefix}{path}")
+    assert done.returncode == 0, done.stderr
+    assert [[int(word) for word in line.split(" ")] for line in path.read_text().splitlines()] == \
+        expected_matrix(9, 8, 7, 2, 2, which)
+    assert os.listdir(tmp_path) == ["matrix"]
+
+
+def test_byte_matrix_as_scotch_graph(mpirun, tmp_path):
+    path = tmp_path / "m.grf"
+    done = mpirun(4, *UNEVEN, "--byte-matrix", path)
+    assert done.returncode == 0, done.stderr
+    version, counts, flags, *vertices = path.read_text().splitlines()
+    matrix = expected_matrix(9, 8, 7, 2, 2, ["row", "column"])
+    assert (version, counts, flags) == ("0", "4 8", "0 010")
+    for i, line in enumerate(vertices):
+        degree, *arcs = map(int, line.split())
+        assert dict(zip(arcs[1::2], arcs[::2], strict=True)) == \
+            {j: matrix[i][j] + matrix[j][i] for j in range(4) if j != i and matrix[i][j]}
+        assert degree == 2
+
+
+@pytest.mark.parametrize("path", ["/nowhere/matrix", "/"])
+def test_byte_matrix_that_cannot_be_written_is_no_success(mpirun, one_message, path):
+    assert f"--byte-matrix: {path}" in one_message(mpirun(4, *UNEVEN, "--byte-matrix", path))
+
+
+def test_budget_must_be_a_time(mpirun, one_message):
+    assert "is not a number of seconds" in one_message(mpirun(4, *UNEVEN, "--auto-budget", "soon"))
+
+
+# ---- transpose_bench ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def bench(mpirun, tmp_path):
+    schema = json.loads((ROOT / "fft_runner" / "transpose_bench.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+
+    def run(ranks, *arguments):
+        path = tmp_path / "bench.jsonl"
+        done = mpirun(ranks, "--reps", 2, *arguments, "--json", path, program="transpose_bench")
+        assert done.returncode == 0, done.stdout + done.stderr
+        cases = [json.loads(line) for line in path.read_text().splitlines()]
+        for case in cases:
+            jsonschema.validate(case, schema)
+        return cases, done.stdout, path
+
+    return run
+
+
+def test_bench_runs_every_exchange_size_and_group(bench):
+    cases, table, _ = bench(4, "--bytes", "16,1600", "--ranks", "2,3,4")
+    names = list(dict.fromkeys(case["exchange"] for case in cases))
+    assert {"alltoallv", "alltoall", "node", "pipelined"} <= set(names) and "auto" not in names
+    assert len(cases) == 3 * 2 * len(names)
+    for case in cases:
+        assert case["groups"] == 4 // case["group"] and case["ranks"] == 4
+        if case["exchange"] in ("alltoallv", "alltoall", "p2p", "padded"):
+            assert case["bytes_sent"] == case["message_bytes"] * (case["group"] - 1)
+            assert case["messages_sent"] == case["group"] - 1
+        if case["refused"] is None:
+            assert len(case["total_times"]["max_s"]) == 2
+            assert all(t >= e for t, e in zip(case["total_times"]["max_s"], case["exchange_times"]["max_s"], strict=True))
+    assert "t_min[us]" in table and table.count("# ") == 3
+
+
+@pytest.mark.parametrize("arguments, part", [
+    (["--ranks", "3"], "need more than the 2 processes"), (["--bytes", "17"], "is not a multiple of 16"),
+    (["--exchange", "teleport"], "unknown exchange 'teleport'"), (["--bytes", "many"], "is not an integer"),
+    (["--json", "/nowhere/b"], "cannot be written"), (["stray"], "belongs to no option"), (["--fast"], "unknown option")])
+def test_bench_refuses_with_one_message(mpirun, arguments, part):
+    done = mpirun(2, *arguments, program="transpose_bench")
+    lines = [line for line in done.stderr.splitlines() if line.startswith("transpose_bench:")]
+    assert done.returncode != 0 and len(lines) == 1 and part in lines[0]
+
+
+def test_bench_is_drawn_alike_each_time(bench, tmp_path):
+    _, _, samples = bench(2, "--bytes", "64,1024", "--exchange", "alltoallv,p2p")
+    script, pictures = ROOT / "scripts" / "plot_transposes.py", []
+    for name in ("a.svg", "b.svg"):
+        done = subprocess.run([sys.executable, script, samples, "-o", tmp_path / name], capture_output=True, text=True,
+                              timeout=100)
+        assert done.returncode == 0, done.stderr
+        pictures.append((tmp_path / name).read_bytes())
+    assert pictures[0] == pictures[1] and b"<svg" in pictures[0]
+
+
+@pytest.mark.parametrize("text, part", [("", "has no times"), ("{}\n", "is not of transpose_bench"), ("no\n", "is not JSON")])
+def test_what_is_no_bench_is_not_drawn(tmp_path, text, part):
+    (tmp_path / "b").write_text(text)
+    done = subprocess.run([sys.executable, ROOT / "scripts" / "plot_transposes.py", tmp_path / "b"], capture_output=True,
+                          text=True, timeout=100)
+    assert done.returncode != 0 and part in done.stderr and "Traceback" not in done.stderr
