@@ -1,0 +1,238 @@
+"""libpencilfft from Python: plans over an mpi4py communicator, transforms of NumPy arrays where they lie, without copying.
+
+>>> from mpi4py import MPI                                                                     # doctest: +SKIP
+>>> with Plan((128, 128, 128), (2, 4), MPI.COMM_WORLD, type="r2c") as plan:                    # doctest: +SKIP
+...     f, f_hat = plan.empty("input"), plan.empty("output")
+...     f[...] = 1
+...     plan.forward(f, f_hat)
+
+Every array has the axes x, y, z (before them the fields, when there are several), whatever its order in memory; `Plan.start`
+says where the calling rank's part begins. The library is the file named by PENCILFFT_LIBRARY, else the one built in the
+checkout, else the one the loader finds.
+"""
+
+import ctypes
+import os
+from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_int64, c_size_t, c_void_p
+from pathlib import Path
+
+import numpy as np
+
+__all__ = ["FORWARD", "BACKWARD", "PencilfftError", "Plan"]
+
+FORWARD, BACKWARD = 1, 2
+PENCILS = {"z": 0, "y": 1, "x": 2, "input": 3, "output": 4}
+EXCHANGES = {"row": 0, "column": 1}
+ALIGNMENT = 64
+BUILT = Path(__file__).resolve().parents[3] / "build" / "lib" / "libpencilfft.so"
+
+
+class PencilfftError(Exception):
+    """What the library refused, in its words, or an array that does not fit the plan."""
+
+
+class _Desc(ctypes.Structure):
+    _fields_ = [("nx", c_int64), ("ny", c_int64), ("nz", c_int64), ("R", c_int), ("C", c_int), ("directions", c_int),
+                *((name, c_char_p) for name in ("type", "kinds", "skip", "precision", "layout", "exchange", "rigor", "sync")),
+                ("auto_budget_s", c_double), ("fields", c_int)]
+
+
+class _Box(ctypes.Structure):
+    _fields_ = [("offset", c_int64 * 3), ("extent", c_int64 * 3), ("stride", c_int64 * 3)]
+
+
+class _Format(ctypes.Structure):
+    _fields_ = [("element_bytes", c_size_t), ("real_bytes", c_size_t), ("is_complex", c_int), ("fields", c_int),
+                ("field_stride", c_int64), ("n", c_int64 * 3)]
+
+
+SIGNATURES = {
+    "desc_init": [POINTER(_Desc)],
+    "plan_create_fortran": [POINTER(_Desc), c_int, POINTER(c_void_p)],  # takes mpi4py's py2f(), whatever MPI's handles are
+    "plan_destroy": [c_void_p],
+    "box_mine": [c_void_p, c_int, POINTER(_Box)],
+    "format_of": [c_void_p, c_int, POINTER(_Format)],
+    "scale": [c_void_p, POINTER(c_double)],
+    "alloc_bytes": [c_void_p, POINTER(c_int64)],
+    "execute": [c_void_p, c_int, c_void_p, c_void_p],
+    "transpose": [c_void_p, c_int, c_int, c_void_p, c_void_p],
+}
+
+
+def _load():
+    path = os.environ.get("PENCILFFT_LIBRARY") or (str(BUILT) if BUILT.exists() else "libpencilfft.so.0")
+    try:
+        library = ctypes.CDLL(path)
+    except OSError as error:
+        raise PencilfftError(f"{error}; name libpencilfft.so in PENCILFFT_LIBRARY, or build it: cmake -S fft_runner -B build "
+                             "&& cmake --build build") from error
+    for name, arguments in SIGNATURES.items():
+        getattr(library, f"pencilfft_{name}").argtypes = arguments
+    library.pencilfft_error_message.restype = c_char_p
+    _refuse_two_mpis(path)
+    return library
+
+
+def _refuse_two_mpis(path):
+    """A communicator of one MPI given to another is a crash; so it is looked at which ones are loaded."""
+    with open("/proc/self/maps") as maps:
+        files = {line.split(maxsplit=5)[5].strip() for line in maps if line.count(" ") > 4 and "/" in line}
+    loaded = sorted({os.path.realpath(name) for name in files if os.path.basename(name).startswith(("libmpi.so", "libmpich.so"))})
+    if len(loaded) > 1:
+        raise PencilfftError(f"mpi4py and {path} use different MPIs: {', '.join(loaded)}; build the library with mpi4py's, "
+                             "or choose mpi4py's by MPI4PY_LIBMPI")
+
+
+_library = None
+
+
+def _call(name, *arguments):
+    global _library
+    if _library is None:
+        _library = _load()
+    status = getattr(_library, f"pencilfft_{name}")(*arguments)
+    if name != "desc_init" and status != 0:
+        raise PencilfftError(_library.pencilfft_error_message().decode())
+
+
+class Plan:
+    """A planned transform; collective to make and to destroy.
+
+    Parameters
+    ----------
+    shape : three ints
+        nx, ny, nz.
+    grid : two ints
+        R tasks in a row, C in a column; R * C is the size of the communicator.
+    comm : mpi4py.MPI.Comm
+    **choices
+        type, kinds, skip, precision, layout, exchange, rigor, sync, directions, fields, auto_budget_s, as in pencilfft_desc.
+    """
+
+    def __init__(self, shape, grid, comm, **choices):
+        desc, handle = _Desc(), c_void_p()
+        _call("desc_init", byref(desc))
+        desc.nx, desc.ny, desc.nz = shape
+        desc.R, desc.C = grid
+        known = {name for name, _ in _Desc._fields_[5:]}
+        if not set(choices) <= known:
+            raise TypeError(f"unknown: {', '.join(sorted(set(choices) - known))}; known: {', '.join(sorted(known))}")
+        for name, value in choices.items():
+            setattr(desc, name, value.encode() if isinstance(value, str) else value)
+        self._handle = None
+        _call("plan_create_fortran", byref(desc), comm.py2f(), byref(handle))
+        self._handle = handle
+
+    def destroy(self):
+        """Free the plan; collective. Arrays of `empty` live on."""
+        if self._handle is not None:
+            handle, self._handle = self._handle, None
+            _call("plan_destroy", handle)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if kind is None:  # after an error the other ranks may not come
+            self.destroy()
+
+    def _ask(self, name, result, *arguments):
+        if self._handle is None:
+            raise PencilfftError("the plan was destroyed")
+        _call(name, self._handle, *arguments, byref(result))
+        return result
+
+    def _box(self, pencil):
+        return self._ask("box_mine", _Box(), _known(PENCILS, pencil))
+
+    def _format(self, pencil):
+        return self._ask("format_of", _Format(), _known(PENCILS, pencil))
+
+    def start(self, pencil):
+        """Global x, y, z of the first local element."""
+        return tuple(self._box(pencil).offset)
+
+    def shape(self, pencil):
+        """Local extents of x, y, z; before them the fields, when there are several."""
+        fields = self._format(pencil).fields
+        return ((fields,) if fields > 1 else ()) + tuple(self._box(pencil).extent)
+
+    def part(self, pencil):
+        """Slices of the global array that are the calling rank's."""
+        box = self._box(pencil)
+        return tuple(slice(at, at + n) for at, n in zip(box.offset, box.extent, strict=True))
+
+    def dtype(self, pencil):
+        form = self._format(pencil)
+        return np.dtype(f"{'c' if form.is_complex else 'f'}{form.element_bytes}")
+
+    def _strides(self, pencil):
+        form = self._format(pencil)
+        strides = tuple(step * form.element_bytes for step in self._box(pencil).stride)
+        return ((form.field_stride * form.element_bytes,) if form.fields > 1 else ()) + strides
+
+    @property
+    def scale(self):
+        """Backward after forward gives this times the input."""
+        return self._ask("scale", c_double()).value
+
+    @property
+    def buffer_bytes(self):
+        """What the memory behind an array must hold, from its first element on."""
+        return self._ask("alloc_bytes", c_int64()).value
+
+    def empty(self, pencil):
+        """An array of this pencil, as large behind as a transform needs."""
+        memory = np.empty(self.buffer_bytes + ALIGNMENT, np.uint8)
+        return self._lay(memory, -memory.ctypes.data % ALIGNMENT, pencil)
+
+    def view(self, array, pencil):
+        """The same memory as another pencil, for transforms in place."""
+        memory, offset = self._memory(array)
+        return self._lay(memory, offset, pencil)
+
+    def _lay(self, memory, offset, pencil):
+        return np.ndarray(self.shape(pencil), self.dtype(pencil), memory, offset, self._strides(pencil))
+
+    def _memory(self, array):
+        """The array that owns the memory, and how many bytes into it this one begins."""
+        owner = array
+        while isinstance(owner.base, np.ndarray):
+            owner = owner.base
+        offset = array.ctypes.data - owner.ctypes.data
+        if not owner.flags.c_contiguous or offset < 0 or offset + self.buffer_bytes > owner.nbytes:
+            raise PencilfftError(f"the memory behind the array must hold {self.buffer_bytes} bytes; make it by empty()")
+        return owner, offset
+
+    def _checked(self, array, pencil, written):
+        wanted = (self.shape(pencil), self.dtype(pencil))
+        if (array.shape, array.dtype) != wanted:
+            raise PencilfftError(f"array of {array.dtype} {array.shape}; pencil {pencil} is {wanted[1]} {wanted[0]}")
+        steps = zip(array.shape, array.strides, self._strides(pencil), strict=True)
+        if any(n > 1 and mine != its for n, mine, its in steps):
+            raise PencilfftError(f"strides {array.strides}; pencil {pencil} has {self._strides(pencil)}; make it by empty()")
+        if written and not array.flags.writeable:
+            raise PencilfftError("the array cannot be written")
+        self._memory(array)
+        return array.ctypes.data
+
+    def forward(self, source, target):
+        """Input to output; the two may share their memory (`view`). Collective."""
+        _call("execute", self._handle, FORWARD, self._checked(source, "input", False), self._checked(target, "output", True))
+
+    def backward(self, source, target):
+        """Output to input, not normalised; see `scale`. Collective."""
+        _call("execute", self._handle, BACKWARD, self._checked(source, "output", False), self._checked(target, "input", True))
+
+    def transpose(self, exchange, direction, source, target):
+        """One exchange alone: "row" is Z to Y pencils, "column" Y to X, BACKWARD the other way. What is in source is lost."""
+        ends = ("z", "y", "x")[_known(EXCHANGES, exchange):][:2]
+        first, last = ends if direction == FORWARD else ends[::-1]
+        _call("transpose", self._handle, EXCHANGES[exchange], direction, self._checked(source, first, True),
+              self._checked(target, last, True))
+
+
+def _known(table, name):
+    if name not in table:
+        raise PencilfftError(f"unknown {name!r}; known: {', '.join(table)}")
+    return table[name]

@@ -1,0 +1,81 @@
+"""Started by test_python_binding.py under mpirun: the binding against numpy.fft, on every rank its part."""
+
+import numpy as np
+from mpi4py import MPI
+from pencilfft import BACKWARD, FORWARD, PencilfftError, Plan
+
+comm = MPI.COMM_WORLD
+SHAPE = (12, 10, 9)
+GRIDS = [(r, comm.size // r) for r in range(1, comm.size + 1) if comm.size % r == 0]
+TOLERANCE = {"double": 1e-14, "single": 1e-5}
+
+
+def whole(fields, kind):
+    made = np.random.default_rng(7).standard_normal((2, fields, *SHAPE))
+    return made[0] if kind == "r2c" else made[0] + 1j * made[1]
+
+
+def check_transform(grid, kind, precision, layout, fields, in_place):
+    a = whole(fields, kind)
+    reference = (np.fft.rfftn if kind == "r2c" else np.fft.fftn)(a, axes=(1, 2, 3))
+    with Plan(SHAPE, grid, comm, type=kind, precision=precision, layout=layout, fields=fields, rigor="estimate") as plan:
+        mine = a[:, *plan.part("input")].reshape(plan.shape("input"))
+        right = reference[:, *plan.part("output")].reshape(plan.shape("output"))
+        source = plan.empty("input")
+        target = plan.view(source, "output") if in_place else plan.empty("output")
+        source[...] = mine
+        plan.forward(source, target)
+        far = np.abs(target - right).max() / np.abs(reference).max()
+        assert far < TOLERANCE[precision], (grid, kind, precision, layout, fields, in_place, far)
+        assert in_place or np.array_equal(source, mine.astype(source.dtype)), "the input is kept"
+        plan.backward(target, source)
+        assert np.abs(source / plan.scale - mine).max() < 10 * TOLERANCE[precision]
+
+
+def check_transpose(grid):
+    index = np.arange(np.prod(SHAPE), dtype=float).reshape(SHAPE)
+    with Plan(SHAPE, grid, comm, rigor="estimate") as plan:
+        a, b = plan.empty("z"), plan.empty("y")
+        a[...] = index[plan.part("z")]
+        plan.transpose("row", FORWARD, a, b)
+        assert np.array_equal(b, index[plan.part("y")])
+        c = plan.empty("x")
+        plan.transpose("column", FORWARD, b, c)
+        assert np.array_equal(c, index[plan.part("x")])
+        back = plan.empty("y")
+        plan.transpose("column", BACKWARD, c, back)
+        assert np.array_equal(back, index[plan.part("y")])
+
+
+def refused(words, function, *arguments, **more):
+    try:
+        function(*arguments, **more)
+    except PencilfftError as error:
+        assert words in str(error), error
+    else:
+        raise AssertionError(f"not refused: {words}")
+
+
+def check_refusals(grid):
+    refused("nosuch", Plan, SHAPE, grid, comm, exchange="nosuch")
+    with Plan(SHAPE, grid, comm, rigor="estimate") as plan:
+        a, b = plan.empty("input"), plan.empty("output")
+        refused("float32", plan.forward, np.zeros(plan.shape("input"), np.float32), b)
+        refused("strides", plan.forward, np.asfortranarray(a), b)
+        if a.nbytes < plan.buffer_bytes:
+            refused("bytes", plan.forward, np.array(a), b)
+        locked = plan.empty("output")
+        locked.flags.writeable = False
+        refused("written", plan.forward, a, locked)
+    refused("destroyed", plan.empty, "input")
+
+
+for grid in GRIDS:
+    for kind in ("c2c", "r2c"):
+        for precision, layout, fields, in_place in [("double", "natural", 1, False), ("double", "stride1", 2, True),
+                                                    ("single", "natural", 3, True), ("single", "stride1", 1, False)]:
+            check_transform(grid, kind, precision, layout, fields, in_place)
+    check_transpose(grid)
+check_refusals(GRIDS[0])
+if comm.rank == 0:
+    print(f"binding checked on grids {GRIDS}")
