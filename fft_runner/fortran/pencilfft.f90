@@ -4,8 +4,8 @@
 !! a(z, y, x) here. A pencil's local array has the shape  n(1:3) = pencilfft_shape(plan, pencil):
 !!     layout natural   Z, Y and X pencils   (z, y, x)
 !!     layout stride1   Z pencil             (z, y, x)      Y pencil  (y, z, x)      X pencil  (x, y, z)
-!! box%offset, box%extent and box%stride are still of x, y, z, in this order, and offsets count from 0: element (i, j, k) of a
-!! natural pencil is global z = i - 1 + box%offset(3), y = j - 1 + box%offset(2), x = k - 1 + box%offset(1).
+!! box%offset, box%extent and box%stride are still of x, y, z, in this order, and offsets count from 0: element (i, j, k) of
+!! a natural pencil is global z = i - 1 + box%offset(3), y = j - 1 + box%offset(2), x = k - 1 + box%offset(1).
 !!
 !! Buffers come from pencilfft_alloc, as large as execute needs; c_f_pointer gives them that shape.
 !! Every function returns 0 (pencilfft_ok) or what went wrong; pencilfft_message() has the words.
@@ -99,8 +99,8 @@ contains
 
     !> Plan a transform of n(1:3) = nx, ny, nz over a grid of R tasks in a row and C in a column. comm is an MPI communicator
     !! as an integer (with mpi_f08: comm%MPI_VAL). The names are those of pencilfft_desc. Collective.
-    integer(c_int) function pencilfft_plan_create(n, R, C, comm, plan, type, kinds, skip, precision, layout, exchange, rigor, &
-                                                  sync, directions, fields, auto_budget_s) result(status)
+    integer(c_int) function pencilfft_plan_create(n, R, C, comm, plan, type, kinds, skip, precision, layout, exchange, &
+                                                  rigor, sync, directions, fields, auto_budget_s) result(status)
         integer, intent(in) :: n(3), R, C, comm
         type(pencilfft_plan), intent(out) :: plan
         character(*), intent(in), optional :: type, kinds, skip, precision, layout, exchange, rigor, sync

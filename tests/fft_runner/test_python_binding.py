@@ -13,7 +13,8 @@ PYTHON = Path(sys.executable)
 @pytest.fixture
 def run_python(mpirun, programs):
     pytest.importorskip("mpi4py", reason="NOT TESTED: the Python binding, for mpi4py is missing (pip install mpi4py)")
-    places = [f"PYTHONPATH={ROOT / 'fft_runner' / 'python'}", f"PENCILFFT_LIBRARY={programs.parent / 'lib' / 'libpencilfft.so'}"]
+    places = [f"PYTHONPATH={ROOT / 'fft_runner' / 'python'}",
+              f"PENCILFFT_LIBRARY={programs.parent / 'lib' / 'libpencilfft.so'}"]
     env = replace(mpirun, programs=Path("/usr/bin"))
 
     def run(ranks, script):

@@ -33,7 +33,8 @@ class PencilfftError(Exception):
 
 class _Desc(ctypes.Structure):
     _fields_ = [("nx", c_int64), ("ny", c_int64), ("nz", c_int64), ("R", c_int), ("C", c_int), ("directions", c_int),
-                *((name, c_char_p) for name in ("type", "kinds", "skip", "precision", "layout", "exchange", "rigor", "sync")),
+                *((name, c_char_p) for name in
+                  ("type", "kinds", "skip", "precision", "layout", "exchange", "rigor", "sync")),
                 ("auto_budget_s", c_double), ("fields", c_int)]
 
 
@@ -64,8 +65,8 @@ def _load():
     try:
         library = ctypes.CDLL(path)
     except OSError as error:
-        raise PencilfftError(f"{error}; name libpencilfft.so in PENCILFFT_LIBRARY, or build it: cmake -S fft_runner -B build "
-                             "&& cmake --build build") from error
+        raise PencilfftError(f"{error}; name libpencilfft.so in PENCILFFT_LIBRARY, or build it: cmake -S fft_runner "
+                             "-B build && cmake --build build") from error
     for name, arguments in SIGNATURES.items():
         getattr(library, f"pencilfft_{name}").argtypes = arguments
     library.pencilfft_error_message.restype = c_char_p
@@ -77,10 +78,11 @@ def _refuse_two_mpis(path):
     """A communicator of one MPI given to another is a crash; so it is looked at which ones are loaded."""
     with open("/proc/self/maps") as maps:
         files = {line.split(maxsplit=5)[5].strip() for line in maps if line.count(" ") > 4 and "/" in line}
-    loaded = sorted({os.path.realpath(name) for name in files if os.path.basename(name).startswith(("libmpi.so", "libmpich.so"))})
+    loaded = sorted({os.path.realpath(name) for name in files
+                     if os.path.basename(name).startswith(("libmpi.so", "libmpich.so"))})
     if len(loaded) > 1:
         raise PencilfftError(f"mpi4py and {path} use different MPIs: {', '.join(loaded)}; build the library with mpi4py's, "
-                             "or choose mpi4py's by MPI4PY_LIBMPI")
+                             "or mpi4py with the library's: MPICC=... pip install --no-binary mpi4py mpi4py")
 
 
 _library = None
@@ -222,10 +224,11 @@ class Plan:
 
     def backward(self, source, target):
         """Output to input, not normalised; see `scale`. Collective."""
-        _call("execute", self._handle, BACKWARD, self._checked(source, "output", False), self._checked(target, "input", True))
+        _call("execute", self._handle, BACKWARD, self._checked(source, "output", False),
+              self._checked(target, "input", True))
 
     def transpose(self, exchange, direction, source, target):
-        """One exchange alone: "row" is Z to Y pencils, "column" Y to X, BACKWARD the other way. What is in source is lost."""
+        """One exchange alone: "row" is Z to Y pencils, "column" Y to X, BACKWARD the other way. Source is lost."""
         ends = ("z", "y", "x")[_known(EXCHANGES, exchange):][:2]
         first, last = ends if direction == FORWARD else ends[::-1]
         _call("transpose", self._handle, EXCHANGES[exchange], direction, self._checked(source, first, True),
