@@ -52,6 +52,10 @@ int main(int argc, char **argv)
 endif()
 message(STATUS "FFTW's MPI library for exchange fftw: ${PENCILFFT_HAVE_FFTW_MPI}")
 
+set(PENCILFFT_FFTW_MPI_FLAG)
+if(PENCILFFT_HAVE_FFTW_MPI)
+  set(PENCILFFT_FFTW_MPI_FLAG -lfftw3_mpi) # who links the static library needs it too
+endif()
 set(PENCILFFT_FEATURES)
 foreach(feature ALLTOALLV_INIT MPIX_ALLTOALLV_INIT FFTW_MPI)
   if(PENCILFFT_HAVE_${feature})
