@@ -52,6 +52,8 @@ class Experiment:
         if self.transform is None:
             object.__setattr__(self, "transform", self.cube(EXCHANGE_S * self.network.rate_bits_per_s / 8))
         self.transform.check_grid(self.grid)
+        for placement in self.placements:
+            self.mapping(placement)  # bad input is told before anything is built
 
     def mapping(self, placement):
         return as_mapping(place(placement, Site(self.network.torus, 1), self.grid), placement)
