@@ -5,42 +5,22 @@
  * Needs: counts and displacements that fit an MPI int; nothing of p or of the extents. */
 #include "exchange_alltoallv.h"
 
-#include <stdlib.h>
-
 #include "failure.h"
 #include "message_counts.h"
-
-struct alltoallv {
-    MPI_Comm group;
-    MPI_Datatype element;
-    int p;
-    struct pf_counts sent, received;
-};
 
 int pf_alltoallv_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received,
                       void **state)
 {
-    int status;
-    struct alltoallv *a = calloc(1, sizeof *a);
-    *state = NULL;
-    if (!a)
-        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for an exchange");
-    a->group = t->group;
-    a->element = pf_element_type(t->element_bytes);
-    a->p = t->p;
-    if (!(status = pf_counts_make(sent, t->me, &a->sent)))
-        status = pf_counts_make(received, t->me, &a->received);
-    if (status)
-        pf_alltoallv_destroy(a);
-    else
-        *state = a;
+    struct pf_calls *a;
+    int status = pf_calls_make(t, sent, received, 0, &a);
+    *state = a;
     return status;
 }
 
 int pf_alltoallv_run(void *state, const struct pf_run *run, void *from, void *to)
 {
     int status = PENCILFFT_OK;
-    struct alltoallv *a = state;
+    const struct pf_calls *a = state;
     (void)run;
     if (a->p > 1)
         PF_MPI(MPI_Alltoallv(from, a->sent.count, a->sent.displacement, a->element, to, a->received.count,
@@ -51,8 +31,5 @@ done:
 
 void pf_alltoallv_destroy(void *state)
 {
-    struct alltoallv *a = state;
-    pf_counts_release(&a->sent);
-    pf_counts_release(&a->received);
-    free(a);
+    pf_calls_destroy(state);
 }

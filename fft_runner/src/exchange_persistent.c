@@ -23,49 +23,33 @@ const char pf_persistent_means[] = "MPI_Send_init and MPI_Recv_init";
 #endif
 
 struct persistent {
-    MPI_Comm group;
-    MPI_Datatype element;
-    size_t bytes;
-    int p, me;
-    struct pf_counts sent, received;
-    const void *from, *to;
-    MPI_Request *requests;
+    struct pf_calls *calls;
     int n_requests; /* the first that many exist */
-    MPI_Status *statuses; /* not read; MPICH's MPI_STATUSES_IGNORE makes gcc warn */
+    const void *from, *to;
 };
 
 int pf_persistent_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received,
                        void **state)
 {
-    int status;
     struct persistent *a = calloc(1, sizeof *a);
     *state = NULL;
     if (!a)
         return pf_fail(PENCILFFT_NO_MEMORY, "no memory for an exchange");
-    a->group = t->group;
-    a->element = pf_element_type(t->element_bytes);
-    a->bytes = t->element_bytes;
-    a->p = t->p;
-    a->me = t->me;
-    if (!(status = pf_counts_make(sent, t->me, &a->sent)))
-        status = pf_counts_make(received, t->me, &a->received);
-    a->requests = calloc(2 * (size_t)t->p, sizeof *a->requests);
-    a->statuses = calloc(2 * (size_t)t->p, sizeof *a->statuses);
-    if (!status && (!a->requests || !a->statuses))
-        status = pf_fail(PENCILFFT_NO_MEMORY, "no memory for the requests of %d ranks", t->p);
+    int status = pf_calls_make(t, sent, received, 2 * t->p, &a->calls);
     if (status)
-        pf_persistent_destroy(a);
+        free(a);
     else
         *state = a;
     return status;
 }
 
 #ifdef ALLTOALLV_INIT
-static int prepare(struct persistent *a, const char *from, char *to)
+static int prepare(struct persistent *a, const void *from, void *to)
 {
+    const struct pf_calls *c = a->calls;
     int status = PENCILFFT_OK;
-    PF_MPI(ALLTOALLV_INIT(from, a->sent.count, a->sent.displacement, a->element, to, a->received.count,
-                          a->received.displacement, a->element, a->group, MPI_INFO_NULL, &a->requests[0]));
+    PF_MPI(ALLTOALLV_INIT(from, c->sent.count, c->sent.displacement, c->element, to, c->received.count,
+                          c->received.displacement, c->element, c->group, MPI_INFO_NULL, &c->requests[0]));
     a->n_requests = 1;
 done:
     return status;
@@ -73,17 +57,18 @@ done:
 #else
 enum { TAG = 1 };
 
-static int prepare(struct persistent *a, const char *from, char *to)
+static int prepare(struct persistent *a, const void *from, void *to)
 {
+    const struct pf_calls *c = a->calls;
     int status = PENCILFFT_OK;
-    for (int s = 1; s < a->p; s++) {
-        int target = (a->me + s) % a->p, source = (a->me - s + a->p) % a->p;
-        if (a->received.count[source])
-            PF_MPI(MPI_Recv_init(to + (size_t)a->received.displacement[source] * a->bytes, a->received.count[source],
-                                 a->element, source, TAG, a->group, &a->requests[a->n_requests++]));
-        if (a->sent.count[target])
-            PF_MPI(MPI_Send_init(from + (size_t)a->sent.displacement[target] * a->bytes, a->sent.count[target],
-                                 a->element, target, TAG, a->group, &a->requests[a->n_requests++]));
+    for (int s = 1; s < c->p; s++) {
+        int target = (c->me + s) % c->p, source = (c->me - s + c->p) % c->p;
+        if (c->received.count[source])
+            PF_MPI(MPI_Recv_init(pf_message_in(c, &c->received, source, to), c->received.count[source], c->element,
+                                 source, TAG, c->group, &c->requests[a->n_requests++]));
+        if (c->sent.count[target])
+            PF_MPI(MPI_Send_init(pf_message_in(c, &c->sent, target, from), c->sent.count[target], c->element, target,
+                                 TAG, c->group, &c->requests[a->n_requests++]));
     }
 done:
     return status;
@@ -95,7 +80,7 @@ int pf_persistent_connect(void *state, void *from, void *to)
     struct persistent *a = state;
     a->from = from;
     a->to = to;
-    return a->p > 1 ? prepare(a, from, to) : PENCILFFT_OK;
+    return a->calls->p > 1 ? prepare(a, from, to) : PENCILFFT_OK;
 }
 
 int pf_persistent_run(void *state, const struct pf_run *run, void *from, void *to)
@@ -105,8 +90,8 @@ int pf_persistent_run(void *state, const struct pf_run *run, void *from, void *t
     (void)run;
     if (from != a->from || to != a->to)
         return pf_fail(PENCILFFT_BAD_CALL, "exchange persistent was run on other buffers than it was connected to");
-    PF_MPI(MPI_Startall(a->n_requests, a->requests));
-    PF_MPI(MPI_Waitall(a->n_requests, a->requests, a->statuses));
+    PF_MPI(MPI_Startall(a->n_requests, a->calls->requests));
+    PF_MPI(MPI_Waitall(a->n_requests, a->calls->requests, a->calls->statuses));
 done:
     return status;
 }
@@ -115,10 +100,7 @@ void pf_persistent_destroy(void *state)
 {
     struct persistent *a = state;
     for (int i = 0; i < a->n_requests; i++)
-        MPI_Request_free(&a->requests[i]);
-    pf_counts_release(&a->sent);
-    pf_counts_release(&a->received);
-    free(a->requests);
-    free(a->statuses);
+        MPI_Request_free(&a->calls->requests[i]);
+    pf_calls_destroy(a->calls);
     free(a);
 }
