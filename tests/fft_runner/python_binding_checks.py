@@ -56,6 +56,20 @@ def refused(words, function, *arguments, **more):
         raise AssertionError(f"not refused: {words}")
 
 
+def check_telling(grid):
+    """What the last transform took and how it moved data; axes that are not divided exchange nothing."""
+    with Plan(SHAPE, grid, comm, exchange="p2p", rigor="estimate") as plan:
+        plan.forward(plan.empty("input"), plan.empty("output"))
+        seconds = plan.phase_seconds()
+        assert list(seconds)[:3] == ["fft_z", "pack_row", "exchange_row"] and min(seconds.values()) >= 0
+        parts = sum(spent for name, spent in seconds.items() if name != "total" and not name.startswith("wait"))
+        assert 0 < seconds["total"] and abs(parts - seconds["total"]) < 1e-3
+        assert (seconds["exchange_row"] > 0, seconds["exchange_column"] > 0) == (grid[0] > 1, grid[1] > 1)
+        assert plan.exchange_chosen("row") == plan.exchange_chosen("column") == "p2p"
+    refused("destroyed", plan.exchange_chosen, "row")
+    refused("destroyed", plan.phase_seconds)
+
+
 def check_refusals(grid):
     refused("nosuch", Plan, SHAPE, grid, comm, exchange="nosuch")
     with Plan(SHAPE, grid, comm, rigor="estimate") as plan:
@@ -76,6 +90,7 @@ for grid in GRIDS:
                                                     ("single", "natural", 3, True), ("single", "stride1", 1, False)]:
             check_transform(grid, kind, precision, layout, fields, in_place)
     check_transpose(grid)
+    check_telling(grid)
 check_refusals(GRIDS[0])
 if comm.rank == 0:
     print(f"binding checked on grids {GRIDS}")

@@ -14,6 +14,7 @@ checkout, else the one the loader finds.
 import ctypes
 import os
 from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_int64, c_size_t, c_void_p
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -56,6 +57,9 @@ SIGNATURES = {
     "scale": [c_void_p, POINTER(c_double)],
     "alloc_bytes": [c_void_p, POINTER(c_int64)],
     "execute": [c_void_p, c_int, c_void_p, c_void_p],
+    "phase_seconds": [c_void_p, POINTER(c_double)],
+    "phase_name": [c_int],
+    "exchange_chosen": [c_void_p, c_int],
     "transpose": [c_void_p, c_int, c_int, c_void_p, c_void_p],
 }
 
@@ -69,7 +73,8 @@ def _load():
                              "-B build && cmake --build build") from error
     for name, arguments in SIGNATURES.items():
         getattr(library, f"pencilfft_{name}").argtypes = arguments
-    library.pencilfft_error_message.restype = c_char_p
+    for name in ("error_message", "phase_name", "exchange_chosen"):
+        getattr(library, f"pencilfft_{name}").restype = c_char_p
     _refuse_two_mpis(path)
     return library
 
@@ -88,13 +93,22 @@ def _refuse_two_mpis(path):
 _library = None
 
 
-def _call(name, *arguments):
+def _function(name):
     global _library
     if _library is None:
         _library = _load()
-    status = getattr(_library, f"pencilfft_{name}")(*arguments)
+    return getattr(_library, f"pencilfft_{name}")
+
+
+def _call(name, *arguments):
+    status = _function(name)(*arguments)
     if name != "desc_init" and status != 0:
-        raise PencilfftError(_library.pencilfft_error_message().decode())
+        raise PencilfftError(_function("error_message")().decode())
+
+
+def _names(of):
+    """What a function of names gives for 0, 1, ... until it has no more."""
+    return [name.decode() for name in iter(map(_function(of), count()).__next__, None)]
 
 
 class Plan:
@@ -138,10 +152,13 @@ class Plan:
         if kind is None:  # after an error the other ranks may not come
             self.destroy()
 
-    def _ask(self, name, result, *arguments):
+    def _alive(self):
         if self._handle is None:
             raise PencilfftError("the plan was destroyed")
-        _call(name, self._handle, *arguments, byref(result))
+        return self._handle
+
+    def _ask(self, name, result, *arguments):
+        _call(name, self._alive(), *arguments, byref(result))
         return result
 
     def _box(self, pencil):
@@ -172,6 +189,17 @@ class Plan:
         form = self._format(pencil)
         strides = tuple(step * form.element_bytes for step in self._box(pencil).stride)
         return ((form.field_stride * form.element_bytes,) if form.fields > 1 else ()) + strides
+
+    def phase_seconds(self):
+        """Seconds this rank spent in each phase of the last transform, by the phase's name (pencilfft_phase)."""
+        names = _names("phase_name")
+        seconds = (c_double * len(names))()
+        _call("phase_seconds", self._alive(), seconds)
+        return dict(zip(names, seconds, strict=True))
+
+    def exchange_chosen(self, exchange):
+        """The algorithm that moves the data of the exchange "row" or "column": what was asked for, or what "auto" took."""
+        return _function("exchange_chosen")(self._alive(), _known(EXCHANGES, exchange)).decode()
 
     @property
     def scale(self):
@@ -220,18 +248,18 @@ class Plan:
 
     def forward(self, source, target):
         """Input to output; the two may share their memory (`view`). Collective."""
-        _call("execute", self._handle, FORWARD, self._checked(source, "input", False), self._checked(target, "output", True))
+        _call("execute", self._alive(), FORWARD, self._checked(source, "input", False), self._checked(target, "output", True))
 
     def backward(self, source, target):
         """Output to input, not normalised; see `scale`. Collective."""
-        _call("execute", self._handle, BACKWARD, self._checked(source, "output", False),
+        _call("execute", self._alive(), BACKWARD, self._checked(source, "output", False),
               self._checked(target, "input", True))
 
     def transpose(self, exchange, direction, source, target):
         """One exchange alone: "row" is Z to Y pencils, "column" Y to X, BACKWARD the other way. Source is lost."""
         ends = ("z", "y", "x")[_known(EXCHANGES, exchange):][:2]
         first, last = ends if direction == FORWARD else ends[::-1]
-        _call("transpose", self._handle, EXCHANGES[exchange], direction, self._checked(source, first, True),
+        _call("transpose", self._alive(), EXCHANGES[exchange], direction, self._checked(source, first, True),
               self._checked(target, last, True))
 
 

@@ -1,0 +1,80 @@
+"""Contestants of the FFT benchmark: a file and a line of the table each.
+
+A contestant is made with a `Case` and an mpi4py communicator, and has
+
+``input``, ``output``
+    local arrays with the axes x, y, z, in whatever order they lie in memory
+``input_part``, ``output_part``
+    slices of the global array that they are
+``run()``
+    one transform, unnormalised, of ``input`` to ``output``; collective; may destroy the input
+``phases()``
+    seconds of the calling rank by name of phase in the last run; empty where the library does not tell
+
+Each plans with FFTW_MEASURE and out of place. A library that cannot do a case raises `NotOffered`.
+"""
+
+from dataclasses import dataclass
+from importlib import import_module
+
+TYPES = ("c2c", "r2c", "c2r", "dct", "dst")
+PRECISIONS = ("double", "single")
+CONTESTANTS = {"pencilfft": "ours", "fftw-mpi": "fftw_mpi", "mpi4py-fft": "mpi4py_fft_arrays"}  # name: module here
+
+
+class NotOffered(Exception):
+    """The library has no such transform, grid or precision."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is transformed: extents, process grid and type as in pencilfft.h, precision; dct and dst are of kind II on each axis.
+
+    Forward, but for c2r.
+    """
+
+    shape: tuple
+    grid: tuple
+    type: str = "c2c"
+    precision: str = "double"
+
+    @property
+    def real_bytes(self):
+        return 4 if self.precision == "single" else 8
+
+    @property
+    def input_dtype(self):
+        """NumPy's name of what is transformed."""
+        return self._dtype(self.type in ("c2c", "c2r"))
+
+    @property
+    def output_dtype(self):
+        """NumPy's name of what comes out."""
+        return self._dtype(self.type in ("c2c", "r2c"))
+
+    def _dtype(self, is_complex):
+        return f"c{2 * self.real_bytes}" if is_complex else f"f{self.real_bytes}"
+
+    @property
+    def input_shape(self):
+        """Global extents of the input."""
+        return self._halved() if self.type == "c2r" else self.shape
+
+    @property
+    def output_shape(self):
+        """Global extents of the output."""
+        return self._halved() if self.type == "r2c" else self.shape
+
+    def _halved(self):
+        nx, ny, nz = self.shape
+        return nx, ny, nz // 2 + 1
+
+    @property
+    def ranks(self):
+        return self.grid[0] * self.grid[1]
+
+
+def contestant(name, case, comm):
+    """Plan one; ``pencilfft:EXCHANGE`` gives what stands behind the colon to the library. Collective."""
+    library, _, choice = name.partition(":")
+    return import_module(f"{__name__}.{CONTESTANTS[library]}").make(case, comm, choice)

@@ -1,0 +1,90 @@
+"""What is transformed, and some elements of the right answer by the sums that define them.
+
+Every element is a function of its global index, so it is the same in whatever layout a library wants it. The input of c2r is
+the transform of a few peaks, so that its answer is these peaks.
+"""
+
+import numpy as np
+
+HEIGHTS = np.array([1.0, 2.0, 0.0, 0.0])  # of the peaks at these places, for c2r
+PLACES = len(HEIGHTS)
+KNUTH, MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93)  # odd numbers without a pattern
+IMAGINARY = np.uint64(1 << 40)
+
+
+def places(case):
+    """Where the answer is looked at: tuples x, y, z, drawn with a fixed seed."""
+    dice = np.random.default_rng(1)
+    return [tuple(int(dice.integers(n)) for n in case.output_shape) for _ in range(PLACES)]
+
+
+def input_part(case, part):
+    """The input in a part of the global array.
+
+    Parameters
+    ----------
+    case : Case
+    part : three slices
+
+    Returns
+    -------
+    ndarray
+        Of ``case.input_dtype``, axes x, y, z.
+    """
+    if case.type == "c2r":
+        return _of_peaks(case, part)
+    index = _global_index(case.shape, part)
+    values = _hashed(index)
+    return (values + 1j * _hashed(index + IMAGINARY) if case.type == "c2c" else values).astype(case.input_dtype)
+
+
+def expected(case, comm):
+    """The elements of the answer at `places`: complex (PLACES,); and how large one is by chance. Collective."""
+    if case.type == "c2r":
+        whole = np.prod(case.shape, dtype=float)
+        return whole * HEIGHTS, whole
+    nx = case.shape[0]
+    sums = np.zeros(PLACES, complex)
+    for x in range(comm.rank * nx // comm.size, (comm.rank + 1) * nx // comm.size):
+        plane = input_part(case, (slice(x, x + 1), *(slice(0, n) for n in case.shape[1:])))[0]
+        for i, (kx, ky, kz) in enumerate(places(case)):
+            along_z = plane @ _weights(case, 2, kz)
+            sums[i] += _weights(case, 0, kx)[x] * (along_z @ _weights(case, 1, ky))
+    return comm.allreduce(sums), np.sqrt(np.prod(case.shape, dtype=float))
+
+
+def _of_peaks(case, part):
+    total = np.zeros([axis.stop - axis.start for axis in part], complex)
+    for height, place in zip(HEIGHTS, places(case), strict=True):
+        x, y, z = (_wave(n, at)[axis] for n, at, axis in zip(case.shape, place, part, strict=True))
+        total += height * x[:, None, None] * y[:, None] * z
+    return total.astype(case.input_dtype)
+
+
+def _wave(n, k):
+    """exp(-2 pi i j k / n) for all j."""
+    return np.exp(-2j * np.pi * (np.arange(n) * k % n) / n)
+
+
+def _weights(case, axis, k):
+    """Of the sum that gives element k of a line along an axis."""
+    n = case.shape[axis]
+    if case.type == "dct":
+        return 2 * np.cos(np.pi * ((2 * np.arange(n) + 1) * k % (4 * n)) / (2 * n))
+    if case.type == "dst":
+        return 2 * np.sin(np.pi * ((2 * np.arange(n) + 1) * (k + 1) % (4 * n)) / (2 * n))
+    return _wave(n, k)
+
+
+def _global_index(shape, part):
+    x, y, z = (np.arange(axis.start, axis.stop, dtype=np.uint64) for axis in part)
+    _, ny, nz = (np.uint64(n) for n in shape)
+    return (x[:, None, None] * ny + y[:, None]) * nz + z
+
+
+def _hashed(numbers):
+    """Between -1/2 and 1/2, as if by chance."""
+    mixed = numbers * KNUTH
+    mixed ^= mixed >> np.uint64(32)
+    mixed *= MIX
+    return (mixed >> np.uint64(40)).astype(np.float64) / (1 << 24) - 0.5

@@ -1,0 +1,115 @@
+"""The benchmark: its answers are checked against numpy and scipy, its contestants against the answers, its complaints are read."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.fft
+
+from pencilmap.scripts.benchmarks import PRECISIONS, TYPES, Case, contestant
+from pencilmap.scripts.benchmarks.answers import expected, input_part, places
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPT = ROOT / "scripts" / "benchmark_fft.py"
+TIMEOUT_S = 300
+
+
+class Alone:
+    """A communicator of one, without MPI."""
+
+    rank, size = 0, 1
+
+    def allreduce(self, value):
+        return value
+
+    def allgather(self, value):
+        return [value]
+
+    def Barrier(self):
+        pass
+
+
+def whole(shape):
+    return tuple(slice(0, n) for n in shape)
+
+
+def by_others(case, values):
+    if case.type == "c2c":
+        return np.fft.fftn(values)
+    if case.type == "r2c":
+        return np.fft.rfftn(values)
+    if case.type == "c2r":
+        return np.fft.irfftn(values, case.shape, axes=(0, 1, 2)) * np.prod(case.shape)
+    return (scipy.fft.dctn if case.type == "dct" else scipy.fft.dstn)(values, type=2)
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_right_answers_are_those_of_numpy_and_scipy(kind):
+    case = Case((6, 5, 8), (1, 1), kind)
+    found = by_others(case, input_part(case, whole(case.input_shape)))
+    right, _ = expected(case, Alone())
+    assert found.shape == case.output_shape
+    np.testing.assert_allclose([found[place] for place in places(case)], right, atol=1e-11)
+
+
+def test_a_part_of_the_input_is_that_part_of_the_whole():
+    for kind in ("r2c", "c2r", "c2c"):
+        case = Case((6, 5, 8), (1, 1), kind)
+        part = np.s_[2:5, 1:4, 0:3]
+        np.testing.assert_array_equal(input_part(case, whole(case.input_shape))[part], input_part(case, part))
+
+
+def benchmark(*arguments):
+    if not shutil.which("mpirun.openmpi") and not shutil.which("mpirun"):
+        pytest.skip("NOT TESTED: the benchmark, for mpirun is missing")
+    return subprocess.run([sys.executable, SCRIPT, *arguments], capture_output=True, text=True, timeout=TIMEOUT_S,
+                          env=os.environ | {"OMPI_MCA_mpi_yield_when_idle": "1"})  # other tests run beside this one
+
+
+def test_all_types_and_precisions_are_compared_and_drawn(tmp_path):
+    done = benchmark("--size", "12", "--grid", "1x2", "--rounds", "1", "--repetitions", "1", "--plot", tmp_path / "plot.svg",
+                     "--json", tmp_path / "times.json")
+    assert done.returncode == 0, done.stderr
+    for kind in TYPES:
+        for precision in PRECISIONS:
+            assert f"{kind}    {precision} " in done.stdout
+    assert "STREAM copy by all ranks" in done.stdout and "fft_z fft_y pack_column" in done.stdout
+    assert (tmp_path / "plot.svg").stat().st_size > 1000 and (tmp_path / "times.json").stat().st_size > 1000
+
+
+def test_pencils_have_three_passes():
+    done = benchmark("--size", "12", "--grid", "2x2", "--rounds", "1", "--repetitions", "1", "--type", "c2c")
+    assert done.returncode == 0 and "unpack_row fft_y pack_column" in done.stdout, done.stderr
+
+
+def test_a_wrong_answer_ends_the_benchmark(monkeypatch):
+    """In one process: the worker with a contestant that forgets to transform."""
+    from pencilmap.scripts.benchmarks import worker
+
+    class Idle:
+        input, output = np.zeros((4, 4, 4)), np.zeros((4, 4, 3), complex)
+        input_part, output_part = whole((4, 4, 4)), whole((4, 4, 3))
+
+        def run(self):
+            pass
+
+        def phases(self):
+            return {}
+
+    monkeypatch.setattr(worker, "contestant", lambda *_: Idle())
+    monkeypatch.setattr(worker, "STREAM_BYTES", 1 << 10)
+    request = {"case": {"shape": [4, 4, 4], "grid": [1, 1], "type": "r2c"}, "contestants": ["idle"], "repetitions": 1}
+    with pytest.raises(ValueError, match="idle is off by"):
+        worker.run(request, Alone())
+
+
+def test_unknown_contestants_are_refused():
+    done = benchmark("--contestant", "heffte")
+    assert done.returncode == 1
+    assert done.stderr == "benchmark_fft: unknown contestant 'heffte'; known: pencilfft, fftw-mpi, mpi4py-fft\n"
+    with pytest.raises(KeyError):
+        contestant("heffte", Case((4, 4, 4), (1, 1)), None)
