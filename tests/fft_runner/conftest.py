@@ -6,14 +6,15 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import jsonschema
 import pytest
 
-collect_ignore = ["python_binding_checks.py"]  # a program for mpirun
+collect_ignore = ["python_binding_checks.py", "peer_failures_checks.py"]  # programs for mpirun
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "fft_runner"
 BUILD_S, RUN_S = 600, 150
@@ -154,6 +155,21 @@ def run(mpirun, records, tmp_path):
         return record
 
     return one
+
+
+@pytest.fixture
+def run_python(mpirun, programs):
+    """Run a Python program that uses the binding, under the mpirun of the library's MPI; returns what it printed."""
+    pytest.importorskip("mpi4py", reason="NOT TESTED: the Python binding, for mpi4py is missing (pip install mpi4py)")
+    places = [f"PYTHONPATH={SOURCE / 'python'}", f"PENCILFFT_LIBRARY={programs.parent / 'lib' / 'libpencilfft.so'}"]
+    env = replace(mpirun, programs=Path("/usr/bin"))
+
+    def run(ranks, script, *arguments):
+        done = env(ranks, *places, "OMP_NUM_THREADS=1", sys.executable, "-m", "mpi4py", script, *arguments, program="env")
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    return run
 
 
 @pytest.fixture

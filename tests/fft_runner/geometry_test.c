@@ -77,21 +77,24 @@ static void natural_order_keeps_z_nearest(void)
         CHECK_INT(box.stride[axis], stride[axis]);
 }
 
-static void boxes_of_all_ranks_hold_every_element_once(void)
+static void boxes_of_all_ranks_hold_every_element_once(const struct pf_geometry *g)
 {
     for (int pencil = PENCILFFT_Z_PENCIL; pencil <= PENCILFFT_X_PENCIL; pencil++) {
         int64_t elements = 0;
-        for (int rank = 0; rank < 6; rank++) {
-            pencilfft_box box = pf_pencil_box(&uneven, pencil, rank);
+        for (int rank = 0; rank < g->R * g->C; rank++) {
+            pencilfft_box box = pf_pencil_box(g, pencil, rank);
             elements += pf_box_elements(&box);
             for (int other = 0; other < rank; other++) {
-                pencilfft_box second = pf_pencil_box(&uneven, pencil, other), common = pf_box_common(&box, &second);
+                pencilfft_box second = pf_pencil_box(g, pencil, other), common = pf_box_common(&box, &second);
                 CHECK_INT(pf_box_elements(&common), 0);
             }
         }
-        CHECK_INT(elements, 5 * 4 * 7);
+        CHECK_INT(elements, g->n[0] * g->n[1] * g->n[2]);
     }
 }
+
+/* 2512^3 real numbers on 512 ranks, of which mpiFFT4py held 2496 x 2512 x 2512 (its issue 11). */
+static const struct pf_geometry lost_in_mpifft4py = {{2512, 2512, 2512 / 2 + 1}, 16, 32, NULL};
 
 /* Rank 0's Z pencil and rank 1's Y pencil: x 0..1, y 0..1, z 4..6, which begins at local element 4. */
 static void what_passes_between_two_ranks_is_the_common_part(void)
@@ -116,6 +119,7 @@ static const struct refusal refusals[] = {
     {{{1 << 20, 1 << 20, 1 << 20}, 2, 4, NULL}, 8, PENCILFFT_BAD_SIZE, "more than 2^53"},
     {{{8, 8, 8}, 2, 3, NULL}, 8, PENCILFFT_BAD_GRID, "choose RxC with R*C = 8"},
     {{{8, 8, 8}, 0, 3, NULL}, 8, PENCILFFT_BAD_GRID, "at least 1"},
+    {{{8, 8, 8}, -2, -4, NULL}, 8, PENCILFFT_BAD_GRID, "at least 1"}, /* cuDecomp took it (its pull request 141) */
     {{{3, 8, 8}, 2, 4, NULL}, 8, PENCILFFT_BAD_GRID, "nx is 3; choose a grid with C <= 3"},
     {{{8, 3, 8}, 2, 4, NULL}, 8, PENCILFFT_BAD_GRID, "ny is 3; choose a grid with C <= 3"},
     {{{8, 3, 8}, 4, 2, NULL}, 8, PENCILFFT_BAD_GRID, "ny is 3; choose a grid with R <= 3"},
@@ -137,7 +141,8 @@ int main(void)
     a_product_beyond_the_limit_is_minus_one();
     boxes_are_as_on_paper();
     natural_order_keeps_z_nearest();
-    boxes_of_all_ranks_hold_every_element_once();
+    boxes_of_all_ranks_hold_every_element_once(&uneven);
+    boxes_of_all_ranks_hold_every_element_once(&lost_in_mpifft4py);
     what_passes_between_two_ranks_is_the_common_part();
     grids_that_do_not_fit_are_refused();
     return check_result();
