@@ -54,10 +54,10 @@ def launched(case, contestants, repetitions):
         request.write_text(json.dumps({"case": asdict(case), "contestants": contestants, "repetitions": repetitions}))
         command = [*_mpirun(case.ranks), sys.executable, "-m", "pencilmap.scripts.benchmarks.worker", request, result]
         library = ensure_built().directory / "lib" / "libpencilfft.so"
-        environment = {"PENCILFFT_LIBRARY": str(library), "OMP_NUM_THREADS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1",
-                       "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        environment = os.environ | {"PENCILFFT_LIBRARY": str(library), "OMP_NUM_THREADS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1",
+                                    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         try:
-            done = subprocess.run([str(word) for word in command], env=os.environ | environment, capture_output=True, text=True,
+            done = subprocess.run([str(word) for word in command], env=environment, capture_output=True, text=True,
                                   errors="replace", timeout=TIMEOUT_S)
         except subprocess.TimeoutExpired as error:
             raise BenchmarkError(f"{name_of(case)} did not end in {TIMEOUT_S} s") from error
@@ -163,7 +163,7 @@ def machine(results):
 
 def refusals(results):
     """Who did not take part in what, and why."""
-    found = {(name, why): name_of(case) for case, rounds in results.items() for r in rounds for name, why in r["refused"].items()}
+    found = {item: name_of(case) for case, rounds in results.items() for r in rounds for item in r["refused"].items()}
     return [f"{name} has no {case}: {why}" for (name, why), case in found.items()]
 
 

@@ -28,9 +28,9 @@ class NotOffered(Exception):
 
 @dataclass(frozen=True)
 class Case:
-    """What is transformed: extents, process grid and type as in pencilfft.h, precision; dct and dst are of kind II on each axis.
+    """What is transformed: extents, process grid and type as in pencilfft.h, precision.
 
-    Forward, but for c2r.
+    dct and dst are of kind II on each axis; all but c2r go forward.
     """
 
     shape: tuple

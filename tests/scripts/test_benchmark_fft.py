@@ -1,4 +1,4 @@
-"""The benchmark: its answers are checked against numpy and scipy, its contestants against the answers, its complaints are read."""
+"""The benchmark: its answers against those of numpy and scipy, its contestants against its answers, and what it refuses."""
 
 import os
 import shutil
