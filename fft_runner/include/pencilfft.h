@@ -167,8 +167,9 @@ int pencilfft_traffic(pencilfft_plan plan, pencilfft_exchange exchange, pencilff
                       int64_t *messages);
 /* The algorithm that moves data in this exchange: what was asked for, or what "auto" took. NULL for a null plan. */
 const char *pencilfft_exchange_chosen(pencilfft_plan plan, pencilfft_exchange exchange);
-/* Seconds the i-th exchange (pencilfft_exchange_name) took when "auto" tried it: 0 when it did not, infinity when that
- * exchange refused. */
+/* Seconds a transform took with the i-th exchange (pencilfft_exchange_name) in this place when "auto" tried it, forward
+ * and backward together where the plan has both: 0 when it did not, infinity when that exchange refused. The column's
+ * candidates are tried beside what the row took, and the row's beside the first exchange that goes. */
 int pencilfft_auto_seconds(pencilfft_plan plan, pencilfft_exchange exchange, int i, double *seconds);
 /* By which calls of MPI, where that depends on the MPI; NULL when there is nothing to say. */
 const char *pencilfft_exchange_means(pencilfft_plan plan, pencilfft_exchange exchange);

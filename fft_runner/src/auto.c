@@ -1,11 +1,16 @@
 /* Exchange "auto": try the others when the plan is made, and take the fastest.
- * Idea:  row and column are tried apart, for one may stay inside nodes and the other not. Each candidate is planned, run
- *        once to warm up and then some times more; its time is the best over the repetitions of the slowest rank, so
- *        that all ranks see the same number and choose alike. Packing belongs to it, FFTs do not, so that what
- *        exchange pipelined hides behind them does not count for it. No candidate is started when the budget is used up.
- *        What was chosen once is kept as wisdom.
+ * Idea:  what counts is how fast the transform is, not how fast the exchange is alone: one candidate lets messages travel
+ *        beside the FFTs, one has no packing to fuse with them, one gives them its memory to write into. So with each
+ *        candidate the plan is made whole, as it would be used, and whole transforms are timed, both directions where
+ *        both are planned. Row and column are tried apart, for one may stay inside nodes and the other not: the row's
+ *        candidates beside the first exchange of the table, then the column's beside what the row took.
+ *        A time is the best over the repetitions of the slowest rank, one number for all ranks, so that they choose
+ *        alike. A candidate that takes twice as long as another is not repeated. No candidate is started when the budget
+ *        is used up; the clock runs from the first plan on, for what FFTW learns in it the transform needs anyway, and
+ *        the later plans then cost little. What was chosen once is kept as wisdom.
  * Source: the planner of FFTW; dtFFT and cuDecomp try their backends likewise.
- * Cost:  the budget, and the last candidate's first runs beyond it; six buffers while it lasts.
+ * Cost:  the budget, and the last candidate's first runs beyond it. Memory of a plan with that candidate and, as for
+ *        every plan that is made, two arrays more; the caller's arrays are not touched.
  * Needs: nothing; a candidate that refuses these extents or this MPI is left out. */
 #include "auto.h"
 
@@ -17,155 +22,155 @@
 #include "failure.h"
 #include "wisdom.h"
 
-enum { MOST_REPS = 5, KEY_SIZE = 256, N_BUFFERS = 6 };
-
-static const pencilfft_direction way_direction[PF_WAYS] = {PENCILFFT_FORWARD, PENCILFFT_BACKWARD};
+enum { MOST_REPS = 5, KEY_SIZE = 256 };
+static const double hopeless = 2; /* times as long as the best one */
 
 static const struct pf_exchange *row_at(int i)
 {
     return (const struct pf_exchange *)pf_exchanges.rows + i;
 }
 
-static int largest(double *values, int n, MPI_Comm comm)
-{
-    int status = PENCILFFT_OK;
-    PF_MPI(MPI_Allreduce(MPI_IN_PLACE, values, n, MPI_DOUBLE, MPI_MAX, comm));
-done:
-    return status;
-}
+struct trial {
+    pencilfft_plan plan;
+    bool open[PF_EXCHANGES]; /* still to be chosen */
+    char key[PF_EXCHANGES][KEY_SIZE];
+    double started, spent, limit; /* seconds; started is 0 before the first plan */
+    void *in, *out;
+};
 
 /* ---- one candidate ------------------------------------------------------------------------------------------ */
 
-struct trial {
-    pencilfft_plan plan;
-    int e;
-    double started, budget;
-    char *buffer[N_BUFFERS];
-};
-
-static int plan_ways(struct trial *t, const struct pf_exchange *exchange)
+static int give_arrays(struct trial *t)
 {
-    int status = PENCILFFT_OK;
-    for (int way = 0; way < PF_WAYS && !status; way++)
-        if (t->plan->directions & way_direction[way])
-            status = pf_move_plan(t->plan, way, t->e, exchange);
+    int status = pencilfft_alloc(t->plan, &t->in);
+    if (!status)
+        status = pencilfft_alloc(t->plan, &t->out);
+    if (!status)
+        memset(t->in, 0, (size_t)t->plan->alloc_elements * t->plan->element_bytes);
     return pf_agree(status, t->plan->all);
 }
 
-static int64_t elements_needed(const struct trial *t)
-{
-    int64_t most = t->plan->alloc_elements;
-    for (int way = 0; way < PF_WAYS; way++) {
-        const struct pf_move *m = &t->plan->moves[way][t->e];
-        most = m->sent.list.total > most ? m->sent.list.total : most;
-        most = m->received.list.total > most ? m->received.list.total : most;
-    }
-    return most;
-}
-
-static int allocate(struct trial *t)
+static int run_once(const struct trial *t, double *seconds)
 {
     int status = PENCILFFT_OK;
-    size_t bytes = (size_t)elements_needed(t) * t->plan->element_bytes;
-    bytes = (bytes / 64 + 1) * 64;
-    for (int i = 0; i < N_BUFFERS; i++) {
-        if (!(t->buffer[i] = aligned_alloc(64, bytes)))
-            status = pf_fail(PENCILFFT_NO_MEMORY, "no memory for %d buffers of %zu bytes to try exchanges", N_BUFFERS,
-                             bytes);
-        else
-            memset(t->buffer[i], 0, bytes);
-    }
-    for (int i = 0; i < PF_WORKS; i++)
-        t->plan->work[i] = t->buffer[N_BUFFERS - PF_WORKS + i];
-    return pf_agree(status, t->plan->all);
-}
-
-static int connect_ways(struct trial *t)
-{
-    int status = PENCILFFT_OK;
-    for (int way = 0; way < PF_WAYS && !status; way++)
-        status = pf_agree(pf_move_connect(t->plan, way, t->e), t->plan->all);
-    return status;
-}
-
-static void release(struct trial *t)
-{
-    for (int way = 0; way < PF_WAYS; way++)
-        pf_move_release(&t->plan->moves[way][t->e]);
-    for (int i = 0; i < N_BUFFERS; i++)
-        free(t->buffer[i]);
-    memset(t->buffer, 0, sizeof t->buffer);
-    memset(t->plan->work, 0, sizeof t->plan->work);
-}
-
-static int run_once(struct trial *t, double *seconds)
-{
-    int status = PENCILFFT_OK;
+    *seconds = 0;
     PF_MPI(MPI_Barrier(t->plan->all));
-    double start = MPI_Wtime();
-    for (int way = 0; way < PF_WAYS && !status; way++)
-        if (t->plan->directions & way_direction[way])
-            status = pf_exchange_run(t->plan, way, t->e, t->buffer[0], t->buffer[1]);
-    *seconds = MPI_Wtime() - start;
+    if (t->plan->directions & PENCILFFT_FORWARD) {
+        status = pencilfft_forward(t->plan, t->in, t->out);
+        *seconds += t->plan->clock.seconds[PENCILFFT_TOTAL];
+    }
+    if (!status && t->plan->directions & PENCILFFT_BACKWARD) {
+        status = pencilfft_backward(t->plan, t->out, t->in);
+        *seconds += t->plan->clock.seconds[PENCILFFT_TOTAL];
+    }
 done:
     return status;
 }
 
-static int used_up(const struct trial *t, int *over)
+/* As the slowest rank saw it, on all ranks; so is what was spent until now. */
+static int time_once(struct trial *t, double *seconds)
 {
-    double spent = MPI_Wtime() - t->started;
-    int status = largest(&spent, 1, t->plan->all);
-    *over = spent > t->budget;
+    double both[2];
+    int status = run_once(t, &both[0]);
+    if (status)
+        return status;
+    both[1] = MPI_Wtime() - t->started;
+    PF_MPI(MPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_DOUBLE, MPI_MAX, t->plan->all));
+    *seconds = both[0];
+    t->spent = both[1];
+done:
     return status;
 }
 
-static int time_runs(struct trial *t, double *best)
+static int time_runs(struct trial *t, double fastest, double *best)
 {
     double seconds;
-    int over = 0, status = run_once(t, &seconds);
-    *best = INFINITY;
-    for (int rep = 0; rep < MOST_REPS && !status && !over; rep++) {
-        if ((status = run_once(t, &seconds)) || (status = largest(&seconds, 1, t->plan->all)))
+    int status = run_once(t, &seconds); /* warms up */
+    for (int rep = 0; rep < MOST_REPS && !status; rep++) {
+        if ((status = time_once(t, &seconds)))
             break;
         *best = seconds < *best ? seconds : *best;
-        status = used_up(t, &over);
+        if (t->spent > t->limit || *best > hopeless * fastest)
+            break;
     }
     return status;
 }
 
-/* A candidate that cannot do it takes for ever; only a failure of MPI is a failure. */
-static int try_one(struct trial *t, const struct pf_exchange *exchange, double *seconds)
+/* With plan->chosen[] as it is. Infinity for what cannot be done, and why. Only a failure of MPI is a failure. */
+static int try_one(struct trial *t, double fastest, double *best, int *why)
 {
-    *seconds = INFINITY;
-    int status = plan_ways(t, exchange);
+    int status = pf_plan_build(t->plan);
+    *best = INFINITY;
+    if (t->started == 0)
+        t->started = MPI_Wtime();
     if (!status)
-        status = allocate(t);
+        status = give_arrays(t);
     if (!status)
-        status = connect_ways(t);
-    if (!status)
-        status = time_runs(t, seconds);
-    if (status != PENCILFFT_MPI_ERROR)
-        release(t);
-    return status == PENCILFFT_MPI_ERROR ? status : PENCILFFT_OK;
+        status = time_runs(t, fastest, best);
+    if (status == PENCILFFT_MPI_ERROR)
+        return status;
+    pf_plan_clear(t->plan);
+    *why = status;
+    return PENCILFFT_OK;
 }
 
 /* ---- the choice --------------------------------------------------------------------------------------------- */
 
-static int try_all(struct trial *t)
+/* The first of the table that goes with both, where both are open: what the row's candidates are tried beside. */
+static int find_base(struct trial *t, int *base)
 {
-    int over = 0, best = -1, status = PENCILFFT_OK;
-    double *seconds = t->plan->auto_seconds[t->e];
-    for (int i = 0; i < pf_exchanges.count && !status && !(over && best >= 0); i++) {
+    int status, why = PENCILFFT_NOT_POSSIBLE;
+    double seconds = INFINITY;
+    for (int i = 0; i < pf_exchanges.count && seconds == INFINITY; i++) {
         if (!row_at(i)->plan)
             continue;
-        if ((status = try_one(t, row_at(i), &seconds[i])) || (status = used_up(t, &over)))
+        for (int e = 0; e < PF_EXCHANGES; e++)
+            if (t->open[e])
+                t->plan->chosen[e] = row_at(i);
+        if ((status = try_one(t, INFINITY, &seconds, &why)))
             return status;
-        if (seconds[i] < INFINITY && (best < 0 || seconds[i] < seconds[best]))
+        *base = i;
+    }
+    for (int e = 0; e < PF_EXCHANGES && !why; e++)
+        if (t->open[e])
+            t->plan->auto_seconds[e][*base] = seconds;
+    return why; /* with the message of the last one */
+}
+
+/* From the base on, whose time is known. */
+static int try_others(struct trial *t, int e, int base)
+{
+    int status, why, best = base;
+    double *seconds = t->plan->auto_seconds[e];
+    for (int i = 0; i < pf_exchanges.count && t->spent <= t->limit; i++) {
+        if (!row_at(i)->plan || i == base)
+            continue;
+        t->plan->chosen[e] = row_at(i);
+        if ((status = try_one(t, seconds[best], &seconds[i], &why)))
+            return status;
+        if (seconds[i] < seconds[best])
             best = i;
     }
-    if (status || best < 0)
-        return status ? status : PENCILFFT_NOT_POSSIBLE; /* with the message of the last candidate */
-    t->plan->chosen[t->e] = row_at(best);
+    t->plan->chosen[e] = row_at(best);
+    return PENCILFFT_OK;
+}
+
+/* What the row took is what the column's candidates run beside, and so their base's time. */
+static int try_all(struct trial *t, double budget)
+{
+    double **seconds = t->plan->auto_seconds;
+    bool both = t->open[PENCILFFT_ROW] && t->open[PENCILFFT_COLUMN];
+    t->limit = both ? budget / 2 : budget;
+    int base = 0, status = find_base(t, &base);
+    if (!status && t->open[PENCILFFT_ROW])
+        status = try_others(t, PENCILFFT_ROW, base);
+    for (int i = 0; i < pf_exchanges.count && both && !status; i++)
+        if (t->plan->chosen[PENCILFFT_ROW] == row_at(i))
+            seconds[PENCILFFT_COLUMN][base] = seconds[PENCILFFT_ROW][i];
+    if (!status && t->open[PENCILFFT_COLUMN]) {
+        t->limit = budget;
+        status = try_others(t, PENCILFFT_COLUMN, base);
+    }
     return status;
 }
 
@@ -183,17 +188,20 @@ done:
     return status;
 }
 
-/* Boxes of the first rank tell sizes, kind of transform and layout as far as exchanges see them. */
+/* Boxes of the first rank tell sizes and layout. */
 static void make_key(const struct pencilfft_plan_s *plan, int e, int nodes, char key[KEY_SIZE])
 {
     const struct pf_geometry *g = &plan->geometry;
     const pencilfft_box *before = &plan->boxes[e][0][0], *after = &plan->boxes[e][1][0];
+    const struct pf_line *line = plan->transform.line;
     snprintf(key, KEY_SIZE,
-             "%lldx%lldx%lld/%dx%d/%s/%d-nodes/%zu-bytes/%d-fields/%d-ways/%lld,%lld,%lld-%lld,%lld,%lld",
+             "%lldx%lldx%lld/%dx%d/%s/%d-nodes/%d.%d,%d.%d,%d.%d-lines/%zu-bytes/%d-fields/%d-ways/"
+             "%lld,%lld,%lld-%lld,%lld,%lld",
              (long long)g->n[0], (long long)g->n[1], (long long)g->n[2], g->R, g->C, e ? "column" : "row", nodes,
-             plan->element_bytes, plan->fields, plan->directions, (long long)before->stride[0],
-             (long long)before->stride[1], (long long)before->stride[2], (long long)after->stride[0],
-             (long long)after->stride[1], (long long)after->stride[2]);
+             line[0].kind, line[0].r2r[0], line[1].kind, line[1].r2r[0], line[2].kind, line[2].r2r[0], plan->element_bytes,
+             plan->fields, plan->directions, (long long)before->stride[0], (long long)before->stride[1],
+             (long long)before->stride[2], (long long)after->stride[0], (long long)after->stride[1],
+             (long long)after->stride[2]);
 }
 
 /* Number of the exchange that rank 0 knows from before, on all ranks; -1: none. */
@@ -210,60 +218,44 @@ done:
     return status;
 }
 
-static int choose(struct trial *t, int nodes)
+/* One rank alone has nothing to choose: the first of the table. */
+static int take_known(struct trial *t, int e, int nodes)
 {
-    char key[KEY_SIZE];
-    int known, status;
-    make_key(t->plan, t->e, nodes, key);
-    if ((status = recall(t->plan, key, &known)))
-        return status;
-    if (known >= 0) {
-        t->plan->chosen[t->e] = row_at(known);
-        return status;
-    }
-    t->started = MPI_Wtime();
-    if (!(status = try_all(t)) && !pf_wisdom_keep(key, t->plan->chosen[t->e]->name))
-        status = pf_fail(PENCILFFT_NO_MEMORY, "no memory to keep what was chosen");
+    int known = 0, status = PENCILFFT_OK;
+    make_key(t->plan, e, nodes, t->key[e]);
+    if (t->plan->p[e] > 1)
+        status = recall(t->plan, t->key[e], &known);
+    t->open[e] = known < 0;
+    if (known >= 0)
+        t->plan->chosen[e] = row_at(known);
     return status;
 }
 
-/* One rank alone has nothing to choose; members of groups differ in nothing here, as all grids are RxC. */
-static void take_first(struct trial *t)
-{
-    for (int i = 0; i < pf_exchanges.count; i++)
-        if (row_at(i)->plan) {
-            t->plan->chosen[t->e] = row_at(i);
-            return;
-        }
-}
-
-/* Ranks that were given different budgets must not stop at different candidates. */
-static int same_budget(MPI_Comm comm, double *budget)
+static int make_lists(pencilfft_plan plan)
 {
     int status = PENCILFFT_OK;
-    PF_MPI(MPI_Bcast(budget, 1, MPI_DOUBLE, 0, comm));
-done:
-    return status;
+    for (int e = 0; e < PF_EXCHANGES; e++)
+        if (!(plan->auto_seconds[e] = calloc((size_t)pf_exchanges.count, sizeof *plan->auto_seconds[e])))
+            status = pf_fail(PENCILFFT_NO_MEMORY, "no memory for the times of exchanges");
+    return pf_agree(status, plan->all);
 }
 
-int pf_auto_choose(pencilfft_plan plan, const pencilfft_desc *desc)
+int pf_auto_choose(pencilfft_plan plan, double budget_s)
 {
-    double budget = desc->auto_budget_s;
-    int nodes, status = count_nodes(plan->all, &nodes);
+    struct trial t = {.plan = plan};
+    int nodes, status = make_lists(plan);
     if (!status)
-        status = same_budget(plan->all, &budget);
-    for (int e = 0; e < PF_EXCHANGES && !status; e++) {
-        struct trial t = {.plan = plan, .e = e, .budget = budget / PF_EXCHANGES};
-        plan->auto_seconds[e] = calloc((size_t)pf_exchanges.count, sizeof *plan->auto_seconds[e]);
-        if (!plan->auto_seconds[e])
-            status = pf_fail(PENCILFFT_NO_MEMORY, "no memory for the times of exchanges");
-        if ((status = pf_agree(status, plan->all)))
-            break;
-        if (plan->p[e] == 1)
-            take_first(&t);
-        else
-            status = choose(&t, nodes);
-    }
+        status = count_nodes(plan->all, &nodes);
+    for (int e = 0; e < PF_EXCHANGES && !status; e++)
+        status = take_known(&t, e, nodes);
+    if (status || !(t.open[PENCILFFT_ROW] || t.open[PENCILFFT_COLUMN]))
+        return status;
+    PF_MPI(MPI_Bcast(&budget_s, 1, MPI_DOUBLE, 0, plan->all)); /* ranks given others must not stop elsewhere */
+    status = try_all(&t, budget_s);
+    for (int e = 0; e < PF_EXCHANGES && !status; e++)
+        if (t.open[e] && !pf_wisdom_keep(t.key[e], plan->chosen[e]->name))
+            status = pf_fail(PENCILFFT_NO_MEMORY, "no memory to keep what was chosen");
+done:
     return status;
 }
 

@@ -47,11 +47,6 @@ static int set_names(pencilfft_plan plan, const pencilfft_desc *desc)
     return PENCILFFT_OK;
 }
 
-static void grow(int64_t *largest, int64_t elements)
-{
-    *largest = elements > *largest ? elements : *largest;
-}
-
 /* What a forward transform takes: Z pencils, of real numbers where it makes complex ones of them. */
 static pencilfft_box input_box(const struct pencilfft_plan_s *plan, int rank)
 {
@@ -62,14 +57,10 @@ static pencilfft_box input_box(const struct pencilfft_plan_s *plan, int rank)
 
 static void set_boxes(pencilfft_plan plan)
 {
-    int64_t per_element = (int64_t)(plan->element_bytes / plan->input_bytes);
     plan->input = input_box(plan, plan->rank);
-    for (int pencil = 0; pencil < PF_PENCILS; pencil++) {
+    for (int pencil = 0; pencil < PF_PENCILS; pencil++)
         plan->mine[pencil] = pf_pencil_box(&plan->geometry, pencil, plan->rank);
-        grow(&plan->alloc_elements, pf_box_elements(&plan->mine[pencil]) * plan->fields);
-    }
     plan->output = plan->mine[PENCILFFT_X_PENCIL];
-    grow(&plan->alloc_elements, (pf_box_elements(&plan->input) * plan->fields + per_element - 1) / per_element);
 }
 
 static int set_geometry(pencilfft_plan plan, const pencilfft_desc *desc)
@@ -95,8 +86,6 @@ static int set_geometry(pencilfft_plan plan, const pencilfft_desc *desc)
     plan->element_bytes = plan->precision->fftw->real_bytes * (plan->transform.real_output ? 1 : 2);
     plan->fields = desc->fields;
     set_boxes(plan);
-    for (int way = 0; way < PF_WAYS; way++)
-        pf_route_links(plan, way);
     return PENCILFFT_OK;
 }
 
@@ -173,11 +162,39 @@ static int make_boxes(pencilfft_plan plan, const pencilfft_desc *desc)
     return PENCILFFT_OK;
 }
 
+static int choose_exchanges(pencilfft_plan plan, const pencilfft_desc *desc)
+{
+    for (int e = 0; e < PF_EXCHANGES; e++)
+        plan->chosen[e] = plan->exchange;
+    return plan->exchange->plan ? PENCILFFT_OK : pf_auto_choose(plan, desc->auto_budget_s);
+}
+
+static int (*const steps[])(pencilfft_plan plan, const pencilfft_desc *desc) = {
+    set_names, same_everywhere, set_geometry, split_groups, make_boxes, choose_exchanges,
+};
+
+/* ---- the steps that follow from the exchanges that were chosen ------------------------------------------------ */
+
+static void grow(int64_t *largest, int64_t elements)
+{
+    *largest = elements > *largest ? elements : *largest;
+}
+
+static int64_t largest_pencil(const struct pencilfft_plan_s *plan)
+{
+    int64_t per_element = (int64_t)(plan->element_bytes / plan->input_bytes);
+    int64_t largest = (pf_box_elements(&plan->input) * plan->fields + per_element - 1) / per_element;
+    for (int pencil = 0; pencil < PF_PENCILS; pencil++)
+        grow(&largest, pf_box_elements(&plan->mine[pencil]) * plan->fields);
+    return largest;
+}
+
 /* Neither side of an exchange transforms or splits this axis differently. */
 static const int slice_axis[PF_EXCHANGES] = {[PENCILFFT_ROW] = 0, [PENCILFFT_COLUMN] = 2};
 
-int pf_move_plan(pencilfft_plan plan, int way, int e, const struct pf_exchange *exchange)
+static int plan_move(pencilfft_plan plan, int way, int e)
 {
+    const struct pf_exchange *exchange = plan->chosen[e];
     struct pf_move *move = &plan->moves[way][e];
     int slices = exchange->slices > 1 ? exchange->slices : 1, status = PENCILFFT_OK;
     move->exchange = exchange;
@@ -198,24 +215,20 @@ int pf_move_plan(pencilfft_plan plan, int way, int e, const struct pf_exchange *
     return status ? status : exchange->plan(&move->transpose, &move->sent.list, &move->received.list, &move->state);
 }
 
-static int choose_exchanges(pencilfft_plan plan, const pencilfft_desc *desc)
-{
-    for (int e = 0; e < PF_EXCHANGES; e++)
-        plan->chosen[e] = plan->exchange;
-    return plan->exchange->plan ? PENCILFFT_OK : pf_auto_choose(plan, desc);
-}
-
-static int make_exchanges(pencilfft_plan plan, const pencilfft_desc *desc)
+static int make_exchanges(pencilfft_plan plan)
 {
     int status = PENCILFFT_OK;
-    for (int way = 0; way < PF_WAYS; way++)
+    plan->alloc_elements = largest_pencil(plan);
+    for (int way = 0; way < PF_WAYS; way++) {
+        if (!(plan->directions & directions[way]))
+            continue;
+        pf_route_links(plan, way);
         for (int e = 0; e < PF_EXCHANGES && !status; e++) {
-            if (!(desc->directions & directions[way]))
-                continue;
-            status = pf_move_plan(plan, way, e, plan->chosen[e]);
+            status = plan_move(plan, way, e);
             grow(&plan->alloc_elements, plan->moves[way][e].sent.list.total);
             grow(&plan->alloc_elements, plan->moves[way][e].received.list.total);
         }
+    }
     return status;
 }
 
@@ -231,7 +244,7 @@ void pf_move_buffers(const struct pencilfft_plan_s *plan, int way, int e, void *
         }
 }
 
-int pf_move_connect(pencilfft_plan plan, int way, int e)
+static int connect_move(pencilfft_plan plan, int way, int e)
 {
     struct pf_move *move = &plan->moves[way][e];
     if (!move->state || !move->exchange->connect)
@@ -242,13 +255,12 @@ int pf_move_connect(pencilfft_plan plan, int way, int e)
     return move->exchange->connect(move->state, boxes ? NULL : from, boxes ? NULL : to);
 }
 
-static int connect_exchanges(pencilfft_plan plan, const pencilfft_desc *desc)
+static int connect_exchanges(pencilfft_plan plan)
 {
     int status = PENCILFFT_OK;
-    (void)desc;
     for (int way = 0; way < PF_WAYS; way++)
         for (int e = 0; e < PF_EXCHANGES && !status; e++)
-            status = pf_agree(pf_move_connect(plan, way, e), plan->all);
+            status = pf_agree(connect_move(plan, way, e), plan->all);
     return status;
 }
 
@@ -271,9 +283,8 @@ static bool uses(const struct pencilfft_plan_s *plan, int buffer)
     return false;
 }
 
-static int make_work(pencilfft_plan plan, const pencilfft_desc *desc)
+static int make_work(pencilfft_plan plan)
 {
-    (void)desc;
     int status = PENCILFFT_OK;
     for (int i = 0; i < PF_WORKS && !status; i++)
         if (i < 2 || uses(plan, PF_WORK0 + i))
@@ -281,24 +292,61 @@ static int make_work(pencilfft_plan plan, const pencilfft_desc *desc)
     return status;
 }
 
-static int make_passes(pencilfft_plan plan, const pencilfft_desc *desc)
+static int make_passes(pencilfft_plan plan)
 {
     struct pf_buffer in = {0}, out = {0};
     int status = buffer_allocate(plan, &in);
     if (!status)
         status = buffer_allocate(plan, &out);
     for (int way = 0; way < PF_WAYS && !status; way++)
-        if (desc->directions & directions[way])
+        if (plan->directions & directions[way])
             status = pf_route_passes(plan, way, in.data, out.data);
     free(in.raw);
     free(out.raw);
     return status;
 }
 
-static int (*const steps[])(pencilfft_plan plan, const pencilfft_desc *desc) = {
-    set_names,        same_everywhere, set_geometry, split_groups,      make_boxes,
-    choose_exchanges, make_exchanges,  make_work,    connect_exchanges, make_passes,
+static int (*const steps_of_choice[])(pencilfft_plan plan) = {
+    make_exchanges, make_work, connect_exchanges, make_passes,
 };
+
+int pf_plan_build(pencilfft_plan plan)
+{
+    int status = PENCILFFT_OK;
+    for (size_t i = 0; i < sizeof steps_of_choice / sizeof steps_of_choice[0] && !status; i++)
+        status = pf_agree(steps_of_choice[i](plan), plan->all);
+    return status;
+}
+
+static void release_move(struct pf_move *move)
+{
+    if (move->state)
+        move->exchange->destroy(move->state);
+    pf_parts_release(&move->sent);
+    pf_parts_release(&move->received);
+    *move = (struct pf_move){.state = NULL};
+}
+
+static void release_buffers(pencilfft_plan plan)
+{
+    while (plan->buffers) {
+        struct pf_buffer *next = plan->buffers->next;
+        free(plan->buffers->raw);
+        free(plan->buffers);
+        plan->buffers = next;
+    }
+    memset(plan->work, 0, sizeof plan->work);
+}
+
+void pf_plan_clear(pencilfft_plan plan)
+{
+    for (int way = 0; way < PF_WAYS; way++) {
+        for (int e = 0; e < PF_EXCHANGES; e++)
+            release_move(&plan->moves[way][e]);
+        pf_route_release(&plan->route[way]);
+    }
+    release_buffers(plan);
+}
 
 /* ---- plan and destroy --------------------------------------------------------------------------------------- */
 
@@ -334,6 +382,8 @@ int pencilfft_plan_create(const pencilfft_desc *desc, MPI_Comm comm, pencilfft_p
     int status = start_plan(desc, comm, plan);
     for (size_t i = 0; i < sizeof steps / sizeof steps[0] && !status; i++)
         status = pf_agree(steps[i](*plan, desc), (*plan)->all);
+    if (!status)
+        status = pf_plan_build(*plan);
     if (status && status != PENCILFFT_MPI_ERROR && plan) {
         pencilfft_plan_destroy(*plan);
         *plan = NULL;
@@ -341,32 +391,13 @@ int pencilfft_plan_create(const pencilfft_desc *desc, MPI_Comm comm, pencilfft_p
     return status;
 }
 
-void pf_move_release(struct pf_move *move)
-{
-    if (move->state)
-        move->exchange->destroy(move->state);
-    pf_parts_release(&move->sent);
-    pf_parts_release(&move->received);
-    *move = (struct pf_move){.state = NULL};
-}
-
 static void release_local(pencilfft_plan plan)
 {
-    for (int way = 0; way < PF_WAYS; way++) {
-        for (int e = 0; e < PF_EXCHANGES; e++)
-            pf_move_release(&plan->moves[way][e]);
-        pf_route_release(&plan->route[way]);
-    }
-    for (int e = 0; e < PF_EXCHANGES; e++)
+    pf_plan_clear(plan);
+    for (int e = 0; e < PF_EXCHANGES; e++) {
         for (int after = 0; after < 2; after++)
             free(plan->boxes[e][after]);
-    for (int e = 0; e < PF_EXCHANGES; e++)
         free(plan->auto_seconds[e]);
-    while (plan->buffers) {
-        struct pf_buffer *next = plan->buffers->next;
-        free(plan->buffers->raw);
-        free(plan->buffers);
-        plan->buffers = next;
     }
 }
 

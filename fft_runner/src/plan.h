@@ -52,10 +52,10 @@ struct pencilfft_plan_s {
     double *auto_seconds[PF_EXCHANGES];             /* by number of the exchange; NULL without "auto" */
 };
 
-/* One exchange, one way, by that algorithm: local planning, then what is collective over the group; and its end. */
-int pf_move_plan(pencilfft_plan plan, int way, int e, const struct pf_exchange *exchange);
-int pf_move_connect(pencilfft_plan plan, int way, int e);
-void pf_move_release(struct pf_move *move);
+/* All that follows from plan->chosen[]: routes, exchanges, work buffers, passes; and its end, with every buffer that was
+ * handed out. Collective. Fails on all ranks or on none, and then too is to be cleared. */
+int pf_plan_build(pencilfft_plan plan);
+void pf_plan_clear(pencilfft_plan plan);
 /* Grid rank of member j of my row or column. */
 int pf_member(const struct pencilfft_plan_s *plan, pencilfft_exchange e, int j);
 /* Run one exchange; `from` may be lost. Phases are booked. */

@@ -7,7 +7,8 @@
  *        A pass writes straight into the messages that leave and reads straight from those that arrived; what a rank
  *        keeps it writes to where it will be read, and no message to itself is sent. A buffer is free again when the
  *        pass after has read it, so two work buffers do for one exchange, and with two the output serves as third.
- *        An exchange that is tied to its buffers, or still sends while the pass after it runs, gets buffers of its own.
+ *        An exchange that is tied to its buffers, or still sends while the pass after it runs, keeps the buffers it sends
+ *        from to itself.
  *        in and out may be the same: in is read before out is written, also where passes overlap, for an exchange makes
  *        all slices before it uses the first.
  * Cost:  one read and one write of the array a pass, and the exchanges. */
@@ -42,15 +43,10 @@ static const struct form *form_of(const struct pencilfft_plan_s *plan)
     return &forms[plan->geometry.R > 1][plan->geometry.C > 1];
 }
 
-static bool tied_to_buffers(const struct pencilfft_plan_s *plan)
+/* Runs on the buffers it was connected with, and on no others. */
+static bool tied_to_buffers(const struct pf_exchange *exchange)
 {
-    return plan->exchange->connect != NULL || plan->exchange->plan == NULL; /* "auto" may take such a one */
-}
-
-/* Then the pass after a link writes while the link still sends: into none of the buffers that are sent from. */
-static bool may_overlap(const struct pencilfft_plan_s *plan)
-{
-    return plan->exchange->overlaps || plan->exchange->plan == NULL;
+    return exchange->connect != NULL && exchange->takes == PF_MESSAGES;
 }
 
 void pf_route_links(pencilfft_plan plan, int way)
@@ -59,10 +55,13 @@ void pf_route_links(pencilfft_plan plan, int way)
     struct pf_route *route = &plan->route[way];
     route->n = form->n;
     for (int i = 0; i < form->n - 1; i++) {
-        int forward = way ? form->n - 2 - i : i;
-        struct pf_link link = {.exchange = form->exchanges ? form->exchange[forward] : -1};
-        link.from = i == 0 ? PF_WORK0 : tied_to_buffers(plan) || may_overlap(plan) ? PF_WORK2 : PF_OUT;
-        link.to = i == 0 ? PF_WORK1 : may_overlap(plan) ? PF_WORK3 : PF_WORK0;
+        int e = form->exchanges ? form->exchange[way ? form->n - 2 - i : i] : -1;
+        struct pf_link link = {.exchange = e, .from = PF_WORK0, .to = PF_WORK1};
+        if (i > 0) {
+            const struct pf_exchange *before = plan->chosen[route->link[i - 1].exchange], *exchange = plan->chosen[e];
+            link.from = tied_to_buffers(exchange) || exchange->overlaps ? PF_WORK2 : PF_OUT;
+            link.to = before->overlaps ? PF_WORK3 : PF_WORK0;
+        }
         route->link[i] = link;
     }
 }
@@ -235,6 +234,7 @@ void pf_route_release(struct pf_route *route)
 {
     for (int i = 0; i < PF_MAX_PASSES; i++)
         pf_pass_release(&route->pass[i]);
+    *route = (struct pf_route){.n = 0};
 }
 
 /* ---- running ---------------------------------------------------------------------------------------------------- */

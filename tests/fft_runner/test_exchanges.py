@@ -109,6 +109,12 @@ def test_auto_takes_the_fastest_it_tried(run):
     assert record["exchange"] == "auto" and record["auto_budget_s"] == 5
 
 
+@pytest.mark.parametrize("R, C", [(2, 2), (3, 2)])
+def test_auto_times_whole_transforms_and_stops_in_time(mpirun, R, C):
+    done = mpirun(R * C, R, C, program="auto_test")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_auto_without_time_still_takes_one(run):
     record = run(4, *AUTO, "--auto-budget", 0)
     assert [list(e["tried_s"]) for e in record["exchanges"].values()] == [["alltoallv"], ["alltoallv"]]

@@ -1,0 +1,198 @@
+/* What exchange "auto" times and takes, with exchanges whose speed is known because they sleep. The table here takes the
+ * place of src/exchange_table.c. Run under mpirun with the grid, both numbers above 1: auto_test R C. */
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "check.h"
+#include "exchange.h"
+#include "exchange_alltoallv.h"
+#include "failure.h"
+
+enum { BASE, ROWS, COLUMNS, HOPELESS, REFUSES, HALFWAY, N_EXCHANGES };
+enum { MOST_RUNS = 6, WAYS = 2 }; /* of a candidate: one to warm up, and five */
+
+static int R, C, rank;
+static int runs[2][N_EXCHANGES]; /* row, column */
+
+struct sleeper {
+    void *alltoallv;
+    int column, number;
+    double ms;
+};
+
+static int make(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, int number,
+                const double ms[2], void **state)
+{
+    struct sleeper *a = calloc(1, sizeof *a);
+    *state = a;
+    if (!a)
+        return pf_fail(PENCILFFT_NO_MEMORY, "no memory");
+    a->column = t->slice_axis != 0; /* a row is sliced along x */
+    a->number = number;
+    a->ms = ms[a->column];
+    return pf_alltoallv_plan(t, sent, received, &a->alltoallv);
+}
+
+static int run_sleeping(void *state, const struct pf_run *run, void *from, void *to)
+{
+    struct sleeper *a = state;
+    struct timespec pause = {0, (long)(a->ms * 1e6)};
+    runs[a->column][a->number]++;
+    nanosleep(&pause, NULL);
+    return pf_alltoallv_run(a->alltoallv, run, from, to);
+}
+
+static void destroy(void *state)
+{
+    struct sleeper *a = state;
+    if (a->alltoallv)
+        pf_alltoallv_destroy(a->alltoallv);
+    free(a);
+}
+
+#define SLEEPER(name, number, row_ms, column_ms)                                                                       \
+    static int plan_##name(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received,       \
+                           void **state)                                                                               \
+    {                                                                                                                  \
+        static const double ms[2] = {row_ms, column_ms};                                                               \
+        return make(t, sent, received, number, ms, state);                                                             \
+    }
+SLEEPER(base, BASE, 10, 10)
+SLEEPER(rows, ROWS, 1, 30)
+SLEEPER(columns, COLUMNS, 30, 1)
+SLEEPER(hopeless, HOPELESS, 100, 100)
+
+static int plan_refuses(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
+{
+    (void)t, (void)sent, (void)received;
+    *state = NULL;
+    return pf_fail(PENCILFFT_NOT_POSSIBLE, "not with these");
+}
+
+static int plan_halfway(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
+{
+    static const double ms[2] = {0, 0};
+    *state = NULL;
+    return rank == 1 ? pf_fail(PENCILFFT_NO_MEMORY, "no memory on purpose")
+                     : make(t, sent, received, HALFWAY, ms, state);
+}
+
+static const struct pf_exchange rows[] = {
+    [BASE] = {"base", plan_base, run_sleeping, destroy},
+    [ROWS] = {"rows", plan_rows, run_sleeping, destroy},
+    [COLUMNS] = {"columns", plan_columns, run_sleeping, destroy},
+    [HOPELESS] = {"hopeless", plan_hopeless, run_sleeping, destroy},
+    [REFUSES] = {"refuses", plan_refuses, run_sleeping, destroy},
+    [HALFWAY] = {"halfway", plan_halfway, run_sleeping, destroy},
+    {.name = "auto"},
+};
+const struct pf_table pf_exchanges = PF_TABLE("exchange", rows);
+
+static pencilfft_plan make_plan(double budget_s, const char *skip)
+{
+    pencilfft_desc desc;
+    pencilfft_plan plan = NULL;
+    pencilfft_desc_init(&desc);
+    desc.nx = desc.ny = desc.nz = 12;
+    desc.R = R, desc.C = C;
+    desc.exchange = "auto";
+    desc.rigor = "estimate";
+    desc.skip = skip;
+    desc.auto_budget_s = rank == 0 ? budget_s : 1000 * rank; /* the first rank's holds */
+    memset(runs, 0, sizeof runs);
+    CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), PENCILFFT_OK);
+    return plan;
+}
+
+static double seconds(pencilfft_plan plan, int e, int i)
+{
+    double value = -1;
+    CHECK_INT(pencilfft_auto_seconds(plan, (pencilfft_exchange)e, i, &value), PENCILFFT_OK);
+    return value;
+}
+
+static void took(pencilfft_plan plan, const char *row, const char *column)
+{
+    CHECK(!strcmp(pencilfft_exchange_chosen(plan, PENCILFFT_ROW), row));
+    CHECK(!strcmp(pencilfft_exchange_chosen(plan, PENCILFFT_COLUMN), column));
+}
+
+static void row_and_column_take_their_own(void)
+{
+    pencilfft_plan plan = make_plan(60, NULL);
+    took(plan, "rows", "columns");
+    CHECK_INT(runs[0][ROWS] >= MOST_RUNS * WAYS, 1);
+    CHECK_INT(runs[1][COLUMNS], MOST_RUNS * WAYS);
+    for (int e = 0; e < 2; e++) {
+        CHECK_INT(runs[e][HOPELESS], 2 * WAYS); /* once to warm up, and once */
+        CHECK_INT(runs[e][HALFWAY], 0);
+        CHECK(isinf(seconds(plan, e, REFUSES)) && isinf(seconds(plan, e, HALFWAY)));
+    }
+    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+}
+
+/* The other exchange runs too: its sleep is in the times, and the column's base is what the row took. */
+static void whole_transforms_are_timed(void)
+{
+    pencilfft_plan plan = make_plan(60, "x");
+    CHECK(runs[1][BASE] > 2 * MOST_RUNS * WAYS);
+    CHECK(seconds(plan, 0, BASE) >= WAYS * 20e-3);
+    CHECK(seconds(plan, 0, ROWS) >= WAYS * 11e-3);
+    CHECK(seconds(plan, 1, BASE) == seconds(plan, 0, ROWS));
+    CHECK(seconds(plan, 1, COLUMNS) >= WAYS * 2e-3 && seconds(plan, 1, COLUMNS) < seconds(plan, 1, BASE));
+    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+}
+
+static void without_time_the_first_that_goes(void)
+{
+    pencilfft_plan plan = make_plan(0, "y");
+    took(plan, "base", "base");
+    CHECK_INT(runs[0][BASE], 2 * WAYS);
+    CHECK(seconds(plan, 0, ROWS) == 0 && seconds(plan, 1, ROWS) == 0);
+    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+}
+
+/* Of the same transform; one that leaves another axis alone is not the same. */
+static void what_was_chosen_is_known_again(void)
+{
+    pencilfft_plan plan = make_plan(60, NULL);
+    took(plan, "rows", "columns");
+    CHECK_INT(runs[0][ROWS], 0);
+    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+    plan = make_plan(60, "z");
+    CHECK(runs[0][ROWS] > 0);
+    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+}
+
+static void the_plan_works(void)
+{
+    pencilfft_plan plan = make_plan(60, NULL);
+    void *in, *out;
+    CHECK_INT(pencilfft_alloc(plan, &in), PENCILFFT_OK);
+    CHECK_INT(pencilfft_alloc(plan, &out), PENCILFFT_OK);
+    int64_t bytes;
+    CHECK_INT(pencilfft_alloc_bytes(plan, &bytes), PENCILFFT_OK);
+    memset(in, 0, (size_t)bytes);
+    if (rank == 0)
+        *(double *)in = 1; /* an impulse, whose transform is 1 everywhere */
+    CHECK_INT(pencilfft_forward(plan, in, out), PENCILFFT_OK);
+    CHECK(*(double *)out == 1 && ((double *)out)[1] == 0);
+    CHECK_INT(runs[0][ROWS] + runs[1][COLUMNS], 2);
+    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    R = argc > 2 ? atoi(argv[1]) : 2;
+    C = argc > 2 ? atoi(argv[2]) : 2;
+    row_and_column_take_their_own();
+    whole_transforms_are_timed();
+    without_time_the_first_that_goes();
+    what_was_chosen_is_known_again();
+    the_plan_works();
+    MPI_Finalize();
+    return check_result();
+}
