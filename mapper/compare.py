@@ -115,7 +115,7 @@ def _validator():
 
 def transform_of_record(record):
     """The transform of a run record."""
-    return transform_of(record["size"], record["type"], record["precision"])
+    return transform_of(record["size"], record["type"], record["precision"], record.get("fields", 1))
 
 
 def _compare_record(record, source):

@@ -257,7 +257,7 @@ def weak_transform(transform, ratio):
     for prime in _primes(ratio.numerator):
         axis = min(range(3), key=lambda i: (n[i], i))
         n[axis] *= prime
-    return Transform(*n, transform.element_bytes, transform.type)
+    return replace(transform, nx=n[0], ny=n[1], nz=n[2])
 
 
 def _primes(n):

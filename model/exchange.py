@@ -80,7 +80,7 @@ def exchanges(grid, transform=None):
     nx, ny, nz = transform.exchanged
     x_of_q, y_of_q = block_lengths(nx, grid.C), block_lengths(ny, grid.C)
     y_of_p, z_of_p = block_lengths(ny, grid.R), block_lengths(nz, grid.R)
-    rest = dict(unit_bytes=transform.element_bytes, total_bytes=transform.total_bytes)
+    rest = dict(unit_bytes=transform.point_bytes, total_bytes=transform.total_bytes)
     return (Exchange("row", grid.rows(), x_of_q, y_of_p, z_of_p, **rest),
             Exchange("column", grid.columns(), z_of_p, x_of_q, y_of_q, **rest))
 

@@ -240,6 +240,6 @@ def local_work(transform, grid, tasks_per_node, fft_passes=FFT_PASSES, copy_pass
     pencils = ((block(nx, C) * block(ny, R) * nz, nz), (block(nx, C) * block(nz, R) * ny, ny),
                (block(nz, R) * block(ny, C) * nx, nx))
     largest = max(elements for elements, _ in pencils)
-    operations = sum(5.0 * elements * log2(n) for elements, n in pencils) if fft_passes else 0.0
-    touched = 2.0 * largest * transform.element_bytes * tasks_per_node
+    operations = transform.fields * sum(5.0 * elements * log2(n) for elements, n in pencils) if fft_passes else 0.0
+    touched = 2.0 * largest * transform.point_bytes * tasks_per_node
     return LocalWork(operations, touched * (fft_passes + copy_passes), touched)

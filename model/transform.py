@@ -1,5 +1,6 @@
 """The array that is transformed: its extents and how the pencils cut it into blocks."""
 
+import re
 from dataclasses import dataclass
 from math import prod
 
@@ -38,6 +39,8 @@ PRECISIONS = {"double": 8, "single": 4}  # bytes of a number
 class Transform:
     """A 3D array of `nx` x `ny` x `nz` elements of `element_bytes` bytes (complex double by default).
 
+    `fields` such arrays are transformed together: each message carries the parts of all of them.
+
     >>> Transform(512, 512, 512).total_bytes
     2147483648
 
@@ -52,12 +55,15 @@ class Transform:
     nz: int
     element_bytes: int = COMPLEX_DOUBLE_BYTES
     type: str = "c2c"
+    fields: int = 1
 
     def __post_init__(self):
         if self.type not in TYPES:
             raise GridError(f"type of transform {self.type!r} is unknown; known are {', '.join(TYPES)}")
         if min(self.nx, self.ny, self.nz) < 1:
             raise GridError(f"transform {self} has an empty axis; every extent must be 1 or more")
+        if self.fields < 1:
+            raise GridError(f"transform of {self.fields} fields: there must be 1 or more")
 
     @property
     def exchanged(self):
@@ -65,9 +71,14 @@ class Transform:
         return self.nx, self.ny, self.nz // 2 + 1 if TYPES[self.type].half else self.nz
 
     @property
+    def point_bytes(self):
+        """Bytes of one element of every field."""
+        return self.element_bytes * self.fields
+
+    @property
     def total_bytes(self):
-        """D_T of the paper: bytes of the whole array that is exchanged."""
-        return prod(self.exchanged) * self.element_bytes
+        """D_T of the paper: bytes of all that is exchanged."""
+        return prod(self.exchanged) * self.point_bytes
 
     def check_grid(self, grid):
         """Raise GridError where a task would hold nothing (the limits of P3DFFT's eq. 2)."""
@@ -85,11 +96,12 @@ class Transform:
 
     def __str__(self):
         single = ":single" if self.element_bytes == PRECISIONS["single"] * TYPES[self.type].parts else ""
-        return f"{self.nx}x{self.ny}x{self.nz}" + (f":{self.type}" if self.type != "c2c" else "") + single
+        fields = f":fields={self.fields}" if self.fields != 1 else ""
+        return f"{self.nx}x{self.ny}x{self.nz}" + (f":{self.type}" if self.type != "c2c" else "") + single + fields
 
 
-def transform_of(size, type="c2c", precision="double"):
-    """The transform of an array of `size`, a name of `TYPES` and one of `PRECISIONS`.
+def transform_of(size, type="c2c", precision="double", fields=1):
+    """The transform of `fields` arrays of `size`, a name of `TYPES` and one of `PRECISIONS`.
 
     >>> transform_of((64, 64, 64), "dct", "single").element_bytes
     4
@@ -97,17 +109,19 @@ def transform_of(size, type="c2c", precision="double"):
     if type not in TYPES or precision not in PRECISIONS:
         raise GridError(f"transform {type} {precision} is unknown; types are {', '.join(TYPES)}, precisions "
                         f"{', '.join(PRECISIONS)}")
-    return Transform(*size, PRECISIONS[precision] * TYPES[type].parts, type)
+    return Transform(*size, PRECISIONS[precision] * TYPES[type].parts, type, fields)
 
 
 def parse_transform(text):
-    """Read ``512`` (a cube) or ``512x256x128``, with a type and a precision where they are not c2c and double.
+    """Read ``512`` (a cube) or ``512x256x128``, with type, precision and fields where they are not c2c, double and one.
 
-    >>> str(parse_transform("512")), str(parse_transform("512x256x128:r2c:single"))
-    ('512x512x512', '512x256x128:r2c:single')
+    >>> str(parse_transform("512")), str(parse_transform("512x256x128:r2c:single:fields=3"))
+    ('512x512x512', '512x256x128:r2c:single:fields=3')
     """
     size, *words = text.split(":")
     parts = size.split("x")
+    fields = re.fullmatch(r"fields=([0-9]{1,6})", words[-1]) if words else None
+    words = words[:-1] if fields else words
     if len(parts) not in (1, 3) or not all(p.isdecimal() and p.isascii() and len(p) < 10 for p in parts):
         raise GridError(f"transform {text[:40]!r} is not understood; write 512 for a cube or 512x256x128, and e.g. 512:r2c "
                         "or 512:dct:single for other transforms than c2c in double precision")
@@ -116,7 +130,7 @@ def parse_transform(text):
     if words:
         raise GridError(f"transform {text[:40]!r} is not understood; write extents, type and precision, e.g. 512:dct:single")
     n = [int(p) for p in parts]
-    return transform_of(n * 3 if len(n) == 1 else n, kind, precision)
+    return transform_of(n * 3 if len(n) == 1 else n, kind, precision, int(fields[1]) if fields else 1)
 
 
 def block_lengths(n, parts):

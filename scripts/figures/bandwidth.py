@@ -6,13 +6,15 @@ time model; the dashed line is the link: under this routing nothing is faster th
 """
 
 from dataclasses import dataclass
+from math import prod
+from textwrap import wrap
 
 from pencilmap.scripts.figures.canvas import (BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION, figure, heading,
                                               save)
 
 WIDTH = 3.6  # inches: half a page, or a telephone
 LETTERS_OF_LEGEND = 46
-_ASIDE = 0.06  # of an octave: marks of one size stand side by side, so that none hides another
+_ASIDE, _WIDEST = 0.06, 0.5  # of an octave: marks of one size stand side by side, so that none hides another
 _SERIES = tuple(zip((BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY) * 2, "os^DvPX<>*hp"))  # colour, mark
 
 
@@ -42,17 +44,25 @@ class Point:
     nominal: float
 
 
-def point_of(comparison, nominal):
-    """The point of a comparison, None where nothing was predicted or no time passed."""
+def point_of(comparison, nominal, label):
+    """The point of a comparison, None where nothing was predicted or no time passed.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    nominal : float
+        Bytes per second of the link.
+    label : str
+        What is called the same in other sizes; network and type of transform are added.
+    """
     if not comparison.ratio:
         return None
-    extents = [int(n) for n in comparison.transform.split("x")]
+    size, _, kind = comparison.transform.partition(":")
     load_bytes = nominal * comparison.predicted_s
     fast, slow = comparison.spread
-    tasks = "" if comparison.tasks_per_node == 1 else f", {comparison.tasks_per_node} tasks/node"
-    return Point(f"{comparison.grid} {comparison.placement}{tasks}, {comparison.network}",
-                 (extents[0] * extents[1] * extents[2]) ** (1 / 3), load_bytes / comparison.measured_s, load_bytes / slow,
-                 load_bytes / (fast or comparison.measured_s), comparison.full_s and load_bytes / comparison.full_s, nominal)
+    return Point(", ".join(filter(None, (label, kind, comparison.network))), prod(map(int, size.split("x"))) ** (1 / 3),
+                 load_bytes / comparison.measured_s, load_bytes / slow, load_bytes / (fast or comparison.measured_s),
+                 comparison.full_s and load_bytes / comparison.full_s, nominal)
 
 
 def draw_bandwidth(points, path, title):
@@ -69,20 +79,21 @@ def draw_bandwidth(points, path, title):
     for point in sorted(points, key=lambda p: p.n):
         series.setdefault(point.series, []).append(point)
     nominal = sorted({p.nominal for p in points})
-    names = len(series) + 1 + len(nominal)
     lines, top = heading(title, WIDTH)
-    with figure(2.3 + top + 0.17 * names, WIDTH) as drawn:
+    legend = _legend(series, nominal)
+    with figure(2.3 + top + 0.17 * sum(1 + line.get_label().count("\n") for line in legend), WIDTH) as drawn:
         axes = drawn.subplots()
         axes.set_title(lines)
+        aside = min(_ASIDE, _WIDEST / len(series))
         for k, (some, look) in enumerate(zip(series.values(), _SERIES * len(series))):
-            _draw_series(axes, some, 2 ** (_ASIDE * (k - (len(series) - 1) / 2)), *look)
+            _draw_series(axes, some, 2 ** (aside * (k - (len(series) - 1) / 2)), *look)
         for rate in nominal:
             axes.axhline(rate / 1e6, color=BLACK, linestyle="--", linewidth=0.8)
-        axes.set_ylim(0, 1.12 * max(nominal[-1], *(p.measured for p in points)) / 1e6)
+        axes.set_ylim(0, 1.12 * max(nominal[-1], *(p.fastest for p in points)) / 1e6)
         _axis_of_sizes(axes, sorted({round(p.n, 1) for p in points}))
         axes.set_ylabel("bandwidth of a link, MB/s")
         axes.grid(axis="y", color=GREY, alpha=0.3, linewidth=0.4)
-        drawn.legend(handles=_legend(series, nominal), loc="outside lower left", handlelength=2.2)
+        drawn.legend(handles=legend, loc="outside lower left", handlelength=2.2)
         save(drawn, path)
 
 
@@ -112,8 +123,8 @@ def _legend(series, nominal):
     from matplotlib.lines import Line2D
 
     def line(label, **look):
-        short = label if len(label) <= LETTERS_OF_LEGEND else label[:LETTERS_OF_LEGEND - 1] + "…"
-        return Line2D([], [], **{"color": GREY, "markersize": 4.5, "label": short, **look})
+        lines = "\n".join(wrap(label, LETTERS_OF_LEGEND, break_on_hyphens=False))
+        return Line2D([], [], **{"color": GREY, "markersize": 4.5, "label": lines, **look})
 
     return [*(line(name, color=colour, marker=mark, linestyle="none")
               for name, (colour, mark) in zip(series, _SERIES * len(series))),

@@ -1,9 +1,9 @@
 """Run records joined with their predictions, and the tori that the page draws."""
 
 from base64 import b64encode
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from functools import cached_property
-from statistics import median
 
 import numpy as np
 
@@ -28,11 +28,17 @@ class Entry:
     record : dict
     comparisons : tuple of Comparison
         Row and column exchange.
+    details : tuple of str
+        What else tells it from the records beside it, see `named`.
+    run : int
+        Counts the records that nothing tells apart; 0 when it is the only one.
     """
 
     source: str
     record: dict
     comparisons: tuple
+    details: tuple = ()
+    run: int = 0
 
     @cached_property
     def prediction(self):
@@ -57,13 +63,43 @@ class Entry:
         return self.prediction and mapping_of_record(self.record, self.prediction.torus, self.placement)
 
     @property
+    def series(self):
+        """What it has in common with the same run of other sizes."""
+        return label_of(self.comparisons[0], self.details)
+
+    @property
+    def distinction(self):
+        """What tells it from the same placement in other records, empty where nothing has to."""
+        return "".join(f", {fact}" for fact in (*self.details, *([f"run {self.run}"] if self.run else [])))
+
+    @property
+    def label(self):
+        """What tells it from other records of its size and network."""
+        return label_of(self.comparisons[0]) + self.distinction
+
+    @property
     def title(self):
         """What tells it from other records."""
-        return f"{'x'.join(map(str, self.record['grid']))} {self.placement}, {self.transform}, {self.network}"
+        return f"{self.label}, {self.transform}, {self.network}"
 
-    def phase_s(self, name):
-        """Seconds of the slowest rank in a phase, the median of the repetitions."""
-        return median(self.record["phases"][name]["max_s"])
+    @cached_property
+    def typical(self):
+        """The repetition whose total is the median; of two in the middle the faster one."""
+        totals = self.record["phases"]["total"]["max_s"]
+        return sorted(range(len(totals)), key=totals.__getitem__)[(len(totals) - 1) // 2]
+
+    def phase_s(self, *names):
+        """Seconds in phases, mean over the ranks in the typical repetition: they add up to that of ``total``.
+
+        Phases that the run did not have count as 0.
+        """
+        phases = self.record["phases"]
+        return sum(phases[name]["mean_s"][self.typical] for name in names if name in phases)
+
+    @property
+    def slowest_s(self):
+        """Total of the slowest rank in the typical repetition."""
+        return self.record["phases"]["total"]["max_s"][self.typical]
 
     def link_loads(self, exchange):
         """Loads of all links in one exchange, under the routing of the prediction."""
@@ -74,14 +110,48 @@ class Entry:
 
 def read_entries(paths):
     """The records of several files, in their order: list of Entry."""
-    return [entry for path in paths for entry in entries_of(read_records(path), path)]
+    return named([entry for path in paths for entry in _joined(read_records(path), path)])
 
 
 def entries_of(records, source):
     """Records joined with their comparisons: list of Entry."""
+    return named(_joined(records, source))
+
+
+def _joined(records, source):
     rows = compare_records(records, source)
     return [Entry(f"{source}:{number}", record, tuple(rows[2 * number - 2:2 * number]))
             for number, record in enumerate(records, 1)]
+
+
+def named(entries):
+    """Entries that know by what they differ from others of their network, grid and placement."""
+    groups = {}
+    for entry in entries:
+        groups.setdefault((entry.network, label_of(entry.comparisons[0])), []).append(_facts(entry))
+    differing = {key: [len(set(values)) > 1 for values in zip(*facts)] for key, facts in groups.items()}
+    found = [replace(entry, details=tuple(fact for fact, differs in zip(
+        _facts(entry), differing[entry.network, label_of(entry.comparisons[0])]) if fact and differs)) for entry in entries]
+    total, seen = Counter(entry.title for entry in found), Counter()
+    for number, entry in enumerate(found):
+        seen[entry.title] += 1
+        if total[entry.title] > 1:
+            found[number] = replace(entry, run=seen[entry.title])
+    return found
+
+
+def _facts(entry):
+    """What may tell runs of one network, grid, placement and size apart."""
+    record, torus = entry.record, entry.comparisons[0].torus
+    return ("" if torus == "-" else torus, record["labels"].get("machine", ""), record["direction"],
+            f"exchange {record['exchange']}", f"sync {record['sync']}", record.get("layout", "stride1"),
+            "in place" if record.get("in_place") else "out of place", f"skips {record['skip']}" if record.get("skip") else "")
+
+
+def label_of(comparison, details=()):
+    """Grid, placement and details of a run, as legends call it."""
+    tasks = f"{comparison.tasks_per_node} tasks/node" if comparison.tasks_per_node > 1 else ""
+    return ", ".join(filter(None, (f"{comparison.grid} {comparison.placement}", tasks, *details)))
 
 
 def views(entries):

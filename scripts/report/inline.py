@@ -7,7 +7,8 @@ from pencilmap.scripts.figures import canvas
 
 _COLOURS = {  # of a picture, by the name of the variable in page.css
     "blue": canvas.BLUE, "vermillion": canvas.VERMILLION, "green": canvas.GREEN, "orange": canvas.ORANGE, "sky": canvas.SKY,
-    "purple": canvas.PURPLE, "yellow": canvas.YELLOW, "ink": canvas.BLACK, "grey": canvas.GREY, "paper": "#ffffff",
+    "purple": canvas.PURPLE, "yellow": canvas.YELLOW, "ink": canvas.BLACK, "grey": canvas.GREY, "pale": canvas.PALE,
+    "paper": "#ffffff",
 }
 
 

@@ -7,7 +7,7 @@ from importlib.resources import files
 from shlex import join
 
 from pencilmap.model.units import megabytes_per_second, milliseconds
-from pencilmap.scripts.figures.phases import KINDS
+from pencilmap.scripts.figures.phases import PHASES, WAITING
 from pencilmap.scripts.report.entries import MAX_NODES, views
 from pencilmap.scripts.report.inline import inline_svg
 from pencilmap.scripts.report.pictures import bandwidth_pictures, phase_pictures
@@ -33,19 +33,30 @@ def page(entries, command, cells=()):
         title="pencilmap report", command=join(command), version=version("pencilmap"), entries=entries, of_entry=of_entry,
         views=found, data=_script_data({"views": found}), style=_part("page.css"), script=_part("torus.js"),
         bandwidth=_inline(bandwidth_pictures(entries, cells)), phases=_inline(phase_pictures(entries)),
-        comparisons=_numbered([c for entry in entries for c in entry.comparisons] + list(cells)),
+        comparisons=_numbered([(c, entry.distinction) for entry in entries for c in entry.comparisons]
+                              + [(cell, "") for cell in cells]),
         undrawn=[entry for entry, view in zip(entries, of_entry) if view is None], max_nodes=MAX_NODES,
-        kinds={name: phases for name, (phases, _, _) in KINDS.items()}, join=join)
+        phases_table=_phases_table(entries), join=join)
 
 
 def _inline(pictures):
     return [inline_svg(picture.draw, picture.title, picture.name) for picture in pictures]
 
 
+def _phases_table(entries):
+    """Columns and cells of the table of phases, in ms; the waiting is behind the total, for it is not part of it."""
+    kinds = {kind: names for kind, names in PHASES.items() if kind != WAITING}
+    after = {WAITING: PHASES[WAITING]} if any(entry.record["sync"] != "none" for entry in entries) else {}
+    columns = [*kinds, "total", "slowest rank", *after]
+    rows = [(entry.title, [*(entry.phase_s(*names) for names in kinds.values()), entry.phase_s("total"), entry.slowest_s,
+                           *(entry.phase_s(*names) for names in after.values())]) for entry in entries]
+    return columns, rows
+
+
 def _numbered(comparisons):
-    """Comparisons with the numbers of their notes, and the notes."""
-    notes = {note: number for number, note in enumerate(dict.fromkeys(c.note for c in comparisons if c.note), 1)}
-    return [(c, notes.get(c.note)) for c in comparisons], notes
+    """Comparisons with what tells them apart and the numbers of their notes, and the notes."""
+    notes = {note: number for number, note in enumerate(dict.fromkeys(c.note for c, _ in comparisons if c.note), 1)}
+    return [(c, distinction, notes.get(c.note)) for c, distinction in comparisons], notes
 
 
 def _script_data(value):
@@ -64,5 +75,6 @@ def _environment():
     environment = jinja2.Environment(loader=jinja2.FunctionLoader(_part), autoescape=True, trim_blocks=True,
                                      lstrip_blocks=True, undefined=jinja2.StrictUndefined)
     environment.filters |= {"ms": milliseconds, "rate": megabytes_per_second,
+                            "plain_ms": lambda seconds: f"{1e3 * seconds:.5f}",
                             "ratio": lambda value: "-" if value is None else f"{value:.3f}"}
     return environment

@@ -10,8 +10,8 @@ from pencilmap.model.machine import load_machine
 from pencilmap.scripts.figures.bandwidth import draw_bandwidth, point_of
 from pencilmap.scripts.figures.image import draw_image
 from pencilmap.scripts.figures.loads import draw_loads
-from pencilmap.scripts.figures.phases import KINDS, MAX_RUNS, draw_phases
-from pencilmap.scripts.report.entries import EXCHANGES
+from pencilmap.scripts.figures.phases import MAX_BARS, PHASES, WAITING, Bar, draw_phases
+from pencilmap.scripts.report.entries import EXCHANGES, label_of
 
 LONG = 16  # rows of more tasks are long: they have panels of their own, as in the paper
 
@@ -33,8 +33,8 @@ def published_cells():
 def bandwidth_pictures(entries, cells=()):
     """Fig. 8 and 9: a picture for each exchange, of grids with short and with long rows."""
     found = {}
-    for comparison, nominal in _with_nominal(entries, cells):
-        point = point_of(comparison, nominal)
+    for comparison, nominal, label in _with_nominal(entries, cells):
+        point = point_of(comparison, nominal, label)
         if point:
             long = int(comparison.grid.split("x")[0]) > LONG
             found.setdefault((long, comparison.exchange), []).append(point)
@@ -47,9 +47,10 @@ def _with_nominal(entries, cells):
     for entry in entries:
         for comparison in entry.comparisons:
             if comparison.ratio:
-                yield comparison, _slowest_link(entry.prediction.torus, getattr(entry.prediction, comparison.exchange))
+                exchange = getattr(entry.prediction, comparison.exchange)
+                yield comparison, _slowest_link(entry.prediction.torus, exchange), entry.series
     rate = load_machine("bluegene-l").torus.bandwidth[0] if cells else None
-    yield from ((cell, rate) for cell in cells)
+    yield from ((cell, rate, label_of(cell)) for cell in cells)
 
 
 def _slowest_link(torus, exchange):
@@ -65,12 +66,20 @@ def _bandwidth_picture(points, exchange, long, both):
 
 
 def phase_pictures(entries):
-    """The phases of all records, so many in a picture as can be read."""
-    runs = [(entry.title, {p: entry.phase_s(p) for phases, _, _ in KINDS.values() for p in phases}) for entry in entries]
-    parts = [runs[k:k + MAX_RUNS] for k in range(0, len(runs), MAX_RUNS)]
-    return [Picture(f"phases-{k}" if len(parts) > 1 else "phases", "phases",
-                    lambda path, part=part: draw_phases(part, path, "where the time goes"))
-            for k, part in enumerate(parts, 1)]
+    """Where the time goes: a picture for each size and network, so that its runs can be told by length."""
+    groups = {}
+    for entry in entries:
+        groups.setdefault(f"{entry.transform}, {entry.network}", []).append(_bar(entry))
+    parts = [(title, bars[k:k + MAX_BARS]) for title, bars in groups.items() for k in range(0, len(bars), MAX_BARS)]
+    return [Picture(f"phases-{k}" if len(parts) > 1 else "phases", f"where the time goes: {title}",
+                    lambda path, title=title, bars=bars: draw_phases(bars, path, f"where the time goes: {title}"))
+            for k, (title, bars) in enumerate(parts, 1)]
+
+
+def _bar(entry):
+    """Without the waiting for an agreed date, which says nothing of the ranks."""
+    seconds = {kind: entry.phase_s(*phases) for kind, phases in PHASES.items()}
+    return Bar(entry.label, seconds | ({WAITING: 0.0} if entry.record["sync"] == "clock" else {}), entry.slowest_s)
 
 
 def torus_pictures(entries, of_entry):

@@ -3,7 +3,7 @@
  * The first drawn dimension runs to the right, the second up, the third into the page. */
 "use strict";
 (() => {
-  const START = { yaw: -0.45, pitch: 0.35, zoom: 1 };
+  const START = { yaw: -0.45, pitch: 0.35, zoom: 1 }, FLAT = { yaw: 0, pitch: 0, zoom: 1 };
   const STUB = 0.36;        // how far the ends of a ring stand out, in distances of nodes
   const EYE = 5;            // distance of the eye, in radii of the picture
   const FAST = 8000;        // links; more of them are not sorted by depth
@@ -17,7 +17,7 @@
     nodes: new Int32Array(bytes(view.nodes)),
     loads: { row: new Float32Array(bytes(view.loads.row)), column: new Float32Array(bytes(view.loads.column)) },
   }));
-  const state = { view: null, row: 0, column: 0, exchange: "row", direction: "both", drawn: [], slice: [], ...START };
+  const state = { view: null, row: 0, column: 0, exchange: "row", direction: "both", drawn: [], slice: [], ...FLAT };
   let placed = new Map();   // node -> [x, y, radius] on the canvas
 
   /* ---- geometry of the torus ---- */
@@ -109,7 +109,7 @@
         const share = most ? value / most : 0;
         for (const ends of linkLines(c, i)) {
           const [a, b] = ends.map(project);
-          items.push({ depth: (a.depth + b.depth) / 2 + 0.01, a, b, share, colour: share ? shade(share) : colour("rule") });
+          items.push({ depth: Math.max(a.depth, b.depth) + 0.01, a, b, share, colour: share ? shade(share) : colour("rule") });
         }
       }
     }
@@ -244,11 +244,15 @@
     redraw();
   }
 
+  const start = () => (state.drawn.length < 3 ? FLAT : START);
+
   function chooseView(number) {
+    const before = start();
     state.view = views[number];
     const longest = state.view.shape.map((n, i) => [n, i]).filter(([n]) => n > 1).sort(([a, i], [b, j]) => b - a || i - j);
     state.drawn = longest.slice(0, 3).map(([, i]) => i).sort((a, b) => a - b);
     if (!state.drawn.length) state.drawn = [0];
+    if (start() !== before) Object.assign(state, start());
     find("row").max = state.view.grid[1] - 1;
     find("column").max = state.view.grid[0] - 1;
     choose(state.row, state.column);
@@ -341,7 +345,7 @@
     ArrowLeft: () => turn(-0.1, 0), ArrowRight: () => turn(0.1, 0),
     ArrowUp: () => turn(0, -0.1), ArrowDown: () => turn(0, 0.1),
     "+": () => zoom(1.2), "=": () => zoom(1.2), "-": () => zoom(1 / 1.2),
-    0: () => { Object.assign(state, START); redraw(); },
+    0: () => { Object.assign(state, start()); redraw(); },
     r: () => step(1, 0), R: () => step(-1, 0), c: () => step(0, 1), C: () => step(0, -1),
   };
 

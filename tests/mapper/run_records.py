@@ -21,8 +21,9 @@ def record(mapping, transform, costs, labels=(), coordinate_source="hostname"):
     return {
         "schema": "pencilmap-run-record/1", "program": {"name": "fft_runner", "version": "0.1.0"}, "command": ["fft_runner"],
         "time": "2026-01-01T00:00:00Z", "labels": dict(labels), "size": [transform.nx, transform.ny, transform.nz],
-        "grid": [mapping.grid.R, mapping.grid.C], "ranks": mapping.n_tasks, "type": "c2c", "precision": "double",
-        "direction": "forward", "exchange": "alltoallv", "sync": "barrier", "rigor": "measure", "reps": 3, "warmup": 1,
+        "grid": [mapping.grid.R, mapping.grid.C], "ranks": mapping.n_tasks, "type": transform.type,
+        "precision": "single" if "single" in str(transform) else "double", "fields": transform.fields,
+        "direction": "forward", "exchange": "alltoallv", "sync": "none", "rigor": "measure", "reps": 3, "warmup": 1,
         "phases": {name: dict.fromkeys(("max_s", "mean_s", "min_s"), [0.98 * t, t, 1.5 * t]) for name, t in seconds.items()},
         "verify": None,
         "placement": {"torus": str(mapping.torus), "tasks_per_node": mapping.tasks_per_node, "source": "mapfile",

@@ -13,16 +13,17 @@ from pencilmap.model.transform import TYPES, Transform, parse_transform, transfo
 @pytest.mark.parametrize("text, total", [
     ("8", 512 * 16), ("8:c2c:single", 512 * 8), ("8:r2c", 8 * 8 * 5 * 16), ("8x8x9:r2c", 8 * 8 * 5 * 16),
     ("8:c2r:single", 8 * 8 * 5 * 8), ("8:dct", 512 * 8), ("8:dst:single", 512 * 4), ("8:chebyshev", 8 * 8 * 5 * 16),
-    ("8x4x2:empty", 8 * 4 * 2 * 16)])
+    ("8x4x2:empty", 8 * 4 * 2 * 16), ("8:fields=3", 512 * 16 * 3), ("8x8x9:r2c:single:fields=2", 8 * 8 * 5 * 8 * 2)])
 def test_bytes_that_are_exchanged(text, total):
     assert parse_transform(text).total_bytes == total
     assert str(parse_transform(str(parse_transform(text)))) == str(parse_transform(text))
 
 
 @pytest.mark.parametrize("kind", TYPES)
-def test_messages_sum_to_the_array(kind):
+@pytest.mark.parametrize("fields", [1, 3])
+def test_messages_sum_to_the_array(kind, fields):
     """Every element is sent once in each exchange, to its owner itself included."""
-    transform = transform_of((7, 6, 9), kind)
+    transform = transform_of((7, 6, 9), kind, fields=fields)
     for exchange in exchanges(ProcessGrid(3, 4), transform):
         sent = exchange.group_weight.sum() * exchange.send_weight.sum() * exchange.receive_weight.sum() * exchange.unit_bytes
         assert sent == transform.total_bytes == exchange.total_bytes
@@ -41,7 +42,7 @@ def test_the_half_spectrum_is_named_where_it_is_too_small():
         transform_of((16, 16, 16), "r2c").check_grid(ProcessGrid(16, 4))
 
 
-@pytest.mark.parametrize("text", ["8:", "8:r2r", "8:single:r2c", "8:r2c:half", "8:r2c:single:x", ":r2c", "8x8:r2c"])
+@pytest.mark.parametrize("text", ["8:", "8:r2r", "8:single:r2c", "8:r2c:half", "8:r2c:single:x", "8:fields=0", "8:fields=2:r2c", "8:fields=", ":r2c", "8x8:r2c"])
 def test_wrong_transforms_are_refused(text):
     with pytest.raises(GridError, match="transform"):
         parse_transform(text)

@@ -5,6 +5,7 @@ import json
 import re
 from html.parser import HTMLParser
 from io import BytesIO
+from itertools import product
 from statistics import median
 
 import numpy as np
@@ -13,9 +14,13 @@ import pytest
 from pencilmap.mapper.compare import compare_records
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.model.grid import parse_grid
+from pencilmap.model.transform import parse_transform
+from pencilmap.scripts.figures import phases
 from pencilmap.scripts.options import setting
 from pencilmap.scripts.report.entries import entries_of, views
 from pencilmap.scripts.report.page import page
+from pencilmap.scripts.report.pictures import phase_pictures
+from tests.documents import ROOT
 from tests.mapper.run_records import record
 from tests.model import brute_force
 from tests.scripts.browser import browser, missing, screenshot, window
@@ -46,6 +51,13 @@ def cubes():
 def five():
     """One placement on a torus of five dimensions."""
     return records_of("bluegene-q", "4x4x2x2x2", "32x64", ("default",), (128,))
+
+
+@pytest.fixture(scope="module")
+def waiting(cubes):
+    """Runs that differ in much: long names, all phases."""
+    return [run_of(r, sync, seed, exchange=exchange)[0] for seed, (r, sync, exchange) in enumerate(product(
+        cubes, ("none", "barrier", "clock"), ("alltoallv", "pipelined")))]
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +120,7 @@ def test_the_table_shows_the_comparisons_and_the_medians(cubes, written):
                                     comparison.transform, comparison.exchange]
         assert rows[number][10:12] == [f"{comparison.measured_s / comparison.predicted_s:.3f}", "1.000"]
     total = median(cubes[0]["phases"]["total"]["max_s"])
-    assert any(row[-1] == f"{total * 1e3:.4g} ms" for row in rows if len(row) == 6)
+    assert [f"{total * 1e3:.5f}"] * 2 in [row[-2:] for row in rows]
 
 
 def test_one_view_for_all_sizes_with_the_loads_of_a_walk_along_every_message(cubes):
@@ -155,12 +167,112 @@ def test_the_same_records_make_the_same_bytes(cubes):
     assert first == second
 
 
+# phases
+
+
+def run_of(record, sync="none", seed=0, **changes):
+    """A record of two ranks with made-up times: phases of two repetitions, whose totals are those of the ranks."""
+    random, found = np.random.default_rng(seed), json.loads(json.dumps(record)) | {"sync": sync, **changes}
+    names = [n for n in PHASE_NAMES if n != "total" and (sync != "none" or not n.startswith("wait"))]
+    ranks = {name: random.uniform(1e-3, 9e-3, (2, 3)) for name in names}             # rank, repetition
+    ranks["total"] = sum(seconds for name, seconds in ranks.items() if not name.startswith("wait"))
+    found["phases"] = {name: {"max_s": s.max(axis=0).tolist(), "mean_s": s.mean(axis=0).tolist(), "min_s": s.min(axis=0).tolist()}
+                       for name, s in ranks.items()}
+    return found, ranks
+
+
+PHASE_NAMES = json.loads((ROOT / "fft_runner" / "run_record.schema.json").read_text("utf-8"))["properties"]["phases"]["properties"]
+
+
+def test_every_phase_that_a_record_can_hold_is_drawn_once():
+    drawn = sorted(name for names in phases.PHASES.values() for name in names)
+    assert drawn == sorted(set(PHASE_NAMES) - {"total"})
+
+
+@pytest.mark.parametrize("sync", ["none", "barrier", "clock"])
+def test_bars_and_table_add_up_to_the_total_with_the_waiting_behind_it(sync, cubes, captured, written):
+    record, ranks = run_of(cubes[0], sync)
+    typical = int(np.argsort(ranks["total"].max(axis=0))[1])
+    total = ranks["total"][:, typical].mean()
+    waited = sum(ranks[name][:, typical].mean() for name in ("wait_row", "wait_column") if name in ranks)
+    drawn = captured(phases, lambda: phase_pictures(entries_of([record], "r.jsonl"))[0].draw("a.svg"))
+    legend = [text for text, _, _ in drawn["boxes"] if text in (*phases.PHASES, "slowest rank")]
+    assert sum(bar.get_width() for bar in drawn["axes"][0].patches) == pytest.approx(
+        1e3 * (total + (waited if sync == "barrier" else 0.0)))
+    assert legend == [kind for kind in phases.PHASES if kind != phases.WAITING or sync == "barrier"] + ["slowest rank"]
+    mark = next(line for line in drawn["axes"][0].lines if line.get_gid() == "slowest")
+    assert mark.get_xdata() == pytest.approx([1e3 * ranks["total"][:, typical].max()])
+
+    rows = Outline(written([record]).read_text("utf-8")).rows
+    heads, cells = next((rows[k], rows[k + 1]) for k, row in enumerate(rows) if row[:2] == ["ms", "FFT"])
+    shown = dict(zip(heads[1:], map(float, cells[1:])))
+    assert sum(shown[kind] for kind in phases.PHASES if kind != phases.WAITING) == pytest.approx(shown["total"], abs=4e-5)
+    assert shown["total"] == pytest.approx(1e3 * total, abs=1e-5)
+    assert shown["slowest rank"] == pytest.approx(mark.get_xdata()[0], abs=1e-5)
+    assert (shown[phases.WAITING] == pytest.approx(1e3 * waited, abs=1e-5)) if sync != "none" else phases.WAITING not in shown
+
+
+def test_runs_of_one_size_and_network_are_beside_each_other(cubes):
+    assert [picture.title for picture in phase_pictures(entries_of(cubes, "r.jsonl"))] == [
+        "where the time goes: 64x64x64, real", "where the time goes: 128x128x128, real"]
+
+
+@pytest.mark.parametrize("count", [1, 20])
+def test_no_text_of_the_bars_lies_on_another_or_beside_the_page(count, captured, check_texts):
+    seconds = dict.fromkeys(phases.PHASES, 1.0)
+    bars = [phases.Bar(f"{k} digits:" + "a=r2c2," * k, seconds, 6.0) for k in range(count)]
+    check_texts(captured(phases, lambda: phases.draw_phases(bars, "a.svg", "where the time goes: 64x64x64:r2c:single, real")))
+
+
+def test_names_tell_records_apart_and_no_more(cubes):
+    default, box = cubes[:2]
+    runs = [default, box, run_of(default, "barrier")[0], run_of(default, "barrier")[0] | {"exchange": "p2p"}, cubes[2],
+            cubes[2] | {"size": [32, 32, 32]}, run_of(box, "barrier", 1)[0]]
+    runs[0], runs[1], runs[4], runs[5] = ({**r, "sync": "none"} for r in (runs[0], runs[1], runs[4], runs[5]))
+    entries = entries_of(runs, "r.jsonl")
+    assert [entry.label for entry in entries] == [
+        "8x8 default, exchange alltoallv, sync none", "8x8 box:2x2x2, sync none", "8x8 default, exchange alltoallv, sync barrier",
+        "8x8 default, exchange p2p, sync barrier", "8x8 default, exchange alltoallv, sync none",
+        "8x8 default, exchange alltoallv, sync none", "8x8 box:2x2x2, sync barrier"]
+    assert len({entry.title for entry in entries}) == len(entries)
+
+
+def test_runs_that_nothing_tells_apart_are_counted(cubes):
+    assert [entry.title for entry in entries_of(cubes[:1] * 2 + cubes[1:2], "r.jsonl")] == [
+        "8x8 default, run 1, 64x64x64, real", "8x8 default, run 2, 64x64x64, real", "8x8 box:2x2x2, 64x64x64, real"]
+
+
+def test_tori_of_one_grid_are_series_of_their_own():
+    records = [r for torus in ("4x4x4", "8x8") for r in records_of("bluegene-l", torus, "8x8", ("default",), (64,))]
+    entries = entries_of(records, "r.jsonl")
+    assert [entry.series for entry in entries] == ["8x8 default, 4x4x4", "8x8 default, 8x8"]
+
+
+@pytest.mark.parametrize("text", ["64x64x62:r2c", "64:dct:single", "64x32x64:fields=3"])
+def test_other_transforms_have_pages_and_the_bytes_of_all_that_is_sent(text, written):
+    records = records_of("bluegene-l", "4x4x4", "8x8", ("default",), (text,))
+    row = compare_records(records, "r.jsonl")[0]
+    assert row.full_ratio == pytest.approx(1.0) and row.predicted_s == pytest.approx(
+        2 * parse_transform(text).total_bytes / (4 * 64 * 148e6))
+    assert f">{parse_transform(text)}<" in written(records).read_text("utf-8")
+
+
+# what else
+
+
+def test_the_record_tells_what_makes_its_times_mean_little_and_what_auto_took(cubes, written):
+    found = {"name": "p2p", "means": None, "tried_s": {}, "bytes": [], "messages": []}
+    text = written([cubes[0] | {"warnings": ["host <n0> is crowded"], "exchange": "auto",
+                                "exchanges": {"row": found, "column": found | {"name": "node"}}}]).read_text("utf-8")
+    assert "host &lt;n0&gt; is crowded" in text and "exchange auto (row: p2p, column: node)" in text
+
+
 def test_records_without_a_torus_have_phases_and_a_reason(cubes, written):
     lost = json.loads(json.dumps(cubes[0]))
     lost["placement"]["torus"] = None
     text = written([lost]).read_text("utf-8")
     assert "the torus is not drawn: the run does not know its torus" in text
-    assert '<canvas' not in text and "phases-" in text
+    assert '<canvas' not in text and "where the time goes" in text
 
 
 def test_the_command_writes_page_and_figures_and_names_itself(cubes, tmp_path, pencilmap):
@@ -170,7 +282,7 @@ def test_the_command_writes_page_and_figures_and_names_itself(cubes, tmp_path, p
     assert status == 0, err
     assert f"pencilmap report &#39;{runs}&#39; -o {out} --figures {figures}" in out.read_text("utf-8")
     names = {path.name for path in figures.iterdir()}
-    assert names == {"bandwidth-row.svg", "bandwidth-column.svg", "phases.svg",
+    assert names == {"bandwidth-row.svg", "bandwidth-column.svg", "phases-1.svg", "phases-2.svg",
                      *(f"{kind}-{k}.svg" for k in (1, 2) for kind in ("image", "loads-row", "loads-column"))}
     assert all(f"wrote {figures / name}" in printed for name in names)
 
@@ -320,9 +432,30 @@ class TestInABrowser:
                                       entry.mapping.torus.n_nodes)
         assert before == "1" and not set(other) & set(shown) and len(other) == len(shown)
 
+    def test_a_flat_torus_is_seen_from_the_front_until_it_is_turned(self, opened, cubes):
+        from selenium.webdriver.common.keys import Keys
+
+        driver = opened(records_of("bluegene-l", "8x4", "8x4", ("default",), (64,)) + cubes)
+        heights = {}
+        for step in ("flat", "cube", "flat again", "turned"):
+            if step == "turned":
+                driver.find_element("id", "torus").send_keys(Keys.ARROW_LEFT, Keys.ARROW_UP)
+                drawn(driver)
+            else:
+                choose_option(driver, "view", str(int(step == "cube")))
+            heights[step] = driver.execute_script("return [0, 3].map((n) => pencilmap.place(n)[1])")
+        assert [first == pytest.approx(last) for first, last in heights.values()] == [True, False, True, False]
+
+    def test_links_do_not_cross_the_marks_of_their_nodes(self, opened):
+        driver = opened(records_of("bluegene-l", "2x2x2", "8x1", ("default",), (64,)))
+        picture = canvas_picture(driver)
+        for x, y, _ in driver.execute_script("return [1, 2, 3, 4, 5, 6, 7].map((n) => pencilmap.place(n))"):
+            assert set(around(picture, round(x), round(y), 4)) == {BLUE}
+
     @pytest.mark.parametrize("width, scheme", [(360, "light"), (360, "dark"), (1100, "dark")])
-    def test_nothing_is_wider_than_the_window_and_text_is_readable(self, opened, cubes, width, scheme):
-        driver = opened(cubes, width, 740, scheme)
+    @pytest.mark.parametrize("name", ["cubes", "five", "waiting"])
+    def test_nothing_is_wider_than_the_window_and_text_is_readable(self, opened, request, name, width, scheme):
+        driver = opened(request.getfixturevalue(name), width, 640, scheme)
         assert driver.execute_script("return document.documentElement.scrollWidth") <= width
         assert contrast(driver, "body") >= 7 and contrast(driver, ".hint") >= 4.5
         sizes = driver.execute_script("return [...document.querySelectorAll('figure svg text')].map("
@@ -349,7 +482,7 @@ def colours_of_nodes(driver, n_nodes):
     places = np.array(driver.execute_script(
         "return [...Array(arguments[0]).keys()].map((n) => pencilmap.place(n).slice(0, 2))", n_nodes))
     picture = canvas_picture(driver)
-    return [prevailing(picture, *map(round, place)) for place in places.tolist()], places
+    return [prevailing(around(picture, *map(round, place), 5)) for place in places.tolist()], places
 
 
 def canvas_picture(driver):
@@ -363,9 +496,12 @@ def canvas_picture(driver):
     return picture.crop([round(v) for v in (x, y, x + width, y + height)])
 
 
-def prevailing(picture, x, y):
-    around = [picture.getpixel((x + dx, y + dy)) for dx in range(-5, 6) for dy in range(-5, 6)]
-    return max(set(around), key=around.count)
+def around(picture, x, y, reach):
+    return [picture.getpixel((x + dx, y + dy)) for dx in range(-reach, reach + 1) for dy in range(-reach, reach + 1)]
+
+
+def prevailing(colours):
+    return max(set(colours), key=colours.count)
 
 
 def choose_option(driver, name, value):
