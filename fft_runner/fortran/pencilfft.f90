@@ -27,14 +27,6 @@ module pencilfft
         integer(c_int64_t) :: offset(3), extent(3), stride(3)
     end type
 
-    type, bind(C) :: c_desc
-        integer(c_int64_t) :: nx, ny, nz
-        integer(c_int) :: R, C, directions
-        type(c_ptr) :: kind_of_transform, kinds, skip, precision, layout, exchange, rigor, sync
-        real(c_double) :: auto_budget_s
-        integer(c_int) :: fields
-    end type
-
     !> A plan; make it with pencilfft_plan_create.
     type, public :: pencilfft_plan
         private
@@ -45,13 +37,33 @@ module pencilfft
     public :: pencilfft_alloc, pencilfft_forward, pencilfft_backward, pencilfft_transpose, pencilfft_message
 
     interface
-        subroutine c_desc_init(desc) bind(C, name="pencilfft_desc_init")
-            import :: c_desc
-            type(c_desc), intent(out) :: desc
+        type(c_ptr) function c_desc_new() bind(C, name="pencilfft_desc_new")
+            import :: c_ptr
+        end function
+        subroutine c_desc_free(desc) bind(C, name="pencilfft_desc_free")
+            import :: c_ptr
+            type(c_ptr), value :: desc
         end subroutine
+        integer(c_int) function c_set_integer(desc, member, n) bind(C, name="pencilfft_desc_set_integer")
+            import :: c_char, c_int, c_int64_t, c_ptr
+            type(c_ptr), value :: desc
+            character(kind=c_char), intent(in) :: member(*)
+            integer(c_int64_t), value :: n
+        end function
+        integer(c_int) function c_set_real(desc, member, x) bind(C, name="pencilfft_desc_set_real")
+            import :: c_char, c_double, c_int, c_ptr
+            type(c_ptr), value :: desc
+            character(kind=c_char), intent(in) :: member(*)
+            real(c_double), value :: x
+        end function
+        integer(c_int) function c_set_text(desc, member, text) bind(C, name="pencilfft_desc_set_text")
+            import :: c_char, c_int, c_ptr
+            type(c_ptr), value :: desc, text
+            character(kind=c_char), intent(in) :: member(*)
+        end function
         integer(c_int) function c_plan_create(desc, comm, plan) bind(C, name="pencilfft_plan_create_fortran")
-            import :: c_desc, c_int, c_ptr
-            type(c_desc), intent(in) :: desc
+            import :: c_int, c_ptr
+            type(c_ptr), value :: desc
             integer(c_int), value :: comm
             type(c_ptr), intent(out) :: plan
         end function
@@ -106,37 +118,49 @@ contains
         character(*), intent(in), optional :: type, kinds, skip, precision, layout, exchange, rigor, sync
         integer, intent(in), optional :: directions, fields
         real(c_double), intent(in), optional :: auto_budget_s
-        type(c_desc) :: desc
+        type(c_ptr) :: desc
         character(longest_name), target :: names(8) ! keeps the texts alive until the plan is made
 
-        call c_desc_init(desc)
-        desc%nx = n(1)
-        desc%ny = n(2)
-        desc%nz = n(3)
-        desc%R = R
-        desc%C = C
-        if (present(directions)) desc%directions = directions
-        if (present(fields)) desc%fields = fields
-        if (present(auto_budget_s)) desc%auto_budget_s = auto_budget_s
-        call put(type, names(1), desc%kind_of_transform)
-        call put(kinds, names(2), desc%kinds)
-        call put(skip, names(3), desc%skip)
-        call put(precision, names(4), desc%precision)
-        call put(layout, names(5), desc%layout)
-        call put(exchange, names(6), desc%exchange)
-        call put(rigor, names(7), desc%rigor)
-        call put(sync, names(8), desc%sync)
+        desc = c_desc_new() ! a null one is refused below, on all ranks
+        call set_integer(desc, "nx", n(1))
+        call set_integer(desc, "ny", n(2))
+        call set_integer(desc, "nz", n(3))
+        call set_integer(desc, "R", R)
+        call set_integer(desc, "C", C)
+        call set_integer(desc, "directions", directions)
+        call set_integer(desc, "fields", fields)
+        call set_text(desc, "type", type, names(1))
+        call set_text(desc, "kinds", kinds, names(2))
+        call set_text(desc, "skip", skip, names(3))
+        call set_text(desc, "precision", precision, names(4))
+        call set_text(desc, "layout", layout, names(5))
+        call set_text(desc, "exchange", exchange, names(6))
+        call set_text(desc, "rigor", rigor, names(7))
+        call set_text(desc, "sync", sync, names(8))
+        if (present(auto_budget_s)) status = c_set_real(desc, "auto_budget_s"//c_null_char, auto_budget_s)
         status = c_plan_create(desc, comm, plan%handle)
+        call c_desc_free(desc)
     end function
 
-    !> What is given, as a text of C; what is not keeps its default.
-    subroutine put(text, room, pointer_to_it)
+    !> What is given; what is not keeps its default.
+    subroutine set_integer(desc, member, n)
+        type(c_ptr), intent(in) :: desc
+        character(*), intent(in) :: member
+        integer, intent(in), optional :: n
+        integer(c_int) :: status
+        if (present(n)) status = c_set_integer(desc, member//c_null_char, int(n, c_int64_t))
+    end subroutine
+
+    !> The same for a text, which becomes one of C in the room.
+    subroutine set_text(desc, member, text, room)
+        type(c_ptr), intent(in) :: desc
+        character(*), intent(in) :: member
         character(*), intent(in), optional :: text
         character(*), intent(inout), target :: room
-        type(c_ptr), intent(inout) :: pointer_to_it
+        integer(c_int) :: status
         if (.not. present(text)) return
         room = text(:min(len_trim(text), longest_name - 1))//c_null_char
-        pointer_to_it = c_loc(room)
+        status = c_set_text(desc, member//c_null_char, c_loc(room))
     end subroutine
 
     !> Collective; frees the plan and its buffers.

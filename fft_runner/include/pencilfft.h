@@ -128,6 +128,13 @@ typedef struct {
 typedef struct pencilfft_plan_s *pencilfft_plan;
 
 void pencilfft_desc_init(pencilfft_desc *desc);
+/* The same for languages that do not know the structure: a descriptor with its defaults (NULL: no memory), its members by
+ * their names in it, and its end. Texts are not copied; they must last until the plan is made. Local. */
+pencilfft_desc *pencilfft_desc_new(void);
+int pencilfft_desc_set_integer(pencilfft_desc *desc, const char *member, int64_t value);
+int pencilfft_desc_set_real(pencilfft_desc *desc, const char *member, double value);
+int pencilfft_desc_set_text(pencilfft_desc *desc, const char *member, const char *value);
+void pencilfft_desc_free(pencilfft_desc *desc);
 
 /* Collective over comm. The rank in comm is the grid rank; comm is duplicated. */
 int pencilfft_plan_create(const pencilfft_desc *desc, MPI_Comm comm, pencilfft_plan *plan);

@@ -9,27 +9,13 @@
 #include <string.h>
 
 #include "auto.h"
+#include "desc.h"
 #include "failure.h"
 
 static const pencilfft_direction directions[PF_WAYS] = {PENCILFFT_FORWARD, PENCILFFT_BACKWARD};
 
 /* Bytes between starts of buffers that FFTW and the caches both like. */
 enum { ALIGNMENT = 64 };
-
-void pencilfft_desc_init(pencilfft_desc *desc)
-{
-    *desc = (pencilfft_desc){
-        .directions = PENCILFFT_FORWARD | PENCILFFT_BACKWARD,
-        .type = "c2c",
-        .precision = "double",
-        .layout = "natural",
-        .exchange = "alltoallv",
-        .rigor = "measure",
-        .sync = "none",
-        .auto_budget_s = 1,
-        .fields = 1,
-    };
-}
 
 /* ---- the steps ---------------------------------------------------------------------------------------------- */
 
@@ -89,40 +75,9 @@ static int set_geometry(pencilfft_plan plan, const pencilfft_desc *desc)
     return PENCILFFT_OK;
 }
 
-static int64_t row_number(const struct pf_table *table, const void *row)
-{
-    return ((const char *)row - (const char *)table->rows) / (ptrdiff_t)table->row_bytes;
-}
-
-/* Of any text, the same for the same; 53 bits of a hash. */
-static int64_t name_number(const char *name)
-{
-    uint64_t hash = 14695981039346656037u; /* FNV-1a */
-    for (; name && *name; name++)
-        hash = (hash ^ (unsigned char)*name) * 1099511628211u;
-    return (int64_t)(hash >> 11);
-}
-
-/* The largest of v and of -v tell whether v is the same everywhere. */
 static int same_everywhere(pencilfft_plan plan, const pencilfft_desc *desc)
 {
-    int status = PENCILFFT_OK;
-    int64_t v[] = {desc->nx, desc->ny, desc->nz, desc->R, desc->C, desc->directions, desc->fields,
-                   name_number(desc->type), name_number(desc->kinds), name_number(desc->skip),
-                   row_number(&pf_precisions, plan->precision), row_number(&pf_layouts, plan->geometry.layout),
-                   row_number(&pf_exchanges, plan->exchange), row_number(&pf_syncs, plan->sync)};
-    enum { N = sizeof v / sizeof v[0] };
-    int64_t both[2 * N], largest[2 * N];
-    for (int i = 0; i < N; i++) {
-        both[i] = v[i];
-        both[N + i] = -v[i];
-    }
-    PF_MPI(MPI_Allreduce(both, largest, 2 * N, MPI_INT64_T, MPI_MAX, plan->all));
-    for (int i = 0; i < N; i++)
-        if (largest[i] != -largest[N + i])
-            status = pf_fail(PENCILFFT_MISMATCH, "the ranks gave different descriptors; all members must be equal");
-done:
-    return status;
+    return pf_desc_same(desc, plan->all);
 }
 
 static int split_groups(pencilfft_plan plan, const pencilfft_desc *desc)

@@ -230,6 +230,50 @@ static void wrong_descriptors_are_refused_on_all_ranks(void)
     CHECK_INT(pencilfft_plan_create(NULL, MPI_COMM_WORLD, &plan), PENCILFFT_BAD_CALL);
 }
 
+/* As other languages make one. What is set by name is what a structure says. */
+static void descriptors_are_made_by_name(void)
+{
+    pencilfft_desc *desc = pencilfft_desc_new();
+    pencilfft_desc same;
+    pencilfft_desc_init(&same);
+    CHECK(desc->directions == same.directions && desc->fields == same.fields && desc->auto_budget_s == same.auto_budget_s);
+    const char *const numbers[] = {"nx", "ny", "nz", "R", "C", "directions", "fields"};
+    for (int i = 0; i < 7; i++)
+        CHECK_INT(pencilfft_desc_set_integer(desc, numbers[i], 11 + i), PENCILFFT_OK);
+    CHECK(desc->nx == 11 && desc->ny == 12 && desc->nz == 13 && desc->R == 14 && desc->C == 15);
+    CHECK(desc->directions == 16 && desc->fields == 17);
+    CHECK_INT(pencilfft_desc_set_integer(desc, "nx", (int64_t)1 << 40), PENCILFFT_OK);
+    CHECK_INT(desc->nx, (int64_t)1 << 40);
+    const char *const texts[] = {"type", "kinds", "skip", "precision", "layout", "exchange", "rigor", "sync"};
+    for (int i = 0; i < 8; i++)
+        CHECK_INT(pencilfft_desc_set_text(desc, texts[i], texts[i]), PENCILFFT_OK);
+    CHECK(desc->type == texts[0] && desc->kinds == texts[1] && desc->skip == texts[2] && desc->precision == texts[3]);
+    CHECK(desc->layout == texts[4] && desc->exchange == texts[5] && desc->rigor == texts[6] && desc->sync == texts[7]);
+    CHECK_INT(pencilfft_desc_set_text(desc, "kinds", NULL), PENCILFFT_OK);
+    CHECK(!desc->kinds);
+    CHECK_INT(pencilfft_desc_set_real(desc, "auto_budget_s", 0.5), PENCILFFT_OK);
+    CHECK(desc->auto_budget_s == 0.5);
+    CHECK_INT(pencilfft_desc_set_integer(desc, "auto_budget_s", 3), PENCILFFT_OK);
+    CHECK(desc->auto_budget_s == 3);
+    pencilfft_desc_free(desc);
+}
+
+static void wrong_members_are_refused(void)
+{
+    pencilfft_desc *desc = pencilfft_desc_new();
+    CHECK_INT(pencilfft_desc_set_integer(desc, "nw", 1), PENCILFFT_UNKNOWN_NAME);
+    CHECK_CONTAINS(pencilfft_error_message(), "unknown member of a descriptor 'nw'; known: nx, ny, nz, R, C, directions");
+    CHECK_INT(pencilfft_desc_set_integer(desc, "R", (int64_t)1 << 40), PENCILFFT_BAD_CALL);
+    CHECK_CONTAINS(pencilfft_error_message(), "R is 1099511627776; it must be in -2147483648..2147483647");
+    CHECK_INT(pencilfft_desc_set_integer(desc, "type", 1), PENCILFFT_BAD_CALL);
+    CHECK_CONTAINS(pencilfft_error_message(), "type is a text; an integer was given");
+    CHECK_INT(pencilfft_desc_set_real(desc, "nx", 1.5), PENCILFFT_BAD_CALL);
+    CHECK_CONTAINS(pencilfft_error_message(), "nx is an integer; a real number was given");
+    CHECK_INT(pencilfft_desc_set_text(desc, "fields", "two"), PENCILFFT_BAD_CALL);
+    CHECK_INT(pencilfft_desc_set_text(NULL, "type", "c2c"), PENCILFFT_BAD_CALL);
+    pencilfft_desc_free(desc);
+}
+
 static void what_is_wrong_on_one_rank_fails_on_all(void)
 {
     pencilfft_desc desc = description();
@@ -259,6 +303,8 @@ int main(int argc, char **argv)
     scales_are_those_of_the_types();
     wrong_calls_are_refused();
     wrong_descriptors_are_refused_on_all_ranks();
+    descriptors_are_made_by_name();
+    wrong_members_are_refused();
     what_is_wrong_on_one_rank_fails_on_all();
     MPI_Finalize();
     return check_result();

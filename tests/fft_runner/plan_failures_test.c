@@ -95,34 +95,60 @@ static void memory_runs_out_anywhere(const char *exchange)
     CHECK(tries > 1 && tries < 2000);
 }
 
-static void expect_mismatch(const pencilfft_desc *desc)
+static void expect_mismatch(const char *member, const pencilfft_desc *desc)
 {
     pencilfft_plan plan = NULL;
+    char words[64];
+    snprintf(words, sizeof words, "different descriptors: %s is ", member);
     CHECK_INT(pencilfft_plan_create(desc, MPI_COMM_WORLD, &plan), PENCILFFT_MISMATCH);
     CHECK(plan == NULL);
-    CHECK_CONTAINS(pencilfft_error_message(), "different descriptors");
+    CHECK_CONTAINS(pencilfft_error_message(), words);
+    CHECK(same_on_all(message_number()));
 }
+
+/* Another value of one member, on the last rank alone. */
+#define DIFFERENT(member, value)                                                                                       \
+    do {                                                                                                               \
+        pencilfft_desc desc = description("alltoallv");                                                               \
+        if (rank == ranks - 1)                                                                                         \
+            desc.member = value;                                                                                       \
+        expect_mismatch(#member, &desc);                                                                               \
+    } while (0)
 
 static void ranks_that_differ_get_no_plan(void)
 {
-    int last = rank == ranks - 1;
-    pencilfft_desc desc = description(last ? "p2p" : "alltoallv");
-    expect_mismatch(&desc);
-    desc = description("alltoallv");
-    desc.precision = last ? "single" : "double";
-    expect_mismatch(&desc);
-    desc = description("alltoallv");
-    desc.type = last ? "r2c" : "c2c";
-    expect_mismatch(&desc);
-    desc = description("alltoallv");
-    desc.fields = 1 + last;
-    expect_mismatch(&desc);
-    desc = description("alltoallv");
-    desc.layout = last ? "natural" : "stride1";
-    expect_mismatch(&desc);
-    desc = description("alltoallv");
-    desc.nz += last;
-    expect_mismatch(&desc);
+    DIFFERENT(nx, 13);
+    DIFFERENT(ny, 13);
+    DIFFERENT(nz, INT64_MIN);
+    DIFFERENT(R, R + 1);
+    DIFFERENT(C, C + 1);
+    DIFFERENT(directions, PENCILFFT_FORWARD);
+    DIFFERENT(type, "r2c");
+    DIFFERENT(kinds, "1,1,1");
+    DIFFERENT(skip, "x");
+    DIFFERENT(precision, "single");
+    DIFFERENT(layout, "stride1");
+    DIFFERENT(exchange, "p2p");
+    DIFFERENT(rigor, "measure");
+    DIFFERENT(sync, "barrier");
+    DIFFERENT(auto_budget_s, 2);
+    DIFFERENT(fields, 2);
+}
+
+/* A grid the other way round has as many ranks; a null descriptor is nobody's. */
+static void grids_that_differ_and_null_descriptors_get_no_plan(void)
+{
+    pencilfft_desc desc = description("alltoallv");
+    pencilfft_plan plan = NULL;
+    if (rank == ranks - 1 && R != C) {
+        desc.R = C;
+        desc.C = R;
+    }
+    CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), R != C ? PENCILFFT_MISMATCH : PENCILFFT_OK);
+    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+    CHECK_INT(pencilfft_plan_create(rank == ranks - 1 ? NULL : &desc, MPI_COMM_WORLD, &plan), PENCILFFT_BAD_CALL);
+    CHECK_CONTAINS(pencilfft_error_message(), "null descriptor");
+    CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, rank == ranks - 1 ? NULL : &plan), PENCILFFT_BAD_CALL);
 }
 
 int main(int argc, char **argv)
@@ -135,8 +161,10 @@ int main(int argc, char **argv)
     for (int i = 0; pencilfft_exchange_name(i); i++)
         if (strcmp(pencilfft_exchange_name(i), "auto")) /* which goes on without a candidate that fails */
             memory_runs_out_anywhere(pencilfft_exchange_name(i));
-    if (ranks > 1)
+    if (ranks > 1) {
         ranks_that_differ_get_no_plan();
+        grids_that_differ_and_null_descriptors_get_no_plan();
+    }
     MPI_Finalize();
     return check_result();
 }

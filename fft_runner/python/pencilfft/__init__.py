@@ -15,6 +15,7 @@ import ctypes
 import os
 from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_int64, c_size_t, c_void_p
 from itertools import count
+from operator import index
 from pathlib import Path
 
 import numpy as np
@@ -32,13 +33,6 @@ class PencilfftError(Exception):
     """What the library refused, in its words, or an array that does not fit the plan."""
 
 
-class _Desc(ctypes.Structure):
-    _fields_ = [("nx", c_int64), ("ny", c_int64), ("nz", c_int64), ("R", c_int), ("C", c_int), ("directions", c_int),
-                *((name, c_char_p) for name in
-                  ("type", "kinds", "skip", "precision", "layout", "exchange", "rigor", "sync")),
-                ("auto_budget_s", c_double), ("fields", c_int)]
-
-
 class _Box(ctypes.Structure):
     _fields_ = [("offset", c_int64 * 3), ("extent", c_int64 * 3), ("stride", c_int64 * 3)]
 
@@ -49,8 +43,12 @@ class _Format(ctypes.Structure):
 
 
 SIGNATURES = {
-    "desc_init": [POINTER(_Desc)],
-    "plan_create_fortran": [POINTER(_Desc), c_int, POINTER(c_void_p)],  # takes mpi4py's py2f(), whatever MPI's handles are
+    "desc_new": [],
+    "desc_set_integer": [c_void_p, c_char_p, c_int64],
+    "desc_set_real": [c_void_p, c_char_p, c_double],
+    "desc_set_text": [c_void_p, c_char_p, c_char_p],
+    "desc_free": [c_void_p],
+    "plan_create_fortran": [c_void_p, c_int, POINTER(c_void_p)],  # takes mpi4py's py2f(), whatever MPI's handles are
     "plan_destroy": [c_void_p],
     "box_mine": [c_void_p, c_int, POINTER(_Box)],
     "format_of": [c_void_p, c_int, POINTER(_Format)],
@@ -73,6 +71,7 @@ def _load():
                              "-B build && cmake --build build") from error
     for name, arguments in SIGNATURES.items():
         getattr(library, f"pencilfft_{name}").argtypes = arguments
+    library.pencilfft_desc_new.restype = c_void_p
     for name in ("error_message", "phase_name", "exchange_chosen"):
         getattr(library, f"pencilfft_{name}").restype = c_char_p
     _refuse_two_mpis(path)
@@ -102,13 +101,18 @@ def _function(name):
 
 def _call(name, *arguments):
     status = _function(name)(*arguments)
-    if name != "desc_init" and status != 0:
+    if status != 0:
         raise PencilfftError(_function("error_message")().decode())
 
 
 def _names(of):
     """What a function of names gives for 0, 1, ... until it has no more."""
     return [name.decode() for name in iter(map(_function(of), count()).__next__, None)]
+
+
+def _set_member(desc, name, value):
+    kind = "text" if value is None or isinstance(value, bytes) else "real" if isinstance(value, float) else "integer"
+    _call(f"desc_set_{kind}", desc, name.encode(), index(value) if kind == "integer" else value)
 
 
 class Plan:
@@ -126,17 +130,16 @@ class Plan:
     """
 
     def __init__(self, shape, grid, comm, **choices):
-        desc, handle = _Desc(), c_void_p()
-        _call("desc_init", byref(desc))
-        desc.nx, desc.ny, desc.nz = shape
-        desc.R, desc.C = grid
-        known = {name for name, _ in _Desc._fields_[5:]}
-        if not set(choices) <= known:
-            raise TypeError(f"unknown: {', '.join(sorted(set(choices) - known))}; known: {', '.join(sorted(known))}")
-        for name, value in choices.items():
-            setattr(desc, name, value.encode() if isinstance(value, str) else value)
-        self._handle = None
-        _call("plan_create_fortran", byref(desc), comm.py2f(), byref(handle))
+        self._handle, handle = None, c_void_p()
+        members = {**choices, **dict(zip(("nx", "ny", "nz", "R", "C"), (*shape, *grid), strict=True))}
+        members = {name: value.encode() if isinstance(value, str) else value for name, value in members.items()}
+        desc = _function("desc_new")()
+        try:
+            for name, value in members.items():
+                _set_member(desc, name, value)
+            _call("plan_create_fortran", desc, comm.py2f(), byref(handle))  # texts are not copied: members live until here
+        finally:
+            _function("desc_free")(desc)
         self._handle = handle
 
     def destroy(self):
