@@ -1,0 +1,309 @@
+#include "matrix_cases.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "values.h"
+
+/* ---- values of the choices -------------------------------------------------------------------------------------- */
+
+#define GRID_OF(R, C) {R, C, #R "x" #C}
+static const struct {
+    int R, C;
+    const char *name;
+} grids[] = {
+    GRID_OF(1, 1), GRID_OF(1, 2), GRID_OF(2, 1), GRID_OF(1, 3), GRID_OF(3, 1), GRID_OF(1, 4), GRID_OF(2, 2),
+    GRID_OF(4, 1), GRID_OF(1, 5), GRID_OF(5, 1), GRID_OF(1, 6), GRID_OF(2, 3), GRID_OF(3, 2), GRID_OF(6, 1),
+    GRID_OF(1, 7), GRID_OF(7, 1), GRID_OF(1, 8), GRID_OF(2, 4), GRID_OF(4, 2), GRID_OF(8, 1),
+};
+
+static void divided(int R, int C, int64_t n[3])
+{
+    n[0] = 2 * C, n[1] = 2 * R * C, n[2] = 2 * R;
+}
+
+static void divided_when_halved(int R, int C, int64_t n[3])
+{
+    n[0] = 3 * C, n[1] = R * C, n[2] = 4 * R - 2;
+}
+
+static void one_line_each(int R, int C, int64_t n[3])
+{
+    n[0] = C, n[1] = R > C ? R : C, n[2] = R;
+}
+
+static void one_line_each_when_halved(int R, int C, int64_t n[3])
+{
+    n[0] = C, n[1] = R > C ? R : C, n[2] = R > 1 ? 2 * R - 1 : 2;
+}
+
+/* Numbers, or a formula of the grid. */
+static const struct extents {
+    const char *name;
+    int64_t n[3];
+    void (*of_grid)(int R, int C, int64_t n[3]);
+} all_extents[] = {
+    {"cube", {8, 8, 8}, NULL},
+    {"even", {48, 40, 36}, NULL},
+    {"uneven", {50, 37, 29}, NULL},
+    {"prime", {7, 11, 13}, NULL},
+    {"long", {2, 64, 5}, NULL},
+    {"small", {3, 4, 2}, NULL},
+    {"flat-z", {17, 8, 1}, NULL},
+    {"flat-x", {1, 9, 10}, NULL},
+    {"divided", {0}, divided},
+    {"divided-halved", {0}, divided_when_halved},
+    {"one-line", {0}, one_line_each},
+    {"one-line-halved", {0}, one_line_each_when_halved},
+};
+
+static const char *const fields[] = {"1", "2", "3"};
+static const char *const skips[] = {"none", "x", "y", "xy", "z", "xz", "yz", "xyz"};
+static const char *const kinds[] = {"c1", "c2", "c3", "c4", "s1", "s2", "s3", "s4"};
+enum { SKIPS_WITHOUT_Z = 4, COSINES = 4 };
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof(array)[0]))
+
+static const char *grid_name(int i)
+{
+    return i < COUNT(grids) ? grids[i].name : NULL;
+}
+
+static const char *extents_name(int i)
+{
+    return i < COUNT(all_extents) ? all_extents[i].name : NULL;
+}
+
+static const char *fields_name(int i)
+{
+    return i < COUNT(fields) ? fields[i] : NULL;
+}
+
+static const char *skip_name(int i)
+{
+    return i < COUNT(skips) ? skips[i] : NULL;
+}
+
+static const char *kind_name(int i)
+{
+    return i < COUNT(kinds) ? kinds[i] : NULL;
+}
+
+static const struct {
+    const char *name;
+    const char *(*value)(int i);
+} choices[N_CHOICES] = {
+    [GRID] = {"grid", grid_name},
+    [EXTENTS] = {"extents", extents_name},
+    [PRECISION] = {"precision", pencilfft_precision_name},
+    [LAYOUT] = {"layout", pencilfft_layout_name},
+    [EXCHANGE] = {"exchange", pencilfft_exchange_name},
+    [TYPE] = {"type", pencilfft_type_name},
+    [FIELDS] = {"fields", fields_name},
+    [RIGOR] = {"rigor", pencilfft_rigor_name},
+    [SYNC] = {"sync", pencilfft_sync_name},
+    [SKIP] = {"skip", skip_name},
+    [KIND_X] = {"kind-x", kind_name},
+    [KIND_Y] = {"kind-y", kind_name},
+    [KIND_Z] = {"kind-z", kind_name},
+};
+
+const char *matrix_choice_name(int choice)
+{
+    return choices[choice].name;
+}
+
+const char *matrix_value_name(int choice, int i)
+{
+    return choices[choice].value(i);
+}
+
+static int count_values(int choice)
+{
+    int n = 0;
+    while (matrix_value_name(choice, n))
+        n++;
+    return n;
+}
+
+/* ---- a case ----------------------------------------------------------------------------------------------------- */
+
+/* Beside the types there is one case more: any type, with axes left alone. */
+int matrix_size(void)
+{
+    int size = count_values(TYPE) + 1;
+    for (int choice = 0; choice < TYPE; choice++)
+        size *= count_values(choice);
+    return size;
+}
+
+static bool is_real(const char *type)
+{
+    return !strcmp(type, "dct") || !strcmp(type, "dst");
+}
+
+static bool is_halved(const char *type)
+{
+    return strcmp(type, "c2c") && !is_real(type);
+}
+
+static int draw(int number, int choice, int values)
+{
+    return (int)(value_hash((uint64_t)number * N_CHOICES + (uint64_t)choice) % (uint64_t)values);
+}
+
+static void set_crossed(struct matrix_case *c, int number)
+{
+    int left = number;
+    for (int choice = 0; choice < TYPE; choice++) {
+        c->value[choice] = left % count_values(choice);
+        left /= count_values(choice);
+    }
+    bool skips_axes = left == count_values(TYPE);
+    int type = c->value[TYPE] = skips_axes ? draw(number, TYPE, count_values(TYPE)) : left;
+    int ways = is_halved(matrix_value_name(TYPE, type)) ? SKIPS_WITHOUT_Z : COUNT(skips);
+    c->value[SKIP] = skips_axes ? 1 + draw(number, SKIP, ways - 1) : 0;
+}
+
+/* Measuring takes its time, and patience longer. */
+static void set_drawn(struct matrix_case *c, int number)
+{
+    enum { ONE_IN = 10 };
+    c->value[FIELDS] = draw(number, FIELDS, COUNT(fields));
+    c->value[RIGOR] = draw(number, RIGOR, ONE_IN) == 0;
+    c->value[SYNC] = draw(number, SYNC, count_values(SYNC));
+}
+
+static void set_extents(struct matrix_case *c)
+{
+    const struct extents *extents = &all_extents[c->value[EXTENTS]];
+    pencilfft_desc *desc = &c->desc;
+    int64_t n[3];
+    memcpy(n, extents->n, sizeof n);
+    desc->R = grids[c->value[GRID]].R;
+    desc->C = grids[c->value[GRID]].C;
+    if (extents->of_grid)
+        extents->of_grid(desc->R, desc->C, n);
+    desc->nx = n[0], desc->ny = n[1], desc->nz = n[2];
+}
+
+/* A cosine transform of kind I has no line of one point: the next kind is taken. Kinds of the type's own family are
+ * written without a letter. */
+static void set_kinds(struct matrix_case *c, int number)
+{
+    const pencilfft_desc *desc = &c->desc;
+    const int64_t n[3] = {desc->nx, desc->ny, desc->nz};
+    char own = desc->type[1] == 'c' ? 'c' : 's', *at = c->kinds;
+    for (int axis = 0; axis < 3; axis++) {
+        int kind = draw(number, KIND_X + axis, COUNT(kinds));
+        kind += kind == 0 && n[axis] < 2;
+        c->value[KIND_X + axis] = is_real(desc->type) ? kind : NOT_CHOSEN;
+        at += sprintf(at, "%s%s", kinds[kind] + (kinds[kind][0] == own), axis < 2 ? "," : "");
+    }
+}
+
+static void set_name(struct matrix_case *c)
+{
+    const pencilfft_desc *d = &c->desc;
+    int n = snprintf(c->name, sizeof c->name, "%dx%d %lldx%lldx%lld %s %s %s %s %s sync=%s fields=%d", d->R, d->C,
+                     (long long)d->nx, (long long)d->ny, (long long)d->nz, d->type, d->precision, d->layout, d->exchange,
+                     d->rigor, d->sync, d->fields);
+    if (d->kinds)
+        n += snprintf(c->name + n, sizeof c->name - (size_t)n, " kinds=%s", d->kinds);
+    if (d->skip)
+        snprintf(c->name + n, sizeof c->name - (size_t)n, " skip=%s", d->skip);
+}
+
+/* Plans of r2c and of c2r, which are one type, have one direction, the others both. */
+static int directions_of(const char *type)
+{
+    return !strcmp(type, "r2c")   ? PENCILFFT_FORWARD
+           : !strcmp(type, "c2r") ? PENCILFFT_BACKWARD
+                                  : PENCILFFT_FORWARD | PENCILFFT_BACKWARD;
+}
+
+void matrix_case_make(int number, struct matrix_case *c)
+{
+    pencilfft_desc *desc = &c->desc;
+    pencilfft_desc_init(desc);
+    set_crossed(c, number);
+    set_drawn(c, number);
+    set_extents(c);
+    desc->type = matrix_value_name(TYPE, c->value[TYPE]);
+    desc->directions = directions_of(desc->type);
+    desc->precision = matrix_value_name(PRECISION, c->value[PRECISION]);
+    desc->layout = matrix_value_name(LAYOUT, c->value[LAYOUT]);
+    desc->exchange = matrix_value_name(EXCHANGE, c->value[EXCHANGE]);
+    desc->rigor = matrix_value_name(RIGOR, c->value[RIGOR]);
+    desc->sync = matrix_value_name(SYNC, c->value[SYNC]);
+    desc->fields = 1 + c->value[FIELDS];
+    desc->skip = c->value[SKIP] ? skips[c->value[SKIP]] : NULL;
+    desc->auto_budget_s = 0.002;
+    set_kinds(c, number);
+    desc->kinds = is_real(desc->type) ? c->kinds : NULL;
+    set_name(c);
+}
+
+/* ---- what must be refused --------------------------------------------------------------------------------------- */
+
+static int64_t kept_of_z(const pencilfft_desc *d)
+{
+    return is_halved(d->type) ? d->nz / 2 + 1 : d->nz;
+}
+
+static bool too_many_tasks(const pencilfft_desc *d, const char *absent)
+{
+    (void)absent;
+    return d->nx < d->C || d->ny < d->R || d->ny < d->C || d->nz < d->R;
+}
+
+static bool too_many_for_half(const pencilfft_desc *d, const char *absent)
+{
+    (void)absent;
+    return kept_of_z(d) < d->R;
+}
+
+static bool chebyshev_of_one_point(const pencilfft_desc *d, const char *absent)
+{
+    (void)absent;
+    return !strcmp(d->type, "chebyshev") && d->nx < 2 && !(d->skip && strchr(d->skip, 'x'));
+}
+
+static bool uneven_for_alltoall(const pencilfft_desc *d, const char *absent)
+{
+    (void)absent;
+    return !strcmp(d->exchange, "alltoall") && (d->ny % d->R || kept_of_z(d) % d->R || d->nx % d->C || d->ny % d->C);
+}
+
+static bool not_of_this_mpi(const pencilfft_desc *d, const char *absent)
+{
+    return absent && !strcmp(d->exchange, absent);
+}
+
+static const struct reason {
+    bool (*applies)(const pencilfft_desc *desc, const char *absent);
+    int status;
+    const char *message;
+} reasons[] = {
+    {too_many_tasks, PENCILFFT_BAD_GRID, "choose a grid with"},
+    {too_many_for_half, PENCILFFT_BAD_GRID, "splits the z of nz/2 + 1"},
+    {chebyshev_of_one_point, PENCILFFT_BAD_SIZE, "a cosine transform of kind I needs at least 2 points"},
+    {uneven_for_alltoall, PENCILFFT_NOT_POSSIBLE, "use exchange padded or alltoallv"},
+    {not_of_this_mpi, PENCILFFT_NOT_POSSIBLE, "needs FFTW's MPI library built for this MPI"},
+};
+
+bool matrix_must_be_refused(const struct matrix_case *c, const char *absent)
+{
+    for (int i = 0; i < COUNT(reasons); i++)
+        if (reasons[i].applies(&c->desc, absent))
+            return true;
+    return false;
+}
+
+bool matrix_refused_rightly(const struct matrix_case *c, const char *absent, int status, const char *message)
+{
+    for (int i = 0; i < COUNT(reasons); i++)
+        if (reasons[i].applies(&c->desc, absent) && status == reasons[i].status && strstr(message, reasons[i].message))
+            return true;
+    return false;
+}

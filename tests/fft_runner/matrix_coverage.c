@@ -1,0 +1,41 @@
+#include "matrix_coverage.h"
+
+#include <stdio.h>
+
+enum { MOST_VALUES = 32 };
+
+static bool noted[2][N_CHOICES][N_CHOICES][MOST_VALUES][MOST_VALUES];
+static int transforms[N_CHOICES][MOST_VALUES];
+
+int coverage_note_pairs(const struct matrix_case *c, bool refused)
+{
+    int new_ones = 0;
+    for (int a = 0; a < N_CHOICES; a++)
+        for (int b = a + 1; b < N_CHOICES; b++) {
+            if (c->value[a] == NOT_CHOSEN || c->value[b] == NOT_CHOSEN)
+                continue;
+            bool *pair = &noted[refused][a][b][c->value[a]][c->value[b]];
+            new_ones += !*pair;
+            *pair = true;
+        }
+    return new_ones;
+}
+
+void coverage_count_transform(const struct matrix_case *c)
+{
+    for (int choice = 0; choice < N_CHOICES; choice++)
+        if (c->value[choice] != NOT_CHOSEN)
+            transforms[choice][c->value[choice]]++;
+}
+
+void coverage_print(void)
+{
+    const char *value;
+    for (int choice = 0; choice < N_CHOICES; choice++) {
+        printf("%s:", matrix_choice_name(choice));
+        for (int i = 0; (value = matrix_value_name(choice, i)); i++)
+            if (transforms[choice][i])
+                printf(" %s=%d", value, transforms[choice][i]);
+        printf("\n");
+    }
+}

@@ -1,0 +1,14 @@
+/* What the cases that were walked cover: pairs of values of two choices, and transforms verified with each value. */
+#ifndef MATRIX_COVERAGE_H
+#define MATRIX_COVERAGE_H
+
+#include "matrix_cases.h"
+
+/* Take note of the pairs of a case, of those that plan and of those that are refused apart; how many are new. */
+int coverage_note_pairs(const struct matrix_case *c, bool refused);
+
+void coverage_count_transform(const struct matrix_case *c);
+/* A line for each choice: its name, the values that were verified, and in how many transforms. */
+void coverage_print(void);
+
+#endif
