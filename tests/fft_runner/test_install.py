@@ -1,4 +1,4 @@
-"""What cmake --install gives, used by projects outside: CMake in C and Fortran, pkg-config in C."""
+"""What cmake --install gives, used by projects outside: CMake in C and Fortran, pkg-config in C; of two MPIs."""
 
 import shutil
 import subprocess
@@ -19,11 +19,17 @@ def execute(*command):
     return done.stdout
 
 
+@pytest.fixture(scope="module", params=["mpirun", "mpich_run"])
+def start(request):
+    """The launcher of the MPI that the library was built with."""
+    return request.getfixturevalue(request.param)
+
+
 @pytest.fixture(scope="module")
-def prefix(programs, tmp_path_factory):
+def prefix(start, tmp_path_factory):
     """An installation that was moved after it was made."""
     first, moved = (tmp_path_factory.mktemp("install") / name for name in ("first", "moved"))
-    execute("cmake", "--install", programs.parent, "--prefix", first)
+    execute("cmake", "--install", start.programs.parent, "--prefix", first)
     return first.rename(moved)
 
 
@@ -33,39 +39,42 @@ def library_directory(prefix):
 
 
 @pytest.fixture(scope="module")
-def examples(prefix, mpirun, tmp_path_factory):
+def examples(prefix, start, tmp_path_factory):
     """The examples, built outside the checkout against the installation."""
     work = tmp_path_factory.mktemp("outside")
     shutil.copytree(EXAMPLES, work / "source")
     execute("cmake", "-S", work / "source", "-B", work / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
     execute("cmake", "--build", work / "build")
-    return replace(mpirun, programs=work / "build")
+    return replace(start, programs=work / "build")
 
 
-def solved(done, name):
+def checked(done, name):
+    """The example came to its end, which it does with success only if its own check passed, and said so."""
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"{name}: " in done.stdout and "largest error" in done.stdout
 
 
-@pytest.mark.parametrize("program, ranks", [("poisson_c", 1), ("poisson_c", 4), ("poisson_c_static", 3)])
-def test_c_project_by_cmake_solves_poisson(examples, program, ranks):
-    solved(examples(ranks, program=program), "poisson_c")
+@pytest.mark.parametrize("program, ranks", [("poisson_c", 1), ("poisson_c", 2), ("poisson_c_static", 3), ("transposes_c", 1),
+                                            ("transposes_c", 4)])
+def test_c_project_by_cmake(examples, program, ranks):
+    checked(examples(ranks, program=program), program.removesuffix("_static"))
 
 
+@pytest.mark.parametrize("program", ["poisson_fortran", "transposes_fortran"])
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4])
-def test_fortran_project_solves_poisson(examples, prefix, ranks):
+def test_fortran_project_by_cmake(examples, prefix, program, ranks):
     if not (prefix / "include" / "pencilfft.mod").exists():
         pytest.skip("NOT TESTED: the Fortran module, for no Fortran compiler was found (Debian: gfortran)")
-    solved(examples(ranks, program="poisson_fortran"), "poisson_fortran")
+    checked(examples(ranks, program=program), program)
 
 
-def test_c_program_by_pkg_config_solves_poisson(prefix, mpirun, tmp_path):
+def test_c_program_by_pkg_config(prefix, start, tmp_path):
     directory = library_directory(prefix)
     ask = partial(execute, "env", f"PKG_CONFIG_PATH={directory / 'pkgconfig'}", "pkg-config", "pencilfft")
     flags = ask("--cflags", "--libs").split()
     execute(ask("--variable=mpicc").strip(), EXAMPLES / "poisson.c", *flags, "-lm", f"-Wl,-rpath,{directory}",
             "-o", tmp_path / "poisson")
-    solved(replace(mpirun, programs=tmp_path)(2, program="poisson"), "poisson_c")
+    checked(replace(start, programs=tmp_path)(2, program="poisson"), "poisson_c")
 
 
 def test_shared_library_shows_only_its_api(prefix):

@@ -1,0 +1,157 @@
+/* Laplacian of a periodic function by work on whole lines, with transposes of pencils alone: no FFT of the library is used.
+ *     mpirun -n 4 transposes_c
+ * Z pencils have whole lines along z, Y pencils along y, X pencils along x; what is to be done along an axis is done there.
+ * Here it is the second derivative by a differentiation matrix: L. N. Trefethen, Spectral Methods in MATLAB, 2000, (3.12). */
+#include <math.h>
+#include <pencilfft.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const int64_t n[3] = {32, 24, 28}; /* even, for that matrix */
+static const double two_pi = 6.283185307179586;
+
+static void need(int status)
+{
+    if (status == PENCILFFT_OK)
+        return;
+    fprintf(stderr, "transposes: %s\n", pencilfft_error_message());
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static double u_at(const double p[3])
+{
+    return sin(p[0]) * cos(2 * p[1]) * sin(3 * p[2]);
+}
+
+static double laplacian_at(const double p[3])
+{
+    return -14 * u_at(p);
+}
+
+/* Array of the calling rank in one pencil. */
+struct array {
+    pencilfft_box box;
+    double *data;
+};
+
+static struct array make_array(pencilfft_plan plan, pencilfft_pencil pencil)
+{
+    struct array a;
+    void *data;
+    need(pencilfft_box_mine(plan, pencil, &a.box));
+    need(pencilfft_alloc(plan, &data));
+    a.data = data;
+    return a;
+}
+
+/* The next element of a box, axis by axis; 0 after the last. */
+static int next(const pencilfft_box *box, int64_t i[3])
+{
+    for (int axis = 2; axis >= 0; axis--) {
+        if (++i[axis] < box->extent[axis])
+            return 1;
+        i[axis] = 0;
+    }
+    return 0;
+}
+
+static double *element(const struct array *a, const int64_t i[3])
+{
+    return a->data + i[0] * a->box.stride[0] + i[1] * a->box.stride[1] + i[2] * a->box.stride[2];
+}
+
+static void place(const pencilfft_box *box, const int64_t i[3], double p[3])
+{
+    for (int axis = 0; axis < 3; axis++)
+        p[axis] = two_pi * (double)(box->offset[axis] + i[axis]) / (double)n[axis];
+}
+
+static void fill(struct array *a)
+{
+    int64_t i[3] = {0, 0, 0};
+    double p[3];
+    do {
+        place(&a->box, i, p);
+        *element(a, i) = u_at(p);
+    } while (next(&a->box, i));
+}
+
+static double largest_error(const struct array *a)
+{
+    int64_t i[3] = {0, 0, 0};
+    double p[3], worst = 0;
+    do {
+        place(&a->box, i, p);
+        worst = fmax(worst, fabs(*element(a, i) - laplacian_at(p)));
+    } while (next(&a->box, i));
+    return worst;
+}
+
+/* Element (j, k) of the matrix depends on k - j alone. */
+static double weight(int64_t m, int64_t distance)
+{
+    double s = sin((double)distance * two_pi / (double)m / 2), sign = distance % 2 ? -1 : 1;
+    return distance == 0 ? -(double)(m * m + 2) / 12 : -sign / (2 * s * s);
+}
+
+/* sum += second derivative of u along an axis that is whole here. */
+static void add_second_derivative(const struct array *u, int axis, struct array *sum)
+{
+    int64_t i[3] = {0, 0, 0}, step = u->box.stride[axis];
+    do {
+        const double *line = element(u, i) - i[axis] * step;
+        for (int64_t k = 0; k < n[axis]; k++)
+            *element(sum, i) += weight(n[axis], k - i[axis]) * line[k * step];
+    } while (next(&u->box, i));
+}
+
+static double laplacian(pencilfft_plan plan)
+{
+    struct array u = make_array(plan, PENCILFFT_Z_PENCIL), sum = make_array(plan, PENCILFFT_Z_PENCIL);
+    struct array u_y = make_array(plan, PENCILFFT_Y_PENCIL), sum_y = make_array(plan, PENCILFFT_Y_PENCIL);
+    struct array u_x = make_array(plan, PENCILFFT_X_PENCIL), sum_x = make_array(plan, PENCILFFT_X_PENCIL);
+    int64_t i[3] = {0, 0, 0};
+
+    fill(&u);
+    do
+        *element(&sum, i) = 0;
+    while (next(&sum.box, i));
+    add_second_derivative(&u, 2, &sum);
+    need(pencilfft_transpose(plan, PENCILFFT_ROW, PENCILFFT_FORWARD, u.data, u_y.data));
+    need(pencilfft_transpose(plan, PENCILFFT_ROW, PENCILFFT_FORWARD, sum.data, sum_y.data));
+    add_second_derivative(&u_y, 1, &sum_y);
+    need(pencilfft_transpose(plan, PENCILFFT_COLUMN, PENCILFFT_FORWARD, u_y.data, u_x.data));
+    need(pencilfft_transpose(plan, PENCILFFT_COLUMN, PENCILFFT_FORWARD, sum_y.data, sum_x.data));
+    add_second_derivative(&u_x, 0, &sum_x);
+    need(pencilfft_transpose(plan, PENCILFFT_COLUMN, PENCILFFT_BACKWARD, sum_x.data, sum_y.data));
+    need(pencilfft_transpose(plan, PENCILFFT_ROW, PENCILFFT_BACKWARD, sum_y.data, sum.data));
+    return largest_error(&sum);
+}
+
+int main(int argc, char **argv)
+{
+    pencilfft_desc desc;
+    pencilfft_plan plan;
+    int dims[2] = {0, 0}, ranks, rank;
+    double mine, error;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Dims_create(ranks, 2, dims);
+    pencilfft_desc_init(&desc);
+    desc.nx = n[0], desc.ny = n[1], desc.nz = n[2];
+    desc.R = dims[1], desc.C = dims[0];
+    desc.type = "dct";       /* real numbers in all pencils; c2c moves complex ones */
+    desc.skip = "xyz";       /* of all axes: nothing is planned but the transposes */
+    desc.layout = "stride1"; /* the whole axis lies nearest together in each pencil */
+    need(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan));
+    mine = laplacian(plan);
+    need(pencilfft_plan_destroy(plan));
+    MPI_Allreduce(&mine, &error, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("transposes_c: %dx%dx%d on %dx%d, largest error %.1e\n", (int)n[0], (int)n[1], (int)n[2], dims[1], dims[0],
+               error);
+    MPI_Finalize();
+    return error < 1e-11 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
