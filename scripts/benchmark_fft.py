@@ -109,8 +109,14 @@ def ratio(results, name, reference=REFERENCE):
     return min(found), median(found), max(found)
 
 
-def _median_of_rounds(results, name):
-    return median(median(result["times_s"][name]) for result in results)
+def milliseconds_of(results, name):
+    """Median of the rounds, as text.
+
+    >>> milliseconds_of([{"times_s": {"a": [0.1, 0.2, 0.3]}}, {"times_s": {"a": [0.4]}}, {"times_s": {"b": [0.1]}}], "a")
+    '300.0'
+    """
+    found = [median(result["times_s"][name]) for result in results if name in result["times_s"]]
+    return f"{1e3 * median(found):.1f}" if found else "-"
 
 
 def speed_table(results, contestants):
@@ -120,7 +126,7 @@ def speed_table(results, contestants):
     rows = []
     for case, rounds in results.items():
         found = [ratio(rounds, name) for name in others]
-        rows.append([*name_of(case).split(), f"{1e3 * _median_of_rounds(rounds, REFERENCE):.1f}",
+        rows.append([*name_of(case).split(), milliseconds_of(rounds, REFERENCE),
                      *("-" if r is None else f"{r[1]:.2f} [{r[0]:.2f}, {r[2]:.2f}]" for r in found)])
     return columns, rows
 

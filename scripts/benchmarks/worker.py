@@ -6,9 +6,11 @@ Before each run the input is laid anew and the ranks meet at a barrier; the time
 repetition to repetition. Each answer is compared with the sums that define some of its elements.
 """
 
+import ctypes
 import json
 import sys
 import traceback
+from contextlib import suppress
 from pathlib import Path
 from time import perf_counter
 
@@ -62,12 +64,20 @@ class Entrant:
 def enter(names, case, comm):
     """Entrants by name, and why others are not among them: all ranks agree."""
     entrants, refused = {}, {}
+    _threads_before_mpi()
     for name in names:
         try:
             entrants[name] = Entrant(name, case, comm)
         except NotOffered as error:
             refused[name] = str(error)
     return entrants, refused
+
+
+def _threads_before_mpi():
+    """FFTW-MPI makes no plan when FFTW's threads are initialised after it, as mpi4py-fft does when it stands behind ours."""
+    for letter in ("", "f"):
+        with suppress(OSError):
+            getattr(ctypes.CDLL(f"libfftw3{letter}_threads.so.3"), f"fftw{letter}_init_threads")()
 
 
 def measure(runners, repetitions, comm):

@@ -1,8 +1,11 @@
 """Started by test_python_binding.py under mpirun: the binding against numpy.fft, on every rank its part."""
 
+import tempfile
+from pathlib import Path
+
 import numpy as np
 from mpi4py import MPI
-from pencilfft import BACKWARD, FORWARD, PencilfftError, Plan
+from pencilfft import BACKWARD, FORWARD, PencilfftError, Plan, forget_wisdom, load_wisdom, save_wisdom
 
 comm = MPI.COMM_WORLD
 SHAPE = (12, 10, 9)
@@ -70,6 +73,26 @@ def check_telling(grid):
     refused("destroyed", plan.phase_seconds)
 
 
+def check_wisdom(grid, folder):
+    """What one plan learnt is known to the next after the file is loaded, and not before."""
+    def chosen(**more):
+        with Plan(SHAPE, grid, comm, exchange="auto", **more) as plan:
+            return plan.exchange_chosen("row"), plan.exchange_chosen("column")
+
+    path = folder / "wisdom"
+    forget_wisdom()
+    assert not load_wisdom(path, comm), "there is no such file yet"
+    found = chosen()
+    save_wisdom(path, comm)
+    forget_wisdom()
+    assert load_wisdom(path, comm) and chosen(auto_budget_s=0.0) == found
+    comm.Barrier()
+    if comm.rank == 0:
+        path.write_text("no wisdom\n")
+    comm.Barrier()
+    refused(str(path), load_wisdom, path, comm)
+
+
 def check_refusals(grid):
     refused("nosuch", Plan, SHAPE, grid, comm, exchange="nosuch")
     with Plan(SHAPE, grid, comm, rigor="estimate") as plan:
@@ -92,5 +115,8 @@ for grid in GRIDS:
     check_transpose(grid)
     check_telling(grid)
 check_refusals(GRIDS[0])
+with tempfile.TemporaryDirectory() as mine:
+    check_wisdom(GRIDS[-1], Path(comm.bcast(mine)))
+    comm.Barrier()
 if comm.rank == 0:
     print(f"binding checked on grids {GRIDS}")

@@ -14,13 +14,14 @@ checkout, else the one the loader finds.
 import ctypes
 import os
 from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_int64, c_size_t, c_void_p
+from dataclasses import dataclass
 from itertools import count
 from operator import index
 from pathlib import Path
 
 import numpy as np
 
-__all__ = ["FORWARD", "BACKWARD", "PencilfftError", "Plan"]
+__all__ = ["FORWARD", "BACKWARD", "PencilfftError", "Plan", "load_wisdom", "save_wisdom", "forget_wisdom"]
 
 FORWARD, BACKWARD = 1, 2
 PENCILS = {"z": 0, "y": 1, "x": 2, "input": 3, "output": 4}
@@ -59,6 +60,9 @@ SIGNATURES = {
     "phase_name": [c_int],
     "exchange_chosen": [c_void_p, c_int],
     "transpose": [c_void_p, c_int, c_int, c_void_p, c_void_p],
+    "wisdom_load_fortran": [c_char_p, c_int, POINTER(c_int)],
+    "wisdom_save_fortran": [c_char_p, c_int],
+    "wisdom_forget": [],
 }
 
 
@@ -141,6 +145,8 @@ class Plan:
         finally:
             _function("desc_free")(desc)
         self._handle = handle
+        self._pencils = {name: _pencil_of(handle, number) for name, number in PENCILS.items()}
+        self._buffer_bytes = _asked("alloc_bytes", handle, c_int64()).value
 
     def destroy(self):
         """Free the plan; collective. Arrays of `empty` live on."""
@@ -160,38 +166,26 @@ class Plan:
             raise PencilfftError("the plan was destroyed")
         return self._handle
 
-    def _ask(self, name, result, *arguments):
-        _call(name, self._alive(), *arguments, byref(result))
-        return result
-
-    def _box(self, pencil):
-        return self._ask("box_mine", _Box(), _known(PENCILS, pencil))
-
-    def _format(self, pencil):
-        return self._ask("format_of", _Format(), _known(PENCILS, pencil))
+    def _pencil(self, name):
+        self._alive()
+        return _known(self._pencils, name)
 
     def start(self, pencil):
         """Global x, y, z of the first local element."""
-        return tuple(self._box(pencil).offset)
+        return self._pencil(pencil).offset
 
     def shape(self, pencil):
         """Local extents of x, y, z; before them the fields, when there are several."""
-        fields = self._format(pencil).fields
-        return ((fields,) if fields > 1 else ()) + tuple(self._box(pencil).extent)
+        return self._pencil(pencil).shape
 
     def part(self, pencil):
         """Slices of the global array that are the calling rank's."""
-        box = self._box(pencil)
-        return tuple(slice(at, at + n) for at, n in zip(box.offset, box.extent, strict=True))
+        at = self._pencil(pencil)
+        return tuple(slice(start, start + n) for start, n in zip(at.offset, at.shape[-3:], strict=True))
 
     def dtype(self, pencil):
-        form = self._format(pencil)
-        return np.dtype(f"{'c' if form.is_complex else 'f'}{form.element_bytes}")
-
-    def _strides(self, pencil):
-        form = self._format(pencil)
-        strides = tuple(step * form.element_bytes for step in self._box(pencil).stride)
-        return ((form.field_stride * form.element_bytes,) if form.fields > 1 else ()) + strides
+        """NumPy's type of its elements."""
+        return self._pencil(pencil).dtype
 
     def phase_seconds(self):
         """Seconds this rank spent in each phase of the last transform, by the phase's name (pencilfft_phase)."""
@@ -207,12 +201,13 @@ class Plan:
     @property
     def scale(self):
         """Backward after forward gives this times the input."""
-        return self._ask("scale", c_double()).value
+        return _asked("scale", self._alive(), c_double()).value
 
     @property
     def buffer_bytes(self):
         """What the memory behind an array must hold, from its first element on."""
-        return self._ask("alloc_bytes", c_int64()).value
+        self._alive()
+        return self._buffer_bytes
 
     def empty(self, pencil):
         """An array of this pencil, as large behind as a transform needs."""
@@ -225,7 +220,8 @@ class Plan:
         return self._lay(memory, offset, pencil)
 
     def _lay(self, memory, offset, pencil):
-        return np.ndarray(self.shape(pencil), self.dtype(pencil), memory, offset, self._strides(pencil))
+        as_laid = self._pencil(pencil)
+        return np.ndarray(as_laid.shape, as_laid.dtype, memory, offset, as_laid.strides)
 
     def _memory(self, array):
         """The array that owns the memory, and how many bytes into it this one begins."""
@@ -238,16 +234,16 @@ class Plan:
         return owner, offset
 
     def _checked(self, array, pencil, written):
-        wanted = (self.shape(pencil), self.dtype(pencil))
-        if (array.shape, array.dtype) != wanted:
-            raise PencilfftError(f"array of {array.dtype} {array.shape}; pencil {pencil} is {wanted[1]} {wanted[0]}")
-        steps = zip(array.shape, array.strides, self._strides(pencil), strict=True)
-        if any(n > 1 and mine != its for n, mine, its in steps):
-            raise PencilfftError(f"strides {array.strides}; pencil {pencil} has {self._strides(pencil)}; make it by empty()")
+        wanted = self._pencil(pencil)
+        if array.shape != wanted.shape or array.dtype != wanted.dtype:
+            raise PencilfftError(f"array of {array.dtype} {array.shape}; pencil {pencil} is {wanted.dtype} {wanted.shape}")
+        if array.strides != wanted.strides and any(  # along axes of extent 1 they do not matter
+                n > 1 and mine != its for n, mine, its in zip(array.shape, array.strides, wanted.strides, strict=True)):
+            raise PencilfftError(f"strides {array.strides}; pencil {pencil} has {wanted.strides}; make it by empty()")
         if written and not array.flags.writeable:
             raise PencilfftError("the array cannot be written")
-        self._memory(array)
-        return array.ctypes.data
+        memory, offset = self._memory(array)
+        return memory.ctypes.data + offset
 
     def forward(self, source, target):
         """Input to output; the two may share their memory (`view`). Collective."""
@@ -264,6 +260,51 @@ class Plan:
         first, last = ends if direction == FORWARD else ends[::-1]
         _call("transpose", self._alive(), EXCHANGES[exchange], direction, self._checked(source, first, True),
               self._checked(target, last, True))
+
+
+@dataclass(frozen=True)
+class _Pencil:
+    """What the library says of the calling rank's part; does not change while the plan lives."""
+
+    offset: tuple
+    shape: tuple
+    strides: tuple  # bytes
+    dtype: np.dtype
+
+
+def _pencil_of(handle, number):
+    box, form = _asked("box_mine", handle, _Box(), number), _asked("format_of", handle, _Format(), number)
+    several = form.fields > 1
+    return _Pencil(tuple(box.offset), ((form.fields,) if several else ()) + tuple(box.extent),
+                   ((form.field_stride * form.element_bytes,) if several else ())
+                   + tuple(step * form.element_bytes for step in box.stride),
+                   np.dtype(f"{'c' if form.is_complex else 'f'}{form.element_bytes}"))
+
+
+def _asked(name, handle, result, *arguments):
+    """What a function of the library writes behind its last pointer."""
+    _call(name, handle, *arguments, byref(result))
+    return result
+
+
+def load_wisdom(path, comm):
+    """Add what a file knows of FFTW's plans and of the choices of "auto"; False when there is no such file.
+
+    A file that another kind of machine or another MPI wrote is refused (PencilfftError). Rank 0 reads. Collective.
+    """
+    found = c_int()
+    _call("wisdom_load_fortran", os.fsencode(path), comm.py2f(), byref(found))
+    return bool(found.value)
+
+
+def save_wisdom(path, comm):
+    """Write all that is known, in place of the file, or leave it as it is. Rank 0 writes. Collective."""
+    _call("wisdom_save_fortran", os.fsencode(path), comm.py2f())
+
+
+def forget_wisdom():
+    """Forget all of it, FFTW's too. Local."""
+    _function("wisdom_forget")()
 
 
 def _known(table, name):
