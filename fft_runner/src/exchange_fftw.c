@@ -107,7 +107,9 @@ int pf_fftw_connect(void *state, void *from, void *to)
     pf_fftw_prepare();
     a->plan = fftw_mpi_plan_many_transpose(a->t.p * a->block0, a->t.p * a->block1, howmany, a->block0, a->block1,
                                            a->before, a->after, a->t.group, FFTW_MEASURE);
-    return pf_agree(a->plan ? PENCILFFT_OK : pf_fail(PENCILFFT_FFTW_ERROR, "FFTW made no plan for a transpose"),
+    return pf_agree(a->plan ? PENCILFFT_OK
+                            : pf_fail(PENCILFFT_FFTW_ERROR, "FFTW made no plan for a transpose; if the program calls "
+                                      "fftw_init_threads(), it must do so before its first plan here"),
                     a->t.group);
 }
 
