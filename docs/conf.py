@@ -35,7 +35,8 @@ html_css_files = ["wide.css"]
 html_show_sourcelink = False
 html_copy_source = False
 
-PYTHON_PAGES = {"reference/python-model": "pencilmap.model", "reference/python-mapper": "pencilmap.mapper"}
+PYTHON_PAGES = {"reference/python-model": "pencilmap.model", "reference/python-mapper": "pencilmap.mapper",
+                "reference/python-pencilfft": "pencilfft"}
 
 
 def modules_of(package):

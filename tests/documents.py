@@ -7,11 +7,11 @@ commands of a document are run in one folder, in order. A comment on the line be
     <!-- output: not compared -->
     <!-- slow -->                        run with --slow only
 
-Commands in other blocks are not run here; a block of shell with a command of ours names the test that runs it:
+Commands in blocks of shell are not run here but by the tests they name, which ask for them by `run_by(__file__)`:
 
-    <!-- run by tests/launchers/test_slurm.py -->
+    <!-- run by tests/scripts/test_validate.py -->
 
-``python tests/documents.py FILE...`` writes all outputs anew.
+Anywhere else there is no command of ours: `unrun` finds it. ``python tests/documents.py FILE...`` writes all outputs anew.
 """
 
 import contextlib
@@ -29,6 +29,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"(?P<comments>(?:^<!-- [^\n]* -->\n)*)^```console\n(?P<content>.*?)^```$", re.S | re.M)
 SHELL = re.compile(r"(?P<comments>(?:^<!-- [^\n]* -->\n)*)^```(?:sh|bash|shell)\n(?P<content>.*?)^```$", re.S | re.M)
+OTHER = re.compile(r"^```(?!console|sh|bash|shell)[^\n]*\n(?P<content>.*?)^```$|(?P<indented>^    [^\n]*$)", re.S | re.M)
+OURS = re.compile(r"^\s*(?:\w+=\S+ )*(?:pencilmap|(?:\S*/)?fft_runner|mpirun|cmake|scripts/\w+|python scripts/\S+)(?= |$)", re.M)
+RUN_BY = "run by "
 COMMENT = re.compile(r"^<!-- (.*) -->$", re.M)
 SHELL_ONLY = "|&;<>$`*?~\n"   # commands with these are given to a shell
 READ_ONLY = (".venv", "build", "scripts", "fft_runner", "mapfiles", "model", "tests")  # what commands find beside themselves
@@ -115,13 +118,48 @@ def _run_in_shell(command, folder, timeout_s):
 
 
 def unrun(text):
-    """Shell blocks with commands of ours that name no test which runs them: list of str."""
-    found = []
-    for block in SHELL.finditer(text):
-        ours = re.search(r"^\s*(?:\w+=\S+ )*(?:pencilmap|fft_runner|scripts/\w+|python scripts/\S+)\b", block["content"], re.M)
-        named = [c.removeprefix("run by ") for c in COMMENT.findall(block["comments"]) if c.startswith("run by ")]
-        if ours and not (named and (ROOT / named[0]).exists()):
-            found.append(block["content"])
+    """Commands that nothing runs: those whose block names no test that asks for them, or is no block of shell: list of str."""
+    found = [command for block in SHELL.finditer(text) if OURS.search(block["content"])
+             and not all(map(_asks, _named_tests(block)) if _named_tests(block) else [False])
+             for command in shell_commands(block["content"])]
+    return found + [line.strip() for part in OTHER.finditer(SHELL.sub("", BLOCK.sub("", text)))
+                    for line in (part["content"] or part["indented"] or "").splitlines() if OURS.match(line)]
+
+
+def _named_tests(block):
+    return [name for comment in COMMENT.findall(block["comments"]) if comment.startswith(RUN_BY)
+            for name in comment.removeprefix(RUN_BY).split(", ")]
+
+
+def _asks(name):
+    return (ROOT / name).exists() and "run_by(__file__)" in (ROOT / name).read_text("utf-8")
+
+
+def shell_commands(content):
+    """The commands of a block of shell, without comments: list of str."""
+    lines = (re.sub(r"(^|\s)#.*", "", line).strip() for line in content.replace("\\\n", " ").splitlines())
+    return [line for line in lines if line]
+
+
+def run_by(test):
+    """Commands of README and docs that a test says it runs.
+
+    Parameters
+    ----------
+    test : path
+        Its ``__file__``.
+
+    Raises
+    ------
+    LookupError
+        When no document names it.
+    """
+    name = str(Path(test).resolve().relative_to(ROOT))
+    found = [command for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+             for block in SHELL.finditer(path.read_text("utf-8")) if name in _named_tests(block)
+             for command in shell_commands(block["content"])]
+    if not found:
+        raise LookupError(f"no document says that {name} runs a command of it")
     return found
 
 

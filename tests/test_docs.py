@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from tests.documents import ROOT, Command, commands, make_folder, run, unrun, without_digits
+from tests.documents import ROOT, Command, commands, make_folder, run, run_by, unrun, without_digits
 
 PAGES = sorted(path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md"))
 CASES = [pytest.param(page, number, command, marks=[pytest.mark.slow] if command.is_slow else [],
@@ -53,12 +53,23 @@ took 2.75 s
 $ false
 ```
 ```sh
-pencilmap demo
+pencilmap unnamed     # a comment
+```
+<!-- run by tests/scripts/test_demo.py -->
+```sh
+pencilmap named
 ```
 <!-- run by tests/test_docs.py -->
 ```sh
-pencilmap demo
+pencilmap named by a test that does not ask
 ```
+```text
+scripts/demo in a picture
+```
+
+    OMP_NUM_THREADS=1 mpirun -n 4 indented
+
+    pencilmapper is no command
 """
 
 
@@ -67,7 +78,17 @@ def test_commands_are_found_with_what_they_show():
     assert (first.text, first.shown) == ("echo 'took 1.5 s' && \\\ntrue", "took 2.75 s")
     assert first.agrees("took 1.5 s") and not first.agrees("lasted 1.5 s")
     assert (second.text, second.shown) == ("false", "")
-    assert unrun(PAGE) == ["pencilmap demo\n"]
+
+
+def test_commands_that_nothing_runs_are_found():
+    assert unrun(PAGE) == ["pencilmap unnamed", "pencilmap named by a test that does not ask", "scripts/demo in a picture",
+                           "OMP_NUM_THREADS=1 mpirun -n 4 indented"]
+
+
+def test_tests_get_the_commands_that_documents_say_they_run():
+    assert run_by(ROOT / "tests" / "scripts" / "test_demo.py") == ["scripts/demo", "scripts/test"]
+    with pytest.raises(LookupError, match="tests/test_docs.py"):
+        run_by(ROOT / "tests" / "test_docs.py")
 
 
 def test_a_command_that_fails_is_seen(tmp_path):
@@ -121,6 +142,22 @@ def test_every_public_class_and_function_is_in_the_reference(built, layer):
         for node in ast.parse(path.read_text("utf-8")).body:
             if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and not node.name.startswith("_") and ast.get_docstring(node):
                 assert f'id="{module}.{node.name}"' in text, f"{module}.{node.name}"
+
+
+def test_every_public_name_of_the_python_binding_is_in_the_reference_with_its_words(built):
+    import ast
+
+    text = (built / "reference" / "python-pencilfft.html").read_text("utf-8")
+    module = ast.parse((ROOT / "fft_runner" / "python" / "pencilfft" / "__init__.py").read_text("utf-8"))
+    known = {node.name: node for node in module.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+    exported = next(ast.literal_eval(node.value) for node in module.body if isinstance(node, ast.Assign)
+                    and getattr(node.targets[0], "id", "") == "__all__")
+    members = [f"Plan.{node.name}" for node in known["Plan"].body if isinstance(node, ast.FunctionDef) and node.name[0] != "_"]
+    assert {"Plan.forward", "Plan.buffer_bytes"} <= set(members)
+    for name in (*exported, *members):
+        assert f'id="pencilfft.{name}"' in text, name
+    for node in (*known.values(), *known["Plan"].body):
+        assert node.name.startswith("_") or ast.get_docstring(node), node.name
 
 
 def test_every_public_name_of_the_fortran_module_is_in_the_reference(built):

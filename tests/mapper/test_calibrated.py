@@ -16,6 +16,7 @@ from pencilmap.model.grid import parse_grid
 from pencilmap.model.machine import load_machine, machine_names
 from pencilmap.model.torus import parse_torus
 from pencilmap.model.transform import Transform
+from tests.documents import run_by
 from tests.mapper.run_records import record
 
 BANDWIDTH = 2e8
@@ -65,6 +66,15 @@ def test_an_unknown_bandwidth_is_fitted_and_both_modes_separate_the_computing(re
     assert figures["memory_bandwidth_per_node"]["value"] == pytest.approx(4e9, rel=0.02)
     assert found["quality"][0]["full"]["largest"] < 0.02
     assert load_machine(str(tmp_path / "found.toml")).torus.bandwidth == pytest.approx((BANDWIDTH,) * 3, rel=1e-3)
+
+
+@pytest.mark.parametrize("command", run_by(__file__))
+def test_the_command_of_the_document_writes_what_it_names(command, records, tmp_path, pencilmap, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(records, tmp_path / "runs.jsonl")
+    status, _, err = pencilmap(*command.split()[1:])
+    assert status == 0, err
+    assert load_machine("mymachine.toml").costs.fft_rate_per_task == pytest.approx(1e9, rel=0.02)
 
 
 def test_a_prediction_with_the_written_file_is_what_was_measured(records, tmp_path, pencilmap, pencilmap_json):

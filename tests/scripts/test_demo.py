@@ -1,25 +1,40 @@
-"""The main job: 512 simulated ranks on 8x8x8, default order against 2x2x2 cubes, verified inside the run."""
+"""The two commands for a stranger. The main job: 512 simulated ranks on 8x8x8, default order against cubes, verified."""
 
 import json
-import shutil
+import subprocess
 
 import pytest
 
-pytestmark = pytest.mark.skipif(not shutil.which("smpirun"), reason="SimGrid is missing; scripts/setup installs it")
+from tests.documents import ROOT, run_by
 
 M = {("default", "row"): 4, ("default", "column"): 4, ("box:2x2x2", "row"): 2, ("box:2x2x2", "column"): 4}
+
+DEMO, TEST = run_by(__file__)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_is_installed_by_a_test():
+    missing = subprocess.run([ROOT / "scripts" / "setup", "--missing"], capture_output=True, text=True).stdout.strip()
+    if missing:
+        pytest.skip(f"NOT TESTED: scripts/demo and scripts/test, for scripts/setup would install {missing}")
 
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
-    import subprocess
-    import sys
-
+    """What the first command of the README did: folder, JSON."""
     folder = tmp_path_factory.mktemp("demo")
-    done = subprocess.run([sys.executable, "-c", "from pencilmap.scripts.cli import main; main()", "demo", "--json", "-o", folder],
-                          capture_output=True, text=True, timeout=600)
+    done = subprocess.run([*DEMO.split(), "--json", "-o", folder], cwd=ROOT, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     return folder, json.loads(done.stdout)
+
+
+def test_the_second_command_finds_all_tests():
+    """It runs them all too; here it only says which: one of every file."""
+    done = subprocess.run([*TEST.split(), "--collect-only", "-q"], cwd=ROOT, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr
+    files = {line.partition("::")[0] for line in done.stdout.splitlines() if "::" in line}
+    assert files >= {str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("test_*.py")}
+    assert {"model/torus.py", "mapper/compare.py", "scripts/documents.py"} & files, "no doctests"
 
 
 def test_simulated_exchanges_are_within_two_percent_of_the_bound(demo):

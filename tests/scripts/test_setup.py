@@ -24,6 +24,15 @@ def test_a_user_without_root_is_told_the_packages(tmp_path):
     assert {"libopenmpi-dev", "libfftw3-dev", "libhwloc-dev", "libsimgrid-dev"} <= set(packages)
 
 
+def test_what_would_be_installed_is_told_and_nothing_is(tmp_path):
+    stub(tmp_path, "dpkg-query", 'case "$3" in cmake|gcc) exit 1;; *) echo installed;; esac')
+    before = (SETUP.parent.parent / "build" / "setup.log").exists()
+    done = subprocess.run([SETUP, "--missing"], env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}, capture_output=True,
+                          text=True, timeout=60, stdin=subprocess.DEVNULL)
+    assert done.returncode == 0 and done.stdout.split()[:2] == ["cmake", "gcc"] and done.stderr == ""
+    assert (SETUP.parent.parent / "build" / "setup.log").exists() == before
+
+
 def test_sudo_without_a_password_is_used_when_there_is_one(tmp_path):
     for name, body in {"dpkg-query": "exit 1", "id": "echo 1000", "sudo": f'shift; [ "$1" = true ] || {{ echo "$@" >>{tmp_path}/sudo.log; exit 7; }}'}.items():
         stub(tmp_path, name, body)

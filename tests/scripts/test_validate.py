@@ -10,6 +10,7 @@ from pencilmap.model.published import bluegene_l_512
 from pencilmap.scripts import validation
 from pencilmap.scripts.documents import marker
 from pencilmap.scripts.suites import CLAIMS, SUITES, cases_of
+from tests.documents import run_by
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "validation.md"
 QUICK = ("validate", "--network", "simulated", "--suite", "quick")
@@ -117,44 +118,50 @@ def test_bad_input_gets_one_clear_message(case, pencilmap):
 # ---- documents -------------------------------------------------------------------------------------------------------
 
 
+QUICK_COMMAND, TORI_COMMAND, PAPER_COMMAND = run_by(__file__)
+
+
+@pytest.fixture
+def run_in_copy(tmp_path, monkeypatch, pencilmap):
+    """Run a command of the document in a folder with a copy of the document: ``run_in_copy(command)`` -> the copy, then."""
+    def run(command, *more):
+        monkeypatch.chdir(tmp_path)
+        copy = tmp_path / "docs" / "validation.md"
+        copy.parent.mkdir()
+        copy.write_text(DOCUMENT.read_text("utf-8"), "utf-8")
+        status, out, err = pencilmap(*command.split()[1:], *more)
+        assert status == 0, out + err
+        return copy.read_text("utf-8")
+
+    return run
+
+
 @needs_simgrid
-def test_the_document_shows_what_the_command_finds(kept, pencilmap, tmp_path):
-    copy = tmp_path / "validation.md"
-    copy.write_text(DOCUMENT.read_text("utf-8"), "utf-8")
-    assert pencilmap(*QUICK, "--records", kept, "--into", copy)[0] == 0
-    assert copy.read_text("utf-8") == DOCUMENT.read_text("utf-8")
+def test_the_document_shows_what_its_command_finds(kept, run_in_copy):
+    assert run_in_copy(QUICK_COMMAND, "--records", kept) == DOCUMENT.read_text("utf-8")
 
 
-COMMANDS = re.findall(r"^pencilmap (.*) --into docs/validation\.md$", DOCUMENT.read_text("utf-8"), re.M)
-ON_DEMAND = [c for c in COMMANDS if "namespaces" in c and "4x4:mesh" not in c]  # tests/namespaces runs that one
+@needs_simgrid
+@pytest.mark.slow
+def test_the_tori_of_the_document_are_those_of_its_command(run_in_copy):
+    """Simulations are the same to the last digit."""
+    assert run_in_copy(TORI_COMMAND) == DOCUMENT.read_text("utf-8")
+
+
+@needs_simgrid
+@pytest.mark.slow
+def test_the_rows_of_the_paper_are_those_of_its_command_up_to_256(run_in_copy):
+    found, shown = (set(re.findall(r"^\| 8x8x8 .*", text.partition(marker("simulated paper"))[2], re.M))
+                    for text in (run_in_copy(PAPER_COMMAND, "--at-most", "256"), DOCUMENT.read_text("utf-8")))
+    assert found <= shown and len(found) == 2 * len(cases_of("paper", 256))
 
 
 def test_every_place_of_the_document_is_filled_and_has_its_command():
     text = DOCUMENT.read_text("utf-8")
     places = re.findall(r"^<!-- (simulated|namespaces) (\S+) -->\n\*\*", text, re.M)
-    commands = [re.search(r"--network (\w+) .*?--(?:suite|torus) (\S+)", c).groups() for c in COMMANDS]
+    commands = [re.search(r"--network (\w+) .*?--(?:suite|torus) (\S+)", c).groups()
+                for c in re.findall(r"^pencilmap .* --into docs/validation\.md$", text, re.M)]
     assert places == commands and len(places) == text.count("<!-- end -->") == 6
-
-
-@pytest.mark.namespaces
-@pytest.mark.slow
-@pytest.mark.parametrize("command", ON_DEMAND)
-def test_the_commands_of_the_document_hold_on_networks_of_namespaces(command, pencilmap):
-    status, out, err = pencilmap(*command.split())
-    if status == 3:
-        pytest.skip(f"NOT TESTED: a real network, for {err}")
-    assert status == 0, out + err
-
-
-@needs_simgrid
-@pytest.mark.slow
-@pytest.mark.parametrize("suite, at_most", [("tori", 10**6), ("paper", 256)])
-def test_the_long_tables_are_those_of_their_command(suite, at_most, pencilmap_json):
-    """Simulations are the same to the last digit; of the paper's only the rows up to 256^3 are simulated here."""
-    shown = DOCUMENT.read_text("utf-8").partition(marker(f"simulated {suite}"))[2]
-    for row in pencilmap_json("validate", "--network", "simulated", "--suite", suite, "--at-most", at_most)["rows"]:
-        cells = f"| {row['placement']} | {row['fft']} | {row['exchange']} |"
-        assert any(cells in line and f"| {row['network_ratio']:.3f} |" in line for line in shown.splitlines()), row
 
 
 @needs_simgrid

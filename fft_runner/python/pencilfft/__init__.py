@@ -7,8 +7,20 @@
 ...     plan.forward(f, f_hat)
 
 Every array has the axes x, y, z (before them the fields, when there are several), whatever its order in memory; `Plan.start`
-says where the calling rank's part begins. The library is the file named by PENCILFFT_LIBRARY, else the one built in the
-checkout, else the one the loader finds.
+says where the calling rank's part begins. Rank i of the communicator is task ``i % R`` of row ``i // R`` of the process grid.
+The library is the file named by PENCILFFT_LIBRARY, else the one built in the checkout, else the one the loader finds.
+
+Pencils are named by the axis that is whole in them:
+
+========== ============================================================================================================
+``z``      what the row exchange takes forward: x in C parts, y in R
+``y``      between the exchanges: x in C parts, z in R
+``x``      what the column exchange gives: z in R parts, y in C
+``input``  what `Plan.forward` takes: as ``z``, but of real numbers and of nz, where the transform halves z
+``output`` what `Plan.forward` gives: as ``x``
+========== ============================================================================================================
+
+What is collective is called by all ranks of the communicator with the same arguments; what fails on one of them fails on all.
 """
 
 import ctypes
@@ -23,7 +35,10 @@ import numpy as np
 
 __all__ = ["FORWARD", "BACKWARD", "PencilfftError", "Plan", "load_wisdom", "save_wisdom", "forget_wisdom"]
 
-FORWARD, BACKWARD = 1, 2
+#: Direction of a transform or of an exchange alone; the bits of `directions`.
+FORWARD = 1
+#: The other direction.
+BACKWARD = 2
 PENCILS = {"z": 0, "y": 1, "x": 2, "input": 3, "output": 4}
 EXCHANGES = {"row": 0, "column": 1}
 ALIGNMENT = 64
@@ -31,7 +46,7 @@ BUILT = Path(__file__).resolve().parents[3] / "build" / "lib" / "libpencilfft.so
 
 
 class PencilfftError(Exception):
-    """What the library refused, in its words, or an array that does not fit the plan."""
+    """What the library refused, in its words; an array that does not fit the plan; no library, or one of another MPI."""
 
 
 class _Box(ctypes.Structure):
@@ -120,17 +135,45 @@ def _set_member(desc, name, value):
 
 
 class Plan:
-    """A planned transform; collective to make and to destroy.
+    """A planned transform; collective to make and to destroy. As a context it destroys itself, unless there was an error.
 
     Parameters
     ----------
     shape : three ints
-        nx, ny, nz.
+        Global extents nx, ny, nz.
     grid : two ints
-        R tasks in a row, C in a column; R * C is the size of the communicator.
+        R tasks in a row, C in a column; R * C is the size of the communicator. nx >= C, ny >= R and C, and what is
+        exchanged of nz >= R.
     comm : mpi4py.MPI.Comm
-    **choices
-        type, kinds, skip, precision, layout, exchange, rigor, sync, directions, fields, auto_budget_s, as in pencilfft_desc.
+        It is duplicated.
+    type : str, optional
+        ``c2c`` (default), ``r2c`` (or ``c2r``), ``dct``, ``dst``, ``chebyshev``, ``empty``.
+    kinds : str, optional
+        Of ``dct`` and ``dst``: 1 to 4 for x, y, z (default ``2,2,2``); ``c1,s2,3`` mixes cosines and sines.
+    skip : str, optional
+        Axes that are left alone: ``x``, ``yz``; not z where it is halved.
+    precision : str, optional
+        ``double`` (default), ``single``.
+    layout : str, optional
+        Order of X pencils in memory, slowest first: ``natural`` (x y z, default) or ``stride1`` (z y x).
+    exchange : str, optional
+        ``alltoallv`` (default), ``alltoall``, ``padded``, ``alltoallw``, ``p2p``, ``pipelined``, ``persistent``, ``node``,
+        ``fftw``; ``auto`` tries them.
+    rigor : str, optional
+        Of FFTW: ``estimate``, ``measure`` (default), ``patient``.
+    sync : str, optional
+        What precedes each exchange: ``none`` (default), ``barrier``, ``clock``.
+    directions : int, optional
+        `FORWARD`, `BACKWARD` or both (default), or-ed.
+    fields : int, optional
+        Arrays that are transformed together, each whole behind the one before it; 1.
+    auto_budget_s : float, optional
+        Seconds that ``auto`` may try; 1.0.
+
+    Raises
+    ------
+    PencilfftError
+        On all ranks, with the reason: a name or extent that is not possible, ranks that differ, no memory, no library.
     """
 
     def __init__(self, shape, grid, comm, **choices):
@@ -149,7 +192,7 @@ class Plan:
         self._buffer_bytes = _asked("alloc_bytes", handle, c_int64()).value
 
     def destroy(self):
-        """Free the plan; collective. Arrays of `empty` live on."""
+        """Free the plan, once; arrays of `empty` live on. Collective."""
         if self._handle is not None:
             handle, self._handle = self._handle, None
             _call("plan_destroy", handle)
@@ -171,51 +214,58 @@ class Plan:
         return _known(self._pencils, name)
 
     def start(self, pencil):
-        """Global x, y, z of the first local element."""
+        """Global x, y, z of the first local element: tuple of three ints."""
         return self._pencil(pencil).offset
 
     def shape(self, pencil):
-        """Local extents of x, y, z; before them the fields, when there are several."""
+        """Local extents of x, y, z, before them the fields, when there are several: tuple of three or four ints."""
         return self._pencil(pencil).shape
 
     def part(self, pencil):
-        """Slices of the global array that are the calling rank's."""
+        """Slices of x, y, z of the global array that are the calling rank's: ``local[...] = whole[plan.part("input")]``."""
         at = self._pencil(pencil)
         return tuple(slice(start, start + n) for start, n in zip(at.offset, at.shape[-3:], strict=True))
 
     def dtype(self, pencil):
-        """NumPy's type of its elements."""
+        """NumPy's type of the elements of a pencil: complex128, complex64, float64 or float32."""
         return self._pencil(pencil).dtype
 
     def phase_seconds(self):
-        """Seconds this rank spent in each phase of the last transform, by the phase's name (pencilfft_phase)."""
+        """Seconds this rank spent in each phase of the last transform: dict by name, ``fft_z`` to ``total``, then the waiting
+        that `sync` asked for (``wait_row``, ``wait_column``), which is in no other. Local."""
         names = _names("phase_name")
         seconds = (c_double * len(names))()
         _call("phase_seconds", self._alive(), seconds)
         return dict(zip(names, seconds, strict=True))
 
     def exchange_chosen(self, exchange):
-        """The algorithm that moves the data of the exchange "row" or "column": what was asked for, or what "auto" took."""
+        """Name of the algorithm of the exchange ``row`` or ``column``: what was asked for, or what ``auto`` took. Local."""
         return _function("exchange_chosen")(self._alive(), _known(EXCHANGES, exchange)).decode()
 
     @property
     def scale(self):
-        """Backward after forward gives this times the input."""
+        """Backward after forward gives this float times the input."""
         return _asked("scale", self._alive(), c_double()).value
 
     @property
     def buffer_bytes(self):
-        """What the memory behind an array must hold, from its first element on."""
+        """Bytes that must lie behind an array from its first element on, those of the largest pencil or more."""
         self._alive()
         return self._buffer_bytes
 
     def empty(self, pencil):
-        """An array of this pencil, as large behind as a transform needs."""
+        """An array of this pencil, not filled, aligned to 64 bytes, with `buffer_bytes` behind it. Local."""
         memory = np.empty(self.buffer_bytes + ALIGNMENT, np.uint8)
         return self._lay(memory, -memory.ctypes.data % ALIGNMENT, pencil)
 
     def view(self, array, pencil):
-        """The same memory as another pencil, for transforms in place."""
+        """The same memory as another pencil, for transforms in place. Local.
+
+        Raises
+        ------
+        PencilfftError
+            When less than `buffer_bytes` lie behind the array.
+        """
         memory, offset = self._memory(array)
         return self._lay(memory, offset, pencil)
 
@@ -246,16 +296,45 @@ class Plan:
         return memory.ctypes.data + offset
 
     def forward(self, source, target):
-        """Input to output; the two may share their memory (`view`). Collective."""
+        """Transform forward. Collective.
+
+        Parameters
+        ----------
+        source : array of pencil ``input``
+            Kept, unless the two share their memory (`view`), which they do wholly or not at all.
+        target : array of pencil ``output``
+
+        Raises
+        ------
+        PencilfftError
+            For an array of another shape, type or strides, or with too little memory behind it: raised on its own rank alone,
+            where the others wait for it. When the plan has no such direction or was destroyed.
+        """
         _call("execute", self._alive(), FORWARD, self._checked(source, "input", False), self._checked(target, "output", True))
 
     def backward(self, source, target):
-        """Output to input, not normalised; see `scale`. Collective."""
+        """Transform backward, not normalised (`scale`); arrays and errors as of `forward`, the other way. Collective.
+
+        Parameters
+        ----------
+        source : array of pencil ``output``
+        target : array of pencil ``input``
+        """
         _call("execute", self._alive(), BACKWARD, self._checked(source, "output", False),
               self._checked(target, "input", True))
 
     def transpose(self, exchange, direction, source, target):
-        """One exchange alone: "row" is Z to Y pencils, "column" Y to X, BACKWARD the other way. Source is lost."""
+        """One exchange alone, without any FFT; errors as of `forward`. Collective.
+
+        Parameters
+        ----------
+        exchange : {"row", "column"}
+            Z to Y pencils, or Y to X.
+        direction : int
+            `FORWARD`, or `BACKWARD` for the other way.
+        source, target : arrays of the two pencils
+            What is in `source` is lost. They do not share memory.
+        """
         ends = ("z", "y", "x")[_known(EXCHANGES, exchange):][:2]
         first, last = ends if direction == FORWARD else ends[::-1]
         _call("transpose", self._alive(), EXCHANGES[exchange], direction, self._checked(source, first, True),
@@ -288,9 +367,22 @@ def _asked(name, handle, result, *arguments):
 
 
 def load_wisdom(path, comm):
-    """Add what a file knows of FFTW's plans and of the choices of "auto"; False when there is no such file.
+    """Add what a file knows of FFTW's plans and of the choices of ``auto``. Rank 0 reads. Collective.
 
-    A file that another kind of machine or another MPI wrote is refused (PencilfftError). Rank 0 reads. Collective.
+    Parameters
+    ----------
+    path : path
+    comm : mpi4py.MPI.Comm
+
+    Returns
+    -------
+    bool
+        False when there is no such file.
+
+    Raises
+    ------
+    PencilfftError
+        When another kind of machine or another MPI wrote it, or when it is no such file.
     """
     found = c_int()
     _call("wisdom_load_fortran", os.fsencode(path), comm.py2f(), byref(found))
@@ -298,7 +390,13 @@ def load_wisdom(path, comm):
 
 
 def save_wisdom(path, comm):
-    """Write all that is known, in place of the file, or leave it as it is. Rank 0 writes. Collective."""
+    """Write all that is known, in place of the file. Rank 0 writes. Collective.
+
+    Raises
+    ------
+    PencilfftError
+        When it cannot be written; the file is then as it was.
+    """
     _call("wisdom_save_fortran", os.fsencode(path), comm.py2f())
 
 
