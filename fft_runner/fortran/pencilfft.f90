@@ -8,13 +8,17 @@
 !! a natural pencil is global z = i - 1 + box%offset(3), y = j - 1 + box%offset(2), x = k - 1 + box%offset(1).
 !!
 !! Buffers come from pencilfft_alloc, as large as execute needs; c_f_pointer gives them that shape.
-!! Every function returns 0 (pencilfft_ok) or what went wrong; pencilfft_message() has the words.
+!! Every function returns 0 (pencilfft_ok) or what went wrong; pencilfft_message() has the words. Several fields lie behind
+!! each other, each whole: the shape of all of them is [pencilfft_shape(plan, pencil), fields].
 module pencilfft
     use, intrinsic :: iso_c_binding
     implicit none
     private
 
-    integer(c_int), parameter, public :: pencilfft_ok = 0, pencilfft_bad_call = 1
+    !> What functions return; pencilfft.h says when.
+    integer(c_int), parameter, public :: pencilfft_ok = 0, pencilfft_bad_call = 1, pencilfft_bad_size = 2, &
+        pencilfft_bad_grid = 3, pencilfft_unknown_name = 4, pencilfft_mismatch = 5, pencilfft_too_large = 6, &
+        pencilfft_no_memory = 7, pencilfft_fftw_error = 8, pencilfft_mpi_error = 9, pencilfft_not_possible = 10
     integer(c_int), parameter, public :: pencilfft_direction_forward = 1, pencilfft_direction_backward = 2
     integer(c_int), parameter, public :: pencilfft_z_pencil = 0, pencilfft_y_pencil = 1, pencilfft_x_pencil = 2
     integer(c_int), parameter, public :: pencilfft_input = 3, pencilfft_output = 4

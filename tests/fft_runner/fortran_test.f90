@@ -1,0 +1,368 @@
+!> Module pencilfft as a Fortran program sees it. Run under mpirun with the grid: fortran_test R C; fortran_test layout prints
+!! how it lays out the structures that it shares with C, one line a structure.
+module checks
+    use, intrinsic :: iso_c_binding
+    implicit none
+    integer :: failures = 0
+contains
+    subroutine check(condition, what)
+        logical, intent(in) :: condition
+        character(*), intent(in) :: what
+        if (condition) return
+        print '(2a)', "not true: ", what
+        failures = failures + 1
+    end subroutine
+end module checks
+
+program fortran_test
+    use, intrinsic :: iso_c_binding
+    use mpi
+    use pencilfft
+    use checks
+    implicit none
+    integer, parameter :: n(3) = [9, 8, 10] ! no two alike, so that axes cannot be taken for each other
+    real(c_double), parameter :: two_pi = 6.283185307179586_c_double
+    integer :: R, C, rank, ierror
+    character(16) :: word
+
+    call get_command_argument(1, word)
+    if (word == "layout") then
+        call print_layout()
+        stop
+    end if
+    read (word, *) R
+    call get_command_argument(2, word)
+    read (word, *) C
+    call MPI_Init(ierror)
+    call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierror)
+    call shapes_follow_the_layout("natural")
+    call shapes_follow_the_layout("stride1")
+    call shapes_of_extent_one_are_in_order()
+    call transposes_move_every_element("natural")
+    call transposes_move_every_element("stride1")
+    call transposes_move_complex_numbers_and_fields()
+    call a_wave_becomes_one_mode("natural")
+    call a_wave_becomes_one_mode("stride1")
+    call single_precision_is_taken()
+    call real_transforms_work_in_place()
+    call fields_are_transformed_each_for_itself()
+    call every_choice_gets_where_it_belongs()
+    call what_is_wrong_is_told()
+    print '(i0,a)', failures, " failures"
+    call MPI_Finalize(ierror)
+    if (failures > 0) stop 1
+
+contains
+
+    subroutine need(status)
+        integer(c_int), intent(in) :: status
+        integer :: ignored
+        if (status == pencilfft_ok) return
+        print '(2a)', "fortran_test: ", pencilfft_message()
+        call MPI_Abort(MPI_COMM_WORLD, 1, ignored)
+    end subroutine
+
+    subroutine print_layout()
+        type(pencilfft_box), target :: box
+        integer(c_intptr_t) :: start
+        start = transfer(c_loc(box), start)
+        print '(a,4(1x,i0))', "pencilfft_box", c_sizeof(box), transfer(c_loc(box%offset), start) - start, &
+            transfer(c_loc(box%extent), start) - start, transfer(c_loc(box%stride), start) - start
+    end subroutine
+
+    !> The order of axes (1 is x) that the head of the module gives, nearest first.
+    function order_of(layout, pencil) result(order)
+        character(*), intent(in) :: layout
+        integer(c_int), intent(in) :: pencil
+        integer :: order(3)
+        order = [3, 2, 1]
+        if (layout == "natural") return
+        if (pencil == pencilfft_y_pencil) order = [2, 3, 1]
+        if (pencil == pencilfft_x_pencil .or. pencil == pencilfft_output) order = [1, 2, 3]
+    end function
+
+    subroutine shapes_follow_the_layout(layout)
+        character(*), intent(in) :: layout
+        integer(c_int), parameter :: pencils(5) = [pencilfft_z_pencil, pencilfft_y_pencil, pencilfft_x_pencil, &
+                                                   pencilfft_input, pencilfft_output]
+        type(pencilfft_plan) :: plan
+        type(pencilfft_box) :: box
+        integer(c_int64_t) :: got(3), all_of(3), mine(3)
+        integer :: i, order(3)
+        call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, type="r2c", layout=layout, rigor="estimate"))
+        do i = 1, size(pencils)
+            call need(pencilfft_box_mine(plan, pencils(i), box))
+            got = pencilfft_shape(plan, pencils(i))
+            order = order_of(layout, pencils(i))
+            call check(all(got == box%extent(order)), layout//": shape is that of the box, nearest axis first")
+            call check(all(box%stride(order) == [1_c_int64_t, got(1), got(1)*got(2)]), layout//": strides are dense")
+            mine = box%offset + box%extent
+            call MPI_Allreduce(mine, all_of, 3, MPI_INTEGER8, MPI_MAX, MPI_COMM_WORLD, ierror)
+            call check(all(all_of == [n(1), n(2), merge(n(3), n(3)/2 + 1, pencils(i) == pencilfft_input)]), &
+                       layout//": parts reach to the end")
+        end do
+        call need(pencilfft_plan_destroy(plan))
+        call check(all(pencilfft_shape(plan, pencilfft_input) == 0), "no plan has no shape")
+    end subroutine
+
+    !> Strides of axes of extent 1 equal those of a neighbour.
+    subroutine shapes_of_extent_one_are_in_order()
+        type(pencilfft_plan) :: plan
+        type(pencilfft_box) :: box
+        call need(pencilfft_plan_create([C, max(R, C), R], R, C, MPI_COMM_WORLD, plan, layout="stride1", rigor="estimate"))
+        call need(pencilfft_box_mine(plan, pencilfft_x_pencil, box))
+        call check(all(pencilfft_shape(plan, pencilfft_x_pencil) == box%extent), "X pencil of thin extents is (x, y, z)")
+        call need(pencilfft_box_mine(plan, pencilfft_z_pencil, box))
+        call check(all(pencilfft_shape(plan, pencilfft_z_pencil) == box%extent([3, 2, 1])), "Z pencil is (z, y, x)")
+        call need(pencilfft_plan_destroy(plan))
+    end subroutine
+
+    !> Global number of each element of a pencil, in an array of its shape.
+    function numbers(plan, pencil, layout) result(a)
+        type(pencilfft_plan), intent(in) :: plan
+        integer(c_int), intent(in) :: pencil
+        character(*), intent(in) :: layout
+        real(c_double), allocatable :: a(:, :, :)
+        type(pencilfft_box) :: box
+        integer(c_int64_t) :: s(3), at(3)
+        integer :: order(3), i, j, k
+        call need(pencilfft_box_mine(plan, pencil, box))
+        s = pencilfft_shape(plan, pencil)
+        order = order_of(layout, pencil)
+        allocate (a(s(1), s(2), s(3)))
+        do k = 1, int(s(3))
+            do j = 1, int(s(2))
+                do i = 1, int(s(1))
+                    at(order) = [i, j, k] - 1 + box%offset(order)
+                    a(i, j, k) = real((at(1)*n(2) + at(2))*n(3) + at(3), c_double)
+                end do
+            end do
+        end do
+    end function
+
+    subroutine transposes_move_every_element(layout)
+        character(*), intent(in) :: layout
+        integer(c_int), parameter :: pencil(3) = [pencilfft_z_pencil, pencilfft_y_pencil, pencilfft_x_pencil]
+        integer(c_int), parameter :: exchange(2) = [pencilfft_row, pencilfft_column]
+        type(pencilfft_plan) :: plan
+        type(c_ptr) :: from, to
+        real(c_double), pointer :: a(:, :, :), b(:, :, :)
+        integer :: e
+        call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, type="dct", skip="xyz", layout=layout))
+        call need(pencilfft_alloc(plan, from))
+        call need(pencilfft_alloc(plan, to))
+        do e = 1, 2
+            call c_f_pointer(from, a, pencilfft_shape(plan, pencil(e)))
+            call c_f_pointer(to, b, pencilfft_shape(plan, pencil(e + 1)))
+            a = numbers(plan, pencil(e), layout)
+            b = -1
+            call need(pencilfft_transpose(plan, exchange(e), pencilfft_direction_forward, from, to))
+            call check(all(b == numbers(plan, pencil(e + 1), layout)), layout//": forward transpose is exact")
+            a = -1
+            call need(pencilfft_transpose(plan, exchange(e), pencilfft_direction_backward, to, from))
+            call check(all(a == numbers(plan, pencil(e), layout)), layout//": backward transpose is exact")
+        end do
+        call need(pencilfft_plan_destroy(plan))
+    end subroutine
+
+    subroutine transposes_move_complex_numbers_and_fields()
+        integer, parameter :: fields = 3
+        type(pencilfft_plan) :: plan
+        type(c_ptr) :: from, to
+        complex(c_float_complex), pointer :: a(:, :, :, :), b(:, :, :, :)
+        integer :: f
+        call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, skip="xyz", precision="single", layout="stride1", &
+                                        fields=fields))
+        call need(pencilfft_alloc(plan, from))
+        call need(pencilfft_alloc(plan, to))
+        call c_f_pointer(from, a, [pencilfft_shape(plan, pencilfft_z_pencil), int(fields, c_int64_t)])
+        call c_f_pointer(to, b, [pencilfft_shape(plan, pencilfft_y_pencil), int(fields, c_int64_t)])
+        do f = 1, fields
+            a(:, :, :, f) = cmplx(numbers(plan, pencilfft_z_pencil, "stride1"), f, c_float_complex)
+        end do
+        call need(pencilfft_transpose(plan, pencilfft_row, pencilfft_direction_forward, from, to))
+        do f = 1, fields
+            call check(all(b(:, :, :, f) == cmplx(numbers(plan, pencilfft_y_pencil, "stride1"), f, c_float_complex)), &
+                       "all fields are moved")
+        end do
+        call need(pencilfft_plan_destroy(plan))
+    end subroutine
+
+    !> exp(2 pi i (m1 x / nx + m2 y / ny + m3 z / nz)) at an element's number.
+    elemental complex(c_double_complex) function wave(number, m1, m2, m3)
+        real(c_double), intent(in) :: number
+        integer, intent(in) :: m1, m2, m3
+        integer :: x, y, z, index
+        real(c_double) :: angle
+        index = nint(number)
+        x = index/(n(2)*n(3))
+        y = mod(index/n(3), n(2))
+        z = mod(index, n(3))
+        angle = two_pi*(real(m1*x, c_double)/n(1) + real(m2*y, c_double)/n(2) + real(m3*z, c_double)/n(3))
+        wave = cmplx(cos(angle), sin(angle), c_double_complex)
+    end function
+
+    subroutine a_wave_becomes_one_mode(layout)
+        character(*), intent(in) :: layout
+        integer, parameter :: mode = (2*n(2) + 3)*n(3) + 4 ! of waves 2, 3, 4 along x, y, z
+        type(pencilfft_plan) :: plan
+        type(c_ptr) :: from, to
+        complex(c_double_complex), pointer :: a(:, :, :), b(:, :, :)
+        real(c_double), allocatable :: where_it_is(:, :, :)
+        real(c_double) :: scaling
+        call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, layout=layout, rigor="estimate"))
+        call need(pencilfft_scale(plan, scaling))
+        call check(scaling == product(n), "scale of a DFT is the number of elements")
+        call need(pencilfft_alloc(plan, from))
+        call need(pencilfft_alloc(plan, to))
+        call c_f_pointer(from, a, pencilfft_shape(plan, pencilfft_input))
+        call c_f_pointer(to, b, pencilfft_shape(plan, pencilfft_output))
+        a = wave(numbers(plan, pencilfft_z_pencil, layout), 2, 3, 4)
+        call need(pencilfft_forward(plan, from, to))
+        where_it_is = numbers(plan, pencilfft_x_pencil, layout)
+        call check(all(abs(b - merge(scaling, 0._c_double, where_it_is == mode)) < 1e-10), layout//": one mode, its place")
+        a = 0
+        call need(pencilfft_backward(plan, to, from))
+        call check(all(abs(a/scaling - wave(numbers(plan, pencilfft_z_pencil, layout), 2, 3, 4)) < 1e-13), &
+                   layout//": backward gives the wave")
+        call need(pencilfft_plan_destroy(plan))
+    end subroutine
+
+    subroutine single_precision_is_taken()
+        type(pencilfft_plan) :: plan
+        type(c_ptr) :: memory
+        complex(c_float_complex), pointer :: a(:, :, :), b(:, :, :)
+        call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, precision="single", rigor="estimate"))
+        call need(pencilfft_alloc(plan, memory))
+        call c_f_pointer(memory, a, pencilfft_shape(plan, pencilfft_input))
+        call c_f_pointer(memory, b, pencilfft_shape(plan, pencilfft_output))
+        a = 1
+        call need(pencilfft_forward(plan, memory, memory))
+        call check(all(abs(b - merge(720., 0., numbers(plan, pencilfft_x_pencil, "natural") == 0)) < 1e-3), "a constant, single")
+        call need(pencilfft_plan_destroy(plan))
+    end subroutine
+
+    !> A real wave has two modes, one of which r2c keeps: cos(2 pi (x/nx + 3 z/nz)), z of nz/2 + 1.
+    subroutine real_transforms_work_in_place()
+        type(pencilfft_plan) :: plan
+        type(pencilfft_box) :: box
+        type(c_ptr) :: memory
+        real(c_double), pointer :: a(:, :, :)
+        complex(c_double_complex), pointer :: b(:, :, :)
+        real(c_double), allocatable :: right(:, :, :)
+        complex(c_double_complex), allocatable :: modes(:, :, :)
+        type(pencilfft_box) :: input
+        integer(c_int64_t) :: s(3)
+        integer :: i, j, k
+        call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, type="r2c", rigor="measure"))
+        call need(pencilfft_alloc(plan, memory))
+        call c_f_pointer(memory, a, pencilfft_shape(plan, pencilfft_input))
+        call c_f_pointer(memory, b, pencilfft_shape(plan, pencilfft_output))
+        call need(pencilfft_box_mine(plan, pencilfft_input, input))
+        s = pencilfft_shape(plan, pencilfft_input)
+        allocate (right(s(1), s(2), s(3)))
+        do concurrent(i=1:int(s(1)), k=1:int(s(3)))
+            right(i, :, k) = cos(two_pi*(real(k - 1 + input%offset(1), c_double)/n(1) + 3*real(i - 1, c_double)/n(3)))
+        end do
+        call need(pencilfft_box_mine(plan, pencilfft_output, box))
+        s = pencilfft_shape(plan, pencilfft_output)
+        allocate (modes(s(1), s(2), s(3)), source=(0._c_double, 0._c_double))
+        do concurrent(i=1:int(s(1)), j=1:int(s(2)), k=1:int(s(3)), &
+                      all([k, j, i] - 1 + box%offset == [1, 0, 3]))
+            modes(i, j, k) = product(n)/2._c_double
+        end do
+        a = right
+        call need(pencilfft_forward(plan, memory, memory))
+        call check(all(abs(b - modes) < 1e-10), "r2c in place")
+        call need(pencilfft_backward(plan, memory, memory))
+        call check(all(abs(a/product(n) - right) < 1e-13), "and back")
+        call need(pencilfft_plan_destroy(plan))
+    end subroutine
+
+    subroutine fields_are_transformed_each_for_itself()
+        integer, parameter :: fields = 2
+        type(pencilfft_plan) :: plan
+        type(c_ptr) :: from, to
+        complex(c_double_complex), pointer :: a(:, :, :, :), b(:, :, :, :)
+        real(c_double), allocatable :: where_it_is(:, :, :)
+        integer :: f
+        call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, fields=fields, rigor="estimate"))
+        call need(pencilfft_alloc(plan, from))
+        call need(pencilfft_alloc(plan, to))
+        call c_f_pointer(from, a, [pencilfft_shape(plan, pencilfft_input), int(fields, c_int64_t)])
+        call c_f_pointer(to, b, [pencilfft_shape(plan, pencilfft_output), int(fields, c_int64_t)])
+        do f = 1, fields
+            a(:, :, :, f) = f*wave(numbers(plan, pencilfft_z_pencil, "natural"), 0, 0, f)
+        end do
+        call need(pencilfft_forward(plan, from, to))
+        where_it_is = numbers(plan, pencilfft_x_pencil, "natural")
+        do f = 1, fields
+            call check(all(abs(b(:, :, :, f) - f*merge(720._c_double, 0._c_double, where_it_is == f)) < 1e-10), "each field")
+        end do
+        call need(pencilfft_plan_destroy(plan))
+    end subroutine
+
+    !> A name that is not known is refused by the words of its own member.
+    subroutine every_choice_gets_where_it_belongs()
+        type(pencilfft_plan) :: plan
+        call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, type="wish"), pencilfft_unknown_name, "type 'wish'")
+        call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, type="dct", kinds="9,9,9"), &
+                     pencilfft_unknown_name, "kinds '9,9,9'")
+        call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, skip="w"), pencilfft_unknown_name, "skip 'w'")
+        call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, precision="wish"), pencilfft_unknown_name, &
+                     "precision 'wish'")
+        call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, layout="wish"), pencilfft_unknown_name, &
+                     "layout 'wish'")
+        call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, exchange="wish"), pencilfft_unknown_name, &
+                     "exchange 'wish'; known: alltoallv")
+        call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, rigor="wish"), pencilfft_unknown_name, &
+                     "rigor 'wish'")
+        call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, sync="wish"), pencilfft_unknown_name, "sync 'wish'")
+        call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, directions=8), pencilfft_bad_call, "directions")
+        call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, fields=0), pencilfft_bad_size, "fields is 0")
+        call refused(pencilfft_plan_create([0, 8, 10], R, C, MPI_COMM_WORLD, plan), pencilfft_bad_size, "size 0 8 10")
+        call refused(pencilfft_plan_create(n, R, C + 1, MPI_COMM_WORLD, plan), pencilfft_bad_grid, "choose RxC")
+        ! A budget is not refused; without time, auto takes the first that it tries.
+        call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, exchange="auto", rigor="estimate", &
+                                        auto_budget_s=0._c_double))
+        call need(pencilfft_plan_destroy(plan))
+    end subroutine
+
+    subroutine refused(status, right, words)
+        integer(c_int), intent(in) :: status, right
+        character(*), intent(in) :: words
+        call check(status == right, "refused as it should be: "//words)
+        call check(index(pencilfft_message(), words) > 0, words//" is not in: "//pencilfft_message())
+    end subroutine
+
+    subroutine what_is_wrong_is_told()
+        type(pencilfft_plan) :: plan
+        type(pencilfft_box) :: box
+        type(c_ptr) :: memory, more
+        real(c_double) :: scaling
+        integer(c_int) :: status
+        call refused(pencilfft_scale(plan, scaling), pencilfft_bad_call, "null plan")
+        call refused(pencilfft_box_mine(plan, pencilfft_input, box), pencilfft_bad_call, "null plan")
+        call refused(pencilfft_alloc(plan, memory), pencilfft_bad_call, "null plan")
+        call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, directions=1, rigor="estimate"))
+        call need(pencilfft_alloc(plan, memory))
+        call need(pencilfft_alloc(plan, more))
+        call refused(pencilfft_forward(plan, memory, c_null_ptr), pencilfft_bad_call, "null plan or buffer")
+        call refused(pencilfft_backward(plan, memory, more), pencilfft_bad_call, "not made for this direction")
+        call refused(pencilfft_transpose(plan, pencilfft_row, pencilfft_direction_forward, memory, memory), &
+                     pencilfft_bad_call, "overlap")
+        call refused(pencilfft_transpose(plan, 7_c_int, pencilfft_direction_forward, memory, more), pencilfft_bad_call, &
+                     "exchange must be")
+        call refused(pencilfft_box_mine(plan, 9_c_int, box), pencilfft_bad_call, "no such pencil")
+        call check(all(pencilfft_shape(plan, 9_c_int) == 0), "no such pencil has no shape")
+        call need(pencilfft_plan_destroy(plan))
+        status = pencilfft_plan_destroy(plan)
+        call check(status == pencilfft_ok, "a plan that is gone is nothing to do")
+        status = pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, layout=repeat("long", 200))
+        call check(status == pencilfft_unknown_name, "a name that is too long is not known")
+        if (R*C > 1) then
+            status = pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, fields=1 + merge(1, 0, rank == 0))
+            call refused(status, pencilfft_mismatch, "fields is 2 on rank 0 and something else on others")
+        end if
+    end subroutine
+end program fortran_test

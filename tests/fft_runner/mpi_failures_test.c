@@ -1,0 +1,72 @@
+/* A call of MPI that fails on one rank: the library must tell it there, and who calls the library ends all ranks.
+ *     mpi_failures_test R C EXCHANGE                  what is called, how often, by the first and the last rank
+ *     mpi_failures_test R C EXCHANGE RANK CALL AT     the AT-th CALL on that RANK fails */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "failing_mpi.h"
+#include "pencilfft.h"
+
+static int rank;
+
+/* As pencilfft.h says: after a failure of MPI, and of execute, call MPI_Abort. */
+static void need(int status, const char *during)
+{
+    if (status == PENCILFFT_OK)
+        return;
+    fprintf(stderr, "mpi_failures_test: rank %d, %s: %s (status %d)\n", rank, during, pencilfft_error_message(), status);
+    fflush(stderr);
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+}
+
+static void use(pencilfft_plan plan)
+{
+    static const pencilfft_direction directions[] = {PENCILFFT_FORWARD, PENCILFFT_BACKWARD};
+    void *in, *out;
+    need(pencilfft_alloc(plan, &in), "alloc");
+    need(pencilfft_alloc(plan, &out), "alloc");
+    for (int way = 0; way < 2; way++) {
+        need(pencilfft_execute(plan, directions[way], in, out), "execute");
+        need(pencilfft_transpose(plan, PENCILFFT_ROW, directions[way], in, out), "transpose");
+        need(pencilfft_transpose(plan, PENCILFFT_COLUMN, directions[way], in, out), "transpose");
+    }
+}
+
+static void print_calls(void)
+{
+    long times;
+    const char *name;
+    for (int i = 0; (name = failing_mpi_called(i, &times)); i++)
+        printf("rank %d called %s %ld times\n", rank, name, times);
+}
+
+int main(int argc, char **argv)
+{
+    int ranks;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (argc != 4 && argc != 7) {
+        fprintf(stderr, "mpi_failures_test R C EXCHANGE [RANK CALL AT]\n");
+        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    }
+    pencilfft_desc desc;
+    pencilfft_plan plan;
+    pencilfft_desc_init(&desc);
+    desc.nx = desc.ny = desc.nz = 8;
+    desc.R = atoi(argv[1]), desc.C = atoi(argv[2]);
+    desc.exchange = argv[3];
+    desc.rigor = "estimate";
+    desc.sync = "barrier";
+    int fail = argc == 7 && rank == atoi(argv[4]);
+    failing_mpi_start(fail ? argv[5] : NULL, fail ? atol(argv[6]) : 0);
+    need(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), "plan");
+    use(plan);
+    failing_mpi_stop();
+    need(pencilfft_plan_destroy(plan), "destroy");
+    if (argc == 4 && (rank == 0 || rank == ranks - 1))
+        print_calls();
+    MPI_Finalize();
+    return EXIT_SUCCESS;
+}
