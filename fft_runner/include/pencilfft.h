@@ -34,7 +34,8 @@
  * ------
  * Every function returns a pencilfft_status; pencilfft_error_message() tells what the last one that was not
  * PENCILFFT_OK meant. pencilfft_plan_create() fails on all ranks or on none, with the same message. A failure of MPI
- * itself (PENCILFFT_MPI_ERROR), and a failure of execute, are known on one rank only: call MPI_Abort then. */
+ * itself (PENCILFFT_MPI_ERROR), and a failure of execute, are known on one rank only: call MPI_Abort then. Inside FFTW's
+ * MPI library (exchange fftw) a failure of MPI ends the program. */
 #ifndef PENCILFFT_H
 #define PENCILFFT_H
 

@@ -99,18 +99,29 @@ void pf_fftw_prepare(void)
     fftw_mpi_init();
 }
 
+/* FFTW does not look at what MPI returns: it would give wrong data or wait for ever. So a failure of MPI in FFTW's
+ * communicators, which are copies of the group's, ends the program. */
+static int plan_transpose(struct transposer *a)
+{
+    int status = PENCILFFT_OK;
+    ptrdiff_t howmany = (ptrdiff_t)((size_t)a->tuple * a->t.element_bytes / sizeof(double));
+    PF_MPI(MPI_Comm_set_errhandler(a->t.group, MPI_ERRORS_ARE_FATAL));
+    a->plan = fftw_mpi_plan_many_transpose(a->t.p * a->block0, a->t.p * a->block1, howmany, a->block0, a->block1,
+                                           a->before, a->after, a->t.group, FFTW_MEASURE);
+    PF_MPI(MPI_Comm_set_errhandler(a->t.group, MPI_ERRORS_RETURN));
+    if (!a->plan)
+        status = pf_fail(PENCILFFT_FFTW_ERROR, "FFTW made no plan for a transpose; if the program calls "
+                         "fftw_init_threads(), it must do so before its first plan here");
+done:
+    return status;
+}
+
 int pf_fftw_connect(void *state, void *from, void *to)
 {
     struct transposer *a = state;
-    ptrdiff_t howmany = (ptrdiff_t)((size_t)a->tuple * a->t.element_bytes / sizeof(double));
     (void)from, (void)to;
     pf_fftw_prepare();
-    a->plan = fftw_mpi_plan_many_transpose(a->t.p * a->block0, a->t.p * a->block1, howmany, a->block0, a->block1,
-                                           a->before, a->after, a->t.group, FFTW_MEASURE);
-    return pf_agree(a->plan ? PENCILFFT_OK
-                            : pf_fail(PENCILFFT_FFTW_ERROR, "FFTW made no plan for a transpose; if the program calls "
-                                      "fftw_init_threads(), it must do so before its first plan here"),
-                    a->t.group);
+    return pf_agree(plan_transpose(a), a->t.group);
 }
 
 /* Between a part of a box and its place in a matrix with rows of that many tuples, field by field. */

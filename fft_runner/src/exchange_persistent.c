@@ -47,12 +47,12 @@ int pf_persistent_plan(const struct pf_transpose *t, struct pf_messages *sent, s
 static int prepare(struct persistent *a, const void *from, void *to)
 {
     const struct pf_calls *c = a->calls;
-    int status = PENCILFFT_OK;
-    PF_MPI(ALLTOALLV_INIT(from, c->sent.count, c->sent.displacement, c->element, to, c->received.count,
-                          c->received.displacement, c->element, c->group, MPI_INFO_NULL, &c->requests[0]));
+    int code = ALLTOALLV_INIT(from, c->sent.count, c->sent.displacement, c->element, to, c->received.count,
+                              c->received.displacement, c->element, c->group, MPI_INFO_NULL, &c->requests[0]);
+    if (code != MPI_SUCCESS)
+        return pf_fail_mpi(code, pf_persistent_means);
     a->n_requests = 1;
-done:
-    return status;
+    return PENCILFFT_OK;
 }
 #else
 enum { TAG = 1 };

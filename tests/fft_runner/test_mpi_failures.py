@@ -1,0 +1,76 @@
+"""A call of MPI that fails on one rank, in each exchange: one message there, all ranks end, not with success, in time.
+
+Which calls there are is counted in a run without failures (mpi_failures_test.c), so that none is forgotten.
+"""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+EXCHANGES = ["alltoallv", "alltoall", "padded", "alltoallw", "p2p", "pipelined", "persistent", "node", "node-of-one", "fftw"]
+MOVES_DATA = {  # what an exchange cannot do without; where MPIs differ, either
+    "alltoallv": {"MPI_Alltoallv"}, "alltoall": {"MPI_Alltoall"}, "padded": {"MPI_Alltoall"}, "alltoallw": {"MPI_Alltoallw"},
+    "p2p": {"MPI_Sendrecv"}, "pipelined": {"MPI_Isend", "MPI_Irecv", "MPI_Waitall", "MPI_Testall"},
+    "persistent": {"MPI_Startall", "MPI_Waitall"}, "node": {"MPI_Win_sync", "MPI_Barrier", "MPI_Win_allocate_shared"},
+    "node-of-one": {"MPI_Win_sync", "MPI_Alltoallv"}, "fftw": {"MPI_Comm_dup"}}
+GRID = (2, 1)
+
+
+def program(start, exchange):
+    """Run mpi_failures_test with this exchange; further arguments make a call fail."""
+    if exchange == "node-of-one":  # messages between nodes, too
+        start = replace(start, mpirun=("env", "PENCILFFT_RANKS_PER_NODE=1", *start.mpirun))
+    return lambda *failure: start(2, *GRID, exchange.split("-")[0], *failure, program="mpi_failures_test")
+
+
+def calls_of(start, exchange):
+    """{(rank, function): how often it is called}"""
+    done = program(start, exchange)()
+    assert done.returncode == 0, done.stdout + done.stderr
+    return {(int(rank), name): int(times)
+            for rank, name, times in re.findall(r"rank (\d) called (\w+) (\d+) times", done.stdout)}
+
+
+def check_failure(start, exchange, rank, function, at):
+    done = program(start, exchange)(rank, function, at)
+    case = (exchange, rank, function, at)
+    assert done.returncode != 0, case
+    messages = [line for line in done.stderr.splitlines() if line.startswith("mpi_failures_test: ")]
+    if exchange == "fftw" and not messages:  # it failed inside FFTW, where MPI itself ends the program and says so
+        assert done.stderr, case
+    else:
+        [message] = messages
+        assert f"rank {rank}, " in message and f"{function} failed: " in message, (case, message)
+
+
+def own_calls(start, exchange):
+    """What the exchange calls besides what every plan does."""
+    mine = calls_of(start, exchange)
+    if exchange == "alltoallv":  # stands for what every plan does, too
+        return mine
+    every = {key: times for key, times in calls_of(start, "alltoallv").items() if key[1] not in MOVES_DATA["alltoallv"]}
+    return {key: times for key, times in mine.items() if times > every.get(key, 0)}
+
+
+@pytest.mark.parametrize("exchange", EXCHANGES)
+def test_first_and_last_call_of_each_kind(mpirun, exchange):
+    calls = own_calls(mpirun, exchange)
+    assert MOVES_DATA[exchange] <= {function for _, function in calls}
+    for (rank, function), times in calls.items():
+        check_failure(mpirun, exchange, rank, function, 1 if rank == 0 else times)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("exchange", [*EXCHANGES, "auto"])
+def test_every_call(mpirun, exchange):
+    for (rank, function), times in calls_of(mpirun, exchange).items():
+        for at in range(1, min(times, 30) + 1):  # auto calls some hundreds of times, all alike
+            check_failure(mpirun, exchange, rank, function, at)
+
+
+@pytest.mark.parametrize("exchange", [pytest.param(name, marks=[] if name == "persistent" else pytest.mark.slow)
+                                      for name in EXCHANGES if name != "fftw"])
+def test_under_mpich(mpich_run, exchange):
+    for (rank, function), times in own_calls(mpich_run, exchange).items():
+        check_failure(mpich_run, exchange, rank, function, 1 if rank == 0 else times)
