@@ -250,12 +250,10 @@ int pf_auto_choose(pencilfft_plan plan, double budget_s)
         status = take_known(&t, e, nodes);
     if (status || !(t.open[PENCILFFT_ROW] || t.open[PENCILFFT_COLUMN]))
         return status;
-    PF_MPI(MPI_Bcast(&budget_s, 1, MPI_DOUBLE, 0, plan->all)); /* ranks given others must not stop elsewhere */
     status = try_all(&t, budget_s);
     for (int e = 0; e < PF_EXCHANGES && !status; e++)
         if (t.open[e] && !pf_wisdom_keep(t.key[e], plan->chosen[e]->name))
             status = pf_fail(PENCILFFT_NO_MEMORY, "no memory to keep what was chosen");
-done:
     return status;
 }
 

@@ -6,7 +6,8 @@
  * PF_MESSAGES  `plan` is given the number of elements of every message and where it begins, in the buffer that is sent
  *              from and in the one received into; `run` moves the messages. Who calls has packed them (a transform does
  *              so while its lines are in the caches) and unpacks them. As given, messages lie densely, in the order
- *              slice, member. `plan` may move them: change start[] and total (padding).
+ *              slice, member. `plan` may move them: change start[] and total (padding). The two lists live as long as
+ *              the state; an exchange with `memory` moves them, when it connects, to where they lie in there.
  *              The part that a rank keeps is message `me`: it is already where it belongs in `to` and is not to be
  *              touched, unless the row says moves_self; then it lies among the messages of `from` like any other.
  *              What is inside a message is not the exchange's business: the part that from[i] and to[j] have in
@@ -14,8 +15,8 @@
  * PF_BOXES     `from` and `to` are the whole boxes with their strides; the exchange finds the parts itself (data types
  *              of MPI, planners of others) and moves all of them, its own included.
  *
- * Slices: a row with slices > 1 cuts each message into that many, along transpose->slice_axis, evenly by pf_block_of();
- * slice k of a message with member j is message k * p + j. If the row also `overlaps`, run calls
+ * Slices: a row with `slices` cuts each message into that many, along transpose->slice_axis, evenly by pf_block_of();
+ * slice k of a message with member j is message k * p + j. If the row `overlaps`, run calls
  *     pf_produce(run, k)   for k = 0 .. slices - 1 in this order: makes slice k of what is sent (FFTs and packing),
  *     pf_consume(run, k)   likewise: uses slice k of what was received (unpacking and FFTs),
  * each exactly once, all slices being made before the first is used, and may do other things between. Where the
@@ -23,7 +24,8 @@
  * is booked to their own phases. When a row does not overlap, all is made before run and used after it.
  *
  * Buffers: `from` may be overwritten by run only with PF_BOXES. Both are aligned to 64 bytes. In PF_MESSAGES they hold
- * sent->total and received->total elements, and while an exchange that overlaps runs, they change where messages are. */
+ * sent->total and received->total elements, and while an exchange that overlaps runs, they change where messages are.
+ * With `memory` both are that. */
 #ifndef PF_EXCHANGE_H
 #define PF_EXCHANGE_H
 
@@ -85,13 +87,16 @@ struct pf_exchange {
     enum pf_takes takes;
     bool moves_self;
     bool overlaps;
-    int slices; /* 0 is 1 */
+    int (*slices)(const struct pf_transpose *transpose); /* optional, without it 1. The same on all of the group */
     /* Optional. Collective over the group, when all ranks have planned: communicators, shared memory, planners of
      * others. With PF_MESSAGES the two buffers are those of every run of this state. Fails on all of the group or on
      * none, but for failures of MPI. */
     int (*connect)(void *state, void *from, void *to);
     /* Optional. Bytes and messages this rank sends to each member; without it, its messages as planned. */
     void (*traffic)(const void *state, int64_t *bytes, int64_t *messages);
+    /* Optional, for PF_MESSAGES. What is sent and received lies here, once it is connected, and in no buffer of the
+     * plan's; NULL in a group of one. */
+    void *(*memory)(const void *state);
     const char *means; /* optional: by which calls, where that depends on the MPI */
 };
 

@@ -1,50 +1,69 @@
-/* Transpose with the messages of a node gathered in its shared memory.
- * Idea:  the ranks of a node write their messages into one shared block, sorted by the node they go to; one rank of each
- *        node, the leader, sends each other node one message with all that any rank here has for any rank there; the
- *        ranks pick theirs out of the shared block that arrives. What stays inside the node never becomes a message.
- *        With t ranks a node the network sees t^2 times fewer and larger messages.
+/* Transpose through the shared memory of nodes.
+ * Idea:  all messages of the ranks of a node lie in one block of memory that they share. A transform packs straight into
+ *        it. Those for ranks of the same node are unpacked from where they lie, by whoever they are for: they are
+ *        written once and read once, and nothing copies them. Those that leave are sorted by the node they go to, and
+ *        leave as one message for each other node, which arrives in the shared block there and is unpacked from it.
+ *        With t ranks a node the network sees t^2 times fewer and larger messages; the ranks of a node share the work,
+ *        each carries those of some nodes.
+ *        A block may be written again when all on the node have read it: they say so in a barrier that is begun behind
+ *        each run and waited for at the start of the next, between which much time passes.
  * Source: A. Jocksch, M. Kraushaar, D. Daverio, Optimized all-to-all communication on multicore architectures applied
  *         to FFTs with pencil decomposition, 2018; MPI-3 shared memory (MPI_Win_allocate_shared).
- * Cost:  nodes - 1 messages a leader; two copies of all data and three barriers inside the node.
- * Needs: MPI-3 shared memory; what a node sends and receives must have starts that an MPI int counts. The environment
- *        variable PENCILFFT_RANKS_PER_NODE makes smaller nodes than the memory is shared by (NUMA domains, tests). */
+ * Cost:  one barrier inside the node, a second one where there are other nodes; (nodes - 1) / t messages a rank. The
+ *        block takes the place of the plan's buffers.
+ * Needs: MPI-3 shared memory, with room for the block where the system keeps it; messages between two nodes that an MPI
+ *        int counts. The environment variable PENCILFFT_RANKS_PER_NODE makes smaller nodes than the memory is shared
+ *        by (NUMA domains, tests). */
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 
 #include "exchanges.h"
 #include "failure.h"
 #include "pencils.h"
 
+enum { TAG = 1, ALIGNMENT = 64 };
+
+/* What leaves for a node, or comes from one. */
+struct parcel {
+    int64_t start;
+    int elements;
+    int peer; /* member who takes or sends it */
+    bool mine; /* this rank carries it */
+};
+
 struct node_state {
     struct pf_transpose t;
-    int64_t *sent_start, *sent_n, *received_start, *received_n; /* by member, in the buffers of a run */
-    int64_t *out, *in;           /* by member: where a message goes in the block, where one is found; in elements */
-    MPI_Comm node, leaders;      /* leaders only on leaders */
+    struct pf_messages *sent, *received; /* of the plan; they begin at `block` */
+    MPI_Comm node;
     MPI_Win window;
-    int64_t arrivals;            /* where in the block what comes from others begins; in elements */
-    char *block;                 /* first all that leaves ranks of this node, then all that comes from others */
+    MPI_Request all_read; /* the barrier behind the last run */
+    char *block;
     int local, locals, nodes, my_node;
-    int *node_of, *leader_of;    /* node of a member; member that leads a node */
-    int *send_count, *send_start, *receive_count, *receive_start; /* by node, in elements; of what leaders exchange */
+    int *node_of;                   /* by member */
+    int *members, *first;           /* those of node n: members[first[n]] to members[first[n + 1] - 1], ascending */
+    struct parcel *leaving, *coming; /* by node */
+    MPI_Request *requests;
+    MPI_Status *statuses; /* not read; MPICH's MPI_STATUSES_IGNORE makes gcc warn */
 };
 
 /* ---- planning ----------------------------------------------------------------------------------------------- */
 
 static int allocate(struct node_state *a)
 {
-    size_t p = (size_t)a->t.p;
-    int64_t **wide[] = {&a->sent_start, &a->sent_n, &a->received_start, &a->received_n, &a->out, &a->in};
-    int **narrow[] = {&a->node_of,    &a->leader_of,     &a->send_count,
-                      &a->send_start, &a->receive_count, &a->receive_start};
-    int status = PENCILFFT_OK;
-    for (size_t i = 0; i < sizeof wide / sizeof wide[0]; i++)
-        if (!(*wide[i] = calloc(p, sizeof **wide[i])))
-            status = pf_fail(PENCILFFT_NO_MEMORY, "no memory for the message lists of %zu ranks", p);
-    for (size_t i = 0; i < sizeof narrow / sizeof narrow[0]; i++)
-        if (!(*narrow[i] = calloc(p, sizeof **narrow[i])))
-            status = pf_fail(PENCILFFT_NO_MEMORY, "no memory for the message lists of %zu ranks", p);
-    return status;
+    size_t p = (size_t)a->t.p; /* there are at most as many nodes */
+    a->node_of = calloc(p, sizeof *a->node_of);
+    a->members = calloc(p, sizeof *a->members);
+    a->first = calloc(p + 1, sizeof *a->first);
+    a->leaving = calloc(p, sizeof *a->leaving);
+    a->coming = calloc(p, sizeof *a->coming);
+    a->requests = calloc(2 * p, sizeof *a->requests);
+    a->statuses = calloc(2 * p, sizeof *a->statuses);
+    if (!a->node_of || !a->members || !a->first || !a->leaving || !a->coming || !a->requests || !a->statuses)
+        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the message lists of %zu ranks", p);
+    return PENCILFFT_OK;
 }
 
 int pf_node_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
@@ -54,32 +73,41 @@ int pf_node_plan(const struct pf_transpose *t, struct pf_messages *sent, struct 
     if (!a)
         return pf_fail(PENCILFFT_NO_MEMORY, "no memory for an exchange");
     a->t = *t;
-    a->node = a->leaders = MPI_COMM_NULL;
+    a->sent = sent;
+    a->received = received;
+    a->node = MPI_COMM_NULL;
     a->window = MPI_WIN_NULL;
+    a->all_read = MPI_REQUEST_NULL;
     int status = allocate(a);
-    if (status) {
+    if (status)
         pf_node_destroy(a);
-        return status;
-    }
-    for (int j = 0; j < t->p; j++) {
-        a->sent_start[j] = sent->start[j];
-        a->sent_n[j] = sent->elements[j];
-        a->received_start[j] = received->start[j];
-        a->received_n[j] = received->elements[j];
-    }
-    *state = a;
+    else
+        *state = a;
     return status;
 }
 
 /* ---- connecting: who shares memory with whom ------------------------------------------------------------------ */
 
-/* 0 when not asked for. All of the group take what its first rank was told. */
-static int wished_size(MPI_Comm group, int *size)
+static int take_size(const char *text, int *size)
 {
-    int status = PENCILFFT_OK;
-    const char *text = getenv("PENCILFFT_RANKS_PER_NODE");
-    *size = text ? atoi(text) : 0;
-    PF_MPI(MPI_Bcast(size, 1, MPI_INT, 0, group));
+    char *end;
+    errno = 0;
+    long value = strtol(text, &end, 10);
+    if (end == text || *end || errno || value < 1 || value > INT_MAX)
+        return pf_fail(PENCILFFT_BAD_CALL, "the environment variable PENCILFFT_RANKS_PER_NODE is '%.60s'; it must be a "
+                       "number of ranks, at least 1, or not be set", text);
+    *size = (int)value;
+    return PENCILFFT_OK;
+}
+
+/* All of the group take what its first rank was told. 0 when not asked for. */
+static int wished_size(const struct pf_transpose *t, int *size)
+{
+    const char *text = t->me ? NULL : getenv("PENCILFFT_RANKS_PER_NODE");
+    *size = 0;
+    int status = pf_agree(text ? take_size(text, size) : PENCILFFT_OK, t->group);
+    if (!status)
+        PF_MPI(MPI_Bcast(size, 1, MPI_INT, 0, t->group));
 done:
     return status;
 }
@@ -99,7 +127,7 @@ done:
 static int find_node(struct node_state *a)
 {
     int status = PENCILFFT_OK, size;
-    if ((status = wished_size(a->t.group, &size)))
+    if ((status = wished_size(&a->t, &size)))
         return status;
     PF_MPI(MPI_Comm_split_type(a->t.group, MPI_COMM_TYPE_SHARED, a->t.me, MPI_INFO_NULL, &a->node));
     if (size > 0 && (status = make_smaller(&a->node, size)))
@@ -111,21 +139,21 @@ done:
     return status;
 }
 
-static int find_others(struct node_state *a)
+/* Nodes are numbered in the order of their first members. */
+static int number_nodes(struct node_state *a)
 {
-    int status = PENCILFFT_OK, about[2] = {0, 0};
-    PF_MPI(MPI_Comm_split(a->t.group, a->local ? MPI_UNDEFINED : 0, a->t.me, &a->leaders));
-    if (a->leaders != MPI_COMM_NULL) {
-        PF_MPI(MPI_Comm_set_errhandler(a->leaders, MPI_ERRORS_RETURN));
-        PF_MPI(MPI_Comm_rank(a->leaders, &about[0]));
-        PF_MPI(MPI_Comm_size(a->leaders, &about[1]));
+    int status = PENCILFFT_OK, leader = a->t.me, p = a->t.p;
+    PF_MPI(MPI_Bcast(&leader, 1, MPI_INT, 0, a->node));
+    PF_MPI(MPI_Allgather(&leader, 1, MPI_INT, a->node_of, 1, MPI_INT, a->t.group));
+    for (int j = 0; j < p; j++) /* leaders come before those they lead */
+        a->node_of[j] = a->node_of[j] == j ? a->nodes++ : a->node_of[a->node_of[j]];
+    a->my_node = a->node_of[a->t.me];
+    for (int node = 0, n = 0; node < a->nodes; node++) {
+        for (int j = 0; j < p; j++)
+            if (a->node_of[j] == node)
+                a->members[n++] = j;
+        a->first[node + 1] = n;
     }
-    PF_MPI(MPI_Bcast(about, 2, MPI_INT, 0, a->node));
-    a->my_node = about[0];
-    a->nodes = about[1];
-    PF_MPI(MPI_Allgather(&a->my_node, 1, MPI_INT, a->node_of, 1, MPI_INT, a->t.group));
-    for (int j = a->t.p - 1; j >= 0; j--)
-        a->leader_of[a->node_of[j]] = j; /* the first of its members, as both are in order of group rank */
 done:
     return status;
 }
@@ -138,68 +166,93 @@ static int64_t message(const struct pf_transpose *t, int from, int to)
     return pf_box_elements(&part) * t->fields;
 }
 
-/* All messages from members of one node to members of another: source by source, in each target by target. Where one
- * begins that is of `me`, this is noted. Both ends of the exchange between leaders go through them in this order. */
-static void lay_out(struct node_state *a, int source_node, int target_node, int64_t *at)
+/* All messages from members of one node to members of another: source by source, in each target by target. Both ends of
+ * a parcel go through it in this order. Gives where it ends. */
+static int64_t lay_out(struct node_state *a, int source_node, int target_node, int64_t start)
 {
-    for (int i = 0; i < a->t.p; i++)
-        for (int j = 0; j < a->t.p && a->node_of[i] == source_node; j++) {
-            if (a->node_of[j] != target_node)
-                continue;
+    for (int s = a->first[source_node]; s < a->first[source_node + 1]; s++)
+        for (int r = a->first[target_node]; r < a->first[target_node + 1]; r++) {
+            int i = a->members[s], j = a->members[r];
             if (i == a->t.me)
-                a->out[j] = *at;
+                a->sent->start[j] = start;
             if (j == a->t.me)
-                a->in[i] = *at;
-            *at += message(&a->t, i, j);
+                a->received->start[i] = start;
+            start += message(&a->t, i, j);
         }
+    return start;
 }
 
-static int to_int(int64_t value, int *narrow)
+/* Who carries what passes between a node and another: its ranks in turn, from the nearest other node on. */
+static int carrier(const struct node_state *a, int node, int other)
 {
-    *narrow = (int)value;
-    return value <= INT_MAX ? PENCILFFT_OK
-                            : pf_fail(PENCILFFT_TOO_LARGE, "the ranks of a node exchange %lld elements, more than the "
-                                      "%d an MPI count can name; use more nodes", (long long)value, INT_MAX);
+    int distance = (other - node + a->nodes) % a->nodes, ranks = a->first[node + 1] - a->first[node];
+    return a->members[a->first[node] + (distance - 1) % ranks];
+}
+
+static int make_parcel(const struct node_state *a, int node, int64_t start, int64_t end, struct parcel *parcel)
+{
+    if (end - start > INT_MAX)
+        return pf_fail(PENCILFFT_TOO_LARGE, "the ranks of two nodes exchange %lld elements, more than the %d an MPI count "
+                       "can name; use more nodes", (long long)(end - start), INT_MAX);
+    *parcel = (struct parcel){
+        .start = start,
+        .elements = (int)(end - start),
+        .peer = carrier(a, node, a->my_node),
+        .mine = carrier(a, a->my_node, node) == a->t.me && end > start,
+    };
+    return PENCILFFT_OK;
 }
 
 static int lay_out_all(struct node_state *a, int64_t *elements)
 {
-    int64_t at = 0;
+    int64_t at = lay_out(a, a->my_node, a->my_node, 0);
     int status = PENCILFFT_OK;
-    for (int node = 0; node < a->nodes; node++) {
-        int64_t start = at;
-        lay_out(a, a->my_node, node, &at);
-        if (node != a->my_node && ((status = to_int(at, &a->send_count[node])) ||
-                                   (status = to_int(start, &a->send_start[node]))))
-            return status;
-        if (node != a->my_node)
-            a->send_count[node] = (int)(at - start);
-    }
-    a->arrivals = at;
-    for (int node = 0; node < a->nodes; node++) {
-        int64_t start = at;
+    for (int node = 0; node < a->nodes && !status; node++) {
         if (node == a->my_node)
             continue;
-        lay_out(a, node, a->my_node, &at);
-        if ((status = to_int(at, &a->receive_count[node])) ||
-            (status = to_int(start - a->arrivals, &a->receive_start[node])))
-            return status;
-        a->receive_count[node] = (int)(at - start);
+        int64_t start = at, middle = lay_out(a, a->my_node, node, start);
+        at = lay_out(a, node, a->my_node, middle);
+        if (!(status = make_parcel(a, node, start, middle, &a->leaving[node])))
+            status = make_parcel(a, node, middle, at, &a->coming[node]);
     }
-    *elements = at;
+    a->sent->total = a->received->total = *elements = at;
     return status;
 }
 
-static int share_memory(struct node_state *a, int64_t elements)
+/* MPI libraries keep shared memory there, and some hang when it has no room. */
+static int check_room(const struct node_state *a, size_t bytes)
+{
+    static const char place[] = "/dev/shm";
+    struct statvfs room;
+    if (a->local || statvfs(place, &room) || bytes / room.f_frsize < room.f_bavail)
+        return PENCILFFT_OK;
+    return pf_fail(PENCILFFT_NOT_POSSIBLE, "exchange node needs %zu bytes of shared memory on a node and %s has %llu left; "
+                   "make it larger or use another exchange", bytes, place,
+                   (unsigned long long)room.f_bavail * room.f_frsize);
+}
+
+static int share_memory(struct node_state *a, size_t bytes)
 {
     int status = PENCILFFT_OK, unit;
-    MPI_Aint bytes = a->local ? 0 : (MPI_Aint)((size_t)elements * a->t.element_bytes), size;
-    PF_MPI(MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, a->node, &a->block, &a->window));
+    MPI_Aint mine = a->local ? 0 : (MPI_Aint)bytes, size;
+    PF_MPI(MPI_Win_allocate_shared(mine, 1, MPI_INFO_NULL, a->node, &a->block, &a->window));
     PF_MPI(MPI_Win_set_errhandler(a->window, MPI_ERRORS_RETURN));
     PF_MPI(MPI_Win_shared_query(a->window, 0, &size, &unit, &a->block));
     PF_MPI(MPI_Win_lock_all(MPI_MODE_NOCHECK, a->window));
+    a->block += (ALIGNMENT - (uintptr_t)a->block % ALIGNMENT) % ALIGNMENT; /* the same on all: pages are aligned */
 done:
     return status;
+}
+
+/* Memory that is written to for the first time is taken then, near to who does it: each what it will write. */
+static void touch(const struct node_state *a)
+{
+    size_t size = a->t.element_bytes;
+    for (int j = 0; j < a->t.p; j++)
+        memset(a->block + (size_t)a->sent->start[j] * size, 0, (size_t)a->sent->elements[j] * size);
+    for (int node = 0; node < a->nodes; node++)
+        if (a->coming[node].mine)
+            memset(a->block + (size_t)a->coming[node].start * size, 0, (size_t)a->coming[node].elements * size);
 }
 
 int pf_node_connect(void *state, void *from, void *to)
@@ -210,10 +263,22 @@ int pf_node_connect(void *state, void *from, void *to)
     (void)from, (void)to;
     if (a->t.p == 1)
         return status;
-    if ((status = find_node(a)) || (status = find_others(a)) ||
-        (status = pf_agree(lay_out_all(a, &elements), a->t.group)))
+    if ((status = find_node(a)) || (status = number_nodes(a)))
         return status;
-    return share_memory(a, elements);
+    status = lay_out_all(a, &elements);
+    size_t bytes = (size_t)elements * a->t.element_bytes + ALIGNMENT;
+    if (!status)
+        status = check_room(a, bytes);
+    if ((status = pf_agree(status, a->t.group)) || (status = share_memory(a, bytes)))
+        return status;
+    touch(a);
+    return status;
+}
+
+void *pf_node_memory(const void *state)
+{
+    const struct node_state *a = state;
+    return a->block;
 }
 
 /* ---- running ------------------------------------------------------------------------------------------------- */
@@ -229,32 +294,70 @@ done:
     return status;
 }
 
-static void put(const struct node_state *a, const char *from)
+static int let_write(struct node_state *a)
 {
-    size_t size = a->t.element_bytes;
-    for (int j = 0; j < a->t.p; j++)
-        if (j != a->t.me)
-            memcpy(a->block + (size_t)a->out[j] * size, from + (size_t)a->sent_start[j] * size,
-                   (size_t)a->sent_n[j] * size);
+    int status = PENCILFFT_OK;
+    PF_MPI(MPI_Win_sync(a->window));
+    PF_MPI(MPI_Ibarrier(a->node, &a->all_read));
+done:
+    return status;
 }
 
-static void get(const struct node_state *a, char *to)
+static int wait_to_write(struct node_state *a)
 {
-    size_t size = a->t.element_bytes;
-    for (int i = 0; i < a->t.p; i++)
-        if (i != a->t.me)
-            memcpy(to + (size_t)a->received_start[i] * size, a->block + (size_t)a->in[i] * size,
-                   (size_t)a->received_n[i] * size);
+    int status = PENCILFFT_OK;
+    PF_MPI(MPI_Wait(&a->all_read, MPI_STATUS_IGNORE));
+    PF_MPI(MPI_Win_sync(a->window));
+done:
+    return status;
 }
 
-static int between_nodes(struct node_state *a)
+static int receive_parcels(struct node_state *a, int *n)
 {
     int status = PENCILFFT_OK;
     MPI_Datatype element = pf_element_type(a->t.element_bytes);
-    char *arrivals = a->block + (size_t)a->arrivals * a->t.element_bytes;
-    if (a->leaders != MPI_COMM_NULL && a->nodes > 1)
-        PF_MPI(MPI_Alltoallv(a->block, a->send_count, a->send_start, element, arrivals, a->receive_count,
-                             a->receive_start, element, a->leaders));
+    for (int node = 0; node < a->nodes; node++) {
+        const struct parcel *c = &a->coming[node];
+        if (c->mine)
+            PF_MPI(MPI_Irecv(a->block + (size_t)c->start * a->t.element_bytes, c->elements, element, c->peer, TAG,
+                             a->t.group, &a->requests[(*n)++]));
+    }
+done:
+    return status;
+}
+
+/* To the nearest node above first, so that not all send to the same one. */
+static int send_parcels(struct node_state *a, int *n)
+{
+    int status = PENCILFFT_OK;
+    MPI_Datatype element = pf_element_type(a->t.element_bytes);
+    for (int distance = 1; distance < a->nodes; distance++) {
+        const struct parcel *l = &a->leaving[(a->my_node + distance) % a->nodes];
+        if (l->mine)
+            PF_MPI(MPI_Isend(a->block + (size_t)l->start * a->t.element_bytes, l->elements, element, l->peer, TAG,
+                             a->t.group, &a->requests[(*n)++]));
+    }
+done:
+    return status;
+}
+
+static int move_all(struct node_state *a, const struct pf_run *run)
+{
+    int n = 0, status = PENCILFFT_OK;
+    if ((status = wait_to_write(a)) || (status = receive_parcels(a, &n)))
+        return status;
+    pf_produce(run, 0);
+    if ((status = meet(a)))
+        return status;
+    if (a->nodes > 1) {
+        if ((status = send_parcels(a, &n)))
+            return status;
+        PF_MPI(MPI_Waitall(n, a->requests, a->statuses));
+        if ((status = meet(a)))
+            return status;
+    }
+    pf_consume(run, 0);
+    status = let_write(a);
 done:
     return status;
 }
@@ -262,43 +365,41 @@ done:
 int pf_node_run(void *state, const struct pf_run *run, void *from, void *to)
 {
     struct node_state *a = state;
-    int status = PENCILFFT_OK;
-    (void)run;
-    if (a->t.p == 1)
-        return status;
-    put(a, from);
-    if ((status = meet(a)) || (status = between_nodes(a)) || (status = meet(a)))
-        return status;
-    get(a, to);
-    return meet(a); /* nobody writes his next messages over what others still read */
+    (void)from, (void)to;
+    if (a->t.p > 1)
+        return move_all(a, run);
+    pf_produce(run, 0);
+    pf_consume(run, 0);
+    return PENCILFFT_OK;
 }
 
 void pf_node_traffic(const void *state, int64_t *bytes, int64_t *messages)
 {
     const struct node_state *a = state;
-    if (a->leaders == MPI_COMM_NULL)
-        return;
     for (int node = 0; node < a->nodes; node++)
-        if (node != a->my_node && a->send_count[node]) {
-            bytes[a->leader_of[node]] = a->send_count[node] * (int64_t)a->t.element_bytes;
-            messages[a->leader_of[node]] = 1;
+        if (a->leaving[node].mine) {
+            bytes[a->leaving[node].peer] = a->leaving[node].elements * (int64_t)a->t.element_bytes;
+            messages[a->leaving[node].peer] = 1;
         }
 }
 
 void pf_node_destroy(void *state)
 {
     struct node_state *a = state;
+    if (a->all_read != MPI_REQUEST_NULL)
+        MPI_Wait(&a->all_read, MPI_STATUS_IGNORE);
     if (a->window != MPI_WIN_NULL) {
         MPI_Win_unlock_all(a->window);
         MPI_Win_free(&a->window);
     }
-    if (a->leaders != MPI_COMM_NULL)
-        MPI_Comm_free(&a->leaders);
     if (a->node != MPI_COMM_NULL)
         MPI_Comm_free(&a->node);
-    void *lists[] = {a->sent_start, a->sent_n,     a->received_start, a->received_n, a->out,           a->in,
-                     a->node_of,    a->leader_of,  a->send_count,     a->send_start, a->receive_count, a->receive_start};
-    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
-        free(lists[i]);
+    free(a->node_of);
+    free(a->members);
+    free(a->first);
+    free(a->leaving);
+    free(a->coming);
+    free(a->requests);
+    free(a->statuses);
     free(a);
 }

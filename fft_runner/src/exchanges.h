@@ -16,6 +16,7 @@ PF_DECLARE_EXCHANGE(alltoallw);
 PF_DECLARE_EXCHANGE(padded);
 PF_DECLARE_EXCHANGE(p2p);
 PF_DECLARE_EXCHANGE(pipelined);
+int pf_pipelined_slices(const struct pf_transpose *transpose);
 
 PF_DECLARE_EXCHANGE(persistent);
 int pf_persistent_connect(void *state, void *from, void *to);
@@ -28,6 +29,7 @@ void pf_fftw_traffic(const void *state, int64_t *bytes, int64_t *messages);
 
 PF_DECLARE_EXCHANGE(node);
 int pf_node_connect(void *state, void *from, void *to);
+void *pf_node_memory(const void *state);
 void pf_node_traffic(const void *state, int64_t *bytes, int64_t *messages);
 
 void pf_padded_traffic(const void *state, int64_t *bytes, int64_t *messages);

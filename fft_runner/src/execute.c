@@ -34,11 +34,6 @@ static int check_call(pencilfft_plan plan, pencilfft_direction direction, const 
     return PENCILFFT_OK;
 }
 
-static void nothing(void *local, int slice)
-{
-    (void)local, (void)slice;
-}
-
 static int wait_before(pencilfft_plan plan, int e)
 {
     int status = plan->sync->wait(plan->all);
@@ -57,36 +52,59 @@ int pf_move_run(pencilfft_plan plan, int way, int e, const struct pf_run *run, v
     return status;
 }
 
-static void pack(const struct pf_move *m, const void *from, void *sent, void *received)
+/* An exchange without FFTs: messages are made of the whole box `from`, and the box `to` of messages. */
+struct alone {
+    pencilfft_plan plan;
+    const struct pf_move *move;
+    const struct pf_exchange_phases *phases;
+    const void *from;
+    void *to, *sent, *received;
+};
+
+static void pack(const struct alone *a, int slice)
 {
+    const struct pf_move *m = a->move;
     int own = m->exchange->moves_self ? -1 : m->transpose.me;
-    for (int slice = 0; slice < m->sent.list.slices; slice++)
-        pf_pack(&m->transpose, &m->sent, slice, own, from, sent);
+    pf_pack(&m->transpose, &m->sent, slice, own, a->from, a->sent);
     if (own >= 0)
-        pf_pack_own(&m->transpose, &m->received, from, received);
+        pf_pack_own(&m->transpose, &m->received, slice, a->from, a->received);
+    pf_clock_lap(&a->plan->clock, a->phases->pack);
 }
 
-static void unpack(const struct pf_move *m, const void *received, void *to)
+static void unpack(const struct alone *a, int slice)
 {
-    for (int slice = 0; slice < m->received.list.slices; slice++)
-        pf_unpack(&m->transpose, &m->received, slice, -1, received, to);
+    pf_unpack(&a->move->transpose, &a->move->received, slice, -1, a->received, a->to);
+    pf_clock_lap(&a->plan->clock, a->phases->unpack);
+}
+
+static void produce(void *local, int slice)
+{
+    const struct alone *a = local;
+    pf_clock_lap(&a->plan->clock, a->phases->exchange);
+    pack(a, slice);
+}
+
+static void consume(void *local, int slice)
+{
+    const struct alone *a = local;
+    pf_clock_lap(&a->plan->clock, a->phases->exchange);
+    unpack(a, slice);
 }
 
 int pf_exchange_run(pencilfft_plan plan, int way, pencilfft_exchange e, void *from, void *to)
 {
-    struct pf_move *m = &plan->moves[way][e];
-    struct pf_run run = {.all = plan->all, .produce = nothing, .consume = nothing};
-    void *sent, *received;
+    const struct pf_move *m = &plan->moves[way][e];
+    struct alone a = {.plan = plan, .move = m, .phases = &pf_exchange_phases[e], .from = from, .to = to};
+    struct pf_run run = {.all = plan->all, .produce = produce, .consume = consume, .local = &a};
+    bool apart = !m->exchange->overlaps;
     if (m->exchange->takes == PF_BOXES)
         return pf_move_run(plan, way, e, &run, from, to);
-    pf_move_buffers(plan, way, e, &sent, &received);
-    pack(m, from, sent, received);
-    pf_clock_lap(&plan->clock, pf_exchange_phases[e].pack);
-    int status = pf_move_run(plan, way, e, &run, sent, received);
-    if (status)
-        return status;
-    unpack(m, received, to);
-    pf_clock_lap(&plan->clock, pf_exchange_phases[e].unpack);
+    pf_move_buffers(plan, way, e, &a.sent, &a.received);
+    for (int slice = 0; slice < m->sent.list.slices && apart; slice++)
+        pack(&a, slice);
+    int status = pf_move_run(plan, way, e, &run, a.sent, a.received);
+    for (int slice = 0; slice < m->received.list.slices && apart && !status; slice++)
+        unpack(&a, slice);
     return status;
 }
 

@@ -142,13 +142,11 @@ void pf_unpack(const struct pf_transpose *t, const struct pf_parts *received, in
     }
 }
 
-void pf_pack_own(const struct pf_transpose *t, const struct pf_parts *received, const void *box, void *messages)
+void pf_pack_own(const struct pf_transpose *t, const struct pf_parts *received, int slice, const void *box,
+                 void *messages)
 {
-    const pencilfft_box *mine = &t->from[t->me];
-    for (int slice = 0; slice < received->list.slices; slice++) {
-        int i = slice * t->p + t->me;
-        const pencilfft_box *part = &received->part[i];
-        copy_fields(t, between(mine, part, received->list.start[i], 1), pf_box_elements(mine), pf_box_elements(part),
-                    box, messages);
-    }
+    int i = slice * t->p + t->me;
+    const pencilfft_box *mine = &t->from[t->me], *part = &received->part[i];
+    copy_fields(t, between(mine, part, received->list.start[i], 1), pf_box_elements(mine), pf_box_elements(part), box,
+                messages);
 }

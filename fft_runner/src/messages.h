@@ -20,8 +20,8 @@ void pf_pack(const struct pf_transpose *transpose, const struct pf_parts *sent, 
              const void *box, void *messages);
 void pf_unpack(const struct pf_transpose *transpose, const struct pf_parts *received, int slice, int without,
                const void *messages, void *box);
-/* What stays: out of the box `from` to its place among the messages that arrive. */
-void pf_pack_own(const struct pf_transpose *transpose, const struct pf_parts *received, const void *box,
+/* What stays of a slice: out of the box `from` to its place among the messages that arrive. */
+void pf_pack_own(const struct pf_transpose *transpose, const struct pf_parts *received, int slice, const void *box,
                  void *messages);
 
 #endif

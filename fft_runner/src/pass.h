@@ -8,7 +8,7 @@
 #include "pencilfft.h"
 #include "phases.h"
 
-enum pf_buffer_id { PF_IN, PF_OUT, PF_WORK0, PF_WORK1, PF_WORK2, PF_WORK3, PF_BUFFERS };
+enum pf_buffer_id { PF_IN, PF_OUT, PF_WORK0, PF_WORK1, PF_WORK2, PF_WORK3, PF_ROW_MEMORY, PF_COLUMN_MEMORY, PF_BUFFERS };
 
 /* A box somewhere in a buffer; strides of the box and these count elements. */
 struct pf_piece {

@@ -151,7 +151,7 @@ static int plan_move(pencilfft_plan plan, int way, int e)
 {
     const struct pf_exchange *exchange = plan->chosen[e];
     struct pf_move *move = &plan->moves[way][e];
-    int slices = exchange->slices > 1 ? exchange->slices : 1, status = PENCILFFT_OK;
+    int status = PENCILFFT_OK;
     move->exchange = exchange;
     move->transpose = (struct pf_transpose){
         .group = plan->group[e],
@@ -165,6 +165,7 @@ static int plan_move(pencilfft_plan plan, int way, int e)
     };
     if (exchange->takes == PF_BOXES)
         return exchange->plan(&move->transpose, NULL, NULL, &move->state);
+    int slices = exchange->slices ? exchange->slices(&move->transpose) : 1;
     if (!(status = pf_parts_sent(&move->transpose, slices, &move->sent)))
         status = pf_parts_received(&move->transpose, slices, &move->received);
     return status ? status : exchange->plan(&move->transpose, &move->sent.list, &move->received.list, &move->state);
@@ -187,16 +188,31 @@ static int make_exchanges(pencilfft_plan plan)
     return status;
 }
 
+void *pf_plan_buffer(const struct pencilfft_plan_s *plan, int way, enum pf_buffer_id id)
+{
+    if (id < PF_ROW_MEMORY)
+        return plan->work[id - PF_WORK0];
+    const struct pf_move *move = &plan->moves[way][id - PF_ROW_MEMORY];
+    return move->state && move->exchange->memory ? move->exchange->memory(move->state) : NULL;
+}
+
+/* Where an exchange alone works: as in the route, but that the caller's array has to be left alone. */
+static struct pf_link link_alone(const struct pencilfft_plan_s *plan, int way, int e)
+{
+    struct pf_link link = {.exchange = e, .from = PF_WORK0, .to = PF_WORK1};
+    for (int i = 0; i < plan->route[way].n - 1; i++)
+        if (plan->route[way].link[i].exchange == e)
+            link = plan->route[way].link[i];
+    if (link.from == PF_OUT)
+        link.from = PF_WORK1;
+    return link;
+}
+
 void pf_move_buffers(const struct pencilfft_plan_s *plan, int way, int e, void **from, void **to)
 {
-    const struct pf_route *route = &plan->route[way];
-    *from = plan->work[0];
-    *to = plan->work[1];
-    for (int i = 0; i < route->n - 1; i++)
-        if (route->link[i].exchange == e) {
-            *to = plan->work[route->link[i].to - PF_WORK0];
-            *from = plan->work[route->link[i].from == PF_OUT ? 1 : route->link[i].from - PF_WORK0];
-        }
+    struct pf_link link = link_alone(plan, way, e);
+    *from = pf_plan_buffer(plan, way, link.from);
+    *to = pf_plan_buffer(plan, way, link.to);
 }
 
 static int connect_move(pencilfft_plan plan, int way, int e)
@@ -229,20 +245,28 @@ static int buffer_allocate(const struct pencilfft_plan_s *plan, struct pf_buffer
     return PENCILFFT_OK;
 }
 
-static bool uses(const struct pencilfft_plan_s *plan, int buffer)
+static bool link_uses(struct pf_link link, enum pf_buffer_id buffer)
 {
-    for (int way = 0; way < PF_WAYS; way++)
+    return link.from == buffer || link.to == buffer;
+}
+
+static bool uses(const struct pencilfft_plan_s *plan, enum pf_buffer_id buffer)
+{
+    bool used = false;
+    for (int way = 0; way < PF_WAYS; way++) {
         for (int i = 0; i < plan->route[way].n - 1; i++)
-            if ((int)plan->route[way].link[i].from == buffer || (int)plan->route[way].link[i].to == buffer)
-                return true;
-    return false;
+            used |= link_uses(plan->route[way].link[i], buffer);
+        for (int e = 0; e < PF_EXCHANGES; e++)
+            used |= plan->moves[way][e].exchange && link_uses(link_alone(plan, way, e), buffer);
+    }
+    return used;
 }
 
 static int make_work(pencilfft_plan plan)
 {
     int status = PENCILFFT_OK;
     for (int i = 0; i < PF_WORKS && !status; i++)
-        if (i < 2 || uses(plan, PF_WORK0 + i))
+        if (uses(plan, PF_WORK0 + i))
             status = pencilfft_alloc(plan, &plan->work[i]);
     return status;
 }

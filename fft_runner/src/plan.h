@@ -72,6 +72,8 @@ struct pf_exchange_phases {
 };
 extern const struct pf_exchange_phases pf_exchange_phases[PF_EXCHANGES];
 int pf_move_run(pencilfft_plan plan, int way, int e, const struct pf_run *run, void *from, void *to);
+/* One of the plan's buffers, or the memory of an exchange; not those of the caller. NULL where there is none. */
+void *pf_plan_buffer(const struct pencilfft_plan_s *plan, int way, enum pf_buffer_id id);
 /* The buffers whose messages an exchange alone moves: those it was connected with. */
 void pf_move_buffers(const struct pencilfft_plan_s *plan, int way, int e, void **from, void **to);
 

@@ -8,7 +8,7 @@
  *        keeps it writes to where it will be read, and no message to itself is sent. A buffer is free again when the
  *        pass after has read it, so two work buffers do for one exchange, and with two the output serves as third.
  *        An exchange that is tied to its buffers, or still sends while the pass after it runs, keeps the buffers it sends
- *        from to itself.
+ *        from to itself; one that has memory of its own is written to and read from there.
  *        in and out may be the same: in is read before out is written, also where passes overlap, for an exchange makes
  *        all slices before it uses the first.
  * Cost:  one read and one write of the array a pass, and the exchanges. */
@@ -49,20 +49,38 @@ static bool tied_to_buffers(const struct pf_exchange *exchange)
     return exchange->connect != NULL && exchange->takes == PF_MESSAGES;
 }
 
+/* Still sends from the plan's buffers while the pass after it runs. */
+static bool sends_on(const struct pf_exchange *exchange)
+{
+    return exchange->overlaps && !exchange->memory;
+}
+
+static struct pf_link first_link(int e, const struct pf_exchange *exchange)
+{
+    enum pf_buffer_id memory = e == PENCILFFT_ROW ? PF_ROW_MEMORY : PF_COLUMN_MEMORY;
+    return exchange->memory ? (struct pf_link){e, memory, memory} : (struct pf_link){e, PF_WORK0, PF_WORK1};
+}
+
+static struct pf_link second_link(int e, const struct pf_exchange *exchange, const struct pf_exchange *before)
+{
+    struct pf_link link = first_link(e, exchange);
+    if (!exchange->memory) {
+        link.from = tied_to_buffers(exchange) || sends_on(exchange) ? PF_WORK2 : PF_OUT;
+        link.to = sends_on(before) ? PF_WORK3 : PF_WORK0;
+    }
+    return link;
+}
+
 void pf_route_links(pencilfft_plan plan, int way)
 {
     const struct form *form = form_of(plan);
     struct pf_route *route = &plan->route[way];
     route->n = form->n;
-    for (int i = 0; i < form->n - 1; i++) {
-        int e = form->exchanges ? form->exchange[way ? form->n - 2 - i : i] : -1;
-        struct pf_link link = {.exchange = e, .from = PF_WORK0, .to = PF_WORK1};
-        if (i > 0) {
-            const struct pf_exchange *before = plan->chosen[route->link[i - 1].exchange], *exchange = plan->chosen[e];
-            link.from = tied_to_buffers(exchange) || exchange->overlaps ? PF_WORK2 : PF_OUT;
-            link.to = before->overlaps ? PF_WORK3 : PF_WORK0;
-        }
-        route->link[i] = link;
+    route->link[0] = (struct pf_link){.exchange = -1, .from = PF_WORK0, .to = PF_WORK0};
+    for (int i = 0; i < form->exchanges; i++) {
+        int e = form->exchange[way ? form->exchanges - 1 - i : i];
+        route->link[i] = i == 0 ? first_link(e, plan->chosen[e])
+                                : second_link(e, plan->chosen[e], plan->chosen[route->link[0].exchange]);
     }
 }
 
@@ -207,21 +225,20 @@ static int plan_pass(pencilfft_plan plan, int way, int i, char *const buffer[PF_
              : pf_pass_plan(pass, buffer, 1, Z);
 }
 
-static void buffers_of(const struct pencilfft_plan_s *plan, const void *in, void *out, char *buffer[PF_BUFFERS])
+static void buffers_of(const struct pencilfft_plan_s *plan, int way, const void *in, void *out,
+                       char *buffer[PF_BUFFERS])
 {
     buffer[PF_IN] = (char *)in;
     buffer[PF_OUT] = out;
-    buffer[PF_WORK0] = plan->work[0];
-    buffer[PF_WORK1] = plan->work[1];
-    buffer[PF_WORK2] = plan->work[2];
-    buffer[PF_WORK3] = plan->work[3];
+    for (int i = PF_WORK0; i < PF_BUFFERS; i++)
+        buffer[i] = pf_plan_buffer(plan, way, i);
 }
 
 int pf_route_passes(pencilfft_plan plan, int way, void *in, void *out)
 {
     int status = PENCILFFT_OK;
     char *buffer[PF_BUFFERS];
-    buffers_of(plan, in, out, buffer);
+    buffers_of(plan, way, in, out, buffer);
     for (int i = 0; i < plan->route[way].n && !status; i++) {
         set_pass(plan, way, i);
         if (!(status = make_sides(plan, way, i)))
@@ -302,7 +319,7 @@ int pf_route_run(pencilfft_plan plan, int way, const void *in, void *out)
 {
     int status = PENCILFFT_OK;
     struct transit t = {.plan = plan, .way = way, .run = {.clock = &plan->clock}};
-    buffers_of(plan, in, out, t.run.buffer);
+    buffers_of(plan, way, in, out, t.run.buffer);
     for (int i = 0; i < plan->route[way].n && !status; i++) {
         if (!overlaps(plan, way, i - 1) && !(i == 0 && overlaps(plan, way, 0)))
             status = run_whole(&t, i);

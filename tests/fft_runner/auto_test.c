@@ -99,9 +99,11 @@ static pencilfft_plan make_plan(double budget_s, const char *skip)
     desc.exchange = "auto";
     desc.rigor = "estimate";
     desc.skip = skip;
-    desc.auto_budget_s = rank == 0 ? budget_s : 1000 * rank; /* the first rank's holds */
+    desc.auto_budget_s = budget_s;
     memset(runs, 0, sizeof runs);
     CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), PENCILFFT_OK);
+    if (!plan)
+        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     return plan;
 }
 

@@ -28,12 +28,13 @@ static int most(int a, int b)
     return a > b ? a : b;
 }
 
-/* Even, uneven, prime, as thin as the grid allows, and long in one axis. r2c halves z. */
+/* Even, uneven, prime, as thin as the grid allows, and long in one axis; and messages long enough to be cut. r2c halves z. */
 static int sizes(int64_t list[8][3])
 {
     int64_t all[][3] = {
         {2 * C, 2 * R * C, 2 * R}, {2 * C + 1, 2 * R * C + 1, 4 * R + 1}, {11, 13, 17}, {C, most(R, C), R},
         {C, most(R, C), 2 * R},    {64, most(R, C) + 1, 2 * R + 1},
+        {5 * C + 1, 33 * most(R, C), 66 * R},
     };
     int n = sizeof all / sizeof all[0];
     for (int i = 0; i < n; i++)

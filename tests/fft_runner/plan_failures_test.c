@@ -1,22 +1,24 @@
 /* Plans that cannot be made: memory that runs out at any place on one rank, and ranks that ask for different things.
  * All ranks must get the same status and message, no plan, and must not wait for each other.
  * Run under mpirun with the grid: plan_failures_test R C. Linked so that the library's calls of malloc, calloc and
- * aligned_alloc come here; those of MPI and FFTW do not. */
+ * statvfs come here; those of MPI and FFTW do not. */
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/statvfs.h>
 
 #include "check.h"
 #include "pencilfft.h"
 
 void *__real_malloc(size_t bytes);
 void *__real_calloc(size_t n, size_t bytes);
-void *__real_aligned_alloc(size_t alignment, size_t bytes);
+int __real_statvfs(const char *path, struct statvfs *room);
 void *__wrap_malloc(size_t bytes);
 void *__wrap_calloc(size_t n, size_t bytes);
-void *__wrap_aligned_alloc(size_t alignment, size_t bytes);
+int __wrap_statvfs(const char *path, struct statvfs *room);
 
 static int R, C, rank, ranks;
 static long countdown = -1; /* the allocation that fails; -1: none */
+static int no_room;         /* left for shared memory */
 
 static int fails_now(void)
 {
@@ -33,9 +35,12 @@ void *__wrap_calloc(size_t n, size_t bytes)
     return fails_now() ? NULL : __real_calloc(n, bytes);
 }
 
-void *__wrap_aligned_alloc(size_t alignment, size_t bytes)
+int __wrap_statvfs(const char *path, struct statvfs *room)
 {
-    return fails_now() ? NULL : __real_aligned_alloc(alignment, bytes);
+    int status = __real_statvfs(path, room);
+    if (no_room)
+        room->f_bavail = 0;
+    return status;
 }
 
 static pencilfft_desc description(const char *exchange)
@@ -151,6 +156,21 @@ static void grids_that_differ_and_null_descriptors_get_no_plan(void)
     CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, rank == ranks - 1 ? NULL : &plan), PENCILFFT_BAD_CALL);
 }
 
+static void no_room_for_shared_memory_is_told(void)
+{
+    pencilfft_desc desc = description("node");
+    pencilfft_plan plan = NULL;
+    no_room = rank == 0; /* of the node's ranks it has the memory made */
+    CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), PENCILFFT_NOT_POSSIBLE);
+    CHECK(plan == NULL);
+    CHECK_CONTAINS(pencilfft_error_message(), "shared memory on a node and /dev/shm has 0 left");
+    desc.exchange = "auto";
+    desc.auto_budget_s = 5;
+    CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), PENCILFFT_OK);
+    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+    no_room = 0;
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -163,6 +183,7 @@ int main(int argc, char **argv)
             memory_runs_out_anywhere(pencilfft_exchange_name(i));
     if (ranks > 1) {
         ranks_that_differ_get_no_plan();
+        no_room_for_shared_memory_is_told();
         grids_that_differ_and_null_descriptors_get_no_plan();
     }
     MPI_Finalize();

@@ -44,7 +44,7 @@ def test_node_gathers_for_several_nodes(mpirun, ranks_per_node, R, C):
     check_cases(run(R * C, R, C, "node", program="exchange_test"), ["node"])
 
 
-def test_node_sends_only_between_leaders(mpirun, records, tmp_path):
+def test_node_sends_one_message_between_two_nodes(mpirun, records, tmp_path):
     run = replace(mpirun, mpirun=("env", "PENCILFFT_RANKS_PER_NODE=2", *mpirun.mpirun))
     done = run(4, "--size", 8, 8, 8, "--grid", "4x1", "--exchange", "node", "--reps", 1, "--json", tmp_path / "r.jsonl")
     assert done.returncode == 0, done.stderr
@@ -52,6 +52,24 @@ def test_node_sends_only_between_leaders(mpirun, records, tmp_path):
     row = record["exchanges"]["row"]
     part = 8 * 8 * 8 * 16 // 16  # bytes of what one of four ranks sends to another
     assert row["messages"] == [1, 0, 1, 0] and row["bytes"] == [4 * part, 0, 4 * part, 0]
+
+
+def test_the_ranks_of_a_node_share_what_leaves(mpirun, records, tmp_path):
+    run = replace(mpirun, mpirun=("env", "PENCILFFT_RANKS_PER_NODE=2", *mpirun.mpirun))
+    done = run(6, "--size", 6, 6, 6, "--grid", "6x1", "--exchange", "node", "--reps", 1, "--verify", "--json",
+               tmp_path / "r.jsonl", "--byte-matrix", f"row={tmp_path / 'matrix'}")
+    assert done.returncode == 0, done.stderr
+    parcel = 4 * 6 * 16  # two ranks to two, of 6 elements each
+    assert records(tmp_path / "r.jsonl")[0]["exchanges"]["row"]["messages"] == [1] * 6
+    assert [line.split() for line in (tmp_path / "matrix").read_text().splitlines()] == \
+        [[str(parcel * (j == to)) for j in range(6)] for to in (3, 4, 5, 0, 1, 2)]
+
+
+@pytest.mark.parametrize("text", ["two", "0", "-1", "", "2 "])
+def test_a_node_has_a_number_of_ranks(mpirun, one_message, text):
+    run = replace(mpirun, mpirun=("env", f"PENCILFFT_RANKS_PER_NODE={text}", *mpirun.mpirun))
+    message = one_message(run(2, "--size", 8, 8, 8, "--grid", "2x1", "--exchange", "node"))
+    assert f"PENCILFFT_RANKS_PER_NODE is '{text}'" in message and "at least 1" in message
 
 
 @pytest.mark.parametrize("exchange", EXCHANGES)

@@ -76,8 +76,13 @@ def test_padding_is_traffic(run):
     assert row["bytes"] == [BYTES * 5 * 4 * 4] * 2 + [BYTES * 4 * 4 * 4] * 2
 
 
-def test_slices_are_messages(run):
-    assert run(4, *UNEVEN, "--exchange", "pipelined")["exchanges"]["row"]["messages"] == [4] * 4
+@pytest.mark.parametrize("n, slices", [(8, (1, 1)), (32, (2, 2)), (64, (8, 4))])  # of z, 128 bytes at least
+def test_messages_are_cut_into_slices_where_they_are_long_enough(run, n, slices):
+    record = run(4, "--size", n, n, n, "--grid", "2x2", "--rigor", "estimate", "--exchange", "pipelined", "--reps", 1,
+                 "--verify")
+    exchanges = [record["exchanges"][name] for name in ("row", "column")]
+    assert [exchange["messages"] for exchange in exchanges] == [[n_slices] * 4 for n_slices in slices]
+    assert [exchange["bytes"] for exchange in exchanges] == [[n**3 * BYTES // 8] * 4] * 2
 
 
 def test_hosts_and_bindings_are_recorded(run):
