@@ -24,6 +24,8 @@ module pencilfft
     integer(c_int), parameter, public :: pencilfft_input = 3, pencilfft_output = 4
     integer(c_int), parameter, public :: pencilfft_row = 0, pencilfft_column = 1
 
+    integer, parameter, public :: pencilfft_n_phases = 12 !< of pencilfft_phase_seconds; pencilfft_phase_name has their names
+
     integer, parameter :: longest_name = 256 ! longer than any name that is known
 
     !> Part of a rank in one pencil, of x, y, z; global element (x,y,z) lies at sum (index - offset) * stride.
@@ -39,6 +41,8 @@ module pencilfft
 
     public :: pencilfft_plan_create, pencilfft_plan_destroy, pencilfft_box_mine, pencilfft_shape, pencilfft_scale
     public :: pencilfft_alloc, pencilfft_forward, pencilfft_backward, pencilfft_transpose, pencilfft_message
+    public :: pencilfft_phase_seconds, pencilfft_phase_name, pencilfft_exchange_chosen, pencilfft_traffic
+    public :: pencilfft_wisdom_load, pencilfft_wisdom_save, pencilfft_wisdom_forget
 
     interface
         type(c_ptr) function c_desc_new() bind(C, name="pencilfft_desc_new")
@@ -101,6 +105,39 @@ module pencilfft
             type(c_ptr), value :: plan, from, to
             integer(c_int), value :: exchange, direction
         end function
+        integer(c_int) function c_phase_seconds(plan, seconds) bind(C, name="pencilfft_phase_seconds")
+            import :: c_double, c_int, c_ptr, pencilfft_n_phases
+            type(c_ptr), value :: plan
+            real(c_double), intent(out) :: seconds(pencilfft_n_phases)
+        end function
+        type(c_ptr) function c_phase_name(phase) bind(C, name="pencilfft_phase_name")
+            import :: c_int, c_ptr
+            integer(c_int), value :: phase
+        end function
+        type(c_ptr) function c_exchange_chosen(plan, exchange) bind(C, name="pencilfft_exchange_chosen")
+            import :: c_int, c_ptr
+            type(c_ptr), value :: plan
+            integer(c_int), value :: exchange
+        end function
+        integer(c_int) function c_traffic(plan, exchange, direction, bytes, messages) bind(C, name="pencilfft_traffic")
+            import :: c_int, c_int64_t, c_ptr
+            type(c_ptr), value :: plan
+            integer(c_int), value :: exchange, direction
+            integer(c_int64_t), intent(out) :: bytes(*), messages(*)
+        end function
+        integer(c_int) function c_wisdom_load(path, comm, found) bind(C, name="pencilfft_wisdom_load_fortran")
+            import :: c_char, c_int
+            character(kind=c_char), intent(in) :: path(*)
+            integer(c_int), value :: comm
+            integer(c_int), intent(out) :: found
+        end function
+        integer(c_int) function c_wisdom_save(path, comm) bind(C, name="pencilfft_wisdom_save_fortran")
+            import :: c_char, c_int
+            character(kind=c_char), intent(in) :: path(*)
+            integer(c_int), value :: comm
+        end function
+        subroutine c_wisdom_forget() bind(C, name="pencilfft_wisdom_forget")
+        end subroutine
         function c_message() bind(C, name="pencilfft_error_message") result(text)
             import :: c_ptr
             type(c_ptr) :: text
@@ -241,13 +278,76 @@ contains
         status = c_transpose(plan%handle, exchange, direction, from, to)
     end function
 
+    !> Seconds this rank spent in each phase of the last transform.
+    integer(c_int) function pencilfft_phase_seconds(plan, seconds) result(status)
+        type(pencilfft_plan), intent(in) :: plan
+        real(c_double), intent(out) :: seconds(pencilfft_n_phases)
+        status = c_phase_seconds(plan%handle, seconds)
+    end function
+
+    !> "fft_z" for the first, and so on; empty outside 1 to pencilfft_n_phases.
+    function pencilfft_phase_name(phase) result(name)
+        integer, intent(in) :: phase
+        character(:), allocatable :: name
+        name = text_of(c_phase_name(int(phase - 1, c_int)))
+    end function
+
+    !> The algorithm that moves the data of an exchange: what was asked for, or what "auto" took. Empty without a plan.
+    function pencilfft_exchange_chosen(plan, exchange) result(name)
+        type(pencilfft_plan), intent(in) :: plan
+        integer(c_int), intent(in) :: exchange
+        character(:), allocatable :: name
+        name = text_of(c_exchange_chosen(plan%handle, exchange))
+    end function
+
+    !> What this rank sends to each rank in one exchange, without what it keeps; both of as many elements as ranks, rank 0 first.
+    integer(c_int) function pencilfft_traffic(plan, exchange, direction, bytes, messages) result(status)
+        type(pencilfft_plan), intent(in) :: plan
+        integer(c_int), intent(in) :: exchange, direction
+        integer(c_int64_t), intent(out), contiguous :: bytes(:), messages(:)
+        status = c_traffic(plan%handle, exchange, direction, bytes, messages)
+    end function
+
+    !> Add what a file knows of FFTW's plans and of the choices of "auto"; found is false when there is no such file.
+    !! Rank 0 reads. Collective.
+    integer(c_int) function pencilfft_wisdom_load(path, comm, found) result(status)
+        character(*), intent(in) :: path
+        integer, intent(in) :: comm
+        logical, intent(out) :: found
+        integer(c_int) :: there
+        there = 0
+        status = c_wisdom_load(trim(path)//c_null_char, comm, there)
+        found = there /= 0
+    end function
+
+    !> Write all that is known in place of the file, or leave it as it is. Rank 0 writes. Collective.
+    integer(c_int) function pencilfft_wisdom_save(path, comm) result(status)
+        character(*), intent(in) :: path
+        integer, intent(in) :: comm
+        status = c_wisdom_save(trim(path)//c_null_char, comm)
+    end function
+
+    !> Forget all of it, FFTW's too. Local.
+    subroutine pencilfft_wisdom_forget()
+        call c_wisdom_forget()
+    end subroutine
+
     !> What the last failed call on this rank meant.
     function pencilfft_message() result(text)
         character(:), allocatable :: text
+        text = text_of(c_message())
+    end function
+
+    !> A text of C; empty for a null one.
+    function text_of(start) result(text)
+        type(c_ptr), intent(in) :: start
+        character(:), allocatable :: text
         character(kind=c_char), pointer :: letters(:)
-        type(c_ptr) :: start
         integer :: i
-        start = c_message()
+        if (.not. c_associated(start)) then
+            text = ""
+            return
+        end if
         call c_f_pointer(start, letters, [c_strlen(start)])
         allocate (character(size(letters)) :: text)
         do i = 1, size(letters)

@@ -1,5 +1,5 @@
-!> Module pencilfft as a Fortran program sees it. Run under mpirun with the grid: fortran_test R C; fortran_test layout prints
-!! how it lays out the structures that it shares with C, one line a structure.
+!> Module pencilfft as a Fortran program sees it. Run under mpirun with the grid and a file that is not there yet:
+!! fortran_test R C FILE; fortran_test layout prints how it lays out the structures that it shares with C, one line a structure.
 module checks
     use, intrinsic :: iso_c_binding
     implicit none
@@ -46,6 +46,8 @@ program fortran_test
     call single_precision_is_taken()
     call real_transforms_work_in_place()
     call fields_are_transformed_each_for_itself()
+    call what_happened_is_told()
+    call wisdom_is_kept()
     call every_choice_gets_where_it_belongs()
     call what_is_wrong_is_told()
     print '(i0,a)', failures, " failures"
@@ -300,6 +302,61 @@ contains
             call check(all(abs(b(:, :, :, f) - f*merge(720._c_double, 0._c_double, where_it_is == f)) < 1e-10), "each field")
         end do
         call need(pencilfft_plan_destroy(plan))
+    end subroutine
+
+    subroutine what_happened_is_told()
+        type(pencilfft_plan) :: plan
+        type(pencilfft_box) :: box
+        type(c_ptr) :: memory
+        real(c_double) :: seconds(pencilfft_n_phases)
+        integer(c_int64_t) :: bytes(R*C), messages(R*C)
+        integer :: i, n_total
+        call check(pencilfft_exchange_chosen(plan, pencilfft_row) == "", "no plan has no exchange")
+        call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, exchange="p2p", rigor="estimate"))
+        call need(pencilfft_alloc(plan, memory))
+        call need(pencilfft_forward(plan, memory, memory))
+        call need(pencilfft_phase_seconds(plan, seconds))
+        call check(all(seconds >= 0) .and. seconds(1) > 0, "phases take time")
+        n_total = 0
+        do i = 1, pencilfft_n_phases
+            call check(len(pencilfft_phase_name(i)) > 0, "each phase has a name")
+            if (pencilfft_phase_name(i) == "total") n_total = i
+        end do
+        call check(pencilfft_phase_name(1) == "fft_z" .and. pencilfft_phase_name(0) == "", "the first phase is fft_z")
+        call check(pencilfft_phase_name(pencilfft_n_phases + 1) == "", "there are as many phases as the module says")
+        call check(abs(seconds(n_total) - sum(seconds(:n_total - 1))) < 1e-3, "the phases make the total")
+        call check(pencilfft_exchange_chosen(plan, pencilfft_column) == "p2p", "the exchange is the one asked for")
+        call need(pencilfft_box_mine(plan, pencilfft_z_pencil, box))
+        call need(pencilfft_traffic(plan, pencilfft_row, pencilfft_direction_forward, bytes, messages))
+        call check(count(messages > 0) == R - 1 .and. bytes(rank + 1) == 0, "a message to each other task of the row")
+        call check(sum(bytes) <= 16*product(box%extent) .and. (R == 1 .or. sum(bytes) > 0), "of what the task has")
+        call need(pencilfft_plan_destroy(plan))
+    end subroutine
+
+    subroutine wisdom_is_kept()
+        type(pencilfft_plan) :: plan
+        logical :: found
+        character(:), allocatable :: path, row, column
+        integer :: length
+        call get_command_argument(3, length=length)
+        allocate (character(length) :: path)
+        call get_command_argument(3, path)
+        call pencilfft_wisdom_forget()
+        call need(pencilfft_wisdom_load(path, MPI_COMM_WORLD, found))
+        call check(.not. found, "there is no wisdom yet")
+        call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, exchange="auto"))
+        row = pencilfft_exchange_chosen(plan, pencilfft_row)
+        column = pencilfft_exchange_chosen(plan, pencilfft_column)
+        call need(pencilfft_plan_destroy(plan))
+        call need(pencilfft_wisdom_save(path, MPI_COMM_WORLD))
+        call pencilfft_wisdom_forget()
+        call need(pencilfft_wisdom_load(path, MPI_COMM_WORLD, found))
+        call check(found, "wisdom was written")
+        call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, exchange="auto", auto_budget_s=0._c_double))
+        call check(pencilfft_exchange_chosen(plan, pencilfft_row) == row .and. &
+                   pencilfft_exchange_chosen(plan, pencilfft_column) == column, "the choice is remembered")
+        call need(pencilfft_plan_destroy(plan))
+        call refused(pencilfft_wisdom_save("/nowhere/wisdom", MPI_COMM_WORLD), pencilfft_bad_call, "/nowhere/wisdom")
     end subroutine
 
     !> A name that is not known is refused by the words of its own member.

@@ -19,8 +19,8 @@ def start(request):
 
 
 @pytest.mark.parametrize("R, C", [(1, 1), (2, 1), (1, 2), (2, 2), (3, 1)])
-def test_module_works(start, R, C):
-    done = start(R * C, R, C, program="fortran_test")
+def test_module_works(start, R, C, tmp_path):
+    done = start(R * C, R, C, tmp_path / "wisdom", program="fortran_test")
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.splitlines() == ["0 failures"] * (R * C)
 
