@@ -77,6 +77,7 @@ CALL(Comm_split_type, comm, (MPI_Comm comm, int type, int key, MPI_Info info, MP
 /* ---- collectives -------------------------------------------------------------------------------------------- */
 
 CALL(Barrier, comm, (MPI_Comm comm), (comm))
+CALL(Ibarrier, comm, (MPI_Comm comm, MPI_Request *request), (comm, request))
 CALL(Bcast, comm, (void *data, int n, MPI_Datatype type, int root, MPI_Comm comm), (data, n, type, root, comm))
 CALL(Allreduce, comm, (const void *from, void *to, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
      (from, to, n, type, op, comm))
@@ -112,6 +113,7 @@ CALL(Sendrecv, comm,
      (const void *from, int n, MPI_Datatype type, int target, int tag, void *to, int m, MPI_Datatype other, int source,
       int its_tag, MPI_Comm comm, MPI_Status *about),
      (from, n, type, target, tag, to, m, other, source, its_tag, comm, about))
+CALL(Wait, WORLD, (MPI_Request *request, MPI_Status *about), (request, about))
 CALL(Testall, WORLD, (int n, MPI_Request requests[], int *all, MPI_Status about[]), (n, requests, all, about))
 CALL(Waitall, WORLD, (int n, MPI_Request requests[], MPI_Status about[]), (n, requests, about))
 

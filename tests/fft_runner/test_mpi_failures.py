@@ -12,8 +12,9 @@ EXCHANGES = ["alltoallv", "alltoall", "padded", "alltoallw", "p2p", "pipelined",
 MOVES_DATA = {  # what an exchange cannot do without; where MPIs differ, either
     "alltoallv": {"MPI_Alltoallv"}, "alltoall": {"MPI_Alltoall"}, "padded": {"MPI_Alltoall"}, "alltoallw": {"MPI_Alltoallw"},
     "p2p": {"MPI_Sendrecv"}, "pipelined": {"MPI_Isend", "MPI_Irecv", "MPI_Waitall", "MPI_Testall"},
-    "persistent": {"MPI_Startall", "MPI_Waitall"}, "node": {"MPI_Win_sync", "MPI_Barrier", "MPI_Win_allocate_shared"},
-    "node-of-one": {"MPI_Win_sync", "MPI_Alltoallv"}, "fftw": {"MPI_Comm_dup"}}
+    "persistent": {"MPI_Startall", "MPI_Waitall"}, "fftw": {"MPI_Comm_dup"},
+    "node": {"MPI_Win_allocate_shared", "MPI_Win_sync", "MPI_Barrier", "MPI_Ibarrier", "MPI_Wait"},
+    "node-of-one": {"MPI_Win_sync", "MPI_Isend", "MPI_Irecv", "MPI_Waitall"}}
 GRID = (2, 1)
 
 
