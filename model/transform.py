@@ -66,6 +66,11 @@ class Transform:
             raise GridError(f"transform of {self.fields} fields: there must be 1 or more")
 
     @property
+    def is_plain(self):
+        """Whether it is one of complex doubles, all of which are exchanged."""
+        return self == Transform(self.nx, self.ny, self.nz)
+
+    @property
     def exchanged(self):
         """Extents of the array that is exchanged."""
         return self.nx, self.ny, self.nz // 2 + 1 if TYPES[self.type].half else self.nz

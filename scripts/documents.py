@@ -51,12 +51,18 @@ def filled(text, name, content):
 
 def fill(path, name, content):
     """Write `content` into the place of that name in a file."""
+    write_whole(path, _filled_file(path, name, content), DocumentError)
+
+
+def check_place(path, name):
+    """Raise DocumentError unless a file has a place of that name: before what fills it takes its time."""
+    _filled_file(path, name, "")
+
+
+def _filled_file(path, name, content):
     try:
-        text = Path(path).read_text("utf-8")
+        return filled(Path(path).read_text("utf-8"), name, content)
     except (OSError, UnicodeDecodeError) as error:
         raise DocumentError(f"{path} cannot be read: {error}") from error
-    try:
-        content = filled(text, name, content)
     except DocumentError as error:
         raise DocumentError(f"{path}: {error}") from None
-    write_whole(path, content, DocumentError)

@@ -211,7 +211,7 @@ def simulate_all(simulations, *, json_path=None, timeout_s=TIMEOUT_S, workers=No
         With the end of the program's output.
     """
     if json_path is not None:
-        _append(json_path, "")  # a path that cannot be written is said before the waiting, not after
+        append_records(json_path, "")  # a path that cannot be written is said before the waiting, not after
     build = ensure_built(progress)
     workers = workers or len(os.sched_getaffinity(0))
     cancelled = threading.Event()
@@ -225,11 +225,12 @@ def simulate_all(simulations, *, json_path=None, timeout_s=TIMEOUT_S, workers=No
             raise
     texts = [run.result() for run in runs]
     if json_path is not None:
-        _append(json_path, "".join(texts))
+        append_records(json_path, "".join(texts))
     return [_records(text) for text in texts]
 
 
-def _append(path, text):
+def append_records(path, text):
+    """Append records, one JSON object a line, to a file."""
     try:
         with open(path, "a") as records:
             records.write(text)

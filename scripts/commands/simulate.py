@@ -6,7 +6,6 @@ from pencilmap.mapper.compare import compare_records
 from pencilmap.mapper.formats.hostfile import hosts
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.model.errors import GridError
-from pencilmap.model.transform import Transform
 from pencilmap.model.units import parse
 from pencilmap.scripts.options import GRID, JSON, on_machine, one_grid, placements, with_options
 from pencilmap.scripts.progress import shown
@@ -30,7 +29,7 @@ def command(where, grid, placement, reps, direction, verify, timing_only, inject
     """Run fft_runner under each placement on a simulated torus, and compare with the prediction."""
     if where.transform is None:
         raise GridError("a simulation transforms an array: give its extents, e.g. --fft 64")
-    if where.transform != Transform(where.transform.nx, where.transform.ny, where.transform.nz):
+    if not where.transform.is_plain:
         raise GridError(f"transform {where.transform} is not simulated: give extents alone, e.g. --fft 64, for c2c double")
     network = SimulatedNetwork(where.torus, parse(hop_latency, "s") if hop_latency else 0.0,
                                parse(injection, "byte/s") if injection else 0.0)

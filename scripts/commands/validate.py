@@ -14,12 +14,13 @@ from pencilmap.model.grid import ProcessGrid, parse_grid
 from pencilmap.model.torus import parse_torus
 from pencilmap.model.transform import parse_transform
 from pencilmap.model.units import milliseconds, parse
-from pencilmap.scripts.documents import fill, markdown_table
+from pencilmap.scripts.documents import check_place, fill, markdown_table
 from pencilmap.scripts.namespaces.box import UnavailableError
 from pencilmap.scripts.namespaces.experiment import IDLE_SHARE, LINK_TOLERANCE, Experiment, run
 from pencilmap.scripts.namespaces.network import EmulatedNetwork
 from pencilmap.scripts.options import JSON
 from pencilmap.scripts.progress import shown
+from pencilmap.scripts.simulate import append_records
 from pencilmap.scripts.suites import CLAIMS, SUITES, ValidationError, cases_of
 from pencilmap.scripts.tables import print_json, print_table
 from pencilmap.scripts.validation import validate_simulated
@@ -43,13 +44,11 @@ class Outcome:
     parts : tables; the first may be long
     as_dict : the same for JSON
     holds : whether everything that was claimed is true
-    place : name of the place in a document that the tables fill
     """
 
     parts: list
     as_dict: dict
     holds: bool
-    place: str
 
 
 @dataclass(frozen=True)
@@ -57,22 +56,28 @@ class Network:
     """One line of the table of networks.
 
     run : options by name, progress -> Outcome
+    place : options by name -> what, besides the network, names the place of the tables in a document
     options : names of the options that only this network has
     """
 
     run: Callable
+    place: Callable
     options: tuple
 
 
+def _suite(given):
+    return given["suite"] or "quick"
+
+
 def _simulated(given, progress):
-    suite = given["suite"] or "quick"
+    suite = _suite(given)
     rows = validate_simulated(cases_of(suite, given["at_most"]), given["records"], given["timeout"], progress)
     judged = [(claim.text, found) for claim in CLAIMS if (found := claim.judge(rows))]
     as_dict = {"rows": [row.as_dict() for row in rows],
                "claims": [{"claim": text, "n": n, "least": least, "most": most, "holds": holds}
                           for text, (n, least, most, holds) in judged]}
     parts = [_rows_part(suite, rows), *_published_part(rows), _claims_part(judged)]
-    return Outcome(parts, as_dict, all(found[-1] for _, found in judged), f"simulated {suite}")
+    return Outcome(parts, as_dict, all(found[-1] for _, found in judged))
 
 
 def _rows_part(suite, rows):
@@ -121,23 +126,28 @@ def _percent(value):
     return f"{100 * value:.1f} %"
 
 
+def _torus(given):
+    return parse_torus(given["torus"] or "4x4:mesh")
+
+
 def _namespaces(given, progress):
-    network = EmulatedNetwork(parse_torus(given["torus"] or "4x4:mesh"), bits_per_second(given["rate"] or "10mbit"),
+    network = EmulatedNetwork(_torus(given), bits_per_second(given["rate"] or "10mbit"),
                               given["mtu"] or 1500)
     n = network.torus.n_nodes
     grid = parse_grid(given["grid"]) if given["grid"] else next(
         ProcessGrid(R, n // R) for R in range(isqrt(n), 0, -1) if n % R == 0)
     transform = parse_transform(given["fft"]) if given["fft"] else None
     experiment = Experiment(network, grid, given["placement"] or ("default", "best"), transform, given["reps"] or 3)
+    if given["records"]:
+        append_records(given["records"], "")  # a path that cannot be written is said before the waiting, not after
     results = run(experiment, given["timeout"], progress)
     if given["records"]:
-        with open(given["records"], "a") as file:
-            file.write("".join(json.dumps(result.record) + "\n" for result in results))
+        append_records(given["records"], "".join(json.dumps(result.record) + "\n" for result in results))
     holds = all(result.holds for result in results)
     as_dict = {"torus": str(network.torus), "rate_bits_per_s": network.rate_bits_per_s, "grid": [grid.R, grid.C],
                "transform": str(experiment.transform), "holds": holds, "placements": [r.as_dict() for r in results]}
     title = f"{network.torus} of namespaces, {network.rate_bits_per_s / 1e6:g} Mbit/s, {grid}, {experiment.transform}"
-    return Outcome([_links_part(title, results), _times_part(results)], as_dict, holds, f"namespaces {network.torus}")
+    return Outcome([_links_part(title, results), _times_part(results)], as_dict, holds)
 
 
 def bits_per_second(text):
@@ -169,14 +179,19 @@ def _times_part(results):
     columns = ["placement", "exchange", ">m", ">predicted", ">measured", ">least", ">most", ">ratio",
                f">{results[0].placement} over this, predicted", ">measured"]
     cells = [[result.placement, c.exchange, f"{c.m:.4g}", milliseconds(c.predicted_s), milliseconds(c.measured_s),
-              *map(milliseconds, c.spread), f"{c.ratio:.3f}", f"{first[c.exchange].predicted_s / c.predicted_s:.2f}",
-              f"{first[c.exchange].measured_s / c.measured_s:.2f}"] for result in results for c in result.comparisons]
+              *map(milliseconds, c.spread), _ratio(c.ratio), _over(first[c.exchange].predicted_s, c.predicted_s),
+              _over(first[c.exchange].measured_s, c.measured_s)] for result in results for c in result.comparisons]
     return Part("times of the slowest rank, median of the repetitions (reported, not claimed)", columns, cells)
 
 
+def _over(first, other):
+    """A ratio of times; none for an exchange that moves nothing."""
+    return f"{first / other:.2f}" if other else "-"
+
+
 NETWORKS = {
-    "simulated": Network(_simulated, ("suite", "at_most", "records")),
-    "namespaces": Network(_namespaces, ("torus", "rate", "mtu", "grid", "placement", "fft", "reps", "records")),
+    "simulated": Network(_simulated, _suite, ("suite", "at_most", "records")),
+    "namespaces": Network(_namespaces, _torus, ("torus", "rate", "mtu", "grid", "placement", "fft", "reps", "records")),
 }
 
 
@@ -211,6 +226,9 @@ def command(network, timeout, into, as_json, **given):
     if foreign := [name for name, value in given.items() if value not in (None, ()) and name not in chosen.options]:
         raise ValidationError(f"--{foreign[0].replace('_', '-')} means nothing to --network {network}; it takes "
                               f"{', '.join('--' + name.replace('_', '-') for name in chosen.options)}")
+    place = f"{network} {chosen.place(given)}"
+    if into:
+        check_place(into, place)
     try:
         with shown() as progress:
             outcome = chosen.run({**given, "timeout": timeout}, progress)
@@ -218,7 +236,7 @@ def command(network, timeout, into, as_json, **given):
         click.echo(f"pencilmap: {error}", err=True)
         return UNAVAILABLE
     if into:
-        fill(into, outcome.place, "\n\n".join(_markdown(part) for part in outcome.parts))
+        fill(into, place, "\n\n".join(_markdown(part) for part in outcome.parts))
     if as_json:
         print_json(outcome.as_dict)
     else:

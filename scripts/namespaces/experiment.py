@@ -15,7 +15,7 @@ from pencilmap.model.torus import format_torus
 from pencilmap.model.transform import Transform
 from pencilmap.scripts.build import ensure_built
 from pencilmap.scripts.namespaces.box import check_available, run_boxed
-from pencilmap.scripts.namespaces.network import check_links
+from pencilmap.scripts.namespaces.network import EmulationError, check_links
 
 VERIFIED_BYTES = 4096  # of a task: what has to be moved to verify goes over the same slow links
 EXCHANGE_S = 0.16     # a link should be busy for so long; shorter, and what the shaper lets through unpaid is felt
@@ -51,7 +51,12 @@ class Experiment:
     def __post_init__(self):
         if self.transform is None:
             object.__setattr__(self, "transform", self.cube(EXCHANGE_S * self.network.rate_bits_per_s / 8))
+        if not self.transform.is_plain:
+            raise EmulationError(f"transform {self.transform} is not run: give extents alone, e.g. --fft 64, for c2c double")
         self.transform.check_grid(self.grid)
+        if self.transform.total_bytes <= self.least.total_bytes:
+            raise EmulationError(f"transform {self.transform} is too small: what the run of {self.least} sends is taken off, and "
+                                 "something has to be left")
         for placement in self.placements:
             self.mapping(placement)  # bad input is told before anything is built
 

@@ -71,6 +71,15 @@ def test_the_records_know_where_the_ranks_were(sixteen):
     assert rows == [[(0, 0), (1, 0), (2, 0), (3, 0)], [(0, 0), (1, 0), (0, 1), (1, 1)]]
 
 
+def test_an_exchange_that_moves_nothing_has_no_ratio(namespaces, pencilmap):
+    """Two nodes are one column of two: its rows are of one task."""
+    status, out, err = pencilmap("validate", "--network", "namespaces", "--torus", "2:mesh", "--placement", "default",
+                                 "--reps", "1")
+    assert status == 0, out + err
+    row = next(line.split() for line in out.splitlines() if " row " in line)
+    assert row[2:] == ["0", "0", "ms", "0", "ms", "0", "ms", "0", "ms", "-", "-", "-"]
+
+
 def test_routes_that_are_not_the_predicted_ones_are_found_out(namespaces, monkeypatch):
     """The network sends ties always upwards, the prediction has them by parity: on a ring of 4 that is 3 for 2 and 1 for 2."""
     from pencilmap.model.torus import parse_torus
@@ -151,7 +160,7 @@ def ended(keys, seconds=10):
     return left
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_a_run_that_is_killed_leaves_nothing_behind(number, namespaces, tmp_path):
     before = surroundings()
     with open(tmp_path / "err", "w+") as err:

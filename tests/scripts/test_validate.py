@@ -9,8 +9,9 @@ import pytest
 from pencilmap.model.published import bluegene_l_512
 from pencilmap.scripts import validation
 from pencilmap.scripts.documents import marker
+from pencilmap.scripts.namespaces import experiment
 from pencilmap.scripts.suites import CLAIMS, SUITES, cases_of
-from tests.documents import run_by
+from tests.documents import ROOT, run_by
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "validation.md"
 QUICK = ("validate", "--network", "simulated", "--suite", "quick")
@@ -103,11 +104,19 @@ BAD = {
     "rate": (["--network", "namespaces", "--rate", "fast"], ["'fast'", "10mbit"]),
     "torus": (["--network", "namespaces", "--torus", "64x64"], ["4096 nodes", "256"]),
     "grid": (["--network", "namespaces", "--grid", "3x3", "--fft", "12"], ["3x3", "9"]),
+    "type": (["--network", "namespaces", "--fft", "32:r2c"], ["32x32x32:r2c", "extents alone"]),
+    "too small": (["--network", "namespaces", "--fft", "4"], ["4x4x4 is too small", "4x4x4 sends"]),
+    "records": (["--network", "namespaces", "--records", "/nowhere/r.jsonl"], ["/nowhere/r.jsonl", "No such file"]),
+    "into nothing": (["--network", "namespaces", "--into", "/nowhere/v.md"], ["/nowhere/v.md", "No such file"]),
+    "into no place": (["--network", "simulated", "--into", "README.md"], ["README.md", "<!-- simulated quick -->"]),
 }
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_bad_input_gets_one_clear_message(case, pencilmap):
+def test_bad_input_gets_one_clear_message_before_anything_is_run(case, pencilmap, monkeypatch):
+    for module, name in ((experiment, "check_available"), (validation, "simulate_all")):
+        monkeypatch.setattr(module, name, lambda *arguments, **options: pytest.fail("something is run"))
+    monkeypatch.chdir(ROOT)
     arguments, words = BAD[case]
     status, out, err = pencilmap("validate", *arguments)
     assert status == 2 and out == "" and "Traceback" not in err
