@@ -15,6 +15,7 @@ from pencilmap.scripts.figures.canvas import (BLACK, BLUE, GREEN, GREY, ORANGE, 
 WIDTH = 3.6  # inches: half a page, or a telephone
 LETTERS_OF_LEGEND = 46
 _ASIDE, _WIDEST = 0.06, 0.5  # of an octave: marks of one size stand side by side, so that none hides another
+_LABEL = 0.1    # of the axis: as wide as the text of a size
 _SERIES = tuple(zip((BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY) * 2, "os^DvPX<>*hp"))  # colour, mark
 
 
@@ -113,10 +114,21 @@ def _draw_series(axes, points, aside, colour, mark):
 
 def _axis_of_sizes(axes, sizes):
     axes.set_xscale("log", base=2)
-    axes.set_xticks(sizes, labels=[f"{n:g}" for n in sizes])
+    axes.set_xticks(sizes, labels=_labels(sizes))
     axes.set_xticks([], minor=True)
     axes.set_xlim(sizes[0] / 1.5, sizes[-1] * 1.5)
     axes.set_xlabel("n of the n³ transform")
+
+
+def _labels(sizes):
+    """The sizes as text, empty for those so near to the one before that they would lie on it."""
+    apart = (sizes[-1] / sizes[0] * 1.5**2) ** _LABEL
+    found, last = [], 0.0
+    for n in sizes:
+        fits = n >= last * apart
+        found.append(f"{n:g}" if fits else "")
+        last = n if fits else last
+    return found
 
 
 def _legend(series, nominal):
@@ -129,4 +141,4 @@ def _legend(series, nominal):
     return [*(line(name, color=colour, marker=mark, linestyle="none")
               for name, (colour, mark) in zip(series, _SERIES * len(series))),
             line("time model, all terms"),
-            *(line(f"bound: the link, {rate / 1e6:g} MB/s", linestyle="--", color=BLACK, linewidth=0.8) for rate in nominal)]
+            *(line(f"bound: the link, {rate / 1e6:.4g} MB/s", linestyle="--", color=BLACK, linewidth=0.8) for rate in nominal)]

@@ -13,7 +13,8 @@ from pencilmap.scripts.figures.loads import draw_loads
 from pencilmap.scripts.figures.phases import MAX_BARS, PHASES, WAITING, Bar, draw_phases
 from pencilmap.scripts.report.entries import EXCHANGES, label_of
 
-LONG = 16  # rows of more tasks are long: they have panels of their own, as in the paper
+LONG = 16    # rows of more tasks are long: they have panels of their own, as in the paper
+ONE_AXIS = 4  # links that are faster by more than this have panels of their own, too
 
 
 @dataclass(frozen=True)
@@ -31,16 +32,26 @@ def published_cells():
 
 
 def bandwidth_pictures(entries, cells=()):
-    """Fig. 8 and 9: a picture for each exchange, of grids with short and with long rows."""
+    """Fig. 8 and 9: a picture for each exchange, of grids with short and with long rows, of links of about one speed."""
+    points = [(comparison, point) for comparison, nominal, label in _with_nominal(entries, cells)
+              if (point := point_of(comparison, nominal, label))]
+    speeds = _speeds(point.nominal for _, point in points)
     found = {}
-    for comparison, nominal, label in _with_nominal(entries, cells):
-        point = point_of(comparison, nominal, label)
-        if point:
-            long = int(comparison.grid.split("x")[0]) > LONG
-            found.setdefault((long, comparison.exchange), []).append(point)
-    both = {long for long, _ in found} == {False, True}
-    return [_bandwidth_picture(found[long, exchange], exchange, long, both)
-            for long in (False, True) for exchange in EXCHANGES if (long, exchange) in found]
+    for comparison, point in points:
+        long = int(comparison.grid.split("x")[0]) > LONG
+        found.setdefault((speeds[point.nominal], long, EXCHANGES.index(comparison.exchange)), []).append(point)
+    lengths, rates = {long for _, long, _ in found}, set(speeds.values())
+    return [_bandwidth_picture(found[key], *key, len(lengths) > 1, sorted(rates).index(key[0]) + 1 if len(rates) > 1 else 0)
+            for key in sorted(found)]
+
+
+def _speeds(rates):
+    """Rate of links to the slowest of those that it is shown with."""
+    found, first = {}, 0.0
+    for rate in sorted(set(rates)):
+        first = rate if rate > ONE_AXIS * first else first
+        found[rate] = first
+    return found
 
 
 def _with_nominal(entries, cells):
@@ -58,10 +69,11 @@ def _slowest_link(torus, exchange):
     return torus.bandwidth[max(range(torus.n_dimensions), key=lambda i: float(exchange.load[i]) / torus.bandwidth[i])]
 
 
-def _bandwidth_picture(points, exchange, long, both):
-    rows = f", {'long' if long else 'short'} rows" if both else ""
-    title = f"{exchange} exchange{rows}"
-    name = f"bandwidth-{exchange}{('-long' if long else '-short') if both else ''}"
+def _bandwidth_picture(points, rate, long, exchange, both_lengths, number):
+    length = ("long" if long else "short") if both_lengths else ""
+    title = f"{EXCHANGES[exchange]} exchange" + (f", {length} rows" if length else "") + (
+        f", links from {rate / 1e6:.3g} MB/s" if number else "")
+    name = "-".join(filter(None, ("bandwidth", EXCHANGES[exchange], length, str(number or ""))))
     return Picture(name, title, lambda path: draw_bandwidth(points, path, title))
 
 

@@ -15,11 +15,11 @@ from pencilmap.mapper.compare import compare_records
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.model.grid import parse_grid
 from pencilmap.model.transform import parse_transform
-from pencilmap.scripts.figures import phases
+from pencilmap.scripts.figures import bandwidth, phases
 from pencilmap.scripts.options import setting
 from pencilmap.scripts.report.entries import entries_of, views
 from pencilmap.scripts.report.page import page
-from pencilmap.scripts.report.pictures import phase_pictures
+from pencilmap.scripts.report.pictures import bandwidth_pictures, phase_pictures
 from tests.documents import ROOT
 from tests.mapper.run_records import record
 from tests.model import brute_force
@@ -255,6 +255,27 @@ def test_other_transforms_have_pages_and_the_bytes_of_all_that_is_sent(text, wri
     assert row.full_ratio == pytest.approx(1.0) and row.predicted_s == pytest.approx(
         2 * parse_transform(text).total_bytes / (4 * 64 * 148e6))
     assert f">{parse_transform(text)}<" in written(records).read_text("utf-8")
+
+
+# bandwidths
+
+
+def test_links_of_another_speed_have_panels_of_their_own(cubes):
+    slow, near = (records_of("bluegene-l", "4x4x4", "8x8", ("default",), (64,), {"link_bandwidth": rate})
+                  for rate in ("1 MB/s", "500 MB/s"))
+    found = bandwidth_pictures(entries_of(cubes + slow + near, "r.jsonl"))
+    assert [(picture.name, picture.title) for picture in found] == [
+        ("bandwidth-row-1", "row exchange, links from 1 MB/s"), ("bandwidth-column-1", "column exchange, links from 1 MB/s"),
+        ("bandwidth-row-2", "row exchange, links from 148 MB/s"), ("bandwidth-column-2", "column exchange, links from 148 MB/s")]
+    assert [picture.name for picture in bandwidth_pictures(entries_of(cubes + near, "r.jsonl"))] == [
+        "bandwidth-row", "bandwidth-column"]
+
+
+@pytest.mark.parametrize("sizes", [(64,), (60, 64, 68), (60, 64, 128, 1024), (8, 4096)])
+def test_no_text_of_bandwidths_lies_on_another_or_beside_the_page(sizes, captured, check_texts):
+    points = [bandwidth.Point(f"{k} box:2x2x2, digits:" + "a=r2c2," * 4 + " simulated", n, 1e8, 9e7, 1.2e8, 1.1e8, 1.48e8)
+              for k in range(13) for n in sizes]
+    check_texts(captured(bandwidth, lambda: bandwidth.draw_bandwidth(points, "a.svg", "row exchange, links from 148 MB/s")))
 
 
 # what else
