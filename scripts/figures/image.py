@@ -22,7 +22,7 @@ STUB = 0.33                                        # of the distance of two node
 GAP = 1.3                                          # between lattices, in distances of nodes
 MAX_STEP = 0.6                                     # inches between neighbours
 SMALL = 0.6                                        # of the largest lattices that could be drawn
-LEFT, RIGHT, BELOW, ABOVE = 0.75, 0.45, 0.45, 0.3  # inches for labels around the lattices
+LEFT, RIGHT, BELOW, ABOVE = 0.75, 0.45, 0.45, 0.36  # inches for labels around the lattices
 LETTER = 0.062                                     # inches, mean width at this size
 KEY = 0.48                                         # inches of a mark of the legend and the space around it
 
