@@ -8,12 +8,18 @@ from pencilmap.mapper.formats import FORMATS
 from tests.launchers.conftest import ROOT
 
 TEXT = (ROOT / "docs" / "formats.md").read_text()
+HOW_TO = (ROOT / "docs" / "howto" / "launchers.md").read_text()
 ROWS = {cells[0].strip("` "): cells for cells in (line.strip("| \n").split(" | ") for line in TEXT.splitlines()
                                                     if line.startswith("| `")) if len(cells) == 5}
 
 
 def test_every_format_has_its_line():
     assert sorted(ROWS) == sorted(FORMATS)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_has_its_command_in_the_how_to(name):
+    assert re.search(rf"^\$ pencilmap (map|convert) .*--format {name}\b", HOW_TO, re.M)
 
 
 @pytest.mark.parametrize("name", FORMATS)
