@@ -45,6 +45,7 @@ struct pf_transpose {
     size_t element_bytes; /* 4, 8 or 16 */
     int fields;
     int slice_axis;
+    void *other_way; /* state of the same exchange the other way, when that was planned before; else NULL */
 };
 
 /* The messages of one side. Number k * p + j is slice k with member j; all is counted in elements. */
@@ -82,7 +83,7 @@ struct pf_exchange {
                 void **state);
     /* Collective over the group. */
     int (*run)(void *state, const struct pf_run *run, void *from, void *to);
-    /* Collective over the group when connect has run, and local before. */
+    /* Collective over the group when connect has run, and local before. The two ways come in any order. */
     void (*destroy)(void *state);
     enum pf_takes takes;
     bool moves_self;

@@ -10,21 +10,19 @@
  * Source: A. Jocksch, M. Kraushaar, D. Daverio, Optimized all-to-all communication on multicore architectures applied
  *         to FFTs with pencil decomposition, 2018; MPI-3 shared memory (MPI_Win_allocate_shared).
  * Cost:  one barrier inside the node, a second one where there are other nodes; (nodes - 1) / t messages a rank. The
- *        block takes the place of the plan's buffers.
+ *        block takes the place of the plan's buffers, and both ways of an exchange have the same one.
  * Needs: MPI-3 shared memory, with room for the block where the system keeps it; messages between two nodes that an MPI
- *        int counts. The environment variable PENCILFFT_RANKS_PER_NODE makes smaller nodes than the memory is shared
- *        by (NUMA domains, tests). */
-#include <errno.h>
+ *        int counts. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/statvfs.h>
 
 #include "exchanges.h"
 #include "failure.h"
 #include "pencils.h"
+#include "shared_memory.h"
 
-enum { TAG = 1, ALIGNMENT = 64 };
+enum { TAG = 1 };
 
 /* What leaves for a node, or comes from one. */
 struct parcel {
@@ -36,14 +34,8 @@ struct parcel {
 
 struct node_state {
     struct pf_transpose t;
-    struct pf_messages *sent, *received; /* of the plan; they begin at `block` */
-    MPI_Comm node;
-    MPI_Win window;
-    MPI_Request all_read; /* the barrier behind the last run */
-    char *block;
-    int local, locals, nodes, my_node;
-    int *node_of;                   /* by member */
-    int *members, *first;           /* those of node n: members[first[n]] to members[first[n + 1] - 1], ascending */
+    struct pf_messages *sent, *received; /* of the plan; they begin at the block */
+    struct pf_shared *shared;            /* both ways have the same */
     struct parcel *leaving, *coming; /* by node */
     MPI_Request *requests;
     MPI_Status *statuses; /* not read; MPICH's MPI_STATUSES_IGNORE makes gcc warn */
@@ -53,15 +45,14 @@ struct node_state {
 
 static int allocate(struct node_state *a)
 {
-    size_t p = (size_t)a->t.p; /* there are at most as many nodes */
-    a->node_of = calloc(p, sizeof *a->node_of);
-    a->members = calloc(p, sizeof *a->members);
-    a->first = calloc(p + 1, sizeof *a->first);
+    size_t p = (size_t)a->t.p;
+    const struct node_state *other = a->t.other_way;
+    a->shared = other ? pf_shared_join(other->shared) : pf_shared_make(p);
     a->leaving = calloc(p, sizeof *a->leaving);
     a->coming = calloc(p, sizeof *a->coming);
     a->requests = calloc(2 * p, sizeof *a->requests);
     a->statuses = calloc(2 * p, sizeof *a->statuses);
-    if (!a->node_of || !a->members || !a->first || !a->leaving || !a->coming || !a->requests || !a->statuses)
+    if (!a->shared || !a->leaving || !a->coming || !a->requests || !a->statuses)
         return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the message lists of %zu ranks", p);
     return PENCILFFT_OK;
 }
@@ -75,9 +66,6 @@ int pf_node_plan(const struct pf_transpose *t, struct pf_messages *sent, struct 
     a->t = *t;
     a->sent = sent;
     a->received = received;
-    a->node = MPI_COMM_NULL;
-    a->window = MPI_WIN_NULL;
-    a->all_read = MPI_REQUEST_NULL;
     int status = allocate(a);
     if (status)
         pf_node_destroy(a);
@@ -86,79 +74,7 @@ int pf_node_plan(const struct pf_transpose *t, struct pf_messages *sent, struct 
     return status;
 }
 
-/* ---- connecting: who shares memory with whom ------------------------------------------------------------------ */
-
-static int take_size(const char *text, int *size)
-{
-    char *end;
-    errno = 0;
-    long value = strtol(text, &end, 10);
-    if (end == text || *end || errno || value < 1 || value > INT_MAX)
-        return pf_fail(PENCILFFT_BAD_CALL, "the environment variable PENCILFFT_RANKS_PER_NODE is '%.60s'; it must be a "
-                       "number of ranks, at least 1, or not be set", text);
-    *size = (int)value;
-    return PENCILFFT_OK;
-}
-
-/* All of the group take what its first rank was told. 0 when not asked for. */
-static int wished_size(const struct pf_transpose *t, int *size)
-{
-    const char *text = t->me ? NULL : getenv("PENCILFFT_RANKS_PER_NODE");
-    *size = 0;
-    int status = pf_agree(text ? take_size(text, size) : PENCILFFT_OK, t->group);
-    if (!status)
-        PF_MPI(MPI_Bcast(size, 1, MPI_INT, 0, t->group));
-done:
-    return status;
-}
-
-static int make_smaller(MPI_Comm *node, int size)
-{
-    int status = PENCILFFT_OK, rank;
-    MPI_Comm smaller;
-    PF_MPI(MPI_Comm_rank(*node, &rank));
-    PF_MPI(MPI_Comm_split(*node, rank / size, rank, &smaller));
-    PF_MPI(MPI_Comm_free(node));
-    *node = smaller;
-done:
-    return status;
-}
-
-static int find_node(struct node_state *a)
-{
-    int status = PENCILFFT_OK, size;
-    if ((status = wished_size(&a->t, &size)))
-        return status;
-    PF_MPI(MPI_Comm_split_type(a->t.group, MPI_COMM_TYPE_SHARED, a->t.me, MPI_INFO_NULL, &a->node));
-    if (size > 0 && (status = make_smaller(&a->node, size)))
-        return status;
-    PF_MPI(MPI_Comm_set_errhandler(a->node, MPI_ERRORS_RETURN));
-    PF_MPI(MPI_Comm_rank(a->node, &a->local));
-    PF_MPI(MPI_Comm_size(a->node, &a->locals));
-done:
-    return status;
-}
-
-/* Nodes are numbered in the order of their first members. */
-static int number_nodes(struct node_state *a)
-{
-    int status = PENCILFFT_OK, leader = a->t.me, p = a->t.p;
-    PF_MPI(MPI_Bcast(&leader, 1, MPI_INT, 0, a->node));
-    PF_MPI(MPI_Allgather(&leader, 1, MPI_INT, a->node_of, 1, MPI_INT, a->t.group));
-    for (int j = 0; j < p; j++) /* leaders come before those they lead */
-        a->node_of[j] = a->node_of[j] == j ? a->nodes++ : a->node_of[a->node_of[j]];
-    a->my_node = a->node_of[a->t.me];
-    for (int node = 0, n = 0; node < a->nodes; node++) {
-        for (int j = 0; j < p; j++)
-            if (a->node_of[j] == node)
-                a->members[n++] = j;
-        a->first[node + 1] = n;
-    }
-done:
-    return status;
-}
-
-/* ---- connecting: where everything lies ----------------------------------------------------------------------- */
+/* ---- connecting --------------------------------------------------------------------------------------------- */
 
 static int64_t message(const struct pf_transpose *t, int from, int to)
 {
@@ -170,9 +86,10 @@ static int64_t message(const struct pf_transpose *t, int from, int to)
  * a parcel go through it in this order. Gives where it ends. */
 static int64_t lay_out(struct node_state *a, int source_node, int target_node, int64_t start)
 {
-    for (int s = a->first[source_node]; s < a->first[source_node + 1]; s++)
-        for (int r = a->first[target_node]; r < a->first[target_node + 1]; r++) {
-            int i = a->members[s], j = a->members[r];
+    const struct pf_shared *of = a->shared;
+    for (int s = of->first[source_node]; s < of->first[source_node + 1]; s++)
+        for (int r = of->first[target_node]; r < of->first[target_node + 1]; r++) {
+            int i = of->members[s], j = of->members[r];
             if (i == a->t.me)
                 a->sent->start[j] = start;
             if (j == a->t.me)
@@ -183,13 +100,13 @@ static int64_t lay_out(struct node_state *a, int source_node, int target_node, i
 }
 
 /* Who carries what passes between a node and another: its ranks in turn, from the nearest other node on. */
-static int carrier(const struct node_state *a, int node, int other)
+static int carrier(const struct pf_shared *shared, int node, int other)
 {
-    int distance = (other - node + a->nodes) % a->nodes, ranks = a->first[node + 1] - a->first[node];
-    return a->members[a->first[node] + (distance - 1) % ranks];
+    int distance = (other - node + shared->n) % shared->n, ranks = shared->first[node + 1] - shared->first[node];
+    return shared->members[shared->first[node] + (distance - 1) % ranks];
 }
 
-static int make_parcel(const struct node_state *a, int node, int64_t start, int64_t end, struct parcel *parcel)
+static int make_parcel(const struct node_state *a, int other, int64_t start, int64_t end, struct parcel *parcel)
 {
     if (end - start > INT_MAX)
         return pf_fail(PENCILFFT_TOO_LARGE, "the ranks of two nodes exchange %lld elements, more than the %d an MPI count "
@@ -197,50 +114,26 @@ static int make_parcel(const struct node_state *a, int node, int64_t start, int6
     *parcel = (struct parcel){
         .start = start,
         .elements = (int)(end - start),
-        .peer = carrier(a, node, a->my_node),
-        .mine = carrier(a, a->my_node, node) == a->t.me && end > start,
+        .peer = carrier(a->shared, other, a->shared->mine),
+        .mine = carrier(a->shared, a->shared->mine, other) == a->t.me && end > start,
     };
     return PENCILFFT_OK;
 }
 
+/* Gives the size of the block in elements, which is the same both ways. */
 static int lay_out_all(struct node_state *a, int64_t *elements)
 {
-    int64_t at = lay_out(a, a->my_node, a->my_node, 0);
-    int status = PENCILFFT_OK;
-    for (int node = 0; node < a->nodes && !status; node++) {
-        if (node == a->my_node)
+    int mine = a->shared->mine, status = PENCILFFT_OK;
+    int64_t at = lay_out(a, mine, mine, 0);
+    for (int other = 0; other < a->shared->n && !status; other++) {
+        if (other == mine)
             continue;
-        int64_t start = at, middle = lay_out(a, a->my_node, node, start);
-        at = lay_out(a, node, a->my_node, middle);
-        if (!(status = make_parcel(a, node, start, middle, &a->leaving[node])))
-            status = make_parcel(a, node, middle, at, &a->coming[node]);
+        int64_t start = at, middle = lay_out(a, mine, other, start);
+        at = lay_out(a, other, mine, middle);
+        if (!(status = make_parcel(a, other, start, middle, &a->leaving[other])))
+            status = make_parcel(a, other, middle, at, &a->coming[other]);
     }
     a->sent->total = a->received->total = *elements = at;
-    return status;
-}
-
-/* MPI libraries keep shared memory there, and some hang when it has no room. */
-static int check_room(const struct node_state *a, size_t bytes)
-{
-    static const char place[] = "/dev/shm";
-    struct statvfs room;
-    if (a->local || statvfs(place, &room) || bytes / room.f_frsize < room.f_bavail)
-        return PENCILFFT_OK;
-    return pf_fail(PENCILFFT_NOT_POSSIBLE, "exchange node needs %zu bytes of shared memory on a node and %s has %llu left; "
-                   "make it larger or use another exchange", bytes, place,
-                   (unsigned long long)room.f_bavail * room.f_frsize);
-}
-
-static int share_memory(struct node_state *a, size_t bytes)
-{
-    int status = PENCILFFT_OK, unit;
-    MPI_Aint mine = a->local ? 0 : (MPI_Aint)bytes, size;
-    PF_MPI(MPI_Win_allocate_shared(mine, 1, MPI_INFO_NULL, a->node, &a->block, &a->window));
-    PF_MPI(MPI_Win_set_errhandler(a->window, MPI_ERRORS_RETURN));
-    PF_MPI(MPI_Win_shared_query(a->window, 0, &size, &unit, &a->block));
-    PF_MPI(MPI_Win_lock_all(MPI_MODE_NOCHECK, a->window));
-    a->block += (ALIGNMENT - (uintptr_t)a->block % ALIGNMENT) % ALIGNMENT; /* the same on all: pages are aligned */
-done:
     return status;
 }
 
@@ -249,27 +142,27 @@ static void touch(const struct node_state *a)
 {
     size_t size = a->t.element_bytes;
     for (int j = 0; j < a->t.p; j++)
-        memset(a->block + (size_t)a->sent->start[j] * size, 0, (size_t)a->sent->elements[j] * size);
-    for (int node = 0; node < a->nodes; node++)
-        if (a->coming[node].mine)
-            memset(a->block + (size_t)a->coming[node].start * size, 0, (size_t)a->coming[node].elements * size);
+        memset(a->shared->block + (size_t)a->sent->start[j] * size, 0, (size_t)a->sent->elements[j] * size);
+    for (int other = 0; other < a->shared->n; other++)
+        if (a->coming[other].mine)
+            memset(a->shared->block + (size_t)a->coming[other].start * size, 0, (size_t)a->coming[other].elements * size);
 }
 
+/* The second way takes what the first has made. */
 int pf_node_connect(void *state, void *from, void *to)
 {
     struct node_state *a = state;
     int64_t elements = 0;
+    bool first = !a->shared->block;
     int status = PENCILFFT_OK;
     (void)from, (void)to;
-    if (a->t.p == 1)
-        return status;
-    if ((status = find_node(a)) || (status = number_nodes(a)))
+    if (a->t.p == 1 || (first && (status = pf_shared_find(a->shared, a->t.group))))
         return status;
     status = lay_out_all(a, &elements);
-    size_t bytes = (size_t)elements * a->t.element_bytes + ALIGNMENT;
-    if (!status)
-        status = check_room(a, bytes);
-    if ((status = pf_agree(status, a->t.group)) || (status = share_memory(a, bytes)))
+    size_t bytes = (size_t)elements * a->t.element_bytes;
+    if (first && !status)
+        status = pf_shared_room(a->shared, bytes);
+    if ((status = pf_agree(status, a->t.group)) || !first || (status = pf_shared_allocate(a->shared, bytes)))
         return status;
     touch(a);
     return status;
@@ -278,48 +171,19 @@ int pf_node_connect(void *state, void *from, void *to)
 void *pf_node_memory(const void *state)
 {
     const struct node_state *a = state;
-    return a->block;
+    return a->shared->block;
 }
 
 /* ---- running ------------------------------------------------------------------------------------------------- */
 
-/* All that the ranks of the node wrote before is seen by all of them behind it. */
-static int meet(struct node_state *a)
-{
-    int status = PENCILFFT_OK;
-    PF_MPI(MPI_Win_sync(a->window));
-    PF_MPI(MPI_Barrier(a->node));
-    PF_MPI(MPI_Win_sync(a->window));
-done:
-    return status;
-}
-
-static int let_write(struct node_state *a)
-{
-    int status = PENCILFFT_OK;
-    PF_MPI(MPI_Win_sync(a->window));
-    PF_MPI(MPI_Ibarrier(a->node, &a->all_read));
-done:
-    return status;
-}
-
-static int wait_to_write(struct node_state *a)
-{
-    int status = PENCILFFT_OK;
-    PF_MPI(MPI_Wait(&a->all_read, MPI_STATUS_IGNORE));
-    PF_MPI(MPI_Win_sync(a->window));
-done:
-    return status;
-}
-
-static int receive_parcels(struct node_state *a, int *n)
+static int receive_parcels(const struct node_state *a, int *n)
 {
     int status = PENCILFFT_OK;
     MPI_Datatype element = pf_element_type(a->t.element_bytes);
-    for (int node = 0; node < a->nodes; node++) {
-        const struct parcel *c = &a->coming[node];
+    for (int other = 0; other < a->shared->n; other++) {
+        const struct parcel *c = &a->coming[other];
         if (c->mine)
-            PF_MPI(MPI_Irecv(a->block + (size_t)c->start * a->t.element_bytes, c->elements, element, c->peer, TAG,
+            PF_MPI(MPI_Irecv(a->shared->block + (size_t)c->start * a->t.element_bytes, c->elements, element, c->peer, TAG,
                              a->t.group, &a->requests[(*n)++]));
     }
 done:
@@ -327,44 +191,44 @@ done:
 }
 
 /* To the nearest node above first, so that not all send to the same one. */
-static int send_parcels(struct node_state *a, int *n)
+static int send_parcels(const struct node_state *a, int *n)
 {
     int status = PENCILFFT_OK;
     MPI_Datatype element = pf_element_type(a->t.element_bytes);
-    for (int distance = 1; distance < a->nodes; distance++) {
-        const struct parcel *l = &a->leaving[(a->my_node + distance) % a->nodes];
+    for (int distance = 1; distance < a->shared->n; distance++) {
+        const struct parcel *l = &a->leaving[(a->shared->mine + distance) % a->shared->n];
         if (l->mine)
-            PF_MPI(MPI_Isend(a->block + (size_t)l->start * a->t.element_bytes, l->elements, element, l->peer, TAG,
+            PF_MPI(MPI_Isend(a->shared->block + (size_t)l->start * a->t.element_bytes, l->elements, element, l->peer, TAG,
                              a->t.group, &a->requests[(*n)++]));
     }
 done:
     return status;
 }
 
-static int move_all(struct node_state *a, const struct pf_run *run)
+static int move_all(const struct node_state *a, const struct pf_run *run)
 {
     int n = 0, status = PENCILFFT_OK;
-    if ((status = wait_to_write(a)) || (status = receive_parcels(a, &n)))
+    if ((status = pf_shared_wait_to_write(a->shared)) || (status = receive_parcels(a, &n)))
         return status;
     pf_produce(run, 0);
-    if ((status = meet(a)))
+    if ((status = pf_shared_meet(a->shared)))
         return status;
-    if (a->nodes > 1) {
+    if (a->shared->n > 1) {
         if ((status = send_parcels(a, &n)))
             return status;
         PF_MPI(MPI_Waitall(n, a->requests, a->statuses));
-        if ((status = meet(a)))
+        if ((status = pf_shared_meet(a->shared)))
             return status;
     }
     pf_consume(run, 0);
-    status = let_write(a);
+    status = pf_shared_let_write(a->shared);
 done:
     return status;
 }
 
 int pf_node_run(void *state, const struct pf_run *run, void *from, void *to)
 {
-    struct node_state *a = state;
+    const struct node_state *a = state;
     (void)from, (void)to;
     if (a->t.p > 1)
         return move_all(a, run);
@@ -376,27 +240,17 @@ int pf_node_run(void *state, const struct pf_run *run, void *from, void *to)
 void pf_node_traffic(const void *state, int64_t *bytes, int64_t *messages)
 {
     const struct node_state *a = state;
-    for (int node = 0; node < a->nodes; node++)
-        if (a->leaving[node].mine) {
-            bytes[a->leaving[node].peer] = a->leaving[node].elements * (int64_t)a->t.element_bytes;
-            messages[a->leaving[node].peer] = 1;
+    for (int other = 0; other < a->shared->n; other++)
+        if (a->leaving[other].mine) {
+            bytes[a->leaving[other].peer] = a->leaving[other].elements * (int64_t)a->t.element_bytes;
+            messages[a->leaving[other].peer] = 1;
         }
 }
 
 void pf_node_destroy(void *state)
 {
     struct node_state *a = state;
-    if (a->all_read != MPI_REQUEST_NULL)
-        MPI_Wait(&a->all_read, MPI_STATUS_IGNORE);
-    if (a->window != MPI_WIN_NULL) {
-        MPI_Win_unlock_all(a->window);
-        MPI_Win_free(&a->window);
-    }
-    if (a->node != MPI_COMM_NULL)
-        MPI_Comm_free(&a->node);
-    free(a->node_of);
-    free(a->members);
-    free(a->first);
+    pf_shared_leave(a->shared);
     free(a->leaving);
     free(a->coming);
     free(a->requests);

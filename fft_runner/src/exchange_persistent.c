@@ -19,7 +19,7 @@ const char pf_persistent_means[] = "MPI_Alltoallv_init";
 #define ALLTOALLV_INIT MPIX_Alltoallv_init
 const char pf_persistent_means[] = "MPIX_Alltoallv_init";
 #else
-const char pf_persistent_means[] = "MPI_Send_init and MPI_Recv_init";
+const char pf_persistent_means[] = "MPI_Send_init and MPI_Recv_init: no MPI_Alltoallv_init here";
 #endif
 
 struct persistent {

@@ -162,6 +162,7 @@ static int plan_move(pencilfft_plan plan, int way, int e)
         .element_bytes = plan->element_bytes,
         .fields = plan->fields,
         .slice_axis = slice_axis[e],
+        .other_way = plan->moves[!way][e].state,
     };
     if (exchange->takes == PF_BOXES)
         return exchange->plan(&move->transpose, NULL, NULL, &move->state);

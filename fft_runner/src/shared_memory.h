@@ -1,0 +1,36 @@
+/* Memory that the ranks of a node share, and which members of a group are on which node. For exchange_node.c. */
+#ifndef PF_SHARED_MEMORY_H
+#define PF_SHARED_MEMORY_H
+
+#include <mpi.h>
+#include <stddef.h>
+
+struct pf_shared {
+    int users;            /* exchanges; it ends with the last */
+    MPI_Comm comm;        /* the members on this node */
+    MPI_Win window;
+    MPI_Request all_read; /* the barrier behind what was read last */
+    char *block;          /* aligned to 64 bytes; NULL before it is allocated */
+    int local, n, mine;   /* rank in comm; nodes there are; number of this one */
+    int *of;              /* node of a member */
+    int *members, *first; /* those of node n: members[first[n]] to members[first[n + 1] - 1], ascending */
+};
+
+/* For a group of p, with one user; NULL without memory. Nothing is known yet. */
+struct pf_shared *pf_shared_make(size_t p);
+struct pf_shared *pf_shared_join(struct pf_shared *shared); /* one user more */
+void pf_shared_leave(struct pf_shared *shared);
+/* Who is on which node. Collective over the group. */
+int pf_shared_find(struct pf_shared *shared, MPI_Comm group);
+/* PENCILFFT_NOT_POSSIBLE where so many bytes cannot be had. Local. */
+int pf_shared_room(const struct pf_shared *shared, size_t bytes);
+/* Collective over the node, like all below. */
+int pf_shared_allocate(struct pf_shared *shared, size_t bytes);
+
+/* All that the ranks of the node wrote before is seen by all of them behind it. */
+int pf_shared_meet(struct pf_shared *shared);
+/* This rank has read all; and behind the other, all have. */
+int pf_shared_let_write(struct pf_shared *shared);
+int pf_shared_wait_to_write(struct pf_shared *shared);
+
+#endif
