@@ -28,8 +28,10 @@ class Entry:
     record : dict
     comparisons : tuple of Comparison
         Row and column exchange.
+    torus : str
+        Its torus where the records beside it have others, see `named`.
     details : tuple of str
-        What else tells it from the records beside it, see `named`.
+        What else tells it from the records beside it.
     run : int
         Counts the records that nothing tells apart; 0 when it is the only one.
     """
@@ -37,6 +39,7 @@ class Entry:
     source: str
     record: dict
     comparisons: tuple
+    torus: str = ""
     details: tuple = ()
     run: int = 0
 
@@ -65,17 +68,17 @@ class Entry:
     @property
     def series(self):
         """What it has in common with the same run of other sizes."""
-        return label_of(self.comparisons[0], self.details)
+        return label_of(self.comparisons[0], self.torus, *self.details)
 
     @property
     def distinction(self):
-        """What tells it from the same placement in other records, empty where nothing has to."""
+        """What tells it from the same placement on the same torus, empty where nothing has to."""
         return "".join(f", {fact}" for fact in (*self.details, *([f"run {self.run}"] if self.run else [])))
 
     @property
     def label(self):
         """What tells it from other records of its size and network."""
-        return label_of(self.comparisons[0]) + self.distinction
+        return label_of(self.comparisons[0], self.torus) + self.distinction
 
     @property
     def title(self):
@@ -125,13 +128,13 @@ def _joined(records, source):
 
 
 def named(entries):
-    """Entries that know by what they differ from others of their network, grid and placement."""
-    groups = {}
+    """Entries that know by what they differ: in torus from any other, in the rest from those of one network and placement."""
+    groups, tori = {}, {entry.comparisons[0].torus for entry in entries}
     for entry in entries:
-        groups.setdefault((entry.network, label_of(entry.comparisons[0])), []).append(_facts(entry))
-    differing = {key: [len(set(values)) > 1 for values in zip(*facts)] for key, facts in groups.items()}
-    found = [replace(entry, details=tuple(fact for fact, differs in zip(
-        _facts(entry), differing[entry.network, label_of(entry.comparisons[0])]) if fact and differs)) for entry in entries]
+        groups.setdefault(_group(entry), []).append(_facts(entry))
+    differs = {key: [len(set(values)) > 1 for values in zip(*facts)] for key, facts in groups.items()}
+    found = [replace(entry, torus=entry.comparisons[0].torus.strip("-") if len(tori) > 1 else "", details=tuple(
+        fact for fact, shown in zip(_facts(entry), differs[_group(entry)]) if fact and shown)) for entry in entries]
     total, seen = Counter(entry.title for entry in found), Counter()
     for number, entry in enumerate(found):
         seen[entry.title] += 1
@@ -140,18 +143,22 @@ def named(entries):
     return found
 
 
+def _group(entry):
+    return entry.network, entry.comparisons[0].torus, label_of(entry.comparisons[0])
+
+
 def _facts(entry):
-    """What may tell runs of one network, grid, placement and size apart."""
-    record, torus = entry.record, entry.comparisons[0].torus
-    return ("" if torus == "-" else torus, record["labels"].get("machine", ""), record["direction"],
-            f"exchange {record['exchange']}", f"sync {record['sync']}", record.get("layout", "stride1"),
-            "in place" if record.get("in_place") else "out of place", f"skips {record['skip']}" if record.get("skip") else "")
+    """What may tell runs of one network, torus, grid, placement and size apart."""
+    record = entry.record
+    return (record["labels"].get("machine", ""), record["direction"], f"exchange {record['exchange']}",
+            f"sync {record['sync']}", record.get("layout", "stride1"), "in place" if record.get("in_place") else "out of place",
+            f"skips {record['skip']}" if record.get("skip") else "")
 
 
-def label_of(comparison, details=()):
-    """Grid, placement and details of a run, as legends call it."""
+def label_of(comparison, *more):
+    """Grid and placement of a run and what else tells it apart, as legends call it."""
     tasks = f"{comparison.tasks_per_node} tasks/node" if comparison.tasks_per_node > 1 else ""
-    return ", ".join(filter(None, (f"{comparison.grid} {comparison.placement}", tasks, *details)))
+    return ", ".join(filter(None, (f"{comparison.grid} {comparison.placement}", tasks, *more)))
 
 
 def views(entries):

@@ -244,8 +244,10 @@ def test_runs_that_nothing_tells_apart_are_counted(cubes):
 
 def test_tori_of_one_grid_are_series_of_their_own():
     records = [r for torus in ("4x4x4", "8x8") for r in records_of("bluegene-l", torus, "8x8", ("default",), (64,))]
+    records += records_of("bluegene-l", "4x2", "4x2", ("default",), (64,))
     entries = entries_of(records, "r.jsonl")
-    assert [entry.series for entry in entries] == ["8x8 default, 4x4x4", "8x8 default, 8x8"]
+    assert [entry.series for entry in entries] == ["8x8 default, 4x4x4", "8x8 default, 8x8", "4x2 default, 4x2"]
+    assert {entry.distinction for entry in entries} == {""}
 
 
 @pytest.mark.parametrize("text", ["64x64x62:r2c", "64:dct:single", "64x32x64:fields=3"])
