@@ -136,6 +136,7 @@ TORI = {  # torus: [(grid, placement, fft)]; every block even
     "4x4x2x2x2:mesh": [("8x16", "best", "128")],
     "2x2x2x2x2x2": [("8x8", "default", "64")],
     "4x4x4x2x2x2": [("8x64", "default", "128"), ("64x8", "best", "128")],
+    "4x4x4x2x2x2:mesh": [("8x64", "default", "128")],
     "4wx4x4wx2x2x4": [("32x32", "best", "128")],
     "16x16x16": [("64x64", "box:4x4x4", "128")],
     "4x4x4x4x4x4": [("64x64", "best", "128")],
