@@ -4,13 +4,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool whole;
+
+void *json_memory(size_t bytes)
+{
+    void *memory = malloc(bytes);
+    whole = whole && memory;
+    return memory;
+}
+
+void json_watch_memory(void)
+{
+    whole = true;
+    json_set_alloc_funcs(json_memory, free);
+}
+
+bool json_is_whole(void)
+{
+    return whole;
+}
+
 /* Bytes that are not UTF-8 (a file name may have them) become '?'. */
 json_t *text(const char *bytes)
 {
     json_t *string = json_string(bytes);
     if (string)
         return string;
-    char *plain = malloc(strlen(bytes) + 1);
+    char *plain = json_memory(strlen(bytes) + 1);
     if (!plain)
         return NULL;
     strcpy(plain, bytes);

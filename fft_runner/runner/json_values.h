@@ -1,9 +1,16 @@
-/* Small JSON values. */
+/* Small JSON values. They are put together without a look at each: where memory is short, Jansson's objects and arrays lack
+ * something and do not say so. So what is watched is the memory. */
 #ifndef RUNNER_JSON_VALUES_H
 #define RUNNER_JSON_VALUES_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
+
+/* Before the first value; and whether any of what was asked for since then is missing. */
+void json_watch_memory(void);
+bool json_is_whole(void);
+void *json_memory(size_t bytes); /* watched, too; to be freed by free() */
 
 json_t *text(const char *bytes); /* bytes that are not UTF-8 become '?' */
 json_t *text_or_null(const char *bytes); /* null when NULL or empty */

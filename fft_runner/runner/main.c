@@ -21,14 +21,6 @@ struct run {
     int record; /* file descriptor; -1: none */
 };
 
-/* After these all ranks may differ in what they know; the first to see it ends all. */
-static int or_abort(int status)
-{
-    if (status)
-        abort_with_message();
-    return status;
-}
-
 static int open_record(struct run *run)
 {
     int status = 0;
@@ -77,8 +69,9 @@ static int report(struct run *run, int argc, char **argv)
         .plan = run->problem.plan,
         .wisdom_found = run->wisdom_found,
     };
-    if (run->seating.rank == 0) {
-        warnings_find(run->seating.processes, run->seating.ranks, &run->warnings);
+    if (run->seating.rank == 0)
+        status = warnings_find(run->seating.processes, run->seating.ranks, &run->warnings);
+    if (run->seating.rank == 0 && !status) {
         report_warnings(&run->warnings, stderr);
         report_table(&r, run->record == STDOUT_FILENO ? stderr : stdout);
         status = run->record >= 0 ? record_append(&r, run->record) : 0;
@@ -105,9 +98,9 @@ static int run_all(struct run *run, int argc, char **argv)
     if (!status)
         status = make_problem(run);
     if (!status && o->verify)
-        or_abort(verify(&run->problem, &run->verification));
+        status = verify(&run->problem, &run->verification);
     if (!status)
-        or_abort(measure(&run->problem, &(struct measure_request){o->warmup, o->reps, o->per_rank}, &run->samples));
+        status = measure(&run->problem, &(struct measure_request){o->warmup, o->reps, o->per_rank}, &run->samples);
     if (!status)
         status = traffic_gather(&run->problem, &run->traffic);
     if (!status && o->byte_matrix)

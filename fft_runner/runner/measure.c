@@ -16,9 +16,8 @@ static int repeat(const struct problem *p, int repetitions, int stride, double *
         if (p->refill && (status = fill_input(p)))
             break;
         CHECK_MPI(MPI_Barrier(p->grid));
-        status = pencilfft_execute(p->plan, p->direction, p->in, p->out);
-        if (!status)
-            status = pencilfft_phase_seconds(p->plan, seconds);
+        or_abort(pencilfft_execute(p->plan, p->direction, p->in, p->out));
+        status = pencilfft_phase_seconds(p->plan, seconds);
         for (int phase = 0; mine && phase < PENCILFFT_N_PHASES; phase++)
             mine[phase * stride + rep] = seconds[phase];
     }
@@ -31,7 +30,8 @@ static int allocate(int n, MPI_Comm comm, double **mine, struct samples *s)
     s->max = calloc((size_t)n, sizeof *s->max);
     s->mean = calloc((size_t)n, sizeof *s->mean);
     s->min = calloc((size_t)n, sizeof *s->min);
-    int failed = !*mine || !s->max || !s->mean || !s->min;
+    s->sorted = calloc((size_t)s->reps, sizeof *s->sorted);
+    int failed = !*mine || !s->max || !s->mean || !s->min || !s->sorted;
     return pf_agree(failed ? pf_fail(RUNNER_ERROR, "no memory for the times of %d repetitions", s->reps) : 0, comm);
 }
 
@@ -87,6 +87,7 @@ void samples_release(struct samples *s)
     free(s->max);
     free(s->mean);
     free(s->min);
+    free(s->sorted);
 }
 
 static int by_value(const void *a, const void *b)
@@ -97,12 +98,7 @@ static int by_value(const void *a, const void *b)
 
 double samples_median(const double *values, const struct samples *s, int phase)
 {
-    double *sorted = malloc((size_t)s->reps * sizeof *sorted), median;
-    if (!sorted)
-        return 0;
-    memcpy(sorted, values + (size_t)phase * (size_t)s->reps, (size_t)s->reps * sizeof *sorted);
-    qsort(sorted, (size_t)s->reps, sizeof *sorted, by_value);
-    median = (sorted[(s->reps - 1) / 2] + sorted[s->reps / 2]) / 2;
-    free(sorted);
-    return median;
+    memcpy(s->sorted, values + (size_t)phase * (size_t)s->reps, (size_t)s->reps * sizeof *s->sorted);
+    qsort(s->sorted, (size_t)s->reps, sizeof *s->sorted, by_value);
+    return (s->sorted[(s->reps - 1) / 2] + s->sorted[s->reps / 2]) / 2;
 }

@@ -8,6 +8,7 @@ struct samples {
     int reps, ranks;
     double *max, *mean, *min;
     double *all; /* all[(rank * phases + phase) * reps + repetition]; NULL when not asked for */
+    double *sorted; /* room for the repetitions of one phase */
 };
 
 /* Collective; fails on all or none. */

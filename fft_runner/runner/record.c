@@ -62,11 +62,12 @@ static json_t *labels(const struct options *o)
 {
     json_t *object = json_object();
     for (int i = 0; i < o->n_labels; i++) {
-        char *key = strdup(o->labels[i]);
+        size_t length = strcspn(o->labels[i], "=");
+        char *key = json_memory(length + 1);
         if (!key)
-            continue;
-        key[strcspn(key, "=")] = '\0';
-        json_object_set_new(object, key, text(strchr(o->labels[i], '=') + 1));
+            break;
+        snprintf(key, length + 1, "%s", o->labels[i]);
+        json_object_set_new(object, key, text(o->labels[i] + length + 1));
         free(key);
     }
     return object;
@@ -164,8 +165,10 @@ static json_t *about_result(const struct report *r)
                      verified(r->verification), "placement", placement(r), "mpi", mpi(), "fftw", fftw, "hwloc", hwloc);
 }
 
+/* NULL when memory was short anywhere in it. */
 static char *record_line(const struct report *r)
 {
+    json_watch_memory();
     json_t *record = about_run(r), *kind = transform(r->options), *result = about_result(r);
     json_t *details = record_details(r);
     char *line = NULL;
@@ -176,7 +179,10 @@ static char *record_line(const struct report *r)
     json_decref(kind);
     json_decref(details);
     json_decref(result);
-    return line;
+    if (json_is_whole())
+        return line;
+    free(line);
+    return NULL;
 }
 
 int record_open(const char *path)

@@ -351,6 +351,7 @@ static int append(const struct bench *b, int p, long long bytes, const char *exc
     int length = 0, status = 0;
     PF_MPI(MPI_Get_library_version(library, &length));
     library[strcspn(library, "\n")] = '\0';
+    json_watch_memory();
     json_t *object = json_pack(
         "{s:s, s:{s:s, s:s}, s:o, s:i, s:i, s:i, s:s, s:o, s:I, s:i, s:o, s:o, s:o, s:I, s:I}", "schema",
         "pencilmap-transpose-bench/1", "program", "name", PROGRAM, "version", PENCILFFT_VERSION, "mpi", text(library),
@@ -361,8 +362,10 @@ static int append(const struct bench *b, int p, long long bytes, const char *exc
         (json_int_t)r->messages);
     char *line = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(DIGITS)) : NULL;
     json_decref(object);
-    if (!line)
+    if (!json_is_whole() || !line) {
+        free(line);
         return pf_fail(FAILED, "no memory for a record");
+    }
     size_t n = strlen(line);
     line[n] = '\n';
     errno = 0;

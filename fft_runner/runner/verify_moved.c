@@ -29,8 +29,7 @@ static int move_and_count(const struct problem *p, const struct move *move, void
     if (status)
         return status;
     values_fill(&side.box, &side.format, value_nothing, to);
-    if ((status = pencilfft_transpose(p->plan, move->exchange, p->direction, from, to)))
-        return status;
+    or_abort(pencilfft_transpose(p->plan, move->exchange, p->direction, from, to));
     *wrong += values_wrong(&side.box, &side.format, value_index, to);
     return status;
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runner.h"
+
 static int by_host(const void *a, const void *b)
 {
     const struct process *first = *(const struct process *const *)a, *second = *(const struct process *const *)b;
@@ -67,14 +69,14 @@ static void check_bindings(const struct process *const *sorted, int n, struct fi
     }
 }
 
-void warnings_find(const struct process *processes, int n, struct warnings *w)
+int warnings_find(const struct process *processes, int n, struct warnings *w)
 {
     struct finding crowded = {0}, loose = {0}, shared = {0};
     char text[WARNING_SIZE];
     const struct process **sorted = malloc((size_t)n * sizeof *sorted);
     w->n = 0;
     if (!sorted)
-        return;
+        return pf_fail(RUNNER_ERROR, "no memory to sort %d processes", n);
     for (int i = 0; i < n; i++)
         sorted[i] = &processes[i];
     qsort(sorted, (size_t)n, sizeof *sorted, by_host);
@@ -97,4 +99,5 @@ void warnings_find(const struct process *processes, int n, struct warnings *w)
         tell(w, &loose, text);
     }
     free(sorted);
+    return 0;
 }

@@ -11,7 +11,8 @@ struct warnings {
     char text[MAX_WARNINGS][WARNING_SIZE];
 };
 
-/* From the table of all processes; one warning of each kind at most, naming the first case and how many there are. */
-void warnings_find(const struct process *processes, int n, struct warnings *warnings);
+/* From the table of all processes; one warning of each kind at most, naming the first case and how many there are. Fails
+ * when memory does. */
+int warnings_find(const struct process *processes, int n, struct warnings *warnings);
 
 #endif

@@ -3,7 +3,7 @@
  *        wisdom as FFTW writes it, and a checksum over all. It is written beside its place and renamed, so that there is
  *        always a whole one. One rank reads and writes; FFTW's wisdom of all ranks comes together in a binary tree.
  * Source: fftw_mpi_gather_wisdom and _broadcast_wisdom do the same for FFTW's part. The checksum is FNV-1a.
- * Cost:  log2 P messages of some kilobytes to save, one broadcast to load. */
+ * Cost:  log2 P messages of some kilobytes, and as many agreements, to save; one broadcast to load. */
 #include "wisdom.h"
 
 #include <errno.h>
@@ -11,6 +11,7 @@
 #include <fftw3.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -313,45 +314,36 @@ done:
 
 /* ---- FFTW's wisdom of all ranks, on rank 0 ------------------------------------------------------------------- */
 
-static int send_wisdom(const struct kind *kind, int to, MPI_Comm comm)
+/* Of every 2 * step ranks, the one in the middle gives what it knows to the first. All take part, so that all know when the
+ * memory of one is not enough. */
+static int gather_step(const struct kind *kind, int rank, int ranks, int step, MPI_Comm comm)
 {
-    int status = PENCILFFT_OK;
-    char *wisdom = kind->export();
-    PF_MPI(MPI_Send(wisdom ? wisdom : "", wisdom ? (int)strlen(wisdom) : 0, MPI_CHAR, to, TAG, comm));
-done:
-    free(wisdom);
-    return status;
-}
-
-/* Wisdom that does not fit into memory here is only forgotten. */
-static int receive_wisdom(const struct kind *kind, int from, MPI_Comm comm)
-{
-    int status = PENCILFFT_OK, length;
-    MPI_Status about;
-    char *wisdom = NULL;
-    PF_MPI(MPI_Probe(from, TAG, comm, &about));
-    PF_MPI(MPI_Get_count(&about, MPI_CHAR, &length));
-    if (!(wisdom = calloc((size_t)length + 1, 1))) {
-        status = pf_fail(PENCILFFT_MPI_ERROR, "no memory for the wisdom of rank %d", from);
+    int status = PENCILFFT_OK, longest;
+    bool gives = rank % (2 * step) == step, takes = rank % (2 * step) == 0 && rank + step < ranks;
+    char *mine = gives ? kind->export() : NULL, *room = NULL; /* what FFTW has no memory to tell is forgotten */
+    int length = mine ? (int)strlen(mine) : 0;
+    PF_MPI(MPI_Allreduce(&length, &longest, 1, MPI_INT, MPI_MAX, comm));
+    if (takes && !(room = calloc((size_t)longest + 1, 1)))
+        status = pf_fail(PENCILFFT_NO_MEMORY, "no memory for the wisdom of rank %d", rank + step);
+    if ((status = pf_agree(status, comm)))
         goto done;
-    }
-    PF_MPI(MPI_Recv(wisdom, length, MPI_CHAR, from, TAG, comm, MPI_STATUS_IGNORE));
-    if (length)
-        kind->import(wisdom);
+    if (gives)
+        PF_MPI(MPI_Send(mine ? mine : "", length, MPI_CHAR, rank - step, TAG, comm));
+    if (takes)
+        PF_MPI(MPI_Recv(room, longest, MPI_CHAR, rank + step, TAG, comm, MPI_STATUS_IGNORE));
+    if (takes && *room)
+        kind->import(room);
 done:
-    free(wisdom);
+    free(mine);
+    free(room);
     return status;
 }
 
 static int gather(const struct kind *kind, int rank, int ranks, MPI_Comm comm)
 {
     int status = PENCILFFT_OK;
-    for (int step = 1; step < ranks && !status; step *= 2) {
-        if (rank % (2 * step))
-            return send_wisdom(kind, rank - step, comm);
-        if (rank + step < ranks)
-            status = receive_wisdom(kind, rank + step, comm);
-    }
+    for (int step = 1; step < ranks && !status; step *= 2)
+        status = gather_step(kind, rank, ranks, step, comm);
     return status;
 }
 
@@ -390,7 +382,7 @@ static int write_whole(const char *path, const struct text *text)
     return status;
 }
 
-int pencilfft_wisdom_save(const char *path, MPI_Comm comm)
+static int save(const char *path, MPI_Comm comm)
 {
     int rank, ranks, status = PENCILFFT_OK;
     struct text text = {NULL, 0};
@@ -404,5 +396,19 @@ int pencilfft_wisdom_save(const char *path, MPI_Comm comm)
     status = pf_agree(status, comm);
 done:
     free(text.bytes);
+    return status;
+}
+
+/* By a communicator of its own, for receives of the caller's take any message in his. */
+int pencilfft_wisdom_save(const char *path, MPI_Comm comm)
+{
+    int status = PENCILFFT_OK;
+    MPI_Comm own;
+    PF_MPI(MPI_Comm_dup(comm, &own));
+    PF_MPI(MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN));
+    status = save(path, own);
+    if (status != PENCILFFT_MPI_ERROR)
+        MPI_Comm_free(&own);
+done:
     return status;
 }

@@ -102,8 +102,6 @@ CALL(Send, comm, (const void *data, int n, MPI_Datatype type, int target, int ta
      (data, n, type, target, tag, comm))
 CALL(Recv, comm, (void *data, int n, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status *about),
      (data, n, type, source, tag, comm, about))
-CALL(Probe, comm, (int source, int tag, MPI_Comm comm, MPI_Status *about), (source, tag, comm, about))
-CALL(Get_count, WORLD, (const MPI_Status *about, MPI_Datatype type, int *n), (about, type, n))
 CALL(Isend, comm,
      (const void *data, int n, MPI_Datatype type, int target, int tag, MPI_Comm comm, MPI_Request *request),
      (data, n, type, target, tag, comm, request))

@@ -3,6 +3,7 @@
  *     mpi_failures_test R C EXCHANGE RANK CALL AT     the AT-th CALL on that RANK fails */
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "failing_mpi.h"
 #include "pencilfft.h"
@@ -16,6 +17,7 @@ static void need(int status, const char *during)
         return;
     fprintf(stderr, "mpi_failures_test: rank %d, %s: %s (status %d)\n", rank, during, pencilfft_error_message(), status);
     fflush(stderr);
+    nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL); /* an abort may overtake what was printed (MPICH's Hydra) */
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
 }
 

@@ -1,0 +1,74 @@
+/* Stands before malloc and its like, and before FFTW's planners, by the linker's --wrap: calls of the program and of the
+ * library come here, those inside MPI, FFTW and hwloc do not. A program that knows nothing of this file is told by the
+ * environment: PENCILFFT_FAILING_RANK and PENCILFFT_FAILING_ALLOCATION, counted from 0. */
+#include "failing_memory.h"
+
+#include <fftw3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static long countdown = -1;
+
+void failing_memory_after(long others)
+{
+    countdown = others;
+}
+
+long failing_memory_left(void)
+{
+    return countdown;
+}
+
+static int fails_now(void)
+{
+    return countdown >= 0 && countdown-- == 0;
+}
+
+#define WRAPPED(type, name, parameters, arguments)                                                                     \
+    type __real_##name parameters;                                                                                     \
+    type __wrap_##name parameters;                                                                                     \
+    type __wrap_##name parameters                                                                                      \
+    {                                                                                                                  \
+        return fails_now() ? NULL : __real_##name arguments;                                                           \
+    }
+
+WRAPPED(void *, malloc, (size_t bytes), (bytes))
+WRAPPED(void *, calloc, (size_t n, size_t bytes), (n, bytes))
+WRAPPED(void *, realloc, (void *old, size_t bytes), (old, bytes))
+WRAPPED(void *, aligned_alloc, (size_t alignment, size_t bytes), (alignment, bytes))
+WRAPPED(char *, strdup, (const char *text), (text))
+WRAPPED(void *, fftw_malloc, (size_t bytes), (bytes))
+
+#define MANY int rank, const fftw_iodim64 *line, int many_rank, const fftw_iodim64 *many
+WRAPPED(fftw_plan, fftw_plan_guru64_dft, (MANY, fftw_complex *in, fftw_complex *out, int sign, unsigned flags),
+        (rank, line, many_rank, many, in, out, sign, flags))
+WRAPPED(fftw_plan, fftw_plan_guru64_dft_r2c, (MANY, double *in, fftw_complex *out, unsigned flags),
+        (rank, line, many_rank, many, in, out, flags))
+WRAPPED(fftw_plan, fftw_plan_guru64_dft_c2r, (MANY, fftw_complex *in, double *out, unsigned flags),
+        (rank, line, many_rank, many, in, out, flags))
+WRAPPED(fftw_plan, fftw_plan_guru64_r2r, (MANY, double *in, double *out, const fftw_r2r_kind *kind, unsigned flags),
+        (rank, line, many_rank, many, in, out, kind, flags))
+
+/* ---- for programs that know nothing of it -------------------------------------------------------------------- */
+
+static const char *rank_here(void)
+{
+    const char *of_open_mpi = getenv("OMPI_COMM_WORLD_RANK"), *of_mpich = getenv("PMI_RANK");
+    return of_open_mpi ? of_open_mpi : of_mpich ? of_mpich : "0";
+}
+
+static void __attribute__((constructor)) read_environment(void)
+{
+    const char *rank = getenv("PENCILFFT_FAILING_RANK"), *allocation = getenv("PENCILFFT_FAILING_ALLOCATION");
+    if (rank && allocation && !strcmp(rank, rank_here()))
+        failing_memory_after(atol(allocation));
+}
+
+/* On standard error, as the runner's standard output is its own. */
+static void __attribute__((destructor)) tell_what_is_left(void)
+{
+    const char *allocation = getenv("PENCILFFT_FAILING_ALLOCATION");
+    if (allocation && countdown >= 0)
+        fprintf(stderr, "allocations made: %ld\n", atol(allocation) - countdown);
+}
