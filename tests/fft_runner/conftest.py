@@ -47,13 +47,13 @@ def execute(command, seconds):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def run_bounded(command, cwd=None):
+def run_bounded(command, cwd=None, seconds=RUN_S):
     """Run a launcher; when its time is up, end it and all it started (it leads a process group of its own)."""
     with subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, errors="replace", cwd=cwd, env=ENVIRONMENT,
                           start_new_session=True) as process:
         try:
-            out, err = process.communicate(timeout=RUN_S)
+            out, err = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
             process.terminate()  # mpirun ends its ranks
             try:
@@ -61,7 +61,7 @@ def run_bounded(command, cwd=None):
             finally:
                 with suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
-            pytest.fail(f"not finished in {RUN_S} s: {process.args}")
+            pytest.fail(f"not finished in {seconds} s: {process.args}")
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
@@ -72,9 +72,9 @@ class Launcher:
     programs: Path
     mpirun: tuple
 
-    def __call__(self, ranks, *arguments, program="fft_runner", cwd=None):
+    def __call__(self, ranks, *arguments, program="fft_runner", cwd=None, seconds=RUN_S):
         command = [*self.mpirun, "-n", ranks, self.programs / program, *arguments]
-        return run_bounded(command, cwd)
+        return run_bounded(command, cwd, seconds)
 
 
 def launcher(programs):

@@ -44,8 +44,8 @@ static const struct extents {
     void (*of_grid)(int R, int C, int64_t n[3]);
 } all_extents[] = {
     {"cube", {8, 8, 8}, NULL},
-    {"even", {48, 40, 36}, NULL},
-    {"uneven", {50, 37, 29}, NULL},
+    {"even", {24, 40, 36}, NULL},
+    {"uneven", {25, 37, 29}, NULL},
     {"prime", {7, 11, 13}, NULL},
     {"long", {2, 64, 5}, NULL},
     {"small", {3, 4, 2}, NULL},

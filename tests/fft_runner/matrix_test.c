@@ -1,12 +1,13 @@
 /* Every transform x precision x layout x exchange x extents x grid of as many ranks as there are, forward and backward, in
  * place and out of place, by the runner's verification: moved data exactly, a serial FFTW, direct sums.
  *
- *     mpirun -n 6 matrix_test [--pairs | --share M] [--without EXCHANGE] [--repeat N] [WORDS]
+ *     mpirun -n 6 matrix_test [--pairs | --share M] [--without EXCHANGE] [--repeat N] [--list] [WORDS]
  *
  * Idea:   the whole product, in an order that is shuffled but always the same, or a part of it: --pairs takes a case when
  *         it has two values that have not met before, which crosses every two choices; --share the first M-th. Cases that
  *         must be refused are in it and must be refused as documented. WORDS choose cases by the words of their names,
- *         which are printed when one fails. Ranks are numbered backwards, so that nobody takes one numbering for another.
+ *         which are printed when one fails, and with --list before each, should one crash. Ranks are numbered backwards,
+ *         so that nobody takes one numbering for another.
  * Source: pairwise covering: Cohen, Dalal, Fredman, Patton, The AETG system, IEEE Trans. Softw. Eng. 23 (1997), 437. */
 #include <complex.h>
 #include <getopt.h>
@@ -28,7 +29,7 @@
 enum { SECONDS_A_CASE = 30, MOST_FAILURES = 20 };
 
 static struct {
-    bool pairs;
+    bool pairs, list;
     int share, repeat;
     const char *absent;
     char **words;
@@ -58,8 +59,11 @@ enum { N_VARIANTS = sizeof variants / sizeof variants[0] };
 
 static void start(const struct matrix_case *c, const struct variant *variant)
 {
-    snprintf(now, sizeof now, "%s%s%s%s%s", c->name, variant ? " " : "", variant ? variant->words[0] : "",
-             variant ? " " : "", variant ? variant->words[1] : "");
+    static const struct variant none = {.words = {"", ""}};
+    variant = variant ? variant : &none;
+    snprintf(now, sizeof now, "%s %s %s", c->name, variant->words[0], variant->words[1]);
+    if (options.list && rank == 0)
+        fprintf(stderr, "%s\n", now);
     setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_sec = SECONDS_A_CASE}, NULL);
 }
 
@@ -69,13 +73,6 @@ static void fail(const char *what)
     check_failures++;
     if (rank == 0)
         printf("FAILED %s: %s\n", now, what);
-}
-
-/* What is known on one rank only ends all. */
-static void give_up(void)
-{
-    fprintf(stderr, "FAILED %s\n", now);
-    abort_with_message();
 }
 
 /* Collective. */
@@ -153,7 +150,7 @@ static void check_variants(const struct matrix_case *c, struct problem *p)
         p->direction = variants[i].direction;
         p->out = variants[i].in_place ? p->in : p->other;
         if (verify(p, &v))
-            give_up();
+            abort_with_message();
         judge(p, &v);
         check_traffic(p, &c->desc);
         coverage_count_transform(c);
@@ -165,7 +162,7 @@ static void check_plan(const struct matrix_case *c, pencilfft_plan plan)
 {
     struct problem p = {.plan = plan, .grid = grid};
     if (pf_transform_make(&c->desc, &p.transform) || pencilfft_alloc(plan, &p.in) || pencilfft_alloc(plan, &p.other))
-        give_up();
+        abort_with_message();
     check_variants(c, &p);
     done.plans++;
 }
@@ -183,7 +180,7 @@ static void check_case(const struct matrix_case *c)
     start(c, NULL);
     int status = pencilfft_plan_create(&c->desc, grid, &plan);
     if (status == PENCILFFT_MPI_ERROR)
-        give_up();
+        abort_with_message();
     if (status)
         check_refusal(c, status);
     else if (matrix_must_be_refused(c, options.absent))
@@ -191,7 +188,7 @@ static void check_case(const struct matrix_case *c)
     else
         check_plan(c, plan);
     if (pencilfft_plan_destroy(plan))
-        give_up();
+        abort_with_message();
 }
 
 /* ---- all cases -------------------------------------------------------------------------------------------------- */
@@ -260,12 +257,14 @@ static void take_options(int argc, char **argv)
                                           {"share", required_argument, NULL, 's'},
                                           {"without", required_argument, NULL, 'w'},
                                           {"repeat", required_argument, NULL, 'r'},
+                                          {"list", no_argument, NULL, 'l'},
                                           {0}};
     for (int code; (code = getopt_long(argc, argv, "", table, NULL)) != -1;)
         switch (code) {
         case 'p': options.pairs = true; break;
         case 's': options.share = atoi(optarg); break;
         case 'w': options.absent = optarg; break;
+        case 'l': options.list = true; break;
         case 'r': options.repeat = atoi(optarg); break;
         default: MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
         }

@@ -1,4 +1,4 @@
-"""The runner's own verification over sizes, grids and directions, and that the record says so."""
+"""The runner's own verification in some cases, and that the record says so; in all cases: test_matrix.py."""
 
 import pytest
 
@@ -7,21 +7,11 @@ PHASES = ["fft_z", "pack_row", "exchange_row", "unpack_row", "fft_y", "pack_colu
 QUICK = ["--reps", "2", "--warmup", "1", "--rigor", "estimate", "--verify"]
 
 CASES = [  # ranks, grid, nx ny nz
-    (1, "1x1", (8, 8, 8)),
     (1, "1x1", (1, 1, 1)),
     (1, "1x1", (5, 1, 7)),
     (2, "1x2", (8, 8, 2)),
-    (2, "2x1", (1, 8, 8)),
-    (3, "3x1", (7, 11, 13)),
-    (3, "1x3", (7, 11, 13)),
-    (4, "2x2", (50, 37, 29)),
-    (4, "1x4", (16, 16, 1)),
     (4, "4x1", (1, 6, 5)),
-    (6, "2x3", (48, 40, 36)),
-    (6, "3x2", (5, 7, 3)),
-    (7, "7x1", (4, 7, 9)),
-    (8, "2x4", (8, 8, 2)),
-    (8, "4x2", (2, 4, 4)),
+    (6, "3x2", (50, 37, 29)),
     (8, "2x4", (17, 19, 23)),
 ]
 
