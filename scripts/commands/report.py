@@ -21,13 +21,18 @@ KINDS = ("svg", "pdf", "png")
 @click.option("--output", "-o", type=click.Path(dir_okay=False), default="report.html", show_default=True, help="The page.")
 @click.option("--published", is_flag=True, help="Show the published Blue Gene/L measurements beside the records.")
 @click.option("--figures", type=click.Path(file_okay=False), metavar="FOLDER", help="Write the figures for papers too.")
-@click.option("--format", "kind", type=click.Choice(KINDS), default="svg", show_default=True, help="Of those figures.")
+@click.option("--format", "kind", type=click.Choice(KINDS), help="Of those figures.  [default: svg]")
 @JSON
 def command(records, output, published, figures, kind, as_json):
     """Make one page of run records: the torus in 3D, predicted against measured, phases, tables.
 
     The page is one file, needs no network, and is the same whenever it is made of the same records.
     """
+    if Path(output).resolve() in [Path(path).resolve() for path in records]:
+        raise FigureError(f"{output} holds the records; name another file for the page with -o")
+    if kind and not figures:
+        raise click.UsageError(f"--format {kind} is that of the figures; name a folder for them with --figures")
+    kind = kind or KINDS[0]
     entries, cells = read_entries(records), published_cells() if published else []
     words = ["pencilmap", "report", *records, "-o", output, *(["--published"] if published else []),
              *(["--figures", figures, "--format", kind] if figures else [])]

@@ -327,6 +327,16 @@ def test_files_that_are_no_records_are_refused(content, says, tmp_path, pencilma
     assert not (tmp_path / "r.html").exists()
 
 
+def test_records_are_not_overwritten_and_no_option_is_ignored(cubes, tmp_path, pencilmap):
+    runs = tmp_path / "r.jsonl"
+    runs.write_text(json.dumps(cubes[0]) + "\n")
+    before = runs.read_bytes()
+    for arguments, says in ((("-o", tmp_path / "." / "r.jsonl"), "holds the records"), (("--format", "png"), "--figures")):
+        status, _, err = pencilmap("report", runs, *arguments)
+        assert status == 2 and says in err
+    assert runs.read_bytes() == before and list(tmp_path.iterdir()) == [runs]
+
+
 def test_the_reader_of_a_missing_folder_is_told(cubes, tmp_path, pencilmap):
     runs = tmp_path / "r.jsonl"
     runs.write_text(json.dumps(cubes[0]) + "\n")
