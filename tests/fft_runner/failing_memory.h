@@ -1,4 +1,4 @@
-/* Memory that runs out on purpose, in programs that are linked with failing_memory.c and FAILING_MEMORY of CMakeLists.txt. */
+/* Memory that runs out on purpose, in programs that are linked with failing_memory.c and --wrap (CMakeLists.txt). */
 #ifndef FAILING_MEMORY_H
 #define FAILING_MEMORY_H
 

@@ -11,6 +11,15 @@ import pytest
 EXCHANGES = ["alltoallv", "alltoall", "padded", "alltoallw", "p2p", "pipelined", "persistent", "node", "fftw"]
 
 
+@pytest.mark.parametrize("ranks, per_node", [(1, 8), (2, 8), (3, 8), (4, 2), (5, 3)])
+def test_what_a_late_rank_has_not_read_is_not_written_over(mpirun, ranks, per_node):
+    run = replace(mpirun, mpirun=("env", f"PENCILFFT_RANKS_PER_NODE={per_node}", *mpirun.mpirun))
+    done = run(ranks, program="overlap_test")
+    assert done.returncode == 0, done.stdout + done.stderr
+    slices = {name: int(n) for name, n in re.findall(r"(\w+): (\d+) slices", done.stdout)}
+    assert set(slices) == {"pipelined", "node"} and slices["pipelined"] > 1
+
+
 def test_node_sends_one_message_between_two_nodes(mpirun, records, tmp_path):
     run = replace(mpirun, mpirun=("env", "PENCILFFT_RANKS_PER_NODE=2", *mpirun.mpirun))
     done = run(4, "--size", 8, 8, 8, "--grid", "4x1", "--exchange", "node", "--reps", 1, "--json", tmp_path / "r.jsonl")
@@ -86,7 +95,6 @@ def test_exchanges_run_in_the_simulation(smpirun, exchange):
 def test_no_plan_on_one_rank_is_no_plan_on_all(mpirun, R, C):
     done = mpirun(R * C, R, C, program="plan_failures_test")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert set(re.findall(r"(\w+): \d+ allocations failed", done.stdout)) == set(EXCHANGES)
 
 
 # ---- auto ----------------------------------------------------------------------------------------------------------

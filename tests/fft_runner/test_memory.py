@@ -12,7 +12,7 @@ def check_clean(done):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("R, C", [(2, 1), (2, 2), (3, 1)])
-@pytest.mark.parametrize("program", ["plan_failures_test", "api_test"])
+@pytest.mark.parametrize("program", ["plan_failures_test", "memory_failures_test", "api_test"])
 def test_library_is_clean_under_sanitizers(sanitized, program, R, C):
     check_clean(sanitized(R * C, R, C, program=program))
 

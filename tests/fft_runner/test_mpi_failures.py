@@ -4,6 +4,7 @@ Which calls there are is counted in a run without failures (mpi_failures_test.c)
 """
 
 import re
+import subprocess
 from dataclasses import replace
 
 import pytest
@@ -15,6 +16,8 @@ MOVES_DATA = {  # what an exchange cannot do without; where MPIs differ, either
     "persistent": {"MPI_Startall", "MPI_Waitall"}, "fftw": {"MPI_Comm_dup"},
     "node": {"MPI_Win_allocate_shared", "MPI_Win_sync", "MPI_Barrier", "MPI_Ibarrier", "MPI_Wait"},
     "node-of-one": {"MPI_Win_sync", "MPI_Isend", "MPI_Irecv", "MPI_Waitall"}}
+UNCHECKED = {"MPI_Error_string", "MPI_Get_library_version", "MPI_Wtime",  # of which no error is of interest
+             "MPI_Request_free", "MPI_Win_free", "MPI_Win_unlock_all"}  # when a plan ends
 GRID = (2, 1)
 
 
@@ -52,6 +55,17 @@ def own_calls(start, exchange):
         return mine
     every = {key: times for key, times in calls_of(start, "alltoallv").items() if key[1] not in MOVES_DATA["alltoallv"]}
     return {key: times for key, times in mine.items() if times > every.get(key, 0)}
+
+
+def mpi_symbols(path, kinds):
+    names = subprocess.run(["nm", path], capture_output=True, text=True, timeout=60, check=True).stdout
+    return set(re.findall(rf" [{kinds}] (MPIX?_\w+)", names))
+
+
+def test_every_function_that_the_library_calls_can_fail_here(mpirun):
+    used = mpi_symbols(mpirun.programs.parent / "lib" / "libpencilfft.a", "U")
+    assert "MPI_Alltoallv" in used
+    assert used - mpi_symbols(mpirun.programs / "mpi_failures_test", "T") == UNCHECKED
 
 
 @pytest.mark.parametrize("exchange", EXCHANGES)
