@@ -7,14 +7,14 @@
  * Source: C. E. Cramer and J. A. Board, The development and integration of a distributed 3D FFT for a cluster of
  *         workstations, Atlanta Linux Showcase 2000: sends started as soon as a part of the lines is done.
  * Cost:  slices * (p - 1) messages a rank; at best their time is hidden behind the FFTs on both sides.
- * Needs: counts and displacements that fit an MPI int; messages of twice MESSAGE_BYTES for anything to overlap. */
+ * Needs: counts and displacements that fit an MPI int; messages of twice pf_tuning.message_bytes for anything to overlap. */
 #include "exchanges.h"
 #include "failure.h"
 #include "message_counts.h"
 #include "pencils.h"
+#include "tuning.h"
 
-/* 2 us, in which 10 GB/s are 20 kB; two cache lines; and what is not hidden is then an eighth. */
-enum { MESSAGE_BYTES = 1 << 15, ROW_BYTES = 128, MOST_SLICES = 8 };
+enum { MOST_SLICES = 8 }; /* what is not hidden is then an eighth */
 
 static int64_t smaller(int64_t a, int64_t b)
 {
@@ -26,9 +26,9 @@ int pf_pipelined_slices(const struct pf_transpose *t)
     int64_t bytes = 0, indices = t->from[0].extent[t->slice_axis];
     for (int j = 0; j < t->p; j++)
         bytes += pf_box_elements(&t->from[j]) * t->fields * (int64_t)t->element_bytes;
-    int64_t slices = smaller(MOST_SLICES, bytes / t->p / t->p / MESSAGE_BYTES);
+    int64_t slices = smaller(MOST_SLICES, bytes / t->p / t->p / pf_tuning.message_bytes);
     if (t->from[0].stride[t->slice_axis] == 1)
-        indices = indices * (int64_t)t->element_bytes / ROW_BYTES;
+        indices = indices * (int64_t)t->element_bytes / pf_tuning.row_bytes;
     slices = smaller(slices, indices);
     return slices > 1 ? (int)slices : 1;
 }

@@ -19,11 +19,11 @@
 #include "failure.h"
 #include "pencils.h"
 #include "strided_copy.h"
+#include "tuning.h"
 
 enum { Z = 2 };
 
-/* Bytes of a block between gathering and scattering, one of two; and FFTW's and the cache's alignment. */
-enum { BLOCK_BYTES = 1 << 17, FFTW_ALIGNMENT = 16, CACHE_LINE = 64 };
+enum { FFTW_ALIGNMENT = 16, CACHE_LINE = 64 };
 
 static int64_t smaller(int64_t a, int64_t b)
 {
@@ -309,7 +309,7 @@ static void choose_blocks(struct pf_pass *pass)
     int64_t smallest = (int64_t)smaller((int64_t)pass->in.element_bytes, (int64_t)pass->out.element_bytes);
     int64_t rows = pass->box.extent[pass->inner], planes = pass->box.extent[pass->outer];
     int64_t nz = larger(pass->box.extent[Z], pass->input_nz), unit = CACHE_LINE / smallest;
-    int64_t room = BLOCK_BYTES / bytes;
+    int64_t room = pf_tuning.block_bytes / bytes;
     pass->block.u_chunk = smaller(rows, larger(1, room / nz));
     pass->block.z_chunk = smaller(pass->box.extent[Z], larger(unit, room / rows / unit * unit));
     pass->block.group = smaller(planes, larger(1, room / (rows * nz)));

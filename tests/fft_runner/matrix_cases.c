@@ -58,6 +58,7 @@ static const struct extents {
 };
 
 static const char *const fields[] = {"1", "2", "3"};
+static const char *const pieces[] = {"usual", "tiny"};
 static const char *const skips[] = {"none", "x", "y", "xy", "z", "xz", "yz", "xyz"};
 static const char *const kinds[] = {"c1", "c2", "c3", "c4", "s1", "s2", "s3", "s4"};
 enum { SKIPS_WITHOUT_Z = 4, COSINES = 4 };
@@ -77,6 +78,11 @@ static const char *extents_name(int i)
 static const char *fields_name(int i)
 {
     return i < COUNT(fields) ? fields[i] : NULL;
+}
+
+static const char *pieces_name(int i)
+{
+    return i < COUNT(pieces) ? pieces[i] : NULL;
 }
 
 static const char *skip_name(int i)
@@ -100,6 +106,7 @@ static const struct {
     [EXCHANGE] = {"exchange", pencilfft_exchange_name},
     [TYPE] = {"type", pencilfft_type_name},
     [FIELDS] = {"fields", fields_name},
+    [PIECES] = {"pieces", pieces_name},
     [RIGOR] = {"rigor", pencilfft_rigor_name},
     [SYNC] = {"sync", pencilfft_sync_name},
     [SKIP] = {"skip", skip_name},
@@ -170,6 +177,7 @@ static void set_drawn(struct matrix_case *c, int number)
 {
     enum { ONE_IN = 10 };
     c->value[FIELDS] = draw(number, FIELDS, COUNT(fields));
+    c->value[PIECES] = draw(number, PIECES, COUNT(pieces));
     c->value[RIGOR] = draw(number, RIGOR, ONE_IN) == 0;
     c->value[SYNC] = draw(number, SYNC, count_values(SYNC));
 }
@@ -205,9 +213,9 @@ static void set_kinds(struct matrix_case *c, int number)
 static void set_name(struct matrix_case *c)
 {
     const pencilfft_desc *d = &c->desc;
-    int n = snprintf(c->name, sizeof c->name, "%dx%d %lldx%lldx%lld %s %s %s %s %s sync=%s fields=%d", d->R, d->C,
+    int n = snprintf(c->name, sizeof c->name, "%dx%d %lldx%lldx%lld %s %s %s %s %s sync=%s pieces=%s fields=%d", d->R, d->C,
                      (long long)d->nx, (long long)d->ny, (long long)d->nz, d->type, d->precision, d->layout, d->exchange,
-                     d->rigor, d->sync, d->fields);
+                     d->rigor, d->sync, pieces[c->value[PIECES]], d->fields);
     if (d->kinds)
         n += snprintf(c->name + n, sizeof c->name - (size_t)n, " kinds=%s", d->kinds);
     if (d->skip)
@@ -239,6 +247,7 @@ void matrix_case_make(int number, struct matrix_case *c)
     desc->fields = 1 + c->value[FIELDS];
     desc->skip = c->value[SKIP] ? skips[c->value[SKIP]] : NULL;
     desc->auto_budget_s = 0.002;
+    c->tiny_pieces = c->value[PIECES] == 1;
     set_kinds(c, number);
     desc->kinds = is_real(desc->type) ? c->kinds : NULL;
     set_name(c);

@@ -8,13 +8,14 @@
 
 /* Those up to the type are crossed with each other; the rest is drawn by the number of the case. */
 enum matrix_choice {
-    GRID, EXTENTS, PRECISION, LAYOUT, EXCHANGE, TYPE, FIELDS, RIGOR, SYNC, SKIP, KIND_X, KIND_Y, KIND_Z, N_CHOICES
+    GRID, EXTENTS, PRECISION, LAYOUT, EXCHANGE, TYPE, FIELDS, PIECES, RIGOR, SYNC, SKIP, KIND_X, KIND_Y, KIND_Z, N_CHOICES
 };
 enum { NOT_CHOSEN = -1, CASE_NAME_SIZE = 192 };
 
 struct matrix_case {
     int value[N_CHOICES]; /* number of the value, or NOT_CHOSEN */
     pencilfft_desc desc;
+    bool tiny_pieces;          /* small arrays are cut like large ones: tuning.h */
     char kinds[16];            /* what desc points to */
     char name[CASE_NAME_SIZE]; /* words that say all of it */
 };

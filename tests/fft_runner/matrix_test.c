@@ -22,6 +22,7 @@
 #include "check_mpi.h"
 #include "matrix_coverage.h"
 #include "runner.h"
+#include "tuning.h"
 #include "values.h"
 #include "verify.h"
 
@@ -34,6 +35,9 @@ static struct {
     const char *absent;
     char **words;
 } options = {.share = 1, .repeat = 1};
+
+static const struct pf_tuning tiny = {.block_bytes = 1024, .message_bytes = 64, .row_bytes = 4};
+static struct pf_tuning usual;
 
 static MPI_Comm grid;
 static int rank, ranks;
@@ -177,6 +181,7 @@ static void check_refusal(const struct matrix_case *c, int status)
 static void check_case(const struct matrix_case *c)
 {
     pencilfft_plan plan;
+    pf_tuning = c->tiny_pieces ? tiny : usual;
     start(c, NULL);
     int status = pencilfft_plan_create(&c->desc, grid, &plan);
     if (status == PENCILFFT_MPI_ERROR)
@@ -275,6 +280,7 @@ int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
     take_options(argc, argv);
+    usual = pf_tuning;
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     CHECK_MPI(MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &grid));

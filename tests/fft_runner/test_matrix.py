@@ -17,6 +17,7 @@ VALUES = {
     "exchange": EXCHANGES,
     "type": ["c2c", "r2c", "c2r", "dct", "dst", "chebyshev", "empty"],
     "fields": ["1", "2", "3"],
+    "pieces": ["usual", "tiny"],
     "rigor": ["estimate", "measure"],
     "sync": ["none", "barrier", "clock"],
     "skip": ["none", "x", "y", "xy", "z", "xz", "yz", "xyz"],

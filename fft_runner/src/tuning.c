@@ -1,0 +1,7 @@
+#include "tuning.h"
+
+struct pf_tuning pf_tuning = {
+    .block_bytes = 1 << 17,   /* half a second-level cache */
+    .message_bytes = 1 << 15, /* 2 us, in which 10 GB/s are 20 kB */
+    .row_bytes = 128,         /* two cache lines */
+};
