@@ -107,7 +107,7 @@ typedef struct {
     const char *exchange; /* "alltoallv" (default), see pencilfft_exchange_name(); "auto" tries them */
     const char *rigor;    /* FFTW planning: "estimate", "measure" (default), "patient" */
     const char *sync;     /* before each exchange: "none" (default), "barrier", "clock" */
-    double auto_budget_s; /* seconds that exchange "auto" may take to try the others; 1 by default */
+    double auto_budget_s; /* seconds that exchange "auto" may take to try the others; 10 by default */
     int fields;           /* arrays transformed together; each lies whole behind the one before it; 1 by default */
 } pencilfft_desc;
 

@@ -294,7 +294,7 @@ static const struct option_row rows[] = {
     {"in-place", NULL, 0, take_in_place, "output takes the place of the input"},
     {"fields", "N", 1, take_fields, "arrays transformed together (default 1)"},
     {"exchange", "NAME", 1, take_exchange, "algorithm of the two exchanges: @exchange"},
-    {"auto-budget", "SECONDS", 1, take_auto_budget, "how long auto may try the others (default 1)"},
+    {"auto-budget", "SECONDS", 1, take_auto_budget, "how long auto may try the others (default 10)"},
     {"reps", "N", 1, take_reps, "timed repetitions (default 10)"},
     {"warmup", "N", 1, take_warmup, "repetitions before them (default 2)"},
     {"verify", NULL, 0, take_verify, "first check moved data, a serial FFTW and a direct sum"},

@@ -5,9 +5,10 @@
  *        both are planned. Row and column are tried apart, for one may stay inside nodes and the other not: the row's
  *        candidates beside the first exchange of the table, then the column's beside what the row took.
  *        A time is the best over the repetitions of the slowest rank, one number for all ranks, so that they choose
- *        alike. A candidate that takes twice as long as another is not repeated. No candidate is started when the budget
- *        is used up; the clock runs from the first plan on, for what FFTW learns in it the transform needs anyway, and
- *        the later plans then cost little. What was chosen once is kept as wisdom.
+ *        alike. A candidate that takes twice as long as another is not repeated, and none takes more than its share of
+ *        the time that is left. Those that overlap come first, as they have most to gain. No candidate is started when
+ *        the budget is used up; the clock runs from the first plan on, for what FFTW learns in it the transform needs
+ *        anyway, and the later plans then cost little. What was chosen once is kept as wisdom.
  * Source: the planner of FFTW; dtFFT and cuDecomp try their backends likewise.
  * Cost:  the budget, and the last candidate's first runs beyond it. Memory of a plan with that candidate and, as for
  *        every plan that is made, two arrays more; the caller's arrays are not touched.
@@ -34,7 +35,8 @@ struct trial {
     pencilfft_plan plan;
     bool open[PF_EXCHANGES]; /* still to be chosen */
     char key[PF_EXCHANGES][KEY_SIZE];
-    double started, spent, limit; /* seconds; started is 0 before the first plan */
+    double started, spent; /* seconds; started is 0 before the first plan */
+    double limit, share;   /* of spent; and what one candidate may add to it */
     void *in, *out;
 };
 
@@ -84,13 +86,13 @@ done:
 
 static int time_runs(struct trial *t, double fastest, double *best)
 {
-    double seconds;
+    double seconds, before = t->spent;
     int status = run_once(t, &seconds); /* warms up */
     for (int rep = 0; rep < MOST_REPS && !status; rep++) {
         if ((status = time_once(t, &seconds)))
             break;
         *best = seconds < *best ? seconds : *best;
-        if (t->spent > t->limit || *best > hopeless * fastest)
+        if (t->spent - before > t->share || *best > hopeless * fastest)
             break;
     }
     return status;
@@ -116,11 +118,20 @@ static int try_one(struct trial *t, double fastest, double *best, int *why)
 
 /* ---- the choice --------------------------------------------------------------------------------------------- */
 
+static int candidates(void)
+{
+    int n = 0;
+    for (int i = 0; i < pf_exchanges.count; i++)
+        n += row_at(i)->plan != NULL;
+    return n;
+}
+
 /* The first of the table that goes with both, where both are open: what the row's candidates are tried beside. */
 static int find_base(struct trial *t, int *base)
 {
     int status, why = PENCILFFT_NOT_POSSIBLE;
     double seconds = INFINITY;
+    t->share = t->limit / candidates();
     for (int i = 0; i < pf_exchanges.count && seconds == INFINITY; i++) {
         if (!row_at(i)->plan)
             continue;
@@ -137,15 +148,17 @@ static int find_base(struct trial *t, int *base)
     return why; /* with the message of the last one */
 }
 
-/* From the base on, whose time is known. */
+/* The base's time is known. Goes through the table twice: those that overlap, the others. */
 static int try_others(struct trial *t, int e, int base)
 {
-    int status, why, best = base;
+    int status, why, best = base, left = candidates() - 1, rows = pf_exchanges.count;
     double *seconds = t->plan->auto_seconds[e];
-    for (int i = 0; i < pf_exchanges.count && t->spent <= t->limit; i++) {
-        if (!row_at(i)->plan || i == base)
+    for (int turn = 0; turn < 2 * rows && t->spent <= t->limit; turn++) {
+        int i = turn % rows;
+        if (!row_at(i)->plan || i == base || row_at(i)->overlaps != (turn < rows))
             continue;
         t->plan->chosen[e] = row_at(i);
+        t->share = (t->limit - t->spent) / left--;
         if ((status = try_one(t, seconds[best], &seconds[i], &why)))
             return status;
         if (seconds[i] < seconds[best])

@@ -40,7 +40,7 @@ void pencilfft_desc_init(pencilfft_desc *desc)
         .exchange = "alltoallv",
         .rigor = "measure",
         .sync = "none",
-        .auto_budget_s = 1,
+        .auto_budget_s = 10,
         .fields = 1,
     };
 }

@@ -9,11 +9,12 @@
 #include "exchange_alltoallv.h"
 #include "failure.h"
 
-enum { BASE, ROWS, COLUMNS, HOPELESS, REFUSES, HALFWAY, N_EXCHANGES };
+enum { BASE, ROWS, COLUMNS, HOPELESS, REFUSES, HALFWAY, OVERLAPS, N_EXCHANGES };
 enum { MOST_RUNS = 6, WAYS = 2 }; /* of a candidate: one to warm up, and five */
 
 static int R, C, rank;
 static int runs[2][N_EXCHANGES]; /* row, column */
+static int runs_before[N_EXCHANGES]; /* of any, before a row's first by this one */
 
 struct sleeper {
     void *alltoallv;
@@ -38,9 +39,20 @@ static int run_sleeping(void *state, const struct pf_run *run, void *from, void 
 {
     struct sleeper *a = state;
     struct timespec pause = {0, (long)(a->ms * 1e6)};
+    if (!a->column && !runs[0][a->number])
+        for (int i = 0; i < N_EXCHANGES; i++)
+            runs_before[a->number] += runs[0][i];
     runs[a->column][a->number]++;
     nanosleep(&pause, NULL);
     return pf_alltoallv_run(a->alltoallv, run, from, to);
+}
+
+static int run_overlapping(void *state, const struct pf_run *run, void *from, void *to)
+{
+    pf_produce(run, 0);
+    int status = run_sleeping(state, run, from, to);
+    pf_consume(run, 0);
+    return status;
 }
 
 static void destroy(void *state)
@@ -62,6 +74,7 @@ SLEEPER(base, BASE, 10, 10)
 SLEEPER(rows, ROWS, 1, 30)
 SLEEPER(columns, COLUMNS, 30, 1)
 SLEEPER(hopeless, HOPELESS, 100, 100)
+SLEEPER(overlaps, OVERLAPS, 8, 8)
 
 static int plan_refuses(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
 {
@@ -85,6 +98,7 @@ static const struct pf_exchange rows[] = {
     [HOPELESS] = {"hopeless", plan_hopeless, run_sleeping, destroy},
     [REFUSES] = {"refuses", plan_refuses, run_sleeping, destroy},
     [HALFWAY] = {"halfway", plan_halfway, run_sleeping, destroy},
+    [OVERLAPS] = {"overlaps", plan_overlaps, run_overlapping, destroy, .overlaps = true},
     {.name = "auto"},
 };
 const struct pf_table pf_exchanges = PF_TABLE("exchange", rows);
@@ -101,6 +115,7 @@ static pencilfft_plan make_plan(double budget_s, const char *skip)
     desc.skip = skip;
     desc.auto_budget_s = budget_s;
     memset(runs, 0, sizeof runs);
+    memset(runs_before, 0, sizeof runs_before);
     CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), PENCILFFT_OK);
     if (!plan)
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
@@ -155,6 +170,21 @@ static void without_time_the_first_that_goes(void)
     CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
 }
 
+/* The row's candidates, seven, share a second: one that takes 40 ms runs no more than four times. */
+static void none_takes_more_than_its_share(void)
+{
+    pencilfft_plan plan = make_plan(2, "xy");
+    CHECK(runs[0][BASE] >= 2 * WAYS && runs[0][BASE] <= 4 * WAYS);
+    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+}
+
+static void those_that_overlap_come_first(void)
+{
+    pencilfft_plan plan = make_plan(60, "yz");
+    CHECK(runs_before[BASE] == 0 && runs_before[OVERLAPS] == runs[0][BASE] && runs_before[ROWS] > runs_before[OVERLAPS]);
+    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+}
+
 /* Of the same transform; one that leaves another axis alone is not the same. */
 static void what_was_chosen_is_known_again(void)
 {
@@ -193,6 +223,8 @@ int main(int argc, char **argv)
     row_and_column_take_their_own();
     whole_transforms_are_timed();
     without_time_the_first_that_goes();
+    none_takes_more_than_its_share();
+    those_that_overlap_come_first();
     what_was_chosen_is_known_again();
     the_plan_works();
     MPI_Finalize();

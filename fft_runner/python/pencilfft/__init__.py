@@ -168,7 +168,7 @@ class Plan:
     fields : int, optional
         Arrays that are transformed together, each whole behind the one before it; 1.
     auto_budget_s : float, optional
-        Seconds that ``auto`` may try; 1.0.
+        Seconds that ``auto`` may try; 10.0.
 
     Raises
     ------
