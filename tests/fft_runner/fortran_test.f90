@@ -70,6 +70,14 @@ contains
         start = transfer(c_loc(box), start)
         print '(a,4(1x,i0))', "pencilfft_box", c_sizeof(box), transfer(c_loc(box%offset), start) - start, &
             transfer(c_loc(box%extent), start) - start, transfer(c_loc(box%stride), start) - start
+        print '(a,*(1x,i0))', "status", pencilfft_ok, pencilfft_bad_call, pencilfft_bad_size, pencilfft_bad_grid, &
+            pencilfft_unknown_name, pencilfft_mismatch, pencilfft_too_large, pencilfft_no_memory, pencilfft_fftw_error, &
+            pencilfft_mpi_error, pencilfft_not_possible
+        print '(a,*(1x,i0))', "direction", pencilfft_direction_forward, pencilfft_direction_backward
+        print '(a,*(1x,i0))', "pencil", pencilfft_z_pencil, pencilfft_y_pencil, pencilfft_x_pencil, pencilfft_input, &
+            pencilfft_output
+        print '(a,*(1x,i0))', "exchange", pencilfft_row, pencilfft_column
+        print '(a,*(1x,i0))', "phases", pencilfft_n_phases
     end subroutine
 
     !> The order of axes (1 is x) that the head of the module gives, nearest first.

@@ -1,4 +1,5 @@
-/* How C lays out the structures that it shares with Fortran and Python: a line for each, size and offsets in bytes. */
+/* How C lays out the structures that it shares with Fortran and Python: a line for each, size and offsets in bytes. And the
+ * numbers behind the names that they share. */
 #include <stdio.h>
 
 #include "pencilfft.h"
@@ -12,5 +13,13 @@ int main(void)
     printf("pencilfft_format %zu %zu %zu %zu %zu %zu %zu\n", sizeof(pencilfft_format), AT(pencilfft_format, element_bytes),
            AT(pencilfft_format, real_bytes), AT(pencilfft_format, is_complex), AT(pencilfft_format, fields),
            AT(pencilfft_format, field_stride), AT(pencilfft_format, n));
+    printf("status %d %d %d %d %d %d %d %d %d %d %d\n", PENCILFFT_OK, PENCILFFT_BAD_CALL, PENCILFFT_BAD_SIZE,
+           PENCILFFT_BAD_GRID, PENCILFFT_UNKNOWN_NAME, PENCILFFT_MISMATCH, PENCILFFT_TOO_LARGE, PENCILFFT_NO_MEMORY,
+           PENCILFFT_FFTW_ERROR, PENCILFFT_MPI_ERROR, PENCILFFT_NOT_POSSIBLE);
+    printf("direction %d %d\n", PENCILFFT_FORWARD, PENCILFFT_BACKWARD);
+    printf("pencil %d %d %d %d %d\n", PENCILFFT_Z_PENCIL, PENCILFFT_Y_PENCIL, PENCILFFT_X_PENCIL, PENCILFFT_INPUT,
+           PENCILFFT_OUTPUT);
+    printf("exchange %d %d\n", PENCILFFT_ROW, PENCILFFT_COLUMN);
+    printf("phases %d\n", PENCILFFT_N_PHASES);
     return 0;
 }

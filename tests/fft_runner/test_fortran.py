@@ -1,4 +1,4 @@
-"""The Fortran module under two MPIs, and the structures that C, Fortran and Python share."""
+"""The Fortran module under two MPIs, and the structures and numbers that C, Fortran and Python share."""
 
 import ctypes
 import subprocess
@@ -26,7 +26,7 @@ def test_module_works(start, R, C, tmp_path):
 
 
 def layouts(program, *arguments):
-    """{structure: (size, offset of the first member, ...)} as a program prints them."""
+    """{structure: (size, offset of the first member, ...)} as a program prints them; {kind of names: their numbers}."""
     done = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=60, check=True)
     lines = (line.split() for line in done.stdout.splitlines())
     return {name: tuple(map(int, numbers)) for name, *numbers in lines}
@@ -36,13 +36,18 @@ def layout_of(structure):
     return (ctypes.sizeof(structure), *(getattr(structure, name).offset for name, _ in structure._fields_))
 
 
-def test_structures_have_the_layout_of_c_in_fortran(start):
+def test_structures_and_numbers_are_those_of_c_in_fortran(start):
     in_c = layouts(start.programs / "layout_test")
-    assert layouts(start.programs / "fortran_test", "layout") == {"pencilfft_box": in_c["pencilfft_box"]}
+    del in_c["pencilfft_format"]  # which Fortran does not know
+    assert layouts(start.programs / "fortran_test", "layout") == in_c
 
 
-def test_structures_have_the_layout_of_c_in_python(programs, monkeypatch):
+def test_structures_and_numbers_are_those_of_c_in_python(programs, monkeypatch):
     monkeypatch.syspath_prepend(PYTHON)
     pencilfft = pytest.importorskip("pencilfft")
     in_c = layouts(programs / "layout_test")
-    assert in_c == {"pencilfft_box": layout_of(pencilfft._Box), "pencilfft_format": layout_of(pencilfft._Format)}
+    assert in_c["pencilfft_box"] == layout_of(pencilfft._Box)
+    assert in_c["pencilfft_format"] == layout_of(pencilfft._Format)
+    assert in_c["direction"] == (pencilfft.FORWARD, pencilfft.BACKWARD)
+    assert in_c["pencil"] == tuple(pencilfft.PENCILS.values()) and list(pencilfft.PENCILS) == ["z", "y", "x", "input", "output"]
+    assert in_c["exchange"] == tuple(pencilfft.EXCHANGES.values()) and list(pencilfft.EXCHANGES) == ["row", "column"]
