@@ -49,5 +49,6 @@ def test_structures_and_numbers_are_those_of_c_in_python(programs, monkeypatch):
     assert in_c["pencilfft_box"] == layout_of(pencilfft._Box)
     assert in_c["pencilfft_format"] == layout_of(pencilfft._Format)
     assert in_c["direction"] == (pencilfft.FORWARD, pencilfft.BACKWARD)
-    assert in_c["pencil"] == tuple(pencilfft.PENCILS.values()) and list(pencilfft.PENCILS) == ["z", "y", "x", "input", "output"]
-    assert in_c["exchange"] == tuple(pencilfft.EXCHANGES.values()) and list(pencilfft.EXCHANGES) == ["row", "column"]
+    pencils = ("z", "y", "x", "input", "output")
+    assert in_c["pencil"] == tuple(map(pencilfft.PENCILS.get, pencils)) and len(pencilfft.PENCILS) == len(pencils)
+    assert in_c["exchange"] == tuple(map(pencilfft.EXCHANGES.get, ("row", "column")))

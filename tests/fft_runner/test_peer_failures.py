@@ -68,7 +68,8 @@ FAILURES = {
         tuple(right(grid, (6, 5, 4), "--precision", "single", "--exchange", exchange)
               for grid in ("1x2", "2x1") for exchange in ("alltoallv", "fftw"))),
     "long_and_of_extent_one": Failure(
-        "FFTW-MPI 3.3.4", "98x1 on 2 ranks is wrong", f"{GITHUB}FFTW/fftw3/issues/20; the extent that a grid divides is 2 here",
+        "FFTW-MPI 3.3.4", "98x1 on 2 ranks is wrong",
+        f"{GITHUB}FFTW/fftw3/issues/20; the extent that a grid divides is 2 here",
         (right("1x2", (98, 2, 1)), right("2x1", (1, 98, 2)), right("1x2", (98, 2, 1), "--in-place"))),
     "a_plane_of_thickness_one": Failure(
         "cuDecomp", "every grid is refused for N x N x 1", f"{GITHUB}NVIDIA/cuDecomp/issues/101",
@@ -144,7 +145,7 @@ def test_phases_of_stride1_are_times(run, kind):
         assert seconds == pytest.approx(sum(phase["mean_s"][repetition] for phase in phases.values()), rel=1e-6)
 
 
-# ---- one plan, used in more ways than it was measured ------------------------------------------------------------------------
+# ---- one plan, used in more ways than it was measured --------------------------------------------------------------------
 
 
 CHECKS = {  # of peer_failures_checks.py: ranks
