@@ -8,8 +8,8 @@ import pytest
 EXCHANGES = {"alltoallv", "alltoall", "padded", "alltoallw", "p2p", "pipelined", "persistent", "node", "fftw", "auto"}
 TYPES = {"c2c", "r2c", "c2r", "dct", "dst", "chebyshev", "empty"}
 ARGUMENTS = ["--size", 6, 5, 4, "--grid", "2x1", "--rigor", "estimate", "--reps", 2, "--verify", "--per-rank",
-             "--label", "a=b", "--machine-torus", "2x1", "--mapfile", "demo.map", "--wisdom", "wisdom", "--byte-matrix", "matrix.grf",
-             "--json", "record.jsonl"]
+             "--label", "a=b", "--machine-torus", "2x1", "--mapfile", "demo.map", "--wisdom", "wisdom",
+             "--byte-matrix", "matrix.grf", "--json", "record.jsonl"]
 INPUT, OUTPUT = {"demo.map"}, {"wisdom", "matrix.grf", "record.jsonl"}
 
 
