@@ -1,8 +1,15 @@
 """What all tests share: the marker `slow`, and the way to run the command line."""
 
 import json
+import signal
 
 import pytest
+
+
+def pytest_configure():
+    """A shell lets jobs in its background ignore Ctrl-C, and what tests start and interrupt would inherit that."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser):
