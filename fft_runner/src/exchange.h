@@ -105,7 +105,5 @@ extern const struct pf_table pf_exchanges;
 
 /* MPI's type of an element of that many bytes; nothing is computed with it. */
 MPI_Datatype pf_element_type(size_t bytes);
-/* PENCILFFT_TOO_LARGE when some message has more elements than an MPI count can name. */
-int pf_messages_countable(const struct pf_messages *messages);
 
 #endif

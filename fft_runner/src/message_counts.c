@@ -1,25 +1,30 @@
 #include "message_counts.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 #include "failure.h"
 
-/* PENCILFFT_TOO_LARGE when a number does not fit an int. */
-static int counts_make(const struct pf_messages *m, int without, struct pf_counts *counts)
+/* PENCILFFT_TOO_LARGE when a number does not fit an int. What a rank keeps may be as large as it is. */
+static int counts_make(const struct pf_messages *m, int me, struct pf_counts *counts)
 {
-    size_t n = (size_t)m->p * (size_t)m->slices;
-    int status = pf_messages_countable(m);
-    if (status)
-        return status;
-    counts->count = calloc(n, sizeof *counts->count);
-    counts->displacement = calloc(n, sizeof *counts->displacement);
+    int n = m->p * m->slices;
+    counts->count = calloc((size_t)n, sizeof *counts->count);
+    counts->displacement = calloc((size_t)n, sizeof *counts->displacement);
     if (!counts->count || !counts->displacement)
         return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the message lists of %d ranks", m->p);
-    for (size_t i = 0; i < n; i++) {
-        counts->count[i] = (int)i % m->p == without ? 0 : (int)m->elements[i];
+    for (int i = 0; i < n; i++) {
+        if (i % m->p == me)
+            continue;
+        if (m->elements[i] > INT_MAX || m->start[i] > INT_MAX)
+            return pf_fail(PENCILFFT_TOO_LARGE,
+                           "the messages of a task hold %lld elements, more than the %d an MPI count can name; "
+                           "use more tasks",
+                           (long long)m->total, INT_MAX);
+        counts->count[i] = (int)m->elements[i];
         counts->displacement[i] = (int)m->start[i];
     }
-    return status;
+    return PENCILFFT_OK;
 }
 
 static void counts_release(struct pf_counts *counts)

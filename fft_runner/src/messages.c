@@ -4,7 +4,6 @@
  * Cost:  packing or unpacking is one read and one write of a box. */
 #include "messages.h"
 
-#include <limits.h>
 #include <stdlib.h>
 
 #include "blocks.h"
@@ -15,17 +14,6 @@
 MPI_Datatype pf_element_type(size_t bytes)
 {
     return bytes == 4 ? MPI_FLOAT : bytes == 8 ? MPI_DOUBLE : MPI_C_DOUBLE_COMPLEX;
-}
-
-int pf_messages_countable(const struct pf_messages *m)
-{
-    for (int i = 0; i < m->p * m->slices; i++)
-        if (m->elements[i] > INT_MAX || m->start[i] > INT_MAX)
-            return pf_fail(PENCILFFT_TOO_LARGE,
-                           "the messages of a task hold %lld elements, more than the %d an MPI count can name; "
-                           "use more tasks",
-                           (long long)m->total, INT_MAX);
-    return PENCILFFT_OK;
 }
 
 static int allocate(struct pf_parts *parts, int p, int slices)

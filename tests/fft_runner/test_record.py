@@ -64,7 +64,7 @@ def test_readme_explains_every_option():
     assert [option for option in OPTIONS if f"--{option}" not in readme] == []
 
 
-@pytest.mark.parametrize("name", ["geometry_test", "copy_test", "machine_test"])
+@pytest.mark.parametrize("name", ["geometry_test", "copy_test", "messages_test", "machine_test"])
 def test_c_units(programs, name):
     done = subprocess.run([programs / name], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stdout
