@@ -2,8 +2,10 @@
 
 import re
 import shutil
+from dataclasses import replace
 
 import pytest
+
 
 def check_clean(done):
     assert done.returncode == 0, done.stdout + done.stderr
@@ -21,6 +23,12 @@ def test_library_is_clean_under_sanitizers(sanitized, program, R, C):
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6, 8])
 def test_every_pair_of_choices_is_clean_under_sanitizers(sanitized, ranks):
     check_clean(sanitized(ranks, "--pairs", program="matrix_test", seconds=600))
+
+
+@pytest.mark.slow
+def test_messages_of_several_nodes_are_clean_under_sanitizers(sanitized):
+    start = replace(sanitized, mpirun=("env", "PENCILFFT_RANKS_PER_NODE=2", *sanitized.mpirun))
+    check_clean(start(6, "--share", 20, "node", program="matrix_test"))
 
 
 @pytest.mark.slow
