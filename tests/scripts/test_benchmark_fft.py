@@ -1,6 +1,7 @@
 """The benchmark: its answers against those of numpy and scipy, its contestants against its answers, and what it refuses."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import scipy.fft
 
 from pencilmap.scripts.benchmarks import PRECISIONS, TYPES, Case, contestant
 from pencilmap.scripts.benchmarks.answers import expected, input_part, places
+from tests.documents import run_by
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "scripts" / "benchmark_fft.py"
@@ -70,9 +72,16 @@ def benchmark(*arguments):
                           env=os.environ | {"OMPI_MCA_mpi_yield_when_idle": "1"})  # other tests run beside this one
 
 
+def small(command):
+    """The options of a command of the page, for one small size and without its pen."""
+    options = re.sub(r"--(size|repetitions) \d+|--write", "", command.partition(" scripts/benchmark_fft.py ")[2])
+    return [*options.split(), "--size", "12", "--grid", "1x2", "--rounds", "1", "--repetitions", "1"]
+
+
 def test_all_types_and_precisions_are_compared_and_drawn(tmp_path):
-    done = benchmark("--size", "12", "--grid", "1x2", "--rounds", "1", "--repetitions", "1", "--plot", tmp_path / "plot.svg",
-                     "--json", tmp_path / "times.json")
+    [command] = run_by(__file__)
+    done = benchmark(*small(command), "--precision", "single", "--plot", tmp_path / "plot.svg", "--json",
+                     tmp_path / "times.json")
     assert done.returncode == 0, done.stderr
     for kind in TYPES:
         for precision in PRECISIONS:
