@@ -8,7 +8,7 @@
 #include "exchange.h"
 #include "messages.h"
 
-enum { RUNS = 6, WAYS = 2, X = 16, Y = 16, Z = 32, LATE_MS = 10, MOST_RANKS = 16 };
+enum { RUNS = 6, WAYS = 2, X = 8, Y = 8, Z = 128, LATE_MS = 10, MOST_RANKS = 16 };
 
 static int p, me;
 

@@ -1,6 +1,7 @@
 """What a run tells: waiting, times of every rank, traffic, the byte matrix, topology, warnings; and transpose_bench."""
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -76,13 +77,14 @@ def test_padding_is_traffic(run):
     assert row["bytes"] == [BYTES * 5 * 4 * 4] * 2 + [BYTES * 4 * 4 * 4] * 2
 
 
-@pytest.mark.parametrize("n, slices", [(8, (1, 1)), (32, (2, 2)), (64, (8, 4))])  # of z, 128 bytes at least
-def test_messages_are_cut_into_slices_where_they_are_long_enough(run, n, slices):
-    record = run(4, "--size", n, n, n, "--grid", "2x2", "--rigor", "estimate", "--exchange", "pipelined", "--reps", 1,
+@pytest.mark.parametrize("size, slices", [  # of z, which the column's are cut along, 512 bytes at least
+    ((8, 8, 8), (1, 1)), ((32, 32, 32), (2, 1)), ((64, 64, 64), (4, 1)), ((32, 32, 256), (4, 4))])
+def test_messages_are_cut_into_slices_where_they_are_long_enough(run, size, slices):
+    record = run(4, "--size", *size, "--grid", "2x2", "--rigor", "estimate", "--exchange", "pipelined", "--reps", 1,
                  "--verify")
     exchanges = [record["exchanges"][name] for name in ("row", "column")]
     assert [exchange["messages"] for exchange in exchanges] == [[n_slices] * 4 for n_slices in slices]
-    assert [exchange["bytes"] for exchange in exchanges] == [[n**3 * BYTES // 8] * 4] * 2
+    assert [exchange["bytes"] for exchange in exchanges] == [[math.prod(size) * BYTES // 8] * 4] * 2
 
 
 def test_hosts_and_bindings_are_recorded(run):
