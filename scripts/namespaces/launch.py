@@ -38,6 +38,11 @@ def build_nap(folder):
     return library
 
 
+def _own_environment():
+    """That of this process without what another job of MPI left in it, or a user's settings of Open MPI."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMIX_", "PRTE_"))}
+
+
 def launch(program, hosts, folder, timeout_s):
     """Run a program, rank i on ``hosts[i]``.
 
@@ -63,7 +68,7 @@ def launch(program, hosts, folder, timeout_s):
     command = ["nsenter", f"--net=/run/netns/{HEADQUARTERS}", "unshare", "--uts", "sh", "-c", 'hostname "$0"; exec "$@"',
                HEADQUARTERS, "mpirun.openmpi", "--hostfile", str(hostfile), "--map-by", "seq", "--bind-to", "none",
                "-np", str(len(hosts)), *settings, "-x", f"LD_PRELOAD={nap}", "-x", f"NAP_US={NAP_US}", *program]
-    environment = os.environ | {"TMPDIR": str(folder), "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    environment = _own_environment() | {"TMPDIR": str(folder), "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     try:
         done = subprocess.run(command, env=environment, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, errors="replace", timeout=timeout_s)
@@ -71,5 +76,5 @@ def launch(program, hosts, folder, timeout_s):
         raise EmulationError(f"the run on the namespaces did not end within {timeout_s:g} s") from error
     if done.returncode:
         raise EmulationError(f"the run on the namespaces failed, exit status {done.returncode}; its output ends with\n"
-                             f"{tail(done.stdout)}")
+                             f"{tail(done.stdout) or 'nothing: there is none'}")
     return done.stdout

@@ -14,12 +14,12 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-collect_ignore = ["python_binding_checks.py", "peer_failures_checks.py"]  # programs for mpirun
+collect_ignore = ["python_binding_checks.py", "peer_failures_checks.py", "python_layouts.py"]  # programs for mpirun
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "fft_runner"
 BUILD_S, RUN_S = 600, 150
 ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-OPEN_MPI_OPTIONS = ["--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "--mca", "odls_base_sigkill_timeout", "0"]
+OPEN_MPI_OPTIONS = ["--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]
 
 # Eight hosts on one switch, named as the simulated torus names its nodes.
 PLATFORM = """<?xml version='1.0'?>

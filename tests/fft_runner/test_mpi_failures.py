@@ -5,6 +5,7 @@ Which calls there are is counted in a run without failures (mpi_failures_test.c)
 
 import re
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -48,6 +49,13 @@ def check_failure(start, exchange, rank, function, at):
         assert f"rank {rank}, " in message and f"{function} failed: " in message, (case, message)
 
 
+def check_failures(start, exchange, cases):
+    """Several at a time: most of a failed run is mpirun's second between asking ranks to end and killing them."""
+    with ThreadPoolExecutor(3) as pool:
+        for done in [pool.submit(check_failure, start, exchange, *case) for case in cases]:
+            done.result()
+
+
 def own_calls(start, exchange):
     """What the exchange calls besides what every plan does."""
     mine = calls_of(start, exchange)
@@ -55,6 +63,11 @@ def own_calls(start, exchange):
         return mine
     every = {key: times for key, times in calls_of(start, "alltoallv").items() if key[1] not in MOVES_DATA["alltoallv"]}
     return {key: times for key, times in mine.items() if times > every.get(key, 0)}
+
+
+def first_or_last(calls):
+    """On rank 0 the first, on the others the last call of each function."""
+    return [(rank, function, 1 if rank == 0 else times) for (rank, function), times in calls.items()]
 
 
 def mpi_symbols(path, kinds):
@@ -72,20 +85,17 @@ def test_every_function_that_the_library_calls_can_fail_here(mpirun):
 def test_first_and_last_call_of_each_kind(mpirun, exchange):
     calls = own_calls(mpirun, exchange)
     assert MOVES_DATA[exchange] <= {function for _, function in calls}
-    for (rank, function), times in calls.items():
-        check_failure(mpirun, exchange, rank, function, 1 if rank == 0 else times)
+    check_failures(mpirun, exchange, first_or_last(calls))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("exchange", [*EXCHANGES, "auto"])
 def test_every_call(mpirun, exchange):
-    for (rank, function), times in calls_of(mpirun, exchange).items():
-        for at in range(1, min(times, 30) + 1):  # auto calls some hundreds of times, all alike
-            check_failure(mpirun, exchange, rank, function, at)
+    check_failures(mpirun, exchange, [(rank, function, at) for (rank, function), times in calls_of(mpirun, exchange).items()
+                                      for at in range(1, min(times, 30) + 1)])  # auto calls some hundreds of times, all alike
 
 
 @pytest.mark.parametrize("exchange", [pytest.param(name, marks=[] if name == "persistent" else pytest.mark.slow)
                                       for name in EXCHANGES if name != "fftw"])
 def test_under_mpich(mpich_run, exchange):
-    for (rank, function), times in own_calls(mpich_run, exchange).items():
-        check_failure(mpich_run, exchange, rank, function, 1 if rank == 0 else times)
+    check_failures(mpich_run, exchange, first_or_last(own_calls(mpich_run, exchange)))

@@ -17,7 +17,7 @@ from pencilmap.scripts.build import find_build
 ROOT = Path(__file__).resolve().parents[2]
 BUILD_S, RUN_S = 600, 60
 ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-OPEN_MPI = ("--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "--mca", "odls_base_sigkill_timeout", "0")
+OPEN_MPI = ("--oversubscribe", "--mca", "mpi_yield_when_idle", "1")
 AGENT = Path(__file__).with_name("on_host.sh")
 
 

@@ -1,0 +1,17 @@
+"""Started by test_fortran.py: the structures and numbers of the binding, as the C and Fortran programs print theirs."""
+
+import ctypes
+
+import pencilfft
+
+
+def print_structure(name, structure):
+    print(name, ctypes.sizeof(structure), *(getattr(structure, member).offset for member, _ in structure._fields_))
+
+
+print_structure("pencilfft_box", pencilfft._Box)
+print_structure("pencilfft_format", pencilfft._Format)
+print("direction", pencilfft.FORWARD, pencilfft.BACKWARD)
+print("pencil", *(pencilfft.PENCILS[name] for name in ("z", "y", "x", "input", "output")))
+print("exchange", *(pencilfft.EXCHANGES[name] for name in ("row", "column")))
+print("names", len(pencilfft.PENCILS), len(pencilfft.EXCHANGES))
