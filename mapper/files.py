@@ -10,6 +10,8 @@ from pencilmap.model.errors import MapfileError
 def write_whole(path, content, error=MapfileError):
     """Write aside and rename: a reader sees the old file or the new one, never half of it.
 
+    The file behind a link is replaced, not the link; what is no file, such as /dev/stdout or a pipe, is written to.
+
     Parameters
     ----------
     path : str or Path
@@ -21,14 +23,18 @@ def write_whole(path, content, error=MapfileError):
     path = Path(path)
     content = content.encode("utf-8") if isinstance(content, str) else content
     try:
-        handle, aside = tempfile.mkstemp(dir=path.parent or ".", prefix=f".{path.name}.")
+        if path.exists() and not path.is_file():
+            path.write_bytes(content)
+            return
+        target = Path(os.path.realpath(path))
+        handle, aside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(content)
             umask = os.umask(0)
             os.umask(umask)
             os.chmod(aside, 0o666 & ~umask)
-            os.replace(aside, path)
+            os.replace(aside, target)
         except BaseException:
             os.unlink(aside)
             raise
