@@ -45,6 +45,8 @@ def parse(text, unit):
         if not _QUANTITY.fullmatch(text):  # pint would also compute "9**9**9 B/s", and never end
             raise ValueError(text)
         quantity = _registry().Quantity(text)
+        if quantity.to_root_units().units != _registry().Quantity(1, unit).to_root_units().units:
+            raise ValueError(text)  # to pint bits are dimensionless, as plain numbers and angles are: 5 GHz were bits
         value = float(quantity.m_as(unit))
     except (pint.errors.PintError, ValueError, TypeError, AssertionError, AttributeError, SyntaxError) as error:
         raise UnitError(f"{text[:60]!r} is no quantity in {unit}; write a number and a unit, e.g. "
@@ -56,7 +58,7 @@ def parse(text, unit):
 
 _QUANTITY = re.compile(r"\s*[+-]?([0-9]{1,30}\.?[0-9]{0,30}|\.[0-9]{1,30})([eE][+-]?[0-9]{1,3})?"
                        r"\s*([A-Za-zµμ_]{1,30}(\s*/\s*[A-Za-zµμ_]{1,30})*)?\s*")
-_EXAMPLE = {"byte/s": "148 MB/s", "s": "100 ns", "flop/s": "2.8 Gflop/s"}
+_EXAMPLE = {"byte/s": "148 MB/s", "byte": "4 MiB", "s": "100 ns", "flop/s": "2.8 Gflop/s"}
 
 
 def milliseconds(seconds):

@@ -85,11 +85,16 @@ def test_units(text, unit, value):
     assert parse(text, unit) == pytest.approx(value, rel=1e-12)
 
 
-@pytest.mark.parametrize("text", ["", "148", "148 MB", "-3 MB/s", "inf B/s", "nan B/s", "MB/s/", "1e400 B/s",
+@pytest.mark.parametrize("text", ["", "148", "148 MB", "148 GHz", "148 rad/s", "-3 MB/s", "inf B/s", "nan B/s", "MB/s/", "1e400 B/s",
                                   "__import__('os')", "9**9**9 B/s", "(1 B/s", "1 B/s" * 1000])
 def test_bad_units_are_refused(text):
     with pytest.raises(UnitError):
         parse(text, "byte/s")
+
+
+def test_a_plain_number_is_no_number_of_bytes():
+    with pytest.raises(UnitError, match="4 MiB"):
+        parse("4194304", "byte")
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 6, 8, 12, 16])
