@@ -32,7 +32,7 @@ class Comparison:
     predicted_s is the time of the busiest link, full_s that of all terms of the time model (`pencilmap.model.timing`); ratio
     and full_ratio are measured over predicted. measured_s is the median over the repetitions of the slowest rank.
     link_bandwidth is eq. 16 solved for B with the paper's m: m D_T / (4 N t), bytes per second, in the dimension that bounds
-    the exchange.
+    the exchange. warnings are the runner's own of this run: what makes its times mean little.
     """
 
     source: str
@@ -52,13 +52,14 @@ class Comparison:
     busiest: str | None
     note: str = ""
     full_s: float | None = None
+    warnings: tuple = ()
 
     @property
     def full_ratio(self):
         return self.measured_s / self.full_s if self.full_s and self.measured_s > 0 else None
 
     def as_dict(self):
-        return {**self.__dict__, "spread": list(self.spread), "full_ratio": self.full_ratio}
+        return {**self.__dict__, "spread": list(self.spread), "warnings": list(self.warnings), "full_ratio": self.full_ratio}
 
 
 def compare_records(records, source):
@@ -124,8 +125,9 @@ def _compare_record(record, source):
     labels = record["labels"]
     for name in ("row", "column"):
         samples = record["phases"][f"exchange_{name}"]["max_s"]
-        yield _row(source, labels.get("network", "real"), prediction, name, record["grid"], transform, median(samples),
+        row = _row(source, labels.get("network", "real"), prediction, name, record["grid"], transform, median(samples),
                    (min(samples), max(samples)), labels.get("placement", record["placement"]["source"]), note)
+        yield replace(row, warnings=tuple(record.get("warnings", ())))
 
 
 def _row(source, network, prediction, name, grid, transform, measured, spread, placement, note):
@@ -170,11 +172,12 @@ def prediction_of_record(record, **changes):
     rates = None if bandwidth is None else bandwidth * (shape.n_dimensions if len(bandwidth) == 1 else 1)
     torus = parse_torus(placement["torus"], bandwidth=rates, cables=_cables(labels, shape.n_dimensions))
     mapping = mapping_of_record(record, torus, labels.get("placement", "recorded"))
-    note = "coordinates were assumed, not found: the times are not those of this torus" \
-        if placement["coordinate_source"] == "assumed" else ""
+    notes = []
+    if placement["coordinate_source"] == "assumed":
+        notes.append("coordinates were assumed, not found: the times are not those of this torus")
     if rates is None:
-        note = "no bandwidth: label the run machine=NAME or link_bandwidth='148 MB/s'"
-    return predict(mapping, transform, costs=changes.get("costs", _costs(labels))), note
+        notes.append("no bandwidth: label the run machine=NAME or link_bandwidth='148 MB/s'")
+    return predict(mapping, transform, costs=changes.get("costs", _costs(labels))), "; ".join(notes)
 
 
 def _costs(labels):

@@ -29,6 +29,8 @@ def command(records, published, plot, as_json):
     if plot:
         suffix(plot)
     found = [row for path in records for row in compare_records(read_records(path), path)]
+    for warning in dict.fromkeys(f"warning: {row.source}: {text}" for row in found for text in row.warnings):
+        click.echo(warning, err=True)
     cells = compare_published() if published else []
     if as_json:
         print_json([row.as_dict() for row in found + cells])

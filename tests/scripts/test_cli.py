@@ -4,6 +4,14 @@ import json
 
 import pytest
 
+from pencilmap.mapper.placements import as_mapping, place
+from pencilmap.model.allocation import Site
+from pencilmap.model.costs import Costs
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.torus import parse_torus
+from pencilmap.model.transform import Transform
+from tests.mapper.run_records import record
+
 BGL = ("--machine", "bluegene-l")
 
 
@@ -116,6 +124,18 @@ def test_a_record_of_something_else_is_refused(tmp_path, pencilmap):
         path.write_text(content)
         status, _, err = pencilmap("compare", path)
         assert status == 2 and word in err
+
+
+def test_compare_says_what_the_runner_warned_of_and_all_that_there_is_to_note(tmp_path, pencilmap, pencilmap_json):
+    path, warning = tmp_path / "r.jsonl", "8 tasks on 2 processors of n0"
+    placed = place("default", Site(parse_torus("2x2x2", bandwidth=(1e8,) * 3)), ProcessGrid(2, 4))
+    mapping = as_mapping(placed, "default")
+    made = record(mapping, Transform(8, 8, 8), Costs(), coordinate_source="assumed") | {"warnings": [warning]}
+    path.write_text(json.dumps(made) + "\n")
+    status, out, err = pencilmap("compare", path)
+    assert status == 0 and err == f"warning: {path}:1: {warning}\n"
+    assert "coordinates were assumed" in out and "no bandwidth" in out
+    assert [row["warnings"] for row in pencilmap_json("compare", path)] == [[warning]] * 2
 
 
 def test_compare_published_prints_every_cell(pencilmap, pencilmap_json):
