@@ -98,6 +98,9 @@ struct pf_exchange {
     /* Optional, for PF_MESSAGES. What is sent and received lies here, once it is connected, and in no buffer of the
      * plan's; NULL in a group of one. */
     void *(*memory)(const void *state);
+    /* Optional, with `memory`. Waits until all have read what the last run left there; who calls does so before he writes
+     * there ahead of run. */
+    int (*wait_to_write)(void *state);
     const char *means; /* optional: by which calls, where that depends on the MPI */
 };
 

@@ -6,7 +6,7 @@
  *        With t ranks a node the network sees t^2 times fewer and larger messages; the ranks of a node share the work,
  *        each carries those of some nodes.
  *        A block may be written again when all on the node have read it: they say so in a barrier that is begun behind
- *        each run and waited for at the start of the next, between which much time passes.
+ *        each run and waited for before the block is written next, between which much time passes.
  * Source: A. Jocksch, M. Kraushaar, D. Daverio, Optimized all-to-all communication on multicore architectures applied
  *         to FFTs with pencil decomposition, 2018; MPI-3 shared memory (MPI_Win_allocate_shared).
  * Cost:  one barrier inside the node, a second one where there are other nodes; (nodes - 1) / t messages a rank. The
@@ -172,6 +172,12 @@ void *pf_node_memory(const void *state)
 {
     const struct node_state *a = state;
     return a->shared->block;
+}
+
+int pf_node_wait_to_write(void *state)
+{
+    const struct node_state *a = state;
+    return a->t.p > 1 ? pf_shared_wait_to_write(a->shared) : PENCILFFT_OK;
 }
 
 /* ---- running ------------------------------------------------------------------------------------------------- */

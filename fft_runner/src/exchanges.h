@@ -30,6 +30,7 @@ void pf_fftw_traffic(const void *state, int64_t *bytes, int64_t *messages);
 PF_DECLARE_EXCHANGE(node);
 int pf_node_connect(void *state, void *from, void *to);
 void *pf_node_memory(const void *state);
+int pf_node_wait_to_write(void *state);
 void pf_node_traffic(const void *state, int64_t *bytes, int64_t *messages);
 
 void pf_padded_traffic(const void *state, int64_t *bytes, int64_t *messages);

@@ -264,13 +264,33 @@ struct transit {
     int status;
 };
 
+/* Before the pass in front of a link writes what that sends: into buffers of the plan it may, for it has read them. */
+static int wait_to_write(const struct transit *t, int link)
+{
+    const struct pf_route *route = &t->plan->route[t->way];
+    if (link == route->n - 1 || route->link[link].exchange < 0)
+        return PENCILFFT_OK;
+    const struct pf_move *m = &t->plan->moves[t->way][route->link[link].exchange];
+    if (!m->exchange->wait_to_write)
+        return PENCILFFT_OK;
+    int status = m->exchange->wait_to_write(m->state);
+    pf_clock_lap(&t->plan->clock, pf_exchange_phases[route->link[link].exchange].exchange);
+    return status;
+}
+
+static void lap_exchange(const struct transit *t)
+{
+    const struct pf_link *link = &t->plan->route[t->way].link[t->link];
+    pf_clock_lap(&t->plan->clock, pf_exchange_phases[link->exchange].exchange);
+}
+
 static void run_slice(struct transit *t, int pass, int slice, bool last_does_all)
 {
     const struct pf_link *link = &t->plan->route[t->way].link[t->link];
     const struct pf_move *m = &t->plan->moves[t->way][link->exchange];
     struct pf_pass *p = &t->plan->route[t->way].pass[pass];
     struct pf_range range = pf_pass_range(p, m->transpose.slice_axis, m->sent.list.slices, slice, last_does_all);
-    pf_clock_lap(&t->plan->clock, pf_exchange_phases[link->exchange].exchange);
+    lap_exchange(t);
     if (!t->status)
         t->status = pf_pass_run(p, &t->run, &range);
 }
@@ -287,6 +307,9 @@ static void produce(void *local, int slice)
 static void consume(void *local, int slice)
 {
     struct transit *t = local;
+    lap_exchange(t);
+    if (slice == 0 && !t->status)
+        t->status = wait_to_write(t, t->link + 1);
     run_slice(t, t->link + 1, slice, true);
 }
 
@@ -321,7 +344,7 @@ int pf_route_run(pencilfft_plan plan, int way, const void *in, void *out)
     struct transit t = {.plan = plan, .way = way, .run = {.clock = &plan->clock}};
     buffers_of(plan, way, in, out, t.run.buffer);
     for (int i = 0; i < plan->route[way].n && !status; i++) {
-        if (!overlaps(plan, way, i - 1) && !(i == 0 && overlaps(plan, way, 0)))
+        if (!overlaps(plan, way, i - 1) && !(i == 0 && overlaps(plan, way, 0)) && !(status = wait_to_write(&t, i)))
             status = run_whole(&t, i);
         t.link = i;
         if (!status && i < plan->route[way].n - 1)

@@ -20,6 +20,14 @@ def test_what_a_late_rank_has_not_read_is_not_written_over(mpirun, ranks, per_no
     assert set(slices) == {"pipelined", "node"} and slices["pipelined"] > 1
 
 
+@pytest.mark.parametrize("ranks, grid, per_node", [(4, "2x2", 8), (6, "2x3", 8), (6, "3x2", 2), (3, "3x1", 8)])
+def test_a_transform_does_not_write_over_what_a_late_rank_has_not_read(mpirun, ranks, grid, per_node):
+    run = replace(mpirun, mpirun=("env", f"PENCILFFT_RANKS_PER_NODE={per_node}", *mpirun.mpirun))
+    done = run(ranks, *grid.split("x"), program="late_test")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert set(done.stdout.split()) >= set(EXCHANGES) - {"fftw"}
+
+
 def test_node_sends_one_message_between_two_nodes(mpirun, records, tmp_path):
     run = replace(mpirun, mpirun=("env", "PENCILFFT_RANKS_PER_NODE=2", *mpirun.mpirun))
     done = run(4, "--size", 8, 8, 8, "--grid", "4x1", "--exchange", "node", "--reps", 1, "--json", tmp_path / "r.jsonl")

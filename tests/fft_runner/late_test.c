@@ -1,0 +1,96 @@
+/* Whole transforms with every exchange, with ranks that are late now here, now there: what a late rank has not read yet must
+ * not be written over by those who are an exchange or a transform ahead. Nothing is transformed, so that every number can be
+ * compared exactly. Run under mpirun with the grid as arguments: late_test R C. */
+#include <stdbool.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "check.h"
+#include "pencilfft.h"
+
+enum { N = 12, LATE_MS = 4, RUNS = 24 };
+
+static int R, C, rank, ranks;
+static bool late; /* this rank in this run */
+
+/* The library reads the clock between all that it does. */
+double MPI_Wtime(void)
+{
+    static unsigned calls;
+    struct timespec pause = {0, LATE_MS * 1000000};
+    if (late && ++calls % 3 == 0)
+        nanosleep(&pause, NULL);
+    return PMPI_Wtime();
+}
+
+static double value(int run, int64_t x, int64_t y, int64_t z)
+{
+    return (double)(((run * N + x) * N + y) * N + z);
+}
+
+/* Elements of the pencil that are not those of this run, after they were set so if `fill`. */
+static int64_t go_through(pencilfft_plan plan, pencilfft_pencil pencil, int run, bool fill, double *data)
+{
+    pencilfft_box b;
+    int64_t wrong = 0;
+    pencilfft_box_mine(plan, pencil, &b);
+    for (int64_t x = 0; x < b.extent[0]; x++)
+        for (int64_t y = 0; y < b.extent[1]; y++)
+            for (int64_t z = 0; z < b.extent[2]; z++) {
+                double *at = &data[x * b.stride[0] + y * b.stride[1] + z * b.stride[2]];
+                double wanted = value(run, x + b.offset[0], y + b.offset[1], z + b.offset[2]);
+                if (fill)
+                    *at = wanted;
+                wrong += *at != wanted;
+            }
+    return wrong;
+}
+
+static void check_run(pencilfft_plan plan, int run, pencilfft_direction direction, double *in, double *out)
+{
+    bool forward = direction == PENCILFFT_FORWARD;
+    go_through(plan, forward ? PENCILFFT_INPUT : PENCILFFT_OUTPUT, run, true, in);
+    late = run % ranks == rank;
+    CHECK_INT(pencilfft_execute(plan, direction, in, out), PENCILFFT_OK);
+    CHECK_INT(go_through(plan, forward ? PENCILFFT_OUTPUT : PENCILFFT_INPUT, run, false, out), 0);
+}
+
+static void check_exchange(const char *exchange)
+{
+    static const pencilfft_direction order[] = {PENCILFFT_FORWARD, PENCILFFT_FORWARD, PENCILFFT_BACKWARD, PENCILFFT_BACKWARD};
+    pencilfft_desc desc;
+    pencilfft_desc_init(&desc);
+    desc.nx = desc.ny = desc.nz = N;
+    desc.R = R;
+    desc.C = C;
+    desc.type = "dct";
+    desc.skip = "xyz";
+    desc.exchange = exchange;
+    pencilfft_plan plan;
+    void *in, *out;
+    int status = pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan);
+    if (status == PENCILFFT_NOT_POSSIBLE)
+        return;
+    CHECK_INT(status, PENCILFFT_OK);
+    CHECK_INT(pencilfft_alloc(plan, &in), PENCILFFT_OK);
+    CHECK_INT(pencilfft_alloc(plan, &out), PENCILFFT_OK);
+    for (int run = 0; run < RUNS; run++)
+        check_run(plan, run, order[run % 4], in, out);
+    if (rank == 0)
+        printf("%s\n", exchange);
+    pencilfft_plan_destroy(plan);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    R = argc > 2 ? atoi(argv[1]) : ranks;
+    C = argc > 2 ? atoi(argv[2]) : 1;
+    for (int i = 0; pencilfft_exchange_name(i); i++)
+        if (strcmp(pencilfft_exchange_name(i), "auto"))
+            check_exchange(pencilfft_exchange_name(i));
+    MPI_Finalize();
+    return check_result();
+}
