@@ -1,6 +1,8 @@
 """The command line: what it prints, its JSON, its errors and its exit status."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -143,6 +145,18 @@ def test_compare_published_prints_every_cell(pencilmap, pencilmap_json):
     assert len(rows) == 141
     status, out, _ = pencilmap("compare", "--published")
     assert status == 0 and out.count("published") >= 141
+
+
+def test_ctrl_c_while_the_command_line_loads_is_no_traceback():
+    press = ("import signal, sys; from importlib.metadata import entry_points\n"
+             "class Press:\n"
+             "    def find_spec(name, *rest):\n"
+             "        if name.startswith('numpy'): signal.raise_signal(signal.SIGINT)\n"
+             "start = entry_points(group='console_scripts')['pencilmap'].load\n"
+             "sys.meta_path.insert(0, Press)\n"
+             "start()()")
+    done = subprocess.run([sys.executable, "-c", press], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "pencilmap: interrupted\n")
 
 
 def test_help_tells_all(pencilmap):
