@@ -23,10 +23,13 @@ for module in COMMANDS:
 
 
 def main(arguments=None):
-    """Run the command line; every error that input can cause is one sentence on standard error and exit status 2."""
+    """Run the command line; every error that input or the system causes is one sentence on standard error and exit status 2.
+
+    Click ends it with status 1 when the reader of the output goes away.
+    """
     try:
         status = pencilmap.main(arguments, standalone_mode=False)
-    except PencilmapError as error:
+    except (PencilmapError, OSError) as error:
         click.echo(f"pencilmap: {type(error).__name__}: {error}", err=True)
         status = 2
     except click.ClickException as error:
@@ -35,7 +38,4 @@ def main(arguments=None):
     except (click.exceptions.Abort, KeyboardInterrupt):
         click.echo("pencilmap: interrupted", err=True)
         status = 130
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output went away; nothing is left to say
-        status = 141
     sys.exit(status or 0)

@@ -1,6 +1,7 @@
 """The command line: what it prints, its JSON, its errors and its exit status."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -145,6 +146,20 @@ def test_compare_published_prints_every_cell(pencilmap, pencilmap_json):
     assert len(rows) == 141
     status, out, _ = pencilmap("compare", "--published")
     assert status == 0 and out.count("published") >= 141
+
+
+def test_output_that_cannot_be_written_is_told_in_a_sentence():
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([sys.executable, "-m", "pencilmap.scripts", "machines"], stdout=full, stderr=-1, text=True, timeout=60)
+    assert done.returncode == 2 and done.stderr == "pencilmap: OSError: [Errno 28] No space left on device\n"
+
+
+def test_a_reader_that_goes_away_is_no_error_to_talk_of():
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run([sys.executable, "-m", "pencilmap.scripts", "machines"], stdout=write, stderr=-1, text=True, timeout=60)
+    os.close(write)
+    assert done.returncode == 1 and done.stderr == ""
 
 
 def test_ctrl_c_while_the_command_line_loads_is_no_traceback():
