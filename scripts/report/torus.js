@@ -5,6 +5,8 @@
 (() => {
   const START = { yaw: -0.45, pitch: 0.35, zoom: 1 }, FLAT = { yaw: 0, pitch: 0, zoom: 1 };
   const STUB = 0.36;        // how far the ends of a ring stand out, in distances of nodes
+  const NAME = 0.75;        // and how far beyond the last node an axis has its name
+  const LETTER = 10;        // half of a name and some room, in pixels
   const EYE = 5;            // distance of the eye, in radii of the picture
   const FAST = 8000;        // links; more of them are not sorted by depth
   const MANY = 16;          // nodes that are listed by coordinates
@@ -62,8 +64,9 @@
   function camera() {
     const { width, height } = canvas.getBoundingClientRect();
     const extents = state.drawn.map((i) => state.view.shape[i] - 1);
-    const radius = Math.max(0.8, Math.hypot(...extents) / 2 + STUB);
-    const scale = state.zoom * 0.5 * Math.min(width, height) / radius * 0.98;
+    const names = extents.map((_, k) => Math.hypot(...extents.map((n, j) => n / 2 + (j === k ? NAME : 0))));
+    const radius = Math.max(Math.hypot(...extents) / 2 + STUB, ...names);
+    const scale = state.zoom * (0.5 * Math.min(width, height) - LETTER) / radius * 0.98;
     const [sy, cy, sp, cp] = [Math.sin(state.yaw), Math.cos(state.yaw), Math.sin(state.pitch), Math.cos(state.pitch)];
     return (point) => {
       const [x, y, z] = [0, 1, 2].map((k) => (k < point.length ? point[k] - extents[k] / 2 : 0));
@@ -175,7 +178,7 @@
     context.textAlign = "center";
     context.textBaseline = "middle";
     state.drawn.forEach((i, k) => {
-      const end = project(state.drawn.map((j, other) => (other === k ? state.view.shape[j] - 1 + 0.75 : 0)));
+      const end = project(state.drawn.map((j, other) => (other === k ? state.view.shape[j] - 1 + NAME : 0)));
       context.strokeText(state.view.axes[i], end.x, end.y);
       context.fillText(state.view.axes[i], end.x, end.y);
     });

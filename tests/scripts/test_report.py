@@ -485,6 +485,20 @@ class TestInABrowser:
         for x, y, _ in driver.execute_script("return [1, 2, 3, 4, 5, 6, 7].map((n) => pencilmap.place(n))"):
             assert set(around(picture, round(x), round(y), 4)) == {BLUE}
 
+    @pytest.mark.parametrize("width, height", [(1400, 900), (360, 640)])
+    @pytest.mark.parametrize("torus, grid", [("2", "1x2"), ("2x2", "2x2"), ("2x2x2", "2x4"), ("8x2", "4x4")])
+    def test_names_of_the_axes_are_inside_the_picture(self, opened, torus, grid, width, height):
+        driver = opened(records_of("bluegene-l", torus, grid, ("default",), (16,)), width, height)
+        driver.execute_script("window.names = {}; const old = CanvasRenderingContext2D.prototype.fillText;"
+                              "CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {"
+                              "names[text] = [x, y, this.canvas.clientWidth - x, this.canvas.clientHeight - y];"
+                              "return old.call(this, text, x, y); }")
+        for name in ("column", "row"):
+            choose_option(driver, "exchange", name)
+        names = driver.execute_script("return names")
+        assert list(names) == list("xyz"[:torus.count("x") + 1])
+        assert min(distance for distances in names.values() for distance in distances) >= 7
+
     @pytest.mark.parametrize("width, scheme", [(360, "light"), (360, "dark"), (1100, "dark")])
     @pytest.mark.parametrize("name", ["cubes", "five", "waiting"])
     def test_nothing_is_wider_than_the_window_and_text_is_readable(self, opened, request, name, width, scheme):
