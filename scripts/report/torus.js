@@ -217,14 +217,15 @@
     const nodes = nodesOf(ranks), spans = spread(nodes);
     const hidden = nodes.filter((node) => !inSlice(coordinates(node))).length;
     const listed = nodes.slice(0, MANY).map((node) => `(${coordinates(node).join(", ")})`).join(" ");
-    const text = document.createElement("p"), name = document.createElement("b");
-    name.className = what;
+    const [text, mark, name] = ["p", "i", "b"].map((kind) => document.createElement(kind));
+    mark.className = `mark ${what}`;
     name.textContent = `${what} ${number}`;
-    text.append(name, `: ${ranks.length} ranks on ${nodes.length} node${nodes.length === 1 ? "" : "s"} (${spans})`,
+    text.append(mark, " ", name, `: ${counted(ranks, "rank")} on ${counted(nodes, "node")} (${spans})`,
       hidden ? `, ${hidden} outside this slice` : "", `: ${listed}${nodes.length > MANY ? " \u2026" : ""}`);
     return text;
   }
 
+  const counted = (things, name) => `${things.length} ${name}${things.length === 1 ? "" : "s"}`;
   const spread = (nodes) => state.view.shape.map((_, i) =>
     `${new Set(nodes.map((node) => coordinates(node)[i])).size} in ${state.view.axes[i]}`).join(", ");
 

@@ -504,10 +504,25 @@ class TestInABrowser:
     def test_nothing_is_wider_than_the_window_and_text_is_readable(self, opened, request, name, width, scheme):
         driver = opened(request.getfixturevalue(name), width, 640, scheme)
         assert driver.execute_script("return document.documentElement.scrollWidth") <= width
-        assert contrast(driver, "body") >= 7 and contrast(driver, ".hint") >= 4.5
+        assert contrast(driver, "body") >= 7
+        for faint in (".hint", "label", "th", "small", "a, summary", "#nodes b:first-of-type", "#nodes p + p b"):
+            assert contrast(driver, faint) >= 4.5, faint
         sizes = driver.execute_script("return [...document.querySelectorAll('figure svg text')].map("
                                       "(t) => t.getBoundingClientRect().height)")
         assert min(sizes) >= 8
+
+    @pytest.mark.parametrize("scheme", ["light", "dark"])
+    def test_parts_of_a_bar_are_told_apart_by_their_brightness_too(self, opened, cubes, scheme):
+        driver = opened(cubes, scheme=scheme)
+        sky, blue, paper = ([int(value[k:k + 2], 16) for k in (1, 3, 5)] for value in driver.execute_script(
+            "return ['sky', 'blue', 'paper'].map((name) =>"
+            "getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim())"))
+        assert ratio(sky, blue) >= 2 and ratio(sky, paper) >= 2
+
+    def test_the_words_beside_the_picture_count_right(self, opened):
+        driver = opened(records_of("bluegene-l", "2x2", "4x1", ("default",), (16,)))
+        assert "row 0: 4 ranks on 4 nodes" in driver.find_element("id", "nodes").text
+        assert "column 0: 1 rank on 1 node" in driver.find_element("id", "nodes").text
 
     def test_the_picture_of_loads_has_the_colours_of_the_loads(self, opened, cubes):
         driver = opened(cubes)
@@ -566,7 +581,11 @@ def contrast(driver, selector):
     """Contrast of the text of an element to the page, by the rule of WCAG 2."""
     colours = driver.execute_script("return [getComputedStyle(document.querySelector(arguments[0])).color,"
                                     "getComputedStyle(document.body).backgroundColor]", selector)
-    light, dark = sorted((luminance([int(v) for v in re.findall(r"\d+", c)[:3]]) for c in colours), reverse=True)
+    return ratio(*([int(v) for v in re.findall(r"\d+", c)[:3]] for c in colours))
+
+
+def ratio(*colours):
+    light, dark = sorted(map(luminance, colours), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 
 
