@@ -13,7 +13,7 @@ from pencilmap.model.errors import MapfileError
 FORMAT_HELP = "; ".join(f"{name}: {form.title}" for name, form in FORMATS.items())
 LAUNCHER = (
     click.option("--hosts", metavar="FILE|TEMPLATE", help="Names of the nodes: a template such as nid{node:05d} or "
-                 "r{x}c{y}n{z:02d}, or a file with a line NAME x y z for each [node-x-y-z]."),
+                 "r{x}c{y}n{z:02d}, or a file with a line NAME x y z for each [the names of --nodes, or node-x-y-z]."),
     click.option("--cores-per-task", type=click.IntRange(1), default=1, show_default=True, metavar="K",
                  help="Processors of a task: slot t is bound to K in a row from t*K on."),
     click.option("--hwloc", metavar="FILE", help="lstopo --of xml of a node: slots get equal blocks of its cores, none across "
@@ -31,12 +31,13 @@ def format_option(name, default, meaning):
 def job_of(where, hosts=None, cores_per_task=1, hwloc=None, program="./a.out"):
     """What the launcher knows, from the options."""
     cores = _measured_cores(hwloc, where.tasks_per_node) if hwloc else _cores(cores_per_task, where.tasks_per_node)
-    return Job(where.site, _hosts(hosts, where.torus), cores, program)
+    return Job(where.site, _hosts(hosts, where), cores, program)
 
 
-def _hosts(given, torus):
+def _hosts(given, where):
+    torus = where.torus
     if given is None:
-        return Hosts(torus)
+        return Hosts(torus, table=where.names)
     if "{" in given and not Path(given).exists():
         return Hosts(torus, given)
     names = read_table(given, torus).names

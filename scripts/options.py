@@ -94,6 +94,8 @@ class Setting:
         What the machine file says beside link bandwidth.
     notes : tuple of str
         What a reader of any prediction for this setting should know.
+    names : dict of int to str or None
+        Names of the usable nodes, None unless the list of nodes names every one.
     """
 
     site: Site
@@ -101,6 +103,7 @@ class Setting:
     machine: str | None = None
     costs: Costs = Costs()
     notes: tuple = ()
+    names: dict | None = None
 
     @property
     def torus(self):
@@ -155,8 +158,10 @@ def setting(machine=None, torus=None, partition=None, graph=None, tasks_per_node
                 "link_bandwidth": bandwidth}
     notes = described.doubts(shape, figures_used(described, transform, replaced)) if described else ()
     tasks = tasks_per_node or (described.tasks_per_node if described else 1)
-    site = Site(shape, tasks, _allocation(shape, nodes, failed), idle)
-    return Setting(site, transform, machine, described.costs if described else Costs(), notes)
+    listed = read_table(nodes, shape) if nodes else None
+    site = Site(shape, tasks, _allocation(shape, listed, failed), idle)
+    names = listed.names if listed and len(listed.names) == len(listed.nodes) else None
+    return Setting(site, transform, machine, described.costs if described else Costs(), notes, names)
 
 
 def figures_used(machine, transform, replaced):
@@ -191,8 +196,8 @@ def _shape(machine, torus, partition):
     return described, (described.with_shape(torus) if torus else described).torus
 
 
-def _allocation(torus, nodes, failed):
-    allocation = Allocation(torus, read_table(nodes, torus).nodes) if nodes else Allocation(torus)
+def _allocation(torus, listed, failed):
+    allocation = Allocation(torus, listed.nodes) if listed else Allocation(torus)
     return allocation.without(parse_nodes(failed, torus)) if failed else allocation
 
 

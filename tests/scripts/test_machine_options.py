@@ -121,6 +121,20 @@ def test_a_list_of_nodes_is_filled_in_its_order(tmp_path, pencilmap, pencilmap_j
     assert "not among the usable" in refused(pencilmap, "check", written, "--torus", "4x4x4", "--nodes", nodes, "--grid", "2x2")
 
 
+def test_names_in_the_list_of_nodes_are_the_hosts_of_the_job(tmp_path, pencilmap_json):
+    nodes, written = tmp_path / "job.nodes", tmp_path / "job.hosts"
+    nodes.write_text("nid7 3 1 0\nnid5 0 0 0\n")
+    job = ("--torus", "4x4x4", "--nodes", nodes, "--grid", "2x1", "--format", "slurm")
+    pencilmap_json("map", *job, "--placement", "default", "-o", written)
+    assert written.read_text() == "nid7\nnid5\n"
+    assert pencilmap_json("check", written, *job)["valid"]
+    pencilmap_json("map", *job, "--placement", "default", "-o", written, "--hosts", "n{x}{y}{z}")
+    assert written.read_text() == "n310\nn000\n"
+    nodes.write_text("nid7 3 1 0\n0 0 0\n")
+    pencilmap_json("map", *job, "--placement", "default", "-o", written)
+    assert written.read_text() == "node-3-1-0\nnode-0-0-0\n"
+
+
 @pytest.mark.parametrize("text, message", [
     ("0 0 0\n1 1\n", "line 2"), ("0 0 0\n\n0 0 0\n", "line 3.*line 1"), ("4 0 0\n", "x must be 0..3"), ("# none\n", "no node"),
     ("0 0 zero\n", "line 1")])
