@@ -392,7 +392,9 @@
   listenToForm();
   listenToCanvas();
   new ResizeObserver(redraw).observe(canvas);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+  for (const query of ["print", "screen and (prefers-color-scheme: dark)"]) {
+    matchMedia(query).addEventListener("change", draw);     // at once: a printer does not wait for the next picture
+  }
   window.pencilmap = { place: (node) => placed.get(node), state };   // for the console, and for tests
   chooseView(0);
   show();

@@ -511,6 +511,18 @@ class TestInABrowser:
                                       "(t) => t.getBoundingClientRect().height)")
         assert min(sizes) >= 8
 
+    @pytest.mark.parametrize("name", ["cubes", "waiting"])
+    def test_paper_shows_all_of_it_on_white(self, opened, request, name):
+        driver = opened(request.getfixturevalue(name), 750, 1060, "dark")
+        driver.execute_script("window.requestAnimationFrame = () => 0")   # a printer does not wait for the next picture
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {
+            "media": "print", "features": [{"name": "prefers-color-scheme", "value": "dark"}]})
+        assert driver.execute_script("return [...document.querySelectorAll('.table')].map("
+                                     "(t) => t.firstElementChild.scrollWidth <= t.clientWidth)") == [True, True]
+        assert driver.execute_script("return getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+        assert pixels_of(driver, BLUE) > 100                        # as on a light screen
+        assert driver.find_element("css selector", "details:not([open]) dd").size["height"] > 0
+
     @pytest.mark.parametrize("scheme", ["light", "dark"])
     def test_parts_of_a_bar_are_told_apart_by_their_brightness_too(self, opened, cubes, scheme):
         driver = opened(cubes, scheme=scheme)
