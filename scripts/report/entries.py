@@ -104,6 +104,10 @@ class Entry:
         """Total of the slowest rank in the typical repetition."""
         return self.record["phases"]["total"]["max_s"][self.typical]
 
+    def notes(self, comparison):
+        """Why the times of a comparison may not be the predicted ones: list of str."""
+        return [*filter(None, [comparison.note]), *self.record.get("warnings", [])]
+
     def link_loads(self, exchange):
         """Loads of all links in one exchange, under the routing of the prediction."""
         found = exchanges(self.mapping.grid, self.transform)[EXCHANGES.index(exchange)]

@@ -4,6 +4,7 @@ import json
 from functools import lru_cache
 from importlib.metadata import version
 from importlib.resources import files
+from itertools import count
 from shlex import join
 
 from pencilmap.model.units import megabytes_per_second, milliseconds
@@ -33,8 +34,8 @@ def page(entries, command, cells=()):
         title="pencilmap report", command=join(command), version=version("pencilmap"), entries=entries, of_entry=of_entry,
         views=found, data=_script_data({"views": found}), style=_part("page.css"), script=_part("torus.js"),
         bandwidth=_inline(bandwidth_pictures(entries, cells)), phases=_inline(phase_pictures(entries)),
-        comparisons=_numbered([(c, entry.distinction) for entry in entries for c in entry.comparisons]
-                              + [(cell, "") for cell in cells]),
+        comparisons=_numbered([(c, entry.distinction, entry.notes(c)) for entry in entries for c in entry.comparisons]
+                              + [(cell, "", cell.note and [cell.note]) for cell in cells]),
         undrawn=[entry for entry, view in zip(entries, of_entry) if view is None], max_nodes=MAX_NODES,
         phases_table=_phases_table(entries), join=join)
 
@@ -55,8 +56,8 @@ def _phases_table(entries):
 
 def _numbered(comparisons):
     """Comparisons with what tells them apart and the numbers of their notes, and the notes."""
-    notes = {note: number for number, note in enumerate(dict.fromkeys(c.note for c, _ in comparisons if c.note), 1)}
-    return [(c, distinction, notes.get(c.note)) for c, distinction in comparisons], notes
+    notes = dict(zip(dict.fromkeys(note for _, _, found in comparisons for note in found), count(1)))
+    return [(c, distinction, [notes[note] for note in found]) for c, distinction, found in comparisons], notes
 
 
 def _script_data(value):

@@ -290,6 +290,12 @@ def test_the_record_tells_what_makes_its_times_mean_little_and_what_auto_took(cu
     assert "host &lt;n0&gt; is crowded" in text and "exchange auto (row: p2p, column: node)" in text
 
 
+def test_a_warning_of_the_runner_stands_beside_its_times(cubes, written):
+    text = written([cubes[0] | {"warnings": ["host n0 is crowded"]}, cubes[1]]).read_text("utf-8")
+    assert ["".join(row[14:]).strip() for row in Outline(text).rows[1:5]] == ["1", "1", "", ""]
+    assert '<li id="note-1">host n0 is crowded</li>' in text
+
+
 def test_records_without_a_torus_have_phases_and_a_reason(cubes, written):
     lost = json.loads(json.dumps(cubes[0]))
     lost["placement"]["torus"] = None
