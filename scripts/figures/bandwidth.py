@@ -66,6 +66,15 @@ def point_of(comparison, nominal, label):
                  comparison.full_s and load_bytes / comparison.full_s, nominal)
 
 
+def rate_text(rate):
+    """The bandwidth of a link, in words for titles and legends.
+
+    >>> rate_text(148e6), rate_text(1.8e9), rate_text(4.63e10)
+    ('148 MB/s', '1800 MB/s', '46300 MB/s')
+    """
+    return f"{float(f'{rate / 1e6:.4g}'):.15g} MB/s"
+
+
 def draw_bandwidth(points, path, title):
     """Draw one panel.
 
@@ -141,4 +150,4 @@ def _legend(series, nominal):
     return [*(line(name, color=colour, marker=mark, linestyle="none")
               for name, (colour, mark) in zip(series, _SERIES * len(series))),
             line("time model, all terms"),
-            *(line(f"bound: the link, {rate / 1e6:.4g} MB/s", linestyle="--", color=BLACK, linewidth=0.8) for rate in nominal)]
+            *(line(f"bound: the link, {rate_text(rate)}", linestyle="--", color=BLACK, linewidth=0.8) for rate in nominal)]

@@ -7,7 +7,7 @@ from typing import Callable
 from pencilmap.mapper.compare import compare_published
 from pencilmap.model.errors import FigureError
 from pencilmap.model.machine import load_machine
-from pencilmap.scripts.figures.bandwidth import draw_bandwidth, point_of
+from pencilmap.scripts.figures.bandwidth import draw_bandwidth, point_of, rate_text
 from pencilmap.scripts.figures.image import draw_image
 from pencilmap.scripts.figures.loads import draw_loads
 from pencilmap.scripts.figures.phases import MAX_BARS, PHASES, WAITING, Bar, draw_phases
@@ -72,7 +72,7 @@ def _slowest_link(torus, exchange):
 def _bandwidth_picture(points, rate, long, exchange, both_lengths, number):
     length = ("long" if long else "short") if both_lengths else ""
     title = f"{EXCHANGES[exchange]} exchange" + (f", {length} rows" if length else "") + (
-        f", links from {rate / 1e6:.3g} MB/s" if number else "")
+        f", links from {rate_text(rate)}" if number else "")
     name = "-".join(filter(None, ("bandwidth", EXCHANGES[exchange], length, str(number or ""))))
     return Picture(name, title, lambda path: draw_bandwidth(points, path, title))
 

@@ -263,12 +263,14 @@ def test_other_transforms_have_pages_and_the_bytes_of_all_that_is_sent(text, wri
 
 
 def test_links_of_another_speed_have_panels_of_their_own(cubes):
-    slow, near = (records_of("bluegene-l", "4x4x4", "8x8", ("default",), (64,), {"link_bandwidth": rate})
-                  for rate in ("1 MB/s", "500 MB/s"))
-    found = bandwidth_pictures(entries_of(cubes + slow + near, "r.jsonl"))
+    slow, near, fast = (records_of("bluegene-l", "4x4x4", "8x8", ("default",), (64,), {"link_bandwidth": rate})
+                        for rate in ("1 MB/s", "500 MB/s", "46.3 GB/s"))
+    found = bandwidth_pictures(entries_of(cubes + slow + near + fast, "r.jsonl"))
     assert [(picture.name, picture.title) for picture in found] == [
         ("bandwidth-row-1", "row exchange, links from 1 MB/s"), ("bandwidth-column-1", "column exchange, links from 1 MB/s"),
-        ("bandwidth-row-2", "row exchange, links from 148 MB/s"), ("bandwidth-column-2", "column exchange, links from 148 MB/s")]
+        ("bandwidth-row-2", "row exchange, links from 148 MB/s"), ("bandwidth-column-2", "column exchange, links from 148 MB/s"),
+        ("bandwidth-row-3", "row exchange, links from 46300 MB/s"),
+        ("bandwidth-column-3", "column exchange, links from 46300 MB/s")]
     assert [picture.name for picture in bandwidth_pictures(entries_of(cubes + near, "r.jsonl"))] == [
         "bandwidth-row", "bandwidth-column"]
 
