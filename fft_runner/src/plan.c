@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "auto.h"
+#include "blocks.h"
 #include "desc.h"
 #include "failure.h"
 
@@ -68,6 +69,9 @@ static int set_geometry(pencilfft_plan plan, const pencilfft_desc *desc)
         return status;
     if (desc->fields < 1)
         return pf_fail(PENCILFFT_BAD_SIZE, "fields is %d; a plan has at least 1", desc->fields);
+    if (pf_bounded_product((int64_t[]){desc->nx, desc->ny, desc->nz}, PF_MAX_ELEMENTS / desc->fields) < 0)
+        return pf_fail(PENCILFFT_BAD_SIZE, "size %lld %lld %lld with %d fields: more than 2^53 elements",
+                       (long long)desc->nx, (long long)desc->ny, (long long)desc->nz, desc->fields);
     plan->input_bytes = plan->precision->fftw->real_bytes * (plan->transform.real_input ? 1 : 2);
     plan->element_bytes = plan->precision->fftw->real_bytes * (plan->transform.real_output ? 1 : 2);
     plan->fields = desc->fields;

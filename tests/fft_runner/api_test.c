@@ -226,6 +226,10 @@ static void wrong_descriptors_are_refused_on_all_ranks(void)
     desc = description();
     desc.nx = 0;
     refused(desc, PENCILFFT_BAD_SIZE, "at least 1");
+    desc = description();
+    desc.nx = desc.ny = desc.nz = 1 << 12; /* 2^36 elements, 2^64 bytes in all fields */
+    desc.fields = 1 << 24;
+    refused(desc, PENCILFFT_BAD_SIZE, "4096 4096 4096 with 16777216 fields: more than 2^53 elements");
     pencilfft_plan plan;
     CHECK_INT(pencilfft_plan_create(NULL, MPI_COMM_WORLD, &plan), PENCILFFT_BAD_CALL);
 }
