@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "blocks.h"
 #include "exchanges.h"
 #include "failure.h"
 
@@ -17,11 +18,6 @@ struct padded {
     size_t bytes;
     int p, me, count;
 };
-
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 static int64_t widest(const pencilfft_box *boxes, int p, int axis)
 {
@@ -36,7 +32,7 @@ static int64_t largest_message(const struct pf_transpose *t)
 {
     int64_t elements = t->fields;
     for (int axis = 0; axis < 3; axis++)
-        elements *= smaller(widest(t->from, t->p, axis), widest(t->to, t->p, axis));
+        elements *= pf_smaller(widest(t->from, t->p, axis), widest(t->to, t->p, axis));
     return elements;
 }
 

@@ -8,6 +8,7 @@
  *         workstations, Atlanta Linux Showcase 2000: sends started as soon as a part of the lines is done.
  * Cost:  slices * (p - 1) messages a rank; at best their time is hidden behind the FFTs on both sides.
  * Needs: counts and displacements that fit an MPI int; messages of twice pf_tuning.message_bytes for anything to overlap. */
+#include "blocks.h"
 #include "exchanges.h"
 #include "failure.h"
 #include "message_counts.h"
@@ -16,20 +17,15 @@
 
 enum { MOST_SLICES = 4 }; /* what is not hidden is then a quarter; eight were no faster on one node */
 
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 int pf_pipelined_slices(const struct pf_transpose *t)
 {
     int64_t bytes = 0, indices = t->from[0].extent[t->slice_axis];
     for (int j = 0; j < t->p; j++)
         bytes += pf_box_elements(&t->from[j]) * t->fields * (int64_t)t->element_bytes;
-    int64_t slices = smaller(MOST_SLICES, bytes / t->p / t->p / pf_tuning.message_bytes);
+    int64_t slices = pf_smaller(MOST_SLICES, bytes / t->p / t->p / pf_tuning.message_bytes);
     if (t->from[0].stride[t->slice_axis] == 1)
         indices = indices * (int64_t)t->element_bytes / pf_tuning.row_bytes;
-    slices = smaller(slices, indices);
+    slices = pf_smaller(slices, indices);
     return slices > 1 ? (int)slices : 1;
 }
 

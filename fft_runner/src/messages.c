@@ -1,6 +1,7 @@
 /* The messages of a transpose.
- * Idea:  message (slice k, member j) is the common part of the two boxes, cut to slice k, in x y z order and dense; all
- *        messages lie behind each other. Then rows along z, the longest that exist everywhere, are copied whole.
+ * Idea:  message (slice k, member j) is the common part of the two boxes, cut to slice k, dense, with z fastest; all
+ *        messages lie behind each other. Then rows along z, the longest that exist everywhere, are copied whole. The
+ *        axis that is whole after the transpose is slowest, so that the messages that arrive lie like the array itself.
  * Cost:  packing or unpacking is one read and one write of a box. */
 #include "messages.h"
 
@@ -44,13 +45,22 @@ static void cut(pencilfft_box *box, int axis, int slices, int slice)
     box->extent[axis] = block.extent;
 }
 
-static void dense(pencilfft_box *box)
+static void dense(pencilfft_box *box, int slowest)
 {
     int64_t stride = 1;
-    for (int axis = 2; axis >= 0; axis--) {
-        box->stride[axis] = stride;
-        stride *= box->extent[axis];
-    }
+    for (int axis = 2; axis >= 0; axis--)
+        if (axis != slowest) {
+            box->stride[axis] = stride;
+            stride *= box->extent[axis];
+        }
+    box->stride[slowest] = stride;
+}
+
+/* The axis that the members hold blocks of before, so that messages which arrive are one array after the other along it.
+ * Not z, whose rows are not to be cut. */
+static int slowest_axis(const struct pf_transpose *t)
+{
+    return t->p > 1 && t->from[1].offset[1] != t->from[0].offset[1] ? 1 : 0;
 }
 
 static int list_parts(const struct pf_transpose *t, const pencilfft_box *mine, const pencilfft_box *theirs, int slices,
@@ -62,7 +72,7 @@ static int list_parts(const struct pf_transpose *t, const pencilfft_box *mine, c
     for (int i = 0; i < t->p * slices; i++) {
         pencilfft_box part = pf_box_common(mine, &theirs[i % t->p]);
         cut(&part, t->slice_axis, slices, i / t->p);
-        dense(&part);
+        dense(&part, slowest_axis(t));
         parts->part[i] = part;
         parts->list.elements[i] = pf_box_elements(&part) * t->fields;
         parts->list.start[i] = parts->list.total;

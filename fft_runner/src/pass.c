@@ -6,34 +6,19 @@
  *            z, then the inner axis:  array -> (z lines) -> plane -> (inner lines) -> chunk -> pieces
  *            inner axis alone:        pieces -> chunk -> (inner lines) -> chunk -> pieces
  *        A backward pass is the same from its end. All is in rows along z; lines along the inner axis are transformed
- *        for many z at once, which is also what vector units like. Rows are padded to an odd number of cache lines, so
- *        that a column does not fall on few cache sets.
+ *        for many z at once, which is also what vector units like. Lines may also be read or written where they lie
+ *        (pass_plan.c).
  * Cost:  one read and one write of the part, and copies within the cache.
- * Needs: no MPI. FFTW's arrays are multiples of 16 bytes from its plan's; where a caller's array is not, it is gathered
- *        like a piece. */
+ * Needs: no MPI. */
 #include "pass.h"
 
 #include <stdlib.h>
 
 #include "blocks.h"
-#include "failure.h"
 #include "pencils.h"
 #include "strided_copy.h"
-#include "tuning.h"
 
 enum { Z = 2 };
-
-enum { FFTW_ALIGNMENT = 16, CACHE_LINE = 64 };
-
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
 
 /* ---- blocks and where they lie -------------------------------------------------------------------------------- */
 
@@ -92,7 +77,7 @@ static void move(const struct pf_pass *pass, const struct pf_pass_run *run, cons
     lap(run, side->moved, pass->u ? &pass->u_lines : &pass->z_lines);
 }
 
-/* A block inside the single piece of a side. */
+/* A block where the side itself lies, whose pieces are parts of one array. */
 static struct view view_of_array(const struct pf_pass *pass, const struct pf_pass_run *run, const struct pf_side *side,
                                  int field, const struct block *block)
 {
@@ -187,23 +172,27 @@ static int u_block(struct pf_pass *pass, const struct pf_pass_run *run, int fiel
     size_t bytes = pass->backward ? pass->in.element_bytes : pass->out.element_bytes;
     int64_t rows = pass->box.extent[pass->inner], chunk = pass->block.z_chunk;
     struct view in, out;
-    if (first)
+    if (first && pass->block.read_direct)
+        in = view_of_array(pass, run, &pass->in, field, block);
+    else if (first)
         in = pass->block.in_turned
                  ? view_of_rows(pass, pass->block.chunk[0], pass->block.u_column, chunk, bytes, true)
                  : view_of_rows(pass, pass->block.chunk[0], pass->block.u_row, rows, bytes, false);
     else
         in = view_of_plane(pass, block, bytes);
-    if (last)
+    if (last && pass->block.write_direct)
+        out = view_of_array(pass, run, &pass->out, field, block);
+    else if (last)
         out = pass->block.out_turned
                   ? view_of_rows(pass, pass->block.chunk[1], pass->block.u_column, chunk, bytes, true)
                   : view_of_rows(pass, pass->block.chunk[1], pass->block.u_row, rows, bytes, false);
     else
         out = view_of_plane(pass, block, bytes);
-    if (first)
+    if (first && !pass->block.read_direct)
         move(pass, run, &pass->in, field, block, &in, true);
     if (pass->u)
         status = transform(pass, run, &pass->u_lines, pass->inner, Z, block, &in, &out);
-    if (last)
+    if (last && !pass->block.write_direct)
         move(pass, run, &pass->out, field, block, pass->u ? &out : &in, false);
     return status;
 }
@@ -217,7 +206,7 @@ static int z_rows(struct pf_pass *pass, const struct pf_pass_run *run, int field
     block.from[Z] = 0;
     for (int64_t at = 0; at < rows && !status; at += block.n[pass->inner]) {
         block.from[pass->inner] = at;
-        block.n[pass->inner] = smaller(pass->block.u_chunk, rows - at);
+        block.n[pass->inner] = pf_smaller(pass->block.u_chunk, rows - at);
         status = z_block(pass, run, field, &block);
     }
     return status;
@@ -231,7 +220,7 @@ static int u_columns(struct pf_pass *pass, const struct pf_pass_run *run, int fi
     block.n[pass->inner] = pass->box.extent[pass->inner];
     for (int64_t at = range->z; at < range->z_end && !status; at += block.n[Z]) {
         block.from[Z] = at;
-        block.n[Z] = smaller(pass->block.z_chunk, range->z_end - at);
+        block.n[Z] = pf_smaller(pass->block.z_chunk, range->z_end - at);
         status = u_block(pass, run, field, &block);
     }
     return status;
@@ -258,7 +247,7 @@ int pf_pass_run(struct pf_pass *pass, struct pf_pass_run *run, const struct pf_r
     for (int field = 0; field < pass->fields && !status; field++)
         for (int64_t at = range->outer; at < range->outer_end && !status; at += block.n[pass->outer]) {
             block.from[pass->outer] = at;
-            block.n[pass->outer] = smaller(pass->block.group, range->outer_end - at);
+            block.n[pass->outer] = pf_smaller(pass->block.group, range->outer_end - at);
             status = planes(pass, run, field, &block, range);
         }
     return status;
@@ -277,82 +266,6 @@ struct pf_range pf_pass_range(const struct pf_pass *pass, int slice_axis, int sl
     } else if (slice != (last_does_all ? slices - 1 : 0))
         all.outer_end = 0;
     return all;
-}
-
-/* ---- planning --------------------------------------------------------------------------------------------------- */
-
-/* Bytes from row to row: whole cache lines, and an odd number of them. */
-static int64_t padded_row(int64_t elements, size_t bytes)
-{
-    int64_t lines = (elements * (int64_t)bytes + CACHE_LINE - 1) / CACHE_LINE;
-    return (lines + (lines % 2 == 0)) * CACHE_LINE;
-}
-
-/* May z lines be read from or written to the side where they are? */
-static bool is_direct(const struct pf_side *side, int64_t nz)
-{
-    return side->n == 1 && side->moved < 0 && side->piece->box.stride[Z] == 1 &&
-           nz * (int64_t)side->element_bytes % FFTW_ALIGNMENT == 0;
-}
-
-static bool is_turned(const struct pf_pass *pass, const struct pf_side *side)
-{
-    const pencilfft_box *box = &side->piece->box;
-    return side->n == 1 && box->stride[pass->inner] < box->stride[Z];
-}
-
-/* How much of a plane makes a block, so that it fills but does not overflow the cache; and if a plane is smaller
- * than that, how many planes. A z chunk keeps to whole cache lines, for FFTW's sake. */
-static void choose_blocks(struct pf_pass *pass)
-{
-    int64_t bytes = (int64_t)larger((int64_t)pass->in.element_bytes, (int64_t)pass->out.element_bytes);
-    int64_t smallest = (int64_t)smaller((int64_t)pass->in.element_bytes, (int64_t)pass->out.element_bytes);
-    int64_t rows = pass->box.extent[pass->inner], planes = pass->box.extent[pass->outer];
-    int64_t nz = larger(pass->box.extent[Z], pass->input_nz), unit = CACHE_LINE / smallest;
-    int64_t room = pf_tuning.block_bytes / bytes;
-    pass->block.u_chunk = smaller(rows, larger(1, room / nz));
-    pass->block.z_chunk = smaller(pass->box.extent[Z], larger(unit, room / rows / unit * unit));
-    pass->block.group = smaller(planes, larger(1, room / (rows * nz)));
-}
-
-static int allocate_blocks(struct pf_pass *pass)
-{
-    int64_t rows = pass->box.extent[pass->inner], nz = larger(pass->box.extent[Z], pass->input_nz);
-    size_t bytes = pass->in.element_bytes > pass->out.element_bytes ? pass->in.element_bytes : pass->out.element_bytes;
-    pass->block.plane_row = padded_row(nz, bytes);
-    pass->block.z_row = padded_row(nz, bytes);
-    pass->block.u_row = padded_row(pass->block.z_chunk, bytes);
-    pass->block.u_column = padded_row(rows, bytes);
-    int64_t plane = pass->z && pass->u ? pass->block.plane_row * rows : 0;
-    int64_t chunk = pass->z ? pass->block.z_row * pass->block.u_chunk : 0;
-    if (pass->u || !pass->z)
-        chunk = larger(chunk, larger(pass->block.u_row * rows, pass->block.u_column * pass->block.z_chunk));
-    int64_t total = (plane + 2 * chunk) * pass->block.group + 4 * CACHE_LINE;
-    if (!(pass->block.memory = calloc(1, (size_t)total)))
-        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for blocks of %lld bytes", (long long)total);
-    pass->block.plane = pass->block.memory + (CACHE_LINE - (uintptr_t)pass->block.memory % CACHE_LINE);
-    pass->block.chunk[0] = pass->block.plane + plane * pass->block.group;
-    pass->block.chunk[1] = pass->block.chunk[0] + chunk * pass->block.group;
-    return PENCILFFT_OK;
-}
-
-int pf_pass_plan(struct pf_pass *pass, char *const buffer[PF_BUFFERS], int slices, int slice_axis)
-{
-    bool z_reads = pass->z && (!pass->backward || !pass->u), z_writes = pass->z && (pass->backward || !pass->u);
-    struct pf_pass_run run = {.planning = true};
-    for (int i = 0; i < PF_BUFFERS; i++)
-        run.buffer[i] = buffer[i];
-    pass->block.read_direct = z_reads && is_direct(&pass->in, pass->backward ? pass->box.extent[Z] : pass->input_nz);
-    pass->block.write_direct = z_writes && is_direct(&pass->out, pass->backward ? pass->input_nz : pass->box.extent[Z]);
-    pass->block.in_turned = is_turned(pass, &pass->in);
-    pass->block.out_turned = is_turned(pass, &pass->out);
-    choose_blocks(pass);
-    int status = allocate_blocks(pass);
-    for (int slice = 0; slice < slices && !status; slice++) {
-        struct pf_range range = pf_pass_range(pass, slice_axis, slices, slice, false);
-        status = pf_pass_run(pass, &run, &range);
-    }
-    return status;
 }
 
 void pf_pass_release(struct pf_pass *pass)

@@ -37,7 +37,7 @@ struct pf_pass {
     struct {
         int64_t group, u_chunk, z_chunk;              /* planes, rows and elements of a row that make a block */
         int64_t z_row, u_row, u_column, plane_row;    /* bytes from row to row in chunks and plane, see pass.c */
-        bool read_direct, write_direct;               /* z lines straight from or to the caller's array */
+        bool read_direct, write_direct;               /* lines straight from or to where a side lies */
         bool in_turned, out_turned;                   /* the inner axis is the nearest in the array read or written */
         char *memory, *chunk[2], *plane;
     } block;

@@ -36,7 +36,7 @@ static struct {
     char **words;
 } options = {.share = 1, .repeat = 1};
 
-static const struct pf_tuning tiny = {.block_bytes = 1024, .message_bytes = 64, .row_bytes = 4};
+static const struct pf_tuning tiny = {.block_bytes = 1024, .message_bytes = 64, .row_bytes = 4, .direct = PF_ALWAYS};
 static struct pf_tuning usual;
 
 static MPI_Comm grid;
