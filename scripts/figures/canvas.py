@@ -5,6 +5,7 @@ colour-blind readers can tell apart; where it matters the shape of a mark says t
 Matplotlib is imported when a picture is drawn, for it takes longer to load than most commands take to run.
 """
 
+import warnings
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
@@ -61,12 +62,21 @@ def figure(height, width=WIDTH, layout="constrained"):
 def save(drawn, path):
     """Write a figure in the format its suffix names; the file appears whole or not at all. Inside `figure`.
 
-    A binary file object in place of a path gets an SVG.
+    A binary file object in place of a path gets an SVG. FigureError for texts that the font of another format lacks.
     """
     if hasattr(path, "write"):
-        drawn.savefig(path, format="svg", metadata=_METADATA["svg"])
+        _render(drawn, path, "svg")
         return
     kind = suffix(path)
     content = BytesIO()
-    drawn.savefig(content, format=kind, dpi=200, metadata=_METADATA[kind])
+    try:
+        _render(drawn, content, kind)
+    except UserWarning as missing:
+        raise FigureError(f"{path}: {missing} An SVG leaves the font to its reader") from missing
     write_whole(path, content.getvalue(), FigureError)
+
+
+def _render(drawn, file, kind):
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore" if kind == "svg" else "error", "Glyph .* missing from font", UserWarning)
+        drawn.savefig(file, format=kind, dpi=200, metadata=_METADATA[kind])

@@ -117,7 +117,22 @@ class Entry:
 
 def read_entries(paths):
     """The records of several files, in their order: list of Entry."""
-    return named([entry for path in paths for entry in _joined(read_records(path), path)])
+    return named([entry for path in paths for entry in _joined(map(printable, read_records(path)), printable(path))])
+
+
+def printable(value):
+    """A value of JSON in whose texts everything can be shown: blanks for other spaces, marks for what is no letter.
+
+    Control characters may be in labels, and in no SVG; those that change the direction of writing hide what follows.
+
+    >>> printable({"a b": ["\\u65e5", "x\\ty\\x1b[31m", 1]})
+    {'a b': ['日', 'x y\ufffd[31m', 1]}
+    """
+    if isinstance(value, str):
+        return "".join(c if c.isprintable() else " " if c.isspace() else "\ufffd" for c in value)
+    if isinstance(value, list):
+        return [printable(part) for part in value]
+    return {printable(key): printable(part) for key, part in value.items()} if isinstance(value, dict) else value
 
 
 def entries_of(records, source):
@@ -126,6 +141,7 @@ def entries_of(records, source):
 
 
 def _joined(records, source):
+    records = list(records)
     rows = compare_records(records, source)
     return [Entry(f"{source}:{number}", record, tuple(rows[2 * number - 2:2 * number]))
             for number, record in enumerate(records, 1)]

@@ -9,7 +9,7 @@ from shlex import join
 
 from pencilmap.model.units import megabytes_per_second, milliseconds
 from pencilmap.scripts.figures.phases import PHASES, WAITING
-from pencilmap.scripts.report.entries import MAX_NODES, views
+from pencilmap.scripts.report.entries import MAX_NODES, printable, views
 from pencilmap.scripts.report.inline import inline_svg
 from pencilmap.scripts.report.pictures import bandwidth_pictures, phase_pictures
 
@@ -31,7 +31,7 @@ def page(entries, command, cells=()):
     """
     found, of_entry = views(entries)
     return _environment().get_template("page.html").render(
-        title="pencilmap report", command=join(command), version=version("pencilmap"), entries=entries, of_entry=of_entry,
+        title="pencilmap report", command=printable(join(command)), version=version("pencilmap"), entries=entries, of_entry=of_entry,
         views=found, data=_script_data({"views": found}), style=_part("page.css"), script=_part("torus.js"),
         bandwidth=_inline(bandwidth_pictures(entries, cells)), phases=_inline(phase_pictures(entries)),
         comparisons=_numbered([(c, entry.distinction, entry.notes(c)) for entry in entries for c in entry.comparisons]

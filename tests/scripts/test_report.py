@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+import xml.etree.ElementTree as tree
 from html.parser import HTMLParser
 from io import BytesIO
 from itertools import product
@@ -160,6 +161,28 @@ def test_labels_cannot_leave_their_place(written):
     outline = Outline(text.read_text("utf-8"))
     assert text.read_text("utf-8").count("<script") == 2
     assert len(outline.ids) == len(set(outline.ids))
+
+
+STRANGE = "a\tb\x1b[31m\x00 \ud800 \u202e \u65e5\u672c"
+
+
+def test_any_label_can_be_shown_and_any_file_named(cubes, tmp_path, pencilmap):
+    runs, out, figures = tmp_path / "runs-\udcff.jsonl", tmp_path / "r.html", tmp_path / "figures"
+    runs.write_text(json.dumps(cubes[0] | {"labels": cubes[0]["labels"] | {"placement": STRANGE, "network": STRANGE}}) + "\n")
+    status, printed, err = pencilmap("report", runs, "-o", out, "--figures", figures)
+    assert (status, err) == (0, "")
+    shown = "a b\ufffd[31m\ufffd \ufffd \ufffd \u65e5\u672c"
+    assert out.read_text("utf-8").count(f"8x8 {shown}") > 2 and "runs-\ufffd.jsonl" in out.read_text("utf-8")
+    for path in figures.iterdir():
+        assert shown in "".join(tree.parse(path).getroot().itertext()).replace("\n", " ")
+
+
+def test_what_a_font_cannot_show_is_left_out_and_named(cubes, tmp_path, pencilmap):
+    runs, figures = tmp_path / "r.jsonl", tmp_path / "figures"
+    runs.write_text(json.dumps(cubes[0] | {"labels": cubes[0]["labels"] | {"placement": "\u65e5"}}) + "\n")
+    status, printed, err = pencilmap("report", runs, "-o", tmp_path / "r.html", "--figures", figures, "--format", "png")
+    assert (status, err) == (0, "") and list(figures.iterdir()) == []
+    assert printed.count("left out ") == printed.count("An SVG leaves the font to its reader") == 6
 
 
 def test_the_same_records_make_the_same_bytes(cubes):
