@@ -51,7 +51,7 @@ extern "C" {
 
 typedef enum {
     PENCILFFT_OK = 0,
-    PENCILFFT_BAD_CALL,     /* a null pointer, buffers that overlap or are not aligned */
+    PENCILFFT_BAD_CALL,     /* a null pointer or communicator, MPI not running, buffers that overlap or are not aligned */
     PENCILFFT_BAD_SIZE,     /* extents below 1, or beyond what can be counted */
     PENCILFFT_BAD_GRID,     /* grid that does not match the communicator or the extents */
     PENCILFFT_UNKNOWN_NAME, /* exchange, rigor or sync that is not in its table */
@@ -137,9 +137,9 @@ int pencilfft_desc_set_real(pencilfft_desc *desc, const char *member, double val
 int pencilfft_desc_set_text(pencilfft_desc *desc, const char *member, const char *value);
 void pencilfft_desc_free(pencilfft_desc *desc);
 
-/* Collective over comm. The rank in comm is the grid rank; comm is duplicated. */
+/* Collective over comm, while MPI runs. The rank in comm is the grid rank; comm is duplicated. */
 int pencilfft_plan_create(const pencilfft_desc *desc, MPI_Comm comm, pencilfft_plan *plan);
-/* Collective. Frees the plan and every buffer of pencilfft_alloc(); a null plan is nothing to do. */
+/* Collective, before MPI_Finalize. Frees the plan and every buffer of pencilfft_alloc(); a null plan is nothing to do. */
 int pencilfft_plan_destroy(pencilfft_plan plan);
 
 /* Box of one rank in one pencil; of the calling rank for pencilfft_box_mine(). Local. */

@@ -35,6 +35,25 @@ const char *pf_message(void)
     return message;
 }
 
+int pf_usable(MPI_Comm comm, const char *function)
+{
+    int started = 0, ended = 0, inter = 0, status = PENCILFFT_OK;
+    PF_MPI(MPI_Initialized(&started));
+    PF_MPI(MPI_Finalized(&ended));
+    if (!started)
+        return pf_fail(PENCILFFT_BAD_CALL, "%s: MPI is not running; call MPI_Init before", function);
+    if (ended)
+        return pf_fail(PENCILFFT_BAD_CALL, "%s: MPI has ended; call it before MPI_Finalize", function);
+    if (comm == MPI_COMM_NULL)
+        return pf_fail(PENCILFFT_BAD_CALL, "%s: null communicator; only ranks that are in one take part", function);
+    PF_MPI(MPI_Comm_test_inter(comm, &inter));
+    if (inter)
+        status = pf_fail(PENCILFFT_BAD_CALL, "%s: a communicator between two groups; MPI_Intercomm_merge makes one of both",
+                         function);
+done:
+    return status;
+}
+
 int pf_agree(int status, MPI_Comm comm)
 {
     int rank, size, speaker, agreed = status;

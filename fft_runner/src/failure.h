@@ -11,6 +11,10 @@ int pf_fail(int status, const char *format, ...) __attribute__((format(printf, 2
 int pf_fail_mpi(int code, const char *call);
 const char *pf_message(void);
 
+/* Refuses, in the name of the function, what MPI itself would end the program for: a call before MPI_Init or after
+ * MPI_Finalize, a null communicator; and one between two groups. Local. */
+int pf_usable(MPI_Comm comm, const char *function);
+
 /* Collective: the status and message of the lowest rank that failed, on every rank; 0 when none did.
  * PENCILFFT_MPI_ERROR is returned at once: after it no collective can be trusted. */
 int pf_agree(int status, MPI_Comm comm);

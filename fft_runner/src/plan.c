@@ -363,7 +363,9 @@ int pencilfft_plan_create(const pencilfft_desc *desc, MPI_Comm comm, pencilfft_p
 {
     if (plan)
         *plan = NULL;
-    int status = start_plan(desc, comm, plan);
+    int status = pf_usable(comm, "pencilfft_plan_create");
+    if (!status)
+        status = start_plan(desc, comm, plan);
     for (size_t i = 0; i < sizeof steps / sizeof steps[0] && !status; i++)
         status = pf_agree(steps[i](*plan, desc), (*plan)->all);
     if (!status)
@@ -387,8 +389,8 @@ static void release_local(pencilfft_plan plan)
 
 int pencilfft_plan_destroy(pencilfft_plan plan)
 {
-    int status = PENCILFFT_OK;
-    if (!plan)
+    int status = plan ? pf_usable(plan->all, "pencilfft_plan_destroy") : PENCILFFT_OK;
+    if (!plan || status)
         return status;
     release_local(plan);
     for (int e = 0; e < PF_EXCHANGES; e++)

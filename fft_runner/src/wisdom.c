@@ -215,6 +215,11 @@ static int check_machine(const char *path, const char *bytes)
 
 /* ---- file and ranks ------------------------------------------------------------------------------------------ */
 
+static int no_path(const char *function)
+{
+    return pf_fail(PENCILFFT_BAD_CALL, "%s: null path on rank 0", function);
+}
+
 static int read_whole(const char *path, struct text *text, int *found)
 {
     int status = PENCILFFT_OK, descriptor = open(path, O_RDONLY | O_CLOEXEC);
@@ -295,11 +300,13 @@ done:
 
 int pencilfft_wisdom_load(const char *path, MPI_Comm comm, int *found)
 {
-    int rank, there = 0, status = PENCILFFT_OK;
+    int rank, there = 0, status = pf_usable(comm, "pencilfft_wisdom_load");
     struct text text = {NULL, 0};
+    if (status)
+        return status;
     PF_MPI(MPI_Comm_rank(comm, &rank));
     if (rank == 0)
-        status = read_whole(path, &text, &there);
+        status = path ? read_whole(path, &text, &there) : no_path("pencilfft_wisdom_load");
     if ((status = pf_agree(status, comm)))
         goto done;
     PF_MPI(MPI_Bcast(&there, 1, MPI_INT, 0, comm));
@@ -391,7 +398,7 @@ static int save(const char *path, MPI_Comm comm)
     pf_fftw_prepare();
     for (int i = 0; i < N_KINDS && !status; i++)
         status = gather(&kinds[i], rank, ranks, comm);
-    if (!status && rank == 0 && !(status = compose(&text)))
+    if (!status && rank == 0 && !(status = path ? compose(&text) : no_path("pencilfft_wisdom_save")))
         status = write_whole(path, &text);
     status = pf_agree(status, comm);
 done:
@@ -402,8 +409,10 @@ done:
 /* By a communicator of its own, for receives of the caller's take any message in his. */
 int pencilfft_wisdom_save(const char *path, MPI_Comm comm)
 {
-    int status = PENCILFFT_OK;
+    int status = pf_usable(comm, "pencilfft_wisdom_save");
     MPI_Comm own;
+    if (status)
+        return status;
     PF_MPI(MPI_Comm_dup(comm, &own));
     PF_MPI(MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN));
     status = save(path, own);

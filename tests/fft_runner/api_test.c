@@ -293,8 +293,59 @@ static void what_is_wrong_on_one_rank_fails_on_all(void)
     refused(desc, PENCILFFT_UNKNOWN_NAME, "unknown sync 'wish'");
 }
 
+static void refuses_communicator(MPI_Comm comm, const char *part)
+{
+    pencilfft_desc desc = description();
+    pencilfft_plan plan = (pencilfft_plan)&desc;
+    int found;
+    CHECK_INT(pencilfft_plan_create(&desc, comm, &plan), PENCILFFT_BAD_CALL);
+    CHECK(plan == NULL);
+    CHECK_CONTAINS(pencilfft_error_message(), part);
+    CHECK_INT(pencilfft_wisdom_load("none", comm, &found), PENCILFFT_BAD_CALL);
+    CHECK_CONTAINS(pencilfft_error_message(), part);
+    CHECK_INT(pencilfft_wisdom_save("none", comm), PENCILFFT_BAD_CALL);
+    CHECK_CONTAINS(pencilfft_error_message(), part);
+}
+
+static void communicators_between_groups_are_refused(void)
+{
+    MPI_Comm half, both;
+    if (ranks == 1)
+        return;
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 0, &both);
+    refuses_communicator(both, "between two groups");
+    MPI_Comm_free(&both);
+    MPI_Comm_free(&half);
+}
+
+static void wisdom_needs_a_path(void)
+{
+    int found;
+    CHECK_INT(pencilfft_wisdom_load(NULL, MPI_COMM_WORLD, &found), PENCILFFT_BAD_CALL);
+    CHECK_CONTAINS(pencilfft_error_message(), "null path");
+    CHECK_INT(pencilfft_wisdom_save(NULL, MPI_COMM_WORLD), PENCILFFT_BAD_CALL);
+    CHECK_CONTAINS(pencilfft_error_message(), "null path");
+}
+
+static pencilfft_plan left; /* when MPI ends */
+
+static void leave_a_plan(void)
+{
+    pencilfft_desc desc = description();
+    left = make_plan(&desc);
+}
+
+static void after_mpi_all_is_refused(void)
+{
+    CHECK_INT(pencilfft_plan_destroy(left), PENCILFFT_BAD_CALL);
+    CHECK_CONTAINS(pencilfft_error_message(), "before MPI_Finalize");
+    refuses_communicator(MPI_COMM_WORLD, "before MPI_Finalize");
+}
+
 int main(int argc, char **argv)
 {
+    refuses_communicator(MPI_COMM_WORLD, "call MPI_Init before");
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -310,6 +361,11 @@ int main(int argc, char **argv)
     descriptors_are_made_by_name();
     wrong_members_are_refused();
     what_is_wrong_on_one_rank_fails_on_all();
+    refuses_communicator(MPI_COMM_NULL, "null communicator");
+    communicators_between_groups_are_refused();
+    wisdom_needs_a_path();
+    leave_a_plan();
     MPI_Finalize();
+    after_mpi_all_is_refused();
     return check_result();
 }
