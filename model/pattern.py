@@ -19,7 +19,7 @@ from math import prod
 import numpy as np
 
 from pencilmap.model.errors import PlacementError
-from pencilmap.model.torus import ring_link_loads
+from pencilmap.model.torus import check_lines, ring_link_loads
 
 
 @dataclass(frozen=True)
@@ -136,6 +136,7 @@ def ring_load(pattern, owner, ring, tie="split"):
     Fraction(4, 3)
     """
     n, a = pattern.n, pattern.extent(owner)
+    check_lines((n,))
     other = pattern.index("c" if owner == "r" else "r")
     same = other[:, None] == other[None, :]
     halves = ring_link_loads(same.astype(np.int64), ring, tie)

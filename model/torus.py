@@ -12,7 +12,7 @@ from math import prod
 
 import numpy as np
 
-from pencilmap.model.errors import TorusError
+from pencilmap.model.errors import RoutingError, TorusError
 from pencilmap.model.network import Arcs, TorusLink
 
 MAX_DIMENSIONS = 8
@@ -255,6 +255,14 @@ def format_torus(torus):
 
 
 TIES = ("split", "parity", "plus")
+LONGEST_LINE = 8192  # nodes; the memory of `ring_link_loads` grows with the square, to 4 GiB
+
+
+def check_lines(shape):
+    """Raise RoutingError where a line is too long for `ring_link_loads`."""
+    if max(shape) > LONGEST_LINE:
+        raise RoutingError(f"a dimension of {max(shape)} nodes is too long to be routed; at most {LONGEST_LINE} are possible, "
+                           "take a shape of more dimensions")
 
 
 def ring_link_loads(legs, ring, tie="split"):

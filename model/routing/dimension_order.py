@@ -20,7 +20,7 @@ from pencilmap.model.loads import LinkLoads
 from pencilmap.model.network import TorusLink
 from pencilmap.model.pattern import ring_load
 from pencilmap.model.routing.product_load import ProductLoad
-from pencilmap.model.torus import TIES, ring_link_loads
+from pencilmap.model.torus import TIES, check_lines, ring_link_loads
 
 _LEGS_AT_ONCE = 1 << 21
 _LARGEST = 1 << 62  # what sums of bytes must stay below to be exact in 64 bits
@@ -109,8 +109,9 @@ def dimension_order_loads(torus, exchange, node_of_rank, order=None, tie="split"
     Raises
     ------
     RoutingError
-        When loads could exceed 64 bits.
+        When loads could exceed 64 bits, or a dimension is too long.
     """
+    check_lines(torus.shape)
     if 2 * exchange.total_bytes * sum(torus.shape) >= _LARGEST:
         raise RoutingError(f"loads of {exchange.total_bytes} bytes on torus {torus} do not fit into 64 bits; take a smaller "
                            "transform: loads on the m scale do not depend on its size")

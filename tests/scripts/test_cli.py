@@ -103,6 +103,8 @@ BAD_INPUT = {
     "bandwidth unit": (["predict", *BGL, "--bandwidth", "3 m", "--grid", "8x64"], ["'3 m'", "byte/s"]),
     "mapfile missing": (["check", "missing.map", *BGL, "--grid", "8x64"], ["missing.map cannot be read"]),
     "file nowhere": (["predict", *BGL, "--grid", "8x64", "-p", "file:"], ["file: needs a path"]),
+    "dimension too long": (["predict", "--torus", "1000003", "--grid", "best"], ["1000003 nodes", "8192", "more dimensions"]),
+    "long and irregular": (["predict", "--torus", "9001", "--failed", "0", "--grid", "90x100", "-p", "default"], ["9001", "8192"]),
     "record missing": (["compare", "missing.jsonl"], ["missing.jsonl cannot be read"]),
     "nothing to compare": (["compare"], ["--published"]),
     "simulate without size": (["simulate", *BGL, "--grid", "8x64"], ["--fft 64"]),
