@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from tests.documents import ROOT, Command, commands, make_folder, run, run_by, unrun, without_digits
+from tests.scripts.browser import browser, missing, window
 
 PAGES = sorted(path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md"))
 CASES = [pytest.param(page, number, command, marks=[pytest.mark.slow] if command.is_slow else [],
@@ -119,6 +120,19 @@ def test_the_docs_are_built_without_a_warning_and_load_nothing_from_elsewhere(bu
         loaded = re.findall(r"<(?:script|img|iframe)\b[^>]*\bsrc=\"([^\"]*)\"", text)
         loaded += re.findall(r"<link\b(?=[^>]*\brel=\"[^\"]*stylesheet)[^>]*\bhref=\"([^\"]*)\"", text)
         assert [address for address in loaded if re.match(r"\w+:|//", address) and not address.startswith("data:")] == [], page
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(bool(missing()), reason=f"no browser: {missing()} missing; apt-get install chromium chromium-driver")
+def test_no_page_is_cut_off_by_its_window(built, tmp_path):
+    with browser(tmp_path) as driver:
+        for page in ("tutorial.html", "theory.html", "reference/c.html", "validation.html"):
+            driver.get((built / page).as_uri())
+            for width in (360, 1000, 1300, 1400, 1920):
+                window(driver, width, 900)
+                article = driver.execute_script("return document.querySelector('article').getBoundingClientRect().right")
+                assert driver.execute_script("return document.documentElement.scrollWidth") <= width, (page, width)
+                assert article <= width, (page, width)
 
 
 def test_every_command_and_its_options_are_in_the_reference(built):
