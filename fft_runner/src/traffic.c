@@ -49,7 +49,7 @@ int pencilfft_traffic(pencilfft_plan plan, pencilfft_exchange e, pencilfft_direc
     if (!plan || (e != PENCILFFT_ROW && e != PENCILFFT_COLUMN))
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_traffic: null plan, or no such exchange");
     const struct pf_move *m = &plan->moves[pf_way(direction)][e];
-    if (!m->exchange || !(plan->directions & direction))
+    if (!m->exchange || (direction != PENCILFFT_FORWARD && direction != PENCILFFT_BACKWARD))
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_traffic: the plan has no such exchange in this direction");
     int64_t *both = calloc(2 * (size_t)m->transpose.p, sizeof *both), *per_message = both + m->transpose.p;
     if (!both)

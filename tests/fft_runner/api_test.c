@@ -123,6 +123,7 @@ static void wrong_calls_are_refused(void)
     CHECK_INT(pencilfft_forward(plan, (char *)in + 8, out), PENCILFFT_BAD_CALL);
     CHECK_CONTAINS(pencilfft_error_message(), "aligned");
     CHECK_INT(pencilfft_transpose(plan, 5, PENCILFFT_FORWARD, in, out), PENCILFFT_BAD_CALL);
+    CHECK_INT(pencilfft_traffic(plan, PENCILFFT_ROW, 3, NULL, NULL), PENCILFFT_BAD_CALL);
     CHECK_INT(pencilfft_box_of(plan, PENCILFFT_Z_PENCIL, ranks, &box), PENCILFFT_BAD_CALL);
     CHECK_INT(pencilfft_box_of(plan, 9, 0, &box), PENCILFFT_BAD_CALL);
     CHECK_INT(pencilfft_box_mine(NULL, PENCILFFT_Z_PENCIL, &box), PENCILFFT_BAD_CALL);
