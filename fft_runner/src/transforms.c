@@ -112,6 +112,9 @@ int pf_transform_make(const pencilfft_desc *desc, struct pf_transform *t)
         return PENCILFFT_UNKNOWN_NAME;
     *t = (struct pf_transform){.input_nz = desc->nz, .output_nz = desc->nz, .scale = 1};
     bool free_kinds = type->kind[Y] == PF_R2R; /* Chebyshev's is always I */
+    if (desc->kinds && !free_kinds)
+        return pf_fail(PENCILFFT_BAD_CALL, "kinds '%.60s' were given, but type %s has none to choose; leave them away or use dct "
+                       "or dst", desc->kinds, type->name);
     int status = take_kinds(free_kinds ? (desc->kinds ? desc->kinds : "2,2,2") : "1,1,1", type->family, t);
     for (int axis = X; axis <= Z; axis++)
         t->line[axis].kind = type->kind[axis];

@@ -65,6 +65,7 @@ def test_mpich_gives_the_same(run, mpich_run, kind):
     (["--layout", "tiled"], "unknown layout 'tiled'; known: natural, stride1"),
     (["--type", "c2r", "--direction", "forward"], "c2r is backward; say r2c for forward"),
     (["--type", "dct", "--kinds", "1,2"], "kinds '1,2' are not understood"),
+    (["--type", "chebyshev", "--kinds", "2,2,2"], "type chebyshev has none to choose"),
     (["--type", "dst", "--kinds", "1,2,5"], "kinds '1,2,5' are not understood"),
     (["--skip", "w"], "skip 'w' is not understood"),
     (["--type", "r2c", "--skip", "z"], "cannot leave z out"),
