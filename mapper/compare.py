@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.resources import files
+from math import isfinite
 from pathlib import Path
 from statistics import median
 
@@ -96,14 +97,22 @@ def _parse(line, path, number):
     import jsonschema
 
     try:
-        record = json.loads(line)
-    except json.JSONDecodeError as error:
+        record = json.loads(line, parse_float=_finite, parse_constant=_finite)
+    except (ValueError, RecursionError) as error:
         raise RecordError(f"{path} line {number} is no JSON: {error}") from error
     error = jsonschema.exceptions.best_match(_validator().iter_errors(record))
     if error is not None:
         where = ".".join(str(p) for p in error.absolute_path) or "top level"
         raise RecordError(f"{path} line {number} is no run record of {SCHEMA}: {where}: {error.message[:300]}")
     return record
+
+
+def _finite(text):
+    """A number of JSON, which has none that are not finite, though Python reads them."""
+    value = float(text)
+    if not isfinite(value):
+        raise ValueError(f"{text} is not finite")
+    return value
 
 
 @lru_cache
@@ -207,6 +216,12 @@ def _cables(labels, n_dimensions):
 def mapping_of_record(record, torus, name):
     """The mapping that the ranks of a run really had; RecordError where there can be no such."""
     ranks = sorted(record["placement"]["ranks"], key=lambda r: r["rank"])
+    for r in ranks:
+        found = len(r["coordinate"])
+        problem = torus.outside(r["coordinate"]) if found == torus.n_dimensions else (
+            f"{found} coordinates, but {torus.title} has {torus.n_dimensions} dimensions")
+        if problem:
+            raise RecordError(f"the record's placement is impossible: rank {r['rank']}: {problem}")
     try:
         nodes = torus.node(np.array([r["coordinate"] for r in ranks]))
         return Mapping(torus, ProcessGrid(*record["grid"]), record["placement"]["tasks_per_node"] or 1, nodes,

@@ -1,9 +1,11 @@
 """The command line: what it prints, its JSON, its errors and its exit status."""
 
 import json
+import math
 import os
 import subprocess
 import sys
+from functools import reduce
 
 import pytest
 
@@ -125,18 +127,34 @@ def test_bad_input_gets_one_clear_message(case, pencilmap, tmp_path, monkeypatch
 
 def test_a_record_of_something_else_is_refused(tmp_path, pencilmap):
     path = tmp_path / "r.jsonl"
-    for content, word in (("{}\n", "line 1"), ("not json\n", "line 1 is no JSON"), ("\n", "holds no run record")):
+    for content, word in (("{}\n", "line 1"), ("not json\n", "line 1 is no JSON"), ("[" * 100_000, "line 1 is no JSON"),
+                          ("\n", "holds no run record")):
         path.write_text(content)
         status, _, err = pencilmap("compare", path)
         assert status == 2 and word in err
 
 
+@pytest.mark.parametrize("path, value, word", [
+    (("placement", "ranks", 0, "coordinate"), [0, 0], "2 coordinates, but torus 2x2x2 has 3 dimensions"),
+    (("placement", "ranks", 0, "coordinate"), [0, 0, 10**30], "outside torus 2x2x2"),
+    (("phases", "exchange_row", "max_s"), [math.nan] * 3, "NaN is not finite"),
+    (("phases", "exchange_row", "max_s"), [-math.inf] * 3, "-Infinity is not finite")])
+def test_impossible_values_in_a_record_are_refused(tmp_path, pencilmap, path, value, word):
+    made = a_record()
+    reduce(lambda part, key: part[key], path[:-1], made)[path[-1]] = value
+    (tmp_path / "r.jsonl").write_text(json.dumps(made) + "\n")
+    status, out, err = pencilmap("compare", tmp_path / "r.jsonl")
+    assert (status, out) == (2, "") and word in err
+
+
+def a_record(**changes):
+    placed = place("default", Site(parse_torus("2x2x2", bandwidth=(1e8,) * 3)), ProcessGrid(2, 4))
+    return record(as_mapping(placed, "default"), Transform(8, 8, 8), Costs(), coordinate_source="assumed") | changes
+
+
 def test_compare_says_what_the_runner_warned_of_and_all_that_there_is_to_note(tmp_path, pencilmap, pencilmap_json):
     path, warning = tmp_path / "r.jsonl", "8 tasks on 2 processors of n0"
-    placed = place("default", Site(parse_torus("2x2x2", bandwidth=(1e8,) * 3)), ProcessGrid(2, 4))
-    mapping = as_mapping(placed, "default")
-    made = record(mapping, Transform(8, 8, 8), Costs(), coordinate_source="assumed") | {"warnings": [warning]}
-    path.write_text(json.dumps(made) + "\n")
+    path.write_text(json.dumps(a_record(warnings=[warning])) + "\n")
     status, out, err = pencilmap("compare", path)
     assert status == 0 and err == f"warning: {path}:1: {warning}\n"
     assert "coordinates were assumed" in out and "no bandwidth" in out
