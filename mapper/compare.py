@@ -226,7 +226,7 @@ def mapping_of_record(record, torus, name):
         nodes = torus.node(np.array([r["coordinate"] for r in ranks]))
         return Mapping(torus, ProcessGrid(*record["grid"]), record["placement"]["tasks_per_node"] or 1, nodes,
                        np.array([r["slot"] for r in ranks]), name)
-    except PencilmapError as error:
+    except (PencilmapError, OverflowError) as error:
         raise RecordError(f"the record's placement is impossible: {error}") from error
 
 

@@ -137,6 +137,7 @@ def test_a_record_of_something_else_is_refused(tmp_path, pencilmap):
 @pytest.mark.parametrize("path, value, word", [
     (("placement", "ranks", 0, "coordinate"), [0, 0], "2 coordinates, but torus 2x2x2 has 3 dimensions"),
     (("placement", "ranks", 0, "coordinate"), [0, 0, 10**30], "outside torus 2x2x2"),
+    (("placement", "ranks", 0, "slot"), 10**30, "placement is impossible"),
     (("phases", "exchange_row", "max_s"), [math.nan] * 3, "NaN is not finite"),
     (("phases", "exchange_row", "max_s"), [-math.inf] * 3, "-Infinity is not finite")])
 def test_impossible_values_in_a_record_are_refused(tmp_path, pencilmap, path, value, word):
