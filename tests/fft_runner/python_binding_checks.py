@@ -95,10 +95,13 @@ def check_wisdom(grid, folder):
 
 def check_refusals(grid):
     refused("nosuch", Plan, SHAPE, grid, comm, exchange="nosuch")
+    refused("three extents", Plan, SHAPE[:2], grid, comm)
+    refused("64 bits", Plan, (SHAPE[0] + 2**64, *SHAPE[1:]), grid, comm)
     with Plan(SHAPE, grid, comm, rigor="estimate") as plan:
         a, b = plan.empty("input"), plan.empty("output")
         refused("float32", plan.forward, np.zeros(plan.shape("input"), np.float32), b)
         refused("strides", plan.forward, np.asfortranarray(a), b)
+        refused("unknown 3", plan.transpose, "row", FORWARD | BACKWARD, plan.empty("z"), plan.empty("y"))
         if a.nbytes < plan.buffer_bytes:
             refused("bytes", plan.forward, np.array(a), b)
         locked = plan.empty("output")

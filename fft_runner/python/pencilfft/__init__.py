@@ -131,6 +131,8 @@ def _names(of):
 
 def _set_member(desc, name, value):
     kind = "text" if value is None or isinstance(value, bytes) else "real" if isinstance(value, float) else "integer"
+    if kind == "integer" and not -2**63 <= index(value) < 2**63:  # ctypes would cut it
+        raise PencilfftError(f"{name} is {value}; it must be an integer of 64 bits")
     _call(f"desc_set_{kind}", desc, name.encode(), index(value) if kind == "integer" else value)
 
 
@@ -178,6 +180,8 @@ class Plan:
 
     def __init__(self, shape, grid, comm, **choices):
         self._handle, handle = None, c_void_p()
+        if len(shape) != 3 or len(grid) != 2:
+            raise PencilfftError(f"shape {shape}, grid {grid}; give three extents nx, ny, nz and two numbers of tasks R, C")
         members = {**choices, **dict(zip(("nx", "ny", "nz", "R", "C"), (*shape, *grid), strict=True))}
         members = {name: value.encode() if isinstance(value, str) else value for name, value in members.items()}
         desc = _function("desc_new")()
@@ -336,7 +340,7 @@ class Plan:
             What is in `source` is lost. They do not share memory.
         """
         ends = ("z", "y", "x")[_known(EXCHANGES, exchange):][:2]
-        first, last = ends if direction == FORWARD else ends[::-1]
+        first, last = _known({FORWARD: ends, BACKWARD: ends[::-1]}, direction)
         _call("transpose", self._alive(), EXCHANGES[exchange], direction, self._checked(source, first, True),
               self._checked(target, last, True))
 
@@ -407,5 +411,5 @@ def forget_wisdom():
 
 def _known(table, name):
     if name not in table:
-        raise PencilfftError(f"unknown {name!r}; known: {', '.join(table)}")
+        raise PencilfftError(f"unknown {name!r}; known: {', '.join(map(str, table))}")
     return table[name]
