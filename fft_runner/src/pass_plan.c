@@ -3,9 +3,9 @@
  *        that a column does not fall on few cache sets; gathering into it costs a copy in the cache, which large arrays
  *        and strides of powers of two are worth and others are not. Where the pieces of a side are parts of one array
  *        (so messages are laid, see messages.c) FFTW may do without the copy. The clock decides, as with FFTW's own
- *        plans: some planes are done each way, in turn, and the shortest time of each counts. With FFTW_ESTIMATE nothing
- *        is timed, and lines along z alone are read and written where they lie.
- * Cost:  four plans of some blocks in place of one, and a few passes over at most SAMPLE_BYTES.
+ *        plans: the pass is done each way, in turn, and the shortest time of each counts. With FFTW_ESTIMATE, and for
+ *        what is larger than the caches, nothing is timed, and only lines along z are read and written where they lie.
+ * Cost:  of small arrays up to four plans of a block in place of one, and four passes with each.
  * Needs: FFTW's arrays are multiples of 16 bytes from its plan's; where a side is not, it is gathered. */
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +20,8 @@ enum { Z = 2 };
 
 enum { FFTW_ALIGNMENT = 16, CACHE_LINE = 64 };
 
-/* Of each way of doing a pass: timed so often, over so many bytes. */
-enum { TRIALS = 3, SAMPLE_BYTES = 1 << 24 };
+/* Each way of doing a pass is timed so often. */
+enum { TRIALS = 3 };
 
 /* ---- blocks ----------------------------------------------------------------------------------------------------- */
 
@@ -113,6 +113,13 @@ static bool u_direct(const struct pf_pass *pass, const struct pf_side *side, int
            is_aligned(side, piece->box.stride[Z] * z_step) && is_aligned(side, piece->box.stride[pass->outer]);
 }
 
+/* What does not stay in the caches has always been faster by blocks. */
+static bool is_worth_a_trial(const struct pf_pass *pass)
+{
+    int64_t bytes = pf_box_elements(&pass->box) * pass->fields * (int64_t)pass->out.element_bytes;
+    return !(pass->u_lines.flags & FFTW_ESTIMATE) && bytes <= pf_tuning.direct_bytes;
+}
+
 /* ---- planning --------------------------------------------------------------------------------------------------- */
 
 /* What a pass is run by: slices along an axis. */
@@ -120,13 +127,11 @@ struct slicing {
     int slices, axis;
 };
 
-/* Every slice, or its first planes. */
-static int run_slices(struct pf_pass *pass, struct pf_pass_run *run, const struct slicing *by, int64_t planes)
+static int run_slices(struct pf_pass *pass, struct pf_pass_run *run, const struct slicing *by)
 {
     int status = PENCILFFT_OK;
     for (int slice = 0; slice < by->slices && !status; slice++) {
         struct pf_range range = pf_pass_range(pass, by->axis, by->slices, slice, false);
-        range.outer_end = pf_smaller(range.outer_end, range.outer + planes);
         status = pf_pass_run(pass, run, &range);
     }
     return status;
@@ -135,16 +140,7 @@ static int run_slices(struct pf_pass *pass, struct pf_pass_run *run, const struc
 static int make_plans(struct pf_pass *pass, struct pf_pass_run *run, const struct slicing *by)
 {
     run->planning = true;
-    return run_slices(pass, run, by, pass->box.extent[pass->outer]);
-}
-
-/* Whole groups of planes, for others are planned only where an array ends. */
-static int64_t sample_planes(const struct pf_pass *pass)
-{
-    int64_t plane = pf_larger(1, pf_box_elements(&pass->box) / pf_larger(1, pass->box.extent[pass->outer]));
-    int64_t bytes = plane * pass->fields * (int64_t)pf_larger((int64_t)pass->in.element_bytes, (int64_t)pass->out.element_bytes);
-    int64_t group = pass->block.group;
-    return pf_larger(1, SAMPLE_BYTES / bytes / group) * group;
+    return run_slices(pass, run, by);
 }
 
 static double seconds(struct pf_pass *pass, struct pf_pass_run *run, const struct slicing *by)
@@ -153,7 +149,7 @@ static double seconds(struct pf_pass *pass, struct pf_pass_run *run, const struc
     pf_clock_start(&clock);
     run->planning = false;
     run->clock = &clock;
-    run_slices(pass, run, by, sample_planes(pass));
+    run_slices(pass, run, by);
     pf_clock_stop(&clock);
     return clock.seconds[PENCILFFT_TOTAL];
 }
@@ -216,11 +212,12 @@ int pf_pass_plan(struct pf_pass *pass, char *const buffer[PF_BUFFERS], int slice
     int status = allocate_blocks(pass);
     if (status)
         return status;
-    bool reads = pass->u && !z_reads && u_direct(pass, &pass->in, slices);
-    bool writes = pass->u && !z_writes && u_direct(pass, &pass->out, slices);
-    if (pf_tuning.direct == PF_BY_CLOCK && !(pass->u_lines.flags & FFTW_ESTIMATE) && (reads || writes))
+    bool asked = pf_tuning.direct == PF_ALWAYS || is_worth_a_trial(pass);
+    bool reads = asked && pass->u && !z_reads && u_direct(pass, &pass->in, slices);
+    bool writes = asked && pass->u && !z_writes && u_direct(pass, &pass->out, slices);
+    if (pf_tuning.direct == PF_BY_CLOCK && (reads || writes))
         return choose_direct(pass, &run, &by, reads, writes);
-    pass->block.read_direct |= reads && pf_tuning.direct == PF_ALWAYS;
-    pass->block.write_direct |= writes && pf_tuning.direct == PF_ALWAYS;
+    pass->block.read_direct |= reads;
+    pass->block.write_direct |= writes;
     return make_plans(pass, &run, &by);
 }
