@@ -35,7 +35,12 @@
  * Every function returns a pencilfft_status; pencilfft_error_message() tells what the last one that was not
  * PENCILFFT_OK meant. pencilfft_plan_create() fails on all ranks or on none, with the same message. A failure of MPI
  * itself (PENCILFFT_MPI_ERROR), and a failure of execute, are known on one rank only: call MPI_Abort then. Inside FFTW's
- * MPI library (exchange fftw) a failure of MPI ends the program. */
+ * MPI library (exchange fftw) a failure of MPI ends the program.
+ *
+ * Threads
+ * -------
+ * With MPI_THREAD_MULTIPLE several threads may execute at once, each another plan. All else, plans and wisdom, is for one
+ * thread at a time, for FFTW's planner is. */
 #ifndef PENCILFFT_H
 #define PENCILFFT_H
 
@@ -197,7 +202,7 @@ const char *pencilfft_layout_name(int i);
 const char *pencilfft_rigor_name(int i);
 const char *pencilfft_sync_name(int i);
 
-/* What the last failed call on this rank meant; valid until the next failed call. */
+/* What the last failed call of this thread meant; valid until its next failed call. */
 const char *pencilfft_error_message(void);
 
 #ifdef __cplusplus

@@ -10,7 +10,7 @@
 
 #include "pencilfft.h"
 
-static char message[PF_MESSAGE_SIZE];
+static _Thread_local char message[PF_MESSAGE_SIZE];
 
 int pf_fail(int status, const char *format, ...)
 {

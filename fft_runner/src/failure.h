@@ -1,4 +1,4 @@
-/* One message per failure, and agreement on it.  The message is this rank's own; pf_agree() makes it everyone's. */
+/* One message per failure, and agreement on it.  The message is this thread's own; pf_agree() makes it everyone's. */
 #ifndef PF_FAILURE_H
 #define PF_FAILURE_H
 

@@ -1,6 +1,7 @@
 /* The library as a caller sees it. Run under mpirun with the grid as arguments: api_test R C. */
 #include <complex.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "check.h"
@@ -329,6 +330,22 @@ static void wisdom_needs_a_path(void)
     CHECK_CONTAINS(pencilfft_error_message(), "null path");
 }
 
+static void *fail_otherwise(void *nothing)
+{
+    CHECK_INT(pencilfft_desc_set_integer(nothing, "nx", 1), PENCILFFT_BAD_CALL);
+    CHECK_CONTAINS(pencilfft_error_message(), "null descriptor");
+    return NULL;
+}
+
+static void each_thread_hears_of_its_own_failures(void)
+{
+    pthread_t other;
+    CHECK_INT(pencilfft_forward(NULL, NULL, NULL), PENCILFFT_BAD_CALL);
+    CHECK_INT(pthread_create(&other, NULL, fail_otherwise, NULL), 0);
+    CHECK_INT(pthread_join(other, NULL), 0);
+    CHECK_CONTAINS(pencilfft_error_message(), "null plan or buffer");
+}
+
 static pencilfft_plan left; /* when MPI ends */
 
 static void leave_a_plan(void)
@@ -365,6 +382,7 @@ int main(int argc, char **argv)
     refuses_communicator(MPI_COMM_NULL, "null communicator");
     communicators_between_groups_are_refused();
     wisdom_needs_a_path();
+    each_thread_hears_of_its_own_failures();
     leave_a_plan();
     MPI_Finalize();
     after_mpi_all_is_refused();
