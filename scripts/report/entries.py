@@ -11,7 +11,9 @@ from pencilmap.mapper.compare import (compare_records, mapping_of_record, predic
                                       transform_of_record)
 from pencilmap.model.exchange import exchanges
 from pencilmap.model.routing import routing
+from pencilmap.model.units import milliseconds
 from pencilmap.scripts.figures.loads import link_values
+from pencilmap.scripts.figures.phases import PHASES, WAITING
 
 MAX_NODES = 20_000  # of a torus that is drawn
 EXCHANGES = ("row", "column")
@@ -103,6 +105,22 @@ class Entry:
     def slowest_s(self):
         """Total of the slowest rank in the typical repetition."""
         return self.record["phases"]["total"]["max_s"][self.typical]
+
+    @property
+    def slowest_rank(self):
+        """Which rank that was, where it sat and what kept it, in words; empty where the run did not tell (``--per-rank``)."""
+        phases = self.record["phases"]
+        if "ranks_s" not in phases["total"]:
+            return ""
+        totals = [seconds[self.typical] for seconds in phases["total"]["ranks_s"]]
+        rank = totals.index(max(totals))
+        beyond = {kind: sum(phases[name]["ranks_s"][rank][self.typical] - phases[name]["mean_s"][self.typical]
+                            for name in names if name in phases) for kind, names in PHASES.items() if kind != WAITING}
+        kind = max(beyond, key=beyond.get)
+        seat = next(seat for seat in self.record["placement"]["ranks"] if seat["rank"] == rank)
+        where = f"({', '.join(map(str, seat['coordinate']))}), " if seat["coordinate"] is not None else ""
+        return (f"{rank} on {where}host {seat['host']}: {milliseconds(totals[rank])}, of which beyond the mean over the ranks "
+                f"{milliseconds(totals[rank] - self.phase_s('total'))}, in {kind} {milliseconds(beyond[kind])}")
 
     def notes(self, comparison):
         """Why the times of a comparison may not be the predicted ones: list of str."""

@@ -235,6 +235,17 @@ def test_bars_and_table_add_up_to_the_total_with_the_waiting_behind_it(sync, cub
     assert (shown[phases.WAITING] == pytest.approx(1e3 * waited, abs=1e-5)) if sync != "none" else phases.WAITING not in shown
 
 
+def test_the_rank_is_named_that_took_longest_with_the_phase_that_kept_it(cubes, written):
+    record, _ = run_of(cubes[0])
+    times = {"fft_x": (1e-3, 1e-3), "exchange_row": (4e-3, 3e-3), "exchange_column": (2e-3, 9e-3), "total": (7e-3, 13e-3)}
+    record["phases"] = {name: {"ranks_s": [[t] for t in both], "max_s": [max(both)], "mean_s": [sum(both) / 2],
+                               "min_s": [min(both)]} for name, both in times.items()}
+    host, coordinate = (record["placement"]["ranks"][1][name] for name in ("host", "coordinate"))
+    assert (f"1 on ({', '.join(map(str, coordinate))}), host {host}: 13.00 ms, of which beyond the mean over the ranks 3.000 ms, "
+            "in column exchange 3.500 ms") in written([record]).read_text("utf-8")
+    assert "<dt>slowest rank</dt>" not in written(cubes).read_text("utf-8")
+
+
 def test_runs_of_one_size_and_network_are_beside_each_other(cubes):
     assert [picture.title for picture in phase_pictures(entries_of(cubes, "r.jsonl"))] == [
         "where the time goes: 64x64x64, real", "where the time goes: 128x128x128, real"]
