@@ -4,7 +4,7 @@ Idea: when a rank moves, only its messages to and from its row and its column ch
 own dimension-ordered path. So a change costs O((R + C) x path) instead of a new count of all P (R + C) messages. The largest
 length is kept with the number of links that have it, and searched anew only when that number falls to zero. The loads that
 a change touches are remembered, so that a rejected change is taken back without routing anything again.
-Cost: about 40 microseconds for a swap of two ranks of 8x59 on 512 nodes; compiled by numba, cached on disk.
+Cost: about 40 microseconds for a swap of two ranks of 8x59 on 512 nodes; compiled by numba, cached on disk where that is possible.
 Needs: even exchanges (one unit for every message), dimension order first to last, ties at half a ring split.
 """
 
@@ -54,14 +54,22 @@ best : float array, shape (2,); best_slot : int64 array, shape (P,)
 """
 
 
-@njit(cache=True)
+def compiled(function):
+    """Compile with numba, anew in every process where numba can write no cache (package and home that are read-only)."""
+    try:
+        return njit(cache=True)(function)
+    except RuntimeError:
+        return njit(function)
+
+
+@compiled
 def _power(x):
     for _ in range(DOUBLINGS):
         x *= x
     return x
 
 
-@njit(cache=True)
+@compiled
 def _route(s, e, source, target, sign):
     """Add (+1) or remove (-1) one message."""
     node, N = source, len(s.coordinates)
@@ -74,7 +82,7 @@ def _route(s, e, source, target, sign):
         base += 2 * N
 
 
-@njit(cache=True)
+@compiled
 def _leg(s, i, link, a, up, sign):
     """One leg from coordinate `a`, `up` further (or back); `link` leaves its start upwards."""
     n, stride, down_link = s.shape[i], s.stride[i], link + len(s.coordinates)
@@ -93,7 +101,7 @@ def _leg(s, i, link, a, up, sign):
         _walk_down(s, down_link, a, n, stride, n - up, halves)
 
 
-@njit(cache=True)
+@compiled
 def _walk_up(s, k, position, n, stride, steps, halves):
     for _ in range(steps):
         _touch(s, k, halves)
@@ -104,7 +112,7 @@ def _walk_up(s, k, position, n, stride, steps, halves):
             k -= n * stride
 
 
-@njit(cache=True)
+@compiled
 def _walk_down(s, k, position, n, stride, steps, halves):
     for _ in range(steps):
         _touch(s, k, halves)
@@ -115,7 +123,7 @@ def _walk_down(s, k, position, n, stride, steps, halves):
             k += n * stride
 
 
-@njit(cache=True)
+@compiled
 def _touch(s, k, halves):
     if s.stamp[k] != s.count[CHANGE]:
         s.stamp[k] = s.count[CHANGE]
@@ -125,13 +133,13 @@ def _touch(s, k, halves):
     s.load[k] += halves
 
 
-@njit(cache=True)
+@compiled
 def _begin(s):
     s.count[TOUCHED] = 0
     s.count[CHANGE] += 1
 
 
-@njit(cache=True)
+@compiled
 def _messages(s, e, rank, sign):
     """Add or remove all messages from and to a rank in one exchange, as it sits now."""
     here = s.node[rank]
@@ -146,7 +154,7 @@ def _messages(s, e, rank, sign):
             _route(s, e, other, here, sign)
 
 
-@njit(cache=True)
+@compiled
 def _account(s):
     """Bring sums and largest lengths up to date with the loads that were touched."""
     d, of_dimension = len(s.shape), 2 * len(s.coordinates)
@@ -166,7 +174,7 @@ def _account(s):
     _settle(s)
 
 
-@njit(cache=True)
+@compiled
 def _settle(s):
     """Find the largest length anew where the links that had it have lost it."""
     d, of_dimension = len(s.shape), 2 * len(s.coordinates)
@@ -190,7 +198,7 @@ def _settle(s):
         s.top[e], s.at_top[e] = top, count
 
 
-@njit(cache=True)
+@compiled
 def refresh(s):
     """Sums and largest lengths from the loads: takes away what rounding has gathered."""
     d, of_dimension = len(s.shape), 2 * len(s.coordinates)
@@ -201,7 +209,7 @@ def refresh(s):
     _settle(s)
 
 
-@njit(cache=True)
+@compiled
 def settle_down(s, slot):
     """Put rank r into slot ``slot[r]`` and route every message anew."""
     s.rank_in[:] = -1
@@ -219,14 +227,14 @@ def settle_down(s, slot):
     refresh(s)
 
 
-@njit(cache=True)
+@compiled
 def _sit(s, rank, slot):
     s.slot[rank] = slot
     s.node[rank] = s.slots[slot]
     s.rank_in[slot] = rank
 
 
-@njit(cache=True)
+@compiled
 def swap(s, a, to):
     """Put rank `a` into slot `to`; who sits there takes a's slot."""
     b = s.rank_in[to]
@@ -239,7 +247,7 @@ def swap(s, a, to):
     _account(s)
 
 
-@njit(cache=True)
+@compiled
 def _both(s, a, b, rows, columns, sign):
     for e in range(2):
         if (rows if e == ROW else columns):
@@ -248,7 +256,7 @@ def _both(s, a, b, rows, columns, sign):
                 _messages(s, e, b, sign)
 
 
-@njit(cache=True)
+@compiled
 def _trade(s, a, to):
     b, origin = s.rank_in[to], s.slot[a]
     s.rank_in[origin] = b
@@ -257,7 +265,7 @@ def _trade(s, a, to):
     _sit(s, a, to)
 
 
-@njit(cache=True)
+@compiled
 def _take_back(s, a, origin, norm, top, at_top):
     """Undo the last swap."""
     for t in range(s.count[TOUCHED]):
@@ -266,7 +274,7 @@ def _take_back(s, a, origin, norm, top, at_top):
     _trade(s, a, origin)
 
 
-@njit(cache=True)
+@compiled
 def energy(s):
     """What the annealing follows: the p-norms of both exchanges' lengths, each as a mean over the links."""
     value = 0.0
@@ -275,7 +283,7 @@ def energy(s):
     return value
 
 
-@njit(cache=True)
+@compiled
 def _random(s):
     """The next 64 random bits (xorshift64*; S. Vigna, ACM Trans. Math. Softw. 42 (2016))."""
     x = s.random[0]
@@ -286,17 +294,17 @@ def _random(s):
     return x * np.uint64(2685821657736338717)
 
 
-@njit(cache=True)
+@compiled
 def _below(s, n):
     return np.int64((_random(s) >> np.uint64(33)) % np.uint64(n))
 
 
-@njit(cache=True)
+@compiled
 def _uniform(s):
     return np.float64(_random(s) >> np.uint64(11)) / 9007199254740992.0
 
 
-@njit(cache=True)
+@compiled
 def _proposal(s):
     """A rank and the slot it is to go to.
 
@@ -315,7 +323,7 @@ def _proposal(s):
     return rank, _beside(s, s.node[row_mate if kind < 7 else column_mate], s.slot[rank])
 
 
-@njit(cache=True)
+@compiled
 def _beside(s, node, otherwise):
     """A slot of the node itself or of a neighbour; `otherwise` where there is none."""
     i = _below(s, len(s.shape))
@@ -329,7 +337,7 @@ def _beside(s, node, otherwise):
     return otherwise if first < 0 else first + _below(s, s.T)
 
 
-@njit(cache=True)
+@compiled
 def _remember(s, now):
     cost = s.top[ROW] + s.top[COLUMN]
     if cost < s.best[0] - 1e-9 or (cost < s.best[0] + 1e-9 and now < s.best[1] - 1e-9):
@@ -337,13 +345,13 @@ def _remember(s, now):
         s.best_slot[:] = s.slot
 
 
-@njit(cache=True)
+@compiled
 def remember(s):
     """Keep the present placement if it is the best so far: by cost, then by energy."""
     _remember(s, energy(s))
 
 
-@njit(cache=True)
+@compiled
 def anneal(s, steps, hot, cold):
     """`steps` proposals while the temperature falls from `hot` to `cold`; the best seen is kept."""
     ratio = (cold / hot) ** (1.0 / max(steps, 1))
