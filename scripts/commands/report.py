@@ -9,8 +9,8 @@ from pencilmap.model.errors import FigureError
 from pencilmap.scripts.options import JSON
 from pencilmap.scripts.report.entries import read_entries, views
 from pencilmap.scripts.report.page import page
-from pencilmap.scripts.report.pictures import (bandwidth_pictures, phase_pictures, published_cells, torus_pictures,
-                                               write_pictures)
+from pencilmap.scripts.report.pictures import (bandwidth_pictures, make_folder, phase_pictures, published_cells,
+                                               torus_pictures, write_pictures)
 from pencilmap.scripts.tables import print_json
 
 KINDS = ("svg", "pdf", "png")
@@ -36,7 +36,10 @@ def command(records, output, published, figures, kind, as_json):
     entries, cells = read_entries(records), published_cells() if published else []
     words = ["pencilmap", "report", *records, "-o", output, *(["--published"] if published else []),
              *(["--figures", figures, "--format", kind] if figures else [])]
-    write_whole(Path(output), page(entries, words, cells), FigureError)
+    text = page(entries, words, cells)
+    if figures:
+        make_folder(figures)
+    write_whole(Path(output), text, FigureError)
     files, refused = write_pictures(_pictures(entries, cells), figures, kind) if figures else ([], [])
     if as_json:
         print_json({"page": output, "records": len(entries), "figures": files, "refused": refused})

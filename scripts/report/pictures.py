@@ -109,6 +109,14 @@ def _of_torus(entry, number):
                       lambda path, name=name, title=title: draw_loads(entry.link_loads(name), path, title, with_bytes=False))
 
 
+def make_folder(path):
+    """A folder for pictures, which may be there; FigureError when it cannot be made."""
+    try:
+        Path(path).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FigureError(f"{path} cannot be made: {error.strerror}") from error
+
+
 def write_pictures(pictures, folder, kind):
     """Write every picture into a folder.
 
@@ -117,13 +125,9 @@ def write_pictures(pictures, folder, kind):
     list of str, list of str
         The files; and what could not be drawn, with the reason.
     """
-    folder, files, refused = Path(folder), [], []
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FigureError(f"{folder} cannot be made: {error.strerror}") from error
+    files, refused = [], []
     for picture in pictures:
-        path = folder / f"{picture.name}.{kind}"
+        path = Path(folder) / f"{picture.name}.{kind}"
         try:
             picture.draw(path)
         except FigureError as error:

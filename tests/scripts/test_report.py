@@ -379,6 +379,13 @@ def test_records_are_not_overwritten_and_no_option_is_ignored(cubes, tmp_path, p
     assert runs.read_bytes() == before and list(tmp_path.iterdir()) == [runs]
 
 
+def test_no_page_is_written_where_its_figures_cannot_be(cubes, tmp_path, pencilmap):
+    runs = tmp_path / "r.jsonl"
+    runs.write_text(json.dumps(cubes[0]) + "\n")
+    status, _, err = pencilmap("report", runs, "-o", tmp_path / "r.html", "--figures", runs / "below")
+    assert status == 2 and "cannot be made" in err and list(tmp_path.iterdir()) == [runs]
+
+
 def test_the_reader_of_a_missing_folder_is_told(cubes, tmp_path, pencilmap):
     runs = tmp_path / "r.jsonl"
     runs.write_text(json.dumps(cubes[0]) + "\n")
