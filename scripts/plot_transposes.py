@@ -84,6 +84,8 @@ def main(arguments=None):
     options = parser.parse_args(arguments)
     try:
         draw(read_samples(options.samples), options.output, options.reference)
+    except ModuleNotFoundError as error:
+        sys.exit(f"plot_transposes: {error}; start it by the Python that pencilmap is installed for: .venv/bin/python")
     except (OSError, ValueError) as error:
         sys.exit(f"plot_transposes: {error}")
 

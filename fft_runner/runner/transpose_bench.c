@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "exchange.h"
 #include "failure.h"
 #include "json_values.h"
 #include "pencilfft.h"
@@ -84,14 +85,14 @@ static int take_exchanges(struct settings *s, char *text)
 {
     s->n_exchanges = 0;
     for (char *word = strtok(text, ","); word; word = strtok(NULL, ",")) {
-        int i = 0;
-        while (pencilfft_exchange_name(i) && strcmp(pencilfft_exchange_name(i), word))
-            i++;
-        if (!pencilfft_exchange_name(i) || !strcmp(word, "auto"))
-            return pf_fail(FAILED, "--exchange: unknown exchange '%.60s'", word);
+        const struct pf_exchange *exchange = pf_table_find(&pf_exchanges, word);
+        if (!exchange)
+            return FAILED;
+        if (!exchange->plan)
+            return pf_fail(FAILED, "--exchange: %s takes one of the others; name those", word);
         if (s->n_exchanges == MAX_LIST)
             return pf_fail(FAILED, "--exchange: more than %d names", MAX_LIST);
-        s->exchanges[s->n_exchanges++] = pencilfft_exchange_name(i);
+        s->exchanges[s->n_exchanges++] = exchange->name;
     }
     return s->n_exchanges ? 0 : pf_fail(FAILED, "--exchange: needs names, separated by commas");
 }

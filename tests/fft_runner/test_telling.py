@@ -177,7 +177,8 @@ def test_bench_runs_every_exchange_size_and_group(bench):
 
 @pytest.mark.parametrize("arguments, part", [
     (["--ranks", "3"], "need more than the 2 processes"), (["--bytes", "17"], "is not a multiple of 16"),
-    (["--exchange", "teleport"], "unknown exchange 'teleport'"), (["--bytes", "many"], "is not an integer"),
+    (["--exchange", "teleport"], "unknown exchange 'teleport'; known: alltoallv"), (["--bytes", "many"], "is not an integer"),
+    (["--exchange", "auto"], "takes one of the others"),
     (["--json", "/nowhere/b"], "cannot be written"), (["stray"], "belongs to no option"), (["--fast"], "unknown option")])
 def test_bench_refuses_with_one_message(mpirun, arguments, part):
     done = mpirun(2, *arguments, program="transpose_bench")
@@ -202,3 +203,10 @@ def test_what_is_no_bench_is_not_drawn(tmp_path, text, part):
     done = subprocess.run([sys.executable, ROOT / "scripts" / "plot_transposes.py", tmp_path / "b"], capture_output=True,
                           text=True, timeout=100)
     assert done.returncode != 0 and part in done.stderr and "Traceback" not in done.stderr
+
+
+def test_without_matplotlib_it_is_said_how_to_draw(bench, tmp_path):
+    _, _, samples = bench(2, "--bytes", "64", "--exchange", "alltoallv")
+    done = subprocess.run([sys.executable, "-S", ROOT / "scripts" / "plot_transposes.py", samples, "-o", tmp_path / "a.svg"],
+                          capture_output=True, text=True, timeout=100)
+    assert done.returncode != 0 and done.stderr.startswith("plot_transposes: No module named"), done.stderr
