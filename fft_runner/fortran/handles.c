@@ -5,17 +5,26 @@ int pencilfft_plan_create_fortran(const pencilfft_desc *desc, MPI_Fint comm, pen
 int pencilfft_wisdom_load_fortran(const char *path, MPI_Fint comm, int *found);
 int pencilfft_wisdom_save_fortran(const char *path, MPI_Fint comm);
 
+/* MPI ends a program that asks before MPI_Init or after MPI_Finalize; the library refuses in words. */
+static MPI_Comm handle_of(MPI_Fint comm)
+{
+    int started = 0, ended = 0;
+    MPI_Initialized(&started);
+    MPI_Finalized(&ended);
+    return started && !ended ? MPI_Comm_f2c(comm) : MPI_COMM_NULL;
+}
+
 int pencilfft_plan_create_fortran(const pencilfft_desc *desc, MPI_Fint comm, pencilfft_plan *plan)
 {
-    return pencilfft_plan_create(desc, MPI_Comm_f2c(comm), plan);
+    return pencilfft_plan_create(desc, handle_of(comm), plan);
 }
 
 int pencilfft_wisdom_load_fortran(const char *path, MPI_Fint comm, int *found)
 {
-    return pencilfft_wisdom_load(path, MPI_Comm_f2c(comm), found);
+    return pencilfft_wisdom_load(path, handle_of(comm), found);
 }
 
 int pencilfft_wisdom_save_fortran(const char *path, MPI_Fint comm)
 {
-    return pencilfft_wisdom_save(path, MPI_Comm_f2c(comm));
+    return pencilfft_wisdom_save(path, handle_of(comm));
 }

@@ -33,6 +33,7 @@ program fortran_test
     read (word, *) R
     call get_command_argument(2, word)
     read (word, *) C
+    call nothing_is_planned_without_mpi("MPI_Init")
     call MPI_Init(ierror)
     call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierror)
     call shapes_follow_the_layout("natural")
@@ -50,8 +51,9 @@ program fortran_test
     call wisdom_is_kept()
     call every_choice_gets_where_it_belongs()
     call what_is_wrong_is_told()
-    print '(i0,a)', failures, " failures"
     call MPI_Finalize(ierror)
+    call nothing_is_planned_without_mpi("MPI_Finalize")
+    print '(i0,a)', failures, " failures"
     if (failures > 0) stop 1
 
 contains
@@ -398,6 +400,12 @@ contains
         character(*), intent(in) :: words
         call check(status == right, "refused as it should be: "//words)
         call check(index(pencilfft_message(), words) > 0, words//" is not in: "//pencilfft_message())
+    end subroutine
+
+    subroutine nothing_is_planned_without_mpi(call)
+        character(*), intent(in) :: call
+        type(pencilfft_plan) :: plan
+        call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan), pencilfft_bad_call, call)
     end subroutine
 
     subroutine what_is_wrong_is_told()
