@@ -66,7 +66,11 @@ class Hosts:
         coordinates = self.torus.coordinates(nodes).tolist()
         if self.template is None:
             return ["node-" + "-".join(map(str, c)) for c in coordinates]
-        return [self.template.format(node=n, **dict(zip(self.torus.axes, c))) for n, c in zip(nodes.tolist(), coordinates)]
+        names = [self.template.format(node=n, **dict(zip(self.torus.axes, c))) for n, c in zip(nodes.tolist(), coordinates)]
+        if len(set(names)) < np.unique(nodes).size:
+            raise MapfileError(f"host template {self.template[:60]!r} gives several nodes one name: numbers run together; put "
+                               f"a character between the fields or give them a width, e.g. {{{self.torus.axes[0]}:02d}}")
+        return names
 
     def node(self, name):
         """Number of the node of that name, with or without its domain; None when no node is called so."""
@@ -100,22 +104,23 @@ class Hosts:
     @cached_property
     def _numbers(self):
         nodes = np.arange(self.torus.n_nodes) if self.table is None else np.array(list(self.table))
-        names = self.names(nodes)
-        number = dict(zip(names, nodes.tolist()))
-        if len(number) < len(names):
-            _check_names(names)
-        return number
+        return dict(zip(self.names(nodes), nodes.tolist()))
 
 
 def _check_template(template, torus):
     known = (*torus.axes, "node")
     try:
-        fields = [(name, f"{spec}{conversion and f'!{conversion}' or ''}")
-                  for _, name, spec, conversion in Formatter().parse(template) if name is not None]
+        parsed = list(Formatter().parse(template))
     except ValueError as error:
         raise MapfileError(f"host template {template[:60]!r} is not understood: {error}; {_fields(torus)}") from error
+    strange = re.search(r"[^A-Za-z0-9._-]", "".join(text for text, *_ in parsed))
+    if strange:
+        raise MapfileError(f"host template {template[:60]!r}: {strange[0]!r} cannot stand in the name of a host; letters, "
+                           "digits and . _ - can")
+    fields = [(name, f"{spec}{conversion and f'!{conversion}' or ''}")
+              for _, name, spec, conversion in parsed if name is not None]
     for name, spec in fields:
-        if name not in known or not re.fullmatch(r"(0?[0-9]{1,2})?d?", spec):
+        if name not in known or not re.fullmatch(r"(0[0-9]{1,2})?d?", spec):
             raise MapfileError(f"host template {template[:60]!r}: field {name[:20]!r}:{spec[:20]!r} is none of "
                                f"{', '.join(known)} with a width such as 03d; {_fields(torus)}")
     used = {name for name, _ in fields}

@@ -347,7 +347,7 @@ def test_broken_host_lists_are_refused(text):
 @pytest.mark.parametrize("template, message", [
     ("node", "gives several nodes one name"), ("n{x}", "gives several nodes one name"), ("n{q}", "'q'"),
     ("n{x", "not understood"), ("n{node.__class__}", "is none of"), ("n{node:9999999999d}", "is none of"),
-    ("n{node!r}", "is none of")])
+    ("n{node!r}", "is none of"), ("n{node:5d}", "is none of"), ("n{node} a", "' ' cannot stand"), ("n{node}:1", "':' cannot stand")])
 def test_broken_host_templates_are_refused(template, message):
     with pytest.raises(MapfileError, match="host template") as error:
         Hosts(TORUS, template).names([0])
@@ -355,8 +355,12 @@ def test_broken_host_templates_are_refused(template, message):
 
 
 def test_host_templates_that_are_ambiguous_are_refused():
-    with pytest.raises(MapfileError, match="is given to two nodes"):
-        Hosts(Torus((2, 11)), "n{x}{y}x{x}").node("n00x0") or Hosts(Torus((12, 12)), "n{x}{y}").node("n00")
+    hosts = Hosts(Torus((12, 12)), "n{x}{y}")
+    for used in (lambda: hosts.node("n00"), lambda: hosts.names([13, 133, 23])):  # 23: (11, 1), 133: (1, 11)
+        with pytest.raises(MapfileError, match="gives several nodes one name: numbers run together"):
+            used()
+    assert hosts.names([13, 133, 13]) == ["n11", "n111", "n11"]
+    assert len(set(Hosts(Torus((2, 11)), "n{x}{y}x{x}").names(range(22)))) == 22
 
 
 def test_a_file_that_cannot_be_written_leaves_nothing(tmp_path):
