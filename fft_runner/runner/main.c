@@ -103,8 +103,8 @@ static int run_all(struct run *run, int argc, char **argv)
         status = measure(&run->problem, &(struct measure_request){o->warmup, o->reps, o->per_rank}, &run->samples);
     if (!status)
         status = traffic_gather(&run->problem, &run->traffic);
-    if (!status && o->byte_matrix)
-        status = traffic_write_matrix(&run->problem, o->byte_matrix);
+    for (int i = 0; i < o->n_matrices && !status; i++)
+        status = traffic_write_matrix(&run->problem, o->byte_matrices[i]);
     if (!status)
         status = report(run, argc, argv);
     return status ? status : verdict(run);

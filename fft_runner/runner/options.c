@@ -199,8 +199,9 @@ static int take_wisdom(struct options *o, const char *name, char *const *words)
 
 static int take_byte_matrix(struct options *o, const char *name, char *const *words)
 {
-    (void)name;
-    o->byte_matrix = words[0];
+    if (o->n_matrices == MAX_MATRICES)
+        return pf_fail(RUNNER_ERROR, "--%s: more than %d files", name, MAX_MATRICES);
+    o->byte_matrices[o->n_matrices++] = words[0];
     return 0;
 }
 
@@ -304,7 +305,7 @@ static const struct option_row rows[] = {
     {"sync", "NAME", 1, take_sync, "what precedes each exchange: @sync"},
     {"barrier", NULL, 0, take_barrier, "the same as --sync barrier; its waiting is a phase of its own"},
     {"per-rank", NULL, 0, take_per_rank, "times of every rank into the record"},
-    {"byte-matrix", "FILE", 1, take_byte_matrix, "who sends whom how much; row=FILE, column=FILE; .grf is Scotch's"},
+    {"byte-matrix", "FILE", 1, take_byte_matrix, "who sends whom how much; row=FILE, column=FILE; .grf: Scotch's; may be repeated"},
     {"wisdom", "FILE", 1, take_wisdom, "plan with what FFTW and auto learnt before, and keep it there"},
     {"machine-torus", "TEXT", 1, take_torus, "8x8x8 (wrapped), 8x8x8:mesh, 8wx8x4w (w: wrapped)"},
     {"tasks-per-node", "T", 1, take_tasks_per_node, "slots of a node (default: as few as hold all)"},

@@ -7,7 +7,7 @@
 #include "pencilfft.h"
 #include "placement.h"
 
-enum { MAX_LABELS = 64 };
+enum { MAX_LABELS = 64, MAX_MATRICES = 16 };
 
 struct options {
     pencilfft_desc fft;
@@ -17,7 +17,8 @@ struct options {
     bool verify;
     bool per_rank;
     const char *wisdom;      /* NULL: none */
-    const char *byte_matrix; /* NULL: none */
+    const char *byte_matrices[MAX_MATRICES]; /* [row=|column=]file */
+    int n_matrices;
     const char *json; /* NULL: no record */
     const char *torus_text;
     struct placement_request placement;

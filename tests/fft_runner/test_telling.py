@@ -116,6 +116,14 @@ def test_byte_matrix_follows_from_the_layout(mpirun, tmp_path, prefix, which):
     assert os.listdir(tmp_path) == ["matrix"]
 
 
+def test_byte_matrices_of_both_exchanges_in_one_run(mpirun, tmp_path):
+    done = mpirun(4, *UNEVEN, "--byte-matrix", f"row={tmp_path / 'row'}", "--byte-matrix", f"column={tmp_path / 'column'}")
+    assert done.returncode == 0, done.stderr
+    for which in ("row", "column"):
+        assert [[int(word) for word in line.split()] for line in (tmp_path / which).read_text().splitlines()] == \
+            expected_matrix(9, 8, 7, 2, 2, [which])
+
+
 def test_byte_matrix_as_scotch_graph(mpirun, tmp_path):
     path = tmp_path / "m.grf"
     done = mpirun(4, *UNEVEN, "--byte-matrix", path)
