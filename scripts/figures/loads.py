@@ -42,8 +42,7 @@ def draw_loads(loads, path, title, with_bytes):
     strips = [Blocks(torus, i) for i, n in enumerate(torus.shape) if n > 1]
     links = 2 * len(strips) * torus.n_nodes
     if not 0 < links <= MAX_LINKS:
-        raise FigureError(f"torus {torus} has {links} links; a picture takes 1 to {MAX_LINKS}; draw another torus with "
-                          "--torus")
+        raise FigureError(f"torus {torus} has {links} links; a picture takes 1 to {MAX_LINKS}; take another torus")
     values = link_values(loads, with_bytes)
     columns = 1 if all(b.extent[1] < FLAT * b.extent[0] for b in strips) else 2
     width = WIDTH / columns - MARGINS
