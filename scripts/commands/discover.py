@@ -26,7 +26,8 @@ LSTOPO_TIMEOUT_S = 20
 @click.option("--output", "-o", type=click.Path(dir_okay=False), help="Write the nodes as a table for --nodes and --hosts.")
 @with_options(JSON)
 def command(files, torus, hardware, output, as_json):
-    """Print what the environment and FILES tell of the job's nodes, and from where; exit status 1 when that is nothing.
+    """Print what the environment and FILES tell of the job's nodes, and from where; exit status 1 when that is nothing, or
+    leaves no nodes to write.
 
     Files are recognised by what they hold; which are known stands in docs/formats.md.
     """
@@ -38,7 +39,10 @@ def command(files, torus, hardware, output, as_json):
         print_json(as_dict(picture, output))
     else:
         _show(picture, output)
-    return 0 if picture.facts else 1
+    unwritten = output and picture.nodes is None
+    if unwritten:
+        click.echo(f"pencilmap: {output} was not written: the nodes of the job are not known", err=True)
+    return 0 if picture.facts and not unwritten else 1
 
 
 def _hardware(folder, wanted):

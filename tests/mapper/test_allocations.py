@@ -285,6 +285,15 @@ def test_every_reader_reads_something():
     assert all(reader.from_environment or reader.find for reader in READERS.values())
 
 
+def test_discover_fails_where_it_knows_no_nodes_to_write(tmp_path, pencilmap, monkeypatch):
+    for name, value in SLURM.items():
+        monkeypatch.setenv(name, value)
+    status, out, err = pencilmap("discover", "--no-hardware", "-o", tmp_path / "nodes")
+    assert status == 1 and "nodes was not written" in err and "give it with --torus" in out
+    assert pencilmap("discover", "--no-hardware")[0] == 0
+    assert not (tmp_path / "nodes").exists()
+
+
 def test_discover_prints_what_it_found_and_from_where(tmp_path, pencilmap, monkeypatch):
     for name, value in SLURM.items():
         monkeypatch.setenv(name, value)
