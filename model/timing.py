@@ -53,7 +53,7 @@ class ExchangeWork:
     hops : float
         Hops of the average byte sent to another task.
     tasks : int
-        Most tasks on a node.
+        Most tasks on a node that enter the exchange: none where groups are of one task and exchange nothing.
     """
 
     link_s: float
@@ -185,7 +185,8 @@ def product_work(product, owner, transform, link_s, adaptive_s, hop_length):
     nodes = size // product.slots.extent(owner)
     each = transform.total_bytes / product.grid.n_tasks * (1 - 1 / nodes)
     hops = float(hop_length) / 4 / (1 - 1 / size) if size > 1 else 0.0
-    return ExchangeWork(link_s, adaptive_s, each, each * product.tasks_per_node, size - 1, hops, product.tasks_per_node)
+    return ExchangeWork(link_s, adaptive_s, each, each * product.tasks_per_node, size - 1, hops,
+                        product.tasks_per_node if size > 1 else 0)
 
 
 def mapping_work(mapping, exchange, link_s, adaptive_s, hop_bytes):
@@ -198,8 +199,9 @@ def mapping_work(mapping, exchange, link_s, adaptive_s, hop_bytes):
     """
     sent, off_node = _bytes_sent(mapping, exchange)
     by_node = np.bincount(mapping.node_of_rank[exchange.members].ravel(), off_node.ravel())
+    entering = np.bincount(mapping.node_of_rank).max() if exchange.size > 1 else 0
     return ExchangeWork(link_s, adaptive_s, float(off_node.max()), float(by_node.max()), exchange.size - 1,
-                        float(hop_bytes) / sent if sent else 0.0, int(np.bincount(mapping.node_of_rank).max()))
+                        float(hop_bytes) / sent if sent else 0.0, int(entering))
 
 
 def _bytes_sent(mapping, exchange):
