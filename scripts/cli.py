@@ -1,5 +1,6 @@
 """The command `pencilmap`: a table of commands, one file each in `scripts/commands`."""
 
+import os
 import sys
 
 import click
@@ -31,6 +32,7 @@ def main(arguments=None):
         status = pencilmap.main(arguments, standalone_mode=False)
     except (PencilmapError, OSError) as error:
         click.echo(f"pencilmap: {type(error).__name__}: {error}", err=True)
+        _abandon_output()
         status = 2
     except click.ClickException as error:
         error.show()
@@ -39,3 +41,11 @@ def main(arguments=None):
         click.echo("pencilmap: interrupted", err=True)
         status = 130
     sys.exit(status or 0)
+
+
+def _abandon_output():
+    """What cannot be written is forgotten; else Python tries once more when it ends, and says so in its own way."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
