@@ -13,6 +13,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from tests.modules import needs_module
 
 collect_ignore = ["python_binding_checks.py", "peer_failures_checks.py", "python_layouts.py"]  # programs for mpirun
 ROOT = Path(__file__).resolve().parents[2]
@@ -160,7 +161,7 @@ def run(mpirun, records, tmp_path):
 @pytest.fixture
 def run_python(mpirun, programs):
     """Run a Python program that uses the binding, under the mpirun of the library's MPI; returns what it printed."""
-    pytest.importorskip("mpi4py", reason="NOT TESTED: the Python binding, for mpi4py is missing (pip install mpi4py)")
+    needs_module("mpi4py", "the Python binding, for mpi4py is missing (pip install mpi4py)")
     places = [f"PYTHONPATH={SOURCE / 'python'}", f"PENCILFFT_LIBRARY={programs.parent / 'lib' / 'libpencilfft.so'}"]
     env = replace(mpirun, programs=Path("/usr/bin"))
 

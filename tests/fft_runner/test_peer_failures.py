@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.modules import needs_module
 
 GITHUB = "https://github.com/"
 MEASURED = "measured"
@@ -166,7 +167,7 @@ CHECKS = {  # of peer_failures_checks.py: ranks
 @pytest.mark.parametrize("check", CHECKS)
 def test_one_plan(run_python, check):
     if check == "mpi4py_fft_gives_the_same":
-        pytest.importorskip("mpi4py_fft", reason="NOT TESTED: agreement with mpi4py-fft (pip install -e '.[peers]')")
+        needs_module("mpi4py_fft", "agreement with mpi4py-fft (pip install -e '.[peers]')")
     script = Path(__file__).with_name("peer_failures_checks.py")
     assert f"{check}: passed" in run_python(CHECKS[check], script, check)
 

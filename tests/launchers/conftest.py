@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from pencilmap.scripts.build import find_build
+from tests.modules import needs_module
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD_S, RUN_S = 600, 60
@@ -96,7 +97,7 @@ def mpirun():
 @pytest.fixture
 def mpi_python(mpirun, tmp_path):
     """Run a text of Python on some ranks; gives what subprocess gives."""
-    pytest.importorskip("mpi4py", reason="NOT TESTED: mpi4py is not installed (pip install pencilmap[test])")
+    needs_module("mpi4py", "mpi4py is not installed (pip install pencilmap[test])")
 
     def start(ranks, text, *arguments):
         (tmp_path / "program.py").write_text(text)

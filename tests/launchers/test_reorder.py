@@ -11,6 +11,7 @@ from pencilmap.mapper.reorder import ReorderError, reorder
 from pencilmap.model.allocation import Site
 from pencilmap.model.grid import parse_grid
 from pencilmap.model.torus import parse_torus
+from tests.modules import needs_module
 
 CASES = {  # torus, tasks per node, grid, placement, launch order
     "lines": ("2x2x2", 1, "2x4", "digits:x=r2,y=c2,z=c2", "xyzt"),
@@ -225,7 +226,7 @@ if MPI.COMM_WORLD.rank == 0:
 
 
 def test_mpi4py_fft_runs_unchanged_on_the_new_communicator(mpi_python):
-    pytest.importorskip("mpi4py_fft", reason="NOT TESTED: mpi4py-fft is not installed (pip install mpi4py-fft)")
+    needs_module("mpi4py_fft", "mpi4py-fft is not installed (pip install mpi4py-fft)")
     done = mpi_python(4, MPI4PY_FFT)
     assert done.returncode == 0, done.stdout + done.stderr
     error, back, pairs = done.stdout.split(None, 2)
