@@ -216,8 +216,8 @@ def simulate_all(simulations, *, json_path=None, timeout_s=TIMEOUT_S, workers=No
     workers = workers or len(os.sched_getaffinity(0))
     cancelled = threading.Event()
     with _termination_as_exit(), ThreadPoolExecutor(max_workers=workers) as pool:
-        runs = [pool.submit(_run, s, build, timeout_s, cancelled, progress or (lambda line: None)) for s in simulations]
         try:
+            runs = [pool.submit(_run, s, build, timeout_s, cancelled, progress or (lambda line: None)) for s in simulations]
             for run in wait(runs, return_when=FIRST_EXCEPTION).done:
                 run.result()
         except BaseException:

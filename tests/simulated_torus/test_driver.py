@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from pencilmap.model.errors import PencilmapError
@@ -126,6 +127,23 @@ def test_a_signal_ends_the_simulations_too(build, tmp_path, number, processes_be
         child.kill()
     assert wait_until(lambda: not processes_below(tmp_path))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_signal_between_two_starts_ends_what_has_begun(build, simulation, tmp_path, monkeypatch, processes_below):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    submit, begun = ThreadPoolExecutor.submit, []
+
+    def submit_one(pool, *arguments):
+        if begun:
+            raise KeyboardInterrupt
+        begun.append(submit(pool, *arguments))
+        return begun[0]
+
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", submit_one)
+    with pytest.raises(KeyboardInterrupt):
+        simulate_all([simulation("8x8x8", "8x64", ENDLESS)] * 2, timeout_s=10)
+    assert "interrupted" in str(begun[0].exception())
+    assert wait_until(lambda: not processes_below(tmp_path))
 
 
 # ---- the build ---------------------------------------------------------------------------------------------------------
