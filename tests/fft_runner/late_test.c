@@ -7,6 +7,7 @@
 
 #include "check.h"
 #include "pencilfft.h"
+#include "start_on_grid.h"
 
 enum { N = 12, LATE_MS = 4, RUNS = 24 };
 
@@ -83,11 +84,7 @@ static void check_exchange(const char *exchange)
 
 int main(int argc, char **argv)
 {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    R = argc > 2 ? atoi(argv[1]) : ranks;
-    C = argc > 2 ? atoi(argv[2]) : 1;
+    start_on_grid(argc, argv, &rank, &ranks, &R, &C);
     for (int i = 0; pencilfft_exchange_name(i); i++)
         if (strcmp(pencilfft_exchange_name(i), "auto"))
             check_exchange(pencilfft_exchange_name(i));

@@ -7,6 +7,7 @@
 #include "agreement.h"
 #include "check.h"
 #include "failing_memory.h"
+#include "start_on_grid.h"
 
 enum { MOST_TRIES = 5000 };
 static int R, C, rank, ranks;
@@ -93,11 +94,7 @@ static void wisdom_fails_anywhere(void)
 
 int main(int argc, char **argv)
 {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    R = argc > 2 ? atoi(argv[1]) : ranks;
-    C = argc > 2 ? atoi(argv[2]) : 1;
+    start_on_grid(argc, argv, &rank, &ranks, &R, &C);
     file = argc > 3 ? argv[3] : NULL;
     plans_fail_anywhere(0);
     if (ranks > 1)

@@ -7,6 +7,7 @@
 
 #include "agreement.h"
 #include "check.h"
+#include "start_on_grid.h"
 
 int __real_statvfs(const char *path, struct statvfs *room);
 int __wrap_statvfs(const char *path, struct statvfs *room);
@@ -108,11 +109,7 @@ static void no_room_for_shared_memory_is_told(void)
 
 int main(int argc, char **argv)
 {
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    R = argc > 2 ? atoi(argv[1]) : ranks;
-    C = argc > 2 ? atoi(argv[2]) : 1;
+    start_on_grid(argc, argv, &rank, &ranks, &R, &C);
     if (ranks > 1) {
         ranks_that_differ_get_no_plan();
         no_room_for_shared_memory_is_told();

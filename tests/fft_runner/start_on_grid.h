@@ -1,0 +1,17 @@
+/* How a C test begins that is given a process grid: under mpirun, R C as its first arguments, without them ranks x 1. */
+#ifndef START_ON_GRID_H
+#define START_ON_GRID_H
+
+#include <mpi.h>
+#include <stdlib.h>
+
+static inline void start_on_grid(int argc, char **argv, int *rank, int *ranks, int *R, int *C)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, rank);
+    MPI_Comm_size(MPI_COMM_WORLD, ranks);
+    *R = argc > 2 ? atoi(argv[1]) : *ranks;
+    *C = argc > 2 ? atoi(argv[2]) : 1;
+}
+
+#endif
