@@ -40,8 +40,10 @@ struct product {
 
 static int refuse_pattern(const char *text, const char *why)
 {
-    return pf_fail(PM_ERROR, "placement=digits: '%.60s': %s; write AXIS=PATTERN with owner and radix of each digit, lowest "
-                   "first, e.g. x=r2c4", text, why);
+    return pf_fail(PM_ERROR,
+                   "placement=digits: '%.60s': %s; write AXIS=PATTERN with owner and radix of each digit, lowest "
+                   "first, e.g. x=r2c4",
+                   text, why);
 }
 
 static const char *parse_digit(const char *at, struct pattern *p)
@@ -196,5 +198,6 @@ int pm_place_ranks(const struct pm_request *r, int64_t *place)
         if (argument)
             return placements[i].place(argument, r, place);
     }
-    return pf_fail(PM_ERROR, "placement=%.60s is unknown; known: default[:ORDER], digits:x=r2c4,.., file:PATH", r->placement);
+    return pf_fail(PM_ERROR, "placement=%.60s is unknown; known: default[:ORDER], digits:x=r2c4,.., file:PATH",
+                   r->placement);
 }

@@ -48,8 +48,10 @@ static int refuse_seat(const struct pm_request *r, const struct pm_seat *seat)
     char where[COORDINATE_TEXT];
     struct coordinate node = torus_coordinate(&r->torus, seat->node);
     coordinate_text(&node, where);
-    return pf_fail(PM_ERROR, "a process runs at node %s slot %lld, where placement=%.100s puts no rank; start the processes "
-                   "where it does, or place the nodes of this job", where, (long long)seat->slot, r->placement);
+    return pf_fail(PM_ERROR,
+                   "a process runs at node %s slot %lld, where placement=%.100s puts no rank; start the processes "
+                   "where it does, or place the nodes of this job",
+                   where, (long long)seat->slot, r->placement);
 }
 
 static int split(const struct pm_request *r, MPI_Comm comm, int wanted, MPI_Comm *newcomm)
@@ -58,8 +60,10 @@ static int split(const struct pm_request *r, MPI_Comm comm, int wanted, MPI_Comm
     PF_MPI(MPI_Comm_split(comm, 0, wanted, newcomm));
     PF_MPI(MPI_Comm_rank(*newcomm, &rank));
     if (rank != wanted)
-        status = pf_fail(PM_ERROR, "self-check failed: rank %d of %d was asked for, rank %d was got; two processes have one "
-                         "place", wanted, r->ranks, rank);
+        status = pf_fail(PM_ERROR,
+                         "self-check failed: rank %d of %d was asked for, rank %d was got; two processes have one "
+                         "place",
+                         wanted, r->ranks, rank);
     status = pf_agree(status, comm);
 done:
     return status;
@@ -74,8 +78,8 @@ static int check_greeting(const struct greeting *heard, int from, const int64_t 
 {
     if (heard->rank == from && heard->place == place[from])
         return 0;
-    return pf_fail(PM_ERROR, "self-check failed: rank %d should be at place %lld, and says it is rank %lld at place %lld", from,
-                   (long long)place[from], (long long)heard->rank, (long long)heard->place);
+    return pf_fail(PM_ERROR, "self-check failed: rank %d should be at place %lld, and says it is rank %lld at place %lld",
+                   from, (long long)place[from], (long long)heard->rank, (long long)heard->place);
 }
 
 static int greet(const struct greeting *me, int to, int from, const int64_t *place, MPI_Comm newcomm)

@@ -108,10 +108,8 @@ static const struct source {
     source_reader reader;
     bool automatic; /* whether where=auto tries it */
 } sources[] = {
-    {"environment", from_environment, true},
-    {"blue-gene", from_blue_gene, true},
-    {"hostname", from_hostname, true},
-    {"table", from_table, false},
+    {"environment", from_environment, true}, {"blue-gene", from_blue_gene, true},
+    {"hostname", from_hostname, true},       {"table", from_table, false},
     {"assumed", from_order, false},
 };
 enum { SOURCES = sizeof sources / sizeof *sources };
@@ -175,8 +173,11 @@ static int read_any(const struct clues *c, MPI_Comm comm, struct coordinate *nod
     for (int i = 0; i < SOURCES; i++)
         if (sources[i].automatic && !pf_agree(read_source(&sources[i], c, node, slot), comm))
             return 0;
-    return pf_agree(pf_fail(PM_ERROR, "no way to know where process %d is: '%.100s' tells no coordinates of this torus; say "
-                            "where=table:PATH, where=environment or where=assumed", c->rank, c->host), comm);
+    return pf_agree(pf_fail(PM_ERROR,
+                            "no way to know where process %d is: '%.100s' tells no coordinates of this torus; say "
+                            "where=table:PATH, where=environment or where=assumed",
+                            c->rank, c->host),
+                    comm);
 }
 
 static int read_named(const struct clues *given, MPI_Comm comm, struct coordinate *node, int *slot)
@@ -190,8 +191,11 @@ static int read_named(const struct clues *given, MPI_Comm comm, struct coordinat
             free(c.table);
             return status;
         }
-    return pf_agree(pf_fail(PM_ERROR, "where=%.60s is unknown; known: auto, environment, hostname, blue-gene, table:PATH, "
-                            "assumed[:ORDER]", c.request->where), comm);
+    return pf_agree(pf_fail(PM_ERROR,
+                            "where=%.60s is unknown; known: auto, environment, hostname, blue-gene, table:PATH, "
+                            "assumed[:ORDER]",
+                            c.request->where),
+                    comm);
 }
 
 /* ---- slots ---------------------------------------------------------------------------------------------------------- */

@@ -84,7 +84,8 @@ static int verdict(const struct run *run)
     const struct verification *v = &run->verification;
     if (!run->options.verify || v->passed)
         return 0;
-    return pf_fail(RUNNER_ERROR, "verification failed: moved data %s; error %.3g to serial FFTW, %.3g to the direct sum; "
+    return pf_fail(RUNNER_ERROR,
+                   "verification failed: moved data %s; error %.3g to serial FFTW, %.3g to the direct sum; "
                    "allowed %.3g",
                    v->moved_data_exact ? "exact" : "wrong", v->error_fftw, v->error_direct, v->tolerance);
 }

@@ -24,7 +24,7 @@ struct reader {
     int tasks_per_node;
 };
 
-#define REFUSE(reader, format, ...)                                                                                    \
+#define REFUSE(reader, format, ...) \
     pf_fail(RUNNER_ERROR, "MapfileError: %.200s line %d: " format, (reader)->path, (reader)->line, __VA_ARGS__)
 
 enum { END_OF_FILE = -1 };
@@ -89,8 +89,8 @@ static int check_place(struct reader *r, const struct coordinate *node, int slot
         return REFUSE(r, "node %s is outside torus %s; %c must be 0..%d", where, shape,
                       torus_letter(r->torus->dims, outside), r->torus->extent[outside] - 1);
     if (slot < 0 || slot >= r->tasks_per_node)
-        return REFUSE(r, "slot %d of node %s; with %d tasks per node t must be 0..%d (see --tasks-per-node)", slot,
-                      where, r->tasks_per_node, r->tasks_per_node - 1);
+        return REFUSE(r, "slot %d of node %s; with %d tasks per node t must be 0..%d (see --tasks-per-node)", slot, where,
+                      r->tasks_per_node, r->tasks_per_node - 1);
     return 0;
 }
 
@@ -99,11 +99,10 @@ static int parse_place(struct reader *r, int64_t *place)
     int dims = r->torus->dims, values[MAX_DIMS + 1];
     int found = integers(r->text, values, dims + 1);
     if (found < 0)
-        return REFUSE(r, "'%.60s' has something that is not an integer; %d integers a line: coordinates and slot",
-                      r->text, dims + 1);
-    if (found != dims + 1)
-        return REFUSE(r, "has %d integers; a torus of %d dimensions needs %d: coordinates and slot", found, dims,
+        return REFUSE(r, "'%.60s' has something that is not an integer; %d integers a line: coordinates and slot", r->text,
                       dims + 1);
+    if (found != dims + 1)
+        return REFUSE(r, "has %d integers; a torus of %d dimensions needs %d: coordinates and slot", found, dims, dims + 1);
     struct coordinate node = {.dims = dims};
     memcpy(node.at, values, sizeof(int) * (size_t)dims);
     int status = check_place(r, &node, values[dims]);
@@ -127,8 +126,8 @@ static int read_places(struct reader *r, struct mapfile *m)
     if (status != END_OF_FILE)
         return status;
     if (rank < m->ranks)
-        return pf_fail(RUNNER_ERROR, "MapfileError: %.200s places %d ranks; there are %d processes, one line each",
-                       r->path, rank, m->ranks);
+        return pf_fail(RUNNER_ERROR, "MapfileError: %.200s places %d ranks; there are %d processes, one line each", r->path,
+                       rank, m->ranks);
     return 0;
 }
 
@@ -150,7 +149,8 @@ static int refuse_double(const struct reader *r, const struct taken *first, cons
     char where[COORDINATE_TEXT];
     struct coordinate node = torus_coordinate(r->torus, first->place / r->tasks_per_node);
     coordinate_text(&node, where);
-    return pf_fail(RUNNER_ERROR, "MapfileError: %.200s line %d and line %d both give node %s slot %d; "
+    return pf_fail(RUNNER_ERROR,
+                   "MapfileError: %.200s line %d and line %d both give node %s slot %d; "
                    "each place takes one rank",
                    r->path, first->line, second->line, where, (int)(first->place % r->tasks_per_node));
 }

@@ -332,10 +332,9 @@ static void print_help_text(const char *help)
     static const struct {
         const char *mark;
         const char *(*name)(int);
-    } tables[] = {
-        {"@exchange", pencilfft_exchange_name}, {"@rigor", pencilfft_rigor_name},
-        {"@type", pencilfft_type_name},         {"@precision", pencilfft_precision_name}, {"@layout", pencilfft_layout_name},
-        {"@sync", pencilfft_sync_name}};
+    } tables[] = {{"@exchange", pencilfft_exchange_name}, {"@rigor", pencilfft_rigor_name},
+                  {"@type", pencilfft_type_name},         {"@precision", pencilfft_precision_name},
+                  {"@layout", pencilfft_layout_name},     {"@sync", pencilfft_sync_name}};
     int length = (int)strcspn(help, "@");
     printf("%.*s", length, help);
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
@@ -414,8 +413,7 @@ static int refuse_option(int code, const char *word)
 static void fill_long_options(struct option *options)
 {
     for (int i = 0; i < N_ROWS; i++)
-        options[i] = (struct option){rows[i].name, rows[i].words ? required_argument : no_argument, NULL,
-                                     FIRST_VALUE + i};
+        options[i] = (struct option){rows[i].name, rows[i].words ? required_argument : no_argument, NULL, FIRST_VALUE + i};
     options[N_ROWS] = (struct option){NULL, 0, NULL, 0};
 }
 

@@ -159,8 +159,7 @@ static const struct source *choose_source(const struct placement_request *q, str
     return named_source("assumed");
 }
 
-static int locate(const struct placement_request *q, int tasks_per_node, struct process *processes, int n,
-                  const char **name)
+static int locate(const struct placement_request *q, int tasks_per_node, struct process *processes, int n, const char **name)
 {
     const struct source *source = named_source(q->coordinates);
     if (source && !strcmp(source->name, "auto"))
@@ -222,8 +221,8 @@ static int set_places(const struct placement_request *q, int tasks_per_node, str
         coordinate_text(&process->node, where);
         if (process->slot >= tasks_per_node)
             return pf_fail(RUNNER_ERROR,
-                           "node %s ('%s') runs more than %d processes; say --tasks-per-node, or start fewer there",
-                           where, process->host, tasks_per_node);
+                           "node %s ('%s') runs more than %d processes; say --tasks-per-node, or start fewer there", where,
+                           process->host, tasks_per_node);
         process->place = torus_node(&q->torus, &process->node) * tasks_per_node + process->slot;
         process->located = true;
     }
@@ -332,8 +331,7 @@ int placement_resolve(const struct placement_request *q, struct process *process
     }
     if (q->mapfile && !q->has_torus)
         return pf_fail(RUNNER_ERROR, "--mapfile needs --machine-torus, to know what its coordinates mean");
-    int status = q->has_torus ? resolve_on_torus(q, processes, n, source, tasks_per_node)
-                              : count_slots(processes, n);
+    int status = q->has_torus ? resolve_on_torus(q, processes, n, source, tasks_per_node) : count_slots(processes, n);
     if (!status && q->mapfile)
         status = apply_mapfile(q, *tasks_per_node, processes, n, mapfile);
     return status;

@@ -82,9 +82,9 @@ static json_t *size(const pencilfft_desc *f)
 static json_t *transform(const struct options *o)
 {
     const pencilfft_desc *f = &o->fft;
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:i}", "type", f->type, "kinds", f->kinds ? f->kinds : "2,2,2",
-                     "skip", f->skip ? f->skip : "", "precision", f->precision, "layout", f->layout, "in_place",
-                     o->in_place, "fields", f->fields);
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:i}", "type", f->type, "kinds", f->kinds ? f->kinds : "2,2,2", "skip",
+                     f->skip ? f->skip : "", "precision", f->precision, "layout", f->layout, "in_place", o->in_place,
+                     "fields", f->fields);
 }
 
 static json_t *phases(const struct report *r)
@@ -115,10 +115,10 @@ static json_t *verified(const struct verification *v)
 static json_t *one_process(const struct process *p)
 {
     const struct topology *t = &p->topology;
-    return json_pack("{s:i, s:i, s:o, s:o, s:i, s:o, s:o, s:o, s:o}", "rank", p->grid_rank, "world_rank", p->world_rank, "host",
-                     text(p->host), "coordinate", p->located ? integers(p->node.at, p->node.dims) : json_null(), "slot",
-                     p->slot, "binding", text_or_null(p->binding), "sockets", text_or_null(t->bound_sockets), "cores",
-                     text_or_null(t->bound_cores), "numa_nodes", text_or_null(t->bound_numa_nodes));
+    return json_pack("{s:i, s:i, s:o, s:o, s:i, s:o, s:o, s:o, s:o}", "rank", p->grid_rank, "world_rank", p->world_rank,
+                     "host", text(p->host), "coordinate", p->located ? integers(p->node.at, p->node.dims) : json_null(),
+                     "slot", p->slot, "binding", text_or_null(p->binding), "sockets", text_or_null(t->bound_sockets),
+                     "cores", text_or_null(t->bound_cores), "numa_nodes", text_or_null(t->bound_numa_nodes));
 }
 
 static json_t *placement(const struct report *r)
@@ -127,10 +127,10 @@ static json_t *placement(const struct report *r)
     json_t *ranks = json_array();
     for (int i = 0; i < s->ranks; i++)
         json_array_append_new(ranks, one_process(&s->processes[i]));
-    return json_pack("{s:o, s:o, s:s, s:o, s:s, s:s, s:o}", "torus", text_or_null(r->options->torus_text),
-                     "tasks_per_node", s->tasks_per_node ? json_integer(s->tasks_per_node) : json_null(), "source",
-                     s->source, "mapfile", text_or_null(r->options->placement.mapfile), "coordinate_source",
-                     s->coordinates, "self_check", s->self_check, "ranks", ranks);
+    return json_pack("{s:o, s:o, s:s, s:o, s:s, s:s, s:o}", "torus", text_or_null(r->options->torus_text), "tasks_per_node",
+                     s->tasks_per_node ? json_integer(s->tasks_per_node) : json_null(), "source", s->source, "mapfile",
+                     text_or_null(r->options->placement.mapfile), "coordinate_source", s->coordinates, "self_check",
+                     s->self_check, "ranks", ranks);
 }
 
 static json_t *mpi(void)
@@ -148,12 +148,11 @@ static json_t *about_run(const struct report *r)
 {
     const struct options *o = r->options;
     const pencilfft_desc *f = &o->fft;
-    return json_pack("{s:s, s:{s:s, s:s}, s:o, s:o, s:o, s:o, s:[i, i], s:i, s:s, s:o, s:s, s:s, s:i, s:i}",
-                     "schema", "pencilmap-run-record/1", "program", "name", RUNNER_NAME, "version", PENCILFFT_VERSION,
-                     "command", command(r), "time", now(), "labels", labels(o), "size", size(f), "grid", f->R, f->C,
-                     "ranks", r->seating->ranks, "direction",
-                     direction_name(o->direction), "exchange", text(f->exchange), "sync", f->sync, "rigor", f->rigor,
-                     "reps", o->reps, "warmup", o->warmup);
+    return json_pack("{s:s, s:{s:s, s:s}, s:o, s:o, s:o, s:o, s:[i, i], s:i, s:s, s:o, s:s, s:s, s:i, s:i}", "schema",
+                     "pencilmap-run-record/1", "program", "name", RUNNER_NAME, "version", PENCILFFT_VERSION, "command",
+                     command(r), "time", now(), "labels", labels(o), "size", size(f), "grid", f->R, f->C, "ranks",
+                     r->seating->ranks, "direction", direction_name(o->direction), "exchange", text(f->exchange), "sync",
+                     f->sync, "rigor", f->rigor, "reps", o->reps, "warmup", o->warmup);
 }
 
 static json_t *about_result(const struct report *r)
@@ -161,8 +160,8 @@ static json_t *about_result(const struct report *r)
     char fftw[VERSION_SIZE], hwloc[VERSION_SIZE];
     fftw_version_text(fftw);
     binding_hwloc_version(hwloc, sizeof hwloc);
-    return json_pack("{s:o, s:o, s:o, s:o, s:s, s:s}", "phases", phases(r), "verify",
-                     verified(r->verification), "placement", placement(r), "mpi", mpi(), "fftw", fftw, "hwloc", hwloc);
+    return json_pack("{s:o, s:o, s:o, s:o, s:s, s:s}", "phases", phases(r), "verify", verified(r->verification), "placement",
+                     placement(r), "mpi", mpi(), "fftw", fftw, "hwloc", hwloc);
 }
 
 /* NULL when memory was short anywhere in it. */
@@ -205,8 +204,7 @@ int record_append(const struct report *r, int descriptor)
     line[length] = '\n'; /* in place of the final zero: the line is one write */
     errno = 0;
     if (write(descriptor, line, length + 1) != (ssize_t)(length + 1))
-        status = pf_fail(RUNNER_ERROR, "--json: the record was not written whole: %s",
-                         errno ? strerror(errno) : "no space");
+        status = pf_fail(RUNNER_ERROR, "--json: the record was not written whole: %s", errno ? strerror(errno) : "no space");
     free(line);
     return status;
 }

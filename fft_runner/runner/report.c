@@ -10,8 +10,8 @@ static void print_head(const struct report *r, FILE *file)
             r->options->in_place ? ", in place" : "", f->fields > 1 ? ", " : "");
     if (f->fields > 1)
         fprintf(file, "%d fields", f->fields);
-    fprintf(file, ", size %lld %lld %lld, grid %dx%d, exchange %s, sync %s, FFTW %s\n", (long long)f->nx, (long long)f->ny, (long long)f->nz, f->R, f->C,
-            f->exchange, f->sync, f->rigor);
+    fprintf(file, ", size %lld %lld %lld, grid %dx%d, exchange %s, sync %s, FFTW %s\n", (long long)f->nx, (long long)f->ny,
+            (long long)f->nz, f->R, f->C, f->exchange, f->sync, f->rigor);
 }
 
 static void print_placement(const struct report *r, FILE *file)
@@ -58,9 +58,8 @@ static void print_phases(const struct report *r, FILE *file)
     const struct samples *s = r->samples;
     fprintf(file, "\n%-16s %12s %12s %12s   ms over ranks, median of %d\n", "phase", "max", "mean", "min", s->reps);
     for (int phase = 0; phase < phases_shown(r->options); phase++)
-        fprintf(file, "%-16s %12.4f %12.4f %12.4f\n", pencilfft_phase_name(phase),
-                1e3 * samples_median(s->max, s, phase), 1e3 * samples_median(s->mean, s, phase),
-                1e3 * samples_median(s->min, s, phase));
+        fprintf(file, "%-16s %12.4f %12.4f %12.4f\n", pencilfft_phase_name(phase), 1e3 * samples_median(s->max, s, phase),
+                1e3 * samples_median(s->mean, s, phase), 1e3 * samples_median(s->min, s, phase));
 }
 
 static void print_rate(const struct report *r, FILE *file)
@@ -85,8 +84,7 @@ static void print_verification(const struct report *r, FILE *file)
             v->moved_data_exact ? "exact" : "WRONG");
     if (v->fftw_done)
         fprintf(file, "error %.2g to serial FFTW, ", v->error_fftw);
-    fprintf(file, "error %.2g to the direct sum at %d points, allowed %.2g\n", v->error_direct, v->points,
-            v->tolerance);
+    fprintf(file, "error %.2g to the direct sum at %d points, allowed %.2g\n", v->error_direct, v->points, v->tolerance);
     if (v->note[0])
         fprintf(file, "%s\n", v->note);
 }

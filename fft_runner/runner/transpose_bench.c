@@ -125,8 +125,8 @@ static int check_settings(const struct settings *s, int ranks)
 {
     for (int i = 0; i < s->n_groups; i++)
         if (s->groups[i] > ranks)
-            return pf_fail(FAILED, "--ranks: groups of %d need more than the %d processes that were started",
-                           s->groups[i], ranks);
+            return pf_fail(FAILED, "--ranks: groups of %d need more than the %d processes that were started", s->groups[i],
+                           ranks);
     for (int i = 0; i < s->n_bytes; i++)
         if (s->bytes[i] % ELEMENT_BYTES)
             return pf_fail(FAILED, "--bytes: %lld is not a multiple of %d, the bytes of a complex double", s->bytes[i],
@@ -156,10 +156,10 @@ static int take(struct settings *s, int code)
 static int parse(int argc, char **argv, int ranks, struct settings *s)
 {
     static const struct option options[] = {
-        {"ranks", required_argument, NULL, 'n'},   {"bytes", required_argument, NULL, 'b'},
+        {"ranks", required_argument, NULL, 'n'},    {"bytes", required_argument, NULL, 'b'},
         {"exchange", required_argument, NULL, 'e'}, {"reps", required_argument, NULL, 'r'},
-        {"largest", required_argument, NULL, 'm'}, {"json", required_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
+        {"largest", required_argument, NULL, 'm'},  {"json", required_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0},
     };
     int code, status = 0;
     set_defaults(s, ranks);
@@ -295,8 +295,8 @@ done:
     return status;
 }
 
-static int run_case(const struct bench *b, MPI_Comm group, MPI_Comm active, int p, int64_t elements,
-                    const char *exchange, struct result *r)
+static int run_case(const struct bench *b, MPI_Comm group, MPI_Comm active, int p, int64_t elements, const char *exchange,
+                    struct result *r)
 {
     pencilfft_desc desc = describe(p, elements, exchange);
     pencilfft_plan plan = NULL;
@@ -342,8 +342,8 @@ static double median(double *samples, int n)
 
 static json_t *times(const struct result *r, int which, int reps)
 {
-    return json_pack("{s:o, s:o, s:o}", "max_s", reals(r->max[which], reps), "mean_s", reals(r->mean[which], reps),
-                     "min_s", reals(r->min[which], reps));
+    return json_pack("{s:o, s:o, s:o}", "max_s", reals(r->max[which], reps), "mean_s", reals(r->mean[which], reps), "min_s",
+                     reals(r->min[which], reps));
 }
 
 static int append(const struct bench *b, int p, long long bytes, const char *exchange, const struct result *r)
@@ -353,14 +353,14 @@ static int append(const struct bench *b, int p, long long bytes, const char *exc
     PF_MPI(MPI_Get_library_version(library, &length));
     library[strcspn(library, "\n")] = '\0';
     json_watch_memory();
-    json_t *object = json_pack(
-        "{s:s, s:{s:s, s:s}, s:o, s:i, s:i, s:i, s:s, s:o, s:I, s:i, s:o, s:o, s:o, s:I, s:I}", "schema",
-        "pencilmap-transpose-bench/1", "program", "name", PROGRAM, "version", PENCILFFT_VERSION, "mpi", text(library),
-        "ranks", b->ranks, "group", p, "groups", b->ranks / p, "exchange", exchange, "means", text_or_null(r->means),
-        "message_bytes", (json_int_t)bytes, "reps", b->s.reps, "refused", text_or_null(r->message), "exchange_times",
-        r->refused ? json_null() : times(r, EXCHANGE, b->s.reps), "total_times",
-        r->refused ? json_null() : times(r, TOTAL, b->s.reps), "bytes_sent", (json_int_t)r->bytes, "messages_sent",
-        (json_int_t)r->messages);
+    json_t *object = json_pack("{s:s, s:{s:s, s:s}, s:o, s:i, s:i, s:i, s:s, s:o, s:I, s:i, s:o, s:o, s:o, s:I, s:I}",
+                               "schema", "pencilmap-transpose-bench/1", "program", "name", PROGRAM, "version",
+                               PENCILFFT_VERSION, "mpi", text(library), "ranks", b->ranks, "group", p, "groups",
+                               b->ranks / p, "exchange", exchange, "means", text_or_null(r->means), "message_bytes",
+                               (json_int_t)bytes, "reps", b->s.reps, "refused", text_or_null(r->message), "exchange_times",
+                               r->refused ? json_null() : times(r, EXCHANGE, b->s.reps), "total_times",
+                               r->refused ? json_null() : times(r, TOTAL, b->s.reps), "bytes_sent", (json_int_t)r->bytes,
+                               "messages_sent", (json_int_t)r->messages);
     char *line = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(DIGITS)) : NULL;
     json_decref(object);
     if (!json_is_whole() || !line) {
@@ -386,8 +386,7 @@ static void print_head(const struct bench *b, int p)
 }
 
 /* Ratio: to the first exchange of the list. MB are 1e6 bytes, of messages as planned, without what stays. */
-static void print_line(const struct bench *b, int p, long long bytes, const char *exchange, struct result *r,
-                       double *first)
+static void print_line(const struct bench *b, int p, long long bytes, const char *exchange, struct result *r, double *first)
 {
     if (r->refused) {
         fprintf(b->table, "%10lld %-11s refused: %.80s\n", bytes, exchange, r->message);
@@ -397,8 +396,8 @@ static void print_line(const struct bench *b, int p, long long bytes, const char
     if (*first == 0)
         *first = total;
     fprintf(b->table, "%10lld %-11s %12.2f %12.2f %12.2f %12.2f %12.2f %8.2f\n", bytes, exchange,
-            1e6 * median(r->min[EXCHANGE], b->s.reps), 1e6 * most, 1e6 * median(r->mean[EXCHANGE], b->s.reps),
-            1e6 * total, most > 0 ? (double)(p - 1) * (double)bytes / most * 1e-6 : 0, *first > 0 ? total / *first : 0);
+            1e6 * median(r->min[EXCHANGE], b->s.reps), 1e6 * most, 1e6 * median(r->mean[EXCHANGE], b->s.reps), 1e6 * total,
+            most > 0 ? (double)(p - 1) * (double)bytes / most * 1e-6 : 0, *first > 0 ? total / *first : 0);
     fflush(b->table);
 }
 
@@ -450,8 +449,7 @@ static int open_json(struct bench *b)
 {
     int status = 0;
     if (b->s.json && b->rank == 0) {
-        b->json = !strcmp(b->s.json, "-") ? STDOUT_FILENO
-                                          : open(b->s.json, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+        b->json = !strcmp(b->s.json, "-") ? STDOUT_FILENO : open(b->s.json, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
         if (b->json < 0)
             status = pf_fail(FAILED, "--json: %.200s cannot be written: %s", b->s.json, strerror(errno));
         b->table = b->json == STDOUT_FILENO ? stderr : stdout;

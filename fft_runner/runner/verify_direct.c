@@ -21,7 +21,8 @@ static void choose_points(const int64_t n[3], int64_t points[N_POINTS][3])
     };
     for (int i = 0; i < N_POINTS; i++)
         for (int axis = 0; axis < 3; axis++) {
-            int64_t wish = i < N_POINTS - N_RANDOM ? fixed[i][axis] : (int64_t)(value_hash(3u * (unsigned)i + (unsigned)axis) >> 1);
+            int64_t wish = i < N_POINTS - N_RANDOM ? fixed[i][axis]
+                                                   : (int64_t)(value_hash(3u * (unsigned)i + (unsigned)axis) >> 1);
             points[i][axis] = wish % n[axis];
         }
 }

@@ -36,11 +36,10 @@ static bool transform_axis(struct whole *w, int axis)
     fftw_iodim64 real_dim = {n, 2 * below, 2 * below};
     fftw_iodim64 real_many[3] = {{above, 2 * n * below, 2 * n * below}, {below, 2, 2}, {2, 1, 1}};
     fftw_r2r_kind kind = (fftw_r2r_kind)line->r2r[w->backward];
-    fftw_plan plan = line->kind == PF_R2R
-                         ? fftw_plan_guru64_r2r(1, &real_dim, 3, real_many, (double *)w->data, (double *)w->data, &kind,
-                                                FFTW_ESTIMATE)
-                         : fftw_plan_guru64_dft(1, &dim, 2, many, w->data, w->data,
-                                                w->backward ? FFTW_BACKWARD : FFTW_FORWARD, FFTW_ESTIMATE);
+    fftw_plan plan = line->kind == PF_R2R ? fftw_plan_guru64_r2r(1, &real_dim, 3, real_many, (double *)w->data,
+                                                                 (double *)w->data, &kind, FFTW_ESTIMATE)
+                                          : fftw_plan_guru64_dft(1, &dim, 2, many, w->data, w->data,
+                                                                 w->backward ? FFTW_BACKWARD : FFTW_FORWARD, FFTW_ESTIMATE);
     if (!plan)
         return false;
     fftw_execute(plan);
@@ -89,7 +88,9 @@ static bool transform_whole(struct whole *w)
 
 static bool make_reference(const struct problem *p, const pencilfft_format *in, int field, double complex *data)
 {
-    struct whole w = {.p = p, .backward = p->direction == PENCILFFT_BACKWARD, .n = {in->n[0], in->n[1], in->n[2]},
+    struct whole w = {.p = p,
+                      .backward = p->direction == PENCILFFT_BACKWARD,
+                      .n = {in->n[0], in->n[1], in->n[2]},
                       .data = data};
     int64_t elements = in->n[0] * in->n[1] * in->n[2];
     for (int64_t i = 0; i < elements; i++)
@@ -115,8 +116,8 @@ static void memory_order(const pencilfft_box *b, int order[3])
         int slower = 0;
         for (int j = 0; j < 3; j++)
             slower += b->stride[j] > b->stride[i] ||
-                      (b->stride[j] == b->stride[i] && (b->extent[j] > b->extent[i] ||
-                                                        (b->extent[j] == b->extent[i] && j < i)));
+                      (b->stride[j] == b->stride[i] &&
+                       (b->extent[j] > b->extent[i] || (b->extent[j] == b->extent[i] && j < i)));
         order[slower] = i;
     }
 }

@@ -83,19 +83,24 @@ int warnings_find(const struct process *processes, int n, struct warnings *w)
     check_hosts(sorted, n, &crowded, &loose);
     check_bindings(sorted, n, &shared);
     if (crowded.cases) {
-        snprintf(text, sizeof text, "host %.100s runs %d tasks on %d processors: they wait for each other, and the times "
-                 "mean little", crowded.first->host, crowded.tasks, crowded.first->topology.processors);
+        snprintf(text, sizeof text,
+                 "host %.100s runs %d tasks on %d processors: they wait for each other, and the times "
+                 "mean little",
+                 crowded.first->host, crowded.tasks, crowded.first->topology.processors);
         tell(w, &crowded, text);
     }
     if (shared.cases) {
-        snprintf(text, sizeof text, "%d tasks of host %.100s are bound to the same %d processors (%.60s): bind them apart, "
-                 "the times mean little", shared.tasks, shared.first->host, shared.first->topology.bound_to,
-                 shared.first->binding);
+        snprintf(text, sizeof text,
+                 "%d tasks of host %.100s are bound to the same %d processors (%.60s): bind them apart, "
+                 "the times mean little",
+                 shared.tasks, shared.first->host, shared.first->topology.bound_to, shared.first->binding);
         tell(w, &shared, text);
     }
     if (loose.cases) {
-        snprintf(text, sizeof text, "the tasks of host %.100s are not bound, and it has %d NUMA nodes: they may move away "
-                 "from their memory", loose.first->host, loose.first->topology.numa_nodes);
+        snprintf(text, sizeof text,
+                 "the tasks of host %.100s are not bound, and it has %d NUMA nodes: they may move away "
+                 "from their memory",
+                 loose.first->host, loose.first->topology.numa_nodes);
         tell(w, &loose, text);
     }
     free(sorted);

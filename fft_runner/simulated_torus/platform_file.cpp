@@ -6,14 +6,17 @@
 #include <numeric>
 #include <sstream>
 
-namespace pencilmap {
+namespace pencilmap
+{
 
-namespace {
+namespace
+{
 
 constexpr long max_nodes = 1L << 20; /* keeps node numbers and link names far from any overflow */
 
 /* Thrown by the value readers; read_platform adds file and line. */
-class ValueError : public std::runtime_error {
+class ValueError : public std::runtime_error
+{
     using std::runtime_error::runtime_error;
 };
 
@@ -202,8 +205,7 @@ std::map<std::string, Line> read_lines(std::istream &text, const std::string &na
         if (!is_key(key))
             throw PlatformFileError(where + "unknown key '" + key + "'; known are " + key_names());
         if (!lines.insert({key, {line_number, value}}).second)
-            throw PlatformFileError(where + key + " is given twice, first in line " +
-                                    std::to_string(lines[key].number));
+            throw PlatformFileError(where + key + " is given twice, first in line " + std::to_string(lines[key].number));
     }
     if (text.bad())
         throw PlatformFileError(name + ": cannot be read to its end");

@@ -11,7 +11,8 @@
 #include <string>
 #include <vector>
 
-namespace pencilmap {
+namespace pencilmap
+{
 
 struct Platform {
     Torus torus;
@@ -25,7 +26,8 @@ struct Platform {
 };
 
 /* The message says file, line, what was given and what is allowed. */
-class PlatformFileError : public std::runtime_error {
+class PlatformFileError : public std::runtime_error
+{
     using std::runtime_error::runtime_error;
 };
 

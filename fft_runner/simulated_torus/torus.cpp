@@ -2,9 +2,11 @@
 
 #include <cstdlib>
 
-namespace pencilmap {
+namespace pencilmap
+{
 
-namespace {
+namespace
+{
 
 struct Leg {
     int direction;

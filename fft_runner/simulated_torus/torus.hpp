@@ -15,7 +15,8 @@
 #include <string>
 #include <vector>
 
-namespace pencilmap {
+namespace pencilmap
+{
 
 constexpr int max_dimensions = 8;
 
@@ -36,13 +37,19 @@ struct Torus {
     std::vector<int> order;  /* dimensions in the order in which a message is routed */
     Tie tie = Tie::parity;
 
-    int dimension_count() const { return static_cast<int>(extents.size()); }
+    int dimension_count() const
+    {
+        return static_cast<int>(extents.size());
+    }
     int node_count() const;
     Coordinate coordinate_of(int node) const;
     int node_of(const Coordinate &coordinate) const;
 
     /* Two nodes share one cable with or without wrap; a single node has none. Decided here and nowhere else. */
-    bool is_ring(int dimension) const { return wraps[dimension] && extents[dimension] > 2; }
+    bool is_ring(int dimension) const
+    {
+        return wraps[dimension] && extents[dimension] > 2;
+    }
     bool has_link(int node, int dimension, int direction) const;
 };
 

@@ -24,7 +24,8 @@
 #include <simgrid/kernel/routing/NetZoneImpl.hpp>
 #include <simgrid/s4u.hpp>
 
-namespace {
+namespace
+{
 
 namespace s4u = simgrid::s4u;
 namespace routing = simgrid::kernel::routing;
@@ -42,14 +43,15 @@ constexpr const char *platform_variable = "PENCILMAP_PLATFORM";
 /* Messages and bytes that each link carries, kept apart by the date on which the messages start: the ranks start an
  * exchange together, so an exchange is one date. SimGrid asks for the bandwidth factor of every message once, and that is
  * the one public call which knows both the size and the links, so the counting happens there. */
-class LinkUsage {
+class LinkUsage
+{
     struct Traffic {
         long long messages = 0;
         long long bytes = 0; /* with the envelope that SMPI adds to each message */
     };
     std::map<double, std::map<std::string, Traffic>> traffic_; /* start -> link -> traffic */
 
-public:
+  public:
     void count(double size_bytes, const std::vector<s4u::Link *> &links)
     {
         auto &now = traffic_[s4u::Engine::get_clock()];
@@ -72,7 +74,8 @@ public:
     }
 };
 
-class TorusZone : public routing::NetZoneImpl {
+class TorusZone : public routing::NetZoneImpl
+{
     const pencilmap::Platform platform_;
     const pencilmap::Torus &torus_ = platform_.torus;
     std::vector<StandardLinkImpl *> cables_; /* links along the cables, at cable_index() */
@@ -110,7 +113,7 @@ class TorusZone : public routing::NetZoneImpl {
         }
     }
 
-public:
+  public:
     TorusZone(const std::string &name, const pencilmap::Platform &platform) : NetZoneImpl(name), platform_(platform)
     {
         cables_.resize(cable_index(torus_.node_count(), 0, -1));
@@ -173,12 +176,12 @@ pencilmap::Platform platform_from_environment()
 void count_usage(TorusZone &zone, const std::string &path)
 {
     static LinkUsage usage;
-    zone.get_iface()->get_network_model()->set_bw_factor_cb(
-        [](double size_bytes, const s4u::Host *, const s4u::Host *, const std::vector<s4u::Link *> &links,
-           const std::unordered_set<s4u::NetZone *> &) {
-            usage.count(size_bytes, links);
-            return 1.0;
-        });
+    zone.get_iface()->get_network_model()->set_bw_factor_cb([](double size_bytes, const s4u::Host *, const s4u::Host *,
+                                                               const std::vector<s4u::Link *> &links,
+                                                               const std::unordered_set<s4u::NetZone *> &) {
+        usage.count(size_bytes, links);
+        return 1.0;
+    });
     s4u::Engine::on_simulation_end_cb([path] { usage.write(path); });
 }
 

@@ -22,10 +22,10 @@ struct member {
 
 #define MEMBER(kind, name) {#name, kind, offsetof(pencilfft_desc, name)}
 static const struct member rows[] = {
-    MEMBER(INT64, nx),     MEMBER(INT64, ny),       MEMBER(INT64, nz),     MEMBER(INT, R),
-    MEMBER(INT, C),        MEMBER(INT, directions), MEMBER(TEXT, type),    MEMBER(TEXT, kinds),
-    MEMBER(TEXT, skip),    MEMBER(TEXT, precision), MEMBER(TEXT, layout),  MEMBER(TEXT, exchange),
-    MEMBER(TEXT, rigor),   MEMBER(TEXT, sync),      MEMBER(REAL, auto_budget_s), MEMBER(INT, fields),
+    MEMBER(INT64, nx),   MEMBER(INT64, ny),       MEMBER(INT64, nz),           MEMBER(INT, R),
+    MEMBER(INT, C),      MEMBER(INT, directions), MEMBER(TEXT, type),          MEMBER(TEXT, kinds),
+    MEMBER(TEXT, skip),  MEMBER(TEXT, precision), MEMBER(TEXT, layout),        MEMBER(TEXT, exchange),
+    MEMBER(TEXT, rigor), MEMBER(TEXT, sync),      MEMBER(REAL, auto_budget_s), MEMBER(INT, fields),
 };
 enum { N_MEMBERS = sizeof rows / sizeof rows[0] };
 static const struct pf_table members = PF_TABLE("member of a descriptor", rows);
@@ -141,8 +141,10 @@ static int differs(const pencilfft_desc *desc, const struct member *member)
     case REAL: snprintf(value, sizeof value, "%g", *(const double *)at); break;
     default: snprintf(value, sizeof value, "%lld", (long long)number_of(desc, member));
     }
-    return pf_fail(PENCILFFT_MISMATCH, "the ranks gave different descriptors: %s is %s on rank 0 and something else on "
-                   "others; all members must be equal", member->name, value);
+    return pf_fail(PENCILFFT_MISMATCH,
+                   "the ranks gave different descriptors: %s is %s on rank 0 and something else on "
+                   "others; all members must be equal",
+                   member->name, value);
 }
 
 /* A number v is the same everywhere when the largest v is the complement of the largest complement. */

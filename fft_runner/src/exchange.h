@@ -79,8 +79,7 @@ struct pf_exchange {
     const char *name;
     /* Local, no communication. *state is NULL when it fails and may need nothing from destroy. With PF_BOXES the two
      * lists are NULL. */
-    int (*plan)(const struct pf_transpose *transpose, struct pf_messages *sent, struct pf_messages *received,
-                void **state);
+    int (*plan)(const struct pf_transpose *transpose, struct pf_messages *sent, struct pf_messages *received, void **state);
     /* Collective over the group. */
     int (*run)(void *state, const struct pf_run *run, void *from, void *to);
     /* Collective over the group when connect has run, and local before. The two ways come in any order. */

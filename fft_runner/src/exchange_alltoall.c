@@ -26,8 +26,10 @@ static int check_even(const struct pf_messages *sent, const struct pf_messages *
                            (long long)sent->elements[0],
                            (long long)(sent->elements[j] != sent->elements[0] ? sent->elements[j] : received->elements[j]));
     if (sent->elements[0] > INT_MAX)
-        return pf_fail(PENCILFFT_TOO_LARGE, "a message has %lld elements, more than the %d an MPI count can name; "
-                       "use more tasks", (long long)sent->elements[0], INT_MAX);
+        return pf_fail(PENCILFFT_TOO_LARGE,
+                       "a message has %lld elements, more than the %d an MPI count can name; "
+                       "use more tasks",
+                       (long long)sent->elements[0], INT_MAX);
     return PENCILFFT_OK;
 }
 

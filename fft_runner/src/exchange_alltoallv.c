@@ -8,8 +8,7 @@
 #include "failure.h"
 #include "message_counts.h"
 
-int pf_alltoallv_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received,
-                      void **state)
+int pf_alltoallv_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
 {
     struct pf_calls *a;
     int status = pf_calls_make(t, sent, received, 0, &a);

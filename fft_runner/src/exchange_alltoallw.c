@@ -67,8 +67,8 @@ done:
 }
 
 /* The part of a box with all its fields, gone through in that order of axes. */
-static int describe(const struct pf_transpose *t, const pencilfft_box *box, const pencilfft_box *part,
-                    const int order[3], MPI_Datatype *type)
+static int describe(const struct pf_transpose *t, const pencilfft_box *box, const pencilfft_box *part, const int order[3],
+                    MPI_Datatype *type)
 {
     int status = PENCILFFT_OK;
     int64_t bytes = (int64_t)t->element_bytes;
@@ -131,8 +131,7 @@ static int check_extents(const struct pf_transpose *t)
     return PENCILFFT_OK;
 }
 
-int pf_alltoallw_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received,
-                      void **state)
+int pf_alltoallw_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
 {
     int status = check_extents(t);
     struct alltoallw *a = status ? NULL : calloc(1, sizeof *a);

@@ -51,9 +51,11 @@ static void find_axes(struct transposer *a)
     a->gathered = a->split = -1;
     for (int axis = 0; axis < 3; axis++) {
         int64_t n = whole(t->from, t->p, axis);
-        if (t->p > 1 && a->gathered < 0 && t->to[0].extent[axis] == n && t->from[t->p - 1].offset[axis] > t->from[0].offset[axis])
+        if (t->p > 1 && a->gathered < 0 && t->to[0].extent[axis] == n &&
+            t->from[t->p - 1].offset[axis] > t->from[0].offset[axis])
             a->gathered = axis;
-        else if (t->p > 1 && a->split < 0 && t->from[0].extent[axis] == n && t->to[t->p - 1].offset[axis] > t->to[0].offset[axis])
+        else if (t->p > 1 && a->split < 0 && t->from[0].extent[axis] == n &&
+                 t->to[t->p - 1].offset[axis] > t->to[0].offset[axis])
             a->split = axis;
     }
     if (a->gathered < 0)
@@ -106,12 +108,12 @@ static int plan_transpose(struct transposer *a)
     int status = PENCILFFT_OK;
     ptrdiff_t howmany = (ptrdiff_t)((size_t)a->tuple * a->t.element_bytes / sizeof(double));
     PF_MPI(MPI_Comm_set_errhandler(a->t.group, MPI_ERRORS_ARE_FATAL));
-    a->plan = fftw_mpi_plan_many_transpose(a->t.p * a->block0, a->t.p * a->block1, howmany, a->block0, a->block1,
-                                           a->before, a->after, a->t.group, FFTW_MEASURE);
+    a->plan = fftw_mpi_plan_many_transpose(a->t.p * a->block0, a->t.p * a->block1, howmany, a->block0, a->block1, a->before,
+                                           a->after, a->t.group, FFTW_MEASURE);
     PF_MPI(MPI_Comm_set_errhandler(a->t.group, MPI_ERRORS_RETURN));
     if (!a->plan)
         status = pf_fail(PENCILFFT_FFTW_ERROR, "FFTW made no plan for a transpose; if the program calls "
-                         "fftw_init_threads(), it must do so before its first plan here");
+                                               "fftw_init_threads(), it must do so before its first plan here");
 done:
     return status;
 }
@@ -210,7 +212,7 @@ int pf_fftw_plan(const struct pf_transpose *t, struct pf_messages *sent, struct 
     (void)t, (void)sent, (void)received;
     *state = NULL;
     return pf_fail(PENCILFFT_NOT_POSSIBLE, "exchange fftw needs FFTW's MPI library built for this MPI, which was not "
-                   "found when pencilfft was configured (Debian, for Open MPI: libfftw3-mpi-dev)");
+                                           "found when pencilfft was configured (Debian, for Open MPI: libfftw3-mpi-dev)");
 }
 
 void pf_fftw_prepare(void)

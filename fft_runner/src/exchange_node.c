@@ -109,8 +109,10 @@ static int carrier(const struct pf_shared *shared, int node, int other)
 static int make_parcel(const struct node_state *a, int other, int64_t start, int64_t end, struct parcel *parcel)
 {
     if (end - start > INT_MAX)
-        return pf_fail(PENCILFFT_TOO_LARGE, "the ranks of two nodes exchange %lld elements, more than the %d an MPI count "
-                       "can name; use more nodes", (long long)(end - start), INT_MAX);
+        return pf_fail(PENCILFFT_TOO_LARGE,
+                       "the ranks of two nodes exchange %lld elements, more than the %d an MPI count "
+                       "can name; use more nodes",
+                       (long long)(end - start), INT_MAX);
     *parcel = (struct parcel){
         .start = start,
         .elements = (int)(end - start),

@@ -48,8 +48,10 @@ int pf_padded_plan(const struct pf_transpose *t, struct pf_messages *sent, struc
     int64_t room = largest_message(t);
     *state = NULL;
     if (room > INT_MAX)
-        return pf_fail(PENCILFFT_TOO_LARGE, "a message has %lld elements, more than the %d an MPI count can name; "
-                       "use more tasks", (long long)room, INT_MAX);
+        return pf_fail(PENCILFFT_TOO_LARGE,
+                       "a message has %lld elements, more than the %d an MPI count can name; "
+                       "use more tasks",
+                       (long long)room, INT_MAX);
     struct padded *a = malloc(sizeof *a);
     if (!a)
         return pf_fail(PENCILFFT_NO_MEMORY, "no memory for an exchange");

@@ -28,8 +28,7 @@ struct persistent {
     const void *from, *to;
 };
 
-int pf_persistent_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received,
-                       void **state)
+int pf_persistent_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
 {
     struct persistent *a = calloc(1, sizeof *a);
     *state = NULL;
@@ -64,11 +63,11 @@ static int prepare(struct persistent *a, const void *from, void *to)
     for (int s = 1; s < c->p; s++) {
         int target = (c->me + s) % c->p, source = (c->me - s + c->p) % c->p;
         if (c->received.count[source])
-            PF_MPI(MPI_Recv_init(pf_message_in(c, &c->received, source, to), c->received.count[source], c->element,
-                                 source, TAG, c->group, &c->requests[a->n_requests++]));
-        if (c->sent.count[target])
-            PF_MPI(MPI_Send_init(pf_message_in(c, &c->sent, target, from), c->sent.count[target], c->element, target,
+            PF_MPI(MPI_Recv_init(pf_message_in(c, &c->received, source, to), c->received.count[source], c->element, source,
                                  TAG, c->group, &c->requests[a->n_requests++]));
+        if (c->sent.count[target])
+            PF_MPI(MPI_Send_init(pf_message_in(c, &c->sent, target, from), c->sent.count[target], c->element, target, TAG,
+                                 c->group, &c->requests[a->n_requests++]));
     }
 done:
     return status;

@@ -40,8 +40,7 @@ static MPI_Request *sending(const struct pf_calls *a)
     return a->requests + a->p * a->slices;
 }
 
-int pf_pipelined_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received,
-                      void **state)
+int pf_pipelined_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
 {
     struct pf_calls *a;
     int status = pf_calls_make(t, sent, received, 2 * sent->p * sent->slices, &a);

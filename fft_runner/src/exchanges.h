@@ -5,8 +5,8 @@
 #include "exchange.h"
 
 #define PF_DECLARE_EXCHANGE(name)                                                                                      \
-    int pf_##name##_plan(const struct pf_transpose *transpose, struct pf_messages *sent,                               \
-                         struct pf_messages *received, void **state);                                                  \
+    int pf_##name##_plan(const struct pf_transpose *transpose, struct pf_messages *sent, struct pf_messages *received, \
+                         void **state);                                                                                \
     int pf_##name##_run(void *state, const struct pf_run *run, void *from, void *to);                                  \
     void pf_##name##_destroy(void *state)
 

@@ -131,8 +131,7 @@ int pencilfft_backward(pencilfft_plan plan, const void *in, void *out)
     return pencilfft_execute(plan, PENCILFFT_BACKWARD, in, out);
 }
 
-int pencilfft_transpose(pencilfft_plan plan, pencilfft_exchange exchange, pencilfft_direction direction, void *in,
-                        void *out)
+int pencilfft_transpose(pencilfft_plan plan, pencilfft_exchange exchange, pencilfft_direction direction, void *in, void *out)
 {
     int status = check_call(plan, direction, in, out);
     if (!status && overlap(plan, in, out))

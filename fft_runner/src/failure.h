@@ -20,13 +20,13 @@ int pf_usable(MPI_Comm comm, const char *function);
 int pf_agree(int status, MPI_Comm comm);
 
 /* Leave by the door `done` when an MPI call fails; needs a local `int status`. */
-#define PF_MPI(call)                                                                                                   \
-    do {                                                                                                               \
-        int pf_code_ = (call);                                                                                         \
-        if (pf_code_ != MPI_SUCCESS) {                                                                                 \
-            status = pf_fail_mpi(pf_code_, #call);                                                                     \
-            goto done;                                                                                                 \
-        }                                                                                                              \
+#define PF_MPI(call)                               \
+    do {                                           \
+        int pf_code_ = (call);                     \
+        if (pf_code_ != MPI_SUCCESS) {             \
+            status = pf_fail_mpi(pf_code_, #call); \
+            goto done;                             \
+        }                                          \
     } while (0)
 
 #endif

@@ -16,12 +16,12 @@ struct pf_calls {
     int p, me, slices;
     struct pf_counts sent, received;
     MPI_Request *requests; /* MPI_REQUEST_NULL at first */
-    MPI_Status *statuses;  /* as many, not read; MPICH's MPI_STATUSES_IGNORE makes gcc warn */
+    MPI_Status *statuses; /* as many, not read; MPICH's MPI_STATUSES_IGNORE makes gcc warn */
 };
 
 /* Of the lists as they are now, with so many requests. NULL with a status and message when it fails. */
-int pf_calls_make(const struct pf_transpose *transpose, const struct pf_messages *sent,
-                  const struct pf_messages *received, int requests, struct pf_calls **calls);
+int pf_calls_make(const struct pf_transpose *transpose, const struct pf_messages *sent, const struct pf_messages *received,
+                  int requests, struct pf_calls **calls);
 void pf_calls_destroy(struct pf_calls *calls);
 
 /* Where message i begins in a buffer. */

@@ -122,26 +122,25 @@ void pf_pack(const struct pf_transpose *t, const struct pf_parts *sent, int slic
         int i = slice * t->p + j;
         const pencilfft_box *part = &sent->part[i];
         if (j != without)
-            copy_fields(t, between(mine, part, sent->list.start[i], 1), pf_box_elements(mine), pf_box_elements(part),
-                        box, messages);
+            copy_fields(t, between(mine, part, sent->list.start[i], 1), pf_box_elements(mine), pf_box_elements(part), box,
+                        messages);
     }
 }
 
-void pf_unpack(const struct pf_transpose *t, const struct pf_parts *received, int slice, int without,
-               const void *messages, void *box)
+void pf_unpack(const struct pf_transpose *t, const struct pf_parts *received, int slice, int without, const void *messages,
+               void *box)
 {
     const pencilfft_box *mine = &t->to[t->me];
     for (int j = 0; j < t->p; j++) {
         int i = slice * t->p + j;
         const pencilfft_box *part = &received->part[i];
         if (j != without)
-            copy_fields(t, between(mine, part, received->list.start[i], 0), pf_box_elements(part),
-                        pf_box_elements(mine), messages, box);
+            copy_fields(t, between(mine, part, received->list.start[i], 0), pf_box_elements(part), pf_box_elements(mine),
+                        messages, box);
     }
 }
 
-void pf_pack_own(const struct pf_transpose *t, const struct pf_parts *received, int slice, const void *box,
-                 void *messages)
+void pf_pack_own(const struct pf_transpose *t, const struct pf_parts *received, int slice, const void *box, void *messages)
 {
     int i = slice * t->p + t->me;
     const pencilfft_box *mine = &t->from[t->me], *part = &received->part[i];

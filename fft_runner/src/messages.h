@@ -16,8 +16,8 @@ void pf_parts_release(struct pf_parts *parts);
 
 /* All of one slice between a box with all its fields and its messages; the part that stays is left out if `without`
  * (a member; -1: nobody). */
-void pf_pack(const struct pf_transpose *transpose, const struct pf_parts *sent, int slice, int without,
-             const void *box, void *messages);
+void pf_pack(const struct pf_transpose *transpose, const struct pf_parts *sent, int slice, int without, const void *box,
+             void *messages);
 void pf_unpack(const struct pf_transpose *transpose, const struct pf_parts *received, int slice, int without,
                const void *messages, void *box);
 /* What stays of a slice: out of the box `from` to its place among the messages that arrive. */

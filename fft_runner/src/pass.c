@@ -115,8 +115,8 @@ static struct view view_of_plane(const struct pf_pass *pass, const struct block 
 /* ---- lines ------------------------------------------------------------------------------------------------------ */
 
 /* Lines along one axis for all of the block's indices along the outer one and `other`. */
-static int transform(const struct pf_pass *pass, const struct pf_pass_run *run, struct pf_lines *lines, int axis,
-                     int other, const struct block *block, const struct view *in, const struct view *out)
+static int transform(const struct pf_pass *pass, const struct pf_pass_run *run, struct pf_lines *lines, int axis, int other,
+                     const struct block *block, const struct view *in, const struct view *out)
 {
     struct pf_lines_block b = {
         .in = in->data,
@@ -145,15 +145,14 @@ static int z_block(struct pf_pass *pass, const struct pf_pass_run *run, int fiel
     if (first && pass->block.read_direct)
         in = view_of_array(pass, run, &pass->in, field, &in_block);
     else if (first)
-        in = view_of_rows(pass, pass->block.chunk[0], pass->block.z_row, pass->block.u_chunk,
-                          pass->in.element_bytes, false);
+        in = view_of_rows(pass, pass->block.chunk[0], pass->block.z_row, pass->block.u_chunk, pass->in.element_bytes, false);
     else
         in = view_of_plane(pass, &in_block, pass->in.element_bytes);
     if (last && pass->block.write_direct)
         out = view_of_array(pass, run, &pass->out, field, &out_block);
     else if (last)
-        out = view_of_rows(pass, pass->block.chunk[1], pass->block.z_row, pass->block.u_chunk,
-                           pass->out.element_bytes, false);
+        out = view_of_rows(pass, pass->block.chunk[1], pass->block.z_row, pass->block.u_chunk, pass->out.element_bytes,
+                           false);
     else
         out = view_of_plane(pass, &out_block, pass->out.element_bytes);
     if (first && !pass->block.read_direct)
@@ -175,17 +174,15 @@ static int u_block(struct pf_pass *pass, const struct pf_pass_run *run, int fiel
     if (first && pass->block.read_direct)
         in = view_of_array(pass, run, &pass->in, field, block);
     else if (first)
-        in = pass->block.in_turned
-                 ? view_of_rows(pass, pass->block.chunk[0], pass->block.u_column, chunk, bytes, true)
-                 : view_of_rows(pass, pass->block.chunk[0], pass->block.u_row, rows, bytes, false);
+        in = pass->block.in_turned ? view_of_rows(pass, pass->block.chunk[0], pass->block.u_column, chunk, bytes, true)
+                                   : view_of_rows(pass, pass->block.chunk[0], pass->block.u_row, rows, bytes, false);
     else
         in = view_of_plane(pass, block, bytes);
     if (last && pass->block.write_direct)
         out = view_of_array(pass, run, &pass->out, field, block);
     else if (last)
-        out = pass->block.out_turned
-                  ? view_of_rows(pass, pass->block.chunk[1], pass->block.u_column, chunk, bytes, true)
-                  : view_of_rows(pass, pass->block.chunk[1], pass->block.u_row, rows, bytes, false);
+        out = pass->block.out_turned ? view_of_rows(pass, pass->block.chunk[1], pass->block.u_column, chunk, bytes, true)
+                                     : view_of_rows(pass, pass->block.chunk[1], pass->block.u_row, rows, bytes, false);
     else
         out = view_of_plane(pass, block, bytes);
     if (first && !pass->block.read_direct)

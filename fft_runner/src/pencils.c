@@ -10,7 +10,8 @@
 enum split { WHOLE, OVER_ROW, OVER_COLUMN };
 enum { X, Y, Z };
 
-static const enum split splits[][3] = { /* of x, y, z */
+static const enum split splits[][3] = {
+ /* of x, y, z */
     [PENCILFFT_Z_PENCIL] = {OVER_COLUMN, OVER_ROW, WHOLE},
     [PENCILFFT_Y_PENCIL] = {OVER_COLUMN, WHOLE, OVER_ROW},
     [PENCILFFT_X_PENCIL] = {WHOLE, OVER_COLUMN, OVER_ROW},
@@ -79,8 +80,8 @@ static int check_extents(const struct pf_geometry *g)
 {
     for (int axis = 0; axis < 3; axis++)
         if (g->n[axis] < 1)
-            return pf_fail(PENCILFFT_BAD_SIZE, "size %lld %lld %lld: every extent must be at least 1",
-                           (long long)g->n[X], (long long)g->n[Y], (long long)g->n[Z]);
+            return pf_fail(PENCILFFT_BAD_SIZE, "size %lld %lld %lld: every extent must be at least 1", (long long)g->n[X],
+                           (long long)g->n[Y], (long long)g->n[Z]);
     if (pf_bounded_product(g->n, PF_MAX_ELEMENTS) < 0)
         return pf_fail(PENCILFFT_BAD_SIZE, "size %lld %lld %lld: more than 2^53 elements", (long long)g->n[X],
                        (long long)g->n[Y], (long long)g->n[Z]);
@@ -107,7 +108,7 @@ static int check_axis(const struct pf_geometry *g, pencilfft_pencil pencil, int 
                    "grid %dx%d splits %c over the %d tasks of a %s, but n%c is %lld; "
                    "choose a grid with %s <= %lld or a larger n%c",
                    g->R, g->C, "xyz"[axis], parts, split == OVER_ROW ? "row" : "column", "xyz"[axis],
-                   (long long)g->n[axis], split == OVER_ROW ? "R" : "C", (long long)g->n[axis], "xyz"[axis]);
+                   (long long)g -> n[axis], split == OVER_ROW ? "R" : "C", (long long)g->n[axis], "xyz"[axis]);
 }
 
 int pf_geometry_check(const struct pf_geometry *g, int ranks)

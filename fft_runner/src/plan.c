@@ -28,8 +28,7 @@ static int set_names(pencilfft_plan plan, const pencilfft_desc *desc)
     if (!(plan->exchange = pf_table_find(&pf_exchanges, desc->exchange)) ||
         !(plan->precision = pf_table_find(&pf_precisions, desc->precision)) ||
         !(plan->geometry.layout = pf_table_find(&pf_layouts, desc->layout)) ||
-        !(plan->rigor = pf_table_find(&pf_rigors, desc->rigor)) ||
-        !(plan->sync = pf_table_find(&pf_syncs, desc->sync)))
+        !(plan->rigor = pf_table_find(&pf_rigors, desc->rigor)) || !(plan->sync = pf_table_find(&pf_syncs, desc->sync)))
         return PENCILFFT_UNKNOWN_NAME;
     return PENCILFFT_OK;
 }
@@ -62,7 +61,8 @@ static int set_geometry(pencilfft_plan plan, const pencilfft_desc *desc)
         status = pf_geometry_check(g, plan->ranks);
     }
     if (status == PENCILFFT_BAD_GRID && plan->transform.output_nz > 0 && plan->transform.output_nz < desc->nz)
-        status = pf_fail(status, "grid %dx%d splits the z of nz/2 + 1 = %lld complex numbers over the %d tasks of a row; "
+        status = pf_fail(status,
+                         "grid %dx%d splits the z of nz/2 + 1 = %lld complex numbers over the %d tasks of a row; "
                          "choose a grid with R <= %lld or a larger nz",
                          g->R, g->C, (long long)g->n[2], g->R, (long long)g->n[2]);
     if (status)
@@ -291,7 +291,10 @@ static int make_passes(pencilfft_plan plan)
 }
 
 static int (*const steps_of_choice[])(pencilfft_plan plan) = {
-    make_exchanges, make_work, connect_exchanges, make_passes,
+    make_exchanges,
+    make_work,
+    connect_exchanges,
+    make_passes,
 };
 
 int pf_plan_build(pencilfft_plan plan)
@@ -435,8 +438,7 @@ int pencilfft_format_of(pencilfft_plan plan, pencilfft_pencil pencil, pencilfft_
         .is_complex = !(input ? plan->transform.real_input : plan->transform.real_output),
         .fields = plan->fields,
         .field_stride = status ? 0 : pf_box_elements(&box),
-        .n = {plan->geometry.n[0], plan->geometry.n[1],
-              input ? plan->transform.input_nz : plan->transform.output_nz},
+        .n = {plan->geometry.n[0], plan->geometry.n[1], input ? plan->transform.input_nz : plan->transform.output_nz},
     };
     return status;
 }

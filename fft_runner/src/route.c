@@ -31,7 +31,8 @@ static const struct form {
     } pass[PF_MAX_PASSES];
     int exchange[PF_EXCHANGES]; /* in forward order */
     int exchanges;
-} forms[2][2] = { /* [R > 1][C > 1] */
+} forms[2][2] = {
+ /* [R > 1][C > 1] */
     [1][1] = {3, {{true, NO_AXIS}, {false, Y}, {false, X}}, {PENCILFFT_ROW, PENCILFFT_COLUMN}, 2},
     [0][1] = {2, {{true, Y}, {false, X}}, {PENCILFFT_COLUMN}, 1},
     [1][0] = {2, {{true, X}, {false, Y}}, {PENCILFFT_ROW}, 1},
@@ -104,7 +105,9 @@ static int array_side(struct pf_side *side, const pencilfft_box *box, enum pf_bu
 
 static struct pf_piece message_piece(const struct pf_parts *parts, int i, enum pf_buffer_id buffer)
 {
-    return (struct pf_piece){.buffer = buffer, .box = parts->part[i], .start = parts->list.start[i],
+    return (struct pf_piece){.buffer = buffer,
+                             .box = parts->part[i],
+                             .start = parts->list.start[i],
                              .field = pf_box_elements(&parts->part[i])};
 }
 
@@ -209,9 +212,11 @@ static const struct pf_move *sliced_by(const struct pencilfft_plan_s *plan, int 
 {
     const struct pf_route *route = &plan->route[way];
     const struct pf_move *before = pass > 0 && route->link[pass - 1].exchange >= 0
-                                       ? &plan->moves[way][route->link[pass - 1].exchange] : NULL;
+                                       ? &plan->moves[way][route->link[pass - 1].exchange]
+                                       : NULL;
     const struct pf_move *after = pass == 0 && route->n > 1 && route->link[0].exchange >= 0
-                                      ? &plan->moves[way][route->link[0].exchange] : NULL;
+                                      ? &plan->moves[way][route->link[0].exchange]
+                                      : NULL;
     *consumes = before != NULL;
     return before && before->exchange->overlaps ? before : after && after->exchange->overlaps ? after : NULL;
 }
@@ -221,12 +226,10 @@ static int plan_pass(pencilfft_plan plan, int way, int i, char *const buffer[PF_
     bool consumes;
     const struct pf_move *m = sliced_by(plan, way, i, &consumes);
     struct pf_pass *pass = &plan->route[way].pass[i];
-    return m ? pf_pass_plan(pass, buffer, m->sent.list.slices, m->transpose.slice_axis)
-             : pf_pass_plan(pass, buffer, 1, Z);
+    return m ? pf_pass_plan(pass, buffer, m->sent.list.slices, m->transpose.slice_axis) : pf_pass_plan(pass, buffer, 1, Z);
 }
 
-static void buffers_of(const struct pencilfft_plan_s *plan, int way, const void *in, void *out,
-                       char *buffer[PF_BUFFERS])
+static void buffers_of(const struct pencilfft_plan_s *plan, int way, const void *in, void *out, char *buffer[PF_BUFFERS])
 {
     buffer[PF_IN] = (char *)in;
     buffer[PF_OUT] = out;

@@ -65,8 +65,10 @@ static int take_size(const char *text, int *size)
     errno = 0;
     long value = strtol(text, &end, 10);
     if (end == text || *end || errno || value < 1 || value > INT_MAX)
-        return pf_fail(PENCILFFT_BAD_CALL, "the environment variable PENCILFFT_RANKS_PER_NODE is '%.60s'; it must be a "
-                       "number of ranks, at least 1, or not be set", text);
+        return pf_fail(PENCILFFT_BAD_CALL,
+                       "the environment variable PENCILFFT_RANKS_PER_NODE is '%.60s'; it must be a "
+                       "number of ranks, at least 1, or not be set",
+                       text);
     *size = (int)value;
     return PENCILFFT_OK;
 }
@@ -148,9 +150,10 @@ int pf_shared_room(const struct pf_shared *shared, size_t bytes)
     struct statvfs room;
     if (shared->local || statvfs(place, &room) || bytes / room.f_frsize < room.f_bavail)
         return PENCILFFT_OK;
-    return pf_fail(PENCILFFT_NOT_POSSIBLE, "exchange node needs %zu bytes of shared memory on a node and %s has %llu left; "
-                   "make it larger or use another exchange", bytes, place,
-                   (unsigned long long)room.f_bavail * room.f_frsize);
+    return pf_fail(PENCILFFT_NOT_POSSIBLE,
+                   "exchange node needs %zu bytes of shared memory on a node and %s has %llu left; "
+                   "make it larger or use another exchange",
+                   bytes, place, (unsigned long long)room.f_bavail * room.f_frsize);
 }
 
 int pf_shared_allocate(struct pf_shared *shared, size_t bytes)

@@ -32,8 +32,8 @@ FOR_ONE_SIZE void copy_tile(const struct matrix *m, int64_t a0, int64_t b0, size
     int64_t a1 = a0 + TILE < m->na ? a0 + TILE : m->na, b1 = b0 + TILE < m->nb ? b0 + TILE : m->nb;
     for (int64_t a = a0; a < a1; a++)
         for (int64_t b = b0; b < b1; b++)
-            memcpy(to + (a * m->to_a + b * m->to_b) * (int64_t)size,
-                   from + (a * m->from_a + b * m->from_b) * (int64_t)size, size);
+            memcpy(to + (a * m->to_a + b * m->to_b) * (int64_t)size, from + (a * m->from_a + b * m->from_b) * (int64_t)size,
+                   size);
 }
 
 FOR_ONE_SIZE void copy_matrix(const struct matrix *m, size_t size, const char *from, char *to)
@@ -65,8 +65,7 @@ FOR_ONE_SIZE void copy_runs(const struct pf_copy *c, int a, size_t size, const c
 FOR_ONE_SIZE void copy_matrices(const struct pf_copy *c, int a, int b, size_t size, const char *from, char *to)
 {
     int other = 3 - a - b;
-    struct matrix m = {c->extent[a],      c->extent[b],    c->from_stride[a],
-                       c->from_stride[b], c->to_stride[a], c->to_stride[b]};
+    struct matrix m = {c->extent[a], c->extent[b], c->from_stride[a], c->from_stride[b], c->to_stride[a], c->to_stride[b]};
     for (int64_t i = 0; i < c->extent[other]; i++)
         copy_matrix(&m, size, from + i * c->from_stride[other] * (int64_t)size,
                     to + i * c->to_stride[other] * (int64_t)size);

@@ -21,12 +21,9 @@ struct type {
 };
 
 static const struct type rows[] = {
-    {"c2c", {PF_DFT, PF_DFT, PF_DFT}, COSINE},
-    {"r2c", {PF_DFT, PF_DFT, PF_R2C}, COSINE},
-    {"c2r", {PF_DFT, PF_DFT, PF_R2C}, COSINE},
-    {"dct", {PF_R2R, PF_R2R, PF_R2R}, COSINE},
-    {"dst", {PF_R2R, PF_R2R, PF_R2R}, SINE},
-    {"chebyshev", {PF_R2R, PF_DFT, PF_R2C}, COSINE},
+    {"c2c", {PF_DFT, PF_DFT, PF_DFT}, COSINE},    {"r2c", {PF_DFT, PF_DFT, PF_R2C}, COSINE},
+    {"c2r", {PF_DFT, PF_DFT, PF_R2C}, COSINE},    {"dct", {PF_R2R, PF_R2R, PF_R2R}, COSINE},
+    {"dst", {PF_R2R, PF_R2R, PF_R2R}, SINE},      {"chebyshev", {PF_R2R, PF_DFT, PF_R2C}, COSINE},
     {"empty", {PF_SKIP, PF_DFT, PF_R2C}, COSINE},
 };
 const struct pf_table pf_types = PF_TABLE("type", rows);
@@ -39,9 +36,13 @@ const struct pf_table pf_precisions = PF_TABLE("precision", precisions);
 
 /* Forward and backward kinds of FFTW, by family and kind I..IV. */
 static const int fftw_kinds[2][4][2] = {
-    [COSINE] = {{FFTW_REDFT00, FFTW_REDFT00}, {FFTW_REDFT10, FFTW_REDFT01}, {FFTW_REDFT01, FFTW_REDFT10},
+    [COSINE] = {{FFTW_REDFT00, FFTW_REDFT00},
+                {FFTW_REDFT10, FFTW_REDFT01},
+                {FFTW_REDFT01, FFTW_REDFT10},
                 {FFTW_REDFT11, FFTW_REDFT11}},
-    [SINE] = {{FFTW_RODFT00, FFTW_RODFT00}, {FFTW_RODFT10, FFTW_RODFT01}, {FFTW_RODFT01, FFTW_RODFT10},
+    [SINE] = {{FFTW_RODFT00, FFTW_RODFT00},
+              {FFTW_RODFT10, FFTW_RODFT01},
+              {FFTW_RODFT01, FFTW_RODFT10},
               {FFTW_RODFT11, FFTW_RODFT11}},
 };
 
@@ -54,8 +55,10 @@ static void set_r2r(struct pf_line *line, int family, int kind)
 
 static int refuse_kinds(const char *text)
 {
-    return pf_fail(PENCILFFT_UNKNOWN_NAME, "kinds '%.60s' are not understood; give x,y,z, each 1 to 4 for DCT or DST I to "
-                   "IV, with c or s before it for a cosine or sine transform: 2,2,2 or c1,s1,2", text);
+    return pf_fail(PENCILFFT_UNKNOWN_NAME,
+                   "kinds '%.60s' are not understood; give x,y,z, each 1 to 4 for DCT or DST I to "
+                   "IV, with c or s before it for a cosine or sine transform: 2,2,2 or c1,s1,2",
+                   text);
 }
 
 /* "2,2,2" or "c1,s1,2". */
@@ -79,8 +82,10 @@ static int take_skipped(const char *axes, struct pf_transform *t)
         if (*at < 'x' || *at > 'z')
             return pf_fail(PENCILFFT_UNKNOWN_NAME, "skip '%.60s' is not understood; give letters of x, y and z", axes);
         if (t->line[*at - 'x'].kind == PF_R2C)
-            return pf_fail(PENCILFFT_BAD_CALL, "skip '%.60s': this transform makes complex numbers of real ones along z "
-                           "and cannot leave z out", axes);
+            return pf_fail(PENCILFFT_BAD_CALL,
+                           "skip '%.60s': this transform makes complex numbers of real ones along z "
+                           "and cannot leave z out",
+                           axes);
         t->line[*at - 'x'].kind = PF_SKIP;
     }
     return PENCILFFT_OK;
@@ -113,8 +118,10 @@ int pf_transform_make(const pencilfft_desc *desc, struct pf_transform *t)
     *t = (struct pf_transform){.input_nz = desc->nz, .output_nz = desc->nz, .scale = 1};
     bool free_kinds = type->kind[Y] == PF_R2R; /* Chebyshev's is always I */
     if (desc->kinds && !free_kinds)
-        return pf_fail(PENCILFFT_BAD_CALL, "kinds '%.60s' were given, but type %s has none to choose; leave them away or use dct "
-                       "or dst", desc->kinds, type->name);
+        return pf_fail(PENCILFFT_BAD_CALL,
+                       "kinds '%.60s' were given, but type %s has none to choose; leave them away or use dct "
+                       "or dst",
+                       desc->kinds, type->name);
     int status = take_kinds(free_kinds ? (desc->kinds ? desc->kinds : "2,2,2") : "1,1,1", type->family, t);
     for (int axis = X; axis <= Z; axis++)
         t->line[axis].kind = type->kind[axis];

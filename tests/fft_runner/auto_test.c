@@ -63,12 +63,12 @@ static void destroy(void *state)
     free(a);
 }
 
-#define SLEEPER(name, number, row_ms, column_ms)                                                                       \
-    static int plan_##name(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received,       \
-                           void **state)                                                                               \
-    {                                                                                                                  \
-        static const double ms[2] = {row_ms, column_ms};                                                               \
-        return make(t, sent, received, number, ms, state);                                                             \
+#define SLEEPER(name, number, row_ms, column_ms)                                                                 \
+    static int plan_##name(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, \
+                           void **state)                                                                         \
+    {                                                                                                            \
+        static const double ms[2] = {row_ms, column_ms};                                                         \
+        return make(t, sent, received, number, ms, state);                                                       \
     }
 SLEEPER(base, BASE, 10, 10)
 SLEEPER(rows, ROWS, 1, 30)
@@ -87,8 +87,7 @@ static int plan_halfway(const struct pf_transpose *t, struct pf_messages *sent, 
 {
     static const double ms[2] = {0, 0};
     *state = NULL;
-    return rank == 1 ? pf_fail(PENCILFFT_NO_MEMORY, "no memory on purpose")
-                     : make(t, sent, received, HALFWAY, ms, state);
+    return rank == 1 ? pf_fail(PENCILFFT_NO_MEMORY, "no memory on purpose") : make(t, sent, received, HALFWAY, ms, state);
 }
 
 static const struct pf_exchange rows[] = {

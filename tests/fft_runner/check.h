@@ -7,29 +7,29 @@
 
 static int check_failures;
 
-#define CHECK(condition)                                                                                               \
-    do {                                                                                                               \
-        if (!(condition)) {                                                                                            \
-            printf("%s:%d: not true: %s\n", __FILE__, __LINE__, #condition);                                          \
-            check_failures++;                                                                                          \
-        }                                                                                                              \
+#define CHECK(condition)                                                     \
+    do {                                                                     \
+        if (!(condition)) {                                                  \
+            printf("%s:%d: not true: %s\n", __FILE__, __LINE__, #condition); \
+            check_failures++;                                                \
+        }                                                                    \
     } while (0)
 
-#define CHECK_INT(value, expected)                                                                                     \
-    do {                                                                                                               \
-        long long value_ = (value), expected_ = (expected);                                                            \
-        if (value_ != expected_) {                                                                                     \
-            printf("%s:%d: %s is %lld, not %lld\n", __FILE__, __LINE__, #value, value_, expected_);                    \
-            check_failures++;                                                                                          \
-        }                                                                                                              \
+#define CHECK_INT(value, expected)                                                                  \
+    do {                                                                                            \
+        long long value_ = (value), expected_ = (expected);                                         \
+        if (value_ != expected_) {                                                                  \
+            printf("%s:%d: %s is %lld, not %lld\n", __FILE__, __LINE__, #value, value_, expected_); \
+            check_failures++;                                                                       \
+        }                                                                                           \
     } while (0)
 
-#define CHECK_CONTAINS(text, part)                                                                                     \
-    do {                                                                                                               \
-        if (!strstr(text, part)) {                                                                                     \
-            printf("%s:%d: '%s' has no '%s'\n", __FILE__, __LINE__, text, part);                                       \
-            check_failures++;                                                                                          \
-        }                                                                                                              \
+#define CHECK_CONTAINS(text, part)                                               \
+    do {                                                                         \
+        if (!strstr(text, part)) {                                               \
+            printf("%s:%d: '%s' has no '%s'\n", __FILE__, __LINE__, text, part); \
+            check_failures++;                                                    \
+        }                                                                        \
     } while (0)
 
 static inline int check_result(void)

@@ -25,12 +25,12 @@ static int fails_now(void)
     return countdown >= 0 && countdown-- == 0;
 }
 
-#define WRAPPED(type, name, parameters, arguments)                                                                     \
-    type __real_##name parameters;                                                                                     \
-    type __wrap_##name parameters;                                                                                     \
-    type __wrap_##name parameters                                                                                      \
-    {                                                                                                                  \
-        return fails_now() ? NULL : __real_##name arguments;                                                           \
+#define WRAPPED(type, name, parameters, arguments)           \
+    type __real_##name parameters;                           \
+    type __wrap_##name parameters;                           \
+    type __wrap_##name parameters                            \
+    {                                                        \
+        return fails_now() ? NULL : __real_##name arguments; \
     }
 
 WRAPPED(void *, malloc, (size_t bytes), (bytes))

@@ -56,24 +56,23 @@ static int failure(MPI_Comm comm)
 }
 
 /* Errors of calls without a communicator are those of MPI_COMM_WORLD, as in MPI 3. */
-#define CALL(function, comm, parameters, arguments)                                                                    \
-    int MPI_##function parameters                                                                                      \
-    {                                                                                                                  \
-        return fails("MPI_" #function) ? failure(comm) : PMPI_##function arguments;                                    \
+#define CALL(function, comm, parameters, arguments)                                 \
+    int MPI_##function parameters                                                   \
+    {                                                                               \
+        return fails("MPI_" #function) ? failure(comm) : PMPI_##function arguments; \
     }
 #define WORLD MPI_COMM_WORLD
 
 /* ---- communicators ------------------------------------------------------------------------------------------ */
 
 CALL(Comm_dup, comm, (MPI_Comm comm, MPI_Comm *made), (comm, made))
-CALL(Comm_free, *comm, (MPI_Comm *comm), (comm))
+CALL(Comm_free, *comm, (MPI_Comm * comm), (comm))
 CALL(Comm_rank, comm, (MPI_Comm comm, int *rank), (comm, rank))
 CALL(Comm_size, comm, (MPI_Comm comm, int *size), (comm, size))
 CALL(Comm_set_errhandler, comm, (MPI_Comm comm, MPI_Errhandler handler), (comm, handler))
 CALL(Comm_test_inter, comm, (MPI_Comm comm, int *inter), (comm, inter))
 CALL(Comm_split, comm, (MPI_Comm comm, int colour, int key, MPI_Comm *made), (comm, colour, key, made))
-CALL(Comm_split_type, comm, (MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *made),
-     (comm, type, key, info, made))
+CALL(Comm_split_type, comm, (MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *made), (comm, type, key, info, made))
 
 /* ---- collectives -------------------------------------------------------------------------------------------- */
 
@@ -82,19 +81,17 @@ CALL(Ibarrier, comm, (MPI_Comm comm, MPI_Request *request), (comm, request))
 CALL(Bcast, comm, (void *data, int n, MPI_Datatype type, int root, MPI_Comm comm), (data, n, type, root, comm))
 CALL(Allreduce, comm, (const void *from, void *to, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
      (from, to, n, type, op, comm))
-CALL(Allgather, comm,
-     (const void *from, int n, MPI_Datatype type, void *to, int m, MPI_Datatype other, MPI_Comm comm),
+CALL(Allgather, comm, (const void *from, int n, MPI_Datatype type, void *to, int m, MPI_Datatype other, MPI_Comm comm),
      (from, n, type, to, m, other, comm))
-CALL(Alltoall, comm,
-     (const void *from, int n, MPI_Datatype type, void *to, int m, MPI_Datatype other, MPI_Comm comm),
+CALL(Alltoall, comm, (const void *from, int n, MPI_Datatype type, void *to, int m, MPI_Datatype other, MPI_Comm comm),
      (from, n, type, to, m, other, comm))
 CALL(Alltoallv, comm,
      (const void *from, const int n[], const int at[], MPI_Datatype type, void *to, const int m[], const int there[],
       MPI_Datatype other, MPI_Comm comm),
      (from, n, at, type, to, m, there, other, comm))
 CALL(Alltoallw, comm,
-     (const void *from, const int n[], const int at[], const MPI_Datatype type[], void *to, const int m[],
-      const int there[], const MPI_Datatype other[], MPI_Comm comm),
+     (const void *from, const int n[], const int at[], const MPI_Datatype type[], void *to, const int m[], const int there[],
+      const MPI_Datatype other[], MPI_Comm comm),
      (from, n, at, type, to, m, there, other, comm))
 
 /* ---- messages ----------------------------------------------------------------------------------------------- */
@@ -103,8 +100,7 @@ CALL(Send, comm, (const void *data, int n, MPI_Datatype type, int target, int ta
      (data, n, type, target, tag, comm))
 CALL(Recv, comm, (void *data, int n, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status *about),
      (data, n, type, source, tag, comm, about))
-CALL(Isend, comm,
-     (const void *data, int n, MPI_Datatype type, int target, int tag, MPI_Comm comm, MPI_Request *request),
+CALL(Isend, comm, (const void *data, int n, MPI_Datatype type, int target, int tag, MPI_Comm comm, MPI_Request *request),
      (data, n, type, target, tag, comm, request))
 CALL(Irecv, comm, (void *data, int n, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request *request),
      (data, n, type, source, tag, comm, request))
@@ -112,21 +108,19 @@ CALL(Sendrecv, comm,
      (const void *from, int n, MPI_Datatype type, int target, int tag, void *to, int m, MPI_Datatype other, int source,
       int its_tag, MPI_Comm comm, MPI_Status *about),
      (from, n, type, target, tag, to, m, other, source, its_tag, comm, about))
-CALL(Wait, WORLD, (MPI_Request *request, MPI_Status *about), (request, about))
+CALL(Wait, WORLD, (MPI_Request * request, MPI_Status *about), (request, about))
 CALL(Testall, WORLD, (int n, MPI_Request requests[], int *all, MPI_Status about[]), (n, requests, all, about))
 CALL(Waitall, WORLD, (int n, MPI_Request requests[], MPI_Status about[]), (n, requests, about))
 
 /* ---- what is set up once ------------------------------------------------------------------------------------- */
 
 CALL(Startall, WORLD, (int n, MPI_Request requests[]), (n, requests))
-CALL(Send_init, comm,
-     (const void *data, int n, MPI_Datatype type, int target, int tag, MPI_Comm comm, MPI_Request *request),
+CALL(Send_init, comm, (const void *data, int n, MPI_Datatype type, int target, int tag, MPI_Comm comm, MPI_Request *request),
      (data, n, type, target, tag, comm, request))
-CALL(Recv_init, comm,
-     (void *data, int n, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request *request),
+CALL(Recv_init, comm, (void *data, int n, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request *request),
      (data, n, type, source, tag, comm, request))
-#define ALLTOALLV_INIT_PARAMETERS                                                                                      \
-    (const void *from, const int n[], const int at[], MPI_Datatype type, void *to, const int m[], const int there[],   \
+#define ALLTOALLV_INIT_PARAMETERS                                                                                    \
+    (const void *from, const int n[], const int at[], MPI_Datatype type, void *to, const int m[], const int there[], \
      MPI_Datatype other, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 #define ALLTOALLV_INIT_ARGUMENTS (from, n, at, type, to, m, there, other, comm, info, request)
 #if defined PENCILFFT_HAVE_ALLTOALLV_INIT
@@ -143,17 +137,15 @@ int MPIX_Alltoallv_init ALLTOALLV_INIT_PARAMETERS
 CALL(Type_contiguous, WORLD, (int n, MPI_Datatype type, MPI_Datatype *made), (n, type, made))
 CALL(Type_create_hvector, WORLD, (int n, int length, MPI_Aint stride, MPI_Datatype type, MPI_Datatype *made),
      (n, length, stride, type, made))
-CALL(Type_create_hindexed, WORLD,
-     (int n, const int lengths[], const MPI_Aint at[], MPI_Datatype type, MPI_Datatype *made),
+CALL(Type_create_hindexed, WORLD, (int n, const int lengths[], const MPI_Aint at[], MPI_Datatype type, MPI_Datatype *made),
      (n, lengths, at, type, made))
 CALL(Type_get_extent, WORLD, (MPI_Datatype type, MPI_Aint *low, MPI_Aint *extent), (type, low, extent))
-CALL(Type_commit, WORLD, (MPI_Datatype *type), (type))
-CALL(Type_free, WORLD, (MPI_Datatype *type), (type))
+CALL(Type_commit, WORLD, (MPI_Datatype * type), (type))
+CALL(Type_free, WORLD, (MPI_Datatype * type), (type))
 
 /* ---- shared memory --------------------------------------------------------------------------------------------- */
 
-CALL(Win_allocate_shared, comm,
-     (MPI_Aint bytes, int unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *window),
+CALL(Win_allocate_shared, comm, (MPI_Aint bytes, int unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *window),
      (bytes, unit, info, comm, base, window))
 CALL(Win_set_errhandler, WORLD, (MPI_Win window, MPI_Errhandler handler), (window, handler))
 CALL(Win_shared_query, WORLD, (MPI_Win window, int rank, MPI_Aint *bytes, int *unit, void *base),

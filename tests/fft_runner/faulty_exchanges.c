@@ -59,8 +59,8 @@ done:
     return status;
 }
 
-static int plan_out_of_memory(const struct pf_transpose *transpose, struct pf_messages *sent,
-                              struct pf_messages *received, void **state)
+static int plan_out_of_memory(const struct pf_transpose *transpose, struct pf_messages *sent, struct pf_messages *received,
+                              void **state)
 {
     *state = NULL;
     return transpose->me == 1 ? pf_fail(PENCILFFT_NO_MEMORY, "no memory on purpose")

@@ -47,12 +47,9 @@ struct box_case {
 };
 
 static const struct box_case boxes[] = {
-    {PENCILFFT_Z_PENCIL, 0, {{0, 0, 0}, {2, 2, 7}, {14, 7, 1}}},
-    {PENCILFFT_Z_PENCIL, 3, {{2, 2, 0}, {2, 2, 7}, {14, 7, 1}}},
-    {PENCILFFT_Z_PENCIL, 5, {{4, 2, 0}, {1, 2, 7}, {14, 7, 1}}},
-    {PENCILFFT_Y_PENCIL, 0, {{0, 0, 0}, {2, 4, 4}, {16, 1, 4}}},
-    {PENCILFFT_Y_PENCIL, 5, {{4, 0, 4}, {1, 4, 3}, {12, 1, 4}}},
-    {PENCILFFT_X_PENCIL, 0, {{0, 0, 0}, {5, 2, 4}, {1, 5, 10}}},
+    {PENCILFFT_Z_PENCIL, 0, {{0, 0, 0}, {2, 2, 7}, {14, 7, 1}}}, {PENCILFFT_Z_PENCIL, 3, {{2, 2, 0}, {2, 2, 7}, {14, 7, 1}}},
+    {PENCILFFT_Z_PENCIL, 5, {{4, 2, 0}, {1, 2, 7}, {14, 7, 1}}}, {PENCILFFT_Y_PENCIL, 0, {{0, 0, 0}, {2, 4, 4}, {16, 1, 4}}},
+    {PENCILFFT_Y_PENCIL, 5, {{4, 0, 4}, {1, 4, 3}, {12, 1, 4}}}, {PENCILFFT_X_PENCIL, 0, {{0, 0, 0}, {5, 2, 4}, {1, 5, 10}}},
     {PENCILFFT_X_PENCIL, 5, {{0, 3, 4}, {5, 1, 3}, {1, 5, 5}}},
 };
 

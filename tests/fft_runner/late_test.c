@@ -58,7 +58,8 @@ static void check_run(pencilfft_plan plan, int run, pencilfft_direction directio
 
 static void check_exchange(const char *exchange)
 {
-    static const pencilfft_direction order[] = {PENCILFFT_FORWARD, PENCILFFT_FORWARD, PENCILFFT_BACKWARD, PENCILFFT_BACKWARD};
+    static const pencilfft_direction order[] = {PENCILFFT_FORWARD, PENCILFFT_FORWARD, PENCILFFT_BACKWARD,
+                                                PENCILFFT_BACKWARD};
     pencilfft_desc desc;
     pencilfft_desc_init(&desc);
     desc.nx = desc.ny = desc.nz = N;

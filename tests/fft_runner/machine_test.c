@@ -24,8 +24,8 @@ static void torus_text_sets_extents_and_wrap(void)
 
 static void other_text_is_refused(void)
 {
-    const char *texts[] = {"",      "8x",     "x8",       "8x8x0",          "8x-1",      "8y8",
-                           "8x8:x", "8wx8:mesh", "8 x 8", "1x1x1x1x1x1x1x1x1", "99999999999x2"};
+    const char *texts[] =
+        {"", "8x", "x8", "8x8x0", "8x-1", "8y8", "8x8:x", "8wx8:mesh", "8 x 8", "1x1x1x1x1x1x1x1x1", "99999999999x2"};
     struct torus torus;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         CHECK_INT(torus_parse(texts[i], &torus), RUNNER_ERROR);

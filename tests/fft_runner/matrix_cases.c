@@ -43,18 +43,12 @@ static const struct extents {
     int64_t n[3];
     void (*of_grid)(int R, int C, int64_t n[3]);
 } all_extents[] = {
-    {"cube", {8, 8, 8}, NULL},
-    {"even", {24, 40, 36}, NULL},
-    {"uneven", {25, 37, 29}, NULL},
-    {"prime", {7, 11, 13}, NULL},
-    {"long", {2, 64, 5}, NULL},
-    {"small", {3, 4, 2}, NULL},
-    {"flat-z", {17, 8, 1}, NULL},
-    {"flat-x", {1, 9, 10}, NULL},
-    {"divided", {0}, divided},
-    {"divided-halved", {0}, divided_when_halved},
-    {"one-line", {0}, one_line_each},
-    {"one-line-halved", {0}, one_line_each_when_halved},
+    {"cube", {8, 8, 8}, NULL},        {"even", {24, 40, 36}, NULL},
+    {"uneven", {25, 37, 29}, NULL},   {"prime", {7, 11, 13}, NULL},
+    {"long", {2, 64, 5}, NULL},       {"small", {3, 4, 2}, NULL},
+    {"flat-z", {17, 8, 1}, NULL},     {"flat-x", {1, 9, 10}, NULL},
+    {"divided", {0}, divided},        {"divided-halved", {0}, divided_when_halved},
+    {"one-line", {0}, one_line_each}, {"one-line-halved", {0}, one_line_each_when_halved},
 };
 
 static const char *const fields[] = {"1", "2", "3"};

@@ -8,7 +8,21 @@
 
 /* Those up to the type are crossed with each other; the rest is drawn by the number of the case. */
 enum matrix_choice {
-    GRID, EXTENTS, PRECISION, LAYOUT, EXCHANGE, TYPE, FIELDS, PIECES, RIGOR, SYNC, SKIP, KIND_X, KIND_Y, KIND_Z, N_CHOICES
+    GRID,
+    EXTENTS,
+    PRECISION,
+    LAYOUT,
+    EXCHANGE,
+    TYPE,
+    FIELDS,
+    PIECES,
+    RIGOR,
+    SYNC,
+    SKIP,
+    KIND_X,
+    KIND_Y,
+    KIND_Z,
+    N_CHOICES
 };
 enum { NOT_CHOSEN = -1, CASE_NAME_SIZE = 192 };
 

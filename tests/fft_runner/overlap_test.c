@@ -73,8 +73,8 @@ static void consume(void *local, int slice)
     CHECK_INT(wrong, 0);
 }
 
-static void make_way(struct way *w, const struct pf_exchange *exchange, const pencilfft_box *from,
-                     const pencilfft_box *to, void *other)
+static void make_way(struct way *w, const struct pf_exchange *exchange, const pencilfft_box *from, const pencilfft_box *to,
+                     void *other)
 {
     *w = (struct way){.exchange = exchange};
     w->t = (struct pf_transpose){MPI_COMM_WORLD, p, me, from, to, 16, 1, 2, other};

@@ -48,12 +48,12 @@ static void expect_mismatch(const char *member, const pencilfft_desc *desc)
 }
 
 /* Another value of one member, on the last rank alone. */
-#define DIFFERENT(member, value)                                                                                       \
-    do {                                                                                                               \
-        pencilfft_desc desc = description("alltoallv");                                                               \
-        if (rank == ranks - 1)                                                                                         \
-            desc.member = value;                                                                                       \
-        expect_mismatch(#member, &desc);                                                                               \
+#define DIFFERENT(member, value)                        \
+    do {                                                \
+        pencilfft_desc desc = description("alltoallv"); \
+        if (rank == ranks - 1)                          \
+            desc.member = value;                        \
+        expect_mismatch(#member, &desc);                \
     } while (0)
 
 static void ranks_that_differ_get_no_plan(void)
