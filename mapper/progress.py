@@ -1,6 +1,6 @@
 """What a long step says while it works, to whoever wants to hear it.
 
-The command line listens (`pencilmap.scripts.progress`); in a library call nobody does, and nothing is printed.
+The command line listens (`pencilmap.scripts.command_line.progress`); in a library call nobody does, and nothing is printed.
 """
 
 from contextlib import contextmanager

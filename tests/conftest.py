@@ -37,7 +37,7 @@ def mpi_is_not_started_in_this_process():
 @pytest.fixture
 def pencilmap(capsys):
     """Call the command line in this process: ``pencilmap("predict", ...)`` -> (exit status, stdout, stderr)."""
-    from pencilmap.scripts.cli import main
+    from pencilmap.scripts.command_line.cli import main
 
     def run(*arguments):
         with pytest.raises(SystemExit) as end:

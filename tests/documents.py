@@ -97,7 +97,7 @@ def run(command, folder, timeout_s=400):
 
 def _run_here(command, folder):
     """A command of ours without a new process, which would take longer to start than most of them take to run."""
-    from pencilmap.scripts.cli import main
+    from pencilmap.scripts.command_line.cli import main
 
     out, err, status = io.StringIO(), io.StringIO(), 0
     with contextlib.chdir(folder), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):

@@ -136,7 +136,7 @@ def test_no_page_is_cut_off_by_its_window(built, tmp_path):
 
 
 def test_every_command_and_its_options_are_in_the_reference(built):
-    from pencilmap.scripts.cli import pencilmap
+    from pencilmap.scripts.command_line.cli import pencilmap
 
     text = (built / "reference" / "command-line.html").read_text("utf-8")
     for name, command in pencilmap.commands.items():

@@ -184,7 +184,7 @@ static void print_help(void)
     printf("\n  --reps N            timed repetitions (default 20)\n"
            "  --largest BYTES     leave out cases where a rank holds more (default 64 MiB)\n"
            "  --json FILE         append one JSON object a case (transpose_bench.schema.json); - is standard output\n"
-           "  --help\n\nscripts/plot_transposes.py draws the file.\n");
+           "  --help\n\nscripts/pictures/plot_transposes.py draws the file.\n");
 }
 
 /* ---- one case ----------------------------------------------------------------------------------------------- */

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pencilmap.scripts.build import find_build
+from pencilmap.scripts.networks.build import find_build
 from tests.modules import needs_module
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,8 +8,8 @@ import pytest
 from pencilmap.mapper.formats import Job, read_mapping
 from pencilmap.model.grid import parse_grid
 from pencilmap.model.predict import predict_routed
-from pencilmap.scripts.make_mapfiles import FOLDER, MAX_RANKS, make
-from pencilmap.scripts.options import setting
+from pencilmap.scripts.maintenance.make_mapfiles import FOLDER, MAX_RANKS, make
+from pencilmap.scripts.command_line.options import setting
 
 MANIFEST = json.loads((FOLDER / "manifest.json").read_text())["entries"]
 FILES = [e for e in MANIFEST if e["file"]]
@@ -26,9 +26,9 @@ def test_the_command_makes_the_same_bytes(tmp_path):
     make(tmp_path)
     made = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     kept = {path.name: path.read_bytes() for path in FOLDER.iterdir()}
-    assert sorted(made) == sorted(kept), "run python -m pencilmap.scripts.make_mapfiles"
+    assert sorted(made) == sorted(kept), "run python -m pencilmap.scripts.maintenance.make_mapfiles"
     for name in made:
-        assert made[name] == kept[name], f"{name} differs; run python -m pencilmap.scripts.make_mapfiles"
+        assert made[name] == kept[name], f"{name} differs; run python -m pencilmap.scripts.maintenance.make_mapfiles"
 
 
 @pytest.mark.parametrize("entry", FILES, ids=lambda e: e["name"])

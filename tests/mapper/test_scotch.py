@@ -12,7 +12,7 @@ from pencilmap.model.errors import PlacementError
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.predict import predict
 from pencilmap.model.torus import Torus
-from pencilmap.scripts import compare_scotch
+from pencilmap.scripts.maintenance import compare_scotch
 
 needs_scotch = pytest.mark.skipif(not scotch_is_there(), reason="Scotch is missing: apt-get install scotch")
 

@@ -2,8 +2,8 @@
 
 import pytest
 from pencilmap.model.torus import parse_torus
-from pencilmap.scripts.namespaces.box import UnavailableError, check_available
-from pencilmap.scripts.namespaces.network import EmulatedNetwork
+from pencilmap.scripts.networks.namespaces.box import UnavailableError, check_available
+from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork
 
 
 @pytest.fixture(scope="session")

@@ -8,10 +8,10 @@ from pencilmap.mapper.compare import Comparison
 from pencilmap.model.exchange import exchanges
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.routing import routing
-from pencilmap.scripts.commands.validate import bits_per_second
-from pencilmap.scripts.namespaces import plan
-from pencilmap.scripts.namespaces.experiment import Experiment, Result
-from pencilmap.scripts.namespaces.network import EmulationError, address, check_links
+from pencilmap.scripts.command_line.commands.validate import bits_per_second
+from pencilmap.scripts.networks.namespaces import plan
+from pencilmap.scripts.networks.namespaces.experiment import Experiment, Result
+from pencilmap.scripts.networks.namespaces.network import EmulationError, address, check_links
 
 SHAPES = ["4x4:mesh", "4x4", "4wx2x3", "6x5", "2x2x2", "3wx1x4", "2", "2x2x3x2:mesh"]
 
@@ -72,7 +72,7 @@ def test_each_node_has_one_address_a_shape_on_each_link_and_a_route_to_each_othe
 def test_payload_is_what_is_left_of_a_packet():
     """1448 of the 1514 bytes of a full packet are data, and every second packet costs one of 66 without."""
     from pencilmap.model.torus import Torus
-    from pencilmap.scripts.namespaces.network import EmulatedNetwork
+    from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork
 
     assert EmulatedNetwork(Torus((2,)), 10**7).payload_share == 2 * 1448 / (2 * 1514 + 66)
 

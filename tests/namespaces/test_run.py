@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from pencilmap.model.errors import PencilmapError
 from pencilmap.model.grid import ProcessGrid
-from pencilmap.scripts.namespaces import experiment as experiments
-from pencilmap.scripts.namespaces.experiment import Experiment
+from pencilmap.scripts.networks.namespaces import experiment as experiments
+from pencilmap.scripts.networks.namespaces.experiment import Experiment
 from tests.documents import ROOT, run_by
 
 pytestmark = pytest.mark.namespaces
-PENCILMAP = [sys.executable, "-c", "from pencilmap.scripts.cli import main; main()"]
+PENCILMAP = [sys.executable, "-c", "from pencilmap.scripts.command_line.cli import main; main()"]
 VALIDATE = ("validate", "--network", "namespaces", "--torus", "4x4:mesh", "--rate", "10mbit")
 SIXTEEN, *ON_DEMAND = run_by(__file__)  # nodes: 16, then 32 and 64
 
@@ -84,7 +84,7 @@ def test_an_exchange_that_moves_nothing_has_no_ratio(namespaces, pencilmap, monk
 def test_routes_that_are_not_the_predicted_ones_are_found_out(namespaces, monkeypatch):
     """The network sends ties always upwards, the prediction has them by parity: on a ring of 4 that is 3 for 2 and 1 for 2."""
     from pencilmap.model.torus import parse_torus
-    from pencilmap.scripts.namespaces.network import EmulatedNetwork
+    from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork
 
     network = EmulatedNetwork(parse_torus("4"), 10**7)
     boxed = experiments.run_boxed
@@ -96,7 +96,7 @@ def test_routes_that_are_not_the_predicted_ones_are_found_out(namespaces, monkey
 
 def test_a_failed_run_says_what_the_program_said(namespaces):
     from pencilmap.model.torus import parse_torus
-    from pencilmap.scripts.namespaces.network import EmulatedNetwork
+    from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork
 
     network = EmulatedNetwork(parse_torus("2:mesh"), 10**7)
     experiment = Experiment(network, ProcessGrid(2, 1), ("default",), verify=False)
@@ -109,7 +109,7 @@ def test_no_root_is_needed_where_users_may_have_namespaces(namespaces):
     """As nobody: the box gets a namespace of users too."""
     if os.geteuid() != 0:
         pytest.skip("NOT TESTED here: the other tests run without root already")
-    probe = "from pencilmap.scripts.namespaces.box import check_available; check_available()"
+    probe = "from pencilmap.scripts.networks.namespaces.box import check_available; check_available()"
     nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
     done = subprocess.run([*nobody, sys.executable, "-c", probe], cwd="/", capture_output=True, text=True,
                           timeout=60)

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 import scipy.fft
 
-from pencilmap.scripts.benchmarks import PRECISIONS, TYPES, Case, contestant
-from pencilmap.scripts.benchmarks.answers import expected, input_part, places
+from pencilmap.scripts.maintenance.benchmarks import PRECISIONS, TYPES, Case, contestant
+from pencilmap.scripts.maintenance.benchmarks.answers import expected, input_part, places
 from tests.documents import run_by
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -74,7 +74,7 @@ def benchmark(*arguments):
 
 def small(command):
     """The options of a command of the page, for one small size and without its pen."""
-    options = re.sub(r"--(size|repetitions) \d+|--write", "", command.partition(" scripts/benchmark_fft.py ")[2])
+    options = re.sub(r"--(size|repetitions) \d+|--write", "", command.partition(" scripts/maintenance/benchmark_fft.py ")[2])
     return [*options.split(), "--size", "12", "--grid", "1x2", "--rounds", "1", "--repetitions", "1"]
 
 
@@ -97,7 +97,7 @@ def test_pencils_have_three_passes():
 
 def test_a_wrong_answer_ends_the_benchmark(monkeypatch):
     """In one process: the worker with a contestant that forgets to transform."""
-    from pencilmap.scripts.benchmarks import worker
+    from pencilmap.scripts.maintenance.benchmarks import worker
 
     class Idle:
         input, output = np.zeros((4, 4, 4)), np.zeros((4, 4, 3), complex)

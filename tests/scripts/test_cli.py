@@ -172,7 +172,7 @@ def test_compare_published_prints_every_cell(pencilmap, pencilmap_json):
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_output_that_cannot_be_written_is_told_in_a_sentence(unbuffered):
     with open("/dev/full", "w") as full:
-        done = subprocess.run([sys.executable, "-m", "pencilmap.scripts", "machines"], stdout=full, stderr=-1, text=True, timeout=60,
+        done = subprocess.run([sys.executable, "-m", "pencilmap", "machines"], stdout=full, stderr=-1, text=True, timeout=60,
                               env=os.environ | {"PYTHONUNBUFFERED": unbuffered})
     assert done.returncode == 2 and done.stderr == "pencilmap: OSError: [Errno 28] No space left on device\n"
 
@@ -181,7 +181,7 @@ def test_output_that_cannot_be_written_is_told_in_a_sentence(unbuffered):
 def test_a_reader_that_goes_away_is_no_error_to_talk_of(unbuffered):
     read, write = os.pipe()
     os.close(read)
-    done = subprocess.run([sys.executable, "-m", "pencilmap.scripts", "machines"], stdout=write, stderr=-1, text=True, timeout=60,
+    done = subprocess.run([sys.executable, "-m", "pencilmap", "machines"], stdout=write, stderr=-1, text=True, timeout=60,
                           env=os.environ | {"PYTHONUNBUFFERED": unbuffered})
     os.close(write)
     assert done.returncode == 1 and done.stderr == ""

@@ -14,7 +14,7 @@ from pencilmap.model.grid import ProcessGrid, parse_grid
 from pencilmap.model.predict import predict
 from pencilmap.model.routing import routing
 from pencilmap.model.torus import Torus, parse_torus
-from pencilmap.scripts.figures import canvas, image, lengths, loads
+from pencilmap.scripts.pictures.figures import canvas, image, lengths, loads
 
 SVG = "{http://www.w3.org/2000/svg}"
 BGL = ("--machine", "bluegene-l", "--grid", "8x64")
@@ -265,7 +265,7 @@ def test_no_text_of_lengths_lies_on_another_or_beside_the_page(torus, grid, coun
 
 
 def test_every_picture_of_the_table_is_in_the_help(pencilmap):
-    from pencilmap.scripts.commands.draw import PICTURES
+    from pencilmap.scripts.command_line.commands.draw import PICTURES
 
     status, out, _ = pencilmap("draw", "--help")
     words = re.sub(r"\s+", " ", out)

@@ -16,11 +16,11 @@ from pencilmap.mapper.compare import compare_records
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.model.grid import parse_grid
 from pencilmap.model.transform import parse_transform
-from pencilmap.scripts.figures import bandwidth, phases
-from pencilmap.scripts.options import setting
-from pencilmap.scripts.report.entries import entries_of, views
-from pencilmap.scripts.report.page import page
-from pencilmap.scripts.report.pictures import bandwidth_pictures, phase_pictures
+from pencilmap.scripts.pictures.figures import bandwidth, phases
+from pencilmap.scripts.command_line.options import setting
+from pencilmap.scripts.pictures.report.entries import entries_of, views
+from pencilmap.scripts.pictures.report.page import page
+from pencilmap.scripts.pictures.report.pictures import bandwidth_pictures, phase_pictures
 from tests.documents import ROOT
 from tests.mapper.run_records import record
 from tests.model import brute_force
@@ -353,7 +353,7 @@ def test_the_command_writes_page_and_figures_and_names_itself(cubes, tmp_path, p
 
 
 def test_published_points_stand_beside_the_records(cubes):
-    from pencilmap.scripts.report.pictures import published_cells
+    from pencilmap.scripts.pictures.report.pictures import published_cells
 
     text = page(entries_of(cubes[:1], "r.jsonl"), ["pencilmap"], published_cells())
     assert text.count("<td>published</td>") == len(published_cells())

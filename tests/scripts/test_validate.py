@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from pencilmap.model.published import bluegene_l_512
-from pencilmap.scripts import validation
-from pencilmap.scripts.documents import marker
-from pencilmap.scripts.namespaces import experiment
-from pencilmap.scripts.suites import CLAIMS, SUITES, cases_of
+from pencilmap.scripts.networks import validation
+from pencilmap.scripts.command_line.documents import marker
+from pencilmap.scripts.networks.namespaces import experiment
+from pencilmap.scripts.networks.suites import CLAIMS, SUITES, cases_of
 from tests.documents import ROOT, run_by
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "validation.md"

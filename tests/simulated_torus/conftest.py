@@ -6,8 +6,8 @@ import shutil
 import pytest
 from pencilmap.model.grid import parse_grid
 from pencilmap.model.torus import parse_torus
-from pencilmap.scripts.build import ensure_built
-from pencilmap.scripts.simulate import SimulatedNetwork, Simulation
+from pencilmap.scripts.networks.build import ensure_built
+from pencilmap.scripts.networks.simulated import SimulatedNetwork, Simulation
 
 BYTES_PER_S = 148e6
 

@@ -11,8 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from pencilmap.model.errors import PencilmapError
 from pencilmap.model.torus import Torus
-from pencilmap.scripts import build as building
-from pencilmap.scripts.simulate import SimulatedNetwork, SimulationError, simulate, simulate_all
+from pencilmap.scripts.networks import build as building
+from pencilmap.scripts.networks.simulated import SimulatedNetwork, SimulationError, simulate, simulate_all
 
 ENDLESS = 512  # extent of a transform that would take far longer than the test waits
 
@@ -108,7 +108,7 @@ def test_timeout_leaves_no_process_and_no_file(build, simulation, tmp_path, monk
 PROGRAM = f"""
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.torus import Torus
-from pencilmap.scripts.simulate import SimulatedNetwork, Simulation, simulate_all
+from pencilmap.scripts.networks.simulated import SimulatedNetwork, Simulation, simulate_all
 torus = Torus((8, 8, 8), bandwidth=(1e8,) * 3)
 hosts = ["node-" + "-".join(map(str, torus.coordinates(r))) for r in range(512)]
 simulate_all([Simulation(SimulatedNetwork(torus), hosts, ({ENDLESS},) * 3, ProcessGrid(8, 64))] * 2)

@@ -8,7 +8,7 @@ import pytest
 from pencilmap.model.exchange import exchanges
 from pencilmap.model.routing.dimension_order import dimension_order_loads
 from pencilmap.model.transform import Transform
-from pencilmap.scripts.simulate import read_link_usage, simulate, simulate_all
+from pencilmap.scripts.networks.simulated import read_link_usage, simulate, simulate_all
 
 BYTES_PER_S = 148e6
 BYTES_PER_ELEMENT = 16

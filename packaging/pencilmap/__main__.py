@@ -1,0 +1,17 @@
+"""Where the command `pencilmap` starts, also as `python -m pencilmap`."""
+
+import sys
+
+
+def main() -> None:
+    """Run the command line; Ctrl-C while it loads is told as later."""
+    try:
+        from pencilmap.scripts.command_line.cli import main as command_line  # loads numpy and more: a third of a second
+    except KeyboardInterrupt:
+        print("pencilmap: interrupted", file=sys.stderr)
+        sys.exit(130)
+    command_line()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,51 @@
+"""The command `pencilmap`: a table of commands, one file each in `scripts/command_line/commands`."""
+
+import os
+import sys
+
+import click
+
+from pencilmap.model.errors import PencilmapError
+from pencilmap.scripts.command_line.commands import (calibrate, check, compare, convert, demo, discover, draw, machines, map, predict,
+                                        report, shapes, simulate, validate)
+
+COMMANDS = (machines, discover, predict, shapes, map, check, convert, simulate, validate, compare, calibrate, draw, report,
+            demo)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="pencilmap")
+def pencilmap():
+    """Place the ranks of a pencil-decomposed 3D-FFT on a torus, say how long its exchanges take, and check it."""
+
+
+for module in COMMANDS:
+    pencilmap.add_command(module.command)
+
+
+def main(arguments=None):
+    """Run the command line; every error that input or the system causes is one sentence on standard error and exit status 2.
+
+    Click ends it with status 1 when the reader of the output goes away.
+    """
+    try:
+        status = pencilmap.main(arguments, standalone_mode=False)
+    except (PencilmapError, OSError) as error:
+        click.echo(f"pencilmap: {type(error).__name__}: {error}", err=True)
+        _abandon_output()
+        status = 2
+    except click.ClickException as error:
+        error.show()
+        status = error.exit_code
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        click.echo("pencilmap: interrupted", err=True)
+        status = 130
+    sys.exit(status or 0)
+
+
+def _abandon_output():
+    """What cannot be written is forgotten; else Python tries once more when it ends, and says so in its own way."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

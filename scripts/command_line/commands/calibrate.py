@@ -1,0 +1,85 @@
+"""`pencilmap calibrate`: the figures of a machine from measured times."""
+
+import re
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from pencilmap.mapper.calibrated import calibrated_figures, figure_text, machine_of_records, write_machine
+from pencilmap.mapper.compare import bandwidth_of_record, read_records
+from pencilmap.mapper.samples import published_samples, record_samples
+from pencilmap.model.calibrate import RULES, calibrate, quality, split
+from pencilmap.model.errors import CalibrationError
+from pencilmap.model.machine import load_machine
+from pencilmap.model.published import PUBLISHED
+from pencilmap.scripts.command_line.options import JSON
+from pencilmap.scripts.command_line.tables import print_json, print_table, quality_table
+
+ANY_BANDWIDTH = (1e9,)  # to be scaled by the fit
+
+
+@click.command("calibrate")
+@click.argument("records", nargs=-1, type=click.Path())
+@click.option("--published", type=click.Choice(list(PUBLISHED)), help="Fit published measurements instead of run records.")
+@click.option("--machine", "-m", metavar="NAME", help="What is known of the machine: a name or a machine file. Its link "
+              "bandwidth is kept. [what the records say]")
+@click.option("--rule", type=click.Choice(list(RULES)), help="Which samples are fitted; the others are predicted. "
+              "[every-second of published measurements, all of records]")
+@click.option("--output", "-o", type=click.Path(dir_okay=False), help="Write a machine file (TOML) with the figures found.")
+@JSON
+def command(records, published, machine, rule, output, as_json):
+    """Fit the figures of the time model to run records or published times, as far as these determine them."""
+    if bool(records) == bool(published):
+        raise click.UsageError("name files of run records, or --published NAME")
+    if output and not output.endswith(".toml"):
+        raise CalibrationError(f"{output}: a machine file ends in .toml")
+    rule = rule or ("every-second" if published else "all")
+    base, samples, fit_bandwidth, refused = _of_published(published, machine) if published else _of_records(
+        records, machine, Path(output).stem if output else "calibrated")
+    training, held_out = split(samples, rule)
+    found = calibrate(training, base.costs.cache_per_node, fit_bandwidth)
+    source = f"{f'--published {published}' if published else ' '.join(records)} (rule {rule}, {found.n_samples} of " \
+             f"{len(samples)} times fitted)"
+    errors = quality(training, held_out, found.predicted_s)
+    if output:
+        if "link_bandwidth" in found.left_out:
+            raise CalibrationError("no machine file without link bandwidth, and it is left out: "
+                                   f"{found.left_out['link_bandwidth']}; name the machine with --machine, or label the runs link_bandwidth='148 MB/s'")
+        write_machine(base, calibrated_figures(base, found, source), output)
+    if as_json:
+        print_json({"source": source, "rule": rule, "machine": base.name, "file": output, "left_out": found.left_out,
+                    "figures": {key: asdict(f) | {"text": figure_text(key, f, base)} for key, f in found.figures.items()},
+                    "quality": [asdict(row) for row in errors], "refused": refused})
+        return
+    rows = [[key, figure_text(key, f, base), f"{100 * f.uncertainty:.2g} %", f.note] for key, f in found.figures.items()]
+    rows += [[key, "-", "-", f"not determined: {reason}"] for key, reason in found.left_out.items()]
+    print_table(f"figures of {base.name} by {source}", ["figure", ">value", ">1 sigma", "note"], rows,
+                [f"note: {line}" for line in refused])
+    quality_table(errors, "errors |predicted/measured - 1|: mean and largest")
+    if output:
+        click.echo(f"wrote {output}")
+
+
+def _of_published(name, machine):
+    base = load_machine(machine or name)
+    return base, published_samples(name, base.torus), False, []
+
+
+def _of_records(paths, machine, name):
+    """The machine, the samples, whether the bandwidth has to be fitted, and what was left out."""
+    by_path = {path: read_records(path) for path in paths}
+    records = [record for found in by_path.values() for record in found]
+    said = {bandwidth_of_record(record) for record in records}
+    fit = machine is None and (None in said or len(said) > 1)
+    bandwidth = ANY_BANDWIDTH if fit else said.pop()
+    base = load_machine(machine) if machine else machine_of_records(records, _machine_name(name), bandwidth)
+    if machine:
+        bandwidth = base.torus.bandwidth if len(set(base.torus.bandwidth)) > 1 else base.torus.bandwidth[:1]
+    samples, refused = record_samples({f"{Path(path).name}:{number}": record for path, found in by_path.items()
+                                       for number, record in enumerate(found, 1)}, bandwidth)
+    return base, samples, fit, refused
+
+
+def _machine_name(text):
+    return re.sub(r"[^a-z0-9.-]+", "-", text.lower()).strip("-.") or "calibrated"

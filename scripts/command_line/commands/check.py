@@ -1,0 +1,31 @@
+"""`pencilmap check`: is a placement file right, and what would it do?"""
+
+import click
+
+from pencilmap.mapper.formats import mapping_of, read_document, recognise
+from pencilmap.scripts.command_line.launching import LAUNCHER, format_option, job_of
+from pencilmap.scripts.command_line.options import ALL_ROUTINGS, JSON, ROUTING, on_machine, one_grid, with_options
+from pencilmap.scripts.command_line.tables import prediction_table, print_json
+
+
+@click.command("check")
+@click.argument("file", type=click.Path())
+@on_machine
+@click.option("--grid", "-g", metavar="RxC", required=True, help="R tasks in a row, C in a column.")
+@with_options(format_option(("--format", "-f", "format_name"), None, "Format of the file [guessed]."), *LAUNCHER[:3], ROUTING,
+              JSON)
+def command(file, where, grid, format_name, hosts, cores_per_task, hwloc, routing, as_json):
+    """Validate a placement file of any format against machine and grid and print its loads."""
+    grid = one_grid(grid, where)
+    document = read_document(file)
+    format_name = format_name or recognise(document)
+    mapping = mapping_of(document, job_of(where, hosts, cores_per_task, hwloc), grid, format_name)
+    where.site.check_mapping(mapping)
+    found = where.interval(mapping) if routing == ALL_ROUTINGS else [where.predict(mapping, routing)]
+    if as_json:
+        valid = {"file": file, "format": format_name, "valid": True}
+        print_json(valid | ({"routings": [p.as_dict() for p in found]} if len(found) > 1 else found[0].as_dict()))
+        return
+    prediction_table(found, where.torus, where.where)
+    shape = f"the product {found[0].product}" if found[0].product else "no product of digit patterns"
+    click.echo(f"{file}: valid (format {format_name}), {grid.n_tasks} ranks, {shape}")

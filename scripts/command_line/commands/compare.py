@@ -1,0 +1,56 @@
+"""`pencilmap compare`: did the machine do what was predicted?"""
+
+import click
+
+from pencilmap.mapper.compare import compare_published, compare_records, read_records
+from pencilmap.mapper.samples import published_samples
+from pencilmap.model.calibrate import RULES, quality, split
+from pencilmap.model.errors import FigureError
+from pencilmap.model.machine import load_machine
+from pencilmap.scripts.pictures.figures.canvas import suffix
+from pencilmap.scripts.pictures.figures.published import draw_published
+from pencilmap.scripts.command_line.options import JSON
+from pencilmap.scripts.command_line.tables import comparison_table, print_json, quality_table
+
+PUBLISHED, RULE = "bluegene-l", "every-second"  # the machine file says that it was calibrated by this rule
+
+
+@click.command("compare")
+@click.argument("records", nargs=-1, type=click.Path())
+@click.option("--published", is_flag=True, help="Compare with the published Blue Gene/L measurements too.")
+@click.option("--plot", metavar="FILE", help="With --published: draw them and the model (svg, png or pdf).")
+@JSON
+def command(records, published, plot, as_json):
+    """Compare run records (JSON lines written by fft_runner) with predictions for the placement they had."""
+    if not records and not published:
+        raise click.UsageError("name at least one file of run records, or --published")
+    if plot and not published:
+        raise FigureError(f"--plot {plot} draws the published measurements; give --published too")
+    if plot:
+        suffix(plot)
+    found = [row for path in records for row in compare_records(read_records(path), path)]
+    for warning in dict.fromkeys(f"warning: {row.source}: {text}" for row in found for text in row.warnings):
+        click.echo(warning, err=True)
+    cells = compare_published() if published else []
+    if as_json:
+        print_json([row.as_dict() for row in found + cells])
+    else:
+        comparison_table(found + cells, "predicted and measured, time of the slowest rank, median of the repetitions")
+    if published and not as_json:
+        _errors()
+    if plot:
+        _draw(cells, plot)
+        click.echo(f"wrote {plot}", err=as_json)
+
+
+def _errors():
+    machine = load_machine(PUBLISHED)
+    samples = split(published_samples(PUBLISHED, machine.torus), RULE)
+    quality_table(quality(*samples, lambda sample: sample.predicted_s(machine.costs)),
+                  f"published: errors |predicted/measured - 1| of the bound and of all terms (fitted by {RULE})")
+
+
+def _draw(cells, path):
+    exchanges = [cell for cell in cells if cell.exchange in ("row", "column")]
+    draw_published(exchanges, RULES[RULE](exchanges)[0], load_machine(PUBLISHED).torus.bandwidth[0], path,
+                   "Blue Gene/L, 512 chips, 8x8x8 torus: measured (UT-CS-08-613, Appendix A) and modelled")

@@ -1,0 +1,47 @@
+"""`pencilmap convert`: a placement file for another launcher."""
+
+import click
+import numpy as np
+
+from pencilmap.mapper.formats import FORMATS, format_named, mapping_of, read_document, recognise, write_mapping
+from pencilmap.mapper.formats.slots import slots_in_order
+from pencilmap.model.grid import parse_grid
+from pencilmap.scripts.command_line.launching import LAUNCHER, format_option, job_of, launch_as_dict, show_launch
+from pencilmap.scripts.command_line.options import JSON, on_machine, with_options
+from pencilmap.scripts.command_line.tables import print_json
+
+
+@click.command("convert")
+@click.argument("file", type=click.Path())
+@on_machine
+@click.option("--grid", "-g", metavar="RxC", help="Check the number of ranks; jax writes its rows. [any]")
+@with_options(format_option(("--from", "from_name"), None, "Format of the file [guessed]."),
+              format_option(("--format", "-f", "format_name"), "bgl", "What to write."))
+@click.option("--output", "-o", required=True, type=click.Path(dir_okay=False), help="The file to write.")
+@with_options(*LAUNCHER, JSON)
+def command(file, where, grid, from_name, format_name, output, hosts, cores_per_task, hwloc, program, as_json):
+    """Read a placement file, check it, write it in another format and print how to launch it."""
+    job = job_of(where, hosts, cores_per_task, hwloc, program)
+    document = read_document(file)
+    from_name = from_name or recognise(document)
+    mapping = mapping_of(document, job, parse_grid(grid) if grid else None, from_name)
+    where.site.check_mapping(mapping)
+    write_mapping(mapping, output, format_name, job)
+    launch = format_named(format_name).launch(mapping, job, output)
+    notes = list(_notes(mapping, from_name, format_name))
+    if as_json:
+        print_json({"file": file, "from": from_name, "output": output, "format": format_name, "ranks": mapping.n_tasks,
+                    **launch_as_dict(launch), "notes": notes})
+        return
+    click.echo(f"{file}: {mapping.n_tasks} ranks, format {from_name}\nwrote {output}, format {format_name}")
+    for note in notes:
+        click.echo(f"note: {note}")
+    show_launch(launch)
+
+
+def _notes(mapping, from_name, format_name):
+    if not FORMATS[from_name].says_slots:
+        yield f"{from_name} does not say slots: the ranks of a node take them in order"
+    if not FORMATS[format_name].says_slots and not np.array_equal(mapping.slot_of_rank, slots_in_order(mapping.node_of_rank)):
+        yield (f"{format_name} does not say slots: on their nodes ranks will take them in order, not as {from_name} had them; "
+               "no exchange between nodes changes")

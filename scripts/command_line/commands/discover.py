@@ -1,0 +1,93 @@
+"""`pencilmap discover`: where am I, and how is that known?"""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import click
+
+from pencilmap.mapper.allocations import READERS, look_around
+from pencilmap.mapper.allocations.hwloc import slot_cores
+from pencilmap.mapper.files import write_whole
+from pencilmap.model.torus import format_torus
+from pencilmap.scripts.command_line.options import JSON, with_options
+from pencilmap.scripts.command_line.tables import print_json, print_table
+
+LSTOPO = ("lstopo-no-graphics", "lstopo")
+LSTOPO_TIMEOUT_S = 20
+
+
+@click.command("discover")
+@click.argument("files", nargs=-1, type=click.Path())
+@click.option("--torus", metavar="SHAPE", help="The shape, where nobody tells it or it is told wrong.")
+@click.option("--hardware/--no-hardware", default=True, show_default=True, help="Ask lstopo for the processors of this node.")
+@click.option("--output", "-o", type=click.Path(dir_okay=False), help="Write the nodes as a table for --nodes and --hosts.")
+@with_options(JSON)
+def command(files, torus, hardware, output, as_json):
+    """Print what the environment and FILES tell of the job's nodes, and from where; exit status 1 when that is nothing, or
+    leaves no nodes to write.
+
+    Files are recognised by what they hold; which are known stands in docs/formats.md.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        picture = look_around(os.environ, [*files, *_hardware(folder, hardware)], torus)
+    if output and picture.nodes is not None:
+        write_whole(output, picture.table())
+    if as_json:
+        print_json(as_dict(picture, output))
+    else:
+        _show(picture, output)
+    unwritten = output and picture.nodes is None
+    if unwritten:
+        click.echo(f"pencilmap: {output} was not written: the nodes of the job are not known", err=True)
+    return 0 if picture.facts and not unwritten else 1
+
+
+def _hardware(folder, wanted):
+    """The hwloc XML of this node, in a list; [] where lstopo is not there or fails."""
+    program = next(filter(None, map(shutil.which, LSTOPO)), None)
+    if not wanted or program is None:
+        return []
+    path = Path(folder) / "hwloc of this node"
+    try:
+        subprocess.run([program, "--of", "xml", path], check=True, capture_output=True, timeout=LSTOPO_TIMEOUT_S)
+    except (OSError, subprocess.SubprocessError):
+        return []
+    return [path]
+
+
+def as_dict(picture, output=None):
+    """The picture for JSON."""
+    tasks = picture.tasks_per_node
+    return {"facts": [fact._asdict() for fact in picture.facts],
+            "torus": format_torus(picture.torus) if picture.torus else None,
+            "nodes": None if picture.nodes is None else [
+                {"node": c, "host": picture.names.get(n)}
+                for n, c in zip(picture.nodes.tolist(), picture.torus.coordinates(picture.nodes).tolist())],
+            "tasks_per_node": tasks, "missing": picture.missing,
+            "slot_cores": list(slot_cores(picture.cores, tasks)) if _binds(picture) else None,
+            "options": picture.options(output or "NODES")}
+
+
+def _binds(picture):
+    return bool(picture.cores and picture.tasks_per_node and picture.tasks_per_node <= len(picture.cores))
+
+
+def _show(picture, output):
+    if not picture.facts:
+        known = "\n".join(f"  {reader.title}" for reader in READERS.values())
+        click.echo(f"found nothing; inside a job, or with files, these are read:\n{known}")
+        return
+    print_table("found", ["what", "value", "from"], [[*fact] for fact in picture.facts])
+    if picture.nodes is not None:
+        click.echo(f"torus {format_torus(picture.torus)}, {picture.nodes.size} of {picture.torus.n_nodes} nodes")
+    if _binds(picture):
+        click.echo(f"slots are bound to cores {' '.join(slot_cores(picture.cores, picture.tasks_per_node))}")
+    if picture.missing:
+        click.echo(f"missing: {picture.missing}")
+    if output and picture.nodes is not None:
+        click.echo(f"wrote {output}")
+    if picture.options():
+        click.echo(f"options for the other commands: {picture.options(output or 'NODES (discover -o NODES writes it)')}")

@@ -1,0 +1,85 @@
+"""`pencilmap machines`: which machines there are, and where their figures come from."""
+
+import click
+
+from pencilmap.model.errors import PartitionError
+from pencilmap.model.machine import load_machine, machine_names, machine_partitions
+from pencilmap.scripts.command_line.options import JSON
+from pencilmap.scripts.command_line.tables import print_json, print_table
+
+
+@click.command("machines")
+@click.argument("name", required=False)
+@click.option("--partitions", "n_nodes", type=click.IntRange(1), metavar="N",
+              help="List the partitions of N nodes that the machine hands out, with their wraps.")
+@JSON
+def command(name, n_nodes, as_json):
+    """List the machines, or show every figure of one with its source, or its partitions of a size."""
+    if name is None:
+        if n_nodes:
+            raise click.UsageError("--partitions lists those of one machine: name it, e.g. pencilmap machines bluegene-l "
+                                   "--partitions 1024")
+        _show_all([load_machine(n) for n in machine_names()], as_json)
+    elif n_nodes:
+        _show_partitions(load_machine(name), n_nodes, as_json)
+    else:
+        _show_one(load_machine(name), as_json)
+
+
+def _show_all(machines, as_json):
+    if as_json:
+        print_json([_summary(m) for m in machines])
+        return
+    columns = {"torus": "shape", ">tasks per node": "tasks_per_node", ">link bandwidth": "link_bandwidth", "partitions": "partition"}
+    print_table(None, ["machine", "title", *columns],
+                [[m.name, m.title, *(_marked(m, key) for key in columns.values())] for m in machines],
+                ["* not certain; `pencilmap machines NAME` shows every figure with its source"])
+
+
+def _marked(machine, key):
+    """A figure as the file writes it, with an asterisk when it is not certain."""
+    if key not in machine.figures:
+        return "-"
+    text = machine.partitions.rule if key == "partition" else _text(machine.figures[key].value)
+    return f"{text} *" if key in machine.uncertain else f"{text}  "
+
+
+def _show_one(machine, as_json):
+    if as_json:
+        print_json(_summary(machine) | {"figures": {k: f.__dict__ for k, f in machine.figures.items()}})
+        return
+    print_table(f"{machine.name}: {machine.title}", ["figure", "value", "certain", "source and note"],
+                [[k, _text(f.value), "yes" if f.certain else "NO", f"{f.source}. {f.note}".strip()]
+                 for k, f in machine.figures.items()])
+
+
+def _summary(machine):
+    torus = machine.torus
+    return {"name": machine.name, "title": machine.title, "torus": str(torus), "shape": list(torus.shape),
+            "wrap": list(torus.wrap), "axes": torus.axes, "tasks_per_node": machine.tasks_per_node,
+            "link_bandwidth_byte_per_s": list(torus.bandwidth), "cables": list(torus.cables),
+            "costs": machine.costs.__dict__, "uncertain": list(machine.uncertain)}
+
+
+def _show_partitions(machine, n_nodes, as_json):
+    found = machine_partitions(machine, n_nodes)
+    if not found:
+        raise PartitionError(f"machine {machine.name} hands out no partition of {n_nodes} nodes; the next sizes are "
+                             f"{_next_sizes(machine.partition_rule().sizes(), n_nodes)}")
+    if as_json:
+        print_json([{"torus": str(t), "shape": list(t.shape), "wrap": list(t.wrap)} for t in found])
+        return
+    doubt = machine.figures["partition"].note if "partition" in machine.uncertain else None
+    print_table(None, [f"partitions of {n_nodes} nodes"], [[t] for t in found],
+                [f"rule: {machine.partitions}", *([f"note: the rule is uncertain: {doubt}"] if doubt else [])])
+
+
+def _next_sizes(sizes, n_nodes):
+    nearest = [s for s in sizes if s < n_nodes][-1:] + [s for s in sizes if s > n_nodes][:1]
+    return " and ".join(map(str, nearest))
+
+
+def _text(value):
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_text(v)}" for key, v in value.items())
+    return ", ".join(map(str, value)) if isinstance(value, list) else value

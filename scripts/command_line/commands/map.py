@@ -1,0 +1,32 @@
+"""`pencilmap map`: write a placement for the launcher."""
+
+import click
+
+from pencilmap.mapper.formats import format_named, write_mapping
+from pencilmap.mapper.placements import as_mapping
+from pencilmap.scripts.command_line.launching import LAUNCHER, format_option, job_of, launch_as_dict, show_launch
+from pencilmap.scripts.command_line.options import GRID, JSON, on_machine, one_grid, placements, with_options
+from pencilmap.scripts.command_line.tables import prediction_table, print_json
+
+
+@click.command("map")
+@on_machine
+@with_options(GRID, placements(multiple=False), format_option(("--format", "-f", "format_name"), "bgl", "What to write."))
+@click.option("--output", "-o", required=True, type=click.Path(dir_okay=False), help="The file to write.")
+@with_options(*LAUNCHER, JSON)
+def command(where, grid, placement, format_name, output, hosts, cores_per_task, hwloc, program, as_json):
+    """Write the best placement, or the one named, and print its prediction beside the default's and how to launch it."""
+    grid = one_grid(grid, where)
+    job = job_of(where, hosts, cores_per_task, hwloc, program)
+    chosen, default = (where.place(text, grid) for text in (placement, "default"))
+    mapping = as_mapping(chosen, placement)
+    write_mapping(mapping, output, format_name, job)
+    both = [where.predict(chosen, name=placement), where.predict(default)]
+    launch = format_named(format_name).launch(mapping, job, output)
+    if as_json:
+        print_json({"file": output, "format": format_name, **launch_as_dict(launch), "placement": both[0].as_dict(),
+                    "default": both[1].as_dict()})
+        return
+    prediction_table(both, where.torus, where.where)
+    click.echo(f"wrote {output} ({grid.n_tasks} ranks, format {format_name})")
+    show_launch(launch)

@@ -1,0 +1,27 @@
+"""`pencilmap predict`: effective lengths, loads, times and certificate of placements."""
+
+import click
+
+from pencilmap.model.errors import MachineError
+from pencilmap.scripts.command_line.options import ALL_ROUTINGS, GRID, JSON, ROUTING, on_machine, placements, predictions, with_options
+from pencilmap.scripts.command_line.tables import prediction_table, print_json, terms_table
+
+
+@click.command("predict")
+@on_machine
+@with_options(GRID, placements(), ROUTING)
+@click.option("--terms", is_flag=True, help="Print every term of the time model too; --json always has them.")
+@JSON
+def command(where, grid, placement, routing, terms, as_json):
+    """Predict the two exchanges of a process grid under one or more placements."""
+    if terms and (where.transform is None or where.torus.bandwidth is None):
+        raise MachineError("there are no terms without times: give --fft, and --machine or --bandwidth")
+    found = predictions(grid, placement, where, routing)
+    if as_json:
+        single = len(placement) == 1 and grid != "best" and routing != ALL_ROUTINGS
+        print_json(found[0].as_dict() if single else [p.as_dict() for p in found])
+    else:
+        size = f", transform {where.transform}" if where.transform else ""
+        prediction_table(found, where.torus, f"{where.where}{size}")
+        if terms:
+            terms_table([p for p in found if p.row.terms])

@@ -1,0 +1,53 @@
+"""`pencilmap report`: one page that shows what was predicted and what was measured."""
+
+from pathlib import Path
+
+import click
+
+from pencilmap.mapper.files import write_whole
+from pencilmap.model.errors import FigureError
+from pencilmap.scripts.command_line.options import JSON
+from pencilmap.scripts.pictures.report.entries import read_entries, views
+from pencilmap.scripts.pictures.report.page import page
+from pencilmap.scripts.pictures.report.pictures import (bandwidth_pictures, make_folder, phase_pictures, published_cells,
+                                               torus_pictures, write_pictures)
+from pencilmap.scripts.command_line.tables import print_json
+
+KINDS = ("svg", "pdf", "png")
+
+
+@click.command("report")
+@click.argument("records", nargs=-1, required=True, type=click.Path())
+@click.option("--output", "-o", type=click.Path(dir_okay=False), default="report.html", show_default=True, help="The page.")
+@click.option("--published", is_flag=True, help="Show the published Blue Gene/L measurements beside the records.")
+@click.option("--figures", type=click.Path(file_okay=False), metavar="FOLDER", help="Write the figures for papers too.")
+@click.option("--format", "kind", type=click.Choice(KINDS), help="Of those figures.  [default: svg]")
+@JSON
+def command(records, output, published, figures, kind, as_json):
+    """Make one page of run records: the torus in 3D, predicted against measured, phases, tables.
+
+    The page is one file, needs no network, and is the same whenever it is made of the same records.
+    """
+    if Path(output).resolve() in [Path(path).resolve() for path in records]:
+        raise FigureError(f"{output} holds the records; name another file for the page with -o")
+    if kind and not figures:
+        raise click.UsageError(f"--format {kind} is that of the figures; name a folder for them with --figures")
+    kind = kind or KINDS[0]
+    entries, cells = read_entries(records), published_cells() if published else []
+    words = ["pencilmap", "report", *records, "-o", output, *(["--published"] if published else []),
+             *(["--figures", figures, "--format", kind] if figures else [])]
+    text = page(entries, words, cells)
+    if figures:
+        make_folder(figures)
+    write_whole(Path(output), text, FigureError)
+    files, refused = write_pictures(_pictures(entries, cells), figures, kind) if figures else ([], [])
+    if as_json:
+        print_json({"page": output, "records": len(entries), "figures": files, "refused": refused})
+        return
+    click.echo(f"wrote {output}: {len(entries)} record{'s' * (len(entries) != 1)}")
+    for line in [f"wrote {file}" for file in files] + [f"left out {reason}" for reason in refused]:
+        click.echo(line)
+
+
+def _pictures(entries, cells):
+    return [*bandwidth_pictures(entries, cells), *phase_pictures(entries), *torus_pictures(entries, views(entries)[1])]

@@ -1,0 +1,235 @@
+"""`pencilmap shapes`: which partition to ask for."""
+
+from dataclasses import dataclass, replace
+
+import click
+
+from pencilmap.mapper.shapes import LONGEST_RING, efficiency, partition_shapes, scale, torus_shapes
+from pencilmap.model.costs import Costs
+from pencilmap.model.errors import GridError, PartitionError
+from pencilmap.model.grid import parse_grid
+from pencilmap.model.machine import load_machine
+from pencilmap.model.torus import Torus
+from pencilmap.model.transform import parse_transform
+from pencilmap.model.units import milliseconds, parse
+from pencilmap.scripts.pictures.figures.canvas import suffix
+from pencilmap.scripts.pictures.figures.shapes import draw_scaling, draw_shapes
+from pencilmap.scripts.command_line.options import FFT, JSON, figures_used, with_options
+from pencilmap.scripts.command_line.tables import print_json, print_table
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where partitions come from, and what the time model knows of the machine.
+
+    Parameters
+    ----------
+    machine : Machine or None
+    dimensions : int or None
+        Any shape of so many dimensions; None for the partitions of the machine.
+    wrap : bool
+    bandwidth : float or None
+        Bytes per second of every link instead of the machine's.
+    """
+
+    machine: object
+    dimensions: int | None
+    wrap: bool
+    bandwidth: float | None
+
+    def tori(self, n_nodes):
+        """Every shape of `n_nodes` nodes: list of Torus."""
+        return [t if self.bandwidth is None else replace(t, bandwidth=(self.bandwidth,) * t.n_dimensions)
+                for t in self._shapes(n_nodes)]
+
+    def _shapes(self, n_nodes):
+        if self.dimensions is None:
+            return partition_shapes(self.machine, n_nodes)
+        return torus_shapes(n_nodes, self.dimensions, self._like(), self.wrap)
+
+    def _like(self):
+        if self.machine is None:
+            return None
+        return self.machine.with_shape("x".join(["1"] * self.dimensions)).torus
+
+    @property
+    def costs(self):
+        return self.machine.costs if self.machine else Costs()
+
+    def notes(self, tori, transform):
+        """What a reader should know of the figures of the machine behind predictions for these shapes."""
+        if self.machine:
+            used = figures_used(self.machine, transform, {"shape": True, "partition": self.dimensions,
+                                                          "link_bandwidth": self.bandwidth})
+            for torus in tori:
+                yield from self.machine.doubts(torus, used)
+
+
+def source(machine, dimensions, mesh, bandwidth):
+    """Resolve the options of where partitions come from.
+
+    Raises
+    ------
+    PartitionError
+        When there is neither a machine nor a number of dimensions.
+    """
+    if machine is None and dimensions is None:
+        raise PartitionError("no machine: give --machine NAME for the partitions it hands out, or --torus-dimensions 3 for "
+                             "every shape of three dimensions")
+    described = load_machine(machine) if machine else None
+    if mesh and dimensions is None:
+        raise PartitionError(f"--mesh: machine {machine} decides which dimensions wrap; give --torus-dimensions with --mesh")
+    return Source(described, dimensions, not mesh, parse(bandwidth, "byte/s") if bandwidth else None)
+
+
+class NodeCounts(click.ParamType):
+    """``4096`` or ``512,1024,2048``: tuple of int, each larger than the one before."""
+
+    name = "N[,N...]"
+
+    def convert(self, value, param, ctx):
+        if isinstance(value, tuple):
+            return value
+        parts = value.split(",")
+        if not all(p.isdecimal() and p.isascii() and len(p) < 13 and int(p) for p in parts):
+            self.fail(f"{value!r} is not understood; write a number of nodes, or several joined by commas: 512,1024,2048")
+        counts = tuple(map(int, parts))
+        if list(counts) != sorted(set(counts)):
+            self.fail(f"{value!r}: name the smallest number of nodes first, each once")
+        return counts
+
+
+@click.command("shapes")
+@click.option("--nodes", "-N", type=NodeCounts(), required=True, help="Nodes of the partition; several for a scaling study.")
+@click.option("--machine", "-m", metavar="NAME", help="Only the partitions that this machine hands out.")
+@click.option("--torus-dimensions", "-d", "dimensions", type=click.IntRange(1, 8), metavar="D",
+              help="Every shape of D dimensions, whatever the machine hands out.")
+@click.option("--mesh", is_flag=True, help="Open lines instead of rings, with --torus-dimensions.")
+@click.option("--tasks-per-node", "-t", type=click.IntRange(1), metavar="T", help="Tasks on a node [machine's].")
+@click.option("--bandwidth", metavar="RATE", help="Bandwidth of every link instead of the machine's, e.g. '148 MB/s'.")
+@FFT
+@click.option("--grid", "-g", metavar="RxC", default="best", show_default=True, help="One grid instead of the best.")
+@click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="How many shapes to search and list.")
+@click.option("--grids", type=click.IntRange(1), default=1, show_default=True, help="How many grids to list of each shape.")
+@click.option("--scaling", type=click.Choice(["strong", "weak"]),
+              help="Several numbers of nodes: the same transform on all, or one that grows with them. [default: strong]")
+@click.option("--plot", metavar="FILE", help="Draw what the table says: .svg, .pdf or .png.")
+@with_options(JSON)
+def command(nodes, machine, dimensions, mesh, tasks_per_node, bandwidth, fft, grid, top, grids, scaling, plot, as_json):
+    """Rank partition shapes and grids by the predicted time of a transform; tables and plots of how it scales."""
+    if plot:
+        suffix(plot)
+    where = source(machine, dimensions, mesh, bandwidth)
+    transform = parse_transform(fft) if fft else None
+    study = len(nodes) > 1 or scaling is not None
+    if transform is None and (study or plot):
+        raise GridError("how it scales, and a plot, need a transform: give its extents, e.g. --fft 2048")
+    tasks = tasks_per_node or (where.machine.tasks_per_node if where.machine else 1)
+    points = scale(where.tori, nodes, transform, scaling or "strong", tasks_per_node=tasks, costs=where.costs,
+                   top=1 if study else top, grids=grids, grid=None if grid == "best" else parse_grid(grid))
+    show = _Shown(where, tasks, points, scaling or "strong", top)
+    if plot:
+        _plot(show, study, plot)
+    if as_json:
+        print_json(show.study() if study else show.ranking())
+    else:
+        (show.study_table if study else show.ranking_table)()
+        if plot:
+            click.echo(f"wrote {plot}")
+
+
+def _plot(show, study, path):
+    if show.points[0].best.t_s is None:
+        raise PartitionError("a plot shows times, and no bandwidth is known: give --machine NAME or --bandwidth '2 GB/s'")
+    if study:
+        draw_scaling(show.points, show.kind, path, show.title())
+    else:
+        draw_shapes(show.listed, path, show.title())
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """What is found, and the ways to print it."""
+
+    where: Source
+    tasks: int
+    points: list
+    kind: str
+    top: int
+
+    @property
+    def listed(self):
+        """The shapes of a ranking that are shown."""
+        return [s for s in self.points[0].shapes if s.best][:self.top]
+
+    def title(self):
+        first = self.points[0]
+        machine = f"{self.where.machine.name}, " if self.where.machine else ""
+        nodes = ", ".join(str(p.n_nodes) for p in self.points)
+        size = f", transform {first.transform}" if first.transform else ""
+        scaling = f", {self.kind} scaling" if len(self.points) > 1 else ""
+        return f"{machine}{nodes} nodes with {self.tasks} task{'s' * (self.tasks > 1)} per node{size}{scaling}"
+
+    def notes(self, predictions):
+        transforms = {p.n_nodes: p.transform for p in self.points}
+        if any(t and not t.divides_evenly(p.grid) for p in predictions for t in [transforms[p.torus.n_nodes]]):
+            yield "some grids do not divide the transform evenly: their times are for even blocks; predict gives exact ones"
+        long = [s for p in self.points for s in p.shapes if max(s.torus.shape) > LONGEST_RING]
+        if long:
+            yield (f"{len(long)} shapes with more than {LONGEST_RING} nodes in a dimension were not searched"
+                   + (f"; they need at least {milliseconds(min(s.bound_s for s in long))}" if long[0].bound_s else ""))
+        yield from dict.fromkeys(self.where.notes([p.torus for p in predictions], self.points[0].transform))
+
+    def ranking(self):
+        point, notes = self.points[0], self.notes([p for s in self.listed for p in s.predictions])
+        rest = [{"torus": str(s.torus), "shape": list(s.torus.shape), "bound_s": s.bound_s}
+                for s in point.shapes if s not in self.listed]
+        return {"nodes": point.n_nodes, "tasks_per_node": self.tasks, "transform": str(point.transform or "") or None,
+                "shapes": [s.as_dict() for s in self.listed],
+                "slower": rest, "notes": list(notes)}
+
+    def ranking_table(self):
+        """One line for each shape and grid."""
+        shown = [(s, p) for s in self.listed for p in s.predictions]
+        rest = len(self.points[0].shapes) - len(self.listed)
+        more = [f"{rest} more shapes are not faster; --top lists more"] if rest else []
+        notes = [f"note: {n}" for n in self.notes([p for _, p in shown])]
+        print_table(self.title(), ["torus", "grid", "placement", ">row", ">column", ">computing", _total(shown[0][1]),
+                                   ">certificate"],
+                    [[s.torus, p.grid, p.product, *_times(p), _certificate(p)] for s, p in shown], more + notes)
+
+    def study(self):
+        rows = []
+        for point, share in zip(self.points, efficiency(self.points, self.kind)):
+            rows.append({"nodes": point.n_nodes, "transform": str(point.transform), "time_s": point.best.seconds,
+                         "efficiency": share, "worst_shape_bound_s": point.worst_bound_s, "best": point.best.as_dict()})
+        return {"scaling": self.kind, "tasks_per_node": self.tasks, "points": rows,
+                "notes": list(self.notes([p.best for p in self.points]))}
+
+    def study_table(self):
+        """One line for each number of nodes: its best shape, and what its worst shape needs at least."""
+        rows = [[point.n_nodes, point.transform, point.best.torus, point.best.grid, *_times(point.best),
+                 "-" if share is None else f"{100 * share:.1f} %", milliseconds(point.worst_bound_s)]
+                for point, share in zip(self.points, efficiency(self.points, self.kind))]
+        print_table(self.title(), [">nodes", "transform", "best torus", "grid", ">row", ">column", ">computing",
+                                   _total(self.points[0].best), ">efficiency", ">worst shape at least"], rows,
+                    [f"note: {n}" for n in self.notes([p.best for p in self.points])])
+
+
+def _times(prediction):
+    """Row, column, computing, and all that is known together; lengths where there are no times."""
+    local = prediction.local and prediction.local.time_s
+    if prediction.t_s is None:
+        row, column = (float(max(e.load)) for e in (prediction.row, prediction.column))
+        return f"m = {row:.4g}", f"m = {column:.4g}", "-", f"m = {float(prediction.cost):.4g}"
+    return (*(milliseconds(e.time_s) for e in (prediction.row, prediction.column)), milliseconds(local),
+            milliseconds(prediction.seconds))
+
+
+def _certificate(prediction):
+    return "-" if prediction.certificate is None else f"{prediction.certificate:.3f}"
+
+
+def _total(prediction):
+    """What the last column of times is."""
+    return ">exchanges" if prediction.total_s is None else ">total"

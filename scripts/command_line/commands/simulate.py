@@ -1,0 +1,60 @@
+"""`pencilmap simulate`: the real runner on a simulated torus."""
+
+import click
+
+from pencilmap.mapper.compare import compare_records
+from pencilmap.mapper.formats.hostfile import hosts
+from pencilmap.mapper.placements import as_mapping
+from pencilmap.model.errors import GridError
+from pencilmap.model.units import parse
+from pencilmap.scripts.command_line.options import GRID, JSON, on_machine, one_grid, placements, with_options
+from pencilmap.scripts.command_line.progress import shown
+from pencilmap.scripts.networks.simulated import Simulation, SimulatedNetwork, simulate_all
+from pencilmap.scripts.command_line.tables import comparison_table, print_json
+
+
+@click.command("simulate")
+@on_machine
+@with_options(GRID, placements())
+@click.option("--reps", type=click.IntRange(1), default=1, show_default=True, help="Repetitions; they all take the same time.")
+@click.option("--direction", type=click.Choice(["forward", "backward"]), default="forward", show_default=True)
+@click.option("--verify", is_flag=True, help="Check the transform inside the run.")
+@click.option("--timing-only", is_flag=True, help="Fold the buffers of all ranks: large transforms fit, their data is lost.")
+@click.option("--injection", metavar="RATE", help="What a node can send, and receive, e.g. '159 MB/s' [no limit].")
+@click.option("--hop-latency", metavar="TIME", help="Latency of one hop, e.g. '100 ns' [none; slows the simulation].")
+@click.option("--output", "-o", type=click.Path(dir_okay=False), help="Append the run records to this file (JSON lines).")
+@click.option("--timeout", type=click.FloatRange(1), default=600.0, show_default=True, metavar="SECONDS")
+@JSON
+def command(where, grid, placement, reps, direction, verify, timing_only, injection, hop_latency, output, timeout, as_json):
+    """Run fft_runner under each placement on a simulated torus, and compare with the prediction."""
+    if where.transform is None:
+        raise GridError("a simulation transforms an array: give its extents, e.g. --fft 64")
+    if not where.transform.is_plain:
+        raise GridError(f"transform {where.transform} is not simulated: give extents alone, e.g. --fft 64, for c2c double")
+    network = SimulatedNetwork(where.torus, parse(hop_latency, "s") if hop_latency else 0.0,
+                               parse(injection, "byte/s") if injection else 0.0)
+    chosen = one_grid(grid, where)
+    runs = [simulation_of(where, network, chosen, text, reps=reps, direction=direction, verify=verify, timing_only=timing_only)
+            for text in placement]
+    with shown() as progress:
+        records = simulate_all(runs, json_path=output, timeout_s=timeout, progress=progress)
+    rows = [row for text, found in zip(placement, records) for row in compare_records(found, text)]
+    if as_json:
+        print_json([row.as_dict() for row in rows])
+    else:
+        comparison_table(rows, f"{where.where}: predicted and simulated")
+
+
+def simulation_of(where, network, grid, placement, **options):
+    """The simulation of one placement, launched by a hostfile, with labels from which it can be predicted again."""
+    mapping = as_mapping(where.place(placement, grid), placement)
+    rates = dict.fromkeys(network.torus.bandwidth) if len(set(network.torus.bandwidth)) == 1 else network.torus.bandwidth
+    labels = {"placement": placement, "link_bandwidth": ",".join(f"{rate:.17g}byte/s" for rate in rates)}
+    if where.machine:
+        labels["machine"] = where.machine
+    if network.injection_bytes_per_s:
+        labels["injection_per_node"] = f"{network.injection_bytes_per_s:.17g}byte/s"
+    if network.latency_s:
+        labels["hop_latency"] = f"{network.latency_s:.17g}s"
+    size = (where.transform.nx, where.transform.ny, where.transform.nz)
+    return Simulation(network, hosts(mapping), size, grid, labels=labels, **options)

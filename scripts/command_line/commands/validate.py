@@ -1,0 +1,249 @@
+"""`pencilmap validate`: predictions beside what networks did, and an exit status that says whether they hold."""
+
+import json
+import re
+from dataclasses import dataclass
+from math import isqrt
+from statistics import mean
+from typing import Callable
+
+import click
+
+from pencilmap.model.errors import UnitError
+from pencilmap.model.grid import ProcessGrid, parse_grid
+from pencilmap.model.torus import parse_torus
+from pencilmap.model.transform import parse_transform
+from pencilmap.model.units import milliseconds, parse
+from pencilmap.scripts.command_line.documents import check_place, fill, markdown_table
+from pencilmap.scripts.networks.namespaces.box import UnavailableError
+from pencilmap.scripts.networks.namespaces.experiment import IDLE_SHARE, LINK_TOLERANCE, Experiment, run
+from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork
+from pencilmap.scripts.command_line.options import JSON
+from pencilmap.scripts.command_line.progress import shown
+from pencilmap.scripts.networks.simulated import append_records
+from pencilmap.scripts.networks.suites import CLAIMS, SUITES, ValidationError, cases_of
+from pencilmap.scripts.command_line.tables import print_json, print_table
+from pencilmap.scripts.networks.validation import validate_simulated
+
+FAILED, UNAVAILABLE = 1, 3
+
+
+@dataclass(frozen=True)
+class Part:
+    """A table of the result, for people and for documents; cells are text."""
+
+    title: str
+    columns: list
+    rows: list
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a validation found.
+
+    parts : tables; the first may be long
+    as_dict : the same for JSON
+    holds : whether everything that was claimed is true
+    """
+
+    parts: list
+    as_dict: dict
+    holds: bool
+
+
+@dataclass(frozen=True)
+class Network:
+    """One line of the table of networks.
+
+    run : options by name, progress -> Outcome
+    place : options by name -> what, besides the network, names the place of the tables in a document
+    options : names of the options that only this network has
+    """
+
+    run: Callable
+    place: Callable
+    options: tuple
+
+
+def _suite(given):
+    return given["suite"] or "quick"
+
+
+def _simulated(given, progress):
+    suite = _suite(given)
+    rows = validate_simulated(cases_of(suite, given["at_most"]), given["records"], given["timeout"], progress)
+    judged = [(claim.text, found) for claim in CLAIMS if (found := claim.judge(rows))]
+    as_dict = {"rows": [row.as_dict() for row in rows],
+               "claims": [{"claim": text, "n": n, "least": least, "most": most, "holds": holds}
+                          for text, (n, least, most, holds) in judged]}
+    parts = [_rows_part(suite, rows), *_published_part(rows), _claims_part(judged)]
+    return Outcome(parts, as_dict, all(found[-1] for _, found in judged))
+
+
+def _rows_part(suite, rows):
+    columns = ["torus", ">tasks/node", "grid", "placement", ">size", "exchange", ">predicted", ">simulated", ">ratio"]
+    cells = [[str(row.case.setting().torus), row.case.tasks_per_node, row.case.grid, row.case.placement, row.case.fft,
+              row.exchange, milliseconds(row.network_s), milliseconds(row.simulated_s), f"{row.network_ratio:.3f}"]
+             for row in rows]
+    if any(row.published_s for row in rows):
+        columns += [">+ software", ">published", ">ratio", ">all terms", ">ratio"]
+        cells = [[*cell, milliseconds(row.simulated_s + row.software_s), milliseconds(row.published_s),
+                  _ratio(row.published_ratio), milliseconds(row.model_s), _ratio(row.model_ratio)]
+                 for cell, row in zip(cells, rows)]
+    return Part(f"suite {suite}: predicted and simulated", columns, cells)
+
+
+def _published_part(rows):
+    """How far simulation and model are from the published times, by mode and size."""
+    groups = {}
+    for row in rows:
+        if row.published_s:
+            groups.setdefault((row.case.tasks_per_node, row.case.fft), []).append(row)
+    if not groups:
+        return []
+    columns = [">tasks/node", ">size", ">exchanges", ">simulated + software: mean error", ">largest", ">within 10 %",
+               ">all terms: mean error", ">largest"]
+    cells = []
+    for (tasks, size), some in groups.items():
+        simulated, model = ([abs(ratio(row) - 1) for row in some]
+                            for ratio in (lambda r: r.published_ratio, lambda r: r.model_ratio))
+        cells.append([tasks, size, len(some), _percent(mean(simulated)), _percent(max(simulated)),
+                      sum(error <= 0.1 for error in simulated), _percent(mean(model)), _percent(max(model))])
+    return [Part("against the published times", columns, cells)]
+
+
+def _claims_part(judged):
+    return Part("claims", ["claim", ">exchanges", ">least", ">most", "holds"],
+                [[text, n, f"{least:.3f}", f"{most:.3f}", "yes" if holds else "NO"]
+                 for text, (n, least, most, holds) in judged])
+
+
+def _ratio(value):
+    return "-" if value is None else f"{value:.3f}"
+
+
+def _percent(value):
+    return f"{100 * value:.1f} %"
+
+
+def _torus(given):
+    return parse_torus(given["torus"] or "4x4:mesh")
+
+
+def _namespaces(given, progress):
+    network = EmulatedNetwork(_torus(given), bits_per_second(given["rate"] or "10mbit"),
+                              given["mtu"] or 1500)
+    n = network.torus.n_nodes
+    grid = parse_grid(given["grid"]) if given["grid"] else next(
+        ProcessGrid(R, n // R) for R in range(isqrt(n), 0, -1) if n % R == 0)
+    transform = parse_transform(given["fft"]) if given["fft"] else None
+    experiment = Experiment(network, grid, given["placement"] or ("default", "best"), transform, given["reps"] or 3)
+    if given["records"]:
+        append_records(given["records"], "")  # a path that cannot be written is said before the waiting, not after
+    results = run(experiment, given["timeout"], progress)
+    if given["records"]:
+        append_records(given["records"], "".join(json.dumps(result.record) + "\n" for result in results))
+    holds = all(result.holds for result in results)
+    as_dict = {"torus": str(network.torus), "rate_bits_per_s": network.rate_bits_per_s, "grid": [grid.R, grid.C],
+               "transform": str(experiment.transform), "holds": holds, "placements": [r.as_dict() for r in results]}
+    title = f"{network.torus} of namespaces, {network.rate_bits_per_s / 1e6:g} Mbit/s, {grid}, {experiment.transform}"
+    return Outcome([_links_part(title, results), _times_part(results)], as_dict, holds)
+
+
+def bits_per_second(text):
+    """A rate as `tc` writes it, or as a quantity with its unit.
+
+    >>> bits_per_second("10mbit"), bits_per_second("1.5 Mbit/s")
+    (10000000, 1500000)
+    """
+    if match := re.fullmatch(r"(\d+(?:\.\d+)?)([kmg])bit", text):
+        return round(float(match[1]) * {"k": 1e3, "m": 1e6, "g": 1e9}[match[2]])
+    try:
+        return round(8 * parse(text, "byte/s"))
+    except UnitError as error:
+        raise UnitError(f"{text!r} is no rate; write e.g. 10mbit or '10 Mbit/s'") from error
+
+
+def _links_part(title, results):
+    columns = ["placement", ">loaded links", ">carried / predicted, least", ">most", ">idle links", ">carried there",
+               "holds"]
+    cells = [[result.placement, len(result.ratios), f"{min(result.ratios):.3f}", f"{max(result.ratios):.3f}",
+              len(result.links) - len(result.ratios), _percent(result.stray_share), "yes" if result.holds else "NO"]
+             for result in results]
+    return Part(f"{title}: bytes that each link carried by its counter (claimed: within {100 * LINK_TOLERANCE:g} % on every "
+                f"loaded link, below {100 * IDLE_SHARE:g} % on every other)", columns, cells)
+
+
+def _times_part(results):
+    first = {c.exchange: c for c in results[0].comparisons}
+    columns = ["placement", "exchange", ">m", ">predicted", ">measured", ">least", ">most", ">ratio",
+               f">{results[0].placement} over this, predicted", ">measured"]
+    cells = [[result.placement, c.exchange, f"{c.m:.4g}", milliseconds(c.predicted_s), milliseconds(c.measured_s),
+              *map(milliseconds, c.spread), _ratio(c.ratio), _over(first[c.exchange].predicted_s, c.predicted_s),
+              _over(first[c.exchange].measured_s, c.measured_s)] for result in results for c in result.comparisons]
+    return Part("times of the slowest rank, median of the repetitions (reported, not claimed)", columns, cells)
+
+
+def _over(first, other):
+    """A ratio of times; none for an exchange that moves nothing."""
+    return f"{first / other:.2f}" if other else "-"
+
+
+NETWORKS = {
+    "simulated": Network(_simulated, _suite, ("suite", "at_most", "records")),
+    "namespaces": Network(_namespaces, _torus, ("torus", "rate", "mtu", "grid", "placement", "fft", "reps", "records")),
+}
+
+
+@click.command("validate")
+@click.option("--network", type=click.Choice(list(NETWORKS)), required=True,
+              help="simulated: the runner on a simulated torus (SimGrid). namespaces: the runner under Open MPI on a torus of "
+                   "network namespaces with shaped links; needs root or user namespaces.")
+@click.option("--suite", metavar="NAME", help="Simulated: what is run. "
+              + "; ".join(f"{name}: {suite.meaning}" for name, suite in SUITES.items()) + ". [default: quick]")
+@click.option("--at-most", type=click.IntRange(1), metavar="N", help="Simulated: only transforms up to N^3.")
+@click.option("--torus", metavar="SHAPE", help="Namespaces: shape of the network. [default: 4x4:mesh]")
+@click.option("--rate", metavar="RATE", help="Namespaces: what each link is shaped to, headers included. [default: 10mbit]")
+@click.option("--mtu", type=click.IntRange(576, 65535), metavar="BYTES", help="Namespaces: largest packet. [default: 1500]")
+@click.option("--grid", "-g", metavar="RxC", help="Namespaces: process grid. [default: as square as can be]")
+@click.option("--placement", "-p", multiple=True, metavar="NAME[:ARGUMENT]",
+              help="Namespaces: as for predict; may be given several times. [default: default and best]")
+@click.option("--fft", "-n", metavar="N|NXxNYxNZ", help="Namespaces: extents. [default: what keeps a link busy for 0.16 s]")
+@click.option("--reps", type=click.IntRange(1), metavar="N", help="Namespaces: repetitions. [default: 3]")
+@click.option("--records", type=click.Path(dir_okay=False), metavar="FILE",
+              help="Append run records to FILE. Simulated: what it holds is not simulated again.")
+@click.option("--timeout", type=click.FloatRange(1), default=3600.0, show_default=True, metavar="SECONDS",
+              help="For one run.")
+@click.option("--into", type=click.Path(dir_okay=False), metavar="FILE",
+              help="Also write the tables into the place of a Markdown file that is marked for them.")
+@JSON
+def command(network, timeout, into, as_json, **given):
+    """Run fft_runner on a network and hold predictions against it.
+
+    The exit status is 1 when they do not agree, and 3 when this machine cannot make the network.
+    """
+    chosen = NETWORKS[network]
+    if foreign := [name for name, value in given.items() if value not in (None, ()) and name not in chosen.options]:
+        raise ValidationError(f"--{foreign[0].replace('_', '-')} means nothing to --network {network}; it takes "
+                              f"{', '.join('--' + name.replace('_', '-') for name in chosen.options)}")
+    place = f"{network} {chosen.place(given)}"
+    if into:
+        check_place(into, place)
+    try:
+        with shown() as progress:
+            outcome = chosen.run({**given, "timeout": timeout}, progress)
+    except UnavailableError as error:
+        click.echo(f"pencilmap: {error}", err=True)
+        return UNAVAILABLE
+    if into:
+        fill(into, place, "\n\n".join(_markdown(part) for part in outcome.parts))
+    if as_json:
+        print_json(outcome.as_dict)
+    else:
+        for part in outcome.parts:
+            print_table(part.title, part.columns, part.rows)
+    return 0 if outcome.holds else FAILED
+
+
+def _markdown(part):
+    return f"**{part.title[0].upper()}{part.title[1:]}**\n\n{markdown_table(part.columns, part.rows)}"

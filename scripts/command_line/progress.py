@@ -1,0 +1,41 @@
+"""What a long command is doing, on standard error; plain lines where that is no terminal."""
+
+from contextlib import ExitStack, contextmanager
+
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from pencilmap.mapper.progress import heard_by
+from pencilmap.scripts.command_line.tables import console
+
+
+@contextmanager
+def shown():
+    """Yields a function that is called with one line of text for each step."""
+    out = console(stderr=True)
+    if not out.is_terminal:
+        yield lambda line: out.print(line, markup=False)
+        return
+    with Progress(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), console=out,
+                  transient=True) as bar:
+        task = bar.add_task("", total=None)
+
+        def show(line):
+            bar.update(task, description=line)
+            bar.print(line, markup=False)
+
+        yield show
+
+
+@contextmanager
+def hearing():
+    """Shows what the mapper says inside, from its first line on; nothing where it says nothing."""
+    with ExitStack() as stack:
+        shows = []
+
+        def listener(line):
+            if not shows:
+                shows.append(stack.enter_context(shown()))
+            shows[0](line)
+
+        with heard_by(listener):
+            yield

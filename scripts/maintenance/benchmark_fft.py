@@ -1,0 +1,222 @@
+"""Time libpencilfft beside FFTW-MPI and mpi4py-fft, and beside the memory's limit; writes the tables of docs/benchmarks.md.
+
+    .venv/bin/python scripts/maintenance/benchmark_fft.py                          # prints the tables; some ten minutes
+    .venv/bin/python scripts/maintenance/benchmark_fft.py --size 64 --rounds 1     # a first look
+    .venv/bin/python scripts/maintenance/benchmark_fft.py --write                  # and puts them, with the picture, into docs
+
+All contestants of a case run in the same processes, in turn, from repetition to repetition (scripts/maintenance/benchmarks/worker.py). A
+round is one launch of every case, with plans made anew; of each round the median counts, and of the rounds the median, with
+the lowest and highest in brackets. Every answer is checked. The machine must be quiet: the times are of the clock.
+"""
+
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import asdict
+from itertools import product
+from pathlib import Path
+from statistics import median
+
+import click
+
+from pencilmap.mapper.files import write_whole
+from pencilmap.model.errors import PencilmapError
+from pencilmap.model.grid import parse_grid
+from pencilmap.scripts.maintenance.benchmarks import CONTESTANTS, PRECISIONS, TYPES, Case
+from pencilmap.scripts.maintenance.benchmarks.figure import draw_benchmark
+from pencilmap.scripts.maintenance.benchmarks.passes import passes
+from pencilmap.scripts.networks.build import ensure_built, tail
+from pencilmap.scripts.command_line.documents import fill, markdown_table
+from pencilmap.scripts.command_line.progress import shown
+from pencilmap.scripts.command_line.tables import print_table
+
+OURS, REFERENCE = "pencilfft", "fftw-mpi"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGE, PICTURE = DOCS / "benchmarks.md", DOCS / "pictures" / "benchmarks.svg"
+TIMEOUT_S = 900
+
+
+class BenchmarkError(PencilmapError):
+    """A benchmark that cannot be run, or a contestant that gave wrong numbers."""
+
+
+# ---- running -----------------------------------------------------------------------------------------------------------
+
+
+def launched(case, contestants, repetitions):
+    """One launch of one case: the worker's result."""
+    with tempfile.TemporaryDirectory() as folder:
+        request, result = Path(folder, "request.json"), Path(folder, "result.json")
+        request.write_text(json.dumps({"case": asdict(case), "contestants": contestants, "repetitions": repetitions}))
+        command = [*_mpirun(case.ranks), sys.executable, "-m", "pencilmap.scripts.maintenance.benchmarks.worker", request, result]
+        library = ensure_built().directory / "lib" / "libpencilfft.so"
+        environment = os.environ | {"PENCILFFT_LIBRARY": str(library), "OMP_NUM_THREADS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1",
+                                    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        try:
+            done = subprocess.run([str(word) for word in command], env=environment, capture_output=True, text=True,
+                                  errors="replace", timeout=TIMEOUT_S)
+        except subprocess.TimeoutExpired as error:
+            raise BenchmarkError(f"{name_of(case)} did not end in {TIMEOUT_S} s") from error
+        if done.returncode or not result.exists():
+            raise BenchmarkError(f"{name_of(case)} failed with status {done.returncode}:\n{tail(done.stdout + done.stderr)}")
+        return json.loads(result.read_text())
+
+
+def _mpirun(ranks):
+    program = shutil.which("mpirun.openmpi") or shutil.which("mpirun")
+    if not program:
+        raise BenchmarkError("mpirun is missing; scripts/setup installs it")
+    idle = ["--mca", "mpi_yield_when_idle", "1"] if ranks > os.cpu_count() else []
+    return [program, "-n", str(ranks), "--oversubscribe", *idle]
+
+
+def measured(cases, contestants, rounds, repetitions):
+    """Results by case: a list of one result a round, the rounds over all cases one after the other."""
+    results = {case: [] for case in cases}
+    with shown() as progress:
+        for number in range(rounds):
+            for case in cases:
+                progress(f"round {number + 1} of {rounds}: {name_of(case)}")
+                results[case].append(launched(case, contestants, repetitions))
+    return results
+
+
+# ---- telling -----------------------------------------------------------------------------------------------------------
+
+
+def name_of(case):
+    """
+    >>> name_of(Case((128, 128, 128), (1, 2), "r2c"))
+    'r2c double 128x128x128 1x2'
+    """
+    return f"{case.type} {case.precision} {'x'.join(map(str, case.shape))} {case.grid[0]}x{case.grid[1]}"
+
+
+def ratio(results, name, reference=REFERENCE):
+    """Lowest, median and highest over the rounds of one's time over the reference's; None where one of them is not there.
+
+    >>> ratio([{"times_s": {"a": [1, 9, 2], "fftw-mpi": [2, 4, 4]}}, {"times_s": {"a": [4], "fftw-mpi": [4]}}], "a")
+    (0.5, 0.75, 1.0)
+    """
+    times = [result["times_s"] for result in results]
+    if not all(name in mine and reference in mine for mine in times):
+        return None
+    found = [median(mine[name]) / median(mine[reference]) for mine in times]
+    return min(found), median(found), max(found)
+
+
+def milliseconds_of(results, name):
+    """Median of the rounds, as text.
+
+    >>> milliseconds_of([{"times_s": {"a": [0.1, 0.2, 0.3]}}, {"times_s": {"a": [0.4]}}, {"times_s": {"b": [0.1]}}], "a")
+    '300.0'
+    """
+    found = [median(result["times_s"][name]) for result in results if name in result["times_s"]]
+    return f"{1e3 * median(found):.1f}" if found else "-"
+
+
+def speed_table(results, contestants):
+    """Columns and rows: the reference in milliseconds, the others as ratios to it."""
+    others = [name for name in contestants if name != REFERENCE]
+    columns = ["type", "precision", "extents", "grid", f">{REFERENCE}, ms", *(f">{name}" for name in others)]
+    rows = []
+    for case, rounds in results.items():
+        found = [ratio(rounds, name) for name in others]
+        rows.append([*name_of(case).split(), milliseconds_of(rounds, REFERENCE),
+                     *("-" if r is None else f"{r[1]:.2f} [{r[0]:.2f}, {r[2]:.2f}]" for r in found)])
+    return columns, rows
+
+
+def passes_of(case, rounds):
+    """The passes of our transform, medians of all repetitions of all rounds."""
+    phases = {name: median(sum((r["phases_s"][OURS][name] for r in rounds), [])) for name in rounds[0]["phases_s"][OURS]}
+    return passes(case, phases, stream_copy(rounds))
+
+
+def stream_copy(rounds):
+    """Bytes in a second, median of all."""
+    return median(sum((r["stream_copy"] for r in rounds), []))
+
+
+def limit_table(results):
+    """Columns and rows: each pass of our transform beside the memory's limit."""
+    columns = ["type", "precision", "extents", "grid", "pass", ">ms", ">copy of its bytes, ms", ">ratio"]
+    rows = [[*name_of(case).split(), " ".join(part.phases), f"{1e3 * part.seconds:.2f}", f"{1e3 * part.limit_s:.2f}",
+             f"{part.seconds / part.limit_s:.2f}"] for case, rounds in results.items() for part in passes_of(case, rounds)]
+    return columns, rows
+
+
+def picture(results, contestants, path):
+    """Draw ratios and passes of all cases."""
+    ratios = {name: [(k, *found) for k, rounds in enumerate(results.values()) if (found := ratio(rounds, name))]
+              for name in contestants if name != REFERENCE}
+    limits = [(name_of(case), {part.phases: part.seconds / part.limit_s for part in passes_of(case, rounds)})
+              for case, rounds in results.items()]
+    draw_benchmark({name: points for name, points in ratios.items() if points}, limits, REFERENCE, path)
+
+
+def machine(results):
+    """One line about where this was measured."""
+    cpu = next((line.split(":", 1)[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines()
+                if line.startswith("model name")), platform.machine())
+    rate = median(stream_copy(rounds) for rounds in results.values())
+    return f"{os.cpu_count()} cores, {cpu}; STREAM copy by all ranks {rate / 1e9:.1f} GB/s"
+
+
+def refusals(results):
+    """Who did not take part in what, and why."""
+    found = {item: name_of(case) for case, rounds in results.items() for r in rounds for item in r["refused"].items()}
+    return [f"{name} has no {case}: {why}" for (name, why), case in found.items()]
+
+
+# ---- the command -------------------------------------------------------------------------------------------------------
+
+
+@click.command(help=__doc__.split("\n\n")[0])
+@click.option("--size", "sizes", type=click.IntRange(2), multiple=True, default=(128, 256), help="Extent of a cube.")
+@click.option("--type", "types", type=click.Choice(TYPES), multiple=True, default=TYPES)
+@click.option("--precision", "precisions", type=click.Choice(PRECISIONS), multiple=True, default=PRECISIONS)
+@click.option("--grid", "grids", multiple=True, default=("1x2", "2x1"), metavar="RxC")
+@click.option("--contestant", "contestants", multiple=True, default=(OURS, f"{OURS}:auto", REFERENCE, "mpi4py-fft"),
+              metavar="NAME", help=f"Of {', '.join(CONTESTANTS)}; {OURS}:EXCHANGE chooses the exchange. "
+              f"{OURS} and {REFERENCE} always take part.")
+@click.option("--rounds", type=click.IntRange(1), default=3, show_default=True)
+@click.option("--repetitions", type=click.IntRange(1), default=15, show_default=True)
+@click.option("--json", "json_file", metavar="FILE", help="Write every time to FILE.")
+@click.option("--plot", metavar="FILE", help="Draw them: svg, png or pdf.")
+@click.option("--write", is_flag=True, help=f"Put the tables into docs/{PAGE.name} and the picture beside it.")
+def main(sizes, types, precisions, grids, contestants, rounds, repetitions, json_file, plot, write):
+    try:
+        names = list(dict.fromkeys((OURS, *contestants, REFERENCE)))
+        unknown = [name for name in names if name.partition(":")[0] not in CONTESTANTS]
+        if unknown:
+            raise BenchmarkError(f"unknown contestant {unknown[0]!r}; known: {', '.join(CONTESTANTS)}")
+        cases = [Case((n, n, n), (grid.R, grid.C), kind, precision)
+                 for kind, precision, n, grid in product(types, precisions, sizes, map(parse_grid, grids))]
+        results = measured(cases, names, rounds, repetitions)
+        _tell(results, names, json_file, plot, write)
+    except PencilmapError as error:
+        click.echo(f"benchmark_fft: {error}", err=True)
+        sys.exit(1)
+
+
+def _tell(results, names, json_file, plot, write):
+    speed, limit, notes = speed_table(results, names), limit_table(results), [machine(results), *refusals(results)]
+    print_table(f"Time over that of {REFERENCE}: median of the rounds [lowest, highest]", *speed, notes)
+    print_table(f"Passes of {OURS} beside the memory's limit", *limit)
+    if json_file:
+        write_whole(json_file, json.dumps([r for rounds in results.values() for r in rounds]) + "\n", BenchmarkError)
+    if plot:
+        picture(results, names, plot)
+    if write:
+        fill(PAGE, "scripts/maintenance/benchmark_fft.py", "\n\n".join([". ".join(notes) + ".", markdown_table(*speed)]))
+        fill(PAGE, "scripts/maintenance/benchmark_fft.py passes", markdown_table(*limit))
+        picture(results, names, PICTURE)
+
+
+if __name__ == "__main__":
+    main()

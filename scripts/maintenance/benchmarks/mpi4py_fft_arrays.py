@@ -1,0 +1,35 @@
+"""mpi4py-fft (PyPI) on the arrays that it planned itself, which is its fastest way; it plans with FFTW_MEASURE unasked."""
+
+from functools import partial
+
+from pencilmap.scripts.maintenance.benchmarks import NotOffered
+
+
+class Mpi4pyFft:
+    """Pencils of z in, pencils of x out; c2r the other way."""
+
+    def __init__(self, case, comm, _choice):
+        try:
+            from mpi4py_fft import PFFT, fftw
+        except ImportError as error:
+            raise NotOffered(f"{error}; install it by scripts/setup --everything") from error
+        R, C = case.grid
+        options = {}
+        if case.type in ("dct", "dst"):
+            there, back = (fftw.dctn, fftw.idctn) if case.type == "dct" else (fftw.dstn, fftw.idstn)
+            options["transforms"] = {(axis,): (partial(there, type=2), partial(back, type=2)) for axis in range(3)}
+        backward = case.type == "c2r"
+        self._fft = PFFT(comm, case.shape, axes=((0,), (1,), (2,)), grid=(C, R, 1),
+                         dtype=case.output_dtype if backward else case.input_dtype, **options)
+        self._transform = self._fft.backward if backward else self._fft.forward
+        self.input, self.output = self._transform.input_array, self._transform.output_array
+        self.input_part, self.output_part = self._fft.local_slice(backward), self._fft.local_slice(not backward)
+
+    def run(self):
+        self._transform(normalize=False)
+
+    def phases(self):
+        return {}
+
+
+make = Mpi4pyFft

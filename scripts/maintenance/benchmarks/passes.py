@@ -1,0 +1,72 @@
+"""How far each part of a transform of libpencilfft is from what the memory allows.
+
+A pass is the phases between two exchanges: packing and unpacking are fused with the FFTs, so that a pass reads the array once
+and writes it once. An exchange reads and writes what leaves the rank. At the rate of STREAM's copy that takes a time which
+nothing that goes through memory can beat; arrays that fit into the caches can.
+"""
+
+from dataclasses import dataclass
+
+PASSES = {  # by R > 1 and C > 1; as in fft_runner/src/route.c
+    (True, True): (("fft_z", "pack_row"), ("exchange_row",), ("unpack_row", "fft_y", "pack_column"), ("exchange_column",),
+                   ("unpack_column", "fft_x")),
+    (False, True): (("fft_z", "fft_y", "pack_column"), ("exchange_column",), ("unpack_column", "fft_x")),
+    (True, False): (("fft_z", "fft_x", "pack_row"), ("exchange_row",), ("unpack_row", "fft_y")),
+    (False, False): (("fft_z", "fft_y"), ("fft_x",)),
+}
+
+
+@dataclass(frozen=True)
+class Pass:
+    """Its phases, the seconds that it took, and those that a copy of its bytes would take."""
+
+    phases: tuple
+    seconds: float
+    limit_s: float
+
+
+def passes(case, seconds, stream_copy):
+    """The passes of a transform.
+
+    Parameters
+    ----------
+    case : Case
+    seconds : dict
+        By phase.
+    stream_copy : float
+        Bytes read and written in a second by all ranks together.
+
+    Returns
+    -------
+    list of Pass
+
+    Examples
+    --------
+    >>> from pencilmap.scripts.maintenance.benchmarks import Case
+    >>> spent = {"fft_z": 1.0, "fft_y": 1.0, "pack_column": 0.5, "exchange_column": 1.0, "unpack_column": 1.0, "fft_x": 1.0}
+    >>> for part in passes(Case((64, 64, 64), (1, 2)), spent, 2 * 16 * 64**3):
+    ...     print(part.phases, part.seconds, part.limit_s)
+    ('fft_z', 'fft_y', 'pack_column') 2.5 1.0
+    ('exchange_column',) 1.0 0.5
+    ('unpack_column', 'fft_x') 2.0 1.0
+    """
+    R, C = case.grid
+    parts = {"exchange_row": (R - 1) / R, "exchange_column": (C - 1) / C}
+    found = []
+    for phases in PASSES[R > 1, C > 1]:
+        n_bytes = _bytes(case, phases) * parts.get(phases[0], 1)
+        found.append(Pass(phases, sum(seconds[phase] for phase in phases), n_bytes / stream_copy))
+    return found
+
+
+def _bytes(case, phases):
+    """Read and written once: the pass with z has the real array on one side where z is halved."""
+    complex_bytes = _elements(case.output_shape if case.type == "r2c" else case.input_shape) * (
+        case.real_bytes if case.type in ("dct", "dst") else 2 * case.real_bytes)
+    real_bytes = _elements(case.shape) * case.real_bytes
+    return complex_bytes + (real_bytes if "fft_z" in phases and case.type in ("r2c", "c2r") else complex_bytes)
+
+
+def _elements(shape):
+    nx, ny, nz = shape
+    return nx * ny * nz

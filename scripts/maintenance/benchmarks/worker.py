@@ -1,0 +1,134 @@
+"""The MPI program of the benchmark: all contestants of one case in the same processes, one after the other, again and again.
+
+    mpirun -n 2 python -m pencilmap.scripts.maintenance.benchmarks.worker CASE.json RESULT.json
+
+Before each run the input is laid anew and the ranks meet at a barrier; the time is the slowest rank's. Who begins changes from
+repetition to repetition. Each answer is compared with the sums that define some of its elements.
+"""
+
+import ctypes
+import json
+import sys
+import traceback
+from contextlib import suppress
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+
+from pencilmap.scripts.maintenance.benchmarks import Case, NotOffered, contestant
+from pencilmap.scripts.maintenance.benchmarks.answers import expected, input_part, places
+
+STREAM_BYTES = 1 << 27  # STREAM's rule: four times the caches or more; of all ranks together, an array
+TOLERANCE = {"double": 1e-12, "single": 1e-5}  # of an element's size by chance
+
+
+def found(entrant, where, comm):
+    """What a contestant gives at these places."""
+    mine = np.zeros(len(where), complex)
+    for i, place in enumerate(where):
+        if all(axis.start <= k < axis.stop for axis, k in zip(entrant.output_part, place, strict=True)):
+            mine[i] = entrant.output[tuple(k - axis.start for axis, k in zip(entrant.output_part, place, strict=True))]
+    return comm.allreduce(mine)
+
+
+class Copy:
+    """STREAM's copy by all ranks at once: the memory limit."""
+
+    def __init__(self, comm):
+        self._from, self._to = (np.ones(STREAM_BYTES // comm.size // 8) for _ in range(2))
+        self.n_bytes = 2 * self._from.nbytes * comm.size
+
+    def lay(self):
+        """Nothing to do: a copy leaves what it reads."""
+
+    def run(self):
+        np.copyto(self._to, self._from)
+
+    def phases(self):
+        return {}
+
+
+class Entrant:
+    """A contestant with its input kept aside."""
+
+    def __init__(self, name, case, comm):
+        self.contestant = contestant(name, case, comm)
+        self._input = input_part(case, self.contestant.input_part)
+        self.run, self.phases = self.contestant.run, self.contestant.phases
+
+    def lay(self):
+        self.contestant.input[...] = self._input
+
+
+def enter(names, case, comm):
+    """Entrants by name, and why others are not among them: all ranks agree."""
+    entrants, refused = {}, {}
+    _threads_before_mpi()
+    for name in names:
+        try:
+            entrants[name] = Entrant(name, case, comm)
+        except NotOffered as error:
+            refused[name] = str(error)
+    return entrants, refused
+
+
+def _threads_before_mpi():
+    """FFTW-MPI makes no plan when FFTW's threads are initialised after it, as mpi4py-fft does when it stands behind ours."""
+    for letter in ("", "f"):
+        with suppress(OSError):
+            getattr(ctypes.CDLL(f"libfftw3{letter}_threads.so.3"), f"fftw{letter}_init_threads")()
+
+
+def measure(runners, repetitions, comm):
+    """Seconds of the slowest rank, and of its phases, by name: lists over repetitions. The first repetition is not kept."""
+    times = {name: [] for name in runners}
+    phases = {name: [] for name in runners}
+    order = list(runners)
+    for repetition in range(repetitions + 1):
+        for name in order[repetition % len(order):] + order[:repetition % len(order)]:
+            runner = runners[name]
+            runner.lay()
+            comm.Barrier()
+            begin = perf_counter()
+            runner.run()
+            times[name].append(perf_counter() - begin)
+            phases[name].append(runner.phases())
+    slowest = {name: np.max(comm.allgather(mine[1:]), axis=0).tolist() for name, mine in times.items()}
+    parts = {name: {phase: np.max(comm.allgather([found[phase] for found in mine[1:]]), axis=0).tolist() for phase in mine[0]}
+             for name, mine in phases.items()}
+    return slowest, parts
+
+
+def run(request, comm):
+    """The result of one case, the same on all ranks."""
+    case = Case(**{**request["case"], "shape": tuple(request["case"]["shape"]), "grid": tuple(request["case"]["grid"])})
+    entrants, refused = enter(request["contestants"], case, comm)
+    copy = Copy(comm)
+    times, phases = measure({**entrants, "copy": copy}, request["repetitions"], comm)
+    right, scale = expected(case, comm)
+    errors = {name: float(np.max(np.abs(found(entrant.contestant, places(case), comm) - right)) / scale)
+              for name, entrant in entrants.items()}
+    wrong = [f"{name} is off by {error:.1e}" for name, error in errors.items() if not error < TOLERANCE[case.precision]]
+    if wrong:
+        raise ValueError(f"{case}: {', '.join(wrong)}; at most {TOLERANCE[case.precision]:.0e} is right")
+    stream = [copy.n_bytes / seconds for seconds in times.pop("copy")]
+    return {"case": request["case"], "times_s": times, "phases_s": {k: v for k, v in phases.items() if v},
+            "errors": errors, "refused": refused, "stream_copy": stream}
+
+
+def main(request, result):
+    from mpi4py import MPI  # starts MPI
+
+    comm = MPI.COMM_WORLD
+    try:
+        found_all = run(json.loads(Path(request).read_text()), comm)
+    except Exception as error:  # one rank's failure is the job's
+        sys.stderr.write(f"benchmark worker: {error}\n{traceback.format_exc()}")
+        comm.Abort(1)
+    if comm.rank == 0:
+        Path(result).write_text(json.dumps(found_all))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

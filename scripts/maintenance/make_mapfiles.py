@@ -1,0 +1,117 @@
+"""Make `mapfiles/`: ready placements for the usual partitions, each with its prediction in manifest.json.
+
+    .venv/bin/python -m pencilmap.scripts.maintenance.make_mapfiles [FOLDER]
+
+Every partition gets its best pencil grid and its squarest grid. A placement of at most MAX_RANKS ranks is there as a file in
+the format of its machine; a larger one is its digit pattern, from which the command in the manifest writes the file. The same
+input makes the same bytes; files that are not made any more are removed.
+"""
+
+import json
+import shlex
+import sys
+from pathlib import Path
+
+from pencilmap.mapper.files import write_whole
+from pencilmap.mapper.formats import Job, format_named
+from pencilmap.mapper.placements import as_mapping
+from pencilmap.mapper.search import rank_grids
+from pencilmap.scripts.command_line.options import setting
+
+FOLDER = Path(__file__).resolve().parents[2] / "mapfiles"
+MAX_RANKS = 1024
+LOGICAL = "the three logical dimensions that the launcher takes; the physical network has three more, short ones"
+TWISTED = "predicted as a plain torus; slices of this shape can also be had twisted"
+
+PARTITIONS = [  # machine, option that names the shape, shapes, tasks per node, format, note
+    ("bluegene-l", "--partition", "8x8x8 8x8x16 8x16x16 16x16x16 16x16x32 16x32x32 32x32x32", (1, 2), "bgl", None),
+    ("bluegene-p", "--partition", "8x8x8 8x8x16 8x16x16 16x16x16 16x16x32 16x32x32 32x32x32", (4,), "bgl", None),
+    ("bluegene-q", "--partition", "4x4x4x4x2 4x4x4x8x2 4x4x8x8x2 4x8x8x8x2 8x8x8x8x2", (16,), "bgq", None),
+    ("fugaku", "--torus", "4x6x16 8x9x8 8x12x8 8x12x16 16x12x16 24x24x24", (1, 4), "vcoordfile", LOGICAL),
+    ("tpu-v4", "--partition", "4x4x4 8x8x8 16x16x16", (1,), "jax", None),
+    ("tpu-v4", "--partition", "4x4x8 4x8x8 8x8x16 8x16x16", (1,), "jax", TWISTED),
+    ("tpu-v5p", "--partition", "4x4x4 8x8x8 16x16x16 16x16x24", (1,), "jax", None),
+    ("tpu-v5p", "--partition", "4x4x8 4x8x8 8x8x16 8x16x16", (1,), "jax", TWISTED),
+]
+
+
+def entries():
+    """All placements: a generator of (entry of the manifest, text of the file or None)."""
+    for machine, option, shapes, tasks, format_name, note in PARTITIONS:
+        for shape in shapes.split():
+            for tasks_per_node in tasks:
+                yield from _partition(machine, option, shape, tasks_per_node, format_name, note)
+
+
+def _partition(machine, option, shape, tasks_per_node, format_name, note):
+    where = setting(machine=machine, tasks_per_node=tasks_per_node, **{option.strip("-"): shape})
+    chosen = {}
+    pencils = [found for found in rank_grids(where.torus, tasks_per_node) if min(found[0].R, found[0].C) > 1]
+    best = min(pencils, key=lambda found: (found[2].cost, *_squareness(found)))  # of equals the squarest: fewer messages
+    for use, (grid, product, _) in (("best pencil grid", best), ("squarest grid", min(pencils, key=_squareness))):
+        chosen.setdefault(grid, (product, []))[1].append(use)
+    for grid, (product, uses) in chosen.items():
+        yield _entry(where, machine, option, shape, grid, product, format_name, uses, note)
+
+
+def _squareness(found):
+    grid = found[0]
+    return max(grid.R, grid.C) / min(grid.R, grid.C), grid.R
+
+
+def _entry(where, machine, option, shape, grid, product, format_name, uses, note):
+    prediction, default = where.predict(product), where.predict(where.place("default", grid))
+    name = f"{machine}-{shape}-t{where.tasks_per_node}-{grid}.{format_name}"
+    is_file = grid.n_tasks <= MAX_RANKS
+    words = ["pencilmap", "map", "--machine", machine, option, shape, "--tasks-per-node", str(where.tasks_per_node), "--grid",
+             str(grid), "--placement", str(product), "--format", format_name, "--output", name]
+    entry = {"name": name, "file": name if is_file else None, "machine": machine, "shape": shape, "torus": str(where.torus),
+             "tasks_per_node": where.tasks_per_node, "ranks": grid.n_tasks, "grid": str(grid), "use": uses,
+             "placement": str(product), "format": format_name, "prediction": _numbers(prediction),
+             "default": _numbers(default), "command": shlex.join(words)}
+    if note:
+        entry["note"] = note
+    return entry, _text(where, product, format_name) if is_file else None
+
+
+def _numbers(prediction):
+    """What the manifest keeps of a prediction: effective lengths, routed loads, their sum, the certificate."""
+    plain = prediction.as_dict()
+    kept = {key: plain[key] for key in ("m_row", "m_column", "load_row", "load_column", "certificate")}
+    return {key: _rounded(value) for key, value in (kept | {"sum": float(prediction.cost)}).items()}
+
+
+def _rounded(value):
+    if isinstance(value, list):
+        return [_rounded(v) for v in value]
+    return None if value is None else round(float(value), 6)
+
+
+def _text(where, product, format_name):
+    return format_named(format_name).write(as_mapping(product, str(product)), Job(where.site))
+
+
+def manifest_text(made):
+    """The manifest, one entry a line so that differences are readable."""
+    lines = ",\n".join("  " + json.dumps(entry) for entry in made)
+    return f'{{"made by": "python -m pencilmap.scripts.maintenance.make_mapfiles",\n "entries": [\n{lines}\n]}}\n'
+
+
+def make(folder):
+    """Write everything into a folder; returns the number of entries."""
+    folder.mkdir(exist_ok=True)
+    made, kept = [], {"README.md", "manifest.json"}
+    for entry, text in entries():
+        made.append(entry)
+        if text is not None:
+            write_whole(folder / entry["file"], text)
+            kept.add(entry["file"])
+    write_whole(folder / "manifest.json", manifest_text(made))
+    for path in folder.iterdir():
+        if path.name not in kept:
+            path.unlink()
+    return len(made)
+
+
+if __name__ == "__main__":
+    print(f"{make(Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER)} placements")

@@ -1,0 +1,111 @@
+"""Time and memory of predictions against the size of the machine: the table in docs/scaling.md.
+
+    .venv/bin/python -m pencilmap.scripts.maintenance.scaling            # all sizes, some minutes
+    .venv/bin/python -m pencilmap.scripts.maintenance.scaling --most-nodes 100000
+
+Every line is measured in a process of its own: seconds of wall clock, seconds of processor time (which say more where others
+use the machine too), and the most memory the process held, Python and NumPy among it.
+Arbitrary mapfiles are random permutations with the given rows, read from a file in Blue Gene's format; both exchanges are
+routed exactly (dimension order); "pairs" are their messages. Products are predicted in closed form.
+"""
+
+import multiprocessing
+import resource
+import tempfile
+import time
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import click
+import numpy as np
+
+from pencilmap.mapper.formats import Job, read_mapping
+from pencilmap.mapper.placements import place
+from pencilmap.model.allocation import Site
+from pencilmap.model.grid import ProcessGrid, parse_grid
+from pencilmap.model.predict import predict
+from pencilmap.model.torus import parse_torus
+from pencilmap.scripts.command_line.tables import print_json, print_table
+
+RANDOM = [("8x8x8", "8x64"), ("16x16x16", "64x64"), ("32x32x32", "256x128"), ("48x32x64", "256x384"),
+          ("64x64x64", "256x1024"), ("128x128x64", "1024x1024")]
+PRODUCTS = [*RANDOM, ("256x256x256", "4096x4096")]
+
+
+def write_random_mapfile(torus, path, seed=1):
+    """Nodes in random order in Blue Gene's format."""
+    order = np.random.default_rng(seed).permutation(torus.n_nodes)
+    rows = np.column_stack([torus.coordinates(order), np.zeros(torus.n_nodes, dtype=np.int64)])
+    np.savetxt(path, rows, fmt="%d")
+
+
+def random_mapfile(shape, grid):
+    """Processor seconds to read a random mapfile and to predict it."""
+    torus, grid = parse_torus(shape), parse_grid(grid)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "random.map"
+        write_random_mapfile(torus, path)
+        start = time.process_time()
+        mapping = read_mapping(path, Job(Site(torus)), grid, "bgl")
+        read = time.process_time()
+    predict(mapping)
+    return {"read": read - start, "predict": time.process_time() - read}
+
+
+def product(shape, grid, placement):
+    """Processor seconds to make a product placement and to predict it."""
+    torus, grid = parse_torus(shape), parse_grid(grid)
+    start = time.process_time()
+    placed = place(placement, Site(torus), grid)
+    made = time.process_time()
+    predict(placed)
+    return {"place": made - start, "predict": time.process_time() - made}
+
+
+MEASURES = {
+    "random mapfile": (random_mapfile, RANDOM, ()),
+    "best product": (product, PRODUCTS, ("best",)),
+    "default order": (product, PRODUCTS, ("default",)),
+}
+
+
+def measured(what, shape, grid):
+    """One line of the table, from a fresh process."""
+    function, _, arguments = MEASURES[what]
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        seconds, wall_s, peak = pool.submit(_observed, function, (shape, grid, *arguments)).result()
+    return {"what": what, "torus": shape, "nodes": parse_torus(shape).n_nodes, "grid": grid, "wall_s": wall_s,
+            "processor_s": sum(seconds.values()), "parts_s": seconds, "peak_bytes": peak}
+
+
+def _observed(function, arguments):
+    random_mapfile("3x3", "3x3")  # what is imported once is not the cost of a size
+    start = time.perf_counter()
+    seconds = function(*arguments)
+    return seconds, time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+@click.command()
+@click.option("--most-nodes", type=int, default=1 << 25, help="Leave out larger machines.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def main(most_nodes, as_json):
+    """Measure how the cost of predictions grows."""
+    cases = [(what, shape, grid) for what, (_, sizes, _) in MEASURES.items() for shape, grid in sizes
+             if parse_torus(shape).n_nodes <= most_nodes]
+    found = [measured(*case) for case in cases]
+    if as_json:
+        print_json(found)
+        return
+    columns = ["what", "torus", ">nodes", "grid", ">pairs", ">wall s", ">CPU s", "of which", ">memory MiB"]
+    print_table("Cost of a prediction", columns, [
+        [f["what"], f["torus"], f["nodes"], f["grid"], f"{_pairs(f):.2g}", f"{f['wall_s']:.2f}", f"{f['processor_s']:.2f}",
+         ", ".join(f"{k} {v:.2f}" for k, v in f["parts_s"].items()), f["peak_bytes"] >> 20] for f in found])
+
+
+def _pairs(line):
+    grid: ProcessGrid = parse_grid(line["grid"])
+    return float(grid.n_tasks * (grid.R + grid.C))
+
+
+if __name__ == "__main__":
+    main()

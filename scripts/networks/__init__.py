@@ -1,0 +1,1 @@
+"""Networks to try predictions on: simulated by SimGrid, and made of Linux network namespaces."""

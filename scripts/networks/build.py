@@ -1,0 +1,168 @@
+"""Where the runner and the simulated torus are built, and the building of them with CMake.
+
+The sources are the folder `fft_runner` beside `scripts`, in a checkout as well as in an installed package. They are
+built into $PENCILMAP_BUILD, else into `build` of the checkout, else into ~/.cache/pencilmap/build. Nothing is installed.
+"""
+
+import fcntl
+import os
+import shutil
+import subprocess
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pencilmap.model.errors import PencilmapError
+
+BUILD_VARIABLE = "PENCILMAP_BUILD"
+TIMEOUT_S = 900
+
+COMMAND_PACKAGES = {
+    "cc": "gcc",
+    "c++": "g++",
+    "make": "make",
+    "cmake": "cmake",
+    "pkg-config": "pkg-config",
+    "mpicc": "openmpi-bin libopenmpi-dev",
+    "smpicc": "libsimgrid-dev",
+    "smpirun": "libsimgrid-dev",
+}
+HEADER_PACKAGES = {"fftw3.h": "libfftw3-dev", "hwloc.h": "libhwloc-dev", "jansson.h": "libjansson-dev"}
+
+
+class BuildError(PencilmapError):
+    """The runner cannot be built here; the message says what is missing."""
+
+
+@dataclass(frozen=True)
+class Build:
+    """The sources of the runner and the directory they are built in."""
+
+    source: Path
+    directory: Path
+
+    @property
+    def runner(self):
+        """The runner as a program for the simulated network."""
+        return self.directory / "bin" / "fft_runner_smpi"
+
+    @property
+    def mpi_runner(self):
+        """The runner as a program for mpirun."""
+        return self.directory / "bin" / "fft_runner"
+
+    @property
+    def platform(self):
+        """The simulated torus, a platform for smpirun."""
+        return self.directory / "lib" / "libtorus_platform.so"
+
+
+def find_build():
+    """Where the sources are and where they are built; builds nothing.
+
+    Returns
+    -------
+    Build
+
+    Raises
+    ------
+    BuildError
+        When there are no sources.
+    """
+    root = Path(__file__).resolve().parents[2]
+    source = root / "fft_runner"
+    if not (source / "CMakeLists.txt").is_file():
+        raise BuildError(f"{source}/CMakeLists.txt is missing; use a checkout of pencilmap, or install the package again")
+    return Build(source, _directory(root))
+
+
+def _directory(root):
+    if os.environ.get(BUILD_VARIABLE):
+        return Path(os.environ[BUILD_VARIABLE]).absolute()
+    if (root / "pyproject.toml").is_file():
+        return root / "build"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pencilmap" / "build"
+
+
+def ensure_built(progress=None):
+    """Configure and build what is missing or older than its sources.
+
+    Parameters
+    ----------
+    progress : callable, optional
+        Called with one line of text for each step that takes time.
+
+    Returns
+    -------
+    Build
+
+    Raises
+    ------
+    BuildError
+        When a tool or library is missing (the message names the Debian packages), or the build fails.
+    """
+    build = find_build()
+    check_tools()
+    try:
+        build.directory.mkdir(parents=True, exist_ok=True)
+        with _locked(build.directory / ".pencilmap-lock"):
+            _configure(build, progress)
+            _run(["cmake", "--build", build.directory, "--parallel", str(os.cpu_count() or 1)], "build")
+    except OSError as error:
+        raise BuildError(f"{build.directory} cannot be used: {error.strerror}; name another directory in "
+                         f"{BUILD_VARIABLE}") from error
+    for product in (build.runner, build.mpi_runner, build.platform):
+        if not product.is_file():
+            raise BuildError(f"the build ended without {product}; was it configured without SimGrid? Delete "
+                             f"{build.directory} and try again")
+    return build
+
+
+def check_tools():
+    """Raise BuildError with the exact Debian packages unless all tools and libraries are there."""
+    missing = {name: package for name, package in COMMAND_PACKAGES.items() if not shutil.which(name)}
+    if "cc" not in missing:
+        missing |= {name: package for name, package in HEADER_PACKAGES.items() if not _has_header(name)}
+    if missing:
+        raise BuildError(f"the runner cannot be built, {', '.join(missing)} not found; on Debian: "
+                         f"apt-get install {' '.join(dict.fromkeys(missing.values()))}")
+
+
+def _has_header(name):
+    probe = subprocess.run(["cc", "-E", "-"], input=f"#include <{name}>\n", text=True, capture_output=True, timeout=60)
+    return probe.returncode == 0
+
+
+@contextmanager
+def _locked(path):
+    """One build of a directory at a time: tests and simulations run side by side."""
+    with open(path, "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _configure(build, progress):
+    cache = build.directory / "CMakeCache.txt"
+    configured = cache.read_text(errors="replace") if cache.is_file() else None
+    if configured is None:
+        if progress:
+            progress(f"building the runner and the simulated torus in {build.directory}")
+        _run(["cmake", "-S", build.source, "-B", build.directory, "-DCMAKE_BUILD_TYPE=Release"], "configure")
+    elif f"CMAKE_HOME_DIRECTORY:INTERNAL={build.source}\n" not in configured:
+        raise BuildError(f"{build.directory} was configured for other sources than {build.source}; delete it, or name "
+                         f"another directory in {BUILD_VARIABLE}")
+
+
+def _run(command, step):
+    try:
+        done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, errors="replace", timeout=TIMEOUT_S)
+    except subprocess.TimeoutExpired as error:
+        raise BuildError(f"cmake did not finish to {step} in {TIMEOUT_S} s") from error
+    if done.returncode:
+        raise BuildError(f"cmake failed to {step} (exit status {done.returncode}):\n{tail(done.stdout)}")
+
+
+def tail(text, lines=30):
+    """The last lines of a program's output, for an error message."""
+    return "\n".join(text.rstrip().splitlines()[-lines:])

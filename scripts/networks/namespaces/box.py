@@ -1,0 +1,104 @@
+"""The box: a run in network, mount and process namespaces of its own, which end with it, whatever ends it.
+
+When the program in it ends, or this process is killed, the kernel kills everything in the box, and with the last process go
+the named namespaces, the links and the files of the run. Without root a namespace of users is added, where that is allowed.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+
+from pencilmap.scripts.networks.build import tail
+from pencilmap.scripts.networks.namespaces.network import EmulationError
+
+TOOL_PACKAGES = {"setpriv": "util-linux", "unshare": "util-linux", "nsenter": "util-linux", "ip": "iproute2",
+                 "tc": "iproute2", "mpirun.openmpi": "openmpi-bin", "hostname": "hostname", "mount": "mount", "cc": "gcc"}
+PROBE_S = 30
+SET_UP = 'mount -t tmpfs tmpfs /run && mkdir /run/netns /run/pencilmap && exec "$@"'
+
+
+class UnavailableError(EmulationError):
+    """This machine cannot make the network: a tool, a right or a part of the kernel is missing."""
+
+
+def command():
+    """Words that start `inside.py` in a box."""
+    as_root = [] if os.geteuid() == 0 else ["--map-root-user"]
+    return ["setpriv", "--pdeathsig", "KILL", "unshare", *as_root, "--net", "--mount", "--pid", "--fork", "--kill-child",
+            "--mount-proc", "sh", "-c", SET_UP, "box", sys.executable, "-m", "pencilmap.scripts.networks.namespaces.inside"]
+
+
+def check_available():
+    """Raise UnavailableError with the reason unless networks can be made here; takes a fraction of a second."""
+    missing = {tool: package for tool, package in TOOL_PACKAGES.items() if not shutil.which(tool)}
+    if missing:
+        raise UnavailableError(f"networks of namespaces need {', '.join(missing)}; on Debian: apt-get install "
+                               f"{' '.join(dict.fromkeys(missing.values()))}")
+    job = {"torus": "2:mesh", "rate_bits_per_s": 10**7, "mtu": 1500, "tie": "parity", "runs": [], "timeout_s": PROBE_S}
+    try:
+        run_boxed(job, PROBE_S)
+    except EmulationError as error:
+        raise UnavailableError(f"networks of namespaces cannot be made here: {error}; needed are root, or user namespaces, "
+                               "and a kernel with veth, bridge and the tbf queue") from error
+
+
+def run_boxed(job, timeout_s, progress=None):
+    """Run a job in a box; what it found for each of its runs.
+
+    Parameters
+    ----------
+    job : dict
+        See `inside.py`.
+    timeout_s : float
+        For the whole box.
+    progress : callable, optional
+        Called with one line of text.
+
+    Returns
+    -------
+    list of dict
+
+    Raises
+    ------
+    EmulationError
+    """
+    with tempfile.TemporaryFile("w+") as complaints:
+        box = subprocess.Popen(command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=complaints, text=True,
+                               start_new_session=True)
+        late = threading.Timer(timeout_s, box.kill)
+        late.start()
+        try:
+            return _converse(box, job, progress or (lambda line: None), complaints, late)
+        finally:
+            late.cancel()
+            box.kill()
+            box.wait()
+            box.stdout.close()
+
+
+def _converse(box, job, progress, complaints, late):
+    try:
+        box.stdin.write(json.dumps(job))
+        box.stdin.close()
+    except BrokenPipeError:
+        pass  # it has ended already, and says why
+    runs = []
+    for line in box.stdout:
+        message = json.loads(line)
+        if "progress" in message:
+            progress(message["progress"])
+        elif "run" in message:
+            runs.append(message["run"])
+        elif "error" in message:
+            raise EmulationError(message["error"])
+        else:
+            return runs
+    box.wait()
+    if late.finished.is_set():
+        raise EmulationError(f"the box did not end within {late.interval:g} s")
+    complaints.seek(0)
+    raise EmulationError(f"the box ended with status {box.returncode}: {tail(complaints.read(), 5) or 'no word'}")

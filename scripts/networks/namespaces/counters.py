@@ -1,0 +1,30 @@
+"""What each link has sent, by the counters of its device: no clock is involved."""
+
+from pathlib import Path
+
+import numpy as np
+
+from pencilmap.scripts.networks.namespaces import kernel
+
+_SENT = 8  # of the numbers behind the name of a device: bytes sent
+
+
+def sent_bytes(network):
+    """Bytes that every link has sent, headers included: int64 array, shape ``torus.link_shape``."""
+    sent = np.zeros(network.torus.link_shape, dtype=np.int64)
+    for node, name in enumerate(network.nodes):
+        with kernel.inside(name):
+            devices = read_devices(Path("/proc/thread-self/net/dev").read_text())
+        for i, way, _ in network.ports(node):
+            sent[network.link_index(i, way, node)] = devices[network.device(i, way)]
+    return sent
+
+
+def read_devices(text):
+    """Bytes sent by device, of the text of /proc/net/dev.
+
+    >>> read_devices("h\\nh\\n  xp: 1 2 3 4 5 6 7 8 950 10 11 12 13 14 15 16\\n")
+    {'xp': 950}
+    """
+    lines = (line.partition(":") for line in text.splitlines()[2:])
+    return {name.strip(): int(numbers.split()[_SENT]) for name, _, numbers in lines}

@@ -1,0 +1,193 @@
+"""Placements beside each other on one emulated network: the job, its link counters and its times against the model."""
+
+from dataclasses import dataclass
+from math import ceil, lcm
+
+import numpy as np
+
+from pencilmap.mapper.compare import compare_records
+from pencilmap.mapper.formats.hostfile import hosts
+from pencilmap.mapper.placements import as_mapping, place
+from pencilmap.model.allocation import Site
+from pencilmap.model.exchange import exchanges
+from pencilmap.model.routing import routing
+from pencilmap.model.torus import format_torus
+from pencilmap.model.transform import Transform
+from pencilmap.scripts.networks.build import ensure_built
+from pencilmap.scripts.networks.namespaces.box import check_available, run_boxed
+from pencilmap.scripts.networks.namespaces.network import EmulationError, check_links
+
+VERIFIED_BYTES = 4096  # of a task: what has to be moved to verify goes over the same slow links
+EXCHANGE_S = 0.16     # a link should be busy for so long; shorter, and what the shaper lets through unpaid is felt
+LINK_TOLERANCE = 0.1
+IDLE_SHARE = 0.02     # of what the busiest link carries
+WARMUP = 1
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What is run.
+
+    Parameters
+    ----------
+    network : EmulatedNetwork
+    grid : ProcessGrid
+    placements : tuple of str
+    transform : Transform, optional
+        By default the smallest cube of even blocks that keeps a link busy for a while.
+    reps : int
+        Timed repetitions of each placement; one more precedes them.
+    verify : bool
+        Whether a small transform is verified first.
+    """
+
+    network: object
+    grid: object
+    placements: tuple
+    transform: Transform = None
+    reps: int = 3
+    verify: bool = True
+
+    def __post_init__(self):
+        if self.transform is None:
+            object.__setattr__(self, "transform", self.cube(EXCHANGE_S * self.network.rate_bits_per_s / 8))
+        if not self.transform.is_plain:
+            raise EmulationError(f"transform {self.transform} is not run: give extents alone, e.g. --fft 64, for c2c double")
+        self.transform.check_grid(self.grid)
+        if self.transform.total_bytes <= self.least.total_bytes:
+            raise EmulationError(f"transform {self.transform} is too small: what the run of {self.least} sends is taken off, and "
+                                 "something has to be left")
+        for placement in self.placements:
+            self.mapping(placement)  # bad input is told before anything is built
+
+    def mapping(self, placement):
+        return as_mapping(place(placement, Site(self.network.torus, 1), self.grid), placement)
+
+    @property
+    def least(self):
+        """The smallest transform of even blocks: its run sends little but what every run sends."""
+        return self.cube(1)
+
+    def cube(self, bytes_per_task):
+        """The smallest cube of even blocks that gives every task at least so many bytes."""
+        step = lcm(self.grid.R, self.grid.C)
+        n = (bytes_per_task * self.grid.n_tasks / Transform(1, 1, 1).total_bytes) ** (1 / 3)
+        return Transform(*[step * max(1, ceil(n / step - 1e-9))] * 3)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one placement did.
+
+    Parameters
+    ----------
+    placement : str
+    links : list of LinkCheck
+    comparisons : list of Comparison
+        Of rows and columns.
+    backlog_drops : int
+        Packets that the kernel lost between devices, of all that ran on this machine meanwhile.
+    record : dict
+    """
+
+    placement: str
+    links: list
+    comparisons: list
+    backlog_drops: int
+    record: dict
+
+    @property
+    def ratios(self):
+        """Carried over predicted, of the links that should carry something."""
+        return [link.ratio for link in self.links if link.predicted_bytes]
+
+    @property
+    def stray_share(self):
+        """The most that an idle link carried, as a share of the busiest link's prediction; 0 when none is idle."""
+        most = max(float(link.predicted_bytes) for link in self.links)
+        return max((link.carried_bytes for link in self.links if not link.predicted_bytes), default=0.0) / most
+
+    @property
+    def holds(self):
+        """Whether every link carried what was predicted, and nothing else did."""
+        return (all(abs(ratio - 1) <= LINK_TOLERANCE for ratio in self.ratios) and self.stray_share <= IDLE_SHARE)
+
+    def as_dict(self):
+        """For JSON."""
+        return {"placement": self.placement, "holds": self.holds, "links": [link.as_dict() for link in self.links],
+                "exchanges": [c.as_dict() for c in self.comparisons], "backlog_drops": self.backlog_drops}
+
+
+def run(experiment, timeout_s, progress=None):
+    """Build the network in a box, run every placement on it, and compare.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    timeout_s : float
+        For each run; the box as a whole may take as long as all of them.
+    progress : callable, optional
+
+    Returns
+    -------
+    list of Result
+        In the order of the placements.
+
+    Raises
+    ------
+    UnavailableError
+        When this machine cannot make such networks.
+    EmulationError
+        When a run fails.
+    """
+    check_available()
+    program = ensure_built(progress).mpi_runner
+    runs = [_timed(experiment, program, text, transform) for text in experiment.placements
+            for transform in (experiment.least, experiment.transform)]
+    checks = [_verified(experiment, program)] if experiment.verify else []
+    network = experiment.network
+    job = {"torus": format_torus(network.torus), "rate_bits_per_s": network.rate_bits_per_s, "mtu": network.mtu,
+           "tie": network.tie, "runs": [*checks, *runs], "timeout_s": timeout_s}
+    found = run_boxed(job, timeout_s * (len(job["runs"]) + 1), progress)[len(checks):]
+    return [_result(experiment, text, *both) for text, *both in zip(experiment.placements, found[::2], found[1::2])]
+
+
+def _timed(experiment, program, placement, transform):
+    options = _options(experiment, transform) + ["--reps", str(experiment.reps), "--warmup", str(WARMUP)]
+    labels = {"placement": placement, "network": "namespaces",
+              "link_bandwidth": f"{experiment.network.payload_bytes_per_s:.17g}byte/s"}
+    for key, value in labels.items():
+        options += ["--label", f"{key}={value}"]
+    name = f"{transform} on {experiment.network.torus}, {experiment.grid}, {placement}"
+    return {"name": name, "program": [str(program), *options], "hosts": hosts(experiment.mapping(placement))}
+
+
+def _verified(experiment, program):
+    small = experiment.cube(VERIFIED_BYTES)
+    options = _options(experiment, small) + ["--reps", "1", "--warmup", "0", "--verify"]
+    mapping = experiment.mapping(experiment.placements[0])
+    return {"name": f"{small}, verified", "program": [str(program), *options], "hosts": hosts(mapping)}
+
+
+def _options(experiment, transform):
+    values = {"--size": (transform.nx, transform.ny, transform.nz), "--grid": (experiment.grid,), "--rigor": ("estimate",),
+              "--sync": ("clock",), "--machine-torus": (experiment.network.torus,), "--tasks-per-node": (1,)}
+    return [str(word) for option, words in values.items() for word in (option, *words)]
+
+
+def _result(experiment, placement, least, done):
+    """The links by what the transform sent more than the least one.
+
+    So what ranks say to each other to start, to agree on a date and to end, and the heads of messages, count for nothing.
+    """
+    network = experiment.network
+    sent = np.array(done["wire_bytes"]) - np.array(least["wire_bytes"])
+    links = check_links(network, sent, _loads(experiment, placement, experiment.transform),
+                        _loads(experiment, placement, experiment.least), experiment.reps + WARMUP)
+    return Result(placement, links, compare_records([done["record"]], placement), done["backlog_drops"], done["record"])
+
+
+def _loads(experiment, placement, transform):
+    rule = routing(experiment.network.routing, experiment.network.torus)
+    node_of_rank = experiment.mapping(placement).node_of_rank
+    return [rule.loads(experiment.network.torus, e, node_of_rank) for e in exchanges(experiment.grid, transform)]

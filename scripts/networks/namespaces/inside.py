@@ -1,0 +1,55 @@
+"""The whole run, as a program in a box: a job comes in on standard input, JSON lines go out on standard output.
+
+Out: ``{"progress": text}``, ``{"run": ...}`` for each run of the job, and last ``{"end": true}`` or ``{"error": text}``.
+A job without runs finds out whether this machine can make the network at all.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+from pencilmap.model.torus import parse_torus
+from pencilmap.scripts.networks.namespaces.build import build
+from pencilmap.scripts.networks.namespaces.counters import sent_bytes
+from pencilmap.scripts.networks.namespaces.kernel import backlog_drops
+from pencilmap.scripts.networks.namespaces.launch import launch
+from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork, EmulationError
+
+FOLDER = Path("/run/pencilmap")  # in memory, gone with the box
+
+
+def say(**message):
+    print(json.dumps(message), flush=True)
+
+
+def main():
+    try:
+        _work(json.load(sys.stdin))
+    except (EmulationError, OSError) as error:
+        say(error=str(error))
+        return
+    say(end=True)
+
+
+def _work(job):
+    network = EmulatedNetwork(parse_torus(job["torus"]), job["rate_bits_per_s"], job["mtu"], job["tie"])
+    build(network)
+    sent_bytes(network)
+    say(progress=f"network {network.torus} is up: {network.torus.n_nodes} namespaces, {network.torus.n_cables} cables")
+    for run in job["runs"]:
+        say(progress=f"running {run['name']}")
+        say(run=_run(network, run, job["timeout_s"]))
+
+
+def _run(network, run, timeout_s):
+    """One launch, and by how much the counters of every link rise meanwhile."""
+    records = FOLDER / "records.jsonl"
+    records.unlink(missing_ok=True)
+    before, drops = sent_bytes(network), backlog_drops()
+    launch([*run["program"], "--json", str(records)], run["hosts"], FOLDER, timeout_s)
+    return {"record": json.loads(records.read_text()), "wire_bytes": (sent_bytes(network) - before).tolist(),
+            "backlog_drops": backlog_drops() - drops}
+
+
+if __name__ == "__main__":
+    main()

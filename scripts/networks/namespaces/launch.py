@@ -1,0 +1,80 @@
+"""Open MPI on the network: one run of the runner, launched as a user would launch it, from a hostfile."""
+
+import os
+import subprocess
+from pathlib import Path
+
+from pencilmap.scripts.networks.build import tail
+from pencilmap.scripts.networks.namespaces.network import HEADQUARTERS, EmulationError
+
+HERE = Path(__file__).resolve().parent
+EAGER = "8000000"  # bytes; a rendezvous would wait behind the data that goes the other way
+SETTINGS = {
+    "plm": "rsh",
+    "plm_rsh_agent": f"sh {HERE / 'agent.sh'}",
+    "plm_rsh_no_tree_spawn": "1",
+    "plm_rsh_num_concurrent": "256",
+    "oob_tcp_if_include": "10.78.0.0/16",      # its own messages go over the service network
+    "pml": "ob1",
+    "btl": "self,tcp",
+    "btl_tcp_if_include": "10.77.0.0/16",      # those of the program over the torus
+    "btl_tcp_eager_limit": EAGER,
+    "btl_tcp_rndv_eager_limit": EAGER,
+    "btl_tcp_max_send_size": EAGER,
+    "mpi_yield_when_idle": "1",
+    "coll_tuned_use_dynamic_rules": "1",
+    "coll_tuned_alltoall_algorithm": "1",      # all messages at once; the default changes with their size
+    "coll_tuned_alltoallv_algorithm": "1",
+}
+NAP_US = "2000"
+
+
+def build_nap(folder):
+    """The library that lets waiting processes sleep."""
+    library = Path(folder) / "nap.so"
+    done = subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library, HERE / "nap.c"], text=True, capture_output=True)
+    if done.returncode:
+        raise EmulationError(f"{HERE / 'nap.c'} cannot be compiled: {tail(done.stderr, 5)}")
+    return library
+
+
+def _own_environment():
+    """That of this process without what another job of MPI left in it, or a user's settings of Open MPI."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMIX_", "PRTE_"))}
+
+
+def launch(program, hosts, folder, timeout_s):
+    """Run a program, rank i on ``hosts[i]``.
+
+    Parameters
+    ----------
+    program : list of str
+        With its options.
+    hosts : list of str
+        Names of nodes; a node is named once for each of its ranks.
+    folder : path
+        Where files may be put.
+
+    Raises
+    ------
+    EmulationError
+        When it fails or does not end in time, with the end of its output.
+    """
+    folder = Path(folder)
+    hostfile = folder / "hosts.txt"
+    hostfile.write_text("".join(f"{host} slots=1\n" for host in hosts))
+    nap = build_nap(folder) if not (folder / "nap.so").exists() else folder / "nap.so"
+    settings = [word for key, value in SETTINGS.items() for word in ("--mca", key, value)]
+    command = ["nsenter", f"--net=/run/netns/{HEADQUARTERS}", "unshare", "--uts", "sh", "-c", 'hostname "$0"; exec "$@"',
+               HEADQUARTERS, "mpirun.openmpi", "--hostfile", str(hostfile), "--map-by", "seq", "--bind-to", "none",
+               "-np", str(len(hosts)), *settings, "-x", f"LD_PRELOAD={nap}", "-x", f"NAP_US={NAP_US}", *program]
+    environment = _own_environment() | {"TMPDIR": str(folder), "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    try:
+        done = subprocess.run(command, env=environment, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, errors="replace", timeout=timeout_s)
+    except subprocess.TimeoutExpired as error:
+        raise EmulationError(f"the run on the namespaces did not end within {timeout_s:g} s") from error
+    if done.returncode:
+        raise EmulationError(f"the run on the namespaces failed, exit status {done.returncode}; its output ends with\n"
+                             f"{tail(done.stdout) or 'nothing: there is none'}")
+    return done.stdout

@@ -1,0 +1,82 @@
+"""The network as input of `ip -batch` and `tc -batch`: one text for each namespace.
+
+Cables are made with both ends in their namespaces, so that nothing is ever put anywhere else. Links have no addresses; a
+node has one, on a bridge without ports (`lo` would not do: Open MPI leaves it out, and goes round over the service network).
+"""
+
+from pencilmap.scripts.networks.namespaces.network import HEADQUARTERS, address, service_address
+
+QUEUE = "8m"         # no packet is dropped before its sender's window is full
+LEAST_TIMEOUT = "3s"  # queues hold packets for longer than the 200 ms after which TCP would send them again
+
+
+def namespaces(network):
+    """For ``ip -batch -``."""
+    return _lines(f"netns add {name}" for name in [*network.nodes, HEADQUARTERS])
+
+
+def cables(network):
+    """For ``ip -n hq -batch -``: all cables, and the service network."""
+    names, mtu = network.nodes, network.mtu
+    yield from (f"link add {network.device(i, 1)} mtu {mtu} netns {names[a]} type veth "
+                f"peer name {network.device(i, -1)} mtu {mtu} netns {names[b]}" for a, i, b in network.cables())
+    yield "link add br0 type bridge"
+    yield f"addr add {service_address(-1)}/16 dev br0"
+    yield "link set lo up"
+    yield "link set br0 up"
+    for node, name in enumerate(names):
+        yield f"link add mg{node} type veth peer name mg netns {name}"
+        yield f"link set mg{node} master br0 up"
+
+
+def node(network, a):
+    """For ``ip -n NODE -batch -``: addresses, links up, a route to every other node."""
+    yield "link set lo up"
+    yield "link add node type bridge"
+    yield f"addr add {address(a)}/32 dev node"
+    yield "link set node up"
+    yield f"addr add {service_address(a)}/16 dev mg"
+    yield "link set mg up"
+    yield from (f"link set {network.device(i, way)} up" for i, way, _ in network.ports(a))
+    for b in range(network.torus.n_nodes):
+        if hop := network.next_hop(a, b):
+            i, way, via = hop
+            yield (f"route add {address(b)}/32 via {address(via)} dev {network.device(i, way)} onlink src {address(a)} "
+                   f"rto_min {LEAST_TIMEOUT}")
+
+
+def shaping(network, a):
+    """For ``tc -n NODE -batch -``: the rate of every link."""
+    return (f"qdisc add dev {network.device(i, way)} root tbf rate {network.rate_bits_per_s}bit burst {network.burst_bytes} "
+            f"limit {QUEUE}" for i, way, _ in network.ports(a))
+
+
+WINDOW = "4096 262144 262144"
+SETTINGS = {  # below /proc/sys/net, in every namespace
+    "ipv4/conf/all/rp_filter": "0",              # routes there and back differ
+    "ipv4/conf/default/rp_filter": "0",
+    "ipv4/conf/all/send_redirects": "0",
+    "ipv4/conf/default/send_redirects": "0",
+    "ipv4/conf/all/accept_redirects": "0",
+    "ipv4/tcp_congestion_control": "reno",       # shares a link evenly; what is inherited may not
+    "ipv4/tcp_slow_start_after_idle": "0",
+    "ipv4/tcp_no_metrics_save": "1",
+    "ipv4/tcp_early_retrans": "0",               # no probes for packets that only wait in a queue
+    "ipv4/tcp_recovery": "0",
+    "ipv4/tcp_reordering": "100",                # two processors may reorder, routes do not
+    "ipv4/tcp_max_reordering": "1000",
+    "ipv4/tcp_wmem": WINDOW,
+    "ipv4/tcp_rmem": WINDOW,
+    "ipv6/conf/all/disable_ipv6": "1",
+    "ipv6/conf/default/disable_ipv6": "1",
+}
+FORWARDING = {"ipv4/ip_forward": "1"}  # in the nodes, not in the headquarters
+
+
+def batch(lines):
+    """Lines as one text."""
+    return _lines(lines)
+
+
+def _lines(lines):
+    return "".join(line + "\n" for line in lines)

@@ -1,0 +1,443 @@
+"""Runs of the runner on the simulated torus: platform file, hostfile, smpirun, run records.
+
+The same C source that runs under mpirun is compiled with smpicc; SimGrid moves the data between the ranks and keeps the
+clock, our platform plugin says which links a message takes. fft_runner/simulated_torus/README.md has the settings and why.
+"""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections import Counter
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pencilmap.model.errors import PencilmapError
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.torus import Torus, format_torus
+from pencilmap.scripts.networks.build import ensure_built, tail
+
+PLATFORM_VARIABLE = "PENCILMAP_PLATFORM"
+TIES = ("parity", "plus")
+DIRECTIONS = ("forward", "backward")
+BYTES_PER_ELEMENT = 16  # complex double
+ENVELOPE_BYTES = 16  # what SMPI adds to each message
+FOLDED_BLOCK = 1 << 20
+TIMEOUT_S = 600
+POLL_S = 0.1
+
+SETTINGS = (
+    "--log=root.thresh:warning",
+    "--cfg=network/model:CM02",  # links are shared, and nothing else: no factors fitted to an Ethernet
+    "--cfg=network/crosstraffic:0",  # no acknowledgements on the way back
+    "--cfg=network/TCP-gamma:1e20",  # no TCP window; 0 would stop every message that has a latency
+    "--cfg=smpi/simulate-computation:no",  # computing takes no time, so that a run gives the same digits again
+    "--cfg=smpi/send-is-detached-thresh:0",  # the same times four times sooner: SimGrid searches long lists otherwise
+    "--cfg=smpi/alltoall:basic_linear",  # named, for the default changes with the message size
+)
+ALLTOALLV = "ompi_basic_linear"  # posts all messages at once
+
+
+class SimulationError(PencilmapError):
+    """A simulation that cannot be run, did not end, or ended with wrong numbers."""
+
+
+@dataclass(frozen=True)
+class SimulatedNetwork:
+    """A torus or mesh with what the simulation needs to know beside its shape.
+
+    Parameters
+    ----------
+    torus : Torus
+        With bandwidth.
+    latency_s : float
+        Of one hop. Above 0 a simulation takes somewhat longer.
+    injection_bytes_per_s : float
+        Limit of all that a node sends, and of all that it receives; 0 for none.
+    tie : {"parity", "plus"}
+        The direction of a message that goes half way round: + from even and - from odd coordinates, or always +.
+    order : tuple of int, optional
+        Dimensions in the order in which messages are routed; the first dimension first by default.
+
+    Examples
+    --------
+    >>> print(SimulatedNetwork(Torus((8, 8), (True, False), (148e6, 2e9))).platform_text(), end="")
+    shape = 8wx8
+    bandwidth_bytes_per_s = 148000000.0 2000000000.0
+    cables = 1 1
+    latency_s = 0.0
+    injection_bytes_per_s = 0.0
+    tie = parity
+    order = 0 1
+    """
+
+    torus: Torus
+    latency_s: float = 0.0
+    injection_bytes_per_s: float = 0.0
+    tie: str = "parity"
+    order: tuple = None
+
+    def __post_init__(self):
+        if not isinstance(self.torus, Torus):
+            raise SimulationError("only a torus or mesh can be simulated, not another network")
+        dimensions = range(self.torus.n_dimensions)
+        if self.torus.bandwidth is None:
+            raise SimulationError(f"torus {self.torus} has no bandwidth; a simulation needs the bytes per second of a link")
+        for name in ("latency_s", "injection_bytes_per_s"):
+            if not 0 <= getattr(self, name) < float("inf"):
+                raise SimulationError(f"{name} {getattr(self, name)} must be 0 or above")
+        if self.tie not in TIES:
+            raise SimulationError(f"tie {self.tie!r} is unknown; known are {', '.join(TIES)}")
+        object.__setattr__(self, "order", tuple(dimensions if self.order is None else self.order))
+        if sorted(self.order) != list(dimensions):
+            raise SimulationError(f"order {self.order} must name each dimension of torus {self.torus} once, "
+                                  f"0 to {self.torus.n_dimensions - 1}")
+
+    def platform_text(self):
+        """What the platform plugin reads."""
+        values = {
+            "shape": format_torus(self.torus),
+            "bandwidth_bytes_per_s": " ".join(repr(b) for b in self.torus.bandwidth),
+            "cables": " ".join(str(c) for c in self.torus.cables),
+            "latency_s": repr(float(self.latency_s)),
+            "injection_bytes_per_s": repr(float(self.injection_bytes_per_s)),
+            "tie": self.tie,
+            "order": " ".join(str(d) for d in self.order),
+        }
+        return "".join(f"{key} = {value}\n" for key, value in values.items())
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """One run of the runner on a simulated network; checked when made.
+
+    Parameters
+    ----------
+    network : SimulatedNetwork
+    host_of_rank : sequence of str
+        Host of each launched rank, e.g. ``node-3-0-7``; `pencilmap.mapper.formats.hostfile.hosts` makes it of a mapping.
+    size : tuple of int
+        nx, ny, nz.
+    grid : ProcessGrid
+    exchange, direction, reps, warmup, verify, mapfile, labels
+        As the options of the runner. With a mapfile the runner itself seats the grid ranks on the launched ones.
+    timing_only : bool
+        All ranks share the memory of their large buffers: big transforms fit, times stay right, the data is lost.
+    algorithm : str
+        SimGrid's name of the algorithm for MPI_Alltoallv.
+    usage_path : path, optional
+        Where to write what each link carried; `read_link_usage` reads it.
+    """
+
+    network: SimulatedNetwork
+    host_of_rank: tuple
+    size: tuple
+    grid: ProcessGrid
+    exchange: str = "alltoallv"
+    direction: str = "forward"
+    reps: int = 1
+    warmup: int = 0
+    verify: bool = False
+    mapfile: Path = None
+    labels: dict = field(default_factory=dict)
+    timing_only: bool = False
+    algorithm: str = ALLTOALLV
+    usage_path: Path = None
+
+    def __post_init__(self):
+        object.__setattr__(self, "host_of_rank", tuple(self.host_of_rank))
+        object.__setattr__(self, "size", tuple(self.size))
+        object.__setattr__(self, "labels", {"network": "simulated", **self.labels})
+        if self.timing_only and self.verify:
+            raise SimulationError("timing_only loses the data, so that nothing is left to verify; ask for one of the two")
+        if self.direction not in DIRECTIONS:
+            raise SimulationError(f"direction {self.direction!r} is unknown; known are {', '.join(DIRECTIONS)}")
+        _check_hosts(self.host_of_rank, self.network.torus, self.grid)
+        for word in (self.exchange, self.algorithm, *_label_options(self.labels)):
+            _check_word(word)
+
+    @property
+    def name(self):
+        """One line for a reader who waits."""
+        size = "x".join(str(n) for n in self.size)
+        placement = f", {self.labels['placement']}" if "placement" in self.labels else ""
+        return f"{size} on {self.network.torus}, {self.grid}{placement}"
+
+    @property
+    def tasks_per_node(self):
+        return max(Counter(self.host_of_rank).values())
+
+    @property
+    def bytes_per_rank(self):
+        nx, ny, nz = self.size
+        return BYTES_PER_ELEMENT * nx * ny * nz // self.grid.n_tasks
+
+
+def simulate(simulation, *, json_path=None, timeout_s=TIMEOUT_S, progress=None):
+    """Run one simulation; its records, see `simulate_all`."""
+    return simulate_all([simulation], json_path=json_path, timeout_s=timeout_s, progress=progress)[0]
+
+
+def simulate_all(simulations, *, json_path=None, timeout_s=TIMEOUT_S, workers=None, progress=None):
+    """Run simulations side by side, for each is a single thread; what fails in one ends all.
+
+    Parameters
+    ----------
+    simulations : sequence of Simulation
+    json_path : path, optional
+        File that the records are appended to, in the order of `simulations`, once all have ended well.
+    timeout_s : float
+        For each simulation, by the wall clock.
+    workers : int, optional
+        How many run at a time; by default one for each processor this process may use.
+    progress : callable, optional
+        Called with one line of text, from several threads.
+
+    Returns
+    -------
+    list of list of dict
+        The records of each simulation.
+
+    Raises
+    ------
+    SimulationError
+        With the end of the program's output.
+    """
+    if json_path is not None:
+        append_records(json_path, "")  # a path that cannot be written is said before the waiting, not after
+    build = ensure_built(progress)
+    workers = workers or len(os.sched_getaffinity(0))
+    cancelled = threading.Event()
+    with _termination_as_exit(), ThreadPoolExecutor(max_workers=workers) as pool:
+        try:
+            runs = [pool.submit(_run, s, build, timeout_s, cancelled, progress or (lambda line: None)) for s in simulations]
+            for run in wait(runs, return_when=FIRST_EXCEPTION).done:
+                run.result()
+        except BaseException:
+            cancelled.set()  # also for KeyboardInterrupt: the pool waits until every child is dead
+            raise
+    texts = [run.result() for run in runs]
+    if json_path is not None:
+        append_records(json_path, "".join(texts))
+    return [_records(text) for text in texts]
+
+
+def append_records(path, text):
+    """Append records, one JSON object a line, to a file."""
+    try:
+        with open(path, "a") as records:
+            records.write(text)
+    except OSError as error:
+        raise SimulationError(f"the records cannot be written to {path}: {error.strerror}") from error
+
+
+# ---- checks ----------------------------------------------------------------------------------------------------------
+
+
+def _check_hosts(host_of_rank, torus, grid):
+    if len(host_of_rank) != grid.n_tasks:
+        # SimGrid would start over at the first host without a word
+        raise SimulationError(f"{len(host_of_rank)} hosts are given for the {grid.n_tasks} ranks of grid {grid}; "
+                              "one for each rank is needed")
+    for rank, host in enumerate(host_of_rank):
+        match = re.fullmatch(r"node((?:-\d{1,9})+)", host)
+        coordinate = [int(c) for c in match[1].split("-")[1:]] if match else []
+        if len(coordinate) != torus.n_dimensions or host != "node-" + "-".join(map(str, coordinate)):
+            raise SimulationError(f"host {host[:40]!r} of rank {rank} is no node of torus {torus}; its nodes are called "
+                                  f"node-{'-'.join('0' * torus.n_dimensions)} and so on")
+        if problem := torus.outside(coordinate):
+            raise SimulationError(f"rank {rank}: {problem}")
+
+
+def _check_word(word):
+    """smpirun is a shell script that splits and expands the arguments of the program."""
+    if not re.fullmatch(r"[\w.,:;+=/@%~^-]+", word):
+        raise SimulationError(f"{word!r} cannot be passed through smpirun; use letters, digits and .,:;+=/@%~^-")
+
+
+# ---- one run ---------------------------------------------------------------------------------------------------------
+
+
+def _run(simulation, build, timeout_s, cancelled, progress):
+    """Text of the records of one simulation."""
+    if cancelled.is_set():
+        raise SimulationError("given up, because another simulation failed")
+    with _work_directory() as work:
+        _write_inputs(simulation, work)
+        progress(f"simulating {simulation.name}")
+        start = time.monotonic()
+        status = _wait(_command(simulation, build, work), work, timeout_s, cancelled)
+        progress(f"simulated {simulation.name} in {time.monotonic() - start:.1f} s")
+        return _collect(simulation, work, status)
+
+
+@contextmanager
+def _work_directory():
+    """A directory for one run, without blanks in its path for smpirun's sake; nothing of it stays."""
+    parent = tempfile.gettempdir()
+    with tempfile.TemporaryDirectory(prefix="pencilmap-", dir="/tmp" if re.search(r"[^\w./-]", parent) else None,
+                                     ignore_cleanup_errors=True) as work:
+        yield Path(work)
+
+
+def _write_inputs(simulation, work):
+    usage = "usage_file = link_usage.txt\n" if simulation.usage_path else ""
+    (work / "platform.txt").write_text(simulation.network.platform_text() + usage)
+    (work / "hosts.txt").write_text("".join(host + "\n" for host in simulation.host_of_rank))
+    if simulation.mapfile:
+        try:
+            shutil.copyfile(simulation.mapfile, work / _mapfile_name(simulation))
+        except OSError as error:
+            raise SimulationError(f"mapfile {simulation.mapfile} cannot be read: {error.strerror}") from error
+
+
+def _mapfile_name(simulation):
+    """The record shows this name; blanks would end it."""
+    return re.sub(r"[^\w.-]", "_", Path(simulation.mapfile).name)
+
+
+def _command(simulation, build, work):
+    settings = [*SETTINGS, f"--cfg=smpi/alltoallv:{simulation.algorithm}"]
+    if simulation.timing_only:
+        # the buffers of the transform are folded, the smaller tables, which differ from rank to rank, are not
+        # in blocks as large as the buffers: each block is a mapping, and Linux allows a process 65530 of them
+        block = -(-simulation.bytes_per_rank // FOLDED_BLOCK) * FOLDED_BLOCK
+        settings += [f"--cfg=smpi/auto-shared-malloc-thresh:{simulation.bytes_per_rank}",
+                     f"--cfg=smpi/shared-malloc-blocksize:{block}"]
+    return ["smpirun", "-quiet", "-np", str(simulation.grid.n_tasks), "-platform", str(build.platform), "-hostfile", "hosts.txt",
+            *settings, str(build.runner), *_runner_options(simulation)]
+
+
+def _runner_options(simulation):
+    options = {
+        "--size": simulation.size,
+        "--grid": [simulation.grid],
+        "--exchange": [simulation.exchange],
+        "--direction": [simulation.direction],
+        "--reps": [simulation.reps],
+        "--warmup": [simulation.warmup],
+        "--json": ["records.jsonl"],
+        "--machine-torus": [format_torus(simulation.network.torus)],
+        "--tasks-per-node": [simulation.tasks_per_node],
+        "--rigor": ["estimate"],
+        "--sync": ["clock"],
+    }
+    if simulation.mapfile:
+        options["--mapfile"] = [_mapfile_name(simulation)]
+    words = [str(word) for option, values in options.items() for word in (option, *values)]
+    labels = [word for label in _label_options(simulation.labels) for word in ("--label", label)]
+    return words + labels + ["--verify"] * simulation.verify
+
+
+def _label_options(labels):
+    return [f"{key}={value}" for key, value in labels.items()]
+
+
+def _wait(command, work, timeout_s, cancelled):
+    """Exit status of a command run in `work`; whatever ends the waiting ends its whole process group."""
+    environment = os.environ | {PLATFORM_VARIABLE: "platform.txt", "TMPDIR": str(work)}
+    deadline = time.monotonic() + timeout_s
+    with open(work / "output.txt", "wb") as output:
+        process = subprocess.Popen(command, cwd=work, env=environment, stdin=subprocess.DEVNULL, stdout=output,
+                                   stderr=subprocess.STDOUT, start_new_session=True)
+    try:
+        while process.poll() is None:
+            if cancelled.wait(POLL_S):
+                raise SimulationError("given up, because another simulation failed or the run was interrupted")
+            if time.monotonic() > deadline:
+                raise SimulationError(f"the simulation did not end within {timeout_s:g} s{_output(work)}")
+        return process.returncode
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def _collect(simulation, work, status):
+    records = work / "records.jsonl"
+    if status != 0:
+        raise SimulationError(f"the runner failed on the simulated network, exit status {status}{_output(work)}")
+    if not records.is_file():
+        raise SimulationError(f"the runner wrote no record{_output(work)}")
+    if simulation.usage_path:
+        shutil.copyfile(work / "link_usage.txt", simulation.usage_path)
+    return records.read_text()
+
+
+def _output(work):
+    """The end of the output, without the line that SimGrid adds for every rank that failed."""
+    lines = (work / "output.txt").read_text(errors="replace").splitlines()
+    return "; its output ends with\n" + tail("\n".join(line for line in lines if "SMPI process did not return 0" not in line))
+
+
+def _records(text):
+    try:
+        return [json.loads(line) for line in text.splitlines() if line]
+    except json.JSONDecodeError as error:
+        raise SimulationError(f"the runner wrote a record that is no JSON: {error}") from error
+
+
+@contextmanager
+def _termination_as_exit():
+    """While simulations run, SIGTERM ends this process as an exception does, so that they are ended too."""
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
+        yield
+        return
+
+    def leave(number, frame):
+        raise SystemExit(128 + number)
+
+    signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+# ---- what the links carried ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LinkUsage:
+    """Payload bytes by link of the messages that started at one date, e.g. ``{"0-3-2:0+": 65536}``.
+
+    A link is called by the node it leaves, its dimension and its direction.
+    """
+
+    start_s: float
+    bytes_of_link: dict
+
+    @property
+    def total_bytes(self):
+        return sum(self.bytes_of_link.values())
+
+
+def read_link_usage(path, exchanges=None):
+    """What the links carried, by the date on which the messages started.
+
+    Parameters
+    ----------
+    path : path
+    exchanges : int, optional
+        Only so many dates, those with the most bytes: without verification an exchange moves far more than anything
+        else, and all its messages start together.
+
+    Returns
+    -------
+    list of LinkUsage
+        In order of time.
+    """
+    by_date = {}
+    for line in Path(path).read_text().splitlines()[1:]:
+        start_s, link, messages, carried = line.split()
+        by_date.setdefault(float(start_s), {})[link] = int(carried) - ENVELOPE_BYTES * int(messages)
+    dates = [LinkUsage(start_s, links) for start_s, links in by_date.items()]
+    largest = sorted(dates, key=lambda usage: usage.total_bytes, reverse=True)[:exchanges]
+    return sorted(largest, key=lambda usage: usage.start_s)

@@ -1,0 +1,181 @@
+"""Suites of `pencilmap validate --network simulated`: a table from a name to what is simulated and what has to come out.
+
+A new suite is one function here and one line in `SUITES`; a new claim is one line in `CLAIMS`.
+"""
+
+from dataclasses import dataclass
+from typing import Callable
+
+from pencilmap.model.errors import PencilmapError
+from pencilmap.model.published import bluegene_l_512
+from pencilmap.scripts.command_line.options import one_grid, setting
+
+FOLDED_FROM = 512  # transforms of 512^3 and more: the buffers of all ranks share their memory, the times stay right
+
+
+class ValidationError(PencilmapError):
+    """A validation that does not exist or cannot be run."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One placement of one transform on one network.
+
+    Parameters
+    ----------
+    grid, placement, fft : str
+        As the options of `pencilmap simulate`.
+    machine, torus, bandwidth : str, optional
+        A machine of the package, whose injection limit then holds too, or a shape with a bandwidth.
+    tasks_per_node : int
+    verify : bool
+        Whether the transform is verified inside the run.
+    """
+
+    grid: str
+    placement: str
+    fft: str
+    machine: str = None
+    torus: str = None
+    bandwidth: str = None
+    tasks_per_node: int = 1
+    verify: bool = False
+
+    @property
+    def name(self):
+        """What it is called in records, without blanks: the same for the same case, in every suite."""
+        where = filter(None, (self.machine, self.torus, self.bandwidth))
+        return ",".join([*where, f"t={self.tasks_per_node}", self.grid, self.placement, self.fft])
+
+    def setting(self):
+        """Machine and transform, resolved."""
+        return setting(machine=self.machine, torus=self.torus, tasks_per_node=self.tasks_per_node, bandwidth=self.bandwidth,
+                       fft=self.fft)
+
+    def process_grid(self):
+        return one_grid(self.grid, self.setting())
+
+    @property
+    def timing_only(self):
+        extents = [int(n) for n in self.fft.split("x")]
+        return len(extents) == 1 and extents[0] >= FOLDED_FROM
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What has to be true of some rows of a validation.
+
+    Parameters
+    ----------
+    text : str
+    of : callable
+        Row -> whether the claim is about it.
+    ratio : callable
+        Row -> a number that has to lie within `least` and `most`.
+    """
+
+    text: str
+    of: Callable
+    ratio: Callable
+    least: float
+    most: float
+
+    def judge(self, rows):
+        """(number of rows, smallest ratio, largest ratio, whether it holds) or None when no row is concerned."""
+        ratios = [self.ratio(row) for row in rows if self.of(row)]
+        if not ratios:
+            return None
+        return len(ratios), min(ratios), max(ratios), self.least <= min(ratios) and max(ratios) <= self.most
+
+
+def _is_published_8_cube(row):
+    return (row.published_s is not None and row.case.placement == "box:2x2x2" and row.case.tasks_per_node == 1
+            and int(row.case.fft) >= 256)
+
+
+CLAIMS = (
+    Claim("simulated over predicted network time, every exchange: within 0.5 %", lambda row: True,
+          lambda row: row.network_ratio, 0.995, 1.005),
+    Claim("simulated with software over published, CO mode on 2x2x2 cubes from 256^3 on, rows and columns: within 10 %",
+          _is_published_8_cube, lambda row: row.published_ratio, 0.9, 1.1),
+)
+
+
+@dataclass(frozen=True)
+class Suite:
+    """One line of the table."""
+
+    cases: Callable
+    meaning: str
+
+
+def paper():
+    """Every configuration and size of the published table, small transforms first."""
+    cells = bluegene_l_512()
+    found = dict.fromkeys((c.transform.nx, c.tasks_per_node, str(c.grid), c.placement) for c in cells if c.phase != "total")
+    return [Case(grid, placement, str(n), machine="bluegene-l", tasks_per_node=tasks)
+            for n, tasks, grid, placement in sorted(found, key=lambda key: key[:2])]
+
+
+RATE = "148MB/s"
+TORI = {  # torus: [(grid, placement, fft)]; every block even
+    "8x8": [("8x8", "default", "64"), ("4x16", "box:2x2", "64")],
+    "8x8:mesh": [("8x8", "default", "64"), ("4x16", "box:2x2", "64")],
+    "5x5": [("5x5", "default", "50")],
+    "6x6": [("6x6", "default", "60"), ("6x6", "box:3x2", "60")],
+    "16x16": [("16x16", "default", "128"), ("16x16", "box:4x4", "128")],
+    "32x32:mesh": [("32x32", "default", "128")],
+    "4x4x4": [("8x8", "best", "64")],
+    "4x4x4:mesh": [("8x8", "box:2x2x2", "64"), ("4x16", "default", "64")],
+    "3x5x7": [("15x7", "default", "105")],
+    "8wx8x4w": [("16x16", "best", "128"), ("16x16", "default", "128")],
+    "8x8x8:mesh": [("8x64", "box:2x2x2", "128"), ("64x8", "best", "128")],
+    "4x4x4x4": [("16x16", "best", "128"), ("16x16", "default", "128")],
+    "4x4x4x4:mesh": [("16x16", "box:2x2x2x2", "128")],
+    "4x4x4x4x2": [("16x32", "default", "128"), ("32x16", "box:2x2x2x2x2", "128")],
+    "4x4x2x2x2:mesh": [("8x16", "best", "128")],
+    "2x2x2x2x2x2": [("8x8", "default", "64")],
+    "4x4x4x2x2x2": [("8x64", "default", "128"), ("64x8", "best", "128")],
+    "4x4x4x2x2x2:mesh": [("8x64", "default", "128")],
+    "4wx4x4wx2x2x4": [("32x32", "best", "128")],
+    "16x16x16": [("64x64", "box:4x4x4", "128")],
+    "4x4x4x4x4x4": [("64x64", "best", "128")],
+}
+
+
+def tori():
+    """Tori and meshes of 2 to 6 dimensions, 25 to 4096 ranks."""
+    return [Case(grid, placement, fft, torus=torus, bandwidth=RATE)
+            for torus, found in TORI.items() for grid, placement, fft in found]
+
+
+def quick():
+    """A few seconds: lines against squares and cubes, verified."""
+    shapes = [("4x4:mesh", "4x4", "default", "32"), ("4x4:mesh", "4x4", "box:2x2", "32"),
+              ("4x4x4", "8x8", "box:2x2x2", "64"), ("4x4x4:mesh", "8x8", "best", "64")]
+    return [Case(grid, placement, fft, torus=torus, bandwidth=RATE, verify=True) for torus, grid, placement, fft in shapes]
+
+
+SUITES = {
+    "quick": Suite(quick, "a few small networks, results verified; seconds"),
+    "tori": Suite(tori, "tori and meshes of 2 to 6 dimensions, 25 to 4096 ranks; minutes, 5 GB"),
+    "paper": Suite(paper, "every mapping and size that the paper measured on Blue Gene/L; about ten minutes of two "
+                          "processors up to 512^3, as much again for 1024^3"),
+}
+
+
+def cases_of(suite, at_most=None):
+    """The cases of a suite, only transforms of at most so many elements along their longest extent.
+
+    Raises
+    ------
+    ValidationError
+        When there is no such suite, or nothing is left of it.
+    """
+    if suite not in SUITES:
+        raise ValidationError(f"suite {suite!r} is unknown; known are {', '.join(SUITES)}")
+    cases = [c for c in SUITES[suite].cases() if at_most is None or max(map(int, c.fft.split("x"))) <= at_most]
+    if not cases:
+        raise ValidationError(f"suite {suite} has no transform of {at_most} or less; its smallest is "
+                              f"{min(SUITES[suite].cases(), key=lambda c: int(c.fft)).fft}")
+    return cases

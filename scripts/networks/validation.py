@@ -1,0 +1,142 @@
+"""Simulated beside predicted beside published: the rows of `pencilmap validate --network simulated`.
+
+The simulation knows links and the injection limit of a node. What software adds, the start of an exchange and of every
+message, is added to the simulated time as the time model has it; contention of adaptive routers is in neither, for the
+simulated routers take one dimension after the other.
+"""
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pencilmap.mapper.compare import read_records
+from pencilmap.model.costs import Costs
+from pencilmap.model.predict import predict
+from pencilmap.model.published import PUBLISHED
+from pencilmap.model.timing import exchange_terms
+from pencilmap.scripts.command_line.commands.simulate import simulation_of
+from pencilmap.scripts.networks.simulated import ENVELOPE_BYTES, SimulatedNetwork, simulate_all
+from pencilmap.scripts.networks.suites import Case
+
+ROUTING = "dimension-order:parity"  # what the simulated routers do
+EXCHANGES = ("row", "column")
+TIMEOUT_S = 3600.0
+
+
+@dataclass(frozen=True)
+class Row:
+    """One exchange of a case.
+
+    Parameters
+    ----------
+    case : Case
+    exchange : {"row", "column"}
+    network_s : float
+        Predicted for the simulated network: the slower of busiest link and injection limit, with SMPI's envelopes.
+    simulated_s : float
+    software_s : float
+        What the time model adds for the start of the exchange and of its messages.
+    model_s : float
+        All terms of the time model.
+    published_s : float or None
+    """
+
+    case: Case
+    exchange: str
+    network_s: float
+    simulated_s: float
+    software_s: float
+    model_s: float
+    published_s: float | None
+
+    @property
+    def network_ratio(self):
+        return self.simulated_s / self.network_s
+
+    @property
+    def published_ratio(self):
+        """Simulated with software over published."""
+        return None if self.published_s is None else (self.simulated_s + self.software_s) / self.published_s
+
+    @property
+    def model_ratio(self):
+        return None if self.published_s is None else self.model_s / self.published_s
+
+    def as_dict(self):
+        """For JSON."""
+        return {**self.case.__dict__, "exchange": self.exchange, "network_s": self.network_s,
+                "simulated_s": self.simulated_s, "software_s": self.software_s, "model_s": self.model_s, "published_s": self.published_s,
+                "network_ratio": self.network_ratio, "published_ratio": self.published_ratio}
+
+
+def validate_simulated(cases, records_path=None, timeout_s=TIMEOUT_S, progress=None):
+    """Simulate the cases, and put predictions and published times beside them.
+
+    Parameters
+    ----------
+    cases : list of Case
+    records_path : path, optional
+        File of run records. Cases that it holds are not simulated again; the others are appended as they end.
+    timeout_s : float
+        For each case.
+    progress : callable, optional
+        Called with one line of text.
+
+    Returns
+    -------
+    list of Row
+        Rows and columns of each case.
+    """
+    found = _read(records_path)
+    missing = [case for case in cases if case.name not in found]
+    some = len(os.sched_getaffinity(0))
+    for start in range(0, len(missing), some):
+        batch = missing[start:start + some]
+        runs = [_simulation(case) for case in batch]
+        for case, records in zip(batch, simulate_all(runs, json_path=records_path, timeout_s=timeout_s, progress=progress)):
+            found[case.name] = records[0]
+    return [row for case in cases for row in _rows(case, found[case.name])]
+
+
+def _read(path):
+    if path is None or not Path(path).exists() or not Path(path).stat().st_size:
+        return {}
+    return {record["labels"]["case"]: record for record in read_records(path) if "case" in record["labels"]}
+
+
+def _simulation(case):
+    where = case.setting()
+    run = simulation_of(where, _network(where), case.process_grid(), case.placement, timing_only=case.timing_only,
+                        verify=case.verify)
+    return replace(run, labels={**run.labels, "case": case.name})
+
+
+def _network(where):
+    return SimulatedNetwork(where.torus, injection_bytes_per_s=_injection(where) or 0.0)
+
+
+def _injection(where):
+    """Bytes per second of a node: what its tasks together may put into the network; None without a limit."""
+    task = where.costs.injection_per_task
+    limits = [where.costs.injection_per_node, None if task is None else task * where.tasks_per_node]
+    return min((limit for limit in limits if limit), default=None)
+
+
+def _rows(case, record):
+    where, grid = case.setting(), case.process_grid()
+    placed = where.place(case.placement, grid)
+    network = predict(placed, where.transform, ROUTING, costs=Costs(injection_per_node=_injection(where)))
+    model = predict(placed, where.transform, costs=where.costs)
+    published = _published(case)
+    for name, size in zip(EXCHANGES, (grid.R, grid.C)):
+        message_bytes = where.transform.total_bytes / grid.n_tasks / size
+        terms = exchange_terms(getattr(model, name).work, where.costs)
+        yield Row(case, name, getattr(network, name).time_s * (1 + ENVELOPE_BYTES / message_bytes),
+                  record["phases"][f"exchange_{name}"]["max_s"][0], (terms.start_s or 0.0) + (terms.messages_s or 0.0),
+                  getattr(model, name).time_s, published.get(name))
+
+
+def _published(case):
+    cells = PUBLISHED[case.machine]() if case.machine in PUBLISHED else ()
+    return {c.phase: c.time_s for c in cells if (str(c.transform.nx), str(c.grid), c.placement, c.tasks_per_node)
+            == (case.fft, case.grid, case.placement, case.tasks_per_node)}

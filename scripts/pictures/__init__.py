@@ -1,0 +1,1 @@
+"""Pictures and pages: figures of placements and records, the report."""

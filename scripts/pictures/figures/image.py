@@ -1,0 +1,300 @@
+"""The image of one row and one column in the torus, as in Fig. 4 to 6 of Jagode, Hein, Trew, UT-CS-08-613 (2008).
+
+Three dimensions make one lattice: the first to the right, the second up, the third into the page, by a parallel
+projection whose slant is chosen so that no node hides another. Each combination of further coordinates is one more lattices.
+Nodes shrink with their depth. Of more than three dimensions the longest three make the lattices. Dimensions of one node are
+left out. Short dotted ends of lines mean that the dimension closes to a ring.
+"""
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product as cartesian
+from math import atan2, ceil, degrees, hypot, prod
+
+import numpy as np
+
+from pencilmap.model.errors import FigureError
+from pencilmap.scripts.pictures.figures.canvas import BLACK, BLUE, GREY, PALE, TALLEST, VERMILLION, WIDTH, figure, heading, save
+
+MAX_NODES, MAX_PANELS = 20_000, 64
+STUB = 0.33                                        # of the distance of two nodes
+GAP = 1.3                                          # between lattices, in distances of nodes
+MAX_STEP = 0.6                                     # inches between neighbours
+SMALL = 0.6                                        # of the largest lattices that could be drawn
+LEFT, RIGHT, BELOW, ABOVE = 0.75, 0.45, 0.45, 0.36  # inches for labels around the lattices
+LETTER = 0.062                                     # inches, mean width at this size
+KEY = 0.48                                         # inches of a mark of the legend and the space around it
+
+
+@dataclass(frozen=True)
+class Lattices:
+    """Where each node of a torus is drawn, in distances of nodes.
+
+    Parameters
+    ----------
+    torus : Torus
+    """
+
+    torus: object
+
+    @cached_property
+    def drawn(self):
+        """Dimensions of one lattice: the three longest, in order."""
+        longest = sorted(range(self.torus.n_dimensions), key=lambda i: (-self.torus.shape[i], i))
+        return sorted(i for i in longest[:3] if self.torus.shape[i] > 1) or [0]
+
+    @cached_property
+    def further(self):
+        """Dimensions that make further lattices."""
+        return [i for i, n in enumerate(self.torus.shape) if n > 1 and i not in self.drawn]
+
+    @cached_property
+    def steps(self):
+        """Right and up of one step in each drawn dimension: float array, shape (len(drawn), 2)."""
+        depth = self.torus.shape[self.drawn[2]] if len(self.drawn) == 3 else 1
+        return np.array([(1.0, 0.0), (0.0, 1.0), _slant(depth)])[:len(self.drawn)]
+
+    @cached_property
+    def size(self):
+        """Width and height of one lattices."""
+        return (np.array([self.torus.shape[i] - 1 for i in self.drawn])[:, None] * self.steps).sum(axis=0)
+
+    @cached_property
+    def panels(self):
+        """Further coordinates of every lattice, the first of them fastest: list of tuples."""
+        extents = [range(self.torus.shape[i]) for i in reversed(self.further)]
+        return [values[::-1] for values in cartesian(*extents)]
+
+    def label(self, values):
+        """The further coordinates of a lattice in words."""
+        return ", ".join(f"{self.torus.axes[i]} = {value}" for i, value in zip(self.further, values))
+
+    @cached_property
+    def columns(self):
+        """Lattices side by side: a full turn of leading further dimensions where that does not make the picture small."""
+        if not self.further:
+            return 1
+        fitting = range(1, min(len(self.panels), max(1, int((WIDTH - LEFT - RIGHT) / self._label_inches))) + 1)
+        largest = max(self._step(c) for c in fitting)
+        turns = [prod(self.torus.shape[i] for i in self.further[:k]) for k in range(len(self.further) + 1)]
+        return max(fitting, key=lambda c: (c in turns and self._step(c) >= SMALL * largest, round(self._step(c), 2), -c))
+
+    @property
+    def rows(self):
+        return ceil(len(self.panels) / self.columns)
+
+    @cached_property
+    def step(self):
+        """Inches between neighbours."""
+        return self._step(self.columns)
+
+    @cached_property
+    def pitch(self):
+        """Right and up from lattice to lattices."""
+        return np.maximum(self.size + GAP, (self._label_inches / self.step, 0))
+
+    @property
+    def _label_inches(self):
+        return max(len(self.label(values)) for values in self.panels) * LETTER + 0.1
+
+    def _step(self, columns):
+        rows = ceil(len(self.panels) / columns)
+        room = (WIDTH - LEFT - RIGHT, TALLEST - ABOVE - BELOW - 0.8)
+        return min(MAX_STEP, *(inches / (count * (size + GAP) - GAP + STUB)
+                               for inches, count, size in zip(room, (columns, rows), self.size)))
+
+    @property
+    def box(self):
+        """Width and height of all lattices."""
+        return (np.array([self.columns, self.rows]) - 1) * self.pitch + self.size
+
+    def corner(self, panel):
+        """Right and up of the first node of lattices by their number: shape ``panel.shape + (2,)``."""
+        panel = np.asarray(panel)
+        return np.stack([panel % self.columns, self.rows - 1 - panel // self.columns], axis=-1) * self.pitch
+
+    def screen(self, coordinates):
+        """Right and up of nodes: float array, shape ``coordinates.shape[:-1] + (2,)``."""
+        coordinates = np.asarray(coordinates)
+        panel, stride = np.zeros(coordinates.shape[:-1], dtype=np.int64), 1
+        for i in self.further:
+            panel += coordinates[..., i] * stride
+            stride *= self.torus.shape[i]
+        return coordinates[..., self.drawn] @ self.steps + self.corner(panel)
+
+    def nearness(self, coordinates):
+        """1 for nodes in front, less for those behind: float array."""
+        if len(self.drawn) < 3:
+            return np.ones(coordinates.shape[:-1])
+        return 1 - 0.35 * coordinates[..., self.drawn[2]] / (self.torus.shape[self.drawn[2]] - 1)
+
+
+def _slant(depth):
+    """Right and up of one step into the page: no node hides another, no line runs along another."""
+    def clearance(step):
+        apart = [[abs(k * s - round(k * s)) for s in step] for k in range(1, depth)]
+        return min((min(2.5 * min(a), hypot(*a)) for a in apart), default=1.0)
+
+    candidates = [(right / 100, up / 100) for right in range(28, 57) for up in range(14, 41)]
+    return max(candidates, key=lambda step: (round(clearance(step), 3), -hypot(*step)))
+
+
+def draw_image(mapping, row, column, path, title):
+    """Draw the nodes of one row and one column.
+
+    Parameters
+    ----------
+    mapping : Mapping
+    row, column : int
+        Which row, 0 <= row < C, and which column, 0 <= column < R.
+    path : str
+    title : str
+
+    Raises
+    ------
+    FigureError
+        When there is no such row or column, or the torus is too large for a picture.
+    """
+    grid, torus = mapping.grid, mapping.torus
+    for what, number, count in (("row", row, grid.C), ("column", column, grid.R)):
+        if not 0 <= number < count:
+            raise FigureError(f"{what} {number}: grid {grid} has {what}s 0..{count - 1}")
+    lattices = Lattices(torus)
+    panels = prod(torus.shape[i] for i in lattices.further)
+    if torus.n_nodes > MAX_NODES or panels > MAX_PANELS:
+        raise FigureError(f"torus {torus} has {torus.n_nodes} nodes and needs {panels} lattices; a picture takes "
+                          f"{MAX_NODES} nodes and {MAX_PANELS} lattices at most; draw a smaller torus with --torus")
+    groups = {"row": (row, mapping.node_of_rank[grid.rows()[row]]),
+              "column": (column, mapping.node_of_rank[grid.columns()[column]])}
+    empty = np.setdiff1d(np.arange(torus.n_nodes), mapping.node_of_rank)
+    legend = _legend(groups, empty)
+    with _page(lattices, title, sum(len(text) * LETTER + KEY for text in legend.values())) as (drawn, axes):
+        _lattice_lines(axes, lattices)
+        _nodes(axes, lattices, groups, empty)
+        _labels(axes, lattices)
+        drawn.legend(handles=[_mark(what, text) for what, text in legend.items()], loc="lower center", ncols=len(legend),
+                     columnspacing=1.5)
+        save(drawn, path)
+
+
+@contextmanager
+def _page(lattices, title, narrowest):
+    """A figure of the size that the lattices and the legend need, with axes in distances of nodes."""
+    width, height = lattices.box * lattices.step + (LEFT + RIGHT, ABOVE + BELOW)
+    page = max(narrowest, width)
+    top, bottom = heading(title, page)[1], 0.35
+    with figure(height + top + bottom, page, layout=None) as drawn:
+        axes = drawn.add_axes(((page - width) / 2 / page, bottom / (height + top + bottom), width / page,
+                               height / (height + top + bottom)))
+        axes.set_axis_off()
+        axes.set_xlim(-LEFT / lattices.step, lattices.box[0] + RIGHT / lattices.step)
+        axes.set_ylim(-BELOW / lattices.step, lattices.box[1] + ABOVE / lattices.step)
+        drawn.text(0.5, 1 - 0.06 / (height + top + bottom), heading(title, page)[0], ha="center", va="top", fontsize=8)
+        yield drawn, axes
+
+
+def _lattice_lines(axes, lattices):
+    """Every line of the lattice whole; ends of rings stand out a little."""
+    from matplotlib.collections import LineCollection
+
+    torus = lattices.torus
+    coordinates = torus.coordinates(np.arange(torus.n_nodes))
+    lines, stubs = [], []
+    for i, step in zip(lattices.drawn, lattices.steps):
+        start = lattices.screen(coordinates[coordinates[:, i] == 0])
+        end = start + step * (torus.shape[i] - 1)
+        lines.append(np.stack([start, end], axis=1))
+        if torus.is_ring(i):
+            stubs += [np.stack([start, start - step * STUB], axis=1), np.stack([end, end + step * STUB], axis=1)]
+    axes.add_collection(LineCollection(np.concatenate(lines), colors=PALE, linewidths=0.5, zorder=1, gid="links"))
+    if stubs:
+        axes.add_collection(LineCollection(np.concatenate(stubs), colors=PALE, linewidths=0.5, linestyles=(0, (1.5, 1.5)),
+                                           zorder=1, gid="ring-ends"))
+
+
+LOOK = {  # colour, marker, size in distances of nodes
+    "row": (BLUE, "o", 0.26), "column": (VERMILLION, "s", 0.22), "both": (BLACK, "D", 0.24), "other": (GREY, "o", 0.07),
+    "empty": (GREY, "x", 0.14),
+}
+
+
+def _nodes(axes, lattices, groups, empty):
+    """Marks of all nodes: of the row, of the column, of others, and of those without a task."""
+    kinds = _kinds(groups)
+    rest = np.setdiff1d(np.arange(lattices.torus.n_nodes), np.concatenate([*kinds.values(), empty]))
+    _scatter(axes, lattices, rest, "other-nodes", *LOOK["other"], 2)
+    _scatter(axes, lattices, empty, "empty-nodes", *LOOK["empty"], 2)
+    for level, what in enumerate(("column", "row")):
+        _links_between(axes, lattices, np.unique(groups[what][1]), LOOK[what][0], f"{what}-links", 3 + level)
+    for what, nodes in kinds.items():
+        _scatter(axes, lattices, nodes, f"{what}-nodes", *LOOK[what], 6 if what == "both" else 5)
+
+
+def _kinds(groups):
+    """Nodes of the row alone, of the column alone, of both."""
+    row, column = groups["row"][1], groups["column"][1]
+    return {"row": np.setdiff1d(row, column), "column": np.setdiff1d(column, row), "both": np.intersect1d(row, column)}
+
+
+def _scatter(axes, lattices, nodes, name, colour, marker, size, level):
+    """Marks of one kind; those of one depth are one group, whose shape the file then holds once."""
+    coordinates = lattices.torus.coordinates(nodes).reshape(-1, lattices.torus.n_dimensions)
+    where, nearness = lattices.screen(coordinates), lattices.nearness(coordinates)
+    for depth, near in enumerate(np.unique(nearness)[::-1]):
+        points = min(9.0, size * lattices.step * 72) * near
+        axes.scatter(*where[nearness == near].T, s=points**2, c=colour, marker=marker, linewidths=0.6 * (marker == "x"),
+                     zorder=level - 0.01 * depth, gid=f"{name}-{depth}", clip_on=False)
+
+
+def _links_between(axes, lattices, nodes, colour, name, level):
+    """Links between neighbours that belong to one image make its shape visible."""
+    from matplotlib.collections import LineCollection
+
+    torus = lattices.torus
+    here = torus.coordinates(nodes)
+    segments = []
+    for i in lattices.drawn:
+        inner = nodes[here[:, i] < torus.shape[i] - 1]
+        linked = inner[np.isin(inner + torus.strides[i], nodes)]
+        ends = np.stack([linked, linked + torus.strides[i]], axis=1)
+        segments.append(lattices.screen(torus.coordinates(ends)))
+    segments = np.concatenate(segments)
+    if len(segments):
+        axes.add_collection(LineCollection(segments, colors=colour, linewidths=1.3, zorder=level, gid=name))
+
+
+def _labels(axes, lattices):
+    """Letter and range of each dimension at the lattice in the lower left, further coordinates above each lattice."""
+    torus, unit = lattices.torus, 1 / lattices.step
+    sides = [("center", "top", (0, -0.25 * unit)), ("right", "center", (-0.25 * unit, 0)),
+             ("center", "top", (torus.shape[lattices.drawn[0]] - 1 + 0.06 * unit, -0.08 * unit))]
+    for k, ((horizontal, vertical, shift), i, step) in enumerate(zip(sides, lattices.drawn, lattices.steps)):
+        middle = step * (torus.shape[i] - 1) / 2 + shift
+        axes.text(*middle, f"{torus.axes[i]} = 0..{torus.shape[i] - 1}", ha=horizontal, va=vertical,
+                  rotation=degrees(atan2(step[1], step[0])) if k == 2 else 0, rotation_mode="anchor")
+    for number, values in enumerate(lattices.panels):
+        where = lattices.corner(number) + (lattices.size[0] / 2, lattices.size[1] + 0.4)
+        axes.text(*where, lattices.label(values), ha="center", va="bottom")
+
+
+def _legend(groups, empty):
+    """What each mark means: dict of kind to text."""
+    meaning = {what: f"{what} {number}: {_count(len(nodes), 'task')} on {_count(len(np.unique(nodes)), 'node')}"
+               for what, (number, nodes) in groups.items()}
+    if len(_kinds(groups)["both"]):
+        meaning["both"] = "in both"
+    if len(empty):
+        meaning["empty"] = "no task"
+    return meaning
+
+
+def _count(n, thing):
+    return f"{n} {thing}{'s' * (n != 1)}"
+
+
+def _mark(what, text):
+    from matplotlib.lines import Line2D
+
+    colour, marker, _ = LOOK[what]
+    return Line2D([], [], color=colour, marker=marker, markersize=5, linewidth=1.3 * (what in ("row", "column")), label=text)

@@ -1,0 +1,149 @@
+"""Link loads of one exchange as a heat map: every link of the torus is one cell.
+
+One strip for each dimension and direction. In a strip the position along the dimension runs to the right and the next
+dimension upwards; the others repeat that block, the third to the right, the fourth upwards, the fifth to the right again,
+each with a wider gap ("x in z": a block of x for each z, whose number stands beside it). A link that does not exist (the end
+of an open line) is left white.
+"""
+
+import numpy as np
+
+from pencilmap.model.errors import FigureError
+from pencilmap.model.loads import m_scale
+from pencilmap.scripts.pictures.figures.canvas import TALLEST, WIDTH, figure, heading, save
+
+MAX_LINKS, MAX_VECTOR_LINKS = 60_000, 20_000
+FLAT = 0.25                    # strips flatter than this are as wide as the page, others stand side by side
+LOWEST, HIGHEST = 0.3, 3.2     # inches of a strip
+AROUND, MARGINS = 0.46, 0.55   # inches of labels above and below a strip; beside it
+LETTER = 0.06                  # inches, mean width in labels
+BAR = 0.55                     # inches of the scale of colours
+TICK = 0.13                    # inches that the text of a tick needs
+
+
+def draw_loads(loads, path, title, with_bytes):
+    """Draw the load of every link.
+
+    Parameters
+    ----------
+    loads : LinkLoads
+        Of a torus.
+    path : str
+    title : str
+    with_bytes : bool
+        Whether loads are megabytes (a transform is named) rather than on the scale of m.
+
+    Raises
+    ------
+    FigureError
+        When there are too many links for a picture.
+    """
+    torus = loads.network
+    strips = [Blocks(torus, i) for i, n in enumerate(torus.shape) if n > 1]
+    links = 2 * len(strips) * torus.n_nodes
+    if not 0 < links <= MAX_LINKS:
+        raise FigureError(f"torus {torus} has {links} links; a picture takes 1 to {MAX_LINKS}; take another torus")
+    values = link_values(loads, with_bytes)
+    columns = 1 if all(b.extent[1] < FLAT * b.extent[0] for b in strips) else 2
+    width = WIDTH / columns - MARGINS
+    heights = _heights(strips, width, columns)
+    lines, top = heading(title, WIDTH)
+    with figure((sum(heights) + AROUND * len(strips)) * 2 / columns + top + BAR) as drawn:
+        drawn.suptitle(lines, fontsize=8)
+        repeated = np.repeat(heights, 2 // columns)
+        grid = drawn.subplots(len(repeated), columns, squeeze=False, height_ratios=repeated)
+        largest = max(float(np.nanmax(values[b.dimension])) for b in strips)
+        for axes, (blocks, direction) in zip(grid.flat, [(b, k) for b in strips for k in (0, 1)]):
+            mesh = _strip(axes, blocks, values[blocks.dimension, direction], largest, links > MAX_VECTOR_LINKS)
+            height = heights[strips.index(blocks)]
+            _axes_of(axes, blocks, (width, height))
+            axes.set_title(f"links along {'+-'[direction]}{torus.axes[blocks.dimension]}", loc="left", pad=3)
+        bar = drawn.colorbar(mesh, ax=grid.ravel().tolist(), location="bottom", fraction=0.03, pad=0.02, aspect=60)
+        bar.set_label("load of one cable, MB (1e6 bytes)" if with_bytes else
+                      "load of one cable on the scale of m: 4 \u00b7 load \u00b7 N / D_T")
+        bar.outline.set_linewidth(0.5)
+        save(drawn, path)
+
+
+def _heights(strips, width, columns):
+    """Inches of each strip: square cells, unless that is too flat to be seen and labelled or too high for a page."""
+    lowest = [max(LOWEST, len(b.label(1)) * LETTER) for b in strips]
+    heights = [min(HIGHEST, max(low, width * b.extent[1] / b.extent[0])) for low, b in zip(lowest, strips)]
+    room = (TALLEST - BAR) * columns / 2 - AROUND * len(strips)
+    return [max(low, h * min(1, room / sum(heights))) for low, h in zip(lowest, heights)]
+
+
+def link_values(loads, with_bytes):
+    """Load of one cable of each link, nan where there is no link: float array, shape (d, 2, N)."""
+    torus = loads.network
+    cables = np.array(torus.cables)[:, None, None]
+    scale = 1e-6 if with_bytes else float(m_scale(1, torus, loads.total_bytes))
+    values = np.asarray(loads.bytes(), dtype=float) / cables * scale
+    coordinates = torus.coordinates(np.arange(torus.n_nodes))
+    for i in range(torus.n_dimensions):
+        if not torus.is_ring(i):
+            values[i, 0, coordinates[:, i] == torus.shape[i] - 1] = np.nan
+            values[i, 1, coordinates[:, i] == 0] = np.nan
+    return values
+
+
+class Blocks:
+    """Where the cell of each node is in the strip of a dimension: nested blocks, to the right and upwards in turn.
+
+    >>> from pencilmap.model.torus import Torus
+    >>> Blocks(Torus((4, 3, 2)), 1).extent           # y to the right, x upwards, z repeats: two blocks of 3 and a gap of 1
+    (7, 4)
+    """
+
+    def __init__(self, torus, dimension):
+        self.torus, self.dimension = torus, dimension
+        self.order = [dimension] + [j for j, n in enumerate(torus.shape) if j != dimension and n > 1]
+        self.strides, extent = {}, [1, 1]
+        for level, j in enumerate(self.order):
+            side, gap = level % 2, level // 2
+            self.strides[j] = extent[side] + gap
+            extent[side] = torus.shape[j] * self.strides[j] - gap
+        self.extent = tuple(extent)
+
+    def along(self, side):
+        """Dimensions that run to the right (0) or upwards (1), the inner ones first."""
+        return self.order[side::2]
+
+    def place(self):
+        """Right and up of the cell of each node: int array, shape (2, N)."""
+        coordinates = self.torus.coordinates(np.arange(self.torus.n_nodes))
+        return np.stack([sum((coordinates[:, j] * self.strides[j] for j in self.along(side)),
+                             np.zeros(len(coordinates), dtype=np.int64)) for side in (0, 1)])
+
+    def ticks(self, side, most):
+        """Centres and numbers of the outermost blocks of a side, at most so many."""
+        if not self.along(side):
+            return [], []
+        outer = self.along(side)[-1]
+        n, stride = self.torus.shape[outer], self.strides[outer]
+        shown = range(0, n, -(-n // max(1, most)))
+        block = self.extent[side] - (n - 1) * stride
+        return [k * stride + block / 2 for k in shown], [str(k) for k in shown]
+
+    def label(self, side):
+        """The dimensions of a side in words."""
+        return " in ".join(self.torus.axes[j] for j in self.along(side))
+
+
+def _strip(axes, blocks, values, largest, raster):
+    """One dimension and direction: a cell for each node."""
+    cells = np.full(blocks.extent[::-1], np.nan)
+    right, up = blocks.place()
+    cells[up, right] = values
+    return axes.pcolormesh(np.ma.masked_invalid(cells), cmap="cividis", vmin=0, vmax=largest or 1, linewidth=0,
+                           antialiased=False, rasterized=raster)
+
+
+def _axes_of(axes, blocks, inches):
+    for side, axis in enumerate((axes.xaxis, axes.yaxis)):
+        axis.set_ticks(*blocks.ticks(side, int(inches[side] / (TICK * (2 - side)))))
+        axis.set_tick_params(length=0, pad=1)
+        axis.set_label_text(blocks.label(side), fontsize=7)
+        axis.labelpad = 1
+    for spine in axes.spines.values():
+        spine.set_visible(False)

@@ -1,0 +1,87 @@
+"""Where the time of a transform goes: the phases of each run, one bar a run.
+
+Means over the ranks, for only they add up: the slowest rank of one phase is not the slowest of another. A mark says what the
+slowest rank took in all. What the ranks waited in barriers is behind the phases; it is not part of the total.
+"""
+
+from dataclasses import dataclass
+
+from pencilmap.scripts.pictures.figures.canvas import BLACK, BLUE, GREY, PALE, SKY, VERMILLION, YELLOW, figure, heading, save
+
+WIDTH = 3.6                       # inches
+LETTERS_OF_NAME = 56
+MAX_BARS = 20                     # in one picture
+WAITING = "waiting before exchanges"
+PHASES = {                        # every phase of a run record but the total, which is the sum of all but the waiting
+    "FFT": ("fft_z", "fft_y", "fft_x"),
+    "pack, unpack": ("pack_row", "unpack_row", "pack_column", "unpack_column"),
+    "row exchange": ("exchange_row",),
+    "column exchange": ("exchange_column",),
+    WAITING: ("wait_row", "wait_column"),
+}
+_LOOK = dict(zip(PHASES, ((SKY, ""), (YELLOW, "..."), (BLUE, "///"), (VERMILLION, "\\\\\\"), (PALE, "xxx"))))
+_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One run.
+
+    Parameters
+    ----------
+    name : str
+    seconds : dict
+        For each of `PHASES`, mean over the ranks.
+    slowest_s : float
+        Total of the slowest rank, without waiting.
+    """
+
+    name: str
+    seconds: dict
+    slowest_s: float
+
+    @property
+    def longest_s(self):
+        """How far to the right it reaches."""
+        return max(sum(self.seconds.values()), self.slowest_s)
+
+
+def draw_phases(bars, path, title):
+    """Draw stacked bars.
+
+    Parameters
+    ----------
+    bars : list of Bar
+        At most `MAX_BARS`.
+    path : str or binary file
+    title : str
+    """
+    lines, top = heading(title, WIDTH)
+    longest = max(bar.longest_s for bar in bars)
+    scale, unit = next(((s, u) for s, u in _UNITS if longest >= s), _UNITS[-1])
+    kinds = [kind for kind in PHASES if kind != WAITING or any(bar.seconds[kind] for bar in bars)]
+    with figure(0.34 * len(bars) + top + 1.2, WIDTH) as drawn:
+        axes = drawn.subplots()
+        axes.set_title(lines)
+        left, handles = [0.0] * len(bars), []
+        for kind in kinds:
+            widths = [bar.seconds[kind] / scale for bar in bars]
+            colour, hatch = _LOOK[kind]
+            handles.append(axes.barh(range(len(bars)), widths, 0.42, left=left, color=colour, hatch=hatch, edgecolor=GREY,
+                                     linewidth=0.3, label=kind))
+            left = [a + b for a, b in zip(left, widths)]
+        handles += axes.plot([bar.slowest_s / scale for bar in bars], range(len(bars)), linestyle="none", marker="|",
+                             markersize=13, markeredgewidth=1.6, color=BLACK, label="slowest rank", gid="slowest")
+        for k, bar in enumerate(bars):
+            axes.text(0, k - 0.26, _short(bar.name), fontsize=7, va="bottom", color=BLACK)
+        axes.set_ylim(len(bars) - 0.6, -0.75)
+        axes.set_yticks([])
+        axes.set_xlim(0, 1.04 * longest / scale)
+        axes.spines["left"].set_visible(False)
+        axes.set_xlabel(f"mean over the ranks, {unit}")
+        drawn.legend(handles=handles, loc="outside lower left", ncols=2, handlelength=1.8, columnspacing=1.2)
+        save(drawn, path)
+
+
+def _short(name):
+    return name if len(name) <= LETTERS_OF_NAME else name[:LETTERS_OF_NAME - 1] + "…"

@@ -1,0 +1,106 @@
+"""How the time of a transform depends on the partition: shapes of one size as bars, scaling over sizes as lines."""
+
+from pencilmap.mapper.shapes import efficiency
+from pencilmap.scripts.pictures.figures.canvas import BLACK, BLUE, GREEN, GREY, ORANGE, VERMILLION, WIDTH, figure, heading, save
+
+_PARTS = (("row exchange", BLUE, ""), ("column exchange", ORANGE, "///"), ("computing", GREEN, "..."))
+
+
+def draw_shapes(shapes, path, title):
+    """Time of the best grid of each shape, as stacked bars.
+
+    Parameters
+    ----------
+    shapes : list of RankedShape
+        Searched, with times; the fastest first.
+    path : str
+    title : str
+    """
+    lines, top = heading(title, WIDTH)
+    with figure(0.24 * len(shapes) + 0.9 + top) as drawn:
+        drawn.suptitle(lines, fontsize=8)
+        axes = drawn.add_subplot()
+        left = [0.0] * len(shapes)
+        for (name, colour, hatch), part in zip(_PARTS, zip(*(_parts(s.best) for s in shapes))):
+            if any(part):
+                axes.barh(range(len(shapes)), part, 0.7, left=left, color=colour, hatch=hatch, edgecolor="white",
+                          linewidth=0, label=name, zorder=2)
+            left = [a + b for a, b in zip(left, part)]
+        axes.plot([1e3 * s.bound_s for s in shapes], range(len(shapes)), "|", color=BLACK, markersize=11,
+                  markeredgewidth=1.8, label="no mapping exchanges faster", zorder=3, gid="bounds")
+        axes.set_yticks(range(len(shapes)), [f"{s.torus}  {s.best.grid}" for s in shapes])
+        axes.invert_yaxis()
+        axes.tick_params(axis="y", length=0)
+        axes.set_ylabel("torus and grid")
+        axes.set_xlabel("predicted time, ms")
+        axes.grid(axis="x", color="#e5e5e5", linewidth=0.6)
+        drawn.legend(loc="outside lower center", ncols=4, columnspacing=1.5, handlelength=1.8)
+        save(drawn, path)
+
+
+def _parts(prediction):
+    """Milliseconds of the row exchange, of the column exchange and of the computing."""
+    local = prediction.local and prediction.local.time_s
+    return [1e3 * (t or 0.0) for t in (prediction.row.time_s, prediction.column.time_s, local)]
+
+
+def draw_scaling(points, kind, path, title):
+    """Time and efficiency over the number of nodes.
+
+    Parameters
+    ----------
+    points : list of ScalingPoint
+        With times.
+    kind : {"strong", "weak"}
+    path : str
+    title : str
+    """
+    lines, top = heading(title, WIDTH)
+    labels = [f"{p.n_nodes}: {p.best.torus}, {p.best.grid}" for p in points]
+    below = 0.05 * max(map(len, labels))
+    with figure(4.2 + top + below) as drawn:
+        drawn.suptitle(lines, fontsize=8)
+        upper, lower = drawn.subplots(2, 1, sharex=True, height_ratios=(2, 1))
+        _time(upper, points, kind)
+        _efficiency(lower, points, kind)
+        lower.set_xscale("log", base=2)
+        lower.set_xticks([p.n_nodes for p in points], labels, rotation=35, ha="right", rotation_mode="anchor")
+        lower.minorticks_off()
+        lower.set_xlabel("nodes: their best shape and grid")
+        for axes in (upper, lower):
+            axes.grid(color="#e5e5e5", linewidth=0.6)
+        drawn.legend(*upper.get_legend_handles_labels(), loc="outside lower center", ncols=4, columnspacing=1.5)
+        save(drawn, path)
+
+
+def _time(axes, points, kind):
+    from matplotlib.ticker import LogLocator, NullLocator
+
+    nodes, times = [p.n_nodes for p in points], [1e3 * p.best.seconds for p in points]
+    exchanges = [1e3 * p.best.time_s for p in points]
+    ideal = [times[0] * nodes[0] / n for n in nodes] if kind == "strong" else [times[0]] * len(nodes)
+    axes.plot(nodes, ideal, "--", color=GREY, label="ideal", gid="ideal")
+    if points[0].best.total_s is not None:
+        axes.plot(nodes, times, "o-", color=BLUE, markersize=4, label="transform", gid="total")
+    axes.plot(nodes, exchanges, "s-", color=VERMILLION, markersize=4, label="exchanges, best shape", gid="exchanges")
+    axes.plot(nodes, [1e3 * p.worst_bound_s for p in points], "v:", color=BLACK, markersize=4, linewidth=0.9,
+              label="exchanges, worst shape, at least", gid="worst")
+    axes.set_yscale("log")
+    axes.set_ylabel("predicted time, ms")
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter(_plain)
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.margins(x=0.06, y=0.12)
+
+
+def _plain(value, _):
+    """A number of the time axis without an exponent."""
+    return f"{value:g}"
+
+
+def _efficiency(axes, points, kind):
+    axes.plot([p.n_nodes for p in points], [100 * e for e in efficiency(points, kind)], "o-", color=BLUE, markersize=4,
+              gid="efficiency")
+    axes.axhline(100, linestyle="--", color=GREY)
+    axes.set_ylim(0, 1.08 * max(axes.get_ylim()[1], 100))
+    axes.set_ylabel("efficiency, %")

@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""Draw what transpose_bench measured: time and ratio over message size, one column of panels for each group size.
+
+    mpirun -n 8 build/bin/transpose_bench --json transposes.jsonl
+    scripts/pictures/plot_transposes.py transposes.jsonl -o transposes.svg
+"""
+
+import argparse
+import json
+import sys
+from collections import defaultdict
+from pathlib import Path
+from statistics import median
+
+SCHEMA = "pencilmap-transpose-bench/1"
+
+
+def read_samples(path):
+    """Median seconds of the slowest rank, by group size, exchange and message size.
+
+    Parameters
+    ----------
+    path : str or Path
+        JSON lines of transpose_bench; cases that an exchange refused are left out.
+
+    Returns
+    -------
+    dict
+        ``{ranks of a group: {exchange: {bytes of a message: seconds}}}``; several samples of a case give their median.
+    """
+    samples = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
+    for number, line in enumerate(Path(path).read_text().splitlines(), 1):
+        try:
+            record = json.loads(line)
+        except ValueError as error:
+            raise ValueError(f"{path} line {number} is not JSON: {error}") from error
+        if not isinstance(record, dict) or record.get("schema") != SCHEMA:
+            raise ValueError(f"{path} line {number} is not of transpose_bench (schema {SCHEMA})")
+        if record["refused"] is None:
+            seconds = median(record["total_times"]["max_s"])
+            samples[record["group"]][record["exchange"]][record["message_bytes"]].append(seconds)
+    if not samples:
+        raise ValueError(f"{path} has no times")
+    return {group: {exchange: {size: median(times) for size, times in sorted(sizes.items())}
+                    for exchange, sizes in exchanges.items()} for group, exchanges in sorted(samples.items())}
+
+
+def ratios(times, reference):
+    """Of one exchange's times to another's, where both have one."""
+    return {size: seconds / reference[size] for size, seconds in times.items() if reference.get(size)}
+
+
+def draw(samples, path, reference):
+    """A figure of two rows: times above, ratios to the exchange ``reference`` below."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    matplotlib.rcParams["svg.hashsalt"] = "transposes"  # the same file each time
+    figure, axes = pyplot.subplots(2, len(samples), figsize=(4 * len(samples) + 2, 7), squeeze=False, sharex=True,
+                                   sharey="row")
+    for column, (group, exchanges) in enumerate(samples.items()):
+        for number, (name, times) in enumerate(exchanges.items()):
+            style = {"label": name, "marker": "osv^Dxp*h"[number % 9], "markersize": 4, "color": f"C{number}"}
+            axes[0][column].plot(list(times), [1e6 * seconds for seconds in times.values()], **style)
+            relative = ratios(times, exchanges.get(reference, {}))
+            axes[1][column].plot(list(relative), list(relative.values()), **style)
+        axes[0][column].set(title=f"groups of {group} ranks", xscale="log", yscale="log")
+        axes[1][column].set(xlabel="bytes of a message", xscale="log", yscale="log")
+    axes[0][0].set_ylabel("microseconds, with packing")
+    axes[1][0].set_ylabel(f"ratio to {reference}")
+    axes[0][-1].legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.02, 1))
+    figure.tight_layout()
+    figure.savefig(path, metadata={"Date": None} if Path(path).suffix == ".svg" else None)
+    pyplot.close(figure)
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("samples", help="JSON lines of transpose_bench")
+    parser.add_argument("-o", "--output", default="transposes.svg", help="picture; its suffix says the format")
+    parser.add_argument("--reference", default="alltoallv", help="exchange that ratios are to")
+    options = parser.parse_args(arguments)
+    try:
+        draw(read_samples(options.samples), options.output, options.reference)
+    except ModuleNotFoundError as error:
+        sys.exit(f"plot_transposes: {error}; start it by the Python that pencilmap is installed for: .venv/bin/python")
+    except (OSError, ValueError) as error:
+        sys.exit(f"plot_transposes: {error}")
+
+
+if __name__ == "__main__":
+    main()

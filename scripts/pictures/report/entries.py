@@ -1,0 +1,239 @@
+"""Run records joined with their predictions, and the tori that the page draws."""
+
+from base64 import b64encode
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from pencilmap.mapper.compare import (compare_records, mapping_of_record, prediction_of_record, read_records,
+                                      transform_of_record)
+from pencilmap.model.exchange import exchanges
+from pencilmap.model.routing import routing
+from pencilmap.model.units import milliseconds
+from pencilmap.scripts.pictures.figures.loads import link_values
+from pencilmap.scripts.pictures.figures.phases import PHASES, WAITING
+
+MAX_NODES = 20_000  # of a torus that is drawn
+EXCHANGES = ("row", "column")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One run record and what the model says of it.
+
+    Parameters
+    ----------
+    source : str
+        ``FILE:LINE``.
+    record : dict
+    comparisons : tuple of Comparison
+        Row and column exchange.
+    torus : str
+        Its torus where the records beside it have others, see `named`.
+    details : tuple of str
+        What else tells it from the records beside it.
+    run : int
+        Counts the records that nothing tells apart; 0 when it is the only one.
+    """
+
+    source: str
+    record: dict
+    comparisons: tuple
+    torus: str = ""
+    details: tuple = ()
+    run: int = 0
+
+    @cached_property
+    def prediction(self):
+        """For the placement that the ranks had; None where the run does not know its torus."""
+        return prediction_of_record(self.record)[0]
+
+    @property
+    def transform(self):
+        return transform_of_record(self.record)
+
+    @property
+    def placement(self):
+        return self.comparisons[0].placement
+
+    @property
+    def network(self):
+        return self.comparisons[0].network
+
+    @property
+    def mapping(self):
+        """None where the run does not know its torus."""
+        return self.prediction and mapping_of_record(self.record, self.prediction.torus, self.placement)
+
+    @property
+    def series(self):
+        """What it has in common with the same run of other sizes."""
+        return label_of(self.comparisons[0], self.torus, *self.details)
+
+    @property
+    def distinction(self):
+        """What tells it from the same placement on the same torus, empty where nothing has to."""
+        return "".join(f", {fact}" for fact in (*self.details, *([f"run {self.run}"] if self.run else [])))
+
+    @property
+    def label(self):
+        """What tells it from other records of its size and network."""
+        return label_of(self.comparisons[0], self.torus) + self.distinction
+
+    @property
+    def title(self):
+        """What tells it from other records."""
+        return f"{self.label}, {self.transform}, {self.network}"
+
+    @cached_property
+    def typical(self):
+        """The repetition whose total is the median; of two in the middle the faster one."""
+        totals = self.record["phases"]["total"]["max_s"]
+        return sorted(range(len(totals)), key=totals.__getitem__)[(len(totals) - 1) // 2]
+
+    def phase_s(self, *names):
+        """Seconds in phases, mean over the ranks in the typical repetition: they add up to that of ``total``.
+
+        Phases that the run did not have count as 0.
+        """
+        phases = self.record["phases"]
+        return sum(phases[name]["mean_s"][self.typical] for name in names if name in phases)
+
+    @property
+    def slowest_s(self):
+        """Total of the slowest rank in the typical repetition."""
+        return self.record["phases"]["total"]["max_s"][self.typical]
+
+    @property
+    def slowest_rank(self):
+        """Which rank that was, where it sat and what kept it, in words; empty where the run did not tell (``--per-rank``)."""
+        phases = self.record["phases"]
+        if "ranks_s" not in phases["total"]:
+            return ""
+        totals = [seconds[self.typical] for seconds in phases["total"]["ranks_s"]]
+        rank = totals.index(max(totals))
+        beyond = {kind: sum(phases[name]["ranks_s"][rank][self.typical] - phases[name]["mean_s"][self.typical]
+                            for name in names if name in phases) for kind, names in PHASES.items() if kind != WAITING}
+        kind = max(beyond, key=beyond.get)
+        seat = next(seat for seat in self.record["placement"]["ranks"] if seat["rank"] == rank)
+        where = f"({', '.join(map(str, seat['coordinate']))}), " if seat["coordinate"] is not None else ""
+        return (f"{rank} on {where}host {seat['host']}: {milliseconds(totals[rank])}, of which beyond the mean over the ranks "
+                f"{milliseconds(totals[rank] - self.phase_s('total'))}, in {kind} {milliseconds(beyond[kind])}")
+
+    def notes(self, comparison):
+        """Why the times of a comparison may not be the predicted ones: list of str."""
+        return [*filter(None, [comparison.note]), *self.record.get("warnings", [])]
+
+    def link_loads(self, exchange):
+        """Loads of all links in one exchange, under the routing of the prediction."""
+        found = exchanges(self.mapping.grid, self.transform)[EXCHANGES.index(exchange)]
+        torus = self.mapping.torus
+        return routing(self.prediction.routing, torus).loads(torus, found, self.mapping.node_of_rank)
+
+
+def read_entries(paths):
+    """The records of several files, in their order: list of Entry."""
+    return named([entry for path in paths for entry in _joined(map(printable, read_records(path)), printable(path))])
+
+
+def printable(value):
+    """A value of JSON in whose texts everything can be shown: blanks for other spaces, marks for what is no letter.
+
+    Control characters may be in labels, and in no SVG; those that change the direction of writing hide what follows.
+
+    >>> printable({"a b": ["\\u65e5", "x\\ty\\x1b[31m", 1]})
+    {'a b': ['日', 'x y\ufffd[31m', 1]}
+    """
+    if isinstance(value, str):
+        return "".join(c if c.isprintable() else " " if c.isspace() else "\ufffd" for c in value)
+    if isinstance(value, list):
+        return [printable(part) for part in value]
+    return {printable(key): printable(part) for key, part in value.items()} if isinstance(value, dict) else value
+
+
+def entries_of(records, source):
+    """Records joined with their comparisons: list of Entry."""
+    return named(_joined(records, source))
+
+
+def _joined(records, source):
+    records = list(records)
+    rows = compare_records(records, source)
+    return [Entry(f"{source}:{number}", record, tuple(rows[2 * number - 2:2 * number]))
+            for number, record in enumerate(records, 1)]
+
+
+def named(entries):
+    """Entries that know by what they differ: in torus from any other, in the rest from those of one network and placement."""
+    groups, tori = {}, {entry.comparisons[0].torus for entry in entries}
+    for entry in entries:
+        groups.setdefault(_group(entry), []).append(_facts(entry))
+    differs = {key: [len(set(values)) > 1 for values in zip(*facts)] for key, facts in groups.items()}
+    found = [replace(entry, torus=entry.comparisons[0].torus.strip("-") if len(tori) > 1 else "", details=tuple(
+        fact for fact, shown in zip(_facts(entry), differs[_group(entry)]) if fact and shown)) for entry in entries]
+    total, seen = Counter(entry.title for entry in found), Counter()
+    for number, entry in enumerate(found):
+        seen[entry.title] += 1
+        if total[entry.title] > 1:
+            found[number] = replace(entry, run=seen[entry.title])
+    return found
+
+
+def _group(entry):
+    return entry.network, entry.comparisons[0].torus, label_of(entry.comparisons[0])
+
+
+def _facts(entry):
+    """What may tell runs of one network, torus, grid, placement and size apart."""
+    record = entry.record
+    return (record["labels"].get("machine", ""), record["direction"], f"exchange {record['exchange']}",
+            f"sync {record['sync']}", record.get("layout", "stride1"), "in place" if record.get("in_place") else "out of place",
+            f"skips {record['skip']}" if record.get("skip") else "")
+
+
+def label_of(comparison, *more):
+    """Grid and placement of a run and what else tells it apart, as legends call it."""
+    tasks = f"{comparison.tasks_per_node} tasks/node" if comparison.tasks_per_node > 1 else ""
+    return ", ".join(filter(None, (f"{comparison.grid} {comparison.placement}", tasks, *more)))
+
+
+def views(entries):
+    """What the page draws of the tori: one dict for each placement and its loads, however many records had them.
+
+    Returns
+    -------
+    list of dict
+        For JSON. ``nodes`` (one int32 for each rank) and ``loads`` (float32, shape (d, 2, N), one cable, scale of m, nan
+        where there is no link) are base64, little-endian.
+    list of int or None
+        For each entry the number of its view, None where it has none.
+    """
+    numbers, found, of_entry = {}, [], []
+    for entry in entries:
+        view = _view(entry)
+        key = view and str(sorted((k, v) for k, v in view.items() if k != "title"))
+        if view and key not in numbers:
+            numbers[key] = len(found)
+            found.append(view)
+        of_entry.append(numbers.get(key))
+    return found, of_entry
+
+
+def _view(entry):
+    mapping = entry.mapping
+    if mapping is None or mapping.torus.n_nodes > MAX_NODES:
+        return None
+    torus = mapping.torus
+    return {
+        "title": f"{torus}, grid {mapping.grid}, {entry.placement}",
+        "shape": list(torus.shape), "ring": [torus.is_ring(i) for i in range(torus.n_dimensions)], "axes": torus.axes,
+        "grid": [mapping.grid.R, mapping.grid.C], "routing": entry.prediction.routing,
+        "nodes": _base64(mapping.node_of_rank, "<i4"),
+        "loads": {name: _base64(link_values(entry.link_loads(name), with_bytes=False), "<f4") for name in EXCHANGES},
+    }
+
+
+def _base64(values, kind):
+    return b64encode(np.ascontiguousarray(values, dtype=kind).tobytes()).decode("ascii")

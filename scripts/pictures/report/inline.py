@@ -1,0 +1,40 @@
+"""Pictures inside the page: SVG whose colours follow the page, light or dark."""
+
+import re
+from io import BytesIO
+
+from pencilmap.scripts.pictures.figures import canvas
+
+_COLOURS = {  # of a picture, by the name of the variable in page.css
+    "blue": canvas.BLUE, "vermillion": canvas.VERMILLION, "green": canvas.GREEN, "orange": canvas.ORANGE, "sky": canvas.SKY,
+    "purple": canvas.PURPLE, "yellow": canvas.YELLOW, "ink": canvas.BLACK, "grey": canvas.GREY, "pale": canvas.PALE,
+    "paper": "#ffffff",
+}
+
+
+def inline_svg(draw, label, name):
+    """An SVG element that can stand in a page beside others.
+
+    Parameters
+    ----------
+    draw : callable
+        Draws into the binary file it is given.
+    label : str
+        What a reader who does not see it is told.
+    name : str
+        Put before every id, so that those of several pictures differ.
+    """
+    content = BytesIO()
+    draw(content)
+    svg = content.getvalue().decode("utf-8")
+    svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg[svg.index("<svg"):], flags=re.S)
+    svg = re.sub(r'\b(id="|href="#|url\(#)', rf"\g<1>{name}-", svg)
+    for variable, colour in _COLOURS.items():
+        svg = re.sub(colour, f"var(--{variable})", svg, flags=re.I)
+    svg = re.sub(r"<svg [^>]*?(viewBox=\"[^\"]*\")[^>]*>",
+                 lambda match: f'<svg {match[1]} role="img" aria-label="{_attribute(label)}">', svg, count=1)
+    return svg.replace("xlink:href=", "href=")
+
+
+def _attribute(text):
+    return text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")

@@ -1,0 +1,137 @@
+"""The pictures of a report: for the page, and as files for papers."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Callable
+
+from pencilmap.mapper.compare import compare_published
+from pencilmap.model.errors import FigureError
+from pencilmap.model.machine import load_machine
+from pencilmap.scripts.pictures.figures.bandwidth import draw_bandwidth, point_of, rate_text
+from pencilmap.scripts.pictures.figures.image import draw_image
+from pencilmap.scripts.pictures.figures.loads import draw_loads
+from pencilmap.scripts.pictures.figures.phases import MAX_BARS, PHASES, WAITING, Bar, draw_phases
+from pencilmap.scripts.pictures.report.entries import EXCHANGES, label_of
+
+LONG = 16    # rows of more tasks are long: they have panels of their own, as in the paper
+ONE_AXIS = 4  # links that are faster by more than this have panels of their own, too
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture that is drawn when it is known where to: ``draw(path)``."""
+
+    name: str
+    title: str
+    draw: Callable
+
+
+def published_cells():
+    """Row and column exchanges of the published table."""
+    return [cell for cell in compare_published() if cell.exchange in EXCHANGES]
+
+
+def bandwidth_pictures(entries, cells=()):
+    """Fig. 8 and 9: a picture for each exchange, of grids with short and with long rows, of links of about one speed."""
+    points = [(comparison, point) for comparison, nominal, label in _with_nominal(entries, cells)
+              if (point := point_of(comparison, nominal, label))]
+    speeds = _speeds(point.nominal for _, point in points)
+    found = {}
+    for comparison, point in points:
+        long = int(comparison.grid.split("x")[0]) > LONG
+        found.setdefault((speeds[point.nominal], long, EXCHANGES.index(comparison.exchange)), []).append(point)
+    lengths, rates = {long for _, long, _ in found}, set(speeds.values())
+    return [_bandwidth_picture(found[key], *key, len(lengths) > 1, sorted(rates).index(key[0]) + 1 if len(rates) > 1 else 0)
+            for key in sorted(found)]
+
+
+def _speeds(rates):
+    """Rate of links to the slowest of those that it is shown with."""
+    found, first = {}, 0.0
+    for rate in sorted(set(rates)):
+        first = rate if rate > ONE_AXIS * first else first
+        found[rate] = first
+    return found
+
+
+def _with_nominal(entries, cells):
+    for entry in entries:
+        for comparison in entry.comparisons:
+            if comparison.ratio:
+                exchange = getattr(entry.prediction, comparison.exchange)
+                yield comparison, _slowest_link(entry.prediction.torus, exchange), entry.series
+    rate = load_machine("bluegene-l").torus.bandwidth[0] if cells else None
+    yield from ((cell, rate, label_of(cell)) for cell in cells)
+
+
+def _slowest_link(torus, exchange):
+    """Bandwidth in the dimension of the busiest link."""
+    return torus.bandwidth[max(range(torus.n_dimensions), key=lambda i: float(exchange.load[i]) / torus.bandwidth[i])]
+
+
+def _bandwidth_picture(points, rate, long, exchange, both_lengths, number):
+    length = ("long" if long else "short") if both_lengths else ""
+    title = f"{EXCHANGES[exchange]} exchange" + (f", {length} rows" if length else "") + (
+        f", links from {rate_text(rate)}" if number else "")
+    name = "-".join(filter(None, ("bandwidth", EXCHANGES[exchange], length, str(number or ""))))
+    return Picture(name, title, lambda path: draw_bandwidth(points, path, title))
+
+
+def phase_pictures(entries):
+    """Where the time goes: a picture for each size and network, so that its runs can be told by length."""
+    groups = {}
+    for entry in entries:
+        groups.setdefault(f"{entry.transform}, {entry.network}", []).append(_bar(entry))
+    parts = [(title, bars[k:k + MAX_BARS]) for title, bars in groups.items() for k in range(0, len(bars), MAX_BARS)]
+    return [Picture(f"phases-{k}" if len(parts) > 1 else "phases", f"where the time goes: {title}",
+                    lambda path, title=title, bars=bars: draw_phases(bars, path, f"where the time goes: {title}"))
+            for k, (title, bars) in enumerate(parts, 1)]
+
+
+def _bar(entry):
+    """Without the waiting for an agreed date, which says nothing of the ranks."""
+    seconds = {kind: entry.phase_s(*phases) for kind, phases in PHASES.items()}
+    return Bar(entry.label, seconds | ({WAITING: 0.0} if entry.record["sync"] == "clock" else {}), entry.slowest_s)
+
+
+def torus_pictures(entries, of_entry):
+    """Images and link loads of every placement that the records had, for files."""
+    first = {view: entry for entry, view in reversed(list(zip(entries, of_entry))) if view is not None}
+    return [picture for view, entry in sorted(first.items()) for picture in _of_torus(entry, view + 1)]
+
+
+def _of_torus(entry, number):
+    where = f"{entry.prediction.torus}, grid {entry.mapping.grid}, placement {entry.placement}"
+    yield Picture(f"image-{number}", where, lambda path: draw_image(entry.mapping, 0, 0, path, where))
+    for name in EXCHANGES:
+        title = f"{where}, {name} exchange, routing {entry.prediction.routing}"
+        yield Picture(f"loads-{name}-{number}", title,
+                      lambda path, name=name, title=title: draw_loads(entry.link_loads(name), path, title, with_bytes=False))
+
+
+def make_folder(path):
+    """A folder for pictures, which may be there; FigureError when it cannot be made."""
+    try:
+        Path(path).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FigureError(f"{path} cannot be made: {error.strerror}") from error
+
+
+def write_pictures(pictures, folder, kind):
+    """Write every picture into a folder.
+
+    Returns
+    -------
+    list of str, list of str
+        The files; and what could not be drawn, with the reason.
+    """
+    files, refused = [], []
+    for picture in pictures:
+        path = Path(folder) / f"{picture.name}.{kind}"
+        try:
+            picture.draw(path)
+        except FigureError as error:
+            refused.append(f"{path}: {error}")
+        else:
+            files.append(str(path))
+    return files, refused
