@@ -1,8 +1,11 @@
 """The set-up tells a user without rights exactly what to ask for, and changes nothing."""
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
+
+import pytest
 
 SETUP = Path(__file__).resolve().parents[2] / "scripts" / "setup"
 
@@ -40,3 +43,14 @@ def test_sudo_without_a_password_is_used_when_there_is_one(tmp_path):
                           text=True, timeout=60, stdin=subprocess.DEVNULL)
     assert done.returncode != 0, "the stub of apt-get fails, so the set-up has to"
     assert (tmp_path / "sudo.log").read_text().startswith("apt-get update")
+
+
+@pytest.mark.skipif(not shutil.which("gfortran"), reason="NOT TESTED: gfortran is missing")
+def test_a_fortran_compiler_that_came_later_is_found(tmp_path):
+    configure = ["cmake", "-S", SETUP.parent.parent / "fft_runner", "-B", tmp_path, "-DPENCILFFT_SMPI=OFF"]
+    none = ["-DPENCILFFT_FORTRAN=OFF", "-DCMAKE_Fortran_COMPILER=NOTFOUND"]  # what a search in vain leaves in the cache
+    for options, found in (none, False), (["-DPENCILFFT_FORTRAN=ON"], True):
+        done = subprocess.run([*configure, *options], capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        targets = subprocess.run(["cmake", "--build", tmp_path, "--target", "help"], capture_output=True, text=True, timeout=60)
+        assert ("pencilfft_fortran" in targets.stdout) == found
