@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "failure.h"
+#include "common/failure.h"
+#include "common/names.h"
 #include "mapfile.h"
-#include "names.h"
 #include "pm_reorder.h"
 
 /* ---- axis orders -------------------------------------------------------------------------------------------------- */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "failure.h"
+#include "common/failure.h"
 #include "pencilfft.h"
 #include "placing.h"
 #include "request.h"

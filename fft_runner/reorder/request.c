@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "failure.h"
+#include "common/failure.h"
 #include "pm_reorder.h"
 
 enum { MAX_TASKS = 1 << 16 };

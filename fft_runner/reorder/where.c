@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "failure.h"
+#include "common/failure.h"
 #include "placement.h"
 #include "pm_reorder.h"
 

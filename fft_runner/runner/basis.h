@@ -4,7 +4,7 @@
 #include <complex.h>
 #include <stdint.h>
 
-#include "transforms.h"
+#include "lines/transforms.h"
 
 /* Weight of input j, offset <= j < offset + extent, in output k of a line of n points. n counts the real side of r2c,
  * whose backward sums are complex: their real part is meant. */

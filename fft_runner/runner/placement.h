@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/names.h"
 #include "mapfile.h"
-#include "names.h"
 #include "topology.h"
 #include "torus.h"
 

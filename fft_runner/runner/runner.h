@@ -2,7 +2,7 @@
 #ifndef RUNNER_H
 #define RUNNER_H
 
-#include "failure.h"
+#include "common/failure.h"
 
 #define RUNNER_NAME "fft_runner"
 

@@ -15,8 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "exchange.h"
-#include "failure.h"
+#include "common/failure.h"
+#include "exchange/exchange.h"
 #include "json_values.h"
 #include "pencilfft.h"
 

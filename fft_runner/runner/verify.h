@@ -3,8 +3,8 @@
 
 #include <stdbool.h>
 
+#include "lines/transforms.h"
 #include "pencilfft.h"
-#include "transforms.h"
 
 /* One transform as the runner runs it. */
 struct problem {

@@ -1,13 +1,13 @@
 /* What exchange "auto" times and takes, with exchanges whose speed is known because they sleep. The table here takes the
- * place of src/exchange_table.c. Run under mpirun with the grid, both numbers above 1: auto_test R C. */
+ * place of src/exchange/exchange_table.c. Run under mpirun with the grid, both numbers above 1: auto_test R C. */
 #include <math.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "check.h"
-#include "exchange.h"
-#include "exchange_alltoallv.h"
-#include "failure.h"
+#include "common/failure.h"
+#include "exchange/exchange.h"
+#include "exchange/exchange_alltoallv.h"
 
 enum { BASE, ROWS, COLUMNS, HOPELESS, REFUSES, HALFWAY, OVERLAPS, N_EXCHANGES };
 enum { MOST_RUNS = 6, WAYS = 2 }; /* of a candidate: one to warm up, and five */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "strided_copy.h"
+#include "geometry/strided_copy.h"
 
 static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
 

@@ -1,10 +1,10 @@
-/* Exchanges that err, to prove that the runner sees it. This table takes the place of src/exchange_table.c. */
+/* Exchanges that err, to prove that the runner sees it. This table takes the place of src/exchange/exchange_table.c. */
 #include <complex.h>
 #include <math.h>
 
-#include "exchange.h"
-#include "exchange_alltoallv.h"
-#include "failure.h"
+#include "common/failure.h"
+#include "exchange/exchange.h"
+#include "exchange/exchange_alltoallv.h"
 
 /* The check of moved data runs both exchanges once; faults that come later are left to the numerical checks. */
 enum { MOVED_DATA_RUNS = 2 };

@@ -1,8 +1,8 @@
 /* Blocks and pencils, by pen and paper. No MPI is started. */
-#include "blocks.h"
 #include "check.h"
-#include "failure.h"
-#include "pencils.h"
+#include "common/failure.h"
+#include "geometry/blocks.h"
+#include "geometry/pencils.h"
 
 static void blocks_of_ten_over_three_are_4_3_3(void)
 {

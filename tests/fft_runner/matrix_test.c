@@ -22,7 +22,7 @@
 #include "check_mpi.h"
 #include "matrix_coverage.h"
 #include "runner.h"
-#include "tuning.h"
+#include "speed/tuning.h"
 #include "values.h"
 #include "verify.h"
 

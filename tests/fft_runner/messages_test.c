@@ -1,6 +1,6 @@
 /* What MPI's calls are given for messages: counts and displacements by hand, and what no int can name. */
 #include "check.h"
-#include "message_counts.h"
+#include "exchange/message_counts.h"
 
 #define BEYOND_INT 3000000000 /* elements */
 

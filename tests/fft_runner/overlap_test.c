@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "blocks.h"
 #include "check.h"
-#include "exchange.h"
-#include "messages.h"
+#include "exchange/exchange.h"
+#include "exchange/messages.h"
+#include "geometry/blocks.h"
 
 enum { RUNS = 6, WAYS = 2, X = 8, Y = 8, Z = 128, LATE_MS = 10, MOST_RANKS = 16 };
 

@@ -7,7 +7,7 @@ nothing that goes through memory can beat; arrays that fit into the caches can.
 
 from dataclasses import dataclass
 
-PASSES = {  # by R > 1 and C > 1; as in fft_runner/src/route.c
+PASSES = {  # by R > 1 and C > 1; as in fft_runner/src/plan/route.c
     (True, True): (("fft_z", "pack_row"), ("exchange_row",), ("unpack_row", "fft_y", "pack_column"), ("exchange_column",),
                    ("unpack_column", "fft_x")),
     (False, True): (("fft_z", "fft_y", "pack_column"), ("exchange_column",), ("unpack_column", "fft_x")),

@@ -1,0 +1,73 @@
+/* What fails on one rank fails on all.
+ * Idea:   every rank gives its rank if it failed and the communicator's size if not; the minimum names who speaks.
+ * Source: FFTW, mpi/any-true.c (agreement by a reduction before going on).
+ * Cost:   one all-reduce of an int; two broadcasts more when something failed. */
+#include "common/failure.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pencilfft.h"
+
+static _Thread_local char message[PF_MESSAGE_SIZE];
+
+int pf_fail(int status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+int pf_fail_mpi(int code, const char *call)
+{
+    char text[MPI_MAX_ERROR_STRING + 1] = "";
+    int length = 0, name = (int)strcspn(call, "(");
+    if (MPI_Error_string(code, text, &length) != MPI_SUCCESS)
+        snprintf(text, sizeof text, "error code %d", code);
+    return pf_fail(PENCILFFT_MPI_ERROR, "%.*s failed: %s", name, call, text);
+}
+
+const char *pf_message(void)
+{
+    return message;
+}
+
+int pf_usable(MPI_Comm comm, const char *function)
+{
+    int started = 0, ended = 0, inter = 0, status = PENCILFFT_OK;
+    PF_MPI(MPI_Initialized(&started));
+    PF_MPI(MPI_Finalized(&ended));
+    if (!started)
+        return pf_fail(PENCILFFT_BAD_CALL, "%s: MPI is not running; call MPI_Init before", function);
+    if (ended)
+        return pf_fail(PENCILFFT_BAD_CALL, "%s: MPI has ended; call it before MPI_Finalize", function);
+    if (comm == MPI_COMM_NULL)
+        return pf_fail(PENCILFFT_BAD_CALL, "%s: null communicator; only ranks that are in one take part", function);
+    PF_MPI(MPI_Comm_test_inter(comm, &inter));
+    if (inter)
+        status = pf_fail(PENCILFFT_BAD_CALL, "%s: a communicator between two groups; MPI_Intercomm_merge makes one of both",
+                         function);
+done:
+    return status;
+}
+
+int pf_agree(int status, MPI_Comm comm)
+{
+    int rank, size, speaker, agreed = status;
+    if (status == PENCILFFT_MPI_ERROR)
+        return status;
+    PF_MPI(MPI_Comm_rank(comm, &rank));
+    PF_MPI(MPI_Comm_size(comm, &size));
+    int mine = agreed ? rank : size;
+    PF_MPI(MPI_Allreduce(&mine, &speaker, 1, MPI_INT, MPI_MIN, comm));
+    if (speaker == size)
+        return 0;
+    PF_MPI(MPI_Bcast(&agreed, 1, MPI_INT, speaker, comm));
+    PF_MPI(MPI_Bcast(message, PF_MESSAGE_SIZE, MPI_CHAR, speaker, comm));
+    status = agreed;
+done:
+    return status;
+}

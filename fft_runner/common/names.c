@@ -1,0 +1,35 @@
+#include "common/names.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/failure.h"
+#include "pencilfft.h"
+
+static const void *row_at(const struct pf_table *table, int i)
+{
+    return (const char *)table->rows + (size_t)i * table->row_bytes;
+}
+
+const char *pf_table_name(const struct pf_table *table, int i)
+{
+    return i < 0 || i >= table->count ? NULL : *(const char *const *)row_at(table, i);
+}
+
+static void refuse(const struct pf_table *table, const char *name)
+{
+    char known[PF_MESSAGE_SIZE / 2] = "";
+    size_t used = 0;
+    for (int i = 0; i < table->count && used < sizeof known; i++)
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", pf_table_name(table, i));
+    pf_fail(PENCILFFT_UNKNOWN_NAME, "unknown %s '%.100s'; known: %s", table->kind, name, known);
+}
+
+const void *pf_table_find(const struct pf_table *table, const char *name)
+{
+    for (int i = 0; name && i < table->count; i++)
+        if (!strcmp(name, pf_table_name(table, i)))
+            return row_at(table, i);
+    refuse(table, name ? name : "(none)");
+    return NULL;
+}

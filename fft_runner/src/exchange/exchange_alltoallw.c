@@ -1,0 +1,189 @@
+/* Transpose by one MPI_Alltoallw over data types of MPI.
+ * Idea:  the part for each member is described where it lies, in the sender's memory order on both sides, so that
+ *        sending turns nothing and receiving turns all; nobody packs. What stays is copied, not sent to oneself.
+ * Source: L. Dalcin, M. Mortensen, D. E. Keyes, Fast parallel multidimensional FFT using advanced MPI, JPDC 128 (2019):
+ *         subarray types and MPI_Alltoallw (mpi4py-fft). Theirs describe the same order on both sides; ours may turn,
+ *         for which vectors of vectors stand in place of subarrays.
+ * Cost:  one collective of p - 1 messages a rank; how often data pass through memory is MPI's affair.
+ * Needs: extents that fit an MPI int; nothing of p. */
+#include <limits.h>
+#include <stdlib.h>
+
+#include "common/failure.h"
+#include "exchange/exchanges.h"
+#include "geometry/pencils.h"
+#include "geometry/strided_copy.h"
+
+struct side {
+    int *count, *displacement; /* counts are 0 or 1; where a part begins is inside its type */
+    MPI_Datatype *type;
+};
+
+struct alltoallw {
+    struct pf_transpose t;
+    pencilfft_box from, to, kept;
+    struct side sent, received;
+};
+
+/* Axes from the nearest together to the farthest apart in the box. */
+static void memory_order(const pencilfft_box *box, int order[3])
+{
+    for (int i = 0; i < 3; i++) {
+        int nearer = 0;
+        for (int j = 0; j < 3; j++)
+            nearer += box->stride[j] < box->stride[i] || (box->stride[j] == box->stride[i] && j < i);
+        order[nearer] = i;
+    }
+}
+
+/* n of `inner`, stride bytes apart, in its place. */
+static int repeat(int64_t n, int64_t stride, MPI_Datatype *inner)
+{
+    int status = PENCILFFT_OK;
+    MPI_Datatype outer;
+    MPI_Aint low, extent;
+    PF_MPI(MPI_Type_get_extent(*inner, &low, &extent));
+    if (extent == stride)
+        PF_MPI(MPI_Type_contiguous((int)n, *inner, &outer));
+    else
+        PF_MPI(MPI_Type_create_hvector((int)n, 1, (MPI_Aint)stride, *inner, &outer));
+    PF_MPI(MPI_Type_free(inner));
+    *inner = outer;
+done:
+    return status;
+}
+
+static int place(int64_t start, MPI_Datatype *inner)
+{
+    int status = PENCILFFT_OK, one = 1;
+    MPI_Aint displacement = (MPI_Aint)start;
+    MPI_Datatype outer;
+    PF_MPI(MPI_Type_create_hindexed(1, &one, &displacement, *inner, &outer));
+    PF_MPI(MPI_Type_free(inner));
+    *inner = outer;
+    PF_MPI(MPI_Type_commit(inner));
+done:
+    return status;
+}
+
+/* The part of a box with all its fields, gone through in that order of axes. */
+static int describe(const struct pf_transpose *t, const pencilfft_box *box, const pencilfft_box *part, const int order[3],
+                    MPI_Datatype *type)
+{
+    int status = PENCILFFT_OK;
+    int64_t bytes = (int64_t)t->element_bytes;
+    PF_MPI(MPI_Type_contiguous((int)bytes, MPI_BYTE, type));
+    for (int i = 0; i < 3 && !status; i++)
+        if (part->extent[order[i]] != 1)
+            status = repeat(part->extent[order[i]], box->stride[order[i]] * bytes, type);
+    if (!status && t->fields > 1)
+        status = repeat(t->fields, pf_box_elements(box) * bytes, type);
+    if (!status)
+        status = place(pf_box_start(box, part) * bytes, type);
+done:
+    return status;
+}
+
+static int side_allocate(struct side *side, int p)
+{
+    side->count = calloc((size_t)p, sizeof *side->count);
+    side->displacement = calloc((size_t)p, sizeof *side->displacement);
+    side->type = malloc((size_t)p * sizeof *side->type);
+    for (int j = 0; j < p && side->type; j++)
+        side->type[j] = MPI_BYTE;
+    if (!side->count || !side->displacement || !side->type)
+        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the data types of %d ranks", p);
+    return PENCILFFT_OK;
+}
+
+/* Parts of `mine` common with each of `theirs`. The order is that of the box they are sent from. */
+static int side_describe(const struct pf_transpose *t, const pencilfft_box *mine, const pencilfft_box *theirs,
+                         struct side *side)
+{
+    int status = side_allocate(side, t->p);
+    for (int j = 0; j < t->p && !status; j++) {
+        int order[3];
+        pencilfft_box part = pf_box_common(mine, &theirs[j]);
+        if (j == t->me || pf_box_elements(&part) == 0)
+            continue;
+        memory_order(theirs == t->to ? mine : &theirs[j], order);
+        if (!(status = describe(t, mine, &part, order, &side->type[j])))
+            side->count[j] = 1;
+    }
+    return status;
+}
+
+static void side_release(struct side *side, int p)
+{
+    for (int j = 0; j < p && side->type; j++)
+        if (side->type[j] != MPI_BYTE)
+            MPI_Type_free(&side->type[j]);
+    free(side->count);
+    free(side->displacement);
+    free(side->type);
+}
+
+static int check_extents(const struct pf_transpose *t)
+{
+    for (int axis = 0; axis < 3; axis++)
+        if (t->from[t->me].extent[axis] > INT_MAX || t->to[t->me].extent[axis] > INT_MAX)
+            return pf_fail(PENCILFFT_TOO_LARGE, "an extent is beyond the %d an MPI count can name", INT_MAX);
+    return PENCILFFT_OK;
+}
+
+int pf_alltoallw_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
+{
+    int status = check_extents(t);
+    struct alltoallw *a = status ? NULL : calloc(1, sizeof *a);
+    (void)sent, (void)received;
+    *state = NULL;
+    if (!a)
+        return status ? status : pf_fail(PENCILFFT_NO_MEMORY, "no memory for an exchange");
+    a->t = *t;
+    a->from = t->from[t->me];
+    a->to = t->to[t->me];
+    a->kept = pf_box_common(&a->from, &a->to);
+    if (!(status = side_describe(t, &t->from[t->me], t->to, &a->sent)))
+        status = side_describe(t, &t->to[t->me], t->from, &a->received);
+    if (status)
+        pf_alltoallw_destroy(a);
+    else
+        *state = a;
+    return status;
+}
+
+static void copy_kept(const struct alltoallw *a, const void *from, void *to)
+{
+    struct pf_copy copy = {.from_start = pf_box_start(&a->from, &a->kept), .to_start = pf_box_start(&a->to, &a->kept)};
+    for (int axis = 0; axis < 3; axis++) {
+        copy.extent[axis] = a->kept.extent[axis];
+        copy.from_stride[axis] = a->from.stride[axis];
+        copy.to_stride[axis] = a->to.stride[axis];
+    }
+    for (int field = 0; field < a->t.fields; field++) {
+        pf_copy_run(&copy, a->t.element_bytes, from, to);
+        copy.from_start += pf_box_elements(&a->from);
+        copy.to_start += pf_box_elements(&a->to);
+    }
+}
+
+int pf_alltoallw_run(void *state, const struct pf_run *run, void *from, void *to)
+{
+    int status = PENCILFFT_OK;
+    const struct alltoallw *a = state;
+    (void)run;
+    copy_kept(a, from, to);
+    if (a->t.p > 1)
+        PF_MPI(MPI_Alltoallw(from, a->sent.count, a->sent.displacement, a->sent.type, to, a->received.count,
+                             a->received.displacement, a->received.type, a->t.group));
+done:
+    return status;
+}
+
+void pf_alltoallw_destroy(void *state)
+{
+    struct alltoallw *a = state;
+    side_release(&a->sent, a->t.p);
+    side_release(&a->received, a->t.p);
+    free(a);
+}

@@ -1,0 +1,244 @@
+/* Transpose by FFTW's own planner of distributed transposes.
+ * Idea:  the axis that comes together and the one that is split make a matrix whose elements are tuples: all that
+ *        lies along the third axis, in all fields. It is copied into FFTW's order, fftw_mpi_plan_many_transpose() moves
+ *        it by the algorithm it measured as the fastest, and it is copied into the new box. FFTW knows only equal
+ *        blocks (the last may be shorter), so that the matrix is padded to even blocks where ours are not.
+ * Source: M. Schulz, "3D-FFT on different networks", section 5: FFTW's transpose planner inside pencils;
+ *         FFTW's manual, 6.7 FFTW MPI Transposes.
+ * Cost:  what FFTW takes, and two passes over memory here; padding as in exchange_padded.c; two buffers of its own.
+ * Needs: FFTW's MPI library, built for this MPI. */
+#include "common/failure.h"
+#include "exchange/exchanges.h"
+
+#ifdef PENCILFFT_HAVE_FFTW_MPI
+
+#include <fftw3-mpi.h>
+#include <stdlib.h>
+
+#include "geometry/pencils.h"
+#include "geometry/strided_copy.h"
+
+struct transposer {
+    struct pf_transpose t;
+    int gathered, split, third; /* axes: split before and whole after, whole before and split after, the other */
+    int64_t block0, block1;     /* padded blocks of the gathered and of the split axis */
+    int64_t tuple;              /* elements of a tuple, with what rounds it up to whole doubles */
+    double *before, *after;
+    fftw_plan plan;
+};
+
+static int64_t widest(const pencilfft_box *boxes, int p, int axis)
+{
+    int64_t most = 0;
+    for (int j = 0; j < p; j++)
+        most = boxes[j].extent[axis] > most ? boxes[j].extent[axis] : most;
+    return most;
+}
+
+static int64_t whole(const pencilfft_box *boxes, int p, int axis)
+{
+    int64_t end = 0;
+    for (int j = 0; j < p; j++)
+        if (boxes[j].offset[axis] + boxes[j].extent[axis] > end)
+            end = boxes[j].offset[axis] + boxes[j].extent[axis];
+    return end;
+}
+
+/* Of the two axes that boxes are cut along on one side only; in a group of one, any two will do. */
+static void find_axes(struct transposer *a)
+{
+    const struct pf_transpose *t = &a->t;
+    a->gathered = a->split = -1;
+    for (int axis = 0; axis < 3; axis++) {
+        int64_t n = whole(t->from, t->p, axis);
+        if (t->p > 1 && a->gathered < 0 && t->to[0].extent[axis] == n &&
+            t->from[t->p - 1].offset[axis] > t->from[0].offset[axis])
+            a->gathered = axis;
+        else if (t->p > 1 && a->split < 0 && t->from[0].extent[axis] == n &&
+                 t->to[t->p - 1].offset[axis] > t->to[0].offset[axis])
+            a->split = axis;
+    }
+    if (a->gathered < 0)
+        a->gathered = a->split == 0 ? 1 : 0;
+    if (a->split < 0)
+        a->split = a->gathered == 2 ? 1 : 2;
+    a->third = 3 - a->gathered - a->split;
+}
+
+static void find_sizes(struct transposer *a)
+{
+    const struct pf_transpose *t = &a->t;
+    a->block0 = widest(t->from, t->p, a->gathered);
+    a->block1 = widest(t->to, t->p, a->split);
+    a->tuple = t->from[t->me].extent[a->third] * t->fields;
+    if (t->element_bytes < sizeof(double))
+        a->tuple += a->tuple % 2;
+}
+
+int pf_fftw_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
+{
+    struct transposer *a = calloc(1, sizeof *a);
+    (void)sent, (void)received;
+    *state = NULL;
+    if (!a)
+        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for an exchange");
+    a->t = *t;
+    find_axes(a);
+    find_sizes(a);
+    size_t elements = (size_t)(a->block0 * a->block1 * a->tuple) * (size_t)t->p;
+    a->before = fftw_malloc(elements * t->element_bytes + sizeof(double));
+    a->after = fftw_malloc(elements * t->element_bytes + sizeof(double));
+    if (!a->before || !a->after) {
+        pf_fftw_destroy(a);
+        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for two matrices of %zu elements", elements);
+    }
+    *state = a;
+    return PENCILFFT_OK;
+}
+
+void pf_fftw_prepare(void)
+{
+    fftw_mpi_init();
+}
+
+/* FFTW does not look at what MPI returns: it would give wrong data or wait for ever. So a failure of MPI in FFTW's
+ * communicators, which are copies of the group's, ends the program. */
+static int plan_transpose(struct transposer *a)
+{
+    int status = PENCILFFT_OK;
+    ptrdiff_t howmany = (ptrdiff_t)((size_t)a->tuple * a->t.element_bytes / sizeof(double));
+    PF_MPI(MPI_Comm_set_errhandler(a->t.group, MPI_ERRORS_ARE_FATAL));
+    a->plan = fftw_mpi_plan_many_transpose(a->t.p * a->block0, a->t.p * a->block1, howmany, a->block0, a->block1, a->before,
+                                           a->after, a->t.group, FFTW_MEASURE);
+    PF_MPI(MPI_Comm_set_errhandler(a->t.group, MPI_ERRORS_RETURN));
+    if (!a->plan)
+        status = pf_fail(PENCILFFT_FFTW_ERROR, "FFTW made no plan for a transpose; if the program calls "
+                                               "fftw_init_threads(), it must do so before its first plan here");
+done:
+    return status;
+}
+
+int pf_fftw_connect(void *state, void *from, void *to)
+{
+    struct transposer *a = state;
+    (void)from, (void)to;
+    pf_fftw_prepare();
+    return pf_agree(plan_transpose(a), a->t.group);
+}
+
+/* Between a part of a box and its place in a matrix with rows of that many tuples, field by field. */
+struct place {
+    const pencilfft_box *box, *part;
+    int row_axis, column_axis;
+    int64_t start, columns;
+};
+
+static void move_part(const struct transposer *a, const struct place *at, bool out, const void *from, void *to)
+{
+    int64_t stride[3];
+    stride[at->row_axis] = at->columns * a->tuple;
+    stride[at->column_axis] = a->tuple;
+    stride[a->third] = 1;
+    struct pf_copy copy = {.from_start = out ? pf_box_start(at->box, at->part) : at->start,
+                           .to_start = out ? at->start : pf_box_start(at->box, at->part)};
+    for (int axis = 0; axis < 3; axis++) {
+        copy.extent[axis] = at->part->extent[axis];
+        copy.from_stride[axis] = out ? at->box->stride[axis] : stride[axis];
+        copy.to_stride[axis] = out ? stride[axis] : at->box->stride[axis];
+    }
+    int64_t of_box = pf_box_elements(at->box), of_tuple = at->part->extent[a->third];
+    for (int field = 0; field < a->t.fields; field++) {
+        pf_copy_run(&copy, a->t.element_bytes, from, to);
+        copy.from_start += out ? of_box : of_tuple;
+        copy.to_start += out ? of_tuple : of_box;
+    }
+}
+
+static void copy_in(const struct transposer *a, const void *from)
+{
+    const struct pf_transpose *t = &a->t;
+    for (int j = 0; j < t->p; j++) {
+        pencilfft_box part = pf_box_common(&t->from[t->me], &t->to[j]);
+        struct place at = {&t->from[t->me], &part, a->gathered, a->split, j * a->block1 * a->tuple, t->p * a->block1};
+        move_part(a, &at, true, from, a->before);
+    }
+}
+
+static void copy_out(const struct transposer *a, void *to)
+{
+    const struct pf_transpose *t = &a->t;
+    for (int i = 0; i < t->p; i++) {
+        pencilfft_box part = pf_box_common(&t->to[t->me], &t->from[i]);
+        struct place at = {&t->to[t->me], &part, a->split, a->gathered, i * a->block0 * a->tuple, t->p * a->block0};
+        move_part(a, &at, false, a->after, to);
+    }
+}
+
+int pf_fftw_run(void *state, const struct pf_run *run, void *from, void *to)
+{
+    const struct transposer *a = state;
+    (void)run;
+    copy_in(a, from);
+    fftw_execute(a->plan);
+    copy_out(a, to);
+    return PENCILFFT_OK;
+}
+
+/* How FFTW sends is its own affair; that these bytes must get there is not. */
+void pf_fftw_traffic(const void *state, int64_t *bytes, int64_t *messages)
+{
+    const struct transposer *a = state;
+    for (int j = 0; j < a->t.p; j++)
+        if (j != a->t.me) {
+            bytes[j] = a->block0 * a->block1 * a->tuple * (int64_t)a->t.element_bytes;
+            messages[j] = 1;
+        }
+}
+
+void pf_fftw_destroy(void *state)
+{
+    struct transposer *a = state;
+    if (a->plan)
+        fftw_destroy_plan(a->plan);
+    fftw_free(a->before);
+    fftw_free(a->after);
+    free(a);
+}
+
+#else
+
+int pf_fftw_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
+{
+    (void)t, (void)sent, (void)received;
+    *state = NULL;
+    return pf_fail(PENCILFFT_NOT_POSSIBLE, "exchange fftw needs FFTW's MPI library built for this MPI, which was not "
+                                           "found when pencilfft was configured (Debian, for Open MPI: libfftw3-mpi-dev)");
+}
+
+void pf_fftw_prepare(void)
+{
+}
+
+int pf_fftw_connect(void *state, void *from, void *to)
+{
+    (void)state, (void)from, (void)to;
+    return PENCILFFT_OK;
+}
+
+int pf_fftw_run(void *state, const struct pf_run *run, void *from, void *to)
+{
+    (void)state, (void)run, (void)from, (void)to;
+    return PENCILFFT_NOT_POSSIBLE;
+}
+
+void pf_fftw_traffic(const void *state, int64_t *bytes, int64_t *messages)
+{
+    (void)state, (void)bytes, (void)messages;
+}
+
+void pf_fftw_destroy(void *state)
+{
+    (void)state;
+}
+
+#endif

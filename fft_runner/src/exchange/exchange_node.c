@@ -1,0 +1,267 @@
+/* Transpose through the shared memory of nodes.
+ * Idea:  all messages of the ranks of a node lie in one block of memory that they share. A transform packs straight into
+ *        it. Those for ranks of the same node are unpacked from where they lie, by whoever they are for: they are
+ *        written once and read once, and nothing copies them. Those that leave are sorted by the node they go to, and
+ *        leave as one message for each other node, which arrives in the shared block there and is unpacked from it.
+ *        With t ranks a node the network sees t^2 times fewer and larger messages; the ranks of a node share the work,
+ *        each carries those of some nodes.
+ *        A block may be written again when all on the node have read it: they say so in a barrier that is begun behind
+ *        each run and waited for before the block is written next, between which much time passes.
+ * Source: A. Jocksch, M. Kraushaar, D. Daverio, Optimized all-to-all communication on multicore architectures applied
+ *         to FFTs with pencil decomposition, 2018; MPI-3 shared memory (MPI_Win_allocate_shared).
+ * Cost:  one barrier inside the node, a second one where there are other nodes; (nodes - 1) / t messages a rank. The
+ *        block takes the place of the plan's buffers, and both ways of an exchange have the same one.
+ * Needs: MPI-3 shared memory, with room for the block where the system keeps it; messages between two nodes that an MPI
+ *        int counts. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/failure.h"
+#include "exchange/exchanges.h"
+#include "exchange/shared_memory.h"
+#include "geometry/pencils.h"
+
+enum { TAG = 1 };
+
+/* What leaves for a node, or comes from one. */
+struct parcel {
+    int64_t start;
+    int elements;
+    int peer; /* member who takes or sends it */
+    bool mine; /* this rank carries it */
+};
+
+struct node_state {
+    struct pf_transpose t;
+    struct pf_messages *sent, *received; /* of the plan; they begin at the block */
+    struct pf_shared *shared;            /* both ways have the same */
+    struct parcel *leaving, *coming; /* by node */
+    MPI_Request *requests;
+    MPI_Status *statuses; /* not read; MPICH's MPI_STATUSES_IGNORE makes gcc warn */
+};
+
+/* ---- planning ----------------------------------------------------------------------------------------------- */
+
+static int allocate(struct node_state *a)
+{
+    size_t p = (size_t)a->t.p;
+    const struct node_state *other = a->t.other_way;
+    a->shared = other ? pf_shared_join(other->shared) : pf_shared_make(p);
+    a->leaving = calloc(p, sizeof *a->leaving);
+    a->coming = calloc(p, sizeof *a->coming);
+    a->requests = calloc(2 * p, sizeof *a->requests);
+    a->statuses = calloc(2 * p, sizeof *a->statuses);
+    if (!a->shared || !a->leaving || !a->coming || !a->requests || !a->statuses)
+        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the message lists of %zu ranks", p);
+    return PENCILFFT_OK;
+}
+
+int pf_node_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
+{
+    struct node_state *a = calloc(1, sizeof *a);
+    *state = NULL;
+    if (!a)
+        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for an exchange");
+    a->t = *t;
+    a->sent = sent;
+    a->received = received;
+    int status = allocate(a);
+    if (status)
+        pf_node_destroy(a);
+    else
+        *state = a;
+    return status;
+}
+
+/* ---- connecting --------------------------------------------------------------------------------------------- */
+
+static int64_t message(const struct pf_transpose *t, int from, int to)
+{
+    pencilfft_box part = pf_box_common(&t->from[from], &t->to[to]);
+    return pf_box_elements(&part) * t->fields;
+}
+
+/* All messages from members of one node to members of another: source by source, in each target by target. Both ends of
+ * a parcel go through it in this order. Gives where it ends. */
+static int64_t lay_out(struct node_state *a, int source_node, int target_node, int64_t start)
+{
+    const struct pf_shared *of = a->shared;
+    for (int s = of->first[source_node]; s < of->first[source_node + 1]; s++)
+        for (int r = of->first[target_node]; r < of->first[target_node + 1]; r++) {
+            int i = of->members[s], j = of->members[r];
+            if (i == a->t.me)
+                a->sent->start[j] = start;
+            if (j == a->t.me)
+                a->received->start[i] = start;
+            start += message(&a->t, i, j);
+        }
+    return start;
+}
+
+/* Who carries what passes between a node and another: its ranks in turn, from the nearest other node on. */
+static int carrier(const struct pf_shared *shared, int node, int other)
+{
+    int distance = (other - node + shared->n) % shared->n, ranks = shared->first[node + 1] - shared->first[node];
+    return shared->members[shared->first[node] + (distance - 1) % ranks];
+}
+
+static int make_parcel(const struct node_state *a, int other, int64_t start, int64_t end, struct parcel *parcel)
+{
+    if (end - start > INT_MAX)
+        return pf_fail(PENCILFFT_TOO_LARGE,
+                       "the ranks of two nodes exchange %lld elements, more than the %d an MPI count "
+                       "can name; use more nodes",
+                       (long long)(end - start), INT_MAX);
+    *parcel = (struct parcel){
+        .start = start,
+        .elements = (int)(end - start),
+        .peer = carrier(a->shared, other, a->shared->mine),
+        .mine = carrier(a->shared, a->shared->mine, other) == a->t.me && end > start,
+    };
+    return PENCILFFT_OK;
+}
+
+/* Gives the size of the block in elements, which is the same both ways. */
+static int lay_out_all(struct node_state *a, int64_t *elements)
+{
+    int mine = a->shared->mine, status = PENCILFFT_OK;
+    int64_t at = lay_out(a, mine, mine, 0);
+    for (int other = 0; other < a->shared->n && !status; other++) {
+        if (other == mine)
+            continue;
+        int64_t start = at, middle = lay_out(a, mine, other, start);
+        at = lay_out(a, other, mine, middle);
+        if (!(status = make_parcel(a, other, start, middle, &a->leaving[other])))
+            status = make_parcel(a, other, middle, at, &a->coming[other]);
+    }
+    a->sent->total = a->received->total = *elements = at;
+    return status;
+}
+
+/* Memory that is written to for the first time is taken then, near to who does it: each what it will write. */
+static void touch(const struct node_state *a)
+{
+    size_t size = a->t.element_bytes;
+    for (int j = 0; j < a->t.p; j++)
+        memset(a->shared->block + (size_t)a->sent->start[j] * size, 0, (size_t)a->sent->elements[j] * size);
+    for (int other = 0; other < a->shared->n; other++)
+        if (a->coming[other].mine)
+            memset(a->shared->block + (size_t)a->coming[other].start * size, 0, (size_t)a->coming[other].elements * size);
+}
+
+/* The second way takes what the first has made. */
+int pf_node_connect(void *state, void *from, void *to)
+{
+    struct node_state *a = state;
+    int64_t elements = 0;
+    bool first = !a->shared->block;
+    int status = PENCILFFT_OK;
+    (void)from, (void)to;
+    if (a->t.p == 1 || (first && (status = pf_shared_find(a->shared, a->t.group))))
+        return status;
+    status = lay_out_all(a, &elements);
+    size_t bytes = (size_t)elements * a->t.element_bytes;
+    if (first && !status)
+        status = pf_shared_room(a->shared, bytes);
+    if ((status = pf_agree(status, a->t.group)) || !first || (status = pf_shared_allocate(a->shared, bytes)))
+        return status;
+    touch(a);
+    return status;
+}
+
+void *pf_node_memory(const void *state)
+{
+    const struct node_state *a = state;
+    return a->shared->block;
+}
+
+int pf_node_wait_to_write(void *state)
+{
+    const struct node_state *a = state;
+    return a->t.p > 1 ? pf_shared_wait_to_write(a->shared) : PENCILFFT_OK;
+}
+
+/* ---- running ------------------------------------------------------------------------------------------------- */
+
+static int receive_parcels(const struct node_state *a, int *n)
+{
+    int status = PENCILFFT_OK;
+    MPI_Datatype element = pf_element_type(a->t.element_bytes);
+    for (int other = 0; other < a->shared->n; other++) {
+        const struct parcel *c = &a->coming[other];
+        if (c->mine)
+            PF_MPI(MPI_Irecv(a->shared->block + (size_t)c->start * a->t.element_bytes, c->elements, element, c->peer, TAG,
+                             a->t.group, &a->requests[(*n)++]));
+    }
+done:
+    return status;
+}
+
+/* To the nearest node above first, so that not all send to the same one. */
+static int send_parcels(const struct node_state *a, int *n)
+{
+    int status = PENCILFFT_OK;
+    MPI_Datatype element = pf_element_type(a->t.element_bytes);
+    for (int distance = 1; distance < a->shared->n; distance++) {
+        const struct parcel *l = &a->leaving[(a->shared->mine + distance) % a->shared->n];
+        if (l->mine)
+            PF_MPI(MPI_Isend(a->shared->block + (size_t)l->start * a->t.element_bytes, l->elements, element, l->peer, TAG,
+                             a->t.group, &a->requests[(*n)++]));
+    }
+done:
+    return status;
+}
+
+static int move_all(const struct node_state *a, const struct pf_run *run)
+{
+    int n = 0, status = PENCILFFT_OK;
+    if ((status = pf_shared_wait_to_write(a->shared)) || (status = receive_parcels(a, &n)))
+        return status;
+    pf_produce(run, 0);
+    if ((status = pf_shared_meet(a->shared)))
+        return status;
+    if (a->shared->n > 1) {
+        if ((status = send_parcels(a, &n)))
+            return status;
+        PF_MPI(MPI_Waitall(n, a->requests, a->statuses));
+        if ((status = pf_shared_meet(a->shared)))
+            return status;
+    }
+    pf_consume(run, 0);
+    status = pf_shared_let_write(a->shared);
+done:
+    return status;
+}
+
+int pf_node_run(void *state, const struct pf_run *run, void *from, void *to)
+{
+    const struct node_state *a = state;
+    (void)from, (void)to;
+    if (a->t.p > 1)
+        return move_all(a, run);
+    pf_produce(run, 0);
+    pf_consume(run, 0);
+    return PENCILFFT_OK;
+}
+
+void pf_node_traffic(const void *state, int64_t *bytes, int64_t *messages)
+{
+    const struct node_state *a = state;
+    for (int other = 0; other < a->shared->n; other++)
+        if (a->leaving[other].mine) {
+            bytes[a->leaving[other].peer] = a->leaving[other].elements * (int64_t)a->t.element_bytes;
+            messages[a->leaving[other].peer] = 1;
+        }
+}
+
+void pf_node_destroy(void *state)
+{
+    struct node_state *a = state;
+    pf_shared_leave(a->shared);
+    free(a->leaving);
+    free(a->coming);
+    free(a->requests);
+    free(a->statuses);
+    free(a);
+}

@@ -1,0 +1,54 @@
+/* Transpose by scheduled pairs.
+ * Idea:  in step s every rank talks to one other. When p is a power of two, ranks me and me xor s exchange with each
+ *        other; else rank me sends to me + s and receives from me - s (mod p). No rank ever gets two messages at once.
+ * Source: the two schedules of MPICH's pairwise all-to-all; the second is a ring shift.
+ * Cost:  (p - 1) steps of one message each way; nothing is sent for a part that is empty.
+ * Needs: counts and displacements that fit an MPI int; nothing of p or of the extents. */
+#include <stdbool.h>
+
+#include "common/failure.h"
+#include "exchange/exchanges.h"
+#include "exchange/message_counts.h"
+
+enum { TAG = 1 };
+
+int pf_p2p_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
+{
+    struct pf_calls *a;
+    int status = pf_calls_make(t, sent, received, 0, &a);
+    *state = a;
+    return status;
+}
+
+static bool power_of_two(int p)
+{
+    return (p & (p - 1)) == 0;
+}
+
+static int step(const struct pf_calls *a, int s, const void *from, void *to)
+{
+    int status = PENCILFFT_OK;
+    int target = power_of_two(a->p) ? a->me ^ s : (a->me + s) % a->p;
+    int source = power_of_two(a->p) ? a->me ^ s : (a->me - s + a->p) % a->p;
+    PF_MPI(MPI_Sendrecv(pf_message_in(a, &a->sent, target, from), a->sent.count[target], a->element,
+                        a->sent.count[target] ? target : MPI_PROC_NULL, TAG, pf_message_in(a, &a->received, source, to),
+                        a->received.count[source], a->element, a->received.count[source] ? source : MPI_PROC_NULL, TAG,
+                        a->group, MPI_STATUS_IGNORE));
+done:
+    return status;
+}
+
+int pf_p2p_run(void *state, const struct pf_run *run, void *from, void *to)
+{
+    const struct pf_calls *a = state;
+    int status = PENCILFFT_OK;
+    (void)run;
+    for (int s = 1; s < a->p && !status; s++)
+        status = step(a, s, from, to);
+    return status;
+}
+
+void pf_p2p_destroy(void *state)
+{
+    pf_calls_destroy(state);
+}

@@ -1,0 +1,88 @@
+/* Transpose by MPI_Alltoall over messages padded to one length.
+ * Idea:  every message gets the room of the largest one of the group, so that the plain all-to-all can carry blocks
+ *        that are not even; what is behind a shorter message travels unread.
+ * Source: P3DFFT's USEEVEN, 2DECOMP&FFT's EVEN.
+ * Cost:  one collective of p - 1 messages a rank, and a copy of what stays; the padding, at most one index in each of
+ *        the two split axes, travels too.
+ * Needs: nothing of p or of the extents; a message that an MPI int counts. */
+#include <limits.h>
+#include <stdlib.h>
+
+#include "common/failure.h"
+#include "exchange/exchanges.h"
+#include "geometry/blocks.h"
+
+struct padded {
+    MPI_Comm group;
+    MPI_Datatype element;
+    size_t bytes;
+    int p, me, count;
+};
+
+static int64_t widest(const pencilfft_box *boxes, int p, int axis)
+{
+    int64_t most = 0;
+    for (int j = 0; j < p; j++)
+        most = boxes[j].extent[axis] > most ? boxes[j].extent[axis] : most;
+    return most;
+}
+
+/* No part of one box common with another is wider than either; for pencils the largest part is just that wide. */
+static int64_t largest_message(const struct pf_transpose *t)
+{
+    int64_t elements = t->fields;
+    for (int axis = 0; axis < 3; axis++)
+        elements *= pf_smaller(widest(t->from, t->p, axis), widest(t->to, t->p, axis));
+    return elements;
+}
+
+static void spread(struct pf_messages *messages, int64_t room)
+{
+    for (int j = 0; j < messages->p; j++)
+        messages->start[j] = j * room;
+    messages->total = messages->p * room;
+}
+
+int pf_padded_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
+{
+    int64_t room = largest_message(t);
+    *state = NULL;
+    if (room > INT_MAX)
+        return pf_fail(PENCILFFT_TOO_LARGE,
+                       "a message has %lld elements, more than the %d an MPI count can name; "
+                       "use more tasks",
+                       (long long)room, INT_MAX);
+    struct padded *a = malloc(sizeof *a);
+    if (!a)
+        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for an exchange");
+    *a = (struct padded){t->group, pf_element_type(t->element_bytes), t->element_bytes, t->p, t->me, (int)room};
+    spread(sent, room);
+    spread(received, room);
+    *state = a;
+    return PENCILFFT_OK;
+}
+
+int pf_padded_run(void *state, const struct pf_run *run, void *from, void *to)
+{
+    int status = PENCILFFT_OK;
+    const struct padded *a = state;
+    (void)run;
+    PF_MPI(MPI_Alltoall(from, a->count, a->element, to, a->count, a->element, a->group));
+done:
+    return status;
+}
+
+void pf_padded_traffic(const void *state, int64_t *bytes, int64_t *messages)
+{
+    const struct padded *a = state;
+    for (int j = 0; j < a->p; j++)
+        if (j != a->me) {
+            bytes[j] = a->count * (int64_t)a->bytes;
+            messages[j] = 1;
+        }
+}
+
+void pf_padded_destroy(void *state)
+{
+    free(state);
+}

@@ -1,0 +1,123 @@
+/* Transpose in slices that travel while the next ones are computed.
+ * Idea:  all receives are posted at once; slice k is transformed and packed, its messages start, and slice k + 1 is
+ *        worked on meanwhile. Then slice after slice is waited for, unpacked and transformed, while later ones arrive.
+ *        Between slices MPI is asked how far it is, so that it moves on where nothing else does that for it.
+ *        More slices hide more, but their messages are shorter: there are as many as leave messages whose bytes take
+ *        longer than their start, and rows that are worth copying.
+ * Source: C. E. Cramer and J. A. Board, The development and integration of a distributed 3D FFT for a cluster of
+ *         workstations, Atlanta Linux Showcase 2000: sends started as soon as a part of the lines is done.
+ * Cost:  slices * (p - 1) messages a rank; at best their time is hidden behind the FFTs on both sides.
+ * Needs: counts and displacements that fit an MPI int; messages of twice pf_tuning.message_bytes for anything to overlap. */
+#include "common/failure.h"
+#include "exchange/exchanges.h"
+#include "exchange/message_counts.h"
+#include "geometry/blocks.h"
+#include "geometry/pencils.h"
+#include "speed/tuning.h"
+
+enum { MOST_SLICES = 4 }; /* what is not hidden is then a quarter; eight were no faster on one node */
+
+int pf_pipelined_slices(const struct pf_transpose *t)
+{
+    int64_t bytes = 0, indices = t->from[0].extent[t->slice_axis];
+    for (int j = 0; j < t->p; j++)
+        bytes += pf_box_elements(&t->from[j]) * t->fields * (int64_t)t->element_bytes;
+    int64_t slices = pf_smaller(MOST_SLICES, bytes / t->p / t->p / pf_tuning.message_bytes);
+    if (t->from[0].stride[t->slice_axis] == 1)
+        indices = indices * (int64_t)t->element_bytes / pf_tuning.row_bytes;
+    slices = pf_smaller(slices, indices);
+    return slices > 1 ? (int)slices : 1;
+}
+
+/* Requests of receives, then those of sends; slice k with member j is number k * p + j of either. */
+static MPI_Request *receiving(const struct pf_calls *a)
+{
+    return a->requests;
+}
+
+static MPI_Request *sending(const struct pf_calls *a)
+{
+    return a->requests + a->p * a->slices;
+}
+
+int pf_pipelined_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
+{
+    struct pf_calls *a;
+    int status = pf_calls_make(t, sent, received, 2 * sent->p * sent->slices, &a);
+    *state = a;
+    return status;
+}
+
+static int post_receives(const struct pf_calls *a, int slice, void *to)
+{
+    int status = PENCILFFT_OK;
+    for (int s = 1; s < a->p; s++) {
+        int source = (a->me - s + a->p) % a->p, i = slice * a->p + source;
+        if (a->received.count[i])
+            PF_MPI(MPI_Irecv(pf_message_in(a, &a->received, i, to), a->received.count[i], a->element, source, slice,
+                             a->group, receiving(a) + i));
+    }
+done:
+    return status;
+}
+
+static int start_sends(const struct pf_calls *a, int slice, const void *from)
+{
+    int status = PENCILFFT_OK;
+    for (int s = 1; s < a->p; s++) {
+        int target = (a->me + s) % a->p, i = slice * a->p + target;
+        if (a->sent.count[i])
+            PF_MPI(MPI_Isend(pf_message_in(a, &a->sent, i, from), a->sent.count[i], a->element, target, slice, a->group,
+                             sending(a) + i));
+    }
+done:
+    return status;
+}
+
+/* MPI libraries without a thread of their own move data only when they are called. */
+static int nudge(const struct pf_calls *a)
+{
+    int status = PENCILFFT_OK, all_there;
+    PF_MPI(MPI_Testall(2 * a->p * a->slices, a->requests, &all_there, a->statuses));
+done:
+    return status;
+}
+
+static int send_all(const struct pf_calls *a, const struct pf_run *run, const void *from)
+{
+    int status = PENCILFFT_OK;
+    for (int slice = 0; slice < a->slices && !status; slice++) {
+        pf_produce(run, slice);
+        if (!(status = start_sends(a, slice, from)))
+            status = nudge(a);
+    }
+    return status;
+}
+
+static int receive_all(const struct pf_calls *a, const struct pf_run *run)
+{
+    int status = PENCILFFT_OK;
+    for (int slice = 0; slice < a->slices; slice++) {
+        PF_MPI(MPI_Waitall(a->p, receiving(a) + slice * a->p, a->statuses));
+        pf_consume(run, slice);
+    }
+    PF_MPI(MPI_Waitall(a->p * a->slices, sending(a), a->statuses));
+done:
+    return status;
+}
+
+int pf_pipelined_run(void *state, const struct pf_run *run, void *from, void *to)
+{
+    const struct pf_calls *a = state;
+    int status = PENCILFFT_OK;
+    for (int slice = 0; slice < a->slices && !status; slice++)
+        status = post_receives(a, slice, to);
+    if (!status)
+        status = send_all(a, run, from);
+    return status ? status : receive_all(a, run);
+}
+
+void pf_pipelined_destroy(void *state)
+{
+    pf_calls_destroy(state);
+}

@@ -1,0 +1,27 @@
+/* The messages of a transpose: how large, where, and copying boxes into and out of them. No communication. */
+#ifndef PF_MESSAGES_H
+#define PF_MESSAGES_H
+
+#include "exchange/exchange.h"
+
+/* Boxes of all messages in their order, dense lists of them, and the part that stays. */
+struct pf_parts {
+    struct pf_messages list;
+    pencilfft_box *part; /* with the strides it has inside its message */
+};
+
+int pf_parts_sent(const struct pf_transpose *transpose, int slices, struct pf_parts *parts);
+int pf_parts_received(const struct pf_transpose *transpose, int slices, struct pf_parts *parts);
+void pf_parts_release(struct pf_parts *parts);
+
+/* All of one slice between a box with all its fields and its messages; the part that stays is left out if `without`
+ * (a member; -1: nobody). */
+void pf_pack(const struct pf_transpose *transpose, const struct pf_parts *sent, int slice, int without, const void *box,
+             void *messages);
+void pf_unpack(const struct pf_transpose *transpose, const struct pf_parts *received, int slice, int without,
+               const void *messages, void *box);
+/* What stays of a slice: out of the box `from` to its place among the messages that arrive. */
+void pf_pack_own(const struct pf_transpose *transpose, const struct pf_parts *received, int slice, const void *box,
+                 void *messages);
+
+#endif

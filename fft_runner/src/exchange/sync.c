@@ -1,0 +1,63 @@
+/* What precedes each exchange.
+ * none     ranks start an exchange when they come to it
+ * barrier  imbalance of the work before is taken out of the exchange, up to the skew with which MPI leaves a barrier
+ * clock    all agree on a date a little ahead and sleep until then. In a simulation MPI_Wtime is one clock for all
+ *          ranks, so that every rank starts at the same instant: the exchange carries no skew, and equal flows that
+ *          start together are also cheap to simulate. On a real machine it is as good as its clocks agree. */
+#include "exchange/sync.h"
+
+#include <math.h>
+#include <time.h>
+
+#include "common/failure.h"
+#include "pencilfft.h"
+
+/* How far ahead the agreed date lies, at least, and in all-reduces: it has to be more than one takes, or the last rank comes
+ * late and its word of the date waits behind the data of those who were in time. */
+static const double lead_s = 1e-3, lead_allreduces = 4;
+
+static int wait_none(MPI_Comm comm)
+{
+    (void)comm;
+    return PENCILFFT_OK;
+}
+
+static int wait_barrier(MPI_Comm comm)
+{
+    int status = PENCILFFT_OK;
+    PF_MPI(MPI_Barrier(comm));
+done:
+    return status;
+}
+
+static void sleep_until(double date)
+{
+    double rest = date - MPI_Wtime();
+    if (rest <= 0)
+        return;
+    struct timespec pause = {.tv_sec = (time_t)rest};
+    pause.tv_nsec = lround((rest - (double)pause.tv_sec) * 1e9);
+    if (pause.tv_nsec > 999999999)
+        pause.tv_nsec = 999999999;
+    nanosleep(&pause, NULL); /* a signal that cuts it short costs skew only */
+}
+
+/* The first all-reduce starts when the last rank comes, and so tells every rank how long one takes. */
+static int wait_clock(MPI_Comm comm)
+{
+    int status = PENCILFFT_OK;
+    double came = MPI_Wtime(), last_came, agreed;
+    PF_MPI(MPI_Allreduce(&came, &last_came, 1, MPI_DOUBLE, MPI_MAX, comm));
+    double now = MPI_Wtime(), date = now + fmax(lead_s, lead_allreduces * (now - last_came));
+    PF_MPI(MPI_Allreduce(&date, &agreed, 1, MPI_DOUBLE, MPI_MAX, comm));
+    sleep_until(agreed);
+done:
+    return status;
+}
+
+static const struct pf_sync rows[] = {
+    {"none", wait_none},
+    {"barrier", wait_barrier},
+    {"clock", wait_clock},
+};
+const struct pf_table pf_syncs = PF_TABLE("sync", rows);

@@ -1,0 +1,15 @@
+#ifndef PF_SYNC_H
+#define PF_SYNC_H
+
+#include <mpi.h>
+
+#include "common/names.h"
+
+struct pf_sync {
+    const char *name;
+    int (*wait)(MPI_Comm comm); /* collective over the plan's communicator; a pencilfft_status */
+};
+
+extern const struct pf_table pf_syncs;
+
+#endif

@@ -1,0 +1,23 @@
+/* Splitting n indices into blocks.
+ * Idea:  the first n % parts blocks hold one index more than the others, so that no two differ by more than one.
+ * Cost:  O(1), and no table of blocks is kept.
+ * Needs: parts >= 1; knows no MPI. Blocks are empty where n < parts; callers refuse that (pencils.c). */
+#include "geometry/blocks.h"
+
+struct pf_block pf_block_of(int64_t n, int parts, int j)
+{
+    int64_t size = n / parts, longer = n % parts;
+    struct pf_block block = {.offset = j * size + (j < longer ? j : longer), .extent = size + (j < longer)};
+    return block;
+}
+
+int64_t pf_bounded_product(const int64_t n[3], int64_t limit)
+{
+    int64_t product = 1;
+    for (int i = 0; i < 3; i++) {
+        if (n[i] > limit / product)
+            return -1;
+        product *= n[i];
+    }
+    return product;
+}

@@ -1,0 +1,92 @@
+/* Packing, unpacking and local transposing: one routine for all of them.
+ * Idea:  of the three axes, let `a` be the one nearest together in the source and `b` the one nearest together in the
+ *        target. If they are the same axis, runs are copied whole. If not, the (a, b) plane is a matrix transpose and
+ *        is done in square tiles, so that the lines touched on both sides stay in the first-level cache.
+ *        The routine is compiled once for each size of an element, which is then a constant in its inner loops.
+ * Cost:  one read and one write of the part. Needs: nothing of the extents; an empty part copies nothing. */
+#include "geometry/strided_copy.h"
+
+#include <string.h>
+
+enum { TILE = 16 };
+
+/* The element size is a constant where these are called, and must stay one. */
+#define FOR_ONE_SIZE static inline __attribute__((always_inline))
+
+struct matrix {
+    int64_t na, nb;          /* a: fastest in the source, b: fastest in the target */
+    int64_t from_a, from_b, to_a, to_b;
+};
+
+static int nearest(const int64_t extent[3], const int64_t stride[3])
+{
+    int best = -1;
+    for (int i = 0; i < 3; i++)
+        if (extent[i] > 1 && (best < 0 || stride[i] < stride[best]))
+            best = i;
+    return best < 0 ? 2 : best;
+}
+
+FOR_ONE_SIZE void copy_tile(const struct matrix *m, int64_t a0, int64_t b0, size_t size, const char *from, char *to)
+{
+    int64_t a1 = a0 + TILE < m->na ? a0 + TILE : m->na, b1 = b0 + TILE < m->nb ? b0 + TILE : m->nb;
+    for (int64_t a = a0; a < a1; a++)
+        for (int64_t b = b0; b < b1; b++)
+            memcpy(to + (a * m->to_a + b * m->to_b) * (int64_t)size, from + (a * m->from_a + b * m->from_b) * (int64_t)size,
+                   size);
+}
+
+FOR_ONE_SIZE void copy_matrix(const struct matrix *m, size_t size, const char *from, char *to)
+{
+    for (int64_t a = 0; a < m->na; a += TILE)
+        for (int64_t b = 0; b < m->nb; b += TILE)
+            copy_tile(m, a, b, size, from, to);
+}
+
+FOR_ONE_SIZE void copy_run(int64_t n, int64_t from_stride, int64_t to_stride, size_t size, const char *from, char *to)
+{
+    if (from_stride == 1 && to_stride == 1)
+        memcpy(to, from, (size_t)n * size);
+    else
+        for (int64_t i = 0; i < n; i++)
+            memcpy(to + i * to_stride * (int64_t)size, from + i * from_stride * (int64_t)size, size);
+}
+
+FOR_ONE_SIZE void copy_runs(const struct pf_copy *c, int a, size_t size, const char *from, char *to)
+{
+    int i = a == 0 ? 1 : 0, j = a == 2 ? 1 : 2;
+    for (int64_t u = 0; u < c->extent[i]; u++)
+        for (int64_t v = 0; v < c->extent[j]; v++)
+            copy_run(c->extent[a], c->from_stride[a], c->to_stride[a], size,
+                     from + (u * c->from_stride[i] + v * c->from_stride[j]) * (int64_t)size,
+                     to + (u * c->to_stride[i] + v * c->to_stride[j]) * (int64_t)size);
+}
+
+FOR_ONE_SIZE void copy_matrices(const struct pf_copy *c, int a, int b, size_t size, const char *from, char *to)
+{
+    int other = 3 - a - b;
+    struct matrix m = {c->extent[a], c->extent[b], c->from_stride[a], c->from_stride[b], c->to_stride[a], c->to_stride[b]};
+    for (int64_t i = 0; i < c->extent[other]; i++)
+        copy_matrix(&m, size, from + i * c->from_stride[other] * (int64_t)size,
+                    to + i * c->to_stride[other] * (int64_t)size);
+}
+
+FOR_ONE_SIZE void copy_elements(const struct pf_copy *c, size_t size, const void *from, void *to)
+{
+    const char *source = (const char *)from + c->from_start * (int64_t)size;
+    char *target = (char *)to + c->to_start * (int64_t)size;
+    int a = nearest(c->extent, c->from_stride), b = nearest(c->extent, c->to_stride);
+    if (a == b)
+        copy_runs(c, a, size, source, target);
+    else
+        copy_matrices(c, a, b, size, source, target);
+}
+
+void pf_copy_run(const struct pf_copy *c, size_t element_bytes, const void *from, void *to)
+{
+    switch (element_bytes) {
+    case 4: copy_elements(c, 4, from, to); break;
+    case 8: copy_elements(c, 8, from, to); break;
+    default: copy_elements(c, 16, from, to); break;
+    }
+}

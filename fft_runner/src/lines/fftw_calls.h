@@ -1,0 +1,39 @@
+/* FFTW in one of its precisions, as a table of functions: fftw_double.c and fftw_single.c are the same text
+ * (fftw_calls_body.h) compiled for `fftw_` and for `fftwf_`. Nobody else calls FFTW. */
+#ifndef PF_FFTW_CALLS_H
+#define PF_FFTW_CALLS_H
+
+#include <fftw3.h>
+#include <stddef.h>
+
+#include "common/names.h"
+
+enum pf_line_kind { PF_SKIP, PF_DFT, PF_R2C, PF_R2R };
+
+enum { PF_MANY = 3 };
+
+/* Lines to transform. Strides count what FFTW counts: complex numbers or reals, on each side its own. */
+struct pf_line_shape {
+    enum pf_line_kind kind;
+    int backward;
+    int r2r; /* an fftw_r2r_kind */
+    fftw_iodim64 line, many[PF_MANY];
+    unsigned flags;
+};
+
+struct pf_fftw {
+    size_t real_bytes;
+    void *(*plan)(const struct pf_line_shape *shape, void *in, void *out);
+    void (*execute)(const struct pf_line_shape *shape, void *plan, void *in, void *out);
+    void (*destroy)(void *plan);
+};
+
+extern const struct pf_fftw pf_fftw_double, pf_fftw_single;
+extern const struct pf_table pf_precisions; /* rows are `const struct pf_precision` */
+
+struct pf_precision {
+    const char *name;
+    const struct pf_fftw *fftw;
+};
+
+#endif

@@ -1,0 +1,39 @@
+#ifndef PF_LINE_FFT_H
+#define PF_LINE_FFT_H
+
+#include "lines/fftw_calls.h"
+#include "lines/transforms.h"
+#include "pencilfft.h"
+
+struct pf_rigor {
+    const char *name;
+    unsigned flag;
+};
+extern const struct pf_table pf_rigors;
+
+/* One kind of line transform over blocks of lines that differ only in their number. */
+struct pf_lines {
+    const struct pf_fftw *fftw;
+    struct pf_line line;
+    int backward;
+    unsigned flags;
+    int64_t n;                  /* points of a line, on the real side of r2c */
+    int complex_elements;       /* a PF_R2R transform of complex numbers: both parts alone */
+    pencilfft_phase phase;
+    struct pf_lines_plan *plans; /* a list, one for each number of lines met */
+};
+
+/* Where a block of lines lies: element strides on both sides, and how many lines there are each way. */
+struct pf_lines_block {
+    void *in, *out;
+    int64_t in_stride, out_stride;          /* along a line */
+    int64_t count[2], in_step[2], out_step[2]; /* from line to line */
+};
+
+/* Make what pf_lines_run() needs for such a block. The arrays are overwritten. */
+int pf_lines_plan(struct pf_lines *lines, const struct pf_lines_block *block);
+/* Transform; the block's counts and strides have been planned, its arrays are aligned as they were then. */
+void pf_lines_run(const struct pf_lines *lines, const struct pf_lines_block *block);
+void pf_lines_release(struct pf_lines *lines);
+
+#endif

@@ -1,0 +1,63 @@
+/* A pass over a rank's part of the array: one or two axes transformed while the data are in the caches. */
+#ifndef PF_PASS_H
+#define PF_PASS_H
+
+#include <stdbool.h>
+
+#include "lines/line_fft.h"
+#include "pencilfft.h"
+#include "speed/phases.h"
+
+enum pf_buffer_id { PF_IN, PF_OUT, PF_WORK0, PF_WORK1, PF_WORK2, PF_WORK3, PF_ROW_MEMORY, PF_COLUMN_MEMORY, PF_BUFFERS };
+
+/* A box somewhere in a buffer; strides of the box and these count elements. */
+struct pf_piece {
+    enum pf_buffer_id buffer;
+    pencilfft_box box;
+    int64_t start, field;
+};
+
+/* Where a pass reads or writes: pieces that together are its box. */
+struct pf_side {
+    int n;
+    struct pf_piece *piece;
+    size_t element_bytes;
+    int moved; /* pencilfft_phase of copying between pieces and cache; -1: that of the transform beside it */
+};
+
+struct pf_pass {
+    pencilfft_box box;  /* extents along z: those of the output of a forward transform */
+    int outer, inner;   /* the axis whose planes follow each other, and the one that lies in a plane beside z */
+    bool backward;      /* z comes last */
+    bool z, u;          /* is z transformed, is the inner axis */
+    struct pf_lines z_lines, u_lines;
+    int64_t input_nz;   /* z extent on the side of the input of a forward transform */
+    int fields;
+    struct pf_side in, out;
+    struct {
+        int64_t group, u_chunk, z_chunk;              /* planes, rows and elements of a row that make a block */
+        int64_t z_row, u_row, u_column, plane_row;    /* bytes from row to row in chunks and plane, see pass.c */
+        bool read_direct, write_direct;               /* lines straight from or to where a side lies */
+        bool in_turned, out_turned;                   /* the inner axis is the nearest in the array read or written */
+        char *memory, *chunk[2], *plane;
+    } block;
+};
+
+/* Part of a pass: a range of the outer axis and of z, counted from the box's start. */
+struct pf_range {
+    int64_t outer, outer_end, z, z_end;
+};
+
+struct pf_pass_run {
+    char *buffer[PF_BUFFERS];
+    struct pf_clock *clock;
+    bool planning; /* make FFTW's plans for all blocks, and nothing else */
+};
+
+/* box, axes, lines and sides are set: choose blocks, allocate, make FFTW's plans (buffers are overwritten). */
+int pf_pass_plan(struct pf_pass *pass, char *const buffer[PF_BUFFERS], int slices, int slice_axis);
+struct pf_range pf_pass_range(const struct pf_pass *pass, int slice_axis, int slices, int slice, bool last_does_all);
+int pf_pass_run(struct pf_pass *pass, struct pf_pass_run *run, const struct pf_range *range);
+void pf_pass_release(struct pf_pass *pass);
+
+#endif

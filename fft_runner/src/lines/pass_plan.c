@@ -1,0 +1,226 @@
+/* How a pass is done: its blocks, the memory for them, FFTW's plans, and whether lines are read and written where they lie.
+ * Idea:  a block is as much as the second-level cache holds. Rows in it are padded to an odd number of cache lines, so
+ *        that a column does not fall on few cache sets; gathering into it costs a copy in the cache, which large arrays
+ *        and strides of powers of two are worth and others are not. Where the pieces of a side are parts of one array
+ *        (so messages are laid, see messages.c) FFTW may do without the copy. The clock decides, as with FFTW's own
+ *        plans: the pass is done each way, in turn, and the shortest time of each counts. With FFTW_ESTIMATE, and for
+ *        what is larger than the caches, nothing is timed, and only lines along z are read and written where they lie.
+ * Cost:  of small arrays up to four plans of a block in place of one, and four passes with each.
+ * Needs: FFTW's arrays are multiples of 16 bytes from its plan's; where a side is not, it is gathered. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/failure.h"
+#include "geometry/blocks.h"
+#include "geometry/pencils.h"
+#include "lines/pass.h"
+#include "speed/tuning.h"
+
+enum { Z = 2 };
+
+enum { FFTW_ALIGNMENT = 16, CACHE_LINE = 64 };
+
+/* Each way of doing a pass is timed so often; and how much shorter than with all copies it must be, as what else is in the
+ * caches during a transform makes strides dearer than in a trial. */
+enum { TRIALS = 3 };
+static const double worth_it = 0.93;
+
+/* ---- blocks ----------------------------------------------------------------------------------------------------- */
+
+/* Bytes from row to row: whole cache lines, and an odd number of them. */
+static int64_t padded_row(int64_t elements, size_t bytes)
+{
+    int64_t lines = (elements * (int64_t)bytes + CACHE_LINE - 1) / CACHE_LINE;
+    return (lines + (lines % 2 == 0)) * CACHE_LINE;
+}
+
+static bool is_turned(const struct pf_pass *pass, const struct pf_side *side)
+{
+    const pencilfft_box *box = &side->piece->box;
+    return side->n == 1 && box->stride[pass->inner] < box->stride[Z];
+}
+
+/* How much of a plane makes a block, so that it fills but does not overflow the cache; and if a plane is smaller
+ * than that, how many planes. A z chunk keeps to whole cache lines, for FFTW's sake. */
+static void choose_blocks(struct pf_pass *pass)
+{
+    int64_t bytes = (int64_t)pf_larger((int64_t)pass->in.element_bytes, (int64_t)pass->out.element_bytes);
+    int64_t smallest = (int64_t)pf_smaller((int64_t)pass->in.element_bytes, (int64_t)pass->out.element_bytes);
+    int64_t rows = pass->box.extent[pass->inner], planes = pass->box.extent[pass->outer];
+    int64_t nz = pf_larger(pass->box.extent[Z], pass->input_nz), unit = CACHE_LINE / smallest;
+    int64_t room = pf_tuning.block_bytes / bytes;
+    pass->block.u_chunk = pf_smaller(rows, pf_larger(1, room / nz));
+    pass->block.z_chunk = pf_smaller(pass->box.extent[Z], pf_larger(unit, room / rows / unit * unit));
+    pass->block.group = pf_smaller(planes, pf_larger(1, room / (rows * nz)));
+}
+
+static int allocate_blocks(struct pf_pass *pass)
+{
+    int64_t rows = pass->box.extent[pass->inner], nz = pf_larger(pass->box.extent[Z], pass->input_nz);
+    size_t bytes = pass->in.element_bytes > pass->out.element_bytes ? pass->in.element_bytes : pass->out.element_bytes;
+    pass->block.plane_row = padded_row(nz, bytes);
+    pass->block.z_row = padded_row(nz, bytes);
+    pass->block.u_row = padded_row(pass->block.z_chunk, bytes);
+    pass->block.u_column = padded_row(rows, bytes);
+    int64_t plane = pass->z && pass->u ? pass->block.plane_row * rows : 0;
+    int64_t chunk = pass->z ? pass->block.z_row * pass->block.u_chunk : 0;
+    if (pass->u || !pass->z)
+        chunk = pf_larger(chunk, pf_larger(pass->block.u_row * rows, pass->block.u_column * pass->block.z_chunk));
+    int64_t total = (plane + 2 * chunk) * pass->block.group + 4 * CACHE_LINE;
+    if (!(pass->block.memory = calloc(1, (size_t)total)))
+        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for blocks of %lld bytes", (long long)total);
+    pass->block.plane = pass->block.memory + (CACHE_LINE - (uintptr_t)pass->block.memory % CACHE_LINE);
+    pass->block.chunk[0] = pass->block.plane + plane * pass->block.group;
+    pass->block.chunk[1] = pass->block.chunk[0] + chunk * pass->block.group;
+    return PENCILFFT_OK;
+}
+
+/* ---- lines where they lie ---------------------------------------------------------------------------------------- */
+
+/* The pieces have the places that they would have in one array. */
+static bool is_one_array(const struct pf_pass *pass, const struct pf_side *side)
+{
+    const struct pf_piece *first = side->piece;
+    for (int i = 1; i < side->n; i++) {
+        const struct pf_piece *piece = &side->piece[i];
+        int64_t start = first->start;
+        for (int axis = 0; axis < 3; axis++) {
+            start += (piece->box.offset[axis] - first->box.offset[axis]) * first->box.stride[axis];
+            if (piece->box.stride[axis] != first->box.stride[axis])
+                return false;
+        }
+        if (piece->start != start || piece->buffer != first->buffer || pass->fields > 1)
+            return false;
+    }
+    return true;
+}
+
+static bool is_aligned(const struct pf_side *side, int64_t elements)
+{
+    return elements * (int64_t)side->element_bytes % FFTW_ALIGNMENT == 0;
+}
+
+/* May z lines be read from or written to the side where they are? */
+static bool z_direct(const struct pf_side *side, int64_t nz)
+{
+    return side->n == 1 && side->moved < 0 && side->piece->box.stride[Z] == 1 && is_aligned(side, nz);
+}
+
+/* May lines along the inner axis, wherever a block of them begins? */
+static bool u_direct(const struct pf_pass *pass, const struct pf_side *side, int slices)
+{
+    const struct pf_piece *piece = side->piece;
+    int64_t z_step = slices > 1 ? 1 : pass->block.z_chunk < pass->box.extent[Z] ? pass->block.z_chunk : 0;
+    return is_one_array(pass, side) && is_aligned(side, piece->start) && is_aligned(side, piece->field) &&
+           is_aligned(side, piece->box.stride[Z] * z_step) && is_aligned(side, piece->box.stride[pass->outer]);
+}
+
+/* What does not stay in the caches has always been faster by blocks. */
+static bool is_worth_a_trial(const struct pf_pass *pass)
+{
+    int64_t bytes = pf_box_elements(&pass->box) * pass->fields * (int64_t)pass->out.element_bytes;
+    return !(pass->u_lines.flags & FFTW_ESTIMATE) && bytes <= pf_tuning.direct_bytes;
+}
+
+/* ---- planning --------------------------------------------------------------------------------------------------- */
+
+/* What a pass is run by: slices along an axis. */
+struct slicing {
+    int slices, axis;
+};
+
+static int run_slices(struct pf_pass *pass, struct pf_pass_run *run, const struct slicing *by)
+{
+    int status = PENCILFFT_OK;
+    for (int slice = 0; slice < by->slices && !status; slice++) {
+        struct pf_range range = pf_pass_range(pass, by->axis, by->slices, slice, false);
+        status = pf_pass_run(pass, run, &range);
+    }
+    return status;
+}
+
+static int make_plans(struct pf_pass *pass, struct pf_pass_run *run, const struct slicing *by)
+{
+    run->planning = true;
+    return run_slices(pass, run, by);
+}
+
+static double seconds(struct pf_pass *pass, struct pf_pass_run *run, const struct slicing *by)
+{
+    struct pf_clock clock;
+    pf_clock_start(&clock);
+    run->planning = false;
+    run->clock = &clock;
+    run_slices(pass, run, by);
+    pf_clock_stop(&clock);
+    return clock.seconds[PENCILFFT_TOTAL];
+}
+
+/* A way of doing the pass. It shares all but its flags and FFTW's plans with the pass it is a copy of. */
+struct way {
+    struct pf_pass pass;
+    double seconds;
+};
+
+/* Number of the way to take; the first copies all. */
+static int fastest(struct way *way, int n, struct pf_pass_run *run, const struct slicing *by)
+{
+    int best = 0;
+    for (int trial = 0; trial <= TRIALS; trial++)
+        for (int i = 0; i < n; i++) {
+            double now = seconds(&way[i].pass, run, by);
+            if (trial == 1 || now < way[i].seconds) /* the first is for the caches */
+                way[i].seconds = now;
+        }
+    for (int i = 1; i < n; i++)
+        if (way[i].seconds < (best ? way[best].seconds : worth_it * way[0].seconds))
+            best = i;
+    return best;
+}
+
+/* By the clock whether the lines that may be read and written where they lie are. */
+static int choose_direct(struct pf_pass *pass, struct pf_pass_run *run, const struct slicing *by, bool reads, bool writes)
+{
+    struct way way[4];
+    int n = 0, best = 0, status = PENCILFFT_OK;
+    for (int read = 0; read <= reads; read++)
+        for (int write = 0; write <= writes && !status; write++) {
+            way[n] = (struct way){.pass = *pass};
+            way[n].pass.block.read_direct |= read;
+            way[n].pass.block.write_direct |= write;
+            status = make_plans(&way[n++].pass, run, by);
+        }
+    if (!status)
+        best = fastest(way, n, run, by);
+    for (int i = 0; i < n; i++)
+        if (i != best) {
+            pf_lines_release(&way[i].pass.z_lines);
+            pf_lines_release(&way[i].pass.u_lines);
+        }
+    *pass = way[best].pass;
+    return status;
+}
+
+int pf_pass_plan(struct pf_pass *pass, char *const buffer[PF_BUFFERS], int slices, int slice_axis)
+{
+    struct slicing by = {slices, slice_axis};
+    struct pf_pass_run run = {.planning = true};
+    memcpy(run.buffer, buffer, sizeof run.buffer);
+    bool z_reads = pass->z && (!pass->backward || !pass->u), z_writes = pass->z && (pass->backward || !pass->u);
+    pass->block.read_direct = z_reads && z_direct(&pass->in, pass->backward ? pass->box.extent[Z] : pass->input_nz);
+    pass->block.write_direct = z_writes && z_direct(&pass->out, pass->backward ? pass->input_nz : pass->box.extent[Z]);
+    pass->block.in_turned = is_turned(pass, &pass->in);
+    pass->block.out_turned = is_turned(pass, &pass->out);
+    choose_blocks(pass);
+    int status = allocate_blocks(pass);
+    if (status)
+        return status;
+    bool asked = pf_tuning.direct == PF_ALWAYS || is_worth_a_trial(pass);
+    bool reads = asked && pass->u && !z_reads && u_direct(pass, &pass->in, slices);
+    bool writes = asked && pass->u && !z_writes && u_direct(pass, &pass->out, slices);
+    if (pf_tuning.direct == PF_BY_CLOCK && (reads || writes))
+        return choose_direct(pass, &run, &by, reads, writes);
+    pass->block.read_direct |= reads;
+    pass->block.write_direct |= writes;
+    return make_plans(pass, &run, &by);
+}

@@ -1,0 +1,165 @@
+/* The members of a descriptor by their names: how other languages set them, so that none of them repeats the structure, and
+ * how the ranks' descriptors are compared.
+ * Cost:  one all-reduce of two numbers a member. */
+#include "plan/desc.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/failure.h"
+#include "common/names.h"
+
+enum kind { INT64, INT, REAL, TEXT };
+static const char *const kind_names[] = {"an integer", "an integer", "a real number", "a text"};
+
+struct member {
+    const char *name;
+    enum kind kind;
+    size_t offset;
+};
+
+#define MEMBER(kind, name) {#name, kind, offsetof(pencilfft_desc, name)}
+static const struct member rows[] = {
+    MEMBER(INT64, nx),   MEMBER(INT64, ny),       MEMBER(INT64, nz),           MEMBER(INT, R),
+    MEMBER(INT, C),      MEMBER(INT, directions), MEMBER(TEXT, type),          MEMBER(TEXT, kinds),
+    MEMBER(TEXT, skip),  MEMBER(TEXT, precision), MEMBER(TEXT, layout),        MEMBER(TEXT, exchange),
+    MEMBER(TEXT, rigor), MEMBER(TEXT, sync),      MEMBER(REAL, auto_budget_s), MEMBER(INT, fields),
+};
+enum { N_MEMBERS = sizeof rows / sizeof rows[0] };
+static const struct pf_table members = PF_TABLE("member of a descriptor", rows);
+
+void pencilfft_desc_init(pencilfft_desc *desc)
+{
+    *desc = (pencilfft_desc){
+        .directions = PENCILFFT_FORWARD | PENCILFFT_BACKWARD,
+        .type = "c2c",
+        .precision = "double",
+        .layout = "natural",
+        .exchange = "alltoallv",
+        .rigor = "measure",
+        .sync = "none",
+        .auto_budget_s = 10,
+        .fields = 1,
+    };
+}
+
+/* ---- setting them by name ----------------------------------------------------------------------------------- */
+
+pencilfft_desc *pencilfft_desc_new(void)
+{
+    pencilfft_desc *desc = malloc(sizeof *desc);
+    if (desc)
+        pencilfft_desc_init(desc);
+    else
+        pf_fail(PENCILFFT_NO_MEMORY, "no memory for a descriptor");
+    return desc;
+}
+
+void pencilfft_desc_free(pencilfft_desc *desc)
+{
+    free(desc);
+}
+
+static int set_number(const struct member *member, void *at, int64_t value)
+{
+    if (member->kind == INT && (value < INT_MIN || value > INT_MAX))
+        return pf_fail(PENCILFFT_BAD_CALL, "%s is %lld; it must be in %d..%d", member->name, (long long)value, INT_MIN,
+                       INT_MAX);
+    switch (member->kind) {
+    case INT64: *(int64_t *)at = value; break;
+    case INT: *(int *)at = (int)value; break;
+    default: *(double *)at = (double)value;
+    }
+    return PENCILFFT_OK;
+}
+
+/* An integer is a real number too; otherwise what is given must be what the member is. */
+static int set(pencilfft_desc *desc, const char *name, enum kind given, const void *value)
+{
+    const struct member *member = desc ? pf_table_find(&members, name) : NULL;
+    if (!member)
+        return desc ? PENCILFFT_UNKNOWN_NAME : pf_fail(PENCILFFT_BAD_CALL, "null descriptor");
+    void *at = (char *)desc + member->offset;
+    if (given == INT64 && member->kind != TEXT)
+        return set_number(member, at, *(const int64_t *)value);
+    if (given != member->kind)
+        return pf_fail(PENCILFFT_BAD_CALL, "%s is %s; %s was given", name, kind_names[member->kind], kind_names[given]);
+    if (given == TEXT)
+        *(const char **)at = *(const char *const *)value;
+    else
+        *(double *)at = *(const double *)value;
+    return PENCILFFT_OK;
+}
+
+int pencilfft_desc_set_integer(pencilfft_desc *desc, const char *member, int64_t value)
+{
+    return set(desc, member, INT64, &value);
+}
+
+int pencilfft_desc_set_real(pencilfft_desc *desc, const char *member, double value)
+{
+    return set(desc, member, REAL, &value);
+}
+
+int pencilfft_desc_set_text(pencilfft_desc *desc, const char *member, const char *value)
+{
+    return set(desc, member, TEXT, &value);
+}
+
+/* ---- comparing them ----------------------------------------------------------------------------------------- */
+
+/* The same for the same text. FNV-1a. */
+static int64_t hash_of(const char *text)
+{
+    uint64_t hash = 14695981039346656037u;
+    for (; text && *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 1099511628211u;
+    return (int64_t)(hash >> 1);
+}
+
+static int64_t number_of(const pencilfft_desc *desc, const struct member *member)
+{
+    const void *at = (const char *)desc + member->offset;
+    int64_t bits;
+    switch (member->kind) {
+    case INT64: return *(const int64_t *)at;
+    case INT: return *(const int *)at;
+    case TEXT: return hash_of(*(const char *const *)at);
+    default: memcpy(&bits, at, sizeof bits); return bits;
+    }
+}
+
+static int differs(const pencilfft_desc *desc, const struct member *member)
+{
+    const void *at = (const char *)desc + member->offset;
+    char value[64];
+    const char *text = member->kind == TEXT ? *(const char *const *)at : NULL;
+    switch (member->kind) {
+    case TEXT: snprintf(value, sizeof value, text ? "'%.50s'" : "none", text); break;
+    case REAL: snprintf(value, sizeof value, "%g", *(const double *)at); break;
+    default: snprintf(value, sizeof value, "%lld", (long long)number_of(desc, member));
+    }
+    return pf_fail(PENCILFFT_MISMATCH,
+                   "the ranks gave different descriptors: %s is %s on rank 0 and something else on "
+                   "others; all members must be equal",
+                   member->name, value);
+}
+
+/* A number v is the same everywhere when the largest v is the complement of the largest complement. */
+int pf_desc_same(const pencilfft_desc *desc, MPI_Comm comm)
+{
+    int status = PENCILFFT_OK;
+    int64_t mine[2][N_MEMBERS], largest[2][N_MEMBERS];
+    for (int i = 0; i < N_MEMBERS; i++) {
+        mine[0][i] = number_of(desc, &rows[i]);
+        mine[1][i] = ~mine[0][i];
+    }
+    PF_MPI(MPI_Allreduce(mine, largest, 2 * N_MEMBERS, MPI_INT64_T, MPI_MAX, comm));
+    for (int i = 0; i < N_MEMBERS && !status; i++)
+        if (largest[0][i] != ~largest[1][i])
+            status = differs(desc, &rows[i]);
+done:
+    return status;
+}

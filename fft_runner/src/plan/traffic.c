@@ -1,0 +1,87 @@
+/* Who sends how much to whom, from the plan alone.
+ * Idea:  an exchange that sends something else than its messages (padding, other ranks in between) tells so itself;
+ *        for the rest the parts that two boxes have in common are what is sent, one message for each that is not empty
+ *        (or one for each slice). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/failure.h"
+#include "plan/plan.h"
+
+static void count_messages(const struct pf_move *m, int64_t *bytes, int64_t *messages)
+{
+    const struct pf_messages *list = &m->sent.list;
+    for (int i = 0; i < list->p * list->slices; i++) {
+        int j = i % list->p;
+        if (j == m->transpose.me || list->elements[i] == 0)
+            continue;
+        bytes[j] += list->elements[i] * (int64_t)m->transpose.element_bytes;
+        messages[j]++;
+    }
+}
+
+static void count_boxes(const struct pf_move *m, int64_t *bytes, int64_t *messages)
+{
+    const struct pf_transpose *t = &m->transpose;
+    for (int j = 0; j < t->p; j++) {
+        pencilfft_box part = pf_box_common(&t->from[t->me], &t->to[j]);
+        int64_t n = pf_box_elements(&part) * t->fields * (int64_t)t->element_bytes;
+        if (j == t->me || n == 0)
+            continue;
+        bytes[j] = n;
+        messages[j] = 1;
+    }
+}
+
+static void count(const struct pf_move *m, int64_t *bytes, int64_t *messages)
+{
+    if (m->exchange->traffic)
+        m->exchange->traffic(m->state, bytes, messages);
+    else if (m->exchange->takes == PF_BOXES)
+        count_boxes(m, bytes, messages);
+    else
+        count_messages(m, bytes, messages);
+}
+
+int pencilfft_traffic(pencilfft_plan plan, pencilfft_exchange e, pencilfft_direction direction, int64_t *bytes,
+                      int64_t *messages)
+{
+    if (!plan || (e != PENCILFFT_ROW && e != PENCILFFT_COLUMN))
+        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_traffic: null plan, or no such exchange");
+    const struct pf_move *m = &plan->moves[pf_way(direction)][e];
+    if (!m->exchange || (direction != PENCILFFT_FORWARD && direction != PENCILFFT_BACKWARD))
+        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_traffic: the plan has no such exchange in this direction");
+    int64_t *both = calloc(2 * (size_t)m->transpose.p, sizeof *both), *per_message = both + m->transpose.p;
+    if (!both)
+        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the traffic of %d ranks", m->transpose.p);
+    count(m, both, per_message);
+    if (bytes)
+        memset(bytes, 0, (size_t)plan->ranks * sizeof *bytes);
+    if (messages)
+        memset(messages, 0, (size_t)plan->ranks * sizeof *messages);
+    for (int j = 0; j < m->transpose.p; j++) {
+        if (bytes)
+            bytes[pf_member(plan, e, j)] = both[j];
+        if (messages)
+            messages[pf_member(plan, e, j)] = per_message[j];
+    }
+    free(both);
+    return PENCILFFT_OK;
+}
+
+static const struct pf_exchange *chosen(pencilfft_plan plan, pencilfft_exchange e)
+{
+    return plan && (e == PENCILFFT_ROW || e == PENCILFFT_COLUMN) ? plan->chosen[e] : NULL;
+}
+
+const char *pencilfft_exchange_chosen(pencilfft_plan plan, pencilfft_exchange e)
+{
+    const struct pf_exchange *exchange = chosen(plan, e);
+    return exchange ? exchange->name : NULL;
+}
+
+const char *pencilfft_exchange_means(pencilfft_plan plan, pencilfft_exchange e)
+{
+    const struct pf_exchange *exchange = chosen(plan, e);
+    return exchange ? exchange->means : NULL;
+}

@@ -1,0 +1,423 @@
+/* Wisdom: what FFTW learnt and what "auto" chose, kept in a file.
+ * Idea:  a text file that says which kind of machine and which MPI it is of, has one line for each choice, then FFTW's
+ *        wisdom as FFTW writes it, and a checksum over all. It is written beside its place and renamed, so that there is
+ *        always a whole one. One rank reads and writes; FFTW's wisdom of all ranks comes together in a binary tree.
+ * Source: fftw_mpi_gather_wisdom and _broadcast_wisdom do the same for FFTW's part. The checksum is FNV-1a.
+ * Cost:  log2 P messages of some kilobytes, and as many agreements, to save; one broadcast to load. */
+#include "plan/wisdom.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fftw3.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "common/failure.h"
+#include "exchange/exchanges.h"
+#include "pencilfft.h"
+
+static const char head[] = "pencilfft-wisdom 1\n";
+enum { MACHINE_SIZE = 512, CHECK_LENGTH = 26, TAG = 1 }; /* "checksum 0123456789abcdef\n" */
+static const off_t largest_file = 1 << 28;
+
+/* FFTW keeps what it learnt apart for each precision. Wisdom fits only a planner that knows the same algorithms, hence
+ * pf_fftw_prepare() before it is read or written. */
+static const struct kind {
+    const char *name;
+    char *(*export)(void);
+    int (*import)(const char *);
+    void (*forget)(void);
+} kinds[] = {
+    {"fftw", fftw_export_wisdom_to_string, fftw_import_wisdom_from_string, fftw_forget_wisdom},
+    {"fftwf", fftwf_export_wisdom_to_string, fftwf_import_wisdom_from_string, fftwf_forget_wisdom},
+};
+enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
+
+/* ---- the choices -------------------------------------------------------------------------------------------- */
+
+static struct choice {
+    char *key, *name;
+    struct choice *next;
+} *choices;
+
+static struct choice *find(const char *key)
+{
+    struct choice *c = choices;
+    while (c && strcmp(c->key, key))
+        c = c->next;
+    return c;
+}
+
+const char *pf_wisdom_find(const char *key)
+{
+    const struct choice *c = find(key);
+    return c ? c->name : NULL;
+}
+
+static struct choice *new_choice(const char *key)
+{
+    struct choice *c = calloc(1, sizeof *c);
+    if (!c || !(c->key = strdup(key))) {
+        free(c);
+        return NULL;
+    }
+    c->next = choices;
+    choices = c;
+    return c;
+}
+
+int pf_wisdom_keep(const char *key, const char *name)
+{
+    struct choice *c = find(key);
+    char *copy = strdup(name);
+    if (!copy || (!c && !(c = new_choice(key)))) {
+        free(copy);
+        return 0;
+    }
+    free(c->name);
+    c->name = copy;
+    return 1;
+}
+
+void pencilfft_wisdom_forget(void)
+{
+    while (choices) {
+        struct choice *next = choices->next;
+        free(choices->key);
+        free(choices->name);
+        free(choices);
+        choices = next;
+    }
+    for (int i = 0; i < N_KINDS; i++)
+        kinds[i].forget();
+}
+
+/* ---- what the file is of ------------------------------------------------------------------------------------ */
+
+static void processor_name(char *name, size_t size)
+{
+    struct utsname system;
+    char line[256];
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    snprintf(name, size, "%s", uname(&system) ? "unknown processor" : system.machine);
+    while (file && fgets(line, sizeof line, file)) {
+        const char *colon = strchr(line, ':');
+        if (!strncmp(line, "model name", 10) && colon) {
+            snprintf(name, size, "%s", colon + 1 + strspn(colon + 1, " "));
+            break;
+        }
+    }
+    if (file)
+        fclose(file);
+}
+
+static void machine_text(char text[MACHINE_SIZE])
+{
+    char processor[128], library[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "MPI";
+    int length;
+    processor_name(processor, sizeof processor);
+    MPI_Get_library_version(library, &length); /* its text is all we want; without it "MPI" stands */
+    for (char *at = library; *at; at++)
+        *at = *at == '\t' ? ' ' : *at;
+    snprintf(text, MACHINE_SIZE, "%.*s; %.100s; %.*s", (int)strcspn(processor, "\n"), processor, fftw_version,
+             (int)strcspn(library, "\n"), library);
+}
+
+static uint64_t checksum(const char *bytes, size_t n)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < n; i++)
+        hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001b3u;
+    return hash;
+}
+
+/* ---- text ---------------------------------------------------------------------------------------------------- */
+
+struct text {
+    char *bytes; /* NULL once memory failed */
+    size_t length;
+};
+
+static void __attribute__((format(printf, 2, 3))) add(struct text *text, const char *format, ...)
+{
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    int n = vsnprintf(NULL, 0, format, arguments);
+    char *longer = text->bytes ? realloc(text->bytes, text->length + (size_t)n + 1) : NULL;
+    if (longer) {
+        vsnprintf(longer + text->length, (size_t)n + 1, format, again);
+        text->length += (size_t)n;
+    } else {
+        free(text->bytes);
+    }
+    text->bytes = longer;
+    va_end(again);
+    va_end(arguments);
+}
+
+static void add_fftw(struct text *text, const char *name, char *wisdom)
+{
+    add(text, "%s %zu\n", name, wisdom ? strlen(wisdom) : 0);
+    add(text, "%s\n", wisdom ? wisdom : "");
+    free(wisdom);
+}
+
+static int compose(struct text *text)
+{
+    char machine[MACHINE_SIZE];
+    machine_text(machine);
+    *text = (struct text){.bytes = strdup("")};
+    add(text, "%smachine %s\n", head, machine);
+    for (const struct choice *c = choices; c; c = c->next)
+        add(text, "exchange %s %s\n", c->key, c->name);
+    for (int i = 0; i < N_KINDS; i++)
+        add_fftw(text, kinds[i].name, kinds[i].export());
+    if (text->bytes)
+        add(text, "checksum %016" PRIx64 "\n", checksum(text->bytes, text->length));
+    return text->bytes ? PENCILFFT_OK : pf_fail(PENCILFFT_NO_MEMORY, "no memory to write wisdom");
+}
+
+static int refuse(const char *path, const char *why)
+{
+    return pf_fail(PENCILFFT_BAD_CALL, "wisdom file %.200s: %s; delete it or name another", path, why);
+}
+
+static int check_whole(const char *path, const char *bytes, size_t n)
+{
+    char line[CHECK_LENGTH + 1];
+    if (n < sizeof head - 1 + CHECK_LENGTH || memcmp(bytes, head, sizeof head - 1) || memchr(bytes, '\0', n))
+        return refuse(path, "is not one of pencilfft (or of another version)");
+    snprintf(line, sizeof line, "checksum %016" PRIx64 "\n", checksum(bytes, n - CHECK_LENGTH));
+    if (memcmp(bytes + n - CHECK_LENGTH, line, CHECK_LENGTH))
+        return refuse(path, "is damaged, its checksum is wrong");
+    return PENCILFFT_OK;
+}
+
+static int check_machine(const char *path, const char *bytes)
+{
+    char here[MACHINE_SIZE], there[MACHINE_SIZE] = "";
+    machine_text(here);
+    sscanf(bytes + sizeof head - 1, "machine %511[^\n]", there);
+    if (strcmp(here, there))
+        return pf_fail(PENCILFFT_BAD_CALL,
+                       "wisdom file %.150s is of another machine or MPI: '%.300s', here is '%.300s'; name another file",
+                       path, there, here);
+    return PENCILFFT_OK;
+}
+
+/* ---- file and ranks ------------------------------------------------------------------------------------------ */
+
+static int no_path(const char *function)
+{
+    return pf_fail(PENCILFFT_BAD_CALL, "%s: null path on rank 0", function);
+}
+
+static int read_whole(const char *path, struct text *text, int *found)
+{
+    int status = PENCILFFT_OK, descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat about;
+    *found = descriptor >= 0;
+    if (descriptor < 0)
+        return errno == ENOENT ? PENCILFFT_OK : refuse(path, strerror(errno));
+    if (fstat(descriptor, &about) || !S_ISREG(about.st_mode) || about.st_size > largest_file)
+        status = refuse(path, "is no file of wisdom");
+    else if (!(text->bytes = calloc((size_t)about.st_size + 1, 1)))
+        status = pf_fail(PENCILFFT_NO_MEMORY, "no memory to read wisdom");
+    else if (read(descriptor, text->bytes, (size_t)about.st_size) != about.st_size)
+        status = refuse(path, "cannot be read");
+    else
+        text->length = (size_t)about.st_size;
+    close(descriptor);
+    if (!status)
+        status = check_whole(path, text->bytes, text->length);
+    return status ? status : check_machine(path, text->bytes);
+}
+
+static int take_choices(char *bytes)
+{
+    for (char *line = strtok(bytes, "\n"); line; line = strtok(NULL, "\n")) {
+        char key[256], name[64];
+        if (!strncmp(line, "fftw", 4))
+            break;
+        if (sscanf(line, "exchange %255s %63s", key, name) == 2 && !pf_wisdom_keep(key, name))
+            return pf_fail(PENCILFFT_NO_MEMORY, "no memory for wisdom");
+    }
+    return PENCILFFT_OK;
+}
+
+static int take_fftw(const char *path, char *bytes, const char *name, int (*import)(const char *))
+{
+    char mark[16];
+    size_t length = 0;
+    snprintf(mark, sizeof mark, "\n%s ", name);
+    char *at = strstr(bytes, mark);
+    if (!at || sscanf(at + strlen(mark), "%zu", &length) != 1)
+        return PENCILFFT_OK;
+    at = strchr(at + 1, '\n');
+    if (!at || length > strlen(at + 1))
+        return refuse(path, "is damaged, FFTW's part is short");
+    if (!length)
+        return PENCILFFT_OK;
+    char end = at[1 + length];
+    at[1 + length] = '\0';
+    int taken = import(at + 1);
+    at[1 + length] = end;
+    return taken ? PENCILFFT_OK : refuse(path, "has wisdom that this FFTW does not take");
+}
+
+static int take_all(const char *path, char *bytes)
+{
+    int status = PENCILFFT_OK;
+    pf_fftw_prepare();
+    for (int i = 0; i < N_KINDS && !status; i++)
+        status = take_fftw(path, bytes, kinds[i].name, kinds[i].import);
+    return status ? status : take_choices(bytes);
+}
+
+static int share(struct text *text, int rank, MPI_Comm comm)
+{
+    int status = PENCILFFT_OK;
+    int length = (int)text->length;
+    PF_MPI(MPI_Bcast(&length, 1, MPI_INT, 0, comm));
+    if (rank)
+        *text = (struct text){calloc((size_t)length + 1, 1), (size_t)length};
+    if (!text->bytes)
+        status = pf_fail(PENCILFFT_NO_MEMORY, "no memory for wisdom");
+    if ((status = pf_agree(status, comm)))
+        return status;
+    PF_MPI(MPI_Bcast(text->bytes, length, MPI_CHAR, 0, comm));
+done:
+    return status;
+}
+
+int pencilfft_wisdom_load(const char *path, MPI_Comm comm, int *found)
+{
+    int rank, there = 0, status = pf_usable(comm, "pencilfft_wisdom_load");
+    struct text text = {NULL, 0};
+    if (status)
+        return status;
+    PF_MPI(MPI_Comm_rank(comm, &rank));
+    if (rank == 0)
+        status = path ? read_whole(path, &text, &there) : no_path("pencilfft_wisdom_load");
+    if ((status = pf_agree(status, comm)))
+        goto done;
+    PF_MPI(MPI_Bcast(&there, 1, MPI_INT, 0, comm));
+    if (found)
+        *found = there;
+    if (there && !(status = share(&text, rank, comm)))
+        status = pf_agree(take_all(path, text.bytes), comm);
+done:
+    free(text.bytes);
+    return status;
+}
+
+/* ---- FFTW's wisdom of all ranks, on rank 0 ------------------------------------------------------------------- */
+
+/* Of every 2 * step ranks, the one in the middle gives what it knows to the first. All take part, so that all know when the
+ * memory of one is not enough. */
+static int gather_step(const struct kind *kind, int rank, int ranks, int step, MPI_Comm comm)
+{
+    int status = PENCILFFT_OK, longest;
+    bool gives = rank % (2 * step) == step, takes = rank % (2 * step) == 0 && rank + step < ranks;
+    char *mine = gives ? kind->export() : NULL, *room = NULL; /* what FFTW has no memory to tell is forgotten */
+    int length = mine ? (int)strlen(mine) : 0;
+    PF_MPI(MPI_Allreduce(&length, &longest, 1, MPI_INT, MPI_MAX, comm));
+    if (takes && !(room = calloc((size_t)longest + 1, 1)))
+        status = pf_fail(PENCILFFT_NO_MEMORY, "no memory for the wisdom of rank %d", rank + step);
+    if ((status = pf_agree(status, comm)))
+        goto done;
+    if (gives)
+        PF_MPI(MPI_Send(mine ? mine : "", length, MPI_CHAR, rank - step, TAG, comm));
+    if (takes)
+        PF_MPI(MPI_Recv(room, longest, MPI_CHAR, rank + step, TAG, comm, MPI_STATUS_IGNORE));
+    if (takes && *room)
+        kind->import(room);
+done:
+    free(mine);
+    free(room);
+    return status;
+}
+
+static int gather(const struct kind *kind, int rank, int ranks, MPI_Comm comm)
+{
+    int status = PENCILFFT_OK;
+    for (int step = 1; step < ranks && !status; step *= 2)
+        status = gather_step(kind, rank, ranks, step, comm);
+    return status;
+}
+
+/* ---- writing -------------------------------------------------------------------------------------------------- */
+
+static int not_written(const char *path)
+{
+    return pf_fail(PENCILFFT_BAD_CALL, "wisdom file %.200s cannot be written: %s", path,
+                   errno ? strerror(errno) : "no space");
+}
+
+static int write_beside(const char *path, const char *beside, const struct text *text)
+{
+    int descriptor = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (descriptor < 0)
+        return not_written(path);
+    errno = 0;
+    int whole = write(descriptor, text->bytes, text->length) == (ssize_t)text->length && fsync(descriptor) == 0;
+    if (close(descriptor) || !whole || rename(beside, path)) {
+        int status = not_written(path);
+        unlink(beside);
+        return status;
+    }
+    return PENCILFFT_OK;
+}
+
+static int write_whole(const char *path, const struct text *text)
+{
+    size_t size = strlen(path) + 32;
+    char *beside = malloc(size);
+    if (!beside)
+        return pf_fail(PENCILFFT_NO_MEMORY, "no memory to write wisdom");
+    snprintf(beside, size, "%s.new-%ld", path, (long)getpid());
+    int status = write_beside(path, beside, text);
+    free(beside);
+    return status;
+}
+
+static int save(const char *path, MPI_Comm comm)
+{
+    int rank, ranks, status = PENCILFFT_OK;
+    struct text text = {NULL, 0};
+    PF_MPI(MPI_Comm_rank(comm, &rank));
+    PF_MPI(MPI_Comm_size(comm, &ranks));
+    pf_fftw_prepare();
+    for (int i = 0; i < N_KINDS && !status; i++)
+        status = gather(&kinds[i], rank, ranks, comm);
+    if (!status && rank == 0 && !(status = path ? compose(&text) : no_path("pencilfft_wisdom_save")))
+        status = write_whole(path, &text);
+    status = pf_agree(status, comm);
+done:
+    free(text.bytes);
+    return status;
+}
+
+/* By a communicator of its own, for receives of the caller's take any message in his. */
+int pencilfft_wisdom_save(const char *path, MPI_Comm comm)
+{
+    int status = pf_usable(comm, "pencilfft_wisdom_save");
+    MPI_Comm own;
+    if (status)
+        return status;
+    PF_MPI(MPI_Comm_dup(comm, &own));
+    PF_MPI(MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN));
+    status = save(path, own);
+    if (status != PENCILFFT_MPI_ERROR)
+        MPI_Comm_free(&own);
+done:
+    return status;
+}
