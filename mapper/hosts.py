@@ -86,7 +86,7 @@ class Hosts:
             coordinates, d = self.coordinates_in(name), self.torus.n_dimensions
             return self.torus.outside(coordinates) if coordinates else (
                 f"host {name[:40]!r} does not end in {d} coordinates of {self.torus.title}; names such as "
-                f"{self.names([0])[0]} are needed, or --hosts to say what the nodes are called")
+                f"{self.names([0])[0]} are needed, or `hosts` to say what the nodes are called")
         example = self.names([next(iter(self.table))])[0] if self.table else self.names([0])[0]
         return f"host {name[:40]!r} is no node of {self.torus.title}; its nodes are called {example} and so on"
 
@@ -98,7 +98,7 @@ class Hosts:
     def _listed(self, node):
         if node not in self.table:
             where = tuple(self.torus.coordinates(node).tolist())
-            raise MapfileError(f"node {where} has no host name; the list given with --hosts must name every node that is used")
+            raise MapfileError(f"node {where} has no host name; the list given with `hosts` must name every node that is used")
         return self.table[node]
 
     @cached_property

@@ -230,7 +230,7 @@ def _cables(name, rates):
     every = [rate for strengths in rates.values() for _, rate in strengths]
     if None in every and any(every):
         raise GraphError(f"graph {name}: some edges have a bandwidth and others none; give one for the others with "
-                         "--bandwidth, or to all or to none in the file")
+                         "`bandwidth`, or to all or to none in the file")
     fastest = max(every) if any(every) else None
     relative = [sum(n * (rate / fastest if fastest else 1) for n, rate in strengths) for strengths in rates.values()]
     return tuple(Fraction(c) for c in relative), fastest

@@ -109,7 +109,7 @@ class Machine:
     def partition_rule(self):
         """Its `Partitions`; MachineError when the machine file has none."""
         if self.partitions is None:
-            raise MachineError(f"machine {self.name} has no rule for partitions; name the shape and its wraps with --torus, or "
+            raise MachineError(f"machine {self.name} has no rule for partitions; name the shape and its wraps with `torus`, or "
                                "add a [partition] to the machine file")
         return self.partitions
 
@@ -136,7 +136,7 @@ class Machine:
         given = rule.torus(torus.shape) if rule.allows(torus.shape) else Torus(torus.shape, (False,) * torus.n_dimensions)
         if claims_more(torus, given):
             hands_out = f"gives {given} for it" if rule.allows(torus.shape) else f"hands out {rule.allowed()}"
-            yield f"torus {torus} claims rings that machine {self.name} has not: it {hands_out}; --partition follows its rule"
+            yield f"torus {torus} claims rings that machine {self.name} has not: it {hands_out}; a partition follows its rule"
 
     def _doubtful_figures(self, keys):
         for key in keys:

@@ -65,22 +65,16 @@ class Picture:
         return None if self.torus is None or self.nodes is None else Allocation(self.torus, self.nodes)
 
     def table(self):
-        """The plain table of the nodes, to be given with --nodes and --hosts: text."""
+        """The plain table of the nodes, a file for `nodes` and `hosts`: text."""
         coordinates = self.torus.coordinates(self.nodes).tolist()
         return "".join(" ".join([*([self.names[n]] if n in self.names else []), *map(str, c)]) + "\n"
                        for n, c in zip(self.nodes.tolist(), coordinates))
 
-    def options(self, path="NODES"):
-        """The options that tell other commands the same: str."""
-        if self.torus is None:
-            return None
-        words = [f"--torus {format_torus(self.torus)}"]
-        if self.tasks_per_node:
-            words.append(f"--tasks-per-node {self.tasks_per_node}")
-        if self.nodes is not None:
-            words.append(f"--nodes {path}")
-            words += [f"--hosts {path}"] if self.names else []
-        return " ".join(words)
+    def arguments(self, path: str = "NODES") -> dict[str, str]:
+        """What tells `pencilmap.mapper.setting.setting` and its `job` (hosts) the same, the table of nodes at `path`."""
+        known = {"torus": self.torus and format_torus(self.torus), "tasks_per_node": self.torus and self.tasks_per_node,
+                 "nodes": None if self.nodes is None else path, "hosts": path if self.names else None}
+        return {name: str(value) for name, value in known.items() if value}
 
 
 def combine(files, environment=(), torus=None):
@@ -110,7 +104,7 @@ def combine(files, environment=(), torus=None):
     shape = parse_torus(text) if text else None
     common = {"facts": facts, "tasks_per_node": first("tasks_per_node"), "cores": first("cores")}
     if shape is None:
-        return Picture(torus=None, nodes=None, names={}, missing="the shape of the torus: give it with --torus", **common)
+        return Picture(torus=None, nodes=None, names={}, missing="the shape of the torus: give it with `torus`", **common)
     if hosts or places:
         nodes, names, missing = _named(shape, hosts or tuple(places), places)
     else:

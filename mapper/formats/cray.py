@@ -1,7 +1,7 @@
 """Cray MPICH_RANK_ORDER: ranks separated by commas, in the order of the slots, the first node's slots first.
 
 The file permutes ranks over the slots that the job was given; it names no coordinates. So the nodes of the allocation must
-be known in the launcher's order (``--nodes FILE``). Sources: grid_order(1) of the HPE Cray programming environment and the
+be known in the launcher's order (the list of nodes). Sources: grid_order(1) of the HPE Cray programming environment and the
 ARCHER2 user guide. One line is written for each node; ranges ``a-b`` and any line length are read.
 
 Cray MPICH 9.1.0 aborts in MPI_Init when the encoded PMI_process_mapping is longer than 1023 bytes (public Perlmutter
@@ -70,14 +70,14 @@ def launch(mapping, job, path):
     length = len(pmi_process_mapping(job.node_index(mapping.node_of_rank)))
     needs = ("MPICH_RANK_REORDER_METHOD=3 and MPICH_RANK_REORDER_FILE in the environment (without the second the file must be "
              "called MPICH_RANK_ORDER); MPICH_RANK_REORDER_DISPLAY=1 prints what came of it",
-             "the default distribution of srun or aprun, and the nodes in the order of --nodes")
+             "the default distribution of srun or aprun, and the nodes in the order of `nodes`")
     warnings = []
     if length > PMI_LIMIT:
         warnings.append(f"the encoded PMI_process_mapping of this placement has {length} bytes; Cray MPICH 9.1.0 aborts in "
                         f"MPI_Init above {PMI_LIMIT} (9.0.1 does not)")
     if not job.known_order:
         warnings.append("the launcher's order of the nodes is assumed to be that of the node numbers; read the allocation's "
-                        "coordinates first and give them with --nodes")
+                        "coordinates first and give them with `nodes`")
     line = (f"MPICH_RANK_REORDER_METHOD=3 MPICH_RANK_REORDER_FILE={shell(path)} srun -N {-(-mapping.n_tasks // T)} "
             f"-n {mapping.n_tasks} --ntasks-per-node={T} {job.program}")
     return Launch(line, needs, tuple(warnings))

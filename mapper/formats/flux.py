@@ -89,9 +89,9 @@ def looks_like(lines):
 def launch(mapping, job, path):
     n_nodes = job.site.allocation.n_nodes
     warnings = () if job.known_order else (
-        "the order of the job's nodes is assumed to be that of the node numbers; give it with --nodes",)
+        "the order of the job's nodes is assumed to be that of the node numbers; give it with `nodes`",)
     return Launch(f"flux run -N {n_nodes} -n {mapping.n_tasks} --taskmap=manual:\"$(cat {shell(path)})\" {job.program}",
-                  ("node ids count the nodes of the job in the order of its resource set (flux resource list; --nodes)",),
+                  ("node ids count the nodes of the job in the order of its resource set (flux resource list; `nodes`)",),
                   warnings)
 
 

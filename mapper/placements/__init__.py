@@ -35,7 +35,7 @@ PLACEMENTS = {
     "search": Placement(search, "search[:seed=S,evaluations=E,seconds=T]", "local search on the routed loads, for holes, "
                         "idle slots, awkward factors"),
     "default": Placement(default, "default[:ORDER]", "the launcher's order, first letter fastest: xyzt (default), txyz, zyxt, ...; "
-                         "nt, tn: nodes in the order of --nodes, slots last or first", anywhere=True),
+                         "nt, tn: nodes in the launcher's order, slots last or first", anywhere=True),
     "line": Placement(line, "line[:AXIS]", "rows are lines along an axis (default x)"),
     "plane": Placement(plane, "plane[:AXES]", "rows are planes (default xy)"),
     "box": Placement(box, "box:2x2x2", "rows are dense boxes, columns every n-th node"),

@@ -8,6 +8,7 @@ import click
 from pencilmap.model.errors import PencilmapError
 from pencilmap.scripts.command_line.commands import (calibrate, check, compare, convert, demo, discover, draw, machines, map, predict,
                                         report, shapes, simulate, validate)
+from pencilmap.scripts.command_line.options import spelled
 
 COMMANDS = (machines, discover, predict, shapes, map, check, convert, simulate, validate, compare, calibrate, draw, report,
             demo)
@@ -31,7 +32,7 @@ def main(arguments=None):
     try:
         status = pencilmap.main(arguments, standalone_mode=False)
     except (PencilmapError, OSError) as error:
-        click.echo(f"pencilmap: {type(error).__name__}: {error}", err=True)
+        click.echo(f"pencilmap: {type(error).__name__}: {spelled(str(error))}", err=True)
         _abandon_output()
         status = 2
     except click.ClickException as error:

@@ -16,7 +16,7 @@ from pencilmap.mapper.files import write_whole
 from pencilmap.mapper.formats import Job, format_named
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.search import rank_grids
-from pencilmap.scripts.command_line.options import setting
+from pencilmap.mapper.setting import setting
 
 FOLDER = Path(__file__).resolve().parents[2] / "mapfiles"
 MAX_RANKS = 1024

@@ -19,6 +19,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pencilmap.mapper.formats.hostfile import hosts
+from pencilmap.mapper.placements import as_mapping
+from pencilmap.mapper.setting import Setting
 from pencilmap.model.errors import PencilmapError
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.torus import Torus, format_torus
@@ -178,6 +181,21 @@ class Simulation:
     def bytes_per_rank(self):
         nx, ny, nz = self.size
         return BYTES_PER_ELEMENT * nx * ny * nz // self.grid.n_tasks
+
+
+def simulation_of(where: Setting, network: SimulatedNetwork, grid: ProcessGrid, placement: str, **options) -> Simulation:
+    """The simulation of one placement, launched by a hostfile, with labels from which it can be predicted again."""
+    mapping = as_mapping(where.place(placement, grid), placement)
+    rates = dict.fromkeys(network.torus.bandwidth) if len(set(network.torus.bandwidth)) == 1 else network.torus.bandwidth
+    labels = {"placement": placement, "link_bandwidth": ",".join(f"{rate:.17g}byte/s" for rate in rates)}
+    if where.machine:
+        labels["machine"] = where.machine
+    if network.injection_bytes_per_s:
+        labels["injection_per_node"] = f"{network.injection_bytes_per_s:.17g}byte/s"
+    if network.latency_s:
+        labels["hop_latency"] = f"{network.latency_s:.17g}s"
+    size = (where.transform.nx, where.transform.ny, where.transform.nz)
+    return Simulation(network, hosts(mapping), size, grid, labels=labels, **options)
 
 
 def simulate(simulation, *, json_path=None, timeout_s=TIMEOUT_S, progress=None):

@@ -6,9 +6,9 @@ A new suite is one function here and one line in `SUITES`; a new claim is one li
 from dataclasses import dataclass
 from typing import Callable
 
+from pencilmap.mapper.setting import setting
 from pencilmap.model.errors import PencilmapError
 from pencilmap.model.published import bluegene_l_512
-from pencilmap.scripts.command_line.options import one_grid, setting
 
 FOLDED_FROM = 512  # transforms of 512^3 and more: the buffers of all ranks share their memory, the times stay right
 
@@ -53,7 +53,7 @@ class Case:
                        fft=self.fft)
 
     def process_grid(self):
-        return one_grid(self.grid, self.setting())
+        return self.setting().grid(self.grid)
 
     @property
     def timing_only(self):

@@ -14,8 +14,7 @@ from pencilmap.model.costs import Costs
 from pencilmap.model.predict import predict
 from pencilmap.model.published import PUBLISHED
 from pencilmap.model.timing import exchange_terms
-from pencilmap.scripts.command_line.commands.simulate import simulation_of
-from pencilmap.scripts.networks.simulated import ENVELOPE_BYTES, SimulatedNetwork, simulate_all
+from pencilmap.scripts.networks.simulated import ENVELOPE_BYTES, SimulatedNetwork, simulate_all, simulation_of
 from pencilmap.scripts.networks.suites import Case
 
 ROUTING = "dimension-order:parity"  # what the simulated routers do

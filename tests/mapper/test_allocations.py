@@ -55,7 +55,7 @@ def test_slurm_hosts_in_order_with_the_numbers_in_their_names():
     picture = around(SLURM, "4")
     assert coordinates(picture) == [[0], [1], [3]] and picture.tasks_per_node == 2
     assert picture.names == {0: "n0", 1: "n1", 3: "n3"} and picture.missing is None
-    assert picture.options("f") == "--torus 4 --tasks-per-node 2 --nodes f --hosts f"
+    assert picture.arguments("f") == {"torus": "4", "tasks_per_node": "2", "nodes": "f", "hosts": "f"}
 
 
 def test_slurm_torus3d_gives_the_shape_and_the_places(tmp_path):
@@ -209,7 +209,7 @@ def test_netloc_exports_give_hosts(tmp_path, text):
 
 
 def test_what_is_missing_is_said():
-    assert "--torus" in around(SLURM).missing
+    assert "`torus`" in around(SLURM).missing
     assert "the coordinates of host n0: give a table NAME x y" in around(SLURM, "2x2").missing
     assert "all are assumed" in around({"PJM_NODE_X": "4"}).missing
 

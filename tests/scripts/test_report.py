@@ -17,7 +17,7 @@ from pencilmap.mapper.placements import as_mapping
 from pencilmap.model.grid import parse_grid
 from pencilmap.model.transform import parse_transform
 from pencilmap.scripts.pictures.figures import bandwidth, phases
-from pencilmap.scripts.command_line.options import setting
+from pencilmap.mapper.setting import setting
 from pencilmap.scripts.pictures.report.entries import entries_of, views
 from pencilmap.scripts.pictures.report.page import page
 from pencilmap.scripts.pictures.report.pictures import bandwidth_pictures, phase_pictures

@@ -3,8 +3,9 @@
 import click
 
 from pencilmap.mapper.formats import mapping_of, read_document, recognise
-from pencilmap.scripts.command_line.launching import LAUNCHER, format_option, job_of
-from pencilmap.scripts.command_line.options import ALL_ROUTINGS, JSON, ROUTING, on_machine, one_grid, with_options
+from pencilmap.mapper.setting import ALL_ROUTINGS
+from pencilmap.scripts.command_line.launching import LAUNCHER, format_option
+from pencilmap.scripts.command_line.options import JSON, ROUTING, on_machine, with_options
 from pencilmap.scripts.command_line.tables import prediction_table, print_json
 
 
@@ -16,10 +17,10 @@ from pencilmap.scripts.command_line.tables import prediction_table, print_json
               JSON)
 def command(file, where, grid, format_name, hosts, cores_per_task, hwloc, routing, as_json):
     """Validate a placement file of any format against machine and grid and print its loads."""
-    grid = one_grid(grid, where)
+    grid = where.grid(grid)
     document = read_document(file)
     format_name = format_name or recognise(document)
-    mapping = mapping_of(document, job_of(where, hosts, cores_per_task, hwloc), grid, format_name)
+    mapping = mapping_of(document, where.job(hosts, cores_per_task, hwloc), grid, format_name)
     where.site.check_mapping(mapping)
     found = where.interval(mapping) if routing == ALL_ROUTINGS else [where.predict(mapping, routing)]
     if as_json:

@@ -6,7 +6,7 @@ import numpy as np
 from pencilmap.mapper.formats import FORMATS, format_named, mapping_of, read_document, recognise, write_mapping
 from pencilmap.mapper.formats.slots import slots_in_order
 from pencilmap.model.grid import parse_grid
-from pencilmap.scripts.command_line.launching import LAUNCHER, format_option, job_of, launch_as_dict, show_launch
+from pencilmap.scripts.command_line.launching import LAUNCHER, format_option, launch_as_dict, show_launch
 from pencilmap.scripts.command_line.options import JSON, on_machine, with_options
 from pencilmap.scripts.command_line.tables import print_json
 
@@ -21,7 +21,7 @@ from pencilmap.scripts.command_line.tables import print_json
 @with_options(*LAUNCHER, JSON)
 def command(file, where, grid, from_name, format_name, output, hosts, cores_per_task, hwloc, program, as_json):
     """Read a placement file, check it, write it in another format and print how to launch it."""
-    job = job_of(where, hosts, cores_per_task, hwloc, program)
+    job = where.job(hosts, cores_per_task, hwloc, program)
     document = read_document(file)
     from_name = from_name or recognise(document)
     mapping = mapping_of(document, job, parse_grid(grid) if grid else None, from_name)

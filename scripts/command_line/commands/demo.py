@@ -7,11 +7,10 @@ import click
 from pencilmap.mapper.compare import compare_published, compare_records
 from pencilmap.mapper.formats import write_mapping
 from pencilmap.mapper.placements import as_mapping
+from pencilmap.mapper.setting import setting
 from pencilmap.model.units import milliseconds
-from pencilmap.scripts.command_line.commands.simulate import simulation_of
-from pencilmap.scripts.command_line.options import one_grid, predictions, setting
 from pencilmap.scripts.command_line.progress import shown
-from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate_all
+from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate_all, simulation_of
 from pencilmap.scripts.command_line.tables import comparison_table, prediction_table, print_json, print_table
 
 MACHINE, GRID, SIZE = "bluegene-l", "8x64", "256"
@@ -25,10 +24,10 @@ PLACEMENTS = ("default", "box:2x2x2")
 def command(output, as_json):
     """Predict, map, simulate and compare: 8x64 rows on 2x2x2 cubes against the default on an 8x8x8 torus (256^3)."""
     where = setting(machine=MACHINE, fft=SIZE)
-    grid = one_grid(GRID, where)
+    grid = where.grid(GRID)
     folder = Path(output)
     folder.mkdir(parents=True, exist_ok=True)
-    predicted = predictions(GRID, PLACEMENTS, where)
+    predicted = where.predictions(GRID, PLACEMENTS)
     mapfiles = [_write(where, grid, text, folder) for text in PLACEMENTS]
     if not as_json:
         prediction_table(predicted, where.torus, f"1. predicted: {where.where}, transform {where.transform}")

@@ -12,7 +12,7 @@ from pencilmap.mapper.allocations import READERS, look_around
 from pencilmap.mapper.allocations.hwloc import slot_cores
 from pencilmap.mapper.files import write_whole
 from pencilmap.model.torus import format_torus
-from pencilmap.scripts.command_line.options import JSON, with_options
+from pencilmap.scripts.command_line.options import JSON, spelled, with_options
 from pencilmap.scripts.command_line.tables import print_json, print_table
 
 LSTOPO = ("lstopo-no-graphics", "lstopo")
@@ -66,13 +66,17 @@ def as_dict(picture, output=None):
             "nodes": None if picture.nodes is None else [
                 {"node": c, "host": picture.names.get(n)}
                 for n, c in zip(picture.nodes.tolist(), picture.torus.coordinates(picture.nodes).tolist())],
-            "tasks_per_node": tasks, "missing": picture.missing,
+            "tasks_per_node": tasks, "missing": picture.missing and spelled(picture.missing),
             "slot_cores": list(slot_cores(picture.cores, tasks)) if _binds(picture) else None,
-            "options": picture.options(output or "NODES")}
+            "options": _options(picture, output or "NODES") or None}
 
 
 def _binds(picture):
     return bool(picture.cores and picture.tasks_per_node and picture.tasks_per_node <= len(picture.cores))
+
+
+def _options(picture, path):
+    return spelled(" ".join(f"`{name}` {value}" for name, value in picture.arguments(path).items()))
 
 
 def _show(picture, output):
@@ -86,8 +90,9 @@ def _show(picture, output):
     if _binds(picture):
         click.echo(f"slots are bound to cores {' '.join(slot_cores(picture.cores, picture.tasks_per_node))}")
     if picture.missing:
-        click.echo(f"missing: {picture.missing}")
+        click.echo(f"missing: {spelled(picture.missing)}")
     if output and picture.nodes is not None:
         click.echo(f"wrote {output}")
-    if picture.options():
-        click.echo(f"options for the other commands: {picture.options(output or 'NODES (discover -o NODES writes it)')}")
+    options = _options(picture, output or "NODES (discover -o NODES writes it)")
+    if options:
+        click.echo(f"options for the other commands: {options}")

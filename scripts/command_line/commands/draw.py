@@ -14,7 +14,8 @@ from pencilmap.scripts.pictures.figures.canvas import suffix
 from pencilmap.scripts.pictures.figures.image import draw_image
 from pencilmap.scripts.pictures.figures.lengths import draw_lengths
 from pencilmap.scripts.pictures.figures.loads import draw_loads
-from pencilmap.scripts.command_line.options import GRID, JSON, ROUTING, on_machine, one_grid, placements, with_options
+from pencilmap.scripts.command_line.options import GRID, JSON, ROUTING, on_machine, placements, with_options
+from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import print_json
 
 
@@ -94,8 +95,9 @@ PICTURES = {
 def command(what, where, grid, placement, output, as_json, **options):
     """Draw a placement: the image of a row and a column, link loads, or effective lengths."""
     suffix(output)
-    chosen = one_grid(grid, where)
-    PICTURES[what].draw(Order(where, chosen, placement, path=output, **options))
+    with hearing():
+        chosen = where.grid(grid)
+        PICTURES[what].draw(Order(where, chosen, placement, path=output, **options))
     if as_json:
         print_json({"file": output, "what": what, "grid": [chosen.R, chosen.C], "placements": list(placement)})
     else:

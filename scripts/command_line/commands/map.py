@@ -4,8 +4,9 @@ import click
 
 from pencilmap.mapper.formats import format_named, write_mapping
 from pencilmap.mapper.placements import as_mapping
-from pencilmap.scripts.command_line.launching import LAUNCHER, format_option, job_of, launch_as_dict, show_launch
-from pencilmap.scripts.command_line.options import GRID, JSON, on_machine, one_grid, placements, with_options
+from pencilmap.scripts.command_line.launching import LAUNCHER, format_option, launch_as_dict, show_launch
+from pencilmap.scripts.command_line.options import GRID, JSON, on_machine, placements, with_options
+from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import prediction_table, print_json
 
 
@@ -16,9 +17,10 @@ from pencilmap.scripts.command_line.tables import prediction_table, print_json
 @with_options(*LAUNCHER, JSON)
 def command(where, grid, placement, format_name, output, hosts, cores_per_task, hwloc, program, as_json):
     """Write the best placement, or the one named, and print its prediction beside the default's and how to launch it."""
-    grid = one_grid(grid, where)
-    job = job_of(where, hosts, cores_per_task, hwloc, program)
-    chosen, default = (where.place(text, grid) for text in (placement, "default"))
+    with hearing():
+        grid = where.grid(grid)
+        job = where.job(hosts, cores_per_task, hwloc, program)
+        chosen, default = (where.place(text, grid) for text in (placement, "default"))
     mapping = as_mapping(chosen, placement)
     write_mapping(mapping, output, format_name, job)
     both = [where.predict(chosen, name=placement), where.predict(default)]

@@ -3,7 +3,9 @@
 import click
 
 from pencilmap.model.errors import MachineError
-from pencilmap.scripts.command_line.options import ALL_ROUTINGS, GRID, JSON, ROUTING, on_machine, placements, predictions, with_options
+from pencilmap.mapper.setting import ALL_ROUTINGS
+from pencilmap.scripts.command_line.options import GRID, JSON, ROUTING, on_machine, placements, with_options
+from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import prediction_table, print_json, terms_table
 
 
@@ -16,7 +18,8 @@ def command(where, grid, placement, routing, terms, as_json):
     """Predict the two exchanges of a process grid under one or more placements."""
     if terms and (where.transform is None or where.torus.bandwidth is None):
         raise MachineError("there are no terms without times: give --fft, and --machine or --bandwidth")
-    found = predictions(grid, placement, where, routing)
+    with hearing():
+        found = where.predictions(grid, placement, routing)
     if as_json:
         single = len(placement) == 1 and grid != "best" and routing != ALL_ROUTINGS
         print_json(found[0].as_dict() if single else [p.as_dict() for p in found])

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import click
 
 from pencilmap.mapper.shapes import LONGEST_RING, efficiency, partition_shapes, scale, torus_shapes
+from pencilmap.mapper.setting import figures_used
 from pencilmap.model.costs import Costs
 from pencilmap.model.errors import GridError, PartitionError
 from pencilmap.model.grid import parse_grid
@@ -14,7 +15,7 @@ from pencilmap.model.transform import parse_transform
 from pencilmap.model.units import milliseconds, parse
 from pencilmap.scripts.pictures.figures.canvas import suffix
 from pencilmap.scripts.pictures.figures.shapes import draw_scaling, draw_shapes
-from pencilmap.scripts.command_line.options import FFT, JSON, figures_used, with_options
+from pencilmap.scripts.command_line.options import FFT, JSON, with_options
 from pencilmap.scripts.command_line.tables import print_json, print_table
 
 
@@ -59,8 +60,8 @@ class Source:
     def notes(self, tori, transform):
         """What a reader should know of the figures of the machine behind predictions for these shapes."""
         if self.machine:
-            used = figures_used(self.machine, transform, {"shape": True, "partition": self.dimensions,
-                                                          "link_bandwidth": self.bandwidth})
+            replaced = {"shape": True, "partition": self.dimensions, "link_bandwidth": self.bandwidth}
+            used = figures_used(self.machine, transform, [key for key, value in replaced.items() if value])
             for torus in tori:
                 yield from self.machine.doubts(torus, used)
 

@@ -3,13 +3,11 @@
 import click
 
 from pencilmap.mapper.compare import compare_records
-from pencilmap.mapper.formats.hostfile import hosts
-from pencilmap.mapper.placements import as_mapping
 from pencilmap.model.errors import GridError
 from pencilmap.model.units import parse
-from pencilmap.scripts.command_line.options import GRID, JSON, on_machine, one_grid, placements, with_options
-from pencilmap.scripts.command_line.progress import shown
-from pencilmap.scripts.networks.simulated import Simulation, SimulatedNetwork, simulate_all
+from pencilmap.scripts.command_line.options import GRID, JSON, on_machine, placements, with_options
+from pencilmap.scripts.command_line.progress import hearing, shown
+from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate_all, simulation_of
 from pencilmap.scripts.command_line.tables import comparison_table, print_json
 
 
@@ -33,9 +31,10 @@ def command(where, grid, placement, reps, direction, verify, timing_only, inject
         raise GridError(f"transform {where.transform} is not simulated: give extents alone, e.g. --fft 64, for c2c double")
     network = SimulatedNetwork(where.torus, parse(hop_latency, "s") if hop_latency else 0.0,
                                parse(injection, "byte/s") if injection else 0.0)
-    chosen = one_grid(grid, where)
-    runs = [simulation_of(where, network, chosen, text, reps=reps, direction=direction, verify=verify, timing_only=timing_only)
-            for text in placement]
+    with hearing():
+        chosen = where.grid(grid)
+        runs = [simulation_of(where, network, chosen, text, reps=reps, direction=direction, verify=verify, timing_only=timing_only)
+                for text in placement]
     with shown() as progress:
         records = simulate_all(runs, json_path=output, timeout_s=timeout, progress=progress)
     rows = [row for text, found in zip(placement, records) for row in compare_records(found, text)]
@@ -43,18 +42,3 @@ def command(where, grid, placement, reps, direction, verify, timing_only, inject
         print_json([row.as_dict() for row in rows])
     else:
         comparison_table(rows, f"{where.where}: predicted and simulated")
-
-
-def simulation_of(where, network, grid, placement, **options):
-    """The simulation of one placement, launched by a hostfile, with labels from which it can be predicted again."""
-    mapping = as_mapping(where.place(placement, grid), placement)
-    rates = dict.fromkeys(network.torus.bandwidth) if len(set(network.torus.bandwidth)) == 1 else network.torus.bandwidth
-    labels = {"placement": placement, "link_bandwidth": ",".join(f"{rate:.17g}byte/s" for rate in rates)}
-    if where.machine:
-        labels["machine"] = where.machine
-    if network.injection_bytes_per_s:
-        labels["injection_per_node"] = f"{network.injection_bytes_per_s:.17g}byte/s"
-    if network.latency_s:
-        labels["hop_latency"] = f"{network.latency_s:.17g}s"
-    size = (where.transform.nx, where.transform.ny, where.transform.nz)
-    return Simulation(network, hosts(mapping), size, grid, labels=labels, **options)

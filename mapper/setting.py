@@ -1,0 +1,275 @@
+"""Where a question begins: a machine or network with the nodes that may be used, and the transform that is to run there.
+
+Arguments are texts as on the command line. Errors name them in backquotes; the command line prints `tasks_per_node` as
+``--tasks-per-node``.
+"""
+
+from collections.abc import Container, Iterable
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+
+from pencilmap.mapper.allocations.hwloc import find as read_cores, slot_cores
+from pencilmap.mapper.allocations.table import NodeTable, read_table
+from pencilmap.mapper.formats import Job, read_document
+from pencilmap.mapper.graphs import read_graph
+from pencilmap.mapper.hosts import Hosts
+from pencilmap.mapper.placements import place
+from pencilmap.mapper.search import rank_grids
+from pencilmap.model.allocation import Allocation, Site, parse_nodes
+from pencilmap.model.costs import Costs
+from pencilmap.model.errors import GridError, MachineError, MapfileError, PlacementError
+from pencilmap.model.graph_network import GraphNetwork
+from pencilmap.model.grid import ProcessGrid, all_grids, parse_grid
+from pencilmap.model.interval import routing_interval
+from pencilmap.model.machine import COSTS, Machine, load_machine
+from pencilmap.model.mapping import Mapping
+from pencilmap.model.predict import Prediction, predict
+from pencilmap.model.product import Product
+from pencilmap.model.torus import Torus, parse_torus
+from pencilmap.model.transform import Transform, parse_transform
+from pencilmap.model.units import parse
+
+ALL_ROUTINGS = "all"
+SHORT_SEARCH = "search:evaluations=2000"  # by which grids are ranked where there are no products
+BEST = "best"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The machine and the transform that a question is about; `setting` makes it of texts.
+
+    Parameters
+    ----------
+    site : Site
+        Network, tasks per node, usable nodes.
+    transform : Transform, optional
+        Without it predictions have no times.
+    machine : str, optional
+        Name or file of the machine, None when only a shape was named.
+    costs : Costs
+        What the machine file says beside link bandwidth.
+    notes : tuple of str
+        What a reader of any prediction for this setting should know.
+    names : dict of int to str, optional
+        Names of the usable nodes, None unless the list of nodes names every one.
+
+    Examples
+    --------
+    >>> where = setting(machine="bluegene-l", fft="512")
+    >>> cubes, lines = where.predictions("8x64", ["box:2x2x2", "default"])
+    >>> cubes.total_s < lines.total_s
+    True
+    """
+
+    site: Site
+    transform: Transform | None = None
+    machine: str | None = None
+    costs: Costs = Costs()
+    notes: tuple[str, ...] = ()
+    names: dict[int, str] | None = None
+
+    @property
+    def torus(self) -> Torus | GraphNetwork:
+        return self.site.torus
+
+    @property
+    def tasks_per_node(self) -> int:
+        return self.site.tasks_per_node
+
+    @property
+    def n_slots(self) -> int:
+        return self.site.n_slots
+
+    @property
+    def where(self) -> str:
+        return str(self.site)
+
+    def grid(self, text: str = BEST) -> ProcessGrid:
+        """The process grid that is written ``RxC``, checked against slots and transform, or the best one.
+
+        Raises
+        ------
+        GridError
+        """
+        if text == BEST:
+            if not isinstance(self.torus, Torus):
+                raise GridError(f"the best grid is searched on a torus only, not on {self.torus}; name one with `grid` RxC")
+            if not self.site.allocation.is_complete:
+                return self.predictions(BEST, (SHORT_SEARCH,))[0].grid
+            return rank_grids(self.torus, self.tasks_per_node, self.transform, self.costs)[0][0]
+        grid = parse_grid(text)
+        self.site.check_grid(grid)
+        if self.transform:
+            self.transform.check_grid(grid)
+        return grid
+
+    def place(self, text: str, grid: ProcessGrid) -> Product | Mapping:
+        """The placement that `text` describes, see `pencilmap.mapper.placements.place`."""
+        if self.transform:
+            self.transform.check_grid(grid)
+        return place(text, self.site, grid)
+
+    def predict(self, placed: Product | Mapping, routing: str | None = None, name: str | None = None) -> Prediction:
+        """Its prediction, with the notes of this setting, see `pencilmap.model.predict.predict`."""
+        return self._noted(predict(placed, self.transform, routing, name, self.costs, self.site))
+
+    def interval(self, placed: Product | Mapping, name: str | None = None) -> list[Prediction]:
+        """Its predictions under all routing rules, see `pencilmap.model.interval.routing_interval`."""
+        return [self._noted(p) for p in routing_interval(placed, self.transform, name, self.costs, self.site)]
+
+    def predictions(self, grid: str = BEST, placements: Iterable[str] = (BEST,), routing: str | None = None) -> list[Prediction]:
+        """Predictions of all placements; with grid ``best`` of all grids on which a placement can be made, best first.
+
+        With routing `ALL_ROUTINGS` several for each placement, as `interval` gives them.
+
+        Raises
+        ------
+        GridError, PlacementError
+            When a placement cannot be made; of grid ``best`` when it can be made on no grid.
+        """
+        if grid != BEST:
+            one = self.grid(grid)
+            return [p for text in placements for p in self._predictions(text, one, routing)]
+        if routing == ALL_ROUTINGS:
+            raise GridError("`routing` all compares the rules for one grid; name it with `grid` RxC")
+        found, refusals = [], []
+        for each in all_grids(self.n_slots):
+            for text in placements:
+                try:
+                    found += self._predictions(text, each, routing)
+                except (PlacementError, GridError) as error:
+                    refusals.append(error)
+        if not found:
+            raise refusals[-1]
+        return sorted(found, key=lambda p: p.order)
+
+    def job(self, hosts: str | PathLike[str] | None = None, cores_per_task: int = 1, hwloc: str | PathLike[str] | None = None,
+            program: str = "./a.out") -> Job:
+        """What the launcher knows beside a placement.
+
+        Parameters
+        ----------
+        hosts : path or str, optional
+            A file of lines ``NAME x y z``, or a template such as ``nid{node:05d}``; names of the list of nodes by default.
+        cores_per_task : int
+            Slot t is bound to so many processors in a row from t * cores_per_task on.
+        hwloc : path, optional
+            ``lstopo --of xml`` of a node, whose cores the slots share, in place of `cores_per_task`.
+        program : str
+            What the launch line runs.
+        """
+        tasks = self.tasks_per_node
+        cores = slot_cores(read_cores(read_document(hwloc)).cores, tasks) if hwloc else _cores(cores_per_task, tasks)
+        return Job(self.site, _hosts(hosts, self), cores, program)
+
+    def _predictions(self, text: str, grid: ProcessGrid, routing: str | None) -> list[Prediction]:
+        placed = self.place(text, grid)
+        return self.interval(placed, text) if routing == ALL_ROUTINGS else [self.predict(placed, routing, text)]
+
+    def _noted(self, prediction: Prediction) -> Prediction:
+        return replace(prediction, notes=(*prediction.notes, *self.notes))
+
+
+def setting(machine: str | None = None, torus: str | None = None, partition: str | None = None, graph: str | None = None,
+            tasks_per_node: int | None = None, bandwidth: str | None = None, nodes: str | PathLike[str] | None = None,
+            failed: str | None = None, idle: bool = False, fft: str | None = None) -> Setting:
+    """The setting that some texts describe. A machine, a torus or a graph is needed, all else has a default.
+
+    Parameters
+    ----------
+    machine : str, optional
+        A machine of the package, see `pencilmap.model.machine.machine_names`, or a machine file that ends in ``.toml``.
+    torus : str, optional
+        Shape in place of the machine's: ``8x8x8`` (wraps), ``8x8x8:mesh``, ``8wx8x4w``.
+    partition : str, optional
+        Shape in place of the machine's; the machine's rule decides which dimensions wrap.
+    graph : str, optional
+        ``FILE[,FORMAT]``: a network without coordinates in place of a machine, see `pencilmap.mapper.graphs.GRAPHS`.
+    tasks_per_node : int, optional
+        The machine's by default, 1 without a machine.
+    bandwidth : str, optional
+        Of every link in place of the machine's, ``148 MB/s``; of the links of a graph that say none.
+    nodes : path, optional
+        File of the usable nodes in the launcher's order; all by default.
+    failed : str, optional
+        Nodes that must not be used: ``1-2-3,0-0-4``.
+    idle : bool
+        Whether a grid may have fewer tasks than there are slots.
+    fft : str, optional
+        The transform: ``512``, ``512x256x128``, ``512:r2c:single``.
+
+    Raises
+    ------
+    MachineError
+        When neither a machine nor a torus nor a graph is named, or two shapes are.
+    PartitionError
+        When the machine has no such partition.
+    """
+    transform = parse_transform(fft) if fft else None
+    rate = parse(bandwidth, "byte/s") if bandwidth is not None else None
+    described, shape = _network(machine, torus, partition, graph, rate)
+    given = {"shape": torus or partition, "partition": not partition, "tasks_per_node": tasks_per_node,
+             "link_bandwidth": bandwidth}
+    used = figures_used(described, transform, [key for key, value in given.items() if value]) if described else ()
+    tasks = tasks_per_node or (described.tasks_per_node if described else 1)
+    listed = read_table(nodes, shape) if nodes else None
+    site = Site(shape, tasks, _allocation(shape, listed, failed), idle)
+    names = listed.names if listed and len(listed.names) == len(listed.nodes) else None
+    return Setting(site, transform, machine, described.costs if described else Costs(),
+                   described.doubts(shape, used) if described else (), names)
+
+
+def figures_used(machine: Machine, transform: Transform | None, replaced: Container[str]) -> list[str]:
+    """Keys of the machine's figures that a prediction rests on: what is not replaced; prices only where there are times."""
+    uneven = len(set(machine.torus.bandwidth or ())) > 1  # then bandwidths also weigh the dimensions against each other
+    prices = ("link_bandwidth", *COSTS) if transform else ("link_bandwidth",) if uneven else ()
+    return [key for key in ("shape", "partition", "tasks_per_node", "cables", *prices) if key not in replaced]
+
+
+def _network(machine: str | None, torus: str | None, partition: str | None, graph: str | None,
+             rate: float | None) -> tuple[Machine | None, Torus | GraphNetwork]:
+    """The machine, None when there is none, and the network; `rate` is the bandwidth of all links."""
+    if graph is None:
+        described, shape = _shape(machine, torus, partition)
+        return described, shape if rate is None else replace(shape, bandwidth=(rate,) * shape.n_dimensions)
+    if machine or torus or partition:
+        raise MachineError(f"`graph` {graph} is a network of its own; leave out `machine`, `torus` and `partition`")
+    path, _, format_name = graph.partition(",")
+    return None, read_graph(path, format_name or None, rate)
+
+
+def _shape(machine: str | None, torus: str | None, partition: str | None) -> tuple[Machine | None, Torus]:
+    """The machine, None when there is none, and the torus."""
+    if torus and partition:
+        raise MachineError(f"`torus` {torus} and `partition` {partition} name two shapes; give one of them")
+    if machine is None:
+        if torus is None:
+            raise MachineError("no machine: give `machine` NAME, `torus` SHAPE to study a shape, or `graph` FILE")
+        return None, parse_torus(torus)
+    described = load_machine(machine)
+    if partition:
+        return described, described.partition(partition)
+    return described, (described.with_shape(torus) if torus else described).torus
+
+
+def _allocation(torus: Torus | GraphNetwork, listed: NodeTable | None, failed: str | None) -> Allocation:
+    allocation = Allocation(torus, listed.nodes) if listed else Allocation(torus)
+    return allocation.without(parse_nodes(failed, torus)) if failed else allocation
+
+
+def _hosts(given: str | PathLike[str] | None, where: Setting) -> Hosts:
+    if given is None:
+        return Hosts(where.torus, table=where.names)
+    if "{" in str(given) and not Path(given).exists():
+        return Hosts(where.torus, str(given))
+    names = read_table(given, where.torus).names
+    if not names:
+        raise MapfileError(f"{given} names no hosts; write lines NAME {' '.join(where.torus.axes)}")
+    return Hosts(where.torus, table=names)
+
+
+def _cores(per_task: int, tasks: int) -> tuple[str, ...]:
+    if per_task == 1:
+        return tuple(map(str, range(tasks)))
+    return tuple(f"{slot * per_task}-{(slot + 1) * per_task - 1}" for slot in range(tasks))
