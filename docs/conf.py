@@ -44,9 +44,7 @@ def modules_of(package):
     """Names of all modules of a package, those of its folders behind it."""
     found = import_module(package)
     names = [package] if (found.__doc__ or "").strip() else []
-    for module in pkgutil.walk_packages(found.__path__, f"{package}."):
-        names.append(module.name)
-    return sorted(names)
+    return sorted(names + [module.name for module in pkgutil.walk_packages(found.__path__, f"{package}.")])
 
 
 def add_modules(app, name, source):

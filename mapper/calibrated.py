@@ -104,7 +104,8 @@ def machine_of_records(records, name, bandwidth):
     tasks = {record["placement"]["tasks_per_node"] for record in records} - {None}
     if len(shapes) != 1:
         named = ", ".join(sorted(shapes)) or "none is named"
-        raise CalibrationError(f"the records are of {len(shapes)} shapes of machine ({named}); name the machine with `machine`")
+        raise CalibrationError(f"the records are of {len(shapes)} shapes of machine ({named}); name the machine with "
+                               "`machine`")
     shape = parse_torus(shapes.pop())
     torus = parse_torus(str(shape), bandwidth=bandwidth * (shape.n_dimensions if len(bandwidth) == 1 else 1))
     rates = [_with_unit(rate, "byte/s") for rate in torus.bandwidth]

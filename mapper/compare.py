@@ -15,8 +15,8 @@ from pencilmap.model.allocation import Site
 from pencilmap.model.costs import Costs
 from pencilmap.model.errors import PencilmapError, RecordError
 from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.mapping import Mapping
 from pencilmap.model.machine import COSTS, costs_of, load_machine
+from pencilmap.model.mapping import Mapping
 from pencilmap.model.predict import predict
 from pencilmap.model.published import bluegene_l_512
 from pencilmap.model.torus import parse_torus

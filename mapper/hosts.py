@@ -68,8 +68,8 @@ class Hosts:
             return ["node-" + "-".join(map(str, c)) for c in coordinates]
         names = [self.template.format(node=n, **dict(zip(self.torus.axes, c))) for n, c in zip(nodes.tolist(), coordinates)]
         if len(set(names)) < np.unique(nodes).size:
-            raise MapfileError(f"host template {self.template[:60]!r} gives several nodes one name: numbers run together; put "
-                               f"a character between the fields or give them a width, e.g. {{{self.torus.axes[0]}:02d}}")
+            raise MapfileError(f"host template {self.template[:60]!r} gives several nodes one name: numbers run together; "
+                               f"put a character between the fields or give them a width, e.g. {{{self.torus.axes[0]}:02d}}")
         return names
 
     def node(self, name):
@@ -98,7 +98,8 @@ class Hosts:
     def _listed(self, node):
         if node not in self.table:
             where = tuple(self.torus.coordinates(node).tolist())
-            raise MapfileError(f"node {where} has no host name; the list given with `hosts` must name every node that is used")
+            raise MapfileError(f"node {where} has no host name; the list given with `hosts` must name every node that is "
+                               "used")
         return self.table[node]
 
     @cached_property
@@ -117,7 +118,7 @@ def _check_template(template, torus):
     if strange:
         raise MapfileError(f"host template {template[:60]!r}: {strange[0]!r} cannot stand in the name of a host; letters, "
                            "digits and . _ - can")
-    fields = [(name, f"{spec}{conversion and f'!{conversion}' or ''}")
+    fields = [(name, f"{spec}{(conversion and f'!{conversion}') or ''}")
               for _, name, spec, conversion in parsed if name is not None]
     for name, spec in fields:
         if name not in known or not re.fullmatch(r"(0[0-9]{1,2})?d?", spec):
@@ -130,7 +131,7 @@ def _check_template(template, torus):
 
 
 def _fields(torus):
-    axes = "".join("{%s}" % axis for axis in torus.axes)
+    axes = "".join(f"{{{axis}}}" for axis in torus.axes)
     return f"use a field for each axis, e.g. n-{axes}, or the node's number, e.g. nid{{node:05d}}"
 
 

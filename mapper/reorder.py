@@ -1,13 +1,14 @@
-"""A communicator whose ranks sit where a placement puts them, for Python codes under mpi4py (or anything with its interface).
+"""A communicator whose ranks sit where a placement puts them, for Python codes under mpi4py (or anything with its
+interface).
 
     from mpi4py import MPI
     from pencilmap.mapper.reorder import reorder
     placed = reorder(MPI.COMM_WORLD, "8x8x8", "8x64")           # the best placement of this grid
     fft = PFFT(placed, [512, 512, 512], grid=...)               # nothing else changes
 
-Rank ``q*R + p`` of the new communicator is grid rank ``q*R + p``. It is made by one plain split with the grid rank as key, so
-nothing depends on what an MPI library does with ``reorder=True``; each rank then tells its neighbours in row and column where
-it really is, and what they hear is compared with the placement. The C library fft_runner/reorder does the same.
+Rank ``q*R + p`` of the new communicator is grid rank ``q*R + p``. It is made by one plain split with the grid rank as key,
+so nothing depends on what an MPI library does with ``reorder=True``; each rank then tells its neighbours in row and column
+where it really is, and what they hear is compared with the placement. The C library fft_runner/reorder does the same.
 """
 
 import os
@@ -123,8 +124,8 @@ def _rank_at(places, seat, site):
     found = np.flatnonzero(places == seat)
     if found.size == 0:
         node = tuple(site.torus.coordinates(seat // site.tasks_per_node).tolist())
-        raise ReorderError(f"a process runs at node {node} slot {seat % site.tasks_per_node}, where the placement puts no rank; "
-                           "make it for the nodes of this job")
+        raise ReorderError(f"a process runs at node {node} slot {seat % site.tasks_per_node}, where the placement puts no "
+                           "rank; make it for the nodes of this job")
     return int(found[0])
 
 
@@ -147,8 +148,8 @@ def _automatic(comm, hosts):
             return _together(comm, lambda name=name: NAMED[name](hosts))
         except ReorderError as error:
             problem = error
-    raise ReorderError(f"{problem}; say where='assumed' for ranks that fill the machine in order, set {HOST_VARIABLE}, or give "
-                       "the hosts' names")
+    raise ReorderError(f"{problem}; say where='assumed' for ranks that fill the machine in order, set {HOST_VARIABLE}, or "
+                       "give the hosts' names")
 
 
 def _locate(where, comm, torus, hosts, tasks_per_node):
@@ -194,8 +195,8 @@ NAMED = {"environment": _from_environment, "hostname": _from_hostname}
 
 def _check_rank(placed, wanted):
     if placed.Get_rank() != wanted:
-        raise ReorderError(f"self-check failed: rank {wanted} was asked for, rank {placed.Get_rank()} was got; two processes "
-                           "have one place")
+        raise ReorderError(f"self-check failed: rank {wanted} was asked for, rank {placed.Get_rank()} was got; two "
+                           "processes have one place")
 
 
 def _greet(placed, grid, seat):
@@ -210,5 +211,5 @@ def _greet(placed, grid, seat):
 def _check_neighbours(heard, places):
     for source, (rank, seat) in heard:
         if rank != source or seat != places[source]:
-            raise ReorderError(f"self-check failed: rank {source} should be at place {int(places[source])}, and says it is rank "
-                               f"{rank} at place {seat}")
+            raise ReorderError(f"self-check failed: rank {source} should be at place {int(places[source])}, and says it is "
+                               f"rank {rank} at place {seat}")

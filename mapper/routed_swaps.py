@@ -4,8 +4,8 @@ Idea: when a rank moves, only its messages to and from its row and its column ch
 own dimension-ordered path. So a change costs O((R + C) x path) instead of a new count of all P (R + C) messages. The largest
 length is kept with the number of links that have it, and searched anew only when that number falls to zero. The loads that
 a change touches are remembered, so that a rejected change is taken back without routing anything again.
-Cost: about 40 microseconds for a swap of two ranks of 8x59 on 512 nodes; compiled by numba, cached on disk where that is possible.
-Needs: even exchanges (one unit for every message), dimension order first to last, ties at half a ring split.
+Cost: about 40 microseconds for a swap of two ranks of 8x59 on 512 nodes; compiled by numba, cached on disk where that is
+possible. Needs: even exchanges (one unit for every message), dimension order first to last, ties at half a ring split.
 """
 
 from collections import namedtuple

@@ -1,8 +1,8 @@
 """Scotch's mapping of the same job, to compare with: the row and column messages as a graph, mapped onto the usable nodes.
 
 Idea: Scotch minimises bytes times hops. The tasks are the vertices of its source graph, every pair of a row or of a column
-is an edge weighted by its bytes. The target is the network as a graph of which only the usable nodes are kept (`amk_grf -l`),
-so routes may cross the others, as ours do; the built-in torus or mesh is tried too where it describes the site.
+is an edge weighted by its bytes. The target is the network as a graph of which only the usable nodes are kept (`amk_grf
+-l`), so routes may cross the others, as ours do; the built-in torus or mesh is tried too where it describes the site.
 Scotch balances loads within a tolerance, so that a node may get a task too many: such tasks go to the nearest free slot.
 Source: F. Pellegrini, "Scotch and PT-Scotch user's guide"; Debian package scotch (`scotch_gmap`, `amk_grf`).
 Cost: seconds for 512 nodes; amk_grf needs the square of the nodes.

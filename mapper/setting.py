@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 
-from pencilmap.mapper.allocations.hwloc import find as read_cores, slot_cores
+from pencilmap.mapper.allocations.hwloc import find as read_cores
+from pencilmap.mapper.allocations.hwloc import slot_cores
 from pencilmap.mapper.allocations.table import NodeTable, read_table
 from pencilmap.mapper.formats import Job, read_document
 from pencilmap.mapper.graphs import read_graph
@@ -118,7 +119,8 @@ class Setting:
         """Its predictions under all routing rules, see `pencilmap.model.interval.routing_interval`."""
         return [self._noted(p) for p in routing_interval(placed, self.transform, name, self.costs, self.site)]
 
-    def predictions(self, grid: str = BEST, placements: Iterable[str] = (BEST,), routing: str | None = None) -> list[Prediction]:
+    def predictions(self, grid: str = BEST, placements: Iterable[str] = (BEST,),
+                    routing: str | None = None) -> list[Prediction]:
         """Predictions of all placements; with grid ``best`` of all grids on which a placement can be made, best first.
 
         With routing `ALL_ROUTINGS` several for each placement, as `interval` gives them.
@@ -144,8 +146,8 @@ class Setting:
             raise refusals[-1]
         return sorted(found, key=lambda p: p.order)
 
-    def job(self, hosts: str | PathLike[str] | None = None, cores_per_task: int = 1, hwloc: str | PathLike[str] | None = None,
-            program: str = "./a.out") -> Job:
+    def job(self, hosts: str | PathLike[str] | None = None, cores_per_task: int = 1,
+            hwloc: str | PathLike[str] | None = None, program: str = "./a.out") -> Job:
         """What the launcher knows beside a placement.
 
         Parameters

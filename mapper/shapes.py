@@ -98,7 +98,7 @@ def rank_shapes(tori, tasks_per_node=1, transform=None, costs=Costs(), top=None,
     for torus in ordered:
         bound_s = None if transform is None else m_time(machine_bound(torus), torus, transform.total_bytes)
         least = _floor(torus) if bound_s is None else bound_s
-        if max(torus.shape) > LONGEST_RING or limit is not None and least > limit:
+        if max(torus.shape) > LONGEST_RING or (limit is not None and least > limit):
             rest.append(RankedShape(torus, bound_s))
             continue
         products = [best_product(torus, g, tasks_per_node) for g in allowed]
@@ -114,7 +114,8 @@ def _fastest(products, transform, costs, wanted):
     The term of contention costs more to find than all others. A time without it is a bound, so once as many are found as are
     wanted, it is only found where that bound is better than the last of them.
     """
-    bounds = sorted((predict_product(p, transform, None, replace(costs, contention=None)) for p in products), key=lambda p: p.order)
+    bounds = sorted((predict_product(p, transform, None, replace(costs, contention=None)) for p in products),
+                    key=lambda p: p.order)
     if costs.contention is None or transform is None:
         return bounds[:wanted]
     found = []
@@ -188,7 +189,7 @@ def _factorisations(n, parts, least):
             yield (n,)
         return
     for first in divisors(n):
-        if least is None or first >= least and first**parts <= n:
+        if least is None or (first >= least and first**parts <= n):
             for rest in _factorisations(n // first, parts - 1, None if least is None else first):
                 yield (first, *rest)
 

@@ -4,7 +4,8 @@ A start is an order of slots; rank r of row q, column p goes to the next one, ro
 keeps neighbours together makes compact rows, the other way round compact columns.
 """
 
-from itertools import permutations, product as cartesian
+from itertools import permutations
+from itertools import product as cartesian
 from math import prod
 
 import numpy as np

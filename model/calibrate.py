@@ -399,7 +399,8 @@ def split(samples, rule):
 
 @dataclass(frozen=True)
 class Errors:
-    """Relative errors (predicted / measured - 1, without its sign) of some samples: number, mean, largest, label of that one."""
+    """Relative errors (predicted / measured - 1, without its sign) of some samples: number, mean, largest, label of that
+    one."""
 
     n: int
     mean: float

@@ -220,8 +220,8 @@ def _strength(name, a, b, data, default):
         except UnitError as error:
             raise GraphError(f"{where}: {error}") from error
     if rate is not None and not (isinstance(rate, (int, float)) and 0 < rate < float("inf")):
-        raise GraphError(f"{where} has bandwidth {rate!r}; text with a unit, e.g. '12.5 GB/s', or bytes per second, more than "
-                         "0, are needed")
+        raise GraphError(f"{where} has bandwidth {rate!r}; text with a unit, e.g. '12.5 GB/s', or bytes per second, more "
+                         "than 0, are needed")
     return int(cables), None if rate is None else Fraction(rate)
 
 

@@ -5,8 +5,8 @@ counted longer. Three arguments; the best of them is the bound.
 
 Cuts. Let k of P tasks sit on one side of a cut. A row with x of its R tasks there sends x (R-x) messages of D_T / (P R)
 across, a column with y of C sends y (C-y) of D_T / (P C). Both exchanges together send at least L(k) D_T / P^2, where L(k)
-is the least of C sum x (R-x) + R sum y (C-y) over all sets of k tasks (`least_crossing`; at least k (P-k)). The links cut carry
-that, so worst row + worst column >= 4 N L(k) / (P^2 capacity). Where k is not known, the least over all k that can be.
+is the least of C sum x (R-x) + R sum y (C-y) over all sets of k tasks (`least_crossing`; at least k (P-k)). The links cut
+carry that, so worst row + worst column >= 4 N L(k) / (P^2 capacity). Where k is not known, the least over all k that can be.
 
 Moving cuts. Let a plane move through a dimension, one plane of nodes after the other: the tasks behind it rise from 0 to P
 by no more than a plane has slots, so at some place they are as near to P/2 as half a plane.
@@ -195,7 +195,7 @@ def _families(torus):
         return
     whole = [(member[-1:], lengths[-1:], sides[-1:]) for member, lengths, sides in every]
     for i, axis in enumerate(torus.axes):
-        yield f"planes across {axis}", whole[:i] + [every[i]] + whole[i + 1:]
+        yield f"planes across {axis}", [*whole[:i], every[i], *whole[i + 1:]]
 
 
 def _arcs(torus, i):

@@ -109,8 +109,8 @@ class Machine:
     def partition_rule(self):
         """Its `Partitions`; MachineError when the machine file has none."""
         if self.partitions is None:
-            raise MachineError(f"machine {self.name} has no rule for partitions; name the shape and its wraps with `torus`, or "
-                               "add a [partition] to the machine file")
+            raise MachineError(f"machine {self.name} has no rule for partitions; name the shape and its wraps with `torus`, "
+                               "or add a [partition] to the machine file")
         return self.partitions
 
     def doubts(self, torus, used=()):
@@ -136,7 +136,8 @@ class Machine:
         given = rule.torus(torus.shape) if rule.allows(torus.shape) else Torus(torus.shape, (False,) * torus.n_dimensions)
         if claims_more(torus, given):
             hands_out = f"gives {given} for it" if rule.allows(torus.shape) else f"hands out {rule.allowed()}"
-            yield f"torus {torus} claims rings that machine {self.name} has not: it {hands_out}; a partition follows its rule"
+            yield (f"torus {torus} claims rings that machine {self.name} has not: it {hands_out}; "
+                   "a partition follows its rule")
 
     def _doubtful_figures(self, keys):
         for key in keys:
@@ -266,7 +267,8 @@ def _partitions(figure, torus):
     if figure is None:
         return None
     value = figure.value
-    largest = parse_torus(value["largest"], axes=torus.axes) if "largest" in value else Torus(torus.shape, torus.wrap, axes=torus.axes)
+    largest = (parse_torus(value["largest"], axes=torus.axes) if "largest" in value
+               else Torus(torus.shape, torus.wrap, axes=torus.axes))
     extents = {key: parse_extents(value[key]) for key in ("unit", "ring") if key in value}
     shapes = tuple(parse_extents(text) for text in value.get("shapes", ()))
     return Partitions(value["rule"], largest, **extents, shapes=shapes, ascending=value.get("ascending", False))

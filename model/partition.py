@@ -5,10 +5,10 @@ a switch or an optical path for it. Each rule below says that for one kind of ma
 line of the table.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product as cartesian
 from math import prod
-from typing import Callable
 
 from pencilmap.model.errors import PartitionError
 from pencilmap.model.torus import Torus, parse_torus
@@ -69,7 +69,8 @@ def _multiple(partitions, extents):
 RULES = {
     "spans": Rule(_spans, "a dimension wraps where the partition spans the machine's whole ring"),
     "multiple": Rule(_multiple, "all dimensions wrap when every extent is a multiple of the ring unit, otherwise none does"),
-    "multiple-per-dimension": Rule(_multiple_per_dimension, "a dimension wraps when its extent is a multiple of the ring unit"),
+    "multiple-per-dimension": Rule(_multiple_per_dimension,
+                                   "a dimension wraps when its extent is a multiple of the ring unit"),
     "always": Rule(lambda partitions, extents: [True] * len(extents), "every partition is a torus"),
     "never": Rule(lambda partitions, extents: [False] * len(extents), "every partition is a mesh"),
 }

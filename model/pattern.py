@@ -154,7 +154,7 @@ def pattern_of_set(indices, n):
     >>> pattern_of_set([0, 1, 3], 8) is None
     True
     """
-    rest, stride, digits = sorted(set(int(i) for i in indices)), 1, []
+    rest, stride, digits = sorted({int(i) for i in indices}), 1, []
     wanted = list(rest)
     while len(rest) > 1:
         if rest[1] % stride:

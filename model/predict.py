@@ -234,7 +234,8 @@ def _closed(product, owner, transform, costs, routing_name):
 
 
 def _contends(costs, routing_name):
-    """Whether the contention of adaptive routers is asked for; other rules than the default say themselves what routers do."""
+    """Whether the contention of adaptive routers is asked for; other rules than the default say themselves what routers
+    do."""
     return costs.contention is not None and routing_name == DEFAULT_ROUTING
 
 

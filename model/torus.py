@@ -261,8 +261,8 @@ LONGEST_LINE = 8192  # nodes; the memory of `ring_link_loads` grows with the squ
 def check_lines(shape):
     """Raise RoutingError where a line is too long for `ring_link_loads`."""
     if max(shape) > LONGEST_LINE:
-        raise RoutingError(f"a dimension of {max(shape)} nodes is too long to be routed; at most {LONGEST_LINE} are possible, "
-                           "take a shape of more dimensions")
+        raise RoutingError(f"a dimension of {max(shape)} nodes is too long to be routed; at most {LONGEST_LINE} are "
+                           "possible, take a shape of more dimensions")
 
 
 def ring_link_loads(legs, ring, tie="split"):
@@ -309,7 +309,7 @@ def _suffix_sums(lengths):
 
 
 _TIE_SHARE = {  # halves that go upwards, by the coordinate the leg starts from
-    "split": lambda a: np.ones_like(a),
+    "split": np.ones_like,
     "parity": lambda a: np.where(a % 2 == 0, 2, 0),
     "plus": lambda a: np.full_like(a, 2),
 }

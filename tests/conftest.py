@@ -30,7 +30,7 @@ def pytest_collection_modifyitems(config, items):
 def mpi_is_not_started_in_this_process():
     """Open MPI leaves its job in the environment, and each program that is started later takes itself for a part of it."""
     yield
-    given = subprocess.run(["env"], capture_output=True, text=True, timeout=60).stdout  # os.environ does not know what C added
+    given = subprocess.run(["env"], capture_output=True, text=True, timeout=60).stdout  # os.environ lacks what C added
     assert "OMPI_MCA_ess=singleton" not in given, "a test of this file started MPI in pytest's own process"
 
 

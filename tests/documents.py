@@ -27,12 +27,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-BLOCK = re.compile(r"(?P<comments>(?:^<!-- [^\n]* -->\n)*)^```console\n(?P<content>.*?)^```$", re.S | re.M)
-SHELL = re.compile(r"(?P<comments>(?:^<!-- [^\n]* -->\n)*)^```(?:sh|bash|shell)\n(?P<content>.*?)^```$", re.S | re.M)
-OTHER = re.compile(r"^```(?!console|sh|bash|shell)[^\n]*\n(?P<content>.*?)^```$|(?P<indented>^    [^\n]*$)", re.S | re.M)
-OURS = re.compile(r"^\s*(?:\w+=\S+ )*(?:pencilmap|(?:\S*/)?fft_runner|mpirun|cmake|scripts/\w+|python scripts/\S+)(?= |$)", re.M)
+BLOCK = re.compile(r"(?P<comments>(?:^<!-- [^\n]* -->\n)*)^```console\n(?P<content>.*?)^```$", re.DOTALL | re.MULTILINE)
+SHELL = re.compile(r"(?P<comments>(?:^<!-- [^\n]* -->\n)*)^```(?:sh|bash|shell)\n(?P<content>.*?)^```$",
+                   re.DOTALL | re.MULTILINE)
+OTHER = re.compile(r"^```(?!console|sh|bash|shell)[^\n]*\n(?P<content>.*?)^```$|(?P<indented>^    [^\n]*$)",
+                   re.DOTALL | re.MULTILINE)
+OURS = re.compile(r"^\s*(?:\w+=\S+ )*(?:pencilmap|(?:\S*/)?fft_runner|mpirun|cmake|scripts/\w+|python scripts/\S+)(?= |$)",
+                  re.MULTILINE)
 RUN_BY = "run by "
-COMMENT = re.compile(r"^<!-- (.*) -->$", re.M)
+COMMENT = re.compile(r"^<!-- (.*) -->$", re.MULTILINE)
 SHELL_ONLY = "|&;<>$`*?~\n"   # commands with these are given to a shell
 READ_ONLY = (".venv", "build", "scripts", "fft_runner", "mapfiles", "model", "tests")  # what commands find beside themselves
 ENVIRONMENT = os.environ | {"PATH": f"{ROOT}/.venv/bin:{os.environ['PATH']}", "OMPI_ALLOW_RUN_AS_ROOT": "1",
@@ -67,7 +70,7 @@ def commands(text):
 
 def _commands(block):
     comments = tuple(COMMENT.findall(block["comments"]))
-    for part in re.split(r"^\$ ", block["content"], flags=re.M)[1:]:
+    for part in re.split(r"^\$ ", block["content"], flags=re.MULTILINE)[1:]:
         text, _, shown = part.partition("\n")
         while text.endswith("\\"):
             more, _, shown = shown.partition("\n")
@@ -118,7 +121,8 @@ def _run_in_shell(command, folder, timeout_s):
 
 
 def unrun(text):
-    """Commands that nothing runs: those whose block names no test that asks for them, or is no block of shell: list of str."""
+    """Commands that nothing runs: those whose block names no test that asks for them, or is no block of shell: list of
+    str."""
     found = [command for block in SHELL.finditer(text) if OURS.search(block["content"])
              and not all(map(_asks, _named_tests(block)) if _named_tests(block) else [False])
              for command in shell_commands(block["content"])]

@@ -119,7 +119,8 @@ def test_the_docs_are_built_without_a_warning_and_load_nothing_from_elsewhere(bu
         text = page.read_text("utf-8")
         loaded = re.findall(r"<(?:script|img|iframe)\b[^>]*\bsrc=\"([^\"]*)\"", text)
         loaded += re.findall(r"<link\b(?=[^>]*\brel=\"[^\"]*stylesheet)[^>]*\bhref=\"([^\"]*)\"", text)
-        assert [address for address in loaded if re.match(r"\w+:|//", address) and not address.startswith("data:")] == [], page
+        assert [address for address in loaded if re.match(r"\w+:|//", address)
+                and not address.startswith("data:")] == [], page
 
 
 @pytest.mark.browser
@@ -142,8 +143,8 @@ def test_every_command_and_its_options_are_in_the_reference(built):
     for name, command in pencilmap.commands.items():
         for option in command.params:
             for written in (*option.opts, *option.secondary_opts):
-                assert f'id="cmdoption-pencilmap-{name}-{written.lstrip("-")}"' in text or option.param_type_name == "argument", \
-                    (name, written)
+                place = f'id="cmdoption-pencilmap-{name}-{written.lstrip("-")}"'
+                assert place in text or option.param_type_name == "argument", (name, written)
 
 
 @pytest.mark.parametrize("layer", ["model", "mapper"])
@@ -154,7 +155,8 @@ def test_every_public_class_and_function_is_in_the_reference(built, layer):
     for path in (ROOT / layer).rglob("*.py"):
         module = ".".join(("pencilmap", *path.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__")
         for node in ast.parse(path.read_text("utf-8")).body:
-            if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and not node.name.startswith("_") and ast.get_docstring(node):
+            if isinstance(node,
+                          (ast.ClassDef, ast.FunctionDef)) and not node.name.startswith("_") and ast.get_docstring(node):
                 assert f'id="{module}.{node.name}"' in text, f"{module}.{node.name}"
 
 
@@ -166,7 +168,8 @@ def test_every_public_name_of_the_python_binding_is_in_the_reference_with_its_wo
     known = {node.name: node for node in module.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
     exported = next(ast.literal_eval(node.value) for node in module.body if isinstance(node, ast.Assign)
                     and getattr(node.targets[0], "id", "") == "__all__")
-    members = [f"Plan.{node.name}" for node in known["Plan"].body if isinstance(node, ast.FunctionDef) and node.name[0] != "_"]
+    members = [f"Plan.{node.name}" for node in known["Plan"].body if isinstance(node, ast.FunctionDef)
+               and node.name[0] != "_"]
     assert {"Plan.forward", "Plan.buffer_bytes"} <= set(members)
     for name in (*exported, *members):
         assert f'id="pencilfft.{name}"' in text, name

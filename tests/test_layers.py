@@ -42,7 +42,8 @@ def test_errors_of_the_library_name_arguments_and_each_is_an_option():
     from pencilmap.scripts.command_line.cli import pencilmap
 
     options = {o for command in pencilmap.commands.values() for option in command.params for o in option.opts}
-    found = {(path.name, text) for layer in ("model", "mapper") for path in (ROOT / layer).rglob("*.py") for text in errors(path)}
+    found = {(path.name, text) for layer in ("model", "mapper") for path in (ROOT / layer).rglob("*.py")
+             for text in errors(path)}
     named = {(file, argument) for file, text in found for argument in re.findall(r"`([a-z]\w*)`", text)}
     assert {argument for _, argument in named} >= {"machine", "torus", "graph", "hosts"}
     assert [(file, name) for file, name in sorted(named) if "--" + name.replace("_", "-") not in options] == []
@@ -50,7 +51,8 @@ def test_errors_of_the_library_name_arguments_and_each_is_an_option():
             and option.startswith("--") and "fft_runner" not in text] == []
 
 
-@pytest.mark.skipif(not shutil.which("git") or not (ROOT / ".git").exists(), reason="no git checkout: what is tracked is unknown")
+@pytest.mark.skipif(not shutil.which("git") or not (ROOT / ".git").exists(),
+                    reason="no git checkout: what is tracked is unknown")
 def test_nothing_refers_to_the_folder_beside_the_project():
     word = "../" + "shared"
     tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout

@@ -5,6 +5,7 @@ mpirun -n 4 python poisson.py
 
 import numpy as np
 from mpi4py import MPI
+
 from pencilfft import Plan
 
 N = (48, 40, 36)

@@ -7,6 +7,7 @@ Second derivative by a differentiation matrix: L. N. Trefethen, Spectral Methods
 
 import numpy as np
 from mpi4py import MPI
+
 from pencilfft import BACKWARD, FORWARD, Plan
 
 N = (32, 24, 28)  # even, for that matrix

@@ -3,8 +3,8 @@
 A new reader is one file here and one line below.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Callable
 
 from pencilmap.mapper.allocations import bluegene, cray, fujitsu, hwloc, netloc, pbs, slurm, table, tpu
 from pencilmap.mapper.allocations.found import Fact, Found, Picture, combine

@@ -20,7 +20,7 @@ def find(document):
     *shape, cores = (int(n) for n in head.strip().split("x"))
     order, per_node = {}, {}
     for number, line in lines:
-        pe, nid, *place, core = integers(line, number, document.label, 6, "pe nid x y z t")
+        _pe, nid, *place, _core = integers(line, number, document.label, 6, "pe nid x y z t")
         where = tuple(place)
         if any(not 0 <= c < n for c, n in zip(where, shape)):
             raise document.refuse(f"node {where} is outside the {'x'.join(map(str, shape))} of the first line", number)
@@ -29,5 +29,6 @@ def find(document):
         per_node[nid] = per_node.get(nid, 0) + 1
     text = "x".join(map(str, shape))
     tasks = max(per_node.values())
-    facts = (Fact("torus", text, document.label), Fact("nodes", f"{len(order)}, {tasks} of {cores} cores used", document.label))
+    facts = (Fact("torus", text, document.label),
+             Fact("nodes", f"{len(order)}, {tasks} of {cores} cores used", document.label))
     return Found(facts, text, tuple(order), order, tasks_per_node=tasks)

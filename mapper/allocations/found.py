@@ -125,8 +125,8 @@ def _named(torus, hosts, places):
         place = places.get(host) or numbered.get(_number(host))
         node = _node(torus, place) if place else default.node(host)
         if node is None:
-            return None, {}, (f"the coordinates of host {host}: give a table NAME {' '.join(torus.axes)}, or a shape that fits "
-                              "the numbers in its name")
+            return None, {}, (f"the coordinates of host {host}: give a table NAME {' '.join(torus.axes)}, or a shape that "
+                              "fits the numbers in its name")
         if node in names:
             raise AllocationError(f"hosts {names[node]} and {host} have the same coordinates "
                                   f"{tuple(torus.coordinates(node).tolist())}; correct the table or the shape")

@@ -35,7 +35,8 @@ def find(document):
     machine = root.find("object")
     name = next((info.get("value") for info in (machine.findall("info") if machine is not None else [])
                  if info.get("name") == "HostName"), "the node")
-    facts = (Fact(f"processors of {name}", f"{len({c.package for c in cores})} packages, {len({c.numa for c in cores})} NUMA "
+    facts = (Fact(f"processors of {name}",
+                  f"{len({c.package for c in cores})} packages, {len({c.numa for c in cores})} NUMA "
                   f"nodes, {len(cores)} cores", document.label),)
     return Found(facts, cores=cores)
 

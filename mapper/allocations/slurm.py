@@ -46,8 +46,8 @@ def shortened(hosts, most=4):
 
 
 def looks_like(document):
-    return bool(re.search(r"^\s*(SwitchName|TopologyPlugin|NodeName|torus3d\s*:|-\s*topology\s*:|toruses\s*:)", document.text,
-                          re.MULTILINE | re.IGNORECASE))
+    return bool(re.search(r"^\s*(SwitchName|TopologyPlugin|NodeName|torus3d\s*:|-\s*topology\s*:|toruses\s*:)",
+                          document.text, re.MULTILINE | re.IGNORECASE))
 
 
 def find(document):
@@ -88,8 +88,8 @@ def _names_with_coordinates(document):
     if not places:
         raise document.refuse("names no hosts; NodeName= lines are needed")
     box = bounding_box(places.values())
-    return Found((Fact("torus", f"{box}, by the last three characters of the names (topology/3d_torus)", document.label),), box,
-                 places=places)
+    return Found((Fact("torus", f"{box}, by the last three characters of the names (topology/3d_torus)", document.label),),
+                 box, places=places)
 
 
 def _torus3d(document):
@@ -120,7 +120,8 @@ def _toruses(data):
 def _one_torus(document, torus, count):
     dims = _triple(document, torus, "dims")
     places = {}
-    regions = torus.get("regions") or [{"nodes": torus.get("nodes"), "anchor": {"x": 0, "y": 0, "z": 0}, "dims": torus["dims"]}]
+    regions = torus.get("regions") or [{"nodes": torus.get("nodes"), "anchor": {"x": 0, "y": 0, "z": 0},
+                                        "dims": torus["dims"]}]
     for region in regions if isinstance(regions, list) else []:
         places |= _region(document, region, dims)
     text = "x".join(map(str, dims))

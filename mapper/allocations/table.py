@@ -1,4 +1,5 @@
-"""Plain table of nodes: ``x y z``, ``NAME x y z`` or ``x y z NAME``, one a line, in the order in which the launcher fills them.
+"""Plain table of nodes: ``x y z``, ``NAME x y z`` or ``x y z NAME``, one a line, in the order in which the launcher fills
+them.
 
 A line may also be a name alone whose last numbers are the coordinates. ``#`` starts a comment.
 """
@@ -8,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pencilmap.mapper.allocations.found import Fact, Found, bounding_box
-from pencilmap.mapper.formats.lines import Document, is_integer, read_document, words
+from pencilmap.mapper.formats.lines import is_integer, read_document, words
 from pencilmap.mapper.hosts import MAX_NAME, Hosts
 
 
@@ -33,6 +34,7 @@ def read_table(path, torus):
 def parse_table(document, torus):
     """The same for a document.
 
+    >>> from pencilmap.mapper.formats.lines import Document
     >>> from pencilmap.model.torus import Torus
     >>> parse_table(Document(b"cab7 1 0\\ncab3 0 0\\n", "demo"), Torus((2, 2))).names
     {1: 'cab7', 0: 'cab3'}
@@ -59,12 +61,13 @@ def _entry(document, number, line, torus):
     if len(found) == 1 and names:
         return _from_name(document, number, names[0], torus), names[0][0]
     if len(names) > 1 or (names and names[0] not in (found[0], found[-1])):
-        raise document.refuse(f"{names[-1][0][:20]!r} is no integer ({' '.join(torus.axes)}, with a name before or behind)", number,
-                              names[-1][1])
+        raise document.refuse(f"{names[-1][0][:20]!r} is no integer ({' '.join(torus.axes)}, with a name before or behind)",
+                              number, names[-1][1])
     if len(found) - len(names) != d:
         raise document.refuse(f"{len(found) - len(names)} coordinates, but {torus.title} has {d} dimensions", number)
     if names and len(names[0][0]) > MAX_NAME:
-        raise document.refuse(f"a host name of {len(names[0][0])} characters; at most {MAX_NAME} are allowed", number, names[0][1])
+        raise document.refuse(f"a host name of {len(names[0][0])} characters; at most {MAX_NAME} are allowed", number,
+                              names[0][1])
     coordinates = [int(word) for word, _ in found if is_integer(word)]
     problem = torus.outside(coordinates)
     if problem:
@@ -97,7 +100,8 @@ def find(document):
         found = words(line)
         where = tuple(int(word) for word, _ in found if is_integer(word))
         if len(where) != len(found) - (len(found) > len(where)) or (coordinates and len(where) != len(coordinates[0])):
-            raise document.refuse("is no line of coordinates with a name before or behind, as many as in the lines above", number)
+            raise document.refuse("is no line of coordinates with a name before or behind, as many as in the lines above",
+                                  number)
         name = next((word for word, _ in found if not is_integer(word)), None)
         if min(where) < 0 or name in places:
             raise document.refuse(f"host {name} stands twice" if name in places else "a coordinate below 0", number)

@@ -20,10 +20,7 @@ def from_environment(environ):
     facts = [Fact("slice", text, "TPU_TOPOLOGY"),
              Fact("wrap", ", ".join("yes" if w else "no" for w in wrap) if len(wrap) == len(shape) and any(wrap) else
                   "no dimension" if environ.get("TPU_TOPOLOGY_WRAP") else "not told; none is assumed", "TPU_TOPOLOGY_WRAP")]
-    if any(wrap):
-        torus = "x".join(f"{n}{'w' if w else ''}" for n, w in zip(shape, [*wrap, False, False]))
-    else:
-        torus = f"{text}:mesh"
+    torus = "x".join(f"{n}{'w' if w else ''}" for n, w in zip(shape, [*wrap, False, False])) if any(wrap) else f"{text}:mesh"
     return Found(tuple(facts), torus)
 
 

@@ -96,8 +96,8 @@ def recognise(document):
     for name, form in FORMATS.items():
         if form.looks_like(lines):
             return name
-    raise document.refuse(f"the format is not recognised from {lines[0][1].strip()[:40]!r}; name one of {', '.join(FORMATS)}",
-                          lines[0][0])
+    raise document.refuse(f"the format is not recognised from {lines[0][1].strip()[:40]!r}; name one of "
+                          f"{', '.join(FORMATS)}", lines[0][0])
 
 
 def mapping_of(document, job, grid=None, format_name=None):

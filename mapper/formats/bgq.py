@@ -39,8 +39,8 @@ def launch(mapping, job, path):
     needs = [f"a block of shape {job.torus}", "a FILE that the runjob server can read; a relative path is taken from --cwd"]
     warnings = [] if T in RANKS_PER_NODE else [
         f"runjob knows {', '.join(map(str, RANKS_PER_NODE))} ranks per node, not {T}"]
-    return Launch(f"runjob --np {mapping.n_tasks} --ranks-per-node {T} --mapping {shell(path)} : {job.program}", tuple(needs),
-                  tuple(warnings))
+    return Launch(f"runjob --np {mapping.n_tasks} --ranks-per-node {T} --mapping {shell(path)} : {job.program}",
+                  tuple(needs), tuple(warnings))
 
 
 FORMAT = Format("Blue Gene/Q mapfile: A B C D E T of each rank", write, read, looks_like, launch, says_slots=True,

@@ -27,8 +27,8 @@ def write(mapping, job):
     if gap.size:
         i = int(gap[0])
         where = tuple(job.torus.coordinates(job.site.allocation.nodes[i // T]).tolist())
-        raise MapfileError(f"MPICH_RANK_ORDER fills slots without gaps in the launcher's order, but node {where} slot {i % T} "
-                           "stays idle before others; use every slot, or ask for the nodes that are used only")
+        raise MapfileError(f"MPICH_RANK_ORDER fills slots without gaps in the launcher's order, but node {where} slot "
+                           f"{i % T} stays idle before others; use every slot, or ask for the nodes that are used only")
     ranks = order.tolist()
     return "".join(",".join(map(str, ranks[i:i + T])) + "\n" for i in range(0, len(ranks), T))
 
@@ -68,8 +68,8 @@ def looks_like(lines):
 def launch(mapping, job, path):
     T = job.site.tasks_per_node
     length = len(pmi_process_mapping(job.node_index(mapping.node_of_rank)))
-    needs = ("MPICH_RANK_REORDER_METHOD=3 and MPICH_RANK_REORDER_FILE in the environment (without the second the file must be "
-             "called MPICH_RANK_ORDER); MPICH_RANK_REORDER_DISPLAY=1 prints what came of it",
+    needs = ("MPICH_RANK_REORDER_METHOD=3 and MPICH_RANK_REORDER_FILE in the environment (without the second the file must "
+             "be called MPICH_RANK_ORDER); MPICH_RANK_REORDER_DISPLAY=1 prints what came of it",
              "the default distribution of srun or aprun, and the nodes in the order of `nodes`")
     warnings = []
     if length > PMI_LIMIT:

@@ -56,8 +56,8 @@ def _check_block(document, leaf, job):
     node, n_nodes, per_node, repeat = leaf.values
     most = job.site.allocation.n_nodes
     if min(n_nodes, per_node, repeat) < 1 or node < 0 or node + n_nodes > most:
-        raise document.refuse(f"block {list(leaf.values)} is not possible: nodes are 0..{most - 1}, and nnodes, ppn and repeat "
-                              "at least 1", leaf.line, leaf.column)
+        raise document.refuse(f"block {list(leaf.values)} is not possible: nodes are 0..{most - 1}, and nnodes, ppn and "
+                              "repeat at least 1", leaf.line, leaf.column)
 
 
 def _read_raw(document, job):

@@ -1,8 +1,9 @@
 """What a placement format is, what it may need beside the mapping, and what reading one gives."""
 
 import shlex
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Callable, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -128,12 +129,13 @@ def by_rank(document, entries, what="rank"):
     line_of = {}
     for rank, _, _, line in entries:
         if rank in line_of:
-            raise document.refuse(f"{what} {rank} is placed already in line {line_of[rank]}; every {what} has one place", line)
+            raise document.refuse(f"{what} {rank} is placed already in line {line_of[rank]}; every {what} has one place",
+                                  line)
         line_of[rank] = line
     entries = sorted(entries, key=lambda entry: entry[0])
     for wanted, (rank, _, _, line) in enumerate(entries):
         if rank != wanted:
             raise document.refuse(f"{what} {rank} is placed, but not {what} {wanted}; every {what} needs a place", line)
-    ranks, node, slot, line = zip(*entries)
+    _ranks, node, slot, line = zip(*entries)
     slots = None if None in slot else np.array(slot, dtype=np.int64)
     return Places(np.array(node, dtype=np.int64), slots, list(line))

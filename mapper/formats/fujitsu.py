@@ -43,8 +43,8 @@ def read(document, job):
 
 def _check(job, place=""):
     if job.torus.n_dimensions > 3:
-        raise MapfileError(f"{place}Fujitsu's launcher knows the one to three coordinates of the job's shape, torus {job.torus} "
-                           f"has {job.torus.n_dimensions}; give the shape as pjsub -L node=XxYxZ has it")
+        raise MapfileError(f"{place}Fujitsu's launcher knows the one to three coordinates of the job's shape, torus "
+                           f"{job.torus} has {job.torus.n_dimensions}; give the shape as pjsub -L node=XxYxZ has it")
 
 
 def looks_like(lines):
@@ -57,7 +57,8 @@ def _shape(job):
 
 
 def _common(job):
-    return (f"in the job script: {_shape(job)}", f'in the job script: #PJM --mpi "max-proc-per-node={job.site.tasks_per_node}"')
+    return (f"in the job script: {_shape(job)}",
+            f'in the job script: #PJM --mpi "max-proc-per-node={job.site.tasks_per_node}"')
 
 
 def launch_vcoord(mapping, job, path):
@@ -74,6 +75,7 @@ def launch_rankmap(mapping, job, path):
 VCOORDFILE = Format("Fujitsu vcoordfile: (x,y,z) of each rank", write, read, looks_like, launch_vcoord, says_slots=False,
                     proof="documented examples: RIKEN-LQCD/rankmap4d and public job scripts", by_coordinates=True)
 RANKMAP = Format("Fujitsu rank-map hostfile: (x,y,z) of each rank", write, read, looks_like, launch_rankmap,
-                 says_slots=False, proof="pjsub options as in the RIKEN user guide and public job scripts; no published body of "
+                 says_slots=False,
+                 proof="pjsub options as in the RIKEN user guide and public job scripts; no published body of "
                  "the file was found, its lines are taken to be those of a vcoordfile",
                  by_coordinates=True)

@@ -47,7 +47,7 @@ def _entries(document, number, line, most):
     try:
         for part in split_hosts(line.strip()):
             name, colon, count = part.partition(":")
-            if colon and not (re.fullmatch("[0-9]{1,9}", count) and 0 < int(count)):
+            if colon and not (re.fullmatch("[0-9]{1,9}", count) and int(count) > 0):
                 raise MapfileError(f"{count[:20]!r} is no count of ranks; write HOST or HOST:COUNT")
             if not name or re.search(r"\s", name):
                 raise MapfileError(f"{part[:40]!r} is no host; one HOST or HOST:COUNT a line is needed")
@@ -66,12 +66,14 @@ def launch_simgrid(mapping, job, path):
     blank = (f"smpirun cannot open {path}: it cuts paths at blanks; write the file elsewhere",) if " " in str(path) else ()
     return Launch(f"smpirun -np {mapping.n_tasks} -platform PLATFORM -hostfile {shell(path)} {job.program}",
                   ("a PLATFORM whose hosts have these names: pencilmap simulate writes one and runs it",
-                   f"with Open MPI: mpirun -np {mapping.n_tasks} --hostfile {shell(path)} --map-by seq {job.program}"), blank)
+                   f"with Open MPI: mpirun -np {mapping.n_tasks} --hostfile {shell(path)} --map-by seq {job.program}"),
+                  blank)
 
 
 def launch_slurm(mapping, job, path):
     n_nodes = len(set(mapping.node_of_rank.tolist()))
-    return Launch(f"SLURM_HOSTFILE={shell(path)} srun -N {n_nodes} -n {mapping.n_tasks} --distribution=arbitrary {job.program}",
+    return Launch(f"SLURM_HOSTFILE={shell(path)} srun -N {n_nodes} -n {mapping.n_tasks} --distribution=arbitrary "
+                  f"{job.program}",
                   ("an allocation that holds these hosts (a path without / is taken as a name; ./ helps)",
                    "Cray's PMI refuses this distribution; take format cray there"))
 

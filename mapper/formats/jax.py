@@ -37,8 +37,8 @@ def read(document, job):
     d, rows = job.torus.n_dimensions, []
     for leaf in found:
         if leaf.depth != 3 or len(leaf.values) != 4 or any(leaf.values[d:3]):
-            raise document.refuse(f"a device of torus {job.torus} is [x,y,z,core] with 0 for axes it does not have", leaf.line,
-                                  leaf.column)
+            raise document.refuse(f"a device of torus {job.torus} is [x,y,z,core] with 0 for axes it does not have",
+                                  leaf.line, leaf.column)
         problem = job.torus.outside(leaf.values[:d])
         if problem:
             raise document.refuse(problem, leaf.line, leaf.column)
@@ -61,7 +61,8 @@ def _read_ids(document, found, job):
 
 def _check(job, place=""):
     if job.torus.n_dimensions > 3:
-        raise MapfileError(f"{place}JAX devices have up to three coordinates, torus {job.torus} has {job.torus.n_dimensions}")
+        raise MapfileError(f"{place}JAX devices have up to three coordinates, "
+                           f"torus {job.torus} has {job.torus.n_dimensions}")
 
 
 def looks_like(lines):
@@ -77,5 +78,6 @@ def launch(mapping, job, path):
 
 
 FORMAT = Format("JAX device order: [x,y,z,core] of each device in the shape of the mesh", write, read, looks_like, launch,
-                says_slots=True, proof="documented attributes of TpuDevice; the printed program is run on stand-in devices in "
+                says_slots=True,
+                proof="documented attributes of TpuDevice; the printed program is run on stand-in devices in "
                 "the tests, no TPU was at hand", by_coordinates=True)

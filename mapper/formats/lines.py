@@ -1,4 +1,5 @@
-"""Text that somebody else may have written: garbage refused early, comments and blank lines skipped, places kept for errors."""
+"""Text that somebody else may have written: garbage refused early, comments and blank lines skipped, places kept for
+errors."""
 
 import re
 from pathlib import Path

@@ -37,7 +37,7 @@ def launch_intel(mapping, job, path):
                    "under a batch system I_MPI_JOB_RESPECT_PROCESS_PLACEMENT=off, or its own distribution wins"))
 
 
-HYDRA = Format("MPICH / Hydra machinefile: host:count in rank order", write, read, looks_like, launch_hydra, says_slots=False,
-               proof="run here with MPICH 4.0.2: tests/launchers/test_hydra.py")
+HYDRA = Format("MPICH / Hydra machinefile: host:count in rank order", write, read, looks_like, launch_hydra,
+               says_slots=False, proof="run here with MPICH 4.0.2: tests/launchers/test_hydra.py")
 INTEL = Format("Intel MPI machinefile: host:count in rank order", write, read, looks_like, launch_intel, says_slots=False,
                proof="run here with Intel MPI 2021.18 (PyPI impi-rt): tests/launchers/test_hydra.py")

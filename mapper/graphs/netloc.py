@@ -13,6 +13,7 @@ Bandwidth comes from width and speed (``4x``, ``QDR``), not from the field gbits
 but SDR for SDR. Data rates of a lane: InfiniBand Architecture Specification, vol. 2.
 """
 
+import itertools
 import json
 import re
 from collections import Counter
@@ -35,7 +36,7 @@ def looks_like_ndat(document):
 def looks_like_text(document):
     lines = document.text.splitlines()[:5]
     return any(re.fullmatch(r"[0-9]+", first.strip()) and re.fullmatch(r"[0-9a-fA-F:.-]+,[0-9-]+,[0-9],[^,]*,.*", second)
-               for first, second in zip(lines, lines[1:]))
+               for first, second in itertools.pairwise(lines))
 
 
 class Node(NamedTuple):
@@ -108,8 +109,8 @@ def _links(document, number, line):
     while at < len(fields):
         head = fields[at:at + 4]
         if len(head) < 4 or not re.fullmatch("[0-9]{1,6}", head[3]) or at + 4 + 9 * int(head[3]) > len(fields):
-            raise GraphError(f"{document.label} line {number} field {at + 2}: a neighbour has the fields id,gbits,partitions,n "
-                             "and 9 fields for each of its n links")
+            raise GraphError(f"{document.label} line {number} field {at + 2}: a neighbour has the fields "
+                             "id,gbits,partitions,n and 9 fields for each of its n links")
         for link in range(int(head[3])):
             record = fields[at + 4 + 9 * link:at + 13 + 9 * link]
             yield Link(source, head[0], record[3], record[4])

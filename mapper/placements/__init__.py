@@ -4,8 +4,8 @@ A placement is a function ``(argument, site, grid) -> Product or Mapping``; `arg
 when there is none. A new placement is one file here and one line below.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Callable
 
 from pencilmap.mapper.placements.best import best
 from pencilmap.mapper.placements.box import box, line, plane
@@ -34,7 +34,8 @@ PLACEMENTS = {
     "best": Placement(best, "best", "the best product placement, found exactly; with holes or idle slots what search finds"),
     "search": Placement(search, "search[:seed=S,evaluations=E,seconds=T]", "local search on the routed loads, for holes, "
                         "idle slots, awkward factors"),
-    "default": Placement(default, "default[:ORDER]", "the launcher's order, first letter fastest: xyzt (default), txyz, zyxt, ...; "
+    "default": Placement(default, "default[:ORDER]",
+                         "the launcher's order, first letter fastest: xyzt (default), txyz, zyxt, ...; "
                          "nt, tn: nodes in the launcher's order, slots last or first", anywhere=True),
     "line": Placement(line, "line[:AXIS]", "rows are lines along an axis (default x)"),
     "plane": Placement(plane, "plane[:AXES]", "rows are planes (default xy)"),

@@ -7,8 +7,8 @@ where there is none.
 A new rule is one file here and one line below.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Callable
 
 from pencilmap.model.errors import RoutingError
 from pencilmap.model.graph_network import GraphNetwork

@@ -124,8 +124,8 @@ def _flows(network, arcs, traffic, kind):
     flows = sum(map(len, used.values()))
     if flows > MAX_FLOWS:
         raise RoutingError(f"optimal-minimal routing on {network.title} is a linear program of {flows} flows, more than "
-                           f"{MAX_FLOWS}; take a smaller network or a more regular placement, or use the cut bound below and "
-                           "another rule above")
+                           f"{MAX_FLOWS}; take a smaller network or a more regular placement, or use the cut bound below "
+                           "and another rule above")
     return used
 
 

@@ -6,8 +6,22 @@ import sys
 import click
 
 from pencilmap.model.errors import PencilmapError
-from pencilmap.scripts.command_line.commands import (calibrate, check, compare, convert, demo, discover, draw, machines, map, predict,
-                                        report, shapes, simulate, validate)
+from pencilmap.scripts.command_line.commands import (
+    calibrate,
+    check,
+    compare,
+    convert,
+    demo,
+    discover,
+    draw,
+    machines,
+    map,
+    predict,
+    report,
+    shapes,
+    simulate,
+    validate,
+)
 from pencilmap.scripts.command_line.options import spelled
 
 COMMANDS = (machines, discover, predict, shapes, map, check, convert, simulate, validate, compare, calibrate, draw, report,

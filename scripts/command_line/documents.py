@@ -43,7 +43,7 @@ def filled(text, name, content):
     >>> filled("<!-- sum -->\\nold\\n<!-- end -->\\n", "sum", "new")
     '<!-- sum -->\\nnew\\n<!-- end -->\\n'
     """
-    place = re.compile(rf"^{re.escape(marker(name))}$.*?^{re.escape(END)}$", re.S | re.M)
+    place = re.compile(rf"^{re.escape(marker(name))}$.*?^{re.escape(END)}$", re.DOTALL | re.MULTILINE)
     if not place.search(text):
         raise DocumentError(f"there is no line {marker(name)!r} followed by a line {END!r}; write both where it shall stand")
     return place.sub(lambda match: f"{marker(name)}\n{content}\n{END}", text, count=1)

@@ -11,7 +11,8 @@ LAUNCHER = (
                  "r{x}c{y}n{z:02d}, or a file with a line NAME x y z for each [the names of --nodes, or node-x-y-z]."),
     click.option("--cores-per-task", type=click.IntRange(1), default=1, show_default=True, metavar="K",
                  help="Processors of a task: slot t is bound to K in a row from t*K on."),
-    click.option("--hwloc", metavar="FILE", help="lstopo --of xml of a node: slots get equal blocks of its cores, none across "
+    click.option("--hwloc", metavar="FILE",
+                 help="lstopo --of xml of a node: slots get equal blocks of its cores, none across "
                  "NUMA nodes where that is possible."),
     click.option("--program", default="./a.out", show_default=True, metavar="COMMAND", help="What the launch line runs."),
 )
@@ -34,4 +35,5 @@ def show_launch(launch):
 
 def launch_as_dict(launch):
     """The same for JSON."""
-    return {"launch": launch.line, "needs": list(map(spelled, launch.needs)), "warnings": list(map(spelled, launch.warnings))}
+    return {"launch": launch.line, "needs": list(map(spelled, launch.needs)),
+            "warnings": list(map(spelled, launch.warnings))}

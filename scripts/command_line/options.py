@@ -31,11 +31,13 @@ MACHINE = (
 GRID = click.option("--grid", "-g", metavar="RxC", default="best", show_default=True,
                     help="R tasks in a row, C in a column; best ranks all grids.")
 FFT = click.option("--fft", "-n", metavar="N|NXxNYxNZ[:TYPE][:single][:fields=F]",
-                   help=f"The transform, e.g. 512, 512x256x128, 512:r2c:single; types: {', '.join(TYPES)}; F arrays together. "
+                   help=f"The transform, e.g. 512, 512x256x128, 512:r2c:single; types: {', '.join(TYPES)}; F arrays "
+                        "together. "
                         "Without it there are no times.")
 ROUTING = click.option("--routing", metavar="NAME[:ARGUMENT]", help="Rule by which messages find their way. "
                        + "; ".join(f"{r.usage}: {r.meaning}" for r in ROUTINGS.values())
-                       + "; all: every rule, with the cut bound below them. [default: dimension-order; on a graph shortest-path]")
+                       + "; all: every rule, with the cut bound below them. [default: dimension-order; on a graph "
+                         "shortest-path]")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 
 

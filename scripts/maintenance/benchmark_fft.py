@@ -2,11 +2,12 @@
 
     .venv/bin/python scripts/maintenance/benchmark_fft.py                          # prints the tables; some ten minutes
     .venv/bin/python scripts/maintenance/benchmark_fft.py --size 64 --rounds 1     # a first look
-    .venv/bin/python scripts/maintenance/benchmark_fft.py --write                  # and puts them, with the picture, into docs
+    .venv/bin/python scripts/maintenance/benchmark_fft.py --write                  # writes them, with the picture, into docs
 
-All contestants of a case run in the same processes, in turn, from repetition to repetition (scripts/maintenance/benchmarks/worker.py). A
-round is one launch of every case, with plans made anew; of each round the median counts, and of the rounds the median, with
-the lowest and highest in brackets. Every answer is checked. The machine must be quiet: the times are of the clock.
+All contestants of a case run in the same processes, in turn, from repetition to repetition
+(scripts/maintenance/benchmarks/worker.py). A round is one launch of every case, with plans made anew; of each round the
+median counts, and of the rounds the median, with the lowest and highest in brackets. Every answer is checked. The machine
+must be quiet: the times are of the clock.
 """
 
 import json
@@ -17,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import asdict
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from statistics import median
 
@@ -26,13 +27,13 @@ import click
 from pencilmap.mapper.files import write_whole
 from pencilmap.model.errors import PencilmapError
 from pencilmap.model.grid import parse_grid
+from pencilmap.scripts.command_line.documents import fill, markdown_table
+from pencilmap.scripts.command_line.progress import shown
+from pencilmap.scripts.command_line.tables import print_table
 from pencilmap.scripts.maintenance.benchmarks import CONTESTANTS, PRECISIONS, TYPES, Case
 from pencilmap.scripts.maintenance.benchmarks.figure import draw_benchmark
 from pencilmap.scripts.maintenance.benchmarks.passes import passes
 from pencilmap.scripts.networks.build import ensure_built, tail
-from pencilmap.scripts.command_line.documents import fill, markdown_table
-from pencilmap.scripts.command_line.progress import shown
-from pencilmap.scripts.command_line.tables import print_table
 
 OURS, REFERENCE = "pencilfft", "fftw-mpi"
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -52,7 +53,8 @@ def launched(case, contestants, repetitions):
     with tempfile.TemporaryDirectory() as folder:
         request, result = Path(folder, "request.json"), Path(folder, "result.json")
         request.write_text(json.dumps({"case": asdict(case), "contestants": contestants, "repetitions": repetitions}))
-        command = [*_mpirun(case.ranks), sys.executable, "-m", "pencilmap.scripts.maintenance.benchmarks.worker", request, result]
+        command = [*_mpirun(case.ranks), sys.executable, "-m", "pencilmap.scripts.maintenance.benchmarks.worker", request,
+                   result]
         library = ensure_built().directory / "lib" / "libpencilfft.so"
         environment = os.environ | {"PENCILFFT_LIBRARY": str(library), "OMP_NUM_THREADS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1",
                                     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -133,13 +135,14 @@ def speed_table(results, contestants):
 
 def passes_of(case, rounds):
     """The passes of our transform, medians of all repetitions of all rounds."""
-    phases = {name: median(sum((r["phases_s"][OURS][name] for r in rounds), [])) for name in rounds[0]["phases_s"][OURS]}
+    phases = {name: median(list(chain.from_iterable(r["phases_s"][OURS][name] for r in rounds)))
+              for name in rounds[0]["phases_s"][OURS]}
     return passes(case, phases, stream_copy(rounds))
 
 
 def stream_copy(rounds):
     """Bytes in a second, median of all."""
-    return median(sum((r["stream_copy"] for r in rounds), []))
+    return median(list(chain.from_iterable(r["stream_copy"] for r in rounds)))
 
 
 def limit_table(results):

@@ -3,8 +3,8 @@
     .venv/bin/python -m pencilmap.scripts.maintenance.make_mapfiles [FOLDER]
 
 Every partition gets its best pencil grid and its squarest grid. A placement of at most MAX_RANKS ranks is there as a file in
-the format of its machine; a larger one is its digit pattern, from which the command in the manifest writes the file. The same
-input makes the same bytes; files that are not made any more are removed.
+the format of its machine; a larger one is its digit pattern, from which the command in the manifest writes the file. The
+same input makes the same bytes; files that are not made any more are removed.
 """
 
 import json
@@ -63,8 +63,8 @@ def _entry(where, machine, option, shape, grid, product, format_name, uses, note
     prediction, default = where.predict(product), where.predict(where.place("default", grid))
     name = f"{machine}-{shape}-t{where.tasks_per_node}-{grid}.{format_name}"
     is_file = grid.n_tasks <= MAX_RANKS
-    words = ["pencilmap", "map", "--machine", machine, option, shape, "--tasks-per-node", str(where.tasks_per_node), "--grid",
-             str(grid), "--placement", str(product), "--format", format_name, "--output", name]
+    words = ["pencilmap", "map", "--machine", machine, option, shape, "--tasks-per-node", str(where.tasks_per_node),
+             "--grid", str(grid), "--placement", str(product), "--format", format_name, "--output", name]
     entry = {"name": name, "file": name if is_file else None, "machine": machine, "shape": shape, "torus": str(where.torus),
              "tasks_per_node": where.tasks_per_node, "ranks": grid.n_tasks, "grid": str(grid), "use": uses,
              "placement": str(product), "format": format_name, "prediction": _numbers(prediction),

@@ -329,8 +329,8 @@ def _command(simulation, build, work):
         block = -(-simulation.bytes_per_rank // FOLDED_BLOCK) * FOLDED_BLOCK
         settings += [f"--cfg=smpi/auto-shared-malloc-thresh:{simulation.bytes_per_rank}",
                      f"--cfg=smpi/shared-malloc-blocksize:{block}"]
-    return ["smpirun", "-quiet", "-np", str(simulation.grid.n_tasks), "-platform", str(build.platform), "-hostfile", "hosts.txt",
-            *settings, str(build.runner), *_runner_options(simulation)]
+    return ["smpirun", "-quiet", "-np", str(simulation.grid.n_tasks), "-platform", str(build.platform), "-hostfile",
+            "hosts.txt", *settings, str(build.runner), *_runner_options(simulation)]
 
 
 def _runner_options(simulation):
@@ -392,7 +392,8 @@ def _collect(simulation, work, status):
 def _output(work):
     """The end of the output, without the line that SimGrid adds for every rank that failed."""
     lines = (work / "output.txt").read_text(errors="replace").splitlines()
-    return "; its output ends with\n" + tail("\n".join(line for line in lines if "SMPI process did not return 0" not in line))
+    return "; its output ends with\n" + tail("\n".join(line for line in lines
+                                                       if "SMPI process did not return 0" not in line))
 
 
 def _records(text):

@@ -3,8 +3,8 @@
 A new suite is one function here and one line in `SUITES`; a new claim is one line in `CLAIMS`.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Callable
 
 from pencilmap.mapper.setting import setting
 from pencilmap.model.errors import PencilmapError

@@ -64,7 +64,8 @@ class Row:
     def as_dict(self):
         """For JSON."""
         return {**self.case.__dict__, "exchange": self.exchange, "network_s": self.network_s,
-                "simulated_s": self.simulated_s, "software_s": self.software_s, "model_s": self.model_s, "published_s": self.published_s,
+                "simulated_s": self.simulated_s, "software_s": self.software_s, "model_s": self.model_s,
+                "published_s": self.published_s,
                 "network_ratio": self.network_ratio, "published_ratio": self.published_ratio}
 
 

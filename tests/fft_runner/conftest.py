@@ -13,6 +13,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+
 from tests.modules import needs_module
 
 collect_ignore = ["python_binding_checks.py", "peer_failures_checks.py", "python_layouts.py"]  # programs for mpirun

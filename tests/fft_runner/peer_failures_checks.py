@@ -5,8 +5,9 @@ import os
 import sys
 
 import numpy as np
-import pencilfft
 from mpi4py import MPI
+
+import pencilfft
 from pencilfft import Plan
 
 comm = MPI.COMM_WORLD

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 from mpi4py import MPI
+
 from pencilfft import BACKWARD, FORWARD, PencilfftError, Plan, forget_wisdom, load_wisdom, save_wisdom
 
 comm = MPI.COMM_WORLD
@@ -66,7 +67,7 @@ def check_telling(grid):
         seconds = plan.phase_seconds()
         assert list(seconds)[:3] == ["fft_z", "pack_row", "exchange_row"] and min(seconds.values()) >= 0
         parts = sum(spent for name, spent in seconds.items() if name != "total" and not name.startswith("wait"))
-        assert 0 < seconds["total"] and abs(parts - seconds["total"]) < 1e-3
+        assert seconds["total"] > 0 and abs(parts - seconds["total"]) < 1e-3
         assert (seconds["exchange_row"] > 0, seconds["exchange_column"] > 0) == (grid[0] > 1, grid[1] > 1)
         assert plan.exchange_chosen("row") == plan.exchange_chosen("column") == "p2p"
     refused("destroyed", plan.exchange_chosen, "row")

@@ -89,7 +89,7 @@ def test_persistent_says_by_which_calls(run, mpich_run):
     assert run(2, *arguments, start=mpich_run)["exchanges"]["column"]["means"] in known
 
 
-@pytest.mark.parametrize("exchange", [name for name in EXCHANGES if name not in ("fftw",)])
+@pytest.mark.parametrize("exchange", [name for name in EXCHANGES if name != "fftw"])
 def test_exchanges_run_in_the_simulation(smpirun, exchange):
     hosts = [f"node-{i}-0-0" for i in range(4)]
     record = smpirun(hosts, "--size", 8, 8, 8, "--grid", "2x2", "--exchange", exchange, "--rigor", "estimate", "--reps", 1,

@@ -93,7 +93,8 @@ def test_first_and_last_call_of_each_kind(mpirun, exchange):
 @pytest.mark.parametrize("exchange", [*EXCHANGES, "auto"])
 def test_every_call(mpirun, exchange):
     check_failures(mpirun, exchange, [(rank, function, at) for (rank, function), times in calls_of(mpirun, exchange).items()
-                                      for at in range(1, min(times, 30) + 1)])  # auto calls some hundreds of times, all alike
+                                      for at in range(1,
+                                                      min(times, 30) + 1)])  # auto calls some hundreds of times, all alike
 
 
 @pytest.mark.parametrize("exchange", [pytest.param(name, marks=[] if name == "persistent" else pytest.mark.slow)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
 from tests.modules import needs_module
 
 GITHUB = "https://github.com/"
@@ -49,7 +50,8 @@ FAILURES = {
         f"{GITHUB}mpi4py/mpi4py-fft/issues/20",
         tuple(right(grid, (5, 5, 2), "--type", "r2c") for grid in ("1x1", "1x2", "2x1", "2x2"))),
     "more_ranks_than_an_extent": Failure(
-        "mpi4py-fft 2.0.6", "2x2x3 of real numbers on 3 ranks: AssertionError; measured again. Here 2x1 is the most that has "
+        "mpi4py-fft 2.0.6",
+        "2x2x3 of real numbers on 3 ranks: AssertionError; measured again. Here 2x1 is the most that has "
         "work for each rank, 3 are refused (below)", f"{GITHUB}mpi4py/mpi4py-fft/issues/21",
         (right("2x1", (2, 2, 3), "--type", "r2c"), right("1x2", (2, 2, 3), "--type", "r2c"))),
     "r2c_on_4_6_7_and_8_ranks": Failure(
@@ -85,7 +87,8 @@ FAILURES = {
         tuple(right("2x2", (31, 33, 32), "--type", "r2c", "--layout", layout, *place)
               for layout in ("natural", "stride1") for place in ((), ("--in-place",)))),
     "columns_where_rows_are_right": Failure(
-        "AccFFT (GPU)", "512^3 r2c is right on 4x1 and wrong on 2x2", f"{GITHUB}amirgholami/accfft/issues/18; scaled to 64^3",
+        "AccFFT (GPU)", "512^3 r2c is right on 4x1 and wrong on 2x2",
+        f"{GITHUB}amirgholami/accfft/issues/18; scaled to 64^3",
         tuple(right(grid, (64, 64, 64), "--type", "r2c") for grid in ("4x1", "2x2", "1x4"))),
     "extents_that_all_differ": Failure(
         "CP2K", "12x15x20 on 2 ranks: a plan of 3600 elements on a buffer of 1800", f"{GITHUB}cp2k/cp2k/pull/5957",
@@ -133,7 +136,8 @@ def test_padded_messages_of_the_smallest_parts_under_mpich(run, mpich_run, excha
     assert record["verify"]["passed"]
 
 
-# ---- phases ----------------------------------------------------------------------------------------------------------------
+# ---- phases
+# ----------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", ["c2c", "r2c"])

@@ -56,7 +56,8 @@ def test_grid_rank_r_sits_where_line_r_says(run, tmp_path, seed):
 def test_comments_and_blank_lines_are_read_over(run, tmp_path):
     path = tmp_path / "commented.map"
     path.write_text("# 1-dimensional\n\n1 0  # rank 0\n0 0\r\n")
-    record = run(2, "--size", 4, 4, 4, "--grid", "1x2", "--machine-torus", "2", "--coordinates", "assumed", "--mapfile", path)
+    record = run(2, "--size", 4, 4, 4, "--grid", "1x2", "--machine-torus", "2", "--coordinates", "assumed", "--mapfile",
+                 path)
     assert [seat["coordinate"] for seat in record["placement"]["ranks"]] == [[1], [0]]
 
 

@@ -185,8 +185,8 @@ def test_bench_runs_every_exchange_size_and_group(bench):
 
 @pytest.mark.parametrize("arguments, part", [
     (["--ranks", "3"], "need more than the 2 processes"), (["--bytes", "17"], "is not a multiple of 16"),
-    (["--exchange", "teleport"], "unknown exchange 'teleport'; known: alltoallv"), (["--bytes", "many"], "is not an integer"),
-    (["--exchange", "auto"], "takes one of the others"),
+    (["--exchange", "teleport"], "unknown exchange 'teleport'; known: alltoallv"),
+    (["--bytes", "many"], "is not an integer"), (["--exchange", "auto"], "takes one of the others"),
     (["--json", "/nowhere/b"], "cannot be written"), (["stray"], "belongs to no option"), (["--fast"], "unknown option")])
 def test_bench_refuses_with_one_message(mpirun, arguments, part):
     done = mpirun(2, *arguments, program="transpose_bench")
@@ -205,7 +205,8 @@ def test_bench_is_drawn_alike_each_time(bench, tmp_path):
     assert pictures[0] == pictures[1] and b"<svg" in pictures[0]
 
 
-@pytest.mark.parametrize("text, part", [("", "has no times"), ("{}\n", "is not of transpose_bench"), ("no\n", "is not JSON")])
+@pytest.mark.parametrize("text, part",
+                         [("", "has no times"), ("{}\n", "is not of transpose_bench"), ("no\n", "is not JSON")])
 def test_what_is_no_bench_is_not_drawn(tmp_path, text, part):
     (tmp_path / "b").write_text(text)
     done = subprocess.run([sys.executable, ROOT / "scripts" / "plot_transposes.py", tmp_path / "b"], capture_output=True,

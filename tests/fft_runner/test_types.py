@@ -29,7 +29,8 @@ def test_each_type_is_right(run, kind):
 
 @pytest.mark.parametrize("kind", TYPES)
 def test_each_type_is_right_in_single_precision_turned_in_place_with_fields(run, kind):
-    record = check(run, "2x3", (9, 11, 16), kind, "--precision", "single", "--layout", "stride1", "--in-place", "--fields", 3)
+    record = check(run, "2x3", (9, 11, 16), kind, "--precision", "single", "--layout", "stride1", "--in-place", "--fields",
+                   3)
     assert (record["precision"], record["layout"], record["in_place"], record["fields"]) == ("single", "stride1", True, 3)
     assert record["verify"]["tolerance"] > 1e-6
 
@@ -46,7 +47,8 @@ def test_each_kind_of_cosine_and_sine_is_right_on_each_axis(run, kinds, directio
     assert record["kinds"] == kinds
 
 
-@pytest.mark.parametrize("kind, axes", [("c2c", "x"), ("c2c", "yz"), ("c2c", "xyz"), ("r2c", "y"), ("r2c", "xy"), ("dct", "z")])
+@pytest.mark.parametrize("kind, axes",
+                         [("c2c", "x"), ("c2c", "yz"), ("c2c", "xyz"), ("r2c", "y"), ("r2c", "xy"), ("dct", "z")])
 def test_axes_can_be_left_alone(run, kind, axes):
     assert check(run, "2x2", (6, 8, 10), kind, "--skip", axes)["skip"] == axes
 
@@ -69,7 +71,8 @@ def test_mpich_gives_the_same(run, mpich_run, kind):
     (["--type", "dst", "--kinds", "1,2,5"], "kinds '1,2,5' are not understood"),
     (["--skip", "w"], "skip 'w' is not understood"),
     (["--type", "r2c", "--skip", "z"], "cannot leave z out"),
-    (["--type", "dct", "--kinds", "1,1,1", "--size", 8, 1, 8, "--grid", "1x1"], "ny is 1; a cosine transform of kind I needs"),
+    (["--type", "dct", "--kinds", "1,1,1", "--size", 8, 1, 8, "--grid", "1x1"],
+     "ny is 1; a cosine transform of kind I needs"),
     (["--type", "r2c", "--size", 8, 8, 6, "--grid", "5x1"], "z of nz/2 + 1 = 4"),
     (["--fields", 0], "'0' is not an integer of 1.."),
 ], ids=lambda value: value if isinstance(value, str) else None)

@@ -40,8 +40,8 @@ def run_bounded(command, environment=None, cwd=None, seconds=RUN_S):
     Output goes to files, not pipes: a daemon that outlives its launcher would keep a pipe open.
     """
     with tempfile.TemporaryFile("w+", errors="replace") as out, tempfile.TemporaryFile("w+", errors="replace") as err:
-        process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=cwd,
-                                   start_new_session=True, env={**ENVIRONMENT, **(environment or {})})
+        process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+                                   cwd=cwd, start_new_session=True, env={**ENVIRONMENT, **(environment or {})})
         try:
             status = process.wait(seconds)
         except subprocess.TimeoutExpired as late:

@@ -59,7 +59,7 @@ def cluster(folder):
         start(running, folder, environment, ["munged", "--foreground", "--force", f"--socket={folder}/munge.sock",
                                              f"--key-file={folder}/munge.key", f"--pid-file={folder}/munged.pid",
                                              f"--log-file={folder}/munged.log", f"--seed-file={folder}/munge.seed"])
-        wait_for(lambda: (folder / "munge.sock").exists(), folder)
+        wait_for((folder / "munge.sock").exists, folder)
         start(running, folder, environment, ["slurmctld", "-D"])
         for host in HOSTS:
             start(running, folder, environment, ["slurmd", "-D", "-N", host])
@@ -102,7 +102,8 @@ def stop(process):
 
 
 def idle_nodes(environment):
-    done = subprocess.run(["sinfo", "-h", "-N", "-o", "%N %T"], capture_output=True, text=True, env=environment, timeout=START_S)
+    done = subprocess.run(["sinfo", "-h", "-N", "-o", "%N %T"], capture_output=True, text=True, env=environment,
+                          timeout=START_S)
     return sum(line.split()[1:] == ["idle"] for line in done.stdout.splitlines())
 
 

@@ -31,15 +31,16 @@ def test_map_prints_the_launch_line_and_what_it_needs(tmp_path, pencilmap):
 
 def test_nodes_in_the_launchers_order_move_the_ranks_of_a_cray_file(tmp_path, pencilmap):
     (tmp_path / "nodes").write_text("1 0\n0 0\n")
-    status, out, err = pencilmap("map", "--torus", "2x1", "--nodes", tmp_path / "nodes", "-g", "2x1", "-p", "default:xyt", "-f",
-                                 "cray", "-o", tmp_path / "order")
+    status, out, err = pencilmap("map", "--torus", "2x1", "--nodes", tmp_path / "nodes", "-g", "2x1", "-p", "default:xyt",
+                                 "-f", "cray", "-o", tmp_path / "order")
     assert status == 0, err
     assert (tmp_path / "order").read_text() == "1\n0\n" and "is assumed" not in out
 
 
 def test_hosts_by_template_and_by_file(tmp_path, pencilmap):
     (tmp_path / "names").write_text("alpha 0 0\nbeta 1 0\n0 1 gamma\n1 1 delta\n")
-    for hosts, wanted in (("nid{node:03d}", "nid000\nnid001\nnid002\nnid003\n"), (tmp_path / "names", "alpha\nbeta\ngamma\ndelta\n")):
+    for hosts, wanted in (("nid{node:03d}", "nid000\nnid001\nnid002\nnid003\n"),
+                          (tmp_path / "names", "alpha\nbeta\ngamma\ndelta\n")):
         status, _, err = pencilmap("map", "--torus", "2x2", "-g", "4x1", "-p", "default", "-f", "hostfile", "--hosts", hosts,
                                    "-o", tmp_path / "h")
         assert status == 0, err
@@ -48,8 +49,8 @@ def test_hosts_by_template_and_by_file(tmp_path, pencilmap):
 
 
 def test_cores_per_task_bind_in_blocks(tmp_path, pencilmap):
-    assert pencilmap("map", "--torus", "1", "-t", "2", "-g", "2x1", "-f", "openmpi4", "--cores-per-task", "4", "-p", "default",
-                     "-o", tmp_path / "r")[0] == 0
+    assert pencilmap("map", "--torus", "1", "-t", "2", "-g", "2x1", "-f", "openmpi4", "--cores-per-task", "4", "-p",
+                     "default", "-o", tmp_path / "r")[0] == 0
     assert (tmp_path / "r").read_text() == "rank 0=node-0 slot=0-3\nrank 1=node-0 slot=4-7\n"
 
 
@@ -63,6 +64,6 @@ def test_slots_that_are_lost_are_mentioned(tmp_path, pencilmap):
     ("0 0 0 9\n", "line 1: node (0, 0, 0) slot 9"), ("<x>\n", "line 1: the format is not recognised"), ("", "is empty")])
 def test_broken_files_end_with_one_sentence(tmp_path, pencilmap, text, message):
     (tmp_path / "m").write_text(text)
-    status, out, err = pencilmap("convert", tmp_path / "m", "--torus", "4x2x2", "-f", "cray", "-o", tmp_path / "out")
+    status, _out, err = pencilmap("convert", tmp_path / "m", "--torus", "4x2x2", "-f", "cray", "-o", tmp_path / "out")
     assert status == 2 and message in err and err.count("\n") == 1
     assert not (tmp_path / "out").exists()

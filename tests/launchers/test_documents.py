@@ -19,7 +19,7 @@ def test_every_format_has_its_line():
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_has_its_command_in_the_how_to(name):
-    assert re.search(rf"^\$ pencilmap (map|convert) .*--format {name}\b", HOW_TO, re.M)
+    assert re.search(rf"^\$ pencilmap (map|convert) .*--format {name}\b", HOW_TO, re.MULTILINE)
 
 
 @pytest.mark.parametrize("name", FORMATS)

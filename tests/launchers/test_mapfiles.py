@@ -6,10 +6,10 @@ import shlex
 import pytest
 
 from pencilmap.mapper.formats import Job, read_mapping
+from pencilmap.mapper.setting import setting
 from pencilmap.model.grid import parse_grid
 from pencilmap.model.predict import predict_routed
 from pencilmap.scripts.maintenance.make_mapfiles import FOLDER, MAX_RANKS, make
-from pencilmap.mapper.setting import setting
 
 MANIFEST = json.loads((FOLDER / "manifest.json").read_text())["entries"]
 FILES = [e for e in MANIFEST if e["file"]]

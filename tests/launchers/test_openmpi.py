@@ -37,8 +37,8 @@ def open_mpi_4(tmp_path, hosts_tmp):
     (folder / "mpirun").symlink_to(needs("mpirun.openmpi", "openmpi-bin"))
 
     def run(line, **more):
-        environment = {"PATH": f"{folder}:{os.environ['PATH']}", "OMPI_MCA_plm_rsh_agent": str(AGENT), "HOSTS_TMP": hosts_tmp,
-                       **more}
+        environment = {"PATH": f"{folder}:{os.environ['PATH']}", "OMPI_MCA_plm_rsh_agent": str(AGENT),
+                       "HOSTS_TMP": hosts_tmp, **more}
         return succeed(["sh", "-c", line], environment)
 
     return run

@@ -196,7 +196,8 @@ class FaultyComm:
         return self.heard or value
 
 
-@pytest.mark.parametrize("heard, message", [(None, "rank 0 was asked for, rank 1 was got"), ((0, 5), "says it is rank 0 at place 5")])
+@pytest.mark.parametrize("heard, message",
+                         [(None, "rank 0 was asked for, rank 1 was got"), ((0, 5), "says it is rank 0 at place 5")])
 def test_python_does_not_trust_mpi(heard, message):
     with pytest.raises(ReorderError, match="self-check failed") as error:
         reorder(FaultyComm(heard=heard), "1", "1x1", "default", where="assumed")

@@ -13,7 +13,8 @@ from tests.launchers.slurm_cluster import HOSTS, NoCluster, cluster
 @pytest.fixture(scope="module")
 def slurm(tmp_path_factory):
     """The environment in which srun finds the cluster."""
-    for program, package in (("srun", "slurm-client"), ("slurmctld", "slurmctld"), ("slurmd", "slurmd"), ("munged", "munge")):
+    for program, package in (("srun", "slurm-client"), ("slurmctld", "slurmctld"), ("slurmd", "slurmd"),
+                             ("munged", "munge")):
         needs(program, package)
     with ExitStack() as running:
         try:

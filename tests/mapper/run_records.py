@@ -24,7 +24,8 @@ def record(mapping, transform, costs, labels=(), coordinate_source="hostname"):
         "grid": [mapping.grid.R, mapping.grid.C], "ranks": mapping.n_tasks, "type": transform.type,
         "precision": "single" if "single" in str(transform) else "double", "fields": transform.fields,
         "direction": "forward", "exchange": "alltoallv", "sync": "none", "rigor": "measure", "reps": 3, "warmup": 1,
-        "phases": {name: dict.fromkeys(("max_s", "mean_s", "min_s"), [0.98 * t, t, 1.5 * t]) for name, t in seconds.items()},
+        "phases": {name: {key: [0.98 * t, t, 1.5 * t] for key in ("max_s", "mean_s", "min_s")}
+                   for name, t in seconds.items()},
         "verify": None,
         "placement": {"torus": str(mapping.torus), "tasks_per_node": mapping.tasks_per_node, "source": "mapfile",
                       "mapfile": "x.map", "coordinate_source": coordinate_source, "self_check": "passed", "ranks": ranks},

@@ -58,7 +58,10 @@ def test_products_need_the_whole_torus(text):
 def test_files_may_use_only_usable_nodes(tmp_path):
     path = tmp_path / "job.map"
     path.write_text("0 0 0 0\n2 1 1 0\n")
-    assert places(place(f"file:{path},bgl", Site(TORUS, allocation=Allocation(TORUS, [11, 0])), ProcessGrid(2, 1))) == [(0, 0), (11, 0)]
+    assert places(place(f"file:{path},bgl", Site(TORUS, allocation=Allocation(TORUS, [11, 0])), ProcessGrid(2, 1))) == [(0,
+                                                                                                                         0),
+                                                                                                                        (11,
+                                                                                                                         0)]
     with pytest.raises(AllocationError, match=r"rank 1 on node \(2, 1, 1\)"):
         place(f"file:{path},bgl", Site(TORUS, allocation=Allocation(TORUS, [1, 0])), ProcessGrid(2, 1))
 

@@ -63,7 +63,8 @@ def test_placements_on_some_nodes_in_the_launchers_order_go_round(name):
     site = Site(torus, 2, Allocation(torus, order), idle=True)
     job, grid = Job(site, Hosts(torus, "nid{node:05d}"), ("0-3", "4-7")), ProcessGrid(7, 3)
     mapping = shuffled(site, grid, 3)
-    assert_same(parse_mapping(FORMATS[name].write(mapping, job).encode(), "m", job, grid, name), mapping, FORMATS[name].says_slots)
+    assert_same(parse_mapping(FORMATS[name].write(mapping, job).encode(), "m", job, grid, name), mapping,
+                FORMATS[name].says_slots)
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -100,11 +101,13 @@ def test_comments_and_blank_lines_of_others_are_read():
 
 FOREIGN = {  # as the sources named in each format's file show them: format, tasks per node, torus, text, node of each rank
     "blue gene/l, UCAR wiki": ("bgl", 1, (1, 4, 4), "0 0 0 0\n0 0 2 0\n0 2 0 0\n0 2 2 0\n", [0, 8, 2, 10]),
-    "blue gene/q, runjob help": ("bgq", 1, (1, 1, 1, 2, 2), "0 0 0 0 0 0 # rank 0\n0 0 0 0 1 0 # rank 1\n\n0 0 0 1 0 0 # rank 2\n"
+    "blue gene/q, runjob help": ("bgq", 1, (1, 1, 1, 2, 2),
+                                 "0 0 0 0 0 0 # rank 0\n0 0 0 0 1 0 # rank 1\n\n0 0 0 1 0 0 # rank 2\n"
                                  "0 0 0 1 1 0 # rank 3\n", [0, 2, 1, 3]),
     "fugaku, rankmap4d": ("vcoordfile", 2, (2, 1, 1), "(0,0,0)\n(0,0,0)\n(1,0,0)\n(1,0,0)\n", [0, 0, 1, 1]),
     "fugaku, one coordinate, blanks": ("vcoordfile", 1, (3,), "( 2 )\n (0) core=0-11\n(1)\n", [2, 0, 1]),
-    "cray, two lines and a range": ("cray", 4, (2,), "# grid_order -R -Z -c 4 -g 2,4\n# Region 3: 0,0,1 (0..7)\n0,1,4-5\n2, 3,6,7\n",
+    "cray, two lines and a range": ("cray", 4, (2,),
+                                    "# grid_order -R -Z -c 4 -g 2,4\n# Region 3: 0,0,1 (0..7)\n0,1,4-5\n2, 3,6,7\n",
                                     [0, 0, 1, 1, 0, 0, 1, 1]),
     "cray, rubik's single line": ("cray", 1, (4,), "3,1,0,2", [2, 1, 3, 0]),
     "open mpi, mpirun(1)": ("openmpi4", 2, (3,), "rank 0=node-0 slot=1:0,1\nrank 1=node-1 slot=0:*\nrank 2=node-2 slot=1-2\n"
@@ -228,7 +231,8 @@ GOOD = "".join(f"{x} {y} {z} 0\n" for z in range(3) for y in range(2) for x in r
 BROKEN = {
     "a rank too many": (GOOD + "0 0 0 0\n", "line 25: rank 24 is one too many"),
     "a rank too few": (GOOD.replace("3 1 2 0\n", ""), "ends after rank 22; grid 4x6 needs 24"),
-    "a node twice": (GOOD.replace("1 0 0 0", "0 0 0 0"), "line 2: rank 1 takes node (0, 0, 0) slot 0, which rank 0 in line 1"),
+    "a node twice": (GOOD.replace("1 0 0 0", "0 0 0 0"),
+                     "line 2: rank 1 takes node (0, 0, 0) slot 0, which rank 0 in line 1"),
     "outside": (GOOD.replace("3 1 2 0", "4 1 2 0"), "line 24: node (4, 1, 2) is outside torus 4x2x3; x must be 0..3"),
     "negative": (GOOD.replace("3 1 2 0", "3 -1 2 0"), "line 24: node (3, -1, 2) is outside torus 4x2x3; y must be 0..1"),
     "slot": (GOOD.replace("3 1 2 0", "3 1 2 1"), "line 24: node (3, 1, 2) slot 1: with 1 tasks per node slots are 0..0"),
@@ -338,7 +342,8 @@ def test_compressed_host_lists_expand(text, names):
     assert expand_hosts(text) == names
 
 
-@pytest.mark.parametrize("text", ["", ",", "n[", "n]", "n[a-b]", "n[3-1]", "n[0-9999999999]", "n[0-9999]m[0-9999]", "[[0-1]]"])
+@pytest.mark.parametrize("text",
+                         ["", ",", "n[", "n]", "n[a-b]", "n[3-1]", "n[0-9999999999]", "n[0-9999]m[0-9999]", "[[0-1]]"])
 def test_broken_host_lists_are_refused(text):
     with pytest.raises(MapfileError):
         expand_hosts(text)
@@ -347,7 +352,8 @@ def test_broken_host_lists_are_refused(text):
 @pytest.mark.parametrize("template, message", [
     ("node", "gives several nodes one name"), ("n{x}", "gives several nodes one name"), ("n{q}", "'q'"),
     ("n{x", "not understood"), ("n{node.__class__}", "is none of"), ("n{node:9999999999d}", "is none of"),
-    ("n{node!r}", "is none of"), ("n{node:5d}", "is none of"), ("n{node} a", "' ' cannot stand"), ("n{node}:1", "':' cannot stand")])
+    ("n{node!r}", "is none of"), ("n{node:5d}", "is none of"), ("n{node} a", "' ' cannot stand"),
+    ("n{node}:1", "':' cannot stand")])
 def test_broken_host_templates_are_refused(template, message):
     with pytest.raises(MapfileError, match="host template") as error:
         Hosts(TORUS, template).names([0])
@@ -382,7 +388,8 @@ def damaged(content, rng):
         elif kind == 2:
             content[at:at] = content[min(at, end):max(at, end)]
         elif kind == 3:
-            content[at:at] = rng.choice([b"9" * 40, b"-1", b"[" * 30, b"0-99999999", b":999999999", b"\xff\xfe", b"\xe2\x80\xa8"])
+            content[at:at] = rng.choice([b"9" * 40, b"-1", b"[" * 30, b"0-99999999", b":999999999", b"\xff\xfe",
+                                         b"\xe2\x80\xa8"])
         else:
             del content[at:at + rng.randint(0, 20)]
     return bytes(content)
@@ -408,7 +415,8 @@ def test_damaged_files_never_crash(name, named):
 def test_long_hostile_files_end_soon(name):
     """Quadratic readers would take minutes here."""
     job = Job(Site(shape_for(name), 2))
-    for piece in (b"[", b"(", b"0,", b"0;", b"rank 0=a slot=0,", b"0-1 ", b"a[0-9],", b"\n", b" ", b"((0,0,0", b"{\"map\":["):
+    for piece in (b"[", b"(", b"0,", b"0;", b"rank 0=a slot=0,", b"0-1 ", b"a[0-9],", b"\n", b" ", b"((0,0,0",
+                  b"{\"map\":["):
         with pytest.raises(PencilmapError):
             parse_mapping(piece * (200_000 // len(piece)), "demo.map", job, None, name)
 

@@ -41,7 +41,7 @@ SITES = [
     (Site(Torus((4, 4, 2)), 2, idle=True), ProcessGrid(7, 7)),
     (Site(Torus((5, 5)), idle=True), ProcessGrid(1, 20)),
 ]
-by_name = pytest.mark.parametrize("site, grid", SITES, ids=lambda value: str(value))
+by_name = pytest.mark.parametrize("site, grid", SITES, ids=str)
 
 
 @by_name
@@ -79,7 +79,7 @@ def test_never_worse_than_any_default_order_and_never_below_the_bound(site, grid
 @by_name
 def test_starts_are_placements(site, grid):
     for name, slot in starts(site, grid):
-        assert len(set(slot.tolist())) == grid.n_tasks and 0 <= slot.min() and slot.max() < site.n_slots, name
+        assert len(set(slot.tolist())) == grid.n_tasks and slot.min() >= 0 and slot.max() < site.n_slots, name
 
 
 def test_the_same_seed_gives_the_same_placement_and_another_another():

@@ -20,7 +20,8 @@ def exhaustive(torus, tasks_per_node):
     for *dimensions, slot in cartesian(*(patterns(n) for n in torus.shape), slots):
         product = Product(torus, tuple(dimensions), slot)
         prediction = predict_product(product)
-        key = (prediction.cost, sorted((*weighted(prediction.row, torus), *weighted(prediction.column, torus)), reverse=True),
+        key = (prediction.cost,
+               sorted((*weighted(prediction.row, torus), *weighted(prediction.column, torus)), reverse=True),
                prediction.row.hop_length + prediction.column.hop_length)
         least[product.grid] = min(least.get(product.grid, key), key)
     return least
@@ -64,7 +65,7 @@ def test_shapes_are_counted_as_factorisations():
     assert wraps((4, 4, 2)) == [(False, False, False), (True, False, False), (True, True, False)]
 
 
-@pytest.mark.parametrize("torus, tasks_per_node", TORI, ids=lambda v: str(v))
+@pytest.mark.parametrize("torus, tasks_per_node", TORI, ids=str)
 def test_search_agrees_with_trying_all_products(torus, tasks_per_node):
     least = exhaustive(torus, tasks_per_node)
     for grid in all_grids(torus.n_nodes * tasks_per_node):

@@ -67,7 +67,7 @@ def step(torus, node, i, direction):
     if closes(torus, i):
         c %= torus.shape[i]
     assert 0 <= c < torus.shape[i]
-    return node[:i] + (c,) + node[i + 1:]
+    return (*node[:i], c, *node[i + 1:])
 
 
 def ways(torus, i, a, b, tie="split"):
@@ -97,7 +97,7 @@ def dimension_order(torus, traffic, node_of_rank, order=None, tie="split"):
                     loads[walk, i, direction] += share * amount
                     walk = step(torus, walk, i, direction)
                 assert walk[i] == there[i]
-            here = here[:i] + (there[i],) + here[i + 1:]
+            here = (*here[:i], there[i], *here[i + 1:])
         assert here == there
     return dict(loads)
 
@@ -115,7 +115,7 @@ def _paths(torus, here, rest):
     for i, left in enumerate(rest):
         if left:
             direction = 1 if left > 0 else -1
-            later = rest[:i] + (left - direction,) + rest[i + 1:]
+            later = (*rest[:i], left - direction, *rest[i + 1:])
             tails = _paths(torus, step(torus, here, i, direction), later)
             found += [[(here, i, direction), *tail] for tail in tails]
     return found
@@ -152,7 +152,7 @@ def _wander(torus, here, rest, share, loads):
     for i in productive:
         direction = 1 if rest[i] > 0 else -1
         loads[here, i, direction] += share / len(productive)
-        later = rest[:i] + (rest[i] - direction,) + rest[i + 1:]
+        later = (*rest[:i], rest[i] - direction, *rest[i + 1:])
         _wander(torus, step(torus, here, i, direction), later, share / len(productive), loads)
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, pairwise
 from random import Random
 
 import networkx as nx
@@ -61,7 +61,7 @@ def enumerated(graph, case):
         ends = [vertex[mapping.torus.node_name(mapping.node_of_rank[rank])] for rank in (source, target)]
         paths = list(nx.all_shortest_paths(graph, *ends))
         for path in paths:
-            for link in zip(path, path[1:]):
+            for link in pairwise(path):
                 loads[link] = loads.get(link, 0) + Fraction(amount, len(paths))
     return {link: load for link, load in loads.items() if load}
 

@@ -47,7 +47,7 @@ def least_cost(where, grid):
     return min(predict_routed(mapping).cost for mapping in placements(where, grid))
 
 
-@pytest.mark.parametrize("where, grid", CASES, ids=lambda value: str(value))
+@pytest.mark.parametrize("where, grid", CASES, ids=str)
 def test_no_placement_is_below_the_bound(where, grid):
     assert 0 <= lower_bound(where, grid).value <= least_cost(where, grid)
 

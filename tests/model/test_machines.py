@@ -20,8 +20,8 @@ def named(machine):
 
 def test_the_machines_of_the_documentation_are_there():
     assert machine_names() == [
-        "bluegene-l", "bluegene-p", "bluegene-q", "cray-xe6", "cray-xt3", "cray-xt5", "fugaku", "k-computer", "tpu-v2", "tpu-v3",
-        "tpu-v4", "tpu-v5p", "trainium2", "trainium2-ultraserver"]
+        "bluegene-l", "bluegene-p", "bluegene-q", "cray-xe6", "cray-xt3", "cray-xt5", "fugaku", "k-computer", "tpu-v2",
+        "tpu-v3", "tpu-v4", "tpu-v5p", "trainium2", "trainium2-ultraserver"]
 
 
 @pytest.mark.parametrize("machine", ALL, ids=named)
@@ -110,7 +110,8 @@ PLAIN = {"shape": '"4x4"', "tasks_per_node": "2", "link_bandwidth": '"1 GB/s"'}
 def machine_file(**figures):
     lines = ['name = "demo"', 'title = "for a test"']
     for key, value in {**PLAIN, **figures}.items():
-        lines.append(f'{key} = {{value = {value}, source = "a test", certain = {str(key != "hop_latency").lower()}, note = "why"}}')
+        lines.append(f'{key} = '
+                     f'{{value = {value}, source = "a test", certain = {str(key != "hop_latency").lower()}, note = "why"}}')
     return "\n".join(lines).encode()
 
 

@@ -1,4 +1,5 @@
-"""Partitions and sub-boxes: against a graph cut node by node, against trying all shapes, and against what the sites publish."""
+"""Partitions and sub-boxes: against a graph cut node by node, against trying all shapes, and against what the sites
+publish."""
 
 from itertools import product
 from math import prod
@@ -123,7 +124,8 @@ def test_partitions_of_a_size_are_those_found_by_trying_all_shapes(rule):
 @settings(derandomize=True, deadline=None, max_examples=80)
 @given(RANDOM_RULES)
 def test_no_partition_closes_a_dimension_that_the_machine_leaves_open(rule):
-    opened = Partitions(rule.rule, Torus(rule.largest.shape, (False,) * rule.largest.n_dimensions), rule.unit, shapes=rule.shapes)
+    opened = Partitions(rule.rule, Torus(rule.largest.shape, (False,) * rule.largest.n_dimensions), rule.unit,
+                        shapes=rule.shapes)
     for size in opened.sizes():
         assert not any(any(torus.wrap) for torus in opened.of_size(size))
 

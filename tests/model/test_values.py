@@ -3,8 +3,16 @@
 import numpy as np
 import pytest
 
-from pencilmap.model.errors import (GridError, MachineError, MappingError, PencilmapError, PlacementError, TorusError,
-                                    UnitError)
+from pencilmap.mapper.search import patterns
+from pencilmap.model.errors import (
+    GridError,
+    MachineError,
+    MappingError,
+    PencilmapError,
+    PlacementError,
+    TorusError,
+    UnitError,
+)
 from pencilmap.model.exchange import exchanges
 from pencilmap.model.grid import ProcessGrid, all_grids, parse_grid
 from pencilmap.model.machine import load_machine, machine_names, read_machine
@@ -13,7 +21,6 @@ from pencilmap.model.pattern import Pattern, effective_length, parse_pattern, pa
 from pencilmap.model.torus import Torus, format_torus, parse_torus
 from pencilmap.model.transform import Transform, block_lengths, parse_transform
 from pencilmap.model.units import parse
-from pencilmap.mapper.search import patterns
 
 
 @pytest.mark.parametrize("dims, cables", [((1,), 0), ((2,), 1), ((3,), 3), ((4, 4, 4), 192), ((2, 2), 4), ((1, 5), 5)])
@@ -44,7 +51,8 @@ def test_coordinates_and_nodes_are_inverse_with_the_first_dimension_fastest():
     assert torus.coordinates(1).tolist() == [1, 0, 0]
 
 
-@pytest.mark.parametrize("value", [dict(wrap=(True,)), dict(bandwidth=(1.0,)), dict(bandwidth=(1.0, 0.0)), dict(cables=(0, 1)),
+@pytest.mark.parametrize("value",
+                         [dict(wrap=(True,)), dict(bandwidth=(1.0,)), dict(bandwidth=(1.0, 0.0)), dict(cables=(0, 1)),
                                    dict(axes="xt"), dict(axes="xx"), dict(axes="xyz")])
 def test_a_torus_whose_parts_do_not_fit_cannot_be_made(value):
     with pytest.raises(TorusError):
@@ -79,13 +87,15 @@ def test_messages_of_an_exchange_carry_the_whole_array(size, grid):
         assert total * exchange.unit_bytes == transform.total_bytes == exchange.total_bytes
 
 
-@pytest.mark.parametrize("text, unit, value", [("148 MB/s", "byte/s", 148e6), ("1 MiB/s", "byte/s", 2**20), ("100 ns", "s", 1e-7),
+@pytest.mark.parametrize("text, unit, value",
+                         [("148 MB/s", "byte/s", 148e6), ("1 MiB/s", "byte/s", 2**20), ("100 ns", "s", 1e-7),
                                                ("3.4 Gbit/s", "byte/s", 425e6)])
 def test_units(text, unit, value):
     assert parse(text, unit) == pytest.approx(value, rel=1e-12)
 
 
-@pytest.mark.parametrize("text", ["", "148", "148 MB", "148 GHz", "148 rad/s", "-3 MB/s", "inf B/s", "nan B/s", "MB/s/", "1e400 B/s",
+@pytest.mark.parametrize("text",
+                         ["", "148", "148 MB", "148 GHz", "148 rad/s", "-3 MB/s", "inf B/s", "nan B/s", "MB/s/", "1e400 B/s",
                                   "__import__('os')", "9**9**9 B/s", "(1 B/s", "1 B/s" * 1000])
 def test_bad_units_are_refused(text):
     with pytest.raises(UnitError):
@@ -143,7 +153,8 @@ def test_every_shipped_machine_loads():
 @pytest.mark.parametrize("damage, word", [
     (lambda t: t.replace('"148 MB/s"', '"148"'), "148"), (lambda t: t.replace('"8x8x8"', '"8by8"'), "8by8"),
     (lambda t: t.replace('title', 'titel'), "title"), (lambda t: t.replace("certain = true", "certain = maybe"), "TOML"),
-    (lambda t: t + "\n[colour]\nvalue = 1\n", "colour"), (lambda t: t.replace('value = 1\n', 'value = 0\n'), "tasks_per_node")])
+    (lambda t: t + "\n[colour]\nvalue = 1\n", "colour"),
+    (lambda t: t.replace('value = 1\n', 'value = 0\n'), "tasks_per_node")])
 def test_a_broken_machine_file_is_refused_with_the_place(damage, word):
     from importlib.resources import files
 

@@ -1,6 +1,7 @@
 """Networks of namespaces for tests, and the reason where this machine cannot make them."""
 
 import pytest
+
 from pencilmap.model.torus import parse_torus
 from pencilmap.scripts.networks.namespaces.box import UnavailableError, check_available
 from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork

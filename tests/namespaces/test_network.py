@@ -4,6 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+
 from pencilmap.mapper.compare import Comparison
 from pencilmap.model.exchange import exchanges
 from pencilmap.model.grid import ProcessGrid

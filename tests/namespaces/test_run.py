@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from pencilmap.model.errors import PencilmapError
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.scripts.networks.namespaces import experiment as experiments
@@ -82,7 +83,8 @@ def test_an_exchange_that_moves_nothing_has_no_ratio(namespaces, pencilmap, monk
 
 
 def test_routes_that_are_not_the_predicted_ones_are_found_out(namespaces, monkeypatch):
-    """The network sends ties always upwards, the prediction has them by parity: on a ring of 4 that is 3 for 2 and 1 for 2."""
+    """The network sends ties always upwards, the prediction has them by parity: on a ring of 4 that is 3 for 2 and 1 for
+    2."""
     from pencilmap.model.torus import parse_torus
     from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork
 

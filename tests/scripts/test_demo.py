@@ -50,7 +50,8 @@ def test_the_transform_was_verified_inside_the_simulation(demo):
     assert len(records) == 2
     for record in records:
         assert record["verify"]["passed"] and record["verify"]["moved_data_exact"]
-        assert record["verify"]["error_fftw"] is not None and record["verify"]["error_direct"] < record["verify"]["tolerance"]
+        assert record["verify"]["error_fftw"] is not None
+        assert record["verify"]["error_direct"] < record["verify"]["tolerance"]
 
 
 def test_every_rank_sat_where_its_mapfile_says(demo):

@@ -155,7 +155,7 @@ def test_nodes_without_a_task_are_marked_as_such(tmp_path):
     assert count(tmp_path / "a.svg", "empty-nodes") == 4 and "no task" in texts(tmp_path / "a.svg")
 
 
-@pytest.mark.parametrize("torus, grid", TORI + [("3x3x32", "9x32"), ("5x1x7x2", "7x10")])
+@pytest.mark.parametrize("torus, grid", [*TORI, ("3x3x32", "9x32"), ("5x1x7x2", "7x10")])
 def test_no_node_of_a_picture_hides_another(torus, grid):
     lattices = image.Lattices(parse_torus(torus))
     where = lattices.screen(lattices.torus.coordinates(np.arange(lattices.torus.n_nodes)))
@@ -244,7 +244,7 @@ def test_lengths_name_every_placement_and_dimension(tmp_path, pencilmap):
 TITLE = "a rather long title that has to be broken into lines for narrow pictures, but not for those as wide as a page"
 
 
-@pytest.mark.parametrize("torus, grid", TORI + [("8x8x16", "32x32"), ("3x50", "10x15"), ("6x6x3x3", "18x18")])
+@pytest.mark.parametrize("torus, grid", [*TORI, ("8x8x16", "32x32"), ("3x50", "10x15"), ("6x6x3x3", "18x18")])
 def test_no_text_of_an_image_lies_on_another_or_beside_the_page(torus, grid, captured, check_texts):
     mapping = mapping_of(torus, grid)
     check_texts(captured(image, lambda: image.draw_image(mapping, 0, 0, "a.svg", TITLE)))

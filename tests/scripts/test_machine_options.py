@@ -35,7 +35,8 @@ def test_one_machine_shows_every_figure_with_its_source(pencilmap, pencilmap_jso
     figures = pencilmap_json("machines", name)["figures"]
     assert all(f["source"] for f in figures.values())
     status, out, _ = pencilmap("machines", name)
-    assert status == 0 and all(key in out for key in figures) and ("NO" in out) == any(not f["certain"] for f in figures.values())
+    assert status == 0 and all(key in out for key in figures) and ("NO" in out) == any(not f["certain"]
+                                                                                       for f in figures.values())
 
 
 def test_partitions_of_a_size_are_listed(pencilmap, pencilmap_json):
@@ -80,7 +81,8 @@ def test_a_torus_that_the_machine_cannot_close_is_noted(pencilmap, pencilmap_jso
 def test_uncertain_bandwidth_is_noted_wherever_it_makes_times(pencilmap_json, tmp_path):
     v2 = ("--machine", "tpu-v2", "--tasks-per-node", "1", "--grid", "16x16", "--fft", "256")
     written = pencilmap_json("map", *v2, "-o", tmp_path / "m", "--format", "hostfile")
-    for found in (pencilmap_json("predict", *v2), written["placement"], written["default"], pencilmap_json("check", tmp_path / "m", *v2)):
+    for found in (pencilmap_json("predict", *v2), written["placement"], written["default"],
+                  pencilmap_json("check", tmp_path / "m", *v2)):
         assert any(n.startswith("link bandwidth of machine tpu-v2 is uncertain: ") for n in found["notes"])
     assert pencilmap_json("predict", *v2, "--bandwidth", "60 GB/s")["notes"] == []
     assert pencilmap_json("predict", *v2[:-2])["notes"] == []
@@ -118,7 +120,8 @@ def test_a_list_of_nodes_is_filled_in_its_order(tmp_path, pencilmap, pencilmap_j
     checked = pencilmap_json("check", written, "--torus", "4x4x4", "--nodes", nodes, "--grid", "2x2")
     assert checked["valid"]
     nodes.write_text("3 1 0\n0 0 0\n2 2 2\n1 0 2\n")
-    assert "not among the usable" in refused(pencilmap, "check", written, "--torus", "4x4x4", "--nodes", nodes, "--grid", "2x2")
+    assert "not among the usable" in refused(pencilmap, "check", written, "--torus", "4x4x4", "--nodes", nodes, "--grid",
+                                             "2x2")
 
 
 def test_names_in_the_list_of_nodes_are_the_hosts_of_the_job(tmp_path, pencilmap_json):
@@ -136,7 +139,8 @@ def test_names_in_the_list_of_nodes_are_the_hosts_of_the_job(tmp_path, pencilmap
 
 
 @pytest.mark.parametrize("text, message", [
-    ("0 0 0\n1 1\n", "line 2"), ("0 0 0\n\n0 0 0\n", "line 3.*line 1"), ("4 0 0\n", "x must be 0..3"), ("# none\n", "no node"),
+    ("0 0 0\n1 1\n", "line 2"), ("0 0 0\n\n0 0 0\n", "line 3.*line 1"), ("4 0 0\n", "x must be 0..3"),
+    ("# none\n", "no node"),
     ("0 0 zero\n", "line 1")])
 def test_wrong_lists_of_nodes_are_refused_with_their_line(tmp_path, pencilmap, text, message):
     nodes = tmp_path / "job.nodes"

@@ -14,10 +14,10 @@ import pytest
 
 from pencilmap.mapper.compare import compare_records
 from pencilmap.mapper.placements import as_mapping
+from pencilmap.mapper.setting import setting
 from pencilmap.model.grid import parse_grid
 from pencilmap.model.transform import parse_transform
 from pencilmap.scripts.pictures.figures import bandwidth, phases
-from pencilmap.mapper.setting import setting
 from pencilmap.scripts.pictures.report.entries import entries_of, views
 from pencilmap.scripts.pictures.report.page import page
 from pencilmap.scripts.pictures.report.pictures import bandwidth_pictures, phase_pictures
@@ -111,7 +111,7 @@ def test_the_page_is_whole_and_refers_to_nothing_outside(cubes, written):
     outline = Outline(written(cubes).read_text("utf-8"))
     assert len(outline.ids) == len(set(outline.ids))
     for address in outline.addresses:
-        assert address == "data:," or address[0] == "#" and address[1:] in outline.ids, address
+        assert address == "data:," or (address[0] == "#" and address[1:] in outline.ids), address
 
 
 def test_the_table_shows_the_comparisons_and_the_medians(cubes, written):
@@ -168,8 +168,9 @@ STRANGE = "a\tb\x1b[31m\x00 \ud800 \u202e \u65e5\u672c"
 
 def test_any_label_can_be_shown_and_any_file_named(cubes, tmp_path, pencilmap):
     runs, out, figures = tmp_path / "runs-\udcff.jsonl", tmp_path / "r.html", tmp_path / "figures"
-    runs.write_text(json.dumps(cubes[0] | {"labels": cubes[0]["labels"] | {"placement": STRANGE, "network": STRANGE}}) + "\n")
-    status, printed, err = pencilmap("report", runs, "-o", out, "--figures", figures)
+    runs.write_text(json.dumps(cubes[0] | {"labels": cubes[0]["labels"] | {"placement": STRANGE,
+                                                                           "network": STRANGE}}) + "\n")
+    status, _printed, err = pencilmap("report", runs, "-o", out, "--figures", figures)
     assert (status, err) == (0, "")
     shown = "a b\ufffd[31m\ufffd \ufffd \ufffd \u65e5\u672c"
     assert out.read_text("utf-8").count(f"8x8 {shown}") > 2 and "runs-\ufffd.jsonl" in out.read_text("utf-8")
@@ -199,12 +200,14 @@ def run_of(record, sync="none", seed=0, **changes):
     names = [n for n in PHASE_NAMES if n != "total" and (sync != "none" or not n.startswith("wait"))]
     ranks = {name: random.uniform(1e-3, 9e-3, (2, 3)) for name in names}             # rank, repetition
     ranks["total"] = sum(seconds for name, seconds in ranks.items() if not name.startswith("wait"))
-    found["phases"] = {name: {"max_s": s.max(axis=0).tolist(), "mean_s": s.mean(axis=0).tolist(), "min_s": s.min(axis=0).tolist()}
+    found["phases"] = {name: {"max_s": s.max(axis=0).tolist(), "mean_s": s.mean(axis=0).tolist(),
+                              "min_s": s.min(axis=0).tolist()}
                        for name, s in ranks.items()}
     return found, ranks
 
 
-PHASE_NAMES = json.loads((ROOT / "fft_runner" / "run_record.schema.json").read_text("utf-8"))["properties"]["phases"]["properties"]
+SCHEMA = json.loads((ROOT / "fft_runner" / "run_record.schema.json").read_text("utf-8"))
+PHASE_NAMES = SCHEMA["properties"]["phases"]["properties"]
 
 
 def test_every_phase_that_a_record_can_hold_is_drawn_once():
@@ -232,7 +235,8 @@ def test_bars_and_table_add_up_to_the_total_with_the_waiting_behind_it(sync, cub
     assert sum(shown[kind] for kind in phases.PHASES if kind != phases.WAITING) == pytest.approx(shown["total"], abs=4e-5)
     assert shown["total"] == pytest.approx(1e3 * total, abs=1e-5)
     assert shown["slowest rank"] == pytest.approx(mark.get_xdata()[0], abs=1e-5)
-    assert (shown[phases.WAITING] == pytest.approx(1e3 * waited, abs=1e-5)) if sync != "none" else phases.WAITING not in shown
+    assert (shown[phases.WAITING] == pytest.approx(1e3 * waited,
+                                                   abs=1e-5)) if sync != "none" else phases.WAITING not in shown
 
 
 def test_the_rank_is_named_that_took_longest_with_the_phase_that_kept_it(cubes, written):
@@ -241,7 +245,8 @@ def test_the_rank_is_named_that_took_longest_with_the_phase_that_kept_it(cubes, 
     record["phases"] = {name: {"ranks_s": [[t] for t in both], "max_s": [max(both)], "mean_s": [sum(both) / 2],
                                "min_s": [min(both)]} for name, both in times.items()}
     host, coordinate = (record["placement"]["ranks"][1][name] for name in ("host", "coordinate"))
-    assert (f"1 on ({', '.join(map(str, coordinate))}), host {host}: 13.00 ms, of which beyond the mean over the ranks 3.000 ms, "
+    assert (f"1 on ({', '.join(map(str, coordinate))}), host {host}: 13.00 ms, of which beyond the mean over the ranks "
+            "3.000 ms, "
             "in column exchange 3.500 ms") in written([record]).read_text("utf-8")
     assert "<dt>slowest rank</dt>" not in written(cubes).read_text("utf-8")
 
@@ -255,7 +260,8 @@ def test_runs_of_one_size_and_network_are_beside_each_other(cubes):
 def test_no_text_of_the_bars_lies_on_another_or_beside_the_page(count, captured, check_texts):
     seconds = dict.fromkeys(phases.PHASES, 1.0)
     bars = [phases.Bar(f"{k} digits:" + "a=r2c2," * k, seconds, 6.0) for k in range(count)]
-    check_texts(captured(phases, lambda: phases.draw_phases(bars, "a.svg", "where the time goes: 64x64x64:r2c:single, real")))
+    check_texts(captured(phases,
+                         lambda: phases.draw_phases(bars, "a.svg", "where the time goes: 64x64x64:r2c:single, real")))
 
 
 def test_names_tell_records_apart_and_no_more(cubes):
@@ -265,7 +271,8 @@ def test_names_tell_records_apart_and_no_more(cubes):
     runs[0], runs[1], runs[4], runs[5] = ({**r, "sync": "none"} for r in (runs[0], runs[1], runs[4], runs[5]))
     entries = entries_of(runs, "r.jsonl")
     assert [entry.label for entry in entries] == [
-        "8x8 default, exchange alltoallv, sync none", "8x8 box:2x2x2, sync none", "8x8 default, exchange alltoallv, sync barrier",
+        "8x8 default, exchange alltoallv, sync none", "8x8 box:2x2x2, sync none",
+        "8x8 default, exchange alltoallv, sync barrier",
         "8x8 default, exchange p2p, sync barrier", "8x8 default, exchange alltoallv, sync none",
         "8x8 default, exchange alltoallv, sync none", "8x8 box:2x2x2, sync barrier"]
     assert len({entry.title for entry in entries}) == len(entries)
@@ -302,7 +309,8 @@ def test_links_of_another_speed_have_panels_of_their_own(cubes):
     found = bandwidth_pictures(entries_of(cubes + slow + near + fast, "r.jsonl"))
     assert [(picture.name, picture.title) for picture in found] == [
         ("bandwidth-row-1", "row exchange, links from 1 MB/s"), ("bandwidth-column-1", "column exchange, links from 1 MB/s"),
-        ("bandwidth-row-2", "row exchange, links from 148 MB/s"), ("bandwidth-column-2", "column exchange, links from 148 MB/s"),
+        ("bandwidth-row-2", "row exchange, links from 148 MB/s"),
+        ("bandwidth-column-2", "column exchange, links from 148 MB/s"),
         ("bandwidth-row-3", "row exchange, links from 46300 MB/s"),
         ("bandwidth-column-3", "column exchange, links from 46300 MB/s")]
     assert [picture.name for picture in bandwidth_pictures(entries_of(cubes + near, "r.jsonl"))] == [

@@ -17,7 +17,8 @@ def stub(folder, name, body):
 
 
 def test_a_user_without_root_is_told_the_packages(tmp_path):
-    for name, body in {"dpkg-query": "exit 1", "id": "echo 1000", "sudo": "exit 1", "apt-get": f"touch {tmp_path}/called"}.items():
+    for name, body in {"dpkg-query": "exit 1", "id": "echo 1000", "sudo": "exit 1",
+                       "apt-get": f"touch {tmp_path}/called"}.items():
         stub(tmp_path, name, body)
     done = subprocess.run([SETUP], env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}, capture_output=True,
                           text=True, timeout=60, stdin=subprocess.DEVNULL)
@@ -30,14 +31,15 @@ def test_a_user_without_root_is_told_the_packages(tmp_path):
 def test_what_would_be_installed_is_told_and_nothing_is(tmp_path):
     stub(tmp_path, "dpkg-query", 'case "$3" in cmake|gcc) exit 1;; *) echo installed;; esac')
     before = (SETUP.parent.parent / "build" / "setup.log").exists()
-    done = subprocess.run([SETUP, "--missing"], env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}, capture_output=True,
-                          text=True, timeout=60, stdin=subprocess.DEVNULL)
+    done = subprocess.run([SETUP, "--missing"], env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"},
+                          capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL)
     assert done.returncode == 0 and done.stdout.split()[:2] == ["cmake", "gcc"] and done.stderr == ""
     assert (SETUP.parent.parent / "build" / "setup.log").exists() == before
 
 
 def test_sudo_without_a_password_is_used_when_there_is_one(tmp_path):
-    for name, body in {"dpkg-query": "exit 1", "id": "echo 1000", "sudo": f'shift; [ "$1" = true ] || {{ echo "$@" >>{tmp_path}/sudo.log; exit 7; }}'}.items():
+    for name, body in {"dpkg-query": "exit 1", "id": "echo 1000",
+                       "sudo": f'shift; [ "$1" = true ] || {{ echo "$@" >>{tmp_path}/sudo.log; exit 7; }}'}.items():
         stub(tmp_path, name, body)
     done = subprocess.run([SETUP], env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}, capture_output=True,
                           text=True, timeout=60, stdin=subprocess.DEVNULL)
@@ -52,5 +54,6 @@ def test_a_fortran_compiler_that_came_later_is_found(tmp_path):
     for options, found in (none, False), (["-DPENCILFFT_FORTRAN=ON"], True):
         done = subprocess.run([*configure, *options], capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, done.stderr
-        targets = subprocess.run(["cmake", "--build", tmp_path, "--target", "help"], capture_output=True, text=True, timeout=60)
+        targets = subprocess.run(["cmake", "--build", tmp_path, "--target", "help"], capture_output=True, text=True,
+                                 timeout=60)
         assert ("pencilfft_fortran" in targets.stdout) == found

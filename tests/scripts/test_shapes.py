@@ -7,8 +7,15 @@ from math import prod
 import pytest
 
 from pencilmap.mapper.search import best_product, rank_grids
-from pencilmap.mapper.shapes import (LONGEST_RING, efficiency, partition_shapes, rank_shapes, scale, torus_shapes,
-                                     weak_transform)
+from pencilmap.mapper.shapes import (
+    LONGEST_RING,
+    efficiency,
+    partition_shapes,
+    rank_shapes,
+    scale,
+    torus_shapes,
+    weak_transform,
+)
 from pencilmap.model.costs import Costs
 from pencilmap.model.errors import GridError, PartitionError, PencilmapError
 from pencilmap.model.grid import ProcessGrid

@@ -6,9 +6,10 @@ import shutil
 from pathlib import Path
 
 import pytest
+
 from pencilmap.model.published import bluegene_l_512
-from pencilmap.scripts.networks import validation
 from pencilmap.scripts.command_line.documents import marker
+from pencilmap.scripts.networks import validation
 from pencilmap.scripts.networks.namespaces import experiment
 from pencilmap.scripts.networks.suites import CLAIMS, SUITES, cases_of
 from tests.documents import ROOT, run_by
@@ -158,16 +159,16 @@ def test_the_tori_of_the_document_are_those_of_its_command(run_in_copy):
 @needs_simgrid
 @pytest.mark.slow
 def test_the_rows_of_the_paper_are_those_of_its_command_up_to_256(run_in_copy):
-    found, shown = (set(re.findall(r"^\| 8x8x8 .*", text.partition(marker("simulated paper"))[2], re.M))
+    found, shown = (set(re.findall(r"^\| 8x8x8 .*", text.partition(marker("simulated paper"))[2], re.MULTILINE))
                     for text in (run_in_copy(PAPER_COMMAND, "--at-most", "256"), DOCUMENT.read_text("utf-8")))
     assert found <= shown and len(found) == 2 * len(cases_of("paper", 256))
 
 
 def test_every_place_of_the_document_is_filled_and_has_its_command():
     text = DOCUMENT.read_text("utf-8")
-    places = re.findall(r"^<!-- (simulated|namespaces) (\S+) -->\n\*\*", text, re.M)
+    places = re.findall(r"^<!-- (simulated|namespaces) (\S+) -->\n\*\*", text, re.MULTILINE)
     commands = [re.search(r"--network (\w+) .*?--(?:suite|torus) (\S+)", c).groups()
-                for c in re.findall(r"^pencilmap .* --into docs/validation\.md$", text, re.M)]
+                for c in re.findall(r"^pencilmap .* --into docs/validation\.md$", text, re.MULTILINE)]
     assert places == commands and len(places) == text.count("<!-- end -->") == 6
 
 

@@ -4,6 +4,7 @@ import os
 import shutil
 
 import pytest
+
 from pencilmap.model.grid import parse_grid
 from pencilmap.model.torus import parse_torus
 from pencilmap.scripts.networks.build import ensure_built

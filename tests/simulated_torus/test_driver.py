@@ -9,6 +9,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+
 from pencilmap.model.errors import PencilmapError
 from pencilmap.model.torus import Torus
 from pencilmap.scripts.networks import build as building
@@ -151,7 +152,8 @@ def test_a_signal_between_two_starts_ends_what_has_begun(build, simulation, tmp_
 
 def test_missing_tools_are_named_with_their_debian_packages(monkeypatch):
     monkeypatch.setattr(building.shutil, "which", lambda name: None if name in ("smpirun", "smpicc", "cmake") else name)
-    with pytest.raises(PencilmapError, match="cmake, smpicc, smpirun not found; on Debian: apt-get install cmake libsimgrid-dev$"):
+    with pytest.raises(PencilmapError,
+                       match="cmake, smpicc, smpirun not found; on Debian: apt-get install cmake libsimgrid-dev$"):
         building.check_tools()
 
 

@@ -5,6 +5,7 @@ A bound is m * D_T / (4 N B) in the dimension where that is largest; the m are t
 
 import numpy as np
 import pytest
+
 from pencilmap.model.exchange import exchanges
 from pencilmap.model.routing.dimension_order import dimension_order_loads
 from pencilmap.model.transform import Transform

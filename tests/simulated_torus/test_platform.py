@@ -58,14 +58,15 @@ def test_ties_go_up_from_even_and_down_from_odd_coordinates(smpirun, shape, dist
     ("", "torus_platform: platform.txt: shape is missing"),
     ("shape = 8\n", "torus_platform: platform.txt: bandwidth_bytes_per_s is missing"),
     ("shape = 8y\n", "torus_platform: platform.txt: bandwidth_bytes_per_s is missing"),
-    ("shape = 8\nbandwidth_bytes_per_s = 1e6\nhops = 3\n", "torus_platform: platform.txt line 3: unknown key 'hops'; known are "),
+    ("shape = 8\nbandwidth_bytes_per_s = 1e6\nhops = 3\n",
+     "torus_platform: platform.txt line 3: unknown key 'hops'; known are "),
     ("shape = 8\nbandwidth_bytes_per_s = 1e6\nusage_file = no/such/folder\n",
      "torus_platform: usage_file 'no/such/folder' cannot be written: No such file or directory"),
 ])
 def test_bad_platforms_end_the_run_with_one_clear_message(smpirun, text, message):
     done = smpirun(text)
     assert done.returncode != 0
-    assert [line for line in done.stderr.splitlines() if line.startswith("torus_platform")][0].startswith(message)
+    assert next(line for line in done.stderr.splitlines() if line.startswith("torus_platform")).startswith(message)
 
 
 def test_the_commands_of_the_readme_work(build, tmp_path):

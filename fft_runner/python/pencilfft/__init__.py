@@ -7,8 +7,8 @@
 ...     plan.forward(f, f_hat)
 
 Every array has the axes x, y, z (before them the fields, when there are several), whatever its order in memory; `Plan.start`
-says where the calling rank's part begins. Rank i of the communicator is task ``i % R`` of row ``i // R`` of the process grid.
-The library is the file named by PENCILFFT_LIBRARY, else the one built in the checkout, else the one the loader finds.
+says where the calling rank's part begins. Rank i of the communicator is task ``i % R`` of row ``i // R`` of the process
+grid. The library is the file named by PENCILFFT_LIBRARY, else the one built in the checkout, else the one the loader finds.
 
 Pencils are named by the axis that is whole in them:
 
@@ -20,7 +20,8 @@ Pencils are named by the axis that is whole in them:
 ``output`` what `Plan.forward` gives: as ``x``
 ========== ============================================================================================================
 
-What is collective is called by all ranks of the communicator with the same arguments; what fails on one of them fails on all.
+What is collective is called by all ranks of the communicator with the same arguments; what fails on one of them fails on
+all.
 """
 
 import ctypes
@@ -33,7 +34,7 @@ from pathlib import Path
 
 import numpy as np
 
-__all__ = ["FORWARD", "BACKWARD", "PencilfftError", "Plan", "load_wisdom", "save_wisdom", "forget_wisdom"]
+__all__ = ["BACKWARD", "FORWARD", "PencilfftError", "Plan", "forget_wisdom", "load_wisdom", "save_wisdom"]
 
 #: Direction of a transform or of an exchange alone; the bits of `directions`.
 FORWARD = 1
@@ -235,8 +236,8 @@ class Plan:
         return self._pencil(pencil).dtype
 
     def phase_seconds(self):
-        """Seconds this rank spent in each phase of the last transform: dict by name, ``fft_z`` to ``total``, then the waiting
-        that `sync` asked for (``wait_row``, ``wait_column``), which is in no other. Local."""
+        """Seconds this rank spent in each phase of the last transform: dict by name, ``fft_z`` to ``total``, then the
+        waiting that `sync` asked for (``wait_row``, ``wait_column``), which is in no other. Local."""
         names = _names("phase_name")
         seconds = (c_double * len(names))()
         _call("phase_seconds", self._alive(), seconds)
@@ -311,10 +312,11 @@ class Plan:
         Raises
         ------
         PencilfftError
-            For an array of another shape, type or strides, or with too little memory behind it: raised on its own rank alone,
-            where the others wait for it. When the plan has no such direction or was destroyed.
+            For an array of another shape, type or strides, or with too little memory behind it: raised on its own rank
+            alone, where the others wait for it. When the plan has no such direction or was destroyed.
         """
-        _call("execute", self._alive(), FORWARD, self._checked(source, "input", False), self._checked(target, "output", True))
+        _call("execute", self._alive(), FORWARD, self._checked(source, "input", False),
+              self._checked(target, "output", True))
 
     def backward(self, source, target):
         """Transform backward, not normalised (`scale`); arrays and errors as of `forward`, the other way. Collective.

@@ -45,7 +45,8 @@ def command(records, published, machine, rule, output, as_json):
     if output:
         if "link_bandwidth" in found.left_out:
             raise CalibrationError("no machine file without link bandwidth, and it is left out: "
-                                   f"{found.left_out['link_bandwidth']}; name the machine with --machine, or label the runs link_bandwidth='148 MB/s'")
+                                   f"{found.left_out['link_bandwidth']}; name the machine with --machine, or label the runs "
+                                   "link_bandwidth='148 MB/s'")
         write_machine(base, calibrated_figures(base, found, source), output)
     if as_json:
         print_json({"source": source, "rule": rule, "machine": base.name, "file": output, "left_out": found.left_out,

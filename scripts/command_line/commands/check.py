@@ -13,8 +13,8 @@ from pencilmap.scripts.command_line.tables import prediction_table, print_json
 @click.argument("file", type=click.Path())
 @on_machine
 @click.option("--grid", "-g", metavar="RxC", required=True, help="R tasks in a row, C in a column.")
-@with_options(format_option(("--format", "-f", "format_name"), None, "Format of the file [guessed]."), *LAUNCHER[:3], ROUTING,
-              JSON)
+@with_options(format_option(("--format", "-f", "format_name"), None, "Format of the file [guessed]."), *LAUNCHER[:3],
+              ROUTING, JSON)
 def command(file, where, grid, format_name, hosts, cores_per_task, hwloc, routing, as_json):
     """Validate a placement file of any format against machine and grid and print its loads."""
     grid = where.grid(grid)

@@ -42,6 +42,7 @@ def command(file, where, grid, from_name, format_name, output, hosts, cores_per_
 def _notes(mapping, from_name, format_name):
     if not FORMATS[from_name].says_slots:
         yield f"{from_name} does not say slots: the ranks of a node take them in order"
-    if not FORMATS[format_name].says_slots and not np.array_equal(mapping.slot_of_rank, slots_in_order(mapping.node_of_rank)):
-        yield (f"{format_name} does not say slots: on their nodes ranks will take them in order, not as {from_name} had them; "
-               "no exchange between nodes changes")
+    if not FORMATS[format_name].says_slots and not np.array_equal(mapping.slot_of_rank,
+                                                                  slots_in_order(mapping.node_of_rank)):
+        yield (f"{format_name} does not say slots: on their nodes ranks will take them in order, not as {from_name} had "
+               "them; no exchange between nodes changes")

@@ -10,8 +10,8 @@ from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.setting import setting
 from pencilmap.model.units import milliseconds
 from pencilmap.scripts.command_line.progress import shown
-from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate_all, simulation_of
 from pencilmap.scripts.command_line.tables import comparison_table, prediction_table, print_json, print_table
+from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate_all, simulation_of
 
 MACHINE, GRID, SIZE = "bluegene-l", "8x64", "256"
 PLACEMENTS = ("default", "box:2x2x2")

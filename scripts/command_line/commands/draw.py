@@ -1,22 +1,23 @@
 """`pencilmap draw`: pictures of placements for papers."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Callable
 
 import click
 
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.model.errors import FigureError
 from pencilmap.model.exchange import exchanges
-from pencilmap.model.routing import default_routing, routing as routing_named
+from pencilmap.model.routing import default_routing
+from pencilmap.model.routing import routing as routing_named
 from pencilmap.model.torus import Torus
+from pencilmap.scripts.command_line.options import GRID, JSON, ROUTING, on_machine, placements, with_options
+from pencilmap.scripts.command_line.progress import hearing
+from pencilmap.scripts.command_line.tables import print_json
 from pencilmap.scripts.pictures.figures.canvas import suffix
 from pencilmap.scripts.pictures.figures.image import draw_image
 from pencilmap.scripts.pictures.figures.lengths import draw_lengths
 from pencilmap.scripts.pictures.figures.loads import draw_loads
-from pencilmap.scripts.command_line.options import GRID, JSON, ROUTING, on_machine, placements, with_options
-from pencilmap.scripts.command_line.progress import hearing
-from pencilmap.scripts.command_line.tables import print_json
 
 
 @dataclass(frozen=True)

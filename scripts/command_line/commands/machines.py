@@ -30,7 +30,8 @@ def _show_all(machines, as_json):
     if as_json:
         print_json([_summary(m) for m in machines])
         return
-    columns = {"torus": "shape", ">tasks per node": "tasks_per_node", ">link bandwidth": "link_bandwidth", "partitions": "partition"}
+    columns = {"torus": "shape", ">tasks per node": "tasks_per_node", ">link bandwidth": "link_bandwidth",
+               "partitions": "partition"}
     print_table(None, ["machine", "title", *columns],
                 [[m.name, m.title, *(_marked(m, key) for key in columns.values())] for m in machines],
                 ["* not certain; `pencilmap machines NAME` shows every figure with its source"])

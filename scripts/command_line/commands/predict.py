@@ -2,8 +2,8 @@
 
 import click
 
-from pencilmap.model.errors import MachineError
 from pencilmap.mapper.setting import ALL_ROUTINGS
+from pencilmap.model.errors import MachineError
 from pencilmap.scripts.command_line.options import GRID, JSON, ROUTING, on_machine, placements, with_options
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import prediction_table, print_json, terms_table

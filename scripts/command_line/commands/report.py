@@ -7,11 +7,17 @@ import click
 from pencilmap.mapper.files import write_whole
 from pencilmap.model.errors import FigureError
 from pencilmap.scripts.command_line.options import JSON
+from pencilmap.scripts.command_line.tables import print_json
 from pencilmap.scripts.pictures.report.entries import read_entries, views
 from pencilmap.scripts.pictures.report.page import page
-from pencilmap.scripts.pictures.report.pictures import (bandwidth_pictures, make_folder, phase_pictures, published_cells,
-                                               torus_pictures, write_pictures)
-from pencilmap.scripts.command_line.tables import print_json
+from pencilmap.scripts.pictures.report.pictures import (
+    bandwidth_pictures,
+    make_folder,
+    phase_pictures,
+    published_cells,
+    torus_pictures,
+    write_pictures,
+)
 
 KINDS = ("svg", "pdf", "png")
 

@@ -4,19 +4,18 @@ from dataclasses import dataclass, replace
 
 import click
 
-from pencilmap.mapper.shapes import LONGEST_RING, efficiency, partition_shapes, scale, torus_shapes
 from pencilmap.mapper.setting import figures_used
+from pencilmap.mapper.shapes import LONGEST_RING, efficiency, partition_shapes, scale, torus_shapes
 from pencilmap.model.costs import Costs
 from pencilmap.model.errors import GridError, PartitionError
 from pencilmap.model.grid import parse_grid
 from pencilmap.model.machine import load_machine
-from pencilmap.model.torus import Torus
 from pencilmap.model.transform import parse_transform
 from pencilmap.model.units import milliseconds, parse
-from pencilmap.scripts.pictures.figures.canvas import suffix
-from pencilmap.scripts.pictures.figures.shapes import draw_scaling, draw_shapes
 from pencilmap.scripts.command_line.options import FFT, JSON, with_options
 from pencilmap.scripts.command_line.tables import print_json, print_table
+from pencilmap.scripts.pictures.figures.canvas import suffix
+from pencilmap.scripts.pictures.figures.shapes import draw_scaling, draw_shapes
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,15 @@ from pencilmap.model.errors import GridError
 from pencilmap.model.units import parse
 from pencilmap.scripts.command_line.options import GRID, JSON, on_machine, placements, with_options
 from pencilmap.scripts.command_line.progress import hearing, shown
-from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate_all, simulation_of
 from pencilmap.scripts.command_line.tables import comparison_table, print_json
+from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate_all, simulation_of
 
 
 @click.command("simulate")
 @on_machine
 @with_options(GRID, placements())
-@click.option("--reps", type=click.IntRange(1), default=1, show_default=True, help="Repetitions; they all take the same time.")
+@click.option("--reps", type=click.IntRange(1), default=1, show_default=True,
+              help="Repetitions; they all take the same time.")
 @click.option("--direction", type=click.Choice(["forward", "backward"]), default="forward", show_default=True)
 @click.option("--verify", is_flag=True, help="Check the transform inside the run.")
 @click.option("--timing-only", is_flag=True, help="Fold the buffers of all ranks: large transforms fit, their data is lost.")
@@ -33,7 +34,8 @@ def command(where, grid, placement, reps, direction, verify, timing_only, inject
                                parse(injection, "byte/s") if injection else 0.0)
     with hearing():
         chosen = where.grid(grid)
-        runs = [simulation_of(where, network, chosen, text, reps=reps, direction=direction, verify=verify, timing_only=timing_only)
+        runs = [simulation_of(where, network, chosen, text, reps=reps, direction=direction, verify=verify,
+                              timing_only=timing_only)
                 for text in placement]
     with shown() as progress:
         records = simulate_all(runs, json_path=output, timeout_s=timeout, progress=progress)

@@ -2,10 +2,10 @@
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import isqrt
 from statistics import mean
-from typing import Callable
 
 import click
 
@@ -15,14 +15,14 @@ from pencilmap.model.torus import parse_torus
 from pencilmap.model.transform import parse_transform
 from pencilmap.model.units import milliseconds, parse
 from pencilmap.scripts.command_line.documents import check_place, fill, markdown_table
+from pencilmap.scripts.command_line.options import JSON
+from pencilmap.scripts.command_line.progress import shown
+from pencilmap.scripts.command_line.tables import print_json, print_table
 from pencilmap.scripts.networks.namespaces.box import UnavailableError
 from pencilmap.scripts.networks.namespaces.experiment import IDLE_SHARE, LINK_TOLERANCE, Experiment, run
 from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork
-from pencilmap.scripts.command_line.options import JSON
-from pencilmap.scripts.command_line.progress import shown
 from pencilmap.scripts.networks.simulated import append_records
 from pencilmap.scripts.networks.suites import CLAIMS, SUITES, ValidationError, cases_of
-from pencilmap.scripts.command_line.tables import print_json, print_table
 from pencilmap.scripts.networks.validation import validate_simulated
 
 FAILED, UNAVAILABLE = 1, 3
@@ -197,8 +197,8 @@ NETWORKS = {
 
 @click.command("validate")
 @click.option("--network", type=click.Choice(list(NETWORKS)), required=True,
-              help="simulated: the runner on a simulated torus (SimGrid). namespaces: the runner under Open MPI on a torus of "
-                   "network namespaces with shaped links; needs root or user namespaces.")
+              help="simulated: the runner on a simulated torus (SimGrid). namespaces: the runner under Open MPI on a torus "
+                   "of network namespaces with shaped links; needs root or user namespaces.")
 @click.option("--suite", metavar="NAME", help="Simulated: what is run. "
               + "; ".join(f"{name}: {suite.meaning}" for name, suite in SUITES.items()) + ". [default: quick]")
 @click.option("--at-most", type=click.IntRange(1), metavar="N", help="Simulated: only transforms up to N^3.")

@@ -1,4 +1,7 @@
-"""The picture of the benchmark: the time of each contestant over that of the reference, and of each pass over the memory's."""
+"""The picture of the benchmark: the time of each contestant over that of the reference, and of each pass over the
+memory's."""
+
+import numpy as np
 
 from pencilmap.scripts.pictures.figures.canvas import BLACK, CYCLE, GREY, figure, save
 
@@ -24,7 +27,7 @@ def draw_benchmark(ratios, limits, reference, path):
         left, right = drawn.subplots(1, 2, sharey=True, width_ratios=(3, 2))
         for (name, points), colour, mark in zip(ratios.items(), CYCLE, MARKS):
             places, low, middle, high = zip(*points)
-            left.errorbar(middle, places, xerr=([m - l for m, l in zip(middle, low)], [h - m for m, h in zip(middle, high)]),
+            left.errorbar(middle, places, xerr=(np.subtract(middle, low), np.subtract(high, middle)),
                           fmt=mark, color=colour, markersize=4, linewidth=0.8, label=name)
         left.axvline(1, color=BLACK, linewidth=0.8)
         left.set_xscale("log", base=2)

@@ -1,8 +1,8 @@
 """How far each part of a transform of libpencilfft is from what the memory allows.
 
-A pass is the phases between two exchanges: packing and unpacking are fused with the FFTs, so that a pass reads the array once
-and writes it once. An exchange reads and writes what leaves the rank. At the rate of STREAM's copy that takes a time which
-nothing that goes through memory can beat; arrays that fit into the caches can.
+A pass is the phases between two exchanges: packing and unpacking are fused with the FFTs, so that a pass reads the array
+once and writes it once. An exchange reads and writes what leaves the rank. At the rate of STREAM's copy that takes a time
+which nothing that goes through memory can beat; arrays that fit into the caches can.
 """
 
 from dataclasses import dataclass

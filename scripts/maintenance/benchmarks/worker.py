@@ -2,8 +2,8 @@
 
     mpirun -n 2 python -m pencilmap.scripts.maintenance.benchmarks.worker CASE.json RESULT.json
 
-Before each run the input is laid anew and the ranks meet at a barrier; the time is the slowest rank's. Who begins changes from
-repetition to repetition. Each answer is compared with the sums that define some of its elements.
+Before each run the input is laid anew and the ranks meet at a barrier; the time is the slowest rank's. Who begins changes
+from repetition to repetition. Each answer is compared with the sums that define some of its elements.
 """
 
 import ctypes
@@ -95,7 +95,8 @@ def measure(runners, repetitions, comm):
             times[name].append(perf_counter() - begin)
             phases[name].append(runner.phases())
     slowest = {name: np.max(comm.allgather(mine[1:]), axis=0).tolist() for name, mine in times.items()}
-    parts = {name: {phase: np.max(comm.allgather([found[phase] for found in mine[1:]]), axis=0).tolist() for phase in mine[0]}
+    parts = {name: {phase: np.max(comm.allgather([found[phase] for found in mine[1:]]), axis=0).tolist()
+                    for phase in mine[0]}
              for name, mine in phases.items()}
     return slowest, parts
 

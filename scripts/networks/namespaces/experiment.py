@@ -55,8 +55,8 @@ class Experiment:
             raise EmulationError(f"transform {self.transform} is not run: give extents alone, e.g. --fft 64, for c2c double")
         self.transform.check_grid(self.grid)
         if self.transform.total_bytes <= self.least.total_bytes:
-            raise EmulationError(f"transform {self.transform} is too small: what the run of {self.least} sends is taken off, and "
-                                 "something has to be left")
+            raise EmulationError(f"transform {self.transform} is too small: what the run of {self.least} sends is taken "
+                                 "off, and something has to be left")
         for placement in self.placements:
             self.mapping(placement)  # bad input is told before anything is built
 
@@ -153,7 +153,7 @@ def run(experiment, timeout_s, progress=None):
 
 
 def _timed(experiment, program, placement, transform):
-    options = _options(experiment, transform) + ["--reps", str(experiment.reps), "--warmup", str(WARMUP)]
+    options = [*_options(experiment, transform), "--reps", str(experiment.reps), "--warmup", str(WARMUP)]
     labels = {"placement": placement, "network": "namespaces",
               "link_bandwidth": f"{experiment.network.payload_bytes_per_s:.17g}byte/s"}
     for key, value in labels.items():
@@ -164,7 +164,7 @@ def _timed(experiment, program, placement, transform):
 
 def _verified(experiment, program):
     small = experiment.cube(VERIFIED_BYTES)
-    options = _options(experiment, small) + ["--reps", "1", "--warmup", "0", "--verify"]
+    options = [*_options(experiment, small), "--reps", "1", "--warmup", "0", "--verify"]
     mapping = experiment.mapping(experiment.placements[0])
     return {"name": f"{small}, verified", "program": [str(program), *options], "hosts": hosts(mapping)}
 

@@ -68,7 +68,8 @@ def launch(program, hosts, folder, timeout_s):
     command = ["nsenter", f"--net=/run/netns/{HEADQUARTERS}", "unshare", "--uts", "sh", "-c", 'hostname "$0"; exec "$@"',
                HEADQUARTERS, "mpirun.openmpi", "--hostfile", str(hostfile), "--map-by", "seq", "--bind-to", "none",
                "-np", str(len(hosts)), *settings, "-x", f"LD_PRELOAD={nap}", "-x", f"NAP_US={NAP_US}", *program]
-    environment = _own_environment() | {"TMPDIR": str(folder), "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    environment = _own_environment() | {"TMPDIR": str(folder), "OMPI_ALLOW_RUN_AS_ROOT": "1",
+                                        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     try:
         done = subprocess.run(command, env=environment, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, errors="replace", timeout=timeout_s)

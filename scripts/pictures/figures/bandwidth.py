@@ -9,8 +9,19 @@ from dataclasses import dataclass
 from math import prod
 from textwrap import wrap
 
-from pencilmap.scripts.pictures.figures.canvas import (BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION, figure, heading,
-                                              save)
+from pencilmap.scripts.pictures.figures.canvas import (
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    SKY,
+    VERMILLION,
+    figure,
+    heading,
+    save,
+)
 
 WIDTH = 3.6  # inches: half a page, or a telephone
 LETTERS_OF_LEGEND = 46

@@ -15,7 +15,18 @@ from math import atan2, ceil, degrees, hypot, prod
 import numpy as np
 
 from pencilmap.model.errors import FigureError
-from pencilmap.scripts.pictures.figures.canvas import BLACK, BLUE, GREY, PALE, TALLEST, VERMILLION, WIDTH, figure, heading, save
+from pencilmap.scripts.pictures.figures.canvas import (
+    BLACK,
+    BLUE,
+    GREY,
+    PALE,
+    TALLEST,
+    VERMILLION,
+    WIDTH,
+    figure,
+    heading,
+    save,
+)
 
 MAX_NODES, MAX_PANELS = 20_000, 64
 STUB = 0.33                                        # of the distance of two nodes
@@ -274,7 +285,7 @@ def _labels(axes, lattices):
         axes.text(*middle, f"{torus.axes[i]} = 0..{torus.shape[i] - 1}", ha=horizontal, va=vertical,
                   rotation=degrees(atan2(step[1], step[0])) if k == 2 else 0, rotation_mode="anchor")
     for number, values in enumerate(lattices.panels):
-        where = lattices.corner(number) + (lattices.size[0] / 2, lattices.size[1] + 0.4)
+        where = np.add(lattices.corner(number), (lattices.size[0] / 2, lattices.size[1] + 0.4))
         axes.text(*where, lattices.label(values), ha="center", va="bottom")
 
 

@@ -1,7 +1,18 @@
 """How the time of a transform depends on the partition: shapes of one size as bars, scaling over sizes as lines."""
 
 from pencilmap.mapper.shapes import efficiency
-from pencilmap.scripts.pictures.figures.canvas import BLACK, BLUE, GREEN, GREY, ORANGE, VERMILLION, WIDTH, figure, heading, save
+from pencilmap.scripts.pictures.figures.canvas import (
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    VERMILLION,
+    WIDTH,
+    figure,
+    heading,
+    save,
+)
 
 _PARTS = (("row exchange", BLUE, ""), ("column exchange", ORANGE, "///"), ("computing", GREEN, "..."))
 

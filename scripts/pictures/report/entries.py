@@ -7,8 +7,13 @@ from functools import cached_property
 
 import numpy as np
 
-from pencilmap.mapper.compare import (compare_records, mapping_of_record, prediction_of_record, read_records,
-                                      transform_of_record)
+from pencilmap.mapper.compare import (
+    compare_records,
+    mapping_of_record,
+    prediction_of_record,
+    read_records,
+    transform_of_record,
+)
 from pencilmap.model.exchange import exchanges
 from pencilmap.model.routing import routing
 from pencilmap.model.units import milliseconds
@@ -108,7 +113,8 @@ class Entry:
 
     @property
     def slowest_rank(self):
-        """Which rank that was, where it sat and what kept it, in words; empty where the run did not tell (``--per-rank``)."""
+        """Which rank that was, where it sat and what kept it, in words; empty where the run did not tell
+        (``--per-rank``)."""
         phases = self.record["phases"]
         if "ranks_s" not in phases["total"]:
             return ""
@@ -119,8 +125,8 @@ class Entry:
         kind = max(beyond, key=beyond.get)
         seat = next(seat for seat in self.record["placement"]["ranks"] if seat["rank"] == rank)
         where = f"({', '.join(map(str, seat['coordinate']))}), " if seat["coordinate"] is not None else ""
-        return (f"{rank} on {where}host {seat['host']}: {milliseconds(totals[rank])}, of which beyond the mean over the ranks "
-                f"{milliseconds(totals[rank] - self.phase_s('total'))}, in {kind} {milliseconds(beyond[kind])}")
+        return (f"{rank} on {where}host {seat['host']}: {milliseconds(totals[rank])}, of which beyond the mean over the "
+                f"ranks {milliseconds(totals[rank] - self.phase_s('total'))}, in {kind} {milliseconds(beyond[kind])}")
 
     def notes(self, comparison):
         """Why the times of a comparison may not be the predicted ones: list of str."""
@@ -166,7 +172,8 @@ def _joined(records, source):
 
 
 def named(entries):
-    """Entries that know by what they differ: in torus from any other, in the rest from those of one network and placement."""
+    """Entries that know by what they differ: in torus from any other, in the rest from those of one network and
+    placement."""
     groups, tori = {}, {entry.comparisons[0].torus for entry in entries}
     for entry in entries:
         groups.setdefault(_group(entry), []).append(_facts(entry))
@@ -189,7 +196,8 @@ def _facts(entry):
     """What may tell runs of one network, torus, grid, placement and size apart."""
     record = entry.record
     return (record["labels"].get("machine", ""), record["direction"], f"exchange {record['exchange']}",
-            f"sync {record['sync']}", record.get("layout", "stride1"), "in place" if record.get("in_place") else "out of place",
+            f"sync {record['sync']}", record.get("layout", "stride1"),
+            "in place" if record.get("in_place") else "out of place",
             f"skips {record['skip']}" if record.get("skip") else "")
 
 

@@ -27,10 +27,10 @@ def inline_svg(draw, label, name):
     content = BytesIO()
     draw(content)
     svg = content.getvalue().decode("utf-8")
-    svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg[svg.index("<svg"):], flags=re.S)
+    svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg[svg.index("<svg"):], flags=re.DOTALL)
     svg = re.sub(r'\b(id="|href="#|url\(#)', rf"\g<1>{name}-", svg)
     for variable, colour in _COLOURS.items():
-        svg = re.sub(colour, f"var(--{variable})", svg, flags=re.I)
+        svg = re.sub(colour, f"var(--{variable})", svg, flags=re.IGNORECASE)
     svg = re.sub(r"<svg [^>]*?(viewBox=\"[^\"]*\")[^>]*>",
                  lambda match: f'<svg {match[1]} role="img" aria-label="{_attribute(label)}">', svg, count=1)
     return svg.replace("xlink:href=", "href=")

@@ -31,7 +31,8 @@ def page(entries, command, cells=()):
     """
     found, of_entry = views(entries)
     return _environment().get_template("page.html").render(
-        title="pencilmap report", command=printable(join(command)), version=version("pencilmap"), entries=entries, of_entry=of_entry,
+        title="pencilmap report", command=printable(join(command)), version=version("pencilmap"), entries=entries,
+        of_entry=of_entry,
         views=found, data=_script_data({"views": found}), style=_part("page.css"), script=_part("torus.js"),
         bandwidth=_inline(bandwidth_pictures(entries, cells)), phases=_inline(phase_pictures(entries)),
         comparisons=_numbered([(c, entry.distinction, entry.notes(c)) for entry in entries for c in entry.comparisons]

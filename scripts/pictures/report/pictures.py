@@ -1,8 +1,8 @@
 """The pictures of a report: for the page, and as files for papers."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable
 
 from pencilmap.mapper.compare import compare_published
 from pencilmap.model.errors import FigureError
