@@ -11,10 +11,13 @@ Commands in blocks of shell are not run here but by the tests they name, which a
 
     <!-- run by tests/scripts/test_validate.py -->
 
+Examples of Python are blocks that start with ```` ```python ```` and ``>>> ``: `wrong_examples` runs them in order.
+
 Anywhere else there is no command of ours: `unrun` finds it. ``python tests/documents.py FILE...`` writes all outputs anew.
 """
 
 import contextlib
+import doctest
 import io
 import os
 import re
@@ -30,6 +33,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"(?P<comments>(?:^<!-- [^\n]* -->\n)*)^```console\n(?P<content>.*?)^```$", re.DOTALL | re.MULTILINE)
 SHELL = re.compile(r"(?P<comments>(?:^<!-- [^\n]* -->\n)*)^```(?:sh|bash|shell)\n(?P<content>.*?)^```$",
                    re.DOTALL | re.MULTILINE)
+EXAMPLE = re.compile(r"^```python\n(?P<content>>>> .*?)^```$", re.DOTALL | re.MULTILINE)
 OTHER = re.compile(r"^```(?!console|sh|bash|shell)[^\n]*\n(?P<content>.*?)^```$|(?P<indented>^    [^\n]*$)",
                    re.DOTALL | re.MULTILINE)
 OURS = re.compile(r"^\s*(?:\w+=\S+ )*(?:pencilmap|(?:\S*/)?fft_runner|mpirun|cmake|scripts/\w+|python scripts/\S+)(?= |$)",
@@ -143,6 +147,15 @@ def shell_commands(content):
     """The commands of a block of shell, without comments: list of str."""
     lines = (re.sub(r"(^|\s)#.*", "", line).strip() for line in content.replace("\\\n", " ").splitlines())
     return [line for line in lines if line]
+
+
+def wrong_examples(text, folder):
+    """What doctest says of the Python examples of a document, run in a folder; "" when all print what is shown."""
+    blocks = "\n".join(block["content"] for block in EXAMPLE.finditer(text))
+    test, said = doctest.DocTestParser().get_doctest(blocks, {}, "examples", None, 0), []
+    with contextlib.chdir(folder):
+        doctest.DocTestRunner(verbose=False).run(test, out=said.append)
+    return "".join(said)
 
 
 def run_by(test):

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from tests.documents import ROOT, Command, commands, make_folder, run, run_by, unrun, without_digits
+from tests.documents import EXAMPLE, ROOT, Command, commands, make_folder, run, run_by, unrun, without_digits, wrong_examples
 from tests.scripts.browser import browser, missing, window
 
 PAGES = sorted(path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md"))
@@ -41,6 +41,20 @@ def test_commands_of_the_docs_work_and_print_what_is_shown(page, number, command
 @pytest.mark.parametrize("page", PAGES, ids=str)
 def test_no_command_of_a_page_is_left_out(page):
     assert unrun((ROOT / "docs" / page).read_text("utf-8")) == []
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if EXAMPLE.search((ROOT / "docs" / p).read_text("utf-8"))], ids=str)
+def test_examples_of_the_docs_print_what_is_shown(page, tmp_path):
+    """After the commands of their page, whose files they read."""
+    text = (ROOT / "docs" / page).read_text("utf-8")
+    make_folder(tmp_path)
+    for command in commands(text):
+        run(command, tmp_path)
+    assert wrong_examples(text, tmp_path) == ""
+
+
+def test_a_wrong_example_is_seen(tmp_path):
+    assert "Got:\n    4" in wrong_examples("```python\n>>> 2 + 2\n5\n```", tmp_path)
 
 
 # ---- the rules of tests/documents.py ----

@@ -8,7 +8,7 @@ import shutil
 
 import pytest
 
-from tests.documents import ROOT, commands, make_folder, run, unrun
+from tests.documents import ROOT, commands, make_folder, run, unrun, wrong_examples
 
 README = (ROOT / "README.md").read_text("utf-8")
 
@@ -27,6 +27,10 @@ def folder(tmp_path_factory):
 def test_the_readme_shows_what_its_commands_print(command, folder):
     printed = run(command, folder)
     assert command.agrees(printed), printed
+
+
+def test_the_examples_of_the_readme_print_what_is_shown(tmp_path):
+    assert "import pencilmap" in README and wrong_examples(README, tmp_path) == ""
 
 
 def test_no_command_of_the_readme_is_left_out():

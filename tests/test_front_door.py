@@ -1,0 +1,65 @@
+"""`import pencilmap`: light, whole, and its examples run."""
+
+import ast
+import doctest
+import inspect
+import pydoc
+import subprocess
+import sys
+
+import pytest
+
+import pencilmap
+from pencilmap.model.errors import MachineError
+from tests.documents import ROOT
+
+
+def test_importing_it_loads_nothing_heavy():
+    """Less than 30 ms, which a test cannot measure on a machine with other work."""
+    done = subprocess.run([sys.executable, "-c", "import sys, pencilmap; print(*sys.modules)"], capture_output=True,
+                          text=True, timeout=60, check=True, env={"PYTHONPATH": str(ROOT / "packaging")})
+    loaded = set(done.stdout.split())
+    assert "pencilmap" in loaded
+    assert loaded & {"numpy", "scipy", "networkx", "click", "pint", "inspect", "importlib.metadata"} == set()
+
+
+def test_what_type_checkers_see_is_what_there_is():
+    tree = ast.parse(inspect.getsource(pencilmap))
+    block = next(node for node in tree.body if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING")
+    seen = {(node.module, alias.name) for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert seen == {(f"pencilmap.{module}", name) for module, names in pencilmap._HOME.items() for name in names}
+
+
+@pytest.mark.parametrize("name", pencilmap.__all__)
+def test_every_name_is_there_with_words(name):
+    value = getattr(pencilmap, name)
+    assert not callable(value) or inspect.getdoc(value)
+    assert name in dir(pencilmap)
+
+
+def test_a_name_that_is_not_there_is_said():
+    with pytest.raises(AttributeError, match="no attribute 'predictor'"):
+        _ = pencilmap.predictor
+
+
+def test_its_help_shows_the_example_and_the_names():
+    text = pydoc.plain(pydoc.render_doc(pencilmap))
+    assert "import pencilmap" in text and all(name in text for name in pencilmap.__all__)
+
+
+def test_the_example_of_its_help_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = doctest.testmod(pencilmap)
+    assert found.attempted > 5 and found.failed == 0
+    assert (tmp_path / "best.map").exists()
+
+
+def test_it_runs_as_a_module_with_its_version():
+    done = subprocess.run([sys.executable, "-m", "pencilmap", "--version"], capture_output=True, text=True, timeout=60)
+    assert done.stdout.split()[-1] == pencilmap.__version__
+
+
+def test_errors_name_arguments_here_and_options_on_the_command_line(request):
+    with pytest.raises(MachineError, match="give `machine` NAME"):
+        pencilmap.setting()
+    assert "give --machine NAME" in request.getfixturevalue("pencilmap")("predict")[2]
