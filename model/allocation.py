@@ -8,10 +8,13 @@ import re
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from pencilmap.model.arrays import Bools, Ints
 from pencilmap.model.errors import AllocationError
-from pencilmap.model.grid import check_tasks
-from pencilmap.model.torus import Torus
+from pencilmap.model.grid import ProcessGrid, check_tasks
+from pencilmap.model.mapping import Mapping
+from pencilmap.model.network import Network
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,15 +34,16 @@ class Allocation:
 
     Examples
     --------
+    >>> from pencilmap.model.torus import Torus
     >>> some = Allocation(Torus((2, 2)), [3, 0])
     >>> some.n_nodes, some.is_complete, some.nodes.tolist()
     (2, False, [3, 0])
     """
 
-    torus: Torus
-    order: np.ndarray = field(default=None, repr=False)
+    torus: Network
+    order: Ints | None = field(default=None, repr=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.order is None:
             return
         order = np.array(self.order, dtype=np.int64).ravel()
@@ -48,26 +52,26 @@ class Allocation:
         _check_nodes(self.torus, order)
 
     @property
-    def n_nodes(self):
+    def n_nodes(self) -> int:
         return self.torus.n_nodes if self.order is None else self.order.size
 
     @property
-    def is_complete(self):
+    def is_complete(self) -> bool:
         """Whether every node of the torus may be used."""
         return self.n_nodes == self.torus.n_nodes
 
     @property
-    def nodes(self):
+    def nodes(self) -> Ints:
         """Node numbers in the launcher's order: int array, shape (n_nodes,)."""
         return np.arange(self.torus.n_nodes) if self.order is None else self.order
 
-    def is_usable(self):
+    def is_usable(self) -> Bools:
         """For each node of the torus whether it may be used: bool array, shape (N,)."""
         usable = np.zeros(self.torus.n_nodes, dtype=bool)
         usable[self.nodes] = True
         return usable
 
-    def without(self, failed):
+    def without(self, failed: ArrayLike) -> "Allocation":
         """The same without some nodes, in the same order.
 
         Parameters
@@ -77,6 +81,7 @@ class Allocation:
 
         Examples
         --------
+        >>> from pencilmap.model.torus import Torus
         >>> Allocation(Torus((2, 2))).without([1]).nodes.tolist()
         [0, 2, 3]
         """
@@ -87,18 +92,18 @@ class Allocation:
                                   "allocation; name only nodes that it holds")
         return Allocation(self.torus, self.nodes[~np.isin(self.nodes, failed)]) if failed.size else self
 
-    def _name(self, node):
+    def _name(self, node: int) -> str:
         return _name(self.torus, node)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.n_nodes} of {self.torus.n_nodes} nodes"
 
 
-def _name(torus, node):
+def _name(torus: Network, node: int) -> str:
     return torus.node_name(node) if 0 <= node < torus.n_nodes else str(node)
 
 
-def _check_nodes(torus, order):
+def _check_nodes(torus: Network, order: Ints) -> None:
     if order.size == 0:
         raise AllocationError(f"no node of {torus.title} is usable; at least one is needed")
     outside = order[(order < 0) | (order >= torus.n_nodes)]
@@ -109,9 +114,10 @@ def _check_nodes(torus, order):
         raise AllocationError(f"node {_name(torus, unique[count > 1][0])} is listed twice; list every usable node once")
 
 
-def parse_nodes(text, torus):
+def parse_nodes(text: str, torus: Network) -> Ints:
     """Node numbers of coordinates written ``1-2-3,0-0-4``.
 
+    >>> from pencilmap.model.torus import Torus
     >>> parse_nodes("1-0,0-1", Torus((2, 2))).tolist()
     [1, 2]
     """
@@ -143,16 +149,17 @@ class Site:
 
     Examples
     --------
+    >>> from pencilmap.model.torus import Torus
     >>> Site(Torus((4, 4)), 2).n_slots
     32
     """
 
-    torus: Torus
+    torus: Network
     tasks_per_node: int = 1
-    allocation: Allocation = None
+    allocation: Allocation = None  # type: ignore[assignment]  # filled in
     idle: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.allocation is None:
             object.__setattr__(self, "allocation", Allocation(self.torus))
         if self.tasks_per_node < 1:
@@ -161,15 +168,15 @@ class Site:
             raise AllocationError(f"the allocation is of {self.allocation.torus.title}, not of {self.torus}")
 
     @property
-    def n_slots(self):
+    def n_slots(self) -> int:
         """Slots of the usable nodes."""
         return self.allocation.n_nodes * self.tasks_per_node
 
-    def check_grid(self, grid):
+    def check_grid(self, grid: ProcessGrid) -> None:
         """Raise GridError unless the grid fills the slots, or fits into them where some may stay idle."""
         check_tasks(grid, self.n_slots, str(self), allow_idle=self.idle)
 
-    def check_mapping(self, mapping):
+    def check_mapping(self, mapping: Mapping) -> None:
         """Raise AllocationError when a rank sits on a node that may not be used."""
         if self.allocation.is_complete:
             return
@@ -179,11 +186,11 @@ class Site:
             raise AllocationError(f"{mapping.name} puts rank {foreign[0]} on node {node}, which is not among the usable "
                                   f"{self.allocation}; move it or correct the list of nodes")
 
-    def with_torus(self, torus):
+    def with_torus(self, torus: Network) -> "Site":
         """The same nodes of a torus of the same shape (with other bandwidths, for instance)."""
         return replace(self, torus=torus, allocation=Allocation(torus, self.allocation.order))
 
-    def __str__(self):
+    def __str__(self) -> str:
         some = "" if self.allocation.is_complete else f", {self.allocation},"
         plural = "s" if self.tasks_per_node > 1 else ""
         return f"{self.torus.title}{some} with {self.tasks_per_node} task{plural} per node"

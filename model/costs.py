@@ -52,7 +52,7 @@ class Costs:
     memory_bandwidth_per_node: float | None = None
     cache_per_node: float | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for f in fields(self):
             value = getattr(self, f.name)
             if value is not None and not (0 < value < float("inf") if f.name in RATES else 0 <= value < float("inf")):

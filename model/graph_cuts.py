@@ -13,11 +13,14 @@ from fractions import Fraction
 
 import numpy as np
 
+from pencilmap.model.arrays import Ints
+from pencilmap.model.graph_network import GraphNetwork
+
 MAX_VERTICES = 2048
 _VIBRATIONS = 4
 
 
-def graph_bound(graph, traffic):
+def graph_bound(graph: GraphNetwork, traffic: Ints) -> Fraction:
     """The largest load, in bytes of a cable of the fastest kind, that no routing of some traffic can avoid.
 
     Parameters

@@ -4,11 +4,15 @@ For what has no torus coordinates: fat trees, dragonflies, hypercubes, the insid
 class; a link counts as so many cables of the fastest kind as its bandwidth is worth, so loads are read on one scale.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from pencilmap.model.arrays import Ints
 from pencilmap.model.errors import GraphError, UnitError
 from pencilmap.model.network import Arcs, GraphLink
 from pencilmap.model.units import parse
@@ -49,38 +53,38 @@ class GraphNetwork:
     """
 
     name: str
-    vertices: tuple
+    vertices: tuple[str, ...]
     n_nodes: int
-    source: np.ndarray = field(repr=False)
-    target: np.ndarray = field(repr=False)
-    cables: tuple = field(repr=False)
-    bandwidth: tuple = None
+    source: Ints = field(repr=False)
+    target: Ints = field(repr=False)
+    cables: tuple[Fraction, ...] = field(repr=False)
+    bandwidth: tuple[float, ...] | None = None
 
     axes = "v"                    # nodes have a number in place of coordinates
     n_dimensions = 1
     link_classes = ("link",)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _check_names(self)
         _check_reach(self)
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, ...]:
         return (self.n_nodes,)
 
     @property
-    def strides(self):
+    def strides(self) -> tuple[int, ...]:
         return (1,)
 
     @property
-    def link_shape(self):
+    def link_shape(self) -> tuple[int, ...]:
         return (1, len(self.source))
 
-    def coordinates(self, node):
+    def coordinates(self, node: ArrayLike) -> Ints:
         """Node numbers as if they were coordinates in one dimension."""
         return np.asarray(node, dtype=np.int64)[..., None]
 
-    def node(self, coordinates):
+    def node(self, coordinates: ArrayLike) -> Ints:
         """Node numbers of coordinates, the inverse of `coordinates`."""
         coordinates = np.asarray(coordinates, dtype=np.int64)
         problem = coordinates.shape[-1:] != (1,) or ((coordinates < 0) | (coordinates >= self.n_nodes)).any()
@@ -89,49 +93,49 @@ class GraphNetwork:
                              f"{self.n_nodes - 1}")
         return coordinates[..., 0]
 
-    def outside(self, coordinates):
+    def outside(self, coordinates: Sequence[int] | Ints) -> str | None:
         """The sentence that says which number is none of a node, or None."""
         number = coordinates[0]
         return None if 0 <= number < self.n_nodes else (f"node {number} is not in {self}; its nodes are numbered 0 to "
                                                         f"{self.n_nodes - 1}")
 
-    def node_name(self, node):
+    def node_name(self, node: int) -> str:
         return self.vertices[node]
 
     @property
-    def title(self):
+    def title(self) -> str:
         return str(self)
 
     @property
-    def host_names(self):
+    def host_names(self) -> dict[int, str]:
         """Name of each node: dict from number to str."""
         return dict(enumerate(self.vertices[:self.n_nodes]))
 
-    def links_by_cables(self, i):
+    def links_by_cables(self, i: int) -> list[tuple[Fraction, Ints]]:
         """Links of the same strength together."""
-        groups = {}
+        groups: dict[Fraction, list[int]] = {}
         for place, cables in enumerate(self.cables):
             groups.setdefault(cables, []).append(place)
         return [(cables, np.array(places)) for cables, places in groups.items()]
 
-    def link(self, i, position):
+    def link(self, i: int, position: int) -> GraphLink:
         """The link at a place of the list of links."""
         return GraphLink(self.vertices[self.source[position]], self.vertices[self.target[position]])
 
-    def arcs(self):
+    def arcs(self) -> Arcs:
         capacity = np.array([float(c) for c in self.cables])
         return Arcs(len(self.vertices), self.source, self.target, np.arange(len(self.source)), capacity)
 
-    def as_dict(self):
+    def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {"graph": self.name, "hosts": self.n_nodes, "switches": len(self.vertices) - self.n_nodes,
                 "links": len(self.source)}
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"graph {self.name}"
 
 
-def _check_names(graph):
+def _check_names(graph: GraphNetwork) -> None:
     if not 1 <= graph.n_nodes <= len(graph.vertices) <= MAX_VERTICES:
         raise GraphError(f"{graph} has {graph.n_nodes} hosts and {len(graph.vertices)} vertices; at least one host "
                          f"and at most {MAX_VERTICES} vertices are needed")
@@ -142,7 +146,7 @@ def _check_names(graph):
         seen.add(name)
 
 
-def _check_reach(graph):
+def _check_reach(graph: GraphNetwork) -> None:
     from scipy.sparse import coo_array  # slow to import, and only graphs need it
     from scipy.sparse.csgraph import connected_components
 
@@ -155,7 +159,7 @@ def _check_reach(graph):
                          "back; all hosts must reach each other")
 
 
-def from_networkx(graph, name, bandwidth=None):
+def from_networkx(graph: Any, name: str, bandwidth: float | None = None) -> GraphNetwork:
     """Make a machine of a networkx graph.
 
     Parameters
@@ -192,7 +196,7 @@ def from_networkx(graph, name, bandwidth=None):
             raise GraphError(f"graph {name}: vertex {vertex!r} is of kind {kind!r}; a vertex is a {' or a '.join(KINDS)}")
     ordered = [v for kind in KINDS for v in kinds if kinds[v] == kind]
     number = {v: i for i, v in enumerate(ordered)}
-    rates = {}
+    rates: dict[tuple[int, int], list[tuple[int, Fraction | None]]] = {}
     for a, b, data in graph.edges(data=True):
         if a != b:
             strength = _strength(name, a, b, data, bandwidth)

@@ -1,11 +1,15 @@
 """The load of every link in one exchange as a value, and the scales it is read on."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from pencilmap.model.network import Network
+from pencilmap.model.arrays import Floats, Ints
+from pencilmap.model.network import GraphLink, Network, TorusLink
 
 
 @dataclass(frozen=True)
@@ -25,27 +29,27 @@ class LinkLoads:
     """
 
     network: Network
-    values: np.ndarray
+    values: Ints | Floats
     total_bytes: int
     denominator: int = 1
 
-    def bytes(self):
+    def bytes(self) -> Floats:
         """Bytes on every link, an array of the shape of `values`."""
         return self.values / self.denominator
 
-    def largest(self):
+    def largest(self) -> tuple[Fraction, ...]:
         """The largest load in each class of links, in bytes of one cable, as exact fractions."""
         return tuple(largest for largest, _ in self._largest_with_place())
 
-    def on_m_scale(self):
+    def on_m_scale(self) -> tuple[Fraction, ...]:
         """The largest load in each class on the paper's scale: 4 load N / D_T, exact fractions."""
         return tuple(m_scale(load, self.network, self.total_bytes) for load in self.largest())
 
-    def hop_bytes(self):
+    def hop_bytes(self) -> Fraction:
         """Sum of all loads: bytes times hops (exact where the values are)."""
         return as_fraction(self.values.sum()) / self.denominator
 
-    def busiest(self):
+    def busiest(self) -> TorusLink | GraphLink | None:
         """The link that takes longest, the first of equals, or None when every link is idle.
 
         With no bandwidth in the network all links count as equally fast.
@@ -56,18 +60,18 @@ class LinkLoads:
         """
         found = self._largest_with_place()
         times = [load / Fraction(rate) for (load, _), rate in zip(found, _rates(self.network))]
-        i = max(range(len(times)), key=times.__getitem__, default=None)
+        i = max(range(len(times)), key=times.__getitem__, default=0)
         return self.network.link(i, found[i][1]) if times and times[i] > 0 else None
 
-    def seconds(self):
+    def seconds(self) -> float | None:
         """Time of the busiest link, None when the network has no bandwidth."""
         return transfer_time(self.largest(), self.network)
 
-    def _largest_with_place(self):
+    def _largest_with_place(self) -> list[tuple[Fraction, int]]:
         """For each class the largest load of one cable and where it is: number of the link in the flat class."""
         return [self._largest_of_class(i) for i in range(len(self.values))]
 
-    def _largest_of_class(self, i):
+    def _largest_of_class(self, i: int) -> tuple[Fraction, int]:
         flat, best = self.values[i].reshape(-1), (Fraction(0), 0)
         for cables, links in self.network.links_by_cables(i):
             if flat[links].size:
@@ -78,12 +82,12 @@ class LinkLoads:
         return best
 
 
-def as_fraction(value):
+def as_fraction(value: Any) -> Fraction:
     """Any number of an array as an exact fraction."""
     return Fraction(value.item() if isinstance(value, np.generic) else value)
 
 
-def without_rounding(values):
+def without_rounding(values: ArrayLike) -> Floats:
     """Floats rounded to 40 bits behind the leading bit of the largest: what lies beyond are errors of the sums.
 
     So a load that is 2 comes out as 2, not as 1.9999999999999998, and is not below its bound.
@@ -93,22 +97,22 @@ def without_rounding(values):
     return np.ldexp(np.rint(np.ldexp(values, shift)), -shift)
 
 
-def m_scale(load_bytes, network, total_bytes):
+def m_scale(load_bytes: Fraction | float, network: Network, total_bytes: int) -> Fraction:
     """Put a load of one cable on the paper's scale: m = 4 load N / D_T."""
     return Fraction(load_bytes) * 4 * network.n_nodes / total_bytes
 
 
-def m_time(m, network, total_bytes):
+def m_time(m: Iterable[Fraction | float], network: Network, total_bytes: int) -> float | None:
     """Equation 16: t >= max_i m_i D_T / (4 N B_i); `m` one number for each dimension. None without bandwidth."""
     return transfer_time([Fraction(x) * total_bytes / (4 * network.n_nodes) for x in m], network)
 
 
-def transfer_time(load_bytes, network):
+def transfer_time(load_bytes: Iterable[Fraction | float], network: Network) -> float | None:
     """Seconds that the slowest class of links needs for its largest load; None when the network has no bandwidth."""
     if network.bandwidth is None:
         return None
     return max(float(load) / rate for load, rate in zip(load_bytes, network.bandwidth))
 
 
-def _rates(network):
+def _rates(network: Network) -> tuple[float, ...]:
     return network.bandwidth or (1.0,) * len(network.link_classes)

@@ -5,13 +5,16 @@ are needed; what else the time model can use, and the rule by which partitions a
 """
 
 import tomllib
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from json import loads
 from pathlib import Path
+from typing import Any
 
 from pencilmap.model.costs import Costs
 from pencilmap.model.errors import MachineError, PencilmapError
+from pencilmap.model.network import Network
 from pencilmap.model.partition import Partitions, claims_more, parse_extents, parse_partition
 from pencilmap.model.torus import Torus, parse_torus
 from pencilmap.model.units import parse
@@ -21,7 +24,7 @@ from pencilmap.model.units import parse
 class Figure:
     """One figure of a machine: its value as written in the file, and how far it can be trusted."""
 
-    value: object
+    value: Any
     source: str
     certain: bool
     note: str = ""
@@ -54,11 +57,11 @@ class Machine:
     title: str
     torus: Torus
     tasks_per_node: int
-    figures: dict = field(repr=False)
+    figures: dict[str, Figure] = field(repr=False)
     costs: Costs = Costs()
-    partitions: Partitions = None
+    partitions: Partitions | None = None
 
-    def with_shape(self, text):
+    def with_shape(self, text: str) -> "Machine":
         """The same machine with another shape, given as for `parse_torus`.
 
         A single link bandwidth holds for all dimensions, however many; several must match the dimensions.
@@ -68,16 +71,16 @@ class Machine:
         """
         shape = parse_torus(text)
         old, d = self.torus, shape.n_dimensions
-        same = d == old.n_dimensions
-        if not same and (len(set(old.bandwidth)) > 1 or len(set(old.cables)) > 1):
+        same, rates = d == old.n_dimensions, old.bandwidth or ()
+        if not same and (len(set(rates)) > 1 or len(set(old.cables)) > 1):
             raise MachineError(f"torus {text} has {d} dimensions, but machine {self.name} has its own bandwidth or cables "
                                f"for each of {old.n_dimensions}; give a shape of {old.n_dimensions} dimensions or a "
                                "machine with one bandwidth for all")
-        torus = Torus(shape.shape, shape.wrap, old.bandwidth if same else old.bandwidth[:1] * d,
-                      old.cables if same else old.cables[:1] * d, old.axes if same else None)
+        torus = Torus(shape.shape, shape.wrap, rates if same else rates[:1] * d,
+                      old.cables if same else old.cables[:1] * d, old.axes if same else "")
         return replace(self, torus=torus)
 
-    def partition(self, text):
+    def partition(self, text: str) -> Torus:
         """The torus that a partition of this machine really is.
 
         Parameters
@@ -106,14 +109,14 @@ class Machine:
         shape = parse_partition(text, self.partition_rule())
         return self.with_shape(str(shape)).torus
 
-    def partition_rule(self):
+    def partition_rule(self) -> Partitions:
         """Its `Partitions`; MachineError when the machine file has none."""
         if self.partitions is None:
             raise MachineError(f"machine {self.name} has no rule for partitions; name the shape and its wraps with `torus`, "
                                "or add a [partition] to the machine file")
         return self.partitions
 
-    def doubts(self, torus, used=()):
+    def doubts(self, torus: Network, used: Iterable[str] = ()) -> tuple[str, ...]:
         """What a reader of a prediction for `torus` on this machine should know: tuple of sentences.
 
         Parameters
@@ -129,9 +132,9 @@ class Machine:
         """
         return (*self._doubtful_wraps(torus), *self._doubtful_figures(used))
 
-    def _doubtful_wraps(self, torus):
+    def _doubtful_wraps(self, torus: Network) -> Iterator[str]:
         rule = self.partitions
-        if rule is None or torus.n_dimensions != rule.largest.n_dimensions:
+        if rule is None or not isinstance(torus, Torus) or torus.n_dimensions != rule.largest.n_dimensions:
             return
         given = rule.torus(torus.shape) if rule.allows(torus.shape) else Torus(torus.shape, (False,) * torus.n_dimensions)
         if claims_more(torus, given):
@@ -139,19 +142,19 @@ class Machine:
             yield (f"torus {torus} claims rings that machine {self.name} has not: it {hands_out}; "
                    "a partition follows its rule")
 
-    def _doubtful_figures(self, keys):
+    def _doubtful_figures(self, keys: Iterable[str]) -> Iterator[str]:
         for key in keys:
             figure = self.figures.get(key)
             if figure is not None and not figure.certain:
                 yield f"{NAMES[key]} of machine {self.name} is uncertain: {figure.note or figure.source}"
 
     @property
-    def uncertain(self):
+    def uncertain(self) -> tuple[str, ...]:
         """Keys of the figures that are not certain."""
         return tuple(key for key, figure in self.figures.items() if not figure.certain)
 
 
-def machine_partitions(machine, n_nodes):
+def machine_partitions(machine: Machine, n_nodes: int) -> list[Torus]:
     """Every partition of `n_nodes` nodes that a machine hands out, the most compact first.
 
     Returns
@@ -172,27 +175,25 @@ def machine_partitions(machine, n_nodes):
     return [machine.with_shape(str(torus)).torus for torus in machine.partition_rule().of_size(n_nodes)]
 
 
-def machine_names():
+def machine_names() -> list[str]:
     """Names of the machines in the package."""
     return sorted(p.name.removesuffix(".toml") for p in files("pencilmap.model.machines").iterdir()
                   if p.name.endswith(".toml"))
 
 
-def load_machine(name):
+def load_machine(name: str) -> Machine:
     """A machine of the package by name, or the machine file at a path that ends in ``.toml``."""
     if name.endswith(".toml"):
-        path, label = Path(name), name
-        if not path.is_file():
+        if not Path(name).is_file():
             raise MachineError(f"machine file {name} does not exist; known names are {', '.join(machine_names())}")
-    else:
-        if name not in machine_names():
-            raise MachineError(f"machine {name!r} is unknown; known are {', '.join(machine_names())}, or give the path of "
-                               "a machine file that ends in .toml")
-        path, label = files("pencilmap.model.machines") / f"{name}.toml", name
-    return read_machine(path.read_bytes(), label)
+        return read_machine(Path(name).read_bytes(), name)
+    if name not in machine_names():
+        raise MachineError(f"machine {name!r} is unknown; known are {', '.join(machine_names())}, or give the path of "
+                           "a machine file that ends in .toml")
+    return read_machine((files("pencilmap.model.machines") / f"{name}.toml").read_bytes(), name)
 
 
-def read_machine(content, label):
+def read_machine(content: bytes, label: str) -> Machine:
     """Read a machine file's bytes; `label` names it in errors."""
     try:
         data = tomllib.loads(content.decode("utf-8"))
@@ -242,7 +243,7 @@ NAMES = {"shape": "shape", "tasks_per_node": "number of tasks per node", "link_b
          "cables": "number of cables", "partition": "partition rule"} | {key: name for key, (_, _, name) in COSTS.items()}
 
 
-def costs_of(values):
+def costs_of(values: Mapping[str, Any]) -> dict[str, float]:
     """Fields of `Costs` from figures as a machine file writes them.
 
     Parameters

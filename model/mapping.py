@@ -4,9 +4,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from pencilmap.model.arrays import Ints
 from pencilmap.model.errors import MappingError
 from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.torus import Torus
+from pencilmap.model.network import Network
 
 
 @dataclass(frozen=True)
@@ -33,15 +34,15 @@ class Mapping:
         When ranks and slots are not one to one.
     """
 
-    torus: Torus
+    torus: Network
     grid: ProcessGrid
     tasks_per_node: int
-    node_of_rank: np.ndarray = field(repr=False)
-    slot_of_rank: np.ndarray = field(repr=False)
+    node_of_rank: Ints = field(repr=False)
+    slot_of_rank: Ints = field(repr=False)
     name: str = "unnamed"
-    notes: tuple = ()
+    notes: tuple[str, ...] = ()
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for attribute in ("node_of_rank", "slot_of_rank"):
             array = np.array(getattr(self, attribute), dtype=np.int64)
             array.setflags(write=False)
@@ -49,20 +50,20 @@ class Mapping:
         check_bijection(self)
 
     @property
-    def n_tasks(self):
+    def n_tasks(self) -> int:
         return self.grid.n_tasks
 
     @property
-    def fills_torus(self):
+    def fills_torus(self) -> bool:
         """Whether no slot stays idle."""
         return self.n_tasks == self.torus.n_nodes * self.tasks_per_node
 
-    def coordinates(self):
+    def coordinates(self) -> Ints:
         """Coordinates of each rank: int array, shape (P, d)."""
         return self.torus.coordinates(self.node_of_rank)
 
 
-def check_bijection(mapping):
+def check_bijection(mapping: Mapping) -> None:
     """Raise MappingError unless every rank has one slot of the torus and no slot two ranks."""
     node, slot, T = mapping.node_of_rank, mapping.slot_of_rank, mapping.tasks_per_node
     for what, array in (("nodes", node), ("slots", slot)):

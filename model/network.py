@@ -4,43 +4,84 @@ Links come in classes: the dimensions of a torus, or one class for all links of 
 the same cables; a link may have several. Loads are read per cable and class.
 """
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from fractions import Fraction
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
+
+from pencilmap.model.arrays import Floats, Ints
 
 
 class Network(Protocol):
     """The interface of `pencilmap.model.torus.Torus` and `pencilmap.model.graph_network.GraphNetwork`.
 
-    n_nodes : places where tasks can sit, numbered from 0
-    shape, axes, n_dimensions, strides, coordinates(), node(), outside() : how nodes are numbered; in a graph along one row
-    title : what it is called in a sentence
-    host_names : names of the nodes, dict from number to str, or None where they follow from the coordinates
-    link_classes : name of each class of links
-    link_shape : shape of an array with one entry for each link, first axis the class
-    bandwidth : bytes per second of one cable of each class, or None
+    Nodes are numbered from 0 and may have coordinates; in a graph they lie along one row.
     """
 
-    n_nodes: int
-    axes: str
-    link_classes: tuple
-    link_shape: tuple
-    bandwidth: tuple
+    @property
+    def n_nodes(self) -> int:
+        """Places where tasks can sit."""
 
-    def node_name(self, node):
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Nodes in each dimension."""
+
+    @property
+    def axes(self) -> str:
+        """One letter for each dimension."""
+
+    @property
+    def n_dimensions(self) -> int: ...
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Difference of the node number along each dimension."""
+
+    @property
+    def title(self) -> str:
+        """What it is called in a sentence."""
+
+    @property
+    def host_names(self) -> dict[int, str] | None:
+        """Names of the nodes, None where they follow from the coordinates."""
+
+    @property
+    def link_classes(self) -> tuple[str, ...]:
+        """Name of each class of links."""
+
+    @property
+    def link_shape(self) -> tuple[int, ...]:
+        """Shape of an array with one entry for each link, first axis the class."""
+
+    @property
+    def bandwidth(self) -> tuple[float, ...] | None:
+        """Bytes per second of one cable of each class."""
+
+    def coordinates(self, node: ArrayLike) -> Ints:
+        """Coordinates of node numbers: shape ``node.shape + (d,)``."""
+
+    def node(self, coordinates: ArrayLike) -> Ints:
+        """Node numbers of coordinates."""
+
+    def outside(self, coordinates: Sequence[int] | Ints) -> str | None:
+        """The sentence that says which coordinate lies outside, None when all lie inside."""
+
+    def node_name(self, node: int) -> str:
         """How a reader knows the node."""
 
-    def links_by_cables(self, i):
-        """The links of class `i`, those of equal strength together: list of (cables, index into the flat class)."""
+    def links_by_cables(self, i: int) -> Sequence[tuple[Fraction | int, slice | Ints]]:
+        """The links of class `i`, those of equal strength together: (cables, index into the flat class)."""
 
-    def link(self, i, position):
-        """The link at `position` of the flat class `i`: a TorusLink or GraphLink."""
+    def link(self, i: int, position: int) -> "TorusLink | GraphLink":
+        """The link at `position` of the flat class `i`."""
 
-    def arcs(self):
-        """All links as the arcs of a directed graph: `Arcs`."""
+    def arcs(self) -> "Arcs":
+        """All links as the arcs of a directed graph."""
 
-    def as_dict(self):
+    def as_dict(self) -> dict[str, Any]:
         """The network for JSON."""
 
 
@@ -59,12 +100,12 @@ class Arcs:
     """
 
     n_vertices: int
-    source: np.ndarray
-    target: np.ndarray
-    index: np.ndarray
-    capacity: np.ndarray
+    source: Ints
+    target: Ints
+    index: Ints
+    capacity: Floats
 
-    def distances(self, sources=None):
+    def distances(self, sources: Iterable[int] | None = None) -> Floats:
         """Hops from each source (all vertices by default) to every vertex: float array, inf where no way leads."""
         from scipy.sparse import coo_array  # slow to import, and closed forms do without
         from scipy.sparse.csgraph import shortest_path
@@ -81,14 +122,14 @@ class TorusLink(NamedTuple):
     '(0,3,1)-y'
     """
 
-    node: tuple
+    node: tuple[int, ...]
     axis: str
     direction: int
 
-    def as_dict(self):
+    def as_dict(self) -> dict[str, Any]:
         return {"node": list(self.node), "axis": self.axis, "direction": "+" if self.direction > 0 else "-"}
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"({','.join(map(str, self.node))}){'+' if self.direction > 0 else '-'}{self.axis}"
 
 
@@ -98,8 +139,8 @@ class GraphLink(NamedTuple):
     source: str
     target: str
 
-    def as_dict(self):
+    def as_dict(self) -> dict[str, Any]:
         return {"from": self.source, "to": self.target}
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.source}->{self.target}"

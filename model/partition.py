@@ -5,7 +5,7 @@ a switch or an optical path for it. Each rule below says that for one kind of ma
 line of the table.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product as cartesian
 from math import prod
@@ -14,7 +14,7 @@ from pencilmap.model.errors import PartitionError
 from pencilmap.model.torus import Torus, parse_torus
 
 
-def subbox(torus, extents):
+def subbox(torus: Torus, extents: Iterable[int]) -> Torus:
     """A box of nodes cut from a torus: a dimension stays wrapped only where the box spans its whole ring.
 
     Parameters
@@ -110,12 +110,12 @@ class Partitions:
 
     rule: str
     largest: Torus
-    unit: tuple = None
-    ring: tuple = None
-    shapes: tuple = ()
+    unit: tuple[int, ...] | None = None
+    ring: tuple[int, ...] | None = None
+    shapes: tuple[tuple[int, ...], ...] = ()
     ascending: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.rule not in RULES:
             raise PartitionError(f"partition rule {self.rule!r} is unknown; known are {', '.join(RULES)}")
         if self.unit is None and not self.shapes:
@@ -127,7 +127,7 @@ class Partitions:
         for extents in filter(None, (self.unit, self.ring, *self.shapes)):
             subbox(self.largest, extents)
 
-    def torus(self, extents):
+    def torus(self, extents: Iterable[int]) -> Torus:
         """The torus that a partition of these extents really is (without bandwidth).
 
         Raises
@@ -142,28 +142,28 @@ class Partitions:
         wrap = tuple(bool(c and w) for c, w in zip(closed, self.largest.wrap))
         return Torus(extents, wrap, axes=self.largest.axes)
 
-    def allows(self, extents):
+    def allows(self, extents: tuple[int, ...]) -> bool:
         """Whether partitions of these extents are handed out."""
         return extents in self.shapes or self._is_multiple(extents)
 
-    def _is_multiple(self, extents):
+    def _is_multiple(self, extents: tuple[int, ...]) -> bool:
         return (self.unit is not None and len(extents) == len(self.unit)
                 and all(e % u == 0 and 0 < e <= n for e, u, n in zip(extents, self.unit, self.largest.shape))
                 and (not self.ascending or list(extents) == sorted(extents)))
 
-    def of_size(self, n_nodes):
+    def of_size(self, n_nodes: int) -> list[Torus]:
         """All partitions of `n_nodes` nodes: list of Torus, the most compact first."""
         found = {s for s in self.shapes if prod(s) == n_nodes}
         if self.unit is not None:
             found.update(s for s in _factorisations(n_nodes, self.unit, self.largest.shape) if self._is_multiple(s))
         return [self.torus(s) for s in sorted(found, key=lambda s: (max(s), s))]
 
-    def sizes(self):
+    def sizes(self) -> list[int]:
         """All numbers of nodes that partitions have, rising: list of int."""
         multiples = cartesian(*(range(u, n + 1, u) for u, n in zip(self.unit, self.largest.shape))) if self.unit else ()
         return sorted({prod(s) for s in (*filter(self._is_multiple, multiples), *self.shapes)})
 
-    def allowed(self):
+    def allowed(self) -> str:
         """What can be had, in words."""
         parts = []
         if self.unit is not None:
@@ -173,12 +173,12 @@ class Partitions:
             parts.append(", ".join(_times(s) for s in self.shapes))
         return " and ".join(parts)
 
-    def __str__(self):
-        ring = f" ({_times(self.ring)})" if self.rule.startswith("multiple") else ""
+    def __str__(self) -> str:
+        ring = f" ({_times(self.ring or ())})" if self.rule.startswith("multiple") else ""
         return f"{self.allowed()}; {RULES[self.rule].meaning}{ring}"
 
 
-def _factorisations(n, unit, largest):
+def _factorisations(n: int, unit: tuple[int, ...], largest: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
     """Every way to write n as a product of multiples of `unit` that are no larger than `largest`, in order."""
     if not unit:
         if n == 1:
@@ -190,7 +190,7 @@ def _factorisations(n, unit, largest):
                 yield (e, *rest)
 
 
-def parse_extents(text):
+def parse_extents(text: str) -> tuple[int, ...]:
     """Read ``8x8x16``, a shape that says nothing of wraps.
 
     >>> parse_extents("4x4x2")
@@ -201,7 +201,7 @@ def parse_extents(text):
     return parse_torus(text).shape
 
 
-def parse_partition(text, partitions):
+def parse_partition(text: str, partitions: Partitions) -> Torus:
     """The torus that a partition asked for by `text` is.
 
     Parameters
@@ -233,10 +233,10 @@ def parse_partition(text, partitions):
     return Torus(asked.shape, asked.wrap, axes=given.axes)
 
 
-def claims_more(asked, given):
+def claims_more(asked: Torus, given: Torus) -> bool:
     """Whether a torus has a ring where another of the same shape has an open line; extents of 1 and 2 are alike."""
     return any(asked.is_ring(i) and not given.is_ring(i) for i in range(asked.n_dimensions))
 
 
-def _times(shape):
+def _times(shape: Iterable[int]) -> str:
     return "x".join(str(n) for n in shape)

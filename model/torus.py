@@ -6,12 +6,16 @@ one cable, whether it is called open or wrapped, unless `cables` asks for more.
 """
 
 import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from pencilmap.model.arrays import Ints
 from pencilmap.model.errors import RoutingError, TorusError
 from pencilmap.model.network import Arcs, TorusLink
 
@@ -44,13 +48,13 @@ class Torus:
     [0, 1, 3]
     """
 
-    shape: tuple
-    wrap: tuple = None
-    bandwidth: tuple = None
-    cables: tuple = None
-    axes: str = None
+    shape: tuple[int, ...]
+    wrap: tuple[bool, ...] = ()
+    bandwidth: tuple[float, ...] | None = None
+    cables: tuple[int, ...] = ()
+    axes: str = ""
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         def fill(name, value):
             object.__setattr__(self, name, value)
 
@@ -62,12 +66,12 @@ class Torus:
             raise TorusError(f"torus {_times(shape)} has an empty dimension; every extent must be 1 or more")
         if prod(shape) > MAX_NODES:
             raise TorusError(f"torus {_times(shape)} has {prod(shape)} nodes; at most {MAX_NODES} are supported")
-        fill("wrap", _per_dimension("wrap", self.wrap, shape, True, bool))
-        fill("cables", _per_dimension("cables", self.cables, shape, 1, int))
+        fill("wrap", _per_dimension("wrap", self.wrap or (True,) * len(shape), shape, bool))
+        fill("cables", _per_dimension("cables", self.cables or (1,) * len(shape), shape, int))
         if min(self.cables) < 1:
             raise TorusError(f"cables {self.cables}: two neighbours need at least one cable")
         if self.bandwidth is not None:
-            fill("bandwidth", _per_dimension("bandwidth", self.bandwidth, shape, None, float))
+            fill("bandwidth", _per_dimension("bandwidth", self.bandwidth, shape, float))
             if min(self.bandwidth) <= 0:
                 raise TorusError(f"bandwidth {self.bandwidth}: every link needs more than 0 bytes per second")
         axes = self.axes or ("xyz" if len(shape) <= 3 else "abcdefgh")[:len(shape)]
@@ -76,39 +80,39 @@ class Torus:
         fill("axes", axes)
 
     @property
-    def n_dimensions(self):
+    def n_dimensions(self) -> int:
         return len(self.shape)
 
     @property
-    def n_nodes(self):
+    def n_nodes(self) -> int:
         return prod(self.shape)
 
-    def is_ring(self, i):
+    def is_ring(self, i: int) -> bool:
         """Whether dimension `i` really has a way round: wrapped and more than two nodes."""
         return self.wrap[i] and self.shape[i] > 2
 
-    def g(self, i):
+    def g(self, i: int) -> int:
         """The paper's g: 2 where a cut of dimension `i` severs two cables, 1 where it severs one."""
         return 2 if self.is_ring(i) else 1
 
-    def cable_positions(self, i):
+    def cable_positions(self, i: int) -> int:
         """How many pairs of neighbours one line of dimension `i` has."""
         return self.shape[i] if self.is_ring(i) else self.shape[i] - 1
 
-    def lines(self, i):
+    def lines(self, i: int) -> int:
         """How many lines run in dimension `i`."""
         return self.n_nodes // self.shape[i]
 
     @property
-    def n_cables(self):
+    def n_cables(self) -> int:
         return sum(self.lines(i) * self.cable_positions(i) * self.cables[i] for i in range(self.n_dimensions))
 
     @cached_property
-    def strides(self):
+    def strides(self) -> tuple[int, ...]:
         """Difference of the node number along each dimension (first dimension fastest)."""
         return tuple(prod(self.shape[:i]) for i in range(self.n_dimensions))
 
-    def coordinates(self, node):
+    def coordinates(self, node: ArrayLike) -> Ints:
         """Coordinates of node numbers: shape ``node.shape + (d,)``.
 
         >>> Torus((4, 4, 2)).coordinates(21).tolist()
@@ -117,7 +121,7 @@ class Torus:
         node = np.asarray(node, dtype=np.int64)
         return np.stack([node // s % n for s, n in zip(self.strides, self.shape)], axis=-1)
 
-    def node(self, coordinates):
+    def node(self, coordinates: ArrayLike) -> Ints:
         """Node numbers of coordinates, the inverse of `coordinates`."""
         coordinates = np.asarray(coordinates, dtype=np.int64)
         if coordinates.shape[-1] != self.n_dimensions:
@@ -128,7 +132,7 @@ class Torus:
             raise TorusError(self.outside(bad))
         return coordinates @ np.array(self.strides, dtype=np.int64)
 
-    def outside(self, coordinates):
+    def outside(self, coordinates: Sequence[int] | Ints) -> str | None:
         """The sentence that says which coordinate lies outside and what is allowed, or None when all lie inside."""
         for axis, value, n in zip(self.axes, coordinates, self.shape):
             if not 0 <= value < n:
@@ -137,20 +141,20 @@ class Torus:
         return None
 
     @property
-    def link_classes(self):
+    def link_classes(self) -> tuple[str, ...]:
         """Links are alike along a dimension."""
         return tuple(self.axes)
 
     @property
-    def link_shape(self):
+    def link_shape(self) -> tuple[int, ...]:
         """Shape of an array with one entry for each link: dimension, direction (up, down), node that the link leaves."""
         return (self.n_dimensions, 2, self.n_nodes)
 
-    def links_by_cables(self, i):
+    def links_by_cables(self, i: int) -> list[tuple[int, slice]]:
         """All links of a dimension have the same cables."""
         return [(self.cables[i], slice(None))]
 
-    def link(self, i, position):
+    def link(self, i: int, position: int) -> TorusLink:
         """The link at `position` of the flat (2, N) links of dimension `i`.
 
         >>> Torus((4, 4)).link(1, 16 + 5)
@@ -159,7 +163,7 @@ class Torus:
         direction, node = divmod(int(position), self.n_nodes)
         return TorusLink(tuple(self.coordinates(node).tolist()), self.axes[i], (1, -1)[direction])
 
-    def arcs(self):
+    def arcs(self) -> Arcs:
         """All links as arcs of a directed graph; those that do not exist (the ends of a line) are left out.
 
         >>> [len(Torus((n,)).arcs().source) for n in (1, 2, 3)]
@@ -167,7 +171,7 @@ class Torus:
         """
         nodes = np.arange(self.n_nodes)
         rates = self.bandwidth or (1.0,) * self.n_dimensions
-        parts = [[], [], [], []]
+        parts: list[list[np.ndarray]] = [[], [], [], []]
         for i, n in enumerate(self.shape):
             coordinate = nodes // self.strides[i] % n
             for way, step in enumerate((1, -1)):
@@ -181,34 +185,32 @@ class Torus:
         return Arcs(self.n_nodes, *(np.concatenate(part) for part in parts))
 
     @property
-    def title(self):
+    def title(self) -> str:
         """What it is called in a sentence."""
         return f"torus {self}"
 
     @property
-    def host_names(self):
+    def host_names(self) -> None:
         """None: hosts are called after their coordinates."""
         return None
 
-    def node_name(self, node):
+    def node_name(self, node: int) -> str:
         """Its coordinates."""
         return f"({', '.join(map(str, self.coordinates(node).tolist()))})"
 
-    def as_dict(self):
+    def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {"torus": str(self), "shape": list(self.shape), "wrap": list(self.wrap)}
 
-    def __str__(self):
+    def __str__(self) -> str:
         return format_torus(self)
 
 
-def _times(shape):
+def _times(shape: Iterable[int]) -> str:
     return "x".join(str(n) for n in shape)
 
 
-def _per_dimension(name, value, shape, default, kind):
-    if value is None:
-        value = (default,) * len(shape)
+def _per_dimension(name: str, value: Iterable[Any], shape: tuple[int, ...], kind: Callable[[Any], Any]) -> tuple[Any, ...]:
     value = tuple(kind(v) for v in value)
     if len(value) != len(shape):
         raise TorusError(f"{name} has {len(value)} entries, but the torus {_times(shape)} has {len(shape)} dimensions")
@@ -218,7 +220,7 @@ def _per_dimension(name, value, shape, default, kind):
 _TORUS = re.compile(r"\d+w?(?:x\d+w?)*(?::mesh|:torus)?")
 
 
-def parse_torus(text, **options):
+def parse_torus(text: str, **options: Any) -> Torus:
     """Read a shape: ``8x8x8`` (all wrap), ``8x8x8:mesh``, or per dimension ``8wx8x4w`` (w: wrapped).
 
     Parameters
@@ -245,7 +247,7 @@ def parse_torus(text, **options):
     return Torus(tuple(int(p.rstrip("w")) for p in parts), wrap, **options)
 
 
-def format_torus(torus):
+def format_torus(torus: Torus) -> str:
     """The shortest text that `parse_torus` reads back to the same shape and wrap."""
     if all(torus.wrap):
         return _times(torus.shape)
@@ -258,14 +260,14 @@ TIES = ("split", "parity", "plus")
 LONGEST_LINE = 8192  # nodes; the memory of `ring_link_loads` grows with the square, to 4 GiB
 
 
-def check_lines(shape):
+def check_lines(shape: Iterable[int]) -> None:
     """Raise RoutingError where a line is too long for `ring_link_loads`."""
     if max(shape) > LONGEST_LINE:
         raise RoutingError(f"a dimension of {max(shape)} nodes is too long to be routed; at most {LONGEST_LINE} are "
                            "possible, take a shape of more dimensions")
 
 
-def ring_link_loads(legs, ring, tie="split"):
+def ring_link_loads(legs: Ints, ring: bool, tie: str = "split") -> Ints:
     """Loads of the links of one line from its legs, in halves so that split ties stay integers.
 
     Parameters
@@ -295,7 +297,8 @@ def ring_link_loads(legs, ring, tie="split"):
     n = legs.shape[-1]
     a, k = np.ogrid[:n, :n]
     by_length = np.take_along_axis(legs, np.broadcast_to((a + k) % n, legs.shape), axis=-1)  # [a, steps upwards]
-    up = np.select([2 * k < n, 2 * k > n], [2, 0], default=_TIE_SHARE[tie](a)) if ring else np.where(a + k < n, 2, 0)
+    shares = np.where(2 * k < n, 2, np.where(2 * k > n, 0, _TIE_SHARE[tie](a)))
+    up = shares if ring else np.where(a + k < n, 2, 0)
     upward = _suffix_sums(by_length * up)
     downward = _suffix_sums(np.roll((by_length * (2 - up))[..., ::-1], 1, axis=-1))  # [a, steps downwards]
     p = k.T
@@ -303,12 +306,12 @@ def ring_link_loads(legs, ring, tie="split"):
                      downward[..., a.T, (a.T - p) % n].sum(axis=-1)], axis=-2)
 
 
-def _suffix_sums(lengths):
+def _suffix_sums(lengths: Ints) -> Ints:
     """What is longer than k steps, for k = 0, 1, ...: exclusive suffix sums along the last axis."""
     return lengths[..., ::-1].cumsum(axis=-1)[..., ::-1] - lengths
 
 
-_TIE_SHARE = {  # halves that go upwards, by the coordinate the leg starts from
+_TIE_SHARE: dict[str, Callable[[Ints], Ints]] = {  # halves that go upwards, by the coordinate the leg starts from
     "split": np.ones_like,
     "parity": lambda a: np.where(a % 2 == 0, 2, 0),
     "plus": lambda a: np.full_like(a, 2),

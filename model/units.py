@@ -15,7 +15,7 @@ def _registry():
     return registry
 
 
-def parse(text, unit):
+def parse(text: str, unit: str) -> float:
     """Turn ``"148 MB/s"`` into a float in the SI unit asked for.
 
     Parameters
@@ -61,7 +61,7 @@ _QUANTITY = re.compile(r"\s*[+-]?([0-9]{1,30}\.?[0-9]{0,30}|\.[0-9]{1,30})([eE][
 _EXAMPLE = {"byte/s": "148 MB/s", "byte": "4 MiB", "s": "100 ns", "flop/s": "2.8 Gflop/s"}
 
 
-def milliseconds(seconds):
+def milliseconds(seconds: float | None) -> str:
     """A time in ms with four significant digits, ``-`` when there is none.
 
     >>> milliseconds(0.0283408), milliseconds(None)
@@ -70,7 +70,7 @@ def milliseconds(seconds):
     return "-" if seconds is None else f"{_four(seconds * 1e3)} ms"
 
 
-def megabytes_per_second(rate):
+def megabytes_per_second(rate: float | None) -> str:
     """A bandwidth in MB/s (1e6 bytes per second), ``-`` when there is none.
 
     >>> megabytes_per_second(148e6)
@@ -79,7 +79,7 @@ def megabytes_per_second(rate):
     return "-" if rate is None else f"{_four(rate / 1e6)} MB/s"
 
 
-def _four(value):
+def _four(value: float) -> str:
     if value == 0:
         return "0"
     from math import floor, log10
