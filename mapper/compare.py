@@ -100,10 +100,10 @@ def _parse(line, path, number):
         record = json.loads(line, parse_float=_finite, parse_constant=_finite)
     except (ValueError, RecursionError) as error:
         raise RecordError(f"{path} line {number} is no JSON: {error}") from error
-    error = jsonschema.exceptions.best_match(_validator().iter_errors(record))
-    if error is not None:
-        where = ".".join(str(p) for p in error.absolute_path) or "top level"
-        raise RecordError(f"{path} line {number} is no run record of {SCHEMA}: {where}: {error.message[:300]}")
+    wrong = jsonschema.exceptions.best_match(_validator().iter_errors(record))
+    if wrong is not None:
+        where = ".".join(str(p) for p in wrong.absolute_path) or "top level"
+        raise RecordError(f"{path} line {number} is no run record of {SCHEMA}: {where}: {wrong.message[:300]}")
     return record
 
 

@@ -2,12 +2,13 @@
 
 import os
 import tempfile
+from os import PathLike
 from pathlib import Path
 
-from pencilmap.model.errors import MapfileError
+from pencilmap.model.errors import MapfileError, PencilmapError
 
 
-def write_whole(path, content, error=MapfileError):
+def write_whole(path: str | PathLike[str], content: str | bytes, error: type[PencilmapError] = MapfileError) -> None:
     """Write aside and rename: a reader sees the old file or the new one, never half of it.
 
     The file behind a link is replaced, not the link; what is no file, such as /dev/stdout or a pipe, is written to.
@@ -21,16 +22,16 @@ def write_whole(path, content, error=MapfileError):
         Raised when the file cannot be written.
     """
     path = Path(path)
-    content = content.encode("utf-8") if isinstance(content, str) else content
+    data = content.encode("utf-8") if isinstance(content, str) else content
     try:
         if path.exists() and not path.is_file():
-            path.write_bytes(content)
+            path.write_bytes(data)
             return
         target = Path(os.path.realpath(path))
         handle, aside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(content)
+                file.write(data)
             umask = os.umask(0)
             os.umask(umask)
             os.chmod(aside, 0o666 & ~umask)

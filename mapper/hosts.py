@@ -6,9 +6,10 @@ from functools import cached_property
 from string import Formatter
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from pencilmap.model.errors import MapfileError
-from pencilmap.model.torus import Torus
+from pencilmap.model.network import Network
 
 MAX_NAME = 255
 
@@ -35,6 +36,7 @@ class Hosts:
 
     Examples
     --------
+    >>> from pencilmap.model.torus import Torus
     >>> hosts = Hosts(Torus((4, 2)), "n{y}{x:02d}")
     >>> hosts.names([5]), hosts.node("n101"), hosts.node("n101.site.org"), hosts.node("m")
     (['n101'], 5, 5, None)
@@ -42,11 +44,11 @@ class Hosts:
     7
     """
 
-    torus: Torus
-    template: str = None
-    table: dict = field(default=None, repr=False)
+    torus: Network
+    template: str | None = None
+    table: dict[int, str] | None = field(default=None, repr=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.is_default:
             object.__setattr__(self, "table", self.torus.host_names)  # None on a torus
         if self.template is not None:
@@ -55,14 +57,14 @@ class Hosts:
             _check_names(self.table.values())
 
     @property
-    def is_default(self):
+    def is_default(self) -> bool:
         return self.template is None and self.table is None
 
-    def names(self, nodes):
+    def names(self, nodes: ArrayLike) -> list[str]:
         """Names of nodes: list of str, in the order given."""
         nodes = np.asarray(nodes, dtype=np.int64)
         if self.table is not None:
-            return [self._listed(n) for n in nodes.tolist()]
+            return [self._listed(self.table, n) for n in nodes.tolist()]
         coordinates = self.torus.coordinates(nodes).tolist()
         if self.template is None:
             return ["node-" + "-".join(map(str, c)) for c in coordinates]
@@ -72,38 +74,38 @@ class Hosts:
                                f"put a character between the fields or give them a width, e.g. {{{self.torus.axes[0]}:02d}}")
         return names
 
-    def node(self, name):
+    def node(self, name: str) -> int | None:
         """Number of the node of that name, with or without its domain; None when no node is called so."""
         if self.is_default:
             coordinates = self.coordinates_in(name)
-            inside = coordinates is not None and self.torus.outside(coordinates) is None
-            return int(self.torus.node(coordinates)) if inside else None
+            return None if coordinates is None or self.torus.outside(coordinates) else int(self.torus.node(coordinates))
         return self._numbers.get(name, self._numbers.get(name.partition(".")[0]))
 
-    def why_not(self, name):
+    def why_not(self, name: str) -> str:
         """The sentence that says why `node` found none."""
         if self.is_default:
             coordinates, d = self.coordinates_in(name), self.torus.n_dimensions
-            return self.torus.outside(coordinates) if coordinates else (
+            outside = self.torus.outside(coordinates) if coordinates else None
+            return outside or (
                 f"host {name[:40]!r} does not end in {d} coordinates of {self.torus.title}; names such as "
                 f"{self.names([0])[0]} are needed, or `hosts` to say what the nodes are called")
         example = self.names([next(iter(self.table))])[0] if self.table else self.names([0])[0]
         return f"host {name[:40]!r} is no node of {self.torus.title}; its nodes are called {example} and so on"
 
-    def coordinates_in(self, name):
+    def coordinates_in(self, name: str) -> list[int] | None:
         """The last numbers of a name, one for each dimension, or None when there are not as many."""
         found = [int(c) for c in re.findall(r"[0-9]{1,12}", name.partition(".")[0])[-self.torus.n_dimensions:]]
         return found if len(found) == self.torus.n_dimensions else None
 
-    def _listed(self, node):
-        if node not in self.table:
+    def _listed(self, table: dict[int, str], node: int) -> str:
+        if node not in table:
             where = tuple(self.torus.coordinates(node).tolist())
             raise MapfileError(f"node {where} has no host name; the list given with `hosts` must name every node that is "
                                "used")
-        return self.table[node]
+        return table[node]
 
     @cached_property
-    def _numbers(self):
+    def _numbers(self) -> dict[str, int]:
         nodes = np.arange(self.torus.n_nodes) if self.table is None else np.array(list(self.table))
         return dict(zip(self.names(nodes), nodes.tolist()))
 

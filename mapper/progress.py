@@ -3,14 +3,15 @@
 The command line listens (`pencilmap.scripts.command_line.progress`); in a library call nobody does, and nothing is printed.
 """
 
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-_LISTENER = ContextVar("listener", default=None)
+_LISTENER: ContextVar[Callable[[str], None] | None] = ContextVar("listener", default=None)
 
 
 @contextmanager
-def heard_by(listener):
+def heard_by(listener: Callable[[str], None]) -> Iterator[None]:
     """Call `listener` with every line that is said inside.
 
     >>> with heard_by(print):
@@ -24,7 +25,7 @@ def heard_by(listener):
         _LISTENER.reset(token)
 
 
-def say(line):
+def say(line: str) -> None:
     """One line of text; nothing happens where nobody listens."""
     listener = _LISTENER.get()
     if listener is not None:

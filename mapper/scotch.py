@@ -15,21 +15,24 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from pencilmap.model.allocation import Site
 from pencilmap.model.errors import PlacementError
+from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.predict import predict
+from pencilmap.model.torus import Torus
 
 PROGRAMS = ("scotch_gmap", "amk_grf")
 STRATEGIES = ("-cb", "-cbq", "-cq", "-ct")  # its options for what to favour: balance, balance and quality, quality, safety
 SECONDS = 300
 
 
-def scotch_is_there():
+def scotch_is_there() -> bool:
     """Whether the programs are installed."""
     return all(which(program) for program in PROGRAMS)
 
 
-def scotch_mapping(site, grid):
+def scotch_mapping(site: Site, grid: ProcessGrid) -> Mapping:
     """The least costly of the mappings that Scotch makes with its several strategies and targets.
 
     Parameters
@@ -49,15 +52,15 @@ def scotch_mapping(site, grid):
     if not scotch_is_there():
         raise PlacementError("Scotch is not installed; install the Debian package scotch")
     site.check_grid(grid)
-    with TemporaryDirectory() as folder:
-        folder = Path(folder)
+    with TemporaryDirectory() as name:
+        folder = Path(name)
         (folder / "tasks.grf").write_text(task_graph(grid))
         mappings = [_mapped(site, grid, folder, target, strategy)
                     for target in _targets(site, folder) for strategy in STRATEGIES]
     return min(mappings, key=lambda mapping: predict(mapping).cost)
 
 
-def task_graph(grid):
+def task_graph(grid: ProcessGrid) -> str:
     """The row and column messages in Scotch's graph format: a row message weighs C, a column message R.
 
     >>> from pencilmap.model.grid import ProcessGrid
@@ -78,7 +81,7 @@ def task_graph(grid):
     return "\n".join(lines) + "\n"
 
 
-def network_graph(torus):
+def network_graph(torus: Torus) -> str:
     """The nodes and cables of a torus in Scotch's graph format.
 
     >>> from pencilmap.model.torus import Torus
@@ -91,7 +94,7 @@ def network_graph(torus):
     1 1
     """
     arcs = torus.arcs()
-    neighbours = [[] for _ in range(torus.n_nodes)]
+    neighbours: list[list[int]] = [[] for _ in range(torus.n_nodes)]
     for source, target in sorted(set(zip(arcs.source.tolist(), arcs.target.tolist()))):
         neighbours[source].append(target)
     lines = ["0", f"{torus.n_nodes} {sum(map(len, neighbours))}", "0 000"]

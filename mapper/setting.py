@@ -20,11 +20,11 @@ from pencilmap.mapper.search import rank_grids
 from pencilmap.model.allocation import Allocation, Site, parse_nodes
 from pencilmap.model.costs import Costs
 from pencilmap.model.errors import GridError, MachineError, MapfileError, PlacementError
-from pencilmap.model.graph_network import GraphNetwork
 from pencilmap.model.grid import ProcessGrid, all_grids, parse_grid
 from pencilmap.model.interval import routing_interval
 from pencilmap.model.machine import COSTS, Machine, load_machine
 from pencilmap.model.mapping import Mapping
+from pencilmap.model.network import Network
 from pencilmap.model.predict import Prediction, predict
 from pencilmap.model.product import Product
 from pencilmap.model.torus import Torus, parse_torus
@@ -71,7 +71,7 @@ class Setting:
     names: dict[int, str] | None = None
 
     @property
-    def torus(self) -> Torus | GraphNetwork:
+    def torus(self) -> Network:
         return self.site.torus
 
     @property
@@ -162,7 +162,7 @@ class Setting:
             What the launch line runs.
         """
         tasks = self.tasks_per_node
-        cores = slot_cores(read_cores(read_document(hwloc)).cores, tasks) if hwloc else _cores(cores_per_task, tasks)
+        cores = slot_cores(read_cores(read_document(hwloc)).cores or (), tasks) if hwloc else _cores(cores_per_task, tasks)
         return Job(self.site, _hosts(hosts, self), cores, program)
 
     def _predictions(self, text: str, grid: ProcessGrid, routing: str | None) -> list[Prediction]:
@@ -230,7 +230,7 @@ def figures_used(machine: Machine, transform: Transform | None, replaced: Contai
 
 
 def _network(machine: str | None, torus: str | None, partition: str | None, graph: str | None,
-             rate: float | None) -> tuple[Machine | None, Torus | GraphNetwork]:
+             rate: float | None) -> tuple[Machine | None, Network]:
     """The machine, None when there is none, and the network; `rate` is the bandwidth of all links."""
     if graph is None:
         described, shape = _shape(machine, torus, partition)
@@ -255,7 +255,7 @@ def _shape(machine: str | None, torus: str | None, partition: str | None) -> tup
     return described, (described.with_shape(torus) if torus else described).torus
 
 
-def _allocation(torus: Torus | GraphNetwork, listed: NodeTable | None, failed: str | None) -> Allocation:
+def _allocation(torus: Network, listed: NodeTable | None, failed: str | None) -> Allocation:
     allocation = Allocation(torus, listed.nodes) if listed else Allocation(torus)
     return allocation.without(parse_nodes(failed, torus)) if failed else allocation
 

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from pencilmap.model.arrays import Ints
 from pencilmap.model.errors import RoutingError, TorusError
-from pencilmap.model.network import Arcs, TorusLink
+from pencilmap.model.network import Arcs, Network, TorusLink
 
 MAX_DIMENSIONS = 8
 MAX_NODES = 1 << 40  # a shape is only numbers; what is made from it may be refused earlier
@@ -215,6 +215,13 @@ def _per_dimension(name: str, value: Iterable[Any], shape: tuple[int, ...], kind
     if len(value) != len(shape):
         raise TorusError(f"{name} has {len(value)} entries, but the torus {_times(shape)} has {len(shape)} dimensions")
     return value
+
+
+def as_torus(network: Network) -> Torus:
+    """The torus that a network is; TorusError where it is none."""
+    if not isinstance(network, Torus):
+        raise TorusError(f"a torus or mesh is needed, and {network.title} has no coordinates")
+    return network
 
 
 _TORUS = re.compile(r"\d+w?(?:x\d+w?)*(?::mesh|:torus)?")

@@ -3,12 +3,13 @@
 A new reader is one file here and one line below.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from os import PathLike
 
 from pencilmap.mapper.allocations import bluegene, cray, fujitsu, hwloc, netloc, pbs, slurm, table, tpu
 from pencilmap.mapper.allocations.found import Fact, Found, Picture, combine
-from pencilmap.mapper.formats.lines import read_document
+from pencilmap.mapper.formats.lines import Document, read_document
 from pencilmap.model.errors import AllocationError
 
 __all__ = ["READERS", "Fact", "Found", "Picture", "Reader", "combine", "look_around", "read_description"]
@@ -23,9 +24,9 @@ class Reader:
     """
 
     title: str
-    from_environment: Callable = None
-    looks_like: Callable = None
-    find: Callable = None
+    from_environment: Callable[[Mapping[str, str]], Found | None] | None = None
+    looks_like: Callable[[Document], bool] | None = None
+    find: Callable[[Document], Found] | None = None
 
 
 READERS = {  # environments are asked, and files tried, in this order
@@ -42,7 +43,8 @@ READERS = {  # environments are asked, and files tried, in this order
 }
 
 
-def look_around(environ, paths=(), torus=None):
+def look_around(environ: Mapping[str, str], paths: Iterable[str | PathLike[str]] = (),
+                torus: str | None = None) -> Picture:
     """Ask every reader.
 
     Parameters
@@ -68,13 +70,13 @@ def look_around(environ, paths=(), torus=None):
     return combine([read_description(path) for path in paths], told, torus)
 
 
-def read_description(path):
+def read_description(path: str | PathLike[str]) -> Found:
     """What one file tells, by the first reader that recognises it."""
     document = read_document(path)
     if not document.lines(longest=None):
         raise document.refuse("is empty")
     for reader in READERS.values():
-        if reader.looks_like and reader.looks_like(document):
+        if reader.looks_like and reader.find and reader.looks_like(document):
             return reader.find(document)
     known = "; ".join(reader.title for reader in READERS.values() if reader.find)
     raise AllocationError(f"{path} is not recognised; files that are read: {known}")

@@ -6,6 +6,7 @@ elsewhere; ``LOADL_BG_CONNECTIVITY`` is shown where it is set. Ranks per node: `
 """
 
 import re
+from collections.abc import Mapping
 
 from pencilmap.mapper.allocations.found import Fact, Found
 
@@ -13,7 +14,7 @@ MIDPLANE = (4, 4, 4, 4, 2)
 VARIABLES = ("RUNJOB_SHAPE", "COBALT_SHAPE", "LOADL_BG_SHAPE")
 
 
-def from_environment(environ):
+def from_environment(environ: Mapping[str, str]) -> Found | None:
     for variable in VARIABLES:
         if re.fullmatch(r"[0-9]{1,3}(x[0-9]{1,3}){3,4}", environ.get(variable, "")):
             return _found(environ, variable, [int(n) for n in environ[variable].split("x")])

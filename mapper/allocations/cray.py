@@ -7,18 +7,18 @@ First line ``XxYxZxT``, then ``pe nid x y z t`` for each process element, in ord
 import re
 
 from pencilmap.mapper.allocations.found import Fact, Found
-from pencilmap.mapper.formats.lines import integers
+from pencilmap.mapper.formats.lines import Document, integers
 
 
-def looks_like(document):
+def looks_like(document: Document) -> bool:
     lines = document.lines(longest=None)
     return len(lines) > 1 and bool(re.fullmatch(r"\s*[0-9]+(x[0-9]+){3}\s*", lines[0][1]))
 
 
-def find(document):
+def find(document: Document) -> Found:
     (_, head), *lines = document.lines()
     *shape, cores = (int(n) for n in head.strip().split("x"))
-    order, per_node = {}, {}
+    order, per_node = dict[str, tuple[int, ...]](), dict[int, int]()
     for number, line in lines:
         _pe, nid, *place, _core = integers(line, number, document.label, 6, "pe nid x y z t")
         where = tuple(place)

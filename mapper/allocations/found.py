@@ -1,6 +1,7 @@
 """What a reader found of the job, and how the finds of several readers become one picture."""
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -8,6 +9,7 @@ import numpy as np
 
 from pencilmap.mapper.hosts import Hosts
 from pencilmap.model.allocation import Allocation
+from pencilmap.model.arrays import Ints
 from pencilmap.model.errors import AllocationError
 from pencilmap.model.torus import Torus, format_torus, parse_torus
 
@@ -18,6 +20,14 @@ class Fact(NamedTuple):
     what: str
     value: str
     source: str
+
+
+class Core(NamedTuple):
+    """A core by its logical number, and the numbers of its package and NUMA node."""
+
+    number: int
+    package: int
+    numa: int
 
 
 @dataclass(frozen=True)
@@ -33,13 +43,13 @@ class Found:
     cores : tuple of Core, processors of a node
     """
 
-    facts: tuple = ()
-    torus: str = None
-    hosts: tuple = None
-    places: dict = field(default_factory=dict)
-    coordinates: tuple = None
-    tasks_per_node: int = None
-    cores: tuple = None
+    facts: tuple[Fact, ...] = ()
+    torus: str | None = None
+    hosts: tuple[str, ...] | None = None
+    places: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    coordinates: tuple[tuple[int, ...], ...] | None = None
+    tasks_per_node: int | None = None
+    cores: tuple[Core, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -52,20 +62,22 @@ class Picture:
     missing : str or None, what still has to be said for a placement
     """
 
-    facts: tuple
-    torus: Torus
-    nodes: np.ndarray
-    names: dict
-    tasks_per_node: int
-    cores: tuple
-    missing: str
+    facts: tuple[Fact, ...]
+    torus: Torus | None
+    nodes: Ints | None
+    names: dict[int, str]
+    tasks_per_node: int | None
+    cores: tuple[Core, ...] | None
+    missing: str | None
 
     @property
-    def allocation(self):
+    def allocation(self) -> Allocation | None:
         return None if self.torus is None or self.nodes is None else Allocation(self.torus, self.nodes)
 
-    def table(self):
+    def table(self) -> str:
         """The plain table of the nodes, a file for `nodes` and `hosts`: text."""
+        if self.torus is None or self.nodes is None:
+            raise AllocationError("no nodes are known, and so there is no table of them")
         coordinates = self.torus.coordinates(self.nodes).tolist()
         return "".join(" ".join([*([self.names[n]] if n in self.names else []), *map(str, c)]) + "\n"
                        for n, c in zip(self.nodes.tolist(), coordinates))
@@ -77,7 +89,7 @@ class Picture:
         return {name: str(value) for name, value in known.items() if value}
 
 
-def combine(files, environment=(), torus=None):
+def combine(files: Iterable[Found], environment: Iterable[Found] = (), torus: str | None = None) -> Picture:
     """One picture of what several readers found; of two that say the same thing the first is believed.
 
     Which hosts the job has is the environment's word; a file may describe the whole machine.
@@ -155,7 +167,7 @@ def _node(torus, coordinates):
     return int(torus.node(coordinates))
 
 
-def bounding_box(coordinates):
+def bounding_box(coordinates: Iterable[Sequence[int]]) -> str:
     """The shape that just holds some coordinates, as text; whether it wraps cannot be seen from them.
 
     >>> bounding_box([(0, 0), (3, 1)])

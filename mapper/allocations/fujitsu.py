@@ -5,15 +5,17 @@ public Fugaku job scripts; HPX, batch_environments/pjm_environment.cpp. Whether 
 ``node=...:torus`` and is not in the environment; from 385 nodes on Fugaku gives nothing else (user guide 1.49).
 """
 
+from collections.abc import Mapping
+
 from pencilmap.mapper.allocations.found import Fact, Found
 
 TORUS_FROM = 385
 
 
-def from_environment(environ):
+def from_environment(environ: Mapping[str, str]) -> Found | None:
     for prefix in ("PJM_MPI_SHAPE", "PJM_NODE"):
-        shape = [environ.get(f"{prefix}_{axis}") for axis in "XYZ"]
-        shape = [int(n) for n in shape if n and n.isdecimal() and n.isascii() and 0 < int(n[:9]) < 1 << 20]
+        told = [environ.get(f"{prefix}_{axis}") for axis in "XYZ"]
+        shape = [int(n) for n in told if n and n.isdecimal() and n.isascii() and 0 < int(n[:9]) < 1 << 20]
         if shape:
             return _found(environ, prefix, shape)
     return None

@@ -1,28 +1,21 @@
 """hwloc XML (``lstopo --of xml``): packages, NUMA nodes and cores of a node, from which the slots get their processors."""
 
 import re
-from typing import NamedTuple
+from collections.abc import Sequence
 from xml.etree import ElementTree
 
-from pencilmap.mapper.allocations.found import Fact, Found
+from pencilmap.mapper.allocations.found import Core, Fact, Found
+from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.errors import MapfileError
 
 MAX_CORES = 1 << 16
 
 
-class Core(NamedTuple):
-    """A core by its logical number, and the numbers of its package and NUMA node."""
-
-    number: int
-    package: int
-    numa: int
-
-
-def looks_like(document):
+def looks_like(document: Document) -> bool:
     return bool(re.match(r"\s*(<\?xml[^>]*\?>)?\s*(<!DOCTYPE topology[^>]*>)?\s*<topology\b", document.text))
 
 
-def find(document):
+def find(document: Document) -> Found:
     """Cores of a node."""
     try:
         root = ElementTree.fromstring(document.text)
@@ -76,7 +69,7 @@ def _bits(text):
     return bits
 
 
-def slot_cores(cores, tasks):
+def slot_cores(cores: Sequence[Core], tasks: int) -> tuple[str, ...]:
     """Processors of each slot in Open MPI's words: equal blocks of cores, none across NUMA nodes where that is possible.
 
     Examples
@@ -85,13 +78,13 @@ def slot_cores(cores, tasks):
     >>> slot_cores(two_packages, 4), slot_cores(two_packages, 2), slot_cores(two_packages, 3)
     (('0-1', '2-3', '4-5', '6-7'), ('0-3', '4-7'), ('0-1', '2-3', '4-5'))
     """
-    domains = {}
+    domains: dict[tuple[int, int], list[int]] = {}
     for core in cores:
         domains.setdefault((core.package, core.numa), []).append(core.number)
     if tasks > len(cores):
         raise MapfileError(f"{tasks} tasks per node, but the node has {len(cores)} cores; a core takes one task")
     per_task = len(cores) // tasks
-    while per_task > 1 and sum(len(d) // per_task for d in domains.values()) < tasks:
+    while per_task > 1 and sum(len(domain) // per_task for domain in domains.values()) < tasks:
         per_task -= 1
     blocks = [d[i:i + per_task] for d in domains.values() for i in range(0, len(d) - per_task + 1, per_task)]
     return tuple(str(b[0]) if per_task == 1 else f"{b[0]}-{b[-1]}" for b in blocks[:tasks])

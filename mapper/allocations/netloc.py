@@ -12,16 +12,17 @@ from xml.etree import ElementTree
 
 from pencilmap.mapper.allocations.found import Fact, Found
 from pencilmap.mapper.allocations.slurm import shortened
+from pencilmap.mapper.formats.lines import Document
 
 HOSTS = ("host", "ca", "1", "netloc_node_type_host")
 
 
-def looks_like(document):
+def looks_like(document: Document) -> bool:
     head = document.text[:4000]
     return bool(re.search(r"<graphml\b|<(network|netloc|subnet|machine|topology)\b[^>]*>.{0,2000}?<node\b", head, re.DOTALL))
 
 
-def find(document):
+def find(document: Document) -> Found:
     hosts, switches = _graphml(document) if "<graphml" in document.text[:4000] else _xml(document)
     if not hosts:
         raise document.refuse("has no node of type host")

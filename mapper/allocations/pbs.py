@@ -1,13 +1,14 @@
 """PBS, Torque and ALPS: ``PBS_NODEFILE`` holds one line for each task or each node, hosts in the launcher's order."""
 
 from collections import Counter
+from collections.abc import Mapping
 
 from pencilmap.mapper.allocations.found import Fact, Found
 from pencilmap.mapper.allocations.slurm import shortened
 from pencilmap.mapper.formats.lines import read_document
 
 
-def from_environment(environ):
+def from_environment(environ: Mapping[str, str]) -> Found | None:
     path = environ.get("PBS_NODEFILE")
     if not path:
         return None

@@ -7,15 +7,17 @@ base 36. topology.conf (``SwitchName=``) is a tree: it gives hosts and no coordi
 """
 
 import re
+from collections.abc import Mapping, Sequence
 
 from pencilmap.mapper.allocations.found import Fact, Found, bounding_box
 from pencilmap.mapper.formats.hostlist import expand_hosts
+from pencilmap.mapper.formats.lines import Document
 
 MAX_HOSTS = 1 << 20
 MAX_YAML = 1 << 22
 
 
-def from_environment(environ):
+def from_environment(environ: Mapping[str, str]) -> Found | None:
     variable = next((v for v in ("SLURM_JOB_NODELIST", "SLURM_NODELIST") if environ.get(v)), None)
     if variable is None:
         return None
@@ -30,7 +32,7 @@ def from_environment(environ):
     return Found(tuple(facts), hosts=hosts, tasks_per_node=tasks)
 
 
-def tasks_per_node(text):
+def tasks_per_node(text: str) -> list[int]:
     """Tasks of each kind of node.
 
     >>> tasks_per_node("2(x3),1"), tasks_per_node("many")
@@ -40,17 +42,17 @@ def tasks_per_node(text):
     return [int(c) for c in counts]
 
 
-def shortened(hosts, most=4):
+def shortened(hosts: Sequence[str], most: int = 4) -> str:
     """The first names of a list."""
     return ", ".join(hosts[:most]) + (", ..." if len(hosts) > most else "")
 
 
-def looks_like(document):
+def looks_like(document: Document) -> bool:
     return bool(re.search(r"^\s*(SwitchName|TopologyPlugin|NodeName|torus3d\s*:|-\s*topology\s*:|toruses\s*:)",
                           document.text, re.MULTILINE | re.IGNORECASE))
 
 
-def find(document):
+def find(document: Document) -> Found:
     if re.search(r"^\s*-?\s*(torus3d|toruses)\s*:", document.text, re.MULTILINE):
         return _torus3d(document)
     if re.search(r"^\s*TopologyPlugin\s*=\s*topology/3d_torus", document.text, re.MULTILINE | re.IGNORECASE):

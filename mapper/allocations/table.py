@@ -4,23 +4,26 @@ them.
 A line may also be a name alone whose last numbers are the coordinates. ``#`` starts a comment.
 """
 
+from os import PathLike
 from typing import NamedTuple
 
 import numpy as np
 
 from pencilmap.mapper.allocations.found import Fact, Found, bounding_box
-from pencilmap.mapper.formats.lines import is_integer, read_document, words
+from pencilmap.mapper.formats.lines import Document, is_integer, read_document, words
 from pencilmap.mapper.hosts import MAX_NAME, Hosts
+from pencilmap.model.arrays import Ints
+from pencilmap.model.network import Network
 
 
 class NodeTable(NamedTuple):
     """nodes : int array, node numbers in the order of the file; names : dict from node number to name, {} without names."""
 
-    nodes: np.ndarray
-    names: dict
+    nodes: Ints
+    names: dict[int, str]
 
 
-def read_table(path, torus):
+def read_table(path: str | PathLike[str], torus: Network) -> NodeTable:
     """The table at a path.
 
     Raises
@@ -31,7 +34,7 @@ def read_table(path, torus):
     return parse_table(read_document(path), torus)
 
 
-def parse_table(document, torus):
+def parse_table(document: Document, torus: Network) -> NodeTable:
     """The same for a document.
 
     >>> from pencilmap.mapper.formats.lines import Document
@@ -39,7 +42,7 @@ def parse_table(document, torus):
     >>> parse_table(Document(b"cab7 1 0\\ncab3 0 0\\n", "demo"), Torus((2, 2))).names
     {1: 'cab7', 0: 'cab3'}
     """
-    line_of, names, taken = {}, {}, {}
+    line_of, names, taken = dict[int, int](), dict[int, str](), dict[str, int]()
     for number, line in document.lines():
         node, name = _entry(document, number, line, torus)
         if node in line_of:
@@ -87,15 +90,15 @@ def _where(torus, node):
     return tuple(torus.coordinates(node).tolist())
 
 
-def looks_like(document):
+def looks_like(document: Document) -> bool:
     """Whether the first line is a node: coordinates, with or without a name."""
     integers = [is_integer(word) for word, _ in words(document.lines(longest=None)[0][1])]
     return any(integers) and integers.count(False) <= 1
 
 
-def find(document):
+def find(document: Document) -> Found:
     """What a plain table tells when no torus is known: coordinates, names, and the box around them."""
-    places, coordinates = {}, []
+    places, coordinates = dict[str, tuple[int, ...]](), list[tuple[int, ...]]()
     for number, line in document.lines():
         found = words(line)
         where = tuple(int(word) for word, _ in found if is_integer(word))

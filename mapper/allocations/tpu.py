@@ -5,13 +5,15 @@
 """
 
 import re
+from collections.abc import Mapping
 
 from pencilmap.mapper.allocations.found import Fact, Found, bounding_box
+from pencilmap.mapper.formats.lines import Document
 
 _DEVICE = re.compile(r"TpuDevice\(id=([0-9]{1,9}),[^()]{0,80}coords=\(([0-9, ]{1,40})\)(?:,\s*core_on_chip=([0-9]{1,3}))?")
 
 
-def from_environment(environ):
+def from_environment(environ: Mapping[str, str]) -> Found | None:
     text = environ.get("TPU_TOPOLOGY") or environ.get("TOPOLOGY", "")
     if not re.fullmatch(r"[0-9]{1,4}(x[0-9]{1,4}){0,2}", text) or not any(v.startswith("TPU_") for v in environ):
         return None
@@ -24,11 +26,11 @@ def from_environment(environ):
     return Found(tuple(facts), torus)
 
 
-def looks_like(document):
+def looks_like(document: Document) -> bool:
     return bool(_DEVICE.search(document.text))
 
 
-def find(document):
+def find(document: Document) -> Found:
     devices = sorted((int(number), tuple(int(c) for c in coords.split(",") if c.strip()), int(core or 0))
                      for number, coords, core in _DEVICE.findall(document.text))
     chips = list(dict.fromkeys(coords for _, coords, _ in devices))

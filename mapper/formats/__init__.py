@@ -3,6 +3,8 @@
 A new format is one file here and one line below.
 """
 
+from os import PathLike
+
 from pencilmap.mapper.files import write_whole
 from pencilmap.mapper.formats import bgl, bgq, cray, flux, fujitsu, hostfile, jax, machinefile, rankfile, scotch
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places
@@ -35,14 +37,14 @@ FORMATS = {  # when a file is not said to be one, the first that recognises it i
 }
 
 
-def format_named(name):
+def format_named(name: str) -> Format:
     """The format of that name; MapfileError with the known names otherwise."""
     if name not in FORMATS:
         raise MapfileError(f"format {name!r} is unknown; known are {', '.join(FORMATS)}")
     return FORMATS[name]
 
 
-def write_mapping(mapping, path, format_name, job=None):
+def write_mapping(mapping: Mapping, path: str | PathLike[str], format_name: str, job: Job | None = None) -> None:
     """Write a mapping; the file appears whole or not at all."""
     form = format_named(format_name)
     _check_network(form, format_name, mapping.torus)
@@ -56,7 +58,8 @@ def _check_network(form, name, network):
                            f"{', '.join(n for n, f in FORMATS.items() if not f.by_coordinates)}")
 
 
-def read_mapping(path, job, grid=None, format_name=None):
+def read_mapping(path: str | PathLike[str], job: Job, grid: ProcessGrid | None = None,
+                 format_name: str | None = None) -> Mapping:
     """Read a mapping and check it.
 
     Parameters
@@ -77,12 +80,13 @@ def read_mapping(path, job, grid=None, format_name=None):
     return mapping_of(read_document(path), job, grid, format_name)
 
 
-def parse_mapping(content, label, job, grid=None, format_name=None):
+def parse_mapping(content: bytes, label: str, job: Job, grid: ProcessGrid | None = None,
+                  format_name: str | None = None) -> Mapping:
     """The same for the bytes of a file; `label` names it in errors."""
     return mapping_of(Document(content, label), job, grid, format_name)
 
 
-def recognise(document):
+def recognise(document: Document) -> str:
     """Name of the format that a document has.
 
     Raises
@@ -100,7 +104,7 @@ def recognise(document):
                           f"{', '.join(FORMATS)}", lines[0][0])
 
 
-def mapping_of(document, job, grid=None, format_name=None):
+def mapping_of(document: Document, job: Job, grid: ProcessGrid | None = None, format_name: str | None = None) -> Mapping:
     """The same for a document."""
     format_name = format_name or recognise(document)
     form = format_named(format_name)

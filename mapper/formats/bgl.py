@@ -5,19 +5,21 @@ none are documented; they are read.
 """
 
 import re
+from os import PathLike
 
-from pencilmap.mapper.formats.format import Format, Launch, Places, shell
-from pencilmap.mapper.formats.lines import columns, integers
+from pencilmap.mapper.formats.format import Format, Job, Launch, Places, shell
+from pencilmap.mapper.formats.lines import Document, columns, integers
+from pencilmap.model.mapping import Mapping
 
 MODES = {1: "CO (Blue Gene/L) or SMP (/P)", 2: "VN (Blue Gene/L) or DUAL (/P)", 4: "VN (/P)"}
 
 
-def write(mapping, job):
+def write(mapping: Mapping, job: Job) -> str:
     rows = zip(mapping.coordinates().tolist(), mapping.slot_of_rank.tolist())
     return "".join(f"{' '.join(map(str, coordinate))} {slot}\n" for coordinate, slot in rows)
 
 
-def read(document, job):
+def read(document: Document, job: Job) -> Places:
     torus, d = job.torus, job.torus.n_dimensions
     meaning = " ".join([*torus.axes, "t"])
     lines = document.lines()
@@ -30,11 +32,11 @@ def read(document, job):
     return Places(torus.node(table[:, :d]), table[:, d].copy(), numbers)
 
 
-def looks_like(lines):
+def looks_like(lines: list[tuple[int, str]]) -> bool:
     return bool(re.fullmatch(r"\s*[+-]?\d+(\s+[+-]?\d+)+\s*", lines[0][1]))
 
 
-def launch(mapping, job, path):
+def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
     mode = MODES.get(job.site.tasks_per_node)
     needs = (f"the mode for {job.site.tasks_per_node} tasks per node: -mode {mode}" if mode
              else f"a mode with {job.site.tasks_per_node} tasks per node",

@@ -5,20 +5,23 @@ The file must be readable by the runjob server; a relative path is taken from ``
 """
 
 import re
+from os import PathLike
 
 from pencilmap.mapper.formats import bgl
-from pencilmap.mapper.formats.format import Format, Launch, shell
+from pencilmap.mapper.formats.format import Format, Job, Launch, Places, shell
+from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.errors import MapfileError
+from pencilmap.model.mapping import Mapping
 
 RANKS_PER_NODE = (1, 2, 4, 8, 16, 32, 64)
 
 
-def write(mapping, job):
+def write(mapping: Mapping, job: Job) -> str:
     _check(job)
     return "# A B C D E T\n" + bgl.write(mapping, job)
 
 
-def read(document, job):
+def read(document: Document, job: Job) -> Places:
     _check(job, document)
     return bgl.read(document, job)
 
@@ -30,11 +33,11 @@ def _check(job, document=None):
                            f"{job.torus.n_dimensions}; give a shape such as 4x4x4x4x2, or take format bgl")
 
 
-def looks_like(lines):
+def looks_like(lines: list[tuple[int, str]]) -> bool:
     return bool(re.fullmatch(r"\s*([+-]?\d+\s+){5}[+-]?\d+\s*", lines[0][1]))
 
 
-def launch(mapping, job, path):
+def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
     T = job.site.tasks_per_node
     needs = [f"a block of shape {job.torus}", "a FILE that the runjob server can read; a relative path is taken from --cwd"]
     warnings = [] if T in RANKS_PER_NODE else [

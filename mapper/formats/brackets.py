@@ -4,9 +4,10 @@ Own reader because errors must name line and column and because no depth or size
 """
 
 import re
+from collections.abc import Callable
 from typing import NamedTuple
 
-from pencilmap.mapper.formats.lines import MAX_DIGITS, MAX_PLACES
+from pencilmap.mapper.formats.lines import MAX_DIGITS, MAX_PLACES, Document
 
 _TOKEN = re.compile(r"\s*(?:([\[\](),])|([+-]?[0-9]+)|(.))", re.DOTALL)
 MAX_DEPTH = 8
@@ -15,13 +16,13 @@ MAX_DEPTH = 8
 class Leaf(NamedTuple):
     """An innermost list: its integers, how many lists it lies in (itself counted), its place."""
 
-    values: tuple
+    values: tuple[int, ...]
     depth: int
     line: int
     column: int
 
 
-def leaves(document, text=None, offset=0):
+def leaves(document: Document, text: str | None = None, offset: int = 0) -> list[Leaf]:
     """Innermost lists of a nested list, in order: list of Leaf.
 
     Raises
@@ -30,7 +31,8 @@ def leaves(document, text=None, offset=0):
         With line and column, for anything but brackets, commas and integers.
     """
     text = document.text if text is None else text
-    found, depth, values, start, count = [], 0, None, None, 0
+    found, depth, start, count = list[Leaf](), 0, (0, 0), 0
+    values: list[int] | None = None
     place = _places(document.text)
     for token in _TOKEN.finditer(text.rstrip()):
         bracket, number, other = token.groups()
@@ -59,11 +61,11 @@ def leaves(document, text=None, offset=0):
     return found
 
 
-def _places(text):
+def _places(text: str) -> Callable[[int], tuple[int, int]]:
     """Function from an offset to (line, column); offsets must not fall."""
     state = {"offset": 0, "line": 1, "start": 0}
 
-    def place(offset):
+    def place(offset: int) -> tuple[int, int]:
         newlines = text.count("\n", state["offset"], offset)
         if newlines:
             state["line"] += newlines

@@ -9,18 +9,21 @@ defect note); the length is computed and warned of.
 """
 
 import re
+from os import PathLike
 
 import numpy as np
 
-from pencilmap.mapper.formats.format import Format, Launch, by_rank, shell
+from pencilmap.mapper.formats.format import Format, Job, Launch, Places, by_rank, shell
+from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.formats.taskmap import PMI_LIMIT, pmi_process_mapping
 from pencilmap.model.errors import MapfileError
+from pencilmap.model.mapping import Mapping
 
 _WORD = re.compile(r"[^,\s]+")
 _RANKS = re.compile(r"([0-9]{1,12})(?:-([0-9]{1,12}))?")
 
 
-def write(mapping, job):
+def write(mapping: Mapping, job: Job) -> str:
     T, position = job.site.tasks_per_node, _positions(mapping, job)
     order = np.argsort(position)
     gap = np.flatnonzero(position[order] != np.arange(position.size))
@@ -37,8 +40,9 @@ def _positions(mapping, job):
     return job.node_index(mapping.node_of_rank) * job.site.tasks_per_node + mapping.slot_of_rank
 
 
-def read(document, job):
-    T, nodes, entries = job.site.tasks_per_node, job.site.allocation.nodes, []
+def read(document: Document, job: Job) -> Places:
+    T, nodes = job.site.tasks_per_node, job.site.allocation.nodes
+    entries: list[tuple[int, int, int | None, int]] = []
     for number, line in document.lines(longest=None):
         for word in _WORD.finditer(line):
             for rank in _ranks(document, number, word, job.site.n_slots):
@@ -61,11 +65,11 @@ def _ranks(document, number, word, most):
     return range(first, last + 1)
 
 
-def looks_like(lines):
+def looks_like(lines: list[tuple[int, str]]) -> bool:
     return bool(re.match(r"\s*[0-9]{1,12}(-[0-9]{1,12})?\s*(,|$)", lines[0][1]))
 
 
-def launch(mapping, job, path):
+def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
     T = job.site.tasks_per_node
     length = len(pmi_process_mapping(job.node_index(mapping.node_of_rank)))
     needs = ("MPICH_RANK_REORDER_METHOD=3 and MPICH_RANK_REORDER_FILE in the environment (without the second the file must "

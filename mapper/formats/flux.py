@@ -6,22 +6,25 @@ the object ``{"version": 1, "map": [...]}`` and the raw form ``0-1;2-3`` (ranks 
 
 import json
 import re
+from os import PathLike
 
 import numpy as np
 
 from pencilmap.mapper.formats.brackets import leaves
-from pencilmap.mapper.formats.format import Format, Launch, Places, by_rank, shell
+from pencilmap.mapper.formats.format import Format, Job, Launch, Places, by_rank, shell
+from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.formats.taskmap import blocks, expand
+from pencilmap.model.mapping import Mapping
 
 _BEFORE_MAP = re.compile(r'\s*\{[^\[\]]{0,200}?"map"\s*:\s*')
 _IDSET = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 
 
-def write(mapping, job):
+def write(mapping: Mapping, job: Job) -> str:
     return json.dumps(blocks(job.node_index(mapping.node_of_rank)), separators=(",", ":")) + "\n"
 
 
-def read(document, job):
+def read(document: Document, job: Job) -> Places:
     if re.match(r"\s*[\[{]", document.text):
         return _read_blocks(document, job)
     return _read_raw(document, job)
@@ -80,13 +83,13 @@ def _read_raw(document, job):
     return by_rank(document, entries)
 
 
-def looks_like(lines):
+def looks_like(lines: list[tuple[int, str]]) -> bool:
     first = lines[0][1].strip()
     wrapped = re.match(r'\{\s*("version"|"map"|$)', first)
     return bool(wrapped or re.match(r"\[\s*(\[\s*[0-9]|$)", first) or re.fullmatch(r"[0-9,;\s-]*;[0-9,;\s-]*", first))
 
 
-def launch(mapping, job, path):
+def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
     n_nodes = job.site.allocation.n_nodes
     warnings = () if job.known_order else (
         "the order of the job's nodes is assumed to be that of the node numbers; give it with `nodes`",)

@@ -1,15 +1,20 @@
 """What a placement format is, what it may need beside the mapping, and what reading one gives."""
 
 import shlex
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from os import PathLike
 from typing import NamedTuple
 
 import numpy as np
 
+from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.hosts import Hosts
 from pencilmap.model.allocation import Site
+from pencilmap.model.arrays import Ints
 from pencilmap.model.errors import MapfileError
+from pencilmap.model.mapping import Mapping
+from pencilmap.model.network import Network
 
 
 class Places(NamedTuple):
@@ -20,9 +25,9 @@ class Places(NamedTuple):
     line : list of int, the line that places each rank
     """
 
-    node: np.ndarray
-    slot: np.ndarray | None
-    line: list
+    node: Ints
+    slot: Ints | None
+    line: list[int]
 
 
 @dataclass(frozen=True)
@@ -35,8 +40,8 @@ class Launch:
     """
 
     line: str
-    needs: tuple = ()
-    warnings: tuple = ()
+    needs: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -57,15 +62,15 @@ class Job:
     """
 
     site: Site
-    hosts: Hosts = None
-    cores: tuple = None
+    hosts: Hosts = None  # type: ignore[assignment]  # filled in
+    cores: tuple[str, ...] = ()
     program: str = "./a.out"
-    known_order: bool = field(default=None)  # whether the launcher's order of the nodes was read rather than assumed
+    known_order: bool | None = None  # whether the launcher's order of the nodes was read rather than assumed
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.hosts is None:
             object.__setattr__(self, "hosts", Hosts(self.site.torus))
-        if self.cores is None:
+        if not self.cores:
             object.__setattr__(self, "cores", tuple(map(str, range(self.site.tasks_per_node))))
         if len(self.cores) < self.site.tasks_per_node:
             raise MapfileError(f"processors for {len(self.cores)} slots are given, but there are "
@@ -74,10 +79,10 @@ class Job:
             object.__setattr__(self, "known_order", self.site.allocation.order is not None)
 
     @property
-    def torus(self):
+    def torus(self) -> Network:
         return self.site.torus
 
-    def node_index(self, nodes):
+    def node_index(self, nodes: Ints) -> Ints:
         """Position of nodes in the launcher's order: int array."""
         position = np.full(self.torus.n_nodes, -1)
         position[self.site.allocation.nodes] = np.arange(self.site.allocation.n_nodes)
@@ -98,16 +103,16 @@ class Format:
     """
 
     title: str
-    write: Callable
-    read: Callable
-    looks_like: Callable
-    launch: Callable
+    write: Callable[[Mapping, Job], str]
+    read: Callable[[Document, Job], Places]
+    looks_like: Callable[[list[tuple[int, str]]], bool]
+    launch: Callable[[Mapping, Job, str | PathLike[str]], Launch]
     says_slots: bool
     proof: str
     by_coordinates: bool = False
 
 
-def shell(path):
+def shell(path: str | PathLike[str]) -> str:
     """A path as a word of a shell command.
 
     >>> shell("my map")
@@ -116,7 +121,7 @@ def shell(path):
     return shlex.quote(str(path))
 
 
-def by_rank(document, entries, what="rank"):
+def by_rank(document: Document, entries: Iterable[tuple[int, int, int | None, int]], what: str = "rank") -> Places:
     """Places of entries that name their rank, whatever order they come in.
 
     Parameters
@@ -126,7 +131,7 @@ def by_rank(document, entries, what="rank"):
     """
     if not entries:
         raise document.refuse(f"places no {what}")
-    line_of = {}
+    line_of: dict[int, int] = {}
     for rank, _, _, line in entries:
         if rank in line_of:
             raise document.refuse(f"{what} {rank} is placed already in line {line_of[rank]}; every {what} has one place",
@@ -136,6 +141,6 @@ def by_rank(document, entries, what="rank"):
     for wanted, (rank, _, _, line) in enumerate(entries):
         if rank != wanted:
             raise document.refuse(f"{what} {rank} is placed, but not {what} {wanted}; every {what} needs a place", line)
-    _ranks, node, slot, line = zip(*entries)
+    _ranks, node, slot, numbers = zip(*entries)
     slots = None if None in slot else np.array(slot, dtype=np.int64)
-    return Places(np.array(node, dtype=np.int64), slots, list(line))
+    return Places(np.array(node, dtype=np.int64), slots, list(numbers))

@@ -6,21 +6,24 @@ job scripts (one and two), RIKEN Fugaku user guide 1.49, "Rank assignment". What
 """
 
 import re
+from os import PathLike
 
 import numpy as np
 
-from pencilmap.mapper.formats.format import Format, Launch, Places, shell
+from pencilmap.mapper.formats.format import Format, Job, Launch, Places, shell
+from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.errors import MapfileError
+from pencilmap.model.mapping import Mapping
 
 _LINE = re.compile(r"\s*\(\s*([+-]?[0-9]{1,12}(?:\s*,\s*[+-]?[0-9]{1,12})*)\s*\)\s*(core\s*=\s*\S+)?\s*")
 
 
-def write(mapping, job):
+def write(mapping: Mapping, job: Job) -> str:
     _check(job)
     return "".join(f"({','.join(map(str, c))})\n" for c in mapping.coordinates().tolist())
 
 
-def read(document, job):
+def read(document: Document, job: Job) -> Places:
     _check(job, f"{document.label}: ")
     d, rows, numbers = job.torus.n_dimensions, [], []
     example = f"({','.join(job.torus.axes)})"
@@ -47,7 +50,7 @@ def _check(job, place=""):
                            f"{job.torus} has {job.torus.n_dimensions}; give the shape as pjsub -L node=XxYxZ has it")
 
 
-def looks_like(lines):
+def looks_like(lines: list[tuple[int, str]]) -> bool:
     return bool(_LINE.fullmatch(lines[0][1]))
 
 
@@ -61,11 +64,11 @@ def _common(job):
             f'in the job script: #PJM --mpi "max-proc-per-node={job.site.tasks_per_node}"')
 
 
-def launch_vcoord(mapping, job, path):
+def launch_vcoord(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
     return Launch(f"mpiexec -n {mapping.n_tasks} --vcoordfile {shell(path)} {job.program}", _common(job))
 
 
-def launch_rankmap(mapping, job, path):
+def launch_rankmap(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
     needs = (*_common(job), f'in the job script: #PJM --mpi "rank-map-hostfile={shell(path)}"',
              'in the job script: #PJM --mpi "rank-map-bynode" (each line places one rank)',
              "the file must be there when the job is submitted")

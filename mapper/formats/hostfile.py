@@ -8,28 +8,31 @@ distribution (``SLURM_HOSTFILE``; srun(1) of Slurm 22.05).
 """
 
 import re
+from os import PathLike
 
 import numpy as np
 
-from pencilmap.mapper.formats.format import Format, Launch, Places, shell
+from pencilmap.mapper.formats.format import Format, Job, Launch, Places, shell
 from pencilmap.mapper.formats.hostlist import expand_hosts, split_hosts
+from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.hosts import Hosts
 from pencilmap.model.errors import MapfileError
+from pencilmap.model.mapping import Mapping
 
 _ENTRY = re.compile(r"[A-Za-z0-9_+][\w.+\[\],-]*(:[0-9]+)?", re.ASCII)
 
 
-def hosts(mapping, names=None):
+def hosts(mapping: Mapping, names: Hosts | None = None) -> list[str]:
     """Host name of each rank: list of str."""
     return (names or Hosts(mapping.torus)).names(mapping.node_of_rank)
 
 
-def write(mapping, job):
+def write(mapping: Mapping, job: Job) -> str:
     return "".join(name + "\n" for name in hosts(mapping, job.hosts))
 
 
-def read(document, job):
-    nodes, numbers, most = [], [], job.site.n_slots
+def read(document: Document, job: Job) -> Places:
+    nodes, numbers, most = list[int](), list[int](), job.site.n_slots
     for number, line in document.lines():
         for name, count in _entries(document, number, line, most):
             node = job.hosts.node(name)
@@ -57,12 +60,12 @@ def _entries(document, number, line, most):
         raise document.refuse(str(error), number, len(line) - len(line.lstrip()) + 1) from error
 
 
-def looks_like(lines):
+def looks_like(lines: list[tuple[int, str]]) -> bool:
     word = lines[0][1].strip()
     return bool(_ENTRY.fullmatch(word) and re.search("[A-Za-z]", word))
 
 
-def launch_simgrid(mapping, job, path):
+def launch_simgrid(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
     blank = (f"smpirun cannot open {path}: it cuts paths at blanks; write the file elsewhere",) if " " in str(path) else ()
     return Launch(f"smpirun -np {mapping.n_tasks} -platform PLATFORM -hostfile {shell(path)} {job.program}",
                   ("a PLATFORM whose hosts have these names: pencilmap simulate writes one and runs it",
@@ -70,7 +73,7 @@ def launch_simgrid(mapping, job, path):
                   blank)
 
 
-def launch_slurm(mapping, job, path):
+def launch_slurm(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
     n_nodes = len(set(mapping.node_of_rank.tolist()))
     return Launch(f"SLURM_HOSTFILE={shell(path)} srun -N {n_nodes} -n {mapping.n_tasks} --distribution=arbitrary "
                   f"{job.program}",

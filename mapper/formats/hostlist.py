@@ -13,7 +13,7 @@ _PIECE = re.compile(r"\[([^\[\]]*)\]")
 _RANGE = re.compile(r"([0-9]{1,12})(?:-([0-9]{1,12}))?")
 
 
-def expand_hosts(text, most=MAX_HOSTS):
+def expand_hosts(text: str, most: int = MAX_HOSTS) -> list[str]:
     """Names of a compressed list, in order.
 
     Parameters
@@ -31,7 +31,7 @@ def expand_hosts(text, most=MAX_HOSTS):
     >>> expand_hosts("r[0-1]n[08-09],login")
     ['r0n08', 'r0n09', 'r1n08', 'r1n09', 'login']
     """
-    names = []
+    names: list[str] = []
     for part in split_hosts(text):
         choices = [_numbers(found[1], text, most) for found in _PIECE.finditer(part)]
         size = 1
@@ -46,7 +46,7 @@ def expand_hosts(text, most=MAX_HOSTS):
     return names
 
 
-def split_hosts(text):
+def split_hosts(text: str) -> list[str]:
     """The parts of a list between the commas that stand outside brackets.
 
     >>> split_hosts("a[1,3],b")

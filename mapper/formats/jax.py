@@ -7,12 +7,15 @@ chip first) are read as well.
 """
 
 import re
+from os import PathLike
 
 import numpy as np
 
 from pencilmap.mapper.formats.brackets import leaves
-from pencilmap.mapper.formats.format import Format, Launch, Places
+from pencilmap.mapper.formats.format import Format, Job, Launch, Places
+from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.errors import MapfileError
+from pencilmap.model.mapping import Mapping
 
 PROGRAM = """\
 import json, jax, numpy as np
@@ -21,7 +24,7 @@ rows = json.load(open({path!r}))
 mesh = jax.sharding.Mesh(np.array([[place[tuple(d)] for d in row] for row in rows]), ("column", "row"))"""
 
 
-def write(mapping, job):
+def write(mapping: Mapping, job: Job) -> str:
     _check(job)
     padding = [0] * (3 - job.torus.n_dimensions)
     devices = [str([*c, *padding, slot]) for c, slot in zip(mapping.coordinates().tolist(), mapping.slot_of_rank.tolist())]
@@ -29,7 +32,7 @@ def write(mapping, job):
     return "[" + ",\n ".join("[" + ",\n  ".join(row) + "]" for row in rows) + "]\n"
 
 
-def read(document, job):
+def read(document: Document, job: Job) -> Places:
     _check(job, f"{document.label}: ")
     found = leaves(document)
     if found[0].depth < 3:
@@ -65,12 +68,12 @@ def _check(job, place=""):
                            f"torus {job.torus} has {job.torus.n_dimensions}")
 
 
-def looks_like(lines):
+def looks_like(lines: list[tuple[int, str]]) -> bool:
     head = "".join(line.strip() for _, line in lines[:3])
     return bool(re.match(r"\[\s*\[\s*\[\s*-?[0-9]", head))
 
 
-def launch(mapping, job, path):
+def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
     return Launch(PROGRAM.format(path=str(path)),
                   ("every device of the slice in one process group (jax.distributed.initialize on several hosts)",
                    f"rows of the grid are the mesh axis \"row\" ({mapping.grid.R}), columns the axis \"column\" "

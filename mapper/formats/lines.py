@@ -2,11 +2,14 @@
 errors."""
 
 import re
+from collections.abc import Iterator, Sequence
+from os import PathLike
 from pathlib import Path
 
 import numpy as np
 
-from pencilmap.model.errors import MapfileError
+from pencilmap.model.arrays import Ints
+from pencilmap.model.errors import MapfileError, PencilmapError
 
 MAX_LINE = 4096
 MAX_BYTES = 1 << 28
@@ -35,7 +38,7 @@ class Document:
     [(1, 'a b ')]
     """
 
-    def __init__(self, content, label):
+    def __init__(self, content: bytes, label: str) -> None:
         self.label = label
         if len(content) > MAX_BYTES:
             raise self.refuse(f"is longer than {MAX_BYTES} bytes; that is no placement file")
@@ -47,12 +50,12 @@ class Document:
             line = error.object[:error.start].count(10) + 1
             raise self.refuse(f"byte {error.object[error.start]:#04x} is no UTF-8 text", line) from error
 
-    def refuse(self, message, line=None, column=None):
+    def refuse(self, message: str, line: int | None = None, column: int | None = None) -> MapfileError:
         """The error to raise, with the place it is about; lines and columns count from 1."""
         place = f"{self.label}{f' line {line}' if line else ''}{f' column {column}' if column else ''}"
         return MapfileError(f"{place}{':' if line else ''} {message}")
 
-    def lines(self, comment="#", longest=MAX_LINE):
+    def lines(self, comment: str = "#", longest: int | None = MAX_LINE) -> list[tuple[int, str]]:
         """Number and text of the lines that say something: list of (int, str); `comment` ends a line."""
         found = []
         for number, line in enumerate(_split(self.text), 1):
@@ -66,7 +69,7 @@ class Document:
         return found
 
 
-def _split(text):
+def _split(text: str) -> Iterator[str]:
     """Lines of a text one by one, whatever ends them."""
     at = 0
     for end in re.finditer("\r\n|\n|\r", text):
@@ -75,7 +78,7 @@ def _split(text):
     yield text[at:]
 
 
-def read_document(path, error=MapfileError):
+def read_document(path: str | PathLike[str], error: type[PencilmapError] = MapfileError) -> Document:
     """The document at a path; endless files (``/dev/zero``) end at the limit.
 
     Raises
@@ -90,12 +93,12 @@ def read_document(path, error=MapfileError):
         raise error(f"{path} cannot be read: {problem.strerror}") from problem
 
 
-def text_lines(content, label, comment="#"):
+def text_lines(content: bytes, label: str, comment: str = "#") -> list[tuple[int, str]]:
     """Number (from 1) and text of the lines of a file's bytes that say something."""
     return Document(content, label).lines(comment)
 
 
-def words(line):
+def words(line: str) -> list[tuple[str, int]]:
     """Words of a line and the columns in which they begin.
 
     >>> words("  3 11")
@@ -104,12 +107,12 @@ def words(line):
     return [(found[0], found.start() + 1) for found in re.finditer(r"\S+", line)]
 
 
-def is_integer(word):
+def is_integer(word: str) -> bool:
     """Whether a word is an integer that is not absurdly long."""
     return bool(re.fullmatch(rf"[+-]?[0-9]{{1,{MAX_DIGITS}}}", word))
 
 
-def integers(line, number, label, count, meaning):
+def integers(line: str, number: int, label: str, count: int, meaning: str) -> list[int]:
     """`count` integers of one line."""
     found = words(line)
     if len(found) != count:
@@ -120,6 +123,6 @@ def integers(line, number, label, count, meaning):
     return [int(word) for word, _ in found]
 
 
-def columns(rows, width):
+def columns(rows: Sequence[Sequence[int]], width: int) -> Ints:
     """Rows of equal length as int array, shape (len(rows), width)."""
     return np.array(rows, dtype=np.int64).reshape(len(rows), width)

@@ -5,33 +5,30 @@ Sources: MPICH wiki, "Using the Hydra Process Manager"; Intel MPI developer refe
 """
 
 import re
+from itertools import groupby
+from os import PathLike
 
-from pencilmap.mapper.formats.format import Format, Launch, shell
+from pencilmap.mapper.formats.format import Format, Job, Launch, shell
 from pencilmap.mapper.formats.hostfile import hosts, read
+from pencilmap.model.mapping import Mapping
 
 
-def write(mapping, job):
+def write(mapping: Mapping, job: Job) -> str:
     """Runs of one host are one line."""
-    runs = []
-    for name in hosts(mapping, job.hosts):
-        if runs and runs[-1][0] == name:
-            runs[-1][1] += 1
-        else:
-            runs.append([name, 1])
-    return "".join(f"{name}:{count}\n" for name, count in runs)
+    return "".join(f"{name}:{len(list(run))}\n" for name, run in groupby(hosts(mapping, job.hosts)))
 
 
-def looks_like(lines):
+def looks_like(lines: list[tuple[int, str]]) -> bool:
     return bool(re.fullmatch(r"\s*[A-Za-z0-9][\w.-]*:[0-9]+\s*", lines[0][1]))
 
 
-def launch_hydra(mapping, job, path):
+def launch_hydra(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
     return Launch(f"mpiexec -f {shell(path)} -n {mapping.n_tasks} {job.program}",
                   ("ssh to the hosts without a password, or -launcher slurm|pbs|... where a batch system starts tasks",
                    "no -ppn: it would override the file"))
 
 
-def launch_intel(mapping, job, path):
+def launch_intel(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
     return Launch(f"mpiexec.hydra -machinefile {shell(path)} -n {mapping.n_tasks} {job.program}",
                   ("-machinefile, not -f: -f uses a repeated host only once",
                    "under a batch system I_MPI_JOB_RESPECT_PROCESS_PLACEMENT=off, or its own distribution wins"))

@@ -9,23 +9,26 @@ the ranks of a node in the order of their first processor.
 """
 
 import re
+from os import PathLike
 
 import numpy as np
 
-from pencilmap.mapper.formats.format import Format, Launch, by_rank, shell
+from pencilmap.mapper.formats.format import Format, Job, Launch, Places, by_rank, shell
+from pencilmap.mapper.formats.lines import Document
+from pencilmap.model.mapping import Mapping
 
 _LINE = re.compile(r"\s*rank\s+([0-9]{1,12})\s*=\s*(\S+)(?:\s+slots?\s*=\s*(\S(?:.*\S)?))?\s*", re.IGNORECASE)
 _CPU = r"(?:[0-9]{1,9}:)?(?:\*|[0-9]{1,9}(?:-[0-9]{1,9})?)"
 _CPUS = re.compile(rf"{_CPU}(?:[,;]{_CPU})*")
 
 
-def write(mapping, job):
+def write(mapping: Mapping, job: Job) -> str:
     hosts = job.hosts.names(mapping.node_of_rank)
     return "".join(f"rank {rank}={host} slot={job.cores[slot]}\n"
                    for rank, (host, slot) in enumerate(zip(hosts, mapping.slot_of_rank.tolist())))
 
 
-def read(document, job):
+def read(document: Document, job: Job) -> Places:
     entries, cpus = [], {}
     for number, line in document.lines():
         found = _LINE.fullmatch(line)
@@ -69,7 +72,7 @@ def _slots(node, cpus, job):
     return slot
 
 
-def looks_like(lines):
+def looks_like(lines: list[tuple[int, str]]) -> bool:
     return bool(re.match(r"\s*rank\s+\d+\s*=", lines[0][1], re.IGNORECASE))
 
 
@@ -77,12 +80,12 @@ NEEDS = ("the hosts must be in the job's allocation or named with --host or --ho
          "processors are numbered logically, as lstopo -l shows them")
 
 
-def launch_4(mapping, job, path):
+def launch_4(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
     return Launch(f"mpirun -np {mapping.n_tasks} --rankfile {shell(path)} {job.program}",
                   (*NEEDS, "Open MPI 4; for 5 take format openmpi5 (--rankfile is deprecated there)"))
 
 
-def launch_5(mapping, job, path):
+def launch_5(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
     return Launch(f"mpirun -np {mapping.n_tasks} --map-by rankfile:file={shell(path)} {job.program}",
                   (*NEEDS, "Open MPI 5 or prterun; for 4 take format openmpi4"))
 

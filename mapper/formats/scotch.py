@@ -6,17 +6,20 @@ by ``pencilmap check``. Source: Scotch 7.0 user's guide, "Mapping files"; tried 
 """
 
 import re
+from os import PathLike
 
-from pencilmap.mapper.formats.format import Format, Launch, by_rank, shell
-from pencilmap.mapper.formats.lines import integers, is_integer
+from pencilmap.mapper.formats.format import Format, Job, Launch, Places, by_rank, shell
+from pencilmap.mapper.formats.lines import Document, integers, is_integer
+from pencilmap.model.mapping import Mapping
+from pencilmap.model.torus import Torus, as_torus
 
 
-def write(mapping, job):
+def write(mapping: Mapping, job: Job) -> str:
     lines = [f"{rank}\t{node}\n" for rank, node in enumerate(mapping.node_of_rank.tolist())]
     return f"{len(lines)}\n" + "".join(lines)
 
 
-def read(document, job):
+def read(document: Document, job: Job) -> Places:
     lines, entries = document.lines(), []
     number, head = lines[0]
     if not is_integer(head.strip()):
@@ -32,12 +35,12 @@ def read(document, job):
     return by_rank(document, entries, "vertex")
 
 
-def looks_like(lines):
+def looks_like(lines: list[tuple[int, str]]) -> bool:
     return (bool(re.fullmatch(r"\s*[0-9]+\s*", lines[0][1]))
             and (len(lines) == 1 or bool(re.fullmatch(r"\s*[0-9]+\s+[0-9]+\s*", lines[1][1]))))
 
 
-def architecture(torus):
+def architecture(torus: Torus) -> str:
     """The target file for a torus: every dimension closed, or every one open, which is all that Scotch knows.
 
     >>> from pencilmap.model.torus import Torus
@@ -51,8 +54,8 @@ def architecture(torus):
     return f"{kind}{dims} {' '.join(map(str, shape))}"
 
 
-def launch(mapping, job, path):
-    return Launch(f"echo '{architecture(job.torus)}' > target.tgt && gmtst graph.grf target.tgt {shell(path)}",
+def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
+    return Launch(f"echo '{architecture(as_torus(job.torus))}' > target.tgt && gmtst graph.grf target.tgt {shell(path)}",
                   ("a source graph.grf of the communication; pencilmap check reads what scotch_gmap writes",))
 
 

@@ -2,8 +2,13 @@
 
 import numpy as np
 
+from pencilmap.mapper.formats.format import Job, Places
+from pencilmap.mapper.formats.lines import Document
+from pencilmap.model.arrays import Ints
+from pencilmap.model.grid import ProcessGrid
 
-def slots_in_order(node):
+
+def slots_in_order(node: Ints) -> Ints:
     """Ranks of one node take its slots in the order in which they are listed.
 
     >>> slots_in_order(np.array([4, 2, 4, 4])).tolist()
@@ -16,7 +21,7 @@ def slots_in_order(node):
     return slot
 
 
-def check_count(document, places, grid):
+def check_count(document: Document, places: Places, grid: ProcessGrid) -> None:
     """Refuse a file of more or fewer ranks than the grid."""
     P, found = grid.n_tasks, len(places.line)
     if found > P:
@@ -26,7 +31,7 @@ def check_count(document, places, grid):
         raise document.refuse(f"ends after rank {found - 1}; grid {grid} needs {P} ranks")
 
 
-def check_slots(document, places, slot, job):
+def check_slots(document: Document, places: Places, slot: Ints, job: Job) -> None:
     """Refuse a slot outside its node, and two ranks on one slot."""
     node, number, T = places.node, places.line, job.site.tasks_per_node
     outside = np.flatnonzero((slot < 0) | (slot >= T))

@@ -4,18 +4,21 @@ This is RFC 34 of Flux (flux-framework/rfc, spec_34.rst) and, without the repeat
 (RFC 13), which MPICH and Cray MPICH hand to every rank.
 """
 
+from collections.abc import Iterable, Sequence
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 PMI_LIMIT = 1023
 
 
-def blocks(node):
+def blocks(node: ArrayLike) -> list[list[int]]:
     """The blocks of a sequence of nodes, one for each rank: list of [node, nodes, ranks on each, repeats].
 
     >>> blocks([0, 1, 0, 1]), blocks([1, 0]), blocks([0, 0, 1, 1, 2, 2, 2])
     ([[0, 2, 1, 2]], [[1, 1, 1, 1], [0, 1, 1, 1]], [[0, 2, 2, 1], [2, 1, 3, 1]])
     """
-    found = []
+    found: list[list[int]] = []
     for first, n_nodes, per_node in pmi_blocks(node):
         if found and found[-1][:3] == [first, n_nodes, per_node]:
             found[-1][3] += 1
@@ -24,15 +27,15 @@ def blocks(node):
     return found
 
 
-def pmi_blocks(node):
+def pmi_blocks(node: ArrayLike) -> list[tuple[int, int, int]]:
     """The same without repeats: list of (node, nodes, ranks on each)."""
-    found = []
+    found: list[list[int]] = []
     for first, count in _runs(node):
         if found and found[-1][2] == count and found[-1][0] + found[-1][1] == first:
             found[-1][1] += 1
         else:
             found.append([first, 1, count])
-    return [tuple(block) for block in found]
+    return [(first, n_nodes, per_node) for first, n_nodes, per_node in found]
 
 
 def _runs(node):
@@ -41,7 +44,7 @@ def _runs(node):
     return zip(node[starts].tolist(), np.diff(np.append(starts, node.size)).tolist())
 
 
-def pmi_process_mapping(node):
+def pmi_process_mapping(node: ArrayLike) -> str:
     """The text of the PMI key.
 
     >>> pmi_process_mapping([0, 0, 1, 1])
@@ -50,13 +53,13 @@ def pmi_process_mapping(node):
     return f"(vector,{','.join('({},{},{})'.format(*block) for block in pmi_blocks(node))})"
 
 
-def expand(blocks, limit):
+def expand(blocks: Iterable[Sequence[int]], limit: int) -> list[int]:
     """Node of each rank, at most `limit` + 1 of them: the inverse of `blocks`.
 
     >>> expand([[0, 2, 1, 2]], 10)
     [0, 1, 0, 1]
     """
-    found = []
+    found: list[int] = []
     for node, n_nodes, per_node, repeat in blocks:
         for _ in range(repeat):
             for n in range(node, node + n_nodes):

@@ -6,12 +6,14 @@ one file here and one line below.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from pencilmap.mapper.formats.lines import Document, read_document
 from pencilmap.mapper.graphs import edge_list, graphml, hwloc, netloc
 from pencilmap.model.errors import GraphError
-from pencilmap.model.graph_network import from_networkx
+from pencilmap.model.graph_network import GraphNetwork, from_networkx
 
 
 @dataclass(frozen=True)
@@ -23,8 +25,8 @@ class GraphFormat:
     """
 
     title: str
-    looks_like: Callable
-    read: Callable
+    looks_like: Callable[[Document], bool]
+    read: Callable[[Document], Any]
 
 
 GRAPHS = {  # when a file is not said to be one, the first that recognises it is taken
@@ -40,7 +42,7 @@ GRAPHS = {  # when a file is not said to be one, the first that recognises it is
 }
 
 
-def read_graph(path, format_name=None, bandwidth=None):
+def read_graph(path: str | PathLike[str], format_name: str | None = None, bandwidth: float | None = None) -> GraphNetwork:
     """The network in a graph file.
 
     Parameters
@@ -63,7 +65,7 @@ def read_graph(path, format_name=None, bandwidth=None):
     return parse_graph(read_document(path, GraphError), format_name, bandwidth)
 
 
-def parse_graph(document, format_name=None, bandwidth=None):
+def parse_graph(document: Document, format_name: str | None = None, bandwidth: float | None = None) -> GraphNetwork:
     """The same for a document."""
     if not document.text.strip():
         raise GraphError(f"{document.label} is empty; a graph has at least one edge")
@@ -73,7 +75,7 @@ def parse_graph(document, format_name=None, bandwidth=None):
     return from_networkx(GRAPHS[name].read(document), Path(document.label).name, bandwidth)
 
 
-def _recognise(document: Document):
+def _recognise(document: Document) -> str:
     for name, form in GRAPHS.items():
         if form.looks_like(document):
             return name

@@ -10,20 +10,22 @@ A line of one name gives a vertex its attributes. ``#`` starts a comment. Names 
 
 import re
 from ast import literal_eval
+from typing import Any
 from warnings import catch_warnings
 
+from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.errors import GraphError
 
 _LINE = re.compile(r"\s*(?P<a>[^\s{]+)(?:\s+(?P<b>[^\s{]+))?\s*(?P<rest>.*?)\s*")
 _VERTEX, _EDGE = ("kind",), ("bandwidth", "cables", "weight")
 
 
-def looks_like(document):
+def looks_like(document: Document) -> bool:
     lines = document.lines(longest=None)
     return bool(lines) and _LINE.fullmatch(lines[0][1]) is not None and not lines[0][1].lstrip().startswith(("<", "{"))
 
 
-def read(document):
+def read(document: Document) -> Any:
     """The graph; several lines for one edge are parallel edges.
 
     >>> from pencilmap.mapper.formats.lines import Document

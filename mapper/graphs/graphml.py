@@ -1,16 +1,18 @@
 """GraphML by way of networkx: vertices with ``kind``, edges with ``bandwidth`` and ``cables``."""
 
 from io import BytesIO
+from typing import Any
 from xml.etree import ElementTree
 
+from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.errors import GraphError
 
 
-def looks_like(document):
+def looks_like(document: Document) -> bool:
     return "<graphml" in document.text[:4000]
 
 
-def read(document, directed=False):
+def read(document: Document, directed: bool = False) -> Any:
     """The graph, whatever attributes it has.
 
     Parameters

@@ -8,26 +8,28 @@ Source: the schema hwloc2.dtd of hwloc 2.9; the older one of hwloc 1 with Socket
 
 import re
 from collections import Counter
+from typing import Any
 from xml.etree import ElementTree
 
+from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.errors import GraphError
 
 
-def looks_like(document):
+def looks_like(document: Document) -> bool:
     return bool(re.match(r"\s*(<\?xml[^>]*\?>)?\s*(<!DOCTYPE topology[^>]*>)?\s*<topology\b", document.text))
 
 
-def read_cores(document):
+def read_cores(document: Document) -> Any:
     """Tasks on cores."""
     return _tree(document, ("Core",))
 
 
-def read_numa(document):
+def read_numa(document: Document) -> Any:
     """Tasks on NUMA nodes."""
     return _tree(document, ("NUMANode",))
 
 
-def read_packages(document):
+def read_packages(document: Document) -> Any:
     """Tasks on packages."""
     return _tree(document, ("Package", "Socket"))
 

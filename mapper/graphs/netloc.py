@@ -17,23 +17,24 @@ import itertools
 import json
 import re
 from collections import Counter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.graphs import graphml
 from pencilmap.model.errors import GraphError
 
 GBITS_OF_LANE = {"SDR": 2.0, "DDR": 4.0, "QDR": 8.0, "FDR10": 10.0, "FDR": 13.64, "EDR": 25.0, "HDR": 50.0, "NDR": 100.0}
 
 
-def looks_like_graphml(document):
+def looks_like_graphml(document: Document) -> bool:
     return graphml.looks_like(document) and 'id="physical_id"' in document.text[:4000]
 
 
-def looks_like_ndat(document):
+def looks_like_ndat(document: Document) -> bool:
     return document.text.lstrip().startswith("{") and '"node_info"' in document.text
 
 
-def looks_like_text(document):
+def looks_like_text(document: Document) -> bool:
     lines = document.text.splitlines()[:5]
     return any(re.fullmatch(r"[0-9]+", first.strip()) and re.fullmatch(r"[0-9a-fA-F:.-]+,[0-9-]+,[0-9],[^,]*,.*", second)
                for first, second in itertools.pairwise(lines))
@@ -56,7 +57,7 @@ class Link(NamedTuple):
     speed: str
 
 
-def read_graphml(document):
+def read_graphml(document: Document) -> Any:
     """The GraphML export."""
     graph = graphml.read(document, directed=True)
     nodes = [Node(str(v), "switch" if "switch" in str(data.get("type", "")).lower() else "host",
@@ -66,7 +67,7 @@ def read_graphml(document):
     return _graph(document, nodes, links)
 
 
-def read_ndat(document):
+def read_ndat(document: Document) -> Any:
     """The JSON data file."""
     try:
         data = json.loads(document.text)
@@ -79,7 +80,7 @@ def read_ndat(document):
     return _graph(document, nodes, links)
 
 
-def read_text(document):
+def read_text(document: Document) -> Any:
     """The text file."""
     lines = list(enumerate(document.text.splitlines(), 1))
     start = 0 if len(lines) > 1 and "," in lines[1][1] else 3
@@ -146,7 +147,7 @@ def _plain(node):
     return words[0] if words and node.kind == "host" else node.identity
 
 
-def bandwidth(width, speed):
+def bandwidth(width: str, speed: str) -> float | None:
     """Bytes per second of a link of so many lanes (``4x``) and a speed by its name or in bits per second; None when unknown.
 
     >>> bandwidth("4x", "QDR"), bandwidth("1", "10000000000"), bandwidth("1", "1")

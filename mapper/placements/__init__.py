@@ -15,7 +15,10 @@ from pencilmap.mapper.placements.file import from_file
 from pencilmap.mapper.placements.function import function
 from pencilmap.mapper.placements.images import images
 from pencilmap.mapper.placements.search import search
+from pencilmap.model.allocation import Site
 from pencilmap.model.errors import PlacementError
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.mapping import Mapping
 from pencilmap.model.product import Product
 from pencilmap.model.torus import Torus
 
@@ -24,7 +27,7 @@ from pencilmap.model.torus import Torus
 class Placement:
     """One line of the table; `anywhere` is for those that a network without coordinates, a graph, can have too."""
 
-    make: Callable
+    make: Callable[[str, Site, ProcessGrid], Product | Mapping]
     usage: str
     meaning: str
     anywhere: bool = False
@@ -48,7 +51,7 @@ PLACEMENTS = {
 }
 
 
-def place(text, site, grid):
+def place(text: str, site: Site, grid: ProcessGrid) -> Product | Mapping:
     """Make the placement that `text` describes.
 
     Parameters
@@ -78,7 +81,7 @@ def place(text, site, grid):
     return placement.make(argument, site, grid)
 
 
-def as_mapping(placed, name):
+def as_mapping(placed: Product | Mapping, name: str) -> Mapping:
     """The mapping of a placement, called `name`."""
     from dataclasses import replace
 

@@ -6,12 +6,14 @@ Source: Jagode, Hein, Trew, UT-CS-08-613 (2008), sec. 4.
 from math import prod
 
 from pencilmap.mapper.placements.whole import check_product
+from pencilmap.model.allocation import Site
 from pencilmap.model.errors import PlacementError
+from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.pattern import Pattern
 from pencilmap.model.product import Product
 
 
-def box(argument, site, grid):
+def box(argument: str, site: Site, grid: ProcessGrid) -> Product:
     """Rows on boxes of the given extents, e.g. ``2x2x2``.
 
     >>> from pencilmap.model.grid import ProcessGrid
@@ -27,7 +29,7 @@ def box(argument, site, grid):
     return _boxes(f"box:{argument}", [int(p) for p in parts], site, grid)
 
 
-def line(argument, site, grid):
+def line(argument: str, site: Site, grid: ProcessGrid) -> Product:
     """Rows on lines along an axis; x, the first, unless named."""
     torus = site.torus
     axes = argument or torus.axes[0]
@@ -36,7 +38,7 @@ def line(argument, site, grid):
     return _whole(f"line:{axes}", axes, site, grid)
 
 
-def plane(argument, site, grid):
+def plane(argument: str, site: Site, grid: ProcessGrid) -> Product:
     """Rows on planes of two axes; the first two unless named."""
     torus = site.torus
     axes = argument or torus.axes[:2]

@@ -10,11 +10,17 @@ from itertools import permutations
 
 import numpy as np
 
+from pencilmap.model.allocation import Site
+from pencilmap.model.arrays import Ints
 from pencilmap.model.errors import PlacementError
+from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
+from pencilmap.model.network import Network
+from pencilmap.model.product import Product
+from pencilmap.model.torus import Torus
 
 
-def default(argument, site, grid):
+def default(argument: str, site: Site, grid: ProcessGrid) -> Product | Mapping:
     """Ranks in axis order, or in the launcher's order of the usable nodes.
 
     >>> from pencilmap.model.allocation import Allocation, Site
@@ -44,7 +50,7 @@ def default(argument, site, grid):
     return Mapping(torus, grid, site.tasks_per_node, node[:grid.n_tasks], slot[:grid.n_tasks], name)
 
 
-def launcher_order(site, slots_first):
+def launcher_order(site: Site, slots_first: bool) -> tuple[Ints, Ints]:
     """Node and slot of every place, the nodes in the launcher's order."""
     nodes, T = site.allocation.nodes, site.tasks_per_node
     if slots_first:
@@ -52,7 +58,7 @@ def launcher_order(site, slots_first):
     return np.tile(nodes, T), np.repeat(np.arange(T), nodes.size)
 
 
-def axis_order(order, torus, tasks_per_node):
+def axis_order(order: str, torus: Network, tasks_per_node: int) -> tuple[Ints, Ints]:
     """Node and slot of every place in the given order, the first letter fastest."""
     extent = dict(zip(torus.axes, torus.shape), t=tasks_per_node)
     stride = dict(zip(torus.axes, torus.strides), t=0)
@@ -67,7 +73,7 @@ def axis_order(order, torus, tasks_per_node):
     return node, slot
 
 
-def all_orders(torus):
+def all_orders(torus: Torus) -> list[str]:
     """Every order of the axes with the slots first and with the slots last."""
     axes = ["".join(p) for p in permutations(torus.axes)]
     return [order for a in axes for order in (a + "t", "t" + a)]

@@ -14,6 +14,7 @@ from math import prod
 import numpy as np
 
 from pencilmap.mapper.placements.whole import check_product
+from pencilmap.model.allocation import Site
 from pencilmap.model.errors import PlacementError
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
@@ -21,7 +22,7 @@ from pencilmap.model.pattern import Pattern, parse_pattern
 from pencilmap.model.product import Product
 
 
-def digits(argument, site, grid):
+def digits(argument: str, site: Site, grid: ProcessGrid) -> Product | Mapping:
     """Make the product of the patterns named; a Mapping where digits are idle.
 
     >>> from pencilmap.model.allocation import Site

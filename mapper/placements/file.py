@@ -1,10 +1,13 @@
 """A placement read from a file, in any format that can be read."""
 
 from pencilmap.mapper.formats import FORMATS, Job, read_mapping
+from pencilmap.model.allocation import Site
 from pencilmap.model.errors import PlacementError
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.mapping import Mapping
 
 
-def from_file(argument, site, grid):
+def from_file(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
     """Read ``PATH`` or ``PATH,FORMAT``."""
     path, _, format_name = argument.partition(",")
     if not path:

@@ -24,13 +24,15 @@ from types import ModuleType
 
 import numpy as np
 
+from pencilmap.model.allocation import Site
 from pencilmap.model.errors import MappingError, PlacementError
+from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
 
 USAGE = "python:FILE.py:function, with function(torus, R, C, tasks_per_node) giving the place of each rank"
 
 
-def function(argument, site, grid):
+def function(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
     """Load FILE.py, call the function, check what it says.
 
     Raises

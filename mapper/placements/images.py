@@ -13,14 +13,18 @@ other way round.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pencilmap.mapper.formats.lines import text_lines
-from pencilmap.model.allocation import parse_nodes
+from pencilmap.model.allocation import Site, parse_nodes
+from pencilmap.model.arrays import Ints
 from pencilmap.model.errors import AllocationError, PlacementError, TorusError
+from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
+from pencilmap.model.torus import as_torus
 
 
 @dataclass(frozen=True)
@@ -37,19 +41,19 @@ class Image:
     """
 
     line: int
-    nodes: np.ndarray
-    slots: tuple
+    nodes: Ints
+    slots: tuple[int, ...]
 
     @property
-    def size(self):
+    def size(self) -> int:
         return len(self.nodes) * len(self.slots)
 
-    def places(self):
+    def places(self) -> Ints:
         """Node and slot of each place, nodes fastest: int array, shape (size, 2)."""
         return np.column_stack([np.tile(self.nodes, len(self.slots)), np.repeat(self.slots, len(self.nodes))])
 
 
-def images(argument, site, grid):
+def images(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
     """Read the file and lay the rows (or the columns) onto its images.
 
     Raises
@@ -72,7 +76,7 @@ def images(argument, site, grid):
     return mapping
 
 
-def parse_images(content, label, site):
+def parse_images(content: bytes, label: str, site: Site) -> list[Image]:
     """The images that the bytes of a file describe, repeated as asked: list of Image.
 
     >>> from pencilmap.model.allocation import Site
@@ -93,16 +97,16 @@ def parse_images(content, label, site):
 class _Reader:
     """Words of an image file, taken line by line; `line` is the one that is read now."""
 
-    def __init__(self, label, site):
+    def __init__(self, label: str, site: Site) -> None:
         self.label, self.site, self.line = label, site, 0
-        self.found = []
-        self.nodes = None  # of the image that is being read: list of int, None between images
+        self.found: list[Image] = []
+        self.nodes: list[int] | None = None  # of the image that is being read, None between images
         self.example = "-".join(["0"] * site.torus.n_dimensions)
 
-    def refuse(self, message, line=None):
+    def refuse(self, message: str, line: int | None = None) -> PlacementError:
         return _refuse(self.label, line or self.line, message)
 
-    def read(self, words):
+    def read(self, words: list[str]) -> None:
         if words[0] == "repeat":
             self.close()
             self.repeat(words)
@@ -118,7 +122,7 @@ class _Reader:
             else:
                 self.nodes += self.read_nodes(word)
 
-    def close(self):
+    def close(self) -> None:
         """The image that was being read is complete."""
         if self.nodes is not None:
             if not self.nodes:
@@ -126,14 +130,14 @@ class _Reader:
             self.found.append(Image(self.began, np.array(self.nodes, dtype=np.int64), self.slots))
         self.nodes = None
 
-    def read_nodes(self, word):
+    def read_nodes(self, word: str) -> list[int]:
         try:
             return parse_nodes(word, self.site.torus).tolist()
         except (AllocationError, TorusError) as error:
             raise self.refuse(str(error)) from error
 
-    def read_slots(self, word):
-        T, slots = self.site.tasks_per_node, []
+    def read_slots(self, word: str) -> tuple[int, ...]:
+        T, slots = self.site.tasks_per_node, list[int]()
         for part in word.removeprefix("slots=").split(","):
             match = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", part)
             if not match or not int(match[1]) <= int(match[2] or match[1]) < T:
@@ -142,7 +146,7 @@ class _Reader:
             slots += range(int(match[1]), int(match[2] or match[1]) + 1)
         return tuple(slots)
 
-    def repeat(self, words):
+    def repeat(self, words: list[str]) -> None:
         """All images so far, as often as said, copy k shifted by k steps."""
         if len(words) != 3 or not re.fullmatch(r"[1-9]\d{0,11}", words[1]):
             raise self.refuse(f"{' '.join(words)[:60]!r} is not understood; write repeat TIMES SHIFT, e.g. repeat 4 "
@@ -155,8 +159,8 @@ class _Reader:
         self.found = [replace(image, nodes=self.shifted(image.nodes, k * shift))
                       for k in range(times) for image in self.found]
 
-    def shifted(self, nodes, shift):
-        torus = self.site.torus
+    def shifted(self, nodes: Ints, shift: Ints) -> Ints:
+        torus = as_torus(self.site.torus)
         moved = torus.coordinates(nodes) + shift
         around = np.where(torus.wrap, moved % torus.shape, moved)
         beyond = np.flatnonzero((around >= torus.shape).any(axis=1))
@@ -165,11 +169,11 @@ class _Reader:
         return torus.node(around)
 
 
-def _refuse(label, line, message):
+def _refuse(label: str, line: int, message: str) -> PlacementError:
     return PlacementError(f"{label} line {line}: {message}")
 
 
-def lay(found, label, site, grid, owner):
+def lay(found: Sequence[Image], label: str, site: Site, grid: ProcessGrid, owner: str) -> Mapping:
     """Rows (or columns) on images, in order.
 
     Parameters
@@ -198,7 +202,7 @@ def lay(found, label, site, grid, owner):
     if owner == "columns":  # listed column after column: rank q*R + p is number p*C + q
         places = places.reshape(grid.R, grid.C, 2).swapaxes(0, 1).reshape(-1, 2)
     name = f"images:{label}" + (",columns" if owner == "columns" else "")
-    return Mapping(site.torus, grid, site.tasks_per_node, *places.T, name)
+    return Mapping(site.torus, grid, site.tasks_per_node, places[:, 0], places[:, 1], name)
 
 
 def _check_once(found, places, label, site):

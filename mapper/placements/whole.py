@@ -1,9 +1,11 @@
 """What product placements need: every slot of the whole torus."""
 
+from pencilmap.model.allocation import Site
 from pencilmap.model.errors import PlacementError
+from pencilmap.model.grid import ProcessGrid
 
 
-def check_product(name, site, grid):
+def check_product(name: str, site: Site, grid: ProcessGrid) -> None:
     """Raise PlacementError unless `grid` takes every slot of a site that is a whole torus.
 
     Parameters
