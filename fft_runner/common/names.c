@@ -6,14 +6,18 @@
 #include "common/failure.h"
 #include "pencilfft.h"
 
-static const void *row_at(const struct pf_table *table, int i)
+const void *pf_table_row(const struct pf_table *table, int i)
 {
-    return (const char *)table->rows + (size_t)i * table->row_bytes;
+    if (i < 0 || i >= table->count)
+        return NULL;
+    return table->row_bytes ? (const char *)table->rows + (size_t)i * table->row_bytes
+                            : ((const void *const *)table->rows)[i];
 }
 
 const char *pf_table_name(const struct pf_table *table, int i)
 {
-    return i < 0 || i >= table->count ? NULL : *(const char *const *)row_at(table, i);
+    const void *row = pf_table_row(table, i);
+    return row ? *(const char *const *)row : NULL;
 }
 
 static void refuse(const struct pf_table *table, const char *name)
@@ -29,7 +33,7 @@ const void *pf_table_find(const struct pf_table *table, const char *name)
 {
     for (int i = 0; name && i < table->count; i++)
         if (!strcmp(name, pf_table_name(table, i)))
-            return row_at(table, i);
+            return pf_table_row(table, i);
     refuse(table, name ? name : "(none)");
     return NULL;
 }

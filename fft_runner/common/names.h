@@ -1,4 +1,4 @@
-/* Tables of named things: each row is a struct whose first member is `const char *name`. */
+/* Tables of named things: each row is a struct whose first member is `const char *name`, or a pointer to one. */
 #ifndef PF_NAMES_H
 #define PF_NAMES_H
 
@@ -7,12 +7,14 @@
 struct pf_table {
     const char *kind; /* what a row is, for messages: "exchange" */
     const void *rows;
-    size_t row_bytes;
+    size_t row_bytes; /* 0: rows are pointers */
     int count;
 };
 
 #define PF_TABLE(kind, rows) {kind, rows, sizeof(rows)[0], (int)(sizeof(rows) / sizeof(rows)[0])}
+#define PF_TABLE_OF_POINTERS(kind, rows) {kind, rows, 0, (int)(sizeof(rows) / sizeof(rows)[0])}
 
+const void *pf_table_row(const struct pf_table *table, int i); /* NULL outside the table */
 const char *pf_table_name(const struct pf_table *table, int i); /* NULL outside the table */
 /* Row of that name; NULL with a message that lists the known names when there is none. */
 const void *pf_table_find(const struct pf_table *table, const char *name);

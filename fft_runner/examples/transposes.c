@@ -34,7 +34,7 @@ struct array {
     double *data;
 };
 
-static struct array make_array(pencilfft_plan plan, pencilfft_pencil pencil)
+static struct array make_array(pencilfft_plan plan, int pencil)
 {
     struct array a;
     void *data;

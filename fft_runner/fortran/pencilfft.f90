@@ -1,7 +1,7 @@
 !> libpencilfft from Fortran.
 !!
 !! Index order, said once: the last index of C is the first of Fortran. What pencilfft.h writes A[x][y][z] with z fastest is
-!! a(z, y, x) here. A pencil's local array has the shape  n(1:3) = pencilfft_shape(plan, pencil):
+!! a(z, y, x) here. The local part of an array has the shape  n(1:3) = pencilfft_shape(plan, array); for pencils:
 !!     layout natural   Z, Y and X pencils   (z, y, x)
 !!     layout stride1   Z pencil             (z, y, x)      Y pencil  (y, z, x)      X pencil  (x, y, z)
 !! box%offset, box%extent and box%stride are still of x, y, z, in this order, and offsets count from 0: element (i, j, k) of
@@ -21,14 +21,14 @@ module pencilfft
         pencilfft_no_memory = 7, pencilfft_fftw_error = 8, pencilfft_mpi_error = 9, pencilfft_not_possible = 10
     integer(c_int), parameter, public :: pencilfft_direction_forward = 1, pencilfft_direction_backward = 2
     integer(c_int), parameter, public :: pencilfft_z_pencil = 0, pencilfft_y_pencil = 1, pencilfft_x_pencil = 2
-    integer(c_int), parameter, public :: pencilfft_input = 3, pencilfft_output = 4
+    integer(c_int), parameter, public :: pencilfft_input = -2, pencilfft_output = -1
     integer(c_int), parameter, public :: pencilfft_row = 0, pencilfft_column = 1
 
-    integer, parameter, public :: pencilfft_n_phases = 12 !< of pencilfft_phase_seconds; pencilfft_phase_name has their names
+    integer, parameter, public :: pencilfft_max_exchanges = 4, pencilfft_max_phases = 20 !< no plan has more
 
     integer, parameter :: longest_name = 256 ! longer than any name that is known
 
-    !> Part of a rank in one pencil, of x, y, z; global element (x,y,z) lies at sum (index - offset) * stride.
+    !> Part of a rank in one array, of x, y, z; global element (x,y,z) lies at sum (index - offset) * stride.
     type, bind(C), public :: pencilfft_box
         integer(c_int64_t) :: offset(3), extent(3), stride(3)
     end type
@@ -41,7 +41,8 @@ module pencilfft
 
     public :: pencilfft_plan_create, pencilfft_plan_destroy, pencilfft_box_mine, pencilfft_shape, pencilfft_scale
     public :: pencilfft_alloc, pencilfft_forward, pencilfft_backward, pencilfft_transpose, pencilfft_message
-    public :: pencilfft_phase_seconds, pencilfft_phase_name, pencilfft_exchange_chosen, pencilfft_traffic
+    public :: pencilfft_exchanges, pencilfft_exchange_stage, pencilfft_exchange_chosen, pencilfft_traffic
+    public :: pencilfft_phases, pencilfft_phase_name, pencilfft_phase_seconds
     public :: pencilfft_wisdom_load, pencilfft_wisdom_save, pencilfft_wisdom_forget
 
     interface
@@ -79,10 +80,10 @@ module pencilfft
             import :: c_int, c_ptr
             type(c_ptr), value :: plan
         end function
-        integer(c_int) function c_box_mine(plan, pencil, box) bind(C, name="pencilfft_box_mine")
+        integer(c_int) function c_box_mine(plan, array, box) bind(C, name="pencilfft_box_mine")
             import :: c_int, c_ptr, pencilfft_box
             type(c_ptr), value :: plan
-            integer(c_int), value :: pencil
+            integer(c_int), value :: array
             type(pencilfft_box), intent(out) :: box
         end function
         integer(c_int) function c_scale(plan, scaling) bind(C, name="pencilfft_scale")
@@ -106,13 +107,29 @@ module pencilfft
             integer(c_int), value :: exchange, direction
         end function
         integer(c_int) function c_phase_seconds(plan, seconds) bind(C, name="pencilfft_phase_seconds")
-            import :: c_double, c_int, c_ptr, pencilfft_n_phases
+            import :: c_double, c_int, c_ptr
             type(c_ptr), value :: plan
-            real(c_double), intent(out) :: seconds(pencilfft_n_phases)
+            real(c_double), intent(out) :: seconds(*)
         end function
-        type(c_ptr) function c_phase_name(phase) bind(C, name="pencilfft_phase_name")
+        integer(c_int) function c_phases(plan, n) bind(C, name="pencilfft_phases")
             import :: c_int, c_ptr
+            type(c_ptr), value :: plan
+            integer(c_int), intent(inout) :: n
+        end function
+        type(c_ptr) function c_phase_name(plan, phase) bind(C, name="pencilfft_phase_name")
+            import :: c_int, c_ptr
+            type(c_ptr), value :: plan
             integer(c_int), value :: phase
+        end function
+        integer(c_int) function c_exchanges(plan, n) bind(C, name="pencilfft_exchanges")
+            import :: c_int, c_ptr
+            type(c_ptr), value :: plan
+            integer(c_int), intent(inout) :: n
+        end function
+        type(c_ptr) function c_exchange_stage(plan, exchange) bind(C, name="pencilfft_exchange_stage")
+            import :: c_int, c_ptr
+            type(c_ptr), value :: plan
+            integer(c_int), value :: exchange
         end function
         type(c_ptr) function c_exchange_chosen(plan, exchange) bind(C, name="pencilfft_exchange_chosen")
             import :: c_int, c_ptr
@@ -150,17 +167,17 @@ module pencilfft
 
 contains
 
-    !> Plan a transform of n(1:3) = nx, ny, nz over a grid of R tasks in a row and C in a column. comm is an MPI communicator
-    !! as an integer (with mpi_f08: comm%MPI_VAL). The names are those of pencilfft_desc. Collective.
+    !> Plan a transform of n(1:3) = nx, ny, nz over a grid of R tasks in a row and C in a column (slabs: 1 and C). comm is an
+    !! MPI communicator as an integer (with mpi_f08: comm%MPI_VAL). The names are those of pencilfft_desc. Collective.
     integer(c_int) function pencilfft_plan_create(n, R, C, comm, plan, type, kinds, skip, precision, layout, exchange, &
-                                                  rigor, sync, directions, fields, auto_budget_s) result(status)
+                                                  rigor, sync, directions, fields, auto_budget_s, decomposition) result(status)
         integer, intent(in) :: n(3), R, C, comm
         type(pencilfft_plan), intent(out) :: plan
-        character(*), intent(in), optional :: type, kinds, skip, precision, layout, exchange, rigor, sync
+        character(*), intent(in), optional :: type, kinds, skip, precision, layout, exchange, rigor, sync, decomposition
         integer, intent(in), optional :: directions, fields
         real(c_double), intent(in), optional :: auto_budget_s
         type(c_ptr) :: desc
-        character(longest_name), target :: names(8) ! keeps the texts alive until the plan is made
+        character(longest_name), target :: names(9) ! keeps the texts alive until the plan is made
 
         desc = c_desc_new() ! a null one is refused below, on all ranks
         call set_integer(desc, "nx", n(1))
@@ -178,6 +195,7 @@ contains
         call set_text(desc, "exchange", exchange, names(6))
         call set_text(desc, "rigor", rigor, names(7))
         call set_text(desc, "sync", sync, names(8))
+        call set_text(desc, "decomposition", decomposition, names(9))
         if (present(auto_budget_s)) status = c_set_real(desc, "auto_budget_s"//c_null_char, auto_budget_s)
         status = c_plan_create(desc, comm, plan%handle)
         call c_desc_free(desc)
@@ -211,23 +229,23 @@ contains
         plan%handle = c_null_ptr
     end function
 
-    integer(c_int) function pencilfft_box_mine(plan, pencil, box) result(status)
+    integer(c_int) function pencilfft_box_mine(plan, array, box) result(status)
         type(pencilfft_plan), intent(in) :: plan
-        integer(c_int), intent(in) :: pencil
+        integer(c_int), intent(in) :: array
         type(pencilfft_box), intent(out) :: box
-        status = c_box_mine(plan%handle, pencil, box)
+        status = c_box_mine(plan%handle, array, box)
     end function
 
-    !> Shape of the local array, fastest index first; zeros when there is no such plan or pencil.
-    function pencilfft_shape(plan, pencil) result(shape_of_it)
+    !> Shape of the local array, fastest index first; zeros when there is no such plan or array.
+    function pencilfft_shape(plan, array) result(shape_of_it)
         type(pencilfft_plan), intent(in) :: plan
-        integer(c_int), intent(in) :: pencil
+        integer(c_int), intent(in) :: array
         integer(c_int64_t) :: shape_of_it(3), step
         type(pencilfft_box) :: box
         logical :: placed(3)
         integer :: i, axis, fastest
         shape_of_it = 0
-        if (c_box_mine(plan%handle, pencil, box) /= pencilfft_ok) return
+        if (c_box_mine(plan%handle, array, box) /= pencilfft_ok) return
         placed = .false.
         do i = 1, 3
             step = huge(step)
@@ -257,7 +275,7 @@ contains
         status = c_alloc(plan%handle, buffer)
     end function
 
-    !> Input to output (Z to X pencils); from and to may be one buffer.
+    !> Input to output (for pencils: Z to X); from and to may be one buffer.
     integer(c_int) function pencilfft_forward(plan, from, to) result(status)
         type(pencilfft_plan), intent(in) :: plan
         type(c_ptr), intent(in) :: from, to
@@ -278,18 +296,45 @@ contains
         status = c_transpose(plan%handle, exchange, direction, from, to)
     end function
 
-    !> Seconds this rank spent in each phase of the last transform.
+    !> Exchanges of a transform; 0 without a plan. They are numbered from 0 in the order of a forward transform.
+    integer function pencilfft_exchanges(plan) result(n)
+        type(pencilfft_plan), intent(in) :: plan
+        integer(c_int) :: status, found
+        found = 0
+        status = c_exchanges(plan%handle, found)
+        n = found
+    end function
+
+    !> Name of an exchange: "row", "column"; "slab". Empty where there is none.
+    function pencilfft_exchange_stage(plan, exchange) result(name)
+        type(pencilfft_plan), intent(in) :: plan
+        integer(c_int), intent(in) :: exchange
+        character(:), allocatable :: name
+        name = text_of(c_exchange_stage(plan%handle, exchange))
+    end function
+
+    !> Phases of a transform; 0 without a plan.
+    integer function pencilfft_phases(plan) result(n)
+        type(pencilfft_plan), intent(in) :: plan
+        integer(c_int) :: status, found
+        found = 0
+        status = c_phases(plan%handle, found)
+        n = found
+    end function
+
+    !> Seconds this rank spent in each phase of the last transform; of as many elements as phases.
     integer(c_int) function pencilfft_phase_seconds(plan, seconds) result(status)
         type(pencilfft_plan), intent(in) :: plan
-        real(c_double), intent(out) :: seconds(pencilfft_n_phases)
+        real(c_double), intent(out), contiguous :: seconds(:)
         status = c_phase_seconds(plan%handle, seconds)
     end function
 
-    !> "fft_z" for the first, and so on; empty outside 1 to pencilfft_n_phases.
-    function pencilfft_phase_name(phase) result(name)
+    !> "fft_z" for the first, and so on; empty outside 1 to pencilfft_phases(plan).
+    function pencilfft_phase_name(plan, phase) result(name)
+        type(pencilfft_plan), intent(in) :: plan
         integer, intent(in) :: phase
         character(:), allocatable :: name
-        name = text_of(c_phase_name(int(phase - 1, c_int)))
+        name = text_of(c_phase_name(plan%handle, int(phase - 1, c_int)))
     end function
 
     !> The algorithm that moves the data of an exchange: what was asked for, or what "auto" took. Empty without a plan.

@@ -1,22 +1,28 @@
-/* libpencilfft: three-dimensional FFTs over MPI by pencils.
+/* libpencilfft: three-dimensional FFTs over MPI by pencils or slabs.
  *
  * Index order and names, said once for library, runner and tests
  * --------------------------------------------------------------
  * The global array is A[x][y][z], 0 <= x < nx and so on; its global index is (x * ny + y) * nz + z.
- * The process grid is RxC: R tasks in a row (first exchange of a forward transform), C tasks in a column.
- * Grid rank r = q * R + p has position p in row q:
- *     row q      the ranks with the same q; they hold the same block of x
- *     column p   the ranks with the same p; they hold the same block of z between and after the exchanges
  * Block j of n indices over m parts is n/m indices, one more in each of the first n%m blocks.
+ * A transform is a sequence of arrays with an exchange between each two. The decomposition says how each array is divided:
  *
- *                                                            memory, slowest to fastest
- *     pencil   whole axis   x block      y block      z block      natural     stride1
- *     Z        z            q of C       p of R       whole        x y z       x y z
- *     Y        y            q of C       whole        p of R       x y z       x z y
- *     X        x            whole        q of C       p of R       x y z       z y x
+ * pencil   The process grid is RxC: R tasks in a row (first exchange of a forward transform), C tasks in a column.
+ *          Grid rank r = q * R + p has position p in row q:
+ *              row q      the ranks with the same q; they hold the same block of x
+ *              column p   the ranks with the same p; they hold the same block of z between and after the exchanges
+ * slab     The process grid is one number P, all tasks (R = 1 and C = P); they take part in its one exchange, named slab.
  *
- * A forward transform takes Z pencils (PENCILFFT_INPUT) to X pencils (PENCILFFT_OUTPUT), a backward one X pencils to
- * Z pencils; none is turned back. Ask pencilfft_box_mine() where things are and pencilfft_format_of() of what they are.
+ *                                                                          memory, slowest to fastest
+ *              array          whole axis   x block   y block   z block      natural     stride1
+ *     pencil   0 (Z pencil)   z            q of C    p of R    whole        x y z       x y z
+ *              1 (Y pencil)   y            q of C    whole     p of R       x y z       x z y
+ *              2 (X pencil)   x            whole     q of C    p of R       x y z       z y x
+ *     slab     0              z, y         r of P    whole     whole        x y z       x y z
+ *              1              x, z         whole     r of P    whole        x y z       y z x
+ *
+ * A forward transform takes array 0 (PENCILFFT_INPUT) to the last array (PENCILFFT_OUTPUT), a backward one the last to the
+ * first; the order of the axes is not changed back. Ask pencilfft_box_mine() where elements are and pencilfft_format_of()
+ * what they are.
  *
  * Types
  * -----
@@ -59,7 +65,7 @@ typedef enum {
     PENCILFFT_BAD_CALL,     /* a null pointer or communicator, MPI not running, buffers that overlap or are not aligned */
     PENCILFFT_BAD_SIZE,     /* extents below 1, or beyond what can be counted */
     PENCILFFT_BAD_GRID,     /* grid that does not match the communicator or the extents */
-    PENCILFFT_UNKNOWN_NAME, /* exchange, rigor or sync that is not in its table */
+    PENCILFFT_UNKNOWN_NAME, /* decomposition, type, exchange, rigor or another name that is not in its table */
     PENCILFFT_MISMATCH,     /* ranks gave different descriptors */
     PENCILFFT_TOO_LARGE,    /* a block with more elements than an MPI count holds */
     PENCILFFT_NO_MEMORY,
@@ -69,40 +75,32 @@ typedef enum {
 } pencilfft_status;
 
 typedef enum { PENCILFFT_FORWARD = 1, PENCILFFT_BACKWARD = 2 } pencilfft_direction;
-/* The pencils that are exchanged, all of the element that forward gives; and what a forward transform takes and gives
- * (and a backward one gives and takes). Output and X pencil are the same; input and Z pencil are, unless z is halved. */
-typedef enum {
-    PENCILFFT_Z_PENCIL,
-    PENCILFFT_Y_PENCIL,
-    PENCILFFT_X_PENCIL,
-    PENCILFFT_INPUT,
-    PENCILFFT_OUTPUT
-} pencilfft_pencil;
-typedef enum { PENCILFFT_ROW, PENCILFFT_COLUMN } pencilfft_exchange;
+/* Arrays are numbered from 0, before the first exchange, to the number of exchanges, after the last; all of them have the
+ * element that forward gives. PENCILFFT_INPUT is what a forward transform takes (and a backward one gives),
+ * PENCILFFT_OUTPUT what it gives. Output and last array are the same; input and array 0 are, unless z is halved. */
+enum { PENCILFFT_INPUT = -2, PENCILFFT_OUTPUT = -1 };
+/* Arrays and exchanges of decomposition pencil, in the order of a forward transform. */
+enum { PENCILFFT_Z_PENCIL, PENCILFFT_Y_PENCIL, PENCILFFT_X_PENCIL };
+enum { PENCILFFT_ROW, PENCILFFT_COLUMN };
 
-/* The timed parts of a transform, in forward order; a backward transform runs them from the last to the first.
- * Packing and unpacking are fused with the FFTs, block by block in the caches, and timed there; an axis that is not
- * divided needs neither. Where an exchange overlaps with the FFTs, its phase is the time besides them. */
+/* No decomposition has more exchanges, nor a transform more phases. */
+enum { PENCILFFT_MAX_EXCHANGES = 4, PENCILFFT_MAX_PHASES = 4 + 4 * PENCILFFT_MAX_EXCHANGES };
+
+/* What the time of a phase went into. */
 typedef enum {
-    PENCILFFT_FFT_Z,
-    PENCILFFT_PACK_ROW,
-    PENCILFFT_EXCHANGE_ROW,
-    PENCILFFT_UNPACK_ROW,
-    PENCILFFT_FFT_Y,
-    PENCILFFT_PACK_COLUMN,
-    PENCILFFT_EXCHANGE_COLUMN,
-    PENCILFFT_UNPACK_COLUMN,
-    PENCILFFT_FFT_X,
+    PENCILFFT_FFT,      /* the transforms along one axis */
+    PENCILFFT_PACK,     /* packing, exchange and unpacking of one exchange */
+    PENCILFFT_EXCHANGE,
+    PENCILFFT_UNPACK,
     PENCILFFT_TOTAL,
-    PENCILFFT_WAIT_ROW,    /* what `sync` waited before an exchange; in no other phase, nor in the total */
-    PENCILFFT_WAIT_COLUMN,
-    PENCILFFT_N_PHASES
-} pencilfft_phase;
+    PENCILFFT_WAIT      /* what `sync` waited before an exchange; in no other phase, nor in the total */
+} pencilfft_kind;
 
 /* Descriptor of a plan. Fill it with pencilfft_desc_init() first, then set what differs. */
 typedef struct {
     int64_t nx, ny, nz;   /* extents; no default */
     int R, C;             /* process grid; no default; R * C is the size of the communicator */
+    const char *decomposition; /* "pencil" (default), "slab": R = 1 and C = P */
     int directions;       /* PENCILFFT_FORWARD, PENCILFFT_BACKWARD or both (default) or-ed */
     const char *type;     /* "c2c" (default), "r2c" (or "c2r"), "dct", "dst", "chebyshev", "empty" */
     const char *kinds;    /* of dct and dst alone: of x,y,z, 1 to 4; c or s before one for (co)sine. NULL: "2,2,2" */
@@ -116,7 +114,7 @@ typedef struct {
     int fields;           /* arrays transformed together; each lies whole behind the one before it; 1 by default */
 } pencilfft_desc;
 
-/* A rank's part of the array in one pencil. Axis 0 is x, 1 is y, 2 is z.
+/* A rank's part of an array. Axis 0 is x, 1 is y, 2 is z.
  * Global element (x, y, z) is local element  sum over axes of (index - offset) * stride. */
 typedef struct {
     int64_t offset[3], extent[3], stride[3];
@@ -147,13 +145,13 @@ int pencilfft_plan_create(const pencilfft_desc *desc, MPI_Comm comm, pencilfft_p
 /* Collective, before MPI_Finalize. Frees the plan and every buffer of pencilfft_alloc(); a null plan is nothing to do. */
 int pencilfft_plan_destroy(pencilfft_plan plan);
 
-/* Box of one rank in one pencil; of the calling rank for pencilfft_box_mine(). Local. */
-int pencilfft_box_of(pencilfft_plan plan, pencilfft_pencil pencil, int rank, pencilfft_box *box);
-int pencilfft_box_mine(pencilfft_plan plan, pencilfft_pencil pencil, pencilfft_box *box);
-int pencilfft_format_of(pencilfft_plan plan, pencilfft_pencil pencil, pencilfft_format *format);
+/* Box of one rank in an array; of the calling rank for pencilfft_box_mine(). Local. */
+int pencilfft_box_of(pencilfft_plan plan, int array, int rank, pencilfft_box *box);
+int pencilfft_box_mine(pencilfft_plan plan, int array, pencilfft_box *box);
+int pencilfft_format_of(pencilfft_plan plan, int array, pencilfft_format *format);
 /* Backward after forward gives this times the input. */
 int pencilfft_scale(pencilfft_plan plan, double *scale);
-/* What a buffer given to execute or transpose must hold: all fields of the largest pencil, or more where the exchange
+/* What a buffer given to execute or transpose must hold: all fields of the largest array, or more where the exchange
  * pads. In elements of what forward gives, or in bytes. */
 int pencilfft_alloc_elements(pencilfft_plan plan, int64_t *elements);
 int pencilfft_alloc_bytes(pencilfft_plan plan, int64_t *bytes);
@@ -165,27 +163,37 @@ int pencilfft_alloc(pencilfft_plan plan, void **buffer);
 int pencilfft_execute(pencilfft_plan plan, pencilfft_direction direction, const void *in, void *out);
 int pencilfft_forward(pencilfft_plan plan, const void *in, void *out);
 int pencilfft_backward(pencilfft_plan plan, const void *in, void *out);
-/* One exchange alone, without any FFT: Z to Y (row) or Y to X (column) pencils, the other way for backward.
+/* Exchanges are numbered from 0 in the order of a forward transform. How many a transform has, and the name of one: "row",
+ * "column"; "slab". NULL outside, and for a null plan. Local. */
+int pencilfft_exchanges(pencilfft_plan plan, int *n);
+const char *pencilfft_exchange_stage(pencilfft_plan plan, int exchange);
+/* One exchange alone, without any FFT: from array e to array e + 1 for exchange e forward, the other direction for backward.
  * in may be used as scratch and is lost. Collective. */
-int pencilfft_transpose(pencilfft_plan plan, pencilfft_exchange exchange, pencilfft_direction direction, void *in,
-                        void *out);
+int pencilfft_transpose(pencilfft_plan plan, int exchange, pencilfft_direction direction, void *in, void *out);
 
-/* Seconds this rank spent in each phase of the last execute. Waiting asked for by `sync` has its own. */
-int pencilfft_phase_seconds(pencilfft_plan plan, double seconds[PENCILFFT_N_PHASES]);
-const char *pencilfft_phase_name(int phase); /* "fft_z" ...; NULL outside the list */
+/* The timed parts of a transform, in forward order; a backward transform runs them from the last to the first:
+ *     fft_z, pack_row, exchange_row, unpack_row, fft_y, pack_column, exchange_column, unpack_column, fft_x,
+ *     total, wait_row, wait_column                                                       (decomposition pencil)
+ * Packing and unpacking are fused with the FFTs, block by block in the caches, and timed there; an axis that is not
+ * divided needs neither. Where an exchange overlaps with the FFTs, its phase is the time besides them.
+ * Their number, the name of one (NULL outside) and its pencilfft_kind (-1 outside). Local. */
+int pencilfft_phases(pencilfft_plan plan, int *n);
+const char *pencilfft_phase_name(pencilfft_plan plan, int phase);
+int pencilfft_phase_kind(pencilfft_plan plan, int phase);
+/* Seconds this rank spent in each phase of the last execute; as many as phases. */
+int pencilfft_phase_seconds(pencilfft_plan plan, double *seconds);
 
 /* What this rank sends to each rank in one exchange: bytes[rank] and messages[rank], as many as ranks. What it keeps is
  * not counted. Either may be NULL. Local. */
-int pencilfft_traffic(pencilfft_plan plan, pencilfft_exchange exchange, pencilfft_direction direction, int64_t *bytes,
-                      int64_t *messages);
+int pencilfft_traffic(pencilfft_plan plan, int exchange, pencilfft_direction direction, int64_t *bytes, int64_t *messages);
 /* The algorithm that moves data in this exchange: what was asked for, or what "auto" took. NULL for a null plan. */
-const char *pencilfft_exchange_chosen(pencilfft_plan plan, pencilfft_exchange exchange);
+const char *pencilfft_exchange_chosen(pencilfft_plan plan, int exchange);
 /* Seconds a transform took with the i-th exchange (pencilfft_exchange_name) in this place when "auto" tried it, forward
- * and backward together where the plan has both: 0 when it did not, infinity when that exchange refused. The column's
- * candidates are tried beside what the row took, and the row's beside the first exchange that goes. */
-int pencilfft_auto_seconds(pencilfft_plan plan, pencilfft_exchange exchange, int i, double *seconds);
+ * and backward together where the plan has both: 0 when it did not, infinity when that exchange refused. Candidates of an
+ * exchange are tried beside what the ones before it took, and beside the first exchange that goes for those after it. */
+int pencilfft_auto_seconds(pencilfft_plan plan, int exchange, int i, double *seconds);
 /* By which calls of MPI, where that depends on the MPI; NULL when there is nothing to say. */
-const char *pencilfft_exchange_means(pencilfft_plan plan, pencilfft_exchange exchange);
+const char *pencilfft_exchange_means(pencilfft_plan plan, int exchange);
 
 /* Wisdom: what FFTW learnt and what "auto" chose. load adds what a file knows, save writes all that is known in place of
  * the file, or leaves it as it is. A missing file is no failure of load and sets *found to 0. A file that another kind of
@@ -195,12 +203,16 @@ int pencilfft_wisdom_save(const char *path, MPI_Comm comm);
 void pencilfft_wisdom_forget(void); /* all of it, FFTW's too. Local */
 
 /* The i-th known name, NULL after the last. */
+const char *pencilfft_decomposition_name(int i);
 const char *pencilfft_exchange_name(int i);
 const char *pencilfft_type_name(int i);
 const char *pencilfft_precision_name(int i);
 const char *pencilfft_layout_name(int i);
 const char *pencilfft_rigor_name(int i);
 const char *pencilfft_sync_name(int i);
+/* How many numbers the grid of a decomposition has: 2 for "pencil", R and C; 1 for "slab", C alone beside R = 1. 0 for a
+ * name that is not known. */
+int pencilfft_grid_numbers(const char *decomposition);
 
 /* What the last failed call of this thread meant; valid until its next failed call. */
 const char *pencilfft_error_message(void);

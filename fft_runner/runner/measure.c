@@ -8,18 +8,17 @@
 #include "check_mpi.h"
 #include "runner.h"
 
-static int repeat(const struct problem *p, int repetitions, int stride, double *mine)
+static int repeat(const struct problem *p, int repetitions, const struct samples *s, double *mine)
 {
     int status = 0;
     for (int rep = 0; rep < repetitions && !status; rep++) {
-        double seconds[PENCILFFT_N_PHASES];
         if (p->refill && (status = fill_input(p)))
             break;
         CHECK_MPI(MPI_Barrier(p->grid));
         or_abort(pencilfft_execute(p->plan, p->direction, p->in, p->out));
-        status = pencilfft_phase_seconds(p->plan, seconds);
-        for (int phase = 0; mine && phase < PENCILFFT_N_PHASES; phase++)
-            mine[phase * stride + rep] = seconds[phase];
+        status = pencilfft_phase_seconds(p->plan, s->sorted);
+        for (int phase = 0; mine && phase < s->phases; phase++)
+            mine[phase * s->reps + rep] = s->sorted[phase];
     }
     return status;
 }
@@ -30,7 +29,7 @@ static int allocate(int n, MPI_Comm comm, double **mine, struct samples *s)
     s->max = calloc((size_t)n, sizeof *s->max);
     s->mean = calloc((size_t)n, sizeof *s->mean);
     s->min = calloc((size_t)n, sizeof *s->min);
-    s->sorted = calloc((size_t)s->reps, sizeof *s->sorted);
+    s->sorted = calloc((size_t)(s->reps > s->phases ? s->reps : s->phases), sizeof *s->sorted);
     int failed = !*mine || !s->max || !s->mean || !s->min || !s->sorted;
     return pf_agree(failed ? pf_fail(RUNNER_ERROR, "no memory for the times of %d repetitions", s->reps) : 0, comm);
 }
@@ -66,13 +65,15 @@ int measure(const struct problem *p, const struct measure_request *request, stru
     CHECK_MPI(MPI_Comm_size(p->grid, &s->ranks));
     if (reps > 1 << 24)
         return pf_fail(RUNNER_ERROR, "--reps: more than %d", 1 << 24);
-    int n = PENCILFFT_N_PHASES * reps, status = allocate(n, p->grid, &mine, s);
+    int status = pencilfft_phases(p->plan, &s->phases), n = s->phases * reps;
+    if (!status)
+        status = allocate(n, p->grid, &mine, s);
     if (!status)
         status = fill_input(p);
     if (!status)
-        status = repeat(p, request->warmup, 0, NULL);
+        status = repeat(p, request->warmup, s, NULL);
     if (!status)
-        status = repeat(p, reps, reps, mine);
+        status = repeat(p, reps, s, mine);
     if (!status)
         reduce(mine, n, p->grid, s);
     if (!status && request->per_rank)

@@ -5,10 +5,10 @@
 
 /* Seconds by phase and repetition over ranks, on rank 0 of the grid: max[phase * reps + repetition]. */
 struct samples {
-    int reps, ranks;
+    int reps, ranks, phases;
     double *max, *mean, *min;
     double *all; /* all[(rank * phases + phase) * reps + repetition]; NULL when not asked for */
-    double *sorted; /* room for the repetitions of one phase */
+    double *sorted; /* room for the repetitions of one phase, or the phases of one repetition */
 };
 
 /* Collective; fails on all or none. */

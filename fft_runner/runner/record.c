@@ -91,13 +91,15 @@ static json_t *phases(const struct report *r)
 {
     const struct samples *s = r->samples;
     json_t *object = json_object();
-    for (int phase = 0; phase < phases_shown(r->options); phase++) {
+    for (int phase = 0; phase < s->phases; phase++) {
+        if (!phase_is_shown(r, phase))
+            continue;
         size_t at = (size_t)phase * (size_t)s->reps;
         json_t *times = json_pack("{s:o, s:o, s:o}", "max_s", reals(s->max + at, s->reps), "mean_s",
                                   reals(s->mean + at, s->reps), "min_s", reals(s->min + at, s->reps));
         if (s->all)
             json_object_set_new(times, "ranks_s", record_ranks(s, phase));
-        json_object_set_new(object, pencilfft_phase_name(phase), times);
+        json_object_set_new(object, pencilfft_phase_name(r->plan, phase), times);
     }
     return object;
 }

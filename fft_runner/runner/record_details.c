@@ -9,14 +9,14 @@ json_t *record_ranks(const struct samples *s, int phase)
 {
     json_t *array = json_array();
     for (int rank = 0; rank < s->ranks; rank++) {
-        size_t row = (size_t)rank * PENCILFFT_N_PHASES + (size_t)phase;
+        size_t row = (size_t)rank * (size_t)s->phases + (size_t)phase;
         json_array_append_new(array, reals(s->all + row * (size_t)s->reps, s->reps));
     }
     return array;
 }
 
 /* What "auto" saw; null for an exchange that refused. */
-static json_t *tried(pencilfft_plan plan, pencilfft_exchange e)
+static json_t *tried(pencilfft_plan plan, int e)
 {
     json_t *object = json_object();
     for (int i = 0; pencilfft_exchange_name(i); i++) {
@@ -27,7 +27,7 @@ static json_t *tried(pencilfft_plan plan, pencilfft_exchange e)
     return object;
 }
 
-static json_t *one_exchange(const struct report *r, pencilfft_exchange e)
+static json_t *one_exchange(const struct report *r, int e)
 {
     const struct traffic *t = r->traffic;
     return json_pack("{s:o, s:o, s:o, s:o, s:o}", "name", text_or_null(pencilfft_exchange_chosen(r->plan, e)), "means",
@@ -78,9 +78,16 @@ static json_t *wisdom(const struct report *r)
     return json_pack("{s:o, s:b}", "file", text(r->options->wisdom), "found", r->wisdom_found);
 }
 
+static json_t *exchanges(const struct report *r)
+{
+    json_t *object = json_object();
+    for (int e = 0; e < r->traffic->exchanges; e++)
+        json_object_set_new(object, pencilfft_exchange_stage(r->plan, e), one_exchange(r, e));
+    return object;
+}
+
 json_t *record_details(const struct report *r)
 {
-    return json_pack("{s:{s:o, s:o}, s:f, s:o, s:o, s:o}", "exchanges", "row", one_exchange(r, PENCILFFT_ROW), "column",
-                     one_exchange(r, PENCILFFT_COLUMN), "auto_budget_s", r->options->fft.auto_budget_s, "hosts",
-                     hosts(r->seating), "warnings", warned(r->warnings), "wisdom", wisdom(r));
+    return json_pack("{s:o, s:f, s:o, s:o, s:o}", "exchanges", exchanges(r), "auto_budget_s", r->options->fft.auto_budget_s,
+                     "hosts", hosts(r->seating), "warnings", warned(r->warnings), "wisdom", wisdom(r));
 }

@@ -24,9 +24,9 @@ static void print_placement(const struct report *r, FILE *file)
     fprintf(file, "\n");
 }
 
-int phases_shown(const struct options *options)
+bool phase_is_shown(const struct report *r, int phase)
 {
-    return strcmp(options->fft.sync, "none") ? PENCILFFT_N_PHASES : PENCILFFT_TOTAL + 1;
+    return pencilfft_phase_kind(r->plan, phase) != PENCILFFT_WAIT || strcmp(r->options->fft.sync, "none");
 }
 
 void report_warnings(const struct warnings *w, FILE *file)
@@ -39,17 +39,16 @@ void report_warnings(const struct warnings *w, FILE *file)
 /* What each exchange is, when "auto" chose, and what it sends. */
 static void print_exchanges(const struct report *r, FILE *file)
 {
-    static const char *const names[2] = {"row", "column"};
-    for (int e = 0; e < 2; e++) {
-        const char *means = pencilfft_exchange_means(r->plan, (pencilfft_exchange)e);
+    for (int e = 0; e < r->traffic->exchanges; e++) {
+        const char *means = pencilfft_exchange_means(r->plan, e);
         long long bytes = 0, messages = 0;
         for (int i = 0; i < r->traffic->ranks; i++) {
             bytes += r->traffic->bytes[e][i];
             messages += r->traffic->messages[e][i];
         }
-        fprintf(file, "exchange %-6s %s%s%s%s: %lld messages, %lld bytes\n", names[e],
-                pencilfft_exchange_chosen(r->plan, (pencilfft_exchange)e), means ? " (" : "", means ? means : "",
-                means ? ")" : "", messages, bytes);
+        fprintf(file, "exchange %-6s %s%s%s%s: %lld messages, %lld bytes\n", pencilfft_exchange_stage(r->plan, e),
+                pencilfft_exchange_chosen(r->plan, e), means ? " (" : "", means ? means : "", means ? ")" : "", messages,
+                bytes);
     }
 }
 
@@ -57,16 +56,21 @@ static void print_phases(const struct report *r, FILE *file)
 {
     const struct samples *s = r->samples;
     fprintf(file, "\n%-16s %12s %12s %12s   ms over ranks, median of %d\n", "phase", "max", "mean", "min", s->reps);
-    for (int phase = 0; phase < phases_shown(r->options); phase++)
-        fprintf(file, "%-16s %12.4f %12.4f %12.4f\n", pencilfft_phase_name(phase), 1e3 * samples_median(s->max, s, phase),
-                1e3 * samples_median(s->mean, s, phase), 1e3 * samples_median(s->min, s, phase));
+    for (int phase = 0; phase < s->phases; phase++)
+        if (phase_is_shown(r, phase))
+            fprintf(file, "%-16s %12.4f %12.4f %12.4f\n", pencilfft_phase_name(r->plan, phase),
+                    1e3 * samples_median(s->max, s, phase), 1e3 * samples_median(s->mean, s, phase),
+                    1e3 * samples_median(s->min, s, phase));
 }
 
 static void print_rate(const struct report *r, FILE *file)
 {
     const pencilfft_desc *f = &r->options->fft;
     double n = (double)f->nx * (double)f->ny * (double)f->nz * f->fields;
-    double seconds = samples_median(r->samples->max, r->samples, PENCILFFT_TOTAL);
+    int total = 0;
+    while (pencilfft_phase_kind(r->plan, total) != PENCILFFT_TOTAL)
+        total++;
+    double seconds = samples_median(r->samples->max, r->samples, total);
     double per_point = strcmp(f->type, "c2c") ? 2.5 : 5; /* of complex and real transforms, as FFTW counts them */
     if (seconds > 0)
         fprintf(file, "\n%g N log2 N / total: %.3f GFlop/s\n", per_point,

@@ -29,7 +29,7 @@ void report_table(const struct report *report, FILE *file);
 
 void report_warnings(const struct warnings *warnings, FILE *file);
 /* Phases of the table and of the record: all up to the total, and the waiting if some was asked for. */
-int phases_shown(const struct options *options);
+bool phase_is_shown(const struct report *report, int phase);
 
 /* Parts of the record. */
 json_t *record_details(const struct report *report);

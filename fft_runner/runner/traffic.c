@@ -29,11 +29,13 @@ static int allocate(struct traffic *t, int rank, MPI_Comm grid, int64_t **mine)
 {
     int status = 0;
     *mine = calloc(2 * (size_t)t->ranks, sizeof **mine);
-    for (int e = 0; e < 2 && rank == 0; e++) {
+    bool failed = !*mine;
+    for (int e = 0; e < t->exchanges && rank == 0; e++) {
         t->bytes[e] = calloc((size_t)t->ranks, sizeof *t->bytes[e]);
         t->messages[e] = calloc((size_t)t->ranks, sizeof *t->messages[e]);
+        failed |= !t->bytes[e] || !t->messages[e];
     }
-    if (!*mine || (rank == 0 && (!t->bytes[0] || !t->bytes[1] || !t->messages[0] || !t->messages[1])))
+    if (failed)
         status = pf_fail(RUNNER_ERROR, "no memory for the traffic of %d ranks", t->ranks);
     return pf_agree(status, grid);
 }
@@ -45,9 +47,10 @@ int traffic_gather(const struct problem *p, struct traffic *t)
     *t = (struct traffic){.ranks = 0};
     CHECK_MPI(MPI_Comm_size(p->grid, &t->ranks));
     CHECK_MPI(MPI_Comm_rank(p->grid, &rank));
-    status = allocate(t, rank, p->grid, &mine);
-    for (int e = 0; e < 2 && !status; e++) {
-        status = pf_agree(pencilfft_traffic(p->plan, (pencilfft_exchange)e, p->direction, mine, mine + t->ranks), p->grid);
+    if (!(status = pencilfft_exchanges(p->plan, &t->exchanges)))
+        status = allocate(t, rank, p->grid, &mine);
+    for (int e = 0; e < t->exchanges && !status; e++) {
+        status = pf_agree(pencilfft_traffic(p->plan, e, p->direction, mine, mine + t->ranks), p->grid);
         if (status)
             break;
         int64_t bytes = sum(mine, t->ranks), messages = sum(mine + t->ranks, t->ranks);
@@ -60,7 +63,7 @@ int traffic_gather(const struct problem *p, struct traffic *t)
 
 void traffic_release(struct traffic *t)
 {
-    for (int e = 0; e < 2; e++) {
+    for (int e = 0; e < t->exchanges; e++) {
         free(t->bytes[e]);
         free(t->messages[e]);
     }
@@ -69,19 +72,19 @@ void traffic_release(struct traffic *t)
 /* ---- the matrix --------------------------------------------------------------------------------------------- */
 
 struct request {
-    bool exchange[2];
+    int exchange; /* -1: all */
     const char *path;
     bool scotch;
 };
 
-static struct request understand(const char *text)
+static struct request understand(pencilfft_plan plan, const char *text)
 {
-    struct request r = {{true, true}, text, false};
-    static const char *const marks[2] = {"row=", "column="};
-    for (int e = 0; e < 2; e++)
-        if (!strncmp(text, marks[e], strlen(marks[e]))) {
-            r.exchange[!e] = false;
-            r.path = text + strlen(marks[e]);
+    struct request r = {-1, text, false};
+    const char *name;
+    for (int e = 0; (name = pencilfft_exchange_stage(plan, e)); e++)
+        if (!strncmp(text, name, strlen(name)) && text[strlen(name)] == '=') {
+            r.exchange = e;
+            r.path = text + strlen(name) + 1;
         }
     size_t length = strlen(r.path);
     r.scotch = length > 4 && !strcmp(r.path + length - 4, ".grf");
@@ -95,8 +98,8 @@ static int my_row(const struct problem *p, const struct request *r, int ranks, i
     if (!one)
         return pf_fail(RUNNER_ERROR, "no memory for a row of the byte matrix");
     memset(row, 0, (size_t)ranks * sizeof *row);
-    for (int e = 0; e < 2 && !status; e++) {
-        if (!r->exchange[e] || (status = pencilfft_traffic(p->plan, (pencilfft_exchange)e, p->direction, one, NULL)))
+    for (int e = 0; pencilfft_exchange_stage(p->plan, e) && !status; e++) {
+        if ((r->exchange >= 0 && e != r->exchange) || (status = pencilfft_traffic(p->plan, e, p->direction, one, NULL)))
             continue;
         for (int j = 0; j < ranks; j++)
             row[j] += one[j];
@@ -185,7 +188,7 @@ static int output_close(const struct request *r, struct output *o)
 
 int traffic_write_matrix(const struct problem *p, const char *text)
 {
-    struct request r = understand(text);
+    struct request r = understand(p->plan, text);
     struct output o = {.file = NULL};
     int rank, ranks, status = 0, closed;
     CHECK_MPI(MPI_Comm_rank(p->grid, &rank));

@@ -230,18 +230,26 @@ static pencilfft_desc describe(int p, int64_t elements, const char *exchange)
     return desc;
 }
 
+static int phase_of(pencilfft_plan plan, int kind)
+{
+    int phase = 0;
+    while (pencilfft_phase_kind(plan, phase) != kind)
+        phase++;
+    return phase;
+}
+
 static int repeat(pencilfft_plan plan, int reps, MPI_Comm group, void *in, void *out, double *times, int stride)
 {
-    int status = 0;
+    int status = 0, exchange = phase_of(plan, PENCILFFT_EXCHANGE), total = phase_of(plan, PENCILFFT_TOTAL);
     for (int rep = 0; rep < reps && !status; rep++) {
-        double s[PENCILFFT_N_PHASES];
+        double s[PENCILFFT_MAX_PHASES];
         PF_MPI(MPI_Barrier(group));
         if ((status = pencilfft_transpose(plan, PENCILFFT_ROW, PENCILFFT_FORWARD, in, out)) ||
             (status = pencilfft_phase_seconds(plan, s)))
             break;
         if (times) {
-            times[EXCHANGE * stride + rep] = s[PENCILFFT_EXCHANGE_ROW];
-            times[TOTAL * stride + rep] = s[PENCILFFT_TOTAL];
+            times[EXCHANGE * stride + rep] = s[exchange];
+            times[TOTAL * stride + rep] = s[total];
         }
     }
 done:

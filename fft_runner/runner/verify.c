@@ -32,26 +32,26 @@ double tolerance_of(size_t real_bytes, int64_t elements)
     return 0;
 }
 
-pencilfft_pencil input_pencil(const struct problem *p)
+int input_array(const struct problem *p)
 {
     return p->direction == PENCILFFT_FORWARD ? PENCILFFT_INPUT : PENCILFFT_OUTPUT;
 }
 
-pencilfft_pencil output_pencil(const struct problem *p)
+int output_array(const struct problem *p)
 {
     return p->direction == PENCILFFT_FORWARD ? PENCILFFT_OUTPUT : PENCILFFT_INPUT;
 }
 
-int side_of(const struct problem *p, pencilfft_pencil pencil, struct side *side)
+int side_of(const struct problem *p, int array, struct side *side)
 {
-    int status = pencilfft_box_mine(p->plan, pencil, &side->box);
-    return status ? status : pencilfft_format_of(p->plan, pencil, &side->format);
+    int status = pencilfft_box_mine(p->plan, array, &side->box);
+    return status ? status : pencilfft_format_of(p->plan, array, &side->format);
 }
 
 int fill_input(const struct problem *p)
 {
     struct side in;
-    int status = side_of(p, input_pencil(p), &in);
+    int status = side_of(p, input_array(p), &in);
     if (!status)
         values_fill(&in.box, &in.format, value_random, p->in);
     return status;
@@ -83,7 +83,7 @@ static bool is_small(double error, double tolerance)
 int verify(const struct problem *p, struct verification *v)
 {
     struct side out;
-    int status = side_of(p, output_pencil(p), &out);
+    int status = side_of(p, output_array(p), &out);
     if (status)
         return status;
     *v = (struct verification){

@@ -27,15 +27,15 @@ struct verification {
     char note[256];
 };
 
-pencilfft_pencil input_pencil(const struct problem *problem);
-pencilfft_pencil output_pencil(const struct problem *problem);
+int input_array(const struct problem *problem);
+int output_array(const struct problem *problem);
 
-/* My box and the format of one side. */
+/* My box and the format of one array. */
 struct side {
     pencilfft_box box;
     pencilfft_format format;
 };
-int side_of(const struct problem *problem, pencilfft_pencil pencil, struct side *side);
+int side_of(const struct problem *problem, int array, struct side *side);
 
 /* Random values into the input. */
 int fill_input(const struct problem *problem);

@@ -117,9 +117,9 @@ int verify_direct(const struct problem *p, double scale, struct verification *v)
     double complex mine[N_POINTS], all[N_POINTS];
     struct side out;
     struct part part = {.p = p};
-    int status = side_of(p, input_pencil(p), &part.in);
+    int status = side_of(p, input_array(p), &part.in);
     if (!status)
-        status = side_of(p, output_pencil(p), &out);
+        status = side_of(p, output_array(p), &out);
     if (status || (status = allocate_weights(&part, p->grid)))
         goto done;
     choose_points(out.format.n, points);

@@ -184,7 +184,7 @@ static int compare_all(struct comparison *c, int ranks, void *piece)
     int status = 0;
     for (int rank = 0; rank < ranks && !status; rank++) {
         pencilfft_box box;
-        if (!(status = pencilfft_box_of(c->p->plan, output_pencil(c->p), rank, &box)))
+        if (!(status = pencilfft_box_of(c->p->plan, output_array(c->p), rank, &box)))
             compare_block(c, rank, &box, piece);
     }
     return status;
@@ -218,8 +218,8 @@ int verify_serial(const struct problem *p, double scale, struct verification *v)
     int rank, ready = 1;
     struct comparison c = {.p = p};
     struct side in;
-    int status = side_of(p, output_pencil(p), &c.out);
-    if (status || (status = side_of(p, input_pencil(p), &in)))
+    int status = side_of(p, output_array(p), &c.out);
+    if (status || (status = side_of(p, input_array(p), &in)))
         return status;
     int64_t elements = larger_side(&in.format, &c.out.format);
     double complex *reference = NULL;

@@ -124,7 +124,7 @@ static pencilfft_plan make_plan(double budget_s, const char *skip)
 static double seconds(pencilfft_plan plan, int e, int i)
 {
     double value = -1;
-    CHECK_INT(pencilfft_auto_seconds(plan, (pencilfft_exchange)e, i, &value), PENCILFFT_OK);
+    CHECK_INT(pencilfft_auto_seconds(plan, e, i, &value), PENCILFFT_OK);
     return value;
 }
 

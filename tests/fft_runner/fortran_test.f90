@@ -79,7 +79,7 @@ contains
         print '(a,*(1x,i0))', "pencil", pencilfft_z_pencil, pencilfft_y_pencil, pencilfft_x_pencil, pencilfft_input, &
             pencilfft_output
         print '(a,*(1x,i0))', "exchange", pencilfft_row, pencilfft_column
-        print '(a,*(1x,i0))', "phases", pencilfft_n_phases
+        print '(a,*(1x,i0))', "most", pencilfft_max_exchanges, pencilfft_max_phases
     end subroutine
 
     !> The order of axes (1 is x) that the head of the module gives, nearest first.
@@ -318,22 +318,26 @@ contains
         type(pencilfft_plan) :: plan
         type(pencilfft_box) :: box
         type(c_ptr) :: memory
-        real(c_double) :: seconds(pencilfft_n_phases)
+        real(c_double) :: seconds(pencilfft_max_phases)
         integer(c_int64_t) :: bytes(R*C), messages(R*C)
-        integer :: i, n_total
+        integer :: i, n_phases, n_total
         call check(pencilfft_exchange_chosen(plan, pencilfft_row) == "", "no plan has no exchange")
         call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, exchange="p2p", rigor="estimate"))
         call need(pencilfft_alloc(plan, memory))
         call need(pencilfft_forward(plan, memory, memory))
         call need(pencilfft_phase_seconds(plan, seconds))
-        call check(all(seconds >= 0) .and. seconds(1) > 0, "phases take time")
+        n_phases = pencilfft_phases(plan)
+        call check(n_phases == 12 .and. pencilfft_exchanges(plan) == 2, "pencils have 12 phases and two exchanges")
+        call check(all(seconds(:n_phases) >= 0) .and. seconds(1) > 0, "phases take time")
         n_total = 0
-        do i = 1, pencilfft_n_phases
-            call check(len(pencilfft_phase_name(i)) > 0, "each phase has a name")
-            if (pencilfft_phase_name(i) == "total") n_total = i
+        do i = 1, n_phases
+            call check(len(pencilfft_phase_name(plan, i)) > 0, "each phase has a name")
+            if (pencilfft_phase_name(plan, i) == "total") n_total = i
         end do
-        call check(pencilfft_phase_name(1) == "fft_z" .and. pencilfft_phase_name(0) == "", "the first phase is fft_z")
-        call check(pencilfft_phase_name(pencilfft_n_phases + 1) == "", "there are as many phases as the module says")
+        call check(pencilfft_phase_name(plan, 1) == "fft_z" .and. pencilfft_phase_name(plan, 0) == "", "the first is fft_z")
+        call check(pencilfft_phase_name(plan, n_phases + 1) == "", "there are as many phases as the plan says")
+        call check(pencilfft_exchange_stage(plan, pencilfft_column) == "column", "the second exchange is column")
+        call check(pencilfft_exchange_stage(plan, 2) == "", "there is no third exchange")
         call check(abs(seconds(n_total) - sum(seconds(:n_total - 1))) < 1e-3, "the phases make the total")
         call check(pencilfft_exchange_chosen(plan, pencilfft_column) == "p2p", "the exchange is the one asked for")
         call need(pencilfft_box_mine(plan, pencilfft_z_pencil, box))
@@ -375,6 +379,8 @@ contains
         call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, type="wish"), pencilfft_unknown_name, "type 'wish'")
         call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, type="dct", kinds="9,9,9"), &
                      pencilfft_unknown_name, "kinds '9,9,9'")
+        call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, decomposition="wish"), pencilfft_unknown_name, &
+                     "decomposition 'wish'; known: pencil, slab")
         call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, skip="w"), pencilfft_unknown_name, "skip 'w'")
         call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, precision="wish"), pencilfft_unknown_name, &
                      "precision 'wish'")
@@ -425,9 +431,9 @@ contains
         call refused(pencilfft_transpose(plan, pencilfft_row, pencilfft_direction_forward, memory, memory), &
                      pencilfft_bad_call, "overlap")
         call refused(pencilfft_transpose(plan, 7_c_int, pencilfft_direction_forward, memory, more), pencilfft_bad_call, &
-                     "exchange must be")
-        call refused(pencilfft_box_mine(plan, 9_c_int, box), pencilfft_bad_call, "no such pencil")
-        call check(all(pencilfft_shape(plan, 9_c_int) == 0), "no such pencil has no shape")
+                     "exchange is 7")
+        call refused(pencilfft_box_mine(plan, 9_c_int, box), pencilfft_bad_call, "no such array")
+        call check(all(pencilfft_shape(plan, 9_c_int) == 0), "no such array has no shape")
         call need(pencilfft_plan_destroy(plan))
         status = pencilfft_plan_destroy(plan)
         call check(status == pencilfft_ok, "a plan that is gone is nothing to do")

@@ -1,8 +1,8 @@
-/* Blocks and pencils, by pen and paper. No MPI is started. */
+/* Blocks and boxes, by pen and paper. No MPI is started. */
 #include "check.h"
 #include "common/failure.h"
 #include "geometry/blocks.h"
-#include "geometry/pencils.h"
+#include "geometry/geometry.h"
 
 static void blocks_of_ten_over_three_are_4_3_3(void)
 {
@@ -37,26 +37,36 @@ static void a_product_beyond_the_limit_is_minus_one(void)
 }
 
 /* 5x4x7 on a 2x3 grid: x is split 2 2 1 over C = 3; y 2 2 and z 4 3 over R = 2; y 2 1 1 over C = 3. */
-static const struct pf_layout stride1 = {"stride1", {{0, 1, 2}, {0, 2, 1}, {2, 1, 0}}};
-static const struct pf_geometry uneven = {{5, 4, 7}, 2, 3, &stride1};
+static const struct pf_layout stride1 = {"stride1", true};
+extern const struct pf_decomposition pf_decomposition_pencil, pf_decomposition_slab;
+static const struct pf_geometry uneven = {{5, 4, 7}, &pf_decomposition_pencil, {2, 3}, &stride1, false};
+/* The same over 3 ranks in slabs: x 2 2 1 before, y 2 1 1 after. */
+static const struct pf_geometry slabs = {{5, 4, 7}, &pf_decomposition_slab, {3}, &stride1, false};
 
 struct box_case {
-    pencilfft_pencil pencil;
+    const struct pf_geometry *of;
+    int array;
     int rank;
     pencilfft_box box;
 };
 
 static const struct box_case boxes[] = {
-    {PENCILFFT_Z_PENCIL, 0, {{0, 0, 0}, {2, 2, 7}, {14, 7, 1}}}, {PENCILFFT_Z_PENCIL, 3, {{2, 2, 0}, {2, 2, 7}, {14, 7, 1}}},
-    {PENCILFFT_Z_PENCIL, 5, {{4, 2, 0}, {1, 2, 7}, {14, 7, 1}}}, {PENCILFFT_Y_PENCIL, 0, {{0, 0, 0}, {2, 4, 4}, {16, 1, 4}}},
-    {PENCILFFT_Y_PENCIL, 5, {{4, 0, 4}, {1, 4, 3}, {12, 1, 4}}}, {PENCILFFT_X_PENCIL, 0, {{0, 0, 0}, {5, 2, 4}, {1, 5, 10}}},
-    {PENCILFFT_X_PENCIL, 5, {{0, 3, 4}, {5, 1, 3}, {1, 5, 5}}},
+    {&uneven, PENCILFFT_Z_PENCIL, 0, {{0, 0, 0}, {2, 2, 7}, {14, 7, 1}}},
+    {&uneven, PENCILFFT_Z_PENCIL, 3, {{2, 2, 0}, {2, 2, 7}, {14, 7, 1}}},
+    {&uneven, PENCILFFT_Z_PENCIL, 5, {{4, 2, 0}, {1, 2, 7}, {14, 7, 1}}},
+    {&uneven, PENCILFFT_Y_PENCIL, 0, {{0, 0, 0}, {2, 4, 4}, {16, 1, 4}}},
+    {&uneven, PENCILFFT_Y_PENCIL, 5, {{4, 0, 4}, {1, 4, 3}, {12, 1, 4}}},
+    {&uneven, PENCILFFT_X_PENCIL, 0, {{0, 0, 0}, {5, 2, 4}, {1, 5, 10}}},
+    {&uneven, PENCILFFT_X_PENCIL, 5, {{0, 3, 4}, {5, 1, 3}, {1, 5, 5}}},
+    {&slabs, 0, 2, {{4, 0, 0}, {1, 4, 7}, {28, 7, 1}}},
+    {&slabs, 1, 0, {{0, 0, 0}, {5, 2, 7}, {1, 35, 5}}},
+    {&slabs, 1, 2, {{0, 3, 0}, {5, 1, 7}, {1, 35, 5}}},
 };
 
 static void boxes_are_as_on_paper(void)
 {
     for (size_t i = 0; i < sizeof boxes / sizeof boxes[0]; i++) {
-        pencilfft_box box = pf_pencil_box(&uneven, boxes[i].pencil, boxes[i].rank);
+        pencilfft_box box = pf_array_box(boxes[i].of, boxes[i].array, boxes[i].rank);
         for (int axis = 0; axis < 3; axis++) {
             CHECK_INT(box.offset[axis], boxes[i].box.offset[axis]);
             CHECK_INT(box.extent[axis], boxes[i].box.extent[axis]);
@@ -67,8 +77,8 @@ static void boxes_are_as_on_paper(void)
 
 static void natural_order_keeps_z_nearest(void)
 {
-    const struct pf_geometry natural = {{5, 4, 7}, 2, 3, NULL};
-    pencilfft_box box = pf_pencil_box(&natural, PENCILFFT_X_PENCIL, 0);
+    const struct pf_geometry natural = {{5, 4, 7}, &pf_decomposition_pencil, {2, 3}, NULL, false};
+    pencilfft_box box = pf_array_box(&natural, PENCILFFT_X_PENCIL, 0);
     const int64_t stride[3] = {8, 4, 1};
     for (int axis = 0; axis < 3; axis++)
         CHECK_INT(box.stride[axis], stride[axis]);
@@ -76,13 +86,16 @@ static void natural_order_keeps_z_nearest(void)
 
 static void boxes_of_all_ranks_hold_every_element_once(const struct pf_geometry *g)
 {
-    for (int pencil = PENCILFFT_Z_PENCIL; pencil <= PENCILFFT_X_PENCIL; pencil++) {
+    int ranks = 1;
+    for (int i = 0; i < g->decomposition->dimensions; i++)
+        ranks *= g->grid[i];
+    for (int array = 0; array <= g->decomposition->exchanges; array++) {
         int64_t elements = 0;
-        for (int rank = 0; rank < g->R * g->C; rank++) {
-            pencilfft_box box = pf_pencil_box(g, pencil, rank);
+        for (int rank = 0; rank < ranks; rank++) {
+            pencilfft_box box = pf_array_box(g, array, rank);
             elements += pf_box_elements(&box);
             for (int other = 0; other < rank; other++) {
-                pencilfft_box second = pf_pencil_box(g, pencil, other), common = pf_box_common(&box, &second);
+                pencilfft_box second = pf_array_box(g, array, other), common = pf_box_common(&box, &second);
                 CHECK_INT(pf_box_elements(&common), 0);
             }
         }
@@ -91,42 +104,67 @@ static void boxes_of_all_ranks_hold_every_element_once(const struct pf_geometry 
 }
 
 /* 2512^3 real numbers on 512 ranks, of which mpiFFT4py held 2496 x 2512 x 2512 (its issue 11). */
-static const struct pf_geometry lost_in_mpifft4py = {{2512, 2512, 2512 / 2 + 1}, 16, 32, NULL};
+static const struct pf_geometry lost_in_mpifft4py = {{2512, 2512, 2512 / 2 + 1},
+                                                     &pf_decomposition_pencil,
+                                                     {16, 32},
+                                                     NULL,
+                                                     true};
 
 /* Rank 0's Z pencil and rank 1's Y pencil: x 0..1, y 0..1, z 4..6, which begins at local element 4. */
 static void what_passes_between_two_ranks_is_the_common_part(void)
 {
-    pencilfft_box from = pf_pencil_box(&uneven, PENCILFFT_Z_PENCIL, 0);
-    pencilfft_box to = pf_pencil_box(&uneven, PENCILFFT_Y_PENCIL, 1), common = pf_box_common(&from, &to);
+    pencilfft_box from = pf_array_box(&uneven, PENCILFFT_Z_PENCIL, 0);
+    pencilfft_box to = pf_array_box(&uneven, PENCILFFT_Y_PENCIL, 1), common = pf_box_common(&from, &to);
     CHECK_INT(pf_box_elements(&common), 2 * 2 * 3);
     CHECK_INT(pf_box_start(&from, &common), 4);
     CHECK_INT(pf_box_start(&to, &common), 0);
 }
 
 struct refusal {
-    struct pf_geometry geometry;
-    int ranks, status;
+    int64_t n[3];
+    const struct pf_decomposition *decomposition;
+    int R, C, ranks, status;
     const char *part;
 };
 
 static const struct refusal refusals[] = {
-    {{{8, 8, 8}, 2, 4, NULL}, 8, PENCILFFT_OK, ""},
-    {{{8, 8, 2}, 2, 4, NULL}, 8, PENCILFFT_OK, ""},
-    {{{0, 8, 8}, 2, 4, NULL}, 8, PENCILFFT_BAD_SIZE, "every extent must be at least 1"},
-    {{{1 << 20, 1 << 20, 1 << 20}, 2, 4, NULL}, 8, PENCILFFT_BAD_SIZE, "more than 2^53"},
-    {{{8, 8, 8}, 2, 3, NULL}, 8, PENCILFFT_BAD_GRID, "choose RxC with R*C = 8"},
-    {{{8, 8, 8}, 0, 3, NULL}, 8, PENCILFFT_BAD_GRID, "at least 1"},
-    {{{8, 8, 8}, -2, -4, NULL}, 8, PENCILFFT_BAD_GRID, "at least 1"}, /* cuDecomp took it (its pull request 141) */
-    {{{3, 8, 8}, 2, 4, NULL}, 8, PENCILFFT_BAD_GRID, "nx is 3; choose a grid with C <= 3"},
-    {{{8, 3, 8}, 2, 4, NULL}, 8, PENCILFFT_BAD_GRID, "ny is 3; choose a grid with C <= 3"},
-    {{{8, 3, 8}, 4, 2, NULL}, 8, PENCILFFT_BAD_GRID, "ny is 3; choose a grid with R <= 3"},
-    {{{8, 8, 1}, 2, 4, NULL}, 8, PENCILFFT_BAD_GRID, "nz is 1; choose a grid with R <= 1"},
+    {{8, 8, 8}, &pf_decomposition_pencil, 2, 4, 8, PENCILFFT_OK, ""},
+    {{8, 8, 2}, &pf_decomposition_pencil, 2, 4, 8, PENCILFFT_OK, ""},
+    {{0, 8, 8}, &pf_decomposition_pencil, 2, 4, 8, PENCILFFT_BAD_SIZE, "every extent must be at least 1"},
+    {{1 << 20, 1 << 20, 1 << 20}, &pf_decomposition_pencil, 2, 4, 8, PENCILFFT_BAD_SIZE, "more than 2^53"},
+    {{8, 8, 8}, &pf_decomposition_pencil, 2, 3, 8, PENCILFFT_BAD_GRID, "choose RxC with R*C = 8"},
+    {{8, 8, 8}, &pf_decomposition_pencil, 0, 3, 8, PENCILFFT_BAD_GRID, "at least 1"},
+    {{8, 8, 8},
+     &pf_decomposition_pencil,
+     -2,
+     -4,
+     8,
+     PENCILFFT_BAD_GRID,
+     "at least 1"}, /* cuDecomp took it (its pull request 141) */
+    {{3, 8, 8}, &pf_decomposition_pencil, 2, 4, 8, PENCILFFT_BAD_GRID, "nx is 3; choose a grid with C <= 3"},
+    {{8, 3, 8}, &pf_decomposition_pencil, 2, 4, 8, PENCILFFT_BAD_GRID, "ny is 3; choose a grid with C <= 3"},
+    {{8, 3, 8}, &pf_decomposition_pencil, 4, 2, 8, PENCILFFT_BAD_GRID, "ny is 3; choose a grid with R <= 3"},
+    {{8, 8, 1}, &pf_decomposition_pencil, 2, 4, 8, PENCILFFT_BAD_GRID, "nz is 1; choose a grid with R <= 1"},
+    {{8, 8, 1}, &pf_decomposition_slab, 1, 8, 8, PENCILFFT_OK, ""},
+    {{8, 8, 8}, &pf_decomposition_slab, 2, 4, 8, PENCILFFT_BAD_GRID, "slab has a grid of one number P"},
+    {{8, 8, 8}, &pf_decomposition_slab, 1, 0, 8, PENCILFFT_BAD_GRID, "grid 0: P must be at least 1"},
+    {{8, 8, 8},
+     &pf_decomposition_slab,
+     1,
+     4,
+     8,
+     PENCILFFT_BAD_GRID,
+     "grid 4 needs 4 processes, 8 were started; choose P = 8"},
+    {{8, 7, 8}, &pf_decomposition_slab, 1, 8, 8, PENCILFFT_BAD_GRID, "splits y over the 8 tasks of the grid, but ny is 7"},
 };
 
 static void grids_that_do_not_fit_are_refused(void)
 {
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
-        CHECK_INT(pf_geometry_check(&refusals[i].geometry, refusals[i].ranks), refusals[i].status);
+        const struct refusal *r = &refusals[i];
+        struct pf_geometry g = {{r->n[0], r->n[1], r->n[2]}, r->decomposition, {0}, NULL, false};
+        int status = r->decomposition->take_grid(r->R, r->C, g.grid);
+        CHECK_INT(status ? status : pf_geometry_check(&g, r->ranks), r->status);
         CHECK_CONTAINS(pf_message(), refusals[i].part);
     }
 }
@@ -139,6 +177,7 @@ int main(void)
     boxes_are_as_on_paper();
     natural_order_keeps_z_nearest();
     boxes_of_all_ranks_hold_every_element_once(&uneven);
+    boxes_of_all_ranks_hold_every_element_once(&slabs);
     boxes_of_all_ranks_hold_every_element_once(&lost_in_mpifft4py);
     what_passes_between_two_ranks_is_the_common_part();
     grids_that_do_not_fit_are_refused();

@@ -29,12 +29,12 @@ static double value(int run, int64_t x, int64_t y, int64_t z)
     return (double)(((run * N + x) * N + y) * N + z);
 }
 
-/* Elements of the pencil that are not those of this run, after they were set so if `fill`. */
-static int64_t go_through(pencilfft_plan plan, pencilfft_pencil pencil, int run, bool fill, double *data)
+/* Elements of the array that are not those of this run, after they were set so if `fill`. */
+static int64_t go_through(pencilfft_plan plan, int array, int run, bool fill, double *data)
 {
     pencilfft_box b;
     int64_t wrong = 0;
-    pencilfft_box_mine(plan, pencil, &b);
+    pencilfft_box_mine(plan, array, &b);
     for (int64_t x = 0; x < b.extent[0]; x++)
         for (int64_t y = 0; y < b.extent[1]; y++)
             for (int64_t z = 0; z < b.extent[2]; z++) {

@@ -20,6 +20,6 @@ int main(void)
     printf("pencil %d %d %d %d %d\n", PENCILFFT_Z_PENCIL, PENCILFFT_Y_PENCIL, PENCILFFT_X_PENCIL, PENCILFFT_INPUT,
            PENCILFFT_OUTPUT);
     printf("exchange %d %d\n", PENCILFFT_ROW, PENCILFFT_COLUMN);
-    printf("phases %d\n", PENCILFFT_N_PHASES);
+    printf("most %d %d\n", PENCILFFT_MAX_EXCHANGES, PENCILFFT_MAX_PHASES);
     return 0;
 }

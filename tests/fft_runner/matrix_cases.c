@@ -94,6 +94,7 @@ static const struct {
     const char *(*value)(int i);
 } choices[N_CHOICES] = {
     [GRID] = {"grid", grid_name},
+    [DECOMPOSITION] = {"decomposition", pencilfft_decomposition_name},
     [EXTENTS] = {"extents", extents_name},
     [PRECISION] = {"precision", pencilfft_precision_name},
     [LAYOUT] = {"layout", pencilfft_layout_name},
@@ -207,9 +208,9 @@ static void set_kinds(struct matrix_case *c, int number)
 static void set_name(struct matrix_case *c)
 {
     const pencilfft_desc *d = &c->desc;
-    int n = snprintf(c->name, sizeof c->name, "%dx%d %lldx%lldx%lld %s %s %s %s %s sync=%s pieces=%s fields=%d", d->R, d->C,
-                     (long long)d->nx, (long long)d->ny, (long long)d->nz, d->type, d->precision, d->layout, d->exchange,
-                     d->rigor, d->sync, pieces[c->value[PIECES]], d->fields);
+    int n = snprintf(c->name, sizeof c->name, "%dx%d %s %lldx%lldx%lld %s %s %s %s %s sync=%s pieces=%s fields=%d", d->R,
+                     d->C, d->decomposition, (long long)d->nx, (long long)d->ny, (long long)d->nz, d->type, d->precision,
+                     d->layout, d->exchange, d->rigor, d->sync, pieces[c->value[PIECES]], d->fields);
     if (d->kinds)
         n += snprintf(c->name + n, sizeof c->name - (size_t)n, " kinds=%s", d->kinds);
     if (d->skip)
@@ -231,6 +232,7 @@ void matrix_case_make(int number, struct matrix_case *c)
     set_crossed(c, number);
     set_drawn(c, number);
     set_extents(c);
+    desc->decomposition = matrix_value_name(DECOMPOSITION, c->value[DECOMPOSITION]);
     desc->type = matrix_value_name(TYPE, c->value[TYPE]);
     desc->directions = directions_of(desc->type);
     desc->precision = matrix_value_name(PRECISION, c->value[PRECISION]);
@@ -252,6 +254,13 @@ void matrix_case_make(int number, struct matrix_case *c)
 static int64_t kept_of_z(const pencilfft_desc *d)
 {
     return is_halved(d->type) ? d->nz / 2 + 1 : d->nz;
+}
+
+/* Slabs have R = 1, for which what is said of pencils below holds of them too. */
+static bool grid_of_two_numbers(const pencilfft_desc *d, const char *absent)
+{
+    (void)absent;
+    return !strcmp(d->decomposition, "slab") && d->R > 1;
 }
 
 static bool too_many_tasks(const pencilfft_desc *d, const char *absent)
@@ -288,6 +297,7 @@ static const struct reason {
     int status;
     const char *message;
 } reasons[] = {
+    {grid_of_two_numbers, PENCILFFT_BAD_GRID, "slab has a grid of one number"},
     {too_many_tasks, PENCILFFT_BAD_GRID, "choose a grid with"},
     {too_many_for_half, PENCILFFT_BAD_GRID, "splits the z of nz/2 + 1"},
     {chebyshev_of_one_point, PENCILFFT_BAD_SIZE, "a cosine transform of kind I needs at least 2 points"},

@@ -9,6 +9,7 @@
 /* Those up to the type are crossed with each other; the rest is drawn by the number of the case. */
 enum matrix_choice {
     GRID,
+    DECOMPOSITION,
     EXTENTS,
     PRECISION,
     LAYOUT,

@@ -2,9 +2,10 @@
 
 #include <stdio.h>
 
-enum { MOST_VALUES = 32 };
+enum { MOST_VALUES = 32, MOST_DECOMPOSITIONS = 4 };
 
-static bool noted[2][N_CHOICES][N_CHOICES][MOST_VALUES][MOST_VALUES];
+/* By refused or not, and by decomposition. */
+static bool noted[2][MOST_DECOMPOSITIONS][N_CHOICES][N_CHOICES][MOST_VALUES][MOST_VALUES];
 static int transforms[N_CHOICES][MOST_VALUES];
 
 int coverage_note_pairs(const struct matrix_case *c, bool refused)
@@ -14,7 +15,7 @@ int coverage_note_pairs(const struct matrix_case *c, bool refused)
         for (int b = a + 1; b < N_CHOICES; b++) {
             if (c->value[a] == NOT_CHOSEN || c->value[b] == NOT_CHOSEN)
                 continue;
-            bool *pair = &noted[refused][a][b][c->value[a]][c->value[b]];
+            bool *pair = &noted[refused][c->value[DECOMPOSITION]][a][b][c->value[a]][c->value[b]];
             new_ones += !*pair;
             *pair = true;
         }
@@ -26,6 +27,17 @@ void coverage_count_transform(const struct matrix_case *c)
     for (int choice = 0; choice < N_CHOICES; choice++)
         if (c->value[choice] != NOT_CHOSEN)
             transforms[choice][c->value[choice]]++;
+}
+
+void names_print(void)
+{
+    const char *value;
+    for (int choice = 0; choice < N_CHOICES; choice++) {
+        printf("%s:", matrix_choice_name(choice));
+        for (int i = 0; (value = matrix_value_name(choice, i)); i++)
+            printf(" %s", value);
+        printf("\n");
+    }
 }
 
 void coverage_print(void)

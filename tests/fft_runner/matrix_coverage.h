@@ -10,5 +10,7 @@ int coverage_note_pairs(const struct matrix_case *c, bool refused);
 void coverage_count_transform(const struct matrix_case *c);
 /* A line for each choice: its name, the values that were verified, and in how many transforms. */
 void coverage_print(void);
+/* All choices and their values. */
+void names_print(void);
 
 #endif

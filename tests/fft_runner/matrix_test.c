@@ -2,9 +2,10 @@
  * place and out of place, by the runner's verification: moved data exactly, a serial FFTW, direct sums.
  *
  *     mpirun -n 6 matrix_test [--pairs | --share M] [--without EXCHANGE] [--repeat N] [--list] [WORDS]
+ *     matrix_test --names      all choices and their values, most of them asked of the library
  *
  * Idea:   the whole product, in an order that is shuffled but always the same, or a part of it: --pairs takes a case when
- *         it has two values that have not met before, which crosses every two choices; --share the first M-th. Cases that
+ *         it has two values that have not met before in its decomposition, which crosses every two choices; --share the first M-th. Cases that
  *         must be refused are in it and must be refused as documented. WORDS choose cases by the words of their names,
  *         which are printed when one fails, and with --list before each, should one crash. Ranks are numbered backwards,
  *         so that nobody takes one numbering for another.
@@ -90,7 +91,7 @@ static bool somewhere(bool here)
 static bool input_was_lost(const struct problem *p)
 {
     struct side in;
-    return side_of(p, input_pencil(p), &in) || values_wrong(&in.box, &in.format, value_random, p->in);
+    return side_of(p, input_array(p), &in) || values_wrong(&in.box, &in.format, value_random, p->in);
 }
 
 static void judge(const struct problem *p, const struct verification *v)
@@ -105,20 +106,26 @@ static void judge(const struct problem *p, const struct verification *v)
         fail("the input was overwritten");
 }
 
-/* Nothing goes to oneself or out of the row or column, and bytes go in messages. */
+/* Grid ranks that exchange: of a row, of a column, all. */
+static bool is_member(const char *stage, const pencilfft_desc *desc, int j)
+{
+    return !strcmp(stage, "row") ? j / desc->R == rank / desc->R : strcmp(stage, "column") || j % desc->R == rank % desc->R;
+}
+
+/* Nothing goes to oneself or out of the group, and bytes go in messages. */
 static void check_traffic(const struct problem *p, const pencilfft_desc *desc)
 {
     int64_t bytes[64], messages[64];
     bool wrong = false;
-    for (int e = PENCILFFT_ROW; e <= PENCILFFT_COLUMN; e++) {
-        wrong |= pencilfft_traffic(p->plan, (pencilfft_exchange)e, p->direction, bytes, messages) != PENCILFFT_OK;
-        for (int j = 0; j < ranks && !wrong; j++) {
-            bool member = e == PENCILFFT_ROW ? j / desc->R == rank / desc->R : j % desc->R == rank % desc->R;
-            wrong = bytes[j] < 0 || (bytes[j] > 0) != (messages[j] > 0) || (bytes[j] > 0 && (!member || j == rank));
-        }
+    const char *stage;
+    for (int e = 0; (stage = pencilfft_exchange_stage(p->plan, e)); e++) {
+        wrong |= pencilfft_traffic(p->plan, e, p->direction, bytes, messages) != PENCILFFT_OK;
+        for (int j = 0; j < ranks && !wrong; j++)
+            wrong = bytes[j] < 0 || (bytes[j] > 0) != (messages[j] > 0) ||
+                    (bytes[j] > 0 && (!is_member(stage, desc, j) || j == rank));
     }
     if (somewhere(wrong))
-        fail("the traffic is not that of rows and columns");
+        fail("the traffic is not that of the exchange's group");
 }
 
 static bool is_among(const char *word, const struct variant *variant)
@@ -278,6 +285,10 @@ static void take_options(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    if (argc == 2 && !strcmp(argv[1], "--names")) {
+        names_print();
+        return EXIT_SUCCESS;
+    }
     MPI_Init(&argc, &argv);
     take_options(argc, argv);
     usual = pf_tuning;

@@ -12,6 +12,5 @@ def print_structure(name, structure):
 print_structure("pencilfft_box", pencilfft._Box)
 print_structure("pencilfft_format", pencilfft._Format)
 print("direction", pencilfft.FORWARD, pencilfft.BACKWARD)
-print("pencil", *(pencilfft.PENCILS[name] for name in ("z", "y", "x", "input", "output")))
-print("exchange", *(pencilfft.EXCHANGES[name] for name in ("row", "column")))
-print("names", len(pencilfft.PENCILS), len(pencilfft.EXCHANGES))
+print("pencil", *({**pencilfft.PENCILS, **pencilfft.ENDS}[name] for name in ("z", "y", "x", "input", "output")))
+print("names", len(pencilfft.PENCILS) + len(pencilfft.ENDS))

@@ -10,15 +10,16 @@ Every array has the axes x, y, z (before them the fields, when there are several
 says where the calling rank's part begins. Rank i of the communicator is task ``i % R`` of row ``i // R`` of the process
 grid. The library is the file named by PENCILFFT_LIBRARY, else the one built in the checkout, else the one the loader finds.
 
-Pencils are named by the axis that is whole in them:
+Arrays are numbered from 0, before the first exchange of a forward transform, on. Those of pencils also have the name of the
+axis that is whole in them:
 
-========== ============================================================================================================
-``z``      what the row exchange takes forward: x in C parts, y in R
-``y``      between the exchanges: x in C parts, z in R
-``x``      what the column exchange gives: z in R parts, y in C
-``input``  what `Plan.forward` takes: as ``z``, but of real numbers and of nz, where the transform halves z
-``output`` what `Plan.forward` gives: as ``x``
-========== ============================================================================================================
+=============== =======================================================================================================
+``"z"`` or 0    what the row exchange takes forward: x in C parts, y in R
+``"y"`` or 1    between the exchanges: x in C parts, z in R
+``"x"`` or 2    what the column exchange gives: z in R parts, y in C
+``"input"``     what `Plan.forward` takes: as array 0, but of real numbers and of nz, where the transform halves z
+``"output"``    what `Plan.forward` gives: as the last array
+=============== =======================================================================================================
 
 What is collective is called by all ranks of the communicator with the same arguments; what fails on one of them fails on
 all.
@@ -28,6 +29,7 @@ import ctypes
 import os
 from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_int64, c_size_t, c_void_p
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from operator import index
 from pathlib import Path
@@ -40,8 +42,8 @@ __all__ = ["BACKWARD", "FORWARD", "PencilfftError", "Plan", "forget_wisdom", "lo
 FORWARD = 1
 #: The other direction.
 BACKWARD = 2
-PENCILS = {"z": 0, "y": 1, "x": 2, "input": 3, "output": 4}
-EXCHANGES = {"row": 0, "column": 1}
+ENDS = {"input": -2, "output": -1}
+PENCILS = {"z": 0, "y": 1, "x": 2}
 ALIGNMENT = 64
 BUILT = Path(__file__).resolve().parents[3] / "build" / "lib" / "libpencilfft.so"
 
@@ -73,7 +75,8 @@ SIGNATURES = {
     "alloc_bytes": [c_void_p, POINTER(c_int64)],
     "execute": [c_void_p, c_int, c_void_p, c_void_p],
     "phase_seconds": [c_void_p, POINTER(c_double)],
-    "phase_name": [c_int],
+    "phase_name": [c_void_p, c_int],
+    "exchange_stage": [c_void_p, c_int],
     "exchange_chosen": [c_void_p, c_int],
     "transpose": [c_void_p, c_int, c_int, c_void_p, c_void_p],
     "wisdom_load_fortran": [c_char_p, c_int, POINTER(c_int)],
@@ -92,7 +95,7 @@ def _load():
     for name, arguments in SIGNATURES.items():
         getattr(library, f"pencilfft_{name}").argtypes = arguments
     library.pencilfft_desc_new.restype = c_void_p
-    for name in ("error_message", "phase_name", "exchange_chosen"):
+    for name in ("error_message", "phase_name", "exchange_stage", "exchange_chosen"):
         getattr(library, f"pencilfft_{name}").restype = c_char_p
     _refuse_two_mpis(path)
     return library
@@ -125,9 +128,9 @@ def _call(name, *arguments):
         raise PencilfftError(_function("error_message")().decode())
 
 
-def _names(of):
+def _names(of, handle):
     """What a function of names gives for 0, 1, ... until it has no more."""
-    return [name.decode() for name in iter(map(_function(of), count()).__next__, None)]
+    return [name.decode() for name in iter(map(partial(_function(of), handle), count()).__next__, None)]
 
 
 def _set_member(desc, name, value):
@@ -144,11 +147,13 @@ class Plan:
     ----------
     shape : three ints
         Global extents nx, ny, nz.
-    grid : two ints
+    grid : two ints, or one
         R tasks in a row, C in a column; R * C is the size of the communicator. nx >= C, ny >= R and C, and what is
-        exchanged of nz >= R.
+        exchanged of nz >= R. Of slabs one number, that size; nx and ny are not smaller.
     comm : mpi4py.MPI.Comm
         It is duplicated.
+    decomposition : str, optional
+        ``pencil`` (default), ``slab``.
     type : str, optional
         ``c2c`` (default), ``r2c`` (or ``c2r``), ``dct``, ``dst``, ``chebyshev``, ``empty``.
     kinds : str, optional
@@ -158,7 +163,7 @@ class Plan:
     precision : str, optional
         ``double`` (default), ``single``.
     layout : str, optional
-        Order of X pencils in memory, slowest first: ``natural`` (x y z, default) or ``stride1`` (z y x).
+        Order of the output in memory, slowest first: ``natural`` (x y z, default) or ``stride1`` (z y x, slabs y z x).
     exchange : str, optional
         ``alltoallv`` (default), ``alltoall``, ``padded``, ``alltoallw``, ``p2p``, ``pipelined``, ``persistent``, ``node``,
         ``fftw``; ``auto`` tries them.
@@ -181,9 +186,11 @@ class Plan:
 
     def __init__(self, shape, grid, comm, **choices):
         self._handle, handle = None, c_void_p()
-        if len(shape) != 3 or len(grid) != 2:
-            raise PencilfftError(f"shape {shape}, grid {grid}; give three extents nx, ny, nz and two numbers of tasks R, C")
-        members = {**choices, **dict(zip(("nx", "ny", "nz", "R", "C"), (*shape, *grid), strict=True))}
+        if len(shape) != 3 or not 1 <= len(grid) <= 2:
+            raise PencilfftError(f"shape {shape}, grid {grid}; give three extents nx, ny, nz and two numbers of tasks R, C "
+                                 "(slabs: one number)")
+        R, C = (1, *grid)[-2:]
+        members = {**choices, **dict(zip(("nx", "ny", "nz", "R", "C"), (*shape, R, C), strict=True))}
         members = {name: value.encode() if isinstance(value, str) else value for name, value in members.items()}
         desc = _function("desc_new")()
         try:
@@ -193,7 +200,11 @@ class Plan:
         finally:
             _function("desc_free")(desc)
         self._handle = handle
-        self._pencils = {name: _pencil_of(handle, number) for name, number in PENCILS.items()}
+        self._exchanges = _names("exchange_stage", handle)
+        numbers = {**ENDS, **{number: number for number in range(len(self._exchanges) + 1)}}
+        if choices.get("decomposition", "pencil") == "pencil":
+            numbers |= PENCILS
+        self._arrays = {name: _array_of(handle, number) for name, number in numbers.items()}
         self._buffer_bytes = _asked("alloc_bytes", handle, c_int64()).value
 
     def destroy(self):
@@ -214,38 +225,46 @@ class Plan:
             raise PencilfftError("the plan was destroyed")
         return self._handle
 
-    def _pencil(self, name):
+    def _array(self, name):
         self._alive()
-        return _known(self._pencils, name)
+        return _known(self._arrays, name)
 
-    def start(self, pencil):
+    def start(self, array):
         """Global x, y, z of the first local element: tuple of three ints."""
-        return self._pencil(pencil).offset
+        return self._array(array).offset
 
-    def shape(self, pencil):
+    def shape(self, array):
         """Local extents of x, y, z, before them the fields, when there are several: tuple of three or four ints."""
-        return self._pencil(pencil).shape
+        return self._array(array).shape
 
-    def part(self, pencil):
+    def part(self, array):
         """Slices of x, y, z of the global array that are the calling rank's: ``local[...] = whole[plan.part("input")]``."""
-        at = self._pencil(pencil)
+        at = self._array(array)
         return tuple(slice(start, start + n) for start, n in zip(at.offset, at.shape[-3:], strict=True))
 
-    def dtype(self, pencil):
-        """NumPy's type of the elements of a pencil: complex128, complex64, float64 or float32."""
-        return self._pencil(pencil).dtype
+    def dtype(self, array):
+        """NumPy's type of the elements of an array: complex128, complex64, float64 or float32."""
+        return self._array(array).dtype
+
+    @property
+    def exchanges(self):
+        """Names of the exchanges of a transform in forward order: ``("row", "column")``; ``("slab",)``."""
+        return tuple(self._exchanges)
 
     def phase_seconds(self):
         """Seconds this rank spent in each phase of the last transform: dict by name, ``fft_z`` to ``total``, then the
         waiting that `sync` asked for (``wait_row``, ``wait_column``), which is in no other. Local."""
-        names = _names("phase_name")
+        names = _names("phase_name", self._alive())
         seconds = (c_double * len(names))()
-        _call("phase_seconds", self._alive(), seconds)
+        _call("phase_seconds", self._handle, seconds)
         return dict(zip(names, seconds, strict=True))
 
     def exchange_chosen(self, exchange):
-        """Name of the algorithm of the exchange ``row`` or ``column``: what was asked for, or what ``auto`` took. Local."""
-        return _function("exchange_chosen")(self._alive(), _known(EXCHANGES, exchange)).decode()
+        """Name of the algorithm of an exchange of `exchanges`: what was asked for, or what ``auto`` took. Local."""
+        return _function("exchange_chosen")(self._alive(), self._number(exchange)).decode()
+
+    def _number(self, exchange):
+        return _known({name: e for e, name in enumerate(self._exchanges)}, exchange)
 
     @property
     def scale(self):
@@ -254,28 +273,28 @@ class Plan:
 
     @property
     def buffer_bytes(self):
-        """Bytes that must lie behind an array from its first element on, those of the largest pencil or more."""
+        """Bytes that must lie behind an array from its first element on, those of the largest array or more."""
         self._alive()
         return self._buffer_bytes
 
-    def empty(self, pencil):
-        """An array of this pencil, not filled, aligned to 64 bytes, with `buffer_bytes` behind it. Local."""
+    def empty(self, array):
+        """The calling rank's part of an array, not filled, aligned to 64 bytes, with `buffer_bytes` behind it. Local."""
         memory = np.empty(self.buffer_bytes + ALIGNMENT, np.uint8)
-        return self._lay(memory, -memory.ctypes.data % ALIGNMENT, pencil)
+        return self._lay(memory, -memory.ctypes.data % ALIGNMENT, array)
 
-    def view(self, array, pencil):
-        """The same memory as another pencil, for transforms in place. Local.
+    def view(self, part, array):
+        """The same memory as another array, for transforms in place. Local.
 
         Raises
         ------
         PencilfftError
-            When less than `buffer_bytes` lie behind the array.
+            When less than `buffer_bytes` lie behind `part`.
         """
-        memory, offset = self._memory(array)
-        return self._lay(memory, offset, pencil)
+        memory, offset = self._memory(part)
+        return self._lay(memory, offset, array)
 
-    def _lay(self, memory, offset, pencil):
-        as_laid = self._pencil(pencil)
+    def _lay(self, memory, offset, array):
+        as_laid = self._array(array)
         return np.ndarray(as_laid.shape, as_laid.dtype, memory, offset, as_laid.strides)
 
     def _memory(self, array):
@@ -288,16 +307,16 @@ class Plan:
             raise PencilfftError(f"the memory behind the array must hold {self.buffer_bytes} bytes; make it by empty()")
         return owner, offset
 
-    def _checked(self, array, pencil, written):
-        wanted = self._pencil(pencil)
-        if array.shape != wanted.shape or array.dtype != wanted.dtype:
-            raise PencilfftError(f"array of {array.dtype} {array.shape}; pencil {pencil} is {wanted.dtype} {wanted.shape}")
-        if array.strides != wanted.strides and any(  # along axes of extent 1 they do not matter
-                n > 1 and mine != its for n, mine, its in zip(array.shape, array.strides, wanted.strides, strict=True)):
-            raise PencilfftError(f"strides {array.strides}; pencil {pencil} has {wanted.strides}; make it by empty()")
-        if written and not array.flags.writeable:
+    def _checked(self, part, array, written):
+        wanted = self._array(array)
+        if part.shape != wanted.shape or part.dtype != wanted.dtype:
+            raise PencilfftError(f"array of {part.dtype} {part.shape}; array {array} is {wanted.dtype} {wanted.shape}")
+        if part.strides != wanted.strides and any(  # along axes of extent 1 they do not matter
+                n > 1 and mine != its for n, mine, its in zip(part.shape, part.strides, wanted.strides, strict=True)):
+            raise PencilfftError(f"strides {part.strides}; array {array} has {wanted.strides}; make it by empty()")
+        if written and not part.flags.writeable:
             raise PencilfftError("the array cannot be written")
-        memory, offset = self._memory(array)
+        memory, offset = self._memory(part)
         return memory.ctypes.data + offset
 
     def forward(self, source, target):
@@ -305,9 +324,9 @@ class Plan:
 
         Parameters
         ----------
-        source : array of pencil ``input``
+        source : part of ``input``
             Kept, unless the two share their memory (`view`), which they do wholly or not at all.
-        target : array of pencil ``output``
+        target : part of ``output``
 
         Raises
         ------
@@ -323,8 +342,8 @@ class Plan:
 
         Parameters
         ----------
-        source : array of pencil ``output``
-        target : array of pencil ``input``
+        source : part of ``output``
+        target : part of ``input``
         """
         _call("execute", self._alive(), BACKWARD, self._checked(source, "output", False),
               self._checked(target, "input", True))
@@ -334,21 +353,21 @@ class Plan:
 
         Parameters
         ----------
-        exchange : {"row", "column"}
-            Z to Y pencils, or Y to X.
+        exchange : str
+            One of `exchanges`: of pencils ``row``, from Z to Y, or ``column``, from Y to X.
         direction : int
-            `FORWARD`, or `BACKWARD` for the other way.
-        source, target : arrays of the two pencils
+            `FORWARD`, or `BACKWARD` for the other direction.
+        source, target : parts of the arrays before and after it
             What is in `source` is lost. They do not share memory.
         """
-        ends = ("z", "y", "x")[_known(EXCHANGES, exchange):][:2]
-        first, last = _known({FORWARD: ends, BACKWARD: ends[::-1]}, direction)
-        _call("transpose", self._alive(), EXCHANGES[exchange], direction, self._checked(source, first, True),
+        e = self._number(exchange)
+        first, last = _known({FORWARD: (e, e + 1), BACKWARD: (e + 1, e)}, direction)
+        _call("transpose", self._alive(), e, direction, self._checked(source, first, True),
               self._checked(target, last, True))
 
 
 @dataclass(frozen=True)
-class _Pencil:
+class _Array:
     """What the library says of the calling rank's part; does not change while the plan lives."""
 
     offset: tuple
@@ -357,10 +376,10 @@ class _Pencil:
     dtype: np.dtype
 
 
-def _pencil_of(handle, number):
+def _array_of(handle, number):
     box, form = _asked("box_mine", handle, _Box(), number), _asked("format_of", handle, _Format(), number)
     several = form.fields > 1
-    return _Pencil(tuple(box.offset), ((form.fields,) if several else ()) + tuple(box.extent),
+    return _Array(tuple(box.offset), ((form.fields,) if several else ()) + tuple(box.extent),
                    ((form.field_stride * form.element_bytes,) if several else ())
                    + tuple(step * form.element_bytes for step in box.stride),
                    np.dtype(f"{'c' if form.is_complex else 'f'}{form.element_bytes}"))

@@ -11,7 +11,7 @@
 
 #include "common/failure.h"
 #include "exchange/exchanges.h"
-#include "geometry/pencils.h"
+#include "geometry/geometry.h"
 #include "geometry/strided_copy.h"
 
 struct side {

@@ -15,7 +15,7 @@
 #include <fftw3-mpi.h>
 #include <stdlib.h>
 
-#include "geometry/pencils.h"
+#include "geometry/geometry.h"
 #include "geometry/strided_copy.h"
 
 struct transposer {

@@ -20,7 +20,7 @@
 #include "common/failure.h"
 #include "exchange/exchanges.h"
 #include "exchange/shared_memory.h"
-#include "geometry/pencils.h"
+#include "geometry/geometry.h"
 
 enum { TAG = 1 };
 

@@ -12,7 +12,7 @@
 #include "exchange/exchanges.h"
 #include "exchange/message_counts.h"
 #include "geometry/blocks.h"
-#include "geometry/pencils.h"
+#include "geometry/geometry.h"
 #include "speed/tuning.h"
 
 enum { MOST_SLICES = 4 }; /* what is not hidden is then a quarter; eight were no faster on one node */

@@ -9,7 +9,7 @@
 
 #include "common/failure.h"
 #include "geometry/blocks.h"
-#include "geometry/pencils.h"
+#include "geometry/geometry.h"
 #include "geometry/strided_copy.h"
 
 MPI_Datatype pf_element_type(size_t bytes)

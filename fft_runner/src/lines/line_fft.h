@@ -19,7 +19,7 @@ struct pf_lines {
     unsigned flags;
     int64_t n;                  /* points of a line, on the real side of r2c */
     int complex_elements;       /* a PF_R2R transform of complex numbers: both parts alone */
-    pencilfft_phase phase;
+    int phase;
     struct pf_lines_plan *plans; /* a list, one for each number of lines met */
 };
 

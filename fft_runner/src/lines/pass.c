@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 #include "geometry/blocks.h"
-#include "geometry/pencils.h"
+#include "geometry/geometry.h"
 #include "geometry/strided_copy.h"
 
 enum { Z = 2 };
@@ -56,7 +56,7 @@ static struct pf_copy copy_between(const pencilfft_box *part, const pencilfft_bo
 
 static void lap(const struct pf_pass_run *run, int phase, const struct pf_lines *beside)
 {
-    pf_clock_lap(run->clock, phase >= 0 ? (pencilfft_phase)phase : beside->phase);
+    pf_clock_lap(run->clock, phase >= 0 ? phase : beside->phase);
 }
 
 /* What the block and the pieces have in common, out of the pieces or into them. */

@@ -4,15 +4,18 @@
 
 #include <stdbool.h>
 
+#include "geometry/decomposition.h"
 #include "lines/line_fft.h"
-#include "pencilfft.h"
-#include "speed/phases.h"
+#include "speed/clock.h"
 
-enum pf_buffer_id { PF_IN, PF_OUT, PF_WORK0, PF_WORK1, PF_WORK2, PF_WORK3, PF_ROW_MEMORY, PF_COLUMN_MEMORY, PF_BUFFERS };
+/* Where data lie during a transform: the arrays of the caller, work buffers of the plan, memory of an exchange. A number of
+ * one, or PF_WORK or PF_MEMORY and a number among those. */
+enum { PF_WORKS = 4 };
+enum { PF_IN, PF_OUT, PF_WORK, PF_MEMORY = PF_WORK + PF_WORKS, PF_BUFFERS = PF_MEMORY + PF_MAX_EXCHANGES };
 
 /* A box somewhere in a buffer; strides of the box and these count elements. */
 struct pf_piece {
-    enum pf_buffer_id buffer;
+    int buffer;
     pencilfft_box box;
     int64_t start, field;
 };
@@ -22,7 +25,7 @@ struct pf_side {
     int n;
     struct pf_piece *piece;
     size_t element_bytes;
-    int moved; /* pencilfft_phase of copying between pieces and cache; -1: that of the transform beside it */
+    int moved; /* phase of copying between pieces and cache; -1: that of the transform beside it */
 };
 
 struct pf_pass {

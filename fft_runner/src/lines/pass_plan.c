@@ -12,7 +12,7 @@
 
 #include "common/failure.h"
 #include "geometry/blocks.h"
-#include "geometry/pencils.h"
+#include "geometry/geometry.h"
 #include "lines/pass.h"
 #include "speed/tuning.h"
 
@@ -153,7 +153,7 @@ static double seconds(struct pf_pass *pass, struct pf_pass_run *run, const struc
     run->clock = &clock;
     run_slices(pass, run, by);
     pf_clock_stop(&clock);
-    return clock.seconds[PENCILFFT_TOTAL];
+    return clock.total;
 }
 
 /* A way of doing the pass. It shares all but its flags and FFTW's plans with the pass it is a copy of. */

@@ -2,8 +2,8 @@
  * Idea:  what counts is how fast the transform is, not how fast the exchange is alone: one candidate lets messages travel
  *        beside the FFTs, one has no packing to fuse with them, one gives them its memory to write into. So with each
  *        candidate the plan is made whole, as it would be used, and whole transforms are timed, both directions where
- *        both are planned. Row and column are tried apart, for one may stay inside nodes and the other not: the row's
- *        candidates beside the first exchange of the table, then the column's beside what the row took.
+ *        both are planned. The exchanges of a transform are tried apart, for one may stay inside nodes and another not: the
+ *        first one's candidates beside the first algorithm of the table, the next one's beside what the one before took.
  *        A time is the best over the repetitions of the slowest rank, one number for all ranks, so that they choose
  *        alike. A candidate that takes twice as long as another is not repeated, and none takes more than its share of
  *        the time that is left. Those that overlap come first, as they have most to gain. No candidate is started when
@@ -28,13 +28,13 @@ static const double hopeless = 2; /* times as long as the best one */
 
 static const struct pf_exchange *row_at(int i)
 {
-    return (const struct pf_exchange *)pf_exchanges.rows + i;
+    return pf_table_row(&pf_exchanges, i);
 }
 
 struct trial {
     pencilfft_plan plan;
-    bool open[PF_EXCHANGES]; /* still to be chosen */
-    char key[PF_EXCHANGES][KEY_SIZE];
+    bool open[PF_MAX_EXCHANGES]; /* still to be chosen */
+    char key[PF_MAX_EXCHANGES][KEY_SIZE];
     double started, spent; /* seconds; started is 0 before the first plan */
     double limit, share;   /* of spent; and what one candidate may add to it */
     void *in, *out;
@@ -59,11 +59,11 @@ static int run_once(const struct trial *t, double *seconds)
     PF_MPI(MPI_Barrier(t->plan->all));
     if (t->plan->directions & PENCILFFT_FORWARD) {
         status = pencilfft_forward(t->plan, t->in, t->out);
-        *seconds += t->plan->clock.seconds[PENCILFFT_TOTAL];
+        *seconds += t->plan->clock.total;
     }
     if (!status && t->plan->directions & PENCILFFT_BACKWARD) {
         status = pencilfft_backward(t->plan, t->out, t->in);
-        *seconds += t->plan->clock.seconds[PENCILFFT_TOTAL];
+        *seconds += t->plan->clock.total;
     }
 done:
     return status;
@@ -126,7 +126,7 @@ static int candidates(void)
     return n;
 }
 
-/* The first of the table that goes with both, where both are open: what the row's candidates are tried beside. */
+/* The first of the table that goes wherever an exchange is open: what the first candidates are tried beside. */
 static int find_base(struct trial *t, int *base)
 {
     int status, why = PENCILFFT_NOT_POSSIBLE;
@@ -135,14 +135,14 @@ static int find_base(struct trial *t, int *base)
     for (int i = 0; i < pf_exchanges.count && seconds == INFINITY; i++) {
         if (!row_at(i)->plan)
             continue;
-        for (int e = 0; e < PF_EXCHANGES; e++)
+        for (int e = 0; e < t->plan->exchanges; e++)
             if (t->open[e])
                 t->plan->chosen[e] = row_at(i);
         if ((status = try_one(t, INFINITY, &seconds, &why)))
             return status;
         *base = i;
     }
-    for (int e = 0; e < PF_EXCHANGES && !why; e++)
+    for (int e = 0; e < t->plan->exchanges && !why; e++)
         if (t->open[e])
             t->plan->auto_seconds[e][*base] = seconds;
     return why; /* with the message of the last one */
@@ -168,21 +168,33 @@ static int try_others(struct trial *t, int e, int base)
     return PENCILFFT_OK;
 }
 
-/* What the row took is what the column's candidates run beside, and so their base's time. */
+static int number_of(const struct pf_exchange *exchange)
+{
+    int i = 0;
+    while (row_at(i) != exchange)
+        i++;
+    return i;
+}
+
+/* One exchange after the other. What is taken for one is what the candidates of the next run beside, and so the time of
+ * the next one's base. */
 static int try_all(struct trial *t, double budget)
 {
     double **seconds = t->plan->auto_seconds;
-    bool both = t->open[PENCILFFT_ROW] && t->open[PENCILFFT_COLUMN];
-    t->limit = both ? budget / 2 : budget;
-    int base = 0, status = find_base(t, &base);
-    if (!status && t->open[PENCILFFT_ROW])
-        status = try_others(t, PENCILFFT_ROW, base);
-    for (int i = 0; i < pf_exchanges.count && both && !status; i++)
-        if (t->plan->chosen[PENCILFFT_ROW] == row_at(i))
-            seconds[PENCILFFT_COLUMN][base] = seconds[PENCILFFT_ROW][i];
-    if (!status && t->open[PENCILFFT_COLUMN]) {
-        t->limit = budget;
-        status = try_others(t, PENCILFFT_COLUMN, base);
+    int base = 0, before = -1, open = 0, tried = 0, status = PENCILFFT_OK;
+    for (int e = 0; e < t->plan->exchanges; e++)
+        open += t->open[e];
+    t->limit = budget / (open ? open : 1);
+    if (open)
+        status = find_base(t, &base);
+    for (int e = 0; e < t->plan->exchanges && !status; e++) {
+        if (!t->open[e])
+            continue;
+        if (before >= 0)
+            seconds[e][base] = seconds[before][number_of(t->plan->chosen[before])];
+        t->limit = budget * ++tried / open;
+        status = try_others(t, e, base);
+        before = e;
     }
     return status;
 }
@@ -205,16 +217,17 @@ done:
 static void make_key(const struct pencilfft_plan_s *plan, int e, int nodes, char key[KEY_SIZE])
 {
     const struct pf_geometry *g = &plan->geometry;
+    char grid[PF_GRID_TEXT];
     const pencilfft_box *before = &plan->boxes[e][0][0], *after = &plan->boxes[e][1][0];
     const struct pf_line *line = plan->transform.line;
     snprintf(key, KEY_SIZE,
-             "%lldx%lldx%lld/%dx%d/%s/%d-nodes/%d.%d,%d.%d,%d.%d-lines/%zu-bytes/%d-fields/%d-ways/"
+             "%lldx%lldx%lld/%s/%s/%d-nodes/%d.%d,%d.%d,%d.%d-lines/%zu-bytes/%d-fields/%d-directions/"
              "%lld,%lld,%lld-%lld,%lld,%lld",
-             (long long)g->n[0], (long long)g->n[1], (long long)g->n[2], g->R, g->C, e ? "column" : "row", nodes,
-             line[0].kind, line[0].r2r[0], line[1].kind, line[1].r2r[0], line[2].kind, line[2].r2r[0], plan->element_bytes,
-             plan->fields, plan->directions, (long long)before->stride[0], (long long)before->stride[1],
-             (long long)before->stride[2], (long long)after->stride[0], (long long)after->stride[1],
-             (long long)after->stride[2]);
+             (long long)g->n[0], (long long)g->n[1], (long long)g->n[2], pf_grid_text(g, grid),
+             g->decomposition->exchange[e].name, nodes, line[0].kind, line[0].r2r[0], line[1].kind, line[1].r2r[0],
+             line[2].kind, line[2].r2r[0], plan->element_bytes, plan->fields, plan->directions, (long long)before->stride[0],
+             (long long)before->stride[1], (long long)before->stride[2], (long long)after->stride[0],
+             (long long)after->stride[1], (long long)after->stride[2]);
 }
 
 /* Number of the exchange that rank 0 knows from before, on all ranks; -1: none. */
@@ -247,7 +260,7 @@ static int take_known(struct trial *t, int e, int nodes)
 static int make_lists(pencilfft_plan plan)
 {
     int status = PENCILFFT_OK;
-    for (int e = 0; e < PF_EXCHANGES; e++)
+    for (int e = 0; e < plan->exchanges; e++)
         if (!(plan->auto_seconds[e] = calloc((size_t)pf_exchanges.count, sizeof *plan->auto_seconds[e])))
             status = pf_fail(PENCILFFT_NO_MEMORY, "no memory for the times of exchanges");
     return pf_agree(status, plan->all);
@@ -259,20 +272,19 @@ int pf_auto_choose(pencilfft_plan plan, double budget_s)
     int nodes, status = make_lists(plan);
     if (!status)
         status = count_nodes(plan->all, &nodes);
-    for (int e = 0; e < PF_EXCHANGES && !status; e++)
+    for (int e = 0; e < plan->exchanges && !status; e++)
         status = take_known(&t, e, nodes);
-    if (status || !(t.open[PENCILFFT_ROW] || t.open[PENCILFFT_COLUMN]))
-        return status;
-    status = try_all(&t, budget_s);
-    for (int e = 0; e < PF_EXCHANGES && !status; e++)
+    if (!status)
+        status = try_all(&t, budget_s);
+    for (int e = 0; e < plan->exchanges && !status; e++)
         if (t.open[e] && !pf_wisdom_keep(t.key[e], plan->chosen[e]->name))
             status = pf_fail(PENCILFFT_NO_MEMORY, "no memory to keep what was chosen");
     return status;
 }
 
-int pencilfft_auto_seconds(pencilfft_plan plan, pencilfft_exchange e, int i, double *seconds)
+int pencilfft_auto_seconds(pencilfft_plan plan, int e, int i, double *seconds)
 {
-    if (!plan || !seconds || (e != PENCILFFT_ROW && e != PENCILFFT_COLUMN) || i < 0 || i >= pf_exchanges.count)
+    if (!pf_is_exchange(plan, e) || !seconds || i < 0 || i >= pf_exchanges.count)
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_auto_seconds: null plan or result, or no such exchange");
     *seconds = plan->auto_seconds[e] ? plan->auto_seconds[e][i] : 0;
     return PENCILFFT_OK;

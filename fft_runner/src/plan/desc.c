@@ -22,10 +22,11 @@ struct member {
 
 #define MEMBER(kind, name) {#name, kind, offsetof(pencilfft_desc, name)}
 static const struct member rows[] = {
-    MEMBER(INT64, nx),   MEMBER(INT64, ny),       MEMBER(INT64, nz),           MEMBER(INT, R),
-    MEMBER(INT, C),      MEMBER(INT, directions), MEMBER(TEXT, type),          MEMBER(TEXT, kinds),
-    MEMBER(TEXT, skip),  MEMBER(TEXT, precision), MEMBER(TEXT, layout),        MEMBER(TEXT, exchange),
-    MEMBER(TEXT, rigor), MEMBER(TEXT, sync),      MEMBER(REAL, auto_budget_s), MEMBER(INT, fields),
+    MEMBER(INT64, nx),      MEMBER(INT64, ny),       MEMBER(INT64, nz),           MEMBER(INT, R),
+    MEMBER(INT, C),         MEMBER(INT, directions), MEMBER(TEXT, decomposition), MEMBER(TEXT, type),
+    MEMBER(TEXT, kinds),    MEMBER(TEXT, skip),      MEMBER(TEXT, precision),     MEMBER(TEXT, layout),
+    MEMBER(TEXT, exchange), MEMBER(TEXT, rigor),     MEMBER(TEXT, sync),          MEMBER(REAL, auto_budget_s),
+    MEMBER(INT, fields),
 };
 enum { N_MEMBERS = sizeof rows / sizeof rows[0] };
 static const struct pf_table members = PF_TABLE("member of a descriptor", rows);
@@ -34,6 +35,7 @@ void pencilfft_desc_init(pencilfft_desc *desc)
 {
     *desc = (pencilfft_desc){
         .directions = PENCILFFT_FORWARD | PENCILFFT_BACKWARD,
+        .decomposition = "pencil",
         .type = "c2c",
         .precision = "double",
         .layout = "natural",

@@ -3,11 +3,6 @@
 #include "common/failure.h"
 #include "plan/plan.h"
 
-const struct pf_exchange_phases pf_exchange_phases[PF_EXCHANGES] = {
-    [PENCILFFT_ROW] = {PENCILFFT_PACK_ROW, PENCILFFT_EXCHANGE_ROW, PENCILFFT_UNPACK_ROW},
-    [PENCILFFT_COLUMN] = {PENCILFFT_PACK_COLUMN, PENCILFFT_EXCHANGE_COLUMN, PENCILFFT_UNPACK_COLUMN},
-};
-
 /* What FFTW's vector instructions ask of an array. */
 enum { ALIGNMENT = 16 };
 
@@ -37,7 +32,7 @@ static int check_call(pencilfft_plan plan, pencilfft_direction direction, const 
 static int wait_before(pencilfft_plan plan, int e)
 {
     int status = plan->sync->wait(plan->all);
-    pf_clock_wait(&plan->clock, e == PENCILFFT_ROW ? PENCILFFT_WAIT_ROW : PENCILFFT_WAIT_COLUMN);
+    pf_clock_wait(&plan->clock, plan->phases.of[e].wait);
     return status;
 }
 
@@ -48,7 +43,7 @@ int pf_move_run(pencilfft_plan plan, int way, int e, const struct pf_run *run, v
     if (!status)
         status = m->exchange->run(m->state, run, from, to);
     if (!status && m->transpose.p > 1)
-        pf_clock_lap(&plan->clock, pf_exchange_phases[e].exchange);
+        pf_clock_lap(&plan->clock, plan->phases.of[e].exchange);
     return status;
 }
 
@@ -91,10 +86,10 @@ static void consume(void *local, int slice)
     unpack(a, slice);
 }
 
-int pf_exchange_run(pencilfft_plan plan, int way, pencilfft_exchange e, void *from, void *to)
+int pf_exchange_run(pencilfft_plan plan, int way, int e, void *from, void *to)
 {
     const struct pf_move *m = &plan->moves[way][e];
-    struct alone a = {.plan = plan, .move = m, .phases = &pf_exchange_phases[e], .from = from, .to = to};
+    struct alone a = {.plan = plan, .move = m, .phases = &plan->phases.of[e], .from = from, .to = to};
     struct pf_run run = {.all = plan->all, .produce = produce, .consume = consume, .local = &a};
     bool apart = !m->exchange->overlaps;
     if (m->exchange->takes == PF_BOXES)
@@ -131,15 +126,15 @@ int pencilfft_backward(pencilfft_plan plan, const void *in, void *out)
     return pencilfft_execute(plan, PENCILFFT_BACKWARD, in, out);
 }
 
-int pencilfft_transpose(pencilfft_plan plan, pencilfft_exchange exchange, pencilfft_direction direction, void *in, void *out)
+int pencilfft_transpose(pencilfft_plan plan, int exchange, pencilfft_direction direction, void *in, void *out)
 {
     int status = check_call(plan, direction, in, out);
     if (!status && overlap(plan, in, out))
         status = pf_fail(PENCILFFT_BAD_CALL, "in and out overlap; give two buffers of pencilfft_alloc()");
     if (status)
         return status;
-    if (exchange != PENCILFFT_ROW && exchange != PENCILFFT_COLUMN)
-        return pf_fail(PENCILFFT_BAD_CALL, "exchange must be PENCILFFT_ROW or PENCILFFT_COLUMN");
+    if (!pf_is_exchange(plan, exchange))
+        return pf_fail(PENCILFFT_BAD_CALL, "exchange is %d; the plan has 0..%d", exchange, plan->exchanges - 1);
     pf_clock_start(&plan->clock);
     status = pf_exchange_run(plan, pf_way(direction), exchange, in, out);
     pf_clock_stop(&plan->clock);

@@ -26,45 +26,46 @@ static int set_names(pencilfft_plan plan, const pencilfft_desc *desc)
     if (!plan->directions || plan->directions & ~(PENCILFFT_FORWARD | PENCILFFT_BACKWARD))
         return pf_fail(PENCILFFT_BAD_CALL, "directions must be PENCILFFT_FORWARD, PENCILFFT_BACKWARD or both");
     if (!(plan->exchange = pf_table_find(&pf_exchanges, desc->exchange)) ||
+        !(plan->geometry.decomposition = pf_table_find(&pf_decompositions, desc->decomposition)) ||
         !(plan->precision = pf_table_find(&pf_precisions, desc->precision)) ||
         !(plan->geometry.layout = pf_table_find(&pf_layouts, desc->layout)) ||
         !(plan->rigor = pf_table_find(&pf_rigors, desc->rigor)) || !(plan->sync = pf_table_find(&pf_syncs, desc->sync)))
         return PENCILFFT_UNKNOWN_NAME;
+    plan->exchanges = plan->geometry.decomposition->exchanges;
+    pf_phases_make(plan->geometry.decomposition, &plan->phases);
     return PENCILFFT_OK;
 }
 
-/* What a forward transform takes: Z pencils, of real numbers where it makes complex ones of them. */
+/* What a forward transform takes: the first array, of real numbers where it makes complex ones of them. */
 static pencilfft_box input_box(const struct pencilfft_plan_s *plan, int rank)
 {
     struct pf_geometry g = plan->geometry;
     g.n[2] = plan->transform.input_nz;
-    return pf_pencil_box(&g, PENCILFFT_Z_PENCIL, rank);
+    return pf_array_box(&g, 0, rank);
 }
 
 static void set_boxes(pencilfft_plan plan)
 {
     plan->input = input_box(plan, plan->rank);
-    for (int pencil = 0; pencil < PF_PENCILS; pencil++)
-        plan->mine[pencil] = pf_pencil_box(&plan->geometry, pencil, plan->rank);
-    plan->output = plan->mine[PENCILFFT_X_PENCIL];
+    for (int array = 0; array <= plan->exchanges; array++)
+        plan->mine[array] = pf_array_box(&plan->geometry, array, plan->rank);
+    plan->output = plan->mine[plan->exchanges];
 }
 
 static int set_geometry(pencilfft_plan plan, const pencilfft_desc *desc)
 {
     struct pf_geometry *g = &plan->geometry;
-    *g = (struct pf_geometry){{desc->nx, desc->ny, desc->nz}, desc->R, desc->C, g->layout};
-    int status = pf_geometry_check(g, plan->ranks);
+    memcpy(g->n, (int64_t[]){desc->nx, desc->ny, desc->nz}, sizeof g->n);
+    int status = g->decomposition->take_grid(desc->R, desc->C, g->grid);
+    if (!status)
+        status = pf_geometry_check(g, plan->ranks);
     if (!status)
         status = pf_transform_make(desc, &plan->transform);
     if (!status) {
         g->n[2] = plan->transform.output_nz;
+        g->halved = g->n[2] < desc->nz;
         status = pf_geometry_check(g, plan->ranks);
     }
-    if (status == PENCILFFT_BAD_GRID && plan->transform.output_nz > 0 && plan->transform.output_nz < desc->nz)
-        status = pf_fail(status,
-                         "grid %dx%d splits the z of nz/2 + 1 = %lld complex numbers over the %d tasks of a row; "
-                         "choose a grid with R <= %lld or a larger nz",
-                         g->R, g->C, (long long)g->n[2], g->R, (long long)g->n[2]);
     if (status)
         return status;
     if (desc->fields < 1)
@@ -84,13 +85,17 @@ static int same_everywhere(pencilfft_plan plan, const pencilfft_desc *desc)
     return pf_desc_same(desc, plan->all);
 }
 
+int pf_member(const struct pencilfft_plan_s *plan, int e, int j)
+{
+    return pf_grid_member(&plan->geometry, plan->geometry.decomposition->exchange[e].over, plan->rank, j);
+}
+
 static int split_groups(pencilfft_plan plan, const pencilfft_desc *desc)
 {
     int status = PENCILFFT_OK;
-    int q = plan->rank / desc->R, p = plan->rank % desc->R;
-    int colour[PF_EXCHANGES] = {q, p}, key[PF_EXCHANGES] = {p, q};
-    for (int e = 0; e < PF_EXCHANGES; e++) {
-        PF_MPI(MPI_Comm_split(plan->all, colour[e], key[e], &plan->group[e]));
+    (void)desc;
+    for (int e = 0; e < plan->exchanges; e++) {
+        PF_MPI(MPI_Comm_split(plan->all, pf_member(plan, e, 0), plan->rank, &plan->group[e]));
         PF_MPI(MPI_Comm_set_errhandler(plan->group[e], MPI_ERRORS_RETURN));
         PF_MPI(MPI_Comm_size(plan->group[e], &plan->p[e]));
         PF_MPI(MPI_Comm_rank(plan->group[e], &plan->me[e]));
@@ -99,23 +104,16 @@ done:
     return status;
 }
 
-/* Grid rank of member j of my row or column. */
-int pf_member(const struct pencilfft_plan_s *plan, pencilfft_exchange e, int j)
-{
-    int R = plan->geometry.R;
-    return e == PENCILFFT_ROW ? plan->rank / R * R + j : j * R + plan->rank % R;
-}
-
 static int make_boxes(pencilfft_plan plan, const pencilfft_desc *desc)
 {
     (void)desc;
-    for (int e = 0; e < PF_EXCHANGES; e++)
+    for (int e = 0; e < plan->exchanges; e++)
         for (int after = 0; after < 2; after++) {
             pencilfft_box *boxes = calloc((size_t)plan->p[e], sizeof *boxes);
             if (!boxes)
                 return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the boxes of %d ranks", plan->p[e]);
             for (int j = 0; j < plan->p[e]; j++)
-                boxes[j] = pf_pencil_box(&plan->geometry, (pencilfft_pencil)(e + after), pf_member(plan, e, j));
+                boxes[j] = pf_array_box(&plan->geometry, e + after, pf_member(plan, e, j));
             plan->boxes[e][after] = boxes;
         }
     return PENCILFFT_OK;
@@ -123,7 +121,7 @@ static int make_boxes(pencilfft_plan plan, const pencilfft_desc *desc)
 
 static int choose_exchanges(pencilfft_plan plan, const pencilfft_desc *desc)
 {
-    for (int e = 0; e < PF_EXCHANGES; e++)
+    for (int e = 0; e < plan->exchanges; e++)
         plan->chosen[e] = plan->exchange;
     return plan->exchange->plan ? PENCILFFT_OK : pf_auto_choose(plan, desc->auto_budget_s);
 }
@@ -139,17 +137,23 @@ static void grow(int64_t *largest, int64_t elements)
     *largest = elements > *largest ? elements : *largest;
 }
 
-static int64_t largest_pencil(const struct pencilfft_plan_s *plan)
+static int64_t largest_array(const struct pencilfft_plan_s *plan)
 {
     int64_t per_element = (int64_t)(plan->element_bytes / plan->input_bytes);
     int64_t largest = (pf_box_elements(&plan->input) * plan->fields + per_element - 1) / per_element;
-    for (int pencil = 0; pencil < PF_PENCILS; pencil++)
-        grow(&largest, pf_box_elements(&plan->mine[pencil]) * plan->fields);
+    for (int array = 0; array <= plan->exchanges; array++)
+        grow(&largest, pf_box_elements(&plan->mine[array]) * plan->fields);
     return largest;
 }
 
-/* Neither side of an exchange transforms or splits this axis differently. */
-static const int slice_axis[PF_EXCHANGES] = {[PENCILFFT_ROW] = 0, [PENCILFFT_COLUMN] = 2};
+/* The axis that both sides of an exchange divide alike. */
+static int slice_axis(const struct pf_decomposition *d, int e)
+{
+    int axis = 0;
+    while (axis < 2 && d->array[e].over[axis] != d->array[e + 1].over[axis])
+        axis++;
+    return axis;
+}
 
 static int plan_move(pencilfft_plan plan, int way, int e)
 {
@@ -165,7 +169,7 @@ static int plan_move(pencilfft_plan plan, int way, int e)
         .to = plan->boxes[e][!way],
         .element_bytes = plan->element_bytes,
         .fields = plan->fields,
-        .slice_axis = slice_axis[e],
+        .slice_axis = slice_axis(plan->geometry.decomposition, e),
         .other_way = plan->moves[!way][e].state,
     };
     if (exchange->takes == PF_BOXES)
@@ -179,12 +183,12 @@ static int plan_move(pencilfft_plan plan, int way, int e)
 static int make_exchanges(pencilfft_plan plan)
 {
     int status = PENCILFFT_OK;
-    plan->alloc_elements = largest_pencil(plan);
+    plan->alloc_elements = largest_array(plan);
     for (int way = 0; way < PF_WAYS; way++) {
         if (!(plan->directions & directions[way]))
             continue;
         pf_route_links(plan, way);
-        for (int e = 0; e < PF_EXCHANGES && !status; e++) {
+        for (int e = 0; e < plan->exchanges && !status; e++) {
             status = plan_move(plan, way, e);
             grow(&plan->alloc_elements, plan->moves[way][e].sent.list.total);
             grow(&plan->alloc_elements, plan->moves[way][e].received.list.total);
@@ -193,23 +197,23 @@ static int make_exchanges(pencilfft_plan plan)
     return status;
 }
 
-void *pf_plan_buffer(const struct pencilfft_plan_s *plan, int way, enum pf_buffer_id id)
+void *pf_plan_buffer(const struct pencilfft_plan_s *plan, int way, int id)
 {
-    if (id < PF_ROW_MEMORY)
-        return plan->work[id - PF_WORK0];
-    const struct pf_move *move = &plan->moves[way][id - PF_ROW_MEMORY];
+    if (id < PF_MEMORY)
+        return plan->work[id - PF_WORK];
+    const struct pf_move *move = &plan->moves[way][id - PF_MEMORY];
     return move->state && move->exchange->memory ? move->exchange->memory(move->state) : NULL;
 }
 
 /* Where an exchange alone works: as in the route, but that the caller's array has to be left alone. */
 static struct pf_link link_alone(const struct pencilfft_plan_s *plan, int way, int e)
 {
-    struct pf_link link = {.exchange = e, .from = PF_WORK0, .to = PF_WORK1};
+    struct pf_link link = {.exchange = e, .from = PF_WORK, .to = PF_WORK + 1};
     for (int i = 0; i < plan->route[way].n - 1; i++)
         if (plan->route[way].link[i].exchange == e)
             link = plan->route[way].link[i];
     if (link.from == PF_OUT)
-        link.from = PF_WORK1;
+        link.from = link.to == PF_WORK + 1 ? PF_WORK : PF_WORK + 1;
     return link;
 }
 
@@ -235,7 +239,7 @@ static int connect_exchanges(pencilfft_plan plan)
 {
     int status = PENCILFFT_OK;
     for (int way = 0; way < PF_WAYS; way++)
-        for (int e = 0; e < PF_EXCHANGES && !status; e++)
+        for (int e = 0; e < plan->exchanges && !status; e++)
             status = pf_agree(connect_move(plan, way, e), plan->all);
     return status;
 }
@@ -250,18 +254,18 @@ static int buffer_allocate(const struct pencilfft_plan_s *plan, struct pf_buffer
     return PENCILFFT_OK;
 }
 
-static bool link_uses(struct pf_link link, enum pf_buffer_id buffer)
+static bool link_uses(struct pf_link link, int buffer)
 {
     return link.from == buffer || link.to == buffer;
 }
 
-static bool uses(const struct pencilfft_plan_s *plan, enum pf_buffer_id buffer)
+static bool uses(const struct pencilfft_plan_s *plan, int buffer)
 {
     bool used = false;
     for (int way = 0; way < PF_WAYS; way++) {
         for (int i = 0; i < plan->route[way].n - 1; i++)
             used |= link_uses(plan->route[way].link[i], buffer);
-        for (int e = 0; e < PF_EXCHANGES; e++)
+        for (int e = 0; e < plan->exchanges; e++)
             used |= plan->moves[way][e].exchange && link_uses(link_alone(plan, way, e), buffer);
     }
     return used;
@@ -271,7 +275,7 @@ static int make_work(pencilfft_plan plan)
 {
     int status = PENCILFFT_OK;
     for (int i = 0; i < PF_WORKS && !status; i++)
-        if (uses(plan, PF_WORK0 + i))
+        if (uses(plan, PF_WORK + i))
             status = pencilfft_alloc(plan, &plan->work[i]);
     return status;
 }
@@ -328,7 +332,7 @@ static void release_buffers(pencilfft_plan plan)
 void pf_plan_clear(pencilfft_plan plan)
 {
     for (int way = 0; way < PF_WAYS; way++) {
-        for (int e = 0; e < PF_EXCHANGES; e++)
+        for (int e = 0; e < plan->exchanges; e++)
             release_move(&plan->moves[way][e]);
         pf_route_release(&plan->route[way]);
     }
@@ -354,7 +358,8 @@ static int start_plan(const pencilfft_desc *desc, MPI_Comm comm, pencilfft_plan 
         goto done;
     }
     p->all = all;
-    p->group[0] = p->group[1] = MPI_COMM_NULL;
+    for (int e = 0; e < PF_MAX_EXCHANGES; e++)
+        p->group[e] = MPI_COMM_NULL;
     *plan = p;
     PF_MPI(MPI_Comm_rank(all, &p->rank));
     PF_MPI(MPI_Comm_size(all, &p->ranks));
@@ -383,7 +388,7 @@ int pencilfft_plan_create(const pencilfft_desc *desc, MPI_Comm comm, pencilfft_p
 static void release_local(pencilfft_plan plan)
 {
     pf_plan_clear(plan);
-    for (int e = 0; e < PF_EXCHANGES; e++) {
+    for (int e = 0; e < plan->exchanges; e++) {
         for (int after = 0; after < 2; after++)
             free(plan->boxes[e][after]);
         free(plan->auto_seconds[e]);
@@ -396,7 +401,7 @@ int pencilfft_plan_destroy(pencilfft_plan plan)
     if (!plan || status)
         return status;
     release_local(plan);
-    for (int e = 0; e < PF_EXCHANGES; e++)
+    for (int e = 0; e < plan->exchanges; e++)
         if (plan->group[e] != MPI_COMM_NULL)
             PF_MPI(MPI_Comm_free(&plan->group[e]));
     PF_MPI(MPI_Comm_free(&plan->all));
@@ -407,40 +412,62 @@ done:
 
 /* ---- queries ------------------------------------------------------------------------------------------------ */
 
-int pencilfft_box_of(pencilfft_plan plan, pencilfft_pencil pencil, int rank, pencilfft_box *box)
+/* Number of an array; -1 when there is none such. */
+static int array_of(const struct pencilfft_plan_s *plan, int array)
 {
-    if (!plan || !box || pencil < PENCILFFT_Z_PENCIL || pencil > PENCILFFT_OUTPUT)
-        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_box_of: null plan or box, or no such pencil");
+    if (array == PENCILFFT_INPUT || array == PENCILFFT_OUTPUT)
+        return array == PENCILFFT_INPUT ? 0 : plan->exchanges;
+    return array >= 0 && array <= plan->exchanges ? array : -1;
+}
+
+int pencilfft_box_of(pencilfft_plan plan, int array, int rank, pencilfft_box *box)
+{
+    if (!plan || !box || array_of(plan, array) < 0)
+        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_box_of: null plan or box, or no such array");
     if (rank < 0 || rank >= plan->ranks)
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_box_of: rank %d; ranks are 0..%d", rank, plan->ranks - 1);
-    if (pencil == PENCILFFT_INPUT)
-        *box = input_box(plan, rank);
-    else
-        *box = pf_pencil_box(&plan->geometry, pencil == PENCILFFT_OUTPUT ? PENCILFFT_X_PENCIL : pencil, rank);
+    *box = array == PENCILFFT_INPUT ? input_box(plan, rank) : pf_array_box(&plan->geometry, array_of(plan, array), rank);
     return PENCILFFT_OK;
 }
 
-int pencilfft_box_mine(pencilfft_plan plan, pencilfft_pencil pencil, pencilfft_box *box)
+int pencilfft_box_mine(pencilfft_plan plan, int array, pencilfft_box *box)
 {
-    return pencilfft_box_of(plan, pencil, plan ? plan->rank : 0, box);
+    return pencilfft_box_of(plan, array, plan ? plan->rank : 0, box);
 }
 
-int pencilfft_format_of(pencilfft_plan plan, pencilfft_pencil pencil, pencilfft_format *format)
+int pencilfft_format_of(pencilfft_plan plan, int array, pencilfft_format *format)
 {
-    if (!plan || !format || pencil < PENCILFFT_Z_PENCIL || pencil > PENCILFFT_OUTPUT)
-        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_format_of: null plan or format, or no such pencil");
-    bool input = pencil == PENCILFFT_INPUT;
-    pencilfft_box box;
-    int status = pencilfft_box_mine(plan, pencil, &box);
+    if (!plan || !format || array_of(plan, array) < 0)
+        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_format_of: null plan or format, or no such array");
+    bool input = array == PENCILFFT_INPUT;
+    pencilfft_box box = input ? plan->input : plan->mine[array_of(plan, array)];
     *format = (pencilfft_format){
         .element_bytes = input ? plan->input_bytes : plan->element_bytes,
         .real_bytes = plan->precision->fftw->real_bytes,
         .is_complex = !(input ? plan->transform.real_input : plan->transform.real_output),
         .fields = plan->fields,
-        .field_stride = status ? 0 : pf_box_elements(&box),
+        .field_stride = pf_box_elements(&box),
         .n = {plan->geometry.n[0], plan->geometry.n[1], input ? plan->transform.input_nz : plan->transform.output_nz},
     };
-    return status;
+    return PENCILFFT_OK;
+}
+
+int pencilfft_exchanges(pencilfft_plan plan, int *n)
+{
+    if (!plan || !n)
+        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_exchanges: null plan or result");
+    *n = plan->exchanges;
+    return PENCILFFT_OK;
+}
+
+bool pf_is_exchange(const struct pencilfft_plan_s *plan, int e)
+{
+    return plan && e >= 0 && e < plan->exchanges;
+}
+
+const char *pencilfft_exchange_stage(pencilfft_plan plan, int e)
+{
+    return pf_is_exchange(plan, e) ? plan->geometry.decomposition->exchange[e].name : NULL;
 }
 
 int pencilfft_scale(pencilfft_plan plan, double *scale)
@@ -485,12 +512,15 @@ int pencilfft_alloc(pencilfft_plan plan, void **data)
     return PENCILFFT_OK;
 }
 
-int pencilfft_phase_seconds(pencilfft_plan plan, double seconds[PENCILFFT_N_PHASES])
+const char *pencilfft_decomposition_name(int i)
 {
-    if (!plan || !seconds)
-        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_phase_seconds: null plan or result");
-    memcpy(seconds, plan->clock.seconds, sizeof plan->clock.seconds);
-    return PENCILFFT_OK;
+    return pf_table_name(&pf_decompositions, i);
+}
+
+int pencilfft_grid_numbers(const char *name)
+{
+    const struct pf_decomposition *decomposition = pf_table_find(&pf_decompositions, name);
+    return decomposition ? decomposition->dimensions : 0;
 }
 
 const char *pencilfft_exchange_name(int i)

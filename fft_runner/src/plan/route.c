@@ -1,8 +1,7 @@
 /* The way of the data through a transform.
- * Idea:  three passes, one an axis, and the two exchanges between them. An exchange over a group of one moves nothing,
- *        so it is left out and the two axes on its sides are transformed in one pass: on a 1xC grid z and y, plane by
- *        plane, on Rx1 z and x; what remains is a slab transform with one exchange. A backward route is the forward one
- *        from its end.
+ * Idea:  an axis is transformed in one pass, and the exchanges of the decomposition lie between passes. An exchange over
+ *        groups of one moves nothing, so it is omitted. z is transformed together with the next axis that is whole in the
+ *        same array, plane by plane. A backward route is the forward one from its end. So for pencils there is
  *            RxC   z | row | y | column | x        1xC   z y | column | x        Rx1   z x | row | y        1x1   z y | x
  *        A pass writes straight into the messages that leave and reads straight from those that arrived; what a rank
  *        keeps it writes to where it will be read, and no message to itself is sent. A buffer is free again when the
@@ -20,29 +19,66 @@
 #include "common/failure.h"
 #include "plan/plan.h"
 
-enum { X, Y, Z, NO_AXIS = -1 };
+enum { X, Y, Z };
+enum { NO_AXIS = -1, NO_EXCHANGE = -1 };
 
-/* Passes of a forward transform: does it have z, and which axis lies beside z in a plane. */
-static const struct form {
-    int n;
-    struct {
-        bool z;
-        int u; /* NO_AXIS: only z is transformed, y lies beside it */
-    } pass[PF_MAX_PASSES];
-    int exchange[PF_EXCHANGES]; /* in forward order */
-    int exchanges;
-} forms[2][2] = {
- /* [R > 1][C > 1] */
-    [1][1] = {3, {{true, NO_AXIS}, {false, Y}, {false, X}}, {PENCILFFT_ROW, PENCILFFT_COLUMN}, 2},
-    [0][1] = {2, {{true, Y}, {false, X}}, {PENCILFFT_COLUMN}, 1},
-    [1][0] = {2, {{true, X}, {false, Y}}, {PENCILFFT_ROW}, 1},
-    [0][0] = {2, {{true, Y}, {false, X}}, {0}, 0},
-};
+/* ---- which passes --------------------------------------------------------------------------------------------------- */
 
-static const struct form *form_of(const struct pencilfft_plan_s *plan)
+/* Is an axis undivided in an array? */
+static bool is_whole(const struct pencilfft_plan_s *plan, int array, int axis)
 {
-    return &forms[plan->geometry.R > 1][plan->geometry.C > 1];
+    int over = plan->geometry.decomposition->array[array].over[axis];
+    return over == PF_WHOLE || plan->geometry.grid[over] == 1;
 }
+
+static void add(struct pf_form *form, int array, bool z, int u, bool *done)
+{
+    form->pass[form->n++] = (struct pf_pass_form){.array = array, .z = z, .u = u, .exchange = NO_EXCHANGE};
+    if (z)
+        done[Z] = true;
+    if (u != NO_AXIS)
+        done[u] = true;
+}
+
+/* The next axis to come that may be transformed together with z. */
+static int beside_z(const struct pencilfft_plan_s *plan, int array, const bool *done)
+{
+    for (int i = array; i <= plan->exchanges; i++)
+        for (const char *at = plan->geometry.decomposition->array[i].axes; *at; at++)
+            if (*at != 'z' && !done[*at - 'x'] && is_whole(plan, array, *at - 'x'))
+                return *at - 'x';
+    return NO_AXIS;
+}
+
+/* From array `first` to array `last` nothing moves. */
+static void add_passes(const struct pencilfft_plan_s *plan, int first, int last, struct pf_form *form, bool *done)
+{
+    int before = form->n;
+    for (int i = first; i <= last; i++)
+        for (const char *at = plan->geometry.decomposition->array[i].axes; *at; at++)
+            if (*at == 'z')
+                add(form, first, true, beside_z(plan, first, done), done);
+            else if (!done[*at - 'x'])
+                add(form, first, false, *at - 'x', done);
+    if (form->n == before)
+        add(form, first, false, NO_AXIS, done);
+}
+
+static void make_form(const struct pencilfft_plan_s *plan, struct pf_form *form)
+{
+    bool done[3] = {false};
+    form->n = 0;
+    for (int first = 0, last; first <= plan->exchanges; first = last + 1) {
+        last = first;
+        while (last < plan->exchanges && plan->p[last] == 1)
+            last++;
+        add_passes(plan, first, last, form, done);
+        if (last < plan->exchanges)
+            form->pass[form->n - 1].exchange = last;
+    }
+}
+
+/* ---- joints ----------------------------------------------------------------------------------------------------------- */
 
 /* Runs on the buffers it was connected with, and on no others. */
 static bool tied_to_buffers(const struct pf_exchange *exchange)
@@ -56,32 +92,40 @@ static bool sends_on(const struct pf_exchange *exchange)
     return exchange->overlaps && !exchange->memory;
 }
 
-static struct pf_link first_link(int e, const struct pf_exchange *exchange)
+/* The first work buffer that is none of these. */
+static int other_work(int a, int b, int c)
 {
-    enum pf_buffer_id memory = e == PENCILFFT_ROW ? PF_ROW_MEMORY : PF_COLUMN_MEMORY;
-    return exchange->memory ? (struct pf_link){e, memory, memory} : (struct pf_link){e, PF_WORK0, PF_WORK1};
+    int work = PF_WORK;
+    while (work == a || work == b || work == c)
+        work++;
+    return work;
 }
 
-static struct pf_link second_link(int e, const struct pf_exchange *exchange, const struct pf_exchange *before)
+/* What arrived before is read while this is written, and may still be sent. */
+static struct pf_link link_behind(const struct pencilfft_plan_s *plan, int e, const struct pf_link *before)
 {
-    struct pf_link link = first_link(e, exchange);
-    if (!exchange->memory) {
-        link.from = tied_to_buffers(exchange) || sends_on(exchange) ? PF_WORK2 : PF_OUT;
-        link.to = sends_on(before) ? PF_WORK3 : PF_WORK0;
-    }
-    return link;
+    const struct pf_exchange *exchange = plan->chosen[e];
+    int read = before ? before->to : PF_IN;
+    int sent = before && before->exchange >= 0 && sends_on(plan->chosen[before->exchange]) ? before->from : PF_IN;
+    if (exchange->memory)
+        return (struct pf_link){e, PF_MEMORY + e, PF_MEMORY + e};
+    bool own = !before || tied_to_buffers(exchange) || sends_on(exchange);
+    int from = own ? other_work(read, sent, PF_IN) : PF_OUT;
+    return (struct pf_link){e, from, other_work(read, sent, from)};
 }
 
 void pf_route_links(pencilfft_plan plan, int way)
 {
-    const struct form *form = form_of(plan);
     struct pf_route *route = &plan->route[way];
+    struct pf_form *form = &route->form;
+    make_form(plan, form);
     route->n = form->n;
-    route->link[0] = (struct pf_link){.exchange = -1, .from = PF_WORK0, .to = PF_WORK0};
-    for (int i = 0; i < form->exchanges; i++) {
-        int e = form->exchange[way ? form->exchanges - 1 - i : i];
-        route->link[i] = i == 0 ? first_link(e, plan->chosen[e])
-                                : second_link(e, plan->chosen[e], plan->chosen[route->link[0].exchange]);
+    for (int i = 0; i < route->n - 1; i++) {
+        int e = form->pass[way ? route->n - 2 - i : i].exchange;
+        const struct pf_link *before = i > 0 ? &route->link[i - 1] : NULL;
+        route->link[i] = e >= 0 ? link_behind(plan, e, before) : (struct pf_link){NO_EXCHANGE, 0, 0};
+        if (e < 0)
+            route->link[i].from = route->link[i].to = other_work(before ? before->to : PF_IN, PF_IN, PF_IN);
     }
 }
 
@@ -95,7 +139,7 @@ static int side_make(struct pf_side *side, int n, size_t element_bytes, int move
     return PENCILFFT_OK;
 }
 
-static int array_side(struct pf_side *side, const pencilfft_box *box, enum pf_buffer_id buffer, size_t bytes, int moved)
+static int array_side(struct pf_side *side, const pencilfft_box *box, int buffer, size_t bytes, int moved)
 {
     int status = side_make(side, 1, bytes, moved);
     if (!status)
@@ -103,7 +147,7 @@ static int array_side(struct pf_side *side, const pencilfft_box *box, enum pf_bu
     return status;
 }
 
-static struct pf_piece message_piece(const struct pf_parts *parts, int i, enum pf_buffer_id buffer)
+static struct pf_piece message_piece(const struct pf_parts *parts, int i, int buffer)
 {
     return (struct pf_piece){.buffer = buffer,
                              .box = parts->part[i],
@@ -138,8 +182,8 @@ static int link_side(pencilfft_plan plan, int way, const struct pf_link *link, c
     if (link->exchange < 0)
         return array_side(side, box, link->from, bytes, -1);
     const struct pf_move *m = &plan->moves[way][link->exchange];
-    const struct pf_exchange_phases *phases = &pf_exchange_phases[link->exchange];
-    int moved = (int)(writes ? phases->pack : phases->unpack), me = m->transpose.me;
+    const struct pf_exchange_phases *phases = &plan->phases.of[link->exchange];
+    int moved = writes ? phases->pack : phases->unpack, me = m->transpose.me;
     if (m->exchange->takes == PF_BOXES)
         return writes ? array_side(side, &m->transpose.from[me], link->from, bytes, moved)
                       : array_side(side, &m->transpose.to[me], link->to, bytes, moved);
@@ -165,7 +209,6 @@ static int make_sides(pencilfft_plan plan, int way, int i)
 
 static struct pf_lines lines_along(const struct pencilfft_plan_s *plan, int way, int axis, int64_t n)
 {
-    static const pencilfft_phase phase[] = {[X] = PENCILFFT_FFT_X, [Y] = PENCILFFT_FFT_Y, [Z] = PENCILFFT_FFT_Z};
     return (struct pf_lines){
         .fftw = plan->precision->fftw,
         .line = plan->transform.line[axis],
@@ -173,7 +216,7 @@ static struct pf_lines lines_along(const struct pencilfft_plan_s *plan, int way,
         .flags = plan->rigor->flag,
         .n = n,
         .complex_elements = plan->transform.line[axis].kind == PF_R2R && !plan->transform.real_output,
-        .phase = phase[axis],
+        .phase = plan->phases.fft[axis],
     };
 }
 
@@ -189,18 +232,18 @@ static pencilfft_box dense_box(pencilfft_box box)
 static void set_pass(pencilfft_plan plan, int way, int i)
 {
     struct pf_pass *pass = &plan->route[way].pass[i];
-    const struct form *form = form_of(plan);
-    int forward = way ? form->n - 1 - i : i, u = form->pass[forward].u == X ? X : Y;
-    bool has_z = form->pass[forward].z, has_u = form->pass[forward].u != NO_AXIS;
-    pencilfft_pencil pencil = has_z ? PENCILFFT_Z_PENCIL : u == Y ? PENCILFFT_Y_PENCIL : PENCILFFT_X_PENCIL;
+    const struct pf_form *form = &plan->route[way].form;
+    const struct pf_pass_form *f = &form->pass[way ? form->n - 1 - i : i];
+    const pencilfft_box *box = &plan->mine[f->array];
+    int u = f->u == X ? X : Y;
     *pass = (struct pf_pass){
-        .box = dense_box(plan->mine[pencil]),
+        .box = dense_box(*box),
         .outer = u == X ? Y : X,
         .inner = u,
         .backward = way,
-        .z = has_z && plan->transform.line[Z].kind != PF_SKIP,
-        .u = has_u && plan->transform.line[u].kind != PF_SKIP,
-        .input_nz = has_z ? plan->transform.input_nz : plan->mine[pencil].extent[Z],
+        .z = f->z && plan->transform.line[Z].kind != PF_SKIP,
+        .u = f->u != NO_AXIS && plan->transform.line[u].kind != PF_SKIP,
+        .input_nz = f->z ? plan->transform.input_nz : box->extent[Z],
         .fields = plan->fields,
     };
     pass->z_lines = lines_along(plan, way, Z, pass->input_nz);
@@ -233,7 +276,7 @@ static void buffers_of(const struct pencilfft_plan_s *plan, int way, const void 
 {
     buffer[PF_IN] = (char *)in;
     buffer[PF_OUT] = out;
-    for (int i = PF_WORK0; i < PF_BUFFERS; i++)
+    for (int i = PF_WORK; i < PF_BUFFERS; i++)
         buffer[i] = pf_plan_buffer(plan, way, i);
 }
 
@@ -277,14 +320,14 @@ static int wait_to_write(const struct transit *t, int link)
     if (!m->exchange->wait_to_write)
         return PENCILFFT_OK;
     int status = m->exchange->wait_to_write(m->state);
-    pf_clock_lap(&t->plan->clock, pf_exchange_phases[route->link[link].exchange].exchange);
+    pf_clock_lap(&t->plan->clock, t->plan->phases.of[route->link[link].exchange].exchange);
     return status;
 }
 
 static void lap_exchange(const struct transit *t)
 {
     const struct pf_link *link = &t->plan->route[t->way].link[t->link];
-    pf_clock_lap(&t->plan->clock, pf_exchange_phases[link->exchange].exchange);
+    pf_clock_lap(&t->plan->clock, t->plan->phases.of[link->exchange].exchange);
 }
 
 static void run_slice(struct transit *t, int pass, int slice, bool last_does_all)

@@ -5,17 +5,29 @@
 #include "lines/pass.h"
 #include "pencilfft.h"
 
-enum { PF_MAX_PASSES = 3 };
+enum { PF_MAX_PASSES = PF_MAX_ARRAYS + 2 };
 
 struct pf_move;
 
 struct pf_link {
-    int exchange; /* pencilfft_exchange; -1: none, the pass after reads what the one before wrote */
-    enum pf_buffer_id from, to;
+    int exchange; /* -1: none, the pass after reads what the one before wrote */
+    int from, to; /* buffers */
+};
+
+/* Passes of a forward transform. */
+struct pf_form {
+    int n;
+    struct pf_pass_form {
+        int array;    /* what is passed over is divided like this array */
+        bool z;       /* is z transformed */
+        int u;        /* the axis beside it, or -1: only z, y lies beside it */
+        int exchange; /* behind the pass, or -1 */
+    } pass[PF_MAX_PASSES];
 };
 
 struct pf_route {
     int n;
+    struct pf_form form;
     struct pf_pass pass[PF_MAX_PASSES];
     struct pf_link link[PF_MAX_PASSES - 1];
 };

@@ -43,10 +43,9 @@ static void count(const struct pf_move *m, int64_t *bytes, int64_t *messages)
         count_messages(m, bytes, messages);
 }
 
-int pencilfft_traffic(pencilfft_plan plan, pencilfft_exchange e, pencilfft_direction direction, int64_t *bytes,
-                      int64_t *messages)
+int pencilfft_traffic(pencilfft_plan plan, int e, pencilfft_direction direction, int64_t *bytes, int64_t *messages)
 {
-    if (!plan || (e != PENCILFFT_ROW && e != PENCILFFT_COLUMN))
+    if (!pf_is_exchange(plan, e))
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_traffic: null plan, or no such exchange");
     const struct pf_move *m = &plan->moves[pf_way(direction)][e];
     if (!m->exchange || (direction != PENCILFFT_FORWARD && direction != PENCILFFT_BACKWARD))
@@ -69,18 +68,18 @@ int pencilfft_traffic(pencilfft_plan plan, pencilfft_exchange e, pencilfft_direc
     return PENCILFFT_OK;
 }
 
-static const struct pf_exchange *chosen(pencilfft_plan plan, pencilfft_exchange e)
+static const struct pf_exchange *chosen(pencilfft_plan plan, int e)
 {
-    return plan && (e == PENCILFFT_ROW || e == PENCILFFT_COLUMN) ? plan->chosen[e] : NULL;
+    return pf_is_exchange(plan, e) ? plan->chosen[e] : NULL;
 }
 
-const char *pencilfft_exchange_chosen(pencilfft_plan plan, pencilfft_exchange e)
+const char *pencilfft_exchange_chosen(pencilfft_plan plan, int e)
 {
     const struct pf_exchange *exchange = chosen(plan, e);
     return exchange ? exchange->name : NULL;
 }
 
-const char *pencilfft_exchange_means(pencilfft_plan plan, pencilfft_exchange e)
+const char *pencilfft_exchange_means(pencilfft_plan plan, int e)
 {
     const struct pf_exchange *exchange = chosen(plan, e);
     return exchange ? exchange->means : NULL;

@@ -1,0 +1,175 @@
+/* Which part of an array a rank holds, and in what memory order.
+ * Idea:  the description of the decomposition says over which dimension of the grid an axis of an array is divided; boxes,
+ *        limits and memory order are all read from it.
+ * Cost:  O(1) for a box. Needs: no MPI. */
+#include "geometry/geometry.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/failure.h"
+#include "geometry/blocks.h"
+
+enum { X, Y, Z };
+
+static const struct pf_layout rows[] = {
+    {"natural", false},
+    {"stride1", true},
+};
+const struct pf_table pf_layouts = PF_TABLE("layout", rows);
+
+/* ---- the grid ----------------------------------------------------------------------------------------------------- */
+
+static int step_of(const struct pf_geometry *g, int dimension)
+{
+    int step = 1;
+    for (int i = 0; i < dimension; i++)
+        step *= g->grid[i];
+    return step;
+}
+
+int pf_grid_position(const struct pf_geometry *g, int dimension, int rank)
+{
+    return rank / step_of(g, dimension) % g->grid[dimension];
+}
+
+int pf_grid_member(const struct pf_geometry *g, int dimension, int rank, int j)
+{
+    return rank + (j - pf_grid_position(g, dimension, rank)) * step_of(g, dimension);
+}
+
+const char *pf_grid_text(const struct pf_geometry *g, char text[PF_GRID_TEXT])
+{
+    int used = 0;
+    for (int i = 0; i < g->decomposition->dimensions; i++)
+        used += snprintf(text + used, PF_GRID_TEXT - (size_t)used, "%s%d", i ? "x" : "", g->grid[i]);
+    return text;
+}
+
+/* ---- boxes -------------------------------------------------------------------------------------------------------- */
+
+/* Puts an axis behind the others. */
+static void put_last(int order[3], int axis)
+{
+    int at = order[0] == axis ? 0 : order[1] == axis ? 1 : 2;
+    for (; at < 2; at++)
+        order[at] = order[at + 1];
+    order[2] = axis;
+}
+
+/* Axes from slowest to fastest. An axis comes nearest when it is transformed and stays there until another one does. */
+static void memory_order(const struct pf_geometry *g, int array, int order[3])
+{
+    const struct pf_layout *layout = g->layout ? g->layout : rows;
+    order[0] = X, order[1] = Y, order[2] = Z;
+    for (int i = 0; i <= array && layout->turned; i++) {
+        const char *axes = g->decomposition->array[i].axes;
+        for (size_t at = strlen(axes); at > 0; at--)
+            put_last(order, axes[at - 1] - 'x');
+    }
+}
+
+pencilfft_box pf_array_box(const struct pf_geometry *g, int array, int rank)
+{
+    int order[3];
+    pencilfft_box box;
+    memory_order(g, array, order);
+    for (int axis = 0; axis < 3; axis++) {
+        int over = g->decomposition->array[array].over[axis];
+        struct pf_block block = {0, g->n[axis]};
+        if (over != PF_WHOLE)
+            block = pf_block_of(g->n[axis], g->grid[over], pf_grid_position(g, over, rank));
+        box.offset[axis] = block.offset;
+        box.extent[axis] = block.extent;
+    }
+    int64_t stride = 1;
+    for (int i = 2; i >= 0; i--) {
+        box.stride[order[i]] = stride;
+        stride *= box.extent[order[i]];
+    }
+    return box;
+}
+
+int64_t pf_box_elements(const pencilfft_box *box)
+{
+    return box->extent[X] * box->extent[Y] * box->extent[Z];
+}
+
+pencilfft_box pf_box_common(const pencilfft_box *of, const pencilfft_box *with)
+{
+    pencilfft_box common = *of;
+    for (int axis = 0; axis < 3; axis++) {
+        int64_t low = of->offset[axis] > with->offset[axis] ? of->offset[axis] : with->offset[axis];
+        int64_t end_of = of->offset[axis] + of->extent[axis], end_with = with->offset[axis] + with->extent[axis];
+        int64_t end = end_of < end_with ? end_of : end_with;
+        common.offset[axis] = low;
+        common.extent[axis] = end > low ? end - low : 0;
+    }
+    return common;
+}
+
+int64_t pf_box_start(const pencilfft_box *box, const pencilfft_box *part)
+{
+    int64_t start = 0;
+    for (int axis = 0; axis < 3; axis++)
+        start += (part->offset[axis] - box->offset[axis]) * box->stride[axis];
+    return start;
+}
+
+static int check_extents(const struct pf_geometry *g)
+{
+    for (int axis = 0; axis < 3; axis++)
+        if (g->n[axis] < 1)
+            return pf_fail(PENCILFFT_BAD_SIZE, "size %lld %lld %lld: every extent must be at least 1", (long long)g->n[X],
+                           (long long)g->n[Y], (long long)g->n[Z]);
+    if (pf_bounded_product(g->n, PF_MAX_ELEMENTS) < 0)
+        return pf_fail(PENCILFFT_BAD_SIZE, "size %lld %lld %lld: more than 2^53 elements", (long long)g->n[X],
+                       (long long)g->n[Y], (long long)g->n[Z]);
+    return PENCILFFT_OK;
+}
+
+static int check_ranks(const struct pf_geometry *g, int ranks)
+{
+    char text[PF_GRID_TEXT];
+    const struct pf_decomposition *d = g->decomposition;
+    int64_t needed = 1;
+    for (int i = 0; i < d->dimensions; i++)
+        needed = g->grid[i] < 1 ? 0 : needed * g->grid[i];
+    if (needed < 1)
+        return pf_fail(PENCILFFT_BAD_GRID, "grid %s: %s must be at least 1", pf_grid_text(g, text),
+                       d->dimensions == 1 ? d->dimension[0].letter : "both numbers");
+    if (needed != ranks)
+        return pf_fail(PENCILFFT_BAD_GRID, "grid %s needs %lld processes, %d were started; choose %s = %d",
+                       pf_grid_text(g, text), (long long)needed, ranks, d->shape, ranks);
+    return PENCILFFT_OK;
+}
+
+static int check_axis(const struct pf_geometry *g, int array, int axis)
+{
+    char text[PF_GRID_TEXT], letter = "xyz"[axis];
+    const struct pf_decomposition *d = g->decomposition;
+    int over = d->array[array].over[axis];
+    if (over == PF_WHOLE || g->n[axis] >= g->grid[over])
+        return PENCILFFT_OK;
+    const char *tasks = d->dimension[over].tasks, *name = d->dimension[over].letter;
+    long long n = g->n[axis];
+    if (axis == Z && g->halved)
+        return pf_fail(PENCILFFT_BAD_GRID,
+                       "grid %s splits the z of nz/2 + 1 = %lld complex numbers over the %d tasks %s; "
+                       "choose a grid with %s <= %lld or a larger nz",
+                       pf_grid_text(g, text), n, g->grid[over], tasks, name, n);
+    return pf_fail(PENCILFFT_BAD_GRID,
+                   "grid %s splits %c over the %d tasks %s, but n%c is %lld; choose a grid with %s <= %lld or a larger n%c",
+                   pf_grid_text(g, text), letter, g->grid[over], tasks, letter, n, name, n, letter);
+}
+
+int pf_geometry_check(const struct pf_geometry *g, int ranks)
+{
+    int status = check_extents(g);
+    if (status == PENCILFFT_OK)
+        status = check_ranks(g, ranks);
+    for (int array = 0; array <= g->decomposition->exchanges; array++)
+        for (int axis = 0; axis < 3 && status == PENCILFFT_OK; axis++)
+            status = check_axis(g, array, axis);
+    return status;
+}

@@ -1,0 +1,44 @@
+/* Which part of an array a rank holds, and in what memory order; arithmetic of boxes. */
+#ifndef PF_GEOMETRY_H
+#define PF_GEOMETRY_H
+
+#include <stdbool.h>
+
+#include "common/names.h"
+#include "geometry/decomposition.h"
+
+/* In which memory order arrays are kept. */
+struct pf_layout {
+    const char *name;
+    bool turned; /* axes that are transformed in an array lie nearest together in it, the first one nearest */
+};
+extern const struct pf_table pf_layouts;
+
+/* Extents, grid of ranks and layout; all that decides which rank holds what, and where. */
+struct pf_geometry {
+    int64_t n[3];
+    const struct pf_decomposition *decomposition;
+    int grid[PF_MAX_DIMENSIONS];
+    const struct pf_layout *layout; /* NULL: the first of the table */
+    bool halved;                    /* n[2] is the nz/2 + 1 of an array whose z is halved */
+};
+
+/* An array holds as many elements as a double counts exactly, so that an index is a value. */
+#define PF_MAX_ELEMENTS ((int64_t)1 << 53)
+
+int pf_geometry_check(const struct pf_geometry *geometry, int ranks);
+pencilfft_box pf_array_box(const struct pf_geometry *geometry, int array, int rank);
+/* The grid as its user writes it: "2x4". */
+enum { PF_GRID_TEXT = 48 };
+const char *pf_grid_text(const struct pf_geometry *geometry, char text[PF_GRID_TEXT]);
+/* Position of a rank in its group along a dimension of the grid, and the rank that has position j in the same group. */
+int pf_grid_position(const struct pf_geometry *geometry, int dimension, int rank);
+int pf_grid_member(const struct pf_geometry *geometry, int dimension, int rank, int j);
+
+int64_t pf_box_elements(const pencilfft_box *box);
+/* Common part of two boxes; its strides are those of `of`. */
+pencilfft_box pf_box_common(const pencilfft_box *of, const pencilfft_box *with);
+/* Local element of a box at which its part `part` begins. */
+int64_t pf_box_start(const pencilfft_box *box, const pencilfft_box *part);
+
+#endif

@@ -1,0 +1,23 @@
+/* The timed parts of a transform: how many, their names and numbers, from the description of the decomposition. */
+#ifndef PF_PHASES_H
+#define PF_PHASES_H
+
+#include "geometry/decomposition.h"
+
+enum { PF_PHASE_NAME = 32 };
+
+struct pf_phases {
+    int n;
+    struct {
+        char name[PF_PHASE_NAME];
+        pencilfft_kind kind;
+    } phase[PENCILFFT_MAX_PHASES];
+    int fft[3]; /* numbers: of an axis, and of an exchange */
+    struct pf_exchange_phases {
+        int pack, exchange, unpack, wait;
+    } of[PF_MAX_EXCHANGES];
+};
+
+void pf_phases_make(const struct pf_decomposition *decomposition, struct pf_phases *phases);
+
+#endif

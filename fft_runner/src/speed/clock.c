@@ -1,0 +1,29 @@
+#include "speed/clock.h"
+
+#include <mpi.h>
+#include <string.h>
+
+void pf_clock_start(struct pf_clock *clock)
+{
+    memset(clock, 0, sizeof *clock);
+    clock->started = clock->last = MPI_Wtime();
+}
+
+void pf_clock_lap(struct pf_clock *clock, int phase)
+{
+    double now = MPI_Wtime();
+    clock->seconds[phase] += now - clock->last;
+    clock->last = now;
+}
+
+void pf_clock_wait(struct pf_clock *clock, int phase)
+{
+    double before = clock->last;
+    pf_clock_lap(clock, phase);
+    clock->unaccounted += clock->last - before;
+}
+
+void pf_clock_stop(struct pf_clock *clock)
+{
+    clock->total = clock->last - clock->started - clock->unaccounted;
+}

@@ -1,0 +1,18 @@
+/* The stop-watch of a plan: time goes to the phase that just ended. */
+#ifndef PF_CLOCK_H
+#define PF_CLOCK_H
+
+#include "pencilfft.h"
+
+struct pf_clock {
+    double seconds[PENCILFFT_MAX_PHASES]; /* but for the total, which is known when the clock is stopped */
+    double total;
+    double started, last, unaccounted;
+};
+
+void pf_clock_start(struct pf_clock *clock);
+void pf_clock_lap(struct pf_clock *clock, int phase);  /* time since the last call belongs to phase */
+void pf_clock_wait(struct pf_clock *clock, int phase); /* ... but not to the total */
+void pf_clock_stop(struct pf_clock *clock);
+
+#endif
