@@ -6,28 +6,75 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import networkx as nx
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-FORBIDDEN = {"model": ("pencilmap.mapper", "pencilmap.scripts"), "mapper": ("pencilmap.scripts",),
-             "scripts/networks": ("pencilmap.scripts.command_line", "pencilmap.scripts.maintenance"),
-             "scripts/pictures": ("pencilmap.scripts.command_line", "pencilmap.scripts.maintenance"),
-             "scripts/command_line": ("pencilmap.scripts.maintenance",)}
+SCRIPTS = "pencilmap.scripts"
+FORBIDDEN = {"model": ("pencilmap.mapper", SCRIPTS), "mapper": (SCRIPTS,), "packaging/pencilmap/__init__.py": (SCRIPTS,),
+             "scripts/networks": (f"{SCRIPTS}.command_line", f"{SCRIPTS}.maintenance"),
+             "scripts/pictures": (f"{SCRIPTS}.command_line", f"{SCRIPTS}.maintenance"),
+             "scripts/command_line": (f"{SCRIPTS}.maintenance",)}
+
+
+def modules():
+    """{name: path} of all modules of the package; links of `packaging` are the layers themselves."""
+    own = {("pencilmap", *path.relative_to(ROOT / "packaging" / "pencilmap").with_suffix("").parts): path
+           for path in (ROOT / "packaging" / "pencilmap").glob("*.py")}
+    layers = {("pencilmap", *path.relative_to(ROOT).with_suffix("").parts): path
+              for layer in ("model", "mapper", "scripts") for path in (ROOT / layer).rglob("*.py")}
+    return {".".join(name).removesuffix(".__init__"): path for name, path in (own | layers).items()}
 
 
 def imports(path):
+    """Full names that a module imports, anywhere in it: of modules, and of what is taken from them."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            yield node.module or ""
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 @pytest.mark.parametrize("layer", FORBIDDEN)
 def test_imports_go_one_way(layer):
-    found = [(path.name, name) for path in (ROOT / layer).rglob("*.py") for name in imports(path)
+    place = ROOT / layer
+    found = [(path.name, name) for path in (place.rglob("*.py") if place.is_dir() else [place]) for name in imports(path)
              if name.startswith(FORBIDDEN[layer])]
     assert found == []
+
+
+def circles(links):
+    """Groups of names that reach each other, each sorted; a link of a name to itself is none."""
+    graph = nx.DiGraph((a, b) for a, b in links if a != b)
+    return sorted(sorted(group) for group in nx.strongly_connected_components(graph) if len(group) > 1)
+
+
+def test_no_imports_form_a_circle():
+    known = modules()
+    links = [(name, target if target in known else target.rpartition(".")[0]) for name, path in known.items()
+             for target in imports(path)]
+    assert circles((name, target) for name, target in links if target in known) == []
+
+
+def included():
+    """(unit, unit that it includes) of the C and C++ sources: paths from fft_runner without suffix, .c and .h being one."""
+    top = ROOT / "fft_runner"
+    for path in (p for p in top.rglob("*") if p.suffix in (".c", ".h", ".cpp", ".hpp")):
+        for name in re.findall(r'^#include "(.*)"', path.read_text("utf-8"), re.MULTILINE):
+            places = (path.parent, *(top / room for room in ("", "include", "src", "runner", "reorder")))
+            found = next((place / name for place in places if (place / name).exists()), None)
+            assert found, f"{path.relative_to(ROOT)} includes {name}, which is nowhere"
+            yield tuple(file.resolve().relative_to(top).with_suffix("") for file in (path, found))
+
+
+def test_no_includes_form_a_circle():
+    links = list(included())
+    assert len(links) > 100
+    assert circles((str(a.parent), str(b.parent)) for a, b in links) == []
+
+
+def test_a_circle_is_named():
+    assert circles([("a", "b"), ("b", "c"), ("c", "a"), ("c", "d"), ("e", "e")]) == [["a", "b", "c"]]
 
 
 def errors(path):

@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -63,12 +62,6 @@ def test_help_names_every_option_and_ends_well(mpirun):
 def test_readme_explains_every_option():
     readme = (Path(__file__).parents[2] / "fft_runner" / "README.md").read_text()
     assert [option for option in OPTIONS if f"--{option}" not in readme] == []
-
-
-@pytest.mark.parametrize("name", ["geometry_test", "copy_test", "messages_test", "machine_test"])
-def test_c_units(programs, name):
-    done = subprocess.run([programs / name], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.parametrize("ranks, grid", [(1, (1, 1)), (2, (2, 1)), (3, (1, 3)), (4, (2, 2)), (6, (3, 2))])

@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+PLOT = ROOT / "scripts" / "pictures" / "plot_transposes.py"
 UNEVEN = ["--size", 9, 8, 7, "--grid", "2x2", "--rigor", "estimate", "--reps", 3]
 BYTES = 16
 
@@ -196,9 +197,9 @@ def test_bench_refuses_with_one_message(mpirun, arguments, part):
 
 def test_bench_is_drawn_alike_each_time(bench, tmp_path):
     _, _, samples = bench(2, "--bytes", "64,1024", "--exchange", "alltoallv,p2p")
-    script, pictures = ROOT / "scripts" / "plot_transposes.py", []
+    pictures = []
     for name in ("a.svg", "b.svg"):
-        done = subprocess.run([sys.executable, script, samples, "-o", tmp_path / name], capture_output=True, text=True,
+        done = subprocess.run([sys.executable, PLOT, samples, "-o", tmp_path / name], capture_output=True, text=True,
                               timeout=100)
         assert done.returncode == 0, done.stderr
         pictures.append((tmp_path / name).read_bytes())
@@ -209,13 +210,13 @@ def test_bench_is_drawn_alike_each_time(bench, tmp_path):
                          [("", "has no times"), ("{}\n", "is not of transpose_bench"), ("no\n", "is not JSON")])
 def test_what_is_no_bench_is_not_drawn(tmp_path, text, part):
     (tmp_path / "b").write_text(text)
-    done = subprocess.run([sys.executable, ROOT / "scripts" / "plot_transposes.py", tmp_path / "b"], capture_output=True,
+    done = subprocess.run([sys.executable, PLOT, tmp_path / "b"], capture_output=True,
                           text=True, timeout=100)
     assert done.returncode != 0 and part in done.stderr and "Traceback" not in done.stderr
 
 
 def test_without_matplotlib_it_is_said_how_to_draw(bench, tmp_path):
     _, _, samples = bench(2, "--bytes", "64", "--exchange", "alltoallv")
-    done = subprocess.run([sys.executable, "-S", ROOT / "scripts" / "plot_transposes.py", samples, "-o", tmp_path / "a.svg"],
+    done = subprocess.run([sys.executable, "-S", PLOT, samples, "-o", tmp_path / "a.svg"],
                           capture_output=True, text=True, timeout=100)
     assert done.returncode != 0 and done.stderr.startswith("plot_transposes: No module named"), done.stderr

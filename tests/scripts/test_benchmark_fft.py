@@ -16,7 +16,7 @@ from pencilmap.scripts.maintenance.benchmarks.answers import expected, input_par
 from tests.documents import run_by
 
 ROOT = Path(__file__).resolve().parents[2]
-SCRIPT = ROOT / "scripts" / "benchmark_fft.py"
+SCRIPT = ROOT / "scripts" / "maintenance" / "benchmark_fft.py"
 TIMEOUT_S = 300
 
 
