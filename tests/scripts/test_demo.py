@@ -37,6 +37,14 @@ def test_the_second_command_finds_all_tests():
     assert {"model/torus.py", "mapper/compare.py", "scripts/documents.py"} & files, "no doctests"
 
 
+def test_quick_finds_the_linters_and_the_units_and_nothing_thorough():
+    done = subprocess.run([*TEST.split(), "--quick", "--collect-only", "-q"], cwd=ROOT, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr
+    assert {"tests/test_lint.py::test_lint_is_clean[ruff]", "tests/fft_runner/test_units.py::test_c_units"} <= set(
+        done.stdout.splitlines())
+    assert "tests/test_lint.py::test_lint_is_clean[warnings]" not in done.stdout
+
+
 def test_simulated_exchanges_are_within_two_percent_of_the_bound(demo):
     rows = demo[1]["comparison"]
     assert {(r["placement"], r["exchange"]) for r in rows} == set(M)
