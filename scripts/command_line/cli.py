@@ -30,7 +30,7 @@ COMMANDS = (machines, discover, predict, shapes, map, check, convert, simulate, 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="pencilmap")
-def pencilmap():
+def pencilmap() -> None:
     """Place the ranks of a pencil-decomposed 3D-FFT on a torus, say how long its exchanges take, and check it."""
 
 
@@ -38,7 +38,7 @@ for module in COMMANDS:
     pencilmap.add_command(module.command)
 
 
-def main(arguments=None):
+def main(arguments: list[str] | None = None) -> None:
     """Run the command line; every error that input or the system causes is one sentence on standard error and exit status 2.
 
     Click ends it with status 1 when the reader of the output goes away.

@@ -1,7 +1,10 @@
 """Tables in Markdown, and the places in a document that a command fills."""
 
 import re
+from collections.abc import Iterable
+from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from pencilmap.mapper.files import write_whole
 from pencilmap.model.errors import PencilmapError
@@ -13,7 +16,7 @@ class DocumentError(PencilmapError):
     """A document without the place that a command is to fill."""
 
 
-def markdown_table(columns, rows):
+def markdown_table(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
     """A table; columns that are numbers start with ``>`` and are set right.
 
     >>> print(markdown_table(["name", ">n"], [["a|b", 2]]))
@@ -25,12 +28,12 @@ def markdown_table(columns, rows):
     return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines)
 
 
-def marker(name):
+def marker(name: str) -> str:
     """What a place that is filled starts with, on a line of its own; it ends with `END`."""
     return f"<!-- {name} -->"
 
 
-def filled(text, name, content):
+def filled(text: str, name: str, content: str) -> str:
     """A document with `content` between the marker of that name and the next `END`.
 
     Raises
@@ -49,17 +52,17 @@ def filled(text, name, content):
     return place.sub(lambda match: f"{marker(name)}\n{content}\n{END}", text, count=1)
 
 
-def fill(path, name, content):
+def fill(path: str | PathLike[str], name: str, content: str) -> None:
     """Write `content` into the place of that name in a file."""
     write_whole(path, _filled_file(path, name, content), DocumentError)
 
 
-def check_place(path, name):
+def check_place(path: str | PathLike[str], name: str) -> None:
     """Raise DocumentError unless a file has a place of that name: before what fills it takes its time."""
     _filled_file(path, name, "")
 
 
-def _filled_file(path, name, content):
+def _filled_file(path: str | PathLike[str], name: str, content: str) -> str:
     try:
         return filled(Path(path).read_text("utf-8"), name, content)
     except (OSError, UnicodeDecodeError) as error:

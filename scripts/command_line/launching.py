@@ -1,9 +1,12 @@
 """Options about the launcher that several commands share: names of hosts, processors of slots, the program."""
 
+from typing import Any
+
 import click
 
 from pencilmap.mapper.formats import FORMATS
-from pencilmap.scripts.command_line.options import spelled
+from pencilmap.mapper.formats.format import Launch
+from pencilmap.scripts.command_line.options import Decorator, spelled
 
 FORMAT_HELP = "; ".join(f"{name}: {form.title}" for name, form in FORMATS.items())
 LAUNCHER = (
@@ -18,13 +21,13 @@ LAUNCHER = (
 )
 
 
-def format_option(name, default, meaning):
+def format_option(name: tuple[str, ...], default: str | None, meaning: str) -> Decorator:
     """An option that takes the name of a format."""
     return click.option(*name, type=click.Choice(list(FORMATS)), default=default, show_default=default is not None,
                         help=f"{meaning} {FORMAT_HELP}")
 
 
-def show_launch(launch):
+def show_launch(launch: Launch) -> None:
     """Print a launch line with what it needs, readable by people."""
     click.echo("launch with:\n" + "\n".join(f"  {line}" for line in launch.line.splitlines()))
     for need in launch.needs:
@@ -33,7 +36,7 @@ def show_launch(launch):
         click.echo(f"warning: {spelled(warning)}")
 
 
-def launch_as_dict(launch):
+def launch_as_dict(launch: Launch) -> dict[str, Any]:
     """The same for JSON."""
     return {"launch": launch.line, "needs": list(map(spelled, launch.needs)),
             "warnings": list(map(spelled, launch.warnings))}

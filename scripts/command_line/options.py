@@ -1,8 +1,10 @@
 """Options that several commands share, and how messages of the library name them."""
 
 import re
+from collections.abc import Callable
 from functools import reduce, wraps
 from inspect import signature
+from typing import Any, TypeAlias
 
 import click
 
@@ -11,6 +13,8 @@ from pencilmap.mapper.placements import PLACEMENTS
 from pencilmap.mapper.setting import setting
 from pencilmap.model.routing import ROUTINGS
 from pencilmap.model.transform import TYPES
+
+Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 MACHINE = (
     click.option("--machine", "-m", metavar="NAME", help="A machine of the package, or a machine file ending in .toml."),
@@ -41,7 +45,7 @@ ROUTING = click.option("--routing", metavar="NAME[:ARGUMENT]", help="Rule by whi
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 
 
-def placements(multiple=True):
+def placements(multiple: bool = True) -> Decorator:
     """The option --placement; its help lists the table of placements."""
     listed = "; ".join(f"{p.usage}: {p.meaning}" for p in PLACEMENTS.values())
     return click.option("--placement", "-p", multiple=multiple, metavar="NAME[:ARGUMENT]",
@@ -49,12 +53,12 @@ def placements(multiple=True):
                         help=f"{'May be given several times. ' if multiple else ''}{listed}. [default: best]")
 
 
-def with_options(*options):
+def with_options(*options: Decorator) -> Decorator:
     """Put a list of options on a command, in the order given."""
     return lambda command: reduce(lambda c, option: option(c), reversed(options), command)
 
 
-def on_machine(command):
+def on_machine(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options of the machine and --fft on a command, which gets the Setting they stand for as `where`."""
     @wraps(command)
     def resolved(**given):
@@ -64,7 +68,7 @@ def on_machine(command):
     return with_options(*MACHINE, FFT)(resolved)
 
 
-def spelled(message):
+def spelled(message: str) -> str:
     """A message of the library, its arguments as the options that they are here.
 
     >>> spelled("give `tasks_per_node`")

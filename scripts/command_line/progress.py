@@ -1,5 +1,6 @@
 """What a long command is doing, on standard error; plain lines where that is no terminal."""
 
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -9,7 +10,7 @@ from pencilmap.scripts.command_line.tables import console
 
 
 @contextmanager
-def shown():
+def shown() -> Iterator[Callable[[str], None]]:
     """Yields a function that is called with one line of text for each step."""
     out = console(stderr=True)
     if not out.is_terminal:
@@ -19,7 +20,7 @@ def shown():
                   transient=True) as bar:
         task = bar.add_task("", total=None)
 
-        def show(line):
+        def show(line: str) -> None:
             bar.update(task, description=line)
             bar.print(line, markup=False)
 
@@ -27,12 +28,12 @@ def shown():
 
 
 @contextmanager
-def hearing():
+def hearing() -> Iterator[None]:
     """Shows what the mapper says inside, from its first line on; nothing where it says nothing."""
     with ExitStack() as stack:
-        shows = []
+        shows: list[Callable[[str], None]] = []
 
-        def listener(line):
+        def listener(line: str) -> None:
             if not shows:
                 shows.append(stack.enter_context(shown()))
             shows[0](line)

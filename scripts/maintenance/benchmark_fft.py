@@ -17,10 +17,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from itertools import chain, product
+from os import PathLike
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import click
 
@@ -32,7 +35,7 @@ from pencilmap.scripts.command_line.progress import shown
 from pencilmap.scripts.command_line.tables import print_table
 from pencilmap.scripts.maintenance.benchmarks import CONTESTANTS, PRECISIONS, TYPES, Case
 from pencilmap.scripts.maintenance.benchmarks.figure import draw_benchmark
-from pencilmap.scripts.maintenance.benchmarks.passes import passes
+from pencilmap.scripts.maintenance.benchmarks.passes import Pass, passes
 from pencilmap.scripts.networks.build import ensure_built, tail
 
 OURS, REFERENCE = "pencilfft", "fftw-mpi"
@@ -48,7 +51,7 @@ class BenchmarkError(PencilmapError):
 # ---- running -----------------------------------------------------------------------------------------------------------
 
 
-def launched(case, contestants, repetitions):
+def launched(case: Case, contestants: Sequence[str], repetitions: int) -> dict[str, Any]:
     """One launch of one case: the worker's result."""
     with tempfile.TemporaryDirectory() as folder:
         request, result = Path(folder, "request.json"), Path(folder, "result.json")
@@ -76,9 +79,10 @@ def _mpirun(ranks):
     return [program, "-n", str(ranks), "--oversubscribe", *idle]
 
 
-def measured(cases, contestants, rounds, repetitions):
+def measured(cases: Iterable[Case], contestants: Sequence[str], rounds: int,
+             repetitions: int) -> dict[Case, list[dict[str, Any]]]:
     """Results by case: a list of one result a round, the rounds over all cases one after the other."""
-    results = {case: [] for case in cases}
+    results: dict[Case, list[dict[str, Any]]] = {case: [] for case in cases}
     with shown() as progress:
         for number in range(rounds):
             for case in cases:
@@ -90,7 +94,7 @@ def measured(cases, contestants, rounds, repetitions):
 # ---- telling -----------------------------------------------------------------------------------------------------------
 
 
-def name_of(case):
+def name_of(case: Case) -> str:
     """
     >>> name_of(Case((128, 128, 128), (1, 2), "r2c"))
     'r2c double 128x128x128 1x2'
@@ -98,7 +102,7 @@ def name_of(case):
     return f"{case.type} {case.precision} {'x'.join(map(str, case.shape))} {case.grid[0]}x{case.grid[1]}"
 
 
-def ratio(results, name, reference=REFERENCE):
+def ratio(results: list[dict[str, Any]], name: str, reference: str = REFERENCE) -> tuple[float, float, float] | None:
     """Lowest, median and highest over the rounds of one's time over the reference's; None where one of them is not there.
 
     >>> ratio([{"times_s": {"a": [1, 9, 2], "fftw-mpi": [2, 4, 4]}}, {"times_s": {"a": [4], "fftw-mpi": [4]}}], "a")
@@ -111,7 +115,7 @@ def ratio(results, name, reference=REFERENCE):
     return min(found), median(found), max(found)
 
 
-def milliseconds_of(results, name):
+def milliseconds_of(results: list[dict[str, Any]], name: str) -> str:
     """Median of the rounds, as text.
 
     >>> milliseconds_of([{"times_s": {"a": [0.1, 0.2, 0.3]}}, {"times_s": {"a": [0.4]}}, {"times_s": {"b": [0.1]}}], "a")
@@ -121,7 +125,7 @@ def milliseconds_of(results, name):
     return f"{1e3 * median(found):.1f}" if found else "-"
 
 
-def speed_table(results, contestants):
+def speed_table(results: dict[Case, list[dict[str, Any]]], contestants: Sequence[str]) -> tuple[list[str], list[list[str]]]:
     """Columns and rows: the reference in milliseconds, the others as ratios to it."""
     others = [name for name in contestants if name != REFERENCE]
     columns = ["type", "precision", "extents", "grid", f">{REFERENCE}, ms", *(f">{name}" for name in others)]
@@ -133,19 +137,19 @@ def speed_table(results, contestants):
     return columns, rows
 
 
-def passes_of(case, rounds):
+def passes_of(case: Case, rounds: list[dict[str, Any]]) -> list[Pass]:
     """The passes of our transform, medians of all repetitions of all rounds."""
     phases = {name: median(list(chain.from_iterable(r["phases_s"][OURS][name] for r in rounds)))
               for name in rounds[0]["phases_s"][OURS]}
     return passes(case, phases, stream_copy(rounds))
 
 
-def stream_copy(rounds):
+def stream_copy(rounds: list[dict[str, Any]]) -> float:
     """Bytes in a second, median of all."""
     return median(list(chain.from_iterable(r["stream_copy"] for r in rounds)))
 
 
-def limit_table(results):
+def limit_table(results: dict[Case, list[dict[str, Any]]]) -> tuple[list[str], list[list[str]]]:
     """Columns and rows: each pass of our transform beside the memory's limit."""
     columns = ["type", "precision", "extents", "grid", "pass", ">ms", ">copy of its bytes, ms", ">ratio"]
     rows = [[*name_of(case).split(), " ".join(part.phases), f"{1e3 * part.seconds:.2f}", f"{1e3 * part.limit_s:.2f}",
@@ -153,7 +157,7 @@ def limit_table(results):
     return columns, rows
 
 
-def picture(results, contestants, path):
+def picture(results: dict[Case, list[dict[str, Any]]], contestants: Sequence[str], path: str | PathLike[str]) -> None:
     """Draw ratios and passes of all cases."""
     ratios = {name: [(k, *found) for k, rounds in enumerate(results.values()) if (found := ratio(rounds, name))]
               for name in contestants if name != REFERENCE}
@@ -162,7 +166,7 @@ def picture(results, contestants, path):
     draw_benchmark({name: points for name, points in ratios.items() if points}, limits, REFERENCE, path)
 
 
-def machine(results):
+def machine(results: dict[Case, list[dict[str, Any]]]) -> str:
     """One line about where this was measured."""
     cpu = next((line.split(":", 1)[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines()
                 if line.startswith("model name")), platform.machine())
@@ -170,7 +174,7 @@ def machine(results):
     return f"{os.cpu_count()} cores, {cpu}; STREAM copy by all ranks {rate / 1e9:.1f} GB/s"
 
 
-def refusals(results):
+def refusals(results: dict[Case, list[dict[str, Any]]]) -> list[str]:
     """Who did not take part in what, and why."""
     found = {item: name_of(case) for case, rounds in results.items() for r in rounds for item in r["refused"].items()}
     return [f"{name} has no {case}: {why}" for (name, why), case in found.items()]
@@ -192,7 +196,9 @@ def refusals(results):
 @click.option("--json", "json_file", metavar="FILE", help="Write every time to FILE.")
 @click.option("--plot", metavar="FILE", help="Draw them: svg, png or pdf.")
 @click.option("--write", is_flag=True, help=f"Put the tables into docs/{PAGE.name} and the picture beside it.")
-def main(sizes, types, precisions, grids, contestants, rounds, repetitions, json_file, plot, write):
+def main(sizes: tuple[int, ...], types: tuple[str, ...], precisions: tuple[str, ...], grids: tuple[str, ...],
+         contestants: tuple[str, ...], rounds: int, repetitions: int, json_file: str | None, plot: str | None,
+         write: bool) -> None:
     try:
         names = list(dict.fromkeys((OURS, *contestants, REFERENCE)))
         unknown = [name for name in names if name.partition(":")[0] not in CONTESTANTS]

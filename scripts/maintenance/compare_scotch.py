@@ -7,8 +7,10 @@ Needs the Debian package scotch; without it the script says so and ends with sta
 """
 
 import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from time import process_time
+from typing import Any
 
 import click
 import numpy as np
@@ -53,24 +55,24 @@ CASES = (  # torus, tasks per node, missing nodes (seed 0), grid; fewer tasks th
 )
 
 
-def compared(torus, tasks_per_node, missing, grid, evaluations):
+def compared(torus: str, tasks_per_node: int, missing: int, grid: str, evaluations: int) -> tuple[Any, ...]:
     """One line of the table, as text and numbers."""
-    shape, grid = parse_torus(torus), parse_grid(grid)
+    shape, tasks = parse_torus(torus), parse_grid(grid)
     failed = np.random.default_rng(0).choice(shape.n_nodes, missing, replace=False)
     site = Site(shape, tasks_per_node, Allocation(shape).without(failed), idle=True)
     began = process_time()
-    found = search(site, grid, budget=Budget(evaluations, None))
+    found = search(site, tasks, budget=Budget(evaluations, None))
     spent = process_time() - began
-    orders = [float(predict(default(order, site, grid)).cost) for order in ("", "tn", *axis_orders(shape))]
-    fits = site.allocation.is_complete and grid.n_tasks == site.n_slots
-    product = float(predict(best_product(shape, grid, tasks_per_node)).cost) if fits else None
-    bound = float(lower_bound(site, grid).value)
+    orders = [float(predict(default(order, site, tasks)).cost) for order in ("", "tn", *axis_orders(shape))]
+    fits = site.allocation.is_complete and tasks.n_tasks == site.n_slots
+    product = float(predict(best_product(shape, tasks, tasks_per_node)).cost) if fits else None
+    bound = float(lower_bound(site, tasks).value)
     best = min(found.cost, product or found.cost)
     return (name_of(torus, tasks_per_node, missing, grid), orders[0], min(orders),
-            float(predict(scotch_mapping(site, grid)).cost), product, found.cost, bound, best / bound, spent)
+            float(predict(scotch_mapping(site, tasks)).cost), product, found.cost, bound, best / bound, spent)
 
 
-def name_of(torus, tasks_per_node, missing, grid):
+def name_of(torus: str, tasks_per_node: int, missing: int, grid: str) -> str:
     """
     >>> name_of("8x8x8", 2, 40, "8x118")
     '8x8x8, 2 tasks/node, 40 nodes missing, grid 8x118'
@@ -80,7 +82,7 @@ def name_of(torus, tasks_per_node, missing, grid):
     return ", ".join(parts)
 
 
-def table(lines):
+def table(lines: Iterable[Sequence[Any]]) -> str:
     """Markdown."""
     def cell(value):
         return value if isinstance(value, str) else "-" if value is None else f"{value:.3f}"
@@ -91,7 +93,7 @@ def table(lines):
 @click.command()
 @click.option("--write", is_flag=True, help=f"Put the table into {PAGE.relative_to(PAGE.parent.parent)}.")
 @click.option("--evaluations", type=click.IntRange(0), default=50_000, show_default=True, help="Budget of the local search.")
-def main(write, evaluations):
+def main(write: bool, evaluations: int) -> None:
     """Cost (worst row length plus worst column length) of placements by launcher, Scotch and ourselves."""
     if not scotch_is_there():
         click.echo(f"SKIPPED: nothing was compared: {' and '.join(PROGRAMS)} are missing; install the Debian package scotch",

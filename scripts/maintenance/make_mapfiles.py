@@ -10,7 +10,9 @@ same input makes the same bytes; files that are not made any more are removed.
 import json
 import shlex
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from pencilmap.mapper.files import write_whole
 from pencilmap.mapper.formats import Job, format_named
@@ -35,7 +37,7 @@ PARTITIONS = [  # machine, option that names the shape, shapes, tasks per node, 
 ]
 
 
-def entries():
+def entries() -> Iterator[tuple[dict[str, Any], str | None]]:
     """All placements: a generator of (entry of the manifest, text of the file or None)."""
     for machine, option, shapes, tasks, format_name, note in PARTITIONS:
         for shape in shapes.split():
@@ -91,13 +93,13 @@ def _text(where, product, format_name):
     return format_named(format_name).write(as_mapping(product, str(product)), Job(where.site))
 
 
-def manifest_text(made):
+def manifest_text(made: Iterable[dict[str, Any]]) -> str:
     """The manifest, one entry a line so that differences are readable."""
     lines = ",\n".join("  " + json.dumps(entry) for entry in made)
     return f'{{"made by": "python -m pencilmap.scripts.maintenance.make_mapfiles",\n "entries": [\n{lines}\n]}}\n'
 
 
-def make(folder):
+def make(folder: Path) -> int:
     """Write everything into a folder; returns the number of entries."""
     folder.mkdir(exist_ok=True)
     made, kept = [], {"README.md", "manifest.json"}

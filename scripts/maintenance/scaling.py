@@ -15,6 +15,7 @@ import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -24,7 +25,7 @@ from pencilmap.mapper.placements import place
 from pencilmap.model.allocation import Site
 from pencilmap.model.grid import ProcessGrid, parse_grid
 from pencilmap.model.predict import predict
-from pencilmap.model.torus import parse_torus
+from pencilmap.model.torus import Torus, parse_torus
 from pencilmap.scripts.command_line.tables import print_json, print_table
 
 RANDOM = [("8x8x8", "8x64"), ("16x16x16", "64x64"), ("32x32x32", "256x128"), ("48x32x64", "256x384"),
@@ -32,31 +33,31 @@ RANDOM = [("8x8x8", "8x64"), ("16x16x16", "64x64"), ("32x32x32", "256x128"), ("4
 PRODUCTS = [*RANDOM, ("256x256x256", "4096x4096")]
 
 
-def write_random_mapfile(torus, path, seed=1):
+def write_random_mapfile(torus: Torus, path: Path, seed: int = 1) -> None:
     """Nodes in random order in Blue Gene's format."""
     order = np.random.default_rng(seed).permutation(torus.n_nodes)
     rows = np.column_stack([torus.coordinates(order), np.zeros(torus.n_nodes, dtype=np.int64)])
     np.savetxt(path, rows, fmt="%d")
 
 
-def random_mapfile(shape, grid):
+def random_mapfile(shape: str, grid: str) -> dict[str, float]:
     """Processor seconds to read a random mapfile and to predict it."""
-    torus, grid = parse_torus(shape), parse_grid(grid)
+    torus = parse_torus(shape)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "random.map"
         write_random_mapfile(torus, path)
         start = time.process_time()
-        mapping = read_mapping(path, Job(Site(torus)), grid, "bgl")
+        mapping = read_mapping(path, Job(Site(torus)), parse_grid(grid), "bgl")
         read = time.process_time()
     predict(mapping)
     return {"read": read - start, "predict": time.process_time() - read}
 
 
-def product(shape, grid, placement):
+def product(shape: str, grid: str, placement: str) -> dict[str, float]:
     """Processor seconds to make a product placement and to predict it."""
-    torus, grid = parse_torus(shape), parse_grid(grid)
+    site, tasks = Site(parse_torus(shape)), parse_grid(grid)
     start = time.process_time()
-    placed = place(placement, Site(torus), grid)
+    placed = place(placement, site, tasks)
     made = time.process_time()
     predict(placed)
     return {"place": made - start, "predict": time.process_time() - made}
@@ -69,7 +70,7 @@ MEASURES = {
 }
 
 
-def measured(what, shape, grid):
+def measured(what: str, shape: str, grid: str) -> dict[str, Any]:
     """One line of the table, from a fresh process."""
     function, _, arguments = MEASURES[what]
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
@@ -88,7 +89,7 @@ def _observed(function, arguments):
 @click.command()
 @click.option("--most-nodes", type=int, default=1 << 25, help="Leave out larger machines.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
-def main(most_nodes, as_json):
+def main(most_nodes: int, as_json: bool) -> None:
     """Measure how the cost of predictions grows."""
     cases = [(what, shape, grid) for what, (_, sizes, _) in MEASURES.items() for shape, grid in sizes
              if parse_torus(shape).n_nodes <= most_nodes]

@@ -8,6 +8,7 @@ import fcntl
 import os
 import shutil
 import subprocess
+from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,22 +43,22 @@ class Build:
     directory: Path
 
     @property
-    def runner(self):
+    def runner(self) -> Path:
         """The runner as a program for the simulated network."""
         return self.directory / "bin" / "fft_runner_smpi"
 
     @property
-    def mpi_runner(self):
+    def mpi_runner(self) -> Path:
         """The runner as a program for mpirun."""
         return self.directory / "bin" / "fft_runner"
 
     @property
-    def platform(self):
+    def platform(self) -> Path:
         """The simulated torus, a platform for smpirun."""
         return self.directory / "lib" / "libtorus_platform.so"
 
 
-def find_build():
+def find_build() -> Build:
     """Where the sources are and where they are built; builds nothing.
 
     Returns
@@ -84,7 +85,7 @@ def _directory(root):
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pencilmap" / "build"
 
 
-def ensure_built(progress=None):
+def ensure_built(progress: Callable[[str], None] | None = None) -> Build:
     """Configure and build what is missing or older than its sources.
 
     Parameters
@@ -118,7 +119,7 @@ def ensure_built(progress=None):
     return build
 
 
-def check_tools():
+def check_tools() -> None:
     """Raise BuildError with the exact Debian packages unless all tools and libraries are there."""
     missing = {name: package for name, package in COMMAND_PACKAGES.items() if not shutil.which(name)}
     if "cc" not in missing:
@@ -163,6 +164,6 @@ def _run(command, step):
         raise BuildError(f"cmake failed to {step} (exit status {done.returncode}):\n{tail(done.stdout)}")
 
 
-def tail(text, lines=30):
+def tail(text: str, lines: int = 30) -> str:
     """The last lines of a program's output, for an error message."""
     return "\n".join(text.rstrip().splitlines()[-lines:])

@@ -14,10 +14,13 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from pencilmap.mapper.formats.hostfile import hosts
 from pencilmap.mapper.placements import as_mapping
@@ -85,9 +88,9 @@ class SimulatedNetwork:
     latency_s: float = 0.0
     injection_bytes_per_s: float = 0.0
     tie: str = "parity"
-    order: tuple = None
+    order: tuple[int, ...] = ()
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not isinstance(self.torus, Torus):
             raise SimulationError("only a torus or mesh can be simulated, not another network")
         dimensions = range(self.torus.n_dimensions)
@@ -98,16 +101,16 @@ class SimulatedNetwork:
                 raise SimulationError(f"{name} {getattr(self, name)} must be 0 or above")
         if self.tie not in TIES:
             raise SimulationError(f"tie {self.tie!r} is unknown; known are {', '.join(TIES)}")
-        object.__setattr__(self, "order", tuple(dimensions if self.order is None else self.order))
+        object.__setattr__(self, "order", tuple(self.order or dimensions))
         if sorted(self.order) != list(dimensions):
             raise SimulationError(f"order {self.order} must name each dimension of torus {self.torus} once, "
                                   f"0 to {self.torus.n_dimensions - 1}")
 
-    def platform_text(self):
+    def platform_text(self) -> str:
         """What the platform plugin reads."""
         values = {
             "shape": format_torus(self.torus),
-            "bandwidth_bytes_per_s": " ".join(repr(b) for b in self.torus.bandwidth),
+            "bandwidth_bytes_per_s": " ".join(repr(b) for b in self.torus.bandwidth or ()),
             "cables": " ".join(str(c) for c in self.torus.cables),
             "latency_s": repr(float(self.latency_s)),
             "injection_bytes_per_s": repr(float(self.injection_bytes_per_s)),
@@ -140,21 +143,21 @@ class Simulation:
     """
 
     network: SimulatedNetwork
-    host_of_rank: tuple
-    size: tuple
+    host_of_rank: Sequence[str]
+    size: Sequence[int]
     grid: ProcessGrid
     exchange: str = "alltoallv"
     direction: str = "forward"
     reps: int = 1
     warmup: int = 0
     verify: bool = False
-    mapfile: Path = None
-    labels: dict = field(default_factory=dict)
+    mapfile: Path | None = None
+    labels: dict[str, str] = field(default_factory=dict)
     timing_only: bool = False
     algorithm: str = ALLTOALLV
-    usage_path: Path = None
+    usage_path: Path | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "host_of_rank", tuple(self.host_of_rank))
         object.__setattr__(self, "size", tuple(self.size))
         object.__setattr__(self, "labels", {"network": "simulated", **self.labels})
@@ -167,26 +170,28 @@ class Simulation:
             _check_word(word)
 
     @property
-    def name(self):
+    def name(self) -> str:
         """One line for a reader who waits."""
         size = "x".join(str(n) for n in self.size)
         placement = f", {self.labels['placement']}" if "placement" in self.labels else ""
         return f"{size} on {self.network.torus}, {self.grid}{placement}"
 
     @property
-    def tasks_per_node(self):
+    def tasks_per_node(self) -> int:
         return max(Counter(self.host_of_rank).values())
 
     @property
-    def bytes_per_rank(self):
+    def bytes_per_rank(self) -> int:
         nx, ny, nz = self.size
         return BYTES_PER_ELEMENT * nx * ny * nz // self.grid.n_tasks
 
 
-def simulation_of(where: Setting, network: SimulatedNetwork, grid: ProcessGrid, placement: str, **options) -> Simulation:
+def simulation_of(where: Setting, network: SimulatedNetwork, grid: ProcessGrid, placement: str,
+                  **options: Any) -> Simulation:
     """The simulation of one placement, launched by a hostfile, with labels from which it can be predicted again."""
     mapping = as_mapping(where.place(placement, grid), placement)
-    rates = dict.fromkeys(network.torus.bandwidth) if len(set(network.torus.bandwidth)) == 1 else network.torus.bandwidth
+    rates = network.torus.bandwidth or ()
+    rates = rates[:1] if len(set(rates)) == 1 else rates
     labels = {"placement": placement, "link_bandwidth": ",".join(f"{rate:.17g}byte/s" for rate in rates)}
     if where.machine:
         labels["machine"] = where.machine
@@ -194,16 +199,21 @@ def simulation_of(where: Setting, network: SimulatedNetwork, grid: ProcessGrid, 
         labels["injection_per_node"] = f"{network.injection_bytes_per_s:.17g}byte/s"
     if network.latency_s:
         labels["hop_latency"] = f"{network.latency_s:.17g}s"
+    if where.transform is None:
+        raise SimulationError("a simulation transforms an array: give its extents with `fft`, e.g. 64")
     size = (where.transform.nx, where.transform.ny, where.transform.nz)
     return Simulation(network, hosts(mapping), size, grid, labels=labels, **options)
 
 
-def simulate(simulation, *, json_path=None, timeout_s=TIMEOUT_S, progress=None):
+def simulate(simulation: Simulation, *, json_path: str | PathLike[str] | None = None, timeout_s: float = TIMEOUT_S,
+             progress: Callable[[str], None] | None = None) -> list[dict[str, Any]]:
     """Run one simulation; its records, see `simulate_all`."""
     return simulate_all([simulation], json_path=json_path, timeout_s=timeout_s, progress=progress)[0]
 
 
-def simulate_all(simulations, *, json_path=None, timeout_s=TIMEOUT_S, workers=None, progress=None):
+def simulate_all(simulations: Sequence[Simulation], *, json_path: str | PathLike[str] | None = None,
+                 timeout_s: float = TIMEOUT_S, workers: int | None = None,
+                 progress: Callable[[str], None] | None = None) -> list[list[dict[str, Any]]]:
     """Run simulations side by side, for each is a single thread; what fails in one ends all.
 
     Parameters
@@ -247,7 +257,7 @@ def simulate_all(simulations, *, json_path=None, timeout_s=TIMEOUT_S, workers=No
     return [_records(text) for text in texts]
 
 
-def append_records(path, text):
+def append_records(path: str | PathLike[str], text: str) -> None:
     """Append records, one JSON object a line, to a file."""
     try:
         with open(path, "a") as records:
@@ -431,14 +441,14 @@ class LinkUsage:
     """
 
     start_s: float
-    bytes_of_link: dict
+    bytes_of_link: dict[str, int]
 
     @property
-    def total_bytes(self):
+    def total_bytes(self) -> int:
         return sum(self.bytes_of_link.values())
 
 
-def read_link_usage(path, exchanges=None):
+def read_link_usage(path: str | PathLike[str], exchanges: int | None = None) -> list[LinkUsage]:
     """What the links carried, by the date on which the messages started.
 
     Parameters
@@ -453,7 +463,7 @@ def read_link_usage(path, exchanges=None):
     list of LinkUsage
         In order of time.
     """
-    by_date = {}
+    by_date: dict[float, dict[str, int]] = {}
     for line in Path(path).read_text().splitlines()[1:]:
         start_s, link, messages, carried = line.split()
         by_date.setdefault(float(start_s), {})[link] = int(carried) - ENVELOPE_BYTES * int(messages)

@@ -3,11 +3,13 @@
 A new suite is one function here and one line in `SUITES`; a new claim is one line in `CLAIMS`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
-from pencilmap.mapper.setting import setting
+from pencilmap.mapper.setting import Setting, setting
 from pencilmap.model.errors import PencilmapError
+from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.published import bluegene_l_512
 
 FOLDED_FROM = 512  # transforms of 512^3 and more: the buffers of all ranks share their memory, the times stay right
@@ -35,28 +37,28 @@ class Case:
     grid: str
     placement: str
     fft: str
-    machine: str = None
-    torus: str = None
-    bandwidth: str = None
+    machine: str | None = None
+    torus: str | None = None
+    bandwidth: str | None = None
     tasks_per_node: int = 1
     verify: bool = False
 
     @property
-    def name(self):
+    def name(self) -> str:
         """What it is called in records, without blanks: the same for the same case, in every suite."""
         where = filter(None, (self.machine, self.torus, self.bandwidth))
         return ",".join([*where, f"t={self.tasks_per_node}", self.grid, self.placement, self.fft])
 
-    def setting(self):
+    def setting(self) -> Setting:
         """Machine and transform, resolved."""
         return setting(machine=self.machine, torus=self.torus, tasks_per_node=self.tasks_per_node, bandwidth=self.bandwidth,
                        fft=self.fft)
 
-    def process_grid(self):
+    def process_grid(self) -> ProcessGrid:
         return self.setting().grid(self.grid)
 
     @property
-    def timing_only(self):
+    def timing_only(self) -> bool:
         extents = [int(n) for n in self.fft.split("x")]
         return len(extents) == 1 and extents[0] >= FOLDED_FROM
 
@@ -75,12 +77,12 @@ class Claim:
     """
 
     text: str
-    of: Callable
-    ratio: Callable
+    of: Callable[[Any], bool]
+    ratio: Callable[[Any], float]
     least: float
     most: float
 
-    def judge(self, rows):
+    def judge(self, rows: Iterable[Any]) -> tuple[int, float, float, bool] | None:
         """(number of rows, smallest ratio, largest ratio, whether it holds) or None when no row is concerned."""
         ratios = [self.ratio(row) for row in rows if self.of(row)]
         if not ratios:
@@ -105,11 +107,11 @@ CLAIMS = (
 class Suite:
     """One line of the table."""
 
-    cases: Callable
+    cases: Callable[[], list[Case]]
     meaning: str
 
 
-def paper():
+def paper() -> list[Case]:
     """Every configuration and size of the published table, small transforms first."""
     cells = bluegene_l_512()
     found = dict.fromkeys((c.transform.nx, c.tasks_per_node, str(c.grid), c.placement) for c in cells if c.phase != "total")
@@ -143,13 +145,13 @@ TORI = {  # torus: [(grid, placement, fft)]; every block even
 }
 
 
-def tori():
+def tori() -> list[Case]:
     """Tori and meshes of 2 to 6 dimensions, 25 to 4096 ranks."""
     return [Case(grid, placement, fft, torus=torus, bandwidth=RATE)
             for torus, found in TORI.items() for grid, placement, fft in found]
 
 
-def quick():
+def quick() -> list[Case]:
     """A few seconds: lines against squares and cubes, verified."""
     shapes = [("4x4:mesh", "4x4", "default", "32"), ("4x4:mesh", "4x4", "box:2x2", "32"),
               ("4x4x4", "8x8", "box:2x2x2", "64"), ("4x4x4:mesh", "8x8", "best", "64")]
@@ -164,7 +166,7 @@ SUITES = {
 }
 
 
-def cases_of(suite, at_most=None):
+def cases_of(suite: str, at_most: int | None = None) -> list[Case]:
     """The cases of a suite, only transforms of at most so many elements along their longest extent.
 
     Raises

@@ -16,6 +16,7 @@ Each plans with FFTW_MEASURE and out of place. A library that cannot do a case r
 
 from dataclasses import dataclass
 from importlib import import_module
+from typing import Any
 
 TYPES = ("c2c", "r2c", "c2r", "dct", "dst")
 PRECISIONS = ("double", "single")
@@ -33,22 +34,22 @@ class Case:
     dct and dst are of kind II on each axis; all but c2r go forward.
     """
 
-    shape: tuple
-    grid: tuple
+    shape: tuple[int, int, int]
+    grid: tuple[int, int]
     type: str = "c2c"
     precision: str = "double"
 
     @property
-    def real_bytes(self):
+    def real_bytes(self) -> int:
         return 4 if self.precision == "single" else 8
 
     @property
-    def input_dtype(self):
+    def input_dtype(self) -> str:
         """NumPy's name of what is transformed."""
         return self._dtype(self.type in ("c2c", "c2r"))
 
     @property
-    def output_dtype(self):
+    def output_dtype(self) -> str:
         """NumPy's name of what comes out."""
         return self._dtype(self.type in ("c2c", "r2c"))
 
@@ -56,12 +57,12 @@ class Case:
         return f"c{2 * self.real_bytes}" if is_complex else f"f{self.real_bytes}"
 
     @property
-    def input_shape(self):
+    def input_shape(self) -> tuple[int, int, int]:
         """Global extents of the input."""
         return self._halved() if self.type == "c2r" else self.shape
 
     @property
-    def output_shape(self):
+    def output_shape(self) -> tuple[int, int, int]:
         """Global extents of the output."""
         return self._halved() if self.type == "r2c" else self.shape
 
@@ -70,11 +71,11 @@ class Case:
         return nx, ny, nz // 2 + 1
 
     @property
-    def ranks(self):
+    def ranks(self) -> int:
         return self.grid[0] * self.grid[1]
 
 
-def contestant(name, case, comm):
+def contestant(name: str, case: Case, comm: Any) -> Any:
     """Plan one; ``pencilfft:EXCHANGE`` gives what stands behind the colon to the library. Collective."""
     library, _, choice = name.partition(":")
     return import_module(f"{__name__}.{CONTESTANTS[library]}").make(case, comm, choice)

@@ -4,7 +4,11 @@ Every element is a function of its global index, so it is the same in whatever l
 the transform of a few peaks, so that its answer is these peaks.
 """
 
+from typing import Any
+
 import numpy as np
+
+from pencilmap.scripts.maintenance.benchmarks import Case
 
 HEIGHTS = np.array([1.0, 2.0, 0.0, 0.0])  # of the peaks at these places, for c2r
 PLACES = len(HEIGHTS)
@@ -12,13 +16,13 @@ KNUTH, MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93)  # odd
 IMAGINARY = np.uint64(1 << 40)
 
 
-def places(case):
+def places(case: Case) -> list[tuple[int, ...]]:
     """Where the answer is looked at: tuples x, y, z, drawn with a fixed seed."""
     dice = np.random.default_rng(1)
     return [tuple(int(dice.integers(n)) for n in case.output_shape) for _ in range(PLACES)]
 
 
-def input_part(case, part):
+def input_part(case: Case, part: tuple[slice, ...]) -> np.ndarray:
     """The input in a part of the global array.
 
     Parameters
@@ -38,7 +42,7 @@ def input_part(case, part):
     return (values + 1j * _hashed(index + IMAGINARY) if case.type == "c2c" else values).astype(case.input_dtype)
 
 
-def expected(case, comm):
+def expected(case: Case, comm: Any) -> tuple[np.ndarray, float]:
     """The elements of the answer at `places`: complex (PLACES,); and how large one is by chance. Collective."""
     if case.type == "c2r":
         whole = np.prod(case.shape, dtype=float)

@@ -2,10 +2,11 @@
 
 import ctypes
 from ctypes import POINTER, byref, c_int, c_ssize_t, c_uint, c_void_p
+from typing import Any
 
 import numpy as np
 
-from pencilmap.scripts.maintenance.benchmarks import NotOffered
+from pencilmap.scripts.maintenance.benchmarks import Case, NotOffered
 
 MEASURE, DESTROY_INPUT, TRANSPOSED_IN, TRANSPOSED_OUT = 0, 1 << 0, 1 << 29, 1 << 30  # fftw3.h, fftw3-mpi.h
 FORWARD = -1
@@ -16,7 +17,7 @@ ALIGNMENT = 64
 class FftwMpi:
     """Slabs of x in, slabs of y out; c2r the other way."""
 
-    def __init__(self, case, comm, _choice):
+    def __init__(self, case: Case, comm: Any, _choice: str) -> None:
         letter = "f" if case.precision == "single" else ""
         try:
             library = ctypes.CDLL(f"libfftw3{letter}_mpi.so.3")
@@ -35,8 +36,8 @@ class FftwMpi:
         by_x = np.s_[start_x:start_x + n_x, :, :], (n_x, case.shape[1]), (0, 1, 2)
         by_y = np.s_[:, start_y:start_y + n_y, :], (n_y, case.shape[0]), (1, 0, 2)
         first, last = (by_y, by_x) if case.type == "c2r" else (by_x, by_y)
-        self.input, self.input_part = self._laid(*first, self._buffers[0], case.input_shape, case.input_dtype, kept)
-        self.output, self.output_part = self._laid(*last, self._buffers[1], case.output_shape, case.output_dtype, kept)
+        self.input, self.input_part = self._laid(first, self._buffers[0], case.input_shape, case.input_dtype, kept)
+        self.output, self.output_part = self._laid(last, self._buffers[1], case.output_shape, case.output_dtype, kept)
         self._plan = self._planned(case)
         self._execute = self._function("execute", None, [c_void_p])
 
@@ -47,9 +48,9 @@ class FftwMpi:
         return function(*shape, self._handle, *map(byref, where)), *(number.value for number in where)
 
     @staticmethod
-    def _laid(part, planes, axes, memory, shape, dtype, kept):
+    def _laid(where, memory, shape, dtype, kept):
         """An array and its slices; rows of real elements are padded to those of their half transforms."""
-        nz = shape[2]
+        (part, planes, axes), nz = where, shape[2]
         row = nz if nz == kept else 2 * kept
         array = np.ndarray((*planes, row), dtype, memory)[:, :, :nz].transpose(axes)
         return array, tuple(slice(*axis.indices(n)[:2]) for axis, n in zip(part, shape, strict=True))
@@ -70,10 +71,10 @@ class FftwMpi:
         function.restype, function.argtypes = result, arguments
         return function
 
-    def run(self):
+    def run(self) -> None:
         self._execute(self._plan)
 
-    def phases(self):
+    def phases(self) -> dict[str, float]:
         return {}
 
 

@@ -1,6 +1,9 @@
 """The picture of the benchmark: the time of each contestant over that of the reference, and of each pass over the
 memory's."""
 
+from os import PathLike
+from typing import Any
+
 import numpy as np
 
 from pencilmap.scripts.pictures.figures.canvas import BLACK, CYCLE, GREY, figure, save
@@ -9,7 +12,8 @@ MARKS = "osD^vPX"
 ROW = 0.24  # inches
 
 
-def draw_benchmark(ratios, limits, reference, path):
+def draw_benchmark(ratios: dict[str, Any], limits: list[tuple[str, dict[tuple[str, ...], float]]], reference: str,
+                   path: str | PathLike[str]) -> None:
     """Draw two panels side by side over the same cases.
 
     Parameters

@@ -1,14 +1,15 @@
 """mpi4py-fft (PyPI) on the arrays that it planned itself, which is its fastest way; it plans with FFTW_MEASURE unasked."""
 
 from functools import partial
+from typing import Any
 
-from pencilmap.scripts.maintenance.benchmarks import NotOffered
+from pencilmap.scripts.maintenance.benchmarks import Case, NotOffered
 
 
 class Mpi4pyFft:
     """Pencils of z in, pencils of x out; c2r the other way."""
 
-    def __init__(self, case, comm, _choice):
+    def __init__(self, case: Case, comm: Any, _choice: str) -> None:
         try:
             from mpi4py_fft import PFFT, fftw
         except ImportError as error:
@@ -25,10 +26,10 @@ class Mpi4pyFft:
         self.input, self.output = self._transform.input_array, self._transform.output_array
         self.input_part, self.output_part = self._fft.local_slice(backward), self._fft.local_slice(not backward)
 
-    def run(self):
+    def run(self) -> None:
         self._transform(normalize=False)
 
-    def phases(self):
+    def phases(self) -> dict[str, float]:
         return {}
 
 

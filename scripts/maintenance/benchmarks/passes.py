@@ -7,6 +7,8 @@ which nothing that goes through memory can beat; arrays that fit into the caches
 
 from dataclasses import dataclass
 
+from pencilmap.scripts.maintenance.benchmarks import Case
+
 PASSES = {  # by R > 1 and C > 1; as in fft_runner/src/plan/route.c
     (True, True): (("fft_z", "pack_row"), ("exchange_row",), ("unpack_row", "fft_y", "pack_column"), ("exchange_column",),
                    ("unpack_column", "fft_x")),
@@ -20,12 +22,12 @@ PASSES = {  # by R > 1 and C > 1; as in fft_runner/src/plan/route.c
 class Pass:
     """Its phases, the seconds that it took, and those that a copy of its bytes would take."""
 
-    phases: tuple
+    phases: tuple[str, ...]
     seconds: float
     limit_s: float
 
 
-def passes(case, seconds, stream_copy):
+def passes(case: Case, seconds: dict[str, float], stream_copy: float) -> list[Pass]:
     """The passes of a transform.
 
     Parameters

@@ -10,9 +10,11 @@ import ctypes
 import json
 import sys
 import traceback
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +25,7 @@ STREAM_BYTES = 1 << 27  # STREAM's rule: four times the caches or more; of all r
 TOLERANCE = {"double": 1e-12, "single": 1e-5}  # of an element's size by chance
 
 
-def found(entrant, where, comm):
+def found(entrant: Any, where: list[tuple[int, ...]], comm: Any) -> np.ndarray:
     """What a contestant gives at these places."""
     mine = np.zeros(len(where), complex)
     for i, place in enumerate(where):
@@ -35,33 +37,33 @@ def found(entrant, where, comm):
 class Copy:
     """STREAM's copy by all ranks at once: the memory limit."""
 
-    def __init__(self, comm):
+    def __init__(self, comm: Any) -> None:
         self._from, self._to = (np.ones(STREAM_BYTES // comm.size // 8) for _ in range(2))
         self.n_bytes = 2 * self._from.nbytes * comm.size
 
-    def lay(self):
+    def lay(self) -> None:
         """Nothing to do: a copy leaves what it reads."""
 
-    def run(self):
+    def run(self) -> None:
         np.copyto(self._to, self._from)
 
-    def phases(self):
+    def phases(self) -> dict[str, float]:
         return {}
 
 
 class Entrant:
     """A contestant with its input kept aside."""
 
-    def __init__(self, name, case, comm):
+    def __init__(self, name: str, case: Case, comm: Any) -> None:
         self.contestant = contestant(name, case, comm)
         self._input = input_part(case, self.contestant.input_part)
         self.run, self.phases = self.contestant.run, self.contestant.phases
 
-    def lay(self):
+    def lay(self) -> None:
         self.contestant.input[...] = self._input
 
 
-def enter(names, case, comm):
+def enter(names: Iterable[str], case: Case, comm: Any) -> tuple[dict[str, Any], dict[str, str]]:
     """Entrants by name, and why others are not among them: all ranks agree."""
     entrants, refused = {}, {}
     _threads_before_mpi()
@@ -80,10 +82,11 @@ def _threads_before_mpi():
             getattr(ctypes.CDLL(f"libfftw3{letter}_threads.so.3"), f"fftw{letter}_init_threads")()
 
 
-def measure(runners, repetitions, comm):
+def measure(runners: dict[str, Any], repetitions: int,
+            comm: Any) -> tuple[dict[str, list[float]], dict[str, dict[str, float]]]:
     """Seconds of the slowest rank, and of its phases, by name: lists over repetitions. The first repetition is not kept."""
-    times = {name: [] for name in runners}
-    phases = {name: [] for name in runners}
+    times: dict[str, list[float]] = {name: [] for name in runners}
+    phases: dict[str, list[dict[str, float]]] = {name: [] for name in runners}
     order = list(runners)
     for repetition in range(repetitions + 1):
         for name in order[repetition % len(order):] + order[:repetition % len(order)]:
@@ -101,7 +104,7 @@ def measure(runners, repetitions, comm):
     return slowest, parts
 
 
-def run(request, comm):
+def run(request: dict[str, Any], comm: Any) -> dict[str, Any]:
     """The result of one case, the same on all ranks."""
     case = Case(**{**request["case"], "shape": tuple(request["case"]["shape"]), "grid": tuple(request["case"]["grid"])})
     entrants, refused = enter(request["contestants"], case, comm)
@@ -118,7 +121,7 @@ def run(request, comm):
             "errors": errors, "refused": refused, "stream_copy": stream}
 
 
-def main(request, result):
+def main(request: str, result: str) -> None:
     from mpi4py import MPI  # starts MPI
 
     comm = MPI.COMM_WORLD

@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Callable
+from typing import Any
 
 from pencilmap.scripts.networks.build import tail
 from pencilmap.scripts.networks.namespaces.network import EmulationError
@@ -25,14 +27,14 @@ class UnavailableError(EmulationError):
     """This machine cannot make the network: a tool, a right or a part of the kernel is missing."""
 
 
-def command():
+def command() -> list[str]:
     """Words that start `inside.py` in a box."""
     as_root = [] if os.geteuid() == 0 else ["--map-root-user"]
     return ["setpriv", "--pdeathsig", "KILL", "unshare", *as_root, "--net", "--mount", "--pid", "--fork", "--kill-child",
             "--mount-proc", "sh", "-c", SET_UP, "box", sys.executable, "-m", "pencilmap.scripts.networks.namespaces.inside"]
 
 
-def check_available():
+def check_available() -> None:
     """Raise UnavailableError with the reason unless networks can be made here; takes a fraction of a second."""
     missing = {tool: package for tool, package in TOOL_PACKAGES.items() if not shutil.which(tool)}
     if missing:
@@ -46,7 +48,7 @@ def check_available():
                                "and a kernel with veth, bridge and the tbf queue") from error
 
 
-def run_boxed(job, timeout_s, progress=None):
+def run_boxed(job: dict[str, Any], timeout_s: float, progress: Callable[[str], None] | None = None) -> list[dict[str, Any]]:
     """Run a job in a box; what it found for each of its runs.
 
     Parameters
@@ -77,7 +79,8 @@ def run_boxed(job, timeout_s, progress=None):
             late.cancel()
             box.kill()
             box.wait()
-            box.stdout.close()
+            if box.stdout:
+                box.stdout.close()
 
 
 def _converse(box, job, progress, complaints, late):

@@ -4,10 +4,10 @@ import subprocess
 
 from pencilmap.scripts.networks.build import tail
 from pencilmap.scripts.networks.namespaces import kernel, plan
-from pencilmap.scripts.networks.namespaces.network import HEADQUARTERS, EmulationError
+from pencilmap.scripts.networks.namespaces.network import HEADQUARTERS, EmulatedNetwork, EmulationError
 
 
-def build(network):
+def build(network: EmulatedNetwork) -> None:
     """Make all namespaces, cables, routes and shapes.
 
     Raises

@@ -4,12 +4,14 @@ from pathlib import Path
 
 import numpy as np
 
+from pencilmap.model.arrays import Ints
 from pencilmap.scripts.networks.namespaces import kernel
+from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork
 
 _SENT = 8  # of the numbers behind the name of a device: bytes sent
 
 
-def sent_bytes(network):
+def sent_bytes(network: EmulatedNetwork) -> Ints:
     """Bytes that every link has sent, headers included: int64 array, shape ``torus.link_shape``."""
     sent = np.zeros(network.torus.link_shape, dtype=np.int64)
     for node, name in enumerate(network.nodes):
@@ -20,7 +22,7 @@ def sent_bytes(network):
     return sent
 
 
-def read_devices(text):
+def read_devices(text: str) -> dict[str, int]:
     """Bytes sent by device, of the text of /proc/net/dev.
 
     >>> read_devices("h\\nh\\n  xp: 1 2 3 4 5 6 7 8 950 10 11 12 13 14 15 16\\n")

@@ -1,21 +1,25 @@
 """Placements beside each other on one emulated network: the job, its link counters and its times against the model."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, lcm
+from typing import Any
 
 import numpy as np
 
-from pencilmap.mapper.compare import compare_records
+from pencilmap.mapper.compare import Comparison, compare_records
 from pencilmap.mapper.formats.hostfile import hosts
 from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.model.allocation import Site
 from pencilmap.model.exchange import exchanges
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.mapping import Mapping
 from pencilmap.model.routing import routing
 from pencilmap.model.torus import format_torus
 from pencilmap.model.transform import Transform
 from pencilmap.scripts.networks.build import ensure_built
 from pencilmap.scripts.networks.namespaces.box import check_available, run_boxed
-from pencilmap.scripts.networks.namespaces.network import EmulationError, check_links
+from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork, EmulationError, LinkCheck, check_links
 
 VERIFIED_BYTES = 4096  # of a task: what has to be moved to verify goes over the same slow links
 EXCHANGE_S = 0.16     # a link should be busy for so long; shorter, and what the shaper lets through unpaid is felt
@@ -41,14 +45,14 @@ class Experiment:
         Whether a small transform is verified first.
     """
 
-    network: object
-    grid: object
-    placements: tuple
-    transform: Transform = None
+    network: EmulatedNetwork
+    grid: ProcessGrid
+    placements: tuple[str, ...]
+    transform: Transform = None  # type: ignore[assignment]  # filled in
     reps: int = 3
     verify: bool = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.transform is None:
             object.__setattr__(self, "transform", self.cube(EXCHANGE_S * self.network.rate_bits_per_s / 8))
         if not self.transform.is_plain:
@@ -60,15 +64,15 @@ class Experiment:
         for placement in self.placements:
             self.mapping(placement)  # bad input is told before anything is built
 
-    def mapping(self, placement):
+    def mapping(self, placement: str) -> Mapping:
         return as_mapping(place(placement, Site(self.network.torus, 1), self.grid), placement)
 
     @property
-    def least(self):
+    def least(self) -> Transform:
         """The smallest transform of even blocks: its run sends little but what every run sends."""
         return self.cube(1)
 
-    def cube(self, bytes_per_task):
+    def cube(self, bytes_per_task: float) -> Transform:
         """The smallest cube of even blocks that gives every task at least so many bytes."""
         step = lcm(self.grid.R, self.grid.C)
         n = (bytes_per_task * self.grid.n_tasks / Transform(1, 1, 1).total_bytes) ** (1 / 3)
@@ -91,34 +95,34 @@ class Result:
     """
 
     placement: str
-    links: list
-    comparisons: list
+    links: list[LinkCheck]
+    comparisons: list[Comparison]
     backlog_drops: int
-    record: dict
+    record: dict[str, Any]
 
     @property
-    def ratios(self):
+    def ratios(self) -> list[float]:
         """Carried over predicted, of the links that should carry something."""
-        return [link.ratio for link in self.links if link.predicted_bytes]
+        return [link.ratio for link in self.links if link.ratio is not None]
 
     @property
-    def stray_share(self):
+    def stray_share(self) -> float:
         """The most that an idle link carried, as a share of the busiest link's prediction; 0 when none is idle."""
         most = max(float(link.predicted_bytes) for link in self.links)
         return max((link.carried_bytes for link in self.links if not link.predicted_bytes), default=0.0) / most
 
     @property
-    def holds(self):
+    def holds(self) -> bool:
         """Whether every link carried what was predicted, and nothing else did."""
         return (all(abs(ratio - 1) <= LINK_TOLERANCE for ratio in self.ratios) and self.stray_share <= IDLE_SHARE)
 
-    def as_dict(self):
+    def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {"placement": self.placement, "holds": self.holds, "links": [link.as_dict() for link in self.links],
                 "exchanges": [c.as_dict() for c in self.comparisons], "backlog_drops": self.backlog_drops}
 
 
-def run(experiment, timeout_s, progress=None):
+def run(experiment: Experiment, timeout_s: float, progress: Callable[[str], None] | None = None) -> list[Result]:
     """Build the network in a box, run every placement on it, and compare.
 
     Parameters
@@ -148,7 +152,7 @@ def run(experiment, timeout_s, progress=None):
     network = experiment.network
     job = {"torus": format_torus(network.torus), "rate_bits_per_s": network.rate_bits_per_s, "mtu": network.mtu,
            "tie": network.tie, "runs": [*checks, *runs], "timeout_s": timeout_s}
-    found = run_boxed(job, timeout_s * (len(job["runs"]) + 1), progress)[len(checks):]
+    found = run_boxed(job, timeout_s * (len(checks) + len(runs) + 1), progress)[len(checks):]
     return [_result(experiment, text, *both) for text, *both in zip(experiment.placements, found[::2], found[1::2])]
 
 

@@ -7,6 +7,7 @@ A job without runs finds out whether this machine can make the network at all.
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 from pencilmap.model.torus import parse_torus
 from pencilmap.scripts.networks.namespaces.build import build
@@ -18,11 +19,11 @@ from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork, Emula
 FOLDER = Path("/run/pencilmap")  # in memory, gone with the box
 
 
-def say(**message):
+def say(**message: Any) -> None:
     print(json.dumps(message), flush=True)
 
 
-def main():
+def main() -> None:
     try:
         _work(json.load(sys.stdin))
     except (EmulationError, OSError) as error:

@@ -5,6 +5,7 @@ import fcntl
 import os
 import socket
 import struct
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,7 +16,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 @contextmanager
-def inside(name):
+def inside(name: str) -> Iterator[None]:
     """This thread in a named network namespace, and back again."""
     home = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
     try:
@@ -38,13 +39,13 @@ def _enter(descriptor):
         raise OSError(number, os.strerror(number), "setns")
 
 
-def write_settings(settings):
+def write_settings(settings: dict[str, str]) -> None:
     """Kernel settings of the network namespace that this thread is in."""
     for key, value in settings.items():
         Path("/proc/sys/net", key).write_text(value)
 
 
-def own_queue(device):
+def own_queue(device: str) -> None:
     """Give a veth device a receive queue of its own (as ``ethtool -K DEVICE tso off gro on``).
 
     Otherwise all devices share the backlog of their processor, 1000 packets, which overflows without a word.
@@ -55,6 +56,6 @@ def own_queue(device):
             fcntl.ioctl(any_socket, SIOCETHTOOL, struct.pack("16sP8x", device.encode(), ctypes.addressof(value)))
 
 
-def backlog_drops():
+def backlog_drops() -> int:
     """Packets that the kernel has dropped between devices since it started."""
     return sum(int(line.split()[1], 16) for line in Path("/proc/net/softnet_stat").read_text().splitlines())

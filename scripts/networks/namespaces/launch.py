@@ -29,7 +29,7 @@ SETTINGS = {
 NAP_US = "2000"
 
 
-def build_nap(folder):
+def build_nap(folder: Path) -> Path:
     """The library that lets waiting processes sleep."""
     library = Path(folder) / "nap.so"
     done = subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library, HERE / "nap.c"], text=True, capture_output=True)
@@ -43,7 +43,7 @@ def _own_environment():
     return {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMIX_", "PRTE_"))}
 
 
-def launch(program, hosts, folder, timeout_s):
+def launch(program: list[str], hosts: list[str], folder: Path, timeout_s: float) -> str:
     """Run a program, rank i on ``hosts[i]``.
 
     Parameters

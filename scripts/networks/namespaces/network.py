@@ -2,11 +2,14 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from pencilmap.mapper.hosts import Hosts
 from pencilmap.model.errors import PencilmapError
+from pencilmap.model.loads import LinkLoads
 from pencilmap.model.torus import Torus
 
 MOST_NODES = 256
@@ -52,7 +55,7 @@ class EmulatedNetwork:
     mtu: int = 1500
     tie: str = "parity"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not isinstance(self.torus, Torus):
             raise EmulationError("only a torus or mesh can be made of namespaces, not another network")
         if not 2 <= self.torus.n_nodes <= MOST_NODES:
@@ -67,31 +70,31 @@ class EmulatedNetwork:
             raise EmulationError(f"tie {self.tie!r} is unknown; known are {', '.join(TIES)}")
 
     @property
-    def routing(self):
+    def routing(self) -> str:
         """Name of the model's rule for the same routes."""
         return f"dimension-order:{self.tie}"
 
     @property
-    def nodes(self):
+    def nodes(self) -> list[str]:
         """Names of the namespaces, by node number; they carry the coordinates."""
         return Hosts(self.torus).names(range(self.torus.n_nodes))
 
     @property
-    def payload_share(self):
+    def payload_share(self) -> float:
         """Bytes of messages in a byte of a link: what headers and acknowledgements leave."""
         return (self.mtu - IP_AND_TCP) / (self.mtu + ETHERNET + ACKNOWLEDGEMENT)
 
     @property
-    def payload_bytes_per_s(self):
+    def payload_bytes_per_s(self) -> float:
         """What MPI can send over one link."""
         return self.rate_bits_per_s / 8 * self.payload_share
 
     @property
-    def burst_bytes(self):
+    def burst_bytes(self) -> int:
         """Ten milliseconds of the link: less loses tokens when the kernel comes late, more is free data."""
         return max(2 * (self.mtu + 50), self.rate_bits_per_s // 800)
 
-    def neighbour(self, node, i, way):
+    def neighbour(self, node: int, i: int, way: int) -> int | None:
         """Node number next to `node` in dimension `i`, `way` +1 or -1; None where the line ends."""
         coordinate, n = self._coordinate(node, i), self.torus.shape[i]
         there = coordinate + way
@@ -101,25 +104,25 @@ class EmulatedNetwork:
             there %= n
         return int(node + (there - coordinate) * self.torus.strides[i])
 
-    def ports(self, node):
+    def ports(self, node: int) -> list[tuple[int, int, int]]:
         """(dimension, way, neighbour) of every link that leaves a node."""
-        found = ((i, way, self.neighbour(node, i, way)) for i in range(self.torus.n_dimensions) for way in (1, -1))
-        return [port for port in found if port[2] is not None]
+        return [(i, way, there) for i in range(self.torus.n_dimensions) for way in (1, -1)
+                if (there := self.neighbour(node, i, way)) is not None]
 
-    def cables(self):
+    def cables(self) -> list[tuple[int, int, int]]:
         """(node, dimension, neighbour upwards) of every cable."""
         return [(node, i, there) for node in range(self.torus.n_nodes) for i, way, there in self.ports(node) if way == 1]
 
-    def next_hop(self, node, target):
+    def next_hop(self, node: int, target: int) -> tuple[int, int, int] | None:
         """(dimension, way, neighbour) by which a message for `target` leaves `node`; None at its target."""
         for i in range(self.torus.n_dimensions):
             here, there = self._coordinate(node, i), self._coordinate(target, i)
             if here != there:
                 way = self._way(i, here, there)
-                return i, way, self.neighbour(node, i, way)
+                return i, way, node + ((here + way) % self.torus.shape[i] - here) * self.torus.strides[i]
         return None
 
-    def _way(self, i, here, there):
+    def _way(self, i: int, here: int, there: int) -> int:
         if not self.torus.is_ring(i):
             return 1 if there > here else -1
         n = self.torus.shape[i]
@@ -128,24 +131,24 @@ class EmulatedNetwork:
             return 1 if self.tie == "plus" or here % 2 == 0 else -1
         return 1 if upwards < n else -1
 
-    def _coordinate(self, node, i):
+    def _coordinate(self, node: int, i: int) -> int:
         return node // self.torus.strides[i] % self.torus.shape[i]
 
-    def device(self, i, way):
+    def device(self, i: int, way: int) -> str:
         """Name of a node's end of a cable, e.g. ``xp`` and ``xm``."""
         return self.torus.axes[i] + ("p" if way > 0 else "m")
 
-    def link_index(self, i, way, node):
+    def link_index(self, i: int, way: int, node: int) -> tuple[int, int, int]:
         """Where the link stands in an array of loads, see `Torus.link_shape`."""
         return i, 0 if way > 0 else 1, node
 
 
-def address(node):
+def address(node: int) -> str:
     """IP address of a node on the torus."""
     return _address(77, node + 1)
 
 
-def service_address(node):
+def service_address(node: int) -> str:
     """IP address of a node on the service network; -1 is where mpirun runs."""
     return _address(78, node + 1 if node >= 0 else 0xFFFE)
 
@@ -172,17 +175,18 @@ class LinkCheck:
     carried_bytes: float
 
     @property
-    def ratio(self):
+    def ratio(self) -> float | None:
         """Carried over predicted, None for a link that should be idle."""
         return self.carried_bytes / float(self.predicted_bytes) if self.predicted_bytes else None
 
-    def as_dict(self):
+    def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {"link": self.link, "predicted_bytes": float(self.predicted_bytes), "carried_bytes": self.carried_bytes,
                 "ratio": self.ratio}
 
 
-def check_links(network, wire_bytes, loads, without, repetitions):
+def check_links(network: EmulatedNetwork, wire_bytes: ArrayLike, loads: list[LinkLoads], without: list[LinkLoads],
+                repetitions: int) -> list[LinkCheck]:
     """Put the counters beside the predicted loads, link by link.
 
     Parameters

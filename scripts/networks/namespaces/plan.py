@@ -4,18 +4,20 @@ Cables are made with both ends in their namespaces, so that nothing is ever put 
 node has one, on a bridge without ports (`lo` would not do: Open MPI leaves it out, and goes round over the service network).
 """
 
-from pencilmap.scripts.networks.namespaces.network import HEADQUARTERS, address, service_address
+from collections.abc import Iterable, Iterator
+
+from pencilmap.scripts.networks.namespaces.network import HEADQUARTERS, EmulatedNetwork, address, service_address
 
 QUEUE = "8m"         # no packet is dropped before its sender's window is full
 LEAST_TIMEOUT = "3s"  # queues hold packets for longer than the 200 ms after which TCP would send them again
 
 
-def namespaces(network):
+def namespaces(network: EmulatedNetwork) -> str:
     """For ``ip -batch -``."""
     return _lines(f"netns add {name}" for name in [*network.nodes, HEADQUARTERS])
 
 
-def cables(network):
+def cables(network: EmulatedNetwork) -> Iterator[str]:
     """For ``ip -n hq -batch -``: all cables, and the service network."""
     names, mtu = network.nodes, network.mtu
     yield from (f"link add {network.device(i, 1)} mtu {mtu} netns {names[a]} type veth "
@@ -29,7 +31,7 @@ def cables(network):
         yield f"link set mg{node} master br0 up"
 
 
-def node(network, a):
+def node(network: EmulatedNetwork, a: int) -> Iterator[str]:
     """For ``ip -n NODE -batch -``: addresses, links up, a route to every other node."""
     yield "link set lo up"
     yield "link add node type bridge"
@@ -45,7 +47,7 @@ def node(network, a):
                    f"rto_min {LEAST_TIMEOUT}")
 
 
-def shaping(network, a):
+def shaping(network: EmulatedNetwork, a: int) -> Iterator[str]:
     """For ``tc -n NODE -batch -``: the rate of every link."""
     return (f"qdisc add dev {network.device(i, way)} root tbf rate {network.rate_bits_per_s}bit burst {network.burst_bytes} "
             f"limit {QUEUE}" for i, way, _ in network.ports(a))
@@ -73,7 +75,7 @@ SETTINGS = {  # below /proc/sys/net, in every namespace
 FORWARDING = {"ipv4/ip_forward": "1"}  # in the nodes, not in the headquarters
 
 
-def batch(lines):
+def batch(lines: Iterable[str]) -> str:
     """Lines as one text."""
     return _lines(lines)
 
