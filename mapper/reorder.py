@@ -12,10 +12,12 @@ where it really is, and what they hear is compared with the placement. The C lib
 """
 
 import os
+import re
 import socket
 
 import numpy as np
 
+from pencilmap.mapper.allocations.table import read_table
 from pencilmap.mapper.formats.slots import slots_in_order
 from pencilmap.mapper.hosts import Hosts
 from pencilmap.mapper.placements import as_mapping, place
@@ -48,9 +50,11 @@ def reorder(comm, torus, grid, placement="best", tasks_per_node=None, where="aut
     tasks_per_node : int, optional
         As many as the fullest node has processes by default.
     where : str or callable
-        How a process knows its node: ``environment`` (PENCILMAP_HOST), ``hostname`` (a name's last numbers, or a name that
-        `hosts` knows), ``assumed[:ORDER]`` (ranks fill the machine, e.g. ``assumed:xyzt``), ``auto`` (the first of
-        environment and hostname that works on all ranks), or a function without arguments that gives the coordinates.
+        How a process knows its node: ``environment`` (PENCILMAP_HOST), ``blue-gene`` (the processor's name), ``hostname`` (a
+        name's last numbers, or a name that `hosts` knows), ``table:PATH`` (lines ``NAME x y z``, read by rank 0),
+        ``assumed[:ORDER]`` (ranks fill the machine, e.g. ``assumed:xyzt``), ``auto`` (the first of environment, blue-gene
+        and hostname that works on all ranks), or a function without arguments that returns the coordinates. The C library
+        has the same words.
     hosts : Hosts, optional
         Names of the nodes.
 
@@ -64,8 +68,7 @@ def reorder(comm, torus, grid, placement="best", tasks_per_node=None, where="aut
         On all ranks, with the message of the lowest rank that failed.
     """
     torus, grid = _together(comm, lambda: _parse(torus, grid, comm.Get_size()))
-    node = _find_nodes(comm, torus, where, hosts or Hosts(torus), tasks_per_node)
-    slot = slots_in_order(node)
+    node, slot = _find_seats(comm, torus, where, hosts or Hosts(torus), tasks_per_node)
     site = _together(comm, lambda: _site(torus, node, slot, tasks_per_node))
     places = comm.bcast(_together(comm, lambda: _places(placement, site, grid) if comm.Get_rank() == 0 else None), root=0)
     seats = node * site.tasks_per_node + slot
@@ -132,42 +135,52 @@ def _rank_at(places, seat, site):
 # ---- where each process is -----------------------------------------------------------------------------------------------
 
 
-def _find_nodes(comm, torus, where, hosts, tasks_per_node):
-    """Node of every process: int array, shape (P,)."""
+def _find_seats(comm, torus, where, hosts, tasks_per_node):
+    """Node and slot of every process: two int arrays, shape (P,). Slots that nothing tells are counted."""
     if where == "auto":
         mine = _automatic(comm, hosts)
     else:
+        if isinstance(where, str) and where.startswith("table:"):
+            hosts = _shared_table(comm, torus, where.partition(":")[2])
         mine = _together(comm, lambda: _locate(where, comm, torus, hosts, tasks_per_node))
-    return np.array(comm.allgather(mine), dtype=np.int64)
+    node, slot = np.array(comm.allgather(mine), dtype=np.int64).T
+    return node, np.where(slot < 0, slots_in_order(node), slot)
 
 
 def _automatic(comm, hosts):
     problem = None
-    for name in ("environment", "hostname"):
+    for name in ("environment", "blue-gene", "hostname"):
         try:
-            return _together(comm, lambda name=name: NAMED[name](hosts))
+            return _together(comm, lambda name=name: SOURCES[name](hosts))
         except ReorderError as error:
             problem = error
     raise ReorderError(f"{problem}; say where='assumed' for ranks that fill the machine in order, set {HOST_VARIABLE}, or "
                        "give the hosts' names")
 
 
+def _shared_table(comm, torus, path):
+    """The names in a table, read by rank 0."""
+    first = comm.Get_rank() == 0
+    return comm.bcast(_together(comm, lambda: Hosts(torus, table=read_table(path, torus).names) if first else None), root=0)
+
+
 def _locate(where, comm, torus, hosts, tasks_per_node):
+    """Node of this process, and its slot or -1."""
     if callable(where):
-        return int(torus.node(np.array(where(), dtype=np.int64)))
-    name, _, order = where.partition(":")
+        return int(torus.node(np.array(where(), dtype=np.int64))), -1
+    name, colon, argument = where.partition(":")
     if name == "assumed":
-        return _assumed(comm, torus, order, tasks_per_node)
-    if where not in NAMED:
-        raise ReorderError(f"where={where!r} is unknown; known are auto, {', '.join(NAMED)}, assumed[:ORDER], or a function")
-    return NAMED[where](hosts)
+        return _assumed(comm, torus, argument, tasks_per_node)
+    if name not in SOURCES or bool(colon) != (name == "table"):
+        raise ReorderError(f"unknown coordinate source {where!r}; known: {KNOWN}, or a function")
+    return SOURCES[name](hosts)
 
 
 def _assumed(comm, torus, order, tasks_per_node):
     order, tasks = order or f"{torus.axes}t", tasks_per_node or -(-comm.Get_size() // torus.n_nodes)
     if sorted(order) != sorted(torus.axes + "t"):
-        raise ReorderError(f"order {order!r} must have each letter of {torus.axes}t once")
-    return int(axis_order(order, torus, tasks)[0][comm.Get_rank()])
+        raise ReorderError(f"launch order {order!r} must have each letter of {torus.axes}t once")
+    return int(axis_order(order, torus, tasks)[0][comm.Get_rank()]), -1
 
 
 def _from_environment(hosts):
@@ -176,18 +189,35 @@ def _from_environment(hosts):
     return _from_name(hosts, os.environ[HOST_VARIABLE])
 
 
+def _from_blue_gene(hosts):
+    """``Processor <3,0,7,0> in a ...``: coordinates and slot."""
+    from mpi4py import MPI
+
+    name, d = MPI.Get_processor_name(), hosts.torus.n_dimensions
+    numbers = re.match(r"Processor <\s*([0-9]+(?:\s*,\s*[0-9]+)*)>", name)
+    values = [int(n) for n in numbers[1].split(",")] if numbers else ()
+    if len(values) != d + 1:
+        raise ReorderError(f"the processor name {name!r} is not that of a Blue Gene with {d} coordinates")
+    return int(hosts.torus.node(values[:d])), values[d]
+
+
 def _from_hostname(hosts):
     return _from_name(hosts, socket.gethostname())
+
+
+def _from_table(hosts):
+    return _from_name(hosts, os.environ.get(HOST_VARIABLE) or socket.gethostname())
 
 
 def _from_name(hosts, name):
     node = hosts.node(name)
     if node is None:
         raise ReorderError(hosts.why_not(name))
-    return node
+    return node, -1
 
 
-NAMED = {"environment": _from_environment, "hostname": _from_hostname}
+SOURCES = {"environment": _from_environment, "blue-gene": _from_blue_gene, "hostname": _from_hostname, "table": _from_table}
+KNOWN = "auto, environment, blue-gene, hostname, table:PATH, assumed[:ORDER]"  # as in fft_runner/common/sources.c
 
 
 # ---- the check -----------------------------------------------------------------------------------------------------------

@@ -77,7 +77,8 @@ class Machine:
                                f"for each of {old.n_dimensions}; give a shape of {old.n_dimensions} dimensions or a "
                                "machine with one bandwidth for all")
         torus = Torus(shape.shape, shape.wrap, rates if same else rates[:1] * d,
-                      old.cables if same else old.cables[:1] * d, old.axes if same else "")
+                      old.cables if same else old.cables[:1] * d,
+                      old.axes if same and ":axes=" not in text else shape.axes)
         return replace(self, torus=torus)
 
     def partition(self, text: str) -> Torus:

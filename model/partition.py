@@ -6,7 +6,7 @@ line of the table.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product as cartesian
 from math import prod
 
@@ -225,12 +225,13 @@ def parse_partition(text: str, partitions: Partitions) -> Torus:
         raise PartitionError(f"partition {text} has {asked.n_dimensions} dimensions; {partitions.largest.n_dimensions} are "
                              f"needed, e.g. {_times(partitions.unit or partitions.shapes[0])}")
     given = partitions.torus(asked.shape)
-    if "w" not in text and ":" not in text:
-        return given
+    wraps, _, axes = text.partition(":axes=")
+    if "w" not in wraps and ":" not in wraps:
+        return replace(given, axes=axes or given.axes)
     if claims_more(asked, given):
         raise PartitionError(f"partition {text} cannot be had: the machine gives {given} at most ("
                              f"{RULES[partitions.rule].meaning}); write {given} or fewer wraps")
-    return Torus(asked.shape, asked.wrap, axes=given.axes)
+    return Torus(asked.shape, asked.wrap, axes=axes or given.axes)
 
 
 def claims_more(asked: Torus, given: Torus) -> bool:

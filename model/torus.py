@@ -74,8 +74,8 @@ class Torus:
             fill("bandwidth", _per_dimension("bandwidth", self.bandwidth, shape, float))
             if min(self.bandwidth) <= 0:
                 raise TorusError(f"bandwidth {self.bandwidth}: every link needs more than 0 bytes per second")
-        axes = self.axes or ("xyz" if len(shape) <= 3 else "abcdefgh")[:len(shape)]
-        if len(axes) != len(shape) or len(set(axes)) != len(axes) or "t" in axes or not axes.isalpha():
+        axes = self.axes or default_axes(len(shape))
+        if len(axes) != len(shape) or len(set(axes)) != len(axes) or "t" in axes or not (axes.isalpha() and axes.isascii()):
             raise TorusError(f"axes {axes!r}: {len(shape)} different letters other than t (the slot) are needed")
         fill("axes", axes)
 
@@ -206,6 +206,11 @@ class Torus:
         return format_torus(self)
 
 
+def default_axes(n_dimensions: int) -> str:
+    """Letters of the axes where nothing else is said: ``xyz`` up to three dimensions, ``abcdefgh`` beyond."""
+    return ("xyz" if n_dimensions <= 3 else "abcdefgh")[:n_dimensions]
+
+
 def _times(shape: Iterable[int]) -> str:
     return "x".join(str(n) for n in shape)
 
@@ -224,29 +229,36 @@ def as_torus(network: Network) -> Torus:
     return network
 
 
-_TORUS = re.compile(r"\d+w?(?:x\d+w?)*(?::mesh|:torus)?")
+_TORUS = re.compile(r"([0-9]+w?(?:x[0-9]+w?)*)(?::(mesh|torus))?(?::axes=([A-Za-z]+))?")
 
 
 def parse_torus(text: str, **options: Any) -> Torus:
     """Read a shape: ``8x8x8`` (all wrap), ``8x8x8:mesh``, or per dimension ``8wx8x4w`` (w: wrapped).
 
+    Other letters of the axes than the usual ones follow it: ``4x6x16x2x3x2:axes=xyzabc``. fft_runner/common/torus.c reads
+    the same text.
+
     Parameters
     ----------
     text : str
     **options
-        Passed to `Torus` (bandwidth, cables, axes).
+        Passed to `Torus` (bandwidth, cables, and axes where the text names none).
 
     Examples
     --------
     >>> parse_torus("8wx8x4w").wrap
     (True, False, True)
-    >>> str(parse_torus("4x4:mesh")), str(parse_torus("4wx4w"))
-    ('4x4:mesh', '4x4')
+    >>> str(parse_torus("4x4:mesh")), str(parse_torus("4wx4w")), str(parse_torus("4x4:mesh:axes=ab"))
+    ('4x4:mesh', '4x4', '4x4:mesh:axes=ab')
     """
-    if len(text) > 200 or not _TORUS.fullmatch(text):
+    match = _TORUS.fullmatch(text) if len(text) <= 200 else None
+    if not match:
         raise TorusError(f"torus {text[:60]!r} is not understood; write 8x8x8 (all dimensions wrap), 8x8x8:mesh, "
-                         "or 8wx8x4w (w marks the dimensions that wrap)")
-    body, _, kind = text.partition(":")
+                         "or 8wx8x4w (w marks the dimensions that wrap), and :axes=LETTERS after it for letters other "
+                         "than xyz")
+    body, kind, axes = match.groups()
+    if axes is not None:
+        options["axes"] = axes
     parts = body.split("x")
     if kind and "w" in body:
         raise TorusError(f"torus {text!r} says both :{kind} and w; use one of them")
@@ -255,12 +267,13 @@ def parse_torus(text: str, **options: Any) -> Torus:
 
 
 def format_torus(torus: Torus) -> str:
-    """The shortest text that `parse_torus` reads back to the same shape and wrap."""
+    """The shortest text that `parse_torus` reads back to the same shape, wrap and axes."""
+    axes = "" if torus.axes == default_axes(torus.n_dimensions) else f":axes={torus.axes}"
     if all(torus.wrap):
-        return _times(torus.shape)
+        return _times(torus.shape) + axes
     if not any(torus.wrap):
-        return _times(torus.shape) + ":mesh"
-    return "x".join(f"{n}{'w' if w else ''}" for n, w in zip(torus.shape, torus.wrap))
+        return _times(torus.shape) + ":mesh" + axes
+    return "x".join(f"{n}{'w' if w else ''}" for n, w in zip(torus.shape, torus.wrap)) + axes
 
 
 TIES = ("split", "parity", "plus")

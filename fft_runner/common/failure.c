@@ -4,22 +4,10 @@
  * Cost:   one all-reduce of an int; two broadcasts more when something failed. */
 #include "common/failure.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "pencilfft.h"
-
-static _Thread_local char message[PF_MESSAGE_SIZE];
-
-int pf_fail(int status, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
-    return status;
-}
 
 int pf_fail_mpi(int code, const char *call)
 {
@@ -28,11 +16,6 @@ int pf_fail_mpi(int code, const char *call)
     if (MPI_Error_string(code, text, &length) != MPI_SUCCESS)
         snprintf(text, sizeof text, "error code %d", code);
     return pf_fail(PENCILFFT_MPI_ERROR, "%.*s failed: %s", name, call, text);
-}
-
-const char *pf_message(void)
-{
-    return message;
 }
 
 int pf_usable(MPI_Comm comm, const char *function)
@@ -66,8 +49,10 @@ int pf_agree(int status, MPI_Comm comm)
     if (speaker == size)
         return 0;
     PF_MPI(MPI_Bcast(&agreed, 1, MPI_INT, speaker, comm));
-    PF_MPI(MPI_Bcast(message, PF_MESSAGE_SIZE, MPI_CHAR, speaker, comm));
-    status = agreed;
+    char text[PF_MESSAGE_SIZE];
+    snprintf(text, sizeof text, "%s", pf_message());
+    PF_MPI(MPI_Bcast(text, PF_MESSAGE_SIZE, MPI_CHAR, speaker, comm));
+    status = pf_fail(agreed, "%s", text);
 done:
     return status;
 }

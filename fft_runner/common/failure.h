@@ -1,15 +1,12 @@
-/* One message per failure, and agreement on it.  The message is this thread's own; pf_agree() makes it everyone's. */
+/* Failures of MPI, and agreement: pf_agree() makes the message of one rank everyone's. */
 #ifndef PF_FAILURE_H
 #define PF_FAILURE_H
 
 #include <mpi.h>
 
-#define PF_MESSAGE_SIZE 1024
+#include "common/message.h"
 
-/* Keep the message and return the status. */
-int pf_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int pf_fail_mpi(int code, const char *call);
-const char *pf_message(void);
 
 /* Refuses, in the name of the function, what MPI itself would end the program for: a call before MPI_Init or after
  * MPI_Finalize, a null communicator; and one between two groups. Local. */

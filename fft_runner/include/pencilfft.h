@@ -129,6 +129,20 @@ typedef struct {
     int64_t n[3]; /* global extents */
 } pencilfft_format;
 
+typedef enum {
+    PENCILFFT_LINE_NONE, /* the axis is not transformed */
+    PENCILFFT_LINE_DFT,
+    PENCILFFT_LINE_R2C,
+    PENCILFFT_LINE_COSINE,
+    PENCILFFT_LINE_SINE
+} pencilfft_line_kind;
+
+/* The transform along one axis. */
+typedef struct {
+    pencilfft_line_kind kind;
+    int number; /* 1 to 4 for cosine and sine transforms I to IV; else 0 */
+} pencilfft_line;
+
 typedef struct pencilfft_plan_s *pencilfft_plan;
 
 void pencilfft_desc_init(pencilfft_desc *desc);
@@ -151,6 +165,8 @@ int pencilfft_box_mine(pencilfft_plan plan, int array, pencilfft_box *box);
 int pencilfft_format_of(pencilfft_plan plan, int array, pencilfft_format *format);
 /* Backward after forward gives this times the input. */
 int pencilfft_scale(pencilfft_plan plan, double *scale);
+/* What a forward transform does along an axis; backward does the inverse, kind III for II. Local. */
+int pencilfft_line_of(pencilfft_plan plan, int axis, pencilfft_line *line);
 /* What a buffer given to execute or transpose must hold: all fields of the largest array, or more where the exchange
  * pads. In elements of what forward gives, or in bytes. */
 int pencilfft_alloc_elements(pencilfft_plan plan, int64_t *elements);

@@ -1,6 +1,6 @@
 /* Placements that need no search: axis orders, digit patterns, mapfiles.
- * Idea:   a digit pattern writes a dimension in mixed radix, low digit first; the digits of the rows together are the number
- *         in the row, those of the columns the number in the column; the first dimension varies fastest, the slots last.
+ * Idea:   a digit pattern writes a dimension in mixed radix, low digit first; the digits of one grid dimension together are
+ *         the number in it; the first dimension of the torus varies fastest, the slots last. Of idle digits only 0 is used.
  * Source: the same numbering as Product.mapping() in model/product.py, with which the tests compare.
  * Cost:   O(ranks * digits). */
 #include "placing.h"
@@ -9,28 +9,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/failure.h"
-#include "common/names.h"
-#include "mapfile.h"
-#include "pm_reorder.h"
+#include "common/message.h"
+#include "request.h"
+
+struct job {
+    const struct pm_request *request;
+    const struct torus *torus;
+    int tasks; /* per node */
+};
 
 /* ---- axis orders -------------------------------------------------------------------------------------------------- */
 
-static int place_by_order(const char *order, const struct pm_request *r, int64_t *place)
+static int place_by_order(const char *order, const struct job *job, struct placing *p)
 {
-    int axes[MAX_DIMS + 1], status = pm_axis_order(&r->torus, order, axes);
-    for (int64_t rank = 0; rank < r->ranks && !status; rank++)
-        place[rank] = pm_place_in_order(r, axes, rank);
+    int axes[MAX_DIMS + 1], status = torus_order(job->torus, order, axes);
+    for (int rank = 0; rank < p->ranks && !status; rank++)
+        p->place[rank] = torus_place(job->torus, job->tasks, axes, rank);
     return status;
 }
 
 /* ---- digit patterns ------------------------------------------------------------------------------------------------ */
 
-enum { MAX_DIGITS = 32, ROW = 0, COLUMN = 1 };
+enum { MAX_DIGITS = 32, IDLE = MAX_GRID_DIMS, N_OWNERS };
 
 struct pattern {
     int digits;
-    int owner[MAX_DIGITS]; /* ROW or COLUMN */
+    int owner[MAX_DIGITS]; /* dimension of the grid, or IDLE */
     int radix[MAX_DIGITS];
 };
 
@@ -40,52 +44,56 @@ struct product {
 
 static int refuse_pattern(const char *text, const char *why)
 {
-    return pf_fail(PM_ERROR,
+    return pf_fail(PF_REFUSED,
                    "placement=digits: '%.60s': %s; write AXIS=PATTERN with owner and radix of each digit, lowest "
-                   "first, e.g. x=r2c4",
+                   "first, e.g. x=r2c4 (i: idle; s instead of r and c for slabs)",
                    text, why);
 }
 
-static const char *parse_digit(const char *at, struct pattern *p)
+/* One digit; what follows it, or NULL. */
+static const char *parse_digit(const char *at, const char *letters, struct pattern *p)
 {
     char *end;
-    if ((*at != 'r' && *at != 'c') || !isdigit((unsigned char)at[1]) || p->digits == MAX_DIGITS)
+    const char *owner = *at ? strchr(letters, *at) : NULL;
+    if ((!owner && *at != 'i') || !isdigit((unsigned char)at[1]) || p->digits == MAX_DIGITS)
         return NULL;
     long radix = strtol(at + 1, &end, 10);
-    if (radix < 1 || radix > 1 << 20)
+    if (radix < 1 || radix > 1 << 30)
         return NULL;
-    p->owner[p->digits] = *at == 'r' ? ROW : COLUMN;
+    p->owner[p->digits] = owner ? (int)(owner - letters) : IDLE;
     p->radix[p->digits++] = (int)radix;
     return end;
 }
 
+/* Product of the radices of one owner; of all for N_OWNERS. */
 static int64_t extent_of(const struct pattern *p, int owner)
 {
     int64_t product = 1;
     for (int i = 0; i < p->digits; i++)
-        product *= p->owner[i] == owner ? p->radix[i] : 1;
+        if ((owner == N_OWNERS || p->owner[i] == owner) && product <= INT32_MAX)
+            product *= p->radix[i];
     return product;
 }
 
-static int axis_named(const struct torus *torus, char letter)
+static int64_t extent_of_all(const struct product *product, int dims, int owner)
 {
-    for (int i = 0; i < torus->dims; i++)
-        if (letter == torus_letter(torus->dims, i))
-            return i;
-    return letter == 't' ? torus->dims : -1;
+    int64_t all = 1;
+    for (int i = 0; i <= dims && all <= INT32_MAX; i++)
+        all *= extent_of(&product->axis[i], owner);
+    return all;
 }
 
-/* One AXIS=PATTERN; the place after it, or NULL with a message. */
-static const char *parse_axis(const char *at, const struct torus *torus, struct product *product)
+/* One AXIS=PATTERN; what follows it, or NULL with a message. */
+static const char *parse_axis(const char *at, const struct job *job, struct product *product)
 {
     const char *begin = at;
-    int axis = axis_named(torus, *at);
+    int axis = torus_axis(job->torus, *at);
     if (axis < 0 || at[1] != '=' || product->axis[axis].digits) {
         refuse_pattern(begin, "no axis of the torus, or twice");
         return NULL;
     }
     for (at += 2; at && *at && *at != ',';)
-        at = parse_digit(at, &product->axis[axis]);
+        at = parse_digit(at, job->request->grid.letters, &product->axis[axis]);
     if (!at || !product->axis[axis].digits) {
         refuse_pattern(begin, "no digit pattern");
         return NULL;
@@ -93,44 +101,46 @@ static const char *parse_axis(const char *at, const struct torus *torus, struct 
     return at;
 }
 
-/* Axes that are not named belong to the columns; slots to the rows as far as they still need tasks. */
-static void fill_in(const struct pm_request *r, struct product *product)
+/* Axes that are not named belong to the last dimension of the grid (the columns). So do the slots; but unless digits are
+ * idle, the first dimension (the rows) takes as many of them as it still needs. */
+static void fill_in(const struct job *job, struct product *product)
 {
-    int64_t row = 1;
-    for (int i = 0; i < r->torus.dims; i++) {
-        struct pattern *p = &product->axis[i];
-        if (!p->digits)
-            *p = (struct pattern){1, {COLUMN}, {r->torus.extent[i]}};
-        row *= extent_of(p, ROW);
-    }
-    struct pattern *slots = &product->axis[r->torus.dims];
-    int64_t k = row && r->row / row > 1 ? r->row / row : 1;
-    if (!slots->digits && r->tasks % k == 0)
-        *slots = (struct pattern){2, {ROW, COLUMN}, {(int)k, r->tasks / (int)k}};
-    else if (!slots->digits)
-        *slots = (struct pattern){1, {COLUMN}, {r->tasks}};
+    const struct grid *grid = &job->request->grid;
+    int dims = job->torus->dims, last = grid->dims - 1;
+    bool idle = extent_of_all(product, dims, IDLE) > 1;
+    for (int i = 0; i < dims; i++)
+        if (!product->axis[i].digits)
+            product->axis[i] = (struct pattern){1, {last}, {job->torus->extent[i]}};
+    struct pattern *slots = &product->axis[dims];
+    if (slots->digits)
+        return;
+    int64_t k = idle ? 1 : grid->extent[0] / extent_of_all(product, dims, 0);
+    if (k < 1 || job->tasks % k)
+        k = 1;
+    *slots = (struct pattern){2, {0, last}, {(int)k, job->tasks / (int)k}};
 }
 
-static int check_product(const char *text, const struct pm_request *r, const struct product *product)
+static int check_product(const char *text, const struct job *job, const struct product *product)
 {
-    int64_t row = 1, column = 1;
-    for (int i = 0; i <= r->torus.dims; i++) {
-        const struct pattern *p = &product->axis[i];
-        int64_t wanted = i < r->torus.dims ? r->torus.extent[i] : r->tasks, found = extent_of(p, ROW) * extent_of(p, COLUMN);
+    const struct torus *torus = job->torus;
+    const struct grid *grid = &job->request->grid;
+    for (int i = 0; i <= torus->dims; i++) {
+        int64_t found = extent_of(&product->axis[i], N_OWNERS), wanted = i < torus->dims ? torus->extent[i] : job->tasks;
         if (found != wanted)
-            return pf_fail(PM_ERROR, "placement=digits:%.60s: the pattern of %c stands for %lld, but there are %lld", text,
-                           i < r->torus.dims ? torus_letter(r->torus.dims, i) : 't', (long long)found, (long long)wanted);
-        row *= extent_of(p, ROW);
-        column *= extent_of(p, COLUMN);
+            return pf_fail(PF_REFUSED, "placement=digits:%.60s: the pattern of %c stands for %lld, but there are %lld", text,
+                           torus->letter[i], (long long)found, (long long)wanted);
     }
-    if (row != r->row || column != r->column)
-        return pf_fail(PM_ERROR, "placement=digits:%.60s makes a grid of %lldx%lld, but %dx%d is asked for", text,
-                       (long long)row, (long long)column, r->row, r->column);
+    for (int i = 0; i < grid->dims; i++) {
+        int64_t found = extent_of_all(product, torus->dims, i);
+        if (found != grid->extent[i])
+            return pf_fail(PF_REFUSED, "placement=digits:%.60s: its %c digits make %lld, but the grid has %d there", text,
+                           grid->letters[i], (long long)found, grid->extent[i]);
+    }
     return 0;
 }
 
-/* Position in the dimension from the numbers in row and column, which lose the digits used. */
-static int64_t take_digits(const struct pattern *p, int64_t number[2])
+/* Position in the dimension from the numbers in the grid, which lose the digits used. */
+static int64_t take_digits(const struct pattern *p, int64_t number[N_OWNERS])
 {
     int64_t position = 0, stride = 1;
     for (int i = 0; i < p->digits; i++) {
@@ -142,62 +152,72 @@ static int64_t take_digits(const struct pattern *p, int64_t number[2])
     return position;
 }
 
-static int64_t place_of(const struct pm_request *r, const struct product *product, int64_t rank)
+static int64_t place_of(const struct job *job, const struct product *product, int64_t rank)
 {
-    int64_t number[2] = {rank % r->row, rank / r->row};
-    struct coordinate node = {.dims = r->torus.dims};
-    for (int i = 0; i < r->torus.dims; i++)
+    const struct torus *torus = job->torus;
+    int64_t number[N_OWNERS] = {0};
+    struct coordinate node = {.dims = torus->dims};
+    for (int i = 0; i < job->request->grid.dims; i++) {
+        number[i] = rank % job->request->grid.extent[i];
+        rank /= job->request->grid.extent[i];
+    }
+    for (int i = 0; i < torus->dims; i++)
         node.at[i] = (int)take_digits(&product->axis[i], number);
-    return torus_node(&r->torus, &node) * r->tasks + take_digits(&product->axis[r->torus.dims], number);
+    return torus_node(torus, &node) * job->tasks + take_digits(&product->axis[torus->dims], number);
 }
 
-static int place_by_digits(const char *text, const struct pm_request *r, int64_t *place)
+static int place_by_digits(const char *text, const struct job *job, struct placing *p)
 {
     struct product product = {.axis = {{0, {0}, {0}}}};
     for (const char *at = text; *at;) {
-        if (!(at = parse_axis(at, &r->torus, &product)))
-            return PM_ERROR;
+        if (!(at = parse_axis(at, job, &product)))
+            return PF_REFUSED;
         if (*at == ',' && !*++at)
             return refuse_pattern(text, "ends with a comma");
     }
-    fill_in(r, &product);
-    int status = check_product(text, r, &product);
-    for (int64_t rank = 0; rank < r->ranks && !status; rank++)
-        place[rank] = place_of(r, &product, rank);
+    fill_in(job, &product);
+    int status = check_product(text, job, &product);
+    for (int rank = 0; rank < p->ranks && !status; rank++)
+        p->place[rank] = place_of(job, &product, rank);
     return status;
 }
 
 /* ---- mapfiles ------------------------------------------------------------------------------------------------------ */
 
-static int place_by_file(const char *path, const struct pm_request *r, int64_t *place)
+static int place_by_file(const char *path, const struct job *job, struct placing *p)
 {
-    struct mapfile mapfile;
-    int status = mapfile_read(path, r->ranks, &r->torus, r->tasks, &mapfile);
-    if (status)
-        return status;
-    memcpy(place, mapfile.place, sizeof *place * (size_t)r->ranks);
-    mapfile_release(&mapfile);
-    return 0;
+    int ranks = p->ranks;
+    placing_release(p);
+    return mapfile_read(path, ranks, job->torus, job->tasks, p);
 }
 
 /* -------------------------------------------------------------------------------------------------------------------- */
 
 static const struct placement {
     const char *name;
-    int (*place)(const char *argument, const struct pm_request *request, int64_t *place);
+    int (*place)(const char *argument, const struct job *job, struct placing *placing);
 } placements[] = {
     {"default", place_by_order},
     {"digits", place_by_digits},
     {"file", place_by_file},
 };
 
-int pm_place_ranks(const struct pm_request *r, int64_t *place)
+int pm_place_ranks(const void *request, const struct torus *torus, int tasks_per_node, int ranks, struct placing *p)
 {
-    for (size_t i = 0; i < sizeof placements / sizeof *placements; i++) {
-        const char *argument = pm_argument(r->placement, placements[i].name);
-        if (argument)
-            return placements[i].place(argument, r, place);
-    }
-    return pf_fail(PM_ERROR, "placement=%.60s is unknown; known: default[:ORDER], digits:x=r2c4,.., file:PATH",
-                   r->placement);
+    const struct job job = {request, torus, tasks_per_node};
+    const char *text = job.request->placement;
+    size_t length = strcspn(text, ":");
+    *p = (struct placing){.name = text, .ranks = ranks, .place = calloc((size_t)ranks, sizeof *p->place)};
+    if (!p->place)
+        return pf_fail(PF_REFUSED, "no memory for the places of %d ranks", ranks);
+    int status = -1;
+    for (size_t i = 0; i < sizeof placements / sizeof *placements && status < 0; i++)
+        if (strlen(placements[i].name) == length && !strncmp(text, placements[i].name, length))
+            status = placements[i].place(text[length] ? text + length + 1 : "", &job, p);
+    if (status < 0)
+        status = pf_fail(PF_REFUSED, "placement=%.60s is unknown; known: default[:ORDER], digits:x=r2c4,.., file:PATH",
+                         text);
+    if (status)
+        placing_release(p);
+    return status;
 }

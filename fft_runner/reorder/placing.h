@@ -1,10 +1,10 @@
-/* Placements: the place of every grid rank, place = node * tasks + slot. Knows no MPI. */
+/* Placements: the place of every grid rank. Knows no MPI. */
 #ifndef PM_PLACING_H
 #define PM_PLACING_H
 
-#include "request.h"
+#include "common/mapfile.h"
 
-/* Fill place[0 .. ranks-1] by the placement that the request names. A status. */
-int pm_place_ranks(const struct pm_request *request, int64_t *place);
+/* The placing that a struct pm_request names; a place_ranks of common/seating.h. */
+int pm_place_ranks(const void *request, const struct torus *torus, int tasks_per_node, int ranks, struct placing *placing);
 
 #endif

@@ -22,20 +22,23 @@ enum pm_reorder_status { PM_SUCCESS = 0, PM_ERROR = 1, PM_MPI_ERROR = 2 };
 
 /* Collective over comm: succeeds on all ranks or fails on all, with the same message; then *newcomm is MPI_COMM_NULL.
  *
- * machine: the torus, then words KEY=VALUE with blanks between them (values hold no blanks):
- *   8x8x8 | 8x8x8:mesh | 8wx8x4w      shape as everywhere in pencilmap; what wraps plays no role here
- *   tasks=T                           tasks per node [as many as are needed]
+ * machine: the torus, then words KEY=VALUE separated by blanks (values hold no blanks):
+ *   8x8x8 | 8x8x8:mesh | 8wx8x4w      shape as everywhere in pencilmap; which dimensions wrap plays no role here.
+ *                                     4x6x16x2x3x2:axes=xyzabc for axes with other letters than xyz (a to h above three)
+ *   tasks=T                           tasks per node [as few as hold all]
  *   placement=default[:ORDER]         ranks along the axes, fastest first, t the slot [default:xyzt]
- *   placement=digits:x=r2c4,..,t=r2   digit patterns, as `pencilmap predict` prints them; axes not named are columns
+ *   placement=digits:x=r2c4,..,t=r2   digit patterns, as `pencilmap predict` prints them: r rows, c columns (s for slabs),
+ *                                     i idle; axes not named are columns
  *   placement=file:PATH               mapfile: line i holds "x y z t" of rank i; read by rank 0 of comm
- *   where=auto | environment | hostname | blue-gene | table:PATH | assumed[:ORDER]
- *                                     how a process knows its node [auto: the first that works on all]; environment:
- *                                     PENCILMAP_HOST holds a name; a name's last numbers are the coordinates; table: lines
- *                                     "NAME x y z", read by rank 0; assumed: ranks fill the machine in that order [xyzt]
- * grid:  RxC: R tasks in a row, C in a column; R*C is the size of comm.
+ *   where=auto | environment | blue-gene | hostname | table:PATH | assumed[:ORDER]
+ *                                     how a process knows its node [auto: the first of environment, blue-gene and hostname
+ *                                     that all processes understand]; environment: PENCILMAP_HOST holds a name; the last
+ *                                     numbers of a name are the coordinates; table: lines "NAME x y z", read by rank 0;
+ *                                     assumed: ranks fill the machine in that order [xyzt]
+ * grid:  RxC: R tasks in a row, C in a column; R*C is the size of comm. P alone for slabs.
  *
- * Checks: every rank of newcomm got the number it should have, and in an exchange with its neighbours in row and column each
- * hears from the very place that the placement names. */
+ * Checks: every rank of newcomm got the number it should have and runs at its place, and in an exchange with its neighbours
+ * along each dimension of the grid each hears from the very place that the placement names. */
 int pm_comm_reorder(MPI_Comm comm, const char *machine, const char *grid, MPI_Comm *newcomm);
 
 /* What went wrong in the last call on this process. */

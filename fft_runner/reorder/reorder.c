@@ -1,73 +1,18 @@
-/* pm_comm_reorder(): place table, seat of this process, one split, and a check that is not taken on trust.
- * Idea:  the place of every grid rank is a table on every process; the new rank is where one's own seat stands in it.
- *        After the split each process tells its neighbours in row and column where it really is, and compares what it hears
- *        with the table.
- * Cost:  8 bytes a rank on every process, an all-gather of seats, one MPI_Comm_split, two messages. */
+/* pm_comm_reorder(): a seat for each process, one split, and a check that is not taken on trust.
+ * Idea:  rank 0 decides (common/seating.c). After the split each process tells its neighbours along every dimension of the
+ *        grid where it really is, and compares what it hears with the places.
+ * Cost:  a gather and a scatter of seats, 8 bytes a rank on every process, one MPI_Comm_split, a message a dimension. */
 #include "pm_reorder.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/failure.h"
+#include "common/seating.h"
 #include "pencilfft.h"
 #include "placing.h"
 #include "request.h"
-#include "where.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 
 enum { CHECK_TAG = 7 };
-
-/* Placements may read files, so rank 0 makes the table. */
-static int share_places(const struct pm_request *r, MPI_Comm comm, int64_t **place)
-{
-    int rank, status = 0;
-    PF_MPI(MPI_Comm_rank(comm, &rank));
-    *place = calloc((size_t)r->ranks, sizeof **place);
-    if (!*place)
-        status = pf_fail(PM_ERROR, "no memory for the places of %d ranks", r->ranks);
-    if (!status && rank == 0)
-        status = pm_place_ranks(r, *place);
-    if ((status = pf_agree(status, comm)))
-        goto done;
-    PF_MPI(MPI_Bcast(*place, r->ranks, MPI_INT64_T, 0, comm));
-done:
-    return status;
-}
-
-static int rank_at(const int64_t *place, int ranks, int64_t mine)
-{
-    for (int rank = 0; rank < ranks; rank++)
-        if (place[rank] == mine)
-            return rank;
-    return -1;
-}
-
-static int refuse_seat(const struct pm_request *r, const struct pm_seat *seat)
-{
-    char where[COORDINATE_TEXT];
-    struct coordinate node = torus_coordinate(&r->torus, seat->node);
-    coordinate_text(&node, where);
-    return pf_fail(PM_ERROR,
-                   "a process runs at node %s slot %lld, where placement=%.100s puts no rank; start the processes "
-                   "where it does, or place the nodes of this job",
-                   where, (long long)seat->slot, r->placement);
-}
-
-static int split(const struct pm_request *r, MPI_Comm comm, int wanted, MPI_Comm *newcomm)
-{
-    int rank = -1, status = 0;
-    PF_MPI(MPI_Comm_split(comm, 0, wanted, newcomm));
-    PF_MPI(MPI_Comm_rank(*newcomm, &rank));
-    if (rank != wanted)
-        status = pf_fail(PM_ERROR,
-                         "self-check failed: rank %d of %d was asked for, rank %d was got; two processes have one "
-                         "place",
-                         wanted, r->ranks, rank);
-    status = pf_agree(status, comm);
-done:
-    return status;
-}
 
 /* What a process tells its neighbour about itself. */
 struct greeting {
@@ -78,7 +23,7 @@ static int check_greeting(const struct greeting *heard, int from, const int64_t 
 {
     if (heard->rank == from && heard->place == place[from])
         return 0;
-    return pf_fail(PM_ERROR, "self-check failed: rank %d should be at place %lld, and says it is rank %lld at place %lld",
+    return pf_fail(PF_REFUSED, "self-check failed: rank %d should be at place %lld, and says it is rank %lld at place %lld",
                    from, (long long)place[from], (long long)heard->rank, (long long)heard->place);
 }
 
@@ -93,33 +38,37 @@ done:
     return status;
 }
 
-static int check_neighbours(const struct pm_request *r, const struct pm_seat *seat, int rank, const int64_t *place,
-                            MPI_Comm newcomm)
+/* The next rank along a dimension of the grid, `step` further round. */
+static int neighbour(const struct grid *grid, int dim, int rank, int step)
 {
-    int p = rank % r->row, q = rank / r->row, status;
-    struct greeting me = {rank, seat->node * r->tasks + seat->slot};
-    status = greet(&me, q * r->row + (p + 1) % r->row, q * r->row + (p + r->row - 1) % r->row, place, newcomm);
-    if (!status)
-        status = greet(&me, (q + 1) % r->column * r->row + p, (q + r->column - 1) % r->column * r->row + p, place, newcomm);
+    int stride = 1;
+    for (int i = 0; i < dim; i++)
+        stride *= grid->extent[i];
+    int extent = grid->extent[dim], at = rank / stride % extent;
+    return rank + ((at + step + extent) % extent - at) * stride;
+}
+
+static int check_neighbours(const struct grid *grid, const struct seating *s)
+{
+    struct greeting me = {s->rank, s->mine.place};
+    int status = 0;
+    for (int dim = 0; dim < grid->dims && !status; dim++)
+        status = greet(&me, neighbour(grid, dim, s->rank, 1), neighbour(grid, dim, s->rank, -1), s->places, s->comm);
     return status;
 }
 
 static int reorder(const struct pm_request *r, MPI_Comm comm, MPI_Comm *newcomm)
 {
-    struct pm_seat seat;
-    int64_t *place = NULL;
-    int status = share_places(r, comm, &place);
+    const struct seating_request request = {r->seats, pm_place_ranks, r};
+    struct seating s;
+    int status = seating_make(&request, comm, &s);
     if (!status)
-        status = pm_find_seat(r, comm, &seat);
-    if (status)
-        goto done;
-    int rank = rank_at(place, r->ranks, seat.node * r->tasks + seat.slot);
-    if (!(status = pf_agree(rank < 0 ? refuse_seat(r, &seat) : 0, comm)))
-        status = split(r, comm, rank, newcomm);
-    if (!status)
-        status = check_neighbours(r, &seat, rank, place, *newcomm);
-done:
-    free(place);
+        status = check_neighbours(&r->grid, &s);
+    if (!status) {
+        *newcomm = s.comm;
+        s.comm = MPI_COMM_NULL; /* the caller's now */
+    }
+    seating_release(&s);
     return status;
 }
 
@@ -131,8 +80,6 @@ EXPORTED int pm_comm_reorder(MPI_Comm comm, const char *machine, const char *gri
     PF_MPI(MPI_Comm_size(comm, &size));
     if (!(status = pf_agree(pm_request_parse(machine, grid, size, &request), comm)))
         status = reorder(&request, comm, newcomm);
-    if (status && *newcomm != MPI_COMM_NULL)
-        MPI_Comm_free(newcomm);
 done:
     return !status ? PM_SUCCESS : status == PENCILFFT_MPI_ERROR ? PM_MPI_ERROR : PM_ERROR;
 }

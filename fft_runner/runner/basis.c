@@ -40,25 +40,27 @@ static double sine(int kind, int64_t j, int64_t k, int64_t n)
 }
 
 /* II and III are each other's inverse. */
-static int kind_of(int kind, int backward)
+static int number_of(const pencilfft_line *line, int backward)
 {
-    return backward && (kind == 2 || kind == 3) ? 5 - kind : kind;
+    return backward && (line->number == 2 || line->number == 3) ? 5 - line->number : line->number;
 }
 
-static double complex weight_of(const struct pf_line *line, int backward, int64_t n, int64_t k, int64_t j)
+static double complex weight_of(const pencilfft_line *line, int backward, int64_t n, int64_t k, int64_t j)
 {
-    if (line->kind == PF_SKIP)
-        return j == k;
-    if (line->kind == PF_R2R && line->cosine_kind)
-        return cosine(kind_of(line->cosine_kind, backward), j, k, n);
-    if (line->kind == PF_R2R)
-        return sine(kind_of(line->sine_kind, backward), j, k, n);
-    if (line->kind == PF_R2C && backward) /* the half that is not stored counts by its conjugate */
-        return (j == 0 || 2 * j == n ? 1 : 2) * root(j, k, n, 1);
+    switch (line->kind) {
+    case PENCILFFT_LINE_NONE: return j == k;
+    case PENCILFFT_LINE_COSINE: return cosine(number_of(line, backward), j, k, n);
+    case PENCILFFT_LINE_SINE: return sine(number_of(line, backward), j, k, n);
+    case PENCILFFT_LINE_R2C:
+        if (backward) /* the half that is not stored counts by its conjugate */
+            return (j == 0 || 2 * j == n ? 1 : 2) * root(j, k, n, 1);
+        break;
+    default: break;
+    }
     return root(j, k, n, backward);
 }
 
-void basis_line(const struct pf_line *line, int backward, int64_t n, int64_t k, int64_t offset, int64_t extent,
+void basis_line(const pencilfft_line *line, int backward, int64_t n, int64_t k, int64_t offset, int64_t extent,
                 double complex *weight)
 {
     for (int64_t j = 0; j < extent; j++)

@@ -4,11 +4,11 @@
 #include <complex.h>
 #include <stdint.h>
 
-#include "lines/transforms.h"
+#include "pencilfft.h"
 
 /* Weight of input j, offset <= j < offset + extent, in output k of a line of n points. n counts the real side of r2c,
  * whose backward sums are complex: their real part is meant. */
-void basis_line(const struct pf_line *line, int backward, int64_t n, int64_t k, int64_t offset, int64_t extent,
+void basis_line(const pencilfft_line *line, int backward, int64_t n, int64_t k, int64_t offset, int64_t extent,
                 double complex *weight);
 
 #endif

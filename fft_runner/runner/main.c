@@ -11,7 +11,7 @@
 
 struct run {
     struct options options;
-    struct seating seating;
+    struct processes processes;
     struct problem problem;
     struct verification verification;
     struct samples samples;
@@ -24,34 +24,29 @@ struct run {
 static int open_record(struct run *run)
 {
     int status = 0;
-    if (run->options.json && run->seating.rank == 0) {
+    if (run->options.json && run->processes.seating.rank == 0) {
         run->record = record_open(run->options.json);
-        status = run->record < 0 ? RUNNER_ERROR : 0;
+        status = run->record < 0 ? PF_REFUSED : 0;
     }
-    return pf_agree(status, run->seating.grid);
+    return pf_agree(status, run->processes.seating.comm);
 }
 
 static int make_problem(struct run *run)
 {
     struct problem *p = &run->problem;
-    const pencilfft_desc *fft = &run->options.fft;
-    *p = (struct problem){
-        .direction = run->options.direction,
-        .grid = run->seating.grid,
-        .refill = run->options.in_place,
-    };
+    MPI_Comm grid = run->processes.seating.comm;
     const char *wisdom = run->options.wisdom;
-    int status = wisdom ? pencilfft_wisdom_load(wisdom, run->seating.grid, &run->wisdom_found) : 0;
+    int status = wisdom ? pencilfft_wisdom_load(wisdom, grid, &run->wisdom_found) : 0;
     if (!status)
-        status = pencilfft_plan_create(fft, run->seating.grid, &p->plan);
+        status = pencilfft_plan_create(&run->options.fft, grid, &p->plan);
     if (!status && wisdom)
-        status = pencilfft_wisdom_save(wisdom, run->seating.grid);
-    if (status || (status = pf_transform_make(fft, &p->transform)))
-        return status;
-    if (!(status = pencilfft_alloc(p->plan, &p->in)))
-        status = pencilfft_alloc(p->plan, &p->other);
+        status = pencilfft_wisdom_save(wisdom, grid);
+    if (!status)
+        status = problem_make(p->plan, grid, p);
+    p->direction = run->options.direction;
+    p->refill = run->options.in_place;
     p->out = run->options.in_place ? p->in : p->other;
-    return pf_agree(status, run->seating.grid);
+    return status;
 }
 
 static int report(struct run *run, int argc, char **argv)
@@ -61,7 +56,7 @@ static int report(struct run *run, int argc, char **argv)
         .argc = argc,
         .argv = argv,
         .options = &run->options,
-        .seating = &run->seating,
+        .processes = &run->processes,
         .verification = run->options.verify ? &run->verification : NULL,
         .samples = &run->samples,
         .traffic = &run->traffic,
@@ -69,14 +64,14 @@ static int report(struct run *run, int argc, char **argv)
         .plan = run->problem.plan,
         .wisdom_found = run->wisdom_found,
     };
-    if (run->seating.rank == 0)
-        status = warnings_find(run->seating.processes, run->seating.ranks, &run->warnings);
-    if (run->seating.rank == 0 && !status) {
+    if (run->processes.seating.rank == 0)
+        status = warnings_find(run->processes.table, run->processes.seating.ranks, &run->warnings);
+    if (run->processes.seating.rank == 0 && !status) {
         report_warnings(&run->warnings, stderr);
         report_table(&r, run->record == STDOUT_FILENO ? stderr : stdout);
         status = run->record >= 0 ? record_append(&r, run->record) : 0;
     }
-    return pf_agree(status, run->seating.grid);
+    return pf_agree(status, run->processes.seating.comm);
 }
 
 static int verdict(const struct run *run)
@@ -84,7 +79,7 @@ static int verdict(const struct run *run)
     const struct verification *v = &run->verification;
     if (!run->options.verify || v->passed)
         return 0;
-    return pf_fail(RUNNER_ERROR,
+    return pf_fail(PF_REFUSED,
                    "verification failed: moved data %s; error %.3g to serial FFTW, %.3g to the direct sum; "
                    "allowed %.3g",
                    v->moved_data_exact ? "exact" : "wrong", v->error_fftw, v->error_direct, v->tolerance);
@@ -93,7 +88,7 @@ static int verdict(const struct run *run)
 static int run_all(struct run *run, int argc, char **argv)
 {
     const struct options *o = &run->options;
-    int status = seating_make(&o->placement, MPI_COMM_WORLD, &run->seating);
+    int status = processes_seat(&o->seats, o->mapfile, &run->processes);
     if (!status)
         status = open_record(run);
     if (!status)
@@ -118,8 +113,8 @@ static int release(struct run *run)
     traffic_release(&run->traffic);
     pencilfft_wisdom_forget();
     if (run->record > STDOUT_FILENO && close(run->record) && !status)
-        status = pf_fail(RUNNER_ERROR, "--json: the record was not written whole");
-    seating_release(&run->seating);
+        status = pf_fail(PF_REFUSED, "--json: the record was not written whole");
+    processes_release(&run->processes);
     return status;
 }
 
@@ -150,7 +145,7 @@ static void print_failure(int rank)
 
 static int run_program(int argc, char **argv, int rank)
 {
-    struct run run = {.record = -1, .seating.grid = MPI_COMM_NULL};
+    struct run run = {.record = -1, .processes.seating.comm = MPI_COMM_NULL};
     int status = pf_agree(options_parse(argc, argv, &run.options), MPI_COMM_WORLD);
     if (!status && (run.options.help || run.options.version))
         return tell(&run.options, rank);

@@ -31,7 +31,7 @@ static int allocate(int n, MPI_Comm comm, double **mine, struct samples *s)
     s->min = calloc((size_t)n, sizeof *s->min);
     s->sorted = calloc((size_t)(s->reps > s->phases ? s->reps : s->phases), sizeof *s->sorted);
     int failed = !*mine || !s->max || !s->mean || !s->min || !s->sorted;
-    return pf_agree(failed ? pf_fail(RUNNER_ERROR, "no memory for the times of %d repetitions", s->reps) : 0, comm);
+    return pf_agree(failed ? pf_fail(PF_REFUSED, "no memory for the times of %d repetitions", s->reps) : 0, comm);
 }
 
 static void reduce(const double *mine, int n, MPI_Comm comm, struct samples *s)
@@ -51,7 +51,7 @@ static int gather(const double *mine, int n, MPI_Comm comm, struct samples *s)
     int rank, status = 0;
     CHECK_MPI(MPI_Comm_rank(comm, &rank));
     if (rank == 0 && !(s->all = calloc((size_t)n * (size_t)s->ranks, sizeof *s->all)))
-        status = pf_fail(RUNNER_ERROR, "no memory for the times of %d ranks; leave --per-rank out", s->ranks);
+        status = pf_fail(PF_REFUSED, "no memory for the times of %d ranks; leave --per-rank out", s->ranks);
     if (!(status = pf_agree(status, comm)))
         CHECK_MPI(MPI_Gather(mine, n, MPI_DOUBLE, s->all, n, MPI_DOUBLE, 0, comm));
     return status;
@@ -64,7 +64,7 @@ int measure(const struct problem *p, const struct measure_request *request, stru
     *s = (struct samples){.reps = reps};
     CHECK_MPI(MPI_Comm_size(p->grid, &s->ranks));
     if (reps > 1 << 24)
-        return pf_fail(RUNNER_ERROR, "--reps: more than %d", 1 << 24);
+        return pf_fail(PF_REFUSED, "--reps: more than %d", 1 << 24);
     int status = pencilfft_phases(p->plan, &s->phases), n = s->phases * reps;
     if (!status)
         status = allocate(n, p->grid, &mine, s);

@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/sources.h"
 #include "pencilfft.h"
-#include "placement.h"
 
 enum { MAX_LABELS = 64, MAX_MATRICES = 16 };
 
@@ -21,7 +21,8 @@ struct options {
     int n_matrices;
     const char *json; /* NULL: no record */
     const char *torus_text;
-    struct placement_request placement;
+    struct seats_request seats;
+    const char *mapfile; /* NULL: grid ranks as launched */
     const char *labels[MAX_LABELS]; /* key=value */
     int n_labels;
     bool help, version;

@@ -116,23 +116,24 @@ static json_t *verified(const struct verification *v)
 
 static json_t *one_process(const struct process *p)
 {
+    const struct seat *s = &p->seat;
     const struct topology *t = &p->topology;
-    return json_pack("{s:i, s:i, s:o, s:o, s:i, s:o, s:o, s:o, s:o}", "rank", p->grid_rank, "world_rank", p->world_rank,
-                     "host", text(p->host), "coordinate", p->located ? integers(p->node.at, p->node.dims) : json_null(),
-                     "slot", p->slot, "binding", text_or_null(p->binding), "sockets", text_or_null(t->bound_sockets),
-                     "cores", text_or_null(t->bound_cores), "numa_nodes", text_or_null(t->bound_numa_nodes));
+    return json_pack("{s:i, s:i, s:o, s:o, s:i, s:o, s:o, s:o, s:o}", "rank", s->rank, "world_rank", s->launched, "host",
+                     text(s->host), "coordinate", s->located ? integers(s->node.at, s->node.dims) : json_null(), "slot",
+                     s->slot, "binding", text_or_null(p->binding), "sockets", text_or_null(t->bound_sockets), "cores",
+                     text_or_null(t->bound_cores), "numa_nodes", text_or_null(t->bound_numa_nodes));
 }
 
 static json_t *placement(const struct report *r)
 {
-    const struct seating *s = r->seating;
+    const struct seating *s = &r->processes->seating;
     json_t *ranks = json_array();
     for (int i = 0; i < s->ranks; i++)
-        json_array_append_new(ranks, one_process(&s->processes[i]));
+        json_array_append_new(ranks, one_process(&r->processes->table[i]));
     return json_pack("{s:o, s:o, s:s, s:o, s:s, s:s, s:o}", "torus", text_or_null(r->options->torus_text), "tasks_per_node",
-                     s->tasks_per_node ? json_integer(s->tasks_per_node) : json_null(), "source", s->source, "mapfile",
-                     text_or_null(r->options->placement.mapfile), "coordinate_source", s->coordinates, "self_check",
-                     s->self_check, "ranks", ranks);
+                     s->tasks_per_node ? json_integer(s->tasks_per_node) : json_null(), "source", placed_by(s), "mapfile",
+                     text_or_null(r->options->mapfile), "coordinate_source", coordinates_from(s), "self_check",
+                     self_check_of(s), "ranks", ranks);
 }
 
 static json_t *mpi(void)
@@ -153,8 +154,8 @@ static json_t *about_run(const struct report *r)
     return json_pack("{s:s, s:{s:s, s:s}, s:o, s:o, s:o, s:o, s:[i, i], s:i, s:s, s:o, s:s, s:s, s:i, s:i}", "schema",
                      "pencilmap-run-record/1", "program", "name", RUNNER_NAME, "version", PENCILFFT_VERSION, "command",
                      command(r), "time", now(), "labels", labels(o), "size", size(f), "grid", f->R, f->C, "ranks",
-                     r->seating->ranks, "direction", direction_name(o->direction), "exchange", text(f->exchange), "sync",
-                     f->sync, "rigor", f->rigor, "reps", o->reps, "warmup", o->warmup);
+                     r->processes->seating.ranks, "direction", direction_name(o->direction), "exchange", text(f->exchange),
+                     "sync", f->sync, "rigor", f->rigor, "reps", o->reps, "warmup", o->warmup);
 }
 
 static json_t *about_result(const struct report *r)
@@ -192,7 +193,7 @@ int record_open(const char *path)
         return STDOUT_FILENO;
     int descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
     if (descriptor < 0)
-        pf_fail(RUNNER_ERROR, "--json: %.200s cannot be written: %s", path, strerror(errno));
+        pf_fail(PF_REFUSED, "--json: %.200s cannot be written: %s", path, strerror(errno));
     return descriptor;
 }
 
@@ -201,12 +202,12 @@ int record_append(const struct report *r, int descriptor)
     int status = 0;
     char *line = record_line(r);
     if (!line)
-        return pf_fail(RUNNER_ERROR, "no memory for the run record");
+        return pf_fail(PF_REFUSED, "no memory for the run record");
     size_t length = strlen(line);
     line[length] = '\n'; /* in place of the final zero: the line is one write */
     errno = 0;
     if (write(descriptor, line, length + 1) != (ssize_t)(length + 1))
-        status = pf_fail(RUNNER_ERROR, "--json: the record was not written whole: %s", errno ? strerror(errno) : "no space");
+        status = pf_fail(PF_REFUSED, "--json: the record was not written whole: %s", errno ? strerror(errno) : "no space");
     free(line);
     return status;
 }

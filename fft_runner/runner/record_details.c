@@ -38,24 +38,24 @@ static json_t *one_exchange(const struct report *r, int e)
 static json_t *one_host(const struct process *p, int tasks)
 {
     const struct topology *t = &p->topology;
-    return json_pack("{s:o, s:i, s:o, s:i, s:i, s:i, s:i, s:I}", "host", text(p->host), "tasks", tasks, "processor",
+    return json_pack("{s:o, s:i, s:o, s:i, s:i, s:i, s:i, s:I}", "host", text(p->seat.host), "tasks", tasks, "processor",
                      text_or_null(t->processor), "sockets", t->sockets, "cores", t->cores, "processors", t->processors,
                      "numa_nodes", t->numa_nodes, "memory_bytes", (json_int_t)t->memory_bytes);
 }
 
-static json_t *hosts(const struct seating *s)
+static json_t *hosts(const struct processes *processes)
 {
     json_t *array = json_array(), *seen = json_object();
-    for (int i = 0; i < s->ranks; i++) {
-        const struct process *p = &s->processes[i];
-        json_t *index = json_object_get(seen, p->host);
+    for (int i = 0; i < processes->seating.ranks; i++) {
+        const struct process *p = &processes->table[i];
+        json_t *index = json_object_get(seen, p->seat.host);
         if (!p->topology.processors)
             continue;
         if (index) {
             json_t *host = json_array_get(array, (size_t)json_integer_value(index));
             json_object_set_new(host, "tasks", json_integer(json_integer_value(json_object_get(host, "tasks")) + 1));
         } else {
-            json_object_set_new(seen, p->host, json_integer((json_int_t)json_array_size(array)));
+            json_object_set_new(seen, p->seat.host, json_integer((json_int_t)json_array_size(array)));
             json_array_append_new(array, one_host(p, 1));
         }
     }
@@ -89,5 +89,5 @@ static json_t *exchanges(const struct report *r)
 json_t *record_details(const struct report *r)
 {
     return json_pack("{s:o, s:f, s:o, s:o, s:o}", "exchanges", exchanges(r), "auto_budget_s", r->options->fft.auto_budget_s,
-                     "hosts", hosts(r->seating), "warnings", warned(r->warnings), "wisdom", wisdom(r));
+                     "hosts", hosts(r->processes), "warnings", warned(r->warnings), "wisdom", wisdom(r));
 }

@@ -14,13 +14,28 @@ static void print_head(const struct report *r, FILE *file)
             (long long)f->nz, f->R, f->C, f->exchange, f->sync, f->rigor);
 }
 
+const char *placed_by(const struct seating *s)
+{
+    return s->places ? "mapfile" : "launcher";
+}
+
+const char *coordinates_from(const struct seating *s)
+{
+    return s->source < 0 ? "none" : source_name(s->source);
+}
+
+const char *self_check_of(const struct seating *s)
+{
+    return s->mine.located ? "passed" : "not-possible";
+}
+
 static void print_placement(const struct report *r, FILE *file)
 {
-    const struct seating *s = r->seating;
-    fprintf(file, "%d tasks placed by the %s", s->ranks, s->source);
+    const struct seating *s = &r->processes->seating;
+    fprintf(file, "%d tasks placed by the %s", s->ranks, placed_by(s));
     if (r->options->torus_text)
         fprintf(file, " on torus %s, %d per node, coordinates: %s, self-check: %s", r->options->torus_text,
-                s->tasks_per_node, s->coordinates, s->self_check);
+                s->tasks_per_node, coordinates_from(s), self_check_of(s));
     fprintf(file, "\n");
 }
 

@@ -8,7 +8,7 @@
 
 #include "measure.h"
 #include "options.h"
-#include "seating.h"
+#include "processes.h"
 #include "traffic.h"
 #include "warnings.h"
 
@@ -16,7 +16,7 @@ struct report {
     int argc;
     char **argv;
     const struct options *options;
-    const struct seating *seating;
+    const struct processes *processes;
     const struct verification *verification; /* NULL: not asked for */
     const struct samples *samples;
     const struct traffic *traffic;
@@ -30,6 +30,11 @@ void report_table(const struct report *report, FILE *file);
 void report_warnings(const struct warnings *warnings, FILE *file);
 /* Phases of the table and of the record: all up to the total, and the waiting if some was asked for. */
 bool phase_is_shown(const struct report *report, int phase);
+
+/* Words of the table and of the record for who placed the tasks, how their coordinates are known, and the check of it. */
+const char *placed_by(const struct seating *seating);
+const char *coordinates_from(const struct seating *seating);
+const char *self_check_of(const struct seating *seating);
 
 /* Parts of the record. */
 json_t *record_details(const struct report *report);

@@ -6,7 +6,4 @@
 
 #define RUNNER_NAME "fft_runner"
 
-/* Status of the runner's own failures; beside those of pencilfft_status. */
-enum { RUNNER_ERROR = 100 };
-
 #endif

@@ -36,7 +36,7 @@ static int allocate(struct traffic *t, int rank, MPI_Comm grid, int64_t **mine)
         failed |= !t->bytes[e] || !t->messages[e];
     }
     if (failed)
-        status = pf_fail(RUNNER_ERROR, "no memory for the traffic of %d ranks", t->ranks);
+        status = pf_fail(PF_REFUSED, "no memory for the traffic of %d ranks", t->ranks);
     return pf_agree(status, grid);
 }
 
@@ -96,7 +96,7 @@ static int my_row(const struct problem *p, const struct request *r, int ranks, i
     int status = 0;
     int64_t *one = calloc((size_t)ranks, sizeof *one);
     if (!one)
-        return pf_fail(RUNNER_ERROR, "no memory for a row of the byte matrix");
+        return pf_fail(PF_REFUSED, "no memory for a row of the byte matrix");
     memset(row, 0, (size_t)ranks * sizeof *row);
     for (int e = 0; pencilfft_exchange_stage(p->plan, e) && !status; e++) {
         if ((r->exchange >= 0 && e != r->exchange) || (status = pencilfft_traffic(p->plan, e, p->direction, one, NULL)))
@@ -163,10 +163,10 @@ static int output_open(const struct request *r, int ranks, struct output *o)
     size_t size = strlen(r->path) + 32;
     if (!(o->beside = malloc(size)) ||
         (r->scotch && !(o->matrix = calloc((size_t)ranks * (size_t)ranks, sizeof *o->matrix))))
-        return pf_fail(RUNNER_ERROR, "no memory for the byte matrix of %d ranks", ranks);
+        return pf_fail(PF_REFUSED, "no memory for the byte matrix of %d ranks", ranks);
     snprintf(o->beside, size, "%s.new-%ld", r->path, (long)getpid());
     if (!(o->file = fopen(o->beside, "w")))
-        return pf_fail(RUNNER_ERROR, "--byte-matrix: %.200s cannot be written: %s", r->path, strerror(errno));
+        return pf_fail(PF_REFUSED, "--byte-matrix: %.200s cannot be written: %s", r->path, strerror(errno));
     return 0;
 }
 
@@ -177,7 +177,7 @@ static int output_close(const struct request *r, struct output *o)
         bool bad = ferror(o->file);
         bad |= fclose(o->file) != 0;
         if (bad || rename(o->beside, r->path)) {
-            status = pf_fail(RUNNER_ERROR, "--byte-matrix: %.200s was not written whole: %s", r->path, strerror(errno));
+            status = pf_fail(PF_REFUSED, "--byte-matrix: %.200s was not written whole: %s", r->path, strerror(errno));
             unlink(o->beside);
         }
     }
@@ -195,7 +195,7 @@ int traffic_write_matrix(const struct problem *p, const char *text)
     CHECK_MPI(MPI_Comm_size(p->grid, &ranks));
     int64_t *row = calloc((size_t)ranks, sizeof *row);
     if (!row)
-        status = pf_fail(RUNNER_ERROR, "no memory for a row of the byte matrix");
+        status = pf_fail(PF_REFUSED, "no memory for a row of the byte matrix");
     else if (rank == 0)
         status = output_open(&r, ranks, &o);
     if (!status)

@@ -16,13 +16,12 @@
 #include <unistd.h>
 
 #include "common/failure.h"
-#include "exchange/exchange.h"
 #include "json_values.h"
 #include "pencilfft.h"
 
 #define PROGRAM "transpose_bench"
 
-enum { FAILED = 100, MAX_LIST = 32, ELEMENT_BYTES = 16, LONGEST_RUN = 32, DIGITS = 10 };
+enum { MAX_LIST = 32, ELEMENT_BYTES = 16, LONGEST_RUN = 32, DIGITS = 10 };
 
 struct settings {
     int groups[MAX_LIST], n_groups;        /* ranks of a group */
@@ -64,12 +63,12 @@ static int take_numbers(const char *name, char *text, long long most, long long 
         errno = 0;
         long long value = strtoll(word, &end, 10);
         if (end == word || *end || errno || value < 1 || value > most)
-            return pf_fail(FAILED, "--%s: '%.60s' is not an integer of 1..%lld", name, word, most);
+            return pf_fail(PF_REFUSED, "--%s: '%.60s' is not an integer of 1..%lld", name, word, most);
         if (*n == MAX_LIST)
-            return pf_fail(FAILED, "--%s: more than %d numbers", name, MAX_LIST);
+            return pf_fail(PF_REFUSED, "--%s: more than %d numbers", name, MAX_LIST);
         values[(*n)++] = value;
     }
-    return *n ? 0 : pf_fail(FAILED, "--%s: needs numbers, separated by commas", name);
+    return *n ? 0 : pf_fail(PF_REFUSED, "--%s: needs numbers, separated by commas", name);
 }
 
 static int take_groups(struct settings *s, char *text)
@@ -81,20 +80,34 @@ static int take_groups(struct settings *s, char *text)
     return status;
 }
 
+/* The library's own text of that name; NULL with a message that lists the known names. */
+static const char *find_exchange(const char *word)
+{
+    char known[PF_MESSAGE_SIZE / 2] = "";
+    size_t used = 0;
+    for (int i = 0; pencilfft_exchange_name(i) && used < sizeof known; i++) {
+        if (!strcmp(word, pencilfft_exchange_name(i)))
+            return pencilfft_exchange_name(i);
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", pencilfft_exchange_name(i));
+    }
+    pf_fail(PF_REFUSED, "unknown exchange '%.100s'; known: %s", word, known);
+    return NULL;
+}
+
 static int take_exchanges(struct settings *s, char *text)
 {
     s->n_exchanges = 0;
     for (char *word = strtok(text, ","); word; word = strtok(NULL, ",")) {
-        const struct pf_exchange *exchange = pf_table_find(&pf_exchanges, word);
-        if (!exchange)
-            return FAILED;
-        if (!exchange->plan)
-            return pf_fail(FAILED, "--exchange: %s takes one of the others; name those", word);
+        const char *name = find_exchange(word);
+        if (!name)
+            return PF_REFUSED;
+        if (!strcmp(name, "auto"))
+            return pf_fail(PF_REFUSED, "--exchange: %s takes one of the others; name those", word);
         if (s->n_exchanges == MAX_LIST)
-            return pf_fail(FAILED, "--exchange: more than %d names", MAX_LIST);
-        s->exchanges[s->n_exchanges++] = exchange->name;
+            return pf_fail(PF_REFUSED, "--exchange: more than %d names", MAX_LIST);
+        s->exchanges[s->n_exchanges++] = name;
     }
-    return s->n_exchanges ? 0 : pf_fail(FAILED, "--exchange: needs names, separated by commas");
+    return s->n_exchanges ? 0 : pf_fail(PF_REFUSED, "--exchange: needs names, separated by commas");
 }
 
 static int take_one(const char *name, char *text, long long most, long long *value)
@@ -102,7 +115,7 @@ static int take_one(const char *name, char *text, long long most, long long *val
     long long values[MAX_LIST];
     int n, status = take_numbers(name, text, most, values, &n);
     if (!status && n != 1)
-        status = pf_fail(FAILED, "--%s: one number", name);
+        status = pf_fail(PF_REFUSED, "--%s: one number", name);
     if (!status)
         *value = values[0];
     return status;
@@ -125,11 +138,11 @@ static int check_settings(const struct settings *s, int ranks)
 {
     for (int i = 0; i < s->n_groups; i++)
         if (s->groups[i] > ranks)
-            return pf_fail(FAILED, "--ranks: groups of %d need more than the %d processes that were started", s->groups[i],
-                           ranks);
+            return pf_fail(PF_REFUSED, "--ranks: groups of %d need more than the %d processes that were started",
+                           s->groups[i], ranks);
     for (int i = 0; i < s->n_bytes; i++)
         if (s->bytes[i] % ELEMENT_BYTES)
-            return pf_fail(FAILED, "--bytes: %lld is not a multiple of %d, the bytes of a complex double", s->bytes[i],
+            return pf_fail(PF_REFUSED, "--bytes: %lld is not a multiple of %d, the bytes of a complex double", s->bytes[i],
                            ELEMENT_BYTES);
     return 0;
 }
@@ -149,7 +162,7 @@ static int take(struct settings *s, int code)
         s->reps = (int)value;
         return status;
     case 'm': return take_one("largest", optarg, LLONG_MAX, &s->largest_bytes);
-    default: return pf_fail(FAILED, "unknown option, or one without its value; see --help");
+    default: return pf_fail(PF_REFUSED, "unknown option, or one without its value; see --help");
     }
 }
 
@@ -167,7 +180,7 @@ static int parse(int argc, char **argv, int ranks, struct settings *s)
     while (!status && (code = getopt_long(argc, argv, "", options, NULL)) != -1)
         status = take(s, code);
     if (!status && optind < argc)
-        status = pf_fail(FAILED, "'%.60s' belongs to no option; see --help", argv[optind]);
+        status = pf_fail(PF_REFUSED, "'%.60s' belongs to no option; see --help", argv[optind]);
     return status ? status : check_settings(s, ranks);
 }
 
@@ -206,7 +219,7 @@ static int result_allocate(struct result *r, int reps)
         r->mean[i] = calloc((size_t)reps, sizeof(double));
         r->min[i] = calloc((size_t)reps, sizeof(double));
         if (!r->max[i] || !r->mean[i] || !r->min[i])
-            return pf_fail(FAILED, "no memory for the times of %d repetitions", reps);
+            return pf_fail(PF_REFUSED, "no memory for the times of %d repetitions", reps);
     }
     return 0;
 }
@@ -260,7 +273,7 @@ static int count_sent(pencilfft_plan plan, int p, struct result *r)
 {
     int64_t *both = calloc(2 * (size_t)p, sizeof *both);
     int status = both ? pencilfft_traffic(plan, PENCILFFT_ROW, PENCILFFT_FORWARD, both, both + p)
-                      : pf_fail(FAILED, "no memory for the traffic of %d ranks", p);
+                      : pf_fail(PF_REFUSED, "no memory for the traffic of %d ranks", p);
     for (int i = 0; i < p && !status; i++) {
         r->bytes += both[i];
         r->messages += both[p + i];
@@ -309,7 +322,7 @@ static int run_case(const struct bench *b, MPI_Comm group, MPI_Comm active, int 
     pencilfft_desc desc = describe(p, elements, exchange);
     pencilfft_plan plan = NULL;
     double *times = calloc(N_TIMES * (size_t)b->s.reps, sizeof *times);
-    int status = times ? 0 : pf_fail(FAILED, "no memory for the times of %d repetitions", b->s.reps), n_active;
+    int status = times ? 0 : pf_fail(PF_REFUSED, "no memory for the times of %d repetitions", b->s.reps), n_active;
     if ((status = pf_agree(status, active)))
         goto done;
     status = pf_agree(pencilfft_plan_create(&desc, group, &plan), active);
@@ -373,13 +386,13 @@ static int append(const struct bench *b, int p, long long bytes, const char *exc
     json_decref(object);
     if (!json_is_whole() || !line) {
         free(line);
-        return pf_fail(FAILED, "no memory for a record");
+        return pf_fail(PF_REFUSED, "no memory for a record");
     }
     size_t n = strlen(line);
     line[n] = '\n';
     errno = 0;
     if (write(b->json, line, n + 1) != (ssize_t)(n + 1))
-        status = pf_fail(FAILED, "--json: the record was not written whole: %s", errno ? strerror(errno) : "no space");
+        status = pf_fail(PF_REFUSED, "--json: the record was not written whole: %s", errno ? strerror(errno) : "no space");
     free(line);
 done:
     return status;
@@ -459,7 +472,7 @@ static int open_json(struct bench *b)
     if (b->s.json && b->rank == 0) {
         b->json = !strcmp(b->s.json, "-") ? STDOUT_FILENO : open(b->s.json, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
         if (b->json < 0)
-            status = pf_fail(FAILED, "--json: %.200s cannot be written: %s", b->s.json, strerror(errno));
+            status = pf_fail(PF_REFUSED, "--json: %.200s cannot be written: %s", b->s.json, strerror(errno));
         b->table = b->json == STDOUT_FILENO ? stderr : stdout;
     }
     return pf_agree(status, MPI_COMM_WORLD);

@@ -32,6 +32,20 @@ double tolerance_of(size_t real_bytes, int64_t elements)
     return 0;
 }
 
+int problem_make(pencilfft_plan plan, MPI_Comm grid, struct problem *p)
+{
+    pencilfft_format input;
+    *p = (struct problem){.plan = plan, .grid = grid};
+    int status = pencilfft_format_of(plan, PENCILFFT_INPUT, &input);
+    for (int axis = 0; axis < 3 && !status; axis++) {
+        p->points[axis] = input.n[axis];
+        status = pencilfft_line_of(plan, axis, &p->line[axis]);
+    }
+    if (!status && !(status = pencilfft_alloc(plan, &p->in)))
+        status = pencilfft_alloc(plan, &p->other);
+    return pf_agree(status, grid);
+}
+
 int input_array(const struct problem *p)
 {
     return p->direction == PENCILFFT_FORWARD ? PENCILFFT_INPUT : PENCILFFT_OUTPUT;

@@ -3,7 +3,6 @@
 
 #include <stdbool.h>
 
-#include "lines/transforms.h"
 #include "pencilfft.h"
 
 /* One transform as the runner runs it. */
@@ -11,11 +10,15 @@ struct problem {
     pencilfft_direction direction;
     pencilfft_plan plan;
     MPI_Comm grid; /* rank = grid rank */
-    struct pf_transform transform;
+    pencilfft_line line[3]; /* along x, y, z */
+    int64_t points[3];      /* of these lines, on the real side of r2c */
     void *in, *out; /* the same when in place */
     void *other;    /* a second buffer in any case */
     bool refill;    /* a run overwrites its input */
 };
+
+/* Lines and buffers of a plan; direction, out and refill are the caller's to set. Collective; fails on all or none. */
+int problem_make(pencilfft_plan plan, MPI_Comm grid, struct problem *problem);
 
 struct verification {
     bool passed;

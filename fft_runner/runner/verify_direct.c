@@ -73,18 +73,12 @@ static double complex value_at(const struct side *side, int field, const int64_t
     return element_load(&side->format, a, local);
 }
 
-/* Points of a line along the axis, as its transform counts them. */
-static int64_t points_of_line(const struct part *part, int axis)
-{
-    return axis == 2 ? part->p->transform.input_nz : part->in.format.n[axis];
-}
-
 /* Minus the transform's value where it is held, plus this rank's part of the sum: all ranks together give the error. */
 static double complex my_difference(const struct part *part, const struct side *out, const int64_t point[3])
 {
     const struct problem *p = part->p;
     for (int axis = 0; axis < 3; axis++)
-        basis_line(&p->transform.line[axis], p->direction == PENCILFFT_BACKWARD, points_of_line(part, axis), point[axis],
+        basis_line(&p->line[axis], p->direction == PENCILFFT_BACKWARD, p->points[axis], point[axis],
                    part->in.box.offset[axis], part->in.box.extent[axis], part->weight[axis]);
     double complex difference = block_sum(part);
     if (!out->format.is_complex)
@@ -99,7 +93,7 @@ static int allocate_weights(struct part *part, MPI_Comm comm)
     int status = 0;
     for (int axis = 0; axis < 3; axis++)
         if (!(part->weight[axis] = malloc((size_t)part->in.box.extent[axis] * sizeof *part->weight[axis])))
-            status = pf_fail(RUNNER_ERROR, "no memory for the weights of a direct sum");
+            status = pf_fail(PF_REFUSED, "no memory for the weights of a direct sum");
     return pf_agree(status, comm);
 }
 

@@ -26,20 +26,27 @@ struct whole {
     double complex *data;
 };
 
+/* Forward and backward, of cosine and sine transforms I to IV. */
+static const fftw_r2r_kind fftw_kinds[2][4][2] = {
+    {{FFTW_REDFT00, FFTW_REDFT00}, {FFTW_REDFT10, FFTW_REDFT01}, {FFTW_REDFT01, FFTW_REDFT10}, {FFTW_REDFT11, FFTW_REDFT11}},
+    {{FFTW_RODFT00, FFTW_RODFT00}, {FFTW_RODFT10, FFTW_RODFT01}, {FFTW_RODFT01, FFTW_RODFT10}, {FFTW_RODFT11, FFTW_RODFT11}},
+};
+
 static bool transform_axis(struct whole *w, int axis)
 {
-    const struct pf_line *line = &w->p->transform.line[axis];
+    const pencilfft_line *line = &w->p->line[axis];
+    bool real = line->kind == PENCILFFT_LINE_COSINE || line->kind == PENCILFFT_LINE_SINE;
     int64_t n = w->n[axis], below = 1, above = 1;
     for (int i = 0; i < 3; i++)
         *(i > axis ? &below : &above) *= i == axis ? 1 : w->n[i];
     fftw_iodim64 dim = {n, below, below}, many[2] = {{above, n * below, n * below}, {below, 1, 1}};
     fftw_iodim64 real_dim = {n, 2 * below, 2 * below};
     fftw_iodim64 real_many[3] = {{above, 2 * n * below, 2 * n * below}, {below, 2, 2}, {2, 1, 1}};
-    fftw_r2r_kind kind = (fftw_r2r_kind)line->r2r[w->backward];
-    fftw_plan plan = line->kind == PF_R2R ? fftw_plan_guru64_r2r(1, &real_dim, 3, real_many, (double *)w->data,
-                                                                 (double *)w->data, &kind, FFTW_ESTIMATE)
-                                          : fftw_plan_guru64_dft(1, &dim, 2, many, w->data, w->data,
-                                                                 w->backward ? FFTW_BACKWARD : FFTW_FORWARD, FFTW_ESTIMATE);
+    fftw_r2r_kind kind = real ? fftw_kinds[line->kind == PENCILFFT_LINE_SINE][line->number - 1][w->backward] : FFTW_DHT;
+    fftw_plan plan = real ? fftw_plan_guru64_r2r(1, &real_dim, 3, real_many, (double *)w->data, (double *)w->data, &kind,
+                                                 FFTW_ESTIMATE)
+                          : fftw_plan_guru64_dft(1, &dim, 2, many, w->data, w->data,
+                                                 w->backward ? FFTW_BACKWARD : FFTW_FORWARD, FFTW_ESTIMATE);
     if (!plan)
         return false;
     fftw_execute(plan);
@@ -50,7 +57,7 @@ static bool transform_axis(struct whole *w, int axis)
 /* Lines of nz/2 + 1 to whole lines, the last first, for there is room behind. What c2r does not read is left out. */
 static void expand_lines(struct whole *w)
 {
-    int64_t half = w->n[2], nz = w->p->transform.input_nz;
+    int64_t half = w->n[2], nz = w->p->points[2];
     for (int64_t line = w->n[0] * w->n[1] - 1; line >= 0; line--) {
         double complex *from = w->data + line * half, *to = w->data + line * nz;
         for (int64_t k = half - 1; k >= 0; k--)
@@ -63,7 +70,7 @@ static void expand_lines(struct whole *w)
 
 static void shorten_lines(struct whole *w)
 {
-    int64_t half = w->p->transform.output_nz, nz = w->n[2];
+    int64_t nz = w->n[2], half = nz / 2 + 1;
     for (int64_t line = 0; line < w->n[0] * w->n[1]; line++)
         for (int64_t k = 0; k < half; k++)
             w->data[line * half + k] = w->data[line * nz + k];
@@ -72,13 +79,12 @@ static void shorten_lines(struct whole *w)
 
 static bool transform_whole(struct whole *w)
 {
-    const struct pf_transform *t = &w->p->transform;
     for (int i = 0; i < 3; i++) {
         int axis = w->backward ? i : 2 - i;
-        bool halved = t->line[axis].kind == PF_R2C;
+        bool halved = w->p->line[axis].kind == PENCILFFT_LINE_R2C;
         if (halved && w->backward)
             expand_lines(w);
-        if (t->line[axis].kind != PF_SKIP && !transform_axis(w, axis))
+        if (w->p->line[axis].kind != PENCILFFT_LINE_NONE && !transform_axis(w, axis))
             return false;
         if (halved && !w->backward)
             shorten_lines(w);

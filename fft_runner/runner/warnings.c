@@ -10,7 +10,7 @@
 static int by_host(const void *a, const void *b)
 {
     const struct process *first = *(const struct process *const *)a, *second = *(const struct process *const *)b;
-    int order = strcmp(first->host, second->host);
+    int order = strcmp(first->seat.host, second->seat.host);
     return order ? order : strcmp(first->binding, second->binding);
 }
 
@@ -18,7 +18,7 @@ static int by_host(const void *a, const void *b)
 static int run_length(const struct process *const *sorted, int n, int at, bool binding)
 {
     int end = at + 1;
-    while (end < n && !strcmp(sorted[end]->host, sorted[at]->host) &&
+    while (end < n && !strcmp(sorted[end]->seat.host, sorted[at]->seat.host) &&
            (!binding || !strcmp(sorted[end]->binding, sorted[at]->binding)))
         end++;
     return end - at;
@@ -76,7 +76,7 @@ int warnings_find(const struct process *processes, int n, struct warnings *w)
     const struct process **sorted = malloc((size_t)n * sizeof *sorted);
     w->n = 0;
     if (!sorted)
-        return pf_fail(RUNNER_ERROR, "no memory to sort %d processes", n);
+        return pf_fail(PF_REFUSED, "no memory to sort %d processes", n);
     for (int i = 0; i < n; i++)
         sorted[i] = &processes[i];
     qsort(sorted, (size_t)n, sizeof *sorted, by_host);
@@ -86,21 +86,21 @@ int warnings_find(const struct process *processes, int n, struct warnings *w)
         snprintf(text, sizeof text,
                  "host %.100s runs %d tasks on %d processors: they wait for each other, and the times "
                  "mean little",
-                 crowded.first->host, crowded.tasks, crowded.first->topology.processors);
+                 crowded.first->seat.host, crowded.tasks, crowded.first->topology.processors);
         tell(w, &crowded, text);
     }
     if (shared.cases) {
         snprintf(text, sizeof text,
                  "%d tasks of host %.100s are bound to the same %d processors (%.60s): bind them apart, "
                  "the times mean little",
-                 shared.tasks, shared.first->host, shared.first->topology.bound_to, shared.first->binding);
+                 shared.tasks, shared.first->seat.host, shared.first->topology.bound_to, shared.first->binding);
         tell(w, &shared, text);
     }
     if (loose.cases) {
         snprintf(text, sizeof text,
                  "the tasks of host %.100s are not bound, and it has %d NUMA nodes: they may move away "
                  "from their memory",
-                 loose.first->host, loose.first->topology.numa_nodes);
+                 loose.first->seat.host, loose.first->topology.numa_nodes);
         tell(w, &loose, text);
     }
     free(sorted);

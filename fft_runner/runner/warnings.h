@@ -2,7 +2,7 @@
 #ifndef RUNNER_WARNINGS_H
 #define RUNNER_WARNINGS_H
 
-#include "placement.h"
+#include "processes.h"
 
 enum { MAX_WARNINGS = 4, WARNING_SIZE = 512 };
 

@@ -1,5 +1,8 @@
 #include "platform_file.hpp"
 
+#include "common/message.h"
+#include "common/torus.h"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -90,35 +93,15 @@ std::vector<T> for_each_dimension(const std::string &text, int dimension_count, 
     return values;
 }
 
-/* Shapes: 8x8x8 wraps everywhere, 8x8x8:mesh nowhere, 8wx8x4w in the dimensions marked w. */
 void read_shape(Platform &platform, const std::string &text)
 {
-    Torus &torus = platform.torus;
-    std::string extents = text;
-    const size_t colon = text.find(':');
-    const std::string kind = colon == std::string::npos ? "" : text.substr(colon);
-    if (kind != "" && kind != ":mesh" && kind != ":torus")
-        throw ValueError("'" + text + "': only ':mesh' or ':torus' may follow the extents");
-    extents.resize(extents.size() - kind.size());
-    const bool marked = extents.find('w') != std::string::npos;
-    if (kind != "" && marked)
-        throw ValueError("'" + text + "': '" + kind + "' and the wrap mark w exclude each other");
-
-    std::istringstream stream(extents + "x");
-    long nodes = 1;
-    for (std::string extent; std::getline(stream, extent, 'x');) {
-        const bool wrap = !extent.empty() && extent.back() == 'w';
-        if (wrap)
-            extent.pop_back();
-        torus.extents.push_back(whole(extent, 1, max_nodes));
-        torus.wraps.push_back(marked ? wrap : kind != ":mesh");
-        nodes *= torus.extents.back();
-        if (nodes > max_nodes)
-            throw ValueError("'" + text + "' has more than " + std::to_string(max_nodes) + " nodes");
-    }
-    if (torus.dimension_count() > max_dimensions)
-        throw ValueError("'" + text + "' has " + std::to_string(torus.dimension_count()) + " dimensions; at most " +
-                         std::to_string(max_dimensions) + " are allowed");
+    struct torus shape;
+    if (torus_parse(text.c_str(), &shape))
+        throw ValueError("of " + std::string(pf_message()));
+    if (torus_nodes(&shape) > max_nodes)
+        throw ValueError("'" + text + "' has more than " + std::to_string(max_nodes) + " nodes");
+    platform.torus.extents.assign(shape.extent, shape.extent + shape.dims);
+    platform.torus.wraps.assign(shape.wrapped, shape.wrapped + shape.dims);
 }
 
 void read_bandwidth(Platform &platform, const std::string &text)

@@ -18,8 +18,6 @@
 namespace pencilmap
 {
 
-constexpr int max_dimensions = 8;
-
 enum class Tie { parity, plus };
 
 using Coordinate = std::vector<int>;

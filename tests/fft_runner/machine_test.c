@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "placement.h"
-#include "runner.h"
+#include "common/message.h"
+#include "common/sources.h"
 
 static void torus_text_sets_extents_and_wrap(void)
 {
@@ -28,7 +28,7 @@ static void other_text_is_refused(void)
         {"", "8x", "x8", "8x8x0", "8x-1", "8y8", "8x8:x", "8wx8:mesh", "8 x 8", "1x1x1x1x1x1x1x1x1", "99999999999x2"};
     struct torus torus;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        CHECK_INT(torus_parse(texts[i], &torus), RUNNER_ERROR);
+        CHECK_INT(torus_parse(texts[i], &torus), PF_REFUSED);
         CHECK_CONTAINS(pf_message(), "is not understood");
     }
 }
@@ -79,93 +79,130 @@ static void blue_gene_names_give_coordinate_and_slot(void)
     CHECK(!coordinate_from_blue_gene("node-1-2-0", 3, &at, &slot));
 }
 
-static struct process *processes_on(const char *const *hosts, int n)
+static struct seat *seats_on(const char *const *hosts, int n)
 {
-    struct process *processes = calloc((size_t)n, sizeof *processes);
-    for (int i = 0; processes && i < n; i++) {
-        processes[i].world_rank = i;
-        snprintf(processes[i].host, sizeof processes[i].host, "%s", hosts[i]);
+    struct seat *seats = calloc((size_t)n, sizeof *seats);
+    for (int i = 0; seats && i < n; i++) {
+        seats[i].launched = i;
+        snprintf(seats[i].host, sizeof seats[i].host, "%s", hosts[i]);
     }
-    return processes;
+    return seats;
 }
 
-struct resolved {
-    struct process *processes;
+struct located {
+    struct seat *seats;
     const char *source;
     int tasks_per_node, status;
 };
 
-static struct resolved resolve(struct placement_request request, const char *torus, const char *const *hosts, int n)
+static struct located locate(struct seats_request request, const char *torus, const char *const *hosts, int n)
 {
-    struct resolved r = {.processes = processes_on(hosts, n)};
-    struct mapfile mapfile = {.path = NULL};
+    struct located r = {.seats = seats_on(hosts, n)};
+    int source;
     request.has_torus = torus && !torus_parse(torus, &request.torus);
-    if (!request.coordinates)
-        request.coordinates = "auto";
-    r.status = placement_resolve(&request, r.processes, n, &r.source, &r.tasks_per_node, &mapfile);
-    mapfile_release(&mapfile);
+    r.status = seats_locate(&request, r.seats, n, &source, &r.tasks_per_node);
+    r.source = source_name(source);
     return r;
 }
 
 static void slots_count_world_ranks_of_a_node(void)
 {
-    const char *hosts[] = {"n-1-0", "n-0-0", "n-1-0", "n-0-0"};
-    struct resolved r = resolve((struct placement_request){.tasks_per_node = 2}, "2x2", hosts, 4);
+    const char *hosts[] = {"n-1-0", "n-0-0", "n-1-0", "n-0-0.site.org"};
+    struct located r = locate((struct seats_request){.tasks_per_node = 2}, "2x2", hosts, 4);
     CHECK_INT(r.status, 0);
     CHECK(!strcmp(r.source, "hostname"));
-    CHECK(r.processes[0].slot == 0 && r.processes[1].slot == 0 && r.processes[2].slot == 1 && r.processes[3].slot == 1);
-    CHECK_INT(r.processes[2].place, 1 * 2 + 1);
-    free(r.processes);
+    CHECK(r.seats[0].slot == 0 && r.seats[1].slot == 0 && r.seats[2].slot == 1 && r.seats[3].slot == 1);
+    CHECK_INT(r.seats[2].place, 1 * 2 + 1);
+    free(r.seats);
 }
 
 static void without_names_coordinates_follow_the_launch_order(void)
 {
     const char *hosts[] = {"vm", "vm", "vm", "vm"};
-    struct resolved r = resolve((struct placement_request){.launch_order = "xxt"}, "2x2", hosts, 4);
-    CHECK_INT(r.status, RUNNER_ERROR);
+    struct seats_request request = {.order = "xxt", .may_assume = true};
+    struct located r = locate(request, "2x2", hosts, 4);
+    CHECK_INT(r.status, PF_REFUSED);
     CHECK_CONTAINS(pf_message(), "must have each letter of xyt once");
-    free(r.processes);
-    r = resolve((struct placement_request){.launch_order = "tyx", .tasks_per_node = 2}, "2x2", hosts, 4);
+    free(r.seats);
+    request.order = "tyx", request.tasks_per_node = 2;
+    r = locate(request, "2x2", hosts, 4);
     CHECK_INT(r.status, 0);
-    CHECK(r.processes[3].node.at[0] == 0 && r.processes[3].node.at[1] == 1 && r.processes[3].slot == 1);
-    free(r.processes);
-    r = resolve((struct placement_request){.launch_order = "yxt"}, "2x2", hosts, 4);
+    CHECK(r.seats[3].node.at[0] == 0 && r.seats[3].node.at[1] == 1 && r.seats[3].slot == 1);
+    free(r.seats);
+    request.order = "yxt", request.tasks_per_node = 0;
+    r = locate(request, "2x2", hosts, 4);
     CHECK_INT(r.status, 0);
     CHECK(!strcmp(r.source, "assumed"));
-    CHECK(r.processes[1].node.at[0] == 0 && r.processes[1].node.at[1] == 1);
-    CHECK(r.processes[2].node.at[0] == 1 && r.processes[2].node.at[1] == 0);
-    free(r.processes);
+    CHECK(r.seats[1].node.at[0] == 0 && r.seats[1].node.at[1] == 1);
+    CHECK(r.seats[2].node.at[0] == 1 && r.seats[2].node.at[1] == 0);
+    free(r.seats);
+    r = locate((struct seats_request){.where = "assumed:bat"}, "2x2:axes=ab", hosts, 4);
+    CHECK(r.status == 0 && r.seats[1].node.at[0] == 0 && r.seats[1].node.at[1] == 1);
+    free(r.seats);
+    r = locate((struct seats_request){.may_assume = false}, "2x2", hosts, 4);
+    CHECK_INT(r.status, PF_REFUSED);
+    CHECK_CONTAINS(pf_message(), "nothing tells where the processes are: 'vm'");
+    free(r.seats);
 }
 
 static void a_node_that_is_too_full_is_refused(void)
 {
     const char *hosts[] = {"n-1-0", "n-1-0"};
-    struct resolved r = resolve((struct placement_request){.tasks_per_node = 1}, "2x2", hosts, 2);
-    CHECK_INT(r.status, RUNNER_ERROR);
+    struct located r = locate((struct seats_request){.tasks_per_node = 1}, "2x2", hosts, 2);
+    CHECK_INT(r.status, PF_REFUSED);
     CHECK_CONTAINS(pf_message(), "runs more than 1 processes");
-    free(r.processes);
+    free(r.seats);
 }
 
 static void a_host_outside_the_torus_is_refused(void)
 {
     const char *hosts[] = {"n-1-0", "n-4-0"};
-    struct resolved r = resolve((struct placement_request){.has_torus = true}, "4x4", hosts, 2);
-    CHECK_INT(r.status, RUNNER_ERROR);
+    struct located r = locate((struct seats_request){.where = "auto"}, "4x4", hosts, 2);
+    CHECK_INT(r.status, PF_REFUSED);
     CHECK_CONTAINS(pf_message(), "outside torus 4x4; x must be 0..3");
-    free(r.processes);
-    r = resolve((struct placement_request){.coordinates = "assumed"}, "4x4", hosts, 2);
+    free(r.seats);
+    r = locate((struct seats_request){.where = "assumed"}, "4x4", hosts, 2);
     CHECK_INT(r.status, 0);
-    free(r.processes);
+    free(r.seats);
 }
 
 static void without_a_torus_slots_count_ranks_of_a_host(void)
 {
     const char *hosts[] = {"b", "a", "b"};
-    struct resolved r = resolve((struct placement_request){.has_torus = false}, NULL, hosts, 3);
+    struct located r = locate((struct seats_request){.where = "auto"}, NULL, hosts, 3);
     CHECK_INT(r.status, 0);
-    CHECK(!strcmp(r.source, "none"));
-    CHECK(!r.processes[0].located && r.processes[0].slot == 0 && r.processes[1].slot == 0 && r.processes[2].slot == 1);
-    free(r.processes);
+    CHECK(!r.source);
+    CHECK(!r.seats[0].located && r.seats[0].slot == 0 && r.seats[1].slot == 0 && r.seats[2].slot == 1);
+    free(r.seats);
+}
+
+static void sources_are_refused_unless_written_as_in_the_table(void)
+{
+    const char *good[] = {"auto", "environment", "hostname", "blue-gene", "table:/a/b", "assumed", "assumed:yxt"};
+    const char *bad[] = {"", "dice", "host", "hostname:", "table", "table:", "auto:xyz"};
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+        CHECK_INT(source_check(good[i]), 0);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        CHECK_INT(source_check(bad[i]), PF_REFUSED);
+        CHECK_CONTAINS(pf_message(), "known: auto, environment, blue-gene, hostname, table:PATH, assumed[:ORDER]");
+    }
+}
+
+static void axes_have_the_letters_of_the_text(void)
+{
+    struct torus torus;
+    const char *bad[] = {"2x2:axes=x", "2x2:axes=xx", "2x2:axes=xt", "2x2:axes=", "2x2:axes=x1", "2x2:axes=xy:mesh"};
+    CHECK_INT(torus_parse("4x6x16x2x3x2:axes=xyzabc", &torus), 0);
+    CHECK(!strcmp(torus.letter, "xyzabct") && torus_axis(&torus, 'a') == 3 && torus_axis(&torus, 't') == 6);
+    CHECK(torus_axis(&torus, 'd') == -1 && torus_axis(&torus, '\0') == -1);
+    CHECK_INT(torus_parse("4x6x16x2x3x2", &torus), 0);
+    CHECK(!strcmp(torus.letter, "abcdeft"));
+    CHECK_INT(torus_parse("8x8x8:mesh:axes=abc", &torus), 0);
+    CHECK(!strcmp(torus.letter, "abct") && !torus.wrapped[0]);
+    CHECK_INT(torus_parse("8wx8:axes=AB", &torus), 0);
+    CHECK(!strcmp(torus.letter, "ABt") && torus.wrapped[0] && !torus.wrapped[1]);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        CHECK_INT(torus_parse(bad[i], &torus), PF_REFUSED);
 }
 
 int main(void)
@@ -180,5 +217,7 @@ int main(void)
     a_node_that_is_too_full_is_refused();
     a_host_outside_the_torus_is_refused();
     without_a_torus_slots_count_ranks_of_a_host();
+    sources_are_refused_unless_written_as_in_the_table();
+    axes_have_the_letters_of_the_text();
     return check_result();
 }

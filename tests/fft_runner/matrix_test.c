@@ -171,8 +171,8 @@ static void check_variants(const struct matrix_case *c, struct problem *p)
 
 static void check_plan(const struct matrix_case *c, pencilfft_plan plan)
 {
-    struct problem p = {.plan = plan, .grid = grid};
-    if (pf_transform_make(&c->desc, &p.transform) || pencilfft_alloc(plan, &p.in) || pencilfft_alloc(plan, &p.other))
+    struct problem p;
+    if (problem_make(plan, grid, &p))
         abort_with_message();
     check_variants(c, &p);
     done.plans++;
@@ -227,7 +227,7 @@ static int *shuffled(int n)
 {
     int *numbers = malloc((size_t)n * sizeof *numbers);
     if (!numbers) {
-        pf_fail(RUNNER_ERROR, "no memory for %d cases", n);
+        pf_fail(PF_REFUSED, "no memory for %d cases", n);
         abort_with_message();
     }
     for (int i = 0; i < n; i++) {

@@ -81,7 +81,7 @@ REFUSED = {
     "key": ("4 speed=9", "2x2", "'speed=' in the machine text is unknown"),
     "too small": ("2 tasks=1", "2x2", "4 processes do not fit on torus 2"),
     "tasks": ("4 tasks=x", "2x2", "tasks=x: 1..65536"),
-    "where": ("4 where=there", "2x2", "where=there is unknown; known: auto, environment"),
+    "where": ("4 where=there", "2x2", "unknown coordinate source 'there'; known: auto, environment"),
     "no coordinates": ("2x2 where=environment", "2x2", "PENCILMAP_HOST is not set on process 0"),
     "placement": ("4 where=assumed placement=best", "2x2", "placement=best is unknown; known: default"),
     "order": ("4 where=assumed:xx", "2x2", "order 'xx' must have each letter of xt once"),
@@ -89,7 +89,7 @@ REFUSED = {
     "axis": ("4 where=assumed placement=digits:y=r2c2", "2x2", "'y=r2c2': no axis of the torus, or twice"),
     "digits": ("4 where=assumed placement=digits:x=q2", "2x2", "'x=q2': no digit pattern"),
     "comma": ("4 where=assumed placement=digits:x=r2c2,", "2x2", "ends with a comma"),
-    "rows": ("4 where=assumed placement=digits:x=r4", "2x2", "makes a grid of 4x1, but 2x2 is asked for"),
+    "rows": ("4 where=assumed placement=digits:x=r4", "2x2", "its r digits make 4, but the grid has 2 there"),
     "file": ("4 where=assumed placement=file:/nowhere", "2x2", "/nowhere cannot be opened"),
     "table": ("4 where=table:/nowhere", "2x2", "/nowhere cannot be opened"),
     "long": ("4 placement=" + "x" * 2000, "2x2", "longer than 1023 characters"),
@@ -107,7 +107,7 @@ def test_c_refuses_on_all_ranks_alike(programs, mpirun):
 def test_c_refuses_processes_where_the_placement_puts_none(programs, mpirun, tmp_path):
     (tmp_path / "map").write_text("0 0\n1 0\n2 0\n5 0\n")
     done = mpirun(4, programs / "reorder_test", f"6 placement=file:{tmp_path}/map where=assumed", "2x2")
-    assert "at node (3) slot 0, where placement=file:" in done.stdout and outcomes(done.stdout)[0][0] == 1
+    assert "map line 4: no process runs at node (5) slot 0" in done.stdout and outcomes(done.stdout)[0][0] == 1
 
 
 @pytest.mark.parametrize("fault, message", [("split", "was asked for, rank"), ("greeting", "should be at place")])
@@ -150,7 +150,7 @@ PYTHON_REFUSED = {
     "rank 0: PENCILMAP_HOST is not set": ("2x2", None, "2x2", "best", "environment"),
     "say where='assumed'": ("2x2x2x2", None, "2x2", "best", "auto"),
     "rank 0: placement 'worst' is unknown": ("2x2", None, "2x2", "worst", "assumed"),
-    "rank 0: where='there' is unknown": ("2x2", None, "2x2", "best", "there"),
+    "rank 0: unknown coordinate source 'there'; known: auto, environment, blue-gene": ("2x2", None, "2x2", "best", "there"),
     "order 'xx' must have each letter of xyt once": ("2x2", None, "2x2", "best", "assumed:xx"),
 }
 FOUR = {"lines": ("2x2", 1, "2x2", "digits:x=r2,y=c2", "yxt"), "with slots": ("2", 2, "2x2", "digits:x=r2,t=c2", "xt"),
@@ -233,3 +233,23 @@ def test_mpi4py_fft_runs_unchanged_on_the_new_communicator(mpi_python):
     error, back, pairs = done.stdout.split(None, 2)
     assert float(error) < 1e-13 and float(back) < 1e-13
     assert pairs.strip() == "[(0, 0), (1, 2), (2, 1), (3, 3)]"
+
+
+TABLE = """
+import os
+from mpi4py import MPI
+from pencilmap.mapper.reorder import reorder
+world = MPI.COMM_WORLD
+os.environ["PENCILMAP_HOST"] = ("beta", "alpha.example.org")[world.rank]
+placed = reorder(world, "2x1", "1x2", "default:xyt", where="table:hosts")
+pairs = world.gather((placed.rank, world.rank))
+if world.rank == 0:
+    print(sorted(pairs))
+"""
+
+
+def test_python_reads_tables_of_hosts(mpi_python, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "hosts").write_text("# names\nalpha 0 0\nbeta 1 0\n")
+    done = mpi_python(2, TABLE)
+    assert done.returncode == 0 and done.stdout.strip() == "[(0, 1), (1, 0)]", done.stdout + done.stderr

@@ -3,7 +3,7 @@
  * slot, separated by blanks. Every rank has one place and no place two ranks.
  * Cost: one pass over the file, and a sort of the places to find doubles. Lines are read into a buffer of fixed size
  * and must be text, so that a wrong file costs neither memory nor time. */
-#include "mapfile.h"
+#include "common/mapfile.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runner.h"
+#include "common/message.h"
 
 enum { LINE_SIZE = 512 };
 
@@ -25,7 +25,7 @@ struct reader {
 };
 
 #define REFUSE(reader, format, ...) \
-    pf_fail(RUNNER_ERROR, "MapfileError: %.200s line %d: " format, (reader)->path, (reader)->line, __VA_ARGS__)
+    pf_fail(PF_REFUSED, "MapfileError: %.200s line %d: " format, (reader)->path, (reader)->line, __VA_ARGS__)
 
 enum { END_OF_FILE = -1 };
 
@@ -86,11 +86,11 @@ static int check_place(struct reader *r, const struct coordinate *node, int slot
     torus_text(r->torus, shape);
     int outside = torus_outside(r->torus, node);
     if (outside >= 0)
-        return REFUSE(r, "node %s is outside torus %s; %c must be 0..%d", where, shape,
-                      torus_letter(r->torus->dims, outside), r->torus->extent[outside] - 1);
+        return REFUSE(r, "node %s is outside torus %s; %c must be 0..%d", where, shape, r->torus->letter[outside],
+                      r->torus->extent[outside] - 1);
     if (slot < 0 || slot >= r->tasks_per_node)
-        return REFUSE(r, "slot %d of node %s; with %d tasks per node t must be 0..%d (see --tasks-per-node)", slot, where,
-                      r->tasks_per_node, r->tasks_per_node - 1);
+        return REFUSE(r, "slot %d of node %s; with %d tasks per node t must be 0..%d", slot, where, r->tasks_per_node,
+                      r->tasks_per_node - 1);
     return 0;
 }
 
@@ -111,7 +111,7 @@ static int parse_place(struct reader *r, int64_t *place)
     return status;
 }
 
-static int read_places(struct reader *r, struct mapfile *m)
+static int read_places(struct reader *r, struct placing *m)
 {
     int status, rank = 0;
     while (!(status = next_line(r))) {
@@ -126,7 +126,7 @@ static int read_places(struct reader *r, struct mapfile *m)
     if (status != END_OF_FILE)
         return status;
     if (rank < m->ranks)
-        return pf_fail(RUNNER_ERROR, "MapfileError: %.200s places %d ranks; there are %d processes, one line each", r->path,
+        return pf_fail(PF_REFUSED, "MapfileError: %.200s places %d ranks; there are %d processes, one line each", r->path,
                        rank, m->ranks);
     return 0;
 }
@@ -149,18 +149,18 @@ static int refuse_double(const struct reader *r, const struct taken *first, cons
     char where[COORDINATE_TEXT];
     struct coordinate node = torus_coordinate(r->torus, first->place / r->tasks_per_node);
     coordinate_text(&node, where);
-    return pf_fail(RUNNER_ERROR,
+    return pf_fail(PF_REFUSED,
                    "MapfileError: %.200s line %d and line %d both give node %s slot %d; "
                    "each place takes one rank",
                    r->path, first->line, second->line, where, (int)(first->place % r->tasks_per_node));
 }
 
-static int check_doubles(const struct reader *r, const struct mapfile *m)
+static int check_doubles(const struct reader *r, const struct placing *m)
 {
     int status = 0;
     struct taken *taken = calloc((size_t)m->ranks, sizeof *taken);
     if (!taken)
-        return pf_fail(RUNNER_ERROR, "no memory for a mapfile of %d ranks", m->ranks);
+        return pf_fail(PF_REFUSED, "no memory for a mapfile of %d ranks", m->ranks);
     for (int i = 0; i < m->ranks; i++)
         taken[i] = (struct taken){m->place[i], m->line[i]};
     qsort(taken, (size_t)m->ranks, sizeof *taken, by_place);
@@ -171,17 +171,17 @@ static int check_doubles(const struct reader *r, const struct mapfile *m)
     return status;
 }
 
-int mapfile_read(const char *path, int ranks, const struct torus *torus, int tasks_per_node, struct mapfile *m)
+int mapfile_read(const char *path, int ranks, const struct torus *torus, int tasks_per_node, struct placing *m)
 {
     int status = 0;
     struct reader reader = {.path = path, .torus = torus, .tasks_per_node = tasks_per_node};
-    *m = (struct mapfile){.path = path, .ranks = ranks};
+    *m = (struct placing){.name = path, .ranks = ranks};
     m->place = calloc((size_t)ranks, sizeof *m->place);
     m->line = calloc((size_t)ranks, sizeof *m->line);
     if (!m->place || !m->line)
-        status = pf_fail(RUNNER_ERROR, "no memory for a mapfile of %d ranks", ranks);
+        status = pf_fail(PF_REFUSED, "no memory for a mapfile of %d ranks", ranks);
     else if (!(reader.file = fopen(path, "r")))
-        status = pf_fail(RUNNER_ERROR, "MapfileError: %.200s cannot be opened: %s", path, strerror(errno));
+        status = pf_fail(PF_REFUSED, "MapfileError: %.200s cannot be opened: %s", path, strerror(errno));
     if (!status)
         status = read_places(&reader, m);
     if (!status)
@@ -189,13 +189,13 @@ int mapfile_read(const char *path, int ranks, const struct torus *torus, int tas
     if (reader.file)
         fclose(reader.file);
     if (status)
-        mapfile_release(m);
+        placing_release(m);
     return status;
 }
 
-void mapfile_release(struct mapfile *m)
+void placing_release(struct placing *m)
 {
     free(m->place);
     free(m->line);
-    *m = (struct mapfile){.path = NULL};
+    *m = (struct placing){.name = NULL};
 }

@@ -1,0 +1,26 @@
+#include "common/grid.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <stdlib.h>
+
+#include "common/message.h"
+
+static const char *const letters[MAX_GRID_DIMS] = {"s", "rc"};
+
+int grid_parse(const char *text, struct grid *grid)
+{
+    const char *at = text;
+    for (*grid = (struct grid){.dims = 0}; grid->dims < MAX_GRID_DIMS; at++) {
+        char *end;
+        long value = isdigit((unsigned char)*at) ? strtol(at, &end, 10) : 0;
+        if (value < 1 || value > INT_MAX)
+            return PF_REFUSED;
+        grid->letters = letters[grid->dims];
+        grid->extent[grid->dims++] = (int)value;
+        at = end;
+        if (*at != 'x')
+            return *at ? PF_REFUSED : 0;
+    }
+    return PF_REFUSED;
+}

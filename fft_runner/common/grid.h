@@ -1,0 +1,16 @@
+/* Process grids as text: "RxC" of pencils, "P" of slabs. The number in the first dimension varies fastest with the rank. */
+#ifndef PF_GRID_H
+#define PF_GRID_H
+
+enum { MAX_GRID_DIMS = 2 };
+
+struct grid {
+    int dims;
+    int extent[MAX_GRID_DIMS];
+    const char *letters; /* of the dimensions, in digit patterns: rows and columns, slabs */
+};
+
+/* 0, or a failure without a message: the caller knows what the grid is for. */
+int grid_parse(const char *text, struct grid *grid);
+
+#endif

@@ -1,0 +1,20 @@
+#ifndef PF_MAPFILE_H
+#define PF_MAPFILE_H
+
+#include <stdint.h>
+
+#include "common/torus.h"
+
+/* The place of every rank: node * tasks_per_node + slot. */
+struct placing {
+    const char *name; /* of the mapfile or placement, for messages */
+    int ranks;
+    int64_t *place;
+    int *line; /* of the mapfile; NULL where there is none */
+};
+
+/* Read a mapfile for that many ranks. On failure there is nothing to release. */
+int mapfile_read(const char *path, int ranks, const struct torus *torus, int tasks_per_node, struct placing *placing);
+void placing_release(struct placing *placing);
+
+#endif

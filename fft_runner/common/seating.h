@@ -1,0 +1,33 @@
+/* From the processes as launched to a communicator in which each has the rank that a placing gives it. */
+#ifndef PF_SEATING_H
+#define PF_SEATING_H
+
+#include <mpi.h>
+
+#include "common/sources.h"
+
+/* Fill the placing of so many ranks; called on one process. A status; on failure there is nothing to release. */
+typedef int (*place_ranks)(const void *what, const struct torus *torus, int tasks_per_node, int ranks,
+                           struct placing *placing);
+
+struct seating_request {
+    struct seats_request seats;
+    place_ranks place; /* NULL: ranks as launched */
+    const void *what;  /* for place() */
+};
+
+struct seating {
+    MPI_Comm comm;
+    int rank, ranks;     /* in it */
+    struct seat mine;
+    int source;          /* of the coordinates: number in the table; -1: none */
+    int tasks_per_node;  /* 0: not known */
+    int64_t *places;     /* of every rank; NULL: ranks as launched */
+};
+
+/* Collective over world; fails on all or none, with the same message. To be released in any case. */
+int seating_make(const struct seating_request *request, MPI_Comm world, struct seating *seating);
+/* Collective, like MPI_Comm_free. */
+void seating_release(struct seating *seating);
+
+#endif

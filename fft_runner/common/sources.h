@@ -1,0 +1,46 @@
+/* Where each process sits: how that is known, in one table. Works on a table of all processes; no MPI. */
+#ifndef PF_SOURCES_H
+#define PF_SOURCES_H
+
+#include "common/mapfile.h"
+
+enum { HOST_SIZE = 256 };
+
+/* What a process can go by, and what comes of it. Plain data: it travels as bytes. */
+struct seat {
+    int launched;          /* rank before */
+    char host[HOST_SIZE];  /* MPI's processor name */
+    char named[HOST_SIZE]; /* PENCILMAP_HOST; empty when it is not set */
+    bool located;
+    struct coordinate node;
+    int slot;
+    int64_t place; /* -1 when not located */
+    int rank;      /* in the grid */
+};
+
+struct seats_request {
+    bool has_torus;
+    struct torus torus;
+    int tasks_per_node; /* 0: as few as hold all */
+    const char *where;  /* SOURCE or SOURCE:ARGUMENT of the table; NULL: auto */
+    const char *order;  /* launch order of `assumed` without an argument; NULL: xyzt */
+    bool may_assume;    /* auto ends with `assumed` rather than with a failure */
+};
+
+/* Whether `where` names a source. A status. */
+int source_check(const char *where);
+/* The i-th source, NULL after the last; how it is written; its number. */
+const char *source_name(int i);
+const char *source_usage(int i);
+
+/* Node, slot and place of each process, in order of launch. *source is the number of the source, -1 without a torus;
+ * *tasks_per_node is what holds. A status. */
+int seats_locate(const struct seats_request *request, struct seat *seats, int n, int *source, int *tasks_per_node);
+/* The rank that a placing gives each process; without one its rank as launched. A status. */
+int seats_rank(const struct torus *torus, int tasks_per_node, const struct placing *placing, struct seat *seats, int n);
+
+/* Coordinates in a host name. False when it has none of that form. */
+bool coordinate_from_hostname(const char *host, int dims, struct coordinate *node, int *slot);
+bool coordinate_from_blue_gene(const char *host, int dims, struct coordinate *node, int *slot);
+
+#endif

@@ -1,0 +1,51 @@
+/* Torus text, coordinates and places. A place is a node and a slot in it; places are numbered slots first, then x,
+ * y, z: place = node * tasks_per_node + slot, node = x + nx * (y + ny * z). No MPI, no files. */
+#ifndef PF_TORUS_H
+#define PF_TORUS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { MAX_DIMS = 8, COORDINATE_TEXT = 128 };
+
+struct torus {
+    int dims;
+    int extent[MAX_DIMS];
+    bool wrapped[MAX_DIMS];
+    char letter[MAX_DIMS + 2]; /* of each axis, then t for the slots */
+};
+
+struct coordinate {
+    int dims;
+    int at[MAX_DIMS];
+};
+
+/* "8x8x8" (all wrapped), "8x8x8:mesh" (none), "8wx8x4w" (those with w), and then ":axes=xyz" where the axes have other
+ * letters than xyz (abcdefgh beyond three dimensions). A status. */
+int torus_parse(const char *text, struct torus *torus);
+int64_t torus_nodes(const struct torus *torus);
+/* First dimension in which the coordinate is outside; -1 when it is inside. */
+int torus_outside(const struct torus *torus, const struct coordinate *coordinate);
+int64_t torus_node(const struct torus *torus, const struct coordinate *coordinate);
+struct coordinate torus_coordinate(const struct torus *torus, int64_t node);
+/* Dimension of that letter; torus->dims for t, the slots; -1 when there is none. */
+int torus_axis(const struct torus *torus, char letter);
+void torus_text(const struct torus *torus, char text[COORDINATE_TEXT]); /* 8x8x8 */
+void coordinate_text(const struct coordinate *coordinate, char text[COORDINATE_TEXT]); /* (4, 0, 2) */
+
+/* Axes in the order of the letters, fastest first: xyzt (what NULL and "" stand for), zyxt, ...; nt and tn are the nodes
+ * in the order of their numbers with the slots last or first. A status. */
+int torus_order(const struct torus *torus, const char *order, int axes[MAX_DIMS + 1]);
+/* The place that comes i-th in that order. */
+int64_t torus_place(const struct torus *torus, int tasks_per_node, const int axes[MAX_DIMS + 1], int64_t i);
+/* Tasks per node: as asked for, or as few as hold all when that is 0. A status when the processes do not fit. */
+int torus_fit(const struct torus *torus, int processes, int asked, int *tasks_per_node);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

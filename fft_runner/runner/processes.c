@@ -1,0 +1,57 @@
+#include "processes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "binding.h"
+#include "check_mpi.h"
+#include "runner.h"
+
+static int place_by_mapfile(const void *path, const struct torus *torus, int tasks_per_node, int ranks,
+                            struct placing *placing)
+{
+    return mapfile_read(path, ranks, torus, tasks_per_node, placing);
+}
+
+/* Not malloc: a simulator that folds large mallocs of all ranks into one block must leave this table alone. */
+static struct process *allocate_table(int n)
+{
+    struct process *table = aligned_alloc(_Alignof(struct process), (size_t)n * sizeof *table);
+    if (!table)
+        pf_fail(PF_REFUSED, "no memory for a table of %d processes", n);
+    return table;
+}
+
+static int gather_table(struct processes *p)
+{
+    const struct seating *s = &p->seating;
+    struct process me;
+    memset(&me, 0, sizeof me);
+    me.seat = s->mine;
+    binding_text(me.binding, sizeof me.binding);
+    topology_describe(&me.topology);
+    int status = s->rank == 0 && !(p->table = allocate_table(s->ranks)) ? PF_REFUSED : 0;
+    if ((status = pf_agree(status, s->comm)))
+        return status;
+    CHECK_MPI(MPI_Gather(&me, sizeof me, MPI_BYTE, p->table, sizeof me, MPI_BYTE, 0, s->comm));
+    return status;
+}
+
+int processes_seat(const struct seats_request *seats, const char *mapfile, struct processes *p)
+{
+    const struct seating_request request = {*seats, mapfile ? place_by_mapfile : NULL, mapfile};
+    int status = 0;
+    if (mapfile && !seats->has_torus)
+        status = pf_fail(PF_REFUSED, "--mapfile needs --machine-torus, to know what its coordinates mean");
+    if (!status && !(status = seating_make(&request, MPI_COMM_WORLD, &p->seating))) {
+        CHECK_MPI(MPI_Comm_set_errhandler(p->seating.comm, MPI_ERRORS_RETURN));
+        status = gather_table(p);
+    }
+    return status;
+}
+
+void processes_release(struct processes *p)
+{
+    free(p->table);
+    seating_release(&p->seating);
+}

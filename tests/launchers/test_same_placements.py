@@ -1,0 +1,122 @@
+"""Text that Python prints is the same placement in C: random digit patterns and axis orders on every machine."""
+
+import random
+import subprocess
+from math import prod
+
+import numpy as np
+import pytest
+
+from pencilmap.mapper.placements import as_mapping, place
+from pencilmap.model.allocation import Site
+from pencilmap.model.errors import TorusError
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.machine import load_machine, machine_names
+from pencilmap.model.torus import Torus, parse_torus
+
+PATTERNS, IDLE, ORDERS = 3, 2, 3
+
+
+def prime_factors(n):
+    divisor = 2
+    while n > 1:
+        while n % divisor == 0:
+            yield divisor
+            n //= divisor
+        divisor += 1
+
+
+def random_pattern(n, owners, choose):
+    """Digits whose radices multiply to n, as text, and the product of the radices of each owner."""
+    radices = list(prime_factors(n)) or [1]
+    choose.shuffle(radices)
+    digits = [(choose.choice(owners), radix) for radix in radices]
+    return "".join(f"{o}{r}" for o, r in digits), {owner: prod(r for o, r in digits if o == owner) for owner in owners}
+
+
+def random_digits(torus, tasks, owners, choose):
+    """A digits placement and its grid; sometimes axes or slots are left out."""
+    parts, extents = [], []
+    for axis, n in (*zip(torus.axes, torus.shape), ("t", tasks)):
+        if choose.random() < 0.2 and axis != "t":
+            extents.append({"c": n})
+            continue
+        text, extent = random_pattern(n, owners, choose)
+        parts.append(f"{axis}={text}")
+        extents.append(extent)
+    choose.shuffle(parts)
+    grid = ProcessGrid(*(prod(extent.get(owner, 1) for extent in extents) for owner in "rc"))
+    return "digits:" + ",".join(parts), grid
+
+
+def cases(name):
+    """(placement, grid, idle allowed) on a machine."""
+    machine, choose = load_machine(name), random.Random(name)
+    torus, tasks = machine.torus, machine.tasks_per_node
+    for owners in ["rc"] * PATTERNS + ["rci"] * IDLE:
+        yield *random_digits(torus, tasks, owners, choose), "i" in owners
+    for order in ["nt", "tn", *("".join(choose.sample(torus.axes + "t", torus.n_dimensions + 1)) for _ in range(ORDERS))]:
+        R = prod(choose.sample(list(prime_factors(torus.n_nodes)), 2))
+        yield f"default:{order}", ProcessGrid(R, torus.n_nodes // R * tasks), False
+
+
+def places_in_c(program, pairs):
+    text = "".join(f"{machine}\n{grid}\n" for machine, grid in pairs)
+    done = subprocess.run([program], input=text, capture_output=True, text=True, timeout=200, check=True)
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("name", machine_names())
+def test_c_and_python_read_the_same_placement(programs, name):
+    machine, some = load_machine(name), list(cases(name))
+    torus, tasks = machine.torus, machine.tasks_per_node
+    lines = places_in_c(programs / "placement_test",
+                        [(f"{torus} tasks={tasks} placement={text}", grid) for text, grid, _ in some])
+    for (text, grid, idle), line in zip(some, lines, strict=True):
+        mapping = as_mapping(place(text, Site(torus, tasks, idle=idle), grid), text)
+        assert not line.startswith("refused"), (text, line)
+        found = np.array(line.split(), dtype=np.int64)
+        assert np.array_equal(found, mapping.node_of_rank * tasks + mapping.slot_of_rank), (str(torus), text)
+
+
+def test_the_letter_of_an_axis_is_that_of_the_machine(programs):
+    """Both found and mended: a= was refused in C, or was x there."""
+    torus = parse_torus("2x2:axes=za")
+    [line] = places_in_c(programs / "placement_test", [(f"{torus} placement=digits:a=r2", "2x2")])
+    mapping = as_mapping(place("digits:a=r2", Site(torus), ProcessGrid(2, 2)), "a")
+    assert line.split() == ["0", "2", "1", "3"] == [str(n) for n in mapping.node_of_rank]
+
+
+@pytest.mark.parametrize("text, places", [
+    ("digits:x=s2,y=s2", "0 1 2 3"), ("digits:y=s2,t=s1", "0 1 2 3"), ("default:yxt", "0 2 1 3"),
+    ("digits:x=s4", "refused: "), ("digits:x=r2", "refused: "),
+])
+def test_slabs_have_one_owner(programs, text, places):
+    [line] = places_in_c(programs / "placement_test", [(f"2x2 placement={text}", "4")])
+    assert line.strip().startswith(places.strip())
+
+
+TEXTS = ["8", "8x8x8", "8x8x8:mesh", "8wx8x4w", "2wx2w", "4x4:torus", "4x6x16x2x3x2:axes=xyzabc", "8x8x8:mesh:axes=abc",
+         "4wx4:axes=AZ", "", "x8", "8x", "0x8", "8x-1", "8wx8:mesh", "8wx8:torus", "8x8:axes=", "8x8:axes=xx",
+         "8x8:axes=xt", "8x8:axes=x", "8x8:axes=x1", "8x8:axes=xy:mesh", "8x8:ring", "1x1x1x1x1x1x1x1x1", "8*8",
+         "1048576x1048577", "1048576x1048576"]
+
+
+def test_c_and_python_read_the_same_torus_text(programs):
+    """Refused by both, or read by both, with the same letters."""
+    lines = places_in_c(programs / "placement_test", [(f"{text} placement=digits:?", "1x1") for text in TEXTS])
+    for text, line in zip(TEXTS, lines, strict=True):
+        try:
+            read = parse_torus(text)
+        except TorusError:
+            read = None
+        assert ("is not understood" in line and "torus '" in line) == (read is None), (text, line)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_torus_text_goes_round(seed):
+    choose = random.Random(seed)
+    d = choose.randint(1, 8)
+    torus = Torus(tuple(choose.randint(1, 9) for _ in range(d)), tuple(choose.random() < 0.5 for _ in range(d)),
+                  axes="".join(choose.sample("abcdxyz", d)) if d < 8 and seed % 2 else None)
+    assert parse_torus(str(torus)) == torus
