@@ -8,6 +8,8 @@ import pytest
 
 from tests.documents import ROOT
 
+pytestmark = pytest.mark.thorough
+
 SETUP = "import setuptools; setuptools.setup()"
 NOT_COPIED = shutil.ignore_patterns(".git", ".venv", "build", "build-*", "__pycache__", "*.egg-info", "demo-out", "dist")
 
@@ -39,9 +41,9 @@ def checkout(tmp_path_factory):
 
 def test_a_wheel_holds_every_module_and_what_it_reads(checkout):
     _, found = checkout
-    wanted = {f"pencilmap/{path.relative_to(ROOT)}" for layer in ("model", "mapper", "scripts", "fft_runner")
-              for path in (ROOT / layer).rglob("*.*") if path.is_file() and path.suffix in (".py", ".toml", ".csv", ".c", ".h")
-              and "maintenance" not in path.parts}
+    layers = [path for layer in ("model", "mapper", "scripts", "fft_runner") for path in (ROOT / layer).rglob("*.*")]
+    wanted = {f"pencilmap/{path.relative_to(ROOT)}" for path in layers if "maintenance" not in path.parts
+              and path.suffix in (".py", ".toml", ".csv", ".c", ".h")}
     assert sorted(wanted - found) == []
     assert {"pencilmap/py.typed", "pencilmap/__init__.py", "pencilfft/__init__.py"} <= found
     assert {"pencilmap/fft_runner/CMakeLists.txt", "pencilmap/scripts/pictures/report/page.html"} <= found
