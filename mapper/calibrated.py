@@ -1,11 +1,14 @@
 """Machine files with calibrated figures: what was known of the machine, and what a fit found."""
 
+from collections.abc import Iterable
 from dataclasses import asdict
+from os import PathLike
+from typing import Any
 
 import tomli_w
 
 from pencilmap.mapper.files import write_whole
-from pencilmap.model.calibrate import NO_SAMPLE, PRICES
+from pencilmap.model.calibrate import NO_SAMPLE, PRICES, Calibration, Fitted
 from pencilmap.model.errors import CalibrationError, MachineError
 from pencilmap.model.machine import COSTS, Figure, Machine, read_machine
 from pencilmap.model.torus import parse_torus
@@ -15,7 +18,7 @@ CERTAIN = 0.25                # a figure known to that ratio counts as certain
 _SCALES = {"byte/s": ("MB/s", 1e6), "s": ("us", 1e-6), "flop/s": ("Gflop/s", 1e9)}
 
 
-def calibrated_figures(machine, calibration, source):
+def calibrated_figures(machine: Machine, calibration: Calibration, source: str) -> dict[str, Figure]:
     """The figures of a machine file after a calibration.
 
     What the fit found replaces what the file said. What it left out stays, unless it comes from an earlier calibration that
@@ -44,13 +47,13 @@ def _disowned(reason):
     return reason is not None and not reason.startswith(NO_SAMPLE)
 
 
-def _figure(key, found, machine, source):
+def _figure(key: str, found: Fitted, machine: Machine, source: str) -> Figure:
     shared = f"; {found.note}" if found.note else ""
     return Figure(figure_text(key, found, machine), f"{BY} {source}", found.uncertainty <= CERTAIN and not found.note,
                   f"one standard deviation of the fit: {100 * found.uncertainty:.2g} %{shared}")
 
 
-def figure_text(key, found, machine):
+def figure_text(key: str, found: Fitted, machine: Machine | None) -> str | float | list[str]:
     """A fitted figure as a machine file writes it: four digits and the unit, a plain number for contention.
 
     >>> from pencilmap.model.calibrate import Fitted
@@ -58,21 +61,21 @@ def figure_text(key, found, machine):
     ('0.8206 us', 0.4861)
     """
     if key == "link_bandwidth":
-        rates = [_with_unit(rate / found.value, "byte/s") for rate in machine.torus.bandwidth]
+        rates = [_with_unit(rate / found.value, "byte/s") for rate in (machine.torus.bandwidth if machine else None) or ()]
         return rates[0] if len(set(rates)) == 1 else rates
     unit = COSTS[key][1]
     return float(f"{found.value:.4g}") if unit is None else _with_unit(found.value, unit)
 
 
-def _with_unit(value, unit):
+def _with_unit(value: float, unit: str) -> str:
     name, scale = _SCALES[unit]
     return f"{value / scale:.4g} {name}"
 
 
-def machine_text(machine, figures):
+def machine_text(machine: Machine, figures: dict[str, Figure]) -> str:
     """The machine file (TOML) of a machine with these figures, checked by reading it back."""
     first = ["shape", "tasks_per_node", "link_bandwidth"]
-    data = {"name": machine.name, "title": machine.title, "axes": machine.torus.axes}
+    data: dict[str, Any] = {"name": machine.name, "title": machine.title, "axes": machine.torus.axes}
     for key in dict.fromkeys([*first, *figures]):
         data[key] = {name: value for name, value in asdict(figures[key]).items() if value != "" or name != "note"}
     text = "# Every figure names its source; `certain = false` marks what is derived or doubtful.\n" + tomli_w.dumps(data)
@@ -80,12 +83,12 @@ def machine_text(machine, figures):
     return text
 
 
-def write_machine(machine, figures, path):
+def write_machine(machine: Machine, figures: dict[str, Figure], path: str | PathLike[str]) -> None:
     """Write a machine file; it appears whole or not at all."""
     write_whole(path, machine_text(machine, figures), MachineError)
 
 
-def machine_of_records(records, name, bandwidth):
+def machine_of_records(records: Iterable[dict[str, Any]], name: str, bandwidth: tuple[float, ...]) -> Machine:
     """A machine of which nothing is known but what run records say: its torus and the tasks of a node.
 
     Parameters
@@ -108,7 +111,7 @@ def machine_of_records(records, name, bandwidth):
                                "`machine`")
     shape = parse_torus(shapes.pop())
     torus = parse_torus(str(shape), bandwidth=bandwidth * (shape.n_dimensions if len(bandwidth) == 1 else 1))
-    rates = [_with_unit(rate, "byte/s") for rate in torus.bandwidth]
+    rates = [_with_unit(rate, "byte/s") for rate in torus.bandwidth or ()]
     said = "run records"
     figures = {"shape": Figure(str(torus), said, True), "tasks_per_node": Figure(min(tasks, default=1), said, True),
                "link_bandwidth": Figure(rates[0] if len(set(rates)) == 1 else rates, said, True)}

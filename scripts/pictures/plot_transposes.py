@@ -9,13 +9,16 @@ import argparse
 import json
 import sys
 from collections import defaultdict
+from os import PathLike
 from pathlib import Path
 from statistics import median
+from typing import Any, TypeAlias
 
+Samples: TypeAlias = dict[int, dict[str, dict[int, float]]]  # ranks of a group, exchange, bytes of a message: seconds
 SCHEMA = "pencilmap-transpose-bench/1"
 
 
-def read_samples(path):
+def read_samples(path: str | PathLike[str]) -> Samples:
     """Median seconds of the slowest rank, by group size, exchange and message size.
 
     Parameters
@@ -28,7 +31,7 @@ def read_samples(path):
     dict
         ``{ranks of a group: {exchange: {bytes of a message: seconds}}}``; several samples of a case give their median.
     """
-    samples = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
+    samples: dict[int, Any] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
     for number, line in enumerate(Path(path).read_text().splitlines(), 1):
         try:
             record = json.loads(line)
@@ -45,12 +48,12 @@ def read_samples(path):
                     for exchange, sizes in exchanges.items()} for group, exchanges in sorted(samples.items())}
 
 
-def ratios(times, reference):
+def ratios(times: dict[int, float], reference: dict[int, float]) -> dict[int, float]:
     """Of one exchange's times to another's, where both have one."""
     return {size: seconds / reference[size] for size, seconds in times.items() if reference.get(size)}
 
 
-def draw(samples, path, reference):
+def draw(samples: Samples, path: str | PathLike[str], reference: str) -> None:
     """A figure of two rows: times above, ratios to the exchange ``reference`` below."""
     import matplotlib
 
@@ -76,7 +79,7 @@ def draw(samples, path, reference):
     pyplot.close(figure)
 
 
-def main(arguments=None):
+def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("samples", help="JSON lines of transpose_bench")
     parser.add_argument("-o", "--output", default="transposes.svg", help="picture; its suffix says the format")

@@ -5,10 +5,12 @@ import shutil
 import subprocess
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import click
 
 from pencilmap.mapper.allocations import READERS, look_around
+from pencilmap.mapper.allocations.found import Picture
 from pencilmap.mapper.allocations.hwloc import slot_cores
 from pencilmap.mapper.files import write_whole
 from pencilmap.model.torus import format_torus
@@ -26,7 +28,7 @@ LSTOPO_TIMEOUT_S = 20
               help="Ask lstopo for the processors of this node.")
 @click.option("--output", "-o", type=click.Path(dir_okay=False), help="Write the nodes as a table for --nodes and --hosts.")
 @with_options(JSON)
-def command(files, torus, hardware, output, as_json):
+def command(files: tuple[str, ...], torus: str | None, hardware: bool, output: str | None, as_json: bool) -> int:
     """Print what the environment and FILES tell of the job's nodes, and from where; exit status 1 when that is nothing, or
     leaves no nodes to write.
 
@@ -59,21 +61,22 @@ def _hardware(folder, wanted):
     return [path]
 
 
-def as_dict(picture, output=None):
+def as_dict(picture: Picture, output: str | None = None) -> dict[str, Any]:
     """The picture for JSON."""
-    tasks = picture.tasks_per_node
     return {"facts": [fact._asdict() for fact in picture.facts],
             "torus": format_torus(picture.torus) if picture.torus else None,
-            "nodes": None if picture.nodes is None else [
+            "nodes": None if picture.nodes is None or picture.torus is None else [
                 {"node": c, "host": picture.names.get(n)}
                 for n, c in zip(picture.nodes.tolist(), picture.torus.coordinates(picture.nodes).tolist())],
-            "tasks_per_node": tasks, "missing": picture.missing and spelled(picture.missing),
-            "slot_cores": list(slot_cores(picture.cores, tasks)) if _binds(picture) else None,
+            "tasks_per_node": picture.tasks_per_node, "missing": picture.missing and spelled(picture.missing),
+            "slot_cores": _bound(picture),
             "options": _options(picture, output or "NODES") or None}
 
 
-def _binds(picture):
-    return bool(picture.cores and picture.tasks_per_node and picture.tasks_per_node <= len(picture.cores))
+def _bound(picture: Picture) -> list[str] | None:
+    """Processors of each slot, where both are known and there are enough."""
+    cores, tasks = picture.cores or (), picture.tasks_per_node or 0
+    return list(slot_cores(cores, tasks)) if 0 < tasks <= len(cores) else None
 
 
 def _options(picture, path):
@@ -88,8 +91,8 @@ def _show(picture, output):
     print_table("found", ["what", "value", "from"], [[*fact] for fact in picture.facts])
     if picture.nodes is not None:
         click.echo(f"torus {format_torus(picture.torus)}, {picture.nodes.size} of {picture.torus.n_nodes} nodes")
-    if _binds(picture):
-        click.echo(f"slots are bound to cores {' '.join(slot_cores(picture.cores, picture.tasks_per_node))}")
+    if bound := _bound(picture):
+        click.echo(f"slots are bound to cores {' '.join(bound)}")
     if picture.missing:
         click.echo(f"missing: {spelled(picture.missing)}")
     if output and picture.nodes is not None:

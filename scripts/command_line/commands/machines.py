@@ -13,7 +13,7 @@ from pencilmap.scripts.command_line.tables import print_json, print_table
 @click.option("--partitions", "n_nodes", type=click.IntRange(1), metavar="N",
               help="List the partitions of N nodes that the machine hands out, with their wraps.")
 @JSON
-def command(name, n_nodes, as_json):
+def command(name: str | None, n_nodes: int | None, as_json: bool) -> None:
     """List the machines, or show every figure of one with its source, or its partitions of a size."""
     if name is None:
         if n_nodes:

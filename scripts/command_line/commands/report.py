@@ -29,7 +29,8 @@ KINDS = ("svg", "pdf", "png")
 @click.option("--figures", type=click.Path(file_okay=False), metavar="FOLDER", help="Write the figures for papers too.")
 @click.option("--format", "kind", type=click.Choice(KINDS), help="Of those figures.  [default: svg]")
 @JSON
-def command(records, output, published, figures, kind, as_json):
+def command(records: tuple[str, ...], output: str, published: bool, figures: str | None, kind: str | None,
+            as_json: bool) -> None:
     """Make one page of run records: the torus in 3D, predicted against measured, phases, tables.
 
     The page is one file, needs no network, and is the same whenever it is made of the same records.

@@ -6,13 +6,19 @@ Matplotlib is imported when a picture is drawn, for it takes longer to load than
 """
 
 import warnings
+from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
+from os import PathLike
 from pathlib import Path
 from textwrap import wrap
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from pencilmap.mapper.files import write_whole
 from pencilmap.model.errors import FigureError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 WIDTH = 7.0  # inches
 TALLEST = 9.5
@@ -27,14 +33,14 @@ _STYLE = {
     "lines.linewidth": 1.2, "text.parse_math": False, "legend.frameon": False, "hatch.linewidth": 0.6,
     "svg.fonttype": "none", "svg.hashsalt": "pencilmap", "pdf.fonttype": 42, "path.simplify": False,
 }
-_METADATA = {  # nothing that changes from run to run or from machine to machine
+_METADATA: dict[str, dict[str, Any]] = {  # nothing that changes from run to run or from machine to machine
     "svg": {"Date": None, "Creator": "pencilmap"},
     "pdf": {"CreationDate": None, "ModDate": None, "Creator": "pencilmap", "Producer": "pencilmap"},
     "png": {"Software": "pencilmap"},
 }
 
 
-def suffix(path):
+def suffix(path: str | PathLike[str]) -> str:
     """``svg``, ``png`` or ``pdf``; FigureError for the name of any other file."""
     ending = Path(path).suffix.removeprefix(".").lower()
     if ending not in _METADATA:
@@ -43,14 +49,14 @@ def suffix(path):
     return ending
 
 
-def heading(text, width):
+def heading(text: str, width: float) -> tuple[str, float]:
     """A title broken into lines that fit a width in inches, and the height that it takes."""
     lines = wrap(text, int(width * 14), break_on_hyphens=False)
     return "\n".join(lines), 0.16 * len(lines) + 0.1
 
 
 @contextmanager
-def figure(height, width=WIDTH, layout="constrained"):
+def figure(height: float, width: float = WIDTH, layout: str = "constrained") -> Iterator["Figure"]:
     """An empty figure of that height in inches, drawn in our style."""
     import matplotlib
     from matplotlib.figure import Figure
@@ -59,12 +65,12 @@ def figure(height, width=WIDTH, layout="constrained"):
         yield Figure(figsize=(width, height), layout=layout)
 
 
-def save(drawn, path):
+def save(drawn: "Figure", path: str | PathLike[str] | BinaryIO) -> None:
     """Write a figure in the format its suffix names; the file appears whole or not at all. Inside `figure`.
 
     A binary file object in place of a path gets an SVG. FigureError for texts that the font of another format lacks.
     """
-    if hasattr(path, "write"):
+    if not isinstance(path, str | PathLike):
         _render(drawn, path, "svg")
         return
     kind = suffix(path)
@@ -76,7 +82,7 @@ def save(drawn, path):
     write_whole(path, content.getvalue(), FigureError)
 
 
-def _render(drawn, file, kind):
+def _render(drawn: "Figure", file: BinaryIO, kind: str) -> None:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore" if kind == "svg" else "error", "Glyph .* missing from font", UserWarning)
         drawn.savefig(file, format=kind, dpi=200, metadata=_METADATA[kind])

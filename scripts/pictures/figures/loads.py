@@ -6,10 +6,15 @@ each with a wider gap ("x in z": a block of x for each z, whose number stands be
 of an open line) is left white.
 """
 
+from os import PathLike
+from typing import BinaryIO
+
 import numpy as np
 
+from pencilmap.model.arrays import Floats, Ints
 from pencilmap.model.errors import FigureError
-from pencilmap.model.loads import m_scale
+from pencilmap.model.loads import LinkLoads, m_scale
+from pencilmap.model.torus import Torus, as_torus
 from pencilmap.scripts.pictures.figures.canvas import TALLEST, WIDTH, figure, heading, save
 
 MAX_LINKS, MAX_VECTOR_LINKS = 60_000, 20_000
@@ -21,7 +26,7 @@ BAR = 0.55                     # inches of the scale of colours
 TICK = 0.13                    # inches that the text of a tick needs
 
 
-def draw_loads(loads, path, title, with_bytes):
+def draw_loads(loads: LinkLoads, path: str | PathLike[str] | BinaryIO, title: str, with_bytes: bool) -> None:
     """Draw the load of every link.
 
     Parameters
@@ -38,7 +43,7 @@ def draw_loads(loads, path, title, with_bytes):
     FigureError
         When there are too many links for a picture.
     """
-    torus = loads.network
+    torus = as_torus(loads.network)
     strips = [Blocks(torus, i) for i, n in enumerate(torus.shape) if n > 1]
     links = 2 * len(strips) * torus.n_nodes
     if not 0 < links <= MAX_LINKS:
@@ -73,9 +78,9 @@ def _heights(strips, width, columns):
     return [max(low, h * min(1, room / sum(heights))) for low, h in zip(lowest, heights)]
 
 
-def link_values(loads, with_bytes):
+def link_values(loads: LinkLoads, with_bytes: bool) -> Floats:
     """Load of one cable of each link, nan where there is no link: float array, shape (d, 2, N)."""
-    torus = loads.network
+    torus = as_torus(loads.network)
     cables = np.array(torus.cables)[:, None, None]
     scale = 1e-6 if with_bytes else float(m_scale(1, torus, loads.total_bytes))
     values = np.asarray(loads.bytes(), dtype=float) / cables * scale
@@ -95,7 +100,7 @@ class Blocks:
     (7, 4)
     """
 
-    def __init__(self, torus, dimension):
+    def __init__(self, torus: Torus, dimension: int) -> None:
         self.torus, self.dimension = torus, dimension
         self.order = [dimension] + [j for j, n in enumerate(torus.shape) if j != dimension and n > 1]
         self.strides, extent = {}, [1, 1]
@@ -105,17 +110,17 @@ class Blocks:
             extent[side] = torus.shape[j] * self.strides[j] - gap
         self.extent = tuple(extent)
 
-    def along(self, side):
+    def along(self, side: int) -> list[int]:
         """Dimensions that run to the right (0) or upwards (1), the inner ones first."""
         return self.order[side::2]
 
-    def place(self):
+    def place(self) -> Ints:
         """Right and up of the cell of each node: int array, shape (2, N)."""
         coordinates = self.torus.coordinates(np.arange(self.torus.n_nodes))
         return np.stack([sum((coordinates[:, j] * self.strides[j] for j in self.along(side)),
                              np.zeros(len(coordinates), dtype=np.int64)) for side in (0, 1)])
 
-    def ticks(self, side, most):
+    def ticks(self, side: int, most: int) -> tuple[list[float], list[str]]:
         """Centres and numbers of the outermost blocks of a side, at most so many."""
         if not self.along(side):
             return [], []
@@ -125,7 +130,7 @@ class Blocks:
         block = self.extent[side] - (n - 1) * stride
         return [k * stride + block / 2 for k in shown], [str(k) for k in shown]
 
-    def label(self, side):
+    def label(self, side: int) -> str:
         """The dimensions of a side in words."""
         return " in ".join(self.torus.axes[j] for j in self.along(side))
 

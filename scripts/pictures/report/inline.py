@@ -1,7 +1,9 @@
 """Pictures inside the page: SVG whose colours follow the page, light or dark."""
 
 import re
+from collections.abc import Callable
 from io import BytesIO
+from typing import BinaryIO
 
 from pencilmap.scripts.pictures.figures import canvas
 
@@ -12,7 +14,7 @@ _COLOURS = {  # of a picture, by the name of the variable in page.css
 }
 
 
-def inline_svg(draw, label, name):
+def inline_svg(draw: Callable[[BinaryIO], None], label: str, name: str) -> str:
     """An SVG element that can stand in a page beside others.
 
     Parameters
