@@ -143,10 +143,11 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     MPI_Comm_size(MPI_COMM_WORLD, &p);
-    const struct pf_exchange *rows = pf_exchanges.rows;
-    for (int i = 0; i < pf_exchanges.count; i++)
-        if (rows[i].overlaps)
-            check_exchange(&rows[i]);
+    for (int i = 0; i < pf_exchanges.count; i++) {
+        const struct pf_exchange *exchange = pf_table_row(&pf_exchanges, i);
+        if (exchange->overlaps)
+            check_exchange(exchange);
+    }
     MPI_Finalize();
     return check_result();
 }

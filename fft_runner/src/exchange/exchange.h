@@ -103,7 +103,7 @@ struct pf_exchange {
     const char *means; /* optional: by which calls, where that depends on the MPI */
 };
 
-extern const struct pf_table pf_exchanges;
+extern const struct pf_table pf_exchanges; /* of pointers */
 
 /* MPI's type of an element of that many bytes; nothing is computed with it. */
 MPI_Datatype pf_element_type(size_t bytes);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "common/failure.h"
-#include "exchange/exchanges.h"
+#include "exchange/exchange.h"
 
 struct alltoall {
     MPI_Comm group;
@@ -33,7 +33,7 @@ static int check_even(const struct pf_messages *sent, const struct pf_messages *
     return PENCILFFT_OK;
 }
 
-int pf_alltoall_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
+static int alltoall_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
 {
     int status = check_even(sent, received);
     struct alltoall *a = status ? NULL : malloc(sizeof *a);
@@ -45,7 +45,7 @@ int pf_alltoall_plan(const struct pf_transpose *t, struct pf_messages *sent, str
     return status;
 }
 
-int pf_alltoall_run(void *state, const struct pf_run *run, void *from, void *to)
+static int alltoall_run(void *state, const struct pf_run *run, void *from, void *to)
 {
     int status = PENCILFFT_OK;
     const struct alltoall *a = state;
@@ -55,7 +55,16 @@ done:
     return status;
 }
 
-void pf_alltoall_destroy(void *state)
+static void alltoall_destroy(void *state)
 {
     free(state);
 }
+
+const struct pf_exchange pf_exchange_alltoall = {
+    .name = "alltoall",
+    .plan = alltoall_plan,
+    .run = alltoall_run,
+    .destroy = alltoall_destroy,
+    .takes = PF_MESSAGES,
+    .moves_self = true,
+};

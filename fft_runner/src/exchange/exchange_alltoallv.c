@@ -32,3 +32,11 @@ void pf_alltoallv_destroy(void *state)
 {
     pf_calls_destroy(state);
 }
+
+const struct pf_exchange pf_exchange_alltoallv = {
+    .name = "alltoallv",
+    .plan = pf_alltoallv_plan,
+    .run = pf_alltoallv_run,
+    .destroy = pf_alltoallv_destroy,
+    .takes = PF_MESSAGES,
+};

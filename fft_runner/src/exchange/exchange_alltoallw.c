@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "common/failure.h"
-#include "exchange/exchanges.h"
+#include "exchange/exchange.h"
 #include "geometry/geometry.h"
 #include "geometry/strided_copy.h"
 
@@ -131,7 +131,15 @@ static int check_extents(const struct pf_transpose *t)
     return PENCILFFT_OK;
 }
 
-int pf_alltoallw_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
+static void alltoallw_destroy(void *state)
+{
+    struct alltoallw *a = state;
+    side_release(&a->sent, a->t.p);
+    side_release(&a->received, a->t.p);
+    free(a);
+}
+
+static int alltoallw_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
 {
     int status = check_extents(t);
     struct alltoallw *a = status ? NULL : calloc(1, sizeof *a);
@@ -146,7 +154,7 @@ int pf_alltoallw_plan(const struct pf_transpose *t, struct pf_messages *sent, st
     if (!(status = side_describe(t, &t->from[t->me], t->to, &a->sent)))
         status = side_describe(t, &t->to[t->me], t->from, &a->received);
     if (status)
-        pf_alltoallw_destroy(a);
+        alltoallw_destroy(a);
     else
         *state = a;
     return status;
@@ -167,7 +175,7 @@ static void copy_kept(const struct alltoallw *a, const void *from, void *to)
     }
 }
 
-int pf_alltoallw_run(void *state, const struct pf_run *run, void *from, void *to)
+static int alltoallw_run(void *state, const struct pf_run *run, void *from, void *to)
 {
     int status = PENCILFFT_OK;
     const struct alltoallw *a = state;
@@ -180,10 +188,10 @@ done:
     return status;
 }
 
-void pf_alltoallw_destroy(void *state)
-{
-    struct alltoallw *a = state;
-    side_release(&a->sent, a->t.p);
-    side_release(&a->received, a->t.p);
-    free(a);
-}
+const struct pf_exchange pf_exchange_alltoallw = {
+    .name = "alltoallw",
+    .plan = alltoallw_plan,
+    .run = alltoallw_run,
+    .destroy = alltoallw_destroy,
+    .takes = PF_BOXES,
+};

@@ -7,8 +7,8 @@
  *         FFTW's manual, 6.7 FFTW MPI Transposes.
  * Cost:  what FFTW takes, and two passes over memory here; padding as in exchange_padded.c; two buffers of its own.
  * Needs: FFTW's MPI library, built for this MPI. */
+#include "exchange/exchange_fftw.h"
 #include "common/failure.h"
-#include "exchange/exchanges.h"
 
 #ifdef PENCILFFT_HAVE_FFTW_MPI
 
@@ -75,7 +75,17 @@ static void find_sizes(struct transposer *a)
         a->tuple += a->tuple % 2;
 }
 
-int pf_fftw_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
+static void matrix_destroy(void *state)
+{
+    struct transposer *a = state;
+    if (a->plan)
+        fftw_destroy_plan(a->plan);
+    fftw_free(a->before);
+    fftw_free(a->after);
+    free(a);
+}
+
+static int matrix_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
 {
     struct transposer *a = calloc(1, sizeof *a);
     (void)sent, (void)received;
@@ -89,7 +99,7 @@ int pf_fftw_plan(const struct pf_transpose *t, struct pf_messages *sent, struct 
     a->before = fftw_malloc(elements * t->element_bytes + sizeof(double));
     a->after = fftw_malloc(elements * t->element_bytes + sizeof(double));
     if (!a->before || !a->after) {
-        pf_fftw_destroy(a);
+        matrix_destroy(a);
         return pf_fail(PENCILFFT_NO_MEMORY, "no memory for two matrices of %zu elements", elements);
     }
     *state = a;
@@ -118,7 +128,7 @@ done:
     return status;
 }
 
-int pf_fftw_connect(void *state, void *from, void *to)
+static int matrix_connect(void *state, void *from, void *to)
 {
     struct transposer *a = state;
     (void)from, (void)to;
@@ -174,7 +184,7 @@ static void copy_out(const struct transposer *a, void *to)
     }
 }
 
-int pf_fftw_run(void *state, const struct pf_run *run, void *from, void *to)
+static int matrix_run(void *state, const struct pf_run *run, void *from, void *to)
 {
     const struct transposer *a = state;
     (void)run;
@@ -185,7 +195,7 @@ int pf_fftw_run(void *state, const struct pf_run *run, void *from, void *to)
 }
 
 /* How FFTW sends is its own affair; that these bytes must get there is not. */
-void pf_fftw_traffic(const void *state, int64_t *bytes, int64_t *messages)
+static void matrix_traffic(const void *state, int64_t *bytes, int64_t *messages)
 {
     const struct transposer *a = state;
     for (int j = 0; j < a->t.p; j++)
@@ -195,19 +205,9 @@ void pf_fftw_traffic(const void *state, int64_t *bytes, int64_t *messages)
         }
 }
 
-void pf_fftw_destroy(void *state)
-{
-    struct transposer *a = state;
-    if (a->plan)
-        fftw_destroy_plan(a->plan);
-    fftw_free(a->before);
-    fftw_free(a->after);
-    free(a);
-}
-
 #else
 
-int pf_fftw_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
+static int matrix_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
 {
     (void)t, (void)sent, (void)received;
     *state = NULL;
@@ -219,26 +219,36 @@ void pf_fftw_prepare(void)
 {
 }
 
-int pf_fftw_connect(void *state, void *from, void *to)
+static int matrix_connect(void *state, void *from, void *to)
 {
     (void)state, (void)from, (void)to;
     return PENCILFFT_OK;
 }
 
-int pf_fftw_run(void *state, const struct pf_run *run, void *from, void *to)
+static int matrix_run(void *state, const struct pf_run *run, void *from, void *to)
 {
     (void)state, (void)run, (void)from, (void)to;
     return PENCILFFT_NOT_POSSIBLE;
 }
 
-void pf_fftw_traffic(const void *state, int64_t *bytes, int64_t *messages)
+static void matrix_traffic(const void *state, int64_t *bytes, int64_t *messages)
 {
     (void)state, (void)bytes, (void)messages;
 }
 
-void pf_fftw_destroy(void *state)
+static void matrix_destroy(void *state)
 {
     (void)state;
 }
 
 #endif
+
+const struct pf_exchange pf_exchange_fftw = {
+    .name = "fftw",
+    .plan = matrix_plan,
+    .run = matrix_run,
+    .destroy = matrix_destroy,
+    .takes = PF_BOXES,
+    .connect = matrix_connect,
+    .traffic = matrix_traffic,
+};

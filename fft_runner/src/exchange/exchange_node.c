@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "common/failure.h"
-#include "exchange/exchanges.h"
+#include "exchange/exchange.h"
 #include "exchange/shared_memory.h"
 #include "geometry/geometry.h"
 
@@ -57,7 +57,18 @@ static int allocate(struct node_state *a)
     return PENCILFFT_OK;
 }
 
-int pf_node_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
+static void node_destroy(void *state)
+{
+    struct node_state *a = state;
+    pf_shared_leave(a->shared);
+    free(a->leaving);
+    free(a->coming);
+    free(a->requests);
+    free(a->statuses);
+    free(a);
+}
+
+static int node_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
 {
     struct node_state *a = calloc(1, sizeof *a);
     *state = NULL;
@@ -68,7 +79,7 @@ int pf_node_plan(const struct pf_transpose *t, struct pf_messages *sent, struct 
     a->received = received;
     int status = allocate(a);
     if (status)
-        pf_node_destroy(a);
+        node_destroy(a);
     else
         *state = a;
     return status;
@@ -151,7 +162,7 @@ static void touch(const struct node_state *a)
 }
 
 /* The second way takes what the first has made. */
-int pf_node_connect(void *state, void *from, void *to)
+static int node_connect(void *state, void *from, void *to)
 {
     struct node_state *a = state;
     int64_t elements = 0;
@@ -170,13 +181,13 @@ int pf_node_connect(void *state, void *from, void *to)
     return status;
 }
 
-void *pf_node_memory(const void *state)
+static void *node_memory(const void *state)
 {
     const struct node_state *a = state;
     return a->shared->block;
 }
 
-int pf_node_wait_to_write(void *state)
+static int node_wait_to_write(void *state)
 {
     const struct node_state *a = state;
     return a->t.p > 1 ? pf_shared_wait_to_write(a->shared) : PENCILFFT_OK;
@@ -234,7 +245,7 @@ done:
     return status;
 }
 
-int pf_node_run(void *state, const struct pf_run *run, void *from, void *to)
+static int node_run(void *state, const struct pf_run *run, void *from, void *to)
 {
     const struct node_state *a = state;
     (void)from, (void)to;
@@ -245,7 +256,7 @@ int pf_node_run(void *state, const struct pf_run *run, void *from, void *to)
     return PENCILFFT_OK;
 }
 
-void pf_node_traffic(const void *state, int64_t *bytes, int64_t *messages)
+static void node_traffic(const void *state, int64_t *bytes, int64_t *messages)
 {
     const struct node_state *a = state;
     for (int other = 0; other < a->shared->n; other++)
@@ -255,13 +266,15 @@ void pf_node_traffic(const void *state, int64_t *bytes, int64_t *messages)
         }
 }
 
-void pf_node_destroy(void *state)
-{
-    struct node_state *a = state;
-    pf_shared_leave(a->shared);
-    free(a->leaving);
-    free(a->coming);
-    free(a->requests);
-    free(a->statuses);
-    free(a);
-}
+const struct pf_exchange pf_exchange_node = {
+    .name = "node",
+    .plan = node_plan,
+    .run = node_run,
+    .destroy = node_destroy,
+    .takes = PF_MESSAGES,
+    .overlaps = true,
+    .connect = node_connect,
+    .memory = node_memory,
+    .wait_to_write = node_wait_to_write,
+    .traffic = node_traffic,
+};

@@ -7,12 +7,12 @@
 #include <stdbool.h>
 
 #include "common/failure.h"
-#include "exchange/exchanges.h"
+#include "exchange/exchange.h"
 #include "exchange/message_counts.h"
 
 enum { TAG = 1 };
 
-int pf_p2p_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
+static int p2p_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
 {
     struct pf_calls *a;
     int status = pf_calls_make(t, sent, received, 0, &a);
@@ -38,7 +38,7 @@ done:
     return status;
 }
 
-int pf_p2p_run(void *state, const struct pf_run *run, void *from, void *to)
+static int p2p_run(void *state, const struct pf_run *run, void *from, void *to)
 {
     const struct pf_calls *a = state;
     int status = PENCILFFT_OK;
@@ -48,7 +48,15 @@ int pf_p2p_run(void *state, const struct pf_run *run, void *from, void *to)
     return status;
 }
 
-void pf_p2p_destroy(void *state)
+static void p2p_destroy(void *state)
 {
     pf_calls_destroy(state);
 }
+
+const struct pf_exchange pf_exchange_p2p = {
+    .name = "p2p",
+    .plan = p2p_plan,
+    .run = p2p_run,
+    .destroy = p2p_destroy,
+    .takes = PF_MESSAGES,
+};

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "common/failure.h"
-#include "exchange/exchanges.h"
+#include "exchange/exchange.h"
 #include "geometry/blocks.h"
 
 struct padded {
@@ -43,7 +43,7 @@ static void spread(struct pf_messages *messages, int64_t room)
     messages->total = messages->p * room;
 }
 
-int pf_padded_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
+static int padded_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
 {
     int64_t room = largest_message(t);
     *state = NULL;
@@ -62,7 +62,7 @@ int pf_padded_plan(const struct pf_transpose *t, struct pf_messages *sent, struc
     return PENCILFFT_OK;
 }
 
-int pf_padded_run(void *state, const struct pf_run *run, void *from, void *to)
+static int padded_run(void *state, const struct pf_run *run, void *from, void *to)
 {
     int status = PENCILFFT_OK;
     const struct padded *a = state;
@@ -72,7 +72,7 @@ done:
     return status;
 }
 
-void pf_padded_traffic(const void *state, int64_t *bytes, int64_t *messages)
+static void padded_traffic(const void *state, int64_t *bytes, int64_t *messages)
 {
     const struct padded *a = state;
     for (int j = 0; j < a->p; j++)
@@ -82,7 +82,17 @@ void pf_padded_traffic(const void *state, int64_t *bytes, int64_t *messages)
         }
 }
 
-void pf_padded_destroy(void *state)
+static void padded_destroy(void *state)
 {
     free(state);
 }
+
+const struct pf_exchange pf_exchange_padded = {
+    .name = "padded",
+    .plan = padded_plan,
+    .run = padded_run,
+    .destroy = padded_destroy,
+    .takes = PF_MESSAGES,
+    .moves_self = true,
+    .traffic = padded_traffic,
+};

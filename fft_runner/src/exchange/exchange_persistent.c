@@ -8,18 +8,18 @@
 #include <stdlib.h>
 
 #include "common/failure.h"
-#include "exchange/exchanges.h"
+#include "exchange/exchange.h"
 #include "exchange/message_counts.h"
 
 #if defined PENCILFFT_HAVE_ALLTOALLV_INIT
 #define ALLTOALLV_INIT MPI_Alltoallv_init
-const char pf_persistent_means[] = "MPI_Alltoallv_init";
+static const char persistent_means[] = "MPI_Alltoallv_init";
 #elif defined PENCILFFT_HAVE_MPIX_ALLTOALLV_INIT
 #include <mpi-ext.h>
 #define ALLTOALLV_INIT MPIX_Alltoallv_init
-const char pf_persistent_means[] = "MPIX_Alltoallv_init";
+static const char persistent_means[] = "MPIX_Alltoallv_init";
 #else
-const char pf_persistent_means[] = "MPI_Send_init and MPI_Recv_init: no MPI_Alltoallv_init here";
+static const char persistent_means[] = "MPI_Send_init and MPI_Recv_init: no MPI_Alltoallv_init here";
 #endif
 
 struct persistent {
@@ -28,7 +28,8 @@ struct persistent {
     const void *from, *to;
 };
 
-int pf_persistent_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
+static int persistent_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received,
+                           void **state)
 {
     struct persistent *a = calloc(1, sizeof *a);
     *state = NULL;
@@ -49,7 +50,7 @@ static int prepare(struct persistent *a, const void *from, void *to)
     int code = ALLTOALLV_INIT(from, c->sent.count, c->sent.displacement, c->element, to, c->received.count,
                               c->received.displacement, c->element, c->group, MPI_INFO_NULL, &c->requests[0]);
     if (code != MPI_SUCCESS)
-        return pf_fail_mpi(code, pf_persistent_means);
+        return pf_fail_mpi(code, persistent_means);
     a->n_requests = 1;
     return PENCILFFT_OK;
 }
@@ -74,7 +75,7 @@ done:
 }
 #endif
 
-int pf_persistent_connect(void *state, void *from, void *to)
+static int persistent_connect(void *state, void *from, void *to)
 {
     struct persistent *a = state;
     a->from = from;
@@ -82,7 +83,7 @@ int pf_persistent_connect(void *state, void *from, void *to)
     return a->calls->p > 1 ? prepare(a, from, to) : PENCILFFT_OK;
 }
 
-int pf_persistent_run(void *state, const struct pf_run *run, void *from, void *to)
+static int persistent_run(void *state, const struct pf_run *run, void *from, void *to)
 {
     int status = PENCILFFT_OK;
     struct persistent *a = state;
@@ -95,7 +96,7 @@ done:
     return status;
 }
 
-void pf_persistent_destroy(void *state)
+static void persistent_destroy(void *state)
 {
     struct persistent *a = state;
     for (int i = 0; i < a->n_requests; i++)
@@ -103,3 +104,13 @@ void pf_persistent_destroy(void *state)
     pf_calls_destroy(a->calls);
     free(a);
 }
+
+const struct pf_exchange pf_exchange_persistent = {
+    .name = "persistent",
+    .plan = persistent_plan,
+    .run = persistent_run,
+    .destroy = persistent_destroy,
+    .takes = PF_MESSAGES,
+    .connect = persistent_connect,
+    .means = persistent_means,
+};

@@ -9,7 +9,7 @@
  * Cost:  slices * (p - 1) messages a rank; at best their time is hidden behind the FFTs on both sides.
  * Needs: counts and displacements that fit an MPI int; messages of twice pf_tuning.message_bytes for anything to overlap. */
 #include "common/failure.h"
-#include "exchange/exchanges.h"
+#include "exchange/exchange.h"
 #include "exchange/message_counts.h"
 #include "geometry/blocks.h"
 #include "geometry/geometry.h"
@@ -17,7 +17,7 @@
 
 enum { MOST_SLICES = 4 }; /* what is not hidden is then a quarter; eight were no faster on one node */
 
-int pf_pipelined_slices(const struct pf_transpose *t)
+static int pipelined_slices(const struct pf_transpose *t)
 {
     int64_t bytes = 0, indices = t->from[0].extent[t->slice_axis];
     for (int j = 0; j < t->p; j++)
@@ -40,7 +40,7 @@ static MPI_Request *sending(const struct pf_calls *a)
     return a->requests + a->p * a->slices;
 }
 
-int pf_pipelined_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
+static int pipelined_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
 {
     struct pf_calls *a;
     int status = pf_calls_make(t, sent, received, 2 * sent->p * sent->slices, &a);
@@ -106,7 +106,7 @@ done:
     return status;
 }
 
-int pf_pipelined_run(void *state, const struct pf_run *run, void *from, void *to)
+static int pipelined_run(void *state, const struct pf_run *run, void *from, void *to)
 {
     const struct pf_calls *a = state;
     int status = PENCILFFT_OK;
@@ -117,7 +117,17 @@ int pf_pipelined_run(void *state, const struct pf_run *run, void *from, void *to
     return status ? status : receive_all(a, run);
 }
 
-void pf_pipelined_destroy(void *state)
+static void pipelined_destroy(void *state)
 {
     pf_calls_destroy(state);
 }
+
+const struct pf_exchange pf_exchange_pipelined = {
+    .name = "pipelined",
+    .plan = pipelined_plan,
+    .run = pipelined_run,
+    .destroy = pipelined_destroy,
+    .takes = PF_MESSAGES,
+    .overlaps = true,
+    .slices = pipelined_slices,
+};

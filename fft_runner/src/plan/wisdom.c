@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "common/failure.h"
-#include "exchange/exchanges.h"
+#include "exchange/exchange_fftw.h"
 #include "pencilfft.h"
 
 static const char head[] = "pencilfft-wisdom 1\n";
