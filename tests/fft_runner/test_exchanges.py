@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-EXCHANGES = ["alltoallv", "alltoall", "padded", "alltoallw", "p2p", "pipelined", "persistent", "node", "fftw"]
+from tests.fft_runner.tables import EXCHANGES
 
 
 @pytest.mark.parametrize("ranks, per_node", [(1, 8), (2, 8), (3, 8), (4, 2), (5, 3)])

@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from tests.fft_runner.tables import EXCHANGES
+
 
 def check_clean(done):
     assert done.returncode == 0, done.stdout + done.stderr
@@ -52,7 +54,7 @@ OPEN_MPI_LOSES_IT = "Alltoallv_init"  # what it prepared for a persistent collec
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("exchange", ["alltoallv", "alltoallw", "pipelined", "persistent", "node", "fftw", "auto"])
+@pytest.mark.parametrize("exchange", [*EXCHANGES, "auto"])
 def test_library_touches_nothing_unset_and_leaks_nothing(mpirun, tmp_path, exchange):
     valgrind = shutil.which("valgrind")
     if not valgrind:

@@ -1,0 +1,19 @@
+"""The names in the tables of the library, read from their sources so that no test has a list of its own.
+
+test_units.py holds them against what the built runner says.
+"""
+
+import re
+from pathlib import Path
+
+SOURCE = Path(__file__).resolve().parents[2] / "fft_runner" / "src"
+
+
+def listed(path, pattern):
+    """What a pattern finds in a source, in order; the last word of a macro's list has no backslash behind it."""
+    return re.findall(pattern, (SOURCE / path).read_text("utf-8"), re.MULTILINE)
+
+
+EXCHANGES = [name for name in listed("exchange/exchange_table.c", r"^    X\((\w+)\)") if name != "auto"]
+DECOMPOSITIONS = listed("geometry/decomposition_table.c", r"^    X\((\w+)\)")
+TYPES = listed("lines/transforms.c", r'\{"(\w+)", \{PF_')
