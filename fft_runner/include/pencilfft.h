@@ -102,7 +102,7 @@ typedef struct {
     int R, C;             /* process grid; no default; R * C is the size of the communicator */
     const char *decomposition; /* "pencil" (default), "slab": R = 1 and C = P */
     int directions;       /* PENCILFFT_FORWARD, PENCILFFT_BACKWARD or both (default) or-ed */
-    const char *type;     /* "c2c" (default), "r2c" (or "c2r"), "dct", "dst", "chebyshev", "empty" */
+    const char *type;     /* "c2c" (default) or another of the table above */
     const char *kinds;    /* of dct and dst alone: of x,y,z, 1 to 4; c or s before one for (co)sine. NULL: "2,2,2" */
     const char *skip;     /* letters of axes that are left alone: "x", "yz"; NULL: none. Not z when z is halved */
     const char *precision; /* "double" (default), "single" */

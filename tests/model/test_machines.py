@@ -18,12 +18,6 @@ def named(machine):
     return machine.name
 
 
-def test_the_machines_of_the_documentation_are_there():
-    assert machine_names() == [
-        "bluegene-l", "bluegene-p", "bluegene-q", "cray-xe6", "cray-xt3", "cray-xt5", "fugaku", "k-computer", "tpu-v2",
-        "tpu-v3", "tpu-v4", "tpu-v5p", "trainium2", "trainium2-ultraserver"]
-
-
 @pytest.mark.parametrize("machine", ALL, ids=named)
 def test_every_figure_names_a_source_and_a_doubtful_one_says_why(machine):
     for key, figure in machine.figures.items():
@@ -43,9 +37,10 @@ PORTS = {"bluegene-l": 6, "bluegene-p": 6, "bluegene-q": 10, "cray-xt3": 6, "cra
          "fugaku": 10, "tpu-v2": 4, "tpu-v3": 4, "tpu-v4": 6, "tpu-v5p": 6, "trainium2": 4, "trainium2-ultraserver": 6}
 
 
-@pytest.mark.parametrize("machine", ALL, ids=named)
-def test_every_node_uses_the_ports_that_its_router_has(machine):
-    assert 2 * machine.torus.n_cables == PORTS[machine.name] * machine.torus.n_nodes
+@pytest.mark.parametrize("name", PORTS)
+def test_every_node_uses_the_ports_that_its_router_has(name):
+    torus = load_machine(name).torus
+    assert 2 * torus.n_cables == PORTS[name] * torus.n_nodes
 
 
 NODES = {"bluegene-l": 512, "bluegene-p": 512, "bluegene-q": 512, "cray-xt5": 19200, "k-computer": 88128, "fugaku": 158976,

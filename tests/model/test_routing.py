@@ -187,8 +187,9 @@ def test_an_order_that_is_not_one_of_the_axes_is_refused(order):
 
 def test_rules_are_offered_where_they_can_be_followed():
     ring = from_networkx(nx.cycle_graph(4), "ring")
-    assert routings_of(ring) == ["shortest-path", "optimal-minimal"]
-    assert routings_of(Torus((4,))) == ["dimension-order", "minimal-adaptive", "optimal-minimal"]
+    of_ring, of_torus = routings_of(ring), routings_of(Torus((4,)))
+    assert {"shortest-path", "optimal-minimal"} <= set(of_ring) and "dimension-order" not in of_ring
+    assert {"dimension-order", "minimal-adaptive", "optimal-minimal"} <= set(of_torus) and "shortest-path" not in of_torus
     for network, name in ((ring, "dimension-order"), (Torus((4,)), "shortest-path")):
         with pytest.raises(RoutingError, match="cannot be followed"):
             routing(name, network)

@@ -41,9 +41,9 @@ def test_rules_that_cannot_be_followed_are_refused(pencilmap, rule, words):
 def test_all_rules_lie_between_the_cut_bound_and_each_other(pencilmap_json):
     lines = pencilmap_json("predict", "--torus", "4x4x2", "-g", "4x8", "-p", "default:yzxt", "--routing", "all",
                            "--fft", "32", "--bandwidth", "1 GB/s")
-    assert [p["routing"] for p in lines] == [
-        "any (cut bound)", "optimal-minimal", "dimension-order", "dimension-order:parity", "dimension-order:plus",
-        "minimal-adaptive:hops", "minimal-adaptive:paths"]
+    named = [p["routing"] for p in lines]
+    assert named[:3] == ["any (cut bound)", "optimal-minimal", "dimension-order"]
+    assert {"dimension-order:parity", "dimension-order:plus", "minimal-adaptive:hops", "minimal-adaptive:paths"} < set(named)
     times = [p["t_s"] for p in lines]
     assert times[0] <= times[1] * (1 + 1e-6) and all(times[1] <= t * (1 + 1e-6) for t in times[2:])
     assert lines[0]["certificate"] is None and lines[0]["busiest_row"] is None and lines[0]["time_s"] is None

@@ -155,7 +155,7 @@ class Plan:
     decomposition : str, optional
         ``pencil`` (default), ``slab``.
     type : str, optional
-        ``c2c`` (default), ``r2c`` (or ``c2r``), ``dct``, ``dst``, ``chebyshev``, ``empty``.
+        ``c2c`` (default) or another of the table in pencilfft.h.
     kinds : str, optional
         Of ``dct`` and ``dst``: 1 to 4 for x, y, z (default ``2,2,2``); ``c1,s2,3`` mixes cosines and sines.
     skip : str, optional
@@ -165,8 +165,7 @@ class Plan:
     layout : str, optional
         Order of the output in memory, slowest first: ``natural`` (x y z, default) or ``stride1`` (z y x, slabs y z x).
     exchange : str, optional
-        ``alltoallv`` (default), ``alltoall``, ``padded``, ``alltoallw``, ``p2p``, ``pipelined``, ``persistent``, ``node``,
-        ``fftw``; ``auto`` tries them.
+        ``alltoallv`` (default), another that ``fft_runner --help`` names, or ``auto``, which tries them.
     rigor : str, optional
         Of FFTW: ``estimate``, ``measure`` (default), ``patient``.
     sync : str, optional
