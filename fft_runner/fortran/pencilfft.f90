@@ -41,6 +41,7 @@ module pencilfft
 
     public :: pencilfft_plan_create, pencilfft_plan_destroy, pencilfft_box_mine, pencilfft_shape, pencilfft_scale
     public :: pencilfft_alloc, pencilfft_forward, pencilfft_backward, pencilfft_transpose, pencilfft_message
+    public :: pencilfft_plan_text
     public :: pencilfft_exchanges, pencilfft_exchange_stage, pencilfft_exchange_chosen, pencilfft_traffic
     public :: pencilfft_phases, pencilfft_phase_name, pencilfft_phase_seconds
     public :: pencilfft_wisdom_load, pencilfft_wisdom_save, pencilfft_wisdom_forget
@@ -110,6 +111,11 @@ module pencilfft
             import :: c_double, c_int, c_ptr
             type(c_ptr), value :: plan
             real(c_double), intent(out) :: seconds(*)
+        end function
+        integer(c_int) function c_plan_text(plan, text) bind(C, name="pencilfft_plan_text")
+            import :: c_int, c_ptr
+            type(c_ptr), value :: plan
+            type(c_ptr), intent(out) :: text
         end function
         integer(c_int) function c_phases(plan, n) bind(C, name="pencilfft_phases")
             import :: c_int, c_ptr
@@ -294,6 +300,18 @@ contains
         integer(c_int), intent(in) :: exchange, direction
         type(c_ptr), intent(in) :: from, to
         status = c_transpose(plan%handle, exchange, direction, from, to)
+    end function
+
+    !> What the plan does on this rank, in lines: passes, exchanges between them, buffers. Empty without a plan.
+    function pencilfft_plan_text(plan) result(text)
+        type(pencilfft_plan), intent(in) :: plan
+        character(:), allocatable :: text
+        type(c_ptr) :: start
+        integer(c_int) :: status
+        start = c_null_ptr
+        status = c_plan_text(plan%handle, start)
+        if (status /= pencilfft_ok) start = c_null_ptr
+        text = text_of(start)
     end function
 
     !> Exchanges of a transform; 0 without a plan. They are numbered from 0 in the order of a forward transform.

@@ -53,6 +53,7 @@
 #include <mpi.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -158,6 +159,12 @@ void pencilfft_desc_free(pencilfft_desc *desc);
 int pencilfft_plan_create(const pencilfft_desc *desc, MPI_Comm comm, pencilfft_plan *plan);
 /* Collective, before MPI_Finalize. Frees the plan and every buffer of pencilfft_alloc(); a null plan is nothing to do. */
 int pencilfft_plan_destroy(pencilfft_plan plan);
+
+/* What the plan does on the calling rank, for people: the passes over memory with their transforms, blocks and buffers, and the
+ * exchange between each two with its messages. And the same as a text, which lasts until the next such call and is the
+ * plan's. Local. */
+int pencilfft_plan_print(pencilfft_plan plan, FILE *out);
+int pencilfft_plan_text(pencilfft_plan plan, const char **text);
 
 /* Box of one rank in an array; of the calling rank for pencilfft_box_mine(). Local. */
 int pencilfft_box_of(pencilfft_plan plan, int array, int rank, pencilfft_box *box);

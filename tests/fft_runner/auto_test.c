@@ -7,10 +7,11 @@
 #include "check.h"
 #include "common/failure.h"
 #include "exchange/exchange.h"
-#include "exchange/exchange_alltoallv.h"
+
+extern const struct pf_exchange pf_exchange_alltoallv;
 
 enum { BASE, ROWS, COLUMNS, HOPELESS, REFUSES, HALFWAY, OVERLAPS, N_EXCHANGES };
-enum { MOST_RUNS = 6, WAYS = 2 }; /* of a candidate: one to warm up, and five */
+enum { MOST_RUNS = 6, DIRECTIONS = 2 }; /* of a candidate: one to warm up, and five */
 
 static int R, C, rank;
 static int runs[2][N_EXCHANGES]; /* row, column */
@@ -32,10 +33,10 @@ static int make(const struct pf_transpose *t, struct pf_messages *sent, struct p
     a->column = t->slice_axis != 0; /* a row is sliced along x */
     a->number = number;
     a->ms = ms[a->column];
-    return pf_alltoallv_plan(t, sent, received, &a->alltoallv);
+    return pf_exchange_alltoallv.plan(t, sent, received, &a->alltoallv);
 }
 
-static int run_sleeping(void *state, const struct pf_run *run, void *from, void *to)
+static int start_sleeping(void *state, int slice, void *from, void *to)
 {
     struct sleeper *a = state;
     struct timespec pause = {0, (long)(a->ms * 1e6)};
@@ -44,22 +45,14 @@ static int run_sleeping(void *state, const struct pf_run *run, void *from, void 
             runs_before[a->number] += runs[0][i];
     runs[a->column][a->number]++;
     nanosleep(&pause, NULL);
-    return pf_alltoallv_run(a->alltoallv, run, from, to);
-}
-
-static int run_overlapping(void *state, const struct pf_run *run, void *from, void *to)
-{
-    pf_produce(run, 0);
-    int status = run_sleeping(state, run, from, to);
-    pf_consume(run, 0);
-    return status;
+    return pf_exchange_alltoallv.start(a->alltoallv, slice, from, to);
 }
 
 static void destroy(void *state)
 {
     struct sleeper *a = state;
     if (a->alltoallv)
-        pf_alltoallv_destroy(a->alltoallv);
+        pf_exchange_alltoallv.destroy(a->alltoallv);
     free(a);
 }
 
@@ -91,13 +84,13 @@ static int plan_halfway(const struct pf_transpose *t, struct pf_messages *sent, 
 }
 
 static const struct pf_exchange rows[] = {
-    [BASE] = {"base", plan_base, run_sleeping, destroy},
-    [ROWS] = {"rows", plan_rows, run_sleeping, destroy},
-    [COLUMNS] = {"columns", plan_columns, run_sleeping, destroy},
-    [HOPELESS] = {"hopeless", plan_hopeless, run_sleeping, destroy},
-    [REFUSES] = {"refuses", plan_refuses, run_sleeping, destroy},
-    [HALFWAY] = {"halfway", plan_halfway, run_sleeping, destroy},
-    [OVERLAPS] = {"overlaps", plan_overlaps, run_overlapping, destroy, .overlaps = true},
+    [BASE] = {"base", plan_base, start_sleeping, destroy},
+    [ROWS] = {"rows", plan_rows, start_sleeping, destroy},
+    [COLUMNS] = {"columns", plan_columns, start_sleeping, destroy},
+    [HOPELESS] = {"hopeless", plan_hopeless, start_sleeping, destroy},
+    [REFUSES] = {"refuses", plan_refuses, start_sleeping, destroy},
+    [HALFWAY] = {"halfway", plan_halfway, start_sleeping, destroy},
+    [OVERLAPS] = {"overlaps", plan_overlaps, start_sleeping, destroy, .overlaps = true},
     {.name = "auto"},
 };
 const struct pf_table pf_exchanges = PF_TABLE("exchange", rows);
@@ -138,10 +131,10 @@ static void row_and_column_take_their_own(void)
 {
     pencilfft_plan plan = make_plan(60, NULL);
     took(plan, "rows", "columns");
-    CHECK_INT(runs[0][ROWS] >= MOST_RUNS * WAYS, 1);
-    CHECK_INT(runs[1][COLUMNS], MOST_RUNS * WAYS);
+    CHECK_INT(runs[0][ROWS] >= MOST_RUNS * DIRECTIONS, 1);
+    CHECK_INT(runs[1][COLUMNS], MOST_RUNS * DIRECTIONS);
     for (int e = 0; e < 2; e++) {
-        CHECK_INT(runs[e][HOPELESS], 2 * WAYS); /* once to warm up, and once */
+        CHECK_INT(runs[e][HOPELESS], 2 * DIRECTIONS); /* once to warm up, and once */
         CHECK_INT(runs[e][HALFWAY], 0);
         CHECK(isinf(seconds(plan, e, REFUSES)) && isinf(seconds(plan, e, HALFWAY)));
     }
@@ -152,11 +145,11 @@ static void row_and_column_take_their_own(void)
 static void whole_transforms_are_timed(void)
 {
     pencilfft_plan plan = make_plan(60, "x");
-    CHECK(runs[1][BASE] > 2 * MOST_RUNS * WAYS);
-    CHECK(seconds(plan, 0, BASE) >= WAYS * 20e-3);
-    CHECK(seconds(plan, 0, ROWS) >= WAYS * 11e-3);
+    CHECK(runs[1][BASE] > 2 * MOST_RUNS * DIRECTIONS);
+    CHECK(seconds(plan, 0, BASE) >= DIRECTIONS * 20e-3);
+    CHECK(seconds(plan, 0, ROWS) >= DIRECTIONS * 11e-3);
     CHECK(seconds(plan, 1, BASE) == seconds(plan, 0, ROWS));
-    CHECK(seconds(plan, 1, COLUMNS) >= WAYS * 2e-3 && seconds(plan, 1, COLUMNS) < seconds(plan, 1, BASE));
+    CHECK(seconds(plan, 1, COLUMNS) >= DIRECTIONS * 2e-3 && seconds(plan, 1, COLUMNS) < seconds(plan, 1, BASE));
     CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
 }
 
@@ -164,7 +157,7 @@ static void without_time_the_first_that_goes(void)
 {
     pencilfft_plan plan = make_plan(0, "y");
     took(plan, "base", "base");
-    CHECK_INT(runs[0][BASE], 2 * WAYS);
+    CHECK_INT(runs[0][BASE], 2 * DIRECTIONS);
     CHECK(seconds(plan, 0, ROWS) == 0 && seconds(plan, 1, ROWS) == 0);
     CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
 }
@@ -173,7 +166,7 @@ static void without_time_the_first_that_goes(void)
 static void none_takes_more_than_its_share(void)
 {
     pencilfft_plan plan = make_plan(2, "xy");
-    CHECK(runs[0][BASE] >= 2 * WAYS && runs[0][BASE] <= 4 * WAYS);
+    CHECK(runs[0][BASE] >= 2 * DIRECTIONS && runs[0][BASE] <= 4 * DIRECTIONS);
     CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
 }
 

@@ -322,10 +322,12 @@ contains
         integer(c_int64_t) :: bytes(R*C), messages(R*C)
         integer :: i, n_phases, n_total
         call check(pencilfft_exchange_chosen(plan, pencilfft_row) == "", "no plan has no exchange")
+        call check(pencilfft_plan_text(plan) == "", "no plan has no text")
         call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, exchange="p2p", rigor="estimate"))
         call need(pencilfft_alloc(plan, memory))
         call need(pencilfft_forward(plan, memory, memory))
         call need(pencilfft_phase_seconds(plan, seconds))
+        call check(index(pencilfft_plan_text(plan), "by p2p among") > 0 .or. R*C == 1, "the plan tells its exchanges")
         n_phases = pencilfft_phases(plan)
         call check(n_phases == 12 .and. pencilfft_exchanges(plan) == 2, "pencils have 12 phases and two exchanges")
         call check(all(seconds(:n_phases) >= 0) .and. seconds(1) > 0, "phases take time")

@@ -56,7 +56,7 @@ static void check_run(pencilfft_plan plan, int run, pencilfft_direction directio
     CHECK_INT(go_through(plan, forward ? PENCILFFT_OUTPUT : PENCILFFT_INPUT, run, false, out), 0);
 }
 
-static void check_exchange(const char *exchange)
+static void check_exchange(const char *decomposition, const char *exchange)
 {
     static const pencilfft_direction order[] = {PENCILFFT_FORWARD, PENCILFFT_FORWARD, PENCILFFT_BACKWARD,
                                                 PENCILFFT_BACKWARD};
@@ -65,13 +65,14 @@ static void check_exchange(const char *exchange)
     desc.nx = desc.ny = desc.nz = N;
     desc.R = R;
     desc.C = C;
+    desc.decomposition = decomposition;
     desc.type = "dct";
     desc.skip = "xyz";
     desc.exchange = exchange;
     pencilfft_plan plan;
     void *in, *out;
     int status = pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan);
-    if (status == PENCILFFT_NOT_POSSIBLE)
+    if (status == PENCILFFT_NOT_POSSIBLE || (status == PENCILFFT_BAD_GRID && !strcmp(decomposition, "slab") && R > 1))
         return;
     CHECK_INT(status, PENCILFFT_OK);
     CHECK_INT(pencilfft_alloc(plan, &in), PENCILFFT_OK);
@@ -79,16 +80,17 @@ static void check_exchange(const char *exchange)
     for (int run = 0; run < RUNS; run++)
         check_run(plan, run, order[run % 4], in, out);
     if (rank == 0)
-        printf("%s\n", exchange);
+        printf("%s %s\n", decomposition, exchange);
     pencilfft_plan_destroy(plan);
 }
 
 int main(int argc, char **argv)
 {
     start_on_grid(argc, argv, &rank, &ranks, &R, &C);
-    for (int i = 0; pencilfft_exchange_name(i); i++)
-        if (strcmp(pencilfft_exchange_name(i), "auto"))
-            check_exchange(pencilfft_exchange_name(i));
+    for (int d = 0; pencilfft_decomposition_name(d); d++)
+        for (int i = 0; pencilfft_exchange_name(i); i++)
+            if (strcmp(pencilfft_exchange_name(i), "auto"))
+                check_exchange(pencilfft_decomposition_name(d), pencilfft_exchange_name(i));
     MPI_Finalize();
     return check_result();
 }

@@ -1,5 +1,5 @@
-/* Exchanges that overlap, by what exchange.h says of produce and consume, with ranks that are late in turn: what a late
- * rank has not read yet must not be written over, in the same way again or in the other. Run under mpirun, any number. */
+/* Exchanges that overlap, by the steps that exchange.h says, with ranks that are late in turn: what a late rank has not read
+ * yet must not be written over, in the same direction again or in the other. Run under mpirun, any number of ranks. */
 #include <stdlib.h>
 #include <time.h>
 
@@ -8,16 +8,16 @@
 #include "exchange/messages.h"
 #include "geometry/blocks.h"
 
-enum { RUNS = 6, WAYS = 2, X = 8, Y = 8, Z = 128, LATE_MS = 10, MOST_RANKS = 16 };
+enum { RUNS = 6, DIRECTIONS = 2, X = 8, Y = 8, Z = 128, LATE_MS = 10, MOST_RANKS = 16 };
 
 static int p, me;
 
-struct way {
+struct transfer {
     const struct pf_exchange *exchange;
     struct pf_transpose t;
     struct pf_parts sent, received;
     void *state, *from, *to;
-    int produced, consumed, run; /* slices of this run */
+    int run;
 };
 
 static pencilfft_box box(int split, int j)
@@ -33,7 +33,7 @@ static pencilfft_box box(int split, int j)
     return b;
 }
 
-static double value(const struct way *w, int from, int to, int slice, int64_t i)
+static double value(const struct transfer *w, int from, int to, int slice, int64_t i)
 {
     return (((w->run * MOST_RANKS + from) * MOST_RANKS + to) * 8 + slice) * 1e6 + (double)i;
 }
@@ -43,10 +43,8 @@ static double *message(const struct pf_messages *list, int i, void *buffer)
     return (double *)buffer + 2 * list->start[i]; /* elements of 16 bytes */
 }
 
-static void produce(void *local, int slice)
+static void write_slice(const struct transfer *w, int slice)
 {
-    struct way *w = local;
-    CHECK_INT(slice, w->produced++);
     for (int j = 0; j < p; j++) {
         int i = slice * p + j;
         double *to = j == me ? message(&w->received.list, i, w->to) : message(&w->sent.list, i, w->from);
@@ -55,13 +53,10 @@ static void produce(void *local, int slice)
     }
 }
 
-static void consume(void *local, int slice)
+static void check_slice(const struct transfer *w, int slice)
 {
-    struct way *w = local;
     struct timespec pause = {0, LATE_MS * 1000000};
     int64_t wrong = 0;
-    CHECK_INT(slice, w->consumed++);
-    CHECK_INT(w->produced, w->sent.list.slices);
     if (w->run % p == me)
         nanosleep(&pause, NULL);
     for (int j = 0; j < p; j++) {
@@ -73,10 +68,10 @@ static void consume(void *local, int slice)
     CHECK_INT(wrong, 0);
 }
 
-static void make_way(struct way *w, const struct pf_exchange *exchange, const pencilfft_box *from, const pencilfft_box *to,
-                     void *other)
+static void make(struct transfer *w, const struct pf_exchange *exchange, const pencilfft_box *from, const pencilfft_box *to,
+                 void *other)
 {
-    *w = (struct way){.exchange = exchange};
+    *w = (struct transfer){.exchange = exchange};
     w->t = (struct pf_transpose){MPI_COMM_WORLD, p, me, from, to, 16, 1, 2, other};
     int slices = exchange->slices ? exchange->slices(&w->t) : 1;
     CHECK_INT(pf_parts_sent(&w->t, slices, &w->sent), PENCILFFT_OK);
@@ -86,7 +81,7 @@ static void make_way(struct way *w, const struct pf_exchange *exchange, const pe
     w->to = calloc((size_t)w->received.list.total, 16);
 }
 
-static void connect_way(struct way *w)
+static void connect_it(struct transfer *w)
 {
     if (w->exchange->connect)
         CHECK_INT(w->exchange->connect(w->state, w->from, w->to), PENCILFFT_OK);
@@ -98,16 +93,26 @@ static void connect_way(struct way *w)
     }
 }
 
-static void run_way(struct way *w, int run)
+static void run_it(struct transfer *w, int run)
 {
-    struct pf_run calls = {MPI_COMM_WORLD, produce, consume, w};
-    w->produced = w->consumed = 0;
+    const struct pf_exchange *exchange = w->exchange;
     w->run = run;
-    CHECK_INT(w->exchange->run(w->state, &calls, w->from, w->to), PENCILFFT_OK);
-    CHECK_INT(w->consumed, w->received.list.slices);
+    if (exchange->begin)
+        CHECK_INT(exchange->begin(w->state, w->to), PENCILFFT_OK);
+    for (int slice = 0; slice < w->sent.list.slices; slice++) {
+        write_slice(w, slice);
+        CHECK_INT(exchange->start(w->state, slice, w->from, w->to), PENCILFFT_OK);
+    }
+    for (int slice = 0; slice < w->received.list.slices; slice++) {
+        if (exchange->finish)
+            CHECK_INT(exchange->finish(w->state, slice), PENCILFFT_OK);
+        check_slice(w, slice);
+    }
+    if (exchange->end)
+        CHECK_INT(exchange->end(w->state), PENCILFFT_OK);
 }
 
-static void end_way(struct way *w)
+static void end(struct transfer *w)
 {
     w->exchange->destroy(w->state);
     pf_parts_release(&w->sent);
@@ -121,21 +126,21 @@ static void end_way(struct way *w)
 static void check_exchange(const struct pf_exchange *exchange)
 {
     pencilfft_box before[MOST_RANKS], after[MOST_RANKS];
-    struct way ways[WAYS];
+    struct transfer both[DIRECTIONS];
     for (int j = 0; j < p; j++) {
         before[j] = box(0, j);
         after[j] = box(1, j);
     }
-    make_way(&ways[0], exchange, before, after, NULL);
-    make_way(&ways[1], exchange, after, before, ways[0].state);
-    for (int way = 0; way < WAYS; way++)
-        connect_way(&ways[way]);
+    make(&both[0], exchange, before, after, NULL);
+    make(&both[1], exchange, after, before, both[0].state);
+    for (int i = 0; i < DIRECTIONS; i++)
+        connect_it(&both[i]);
     for (int run = 0; run < RUNS; run++)
-        run_way(&ways[run / 2 % 2], run);
+        run_it(&both[run / 2 % 2], run);
     if (me == 0)
-        printf("%s: %d slices\n", exchange->name, ways[0].sent.list.slices);
-    for (int way = 0; way < WAYS; way++)
-        end_way(&ways[way]);
+        printf("%s: %d slices\n", exchange->name, both[0].sent.list.slices);
+    for (int i = 0; i < DIRECTIONS; i++)
+        end(&both[i]);
 }
 
 int main(int argc, char **argv)
@@ -143,11 +148,10 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     MPI_Comm_size(MPI_COMM_WORLD, &p);
-    for (int i = 0; i < pf_exchanges.count; i++) {
-        const struct pf_exchange *exchange = pf_table_row(&pf_exchanges, i);
+    const struct pf_exchange *exchange;
+    for (int i = 0; (exchange = pf_table_row(&pf_exchanges, i)); i++)
         if (exchange->overlaps)
             check_exchange(exchange);
-    }
     MPI_Finalize();
     return check_result();
 }

@@ -36,6 +36,17 @@ def check_transform(grid, kind, precision, layout, fields, in_place):
         assert np.abs(source / plan.scale - mine).max() < 10 * TOLERANCE[precision]
 
 
+def check_slab():
+    a = whole(1, "c2c")
+    with Plan(SHAPE, (comm.size,), comm, decomposition="slab", rigor="estimate") as plan:
+        source, target = plan.empty("input"), plan.empty("output")
+        source[...] = a[0][plan.part("input")]
+        plan.forward(source, target)
+        assert np.abs(target - np.fft.fftn(a[0])[plan.part("output")]).max() < 1e-10
+        assert plan.exchanges == ("slab",) and plan.shape(1) == plan.shape("output")
+        refused("unknown 'z'", plan.empty, "z")
+
+
 def check_transpose(grid):
     index = np.arange(np.prod(SHAPE), dtype=float).reshape(SHAPE)
     with Plan(SHAPE, grid, comm, rigor="estimate") as plan:
@@ -69,6 +80,8 @@ def check_telling(grid):
         parts = sum(spent for name, spent in seconds.items() if name != "total" and not name.startswith("wait"))
         assert seconds["total"] > 0 and abs(parts - seconds["total"]) < 1e-3
         assert (seconds["exchange_row"] > 0, seconds["exchange_column"] > 0) == (grid[0] > 1, grid[1] > 1)
+        assert str(plan).startswith(f"pencil {grid[0]}x{grid[1]}, rank {comm.rank}, size 12 10 9, double complex to complex")
+        assert plan.exchanges == ("row", "column")
         assert plan.exchange_chosen("row") == plan.exchange_chosen("column") == "p2p"
     refused("destroyed", plan.exchange_chosen, "row")
     refused("destroyed", plan.phase_seconds)
@@ -119,6 +132,7 @@ for grid in GRIDS:
     check_transpose(grid)
     check_telling(grid)
 check_refusals(GRIDS[0])
+check_slab()
 with tempfile.TemporaryDirectory() as mine:
     check_wisdom(GRIDS[-1], Path(comm.bcast(mine)))
     comm.Barrier()

@@ -76,6 +76,7 @@ SIGNATURES = {
     "execute": [c_void_p, c_int, c_void_p, c_void_p],
     "phase_seconds": [c_void_p, POINTER(c_double)],
     "phase_name": [c_void_p, c_int],
+    "plan_text": [c_void_p, POINTER(c_char_p)],
     "exchange_stage": [c_void_p, c_int],
     "exchange_chosen": [c_void_p, c_int],
     "transpose": [c_void_p, c_int, c_int, c_void_p, c_void_p],
@@ -249,6 +250,10 @@ class Plan:
     def exchanges(self):
         """Names of the exchanges of a transform in forward order: ``("row", "column")``; ``("slab",)``."""
         return tuple(self._exchanges)
+
+    def __str__(self):
+        """What the plan does on the calling rank: passes, exchanges between them, buffers. Local."""
+        return _asked("plan_text", self._alive(), c_char_p()).value.decode()
 
     def phase_seconds(self):
         """Seconds this rank spent in each phase of the last transform: dict by name, ``fft_z`` to ``total``, then the

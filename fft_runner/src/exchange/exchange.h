@@ -1,30 +1,35 @@
-/* What an exchange algorithm is: one file exchange_<name>.c and one line in exchange_table.c.
+/* What an exchange algorithm is: one file exchange_<name>.c, which defines pf_exchange_<name>, and one line in
+ * exchange_table.c.
  *
  * An exchange moves data and knows nothing of FFTs, of the kind of transform or of its precision: it sees boxes, the
  * bytes of an element, and how many fields lie behind each other. It comes in two kinds:
  *
  * PF_MESSAGES  `plan` is given the number of elements of every message and where it begins, in the buffer that is sent
- *              from and in the one received into; `run` moves the messages. Who calls has packed them (a transform does
- *              so while its lines are in the caches) and unpacks them. As given, messages lie densely, in the order
+ *              from and in the one received into. Whoever runs the exchange has packed them (a transform does so while
+ *              its lines are in the caches) and unpacks them. As given, messages lie densely, in the order
  *              slice, member. `plan` may move them: change start[] and total (padding). The two lists live as long as
  *              the state; an exchange with `memory` moves them, when it connects, to where they lie in there.
  *              The part that a rank keeps is message `me`: it is already where it belongs in `to` and is not to be
- *              touched, unless the row says moves_self; then it lies among the messages of `from` like any other.
+ *              touched, unless it says moves_self; then it lies among the messages of `from` like any other.
  *              What is inside a message is not the exchange's business: the part that from[i] and to[j] have in
  *              common, one field after the other, densely.
  * PF_BOXES     `from` and `to` are the whole boxes with their strides; the exchange finds the parts itself (data types
  *              of MPI, planners of others) and moves all of them, its own included.
  *
- * Slices: a row with `slices` cuts each message into that many, along transpose->slice_axis, evenly by pf_block_of();
- * slice k of a message with member j is message k * p + j. If the row `overlaps`, run calls
- *     pf_produce(run, k)   for k = 0 .. slices - 1 in this order: makes slice k of what is sent (FFTs and packing),
- *     pf_consume(run, k)   likewise: uses slice k of what was received (unpacking and FFTs),
- * each exactly once, all slices being made before the first is used, and may do other things between. Where the
- * transformed axis is the sliced one, all the work is done by the first produce or the last consume. Time in these two
- * is booked to their own phases. When a row does not overlap, all is made before run and used after it.
+ * Running: whoever runs an exchange goes through these steps, in this order; all but start are optional:
+ *     begin          before anything is written to where the messages will be
+ *     start(k)       for k = 0 .. slices - 1: slice k of what is sent is there
+ *     finish(k)      likewise: before slice k of what was received is used
+ *     end            when all of it has been used
+ * An exchange of one slice may do all in start. Of one that `overlaps`, slice k + 1 is made (FFTs and packing) between
+ * start(k) and start(k + 1), and slice k is used (unpacking and FFTs) between finish(k) and finish(k + 1); of any other
+ * exchange, all is made before start(0) and used after the last finish.
+ * Slices: one with `slices` cuts each message into that many, along transpose->slice_axis, evenly by pf_block_of(); slice k of
+ * a message with member j is message k * p + j. Where the transformed axis is the sliced one, all the work is done before
+ * start(0), or after the last finish.
  *
- * Buffers: `from` may be overwritten by run only with PF_BOXES. Both are aligned to 64 bytes. In PF_MESSAGES they hold
- * sent->total and received->total elements, and while an exchange that overlaps runs, they change where messages are.
+ * Buffers: start may overwrite `from` only with PF_BOXES. Both are aligned to 64 bytes. In PF_MESSAGES they hold
+ * sent->total and received->total elements, and while an exchange that overlaps runs, others change where messages are.
  * With `memory` both are that. */
 #ifndef PF_EXCHANGE_H
 #define PF_EXCHANGE_H
@@ -35,7 +40,7 @@
 #include "common/names.h"
 #include "pencilfft.h"
 
-/* One transpose, one way: member j of the group (a row or a column) holds from[j] before and to[j] after.
+/* One transpose in one direction: member j of the group holds from[j] before and to[j] after.
  * The boxes of `from` together are those of `to`; what passes from i to j is from[i] and to[j]'s common part.
  * Strides count elements. Field f of a box lies f times the elements of the box behind field 0. */
 struct pf_transpose {
@@ -45,7 +50,7 @@ struct pf_transpose {
     size_t element_bytes; /* 4, 8 or 16 */
     int fields;
     int slice_axis;
-    void *other_way; /* state of the same exchange the other way, when that was planned before; else NULL */
+    void *other_direction; /* state of the same exchange in the other direction, if that was planned before; else NULL */
 };
 
 /* The messages of one side. Number k * p + j is slice k with member j; all is counted in elements. */
@@ -55,38 +60,22 @@ struct pf_messages {
     int64_t total; /* the buffer holds this many */
 };
 
-/* What a run may need besides its buffers. */
-struct pf_run {
-    MPI_Comm all; /* the plan's whole communicator */
-    void (*produce)(void *local, int slice);
-    void (*consume)(void *local, int slice);
-    void *local;
-};
-
-static inline void pf_produce(const struct pf_run *run, int slice)
-{
-    run->produce(run->local, slice);
-}
-
-static inline void pf_consume(const struct pf_run *run, int slice)
-{
-    run->consume(run->local, slice);
-}
-
 enum pf_takes { PF_MESSAGES, PF_BOXES };
 
 struct pf_exchange {
     const char *name;
-    /* Local, no communication. *state is NULL when it fails and may need nothing from destroy. With PF_BOXES the two
-     * lists are NULL. */
+    /* Local, no communication. *state is NULL when it fails. With PF_BOXES the two lists are NULL. NULL: "auto". */
     int (*plan)(const struct pf_transpose *transpose, struct pf_messages *sent, struct pf_messages *received, void **state);
-    /* Collective over the group. */
-    int (*run)(void *state, const struct pf_run *run, void *from, void *to);
-    /* Collective over the group when connect has run, and local before. The two ways come in any order. */
+    /* Collective over the group, like the other steps of a run. */
+    int (*start)(void *state, int slice, void *from, void *to);
+    /* Collective over the group when connect has run, and local before. The two directions come in any order. */
     void (*destroy)(void *state);
     enum pf_takes takes;
     bool moves_self;
     bool overlaps;
+    int (*begin)(void *state, void *to);
+    int (*finish)(void *state, int slice);
+    int (*end)(void *state);
     int (*slices)(const struct pf_transpose *transpose); /* optional, without it 1. The same on all of the group */
     /* Optional. Collective over the group, when all ranks have planned: communicators, shared memory, planners of
      * others. With PF_MESSAGES the two buffers are those of every run of this state. Fails on all of the group or on
@@ -97,9 +86,8 @@ struct pf_exchange {
     /* Optional, for PF_MESSAGES. What is sent and received lies here, once it is connected, and in no buffer of the
      * plan's; NULL in a group of one. */
     void *(*memory)(const void *state);
-    /* Optional, with `memory`. Waits until all have read what the last run left there; who calls does so before he writes
-     * there ahead of run. */
-    int (*wait_to_write)(void *state);
+    /* Optional. Makes FFTW know the algorithms of its own that this exchange uses, before its wisdom is read or written. */
+    void (*prepare)(void);
     const char *means; /* optional: by which calls, where that depends on the MPI */
 };
 

@@ -33,7 +33,7 @@ static int check_even(const struct pf_messages *sent, const struct pf_messages *
     return PENCILFFT_OK;
 }
 
-static int alltoall_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
+static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
 {
     int status = check_even(sent, received);
     struct alltoall *a = status ? NULL : malloc(sizeof *a);
@@ -45,26 +45,26 @@ static int alltoall_plan(const struct pf_transpose *t, struct pf_messages *sent,
     return status;
 }
 
-static int alltoall_run(void *state, const struct pf_run *run, void *from, void *to)
+static int start(void *state, int slice, void *from, void *to)
 {
     int status = PENCILFFT_OK;
     const struct alltoall *a = state;
-    (void)run;
+    (void)slice;
     PF_MPI(MPI_Alltoall(from, a->count, a->element, to, a->count, a->element, a->group));
 done:
     return status;
 }
 
-static void alltoall_destroy(void *state)
+static void destroy(void *state)
 {
     free(state);
 }
 
 const struct pf_exchange pf_exchange_alltoall = {
     .name = "alltoall",
-    .plan = alltoall_plan,
-    .run = alltoall_run,
-    .destroy = alltoall_destroy,
+    .plan = plan,
+    .start = start,
+    .destroy = destroy,
     .takes = PF_MESSAGES,
     .moves_self = true,
 };

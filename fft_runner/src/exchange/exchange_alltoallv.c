@@ -3,12 +3,12 @@
  * Source: the plain way of P3DFFT and 2DECOMP&FFT.
  * Cost:  one collective of p - 1 messages a rank.
  * Needs: counts and displacements that fit an MPI int; nothing of p or of the extents. */
-#include "exchange/exchange_alltoallv.h"
+#include "exchange/exchange.h"
 
 #include "common/failure.h"
 #include "exchange/message_counts.h"
 
-int pf_alltoallv_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
+static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
 {
     struct pf_calls *a;
     int status = pf_calls_make(t, sent, received, 0, &a);
@@ -16,11 +16,11 @@ int pf_alltoallv_plan(const struct pf_transpose *t, struct pf_messages *sent, st
     return status;
 }
 
-int pf_alltoallv_run(void *state, const struct pf_run *run, void *from, void *to)
+static int start(void *state, int slice, void *from, void *to)
 {
     int status = PENCILFFT_OK;
     const struct pf_calls *a = state;
-    (void)run;
+    (void)slice;
     if (a->p > 1)
         PF_MPI(MPI_Alltoallv(from, a->sent.count, a->sent.displacement, a->element, to, a->received.count,
                              a->received.displacement, a->element, a->group));
@@ -28,15 +28,15 @@ done:
     return status;
 }
 
-void pf_alltoallv_destroy(void *state)
+static void destroy(void *state)
 {
     pf_calls_destroy(state);
 }
 
 const struct pf_exchange pf_exchange_alltoallv = {
     .name = "alltoallv",
-    .plan = pf_alltoallv_plan,
-    .run = pf_alltoallv_run,
-    .destroy = pf_alltoallv_destroy,
+    .plan = plan,
+    .start = start,
+    .destroy = destroy,
     .takes = PF_MESSAGES,
 };

@@ -131,7 +131,7 @@ static int check_extents(const struct pf_transpose *t)
     return PENCILFFT_OK;
 }
 
-static void alltoallw_destroy(void *state)
+static void destroy(void *state)
 {
     struct alltoallw *a = state;
     side_release(&a->sent, a->t.p);
@@ -139,7 +139,7 @@ static void alltoallw_destroy(void *state)
     free(a);
 }
 
-static int alltoallw_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
+static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
 {
     int status = check_extents(t);
     struct alltoallw *a = status ? NULL : calloc(1, sizeof *a);
@@ -154,7 +154,7 @@ static int alltoallw_plan(const struct pf_transpose *t, struct pf_messages *sent
     if (!(status = side_describe(t, &t->from[t->me], t->to, &a->sent)))
         status = side_describe(t, &t->to[t->me], t->from, &a->received);
     if (status)
-        alltoallw_destroy(a);
+        destroy(a);
     else
         *state = a;
     return status;
@@ -175,11 +175,11 @@ static void copy_kept(const struct alltoallw *a, const void *from, void *to)
     }
 }
 
-static int alltoallw_run(void *state, const struct pf_run *run, void *from, void *to)
+static int start(void *state, int slice, void *from, void *to)
 {
     int status = PENCILFFT_OK;
     const struct alltoallw *a = state;
-    (void)run;
+    (void)slice;
     copy_kept(a, from, to);
     if (a->t.p > 1)
         PF_MPI(MPI_Alltoallw(from, a->sent.count, a->sent.displacement, a->sent.type, to, a->received.count,
@@ -190,8 +190,8 @@ done:
 
 const struct pf_exchange pf_exchange_alltoallw = {
     .name = "alltoallw",
-    .plan = alltoallw_plan,
-    .run = alltoallw_run,
-    .destroy = alltoallw_destroy,
+    .plan = plan,
+    .start = start,
+    .destroy = destroy,
     .takes = PF_BOXES,
 };

@@ -7,8 +7,8 @@
  *         FFTW's manual, 6.7 FFTW MPI Transposes.
  * Cost:  what FFTW takes, and two passes over memory here; padding as in exchange_padded.c; two buffers of its own.
  * Needs: FFTW's MPI library, built for this MPI. */
-#include "exchange/exchange_fftw.h"
 #include "common/failure.h"
+#include "exchange/exchange.h"
 
 #ifdef PENCILFFT_HAVE_FFTW_MPI
 
@@ -75,7 +75,7 @@ static void find_sizes(struct transposer *a)
         a->tuple += a->tuple % 2;
 }
 
-static void matrix_destroy(void *state)
+static void destroy(void *state)
 {
     struct transposer *a = state;
     if (a->plan)
@@ -85,7 +85,7 @@ static void matrix_destroy(void *state)
     free(a);
 }
 
-static int matrix_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
+static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
 {
     struct transposer *a = calloc(1, sizeof *a);
     (void)sent, (void)received;
@@ -99,14 +99,14 @@ static int matrix_plan(const struct pf_transpose *t, struct pf_messages *sent, s
     a->before = fftw_malloc(elements * t->element_bytes + sizeof(double));
     a->after = fftw_malloc(elements * t->element_bytes + sizeof(double));
     if (!a->before || !a->after) {
-        matrix_destroy(a);
+        destroy(a);
         return pf_fail(PENCILFFT_NO_MEMORY, "no memory for two matrices of %zu elements", elements);
     }
     *state = a;
     return PENCILFFT_OK;
 }
 
-void pf_fftw_prepare(void)
+static void prepare(void)
 {
     fftw_mpi_init();
 }
@@ -128,11 +128,11 @@ done:
     return status;
 }
 
-static int matrix_connect(void *state, void *from, void *to)
+static int connect(void *state, void *from, void *to)
 {
     struct transposer *a = state;
     (void)from, (void)to;
-    pf_fftw_prepare();
+    prepare();
     return pf_agree(plan_transpose(a), a->t.group);
 }
 
@@ -184,10 +184,10 @@ static void copy_out(const struct transposer *a, void *to)
     }
 }
 
-static int matrix_run(void *state, const struct pf_run *run, void *from, void *to)
+static int start(void *state, int slice, void *from, void *to)
 {
     const struct transposer *a = state;
-    (void)run;
+    (void)slice;
     copy_in(a, from);
     fftw_execute(a->plan);
     copy_out(a, to);
@@ -195,7 +195,7 @@ static int matrix_run(void *state, const struct pf_run *run, void *from, void *t
 }
 
 /* How FFTW sends is its own affair; that these bytes must get there is not. */
-static void matrix_traffic(const void *state, int64_t *bytes, int64_t *messages)
+static void traffic(const void *state, int64_t *bytes, int64_t *messages)
 {
     const struct transposer *a = state;
     for (int j = 0; j < a->t.p; j++)
@@ -205,9 +205,20 @@ static void matrix_traffic(const void *state, int64_t *bytes, int64_t *messages)
         }
 }
 
+const struct pf_exchange pf_exchange_fftw = {
+    .name = "fftw",
+    .plan = plan,
+    .start = start,
+    .destroy = destroy,
+    .takes = PF_BOXES,
+    .connect = connect,
+    .traffic = traffic,
+    .prepare = prepare,
+};
+
 #else
 
-static int matrix_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
+static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
 {
     (void)t, (void)sent, (void)received;
     *state = NULL;
@@ -215,40 +226,6 @@ static int matrix_plan(const struct pf_transpose *t, struct pf_messages *sent, s
                                            "found when pencilfft was configured (Debian, for Open MPI: libfftw3-mpi-dev)");
 }
 
-void pf_fftw_prepare(void)
-{
-}
-
-static int matrix_connect(void *state, void *from, void *to)
-{
-    (void)state, (void)from, (void)to;
-    return PENCILFFT_OK;
-}
-
-static int matrix_run(void *state, const struct pf_run *run, void *from, void *to)
-{
-    (void)state, (void)run, (void)from, (void)to;
-    return PENCILFFT_NOT_POSSIBLE;
-}
-
-static void matrix_traffic(const void *state, int64_t *bytes, int64_t *messages)
-{
-    (void)state, (void)bytes, (void)messages;
-}
-
-static void matrix_destroy(void *state)
-{
-    (void)state;
-}
+const struct pf_exchange pf_exchange_fftw = {.name = "fftw", .plan = plan, .takes = PF_BOXES};
 
 #endif
-
-const struct pf_exchange pf_exchange_fftw = {
-    .name = "fftw",
-    .plan = matrix_plan,
-    .run = matrix_run,
-    .destroy = matrix_destroy,
-    .takes = PF_BOXES,
-    .connect = matrix_connect,
-    .traffic = matrix_traffic,
-};

@@ -10,7 +10,7 @@
  * Source: A. Jocksch, M. Kraushaar, D. Daverio, Optimized all-to-all communication on multicore architectures applied
  *         to FFTs with pencil decomposition, 2018; MPI-3 shared memory (MPI_Win_allocate_shared).
  * Cost:  one barrier inside the node, a second one where there are other nodes; (nodes - 1) / t messages a rank. The
- *        block takes the place of the plan's buffers, and both ways of an exchange have the same one.
+ *        block takes the place of the plan's buffers, and both directions of an exchange have the same one.
  * Needs: MPI-3 shared memory, with room for the block where the system keeps it; messages between two nodes that an MPI
  *        int counts. */
 #include <limits.h>
@@ -35,29 +35,14 @@ struct parcel {
 struct node_state {
     struct pf_transpose t;
     struct pf_messages *sent, *received; /* of the plan; they begin at the block */
-    struct pf_shared *shared;            /* both ways have the same */
+    struct pf_shared *shared;            /* of both directions */
     struct parcel *leaving, *coming; /* by node */
     MPI_Request *requests;
+    int n_requests; /* of this run */
     MPI_Status *statuses; /* not read; MPICH's MPI_STATUSES_IGNORE makes gcc warn */
 };
 
-/* ---- planning ----------------------------------------------------------------------------------------------- */
-
-static int allocate(struct node_state *a)
-{
-    size_t p = (size_t)a->t.p;
-    const struct node_state *other = a->t.other_way;
-    a->shared = other ? pf_shared_join(other->shared) : pf_shared_make(p);
-    a->leaving = calloc(p, sizeof *a->leaving);
-    a->coming = calloc(p, sizeof *a->coming);
-    a->requests = calloc(2 * p, sizeof *a->requests);
-    a->statuses = calloc(2 * p, sizeof *a->statuses);
-    if (!a->shared || !a->leaving || !a->coming || !a->requests || !a->statuses)
-        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the message lists of %zu ranks", p);
-    return PENCILFFT_OK;
-}
-
-static void node_destroy(void *state)
+static void destroy(void *state)
 {
     struct node_state *a = state;
     pf_shared_leave(a->shared);
@@ -68,7 +53,23 @@ static void node_destroy(void *state)
     free(a);
 }
 
-static int node_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
+/* ---- planning ----------------------------------------------------------------------------------------------- */
+
+static int allocate(struct node_state *a)
+{
+    size_t p = (size_t)a->t.p;
+    const struct node_state *other = a->t.other_direction;
+    a->shared = other ? pf_shared_join(other->shared) : pf_shared_make(p);
+    a->leaving = calloc(p, sizeof *a->leaving);
+    a->coming = calloc(p, sizeof *a->coming);
+    a->requests = calloc(2 * p, sizeof *a->requests);
+    a->statuses = calloc(2 * p, sizeof *a->statuses);
+    if (!a->shared || !a->leaving || !a->coming || !a->requests || !a->statuses)
+        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the message lists of %zu ranks", p);
+    return PENCILFFT_OK;
+}
+
+static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
 {
     struct node_state *a = calloc(1, sizeof *a);
     *state = NULL;
@@ -79,7 +80,7 @@ static int node_plan(const struct pf_transpose *t, struct pf_messages *sent, str
     a->received = received;
     int status = allocate(a);
     if (status)
-        node_destroy(a);
+        destroy(a);
     else
         *state = a;
     return status;
@@ -133,7 +134,7 @@ static int make_parcel(const struct node_state *a, int other, int64_t start, int
     return PENCILFFT_OK;
 }
 
-/* Gives the size of the block in elements, which is the same both ways. */
+/* Gives the size of the block in elements, which is the same in both directions. */
 static int lay_out_all(struct node_state *a, int64_t *elements)
 {
     int mine = a->shared->mine, status = PENCILFFT_OK;
@@ -161,8 +162,8 @@ static void touch(const struct node_state *a)
             memset(a->shared->block + (size_t)a->coming[other].start * size, 0, (size_t)a->coming[other].elements * size);
 }
 
-/* The second way takes what the first has made. */
-static int node_connect(void *state, void *from, void *to)
+/* The second direction takes what the first has made. */
+static int connect(void *state, void *from, void *to)
 {
     struct node_state *a = state;
     int64_t elements = 0;
@@ -181,21 +182,15 @@ static int node_connect(void *state, void *from, void *to)
     return status;
 }
 
-static void *node_memory(const void *state)
+static void *memory(const void *state)
 {
     const struct node_state *a = state;
     return a->shared->block;
 }
 
-static int node_wait_to_write(void *state)
-{
-    const struct node_state *a = state;
-    return a->t.p > 1 ? pf_shared_wait_to_write(a->shared) : PENCILFFT_OK;
-}
-
 /* ---- running ------------------------------------------------------------------------------------------------- */
 
-static int receive_parcels(const struct node_state *a, int *n)
+static int receive_parcels(struct node_state *a)
 {
     int status = PENCILFFT_OK;
     MPI_Datatype element = pf_element_type(a->t.element_bytes);
@@ -203,14 +198,14 @@ static int receive_parcels(const struct node_state *a, int *n)
         const struct parcel *c = &a->coming[other];
         if (c->mine)
             PF_MPI(MPI_Irecv(a->shared->block + (size_t)c->start * a->t.element_bytes, c->elements, element, c->peer, TAG,
-                             a->t.group, &a->requests[(*n)++]));
+                             a->t.group, &a->requests[a->n_requests++]));
     }
 done:
     return status;
 }
 
 /* To the nearest node above first, so that not all send to the same one. */
-static int send_parcels(const struct node_state *a, int *n)
+static int send_parcels(struct node_state *a)
 {
     int status = PENCILFFT_OK;
     MPI_Datatype element = pf_element_type(a->t.element_bytes);
@@ -218,45 +213,47 @@ static int send_parcels(const struct node_state *a, int *n)
         const struct parcel *l = &a->leaving[(a->shared->mine + distance) % a->shared->n];
         if (l->mine)
             PF_MPI(MPI_Isend(a->shared->block + (size_t)l->start * a->t.element_bytes, l->elements, element, l->peer, TAG,
-                             a->t.group, &a->requests[(*n)++]));
+                             a->t.group, &a->requests[a->n_requests++]));
     }
 done:
     return status;
 }
 
-static int move_all(const struct node_state *a, const struct pf_run *run)
+static int begin(void *state, void *to)
 {
-    int n = 0, status = PENCILFFT_OK;
-    if ((status = pf_shared_wait_to_write(a->shared)) || (status = receive_parcels(a, &n)))
-        return status;
-    pf_produce(run, 0);
-    if ((status = pf_shared_meet(a->shared)))
-        return status;
-    if (a->shared->n > 1) {
-        if ((status = send_parcels(a, &n)))
-            return status;
-        PF_MPI(MPI_Waitall(n, a->requests, a->statuses));
-        if ((status = pf_shared_meet(a->shared)))
-            return status;
-    }
-    pf_consume(run, 0);
-    status = pf_shared_let_write(a->shared);
+    struct node_state *a = state;
+    (void)to;
+    a->n_requests = 0;
+    int status = a->t.p > 1 ? pf_shared_wait_to_write(a->shared) : PENCILFFT_OK;
+    return status ? status : receive_parcels(a);
+}
+
+static int move_parcels(struct node_state *a)
+{
+    int status = send_parcels(a);
+    if (!status)
+        PF_MPI(MPI_Waitall(a->n_requests, a->requests, a->statuses));
+    if (!status)
+        status = pf_shared_meet(a->shared);
 done:
     return status;
 }
 
-static int node_run(void *state, const struct pf_run *run, void *from, void *to)
+static int start(void *state, int slice, void *from, void *to)
+{
+    struct node_state *a = state;
+    (void)slice, (void)from, (void)to;
+    int status = a->t.p > 1 ? pf_shared_meet(a->shared) : PENCILFFT_OK;
+    return status || a->shared->n <= 1 ? status : move_parcels(a);
+}
+
+static int end(void *state)
 {
     const struct node_state *a = state;
-    (void)from, (void)to;
-    if (a->t.p > 1)
-        return move_all(a, run);
-    pf_produce(run, 0);
-    pf_consume(run, 0);
-    return PENCILFFT_OK;
+    return a->t.p > 1 ? pf_shared_let_write(a->shared) : PENCILFFT_OK;
 }
 
-static void node_traffic(const void *state, int64_t *bytes, int64_t *messages)
+static void traffic(const void *state, int64_t *bytes, int64_t *messages)
 {
     const struct node_state *a = state;
     for (int other = 0; other < a->shared->n; other++)
@@ -268,13 +265,14 @@ static void node_traffic(const void *state, int64_t *bytes, int64_t *messages)
 
 const struct pf_exchange pf_exchange_node = {
     .name = "node",
-    .plan = node_plan,
-    .run = node_run,
-    .destroy = node_destroy,
+    .plan = plan,
+    .start = start,
+    .destroy = destroy,
     .takes = PF_MESSAGES,
     .overlaps = true,
-    .connect = node_connect,
-    .memory = node_memory,
-    .wait_to_write = node_wait_to_write,
-    .traffic = node_traffic,
+    .begin = begin,
+    .end = end,
+    .connect = connect,
+    .memory = memory,
+    .traffic = traffic,
 };

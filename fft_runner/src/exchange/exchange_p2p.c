@@ -12,7 +12,7 @@
 
 enum { TAG = 1 };
 
-static int p2p_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
+static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
 {
     struct pf_calls *a;
     int status = pf_calls_make(t, sent, received, 0, &a);
@@ -25,7 +25,7 @@ static bool power_of_two(int p)
     return (p & (p - 1)) == 0;
 }
 
-static int step(const struct pf_calls *a, int s, const void *from, void *to)
+static int exchange_pair(const struct pf_calls *a, int s, const void *from, void *to)
 {
     int status = PENCILFFT_OK;
     int target = power_of_two(a->p) ? a->me ^ s : (a->me + s) % a->p;
@@ -38,25 +38,25 @@ done:
     return status;
 }
 
-static int p2p_run(void *state, const struct pf_run *run, void *from, void *to)
+static int start(void *state, int slice, void *from, void *to)
 {
     const struct pf_calls *a = state;
     int status = PENCILFFT_OK;
-    (void)run;
+    (void)slice;
     for (int s = 1; s < a->p && !status; s++)
-        status = step(a, s, from, to);
+        status = exchange_pair(a, s, from, to);
     return status;
 }
 
-static void p2p_destroy(void *state)
+static void destroy(void *state)
 {
     pf_calls_destroy(state);
 }
 
 const struct pf_exchange pf_exchange_p2p = {
     .name = "p2p",
-    .plan = p2p_plan,
-    .run = p2p_run,
-    .destroy = p2p_destroy,
+    .plan = plan,
+    .start = start,
+    .destroy = destroy,
     .takes = PF_MESSAGES,
 };

@@ -43,7 +43,7 @@ static void spread(struct pf_messages *messages, int64_t room)
     messages->total = messages->p * room;
 }
 
-static int padded_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
+static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
 {
     int64_t room = largest_message(t);
     *state = NULL;
@@ -62,17 +62,17 @@ static int padded_plan(const struct pf_transpose *t, struct pf_messages *sent, s
     return PENCILFFT_OK;
 }
 
-static int padded_run(void *state, const struct pf_run *run, void *from, void *to)
+static int start(void *state, int slice, void *from, void *to)
 {
     int status = PENCILFFT_OK;
     const struct padded *a = state;
-    (void)run;
+    (void)slice;
     PF_MPI(MPI_Alltoall(from, a->count, a->element, to, a->count, a->element, a->group));
 done:
     return status;
 }
 
-static void padded_traffic(const void *state, int64_t *bytes, int64_t *messages)
+static void traffic(const void *state, int64_t *bytes, int64_t *messages)
 {
     const struct padded *a = state;
     for (int j = 0; j < a->p; j++)
@@ -82,17 +82,17 @@ static void padded_traffic(const void *state, int64_t *bytes, int64_t *messages)
         }
 }
 
-static void padded_destroy(void *state)
+static void destroy(void *state)
 {
     free(state);
 }
 
 const struct pf_exchange pf_exchange_padded = {
     .name = "padded",
-    .plan = padded_plan,
-    .run = padded_run,
-    .destroy = padded_destroy,
+    .plan = plan,
+    .start = start,
+    .destroy = destroy,
     .takes = PF_MESSAGES,
     .moves_self = true,
-    .traffic = padded_traffic,
+    .traffic = traffic,
 };

@@ -13,13 +13,13 @@
 
 #if defined PENCILFFT_HAVE_ALLTOALLV_INIT
 #define ALLTOALLV_INIT MPI_Alltoallv_init
-static const char persistent_means[] = "MPI_Alltoallv_init";
+static const char means[] = "MPI_Alltoallv_init";
 #elif defined PENCILFFT_HAVE_MPIX_ALLTOALLV_INIT
 #include <mpi-ext.h>
 #define ALLTOALLV_INIT MPIX_Alltoallv_init
-static const char persistent_means[] = "MPIX_Alltoallv_init";
+static const char means[] = "MPIX_Alltoallv_init";
 #else
-static const char persistent_means[] = "MPI_Send_init and MPI_Recv_init: no MPI_Alltoallv_init here";
+static const char means[] = "MPI_Send_init and MPI_Recv_init: no MPI_Alltoallv_init here";
 #endif
 
 struct persistent {
@@ -28,8 +28,7 @@ struct persistent {
     const void *from, *to;
 };
 
-static int persistent_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received,
-                           void **state)
+static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
 {
     struct persistent *a = calloc(1, sizeof *a);
     *state = NULL;
@@ -50,7 +49,7 @@ static int prepare(struct persistent *a, const void *from, void *to)
     int code = ALLTOALLV_INIT(from, c->sent.count, c->sent.displacement, c->element, to, c->received.count,
                               c->received.displacement, c->element, c->group, MPI_INFO_NULL, &c->requests[0]);
     if (code != MPI_SUCCESS)
-        return pf_fail_mpi(code, persistent_means);
+        return pf_fail_mpi(code, means);
     a->n_requests = 1;
     return PENCILFFT_OK;
 }
@@ -75,7 +74,7 @@ done:
 }
 #endif
 
-static int persistent_connect(void *state, void *from, void *to)
+static int connect(void *state, void *from, void *to)
 {
     struct persistent *a = state;
     a->from = from;
@@ -83,11 +82,11 @@ static int persistent_connect(void *state, void *from, void *to)
     return a->calls->p > 1 ? prepare(a, from, to) : PENCILFFT_OK;
 }
 
-static int persistent_run(void *state, const struct pf_run *run, void *from, void *to)
+static int start(void *state, int slice, void *from, void *to)
 {
     int status = PENCILFFT_OK;
     struct persistent *a = state;
-    (void)run;
+    (void)slice;
     if (from != a->from || to != a->to)
         return pf_fail(PENCILFFT_BAD_CALL, "exchange persistent was run on other buffers than it was connected to");
     PF_MPI(MPI_Startall(a->n_requests, a->calls->requests));
@@ -96,7 +95,7 @@ done:
     return status;
 }
 
-static void persistent_destroy(void *state)
+static void destroy(void *state)
 {
     struct persistent *a = state;
     for (int i = 0; i < a->n_requests; i++)
@@ -107,10 +106,10 @@ static void persistent_destroy(void *state)
 
 const struct pf_exchange pf_exchange_persistent = {
     .name = "persistent",
-    .plan = persistent_plan,
-    .run = persistent_run,
-    .destroy = persistent_destroy,
+    .plan = plan,
+    .start = start,
+    .destroy = destroy,
     .takes = PF_MESSAGES,
-    .connect = persistent_connect,
-    .means = persistent_means,
+    .connect = connect,
+    .means = means,
 };

@@ -17,16 +17,16 @@
 
 enum { MOST_SLICES = 4 }; /* what is not hidden is then a quarter; eight were no faster on one node */
 
-static int pipelined_slices(const struct pf_transpose *t)
+static int slices(const struct pf_transpose *t)
 {
     int64_t bytes = 0, indices = t->from[0].extent[t->slice_axis];
     for (int j = 0; j < t->p; j++)
         bytes += pf_box_elements(&t->from[j]) * t->fields * (int64_t)t->element_bytes;
-    int64_t slices = pf_smaller(MOST_SLICES, bytes / t->p / t->p / pf_tuning.message_bytes);
+    int64_t n = pf_smaller(MOST_SLICES, bytes / t->p / t->p / pf_tuning.message_bytes);
     if (t->from[0].stride[t->slice_axis] == 1)
         indices = indices * (int64_t)t->element_bytes / pf_tuning.row_bytes;
-    slices = pf_smaller(slices, indices);
-    return slices > 1 ? (int)slices : 1;
+    n = pf_smaller(n, indices);
+    return n > 1 ? (int)n : 1;
 }
 
 /* Requests of receives, then those of sends; slice k with member j is number k * p + j of either. */
@@ -40,7 +40,7 @@ static MPI_Request *sending(const struct pf_calls *a)
     return a->requests + a->p * a->slices;
 }
 
-static int pipelined_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
+static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
 {
     struct pf_calls *a;
     int status = pf_calls_make(t, sent, received, 2 * sent->p * sent->slices, &a);
@@ -48,15 +48,17 @@ static int pipelined_plan(const struct pf_transpose *t, struct pf_messages *sent
     return status;
 }
 
-static int post_receives(const struct pf_calls *a, int slice, void *to)
+static int begin(void *state, void *to)
 {
+    const struct pf_calls *a = state;
     int status = PENCILFFT_OK;
-    for (int s = 1; s < a->p; s++) {
-        int source = (a->me - s + a->p) % a->p, i = slice * a->p + source;
-        if (a->received.count[i])
-            PF_MPI(MPI_Irecv(pf_message_in(a, &a->received, i, to), a->received.count[i], a->element, source, slice,
-                             a->group, receiving(a) + i));
-    }
+    for (int slice = 0; slice < a->slices; slice++)
+        for (int s = 1; s < a->p; s++) {
+            int source = (a->me - s + a->p) % a->p, i = slice * a->p + source;
+            if (a->received.count[i])
+                PF_MPI(MPI_Irecv(pf_message_in(a, &a->received, i, to), a->received.count[i], a->element, source, slice,
+                                 a->group, receiving(a) + i));
+        }
 done:
     return status;
 }
@@ -83,51 +85,46 @@ done:
     return status;
 }
 
-static int send_all(const struct pf_calls *a, const struct pf_run *run, const void *from)
+static int start(void *state, int slice, void *from, void *to)
 {
+    const struct pf_calls *a = state;
+    int status = start_sends(a, slice, from);
+    (void)to;
+    return status ? status : nudge(a);
+}
+
+static int finish(void *state, int slice)
+{
+    const struct pf_calls *a = state;
     int status = PENCILFFT_OK;
-    for (int slice = 0; slice < a->slices && !status; slice++) {
-        pf_produce(run, slice);
-        if (!(status = start_sends(a, slice, from)))
-            status = nudge(a);
-    }
+    PF_MPI(MPI_Waitall(a->p, receiving(a) + slice * a->p, a->statuses));
+done:
     return status;
 }
 
-static int receive_all(const struct pf_calls *a, const struct pf_run *run)
+static int end(void *state)
 {
+    const struct pf_calls *a = state;
     int status = PENCILFFT_OK;
-    for (int slice = 0; slice < a->slices; slice++) {
-        PF_MPI(MPI_Waitall(a->p, receiving(a) + slice * a->p, a->statuses));
-        pf_consume(run, slice);
-    }
     PF_MPI(MPI_Waitall(a->p * a->slices, sending(a), a->statuses));
 done:
     return status;
 }
 
-static int pipelined_run(void *state, const struct pf_run *run, void *from, void *to)
-{
-    const struct pf_calls *a = state;
-    int status = PENCILFFT_OK;
-    for (int slice = 0; slice < a->slices && !status; slice++)
-        status = post_receives(a, slice, to);
-    if (!status)
-        status = send_all(a, run, from);
-    return status ? status : receive_all(a, run);
-}
-
-static void pipelined_destroy(void *state)
+static void destroy(void *state)
 {
     pf_calls_destroy(state);
 }
 
 const struct pf_exchange pf_exchange_pipelined = {
     .name = "pipelined",
-    .plan = pipelined_plan,
-    .run = pipelined_run,
-    .destroy = pipelined_destroy,
+    .plan = plan,
+    .start = start,
+    .destroy = destroy,
     .takes = PF_MESSAGES,
     .overlaps = true,
-    .slices = pipelined_slices,
+    .begin = begin,
+    .finish = finish,
+    .end = end,
+    .slices = slices,
 };

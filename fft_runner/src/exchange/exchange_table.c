@@ -1,5 +1,6 @@
 #include "exchange/exchange.h"
 
+/* In the order in which they are listed, and tried by "auto". */
 #define EXCHANGES(X) \
     X(alltoallv)     \
     X(alltoall)      \
@@ -14,7 +15,9 @@
 
 #define DECLARE(name) extern const struct pf_exchange pf_exchange_##name;
 EXCHANGES(DECLARE)
-const struct pf_exchange pf_exchange_auto = {.name = "auto"}; /* tries the others; plan/auto.c */
+
+/* Tries the others when a plan is made: plan/auto.c. */
+const struct pf_exchange pf_exchange_auto = {.name = "auto"};
 
 #define ADDRESS(name) &pf_exchange_##name,
 static const struct pf_exchange *const rows[] = {EXCHANGES(ADDRESS)};

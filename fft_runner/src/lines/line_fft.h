@@ -23,7 +23,7 @@ struct pf_lines {
     struct pf_lines_plan *plans; /* a list, one for each number of lines met */
 };
 
-/* Where a block of lines lies: element strides on both sides, and how many lines there are each way. */
+/* Where a block of lines lies: element strides on both sides, and how many lines there are along each other axis. */
 struct pf_lines_block {
     void *in, *out;
     int64_t in_stride, out_stride;          /* along a line */

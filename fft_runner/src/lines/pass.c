@@ -74,7 +74,7 @@ static void move(const struct pf_pass *pass, const struct pf_pass_run *run, cons
         if (pf_box_elements(&part))
             pf_copy_run(&copy, side->element_bytes, gather ? there : view->data, gather ? view->data : there);
     }
-    lap(run, side->moved, pass->u ? &pass->u_lines : &pass->z_lines);
+    lap(run, side->copied, pass->u ? &pass->u_lines : &pass->z_lines);
 }
 
 /* A block where the side itself lies, whose pieces are parts of one array. */

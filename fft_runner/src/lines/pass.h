@@ -25,7 +25,7 @@ struct pf_side {
     int n;
     struct pf_piece *piece;
     size_t element_bytes;
-    int moved; /* phase of copying between pieces and cache; -1: that of the transform beside it */
+    int copied; /* phase of copying between pieces and cache; -1: that of the transform beside it */
 };
 
 struct pf_pass {

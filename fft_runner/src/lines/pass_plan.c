@@ -3,7 +3,7 @@
  *        that a column does not fall on few cache sets; gathering into it costs a copy in the cache, which large arrays
  *        and strides of powers of two are worth and others are not. Where the pieces of a side are parts of one array
  *        (so messages are laid, see messages.c) FFTW may do without the copy. The clock decides, as with FFTW's own
- *        plans: the pass is done each way, in turn, and the shortest time of each counts. With FFTW_ESTIMATE, and for
+ *        plans: the pass is done with each choice in turn, and the shortest time of each counts. With FFTW_ESTIMATE, and for
  *        what is larger than the caches, nothing is timed, and only lines along z are read and written where they lie.
  * Cost:  of small arrays up to four plans of a block in place of one, and four passes with each.
  * Needs: FFTW's arrays are multiples of 16 bytes from its plan's; where a side is not, it is gathered. */
@@ -20,7 +20,7 @@ enum { Z = 2 };
 
 enum { FFTW_ALIGNMENT = 16, CACHE_LINE = 64 };
 
-/* Each way of doing a pass is timed so often; and how much shorter than with all copies it must be, as what else is in the
+/* Each choice is timed so often; and how much shorter than with all copies it must be, as what else is in the
  * caches during a transform makes strides dearer than in a trial. */
 enum { TRIALS = 3 };
 static const double worth_it = 0.93;
@@ -103,7 +103,7 @@ static bool is_aligned(const struct pf_side *side, int64_t elements)
 /* May z lines be read from or written to the side where they are? */
 static bool z_direct(const struct pf_side *side, int64_t nz)
 {
-    return side->n == 1 && side->moved < 0 && side->piece->box.stride[Z] == 1 && is_aligned(side, nz);
+    return side->n == 1 && side->copied < 0 && side->piece->box.stride[Z] == 1 && is_aligned(side, nz);
 }
 
 /* May lines along the inner axis, wherever a block of them begins? */
@@ -156,24 +156,24 @@ static double seconds(struct pf_pass *pass, struct pf_pass_run *run, const struc
     return clock.total;
 }
 
-/* A way of doing the pass. It shares all but its flags and FFTW's plans with the pass it is a copy of. */
-struct way {
+/* One choice of what is read and written where it lies. It shares all but its flags and FFTW's plans with the pass it is a copy of. */
+struct candidate {
     struct pf_pass pass;
     double seconds;
 };
 
-/* Number of the way to take; the first copies all. */
-static int fastest(struct way *way, int n, struct pf_pass_run *run, const struct slicing *by)
+/* Number of the one to take; the first copies all. */
+static int fastest(struct candidate *candidate, int n, struct pf_pass_run *run, const struct slicing *by)
 {
     int best = 0;
     for (int trial = 0; trial <= TRIALS; trial++)
         for (int i = 0; i < n; i++) {
-            double now = seconds(&way[i].pass, run, by);
-            if (trial == 1 || now < way[i].seconds) /* the first is for the caches */
-                way[i].seconds = now;
+            double now = seconds(&candidate[i].pass, run, by);
+            if (trial == 1 || now < candidate[i].seconds) /* the first is for the caches */
+                candidate[i].seconds = now;
         }
     for (int i = 1; i < n; i++)
-        if (way[i].seconds < (best ? way[best].seconds : worth_it * way[0].seconds))
+        if (candidate[i].seconds < (best ? candidate[best].seconds : worth_it * candidate[0].seconds))
             best = i;
     return best;
 }
@@ -181,23 +181,23 @@ static int fastest(struct way *way, int n, struct pf_pass_run *run, const struct
 /* By the clock whether the lines that may be read and written where they lie are. */
 static int choose_direct(struct pf_pass *pass, struct pf_pass_run *run, const struct slicing *by, bool reads, bool writes)
 {
-    struct way way[4];
+    struct candidate candidate[4];
     int n = 0, best = 0, status = PENCILFFT_OK;
     for (int read = 0; read <= reads; read++)
         for (int write = 0; write <= writes && !status; write++) {
-            way[n] = (struct way){.pass = *pass};
-            way[n].pass.block.read_direct |= read;
-            way[n].pass.block.write_direct |= write;
-            status = make_plans(&way[n++].pass, run, by);
+            candidate[n] = (struct candidate){.pass = *pass};
+            candidate[n].pass.block.read_direct |= read;
+            candidate[n].pass.block.write_direct |= write;
+            status = make_plans(&candidate[n++].pass, run, by);
         }
     if (!status)
-        best = fastest(way, n, run, by);
+        best = fastest(candidate, n, run, by);
     for (int i = 0; i < n; i++)
         if (i != best) {
-            pf_lines_release(&way[i].pass.z_lines);
-            pf_lines_release(&way[i].pass.u_lines);
+            pf_lines_release(&candidate[i].pass.z_lines);
+            pf_lines_release(&candidate[i].pass.u_lines);
         }
-    *pass = way[best].pass;
+    *pass = candidate[best].pass;
     return status;
 }
 

@@ -1,19 +1,90 @@
-/* Running a plan: whole transforms by route.c, and exchanges alone.
+/* Running a plan: the steps of a transform, or of an exchange alone, one after the other.
  * Cost:  an exchange alone is a pass for packing, one for unpacking, and what its algorithm file says. */
 #include "common/failure.h"
-#include "plan/plan.h"
+#include "plan/buffers.h"
 
 /* What FFTW's vector instructions ask of an array. */
 enum { ALIGNMENT = 16 };
 
-static int overlap(const struct pencilfft_plan_s *plan, const void *a, const void *b)
+struct walk {
+    pencilfft_plan plan;
+    struct pf_sequence *sequence;
+    struct pf_transfer *transfer; /* by exchange */
+    struct pf_pass_run run;
+};
+
+/* ---- steps ---------------------------------------------------------------------------------------------------------- */
+
+static int run_pass(struct walk *w, const struct pf_step *step)
+{
+    return pf_pass_run(&w->sequence->pass[step->pass], &w->run, &step->range);
+}
+
+static int pack(struct walk *w, const struct pf_step *step)
+{
+    const struct pf_transfer *t = &w->transfer[step->exchange];
+    int own = t->exchange->moves_self ? -1 : t->transpose.me;
+    pf_pack(&t->transpose, &t->sent, step->slice, own, w->run.buffer[PF_IN], w->run.buffer[step->from]);
+    if (own >= 0)
+        pf_pack_own(&t->transpose, &t->received, step->slice, w->run.buffer[PF_IN], w->run.buffer[step->to]);
+    pf_clock_lap(w->run.clock, w->plan->phases.of[step->exchange].pack);
+    return PENCILFFT_OK;
+}
+
+static int unpack(struct walk *w, const struct pf_step *step)
+{
+    const struct pf_transfer *t = &w->transfer[step->exchange];
+    pf_unpack(&t->transpose, &t->received, step->slice, -1, w->run.buffer[step->to], w->run.buffer[PF_OUT]);
+    pf_clock_lap(w->run.clock, w->plan->phases.of[step->exchange].unpack);
+    return PENCILFFT_OK;
+}
+
+static int wait_for_all(struct walk *w, const struct pf_step *step)
+{
+    int status = w->plan->sync->wait(w->plan->all);
+    pf_clock_wait(w->run.clock, w->plan->phases.of[step->exchange].wait);
+    return status;
+}
+
+static int run_exchange(struct walk *w, const struct pf_step *step)
+{
+    const struct pf_transfer *t = &w->transfer[step->exchange];
+    void *from = w->run.buffer[step->from], *to = w->run.buffer[step->to];
+    int status = step->kind == PF_BEGIN    ? t->exchange->begin(t->state, to)
+                 : step->kind == PF_START  ? t->exchange->start(t->state, step->slice, from, to)
+                 : step->kind == PF_FINISH ? t->exchange->finish(t->state, step->slice)
+                                           : t->exchange->end(t->state);
+    pf_clock_lap(w->run.clock, w->plan->phases.of[step->exchange].exchange);
+    return status;
+}
+
+static int (*const run_step[])(struct walk *w, const struct pf_step *step) = {
+    [PF_PASS] = run_pass,      [PF_PACK] = pack,          [PF_UNPACK] = unpack,       [PF_SYNC] = wait_for_all,
+    [PF_BEGIN] = run_exchange, [PF_START] = run_exchange, [PF_FINISH] = run_exchange, [PF_END] = run_exchange,
+};
+
+static int run_steps(pencilfft_plan plan, int backward, const struct pf_steps *steps, const void *in, void *out)
+{
+    int status = PENCILFFT_OK;
+    struct walk w = {plan, &plan->sequence[backward], plan->transfer[backward], {.clock = &plan->clock}};
+    pf_buffers_list(plan, backward, in, out, w.run.buffer);
+    pf_clock_start(&plan->clock);
+    for (int i = 0; i < steps->n && !status; i++)
+        status = run_step[steps->step[i].kind](&w, &steps->step[i]);
+    pf_clock_stop(&plan->clock);
+    return status;
+}
+
+/* ---- calls ---------------------------------------------------------------------------------------------------------- */
+
+static bool overlap(const struct pencilfft_plan_s *plan, const void *a, const void *b)
 {
     uintptr_t first = (uintptr_t)a, second = (uintptr_t)b;
     uintptr_t bytes = (uintptr_t)plan->alloc_elements * plan->element_bytes;
     return first < second ? second - first < bytes : first - second < bytes;
 }
 
-static int misaligned(const void *buffer)
+static bool is_misaligned(const void *buffer)
 {
     return (uintptr_t)buffer % ALIGNMENT != 0;
 }
@@ -24,96 +95,17 @@ static int check_call(pencilfft_plan plan, pencilfft_direction direction, const 
         return pf_fail(PENCILFFT_BAD_CALL, "null plan or buffer");
     if ((direction != PENCILFFT_FORWARD && direction != PENCILFFT_BACKWARD) || !(plan->directions & direction))
         return pf_fail(PENCILFFT_BAD_CALL, "the plan was not made for this direction");
-    if (misaligned(in) || misaligned(out))
+    if (is_misaligned(in) || is_misaligned(out))
         return pf_fail(PENCILFFT_BAD_CALL, "a buffer is not aligned to %d bytes; use pencilfft_alloc()", ALIGNMENT);
     return PENCILFFT_OK;
 }
 
-static int wait_before(pencilfft_plan plan, int e)
-{
-    int status = plan->sync->wait(plan->all);
-    pf_clock_wait(&plan->clock, plan->phases.of[e].wait);
-    return status;
-}
-
-int pf_move_run(pencilfft_plan plan, int way, int e, const struct pf_run *run, void *from, void *to)
-{
-    struct pf_move *m = &plan->moves[way][e];
-    int status = wait_before(plan, e);
-    if (!status)
-        status = m->exchange->run(m->state, run, from, to);
-    if (!status && m->transpose.p > 1)
-        pf_clock_lap(&plan->clock, plan->phases.of[e].exchange);
-    return status;
-}
-
-/* An exchange without FFTs: messages are made of the whole box `from`, and the box `to` of messages. */
-struct alone {
-    pencilfft_plan plan;
-    const struct pf_move *move;
-    const struct pf_exchange_phases *phases;
-    const void *from;
-    void *to, *sent, *received;
-};
-
-static void pack(const struct alone *a, int slice)
-{
-    const struct pf_move *m = a->move;
-    int own = m->exchange->moves_self ? -1 : m->transpose.me;
-    pf_pack(&m->transpose, &m->sent, slice, own, a->from, a->sent);
-    if (own >= 0)
-        pf_pack_own(&m->transpose, &m->received, slice, a->from, a->received);
-    pf_clock_lap(&a->plan->clock, a->phases->pack);
-}
-
-static void unpack(const struct alone *a, int slice)
-{
-    pf_unpack(&a->move->transpose, &a->move->received, slice, -1, a->received, a->to);
-    pf_clock_lap(&a->plan->clock, a->phases->unpack);
-}
-
-static void produce(void *local, int slice)
-{
-    const struct alone *a = local;
-    pf_clock_lap(&a->plan->clock, a->phases->exchange);
-    pack(a, slice);
-}
-
-static void consume(void *local, int slice)
-{
-    const struct alone *a = local;
-    pf_clock_lap(&a->plan->clock, a->phases->exchange);
-    unpack(a, slice);
-}
-
-int pf_exchange_run(pencilfft_plan plan, int way, int e, void *from, void *to)
-{
-    const struct pf_move *m = &plan->moves[way][e];
-    struct alone a = {.plan = plan, .move = m, .phases = &plan->phases.of[e], .from = from, .to = to};
-    struct pf_run run = {.all = plan->all, .produce = produce, .consume = consume, .local = &a};
-    bool apart = !m->exchange->overlaps;
-    if (m->exchange->takes == PF_BOXES)
-        return pf_move_run(plan, way, e, &run, from, to);
-    pf_move_buffers(plan, way, e, &a.sent, &a.received);
-    for (int slice = 0; slice < m->sent.list.slices && apart; slice++)
-        pack(&a, slice);
-    int status = pf_move_run(plan, way, e, &run, a.sent, a.received);
-    for (int slice = 0; slice < m->received.list.slices && apart && !status; slice++)
-        unpack(&a, slice);
-    return status;
-}
-
 int pencilfft_execute(pencilfft_plan plan, pencilfft_direction direction, const void *in, void *out)
 {
-    int status = check_call(plan, direction, in, out);
+    int status = check_call(plan, direction, in, out), backward = direction == PENCILFFT_BACKWARD;
     if (!status && in != out && overlap(plan, in, out))
         status = pf_fail(PENCILFFT_BAD_CALL, "in and out overlap; give the same buffer or two of pencilfft_alloc()");
-    if (status)
-        return status;
-    pf_clock_start(&plan->clock);
-    status = pf_route_run(plan, pf_way(direction), in, out);
-    pf_clock_stop(&plan->clock);
-    return status;
+    return status ? status : run_steps(plan, backward, &plan->sequence[backward].transform, in, out);
 }
 
 int pencilfft_forward(pencilfft_plan plan, const void *in, void *out)
@@ -128,15 +120,10 @@ int pencilfft_backward(pencilfft_plan plan, const void *in, void *out)
 
 int pencilfft_transpose(pencilfft_plan plan, int exchange, pencilfft_direction direction, void *in, void *out)
 {
-    int status = check_call(plan, direction, in, out);
+    int status = check_call(plan, direction, in, out), backward = direction == PENCILFFT_BACKWARD;
     if (!status && overlap(plan, in, out))
         status = pf_fail(PENCILFFT_BAD_CALL, "in and out overlap; give two buffers of pencilfft_alloc()");
-    if (status)
-        return status;
-    if (!pf_is_exchange(plan, exchange))
-        return pf_fail(PENCILFFT_BAD_CALL, "exchange is %d; the plan has 0..%d", exchange, plan->exchanges - 1);
-    pf_clock_start(&plan->clock);
-    status = pf_exchange_run(plan, pf_way(direction), exchange, in, out);
-    pf_clock_stop(&plan->clock);
-    return status;
+    if (!status && !pf_is_exchange(plan, exchange))
+        status = pf_fail(PENCILFFT_BAD_CALL, "exchange is %d; the plan has 0..%d", exchange, plan->exchanges - 1);
+    return status ? status : run_steps(plan, backward, &plan->sequence[backward].alone[exchange], in, out);
 }

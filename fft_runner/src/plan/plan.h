@@ -1,3 +1,4 @@
+/* A plan: what is known of a transform on one rank. Data alone; what is done with it is in the files named at each part. */
 #ifndef PF_PLAN_H
 #define PF_PLAN_H
 
@@ -6,9 +7,12 @@
 #include "exchange/sync.h"
 #include "geometry/geometry.h"
 #include "lines/line_fft.h"
+#include "lines/pass.h"
 #include "plan/phases.h"
-#include "plan/route.h"
 #include "speed/clock.h"
+
+enum { PF_DIRECTIONS = 2 }; /* 0 is forward, 1 backward */
+enum { PF_MAX_PASSES = PF_MAX_ARRAYS + 2, PF_NO_EXCHANGE = -1, PF_NO_AXIS = -1 };
 
 /* malloc and not fftw_malloc, so that a simulator that folds large mallocs sees these; hence aligned by hand. */
 struct pf_buffer {
@@ -16,14 +20,47 @@ struct pf_buffer {
     struct pf_buffer *next;
 };
 
-enum { PF_WAYS = 2 }; /* forward, backward */
-
-/* One exchange, one way: what moves, by which messages, and the algorithm's own state. */
-struct pf_move {
+/* One exchange in one direction: what moves, by which messages, and the algorithm's own state. transfer.c */
+struct pf_transfer {
     const struct pf_exchange *exchange;
     struct pf_transpose transpose;
     struct pf_parts sent, received; /* empty with PF_BOXES */
     void *state;
+};
+
+/* What a pass of a forward transform does. passes.c */
+struct pf_pass_form {
+    int array;    /* what is passed over is divided like this array */
+    bool z;       /* is z transformed */
+    int u;        /* the axis beside it, or PF_NO_AXIS: only z, y lies beside it */
+    int exchange; /* behind the pass, or PF_NO_EXCHANGE */
+};
+
+/* What lies between two passes: an exchange, or nothing: then the second pass reads what the first one wrote. joints.c */
+struct pf_joint {
+    int exchange; /* or PF_NO_EXCHANGE */
+    int from, to; /* buffers */
+};
+
+/* What execute does, one after the other. steps.c, execute.c */
+struct pf_step {
+    enum pf_step_kind { PF_PASS, PF_PACK, PF_UNPACK, PF_SYNC, PF_BEGIN, PF_START, PF_FINISH, PF_END } kind;
+    int pass, exchange, slice;
+    int from, to;          /* buffers of the exchange */
+    struct pf_range range; /* of the pass */
+};
+
+struct pf_steps {
+    int n;
+    struct pf_step *step;
+};
+
+/* A transform in one direction: passes and the joints between them, and the same as a list of steps; each exchange alone. */
+struct pf_sequence {
+    int n;
+    struct pf_pass pass[PF_MAX_PASSES];
+    struct pf_joint joint[PF_MAX_PASSES - 1];
+    struct pf_steps transform, alone[PF_MAX_EXCHANGES];
 };
 
 struct pencilfft_plan_s {
@@ -38,42 +75,48 @@ struct pencilfft_plan_s {
     int exchanges; /* of the decomposition; arrays have this many in use, or one more */
     MPI_Comm all, group[PF_MAX_EXCHANGES];
     int p[PF_MAX_EXCHANGES], me[PF_MAX_EXCHANGES]; /* size of the group, place in it */
-    pencilfft_box *boxes[PF_MAX_EXCHANGES][2];     /* of the members, before and after a forward exchange */
-    struct pf_move moves[PF_WAYS][PF_MAX_EXCHANGES];
+    pencilfft_box *boxes[PF_MAX_EXCHANGES][2]; /* of the members, before and after a forward exchange */
+    pencilfft_box mine[PF_MAX_ARRAYS];
+    pencilfft_box input, output; /* of a forward transform */
     size_t input_bytes, element_bytes; /* of an element that forward takes, and of those after its z transform */
     int fields;
-    struct pf_route route[PF_WAYS];
-
-    pencilfft_box mine[PF_MAX_ARRAYS];
-    pencilfft_box input, output;                    /* of a forward transform */
-    int64_t alloc_elements;
-    struct pf_buffer *buffers;                      /* all that was handed out, work among them */
-    void *work[PF_WORKS];                           /* messages to send, messages received; see route.c */
     struct pf_phases phases;
+
+    int passes;
+    struct pf_pass_form form[PF_MAX_PASSES];
+    struct pf_transfer transfer[PF_DIRECTIONS][PF_MAX_EXCHANGES];
+    struct pf_sequence sequence[PF_DIRECTIONS];
+    int64_t alloc_elements;
+    struct pf_buffer *buffers; /* all that was handed out, work among them. buffers.c */
+    void *work[PF_WORKS];
+    double *auto_seconds[PF_MAX_EXCHANGES]; /* by number of the exchange; NULL without "auto" */
+
     struct pf_clock clock;
-    double *auto_seconds[PF_MAX_EXCHANGES];             /* by number of the exchange; NULL without "auto" */
+    char *text; /* of pencilfft_plan_text() */
 };
 
-/* All that follows from plan->chosen[]: routes, exchanges, work buffers, passes; and its end, with every buffer that was
- * handed out. Collective. Fails on all ranks or on none, and then too is to be cleared. */
-int pf_plan_build(pencilfft_plan plan);
-void pf_plan_clear(pencilfft_plan plan);
-/* Grid rank of member j of my group. */
-int pf_member(const struct pencilfft_plan_s *plan, int e, int j);
-bool pf_is_exchange(const struct pencilfft_plan_s *plan, int e);
-/* Run one exchange; `from` may be lost. Phases are booked. */
-int pf_exchange_run(pencilfft_plan plan, int way, int e, void *from, void *to);
-
-static inline int pf_way(pencilfft_direction direction)
+static inline bool pf_has_direction(const struct pencilfft_plan_s *plan, int backward)
 {
-    return direction == PENCILFFT_BACKWARD;
+    return plan->directions & (backward ? PENCILFFT_BACKWARD : PENCILFFT_FORWARD);
 }
 
-/* The exchange itself with what it may interleave. */
-int pf_move_run(pencilfft_plan plan, int way, int e, const struct pf_run *run, void *from, void *to);
-/* One of the plan's buffers, or the memory of an exchange; not those of the caller. NULL where there is none. */
-void *pf_plan_buffer(const struct pencilfft_plan_s *plan, int way, int buffer);
-/* The buffers whose messages an exchange alone moves: those it was connected with. */
-void pf_move_buffers(const struct pencilfft_plan_s *plan, int way, int e, void **from, void **to);
+static inline bool pf_is_exchange(const struct pencilfft_plan_s *plan, int e)
+{
+    return plan && e >= 0 && e < plan->exchanges;
+}
+
+/* Grid rank of member j of my group. */
+static inline int pf_member(const struct pencilfft_plan_s *plan, int e, int j)
+{
+    return pf_grid_member(&plan->geometry, plan->geometry.decomposition->exchange[e].over, plan->rank, j);
+}
+
+/* What a forward transform takes of a rank: the first array, of real numbers where it makes complex ones of them. */
+static inline pencilfft_box pf_input_box(const struct pencilfft_plan_s *plan, int rank)
+{
+    struct pf_geometry g = plan->geometry;
+    g.n[2] = plan->transform.input_nz;
+    return pf_array_box(&g, 0, rank);
+}
 
 #endif

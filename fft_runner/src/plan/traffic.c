@@ -8,21 +8,21 @@
 #include "common/failure.h"
 #include "plan/plan.h"
 
-static void count_messages(const struct pf_move *m, int64_t *bytes, int64_t *messages)
+static void count_messages(const struct pf_transfer *t, int64_t *bytes, int64_t *messages)
 {
-    const struct pf_messages *list = &m->sent.list;
+    const struct pf_messages *list = &t->sent.list;
     for (int i = 0; i < list->p * list->slices; i++) {
         int j = i % list->p;
-        if (j == m->transpose.me || list->elements[i] == 0)
+        if (j == t->transpose.me || list->elements[i] == 0)
             continue;
-        bytes[j] += list->elements[i] * (int64_t)m->transpose.element_bytes;
+        bytes[j] += list->elements[i] * (int64_t)t->transpose.element_bytes;
         messages[j]++;
     }
 }
 
-static void count_boxes(const struct pf_move *m, int64_t *bytes, int64_t *messages)
+static void count_boxes(const struct pf_transfer *transfer, int64_t *bytes, int64_t *messages)
 {
-    const struct pf_transpose *t = &m->transpose;
+    const struct pf_transpose *t = &transfer->transpose;
     for (int j = 0; j < t->p; j++) {
         pencilfft_box part = pf_box_common(&t->from[t->me], &t->to[j]);
         int64_t n = pf_box_elements(&part) * t->fields * (int64_t)t->element_bytes;
@@ -33,32 +33,32 @@ static void count_boxes(const struct pf_move *m, int64_t *bytes, int64_t *messag
     }
 }
 
-static void count(const struct pf_move *m, int64_t *bytes, int64_t *messages)
+static void count(const struct pf_transfer *t, int64_t *bytes, int64_t *messages)
 {
-    if (m->exchange->traffic)
-        m->exchange->traffic(m->state, bytes, messages);
-    else if (m->exchange->takes == PF_BOXES)
-        count_boxes(m, bytes, messages);
+    if (t->exchange->traffic)
+        t->exchange->traffic(t->state, bytes, messages);
+    else if (t->exchange->takes == PF_BOXES)
+        count_boxes(t, bytes, messages);
     else
-        count_messages(m, bytes, messages);
+        count_messages(t, bytes, messages);
 }
 
 int pencilfft_traffic(pencilfft_plan plan, int e, pencilfft_direction direction, int64_t *bytes, int64_t *messages)
 {
     if (!pf_is_exchange(plan, e))
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_traffic: null plan, or no such exchange");
-    const struct pf_move *m = &plan->moves[pf_way(direction)][e];
-    if (!m->exchange || (direction != PENCILFFT_FORWARD && direction != PENCILFFT_BACKWARD))
+    const struct pf_transfer *t = &plan->transfer[direction == PENCILFFT_BACKWARD][e];
+    if (!t->exchange || (direction != PENCILFFT_FORWARD && direction != PENCILFFT_BACKWARD))
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_traffic: the plan has no such exchange in this direction");
-    int64_t *both = calloc(2 * (size_t)m->transpose.p, sizeof *both), *per_message = both + m->transpose.p;
+    int64_t *both = calloc(2 * (size_t)t->transpose.p, sizeof *both), *per_message = both + t->transpose.p;
     if (!both)
-        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the traffic of %d ranks", m->transpose.p);
-    count(m, both, per_message);
+        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the traffic of %d ranks", t->transpose.p);
+    count(t, both, per_message);
     if (bytes)
         memset(bytes, 0, (size_t)plan->ranks * sizeof *bytes);
     if (messages)
         memset(messages, 0, (size_t)plan->ranks * sizeof *messages);
-    for (int j = 0; j < m->transpose.p; j++) {
+    for (int j = 0; j < t->transpose.p; j++) {
         if (bytes)
             bytes[pf_member(plan, e, j)] = both[j];
         if (messages)

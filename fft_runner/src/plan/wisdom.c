@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "common/failure.h"
-#include "exchange/exchange_fftw.h"
+#include "exchange/exchange.h"
 #include "pencilfft.h"
 
 static const char head[] = "pencilfft-wisdom 1\n";
@@ -28,7 +28,7 @@ enum { MACHINE_SIZE = 512, CHECK_LENGTH = 26, TAG = 1 }; /* "checksum 0123456789
 static const off_t largest_file = 1 << 28;
 
 /* FFTW keeps what it learnt apart for each precision. Wisdom fits only a planner that knows the same algorithms, hence
- * pf_fftw_prepare() before it is read or written. */
+ * prepare_planner() before it is read or written. */
 static const struct kind {
     const char *name;
     char *(*export)(void);
@@ -39,6 +39,15 @@ static const struct kind {
     {"fftwf", fftwf_export_wisdom_to_string, fftwf_import_wisdom_from_string, fftwf_forget_wisdom},
 };
 enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
+
+static void prepare_planner(void)
+{
+    for (int i = 0; i < pf_exchanges.count; i++) {
+        const struct pf_exchange *exchange = pf_table_row(&pf_exchanges, i);
+        if (exchange->prepare)
+            exchange->prepare();
+    }
+}
 
 /* ---- the choices -------------------------------------------------------------------------------------------- */
 
@@ -276,7 +285,7 @@ static int take_fftw(const char *path, char *bytes, const char *name, int (*impo
 static int take_all(const char *path, char *bytes)
 {
     int status = PENCILFFT_OK;
-    pf_fftw_prepare();
+    prepare_planner();
     for (int i = 0; i < N_KINDS && !status; i++)
         status = take_fftw(path, bytes, kinds[i].name, kinds[i].import);
     return status ? status : take_choices(bytes);
@@ -395,7 +404,7 @@ static int save(const char *path, MPI_Comm comm)
     struct text text = {NULL, 0};
     PF_MPI(MPI_Comm_rank(comm, &rank));
     PF_MPI(MPI_Comm_size(comm, &ranks));
-    pf_fftw_prepare();
+    prepare_planner();
     for (int i = 0; i < N_KINDS && !status; i++)
         status = gather(&kinds[i], rank, ranks, comm);
     if (!status && rank == 0 && !(status = path ? compose(&text) : no_path("pencilfft_wisdom_save")))

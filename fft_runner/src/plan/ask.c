@@ -1,0 +1,111 @@
+/* What a plan and the library are asked: arrays, exchanges, names. phases.c, buffers.c, traffic.c and
+ * print.c tell the rest. */
+#include "common/failure.h"
+#include "plan/plan.h"
+
+/* Number of an array; -1 when there is none such. */
+static int array_of(const struct pencilfft_plan_s *plan, int array)
+{
+    if (array == PENCILFFT_INPUT || array == PENCILFFT_OUTPUT)
+        return array == PENCILFFT_INPUT ? 0 : plan->exchanges;
+    return array >= 0 && array <= plan->exchanges ? array : -1;
+}
+
+int pencilfft_box_of(pencilfft_plan plan, int array, int rank, pencilfft_box *box)
+{
+    if (!plan || !box || array_of(plan, array) < 0)
+        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_box_of: null plan or box, or no such array");
+    if (rank < 0 || rank >= plan->ranks)
+        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_box_of: rank %d; ranks are 0..%d", rank, plan->ranks - 1);
+    *box = array == PENCILFFT_INPUT ? pf_input_box(plan, rank) : pf_array_box(&plan->geometry, array_of(plan, array), rank);
+    return PENCILFFT_OK;
+}
+
+int pencilfft_box_mine(pencilfft_plan plan, int array, pencilfft_box *box)
+{
+    return pencilfft_box_of(plan, array, plan ? plan->rank : 0, box);
+}
+
+int pencilfft_format_of(pencilfft_plan plan, int array, pencilfft_format *format)
+{
+    if (!plan || !format || array_of(plan, array) < 0)
+        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_format_of: null plan or format, or no such array");
+    bool input = array == PENCILFFT_INPUT;
+    pencilfft_box box = input ? plan->input : plan->mine[array_of(plan, array)];
+    *format = (pencilfft_format){
+        .element_bytes = input ? plan->input_bytes : plan->element_bytes,
+        .real_bytes = plan->precision->fftw->real_bytes,
+        .is_complex = !(input ? plan->transform.real_input : plan->transform.real_output),
+        .fields = plan->fields,
+        .field_stride = pf_box_elements(&box),
+        .n = {plan->geometry.n[0], plan->geometry.n[1], input ? plan->transform.input_nz : plan->transform.output_nz},
+    };
+    return PENCILFFT_OK;
+}
+
+int pencilfft_exchanges(pencilfft_plan plan, int *n)
+{
+    if (!plan || !n)
+        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_exchanges: null plan or result");
+    *n = plan->exchanges;
+    return PENCILFFT_OK;
+}
+
+const char *pencilfft_exchange_stage(pencilfft_plan plan, int e)
+{
+    return pf_is_exchange(plan, e) ? plan->geometry.decomposition->exchange[e].name : NULL;
+}
+
+int pencilfft_scale(pencilfft_plan plan, double *scale)
+{
+    if (!plan || !scale)
+        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_scale: null plan or result");
+    *scale = plan->transform.scale;
+    return PENCILFFT_OK;
+}
+
+const char *pencilfft_decomposition_name(int i)
+{
+    return pf_table_name(&pf_decompositions, i);
+}
+
+int pencilfft_grid_numbers(const char *name)
+{
+    const struct pf_decomposition *decomposition = pf_table_find(&pf_decompositions, name);
+    return decomposition ? decomposition->dimensions : 0;
+}
+
+const char *pencilfft_exchange_name(int i)
+{
+    return pf_table_name(&pf_exchanges, i);
+}
+
+const char *pencilfft_type_name(int i)
+{
+    return pf_table_name(&pf_types, i);
+}
+
+const char *pencilfft_precision_name(int i)
+{
+    return pf_table_name(&pf_precisions, i);
+}
+
+const char *pencilfft_layout_name(int i)
+{
+    return pf_table_name(&pf_layouts, i);
+}
+
+const char *pencilfft_rigor_name(int i)
+{
+    return pf_table_name(&pf_rigors, i);
+}
+
+const char *pencilfft_sync_name(int i)
+{
+    return pf_table_name(&pf_syncs, i);
+}
+
+const char *pencilfft_error_message(void)
+{
+    return pf_message();
+}

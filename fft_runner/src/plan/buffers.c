@@ -1,0 +1,79 @@
+/* Buffers of a plan: those it hands out, work among them, and where each one is that a transform names. */
+#include "plan/buffers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/failure.h"
+
+/* Bytes between starts of buffers that FFTW and the caches both like. */
+enum { ALIGNMENT = 64 };
+
+int pf_buffer_make(const struct pencilfft_plan_s *plan, struct pf_buffer *buffer)
+{
+    size_t bytes = (size_t)plan->alloc_elements * plan->element_bytes;
+    buffer->raw = malloc(bytes + ALIGNMENT);
+    if (!buffer->raw)
+        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for a buffer of %zu bytes", bytes);
+    buffer->data = (char *)buffer->raw + (ALIGNMENT - (uintptr_t)buffer->raw % ALIGNMENT);
+    return PENCILFFT_OK;
+}
+
+void pf_buffers_release(pencilfft_plan plan)
+{
+    while (plan->buffers) {
+        struct pf_buffer *next = plan->buffers->next;
+        free(plan->buffers->raw);
+        free(plan->buffers);
+        plan->buffers = next;
+    }
+    memset(plan->work, 0, sizeof plan->work);
+}
+
+void pf_buffers_list(const struct pencilfft_plan_s *plan, int backward, const void *in, void *out, char *buffer[PF_BUFFERS])
+{
+    memset(buffer, 0, PF_BUFFERS * sizeof *buffer);
+    buffer[PF_IN] = (char *)in;
+    buffer[PF_OUT] = out;
+    for (int i = 0; i < PF_WORKS; i++)
+        buffer[PF_WORK + i] = plan->work[i];
+    for (int e = 0; e < plan->exchanges; e++) {
+        const struct pf_transfer *t = &plan->transfer[backward][e];
+        if (t->state && t->exchange->memory)
+            buffer[PF_MEMORY + e] = t->exchange->memory(t->state);
+    }
+}
+
+int pencilfft_alloc_bytes(pencilfft_plan plan, int64_t *bytes)
+{
+    if (!plan || !bytes)
+        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_alloc_bytes: null plan or result");
+    *bytes = plan->alloc_elements * (int64_t)plan->element_bytes;
+    return PENCILFFT_OK;
+}
+
+int pencilfft_alloc_elements(pencilfft_plan plan, int64_t *elements)
+{
+    if (!plan || !elements)
+        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_alloc_elements: null plan or result");
+    *elements = plan->alloc_elements;
+    return PENCILFFT_OK;
+}
+
+int pencilfft_alloc(pencilfft_plan plan, void **data)
+{
+    if (!plan || !data)
+        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_alloc: null plan or buffer");
+    struct pf_buffer *buffer = calloc(1, sizeof *buffer);
+    if (!buffer)
+        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for a buffer");
+    int status = pf_buffer_make(plan, buffer);
+    if (status) {
+        free(buffer);
+        return status;
+    }
+    buffer->next = plan->buffers;
+    plan->buffers = buffer;
+    *data = buffer->data;
+    return PENCILFFT_OK;
+}

@@ -1,0 +1,11 @@
+#ifndef PF_BUILD_H
+#define PF_BUILD_H
+
+#include "plan/plan.h"
+
+/* All that follows from plan->chosen[]: transfers, work buffers, passes, steps; and its end, with every buffer that was handed
+ * out. Collective. Fails on all ranks or on none, and must be cleared then too. */
+int pf_plan_build(pencilfft_plan plan);
+void pf_plan_clear(pencilfft_plan plan);
+
+#endif

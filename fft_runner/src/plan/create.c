@@ -1,0 +1,181 @@
+/* Making and ending a plan.
+ * Idea:  a table of stages; after each one all ranks agree whether to go on (failure.c), so that no rank waits in a
+ *        collective for one that has given up, and everything is undone in one place.
+ * Cost:  a communicator split for each exchange, one small all-reduce a stage, as many boxes as the groups have members. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/failure.h"
+#include "geometry/blocks.h"
+#include "plan/auto.h"
+#include "plan/build.h"
+#include "plan/desc.h"
+
+static int set_names(pencilfft_plan plan, const pencilfft_desc *desc)
+{
+    plan->directions = desc->directions;
+    if (!plan->directions || plan->directions & ~(PENCILFFT_FORWARD | PENCILFFT_BACKWARD))
+        return pf_fail(PENCILFFT_BAD_CALL, "directions must be PENCILFFT_FORWARD, PENCILFFT_BACKWARD or both");
+    if (!(plan->exchange = pf_table_find(&pf_exchanges, desc->exchange)) ||
+        !(plan->geometry.decomposition = pf_table_find(&pf_decompositions, desc->decomposition)) ||
+        !(plan->precision = pf_table_find(&pf_precisions, desc->precision)) ||
+        !(plan->geometry.layout = pf_table_find(&pf_layouts, desc->layout)) ||
+        !(plan->rigor = pf_table_find(&pf_rigors, desc->rigor)) || !(plan->sync = pf_table_find(&pf_syncs, desc->sync)))
+        return PENCILFFT_UNKNOWN_NAME;
+    plan->exchanges = plan->geometry.decomposition->exchanges;
+    pf_phases_make(plan->geometry.decomposition, &plan->phases);
+    return PENCILFFT_OK;
+}
+
+static void set_boxes(pencilfft_plan plan)
+{
+    plan->input = pf_input_box(plan, plan->rank);
+    for (int array = 0; array <= plan->exchanges; array++)
+        plan->mine[array] = pf_array_box(&plan->geometry, array, plan->rank);
+    plan->output = plan->mine[plan->exchanges];
+}
+
+static int set_geometry(pencilfft_plan plan, const pencilfft_desc *desc)
+{
+    struct pf_geometry *g = &plan->geometry;
+    memcpy(g->n, (int64_t[]){desc->nx, desc->ny, desc->nz}, sizeof g->n);
+    int status = g->decomposition->take_grid(desc->R, desc->C, g->grid);
+    if (!status)
+        status = pf_geometry_check(g, plan->ranks);
+    if (!status)
+        status = pf_transform_make(desc, &plan->transform);
+    if (!status) {
+        g->n[2] = plan->transform.output_nz;
+        g->halved = g->n[2] < desc->nz;
+        status = pf_geometry_check(g, plan->ranks);
+    }
+    if (status)
+        return status;
+    if (desc->fields < 1)
+        return pf_fail(PENCILFFT_BAD_SIZE, "fields is %d; a plan has at least 1", desc->fields);
+    if (pf_bounded_product((int64_t[]){desc->nx, desc->ny, desc->nz}, PF_MAX_ELEMENTS / desc->fields) < 0)
+        return pf_fail(PENCILFFT_BAD_SIZE, "size %lld %lld %lld with %d fields: more than 2^53 elements",
+                       (long long)desc->nx, (long long)desc->ny, (long long)desc->nz, desc->fields);
+    plan->input_bytes = plan->precision->fftw->real_bytes * (plan->transform.real_input ? 1 : 2);
+    plan->element_bytes = plan->precision->fftw->real_bytes * (plan->transform.real_output ? 1 : 2);
+    plan->fields = desc->fields;
+    set_boxes(plan);
+    return PENCILFFT_OK;
+}
+
+static int same_everywhere(pencilfft_plan plan, const pencilfft_desc *desc)
+{
+    return pf_desc_same(desc, plan->all);
+}
+
+static int split_groups(pencilfft_plan plan, const pencilfft_desc *desc)
+{
+    int status = PENCILFFT_OK;
+    (void)desc;
+    for (int e = 0; e < plan->exchanges; e++) {
+        PF_MPI(MPI_Comm_split(plan->all, pf_member(plan, e, 0), plan->rank, &plan->group[e]));
+        PF_MPI(MPI_Comm_set_errhandler(plan->group[e], MPI_ERRORS_RETURN));
+        PF_MPI(MPI_Comm_size(plan->group[e], &plan->p[e]));
+        PF_MPI(MPI_Comm_rank(plan->group[e], &plan->me[e]));
+    }
+done:
+    return status;
+}
+
+static int make_boxes(pencilfft_plan plan, const pencilfft_desc *desc)
+{
+    (void)desc;
+    for (int e = 0; e < plan->exchanges; e++)
+        for (int after = 0; after < 2; after++) {
+            pencilfft_box *boxes = calloc((size_t)plan->p[e], sizeof *boxes);
+            if (!boxes)
+                return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the boxes of %d ranks", plan->p[e]);
+            for (int j = 0; j < plan->p[e]; j++)
+                boxes[j] = pf_array_box(&plan->geometry, e + after, pf_member(plan, e, j));
+            plan->boxes[e][after] = boxes;
+        }
+    return PENCILFFT_OK;
+}
+
+static int choose_exchanges(pencilfft_plan plan, const pencilfft_desc *desc)
+{
+    for (int e = 0; e < plan->exchanges; e++)
+        plan->chosen[e] = plan->exchange;
+    return plan->exchange->plan ? PENCILFFT_OK : pf_auto_choose(plan, desc->auto_budget_s);
+}
+
+static int (*const stages[])(pencilfft_plan plan, const pencilfft_desc *desc) = {
+    set_names, same_everywhere, set_geometry, split_groups, make_boxes, choose_exchanges,
+};
+
+/* ---- create and destroy ---------------------------------------------------------------------------------------------- */
+
+static int start_plan(const pencilfft_desc *desc, MPI_Comm comm, pencilfft_plan *plan)
+{
+    int status = PENCILFFT_OK;
+    MPI_Comm all = MPI_COMM_NULL;
+    PF_MPI(MPI_Comm_dup(comm, &all));
+    PF_MPI(MPI_Comm_set_errhandler(all, MPI_ERRORS_RETURN));
+    struct pencilfft_plan_s *p = plan && desc ? calloc(1, sizeof *p) : NULL;
+    if (!plan || !desc)
+        status = pf_fail(PENCILFFT_BAD_CALL, "pencilfft_plan_create: null descriptor or plan");
+    else if (!p)
+        status = pf_fail(PENCILFFT_NO_MEMORY, "no memory for a plan");
+    if ((status = pf_agree(status, all))) {
+        free(p);
+        MPI_Comm_free(&all);
+        goto done;
+    }
+    p->all = all;
+    for (int e = 0; e < PF_MAX_EXCHANGES; e++)
+        p->group[e] = MPI_COMM_NULL;
+    *plan = p;
+    PF_MPI(MPI_Comm_rank(all, &p->rank));
+    PF_MPI(MPI_Comm_size(all, &p->ranks));
+done:
+    return status;
+}
+
+int pencilfft_plan_create(const pencilfft_desc *desc, MPI_Comm comm, pencilfft_plan *plan)
+{
+    if (plan)
+        *plan = NULL;
+    int status = pf_usable(comm, "pencilfft_plan_create");
+    if (!status)
+        status = start_plan(desc, comm, plan);
+    for (size_t i = 0; i < sizeof stages / sizeof stages[0] && !status; i++)
+        status = pf_agree(stages[i](*plan, desc), (*plan)->all);
+    if (!status)
+        status = pf_plan_build(*plan);
+    if (status && status != PENCILFFT_MPI_ERROR && plan) {
+        pencilfft_plan_destroy(*plan);
+        *plan = NULL;
+    }
+    return status;
+}
+
+static void release_local(pencilfft_plan plan)
+{
+    free(plan->text);
+    pf_plan_clear(plan);
+    for (int e = 0; e < plan->exchanges; e++) {
+        for (int after = 0; after < 2; after++)
+            free(plan->boxes[e][after]);
+        free(plan->auto_seconds[e]);
+    }
+}
+
+int pencilfft_plan_destroy(pencilfft_plan plan)
+{
+    int status = plan ? pf_usable(plan->all, "pencilfft_plan_destroy") : PENCILFFT_OK;
+    if (!plan || status)
+        return status;
+    release_local(plan);
+    for (int e = 0; e < plan->exchanges; e++)
+        if (plan->group[e] != MPI_COMM_NULL)
+            PF_MPI(MPI_Comm_free(&plan->group[e]));
+    PF_MPI(MPI_Comm_free(&plan->all));
+done:
+    free(plan);
+    return status;
+}

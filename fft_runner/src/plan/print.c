@@ -1,0 +1,168 @@
+/* A plan as text, as FFTW prints its plans: passes, and what lies between them, in both directions. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/failure.h"
+#include "plan/joints.h"
+
+static const char *buffer_name(const struct pencilfft_plan_s *plan, int buffer, char text[32])
+{
+    if (buffer >= PF_MEMORY)
+        snprintf(text, 32, "memory of %s", plan->geometry.decomposition->exchange[buffer - PF_MEMORY].name);
+    else if (buffer >= PF_WORK)
+        snprintf(text, 32, "work %d", buffer - PF_WORK);
+    else
+        snprintf(text, 32, "%s", buffer == PF_IN ? "in" : "out");
+    return text;
+}
+
+/* Kinds II and III of cosine and sine transforms are each other's inverse. */
+static int inverse_kind(int kind)
+{
+    return kind == 2 ? 3 : kind == 3 ? 2 : kind;
+}
+
+static void print_lines(const struct pf_lines *lines, char axis, FILE *out)
+{
+    const struct pf_line *line = &lines->line;
+    int kind = line->cosine_kind + line->sine_kind;
+    fprintf(out, "%c ", axis);
+    switch (line->kind) {
+    case PF_DFT: fprintf(out, "DFT"); break;
+    case PF_R2C: fprintf(out, lines->backward ? "c2r" : "r2c"); break;
+    case PF_R2R:
+        fprintf(out, "%s-%d", line->cosine_kind ? "DCT" : "DST", lines->backward ? inverse_kind(kind) : kind);
+        break;
+    default: fprintf(out, "alone");
+    }
+    fprintf(out, " of %lld", (long long)lines->n);
+}
+
+static void print_side(const struct pencilfft_plan_s *plan, const struct pf_side *side, bool direct, FILE *out)
+{
+    char text[32];
+    fprintf(out, "%s", buffer_name(plan, side->piece[side->n - 1].buffer, text));
+    if (side->n > 1)
+        fprintf(out, ", %d parts", side->n);
+    if (direct)
+        fprintf(out, ", where it lies");
+}
+
+static void print_pass(const struct pencilfft_plan_s *plan, const struct pf_pass *pass, const struct pf_pass_form *form,
+                       FILE *out)
+{
+    bool backward = pass->backward, u = form->u != PF_NO_AXIS, both = u && form->z;
+    fprintf(out, "  pass ");
+    if (u && backward)
+        print_lines(&pass->u_lines, "xyz"[form->u], out);
+    fputs(both && backward ? ", " : "", out);
+    if (form->z)
+        print_lines(&pass->z_lines, 'z', out);
+    fputs(both && !backward ? ", " : "", out);
+    if (u && !backward)
+        print_lines(&pass->u_lines, "xyz"[form->u], out);
+    fprintf(out, "; array %d, %lldx%lldx%lld\n    reads ", form->array, (long long)pass->box.extent[0],
+            (long long)pass->box.extent[1], (long long)pass->box.extent[2]);
+    print_side(plan, &pass->in, pass->block.read_direct, out);
+    fprintf(out, "\n    writes ");
+    print_side(plan, &pass->out, pass->block.write_direct, out);
+    fprintf(out, "\n    in blocks of %lld planes, %lld lines along z, %lld of each\n", (long long)pass->block.group,
+            (long long)pass->block.u_chunk, (long long)pass->block.z_chunk);
+}
+
+/* What this rank sends in one exchange. */
+static int print_traffic(pencilfft_plan plan, int backward, int e, FILE *out)
+{
+    int64_t bytes = 0, messages = 0, *both = calloc(2 * (size_t)plan->ranks, sizeof *both);
+    pencilfft_direction direction = backward ? PENCILFFT_BACKWARD : PENCILFFT_FORWARD;
+    int status = both ? pencilfft_traffic(plan, e, direction, both, both + plan->ranks)
+                      : pf_fail(PENCILFFT_NO_MEMORY, "no memory for the traffic of %d ranks", plan->ranks);
+    for (int j = 0; j < plan->ranks && !status; j++) {
+        bytes += both[j];
+        messages += both[plan->ranks + j];
+    }
+    free(both);
+    fprintf(out, "    sends %lld bytes as %lld message%s", (long long)bytes, (long long)messages, messages == 1 ? "" : "s");
+    return status;
+}
+
+static int print_joint(pencilfft_plan plan, int backward, const struct pf_joint *joint, FILE *out)
+{
+    char from[32], to[32];
+    if (joint->exchange < 0) {
+        fprintf(out, "  joint: nothing, in %s\n", buffer_name(plan, joint->from, from));
+        return PENCILFFT_OK;
+    }
+    const struct pf_transfer *t = &plan->transfer[backward][joint->exchange];
+    fprintf(out, "  joint: exchange %s by %s", plan->geometry.decomposition->exchange[joint->exchange].name,
+            t->exchange->name);
+    if (t->exchange->means)
+        fprintf(out, " (%s)", t->exchange->means);
+    fprintf(out, " among %d tasks, ", t->transpose.p);
+    if (joint->from == joint->to)
+        fprintf(out, "in %s\n", buffer_name(plan, joint->from, from));
+    else
+        fprintf(out, "from %s to %s\n", buffer_name(plan, joint->from, from), buffer_name(plan, joint->to, to));
+    int status = print_traffic(plan, backward, joint->exchange, out);
+    if (t->exchange->takes == PF_MESSAGES && t->sent.list.slices > 1)
+        fprintf(out, " in %d slices along %c", t->sent.list.slices, "xyz"[t->transpose.slice_axis]);
+    if (t->exchange->overlaps)
+        fprintf(out, ", beside the passes");
+    fprintf(out, "\n");
+    return status;
+}
+
+static int print_sequence(pencilfft_plan plan, int backward, FILE *out)
+{
+    const struct pf_sequence *sequence = &plan->sequence[backward];
+    int status = PENCILFFT_OK;
+    fprintf(out, "%s\n", backward ? "backward" : "forward");
+    for (int i = 0; i < sequence->n && !status; i++) {
+        print_pass(plan, &sequence->pass[i], &plan->form[backward ? sequence->n - 1 - i : i], out);
+        if (i < sequence->n - 1)
+            status = print_joint(plan, backward, &sequence->joint[i], out);
+    }
+    return status;
+}
+
+static void print_head(const struct pencilfft_plan_s *plan, FILE *out)
+{
+    const struct pf_geometry *g = &plan->geometry;
+    char grid[PF_GRID_TEXT];
+    fprintf(out, "%s %s, rank %d, size %lld %lld %lld, %s %s to %s, %s, %d %s\n", g->decomposition->name,
+            pf_grid_text(g, grid), plan->rank, (long long)g->n[0], (long long)g->n[1], (long long)plan->transform.input_nz,
+            plan->precision->name, plan->transform.real_input ? "real" : "complex",
+            plan->transform.real_output ? "real" : "complex", g->layout->name, plan->fields,
+            plan->fields == 1 ? "field" : "fields");
+}
+
+int pencilfft_plan_print(pencilfft_plan plan, FILE *out)
+{
+    if (!plan || !out)
+        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_plan_print: null plan or file");
+    int works = 0, status = PENCILFFT_OK;
+    print_head(plan, out);
+    for (int backward = 0; backward < PF_DIRECTIONS && !status; backward++)
+        if (pf_has_direction(plan, backward))
+            status = print_sequence(plan, backward, out);
+    for (int i = 0; i < PF_WORKS; i++)
+        works += plan->work[i] != NULL;
+    fprintf(out, "%d work buffers; a buffer has %lld bytes\n", works,
+            (long long)plan->alloc_elements * (long long)plan->element_bytes);
+    return status;
+}
+
+int pencilfft_plan_text(pencilfft_plan plan, const char **text)
+{
+    size_t size;
+    if (!plan || !text)
+        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_plan_text: null plan or result");
+    free(plan->text);
+    plan->text = NULL;
+    FILE *out = open_memstream(&plan->text, &size);
+    int status = out ? pencilfft_plan_print(plan, out) : PENCILFFT_NO_MEMORY;
+    if (!out || fclose(out))
+        status = pf_fail(PENCILFFT_NO_MEMORY, "no memory for the text of a plan");
+    *text = status ? NULL : plan->text;
+    return status;
+}
