@@ -230,12 +230,15 @@ def _check_rank(placed, wanted):
 
 
 def _greet(placed, grid, seat):
-    """Tell the next in row and column where I am: list of (from whom, what was heard)."""
-    rank, R, C = placed.Get_rank(), grid.R, grid.C
-    p, q = rank % R, rank // R
-    ways = ((q * R + (p + 1) % R, q * R + (p - 1) % R), ((q + 1) % C * R + p, (q - 1) % C * R + p))
-    return [(source, placed.sendrecv((rank, seat), dest=target, sendtag=CHECK_TAG, source=source, recvtag=CHECK_TAG))
-            for target, source in ways]
+    """Tell the next in every group where I am: list of (from whom, what was heard)."""
+    rank, heard = placed.Get_rank(), []
+    for letter in grid.decomposition.letters:
+        group = next(ranks for ranks in grid.groups(letter).tolist() if rank in ranks)
+        me = group.index(rank)
+        target, source = group[(me + 1) % len(group)], group[me - 1]
+        found = placed.sendrecv((rank, seat), dest=target, sendtag=CHECK_TAG, source=source, recvtag=CHECK_TAG)
+        heard.append((source, found))
+    return heard
 
 
 def _check_neighbours(heard, places):

@@ -1,7 +1,7 @@
-"""Exact link loads of both exchanges while ranks change places: the inner loop of the local search.
+"""Exact link loads of all exchanges while ranks change places: the inner loop of the local search.
 
-Idea: when a rank moves, only its messages to and from its row and its column change, and each of them only the links of its
-own dimension-ordered path. So a change costs O((R + C) x path) instead of a new count of all P (R + C) messages. The largest
+Idea: when a rank moves, only its messages to and from its groups change, and each of them only the links of its own
+dimension-ordered path. So a change costs O(group x path) instead of a new count of all messages. The largest
 length is kept with the number of links that have it, and searched anew only when that number falls to zero. The loads that
 a change touches are remembered, so that a rejected change is taken back without routing anything again.
 Cost: about 40 microseconds for a swap of two ranks of 8x59 on 512 nodes; compiled by numba, cached on disk where that is
@@ -9,25 +9,29 @@ possible. Needs: even exchanges (one unit for every message), dimension order fi
 """
 
 from collections import namedtuple
+from collections.abc import Callable
 
 import numpy as np
 from numba import njit
 
-ROW, COLUMN = 0, 1
+OF_PROPOSAL = np.array([0, 0, -1, -1, 0, 0, 0, -1])  # which exchange a kind of proposal looks at: the first or the last
+INSIDE, ANYWHERE = 3, 3      # kinds below stay inside a group; this one goes anywhere; others bring a rank next to a mate
 DOUBLINGS = 4                # the guide is the p-norm of all lengths, p = 2^DOUBLINGS
 TOUCHED, CHANGE = 0, 1       # places in `count`
 
-State = namedtuple("State", "R C T shape stride ring unit slots place coordinates node slot rank_in load norm top at_top "
-                            "before stamp touched count random best best_slot")
+State = namedtuple("State", "P T step size shape stride ring unit slots place coordinates node slot rank_in load norm top "
+                            "at_top before stamp touched count random best best_slot")
 State.__doc__ = """Everything the loop works on; arrays that are changed in place.
 
 Parameters
 ----------
-R, C, T : int
-    Tasks in a row, in a column, slots of a node.
+P, T : int
+    Tasks, slots of a node.
+step, size : int64 arrays, shape (E,)
+    Of each exchange: from a rank to the next of its group, and how many are in a group; small groups first.
 shape, stride : int64 arrays, shape (d,); ring : bool array, shape (d,)
-unit : float array, shape (2, d)
-    What half a message on a link of a dimension counts on the weighted m scale, for the row and the column exchange.
+unit : float array, shape (E, d)
+    What half a message on a link of a dimension counts on the weighted m scale, for each exchange.
 slots : int64 array, shape (S,)
     Node of every slot that may be used; slots of one node are neighbours.
 place : int64 array, shape (N,)
@@ -37,11 +41,11 @@ node, slot : int64 arrays, shape (P,)
     Node and slot of every rank.
 rank_in : int64 array, shape (S,)
     The rank in every slot, -1 for idle.
-load : int64 array, shape (2 * d * 2 * N,)
+load : int64 array, shape (E * d * 2 * N,)
     Half messages on every link by exchange, dimension, direction and node it leaves.
-norm, top : float arrays, shape (2,)
+norm, top : float arrays, shape (E,)
     Sum of all lengths to the power p; the largest length.
-at_top : int64 array, shape (2,)
+at_top : int64 array, shape (E,)
     Links whose length is `top`.
 before, stamp, touched : int64 arrays, shape of `load`
     The loads that a change has touched, as they were before.
@@ -54,7 +58,7 @@ best : float array, shape (2,); best_slot : int64 array, shape (P,)
 """
 
 
-def compiled(function):
+def compiled(function: Callable) -> Callable:
     """Compile with numba, anew in every process where numba can write no cache (package and home that are read-only)."""
     try:
         return njit(cache=True)(function)
@@ -142,16 +146,18 @@ def _begin(s):
 @compiled
 def _messages(s, e, rank, sign):
     """Add or remove all messages from and to a rank in one exchange, as it sits now."""
-    here = s.node[rank]
-    if e == ROW:
-        first, step, size = rank // s.R * s.R, 1, s.R
-    else:
-        first, step, size = rank % s.R, s.R, s.C
-    for k in range(size):
+    here, first, step = s.node[rank], _first(s, e, rank), s.step[e]
+    for k in range(s.size[e]):
         other = s.node[first + k * step]
         if other != here:
             _route(s, e, here, other, sign)
             _route(s, e, other, here, sign)
+
+
+@compiled
+def _first(s, e, rank):
+    """The first rank of the group that a rank is in; two are in one group when it is the same for both."""
+    return rank - rank // s.step[e] % s.size[e] * s.step[e]
 
 
 @compiled
@@ -178,7 +184,7 @@ def _account(s):
 def _settle(s):
     """Find the largest length anew where the links that had it have lost it."""
     d, of_dimension = len(s.shape), 2 * len(s.coordinates)
-    for e in range(2):
+    for e in range(len(s.step)):
         if s.at_top[e] > 0:
             continue
         top, count = -1.0, 0
@@ -199,7 +205,7 @@ def _settle(s):
 
 
 @compiled
-def refresh(s):
+def refresh(s: State) -> None:
     """Sums and largest lengths from the loads: takes away what rounding has gathered."""
     d, of_dimension = len(s.shape), 2 * len(s.coordinates)
     s.norm[:] = 0.0
@@ -210,18 +216,18 @@ def refresh(s):
 
 
 @compiled
-def settle_down(s, slot):
+def settle_down(s: State, slot: np.ndarray) -> None:
     """Put rank r into slot ``slot[r]`` and route every message anew."""
     s.rank_in[:] = -1
     for rank in range(len(slot)):
         _sit(s, rank, slot[rank])
     s.load[:] = 0
     _begin(s)
-    for e in range(2):
-        for rank in range(s.R * s.C):
-            first, step, size = (rank // s.R * s.R, 1, s.R) if e == ROW else (rank % s.R, s.R, s.C)
-            for k in range(size):
-                other = s.node[first + k * step]
+    for e in range(len(s.step)):
+        for rank in range(s.P):
+            first = _first(s, e, rank)
+            for k in range(s.size[e]):
+                other = s.node[first + k * s.step[e]]
                 if other != s.node[rank]:
                     _route(s, e, s.node[rank], other, 1)
     refresh(s)
@@ -235,22 +241,21 @@ def _sit(s, rank, slot):
 
 
 @compiled
-def swap(s, a, to):
+def swap(s: State, a: int, to: int) -> None:
     """Put rank `a` into slot `to`; who sits there takes a's slot."""
     b = s.rank_in[to]
     _begin(s)
-    rows = b < 0 or a // s.R != b // s.R    # two of one row may swap without touching the rows
-    columns = b < 0 or a % s.R != b % s.R
-    _both(s, a, b, rows, columns, -1)
+    _both(s, a, b, -1)
     _trade(s, a, to)
-    _both(s, a, b, rows, columns, 1)
+    _both(s, a, b, 1)
     _account(s)
 
 
 @compiled
-def _both(s, a, b, rows, columns, sign):
-    for e in range(2):
-        if (rows if e == ROW else columns):
+def _both(s, a, b, sign):
+    """Add or remove all messages of two ranks, or of one where b is idle; two of one group may swap without touching it."""
+    for e in range(len(s.step)):
+        if b < 0 or _first(s, e, a) != _first(s, e, b):
             _messages(s, e, a, sign)
             if b >= 0:
                 _messages(s, e, b, sign)
@@ -275,11 +280,11 @@ def _take_back(s, a, origin, norm, top, at_top):
 
 
 @compiled
-def energy(s):
-    """What the annealing follows: the p-norms of both exchanges' lengths, each as a mean over the links."""
-    value = 0.0
-    for e in range(2):
-        value += (max(s.norm[e], 0.0) / (len(s.load) // 2)) ** (1.0 / (1 << DOUBLINGS))
+def energy(s: State) -> float:
+    """What the annealing follows: the p-norms of the exchanges' lengths, each as a mean over the links."""
+    value, links = 0.0, len(s.load) // len(s.step)
+    for e in range(len(s.step)):
+        value += (max(s.norm[e], 0.0) / links) ** (1.0 / (1 << DOUBLINGS))
     return value
 
 
@@ -308,19 +313,20 @@ def _uniform(s):
 def _proposal(s):
     """A rank and the slot it is to go to.
 
-    Two of eight stay in the row, one in the column, one goes anywhere; the others bring a rank next to a mate of its row
-    (three) or its column (one).
+    Two of eight stay in the first group (of pencils, the shorter of row and column), one in the last, one goes anywhere; the
+    others bring a rank next to a mate of its first group (three) or its last (one).
     """
-    rank, kind = _below(s, s.R * s.C), _below(s, 8)
-    row_mate = rank // s.R * s.R + _below(s, s.R)
-    column_mate = rank % s.R + _below(s, s.C) * s.R
-    if kind < 2:
-        return rank, s.slot[row_mate]
-    if kind == 2:
-        return rank, s.slot[column_mate]
-    if kind == 3:
+    rank, kind, mate = _below(s, s.P), _below(s, 8), 0
+    wanted = OF_PROPOSAL[kind] % len(s.step)
+    for e in range(len(s.step)):
+        some = _first(s, e, rank) + _below(s, s.size[e]) * s.step[e]
+        if e == wanted:
+            mate = some
+    if kind < INSIDE:
+        return rank, s.slot[mate]
+    if kind == ANYWHERE:
         return rank, _below(s, len(s.slots))
-    return rank, _beside(s, s.node[row_mate if kind < 7 else column_mate], s.slot[rank])
+    return rank, _beside(s, s.node[mate], s.slot[rank])
 
 
 @compiled
@@ -339,20 +345,20 @@ def _beside(s, node, otherwise):
 
 @compiled
 def _remember(s, now):
-    cost = s.top[ROW] + s.top[COLUMN]
+    cost = s.top.sum()
     if cost < s.best[0] - 1e-9 or (cost < s.best[0] + 1e-9 and now < s.best[1] - 1e-9):
         s.best[0], s.best[1] = cost, now
         s.best_slot[:] = s.slot
 
 
 @compiled
-def remember(s):
+def remember(s: State) -> None:
     """Keep the present placement if it is the best so far: by cost, then by energy."""
     _remember(s, energy(s))
 
 
 @compiled
-def anneal(s, steps, hot, cold):
+def anneal(s: State, steps: int, hot: float, cold: float) -> None:
     """`steps` proposals while the temperature falls from `hot` to `cold`; the best seen is kept."""
     ratio = (cold / hot) ** (1.0 / max(steps, 1))
     temperature, now = hot, energy(s)

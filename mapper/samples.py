@@ -3,24 +3,25 @@
 from collections import Counter
 from statistics import median
 
-from pencilmap.mapper.compare import prediction_of_cell, prediction_of_record, transform_of_record
+from pencilmap.mapper.compare import prediction_of_cell, prediction_of_record
+from pencilmap.mapper.records import Record, grid_of_record, transform_of_record
 from pencilmap.model.calibrate import Sample
 from pencilmap.model.costs import Costs
 from pencilmap.model.errors import CalibrationError
-from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.published import PUBLISHED
-from pencilmap.model.timing import COPY_PASSES, FFT_PASSES, local_work
+from pencilmap.model.timing import local_work
+from pencilmap.model.torus import Torus
 
-LOCAL_PHASES = {  # phase of the sample: phases of the record, passes through memory of each kind
-    "fft": (("fft_z", "fft_y", "fft_x"), FFT_PASSES, 0),
-    "copy": (("pack_row", "unpack_row", "pack_column", "unpack_column"), 0, COPY_PASSES),
+LOCAL_PHASES = {  # phase of the sample: how phases of the record begin, what `local_work` counts
+    "fft": (("fft_",), {"copies": False}),
+    "copy": (("pack_", "unpack_"), {"fft": False}),
 }
-_PHASES = ("row", "column", *LOCAL_PHASES)
+MOST_STAGES = 100
 _ANY = Costs(contention=0.0)  # asks for the work of contention, whatever it costs
 
 
-def published_samples(name, torus):
-    """Every cell of a published table: rows and columns as exchanges, what they leave of the total as computing.
+def published_samples(name: str, torus: Torus) -> list[Sample]:
+    """Every cell of a published table: exchanges, and what they leave of the total as computing.
 
     Parameters
     ----------
@@ -50,21 +51,24 @@ def _label(cell, what):
 
 
 def _exchange_of_cell(cell, torus):
-    exchange = getattr(prediction_of_cell(cell, torus, _ANY), cell.phase)
+    exchange = prediction_of_cell(cell, torus, _ANY).stage(cell.phase)
     return Sample(_label(cell, cell.phase), cell.phase, str(cell.transform), exchange.work, cell.time_s, exchange.bound_s)
 
 
 def _local_of_cell(cell, time_s):
-    rest = cell.time_s - time_s[_key(cell, "row")] - time_s[_key(cell, "column")]
+    rest = cell.time_s
+    for name in cell.grid.decomposition.names:
+        rest -= time_s[_key(cell, name)]
     return Sample(_label(cell, "computing"), "local", str(cell.transform),
                   local_work(cell.transform, cell.grid, cell.tasks_per_node), rest)
 
 
-def record_samples(records, bandwidth=None):
-    """The phases of run records: two exchanges, the FFTs together, and the packing together.
+def record_samples(records: dict[str, Record],
+                   bandwidth: tuple[float, ...] | None = None) -> tuple[list[Sample], list[str]]:
+    """The phases of run records: every exchange, the FFTs together, and the packing together.
 
-    The computing of simulated runs is no measurement and is left out, as are the exchanges of runs whose coordinates are
-    not known.
+    The computing of simulated runs is no measurement and is omitted, as are the exchanges of runs whose coordinates are not
+    known.
 
     Parameters
     ----------
@@ -76,35 +80,36 @@ def record_samples(records, bandwidth=None):
     Returns
     -------
     list of Sample, list of str
-        The samples, all rows, then all columns, then all computing, so that a rule by order is fair to each; and what was
-        left out, with the reason.
+        The samples, all first exchanges, then all second ones, then all computing, so that a rule by order is fair to each;
+        and what was left out, with the reason.
     """
     samples, refused = [], []
     for label, record in records.items():
         exchanges, reason = _exchanges_of_record(record, label, bandwidth)
-        samples += exchanges
+        samples += enumerate(exchanges)
         if reason:
             refused.append(f"{label}: exchanges left out: {reason}")
         if record["labels"].get("network") != "simulated":
-            samples += [_local_of_record(record, phase, label) for phase in LOCAL_PHASES]
-    return sorted(samples, key=lambda s: _PHASES.index(s.phase)), refused
+            samples += [(MOST_STAGES + k, _local_of_record(record, phase, label)) for k, phase in enumerate(LOCAL_PHASES)]
+    return [sample for _, sample in sorted(samples, key=lambda s: s[0])], refused
 
 
 def _exchanges_of_record(record, label, bandwidth):
     if record["placement"]["coordinate_source"] == "assumed":
         return [], "coordinates were assumed, not found"
     prediction, note = prediction_of_record(record, costs=_ANY, **({"bandwidth": bandwidth} if bandwidth else {}))
-    if prediction is None or prediction.row.work is None:
+    if prediction is None or prediction.t_s is None:
         return [], note
     size = "x".join(map(str, record["size"]))
-    return [Sample(f"{label} {name}", name, size, exchange.work, _seconds(record, [f"exchange_{name}"]), exchange.bound_s)
-            for name, exchange in (("row", prediction.row), ("column", prediction.column))], ""
+    return [Sample(f"{label} {stage.name}", stage.name, size, stage.work, _seconds(record, [f"exchange_{stage.name}"]),
+                   stage.bound_s) for stage in prediction.stages], ""
 
 
 def _local_of_record(record, phase, label):
-    names, fft_passes, copy_passes = LOCAL_PHASES[phase]
+    beginnings, passes = LOCAL_PHASES[phase]
     transform = transform_of_record(record)
-    work = local_work(transform, ProcessGrid(*record["grid"]), _tasks_per_node(record), fft_passes, copy_passes)
+    work = local_work(transform, grid_of_record(record), _tasks_per_node(record), **passes)
+    names = [name for name in record["phases"] if name.startswith(beginnings)]
     return Sample(f"{label} {phase}", phase, str(transform), work, _seconds(record, names))
 
 

@@ -61,7 +61,7 @@ def scotch_mapping(site: Site, grid: ProcessGrid) -> Mapping:
 
 
 def task_graph(grid: ProcessGrid) -> str:
-    """The row and column messages in Scotch's graph format: a row message weighs C, a column message R.
+    """The messages of all exchanges in Scotch's graph format: of pencils a row message weighs C, a column message R.
 
     >>> from pencilmap.model.grid import ProcessGrid
     >>> print(task_graph(ProcessGrid(2, 1)).rstrip())
@@ -71,14 +71,14 @@ def task_graph(grid: ProcessGrid) -> str:
     1 1 1
     1 1 0
     """
-    R, C, P = grid.R, grid.C, grid.n_tasks
-    lines = ["0", f"{P} {P * (R + C - 2)}", "0 010"]
-    for rank in range(P):
-        row = [other for other in range(rank // R * R, rank // R * R + R) if other != rank]
-        column = [other for other in range(rank % R, P, R) if other != rank]
-        edges = [f"{weight} {other}" for weight, others in ((C, row), (R, column)) for other in others]
-        lines.append(" ".join([str(len(edges)), *edges]))
-    return "\n".join(lines) + "\n"
+    edges: list[list[str]] = [[] for _ in range(grid.n_tasks)]
+    for stage in grid.decomposition.exchanges:
+        groups = grid.groups(stage.letters).tolist()
+        for group in groups:
+            for rank in group:
+                edges[rank] += [f"{len(groups)} {other}" for other in group if other != rank]
+    lines = ["0", f"{grid.n_tasks} {sum(map(len, edges))}", "0 010"]
+    return "\n".join([*lines, *(" ".join([str(len(some)), *some]) for some in edges)]) + "\n"
 
 
 def network_graph(torus: Torus) -> str:

@@ -16,9 +16,10 @@ from pencilmap.mapper.formats import Job, read_document
 from pencilmap.mapper.graphs import read_graph
 from pencilmap.mapper.hosts import Hosts
 from pencilmap.mapper.placements import place
-from pencilmap.mapper.search import rank_grids
+from pencilmap.mapper.product_search import rank_grids
 from pencilmap.model.allocation import Allocation, Site, parse_nodes
 from pencilmap.model.costs import Costs
+from pencilmap.model.decompositions import PENCIL, Decomposition, decomposition_named
 from pencilmap.model.errors import GridError, MachineError, MapfileError, PlacementError
 from pencilmap.model.grid import ProcessGrid, all_grids, parse_grid
 from pencilmap.model.interval import routing_interval
@@ -54,6 +55,8 @@ class Setting:
         What a reader of any prediction for this setting should know.
     names : dict of int to str, optional
         Names of the usable nodes, None unless the list of nodes names every one.
+    decomposition : Decomposition
+        Whose grids are meant.
 
     Examples
     --------
@@ -69,6 +72,7 @@ class Setting:
     costs: Costs = Costs()
     notes: tuple[str, ...] = ()
     names: dict[int, str] | None = None
+    decomposition: Decomposition = PENCIL
 
     @property
     def torus(self) -> Network:
@@ -87,7 +91,7 @@ class Setting:
         return str(self.site)
 
     def grid(self, text: str = BEST) -> ProcessGrid:
-        """The process grid that is written ``RxC``, checked against slots and transform, or the best one.
+        """The process grid that is written ``RxC`` (of slabs ``P``), checked against slots and transform, or the best one.
 
         Raises
         ------
@@ -95,11 +99,12 @@ class Setting:
         """
         if text == BEST:
             if not isinstance(self.torus, Torus):
-                raise GridError(f"the best grid is searched on a torus only, not on {self.torus}; name one with `grid` RxC")
+                raise GridError(f"the best grid is searched on a torus only, not on {self.torus}; name one with `grid` "
+                                f"{self.decomposition.usage}")
             if not self.site.allocation.is_complete:
                 return self.predictions(BEST, (SHORT_SEARCH,))[0].grid
-            return rank_grids(self.torus, self.tasks_per_node, self.transform, self.costs)[0][0]
-        grid = parse_grid(text)
+            return rank_grids(self.torus, self.tasks_per_node, self.transform, self.costs, self.decomposition)[0][0]
+        grid = parse_grid(text, self.decomposition)
         self.site.check_grid(grid)
         if self.transform:
             self.transform.check_grid(grid)
@@ -134,9 +139,9 @@ class Setting:
             one = self.grid(grid)
             return [p for text in placements for p in self._predictions(text, one, routing)]
         if routing == ALL_ROUTINGS:
-            raise GridError("`routing` all compares the rules for one grid; name it with `grid` RxC")
+            raise GridError(f"`routing` all compares the rules for one grid; name it with `grid` {self.decomposition.usage}")
         found, refusals = [], []
-        for each in all_grids(self.n_slots):
+        for each in all_grids(self.n_slots, self.decomposition):
             for text in placements:
                 try:
                     found += self._predictions(text, each, routing)
@@ -175,7 +180,8 @@ class Setting:
 
 def setting(machine: str | None = None, torus: str | None = None, partition: str | None = None, graph: str | None = None,
             tasks_per_node: int | None = None, bandwidth: str | None = None, nodes: str | PathLike[str] | None = None,
-            failed: str | None = None, idle: bool = False, fft: str | None = None) -> Setting:
+            failed: str | None = None, idle: bool = False, fft: str | None = None,
+            decomposition: str = PENCIL.name) -> Setting:
     """The setting that some texts describe. A machine, a torus or a graph is needed, all else has a default.
 
     Parameters
@@ -200,6 +206,8 @@ def setting(machine: str | None = None, torus: str | None = None, partition: str
         Whether a grid may have fewer tasks than there are slots.
     fft : str, optional
         The transform: ``512``, ``512x256x128``, ``512:r2c:single``.
+    decomposition : str
+        How the tasks share the array: ``pencil`` (grids RxC) or ``slab`` (grids P).
 
     Raises
     ------
@@ -219,7 +227,7 @@ def setting(machine: str | None = None, torus: str | None = None, partition: str
     site = Site(shape, tasks, _allocation(shape, listed, failed), idle)
     names = listed.names if listed and len(listed.names) == len(listed.nodes) else None
     return Setting(site, transform, machine, described.costs if described else Costs(),
-                   described.doubts(shape, used) if described else (), names)
+                   described.doubts(shape, used) if described else (), names, decomposition_named(decomposition))
 
 
 def figures_used(machine: Machine, transform: Transform | None, replaced: Container[str]) -> list[str]:

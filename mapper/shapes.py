@@ -8,18 +8,22 @@ Cost: about a millisecond for each shape and grid; rings of more than `LONGEST_R
 are not searched.
 """
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import islice
+from typing import Any
 
-from pencilmap.mapper.search import best_product, divisors
+from pencilmap.mapper.product_search import best_product
 from pencilmap.model.bounds import machine_bound
 from pencilmap.model.costs import Costs
+from pencilmap.model.decompositions import PENCIL, Decomposition
 from pencilmap.model.errors import GridError, PartitionError
-from pencilmap.model.grid import all_grids, check_tasks
+from pencilmap.model.factors import factorisations
+from pencilmap.model.grid import ProcessGrid, all_grids, check_tasks
 from pencilmap.model.loads import m_time
-from pencilmap.model.machine import machine_partitions
-from pencilmap.model.predict import predict_product, worst
+from pencilmap.model.machine import Machine, machine_partitions
+from pencilmap.model.predict import Prediction, predict_product, worst
 from pencilmap.model.torus import MAX_DIMENSIONS, Torus
 from pencilmap.model.transform import Transform
 
@@ -35,32 +39,28 @@ class RankedShape:
     ----------
     torus : Torus
     bound_s : float or None
-        Seconds of both exchanges together that no mapping can beat, by the busiest link.
+        Seconds of all exchanges together that no mapping can beat, by the busiest link.
     predictions : tuple of Prediction
         The best product placement of each grid wanted, the fastest grid first; empty when the shape was not searched.
     """
 
     torus: Torus
     bound_s: float | None
-    predictions: tuple = ()
+    predictions: tuple[Prediction, ...] = ()
 
     @property
-    def best(self):
+    def best(self) -> Prediction | None:
         """Prediction for the fastest grid, None when the shape was not searched."""
         return self.predictions[0] if self.predictions else None
 
-    @property
-    def time_s(self):
-        """Seconds for the fastest grid, as far as they are known."""
-        return self.best.seconds if self.best else None
-
-    def as_dict(self):
+    def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return {**self.torus.as_dict(), "bound_s": self.bound_s, "time_s": self.time_s,
-                "grids": [p.as_dict() for p in self.predictions]}
+        return {**self.torus.as_dict(), "bound_s": self.bound_s, "predictions": [p.as_dict() for p in self.predictions]}
 
 
-def rank_shapes(tori, tasks_per_node=1, transform=None, costs=Costs(), top=None, grids=None, grid=None):
+def rank_shapes(tori: Iterable[Torus], tasks_per_node: int = 1, transform: Transform | None = None, costs: Costs = Costs(),
+                top: int | None = None, grids: int | None = None, grid: ProcessGrid | None = None,
+                decomposition: Decomposition = PENCIL) -> list[RankedShape]:
     """Rank shapes of one number of nodes.
 
     Parameters
@@ -75,11 +75,11 @@ def rank_shapes(tori, tasks_per_node=1, transform=None, costs=Costs(), top=None,
     grids : int, optional
         How many grids of each shape are wanted; all by default.
     grid : ProcessGrid, optional
-        The only grid to try; all by default. Blocks are taken as even.
+        The only grid to try; all of `decomposition` by default. Blocks are taken as even.
 
     Returns
     -------
-    list of RankedShape
+    list
         Those that were searched, the fastest first, then those that were not, the least bound first.
 
     Raises
@@ -93,7 +93,7 @@ def rank_shapes(tori, tasks_per_node=1, transform=None, costs=Costs(), top=None,
     ['4x4x4', '2x4x8']
     """
     ordered = sorted(tori, key=lambda torus: (_floor(torus), max(torus.shape), torus.shape))
-    allowed = _grids(ordered[0].n_nodes, tasks_per_node, transform, grid)
+    allowed = _grids(ordered[0].n_nodes, tasks_per_node, transform, grid, decomposition)
     found, rest, limit = [], [], None
     for torus in ordered:
         bound_s = None if transform is None else m_time(machine_bound(torus), torus, transform.total_bytes)
@@ -131,14 +131,14 @@ def _floor(torus):
     return worst(machine_bound(torus), torus)
 
 
-def _grids(n_nodes, tasks_per_node, transform, grid):
+def _grids(n_nodes, tasks_per_node, transform, grid, decomposition):
     n_tasks = n_nodes * tasks_per_node
     if grid is not None:
         check_tasks(grid, n_tasks, f"a partition of {n_nodes} nodes with {tasks_per_node} tasks per node")
         if transform is not None:
             transform.check_grid(grid)
         return [grid]
-    fitting = [g for g in all_grids(n_tasks) if transform is None or _fits(transform, g)]
+    fitting = [g for g in all_grids(n_tasks, decomposition) if transform is None or _fits(transform, g)]
     if not fitting:
         raise GridError(f"transform {transform} is too small for every grid of {n_tasks} tasks; take a larger transform or "
                         "fewer nodes")
@@ -153,7 +153,7 @@ def _fits(transform, grid):
     return True
 
 
-def torus_shapes(n_nodes, n_dimensions, like=None, wrap=True):
+def torus_shapes(n_nodes: int, n_dimensions: int, like: Torus | None = None, wrap: bool = True) -> list[Torus]:
     """Every shape of `n_nodes` nodes in so many dimensions: list of Torus.
 
     Parameters
@@ -175,26 +175,14 @@ def torus_shapes(n_nodes, n_dimensions, like=None, wrap=True):
         raise PartitionError(f"{n_nodes} nodes; a partition has at least one")
     bandwidth, cables = (like.bandwidth, like.cables) if like else (None, None)
     alike = like is None or len(set(zip(bandwidth or cables, cables))) == 1
-    shapes = list(islice(_factorisations(n_nodes, n_dimensions, 1 if alike else None), MAX_SHAPES + 1))
+    shapes = list(islice(factorisations(n_nodes, n_dimensions, 1 if alike else None), MAX_SHAPES + 1))
     if len(shapes) > MAX_SHAPES:
         raise PartitionError(f"{n_nodes} nodes have more than {MAX_SHAPES} shapes of {n_dimensions} dimensions; take fewer "
                              "dimensions, or a machine with a rule for partitions")
     return [Torus(shape, (wrap,) * n_dimensions, bandwidth, cables) for shape in shapes]
 
 
-def _factorisations(n, parts, least):
-    """Ways to write n as an ordered product; with `least` factors do not fall and begin there."""
-    if parts == 1:
-        if least is None or n >= least:
-            yield (n,)
-        return
-    for first in divisors(n):
-        if least is None or (first >= least and first**parts <= n):
-            for rest in _factorisations(n // first, parts - 1, None if least is None else first):
-                yield (first, *rest)
-
-
-def partition_shapes(machine, n_nodes):
+def partition_shapes(machine: Machine, n_nodes: int) -> list[Torus]:
     """The partitions of a machine, one of those that are alike but for the order of their extents: list of Torus.
 
     Raises
@@ -227,7 +215,7 @@ def _kind(torus):
     return tuple(sorted(zip(torus.shape, map(torus.is_ring, range(torus.n_dimensions)), rates, torus.cables)))
 
 
-def weak_transform(transform, ratio):
+def weak_transform(transform: Transform, ratio: Fraction | int) -> Transform:
     """The transform with `ratio` times as many elements, so that nodes keep what they hold.
 
     The shortest axis grows by the largest prime factor, then the next; for less than 1 the longest axes shrink.
@@ -290,20 +278,23 @@ class ScalingPoint:
 
     n_nodes: int
     transform: Transform
-    shapes: list
+    shapes: list[RankedShape]
 
     @property
-    def best(self):
+    def best(self) -> Prediction:
         """Prediction for the fastest shape and grid."""
-        return self.shapes[0].best
+        best = self.shapes[0].best
+        assert best is not None  # `scale` refuses
+        return best
 
     @property
-    def worst_bound_s(self):
+    def worst_bound_s(self) -> float | None:
         """Seconds that the exchanges need at least on the worst shape, None without bandwidth."""
         return max((s.bound_s for s in self.shapes if s.bound_s is not None), default=None)
 
 
-def scale(shapes_of, node_counts, transform, kind, **options):
+def scale(shapes_of: Callable[[int], list[Torus]], node_counts: Sequence[int], transform: Transform, kind: str,
+          **options: Any) -> list[ScalingPoint]:
     """The best shape of each number of nodes.
 
     Parameters
@@ -316,9 +307,6 @@ def scale(shapes_of, node_counts, transform, kind, **options):
     **options
         For `rank_shapes`.
 
-    Returns
-    -------
-    list of ScalingPoint
     """
     points = []
     for n_nodes in node_counts:
@@ -331,12 +319,12 @@ def scale(shapes_of, node_counts, transform, kind, **options):
     return points
 
 
-def efficiency(points, kind):
+def efficiency(points: Sequence[ScalingPoint], kind: str) -> list[float | None]:
     """How well each point uses its nodes beside the first: list of float, None where there is no time.
 
     Strong scaling: first time times its nodes over time times nodes; weak scaling: first time over time.
     """
-    times = [p.best.seconds for p in points]
+    times = [p.best.known_s for p in points]
     if None in times or not all(times):
         return [None] * len(points)
     nodes = [p.n_nodes if kind == "strong" else 1 for p in points]

@@ -1,9 +1,10 @@
 """Placements to start a local search from: what launchers do, and groups of neighbouring slots.
 
-A start is an order of slots; rank r of row q, column p goes to the next one, row by row or column by column. An order that
-keeps neighbours together makes compact rows, the other way round compact columns.
+A start is an order of slots; the ranks go to the next one group by group, along one dimension of the process grid. An order
+that keeps neighbours together makes these groups compact.
 """
 
+from collections.abc import Iterator
 from itertools import permutations
 from itertools import product as cartesian
 from math import prod
@@ -11,14 +12,18 @@ from math import prod
 import numpy as np
 
 from pencilmap.mapper.placements.default import default
-from pencilmap.mapper.search import best_product, divisors
-from pencilmap.model.grid import ProcessGrid
+from pencilmap.mapper.product_search import best_product
+from pencilmap.model.allocation import Site
+from pencilmap.model.factors import divisors
+from pencilmap.model.grid import ProcessGrid, dealt
 from pencilmap.model.torus import Torus
 
-MOST_BOXES = 40  # boxes tried for the rows, and for the columns
+Starts = Iterator[tuple[str, np.ndarray]]
+
+MOST_BOXES = 40  # boxes tried for the groups along a dimension of the grid
 
 
-def starts(site, grid):
+def starts(site: Site, grid: ProcessGrid) -> Starts:
     """All starts, the launchers' first.
 
     Parameters
@@ -35,20 +40,20 @@ def starts(site, grid):
     yield from grouped(site, grid)
 
 
-def grouped(site, grid):
-    """The starts that keep neighbours together; rows and columns are treated alike."""
+def grouped(site: Site, grid: ProcessGrid) -> Starts:
+    """The starts that keep neighbours together; all dimensions of the grid are treated alike."""
     for make in (products, inner_products, bisections, boxes):
         yield from make(site, grid)
 
 
-def launchers(site, grid):
+def launchers(site: Site, grid: ProcessGrid) -> Starts:
     """Every default order: the launcher's, and every order of the axes with the slots first and last."""
     for order in ("nt", "tn", *axis_orders(site.torus)):
         mapping = default(order, site, grid)
         yield mapping.name, slots_of(site, mapping.node_of_rank, mapping.slot_of_rank)
 
 
-def axis_orders(torus):
+def axis_orders(torus: Torus) -> Iterator[str]:
     """Orders of the axes that differ: where an axis of one node stands does not matter."""
     long = [axis for axis, n in zip(torus.axes, torus.shape) if n > 1]
     short = "".join(axis for axis in torus.axes if axis not in long)
@@ -58,25 +63,25 @@ def axis_orders(torus):
         yield "t" + axes
 
 
-def slots_of(site, node, slot):
+def slots_of(site: Site, node: np.ndarray, slot: np.ndarray) -> np.ndarray:
     """Slot numbers of places given as node and slot."""
     place = np.full(site.torus.n_nodes, -1, dtype=np.int64)
     place[site.allocation.nodes] = np.arange(site.allocation.n_nodes)
     return place[node] * site.tasks_per_node + slot
 
 
-def products(site, grid):
-    """The best product placements of the whole torus with rows of R, or columns of C; unusable slots are skipped.
+def products(site: Site, grid: ProcessGrid) -> Starts:
+    """The best product placements of the whole torus with groups of the right size; unusable slots are skipped.
 
     Where the torus has no such product, those with the next shorter and the next longer groups.
     """
     n_slots = site.torus.n_nodes * site.tasks_per_node
-    for owner, length in (("rows", grid.R), ("columns", grid.C)):
-        for size in _nearest_divisors(n_slots, length):
+    for dimension, length in zip(grid.decomposition.dimensions, grid.shape):
+        for size in _nearest_divisors(n_slots, length):  # rows of pencils, whatever the decomposition
             mapping = best_product(site.torus, ProcessGrid(size, n_slots // size), site.tasks_per_node).mapping()
             kept = site.allocation.is_usable()[mapping.node_of_rank]
             order = slots_of(site, mapping.node_of_rank[kept], mapping.slot_of_rank[kept])
-            yield f"product {owner}", _dealt(order[:grid.n_tasks], grid, owner)
+            yield f"product {dimension.name}s", dealt(order[:grid.n_tasks], grid, dimension.letter)
 
 
 def _nearest_divisors(n, length):
@@ -90,7 +95,7 @@ def _nearest_divisors(n, length):
     return [k for k in every if k < length][-1:] + [k for k in every if k > length][:1]
 
 
-def inner_products(site, grid):
+def inner_products(site: Site, grid: ProcessGrid) -> Starts:
     """The best product placements of boxes inside the torus that have as many slots as there are tasks, all usable."""
     torus, T = site.torus, site.tasks_per_node
     if grid.n_tasks % T or grid.n_tasks == torus.n_nodes * T:
@@ -122,14 +127,14 @@ def _corner(usable, shape):
     return found[0] if len(found) else None
 
 
-def bisections(site, grid):
+def bisections(site: Site, grid: ProcessGrid) -> Starts:
     """Recursive bisection of the slots into compact groups, across the longest side, ties to the first or last axis."""
     where = _coordinates(site)
-    for owner, size in (("rows", grid.R), ("columns", grid.C)):
+    for dimension, size in zip(grid.decomposition.dimensions, grid.shape):
         for turn in (1, -1):
             groups = _bisected(where, np.arange(len(where)), grid.n_tasks // size, turn)
             order = np.concatenate([_compact(where, group)[:size] for group in groups])
-            yield f"bisection {owner}", _dealt(order, grid, owner)
+            yield f"bisection {dimension.name}s", dealt(order, grid, dimension.letter)
 
 
 def _coordinates(site):
@@ -161,14 +166,14 @@ def _compact(where, group):
     return group[np.argsort(distance, kind="stable")]
 
 
-def boxes(site, grid):
-    """Slots box by box, for the boxes that hold about a row, and about a column."""
+def boxes(site: Site, grid: ProcessGrid) -> Starts:
+    """Slots box by box, for the boxes that hold about a group of a dimension."""
     where = _coordinates(site)
-    for owner, size in (("rows", grid.R), ("columns", grid.C)):
+    for dimension, size in zip(grid.decomposition.dimensions, grid.shape):
         for box in _boxes_of(site, size):
             inner, outer = where[:, :-1] % box, where[:, :-1] // box
             order = np.lexsort([where[:, -1], *inner.T, *outer.T])
-            yield f"boxes {'x'.join(map(str, box))} {owner}", _dealt(order[:grid.n_tasks], grid, owner)
+            yield f"boxes {'x'.join(map(str, box))} {dimension.name}s", dealt(order[:grid.n_tasks], grid, dimension.letter)
 
 
 def _boxes_of(site, size):
@@ -178,8 +183,3 @@ def _boxes_of(site, size):
         return []
     found = [box for box in cartesian(*(range(1, min(n, 16) + 1) for n in shape)) if size <= prod(box) * T <= 1.5 * size]
     return sorted(found, key=lambda box: (prod(box), sum(box), box))[:MOST_BOXES]
-
-
-def _dealt(order, grid, owner):
-    """Slot of each rank when the slots are dealt out row by row or column by column."""
-    return order if owner == "rows" else order.reshape(grid.R, grid.C).T.ravel()

@@ -8,15 +8,16 @@ from functools import singledispatch
 
 import numpy as np
 
-from pencilmap.model.exchange import node_traffic
+from pencilmap.model.exchange import Exchange, node_traffic
 from pencilmap.model.graph_cuts import graph_bound
 from pencilmap.model.graph_network import GraphNetwork
 from pencilmap.model.loads import m_scale
+from pencilmap.model.network import Network
 from pencilmap.model.torus import Torus
 
 
 @singledispatch
-def cut_bound(network, exchange, node_of_rank):
+def cut_bound(network: Network, exchange: Exchange, node_of_rank: np.ndarray) -> tuple[Fraction, ...]:
     """The largest load that no routing can avoid, by cutting the network in two.
 
     A torus is cut with planes: a ring twice, a line once; what must cross from one side to the other is shared evenly by the
@@ -82,10 +83,10 @@ def _worst_cut(torus, planes, i):
 
 
 @singledispatch
-def machine_bound(network):
-    """The full machine's all-to-all: what the two exchanges together cannot be below.
+def machine_bound(network: Network) -> tuple[Fraction, ...]:
+    """The full machine's all-to-all: what the exchanges of a transform together cannot be below.
 
-    Whatever the mapping, the two exchanges together bring every task's block to every other task, so together they move
+    Whatever the mapping, the exchanges together bring every task's block to every other task, so together they move
     across each cut at least what one all-to-all of the whole machine would. With k of n planes on one side that is
     k (n-k) / n^2 of D_T.
 
@@ -96,7 +97,7 @@ def machine_bound(network):
     Returns
     -------
     tuple of Fraction
-        For each class of links the bound on m_row + m_column, per cable: n_i/g_i in a dimension of even n_i.
+        For each class of links the bound on the sum of m over the exchanges, per cable: n_i/g_i in a dimension of even n_i.
 
     Examples
     --------

@@ -9,6 +9,7 @@ Needs: blocks and placements as different as the use that is made of the figures
 samples cannot be told apart, and then one of them is left out and takes its name in the other's note.
 """
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from math import log, prod
 
@@ -33,7 +34,7 @@ class Sample:
     label : str
         Where the time comes from.
     phase : str
-        "row", "column", "fft", "copy", or "local" for all computing together.
+        Name of the stage, "fft", "copy", or "local" for all computing together.
     size : str
         Extents of the transform.
     work : ExchangeWork or LocalWork
@@ -46,11 +47,11 @@ class Sample:
     label: str
     phase: str
     size: str
-    work: object
+    work: ExchangeWork | LocalWork
     measured_s: float
     bound_s: float | None = None
 
-    def predicted_s(self, costs):
+    def time_s(self, costs: Costs) -> float | None:
         """Seconds by the time model; None where none of its terms applies."""
         time = _terms(self.work, costs).time_s
         return float(time) if time else None
@@ -124,28 +125,28 @@ class Calibration:
     n_samples : int
     """
 
-    figures: dict
-    left_out: dict
+    figures: dict[str, Fitted]
+    left_out: dict[str, str]
     n_samples: int
     cache_per_node: float | None = None
 
     @property
-    def costs(self):
+    def costs(self) -> Costs:
         """The figures as prices."""
         return Costs(cache_per_node=self.cache_per_node, **{
             PRICES[key].field: found.value for key, found in self.figures.items() if PRICES[key].field})
 
     @property
-    def link_slowdown(self):
+    def link_slowdown(self) -> float:
         """How many times slower the links are than in the samples."""
         return self.figures["link_bandwidth"].value if "link_bandwidth" in self.figures else 1.0
 
-    def predicted_s(self, sample):
+    def time_s(self, sample: Sample) -> float | None:
         """Seconds of a sample by the calibrated model."""
-        return replace(sample, work=_slower_links(sample.work, self.link_slowdown)).predicted_s(self.costs)
+        return replace(sample, work=_slower_links(sample.work, self.link_slowdown)).time_s(self.costs)
 
 
-def calibrate(samples, cache_per_node=None, fit_bandwidth=False):
+def calibrate(samples: Sequence[Sample], cache_per_node: float | None = None, fit_bandwidth: bool = False) -> Calibration:
     """Fit every figure that the samples determine.
 
     Parameters
@@ -195,11 +196,11 @@ class _Solution:
     n: int = 0
 
     @property
-    def variance(self):
+    def variance(self) -> float:
         """Of one residual, on the scale of the loss."""
         return max(2 * self.cost / max(self.n - len(self.keys), 1), LEAST_NOISE**2)
 
-    def deviations(self):
+    def deviations(self) -> np.ndarray:
         """Standard deviation of each price over the price; infinite where the samples say nothing."""
         slopes = self.jacobian * self.x            # of log time by log price
         _, s, v = np.linalg.svd(slopes, full_matrices=False)
@@ -377,7 +378,7 @@ RULES = {  # which samples are fitted; the others are predicted
 }
 
 
-def split(samples, rule):
+def split(samples: Sequence[Sample], rule: str) -> tuple[list[Sample], list[Sample]]:
     """Training and held-out samples by a rule that looks at nothing but their order.
 
     Exchanges and computing are numbered apart, each in the order given: ``every-second`` fits the first, third, fifth ...
@@ -408,7 +409,7 @@ class Errors:
     worst: str
 
 
-def errors(samples, predicted):
+def errors(samples: Iterable[Sample], predicted: Callable[[Sample], float | None]) -> Errors | None:
     """Errors of a prediction; None without samples or without predictions.
 
     Parameters
@@ -422,7 +423,7 @@ def errors(samples, predicted):
 
 @dataclass(frozen=True)
 class Quality:
-    """How good the bound and the full model are for some of the samples.
+    """How good the bound and the time model are for some of the samples.
 
     Parameters
     ----------
@@ -430,27 +431,24 @@ class Quality:
         "exchanges", the extents of one size of transform, or "computing".
     half : {"fitted", "predicted"}
         Whether the samples were fitted or held out.
-    bound, full : Errors or None
+    bound, model : Errors or None
     """
 
     group: str
     half: str
     bound: Errors | None
-    full: Errors
+    model: Errors | None
 
 
-def quality(training, held_out, predicted_s):
+def quality(training: Sequence[Sample], held_out: Sequence[Sample],
+            time_s: Callable[[Sample], float | None]) -> list[Quality]:
     """Errors of bound and model over all exchanges, by size, and of the computing.
 
     Parameters
     ----------
     training, held_out : list of Sample
-    predicted_s : Sample -> seconds
-        The full model.
-
-    Returns
-    -------
-    list of Quality
+    time_s : Sample -> seconds
+        By the time model.
     """
     rows = []
     exchanges = [s for s in (*training, *held_out) if isinstance(s.work, ExchangeWork)]
@@ -462,5 +460,5 @@ def quality(training, held_out, predicted_s):
         for half, samples in (("fitted", training), ("predicted", held_out)):
             some = [s for s in samples if belongs(s)]
             if some:
-                rows.append(Quality(group, half, errors(some, lambda s: s.bound_s), errors(some, predicted_s)))
+                rows.append(Quality(group, half, errors(some, lambda s: s.bound_s), errors(some, time_s)))
     return rows

@@ -15,20 +15,22 @@ from functools import lru_cache
 
 import numpy as np
 
+from pencilmap.model.pattern import Pattern
+from pencilmap.model.product import Product
 from pencilmap.model.torus import Torus  # noqa: F401  (doctest)
 
 _PANEL, _NODES = 2.0, 10     # Gauss-Legendre nodes on panels of this length: 1e-12 and better
 _TAIL = 40.0                 # exp(-40) of the messages are still on their way when the integral ends
 
 
-def random_minimal_lengths(product, owner):
+def random_minimal_lengths(product: Product, letters: str) -> tuple[float, ...]:
     """Largest expected load in each dimension under random minimal adaptive routing, on the m scale (4 load N / D_T).
 
     Parameters
     ----------
     product : Product
-    owner : {"r", "c"}
-        Row or column exchange; blocks are taken as even.
+    letters : str
+        Of the exchange; blocks are taken as even.
 
     Returns
     -------
@@ -39,14 +41,13 @@ def random_minimal_lengths(product, owner):
     Examples
     --------
     >>> from pencilmap.model.pattern import parse_pattern
-    >>> from pencilmap.model.product import Product
     >>> box = Product(Torus((8, 8, 8)), (parse_pattern("r4c2"),) * 3, parse_pattern("r1"))
     >>> ["%.3f" % (m / 4) for m in random_minimal_lengths(box, "r")]
     ['1.360', '1.360', '1.360']
     """
     torus = product.torus
     times, weights = _quadrature(sum(_longest(p.n, torus.is_ring(i)) for i, p in enumerate(product.dimensions)))
-    axes = [_Axis(p, owner, torus.is_ring(i), times) for i, p in enumerate(product.dimensions)]
+    axes = [_Axis(p, letters, torus.is_ring(i), times) for i, p in enumerate(product.dimensions)]
     return tuple(_largest(axes, i, weights) / cables for i, cables in enumerate(torus.cables))
 
 
@@ -74,22 +75,22 @@ class _Axis:
         Nodes of this dimension in one image: what the m scale divides by.
     """
 
-    def __init__(self, pattern, owner, ring, times):
-        legs = _legs(pattern, owner, ring)                              # [direction, start, hops]
+    def __init__(self, pattern: Pattern, letters: str, ring: bool, times: np.ndarray) -> None:
+        legs = _legs(pattern, letters, ring)                              # [direction, start, hops]
         ticks = _poisson(legs.shape[-1], times)
         longer = legs[..., ::-1].cumsum(axis=-1)[..., ::-1] - legs      # legs of more than k hops
         moving = _carry(longer) @ ticks                                 # those about to leave a position, [direction, start]
         arrived = _carry(legs) @ (1 - np.concatenate([np.zeros((1, times.size)), ticks.cumsum(axis=0)])[:-1])
         self.crossing = _different(moving.reshape(-1, times.size))
         self.position = _different((moving + arrived).sum(axis=0))
-        self.pairs = pattern.extent(owner)
+        self.pairs = pattern.extent(letters)
 
 
-def _legs(pattern, owner, ring):
+def _legs(pattern, letters, ring):
     """How many pairs go up or down from a position by so many hops, ties half each way: shape (2, n, longest + 1)."""
     n = pattern.n
-    other = pattern.index("c" if owner == "r" else "r")
-    source, target = np.nonzero(other[:, None] == other[None, :])
+    group = pattern.group(letters)
+    source, target = np.nonzero(group[:, None] == group[None, :])
     up, down = target - source, source - target
     if ring:
         up, down = up % n, down % n

@@ -1,14 +1,17 @@
-"""The two exchanges of a pencil FFT as traffic: who sends how much to whom.
+"""The exchanges of a transform as traffic: who sends how much to whom.
 
-In the row exchange of row q, task p sends its y-block of the z-block of p' ; in the column exchange task q sends its
-x-block of the y-block of q'. Every message is a product of three block lengths, so an exchange is three short vectors.
+A task sends its block of the axis that is gathered, cut to the receiver's block of the axis that is divided. Every
+message is a product of three block lengths, so an exchange is three short vectors.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from pencilmap.model.transform import block_lengths
+from pencilmap.model.decompositions.decomposition import AXES, ExchangeStage
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.transform import Transform, block_lengths
 
 
 @dataclass(frozen=True)
@@ -19,7 +22,10 @@ class Exchange:
 
     Parameters
     ----------
-    name : {"row", "column"}
+    name : str
+        Of the stage.
+    letters : str
+        The grid dimensions along which the members of a group lie.
     members : int array, shape (groups, size)
         Ranks of each group.
     group_weight, send_weight, receive_weight : int arrays, shapes (groups,), (size,), (size,)
@@ -30,6 +36,7 @@ class Exchange:
     """
 
     name: str
+    letters: str
     members: np.ndarray
     group_weight: np.ndarray
     send_weight: np.ndarray
@@ -38,22 +45,22 @@ class Exchange:
     total_bytes: int
 
     @property
-    def size(self):
+    def size(self) -> int:
         return self.members.shape[1]
 
     @property
-    def is_even(self):
+    def is_even(self) -> bool:
         """Whether every message has the same size."""
         return all((w == w[0]).all() for w in (self.group_weight, self.send_weight, self.receive_weight))
 
     @property
-    def message_unit(self):
+    def message_unit(self) -> int:
         """Bytes of one message of an even exchange."""
         return int(self.group_weight[0] * self.send_weight[0] * self.receive_weight[0]) * self.unit_bytes
 
 
-def exchanges(grid, transform=None):
-    """The row and the column exchange of a grid.
+def exchanges(grid: ProcessGrid, transform: Transform | None = None) -> tuple[Exchange, ...]:
+    """The exchanges of a grid, in the order of a forward transform.
 
     Parameters
     ----------
@@ -61,37 +68,38 @@ def exchanges(grid, transform=None):
     transform : Transform, optional
         Without it every task sends one unit to every member of its group: the even exchange of the paper.
 
-    Returns
-    -------
-    (Exchange, Exchange)
-        Row first.
-
     Examples
     --------
-    >>> from pencilmap.model.grid import ProcessGrid
     >>> row, column = exchanges(ProcessGrid(2, 3))
     >>> row.members.tolist(), column.members.tolist()
     ([[0, 1], [2, 3], [4, 5]], [[0, 2, 4], [1, 3, 5]])
     """
     if transform is None:
-        return tuple(_even(name, members, grid.n_tasks)
-                     for name, members in (("row", grid.rows()), ("column", grid.columns())))
+        return tuple(_even(stage, grid) for stage in grid.decomposition.exchanges)
     transform.check_grid(grid)
-    nx, ny, nz = transform.exchanged
-    x_of_q, y_of_q = block_lengths(nx, grid.C), block_lengths(ny, grid.C)
-    y_of_p, z_of_p = block_lengths(ny, grid.R), block_lengths(nz, grid.R)
-    rest = dict(unit_bytes=transform.point_bytes, total_bytes=transform.total_bytes)
-    return (Exchange("row", grid.rows(), x_of_q, y_of_p, z_of_p, **rest),
-            Exchange("column", grid.columns(), z_of_p, x_of_q, y_of_q, **rest))
+    return tuple(_of_transform(stage, division, grid, transform) for stage, division in grid.decomposition.layouts()
+                 if isinstance(stage, ExchangeStage))
 
 
-def _even(name, members, n_tasks):
+def _even(stage, grid):
+    members = grid.groups(stage.letters)
     groups, size = members.shape
     one = np.ones(max(groups, size), dtype=np.int64)
-    return Exchange(name, members, one[:groups], one[:size], one[:size], 1, n_tasks * size)
+    return Exchange(stage.name, stage.letters, members, one[:groups], one[:size], one[:size], 1, grid.n_tasks * size)
 
 
-def node_traffic(exchange, node_of_rank, n_nodes):
+def _of_transform(stage, division, grid, transform):
+    members, extents = grid.groups(stage.letters), dict(zip(AXES, transform.exchanged))
+    weight = np.ones(len(members), dtype=np.int64)
+    for axis in set(AXES) - {stage.gathered, stage.divided}:
+        letter = division[axis]  # none where the axis is whole
+        weight *= block_lengths(extents[axis], grid.extent(letter))[grid.coordinate(letter)[members[:, 0]]] if letter \
+            else extents[axis]
+    send, receive = (block_lengths(extents[axis], members.shape[1]) for axis in (stage.gathered, stage.divided))
+    return Exchange(stage.name, stage.letters, members, weight, send, receive, transform.point_bytes, transform.total_bytes)
+
+
+def node_traffic(exchange: Exchange, node_of_rank: np.ndarray, n_nodes: int) -> Any:
     """Bytes that the tasks of one node send to those of another.
 
     Parameters
@@ -107,7 +115,6 @@ def node_traffic(exchange, node_of_rank, n_nodes):
 
     Examples
     --------
-    >>> from pencilmap.model.grid import ProcessGrid
     >>> row, column = exchanges(ProcessGrid(2, 2))
     >>> node_traffic(column, np.array([0, 0, 1, 1]), 2).toarray().tolist()    # two tasks on each node
     [[0, 2], [2, 0]]

@@ -2,20 +2,24 @@
 
 from dataclasses import replace
 
+from pencilmap.model.allocation import Site
 from pencilmap.model.bounds import cut_bound
 from pencilmap.model.costs import Costs
 from pencilmap.model.errors import RoutingError
 from pencilmap.model.exchange import exchanges
 from pencilmap.model.loads import m_scale, m_time
-from pencilmap.model.predict import predict
+from pencilmap.model.mapping import Mapping
+from pencilmap.model.predict import Prediction, predict
 from pencilmap.model.product import Product
 from pencilmap.model.routing import all_variants
+from pencilmap.model.transform import Transform
 
 ANY_ROUTING = "any (cut bound)"
 BEST_MINIMAL = "optimal-minimal"
 
 
-def routing_interval(placed, transform=None, name=None, costs=Costs(), site=None):
+def routing_interval(placed: Product | Mapping, transform: Transform | None = None, name: str | None = None,
+                     costs: Costs = Costs(), site: Site | None = None) -> list[Prediction]:
     """Predictions of one placement under every routing rule of its network, below them what no routing can beat.
 
     Parameters
@@ -25,7 +29,7 @@ def routing_interval(placed, transform=None, name=None, costs=Costs(), site=None
 
     Returns
     -------
-    list of Prediction
+    list
         First `ANY_ROUTING` with the cut bound in place of loads, then the best that routing along shortest paths could do,
         then the rules. A rule that refuses (optimal-minimal for a large or irregular case) is left out, and a note of the
         first says why.
@@ -36,7 +40,7 @@ def routing_interval(placed, transform=None, name=None, costs=Costs(), site=None
     >>> from pencilmap.model.torus import Torus
     >>> boxes = Product(Torus((8, 8, 8)), (parse_pattern("r4c2"),) * 3, parse_pattern("r1"))
     >>> for p in routing_interval(boxes):
-    ...     print(f"{p.routing:24} {float(max(p.row.load)):.3f}")
+    ...     print(f"{p.routing:24} {float(max(p.stages[0].load)):.3f}")
     any (cut bound)          4.000
     optimal-minimal          4.000
     dimension-order          4.000
@@ -57,10 +61,11 @@ def routing_interval(placed, transform=None, name=None, costs=Costs(), site=None
 
 def _without_routing(prediction, mapping, transform, refusals):
     """A prediction with cut bounds in place of loads."""
-    parts = {}
-    for name, exchange in zip(("row", "column"), exchanges(mapping.grid, transform)):
+    stages = []
+    for stage, exchange in zip(prediction.stages, exchanges(mapping.grid, transform)):
         load = tuple(m_scale(b, mapping.torus, exchange.total_bytes)
                      for b in cut_bound(mapping.torus, exchange, mapping.node_of_rank))
         t_s = None if transform is None else m_time(load, mapping.torus, transform.total_bytes)
-        parts[name] = replace(getattr(prediction, name), load=load, t_s=t_s, busiest=None, work=None, terms=None)
-    return replace(prediction, routing=ANY_ROUTING, certificate=None, notes=tuple(refusals), local=None, **parts)
+        stages.append(replace(stage, load=load, t_s=t_s, busiest=None, work=None, terms=None))
+    return replace(prediction, routing=ANY_ROUTING, certificate=None, notes=tuple(refusals), local=None,
+                   stages=tuple(stages))

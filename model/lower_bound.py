@@ -1,12 +1,12 @@
 """What no placement of a grid on the usable nodes can beat, whatever the routing; no search is needed for it.
 
-Everything is on the scale of `Prediction.cost`: m = 4 load N / D_T of the rows plus the same of the columns, slower links
-counted longer. Three arguments; the best of them is the bound.
+Everything is on the scale of `Prediction.cost`: the sum over the exchanges of m = 4 load N / D_T, slower links counted
+longer. Three arguments; the best of them is the bound.
 
-Cuts. Let k of P tasks sit on one side of a cut. A row with x of its R tasks there sends x (R-x) messages of D_T / (P R)
-across, a column with y of C sends y (C-y) of D_T / (P C). Both exchanges together send at least L(k) D_T / P^2, where L(k)
-is the least of C sum x (R-x) + R sum y (C-y) over all sets of k tasks (`least_crossing`; at least k (P-k)). The links cut
-carry that, so worst row + worst column >= 4 N L(k) / (P^2 capacity). Where k is not known, the least over all k that can be.
+Cuts. Let k of P tasks sit on one side of a cut. A group with x of its R tasks there sends x (R-x) messages of D_T / (P R)
+across. All exchanges together send at least L(k) D_T / P^2, where the decomposition knows L(k)
+(`Decomposition.least_crossing`; at least k (P-k)). The links cut carry that, so the sum of the worst lengths is at least
+4 N L(k) / (P^2 capacity). Where k is not known, the least over all k that can be.
 
 Moving cuts. Let a plane move through a dimension, one plane of nodes after the other: the tasks behind it rise from 0 to P
 by no more than a plane has slots, so at some place they are as near to P/2 as half a plane.
@@ -14,25 +14,25 @@ Cutting the machine into blocks of equal sides: some block has at least its shar
 block: the injection of a node).
 
 Distances. A message over h hops loads h links, so bytes x hops over the capacity of all links is a bound on the worst.
-A row of R tasks has for each of them at least the distances to the R-1 nearest slots; and both exchanges together bring a
+A group of R tasks has for each of them at least the distances to the R-1 nearest slots; and all exchanges together bring a
 block from every task to every other, so together at least all distances between tasks.
 
-Source: the cut argument is that of Jagode, Hein, Trew, UT-CS-08-613 (2008), eq. 4 to 15, with both exchanges together; least
-crossings: compression as in J. H. Lindsey, "Assignment of numbers to vertices", Amer. Math. Monthly 71 (1964).
+Source: the cut argument is that of Jagode, Hein, Trew, UT-CS-08-613 (2008), eq. 4 to 15, with all exchanges together.
 """
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from itertools import product as cartesian
 from math import prod
 
 import numpy as np
 
+from pencilmap.model.allocation import Site
 from pencilmap.model.bounds import machine_bound
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.network import Network
 from pencilmap.model.torus import Torus
 
-MOST_TASKS = 4096        # beyond, L(k) is taken as k (P-k)
 MOST_BOXES = 1 << 21     # beyond, only planes cut
 MOST_NODES = 2048        # beyond, distances between all nodes are not summed
 MOST_BLOCK_WORK = 1 << 24
@@ -45,7 +45,7 @@ class LowerBound:
     Parameters
     ----------
     value : Fraction
-        Worst weighted length of the rows plus that of the columns.
+        Sum over the exchanges of the worst weighted length.
     argument : str
     """
 
@@ -53,14 +53,14 @@ class LowerBound:
     argument: str
 
 
-def lower_bound(site, grid):
+def lower_bound(site: Site, grid: ProcessGrid) -> LowerBound:
     """The best of the bounds for any placement of `grid` on the usable nodes of `site`.
 
     Parameters
     ----------
     site : Site
     grid : ProcessGrid
-        R*C not above the slots of the site.
+        Of no more tasks than the site has slots.
 
     Returns
     -------
@@ -69,8 +69,6 @@ def lower_bound(site, grid):
 
     Examples
     --------
-    >>> from pencilmap.model.allocation import Site
-    >>> from pencilmap.model.grid import ProcessGrid
     >>> bound = lower_bound(Site(Torus((8, 8, 8))), ProcessGrid(8, 64))
     >>> print(bound.value, bound.argument)
     4 all-to-all of the full machine across x
@@ -92,7 +90,7 @@ def _full_machine(torus):
     return LowerBound(lengths[i], f"all-to-all of the full machine across {torus.link_classes[i]}")
 
 
-def link_weights(network):
+def link_weights(network: Network) -> list[Fraction]:
     """How much longer a length counts in each class of links: bandwidth of the fastest class over that of this one."""
     if network.bandwidth is None:
         return [Fraction(1)] * len(network.link_classes)
@@ -113,46 +111,12 @@ class _Part:
         self.nodes = site.allocation.nodes
         self.capacity = [Fraction(cables) / weight for cables, weight in zip(self.torus.cables, link_weights(self.torus))]
         self.slots = (site.allocation.is_usable() * self.T).reshape(self.torus.shape, order="F")
-        self.crossing = least_crossing(grid.R, grid.C)
+        self.crossing = grid.decomposition.least_crossing(grid.shape, np.arange(self.P + 1, dtype=np.int64))
         self.window = _Minimum(self.crossing)
 
     def length(self, crossing, capacity):
         """Cost that `crossing` units of D_T / P^2 through `capacity` cannot be below."""
         return Fraction(4 * self.torus.n_nodes * int(crossing), self.P**2) / capacity if capacity else Fraction(0)
-
-
-@lru_cache(maxsize=32)
-def least_crossing(R, C):
-    """L(k) for k = 0..P: the least C sum x (R-x) + R sum y (C-y) over all sets of k cells of a grid of C rows of R.
-
-    With sum x = sum y = k this is 2 P k - C sum x^2 - R sum y^2. Pushing the cells of every row to the left and sorting the
-    rows by length keeps all x; the columns' y then majorise those before (Gale, Ryser), and sum y^2, which is Schur-convex,
-    does not fall. So some Young diagram is best, rows l_1 >= l_2 >= ..., for which sum y^2 = sum (2q-1) l_q: one knapsack
-    over row lengths in falling order.
-
-    Returns
-    -------
-    int64 array, shape (P + 1,)
-        k (P-k), which it is never below (both exchanges together connect every two tasks), for more than MOST_TASKS tasks.
-
-    Examples
-    --------
-    >>> least_crossing(2, 2).tolist()          # one task sends to two others, two of a row to the other row
-    [0, 4, 4, 4, 0]
-    """
-    P = R * C
-    k = np.arange(P + 1, dtype=np.int64)
-    if P > MOST_TASKS:
-        return k * (P - k)
-    if C > R:
-        R, C = C, R
-    squares = np.full((C + 1, P + 1), -1 << 62, dtype=np.int64)
-    squares[0, 0] = 0
-    for length in range(R, 0, -1):
-        for q in range(C):
-            gain = C * length**2 + R * (2 * q + 1) * length
-            np.maximum(squares[q + 1, length:], squares[q, :-length] + gain, out=squares[q + 1, length:])
-    return 2 * P * k - squares.max(axis=0)
 
 
 class _Minimum:
@@ -265,10 +229,10 @@ def _distances(part):
         return
     capacity = sum(2 * torus.lines(i) * torus.cable_positions(i) * part.capacity[i] for i in range(torus.n_dimensions))
     hops = np.sort(_hops(torus, part.nodes), axis=1)
-    R, C, P = part.grid.R, part.grid.C, part.P
-    units = {count: _nearest(hops, count, part.T, P) for count in (R, C, P)}
-    yield part.length(units[P], capacity), "distances between all tasks over all links"
-    yield part.length(C * units[R] + R * units[C], capacity), "distances to the nearest tasks over all links"
+    sizes, P = [part.grid.extent(stage.letters) for stage in part.grid.decomposition.exchanges], part.P
+    yield part.length(_nearest(hops, P, part.T, P), capacity), "distances between all tasks over all links"
+    nearest = sum(P // size * _nearest(hops, size, part.T, P) for size in sizes)
+    yield part.length(nearest, capacity), "distances to the nearest tasks over all links"
 
 
 def _hops(torus, nodes):

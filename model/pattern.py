@@ -1,16 +1,17 @@
-"""Digit patterns: how one dimension of the torus is shared out between the rows and the columns.
+"""Digit patterns: how one dimension of the torus is shared out between the dimensions of the process grid.
 
-A dimension of n nodes is written in mixed radix; every digit belongs to the rows (r) or the columns (c), low digit first.
-``r2c4`` on 8 nodes: rows are dense pairs, columns take every second node. All images of the paper (lines, planes, cubes
-and their complements) are products of such patterns, and for a product the load in dimension i depends on the pattern of
-dimension i alone:
-every line carries, for each ordered pair of nodes in one row class, the same D_T / (N a) bytes, a nodes in a class.
+A dimension of n nodes is written in mixed radix; every digit belongs to a dimension of the grid, known by its letter, low
+digit first. Of pencils the letters are r (rows) and c (columns): ``r2c4`` on 8 nodes means that rows are dense pairs and
+columns take every second node. All images of the paper (lines, planes, cubes and their complements) are products of such
+patterns, and for a product the load in dimension i depends on the pattern of dimension i alone: every line carries, for each
+ordered pair of nodes in one group, the same D_T / (N a) bytes, a nodes in a group.
 
 Source: H. Jagode, J. Hein, A. Trew, "Task placement of parallel multi-dimensional FFTs on a mesh communication network",
 UT-CS-08-613 (2008), eq. 4 to 16.
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -18,13 +19,14 @@ from math import prod
 
 import numpy as np
 
+from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.errors import PlacementError
-from pencilmap.model.torus import check_lines, ring_link_loads
+from pencilmap.model.torus import Torus, check_lines, ring_link_loads
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """The digits of one dimension (or of the slots), low digit first: tuple of (owner, radix), owner "r" or "c".
+    """The digits of one dimension (or of the slots), low digit first: tuple of (owner, radix), owner a letter.
 
     Neighbouring digits of one owner are merged and digits of radix 1 dropped, so equal patterns compare equal.
 
@@ -32,13 +34,13 @@ class Pattern:
     Pattern('r2c4')
     """
 
-    digits: tuple
+    digits: tuple[tuple[str, int], ...]
 
-    def __post_init__(self):
-        merged = []
+    def __post_init__(self) -> None:
+        merged: list[tuple[str, int]] = []
         for owner, radix in self.digits:
-            if owner not in ("r", "c") or radix < 1:
-                raise PlacementError(f"digit {owner}{radix}: a digit is r or c and a radix of 1 or more")
+            if len(owner) != 1 or radix < 1:
+                raise PlacementError(f"digit {owner}{radix}: a digit is a letter and a radix of 1 or more")
             if radix == 1:
                 continue
             if merged and merged[-1][0] == owner:
@@ -47,60 +49,72 @@ class Pattern:
         object.__setattr__(self, "digits", tuple(merged))
 
     @property
-    def n(self):
+    def n(self) -> int:
         """Nodes of the dimension."""
         return prod(radix for _, radix in self.digits)
 
-    def extent(self, owner):
-        """How many of the nodes one row ("r") or one column ("c") takes."""
-        return prod(radix for o, radix in self.digits if o == owner)
+    def extent(self, letters: str) -> int:
+        """How many of the nodes a group along the dimensions of these letters takes."""
+        return prod(radix for owner, radix in self.digits if owner in letters)
 
-    def index(self, owner):
-        """For each node the number it has within its row ("r") or column ("c"): int array, shape (n,).
+    def index(self, letters: str) -> np.ndarray:
+        """For each node the number it has within its group: int array, shape (n,).
 
         >>> Pattern((("r", 2), ("c", 4))).index("r").tolist()
         [0, 1, 0, 1, 0, 1, 0, 1]
         """
+        return self._number([owner in letters for owner, _ in self.digits])
+
+    def group(self, letters: str) -> np.ndarray:
+        """For each node the number of its group: int array, shape (n,).
+
+        >>> Pattern((("r", 2), ("c", 4))).group("r").tolist()
+        [0, 0, 1, 1, 2, 2, 3, 3]
+        """
+        return self._number([owner not in letters for owner, _ in self.digits])
+
+    def _number(self, counts):
+        """The number that those digits make which count."""
         node, index, stride = np.arange(self.n), np.zeros(self.n, dtype=np.int64), 1
-        for o, radix in self.digits:
-            if o == owner:
+        for counted, (_, radix) in zip(counts, self.digits):
+            if counted:
                 index += node % radix * stride
                 stride *= radix
             node = node // radix
         return index
 
-    def __str__(self):
-        return "".join(f"{owner}{radix}" for owner, radix in self.digits) or "r1"
+    def text(self, letters: str) -> str:
+        """The digits as `parse_pattern` reads them, where these letters are allowed."""
+        return str(self) or f"{letters[0]}1"
 
-    def __repr__(self):
+    def __str__(self) -> str:
+        return "".join(f"{owner}{radix}" for owner, radix in self.digits)
+
+    def __repr__(self) -> str:
         return f"Pattern({str(self)!r})"
 
 
-def parse_pattern(text):
-    """Read ``r2c4``, low digit first.
+def parse_pattern(text: str, letters: str = PENCIL.letters) -> Pattern:
+    """Read ``r2c4``, low digit first; a digit has one of these letters.
 
-    >>> parse_pattern("c2r2c2").extent("r")
-    2
+    >>> parse_pattern("c2r2c2").extent("r"), parse_pattern("s8", "s").extent("s")
+    (2, 8)
     """
-    if not re.fullmatch(r"(?:[rc]\d{1,12})+", text):
-        raise PlacementError(f"digit pattern {text[:40]!r} is not understood; write owner and radix of each digit, lowest "
-                             "first, e.g. r2c4: rows take pairs of neighbours, columns every second node")
-    return Pattern(tuple((o, int(r)) for o, r in re.findall(r"([rc])(\d+)", text)))
+    if not re.fullmatch(rf"(?:[{letters}]\d{{1,12}})+", text):
+        example = "".join(f"{letter}{2 * k}" for k, letter in enumerate(letters, 1))
+        raise PlacementError(f"digit pattern {text[:40]!r} is not understood; write owner ({', '.join(letters)}) and radix "
+                             f"of each digit, the lowest first, e.g. {example}")
+    return Pattern(tuple((o, int(r)) for o, r in re.findall(rf"([{letters}])(\d+)", text)))
 
 
-def effective_length(pattern, owner, torus, i):
-    """The paper's m_i of a row ("r") or column ("c") whose image follows `pattern` in dimension `i` of the torus.
+def effective_length(pattern: Pattern, letters: str, torus: Torus, i: int) -> Fraction:
+    """The paper's m_i of a group whose image follows `pattern` in dimension `i` of the torus.
 
     n_i/g_i where the image spreads over the whole dimension, the length of the dense block it stays in (n_i/f_i) where it
     does not, 0 where it has one node. Equation 16 and the table of m_i; per cable.
 
-    Returns
-    -------
-    Fraction
-
     Examples
     --------
-    >>> from pencilmap.model.torus import Torus
     >>> ring = Torus((8,))
     >>> [str(effective_length(parse_pattern(p), "r", ring, 0)) for p in ("r8", "r2c4", "c4r2", "c8")]
     ['4', '2', '4', '0']
@@ -108,7 +122,7 @@ def effective_length(pattern, owner, torus, i):
     span, here = 0, 1
     for o, radix in pattern.digits:
         here *= radix
-        span = here if o == owner else span
+        span = here if o in letters else span
     g = torus.g(i) if span == torus.shape[i] else 1
     return Fraction(span, g * torus.cables[i])
 
@@ -129,47 +143,47 @@ class RingLoad:
 
 
 @lru_cache(maxsize=4096)
-def ring_load(pattern, owner, ring, tie="split"):
+def ring_load(pattern: Pattern, letters: str, ring: bool, tie: str = "split") -> RingLoad:
     """Loads of `pattern` under dimension-ordered routing in the shortest direction, ties as in `ring_link_loads`.
 
     >>> ring_load(parse_pattern("r3"), "r", True).largest
     Fraction(4, 3)
     """
-    n, a = pattern.n, pattern.extent(owner)
+    n, a = pattern.n, pattern.extent(letters)
     check_lines((n,))
-    other = pattern.index("c" if owner == "r" else "r")
-    same = other[:, None] == other[None, :]
+    group = pattern.group(letters)
+    same = group[:, None] == group[None, :]
     halves = ring_link_loads(same.astype(np.int64), ring, tie)
     direction, position = np.unravel_index(int(halves.argmax()), halves.shape)
     return RingLoad(Fraction(4 * int(halves.max()), 2 * a), Fraction(4 * int(halves.sum()), 2 * a),
                     int(position), (1, -1)[direction])
 
 
+def pattern_of_images(images: Mapping[str, set[int]], n: int) -> Pattern | None:
+    """The pattern whose groups through node 0 take just these nodes, or None when there is none.
 
-def pattern_of_set(indices, n):
-    """The pattern whose row through node 0 takes just these nodes, or None when there is none.
+    Parameters
+    ----------
+    images : dict of str to set of int
+        For each letter the nodes that the group along this dimension takes, 0 among them.
 
-    >>> pattern_of_set([0, 1, 4, 5], 8)
+    Examples
+    --------
+    >>> pattern_of_images({"r": {0, 1, 4, 5}, "c": {0, 2}}, 8)
     Pattern('r2c2r2')
-    >>> pattern_of_set([0, 1, 3], 8) is None
+    >>> pattern_of_images({"r": {0, 1, 3}, "c": {0, 2}}, 8) is None
     True
     """
-    rest, stride, digits = sorted({int(i) for i in indices}), 1, []
-    wanted = list(rest)
-    while len(rest) > 1:
-        if rest[1] % stride:
+    digits, stride = [], 1
+    while stride < n:
+        owner = next((letter for letter, image in images.items() if stride in image), None)
+        if owner is None:
             return None
-        gap = rest[1] // stride
-        digits.append(("c", gap))
-        stride *= gap
-        radix = 1
-        while radix < len(rest) and rest[radix] == radix * stride:
+        radix = 2
+        while radix * stride < n and radix * stride in images[owner]:
             radix += 1
-        digits.append(("r", radix))
+        digits.append((owner, radix))
         stride *= radix
-        rest = [i for i in rest if i % stride == 0]
-    if n % stride:
-        return None
-    pattern = Pattern((*digits, ("c", n // stride)))
-    column = pattern.index("c")
-    return pattern if np.flatnonzero(column == 0).tolist() == wanted else None
+    pattern = Pattern(tuple(digits))
+    found = {letter: set(np.flatnonzero(pattern.group(letter) == 0).tolist()) for letter in images}
+    return pattern if pattern.n == n and found == dict(images) else None

@@ -1,20 +1,36 @@
 """The prediction for one mapping: effective lengths, loads, bounds, times, certificate."""
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 from pencilmap.model.allocation import Site
 from pencilmap.model.bounds import cut_bound
 from pencilmap.model.contention import random_minimal_lengths
 from pencilmap.model.costs import Costs
 from pencilmap.model.exchange import exchanges
+from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.loads import m_scale, m_time
 from pencilmap.model.lower_bound import LowerBound, lower_bound
+from pencilmap.model.mapping import Mapping
+from pencilmap.model.network import GraphLink, Network, TorusLink
 from pencilmap.model.pattern import effective_length
 from pencilmap.model.product import Product, product_of
 from pencilmap.model.routing import DEFAULT_ROUTING, default_routing, routing
-from pencilmap.model.timing import exchange_terms, local_terms, local_work, mapping_work, product_work
+from pencilmap.model.timing import (
+    ExchangeWork,
+    LocalTerms,
+    TimeTerms,
+    exchange_terms,
+    local_terms,
+    local_work,
+    mapping_work,
+    product_work,
+)
+from pencilmap.model.transform import Transform
 
+SCHEMA = "pencilmap-prediction/1"
 MOST_NODES_AT_RANDOM = 4096  # up to here contention is predicted for placements that are no products, in a few seconds
 
 
@@ -22,103 +38,116 @@ MOST_NODES_AT_RANDOM = 4096  # up to here contention is predicted for placements
 class ExchangePrediction:
     """One exchange of a mapping; lists have one entry for each dimension, all on the m scale (4 load N / D_T).
 
+    name : of the stage.
     m : the paper's effective lengths (eq. 16) for a product image; the best cut for any other.
     load : largest routed load.
-    t_s : seconds by the routed load; bound_s : by m. None without bandwidth or transform.
+    t_s : link time, seconds by the routed load; bound_s : by m. None without bandwidth or transform.
     busiest : the busiest link (`TorusLink` or `GraphLink`), None when it was not located.
     work, terms : what the exchange asks of the machine and what that costs, see `pencilmap.model.timing`; None with t_s.
     """
 
-    m: tuple
-    load: tuple
+    name: str
+    m: tuple[Fraction, ...]
+    load: tuple[Fraction, ...]
     hop_length: Fraction
     t_s: float | None
     bound_s: float | None
-    busiest: tuple | None = None
-    work: object = None
-    terms: object = None
+    busiest: TorusLink | GraphLink | None = None
+    work: ExchangeWork | None = None
+    terms: TimeTerms | None = None
 
     @property
-    def time_s(self):
-        """Seconds by all terms of the time model; `t_s` where the machine's other figures are not known."""
+    def time_s(self) -> float | None:
+        """Predicted time, seconds by all terms of the time model; `t_s` where the machine's other figures are not known."""
         return None if self.terms is None else float(self.terms.time_s)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {"name": self.name, "m": _numbers(self.m), "load": _numbers(self.load), "hops": _plain(self.hop_length),
+                "t_s": self.t_s, "bound_s": self.bound_s, "busiest": self.busiest and self.busiest.as_dict(),
+                "time_s": self.time_s, "terms": self.terms and self.terms.as_dict()}
 
 
 @dataclass(frozen=True)
 class Prediction:
     """What `predict` says of one mapping.
 
+    stages : the exchanges, in the order of a forward transform.
     lower_bound : LowerBound, what no placement of the grid on the usable nodes can beat, with even blocks.
     certificate : cost with even blocks over the lower bound; 1.0 is provably optimal; None where no bound is known.
     local : LocalTerms of the computing, None without a transform.
     """
 
-    torus: object
+    torus: Any
     tasks_per_node: int
-    grid: object
+    grid: ProcessGrid
     placement: str
-    product: object
+    product: Product | None
     routing: str
-    row: ExchangePrediction
-    column: ExchangePrediction
+    stages: tuple[ExchangePrediction, ...]
     lower_bound: LowerBound
     certificate: float | None
-    notes: tuple = field(default=())
-    local: object = None
+    notes: tuple[str, ...] = ()
+    local: LocalTerms | None = None
+
+    def stage(self, name: str) -> ExchangePrediction:
+        """The exchange of that name."""
+        return next(stage for stage in self.stages if stage.name == name)
 
     @property
-    def t_s(self):
-        """Seconds of both exchanges by the busiest link alone, None when there is no time."""
-        return None if self.row.t_s is None else self.row.t_s + self.column.t_s
+    def t_s(self) -> float | None:
+        """Seconds of all exchanges by the busiest links alone, None when there is no time."""
+        return _sum(stage.t_s for stage in self.stages)
 
     @property
-    def time_s(self):
-        """Seconds of both exchanges by all terms of the time model."""
-        return None if self.row.time_s is None else self.row.time_s + self.column.time_s
+    def time_s(self) -> float | None:
+        """Seconds of all exchanges by all terms of the time model."""
+        return _sum(stage.time_s for stage in self.stages)
 
     @property
-    def total_s(self):
+    def total_s(self) -> float | None:
         """Seconds of the whole transform, None where nothing is known of the computing."""
-        local = self.local and self.local.time_s
-        return None if self.time_s is None or local is None else self.time_s + local
+        return _sum((self.time_s, self.local and self.local.time_s))
 
     @property
-    def seconds(self):
-        """The most complete time there is: with computing, by all terms of the exchanges, by the busiest link; or None."""
-        return next((t for t in (self.total_s, self.time_s) if t is not None), self.t_s)
+    def known_s(self) -> float | None:
+        """The most complete time there is: `total_s`, else `time_s`, else `t_s`; None without any."""
+        return next((t for t in (self.total_s, self.time_s, self.t_s) if t is not None), None)
 
     @property
-    def order(self):
+    def order(self) -> tuple:
         """What predictions of one transform are ranked by: time, then lengths, then hops, then the grid nearer to a square.
 
         Times are rounded to ten digits, so that what is equal but for rounding is equal; without times the lengths decide.
         """
-        time = self.cost if self.seconds is None else float(f"{self.seconds:.10g}")
-        return time, self.cost, self.row.hop_length + self.column.hop_length, max(self.grid.R, self.grid.C)
+        time = self.cost if self.known_s is None else float(f"{self.known_s:.10g}")
+        return time, self.cost, sum(stage.hop_length for stage in self.stages), max(self.grid.shape)
 
     @property
-    def cost(self):
-        """What the search minimises: the worst routed length of the rows plus that of the columns (exact)."""
-        return worst(self.row.load, self.torus) + worst(self.column.load, self.torus)
+    def cost(self) -> Fraction:
+        """What searches minimise: the sum over the exchanges of the worst routed length (exact)."""
+        return _cost(self.stages, self.torus)
 
-    def as_dict(self):
-        """For JSON: plain numbers and lists."""
-        def numbers(values):
-            return [_plain(v) for v in values]
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON, as ``prediction.schema.json`` describes it."""
+        return {"schema": SCHEMA, **self.torus.as_dict(), "tasks_per_node": self.tasks_per_node,
+                "decomposition": self.grid.decomposition.name, "grid": list(self.grid.shape), "placement": self.placement,
+                "patterns": None if self.product is None else str(self.product), "routing": self.routing,
+                "m_source": "cut" if self.product is None else "paper", "stages": [stage.as_dict() for stage in self.stages],
+                "t_s": self.t_s, "time_s": self.time_s, "terms_local": self.local and self.local.as_dict(),
+                "total_s": self.total_s, "lower_bound": _plain(self.lower_bound.value),
+                "lower_bound_argument": self.lower_bound.argument, "certificate": self.certificate,
+                "notes": list(self.notes)}
 
-        result = {**self.torus.as_dict(), "tasks_per_node": self.tasks_per_node, "grid": [self.grid.R, self.grid.C],
-                  "placement": self.placement, "patterns": None if self.product is None else str(self.product),
-                  "routing": self.routing, "m_source": "cut" if self.product is None else "paper"}
-        for name, exchange in (("row", self.row), ("column", self.column)):
-            result |= {f"m_{name}": numbers(exchange.m), f"load_{name}": numbers(exchange.load),
-                       f"hops_{name}": _plain(exchange.hop_length), f"t_{name}_s": exchange.t_s,
-                       f"bound_{name}_s": exchange.bound_s,
-                       f"busiest_{name}": exchange.busiest and exchange.busiest.as_dict(),
-                       f"time_{name}_s": exchange.time_s, f"terms_{name}": exchange.terms and exchange.terms.as_dict()}
-        return result | {"t_s": self.t_s, "time_s": self.time_s, "terms_local": self.local and self.local.as_dict(),
-                         "total_s": self.total_s, "lower_bound": _plain(self.lower_bound.value),
-                         "lower_bound_argument": self.lower_bound.argument, "certificate": self.certificate,
-                         "notes": list(self.notes)}
+
+def _sum(times):
+    """Of some seconds; None where one of them is not known."""
+    times = list(times)
+    return None if None in times else sum(times)
+
+
+def _numbers(values):
+    return [_plain(v) for v in values]
 
 
 def _plain(value):
@@ -126,8 +155,9 @@ def _plain(value):
     return int(value) if value.denominator == 1 else float(value)
 
 
-def predict(placed, transform=None, routing_name=None, name=None, costs=Costs(), site=None):
-    """Predict both exchanges of a placement.
+def predict(placed: Product | Mapping, transform: Transform | None = None, routing_name: str | None = None,
+            name: str | None = None, costs: Costs = Costs(), site: Site | None = None) -> Prediction:
+    """Predict the exchanges of a placement.
 
     A `Product` with even blocks is predicted in closed form, whatever its size, where the routing has one; everything else
     by routing every message.
@@ -145,10 +175,6 @@ def predict(placed, transform=None, routing_name=None, name=None, costs=Costs(),
         What the machine charges beside link bandwidth; nothing by default.
     site : Site, optional
         The slots that the lower bound may use: those of all nodes by default.
-
-    Returns
-    -------
-    Prediction
     """
     product = placed if isinstance(placed, Product) else product_of(placed)
     if transform is not None:
@@ -162,32 +188,35 @@ def predict(placed, transform=None, routing_name=None, name=None, costs=Costs(),
     return predict_routed(mapping, transform, routing_name, name, product, costs, site)
 
 
-def predict_routed(mapping, transform=None, routing_name=None, name=None, product=None, costs=Costs(), site=None):
+def predict_routed(mapping: Mapping, transform: Transform | None = None, routing_name: str | None = None,
+                   name: str | None = None, product: Product | None = None, costs: Costs = Costs(),
+                   site: Site | None = None) -> Prediction:
     """Predict a mapping by the load of every link; `product` when it is known to be one."""
     routing_name = routing_name or default_routing(mapping.torus)
-    parts = [_routed(mapping, product, exchange, transform, routing_name, costs)
-             for exchange in exchanges(mapping.grid, transform)]
-    even = parts if _is_even(mapping.grid, transform) else [
+    stages = tuple(_routed(mapping, product, exchange, transform, routing_name, costs)
+                   for exchange in exchanges(mapping.grid, transform))
+    even = stages if _is_even(mapping.grid, transform) else [
         _routed(mapping, product, exchange, None, routing_name, costs) for exchange in exchanges(mapping.grid)]
     bound = lower_bound(site or Site(mapping.torus, mapping.tasks_per_node, idle=True), mapping.grid)
     return Prediction(mapping.torus, mapping.tasks_per_node, mapping.grid, name or mapping.name, product, routing_name,
-                      *parts, bound, _certificate(mapping.torus, *even, bound),
-                      (*_notes(product, *parts, bound), *mapping.notes),
+                      stages, bound, _certificate(mapping.torus, even, bound),
+                      (*_notes(product, stages, bound), *mapping.notes),
                       _local(transform, mapping.grid, mapping.tasks_per_node, costs))
 
 
-def predict_product(product, transform=None, name=None, costs=Costs(), routing_name=None):
+def predict_product(product: Product, transform: Transform | None = None, name: str | None = None, costs: Costs = Costs(),
+                    routing_name: str | None = None) -> Prediction | None:
     """Predict a product placement in closed form: no array as long as the ranks, any size of machine.
 
     Blocks are taken as even. None where the routing has no closed form.
     """
     routing_name = routing_name or default_routing(product.torus)
-    parts = [_closed(product, owner, transform, costs, routing_name) for owner in "rc"]
-    if None in parts:
+    stages = tuple(_closed(product, stage, transform, costs, routing_name) for stage in product.decomposition.exchanges)
+    if None in stages:
         return None
     bound = lower_bound(Site(product.torus, product.tasks_per_node), product.grid)
     return Prediction(product.torus, product.tasks_per_node, product.grid, name or str(product), product, routing_name,
-                      *parts, bound, _certificate(product.torus, *parts, bound), tuple(_notes(product, *parts, bound)),
+                      stages, bound, _certificate(product.torus, stages, bound), tuple(_notes(product, stages, bound)),
                       _local(transform, product.grid, product.tasks_per_node, costs))
 
 
@@ -206,7 +235,7 @@ def _local(transform, grid, tasks_per_node, costs):
 def _routed(mapping, product, exchange, transform, routing_name, costs):
     torus = mapping.torus
     loads = routing(routing_name, torus).loads(torus, exchange, mapping.node_of_rank)
-    m = _paper(product, exchange.name[0], torus) if product else tuple(
+    m = _paper(product, exchange.letters, torus) if product else tuple(
         m_scale(b, torus, exchange.total_bytes) for b in cut_bound(torus, exchange, mapping.node_of_rank))
     hops = m_scale(loads.hop_bytes(), torus, exchange.total_bytes) / torus.n_nodes
     load = loads.on_m_scale()
@@ -215,21 +244,23 @@ def _routed(mapping, product, exchange, transform, routing_name, costs):
     if times[0] is not None:
         adaptive = _adaptive_s(mapping, product, exchange, transform, times[0]) if _contends(costs, routing_name) else None
         work = mapping_work(mapping, exchange, times[0], adaptive, loads.hop_bytes())
-    return ExchangePrediction(m, load, hops, *times, loads.busiest(), work, work and exchange_terms(work, costs))
+    return ExchangePrediction(exchange.name, m, load, hops, *times, loads.busiest(), work,
+                              work and exchange_terms(work, costs))
 
 
-def _closed(product, owner, transform, costs, routing_name):
-    torus = product.torus
-    closed = routing(routing_name, torus).of_product(product, owner)
+def _closed(product, stage, transform, costs, routing_name):
+    """`stage` : an ExchangeStage, or an Exchange, of the same name and letters."""
+    torus, letters = product.torus, stage.letters
+    closed = routing(routing_name, torus).of_product(product, letters)
     if closed is None:
         return None
-    m = _paper(product, owner, torus)
+    m = _paper(product, letters, torus)
     times, work = _times(closed.load, m, torus, transform), None
     if times[0] is not None:
-        adaptive = m_time(random_minimal_lengths(product, owner), torus, transform.total_bytes) if _contends(
+        adaptive = m_time(random_minimal_lengths(product, letters), torus, transform.total_bytes) if _contends(
             costs, routing_name) else None
-        work = product_work(product, owner, transform, times[0], adaptive, closed.hop_length)
-    return ExchangePrediction(m, closed.load, closed.hop_length, *times, closed.busiest, work,
+        work = product_work(product, letters, transform, times[0], adaptive, closed.hop_length)
+    return ExchangePrediction(stage.name, m, closed.load, closed.hop_length, *times, closed.busiest, work,
                               work and exchange_terms(work, costs))
 
 
@@ -242,10 +273,10 @@ def _contends(costs, routing_name):
 def _adaptive_s(mapping, product, exchange, transform, link_s):
     """Seconds of the busiest link if routers chose at random; as a share of `link_s` with even blocks for a product.
 
-    None for other placements on so many nodes that every way could not be followed in seconds.
+    None for other placements on so many nodes that every route could not be followed in seconds.
     """
     if product is not None:
-        even = _closed(product, exchange.name[0], transform, Costs(contention=0.0), DEFAULT_ROUTING).work
+        even = _closed(product, exchange, transform, Costs(contention=0.0), DEFAULT_ROUTING).work
         return link_s * even.adaptive_s / even.link_s if even.link_s else link_s
     if mapping.torus.n_nodes > MOST_NODES_AT_RANDOM:
         return None
@@ -256,11 +287,11 @@ def _times(load, m, torus, transform):
     return [None if transform is None else m_time(x, torus, transform.total_bytes) for x in (load, m)]
 
 
-def _paper(product, owner, torus):
-    return tuple(effective_length(p, owner, torus, i) for i, p in enumerate(product.dimensions))
+def _paper(product, letters, torus):
+    return tuple(effective_length(p, letters, torus, i) for i, p in enumerate(product.dimensions))
 
 
-def worst(lengths, torus):
+def worst(lengths: Iterable[Fraction], torus: Network) -> Fraction:
     """The worst dimension: lengths, slower dimensions counted longer by their bandwidth. Exact fractions."""
     return max(_cost_of(lengths, torus))
 
@@ -272,19 +303,23 @@ def _cost_of(lengths, torus):
     return [Fraction(x) * fastest / Fraction(rate) for x, rate in zip(lengths, torus.bandwidth)]
 
 
-def _certificate(torus, row, column, bound):
-    """How far from optimal at most: both exchanges over the lower bound; 1.0 is provably optimal."""
-    cost = worst(row.load, torus) + worst(column.load, torus)
+def _cost(stages, torus):
+    return sum(worst(stage.load, torus) for stage in stages)
+
+
+def _certificate(torus, stages, bound):
+    """How far from optimal at most: all exchanges over the lower bound; 1.0 is provably optimal."""
+    cost = _cost(stages, torus)
     if bound.value:
         return float(cost / bound.value)
     return None if cost else 1.0
 
 
-def _notes(product, row, column, bound):
+def _notes(product, stages, bound):
     if product is None:
         yield "no product of digit patterns: m is the best cut, a lower bound for any routing"
-    elif (max(row.m), max(column.m)) != (max(row.load), max(column.load)):
+    elif any(max(stage.m) != max(stage.load) for stage in stages):
         yield ("the paper's m and the routed load differ (odd ring, uneven blocks, or a routing that does not split ties); "
                "the routed load applies to the times")
-    if not bound.value and any((*row.load, *column.load)):
+    if not bound.value and any(any(stage.load) for stage in stages):
         yield f"no certificate; lower bound: {bound.argument}"

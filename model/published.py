@@ -14,7 +14,7 @@ class Cell:
 
     tasks_per_node : 1 (CO mode) or 2 (VN mode)
     mapping : "default", "cube8" or "cube64", the paper's words
-    phase : "row", "column" or "total" (which contains the FFTs)
+    phase : the name of a stage, or "total" (which contains the FFTs)
     """
 
     tasks_per_node: int
@@ -25,16 +25,16 @@ class Cell:
     time_s: float
 
     @property
-    def mode(self):
+    def mode(self) -> str:
         return {1: "CO", 2: "VN"}[self.tasks_per_node]
 
     @property
-    def placement(self):
+    def placement(self) -> str:
         """Our name for the mapping. The default order in VN mode is not stated; either slot order gives the same m."""
         return {"cube8": "box:2x2x2", "cube64": "box:4x4x4", "default": "default"}[self.mapping]
 
 
-def bluegene_l_512():
+def bluegene_l_512() -> list[Cell]:
     """Times of a forward 3D-FFT on 512 chips of Blue Gene/L, from Appendix A of Jagode, Hein, Trew, UT-CS-08-613 (2008).
 
     >>> cells = bluegene_l_512()

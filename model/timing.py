@@ -27,13 +27,19 @@ Work is kept apart from prices so that a fit can try many prices on the same wor
 """
 
 from dataclasses import dataclass, fields
-from math import log2
+from fractions import Fraction
+from math import log2, prod
+from typing import Any
 
 import numpy as np
 
-from pencilmap.model.costs import Costs  # noqa: F401  (doctest)
-
-FFT_PASSES, COPY_PASSES = 3, 4   # a forward or backward transform: three FFTs; pack and unpack around two exchanges
+from pencilmap.model.costs import Costs
+from pencilmap.model.decompositions.decomposition import AXES, LocalPass
+from pencilmap.model.exchange import Exchange
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.mapping import Mapping
+from pencilmap.model.product import Product
+from pencilmap.model.transform import Transform
 
 
 @dataclass(frozen=True)
@@ -96,12 +102,12 @@ class TimeTerms:
     hops_s: float | None
 
     @property
-    def time_s(self):
+    def time_s(self) -> Any:
         """Seconds of the exchange: the slower of links and ports, and what comes before and after the flow."""
         flow = np.maximum(self.link_s + _or_zero(self.contention_s), _or_zero(self.injection_s))
         return flow + _or_zero(self.start_s) + _or_zero(self.messages_s) + _or_zero(self.hops_s)
 
-    def as_dict(self):
+    def as_dict(self) -> dict[str, float | None]:
         """For JSON: plain numbers and None."""
         return _plain(self)
 
@@ -114,12 +120,12 @@ class LocalTerms:
     memory_s: float | None
 
     @property
-    def time_s(self):
+    def time_s(self) -> float | None:
         """Seconds of the computing, None when nothing of it is known."""
         known = [t for t in (self.fft_s, self.memory_s) if t is not None]
         return sum(known) if known else None
 
-    def as_dict(self):
+    def as_dict(self) -> dict[str, float | None]:
         return _plain(self)
 
 
@@ -131,7 +137,7 @@ def _plain(terms):
     return {f.name: None if getattr(terms, f.name) is None else float(getattr(terms, f.name)) for f in fields(terms)}
 
 
-def exchange_terms(work, costs):
+def exchange_terms(work: ExchangeWork, costs: Costs) -> TimeTerms:
     """Price the work of an exchange; arrays in `work` give arrays.
 
     Examples
@@ -149,7 +155,7 @@ def exchange_terms(work, costs):
                      _times(costs.message_cost_s, work.messages), _times(costs.hop_latency_s, work.hops))
 
 
-def local_terms(work, costs):
+def local_terms(work: LocalWork, costs: Costs) -> LocalTerms:
     """Price the computing; arrays in `work` give arrays.
 
     >>> local_terms(LocalWork(35e6, 59e6, 8.4e6), Costs(fft_rate_per_task=350e6)).as_dict()
@@ -173,23 +179,27 @@ def _injection(work, costs):
     return np.maximum(limits[0], limits[-1]) if limits else None
 
 
-def product_work(product, owner, transform, link_s, adaptive_s, hop_length):
-    """The work of the rows ("r") or columns ("c") of a product placement; blocks are taken as even.
+def product_work(product: Product, letters: str, transform: Transform, link_s: float, adaptive_s: float | None,
+                 hop_length: Fraction) -> ExchangeWork:
+    """The work of one exchange of a product placement; blocks are taken as even.
 
     Parameters
     ----------
+    letters : str
+        The grid dimensions along which the groups lie.
     hop_length : Fraction
         Hops on the m scale, `ExchangePrediction.hop_length`.
     """
-    size = product.grid.R if owner == "r" else product.grid.C
-    nodes = size // product.slots.extent(owner)
+    size = product.grid.extent(letters)
+    nodes = size // product.slots.extent(letters)
     each = transform.total_bytes / product.grid.n_tasks * (1 - 1 / nodes)
     hops = float(hop_length) / 4 / (1 - 1 / size) if size > 1 else 0.0
     return ExchangeWork(link_s, adaptive_s, each, each * product.tasks_per_node, size - 1, hops,
                         product.tasks_per_node if size > 1 else 0)
 
 
-def mapping_work(mapping, exchange, link_s, adaptive_s, hop_bytes):
+def mapping_work(mapping: Mapping, exchange: Exchange, link_s: float, adaptive_s: float | None,
+                 hop_bytes: Fraction) -> ExchangeWork:
     """The work of an exchange under any mapping: counted task by task, in time O(P log P).
 
     Parameters
@@ -217,31 +227,28 @@ def _bytes_sent(mapping, exchange):
     return float((weight * (total - received)).sum()), weight * (total - on_node)
 
 
-def local_work(transform, grid, tasks_per_node, fft_passes=FFT_PASSES, copy_passes=COPY_PASSES):
-    """The computing of one transform: the three pencils of the task with the largest blocks.
+def local_work(transform: Transform, grid: ProcessGrid, tasks_per_node: int, fft: bool = True,
+               copies: bool = True) -> LocalWork:
+    """The computing of one transform: the local passes of the task with the largest blocks.
 
     Every pass reads and writes a task's whole block once.
 
     Parameters
     ----------
-    fft_passes, copy_passes : int
-        Passes through memory that are counted; fewer to describe a part of the transform.
+    fft, copies : bool
+        Which passes through memory count: those that transform an axis, those that pack and unpack.
 
     Examples
     --------
-    >>> from pencilmap.model.grid import ProcessGrid
-    >>> from pencilmap.model.transform import Transform
     >>> work = local_work(Transform(512, 512, 512), ProcessGrid(8, 64), 1)
     >>> f"{work.operations / 1e6:.1f} Mflop, {work.memory_bytes / 1e6:.1f} MB"
     '35.4 Mflop, 58.7 MB'
     """
-    def block(n, parts):
-        return -(-n // parts)
-
-    R, C, (nx, ny, nz) = grid.R, grid.C, transform.exchanged
-    pencils = ((block(nx, C) * block(ny, R) * nz, nz), (block(nx, C) * block(nz, R) * ny, ny),
-               (block(nz, R) * block(ny, C) * nx, nx))
-    largest = max(elements for elements, _ in pencils)
-    operations = transform.fields * sum(5.0 * elements * log2(n) for elements, n in pencils) if fft_passes else 0.0
+    extents, decomposition = dict(zip(AXES, transform.exchanged)), grid.decomposition
+    lines = [(prod(-(-n // grid.extent(division[axis])) for axis, n in extents.items()), extents[along])
+             for stage, division in decomposition.layouts() if isinstance(stage, LocalPass) for along in stage.axes]
+    largest = max(elements for elements, _ in lines)
+    operations = transform.fields * sum(5.0 * elements * log2(n) for elements, n in lines) if fft else 0.0
     touched = 2.0 * largest * transform.point_bytes * tasks_per_node
-    return LocalWork(operations, touched * (fft_passes + copy_passes), touched)
+    passes = fft * decomposition.fft_passes + copies * decomposition.copy_passes
+    return LocalWork(operations, touched * passes, touched)

@@ -1,12 +1,15 @@
-"""The array that is transformed: its extents and how the pencils cut it into blocks."""
+"""The array that is transformed: its extents and how a grid cuts it into blocks."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
 import numpy as np
 
+from pencilmap.model.decompositions.decomposition import AXES
 from pencilmap.model.errors import GridError
+from pencilmap.model.grid import ProcessGrid
 
 COMPLEX_DOUBLE_BYTES = 16
 
@@ -57,7 +60,7 @@ class Transform:
     type: str = "c2c"
     fields: int = 1
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.type not in TYPES:
             raise GridError(f"type of transform {self.type!r} is unknown; known are {', '.join(TYPES)}")
         if min(self.nx, self.ny, self.nz) < 1:
@@ -66,46 +69,51 @@ class Transform:
             raise GridError(f"transform of {self.fields} fields: there must be 1 or more")
 
     @property
-    def is_plain(self):
+    def is_plain(self) -> bool:
         """Whether it is one of complex doubles, all of which are exchanged."""
         return self == Transform(self.nx, self.ny, self.nz)
 
     @property
-    def exchanged(self):
+    def exchanged(self) -> tuple[int, int, int]:
         """Extents of the array that is exchanged."""
         return self.nx, self.ny, self.nz // 2 + 1 if TYPES[self.type].half else self.nz
 
     @property
-    def point_bytes(self):
+    def point_bytes(self) -> int:
         """Bytes of one element of every field."""
         return self.element_bytes * self.fields
 
     @property
-    def total_bytes(self):
+    def total_bytes(self) -> int:
         """D_T of the paper: bytes of all that is exchanged."""
         return prod(self.exchanged) * self.point_bytes
 
-    def check_grid(self, grid):
+    def check_grid(self, grid: ProcessGrid) -> None:
         """Raise GridError where a task would hold nothing (the limits of P3DFFT's eq. 2)."""
-        x, y, z = self.exchanged
-        for axis, n, needed, why in (("nx", x, grid.C, "C"), ("ny", y, max(grid.R, grid.C), "max(R, C)"),
-                                     ("nz" if z == self.nz else "nz/2+1", z, grid.R, "R")):
+        for axis, n in zip(AXES, self.exchanged):
+            name, dimensions = f"n{axis}" if n == getattr(self, f"n{axis}") else f"n{axis}/2+1", self._divides(axis, grid)
+            needed, symbols = max(dimensions.values(), default=1), ", ".join(dimensions)
             if n < needed:
-                raise GridError(f"transform {self} is too small for grid {grid}: {axis} = {n}, but {axis} >= {why} = "
+                why = f"max({symbols})" if len(dimensions) > 1 else symbols
+                raise GridError(f"transform {self} is too small for grid {grid}: {name} = {n}, but {name} >= {why} = "
                                 f"{needed} is needed so that no task is empty; take a larger transform or another grid")
 
-    def divides_evenly(self, grid):
-        """Whether every task gets blocks of the same size in every stage."""
-        x, y, z = self.exchanged
-        return not (x % grid.C or y % grid.R or y % grid.C or z % grid.R)
+    def _divides(self, axis, grid):
+        """Extents of the grid's dimensions that divide an axis in some stage, by their symbols."""
+        letters = grid.decomposition.divided_by(axis)
+        return {d.symbol: n for d, n in zip(grid.decomposition.dimensions, grid.shape) if d.letter in letters}
 
-    def __str__(self):
+    def divides_evenly(self, grid: ProcessGrid) -> bool:
+        """Whether every task gets blocks of the same size in every stage."""
+        return not any(n % extent for axis, n in zip(AXES, self.exchanged) for extent in self._divides(axis, grid).values())
+
+    def __str__(self) -> str:
         single = ":single" if self.element_bytes == PRECISIONS["single"] * TYPES[self.type].parts else ""
         fields = f":fields={self.fields}" if self.fields != 1 else ""
         return f"{self.nx}x{self.ny}x{self.nz}" + (f":{self.type}" if self.type != "c2c" else "") + single + fields
 
 
-def transform_of(size, type="c2c", precision="double", fields=1):
+def transform_of(size: Sequence[int], type: str = "c2c", precision: str = "double", fields: int = 1) -> Transform:
     """The transform of `fields` arrays of `size`, a name of `TYPES` and one of `PRECISIONS`.
 
     >>> transform_of((64, 64, 64), "dct", "single").element_bytes
@@ -117,7 +125,7 @@ def transform_of(size, type="c2c", precision="double", fields=1):
     return Transform(*size, PRECISIONS[precision] * TYPES[type].parts, type, fields)
 
 
-def parse_transform(text):
+def parse_transform(text: str) -> Transform:
     """Read ``512`` (a cube) or ``512x256x128``, with type, precision and fields where they are not c2c, double and one.
 
     >>> str(parse_transform("512")), str(parse_transform("512x256x128:r2c:single:fields=3"))
@@ -138,7 +146,7 @@ def parse_transform(text):
     return transform_of(n * 3 if len(n) == 1 else n, kind, precision, int(fields[1]) if fields else 1)
 
 
-def block_lengths(n, parts):
+def block_lengths(n: int, parts: int) -> np.ndarray:
     """Lengths of `parts` blocks of `n` elements, the remainder on the first blocks: int array, shape (parts,).
 
     >>> block_lengths(10, 4).tolist()

@@ -1,9 +1,9 @@
 """JAX device order: the devices of the mesh in logical shape, each by its coordinates and core, as a JSON array.
 
-``[[[x, y, z, core], ...], ...]`` with one list for each row of the grid, so that ``jax.sharding.Mesh`` gets the axes
-("column", "row") in this order. Devices are looked up by ``device.coords`` and ``device.core_on_chip``, since ids depend on
-the slice. Source: jax/_src/mesh_utils.py; the repr of TpuDevice in public logs. Lists of device ids (x fastest, cores of a
-chip first) are read as well.
+``[[[x, y, z, core], ...], ...]`` with one list for each group of the grid's first dimension, of pencils each row, so that
+``jax.sharding.Mesh`` gets the axes ("column", "row") in this order. Devices are looked up by ``device.coords`` and
+``device.core_on_chip``, since ids depend on the slice. Source: jax/_src/mesh_utils.py; the repr of TpuDevice in public
+logs. Lists of device ids (x fastest, cores of a chip first) are read as well.
 """
 
 import re
@@ -21,14 +21,15 @@ PROGRAM = """\
 import json, jax, numpy as np
 place = {{(*d.coords, getattr(d, "core_on_chip", 0)): d for d in jax.devices()}}
 rows = json.load(open({path!r}))
-mesh = jax.sharding.Mesh(np.array([[place[tuple(d)] for d in row] for row in rows]), ("column", "row"))"""
+mesh = jax.sharding.Mesh(np.array([[place[tuple(d)] for d in row] for row in rows]){shape}, ({axes}))"""
 
 
 def write(mapping: Mapping, job: Job) -> str:
     _check(job)
     padding = [0] * (3 - job.torus.n_dimensions)
     devices = [str([*c, *padding, slot]) for c, slot in zip(mapping.coordinates().tolist(), mapping.slot_of_rank.tolist())]
-    rows = [devices[i:i + mapping.grid.R] for i in range(0, len(devices), mapping.grid.R)]
+    size = mapping.grid.shape[0]
+    rows = [devices[i:i + size] for i in range(0, len(devices), size)]
     return "[" + ",\n ".join("[" + ",\n  ".join(row) + "]" for row in rows) + "]\n"
 
 
@@ -74,10 +75,15 @@ def looks_like(lines: list[tuple[int, str]]) -> bool:
 
 
 def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
-    return Launch(PROGRAM.format(path=str(path)),
+    shape = mapping.grid.shape[::-1]
+    dimensions = list(zip([d.name for d in mapping.grid.decomposition.dimensions], mapping.grid.shape))
+    axes = "".join(f'"{name}", ' for name, _ in dimensions[::-1])
+    program = PROGRAM.format(path=str(path), axes=axes[:-2] if len(shape) > 1 else axes[:-1],
+                             shape="" if len(shape) == 2 else f".reshape({', '.join(map(str, shape))})")
+    return Launch(program,
                   ("every device of the slice in one process group (jax.distributed.initialize on several hosts)",
-                   f"rows of the grid are the mesh axis \"row\" ({mapping.grid.R}), columns the axis \"column\" "
-                   f"({mapping.grid.C})"))
+                   ", ".join(f"{name}s {'are' if k else 'of the grid are'} the mesh axis \"{name}\" ({n})"
+                             for k, (name, n) in enumerate(dimensions))))
 
 
 FORMAT = Format("JAX device order: [x,y,z,core] of each device in the shape of the mesh", write, read, looks_like, launch,

@@ -5,7 +5,7 @@ when there is none. A new placement is one file here and one line below.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pencilmap.mapper.placements.best import best
 from pencilmap.mapper.placements.box import box, line, plane
@@ -43,7 +43,8 @@ PLACEMENTS = {
     "line": Placement(line, "line[:AXIS]", "rows are lines along an axis (default x)"),
     "plane": Placement(plane, "plane[:AXES]", "rows are planes (default xy)"),
     "box": Placement(box, "box:2x2x2", "rows are dense boxes, columns every n-th node"),
-    "digits": Placement(digits, "digits:x=r2c4,y=..,t=..", "digit patterns, low digit first: r rows, c columns, i idle"),
+    "digits": Placement(digits, "digits:x=r2c4,y=..,t=..",
+                        "digit patterns, low digit first: r rows, c columns (s slabs), i idle"),
     "images": Placement(images, "images:PATH[,columns]", "images listed in a file: the nodes of each row (or column)"),
     "python": Placement(function, "python:FILE.py:FUNCTION", "images described by a Python function"),
     "file": Placement(from_file, "file:PATH[,FORMAT]", "a mapfile or hostfile; the format is guessed unless named",
@@ -62,10 +63,6 @@ def place(text: str, site: Site, grid: ProcessGrid) -> Product | Mapping:
         Torus, tasks per node and usable nodes.
     grid : ProcessGrid
 
-    Returns
-    -------
-    Product or Mapping
-
     Raises
     ------
     PlacementError, GridError, MapfileError, AllocationError
@@ -83,6 +80,4 @@ def place(text: str, site: Site, grid: ProcessGrid) -> Product | Mapping:
 
 def as_mapping(placed: Product | Mapping, name: str) -> Mapping:
     """The mapping of a placement, called `name`."""
-    from dataclasses import replace
-
     return placed.mapping(name) if isinstance(placed, Product) else replace(placed, name=name)

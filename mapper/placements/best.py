@@ -1,15 +1,17 @@
 """The best placement for a grid: the exact search over products where one exists, local search everywhere else."""
 
 from pencilmap.mapper.placements.search import search
-from pencilmap.mapper.search import best_product
+from pencilmap.mapper.product_search import best_product
+from pencilmap.model.allocation import Site
 from pencilmap.model.errors import PlacementError
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.mapping import Mapping
+from pencilmap.model.product import Product
 
 
-def best(argument, site, grid):
+def best(argument: str, site: Site, grid: ProcessGrid) -> Product | Mapping:
     """The best product placement; on a site with holes or idle slots, where there is none, what local search finds.
 
-    >>> from pencilmap.model.allocation import Site
-    >>> from pencilmap.model.grid import ProcessGrid
     >>> from pencilmap.model.torus import Torus
     >>> str(best("", Site(Torus((8, 8))), ProcessGrid(4, 16)))
     'digits:x=r2c4,y=r2c4'

@@ -1,4 +1,6 @@
-"""Rows on dense boxes: lines, planes and cubes, columns on the complement.
+"""Groups of the grid's first dimension on dense boxes, lines, planes and cubes, those of its second on the complement.
+
+Of pencils: rows on boxes, columns on every n-th node.
 
 Source: Jagode, Hein, Trew, UT-CS-08-613 (2008), sec. 4.
 """
@@ -16,8 +18,6 @@ from pencilmap.model.product import Product
 def box(argument: str, site: Site, grid: ProcessGrid) -> Product:
     """Rows on boxes of the given extents, e.g. ``2x2x2``.
 
-    >>> from pencilmap.model.grid import ProcessGrid
-    >>> from pencilmap.model.allocation import Site
     >>> from pencilmap.model.torus import Torus
     >>> str(box("2x2x2", Site(Torus((8, 8, 8))), ProcessGrid(8, 64)))
     'digits:x=r2c4,y=r2c4,z=r2c4'
@@ -58,16 +58,22 @@ def _whole(name, axes, site, grid):
 
 def _boxes(name, extents, site, grid):
     check_product(name, site, grid)
-    torus, tasks_per_node = site.torus, site.tasks_per_node
+    torus, tasks_per_node, decomposition = site.torus, site.tasks_per_node, grid.decomposition
+    if len(decomposition.letters) != 2:
+        raise PlacementError(f"{name} puts groups of one dimension of the grid on boxes and those of another on the "
+                             f"complement, but grid {grid} of a {decomposition.name} decomposition has {len(grid.shape)}; "
+                             "take best or default")
+    inner, outer = decomposition.letters
     for axis, extent, n in zip(torus.axes, extents, torus.shape):
         if n % extent:
             raise PlacementError(f"{name}: extent {extent} does not divide the {n} nodes of dimension {axis} of torus "
                                  f"{torus}; take a divisor of {n}")
     nodes = prod(extents)
-    slots, rest = divmod(grid.R, nodes)
+    size, rows = grid.shape[0], f"{decomposition.dimensions[0].name}s"
+    slots, rest = divmod(size, nodes)
     if rest or slots == 0 or tasks_per_node % slots:
         allowed = ", ".join(str(nodes * k) for k in range(1, tasks_per_node + 1) if tasks_per_node % k == 0)
-        raise PlacementError(f"{name} has {nodes} nodes, which rows of {grid.R} tasks do not fill; with {tasks_per_node} "
-                             f"tasks per node rows must have {allowed} tasks")
-    patterns = tuple(Pattern((("r", e), ("c", n // e))) for e, n in zip(extents, torus.shape))
-    return Product(torus, patterns, Pattern((("r", slots), ("c", tasks_per_node // slots))))
+        raise PlacementError(f"{name} has {nodes} nodes, which {rows} of {size} tasks do not fill; with {tasks_per_node} "
+                             f"tasks per node {rows} must have {allowed} tasks")
+    patterns = tuple(Pattern(((inner, e), (outer, n // e))) for e, n in zip(extents, torus.shape))
+    return Product(torus, patterns, Pattern(((inner, slots), (outer, tasks_per_node // slots))), decomposition)

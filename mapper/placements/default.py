@@ -23,9 +23,7 @@ from pencilmap.model.torus import Torus
 def default(argument: str, site: Site, grid: ProcessGrid) -> Product | Mapping:
     """Ranks in axis order, or in the launcher's order of the usable nodes.
 
-    >>> from pencilmap.model.allocation import Allocation, Site
-    >>> from pencilmap.model.grid import ProcessGrid
-    >>> from pencilmap.model.torus import Torus
+    >>> from pencilmap.model.allocation import Allocation
     >>> torus = Torus((2, 3))
     >>> default("yxt", Site(torus), ProcessGrid(2, 3)).node_of_rank.tolist()
     [0, 2, 4, 1, 3, 5]

@@ -1,10 +1,11 @@
 """Images described by a Python function of the user's: ``python:FILE.py:function``.
 
-The function is called as ``function(torus, R, C, tasks_per_node)`` and says where every rank sits, as one of
+The function is called as ``function(torus, R, C, tasks_per_node)``, with the extents of the grid that the decomposition has
+(slabs: ``function(torus, P, tasks_per_node)``), and says where every rank sits, as one of
 
-- an iterable with one place for each rank, rank q*R + p being task p of row q;
+- an iterable with one place for each rank, of pencils rank q*R + p being task p of row q;
 - a function from the rank to its place;
-- an int array of shape (R*C, d) or (R*C, d + 1).
+- an int array of shape (ranks, d) or (ranks, d + 1).
 
 A place is ``(coordinate, ..., slot)``; the slot may be left out with one task a node. `torus` is a
 `pencilmap.model.torus.Torus` (shape, wrap, axes, n_nodes, coordinates(node)). A function with a parameter called ``nodes``
@@ -70,7 +71,7 @@ def _call(found, site, grid):
     keywords = {}
     if "nodes" in inspect.signature(found).parameters:
         keywords["nodes"] = site.torus.coordinates(site.allocation.nodes)
-    answer = found(site.torus, grid.R, grid.C, site.tasks_per_node, **keywords)
+    answer = found(site.torus, *grid.shape, site.tasks_per_node, **keywords)
     if callable(answer):
         return [answer(rank) for rank in range(grid.n_tasks)]
     return answer if isinstance(answer, np.ndarray) else list(islice(iter(answer), grid.n_tasks + 1))

@@ -1,4 +1,4 @@
-"""Images listed in a file: ``images:PATH`` (of rows) or ``images:PATH,columns``.
+"""Images listed in a file: ``images:PATH`` (of the grid's first dimension, rows) or ``images:PATH,columns``.
 
 A file of words, line ends as you like, ``#`` starts a comment::
 
@@ -22,14 +22,14 @@ from pencilmap.mapper.formats.lines import text_lines
 from pencilmap.model.allocation import Site, parse_nodes
 from pencilmap.model.arrays import Ints
 from pencilmap.model.errors import AllocationError, PlacementError, TorusError
-from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.grid import ProcessGrid, dealt
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.torus import as_torus
 
 
 @dataclass(frozen=True)
 class Image:
-    """The places that one or more rows (or columns) lie on.
+    """The places that one or more groups lie on.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class Image:
 
 
 def images(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
-    """Read the file and lay the rows (or the columns) onto its images.
+    """Read the file and lay the groups along a dimension of the grid onto its images.
 
     Raises
     ------
@@ -62,16 +62,17 @@ def images(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
         Naming file and line.
     """
     site.check_grid(grid)
-    path, _, owner = argument.partition(",")
-    if not path or owner not in ("", "rows", "columns"):
-        raise PlacementError(f"images:{argument} is not understood; write images:PATH for images of rows, or "
-                             "images:PATH,columns")
+    path, _, groups = argument.partition(",")
+    known = [f"{dimension.name}s" for dimension in grid.decomposition.dimensions]
+    if not path or groups not in ("", *known):
+        raise PlacementError(f"images:{argument} is not understood; write images:PATH for images of {known[0]}, or "
+                             f"{' or '.join(f'images:PATH,{groups}' for groups in known[1:] or known)}")
     try:
         with open(path, "rb") as file:
             content = file.read()
     except OSError as error:
         raise PlacementError(f"{path} cannot be read: {error.strerror}") from error
-    mapping = lay(parse_images(content, path, site), path, site, grid, owner or "rows")
+    mapping = lay(parse_images(content, path, site), path, site, grid, known.index(groups or known[0]))
     site.check_mapping(mapping)
     return mapping
 
@@ -79,7 +80,6 @@ def images(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
 def parse_images(content: bytes, label: str, site: Site) -> list[Image]:
     """The images that the bytes of a file describe, repeated as asked: list of Image.
 
-    >>> from pencilmap.model.allocation import Site
     >>> from pencilmap.model.torus import Torus
     >>> [i.nodes.tolist() for i in parse_images(b"image 0 1\\nrepeat 2 2", "demo", Site(Torus((4,))))]
     [[0, 1], [2, 3]]
@@ -173,35 +173,30 @@ def _refuse(label: str, line: int, message: str) -> PlacementError:
     return PlacementError(f"{label} line {line}: {message}")
 
 
-def lay(found: Sequence[Image], label: str, site: Site, grid: ProcessGrid, owner: str) -> Mapping:
-    """Rows (or columns) on images, in order.
+def lay(found: Sequence[Image], label: str, site: Site, grid: ProcessGrid, i: int) -> Mapping:
+    """The groups along dimension `i` of the grid on images, in order.
 
     Parameters
     ----------
     found : list of Image
     label : str
         The file, for errors.
-    owner : {"rows", "columns"}
-
-    Returns
-    -------
-    Mapping
     """
-    size, groups = (grid.R, grid.C) if owner == "rows" else (grid.C, grid.R)
+    dimension, size = grid.decomposition.dimensions[i], grid.shape[i]
+    groups, plural = grid.n_tasks // size, f"{dimension.name}s"
     for image in found:
         if image.size % size:
             raise _refuse(label, image.line, f"the image has {image.size} places ({len(image.nodes)} nodes with "
-                          f"{len(image.slots)} slots), which {owner} of {size} tasks do not fill; it needs a multiple of "
+                          f"{len(image.slots)} slots), which {plural} of {size} tasks do not fill; it needs a multiple of "
                           f"{size}")
     here = sum(image.size for image in found) // size
     if here != groups:
-        raise PlacementError(f"{label} has images for {here} {owner}, but grid {grid} has {groups} {owner} of {size} tasks; "
-                             f"give images of {grid.n_tasks} places in all (repeat TIMES SHIFT makes copies)")
+        raise PlacementError(f"{label} has images for {here} {plural}, but grid {grid} has {groups} {plural} of {size} "
+                             f"tasks; give images of {grid.n_tasks} places in all (repeat TIMES SHIFT makes copies)")
     places = np.concatenate([image.places() for image in found])
     _check_once(found, places, label, site)
-    if owner == "columns":  # listed column after column: rank q*R + p is number p*C + q
-        places = places.reshape(grid.R, grid.C, 2).swapaxes(0, 1).reshape(-1, 2)
-    name = f"images:{label}" + (",columns" if owner == "columns" else "")
+    places = dealt(places, grid, dimension.letter)
+    name = f"images:{label}" + (f",{plural}" if i else "")
     return Mapping(site.torus, grid, site.tasks_per_node, places[:, 0], places[:, 1], name)
 
 

@@ -1,15 +1,19 @@
-"""Local search for what is no product: holes, idle slots, awkward factors; see `pencilmap.mapper.local_search`."""
+"""Local search for what is no product: holes, idle slots, awkward factors; see `pencilmap.mapper.annealing`."""
 
 from time import monotonic
+from typing import Any
 
 from pencilmap.mapper.progress import say
+from pencilmap.model.allocation import Site
 from pencilmap.model.errors import PlacementError
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.mapping import Mapping
 
 SECONDS_BETWEEN_LINES = 5.0
 KINDS = {"seed": int, "evaluations": int, "seconds": float}
 
 
-def search(argument, site, grid):
+def search(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
     """``search`` or ``search:seed=1,evaluations=200000,seconds=30``; `pencilmap.mapper.progress` hears what it does.
 
     The same seed and evaluations give the same placement unless `seconds` ends the search before; then the placement's
@@ -24,21 +28,21 @@ def search(argument, site, grid):
     """
     options = parse_options(argument)
     site.check_grid(grid)
-    from pencilmap.mapper import local_search  # numba is loaded where a search is asked for, and only there
+    from pencilmap.mapper import annealing  # numba is loaded where a search is asked for, and only there
 
     seed = options.pop("seed", 1)
-    found = local_search.search(site, grid, seed, local_search.Budget(**options), _now_and_then(say))
+    found = annealing.search(site, grid, seed, annealing.Budget(**options), _now_and_then(say))
     say(str(found))
     return found.mapping
 
 
-def parse_options(argument):
+def parse_options(argument: str) -> dict[str, Any]:
     """The options of the argument.
 
     >>> parse_options("seed=2,seconds=1.5")
     {'seed': 2, 'seconds': 1.5}
     """
-    options = {}
+    options: dict[str, Any] = {}
     for part in argument.split(",") if argument else ():
         name, _, value = part.partition("=")
         try:

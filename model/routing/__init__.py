@@ -2,16 +2,18 @@
 
 A rule is a frozen value with two methods:
 ``loads(network, exchange, node_of_rank) -> LinkLoads`` routes every message;
-``of_product(product, owner) -> ProductLoad or None`` is the closed form for a product placement with even blocks, None
-where there is none.
+``of_product(product, letters) -> ProductLoad or None`` is the closed form for an exchange of a product placement with even
+blocks, None where there is none; `letters` are the grid dimensions along which its groups lie.
 A new rule is one file here and one line below.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from pencilmap.model.errors import RoutingError
 from pencilmap.model.graph_network import GraphNetwork
+from pencilmap.model.network import Network
 from pencilmap.model.routing import dimension_order, minimal_adaptive, optimal_minimal, shortest_path
 from pencilmap.model.torus import Torus
 
@@ -51,7 +53,7 @@ ROUTINGS = {
 DEFAULT_ROUTING = "dimension-order"
 
 
-def routing(name, network=None):
+def routing(name: str, network: Network | None = None) -> Any:
     """The rule that `name` describes.
 
     Parameters
@@ -81,17 +83,17 @@ def routing(name, network=None):
     return rule.make(argument)
 
 
-def routings_of(network):
+def routings_of(network: Network) -> list[str]:
     """Names of the rules that a network can be routed by, its default first."""
     return [name for name, rule in ROUTINGS.items() if isinstance(network, rule.kinds)]
 
 
-def default_routing(network):
+def default_routing(network: Network) -> str:
     """Name of the rule that holds where none is named."""
     return routings_of(network)[0]
 
 
-def all_variants(network):
+def all_variants(network: Network) -> list[str]:
     """Every rule of a network with all arguments that are worth comparing.
 
     >>> all_variants(Torus((4,)))[:3]

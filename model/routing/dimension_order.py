@@ -16,11 +16,13 @@ from fractions import Fraction
 import numpy as np
 
 from pencilmap.model.errors import RoutingError
+from pencilmap.model.exchange import Exchange
 from pencilmap.model.loads import LinkLoads
 from pencilmap.model.network import TorusLink
 from pencilmap.model.pattern import ring_load
+from pencilmap.model.product import Product
 from pencilmap.model.routing.product_load import ProductLoad
-from pencilmap.model.torus import TIES, check_lines, ring_link_loads
+from pencilmap.model.torus import TIES, Torus, check_lines, ring_link_loads
 
 _LEGS_AT_ONCE = 1 << 21
 _LARGEST = 1 << 62  # what sums of bytes must stay below to be exact in 64 bits
@@ -41,15 +43,15 @@ class DimensionOrder:
     order: str | None = None
     tie: str = "split"
 
-    def loads(self, torus, exchange, node_of_rank):
+    def loads(self, torus: Torus, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
         """Exact load of every link, see `dimension_order_loads`."""
         return dimension_order_loads(torus, exchange, node_of_rank, self._dimensions(torus), self.tie)
 
-    def of_product(self, product, owner):
+    def of_product(self, product: Product, letters: str) -> ProductLoad | None:
         """Exact loads of a product placement with even blocks; they are the same for every order of the dimensions."""
         torus = product.torus
         self._dimensions(torus)
-        lines = [ring_load(p, owner, torus.is_ring(i), self.tie) for i, p in enumerate(product.dimensions)]
+        lines = [ring_load(p, letters, torus.is_ring(i), self.tie) for i, p in enumerate(product.dimensions)]
         load = tuple(line.largest / cables for line, cables in zip(lines, torus.cables))
         hops = sum((line.total / n for line, n in zip(lines, torus.shape)), Fraction(0))
         return ProductLoad(load, hops, _busiest(torus, lines, load))
@@ -64,7 +66,7 @@ class DimensionOrder:
         return tuple(torus.axes.index(letter) for letter in self.order)
 
 
-def parse(argument):
+def parse(argument: str) -> DimensionOrder:
     """Read ``[ORDER][:TIE]``.
 
     >>> parse("zyx:parity"), parse("plus")
@@ -89,7 +91,8 @@ def _busiest(torus, lines, load):
     return TorusLink(node, torus.axes[i], lines[i].direction)
 
 
-def dimension_order_loads(torus, exchange, node_of_rank, order=None, tie="split"):
+def dimension_order_loads(torus: Torus, exchange: Exchange, node_of_rank: np.ndarray,
+                          order: tuple[int, ...] | None = None, tie: str = "split") -> LinkLoads:
     """Exact load of every link under dimension-ordered routing in the shortest direction.
 
     Parameters

@@ -20,10 +20,12 @@ import numpy as np
 
 from pencilmap.model.contention import random_minimal_lengths
 from pencilmap.model.errors import RoutingError
-from pencilmap.model.exchange import node_traffic
+from pencilmap.model.exchange import Exchange, node_traffic
 from pencilmap.model.loads import LinkLoads, without_rounding
+from pencilmap.model.product import Product
 from pencilmap.model.routing.dimension_order import DimensionOrder
 from pencilmap.model.routing.product_load import ProductLoad
+from pencilmap.model.torus import Torus
 
 CHOICES = {  # probability of each dimension by the hops left in all of them
     "hops": lambda left: [Fraction(bool(x), sum(map(bool, left))) for x in left],
@@ -45,19 +47,19 @@ class MinimalAdaptive:
 
     choice: str = "hops"
 
-    def loads(self, torus, exchange, node_of_rank):
+    def loads(self, torus: Torus, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
         """Expected load of every link, see `minimal_adaptive_loads`."""
         return minimal_adaptive_loads(torus, exchange, node_of_rank, self.choice)
 
-    def of_product(self, product, owner):
+    def of_product(self, product: Product, letters: str) -> ProductLoad | None:
         """Expected loads of a product placement with even blocks; None for ``paths``."""
         if self.choice != "hops":
             return None
-        hops = DimensionOrder().of_product(product, owner).hop_length  # every minimal way has as many
-        return ProductLoad(tuple(without_rounding(random_minimal_lengths(product, owner)).tolist()), hops)
+        hops = DimensionOrder().of_product(product, letters).hop_length  # every minimal way has as many
+        return ProductLoad(tuple(without_rounding(random_minimal_lengths(product, letters)).tolist()), hops)
 
 
-def parse(argument):
+def parse(argument: str) -> MinimalAdaptive:
     """Read the choice.
 
     >>> parse(""), parse("paths")
@@ -70,7 +72,8 @@ def parse(argument):
     return MinimalAdaptive(choice)
 
 
-def minimal_adaptive_loads(torus, exchange, node_of_rank, choice="hops", exact=False):
+def minimal_adaptive_loads(torus: Torus, exchange: Exchange, node_of_rank: np.ndarray, choice: str = "hops",
+                           exact: bool = False) -> LinkLoads:
     """Expected load of every link when messages choose among their minimal ways at random.
 
     Parameters

@@ -12,12 +12,16 @@ MAX_FLOWS.
 
 from dataclasses import dataclass
 from functools import singledispatch
+from typing import Any
 
 import numpy as np
 
 from pencilmap.model.errors import RoutingError
-from pencilmap.model.exchange import node_traffic
+from pencilmap.model.exchange import Exchange, node_traffic
 from pencilmap.model.loads import LinkLoads
+from pencilmap.model.network import Network
+from pencilmap.model.product import Product
+from pencilmap.model.routing.product_load import ProductLoad
 from pencilmap.model.torus import Torus
 
 MAX_FLOWS = 40_000
@@ -28,22 +32,22 @@ MAX_NODES = 1024
 class OptimalMinimal:
     """The rule as a value."""
 
-    def loads(self, network, exchange, node_of_rank):
+    def loads(self, network: Network, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
         """Loads of an optimal split, see `optimal_minimal_loads`."""
         return optimal_minimal_loads(network, exchange, node_of_rank)
 
-    def of_product(self, product, owner):
+    def of_product(self, product: Product, letters: str) -> ProductLoad | None:
         return None
 
 
-def parse(argument):
+def parse(argument: str) -> OptimalMinimal:
     """It takes no argument."""
     if argument:
         raise RoutingError(f"routing optimal-minimal:{argument}: optimal-minimal takes no argument")
     return OptimalMinimal()
 
 
-def optimal_minimal_loads(network, exchange, node_of_rank):
+def optimal_minimal_loads(network: Network, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
     """Loads of the links when messages are split over their shortest paths so that the busiest link takes shortest.
 
     Parameters
@@ -74,7 +78,7 @@ def optimal_minimal_loads(network, exchange, node_of_rank):
 
 
 @singledispatch
-def node_kinds(network, traffic):
+def node_kinds(network: Network, traffic: Any) -> np.ndarray:
     """For each node the first node that looks the same to the traffic; here no two do: int array, shape (N,)."""
     return np.arange(network.n_nodes)
 

@@ -13,30 +13,33 @@ from fractions import Fraction
 import numpy as np
 
 from pencilmap.model.errors import RoutingError
-from pencilmap.model.exchange import node_traffic
+from pencilmap.model.exchange import Exchange, node_traffic
 from pencilmap.model.loads import LinkLoads, without_rounding
+from pencilmap.model.network import Network
+from pencilmap.model.product import Product
+from pencilmap.model.routing.product_load import ProductLoad
 
 
 @dataclass(frozen=True)
 class ShortestPath:
     """The rule as a value."""
 
-    def loads(self, network, exchange, node_of_rank):
+    def loads(self, network: Network, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
         """Load of every link, see `shortest_path_loads`."""
         return shortest_path_loads(network, exchange, node_of_rank)
 
-    def of_product(self, product, owner):
+    def of_product(self, product: Product, letters: str) -> ProductLoad | None:
         return None
 
 
-def parse(argument):
+def parse(argument: str) -> ShortestPath:
     """It takes no argument."""
     if argument:
         raise RoutingError(f"routing shortest-path:{argument}: shortest-path takes no argument")
     return ShortestPath()
 
 
-def shortest_path_loads(network, exchange, node_of_rank, exact=False):
+def shortest_path_loads(network: Network, exchange: Exchange, node_of_rank: np.ndarray, exact: bool = False) -> LinkLoads:
     """Load of every link when each message is split evenly over all its shortest paths.
 
     Parameters

@@ -23,14 +23,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # the same names as in _HOME
-    from pencilmap.mapper.compare import Comparison, compare_records, read_records
+    from pencilmap.mapper.compare import Comparison, compare_records
     from pencilmap.mapper.formats import FORMATS, Job, read_mapping, write_mapping
     from pencilmap.mapper.graphs import read_graph
     from pencilmap.mapper.placements import PLACEMENTS, as_mapping, place
-    from pencilmap.mapper.search import best_product, rank_grids
+    from pencilmap.mapper.product_search import best_product, rank_grids
+    from pencilmap.mapper.records import read_records
     from pencilmap.mapper.setting import Setting, setting
     from pencilmap.mapper.shapes import RankedShape, partition_shapes, rank_shapes, scale, torus_shapes
     from pencilmap.model.allocation import Allocation, Site
+    from pencilmap.model.decompositions import DECOMPOSITIONS, Decomposition
     from pencilmap.model.errors import PencilmapError
     from pencilmap.model.grid import ProcessGrid, all_grids, parse_grid
     from pencilmap.model.interval import routing_interval
@@ -45,14 +47,16 @@ if TYPE_CHECKING:  # the same names as in _HOME
     __version__: str
 
 _HOME = {  # modules are loaded when a name of theirs is first used: numpy and scipy take half a second
-    "mapper.compare": ("Comparison", "compare_records", "read_records"),
+    "mapper.compare": ("Comparison", "compare_records"),
     "mapper.formats": ("FORMATS", "Job", "read_mapping", "write_mapping"),
     "mapper.graphs": ("read_graph",),
     "mapper.placements": ("PLACEMENTS", "as_mapping", "place"),
-    "mapper.search": ("best_product", "rank_grids"),
+    "mapper.product_search": ("best_product", "rank_grids"),
+    "mapper.records": ("read_records",),
     "mapper.setting": ("Setting", "setting"),
     "mapper.shapes": ("RankedShape", "partition_shapes", "rank_shapes", "scale", "torus_shapes"),
     "model.allocation": ("Allocation", "Site"),
+    "model.decompositions": ("DECOMPOSITIONS", "Decomposition"),
     "model.errors": ("PencilmapError",),
     "model.grid": ("ProcessGrid", "all_grids", "parse_grid"),
     "model.interval": ("routing_interval",),

@@ -11,6 +11,7 @@ import click
 from pencilmap.mapper.graphs import GRAPHS
 from pencilmap.mapper.placements import PLACEMENTS
 from pencilmap.mapper.setting import setting
+from pencilmap.model.decompositions import DECOMPOSITIONS
 from pencilmap.model.routing import ROUTINGS
 from pencilmap.model.transform import TYPES
 
@@ -32,8 +33,10 @@ MACHINE = (
     click.option("--failed", metavar="LIST", help="Nodes that must not be used, e.g. 1-2-3,0-0-4."),
     click.option("--idle", is_flag=True, help="Allow a grid of fewer tasks than there are slots."),
 )
-GRID = click.option("--grid", "-g", metavar="RxC", default="best", show_default=True,
-                    help="R tasks in a row, C in a column; best ranks all grids.")
+DECOMPOSITION = click.option("--decomposition", type=click.Choice(list(DECOMPOSITIONS)), default=next(iter(DECOMPOSITIONS)),
+                             show_default=True, help="How the tasks share the array. "
+                             + "; ".join(f"{d.name}: grid {d.usage}" for d in DECOMPOSITIONS.values()) + ".")
+GRID_USAGE = "|".join(d.usage for d in DECOMPOSITIONS.values())
 FFT = click.option("--fft", "-n", metavar="N|NXxNYxNZ[:TYPE][:single][:fields=F]",
                    help=f"The transform, e.g. 512, 512x256x128, 512:r2c:single; types: {', '.join(TYPES)}; F arrays "
                         "together. "
@@ -45,17 +48,26 @@ ROUTING = click.option("--routing", metavar="NAME[:ARGUMENT]", help="Rule by whi
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 
 
+def with_options(*options: Decorator) -> Decorator:
+    """Put a list of options on a command, in the order given."""
+    return lambda command: reduce(lambda c, option: option(c), reversed(options), command)
+
+
+def grid_option(default: str | None, meaning: str, **settings: Any) -> Decorator:
+    """The options --decomposition and --grid."""
+    return with_options(DECOMPOSITION, click.option("--grid", "-g", metavar=GRID_USAGE, default=default,
+                                                    show_default=default is not None, help=meaning, **settings))
+
+
+GRID = grid_option("best", "R tasks in a row, C in a column, of slabs P tasks; best ranks all grids.")
+
+
 def placements(multiple: bool = True) -> Decorator:
     """The option --placement; its help lists the table of placements."""
     listed = "; ".join(f"{p.usage}: {p.meaning}" for p in PLACEMENTS.values())
     return click.option("--placement", "-p", multiple=multiple, metavar="NAME[:ARGUMENT]",
                         default=("best",) if multiple else "best",
                         help=f"{'May be given several times. ' if multiple else ''}{listed}. [default: best]")
-
-
-def with_options(*options: Decorator) -> Decorator:
-    """Put a list of options on a command, in the order given."""
-    return lambda command: reduce(lambda c, option: option(c), reversed(options), command)
 
 
 def on_machine(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,6 +1,8 @@
 """Readable tables on standard output and JSON, the two faces of every command."""
 
 import json
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import click
 from rich import box
@@ -8,23 +10,27 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from pencilmap.mapper.compare import Comparison
+from pencilmap.model.calibrate import Quality
+from pencilmap.model.predict import Prediction
 from pencilmap.model.units import megabytes_per_second, milliseconds
 
 PLAIN_WIDTH = 400  # when standard output is no terminal: as wide as the table is
 
 
-def console(stderr=False):
+def console(stderr: bool = False) -> Console:
     """A console that does not fold tables when its output is piped."""
     out = Console(stderr=stderr, highlight=False)
     return out if out.is_terminal else Console(stderr=stderr, highlight=False, width=PLAIN_WIDTH)
 
 
-def print_json(value):
+def print_json(value: Any) -> None:
     """One JSON document on standard output."""
     click.echo(json.dumps(value, indent=2))
 
 
-def print_table(title, columns, rows, notes=()):
+def print_table(title: str | None, columns: Sequence[str], rows: Iterable[Sequence[Any]],
+                notes: Iterable[str] = ()) -> None:
     """A table; columns that are numbers start with ``>`` and are set right."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for column in columns:
@@ -42,7 +48,7 @@ def print_table(title, columns, rows, notes=()):
     click.echo()
 
 
-def lengths(values):
+def lengths(values: Iterable[Any]) -> str:
     """Effective lengths or loads, one for each dimension.
 
     >>> from fractions import Fraction
@@ -52,54 +58,56 @@ def lengths(values):
     return " ".join(f"{float(v):.4g}" for v in values)
 
 
-def prediction_table(predictions, torus, title=None):
-    """The table of one or more predictions; times by all terms beside those of the busiest link where they differ."""
-    full = any(p.time_s != p.t_s for p in predictions)
+def prediction_table(predictions: Sequence[Prediction], title: str | None = None) -> None:
+    """The table of one or more predictions of one decomposition; predicted times beside the link times where they differ."""
+    predicted = any(p.time_s != p.t_s for p in predictions)
     several = len({p.routing for p in predictions}) > 1
-    columns = ["grid", "placement", *(["routing"] if several else []), "m row", "m column", "load row", "load column",
-               ">sum", ">t row", ">t column", ">t both", *([">all terms"] if full else []), ">lower bound", ">certificate"]
-    rows = [[p.grid, p.placement, *([p.routing] if several else []), lengths(p.row.m), lengths(p.column.m),
-             lengths(p.row.load), lengths(p.column.load), f"{float(p.cost):.4g}",
-             milliseconds(p.row.t_s), milliseconds(p.column.t_s), milliseconds(p.t_s),
-             *([milliseconds(p.time_s)] if full else []), f"{float(p.lower_bound.value):.4g}",
+    names = [stage.name for stage in predictions[0].stages]
+    columns = ["grid", "placement", *(["routing"] if several else []), *(f"m {name}" for name in names),
+               *(f"load {name}" for name in names), ">sum", *(f">t {name}" for name in names), ">link time",
+               *([">predicted"] if predicted else []), ">lower bound", ">certificate"]
+    rows = [[p.grid, p.placement, *([p.routing] if several else []), *(lengths(stage.m) for stage in p.stages),
+             *(lengths(stage.load) for stage in p.stages), f"{float(p.cost):.4g}",
+             *(milliseconds(stage.t_s) for stage in p.stages), milliseconds(p.t_s),
+             *([milliseconds(p.time_s)] if predicted else []), f"{float(p.lower_bound.value):.4g}",
              "-" if p.certificate is None else f"{p.certificate:.3f}"]
             for p in predictions]
     print_table(title, columns, rows, [f"note: {n}" for p in predictions for n in p.notes])
 
 
-def terms_table(predictions):
+def terms_table(predictions: Iterable[Prediction]) -> None:
     """Every term of the time model, for each exchange and for the computing; "-" where the machine's figure is not known."""
     columns = ["grid", "placement", "of", ">link", ">contention", ">injection", ">start", ">messages", ">hops", ">FFT",
                ">memory", ">time"]
     rows = []
     for p in predictions:
-        for name, exchange in (("row", p.row), ("column", p.column)):
-            rows.append([p.grid, p.placement, name, *map(milliseconds, exchange.terms.as_dict().values()), "-", "-",
-                         milliseconds(exchange.time_s)])
+        for stage in p.stages:
+            rows.append([p.grid, p.placement, stage.name, *map(milliseconds, stage.terms.as_dict().values()), "-", "-",
+                         milliseconds(stage.time_s)])
         rows.append([p.grid, p.placement, "computing", *["-"] * 6, *map(milliseconds, p.local.as_dict().values()),
                      milliseconds(p.local.time_s)])
         rows.append([p.grid, p.placement, "total", *["-"] * 8, milliseconds(p.total_s)])
     print_table("time = max(link + contention, injection) + start + messages + hops", columns, rows)
 
 
-def quality_table(rows, title=None):
-    """Errors of bound and full model, for all exchanges, by size, and for the computing; held-out cells are "predicted"."""
+def quality_table(rows: Iterable[Quality], title: str | None = None) -> None:
+    """Errors of the bound and of the time model, of exchanges, by size, and of computing; held-out ones are "predicted"."""
     def pair(found):
         return ["-", "-"] if found is None else [f"{100 * found.mean:.1f} %", f"{100 * found.largest:.1f} %"]
 
     columns = ["of", "samples", ">number", ">bound mean", ">largest", ">model mean", ">largest", "worst of the model"]
-    print_table(title, columns, [[row.group, row.half, row.full.n, *pair(row.bound), *pair(row.full), row.full.worst]
+    print_table(title, columns, [[row.group, row.half, row.model.n, *pair(row.bound), *pair(row.model), row.model.worst]
                                  for row in rows])
 
 
-def comparison_table(comparisons, title=None):
-    """The table of predicted beside measured times; notes are numbered and stand below."""
+def comparison_table(comparisons: Sequence[Comparison], title: str | None = None) -> None:
+    """The table of link times and predicted times beside measured ones; notes are numbered and stand below."""
     notes = {note: f"[{number}]" for number, note in enumerate(dict.fromkeys(c.note for c in comparisons if c.note), 1)}
-    columns = ["network", "grid", ">tasks/node", "placement", "size", "exchange", ">m", ">predicted", ">measured", ">ratio",
-               ">all terms", ">ratio", ">link B", "busiest", "note"]
-    rows = [[c.network, c.grid, c.tasks_per_node, c.placement, c.transform, c.exchange, "-" if c.m is None else f"{c.m:.4g}",
-             milliseconds(c.predicted_s), milliseconds(c.measured_s), _ratio(c.ratio), milliseconds(c.full_s),
-             _ratio(c.full_ratio), megabytes_per_second(c.link_bandwidth), c.busiest or "-", notes.get(c.note, "")]
+    columns = ["network", "grid", ">tasks/node", "placement", "size", "exchange", ">m", ">link time", ">measured", ">ratio",
+               ">predicted", ">ratio", ">link B", "busiest", "note"]
+    rows = [[c.network, c.grid, c.tasks_per_node, c.placement, c.transform, c.stage, "-" if c.m is None else f"{c.m:.4g}",
+             milliseconds(c.t_s), milliseconds(c.measured_s), _ratio(c.t_ratio), milliseconds(c.time_s),
+             _ratio(c.time_ratio), megabytes_per_second(c.link_bandwidth), c.busiest or "-", notes.get(c.note, "")]
             for c in comparisons]
     print_table(title, columns, rows, [f"{number} {note}" for note, number in notes.items()])
 

@@ -15,10 +15,10 @@ from typing import Any
 import click
 import numpy as np
 
-from pencilmap.mapper.local_search import Budget, search
+from pencilmap.mapper.annealing import Budget, search
 from pencilmap.mapper.placements.default import default
+from pencilmap.mapper.product_search import best_product
 from pencilmap.mapper.scotch import PROGRAMS, scotch_is_there, scotch_mapping
-from pencilmap.mapper.search import best_product
 from pencilmap.mapper.starts import axis_orders
 from pencilmap.model.allocation import Allocation, Site
 from pencilmap.model.grid import parse_grid

@@ -17,7 +17,7 @@ from typing import Any
 from pencilmap.mapper.files import write_whole
 from pencilmap.mapper.formats import Job, format_named
 from pencilmap.mapper.placements import as_mapping
-from pencilmap.mapper.search import rank_grids
+from pencilmap.mapper.product_search import rank_grids
 from pencilmap.mapper.setting import setting
 
 FOLDER = Path(__file__).resolve().parents[2] / "mapfiles"
@@ -48,7 +48,7 @@ def entries() -> Iterator[tuple[dict[str, Any], str | None]]:
 def _partition(machine, option, shape, tasks_per_node, format_name, note):
     where = setting(machine=machine, tasks_per_node=tasks_per_node, **{option.strip("-"): shape})
     chosen = {}
-    pencils = [found for found in rank_grids(where.torus, tasks_per_node) if min(found[0].R, found[0].C) > 1]
+    pencils = [found for found in rank_grids(where.torus, tasks_per_node) if min(found[0].shape) > 1]
     best = min(pencils, key=lambda found: (found[2].cost, *_squareness(found)))  # of equals the squarest: fewer messages
     for use, (grid, product, _) in (("best pencil grid", best), ("squarest grid", min(pencils, key=_squareness))):
         chosen.setdefault(grid, (product, []))[1].append(use)
@@ -58,7 +58,7 @@ def _partition(machine, option, shape, tasks_per_node, format_name, note):
 
 def _squareness(found):
     grid = found[0]
-    return max(grid.R, grid.C) / min(grid.R, grid.C), grid.R
+    return max(grid.shape) / min(grid.shape), grid.shape[0]
 
 
 def _entry(where, machine, option, shape, grid, product, format_name, uses, note):
@@ -78,13 +78,12 @@ def _entry(where, machine, option, shape, grid, product, format_name, uses, note
 
 def _numbers(prediction):
     """What the manifest keeps of a prediction: effective lengths, routed loads, their sum, the certificate."""
-    plain = prediction.as_dict()
-    kept = {key: plain[key] for key in ("m_row", "m_column", "load_row", "load_column", "certificate")}
-    return {key: _rounded(value) for key, value in (kept | {"sum": float(prediction.cost)}).items()}
+    stages = [{"name": stage.name, "m": _rounded(stage.m), "load": _rounded(stage.load)} for stage in prediction.stages]
+    return {"stages": stages, "certificate": _rounded(prediction.certificate), "sum": _rounded(prediction.cost)}
 
 
 def _rounded(value):
-    if isinstance(value, list):
+    if isinstance(value, tuple):
         return [_rounded(v) for v in value]
     return None if value is None else round(float(value), 6)
 

@@ -105,7 +105,7 @@ def main(most_nodes: int, as_json: bool) -> None:
 
 def _pairs(line):
     grid: ProcessGrid = parse_grid(line["grid"])
-    return float(grid.n_tasks * (grid.R + grid.C))
+    return float(grid.n_tasks * sum(grid.shape))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pencilmap.mapper.compare import read_records
+from pencilmap.mapper.records import read_records
 from pencilmap.model.costs import Costs
 from pencilmap.model.predict import predict
 from pencilmap.model.published import PUBLISHED
@@ -18,7 +18,6 @@ from pencilmap.scripts.networks.simulated import ENVELOPE_BYTES, SimulatedNetwor
 from pencilmap.scripts.networks.suites import Case
 
 ROUTING = "dimension-order:parity"  # what the simulated routers do
-EXCHANGES = ("row", "column")
 TIMEOUT_S = 3600.0
 
 
@@ -29,23 +28,24 @@ class Row:
     Parameters
     ----------
     case : Case
-    exchange : {"row", "column"}
+    stage : str
+        Name of the exchange.
     network_s : float
         Predicted for the simulated network: the slower of busiest link and injection limit, with SMPI's envelopes.
     simulated_s : float
     software_s : float
         What the time model adds for the start of the exchange and of its messages.
-    model_s : float
-        All terms of the time model.
+    time_s : float
+        Predicted by the time model.
     published_s : float or None
     """
 
     case: Case
-    exchange: str
+    stage: str
     network_s: float
     simulated_s: float
     software_s: float
-    model_s: float
+    time_s: float
     published_s: float | None
 
     @property
@@ -58,13 +58,13 @@ class Row:
         return None if self.published_s is None else (self.simulated_s + self.software_s) / self.published_s
 
     @property
-    def model_ratio(self):
-        return None if self.published_s is None else self.model_s / self.published_s
+    def time_ratio(self) -> float | None:
+        return None if self.published_s is None else self.time_s / self.published_s
 
     def as_dict(self):
         """For JSON."""
-        return {**self.case.__dict__, "exchange": self.exchange, "network_s": self.network_s,
-                "simulated_s": self.simulated_s, "software_s": self.software_s, "model_s": self.model_s,
+        return {**self.case.__dict__, "stage": self.stage, "network_s": self.network_s,
+                "simulated_s": self.simulated_s, "software_s": self.software_s, "time_s": self.time_s,
                 "published_s": self.published_s,
                 "network_ratio": self.network_ratio, "published_ratio": self.published_ratio}
 
@@ -85,7 +85,7 @@ def validate_simulated(cases, records_path=None, timeout_s=TIMEOUT_S, progress=N
     Returns
     -------
     list of Row
-        Rows and columns of each case.
+        Every exchange of each case.
     """
     found = _read(records_path)
     missing = [case for case in cases if case.name not in found]
@@ -128,12 +128,12 @@ def _rows(case, record):
     network = predict(placed, where.transform, ROUTING, costs=Costs(injection_per_node=_injection(where)))
     model = predict(placed, where.transform, costs=where.costs)
     published = _published(case)
-    for name, size in zip(EXCHANGES, (grid.R, grid.C)):
-        message_bytes = where.transform.total_bytes / grid.n_tasks / size
-        terms = exchange_terms(getattr(model, name).work, where.costs)
-        yield Row(case, name, getattr(network, name).time_s * (1 + ENVELOPE_BYTES / message_bytes),
-                  record["phases"][f"exchange_{name}"]["max_s"][0], (terms.start_s or 0.0) + (terms.messages_s or 0.0),
-                  getattr(model, name).time_s, published.get(name))
+    for stage, simulated, predicted in zip(grid.decomposition.exchanges, network.stages, model.stages):
+        message_bytes = where.transform.total_bytes / grid.n_tasks / grid.extent(stage.letters)
+        terms = exchange_terms(predicted.work, where.costs)
+        yield Row(case, stage.name, simulated.time_s * (1 + ENVELOPE_BYTES / message_bytes),
+                  record["phases"][f"exchange_{stage.name}"]["max_s"][0], (terms.start_s or 0.0) + (terms.messages_s or 0.0),
+                  predicted.time_s, published.get(stage.name))
 
 
 def _published(case):

@@ -37,8 +37,8 @@ def test_files_have_the_loads_that_the_manifest_says(entry):
     site = where(entry).site
     mapping = read_mapping(FOLDER / entry["file"], Job(site), parse_grid(entry["grid"]), entry["format"])
     prediction = predict_routed(mapping)
-    assert [float(x) for x in prediction.row.load] == pytest.approx(entry["prediction"]["load_row"], abs=1e-6)
-    assert [float(x) for x in prediction.column.load] == pytest.approx(entry["prediction"]["load_column"], abs=1e-6)
+    for stage, said in zip(prediction.stages, entry["prediction"]["stages"], strict=True):
+        assert [float(x) for x in stage.load] == pytest.approx(said["load"], abs=1e-6)
 
 
 def test_no_placement_is_worse_than_the_default_and_some_are_much_better():

@@ -7,10 +7,13 @@ from pencilmap.model.timing import local_terms, local_work
 
 def record(mapping, transform, costs, labels=(), coordinate_source="hostname"):
     """A valid record of three repetitions whose median is what the time model says."""
-    prediction = predict(mapping, transform, costs=costs)
-    seconds = {"exchange_row": prediction.row.time_s, "exchange_column": prediction.column.time_s}
-    for names, fft_passes, copy_passes in LOCAL_PHASES.values():
-        work = local_work(transform, mapping.grid, mapping.tasks_per_node, fft_passes, copy_passes)
+    prediction, decomposition = predict(mapping, transform, costs=costs), mapping.grid.decomposition
+    seconds = {f"exchange_{stage.name}": stage.time_s for stage in prediction.stages}
+    local = [f"fft_{axis}" for axis in "xyz"]
+    local += [f"{how}_{name}" for name in decomposition.names for how in ("pack", "unpack")]
+    for beginnings, passes in LOCAL_PHASES.values():
+        names = [name for name in local if name.startswith(beginnings)]
+        work = local_work(transform, mapping.grid, mapping.tasks_per_node, **passes)
         each = (local_terms(work, costs).time_s or 1e-9) / len(names)
         seconds |= dict.fromkeys(names, float(each))
     seconds["total"] = sum(seconds.values())
@@ -19,11 +22,13 @@ def record(mapping, transform, costs, labels=(), coordinate_source="hostname"):
               "binding": None}
              for r, (node, slot) in enumerate(zip(mapping.node_of_rank, mapping.slot_of_rank))]
     return {
-        "schema": "pencilmap-run-record/1", "program": {"name": "fft_runner", "version": "0.1.0"}, "command": ["fft_runner"],
+        "schema": "pencilmap-run-record/2", "program": {"name": "fft_runner", "version": "0.1.0"}, "command": ["fft_runner"],
         "time": "2026-01-01T00:00:00Z", "labels": dict(labels), "size": [transform.nx, transform.ny, transform.nz],
-        "grid": [mapping.grid.R, mapping.grid.C], "ranks": mapping.n_tasks, "type": transform.type,
+        "decomposition": decomposition.name, "grid": list(mapping.grid.shape), "ranks": mapping.n_tasks,
+        "type": transform.type,
         "precision": "single" if "single" in str(transform) else "double", "fields": transform.fields,
         "direction": "forward", "exchange": "alltoallv", "sync": "none", "rigor": "measure", "reps": 3, "warmup": 1,
+        "stages": [{"name": name, "exchange": "alltoallv"} for name in decomposition.names],
         "phases": {name: {key: [0.98 * t, t, 1.5 * t] for key in ("max_s", "mean_s", "min_s")}
                    for name, t in seconds.items()},
         "verify": None,

@@ -64,7 +64,7 @@ def test_an_unknown_bandwidth_is_fitted_and_both_modes_separate_the_computing(re
     assert figures["link_bandwidth"]["text"] == "200 MB/s"
     assert figures["fft_rate_per_task"]["value"] == pytest.approx(1e9, rel=0.02)
     assert figures["memory_bandwidth_per_node"]["value"] == pytest.approx(4e9, rel=0.02)
-    assert found["quality"][0]["full"]["largest"] < 0.02
+    assert found["quality"][0]["model"]["largest"] < 0.02
     assert load_machine(str(tmp_path / "found.toml")).torus.bandwidth == pytest.approx((BANDWIDTH,) * 3, rel=1e-3)
 
 
@@ -80,17 +80,17 @@ def test_the_command_of_the_document_writes_what_it_names(command, records, tmp_
 def test_a_prediction_with_the_written_file_is_what_was_measured(records, tmp_path, pencilmap, pencilmap_json):
     runs, path = write(records, tmp_path / "runs.jsonl"), tmp_path / "found.toml"
     assert pencilmap("calibrate", runs, "-o", path)[0] == 0
-    again = pencilmap_json("predict", "-m", path, "-g", "8x64", "-p", "box:2x2x2", "-n", "512")
+    again, = pencilmap_json("predict", "-m", path, "-g", "8x64", "-p", "box:2x2x2", "-n", "512")
     measured = records[10]["phases"]
-    assert again["time_row_s"] == pytest.approx(measured["exchange_row"]["max_s"][1], rel=0.02)
+    assert again["stages"][0]["time_s"] == pytest.approx(measured["exchange_row"]["max_s"][1], rel=0.02)
     assert again["total_s"] == pytest.approx(measured["total"]["max_s"][1], rel=0.02)
 
 
 def test_held_out_records_are_predicted(records, tmp_path, pencilmap_json):
     found = pencilmap_json("calibrate", write(records, tmp_path / "runs.jsonl"), "--rule", "every-second")
     halves = {(row["group"], row["half"]): row for row in found["quality"]}
-    assert halves["exchanges", "predicted"]["full"]["n"] == 15
-    assert halves["exchanges", "predicted"]["full"]["largest"] < 0.1
+    assert halves["exchanges", "predicted"]["model"]["n"] == 15
+    assert halves["exchanges", "predicted"]["model"]["largest"] < 0.1
 
 
 def test_the_work_of_a_record_is_that_of_its_placement(records):
@@ -98,7 +98,7 @@ def test_the_work_of_a_record_is_that_of_its_placement(records):
     assert refused == []
     assert [s.phase for s in samples] == ["row", "column", "fft", "copy"]
     for sample in samples:
-        assert sample.predicted_s(TRUTH) == pytest.approx(sample.measured_s, rel=1e-6)
+        assert sample.time_s(TRUTH) == pytest.approx(sample.measured_s, rel=1e-6)
 
 
 def test_assumed_coordinates_give_no_exchange_and_simulated_runs_no_computing():
@@ -114,8 +114,8 @@ def test_figures_in_the_labels_of_a_record_are_in_its_full_time():
     costs = Costs(injection_per_node=1e8, hop_latency_s=1e-6)
     labels = {"link_bandwidth": f"{BANDWIDTH}byte/s", "injection_per_node": "100 MB/s", "hop_latency": "1 us"}
     for row in compare_records([record(mapping, transform, costs, labels)], "r"):
-        assert row.full_ratio == pytest.approx(1, rel=1e-6)
-        assert row.full_s > row.predicted_s
+        assert row.time_ratio == pytest.approx(1, rel=1e-6)
+        assert row.time_s > row.t_s
 
 
 @pytest.mark.parametrize("name", machine_names())

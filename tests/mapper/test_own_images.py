@@ -29,7 +29,7 @@ repeat 4 0-0-2
 
 def nodes_of(mapping, owner):
     """The set of nodes of each row or column."""
-    groups = mapping.grid.rows() if owner == "row" else mapping.grid.columns()
+    groups = mapping.grid.groups("r") if owner == "row" else mapping.grid.groups("c")
     return [frozenset(nodes.tolist()) for nodes in mapping.node_of_rank[groups]]
 
 
@@ -55,7 +55,7 @@ def test_slots_put_rows_and_columns_on_different_numbers_of_nodes(grid, slots, r
     rows, columns = nodes_of(mapping, "row"), nodes_of(mapping, "column")
     assert {len(image) for image in rows} == {nodes_row} and {len(image) for image in columns} == {nodes_column}
     assert {rows.count(image) for image in rows} == {rows_per_image}
-    assert max(prediction.row.m) == 2 and max(prediction.column.m) == 4  # the table of m_i: 8-cubes and their complement
+    assert [max(stage.m) for stage in prediction.stages] == [2, 4]  # the table of m_i: 8-cubes and their complement
 
 
 def test_four_tasks_a_node_can_be_shared_between_rows_and_columns():
@@ -101,7 +101,7 @@ def test_digits_place_each_rank_where_its_digits_say(case):
                 stride[owner] *= radix
                 coordinate //= radix
         if number["i"] == 0:
-            expected[number["c"] * grid.R + number["r"]] = list(coordinates)
+            expected[number["c"] * grid.shape[0] + number["r"]] = list(coordinates)
     assert mapping.coordinates().tolist() == [expected[rank] for rank in range(grid.n_tasks)]
 
 
@@ -115,10 +115,10 @@ def test_idle_digits_work_around_nodes_that_are_not_usable():
 
 
 @pytest.mark.parametrize("text, words", [
-    ("x=r2i2,y=c4", ["4 rows of 2 tasks", "grid is 4x4"]),
+    ("x=r2i2,y=c4", ["makes grid 2x4", "grid is 4x4"]),
     ("x=r2i3,y=c4", ["x stands for 6 nodes", "multiply to 4"]),
-    ("x=r4,y=c2q2i1", ["'c2q2i1'", "i idle"]),
-    ("x=r2c2,y=r2i0c2", ["y stands for 0 nodes"]),
+    ("x=r4,y=c2q2i1", ["'c2q2i1'", "i leaves places idle"]),
+    ("x=r2c2,y=r2i0c2", ["digit i0", "1 or more"]),
 ])
 def test_bad_digits_are_refused(text, words):
     with pytest.raises(PlacementError) as error:
@@ -377,9 +377,9 @@ def test_the_command_line_takes_own_images(written, pencilmap_json, tmp_path):
     path = written(CUBES_OF_8)
     machine = ("--machine", "bluegene-l", "--grid", "8x64")
     found = pencilmap_json("predict", *machine, "-p", f"images:{path}", "-p", "box:2x2x2")
-    assert found[0]["patterns"] == found[1]["patterns"] and found[0]["m_row"] == [2, 2, 2]
+    assert found[0]["patterns"] == found[1]["patterns"] and found[0]["stages"][0]["m"] == [2, 2, 2]
     pencilmap_json("map", *machine, "-p", f"images:{path}", "-o", tmp_path / "own.map")
-    assert pencilmap_json("check", tmp_path / "own.map", *machine)["patterns"] == found[0]["patterns"]
+    assert pencilmap_json("check", tmp_path / "own.map", *machine)["predictions"][0]["patterns"] == found[0]["patterns"]
     assert Path(tmp_path / "own.map").read_text().splitlines()[1] == "1 0 0 0"
 
 

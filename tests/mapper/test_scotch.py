@@ -5,7 +5,7 @@ import pytest
 from click.testing import CliRunner
 
 from pencilmap.mapper import scotch
-from pencilmap.mapper.local_search import Budget, search
+from pencilmap.mapper.annealing import Budget, search
 from pencilmap.mapper.scotch import network_graph, scotch_is_there, scotch_mapping, task_graph
 from pencilmap.model.allocation import Allocation, Site
 from pencilmap.model.errors import PlacementError

@@ -16,15 +16,17 @@ def messages(grid, transform=None):
     the x-block of q, the y-block of p and all z, and gives the z-block of p' to p'; in the column exchange it holds the
     x-block of q and the z-block of p and all y, and gives the y-block of q' to q'.
     """
+    R, C = grid.shape
+
     def ranks(p, q):
-        return q * grid.R + p
+        return q * R + p
 
     row, column = [], []
-    for q in range(grid.C):
-        for p in range(grid.R):
-            for other in range(grid.R):
+    for q in range(C):
+        for p in range(R):
+            for other in range(R):
                 row.append((ranks(p, q), ranks(other, q), _bytes(transform, grid, x=q, y=p, z=other)))
-            for other in range(grid.C):
+            for other in range(C):
                 column.append((ranks(p, q), ranks(p, other), _column_bytes(transform, grid, p, q, other)))
     return row, column
 
@@ -32,14 +34,16 @@ def messages(grid, transform=None):
 def _bytes(transform, grid, x, y, z):
     if transform is None:
         return 1
-    return (_block(transform.nx, grid.C, x) * _block(transform.ny, grid.R, y) * _block(transform.nz, grid.R, z)
+    R, C = grid.shape
+    return (_block(transform.nx, C, x) * _block(transform.ny, R, y) * _block(transform.nz, R, z)
             * transform.element_bytes)
 
 
 def _column_bytes(transform, grid, p, q, other):
     if transform is None:
         return 1
-    return (_block(transform.nx, grid.C, q) * _block(transform.ny, grid.C, other) * _block(transform.nz, grid.R, p)
+    R, C = grid.shape
+    return (_block(transform.nx, C, q) * _block(transform.ny, C, other) * _block(transform.nz, R, p)
             * transform.element_bytes)
 
 

@@ -62,7 +62,7 @@ def _placed(rng, network, T, grid):
 
 def random_transform(rng, grid):
     """None, or extents that are just large enough and seldom divide evenly."""
-    least = (grid.C, max(grid.R, grid.C), grid.R)
+    least = (grid.shape[1], max(grid.shape[0], grid.shape[1]), grid.shape[0])
     return None if rng.random() < 0.4 else Transform(*(rng.randint(n, 3 * n + 2) for n in least))
 
 
@@ -70,7 +70,7 @@ def random_case(rng, network, most_tasks=20):
     """A mapping, one of its exchanges under some transform, and the messages of that exchange."""
     mapping = random_mapping(rng, network, most_tasks)
     transform = random_transform(rng, mapping.grid)
-    which = rng.choice([w for w, size in enumerate((mapping.grid.R, mapping.grid.C)) if size > 1] or [0])
+    which = rng.choice([w for w, size in enumerate((mapping.grid.shape[0], mapping.grid.shape[1])) if size > 1] or [0])
     return mapping, exchanges(mapping.grid, transform)[which], brute.messages(mapping.grid, transform)[which]
 
 

@@ -91,5 +91,5 @@ def test_messages_cross_the_nodes_of_others():
     """Two tasks across a ring of four: each sends one unit, half of it each way round, over nodes that hold no task."""
     ring = Torus((4,))
     prediction = predict(Mapping(ring, ProcessGrid(2, 1), 1, [0, 2], [0, 0]))
-    assert prediction.row.load == (pytest.approx(4 * 0.5 * 4 / 4),)   # 4 load N / D_T; D_T = 4 units, 2 of them stay at home
+    assert prediction.stages[0].load == (pytest.approx(4 * 0.5 * 4 / 4),)  # 4 load N / D_T; D_T = 4 units, 2 stay at home
     assert prediction.certificate == 1                                # side by side they would use one way only

@@ -127,7 +127,7 @@ def test_the_bandwidth_of_the_links_is_found_where_it_is_not_known():
                for s in samples() if isinstance(s.work, ExchangeWork)]
     found = calibrate(guessed, fit_bandwidth=True)
     assert found.link_slowdown == pytest.approx(7, rel=1e-3)
-    assert found.predicted_s(guessed[3]) == pytest.approx(guessed[3].measured_s, rel=1e-2)
+    assert found.time_s(guessed[3]) == pytest.approx(guessed[3].measured_s, rel=1e-2)
 
 
 def test_the_same_samples_give_the_same_figures():
@@ -163,11 +163,11 @@ def published():
 
 def test_half_of_the_published_exchanges_predict_the_other_half(published):
     training, held_out, found = published
-    rows = {(row.group, row.half): row for row in quality(training, held_out, found.predicted_s)}
+    rows = {(row.group, row.half): row for row in quality(training, held_out, found.time_s)}
     fitted, predicted = rows["exchanges", "fitted"], rows["exchanges", "predicted"]
-    assert (fitted.full.n, predicted.full.n) == (47, 47)
-    assert predicted.full.mean < 0.10 and predicted.full.largest < 0.30
-    assert fitted.full.mean < 0.10 and fitted.full.largest < 0.30
+    assert (fitted.model.n, predicted.model.n) == (47, 47)
+    assert predicted.model.mean < 0.10 and predicted.model.largest < 0.30
+    assert fitted.model.mean < 0.10 and fitted.model.largest < 0.30
     assert predicted.bound.mean > 0.20 and predicted.bound.largest > 0.65   # what the model has to improve on
 
 
@@ -196,7 +196,7 @@ def test_times_that_no_figure_explains_are_not_held_against_the_others():
     inside = [Sample("p", "copy", "1x1x1", LocalWork(0.0, 1e5, 1e4), 1e-4) for _ in range(5)]
     found = calibrate(samples() + inside, TRUTH.cache_per_node)
     assert found.figures["fft_rate_per_task"].value == pytest.approx(340e6, rel=1e-2)
-    assert found.predicted_s(inside[0]) is None
+    assert found.time_s(inside[0]) is None
 
 
 def test_errors_are_relative_to_what_was_measured():

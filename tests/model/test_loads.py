@@ -71,10 +71,9 @@ def test_no_minimal_routing_beats_the_cut_bound(case, data):
 def test_closed_form_of_a_product_agrees_with_walking_every_message(product, tie):
     mapping, torus = product.mapping(), product.torus
     prediction = predict_product(product, routing_name=f"dimension-order:{tie}")
-    for name, traffic in zip(("row", "column"), brute.messages(product.grid)):
+    for found, traffic in zip(prediction.stages, brute.messages(product.grid)):
         links = brute.dimension_order(torus, traffic, mapping.node_of_rank, tie=tie)
         scale = Fraction(4 * torus.n_nodes, len(traffic))
-        found = getattr(prediction, name)
         assert found.load == tuple(load * scale for load in largest(torus, links))
         assert found.hop_length == sum(links.values()) * 4 / len(traffic)
         assert (found.busiest is None) == (not links)
@@ -92,8 +91,7 @@ def _link(torus, busiest):
 @given(products())
 def test_closed_form_agrees_with_the_fast_loads_in_every_figure(product):
     closed, routed = predict_product(product), predict_routed(product.mapping(), product=product)
-    for name in ("row", "column"):
-        a, b = getattr(closed, name), getattr(routed, name)
+    for a, b in zip(closed.stages, routed.stages):
         assert (a.m, a.load, a.hop_length) == (b.m, b.load, b.hop_length)
     assert closed.certificate == routed.certificate
 
@@ -102,7 +100,7 @@ def test_closed_form_agrees_with_the_fast_loads_in_every_figure(product):
 @given(products())
 def test_two_exchanges_together_cannot_beat_the_machine(product):
     prediction, floor = predict_product(product), machine_bound(product.torus)
-    for row, column, least in zip(prediction.row.load, prediction.column.load, floor):
+    for row, column, least in zip(prediction.stages[0].load, prediction.stages[1].load, floor):
         assert row + column >= least
     assert prediction.certificate >= 1
 
@@ -111,7 +109,7 @@ def test_two_exchanges_together_cannot_beat_the_machine(product):
 @given(full_mappings())
 def test_any_full_mapping_obeys_the_machine_bound(mapping):
     prediction = predict_routed(mapping)
-    for row, column, least in zip(prediction.row.load, prediction.column.load, machine_bound(mapping.torus)):
+    for row, column, least in zip(prediction.stages[0].load, prediction.stages[1].load, machine_bound(mapping.torus)):
         assert row + column >= least
 
 
@@ -133,7 +131,7 @@ def test_loads_that_do_not_fit_into_64_bits_are_refused():
 def groups(mapping):
     """The places of each row and of each column, as sets: what a product must have in common with a mapping."""
     place = list(zip(mapping.node_of_rank.tolist(), mapping.slot_of_rank.tolist()))
-    both = mapping.grid.rows(), mapping.grid.columns()
+    both = mapping.grid.groups("r"), mapping.grid.groups("c")
     return [{frozenset(place[r] for r in group) for group in ranks} for ranks in both]
 
 

@@ -141,8 +141,8 @@ def test_random_adaptive_routing_loads_dense_boxes_1_36_times_the_bound():
     """Measured on Blue Gene/L: 1.22, between dimension order's 1 and this."""
     adaptive = predict_routed(DENSE_BOX.mapping(), None, "minimal-adaptive:hops")
     ordered = predict_routed(DENSE_BOX.mapping())
-    assert round(float(max(adaptive.row.load) / max(ordered.row.load)), 2) == 1.36
-    assert max(adaptive.column.load) == max(ordered.column.load) == 4
+    assert round(float(max(adaptive.stages[0].load) / max(ordered.stages[0].load)), 2) == 1.36
+    assert max(adaptive.stages[1].load) == max(ordered.stages[1].load) == 4
 
 
 @repeatable(40)
@@ -150,22 +150,21 @@ def test_random_adaptive_routing_loads_dense_boxes_1_36_times_the_bound():
 def test_closed_form_of_random_adaptive_routing_agrees_with_the_walk(product):
     closed = predict_product(product, routing_name="minimal-adaptive:hops")
     routed = predict_routed(product.mapping(), None, "minimal-adaptive:hops", product=product)
-    for name in ("row", "column"):
-        a, b = getattr(closed, name), getattr(routed, name)
+    for a, b in zip(closed.stages, routed.stages):
         assert [float(x) for x in a.load] == pytest.approx([float(x) for x in b.load], rel=1e-9, abs=1e-12)
         assert float(a.hop_length) == pytest.approx(float(b.hop_length), rel=1e-9)
 
 
 @pytest.mark.parametrize("name", ["dimension-order", "dimension-order:zyx", "dimension-order:xzy:split"])
 def test_names_of_one_rule_give_one_closed_form_for_a_product(name):
-    assert predict(DENSE_BOX, None, name).row.load == predict(DENSE_BOX).row.load
+    assert predict(DENSE_BOX, None, name).stages[0].load == predict(DENSE_BOX).stages[0].load
 
 
 def test_reversing_the_order_of_the_dimensions_reverses_all_ways():
     """Every message has an answer of its size, so the largest loads stay; another order is another routing."""
     torus = Torus((4, 3, 2), (True, False, True))
     mapping = Mapping(torus, ProcessGrid(6, 4), 1, np.random.default_rng(1).permutation(24), np.zeros(24))
-    loads = {order: predict(mapping, None, f"dimension-order:{order}").row.load for order in ("xyz", "zyx", "yxz")}
+    loads = {order: predict(mapping, None, f"dimension-order:{order}").stages[0].load for order in ("xyz", "zyx", "yxz")}
     assert loads["xyz"] == loads["zyx"] != loads["yxz"]
 
 

@@ -49,7 +49,7 @@ def placed(draw):
     R = draw(st.integers(1, slots))
     grid = ProcessGrid(R, draw(st.integers(1, slots // R)))
     place = np.array(draw(st.permutations(range(slots))))[:grid.n_tasks]
-    least = (grid.C, max(grid.R, grid.C), grid.R)
+    least = (grid.shape[1], max(grid.shape[0], grid.shape[1]), grid.shape[0])
     transform = Transform(*(draw(st.integers(n, 2 * n + 3)) for n in least))
     return Mapping(where, grid, T, place // T, place % T), transform
 
@@ -75,7 +75,7 @@ def test_work_is_what_single_messages_add_up_to(case):
 
 
 def _exchanges(prediction):
-    return prediction.row, prediction.column
+    return prediction.stages
 
 
 PRODUCTS = [("8x8x8", ("r4c2",) * 3, "r1"), ("8x8x8", ("r2c4",) * 3, "c2"), ("8x8x8", ("r8", "c8", "c8"), "r2"),
@@ -152,10 +152,10 @@ def test_a_dense_box_of_4x4x4_is_36_percent_over_the_even_spread_and_its_complem
 
 def test_contention_is_its_share_of_the_way_from_the_even_spread_to_the_random_choice():
     transform, box = Transform(256, 256, 256), product("8x8x8", "r4c2", "r4c2", "r4c2")
-    even, half, random = (predict(box, transform, costs=Costs(contention=c)).row for c in (0.0, 0.5, 1.0))
+    even, half, random = (predict(box, transform, costs=Costs(contention=c)).stages[0] for c in (0.0, 0.5, 1.0))
     assert even.time_s == even.t_s
     assert half.time_s == pytest.approx((even.time_s + random.time_s) / 2)
-    assert random.time_s == pytest.approx(predict(box, transform, "minimal-adaptive").row.t_s)
+    assert random.time_s == pytest.approx(predict(box, transform, "minimal-adaptive").stages[0].t_s)
 
 
 def test_contention_of_a_placement_that_is_no_product_comes_from_routing_it():
@@ -228,28 +228,28 @@ def test_arrays_of_work_are_priced_like_their_elements():
 
 def test_a_prediction_without_figures_is_the_bound_and_knows_no_total():
     p = predict(product("8x8x8", "r2c4", "r2c4", "r2c4"), Transform(256, 256, 256))
-    assert (p.row.time_s, p.column.time_s) == (p.row.t_s, p.column.t_s)
+    assert (p.stages[0].time_s, p.stages[1].time_s) == (p.stages[0].t_s, p.stages[1].t_s)
     assert p.time_s == p.t_s and p.total_s is None
 
 
 def test_a_prediction_without_a_transform_has_no_times():
     p = predict(product("8x8x8", "r2c4", "r2c4", "r2c4"), costs=ALL)
-    assert (p.time_s, p.total_s, p.row.terms, p.local) == (None, None, None, None)
+    assert (p.time_s, p.total_s, p.stages[0].terms, p.local) == (None, None, None, None)
 
 
 def test_json_has_every_term_beside_the_fields_of_the_bound():
     p = predict(product("8x8x8", "r2c4", "r2c4", "r2c4"), Transform(256, 256, 256), costs=ALL)
     found = p.as_dict()
-    assert found["t_row_s"] == found["terms_row"]["link_s"]
-    terms = found["terms_row"]
-    assert found["time_row_s"] == pytest.approx(max(terms["link_s"] + terms["contention_s"], terms["injection_s"])
+    assert found["stages"][0]["t_s"] == found["stages"][0]["terms"]["link_s"]
+    terms = found["stages"][0]["terms"]
+    assert found["stages"][0]["time_s"] == pytest.approx(max(terms["link_s"] + terms["contention_s"], terms["injection_s"])
                                                 + terms["start_s"] + terms["messages_s"] + terms["hops_s"])
-    parts = [found["time_row_s"], found["time_column_s"], *found["terms_local"].values()]
+    parts = [found["stages"][0]["time_s"], found["stages"][1]["time_s"], *found["terms_local"].values()]
     assert found["total_s"] == pytest.approx(sum(parts))
 
 
 def test_rows_inside_a_node_cost_the_network_nothing_but_their_messages():
     p = predict(product("8x8x8", "c8", "c8", "c8", slots="r4"), Transform(512, 512, 512), costs=ALL)
-    terms = p.row.terms.as_dict()
+    terms = p.stages[0].terms.as_dict()
     assert (terms["link_s"], terms["contention_s"], terms["injection_s"], terms["hops_s"]) == (0, 0, 0, 0)
-    assert p.row.time_s == pytest.approx(4 * ALL.exchange_cost_s + 3 * ALL.message_cost_s)
+    assert p.stages[0].time_s == pytest.approx(4 * ALL.exchange_cost_s + 3 * ALL.message_cost_s)

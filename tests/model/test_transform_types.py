@@ -2,7 +2,7 @@
 
 import pytest
 
-from pencilmap.mapper.search import rank_grids
+from pencilmap.mapper.product_search import rank_grids
 from pencilmap.model.errors import GridError
 from pencilmap.model.exchange import exchanges
 from pencilmap.model.grid import ProcessGrid, all_grids
@@ -33,8 +33,8 @@ def test_messages_sum_to_the_array(kind, fields):
 def test_rows_may_be_as_long_as_what_is_left_of_z(kind, longest):
     """16^3 on 64 tasks: R may be 16, of the half spectrum of 9 planes 8; C may be 16."""
     torus = Torus((4, 4, 4))
-    allowed = {grid.R for grid, _, _ in rank_grids(torus, 1, transform_of((16, 16, 16), kind))}
-    assert allowed == {g.R for g in all_grids(64) if longest >= g.R and g.C <= 16}
+    allowed = {grid.shape[0] for grid, _, _ in rank_grids(torus, 1, transform_of((16, 16, 16), kind))}
+    assert allowed == {g.shape[0] for g in all_grids(64) if longest >= g.shape[0] and g.shape[1] <= 16}
 
 
 def test_the_half_spectrum_is_named_where_it_is_too_small():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pencilmap.mapper.search import patterns
+from pencilmap.mapper.product_search import patterns
 from pencilmap.model.errors import (
     GridError,
     MachineError,
@@ -17,7 +17,7 @@ from pencilmap.model.exchange import exchanges
 from pencilmap.model.grid import ProcessGrid, all_grids, parse_grid
 from pencilmap.model.machine import load_machine, machine_names, read_machine
 from pencilmap.model.mapping import Mapping
-from pencilmap.model.pattern import Pattern, effective_length, parse_pattern, pattern_of_set, ring_load
+from pencilmap.model.pattern import Pattern, effective_length, parse_pattern, pattern_of_images, ring_load
 from pencilmap.model.torus import Torus, format_torus, parse_torus
 from pencilmap.model.transform import Transform, block_lengths, parse_transform
 from pencilmap.model.units import parse
@@ -108,10 +108,10 @@ def test_a_plain_number_is_no_number_of_bytes():
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 6, 8, 12, 16])
-def test_every_pattern_is_found_again_from_its_row(n):
+def test_every_pattern_is_found_again_from_its_images(n):
     for pattern in patterns(n):
-        row = np.flatnonzero(pattern.index("c") == 0)
-        assert pattern_of_set(row, n) == pattern
+        images = {letter: set(np.flatnonzero(pattern.group(letter) == 0).tolist()) for letter in "rc"}
+        assert pattern_of_images(images, n) == pattern
 
 
 @pytest.mark.parametrize("n", [2, 4, 6, 8, 16])

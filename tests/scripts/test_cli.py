@@ -21,19 +21,19 @@ BGL = ("--machine", "bluegene-l")
 
 
 def test_predict_gives_the_documented_json(pencilmap_json):
-    found = pencilmap_json("predict", *BGL, "--grid", "8x64", "--placement", "box:2x2x2", "--fft", "512")
+    found, = pencilmap_json("predict", *BGL, "--grid", "8x64", "--placement", "box:2x2x2", "--fft", "512")
     assert found["torus"] == "8x8x8" and found["wrap"] == [True] * 3 and found["tasks_per_node"] == 1
     assert found["grid"] == [8, 64] and found["placement"] == "box:2x2x2"
-    assert found["m_row"] == [2, 2, 2] and found["m_column"] == [4, 4, 4]
-    assert found["load_row"] == [2, 2, 2] and found["load_column"] == [4, 4, 4]
-    assert found["t_row_s"] == pytest.approx(2 * 16 * 512**3 / (4 * 512 * 148e6), rel=1e-12)
-    assert found["t_column_s"] == pytest.approx(2 * found["t_row_s"], rel=1e-12)
+    assert found["stages"][0]["m"] == [2, 2, 2] and found["stages"][1]["m"] == [4, 4, 4]
+    assert found["stages"][0]["load"] == [2, 2, 2] and found["stages"][1]["load"] == [4, 4, 4]
+    assert found["stages"][0]["t_s"] == pytest.approx(2 * 16 * 512**3 / (4 * 512 * 148e6), rel=1e-12)
+    assert found["stages"][1]["t_s"] == pytest.approx(2 * found["stages"][0]["t_s"], rel=1e-12)
     assert found["certificate"] == 1.5
 
 
 def test_several_placements_make_a_list(pencilmap_json):
     found = pencilmap_json("predict", *BGL, "--grid", "64x8", "-p", "default", "-p", "box:4x4x4", "-p", "best")
-    assert [sum(map(max, (p["m_row"], p["m_column"]))) for p in found] == [8, 8, 6]
+    assert [sum(max(stage["m"]) for stage in p["stages"]) for p in found] == [8, 8, 6]
 
 
 def test_best_grid_ranks_all_grids(pencilmap_json):
@@ -44,19 +44,19 @@ def test_best_grid_ranks_all_grids(pencilmap_json):
 
 
 def test_two_tasks_a_node_put_rows_inside_the_chip(pencilmap_json):
-    found = pencilmap_json("predict", *BGL, "--tasks-per-node", "2", "--grid", "2x512")
-    assert found["m_row"] == [0, 0, 0] and found["m_column"] == [4, 4, 4] and found["certificate"] == 1.0
+    found, = pencilmap_json("predict", *BGL, "--tasks-per-node", "2", "--grid", "2x512")
+    assert found["stages"][0]["m"] == [0, 0, 0] and found["stages"][1]["m"] == [4, 4, 4] and found["certificate"] == 1.0
 
 
 def test_torus_overrides_the_shape_with_any_number_of_dimensions(pencilmap_json):
-    found = pencilmap_json("predict", *BGL, "--torus", "4x4x4x2", "--grid", "8x16", "--fft", "64")
-    assert len(found["m_row"]) == 4 and found["t_row_s"] > 0
+    found, = pencilmap_json("predict", *BGL, "--torus", "4x4x4x2", "--grid", "8x16", "--fft", "64")
+    assert len(found["stages"][0]["m"]) == 4 and found["stages"][0]["t_s"] > 0
 
 
 def test_a_shape_can_be_studied_without_a_machine(pencilmap_json):
-    found = pencilmap_json("predict", "--torus", "3", "--grid", "3x1")
-    assert found["m_row"] == [1.5] and found["load_row"] == [pytest.approx(4 / 3)]
-    assert found["t_row_s"] is None and found["notes"]
+    found, = pencilmap_json("predict", "--torus", "3", "--grid", "3x1")
+    assert found["stages"][0]["m"] == [1.5] and found["stages"][0]["load"] == [pytest.approx(4 / 3)]
+    assert found["stages"][0]["t_s"] is None and found["notes"]
 
 
 def test_map_check_and_predict_agree(tmp_path, pencilmap, pencilmap_json):
@@ -64,13 +64,13 @@ def test_map_check_and_predict_agree(tmp_path, pencilmap, pencilmap_json):
         grid = f"8x{64 * tasks}"
         path = tmp_path / f"{form}{tasks}"
         setting = (*BGL, "--tasks-per-node", tasks, "--grid", grid, "--fft", "256")
-        written = pencilmap_json("map", *setting, "--format", form, "-o", path)
-        checked = pencilmap_json("check", path, *setting)
-        predicted = pencilmap_json("predict", *setting)
-        for key in ("m_row", "m_column", "load_row", "load_column", "t_row_s", "t_column_s", "certificate", "patterns"):
-            assert written["placement"][key] == checked[key] == predicted[key], key
-        assert checked["valid"] and written["default"]["t_s"] > written["placement"]["t_s"]
-        from_file = pencilmap_json("predict", *setting, "-p", f"file:{path}")
+        best, default = pencilmap_json("map", *setting, "--format", form, "-o", path)["predictions"]
+        found = pencilmap_json("check", path, *setting)
+        checked, predicted = found["predictions"][0], pencilmap_json("predict", *setting)[0]
+        for key in ("stages", "certificate", "patterns"):
+            assert best[key] == checked[key] == predicted[key], key
+        assert found["valid"] and default["t_s"] > best["t_s"]
+        from_file, = pencilmap_json("predict", *setting, "-p", f"file:{path}")
         assert from_file["t_s"] == predicted["t_s"]
 
 

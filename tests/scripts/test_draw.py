@@ -127,23 +127,23 @@ def test_what_cannot_be_drawn_is_one_message_and_no_file(case, pencilmap, tmp_pa
 @pytest.mark.parametrize("torus, grid", TORI)
 def test_an_image_marks_the_nodes_of_its_row_and_column(torus, grid, tmp_path):
     mapping, path = mapping_of(torus, grid), tmp_path / "a.svg"
-    row, column = mapping.grid.C - 1, mapping.grid.R // 2
-    image.draw_image(mapping, row, column, path, "title")
-    of_row = set(mapping.node_of_rank[mapping.grid.rows()[row]])
-    of_column = set(mapping.node_of_rank[mapping.grid.columns()[column]])
+    row, column = mapping.grid.shape[1] - 1, mapping.grid.shape[0] // 2
+    image.draw_image(mapping, {"row": row, "column": column}, path, "title")
+    of_row = set(mapping.node_of_rank[mapping.grid.groups("r")[row]])
+    of_column = set(mapping.node_of_rank[mapping.grid.groups("c")[column]])
     assert count(path, "row-nodes") == len(of_row - of_column)
     assert count(path, "column-nodes") == len(of_column - of_row)
     assert count(path, "both-nodes") == len(of_row & of_column) == 1
     assert count(path, "other-nodes") == mapping.torus.n_nodes - len(of_row | of_column)
     found = [text.replace("task ", "tasks ").removesuffix("s") for text in texts(path)]
-    for words in ("title", f"row {row}: {mapping.grid.R} tasks on {len(of_row)} node",
-                  f"column {column}: {mapping.grid.C} tasks on {len(of_column)} node"):
+    for words in ("title", f"row {row}: {mapping.grid.shape[0]} tasks on {len(of_row)} node",
+                  f"column {column}: {mapping.grid.shape[1]} tasks on {len(of_column)} node"):
         assert words in found
 
 
 def test_slots_of_a_node_are_one_mark(tmp_path):
     path = tmp_path / "a.svg"
-    image.draw_image(mapping_of("4x4", "8x4", "digits:x=r4,y=c4,t=r2", 2), 0, 0, path, "")
+    image.draw_image(mapping_of("4x4", "8x4", "digits:x=r4,y=c4,t=r2", 2), FIRST, path, "")
     assert count(path, "row-nodes") == 3 and "row 0: 8 tasks on 4 nodes" in texts(path)
 
 
@@ -151,7 +151,7 @@ def test_nodes_without_a_task_are_marked_as_such(tmp_path):
     torus = Torus((4, 4))
     site = Site(torus, allocation=Allocation(torus).without([5, 6]), idle=True)
     mapping = as_mapping(place("default", site, ProcessGrid(4, 3)), "default")
-    image.draw_image(mapping, 0, 0, tmp_path / "a.svg", "")
+    image.draw_image(mapping, FIRST, tmp_path / "a.svg", "")
     assert count(tmp_path / "a.svg", "empty-nodes") == 4 and "no task" in texts(tmp_path / "a.svg")
 
 
@@ -166,7 +166,7 @@ def test_no_node_of_a_picture_hides_another(torus, grid):
 @pytest.mark.parametrize("torus, links, rings", [("4x3", 9 + 8, 6 + 8), ("4x3:mesh", 17, 0), ("2x5w", 5 + 8, 4)])
 def test_an_image_draws_lines_whole_and_rings_with_open_ends(torus, links, rings, tmp_path):
     shape = parse_torus(torus)
-    image.draw_image(mapping_of(torus, f"{shape.shape[0]}x{shape.shape[1]}"), 0, 0, tmp_path / "a.svg", "")
+    image.draw_image(mapping_of(torus, f"{shape.shape[0]}x{shape.shape[1]}"), FIRST, tmp_path / "a.svg", "")
     lines = sum(shape.lines(i) for i in range(2))
     drawn = group(tmp_path / "a.svg", "links")
     assert len(list(drawn.iter(f"{SVG}path"))) == lines
@@ -176,7 +176,7 @@ def test_an_image_draws_lines_whole_and_rings_with_open_ends(torus, links, rings
 
 
 def test_links_inside_an_image_are_drawn(tmp_path):
-    image.draw_image(mapping_of("8x8x8", "8x64", "box:2x2x2"), 0, 0, tmp_path / "a.svg", "")
+    image.draw_image(mapping_of("8x8x8", "8x64", "box:2x2x2"), FIRST, tmp_path / "a.svg", "")
     assert len(list(group(tmp_path / "a.svg", "row-links").iter(f"{SVG}path"))) == 12      # the edges of a cube
     assert group(tmp_path / "a.svg", "column-links") is None                               # every second node
 
@@ -241,13 +241,14 @@ def test_lengths_name_every_placement_and_dimension(tmp_path, pencilmap):
 # what no picture does
 
 
+FIRST = {"row": 0, "column": 0}
 TITLE = "a rather long title that has to be broken into lines for narrow pictures, but not for those as wide as a page"
 
 
 @pytest.mark.parametrize("torus, grid", [*TORI, ("8x8x16", "32x32"), ("3x50", "10x15"), ("6x6x3x3", "18x18")])
 def test_no_text_of_an_image_lies_on_another_or_beside_the_page(torus, grid, captured, check_texts):
     mapping = mapping_of(torus, grid)
-    check_texts(captured(image, lambda: image.draw_image(mapping, 0, 0, "a.svg", TITLE)))
+    check_texts(captured(image, lambda: image.draw_image(mapping, FIRST, "a.svg", TITLE)))
 
 
 @pytest.mark.parametrize("torus, grid", [("12", "3x4"), ("4x8", "4x8"), ("8x8x8", "8x64"), ("4x4x4x4x2", "16x32")])

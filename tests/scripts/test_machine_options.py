@@ -50,10 +50,10 @@ def test_partitions_of_a_size_are_listed(pencilmap, pencilmap_json):
 
 
 def test_partition_takes_the_wraps_of_the_machine(pencilmap_json):
-    found = pencilmap_json("predict", *BGL, "--partition", "8x4x4", "--grid", "8x16")
+    found, = pencilmap_json("predict", *BGL, "--partition", "8x4x4", "--grid", "8x16")
     assert found["torus"] == "8x4x4:mesh"
     assert [n.partition(":")[0] for n in found["notes"]] == ["partition rule of machine bluegene-l is uncertain"]
-    assert pencilmap_json("predict", *BGL, "--partition", "8x8x16", "--grid", "8x128")["torus"] == "8x8x16"
+    assert pencilmap_json("predict", *BGL, "--partition", "8x8x16", "--grid", "8x128")[0]["torus"] == "8x8x16"
 
 
 @pytest.mark.parametrize("arguments, message", [
@@ -71,9 +71,9 @@ def test_impossible_shapes_and_nodes_are_one_sentence(pencilmap, arguments, mess
 
 
 def test_a_torus_that_the_machine_cannot_close_is_noted(pencilmap, pencilmap_json):
-    found = pencilmap_json("predict", *BGL, "--torus", "4x4x4", "--grid", "8x8")
+    found, = pencilmap_json("predict", *BGL, "--torus", "4x4x4", "--grid", "8x8")
     assert found["torus"] == "4x4x4" and "claims rings that machine bluegene-l has not" in found["notes"][0]
-    assert pencilmap_json("predict", *BGL, "--torus", "4x4x4:mesh", "--grid", "8x8")["notes"] == []
+    assert pencilmap_json("predict", *BGL, "--torus", "4x4x4:mesh", "--grid", "8x8")[0]["notes"] == []
     status, out, _ = pencilmap("predict", *BGL, "--torus", "4x4x4", "--grid", "8x8")
     assert status == 0 and "note: torus 4x4x4 claims rings" in out
 
@@ -81,16 +81,16 @@ def test_a_torus_that_the_machine_cannot_close_is_noted(pencilmap, pencilmap_jso
 def test_uncertain_bandwidth_is_noted_wherever_it_makes_times(pencilmap_json, tmp_path):
     v2 = ("--machine", "tpu-v2", "--tasks-per-node", "1", "--grid", "16x16", "--fft", "256")
     written = pencilmap_json("map", *v2, "-o", tmp_path / "m", "--format", "hostfile")
-    for found in (pencilmap_json("predict", *v2), written["placement"], written["default"],
-                  pencilmap_json("check", tmp_path / "m", *v2)):
+    checked = pencilmap_json("check", tmp_path / "m", *v2)
+    for found in (*pencilmap_json("predict", *v2), *written["predictions"], *checked["predictions"]):
         assert any(n.startswith("link bandwidth of machine tpu-v2 is uncertain: ") for n in found["notes"])
-    assert pencilmap_json("predict", *v2, "--bandwidth", "60 GB/s")["notes"] == []
-    assert pencilmap_json("predict", *v2[:-2])["notes"] == []
+    assert pencilmap_json("predict", *v2, "--bandwidth", "60 GB/s")[0]["notes"] == []
+    assert pencilmap_json("predict", *v2[:-2])[0]["notes"] == []
 
 
 def test_only_figures_that_are_used_are_doubted(pencilmap_json):
     def doubted(*arguments):
-        notes = pencilmap_json("predict", "-m", "cray-xe6", "-t", "1", "-p", "default", *arguments)["notes"]
+        notes = pencilmap_json("predict", "-m", "cray-xe6", "-t", "1", "-p", "default", *arguments)[0]["notes"]
         return sorted(n.partition(" of machine")[0] for n in notes if "is uncertain" in n)
 
     weights, box = ["link bandwidth"], ("--torus", "4x4x4:mesh", "--grid", "8x8")
@@ -98,13 +98,13 @@ def test_only_figures_that_are_used_are_doubted(pencilmap_json):
     assert doubted(*box, "--bandwidth", "5 GB/s") == []
     assert doubted("--partition", "4x4x4", "--grid", "8x8") == sorted([*weights, "partition rule"])
     assert doubted(*box, "--fft", "64") == sorted([*weights, "hop latency", "injection rate of a node"])
-    fugaku = pencilmap_json("predict", "-m", "fugaku", "-t", "1", "-g", "1x158976", "-p", "best")
+    fugaku, = pencilmap_json("predict", "-m", "fugaku", "-t", "1", "-g", "1x158976", "-p", "best")
     assert any(n.startswith("shape of machine fugaku is uncertain") for n in fugaku["notes"])
 
 
 def test_failed_nodes_are_left_out(pencilmap_json, pencilmap):
     job = (*BGL, "--failed", FAILED, "--grid", "8x63", "--fft", "256")
-    found = pencilmap_json("predict", *job, "--placement", "default")
+    found, = pencilmap_json("predict", *job, "--placement", "default")
     assert found["certificate"] > 1 and found["t_s"] > 0
     assert "504 of 512 nodes are usable" in refused(pencilmap, "predict", *job, "--placement", "line")
     assert "504 slots" in refused(pencilmap, "predict", *BGL, "--failed", FAILED, "--grid", "8x64", "--placement", "default")
@@ -151,6 +151,6 @@ def test_wrong_lists_of_nodes_are_refused_with_their_line(tmp_path, pencilmap, t
 
 def test_slots_may_stay_idle_when_that_is_allowed(pencilmap, pencilmap_json):
     assert "allow idle slots" in refused(pencilmap, "predict", *BGL, "--grid", "8x59", "-p", "default")
-    found = pencilmap_json("predict", *BGL, "--grid", "8x59", "-p", "default", "--idle")
-    assert found["certificate"] > 1 and max(found["m_row"]) == 4
+    found, = pencilmap_json("predict", *BGL, "--grid", "8x59", "-p", "default", "--idle")
+    assert found["certificate"] > 1 and max(found["stages"][0]["m"]) == 4
     assert "leaves 40 of 512 idle" in refused(pencilmap, "predict", *BGL, "--grid", "8x59", "-p", "line", "--idle")

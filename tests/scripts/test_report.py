@@ -118,8 +118,8 @@ def test_the_table_shows_the_comparisons_and_the_medians(cubes, written):
     rows = Outline(written(cubes).read_text("utf-8")).rows
     for number, comparison in enumerate(compare_records(cubes, "r.jsonl"), 1):
         assert rows[number][:6] == [comparison.network, comparison.torus, comparison.grid, comparison.placement,
-                                    comparison.transform, comparison.exchange]
-        assert rows[number][10:12] == [f"{comparison.measured_s / comparison.predicted_s:.3f}", "1.000"]
+                                    comparison.transform, comparison.stage]
+        assert rows[number][10:12] == [f"{comparison.measured_s / comparison.t_s:.3f}", "1.000"]
     total = median(cubes[0]["phases"]["total"]["max_s"])
     assert [f"{total * 1e3:.5f}"] * 2 in [row[-2:] for row in rows]
 
@@ -131,7 +131,7 @@ def test_one_view_for_all_sizes_with_the_loads_of_a_walk_along_every_message(cub
     for view, entry in zip(found, entries):
         mapping, torus = entry.mapping, entry.mapping.torus
         assert np.frombuffer(base64.b64decode(view["nodes"]), "<i4").tolist() == mapping.node_of_rank.tolist()
-        groups = mapping.grid.R, mapping.grid.C
+        groups = mapping.grid.shape[0], mapping.grid.shape[1]
         for name, group, traffic in zip(("row", "column"), groups, brute_force.messages(mapping.grid)):
             walked = brute_force.dimension_order(torus, traffic, mapping.node_of_rank)
             scale = 4 * torus.n_nodes / (mapping.n_tasks * group)    # of messages of one byte
@@ -152,7 +152,7 @@ def test_the_cables_of_the_machine_count_in_what_a_record_is_compared_with():
     records = records_of("bluegene-q", "2x2x2x2x2", "2x256", ("digits:a=c2,b=c2,c=c2,d=c2,e=r2,t=c16",), (256,))
     row = compare_records(records, "r.jsonl")[0]
     assert "e" in row.busiest
-    assert row.full_ratio == pytest.approx(1.0)
+    assert row.time_ratio == pytest.approx(1.0)
 
 
 def test_labels_cannot_leave_their_place(written):
@@ -206,12 +206,13 @@ def run_of(record, sync="none", seed=0, **changes):
     return found, ranks
 
 
-SCHEMA = json.loads((ROOT / "fft_runner" / "run_record.schema.json").read_text("utf-8"))
+SCHEMA = json.loads((ROOT / "fft_runner" / "run_record.1.schema.json").read_text("utf-8"))
 PHASE_NAMES = SCHEMA["properties"]["phases"]["properties"]
+KINDS = phases.kinds_of(["row", "column"])
 
 
 def test_every_phase_that_a_record_can_hold_is_drawn_once():
-    drawn = sorted(name for names in phases.PHASES.values() for name in names)
+    drawn = sorted(name for names in KINDS.values() for name in names)
     assert drawn == sorted(set(PHASE_NAMES) - {"total"})
 
 
@@ -222,17 +223,17 @@ def test_bars_and_table_add_up_to_the_total_with_the_waiting_behind_it(sync, cub
     total = ranks["total"][:, typical].mean()
     waited = sum(ranks[name][:, typical].mean() for name in ("wait_row", "wait_column") if name in ranks)
     drawn = captured(phases, lambda: phase_pictures(entries_of([record], "r.jsonl"))[0].draw("a.svg"))
-    legend = [text for text, _, _ in drawn["boxes"] if text in (*phases.PHASES, "slowest rank")]
+    legend = [text for text, _, _ in drawn["boxes"] if text in (*KINDS, "slowest rank")]
     assert sum(bar.get_width() for bar in drawn["axes"][0].patches) == pytest.approx(
         1e3 * (total + (waited if sync == "barrier" else 0.0)))
-    assert legend == [kind for kind in phases.PHASES if kind != phases.WAITING or sync == "barrier"] + ["slowest rank"]
+    assert legend == [kind for kind in KINDS if kind != phases.WAITING or sync == "barrier"] + ["slowest rank"]
     mark = next(line for line in drawn["axes"][0].lines if line.get_gid() == "slowest")
     assert mark.get_xdata() == pytest.approx([1e3 * ranks["total"][:, typical].max()])
 
     rows = Outline(written([record]).read_text("utf-8")).rows
     heads, cells = next((rows[k], rows[k + 1]) for k, row in enumerate(rows) if row[:2] == ["ms", "FFT"])
     shown = dict(zip(heads[1:], map(float, cells[1:])))
-    assert sum(shown[kind] for kind in phases.PHASES if kind != phases.WAITING) == pytest.approx(shown["total"], abs=4e-5)
+    assert sum(shown[kind] for kind in KINDS if kind != phases.WAITING) == pytest.approx(shown["total"], abs=4e-5)
     assert shown["total"] == pytest.approx(1e3 * total, abs=1e-5)
     assert shown["slowest rank"] == pytest.approx(mark.get_xdata()[0], abs=1e-5)
     assert (shown[phases.WAITING] == pytest.approx(1e3 * waited,
@@ -258,7 +259,7 @@ def test_runs_of_one_size_and_network_are_beside_each_other(cubes):
 
 @pytest.mark.parametrize("count", [1, 20])
 def test_no_text_of_the_bars_lies_on_another_or_beside_the_page(count, captured, check_texts):
-    seconds = dict.fromkeys(phases.PHASES, 1.0)
+    seconds = dict.fromkeys(KINDS, 1.0)
     bars = [phases.Bar(f"{k} digits:" + "a=r2c2," * k, seconds, 6.0) for k in range(count)]
     check_texts(captured(phases,
                          lambda: phases.draw_phases(bars, "a.svg", "where the time goes: 64x64x64:r2c:single, real")))
@@ -295,7 +296,7 @@ def test_tori_of_one_grid_are_series_of_their_own():
 def test_other_transforms_have_pages_and_the_bytes_of_all_that_is_sent(text, written):
     records = records_of("bluegene-l", "4x4x4", "8x8", ("default",), (text,))
     row = compare_records(records, "r.jsonl")[0]
-    assert row.full_ratio == pytest.approx(1.0) and row.predicted_s == pytest.approx(
+    assert row.time_ratio == pytest.approx(1.0) and row.t_s == pytest.approx(
         2 * parse_transform(text).total_bytes / (4 * 64 * 148e6))
     assert f">{parse_transform(text)}<" in written(records).read_text("utf-8")
 
@@ -328,9 +329,10 @@ def test_no_text_of_bandwidths_lies_on_another_or_beside_the_page(sizes, capture
 
 
 def test_the_record_tells_what_makes_its_times_mean_little_and_what_auto_took(cubes, written):
-    found = {"name": "p2p", "means": None, "tried_s": {}, "bytes": [], "messages": []}
+    found = {"exchange": "p2p", "means": None, "tried_s": {}, "bytes": [], "messages": []}
     text = written([cubes[0] | {"warnings": ["host <n0> is crowded"], "exchange": "auto",
-                                "exchanges": {"row": found, "column": found | {"name": "node"}}}]).read_text("utf-8")
+                                "stages": [found | {"name": "row"}, found | {"name": "column", "exchange": "node"}]}])
+    text = text.read_text("utf-8")
     assert "host &lt;n0&gt; is crowded" in text and "exchange auto (row: p2p, column: node)" in text
 
 
@@ -444,7 +446,7 @@ def choose(driver, name, value):
 
 def row_nodes(entry, row):
     mapping = entry.mapping
-    return set(mapping.node_of_rank[mapping.grid.rows()[row]].tolist())
+    return set(mapping.node_of_rank[mapping.grid.groups("r")[row]].tolist())
 
 
 class TestInABrowser:
@@ -453,7 +455,7 @@ class TestInABrowser:
     def test_a_chosen_row_is_seen_where_its_nodes_are(self, opened, cubes):
         driver, entry = opened(cubes), entries_of(cubes, "r.jsonl")[0]
         choose(driver, "column", 3)
-        column = set(entry.mapping.node_of_rank[entry.mapping.grid.columns()[3]].tolist())
+        column = set(entry.mapping.node_of_rank[entry.mapping.grid.groups("c")[3]].tolist())
         for row in (0, 5):
             choose(driver, "row", row)
             expected = row_nodes(entry, row) - column

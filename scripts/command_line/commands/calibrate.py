@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from pencilmap.mapper.calibrated import calibrated_figures, figure_text, machine_of_records, write_machine
-from pencilmap.mapper.compare import bandwidth_of_record, read_records
+from pencilmap.mapper.compare import bandwidth_of_record
+from pencilmap.mapper.records import read_records
 from pencilmap.mapper.samples import published_samples, record_samples
 from pencilmap.model.calibrate import RULES, calibrate, quality, split
 from pencilmap.model.errors import CalibrationError
@@ -41,7 +42,7 @@ def command(records, published, machine, rule, output, as_json):
     found = calibrate(training, base.costs.cache_per_node, fit_bandwidth)
     source = f"{f'--published {published}' if published else ' '.join(records)} (rule {rule}, {found.n_samples} of " \
              f"{len(samples)} times fitted)"
-    errors = quality(training, held_out, found.predicted_s)
+    errors = quality(training, held_out, found.time_s)
     if output:
         if "link_bandwidth" in found.left_out:
             raise CalibrationError("no machine file without link bandwidth, and it is left out: "

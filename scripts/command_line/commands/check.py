@@ -5,14 +5,14 @@ import click
 from pencilmap.mapper.formats import mapping_of, read_document, recognise
 from pencilmap.mapper.setting import ALL_ROUTINGS
 from pencilmap.scripts.command_line.launching import LAUNCHER, format_option
-from pencilmap.scripts.command_line.options import JSON, ROUTING, on_machine, with_options
+from pencilmap.scripts.command_line.options import JSON, ROUTING, grid_option, on_machine, with_options
 from pencilmap.scripts.command_line.tables import prediction_table, print_json
 
 
 @click.command("check")
 @click.argument("file", type=click.Path())
 @on_machine
-@click.option("--grid", "-g", metavar="RxC", required=True, help="R tasks in a row, C in a column.")
+@grid_option(None, "R tasks in a row, C in a column, of slabs P tasks.", required=True)
 @with_options(format_option(("--format", "-f", "format_name"), None, "Format of the file [guessed]."), *LAUNCHER[:3],
               ROUTING, JSON)
 def command(file, where, grid, format_name, hosts, cores_per_task, hwloc, routing, as_json):
@@ -24,9 +24,8 @@ def command(file, where, grid, format_name, hosts, cores_per_task, hwloc, routin
     where.site.check_mapping(mapping)
     found = where.interval(mapping) if routing == ALL_ROUTINGS else [where.predict(mapping, routing)]
     if as_json:
-        valid = {"file": file, "format": format_name, "valid": True}
-        print_json(valid | ({"routings": [p.as_dict() for p in found]} if len(found) > 1 else found[0].as_dict()))
+        print_json({"file": file, "format": format_name, "valid": True, "predictions": [p.as_dict() for p in found]})
         return
-    prediction_table(found, where.torus, where.where)
+    prediction_table(found, where.where)
     shape = f"the product {found[0].product}" if found[0].product else "no product of digit patterns"
     click.echo(f"{file}: valid (format {format_name}), {grid.n_tasks} ranks, {shape}")

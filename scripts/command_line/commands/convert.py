@@ -7,14 +7,14 @@ from pencilmap.mapper.formats import FORMATS, format_named, mapping_of, read_doc
 from pencilmap.mapper.formats.slots import slots_in_order
 from pencilmap.model.grid import parse_grid
 from pencilmap.scripts.command_line.launching import LAUNCHER, format_option, launch_as_dict, show_launch
-from pencilmap.scripts.command_line.options import JSON, on_machine, with_options
+from pencilmap.scripts.command_line.options import JSON, grid_option, on_machine, with_options
 from pencilmap.scripts.command_line.tables import print_json
 
 
 @click.command("convert")
 @click.argument("file", type=click.Path())
 @on_machine
-@click.option("--grid", "-g", metavar="RxC", help="Check the number of ranks; jax writes its rows. [any]")
+@grid_option(None, "Check the number of ranks; jax writes its rows. [any]")
 @with_options(format_option(("--from", "from_name"), None, "Format of the file [guessed]."),
               format_option(("--format", "-f", "format_name"), "bgl", "What to write."))
 @click.option("--output", "-o", required=True, type=click.Path(dir_okay=False), help="The file to write.")
@@ -24,7 +24,7 @@ def command(file, where, grid, from_name, format_name, output, hosts, cores_per_
     job = where.job(hosts, cores_per_task, hwloc, program)
     document = read_document(file)
     from_name = from_name or recognise(document)
-    mapping = mapping_of(document, job, parse_grid(grid) if grid else None, from_name)
+    mapping = mapping_of(document, job, parse_grid(grid, where.decomposition) if grid else None, from_name)
     where.site.check_mapping(mapping)
     write_mapping(mapping, output, format_name, job)
     launch = format_named(format_name).launch(mapping, job, output)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import click
 
 from pencilmap.mapper.placements import as_mapping
+from pencilmap.model.decompositions import DECOMPOSITIONS
 from pencilmap.model.errors import FigureError
 from pencilmap.model.exchange import exchanges
 from pencilmap.model.routing import default_routing
@@ -28,8 +29,7 @@ class Order:
     grid: object
     placements: tuple
     routing: str
-    row: int
-    column: int
+    groups: dict
     exchange: str
     path: str
     title: str
@@ -48,17 +48,25 @@ class Order:
 
 
 def _image(order):
-    draw_image(order.mapping, order.row, order.column, order.path, order.titled(f"placement {order.placements[0]}"))
+    letters = {d.name: d.letter for d in order.grid.decomposition.dimensions}
+    foreign = next((name for name in order.groups if name not in letters), None)
+    if foreign:
+        raise FigureError(f"--{foreign}: grid {order.grid} has {', '.join(f'{name}s' for name in letters)} only")
+    groups = {name: order.groups.get(name, 0) for name in letters}
+    draw_image(order.mapping, groups, order.path, order.titled(f"placement {order.placements[0]}"))
 
 
 def _loads(order):
     """Loads of one exchange, in bytes when a transform is named."""
     mapping, transform = order.mapping, order.where.transform
     name = order.routing or default_routing(mapping.torus)
-    exchange = exchanges(mapping.grid, transform)[("row", "column").index(order.exchange)]
+    names = mapping.grid.decomposition.names
+    if order.exchange and order.exchange not in names:
+        raise FigureError(f"--exchange {order.exchange}: grid {mapping.grid} has the exchanges {', '.join(names)} only")
+    exchange = exchanges(mapping.grid, transform)[names.index(order.exchange or names[0])]
     loads = routing_named(name, mapping.torus).loads(mapping.torus, exchange, mapping.node_of_rank)
     size = (f"transform {transform}",) if transform else ()
-    title = order.titled(f"placement {order.placements[0]}", f"{order.exchange} exchange", f"routing {name}", *size)
+    title = order.titled(f"placement {order.placements[0]}", f"{exchange.name} exchange", f"routing {name}", *size)
     draw_loads(loads, order.path, title, with_bytes=transform is not None)
 
 
@@ -76,10 +84,14 @@ class Picture:
 
 
 PICTURES = {
-    "image": Picture(_image, "the nodes of one row and one column in the torus"),
+    "image": Picture(_image, "the nodes of one row and one column (slab) in the torus"),
     "loads": Picture(_loads, "the load of every link in one exchange, a heat map"),
     "lengths": Picture(_lengths, "m_i and routed loads of one or more placements, bars"),
 }
+
+
+GROUPS = tuple(dict.fromkeys(dimension.name for d in DECOMPOSITIONS.values() for dimension in d.dimensions))
+EXCHANGES = tuple(dict.fromkeys(name for d in DECOMPOSITIONS.values() for name in d.names))
 
 
 @click.command("draw")
@@ -87,19 +99,20 @@ PICTURES = {
               help="; ".join(f"{name}: {picture.meaning}" for name, picture in PICTURES.items()))
 @on_machine
 @with_options(GRID, placements(), ROUTING)
-@click.option("--row", type=int, default=0, show_default=True, metavar="Q", help="Which row, for an image.")
-@click.option("--column", type=int, default=0, show_default=True, metavar="P", help="Which column, for an image.")
-@click.option("--exchange", type=click.Choice(["row", "column"]), default="row", show_default=True, help="Which, for loads.")
+@with_options(*(click.option(f"--{name}", type=int, metavar="N", help=f"Which {name}, for an image. [default: 0]")
+                for name in GROUPS))
+@click.option("--exchange", type=click.Choice(EXCHANGES), help="Which, for loads. [default: the first]")
 @click.option("--title", metavar="TEXT", help="Title instead of machine, grid and placement.")
 @click.option("--output", "-o", required=True, type=click.Path(dir_okay=False), help="The file: .svg, .pdf or .png.")
 @JSON
 def command(what, where, grid, placement, output, as_json, **options):
-    """Draw a placement: the image of a row and a column, link loads, or effective lengths."""
+    """Draw a placement: the image of a group of each kind, link loads, or effective lengths."""
     suffix(output)
     with hearing():
         chosen = where.grid(grid)
-        PICTURES[what].draw(Order(where, chosen, placement, path=output, **options))
+        groups = {name: number for name in GROUPS if (number := options.pop(name)) is not None}
+    PICTURES[what].draw(Order(where, chosen, placement, path=output, groups=groups, **options))
     if as_json:
-        print_json({"file": output, "what": what, "grid": [chosen.R, chosen.C], "placements": list(placement)})
+        print_json({"file": output, "what": what, "grid": list(chosen.shape), "placements": list(placement)})
     else:
         click.echo(f"wrote {output}")

@@ -26,9 +26,9 @@ def command(where, grid, placement, format_name, output, hosts, cores_per_task, 
     both = [where.predict(chosen, name=placement), where.predict(default)]
     launch = format_named(format_name).launch(mapping, job, output)
     if as_json:
-        print_json({"file": output, "format": format_name, **launch_as_dict(launch), "placement": both[0].as_dict(),
-                    "default": both[1].as_dict()})
+        print_json({"file": output, "format": format_name, **launch_as_dict(launch),
+                    "predictions": [p.as_dict() for p in both]})
         return
-    prediction_table(both, where.torus, where.where)
+    prediction_table(both, where.where)
     click.echo(f"wrote {output} ({grid.n_tasks} ranks, format {format_name})")
     show_launch(launch)

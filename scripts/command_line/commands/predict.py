@@ -2,7 +2,6 @@
 
 import click
 
-from pencilmap.mapper.setting import ALL_ROUTINGS
 from pencilmap.model.errors import MachineError
 from pencilmap.scripts.command_line.options import GRID, JSON, ROUTING, on_machine, placements, with_options
 from pencilmap.scripts.command_line.progress import hearing
@@ -15,16 +14,15 @@ from pencilmap.scripts.command_line.tables import prediction_table, print_json, 
 @click.option("--terms", is_flag=True, help="Print every term of the time model too; --json always has them.")
 @JSON
 def command(where, grid, placement, routing, terms, as_json):
-    """Predict the two exchanges of a process grid under one or more placements."""
+    """Predict the exchanges of a process grid under one or more placements."""
     if terms and (where.transform is None or where.torus.bandwidth is None):
         raise MachineError("there are no terms without times: give --fft, and --machine or --bandwidth")
     with hearing():
         found = where.predictions(grid, placement, routing)
     if as_json:
-        single = len(placement) == 1 and grid != "best" and routing != ALL_ROUTINGS
-        print_json(found[0].as_dict() if single else [p.as_dict() for p in found])
+        print_json([p.as_dict() for p in found])
     else:
         size = f", transform {where.transform}" if where.transform else ""
-        prediction_table(found, where.torus, f"{where.where}{size}")
+        prediction_table(found, f"{where.where}{size}")
         if terms:
-            terms_table([p for p in found if p.row.terms])
+            terms_table([p for p in found if p.stages[0].terms])

@@ -7,12 +7,13 @@ import click
 from pencilmap.mapper.setting import figures_used
 from pencilmap.mapper.shapes import LONGEST_RING, efficiency, partition_shapes, scale, torus_shapes
 from pencilmap.model.costs import Costs
+from pencilmap.model.decompositions import DECOMPOSITIONS
 from pencilmap.model.errors import GridError, PartitionError
 from pencilmap.model.grid import parse_grid
 from pencilmap.model.machine import load_machine
 from pencilmap.model.transform import parse_transform
 from pencilmap.model.units import milliseconds, parse
-from pencilmap.scripts.command_line.options import FFT, JSON, with_options
+from pencilmap.scripts.command_line.options import FFT, JSON, grid_option, with_options
 from pencilmap.scripts.command_line.tables import print_json, print_table
 from pencilmap.scripts.pictures.figures.canvas import suffix
 from pencilmap.scripts.pictures.figures.shapes import draw_scaling, draw_shapes
@@ -108,14 +109,15 @@ class NodeCounts(click.ParamType):
 @click.option("--tasks-per-node", "-t", type=click.IntRange(1), metavar="T", help="Tasks on a node [machine's].")
 @click.option("--bandwidth", metavar="RATE", help="Bandwidth of every link instead of the machine's, e.g. '148 MB/s'.")
 @FFT
-@click.option("--grid", "-g", metavar="RxC", default="best", show_default=True, help="One grid instead of the best.")
+@grid_option("best", "One grid instead of the best.")
 @click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="How many shapes to search and list.")
 @click.option("--grids", type=click.IntRange(1), default=1, show_default=True, help="How many grids to list of each shape.")
 @click.option("--scaling", type=click.Choice(["strong", "weak"]),
               help="Several numbers of nodes: the same transform on all, or one that grows with them. [default: strong]")
 @click.option("--plot", metavar="FILE", help="Draw what the table says: .svg, .pdf or .png.")
 @with_options(JSON)
-def command(nodes, machine, dimensions, mesh, tasks_per_node, bandwidth, fft, grid, top, grids, scaling, plot, as_json):
+def command(nodes, machine, dimensions, mesh, tasks_per_node, bandwidth, fft, decomposition, grid, top, grids, scaling, plot,
+            as_json):
     """Rank partition shapes and grids by the predicted time of a transform; tables and plots of how it scales."""
     if plot:
         suffix(plot)
@@ -124,9 +126,10 @@ def command(nodes, machine, dimensions, mesh, tasks_per_node, bandwidth, fft, gr
     study = len(nodes) > 1 or scaling is not None
     if transform is None and (study or plot):
         raise GridError("how it scales, and a plot, need a transform: give its extents, e.g. --fft 2048")
+    chosen = None if grid == "best" else parse_grid(grid, DECOMPOSITIONS[decomposition])
     tasks = tasks_per_node or (where.machine.tasks_per_node if where.machine else 1)
     points = scale(where.tori, nodes, transform, scaling or "strong", tasks_per_node=tasks, costs=where.costs,
-                   top=1 if study else top, grids=grids, grid=None if grid == "best" else parse_grid(grid))
+                   top=1 if study else top, grids=grids, grid=chosen, decomposition=DECOMPOSITIONS[decomposition])
     show = _Shown(where, tasks, points, scaling or "strong", top)
     if plot:
         _plot(show, study, plot)
@@ -194,15 +197,15 @@ class _Shown:
         rest = len(self.points[0].shapes) - len(self.listed)
         more = [f"{rest} more shapes are not faster; --top lists more"] if rest else []
         notes = [f"note: {n}" for n in self.notes([p for _, p in shown])]
-        print_table(self.title(), ["torus", "grid", "placement", ">row", ">column", ">computing", _total(shown[0][1]),
+        print_table(self.title(), ["torus", "grid", "placement", *_stages(shown[0][1]), ">computing", _total(shown[0][1]),
                                    ">certificate"],
                     [[s.torus, p.grid, p.product, *_times(p), _certificate(p)] for s, p in shown], more + notes)
 
     def study(self):
         rows = []
         for point, share in zip(self.points, efficiency(self.points, self.kind)):
-            rows.append({"nodes": point.n_nodes, "transform": str(point.transform), "time_s": point.best.seconds,
-                         "efficiency": share, "worst_shape_bound_s": point.worst_bound_s, "best": point.best.as_dict()})
+            rows.append({"nodes": point.n_nodes, "transform": str(point.transform), "efficiency": share,
+                         "worst_shape_bound_s": point.worst_bound_s, "predictions": [point.best.as_dict()]})
         return {"scaling": self.kind, "tasks_per_node": self.tasks, "points": rows,
                 "notes": list(self.notes([p.best for p in self.points]))}
 
@@ -211,19 +214,23 @@ class _Shown:
         rows = [[point.n_nodes, point.transform, point.best.torus, point.best.grid, *_times(point.best),
                  "-" if share is None else f"{100 * share:.1f} %", milliseconds(point.worst_bound_s)]
                 for point, share in zip(self.points, efficiency(self.points, self.kind))]
-        print_table(self.title(), [">nodes", "transform", "best torus", "grid", ">row", ">column", ">computing",
+        print_table(self.title(), [">nodes", "transform", "best torus", "grid", *_stages(self.points[0].best), ">computing",
                                    _total(self.points[0].best), ">efficiency", ">worst shape at least"], rows,
                     [f"note: {n}" for n in self.notes([p.best for p in self.points])])
 
 
 def _times(prediction):
-    """Row, column, computing, and all that is known together; lengths where there are no times."""
+    """Every exchange, computing, and all that is known together; lengths where there are no times."""
     local = prediction.local and prediction.local.time_s
     if prediction.t_s is None:
-        row, column = (float(max(e.load)) for e in (prediction.row, prediction.column))
-        return f"m = {row:.4g}", f"m = {column:.4g}", "-", f"m = {float(prediction.cost):.4g}"
-    return (*(milliseconds(e.time_s) for e in (prediction.row, prediction.column)), milliseconds(local),
-            milliseconds(prediction.seconds))
+        return (*(f"m = {float(max(stage.load)):.4g}" for stage in prediction.stages), "-",
+                f"m = {float(prediction.cost):.4g}")
+    return (*(milliseconds(stage.time_s) for stage in prediction.stages), milliseconds(local),
+            milliseconds(prediction.known_s))
+
+
+def _stages(prediction):
+    return [f">{stage.name}" for stage in prediction.stages]
 
 
 def _certificate(prediction):

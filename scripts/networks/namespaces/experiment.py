@@ -10,6 +10,7 @@ import numpy as np
 from pencilmap.mapper.compare import Comparison, compare_records
 from pencilmap.mapper.formats.hostfile import hosts
 from pencilmap.mapper.placements import as_mapping, place
+from pencilmap.mapper.records import upgraded
 from pencilmap.model.allocation import Site
 from pencilmap.model.exchange import exchanges
 from pencilmap.model.grid import ProcessGrid
@@ -74,7 +75,7 @@ class Experiment:
 
     def cube(self, bytes_per_task: float) -> Transform:
         """The smallest cube of even blocks that gives every task at least so many bytes."""
-        step = lcm(self.grid.R, self.grid.C)
+        step = lcm(*self.grid.shape)
         n = (bytes_per_task * self.grid.n_tasks / Transform(1, 1, 1).total_bytes) ** (1 / 3)
         return Transform(*[step * max(1, ceil(n / step - 1e-9))] * 3)
 
@@ -88,7 +89,7 @@ class Result:
     placement : str
     links : list of LinkCheck
     comparisons : list of Comparison
-        Of rows and columns.
+        Of every exchange.
     backlog_drops : int
         Packets that the kernel lost between devices, of all that ran on this machine meanwhile.
     record : dict
@@ -188,7 +189,8 @@ def _result(experiment, placement, least, done):
     sent = np.array(done["wire_bytes"]) - np.array(least["wire_bytes"])
     links = check_links(network, sent, _loads(experiment, placement, experiment.transform),
                         _loads(experiment, placement, experiment.least), experiment.reps + WARMUP)
-    return Result(placement, links, compare_records([done["record"]], placement), done["backlog_drops"], done["record"])
+    comparisons = compare_records([upgraded(done["record"])], placement)
+    return Result(placement, links, comparisons, done["backlog_drops"], done["record"])
 
 
 def _loads(experiment, placement, transform):

@@ -67,14 +67,14 @@ def point_of(comparison, nominal, label):
     label : str
         What is called the same in other sizes; network and type of transform are added.
     """
-    if not comparison.ratio:
+    if not comparison.t_ratio:
         return None
     size, _, kind = comparison.transform.partition(":")
-    load_bytes = nominal * comparison.predicted_s
+    load_bytes = nominal * comparison.t_s
     fast, slow = comparison.spread
     return Point(", ".join(filter(None, (label, kind, comparison.network))), prod(map(int, size.split("x"))) ** (1 / 3),
                  load_bytes / comparison.measured_s, load_bytes / slow, load_bytes / (fast or comparison.measured_s),
-                 comparison.full_s and load_bytes / comparison.full_s, nominal)
+                 comparison.time_s and load_bytes / comparison.time_s, nominal)
 
 
 def rate_text(rate):
@@ -160,5 +160,5 @@ def _legend(series, nominal):
 
     return [*(line(name, color=colour, marker=mark, linestyle="none")
               for name, (colour, mark) in zip(series, _SERIES * len(series))),
-            line("time model, all terms"),
+            line("time model"),
             *(line(f"bound: the link, {rate_text(rate)}", linestyle="--", color=BLACK, linewidth=0.8) for rate in nominal)]

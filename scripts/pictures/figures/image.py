@@ -1,7 +1,9 @@
 """The image of one row and one column in the torus, as in Fig. 4 to 6 of Jagode, Hein, Trew, UT-CS-08-613 (2008).
 
+So for pencils; of any decomposition, the image of one group along each dimension of the process grid.
+
 Three dimensions make one lattice: the first to the right, the second up, the third into the page, by a parallel
-projection whose slant is chosen so that no node hides another. Each combination of further coordinates is one more lattices.
+projection whose slant is chosen so that no node hides another. Each combination of further coordinates is one more lattice.
 Nodes shrink with their depth. Of more than three dimensions the longest three make the lattices. Dimensions of one node are
 left out. Short dotted ends of lines mean that the dimension closes to a ring.
 """
@@ -15,9 +17,11 @@ from math import atan2, ceil, degrees, hypot, prod
 import numpy as np
 
 from pencilmap.model.errors import FigureError
+from pencilmap.model.mapping import Mapping
 from pencilmap.scripts.pictures.figures.canvas import (
     BLACK,
     BLUE,
+    GREEN,
     GREY,
     PALE,
     TALLEST,
@@ -68,7 +72,7 @@ class Lattices:
 
     @cached_property
     def size(self):
-        """Width and height of one lattices."""
+        """Width and height of one lattice."""
         return (np.array([self.torus.shape[i] - 1 for i in self.drawn])[:, None] * self.steps).sum(axis=0)
 
     @cached_property
@@ -102,7 +106,7 @@ class Lattices:
 
     @cached_property
     def pitch(self):
-        """Right and up from lattice to lattices."""
+        """Right and up from one lattice to the next."""
         return np.maximum(self.size + GAP, (self._label_inches / self.step, 0))
 
     @property
@@ -151,41 +155,43 @@ def _slant(depth):
     return max(candidates, key=lambda step: (round(clearance(step), 3), -hypot(*step)))
 
 
-def draw_image(mapping, row, column, path, title):
-    """Draw the nodes of one row and one column.
+def draw_image(mapping: Mapping, numbers: dict[str, int], path: str, title: str) -> None:
+    """Draw the nodes of one group along each dimension of the grid.
 
     Parameters
     ----------
     mapping : Mapping
-    row, column : int
-        Which row, 0 <= row < C, and which column, 0 <= column < R.
+    numbers : dict of str to int
+        Which group, by the name of the dimension: of pencils 0 <= row < C and 0 <= column < R.
     path : str
     title : str
 
     Raises
     ------
     FigureError
-        When there is no such row or column, or the torus is too large for a picture.
+        When there is no such group, or the torus is too large for a picture.
     """
-    grid, torus = mapping.grid, mapping.torus
-    for what, number, count in (("row", row, grid.C), ("column", column, grid.R)):
-        if not 0 <= number < count:
-            raise FigureError(f"{what} {number}: grid {grid} has {what}s 0..{count - 1}")
+    grid, torus, groups = mapping.grid, mapping.torus, {}
+    for dimension in grid.decomposition.dimensions:
+        what, ranks = dimension.name, grid.groups(dimension.letter)
+        number = numbers[what]
+        if not 0 <= number < len(ranks):
+            raise FigureError(f"{what} {number}: grid {grid} has {what}s 0..{len(ranks) - 1}")
+        groups[what] = number, mapping.node_of_rank[ranks[number]]
     lattices = Lattices(torus)
     panels = prod(torus.shape[i] for i in lattices.further)
     if torus.n_nodes > MAX_NODES or panels > MAX_PANELS:
         raise FigureError(f"torus {torus} has {torus.n_nodes} nodes and needs {panels} lattices; a picture takes "
                           f"{MAX_NODES} nodes and {MAX_PANELS} lattices at most; draw a smaller torus with --torus")
-    groups = {"row": (row, mapping.node_of_rank[grid.rows()[row]]),
-              "column": (column, mapping.node_of_rank[grid.columns()[column]])}
     empty = np.setdiff1d(np.arange(torus.n_nodes), mapping.node_of_rank)
     legend = _legend(groups, empty)
     with _page(lattices, title, sum(len(text) * LETTER + KEY for text in legend.values())) as (drawn, axes):
         _lattice_lines(axes, lattices)
         _nodes(axes, lattices, groups, empty)
         _labels(axes, lattices)
-        drawn.legend(handles=[_mark(what, text) for what, text in legend.items()], loc="lower center", ncols=len(legend),
-                     columnspacing=1.5)
+        looks = _looks(groups)
+        drawn.legend(handles=[_mark(what, text, looks) for what, text in legend.items()], loc="lower center",
+                     ncols=len(legend), columnspacing=1.5)
         save(drawn, path)
 
 
@@ -224,28 +230,32 @@ def _lattice_lines(axes, lattices):
                                            zorder=1, gid="ring-ends"))
 
 
-LOOK = {  # colour, marker, size in distances of nodes
-    "row": (BLUE, "o", 0.26), "column": (VERMILLION, "s", 0.22), "both": (BLACK, "D", 0.24), "other": (GREY, "o", 0.07),
-    "empty": (GREY, "x", 0.14),
-}
+GROUP_LOOKS = ((BLUE, "o", 0.26), (VERMILLION, "s", 0.22), (GREEN, "^", 0.24))  # colour, marker, size in distances of nodes
+LOOK = {"both": (BLACK, "D", 0.24), "other": (GREY, "o", 0.07), "empty": (GREY, "x", 0.14)}
+
+
+def _looks(groups):
+    """How each kind of node is drawn: those of each group alone, of several, of none, and those without a task."""
+    return {**dict(zip(groups, GROUP_LOOKS)), **LOOK}
 
 
 def _nodes(axes, lattices, groups, empty):
-    """Marks of all nodes: of the row, of the column, of others, and of those without a task."""
-    kinds = _kinds(groups)
+    """Marks of all nodes: of each group, of others, and of those without a task."""
+    kinds, looks = _kinds(groups), _looks(groups)
     rest = np.setdiff1d(np.arange(lattices.torus.n_nodes), np.concatenate([*kinds.values(), empty]))
-    _scatter(axes, lattices, rest, "other-nodes", *LOOK["other"], 2)
-    _scatter(axes, lattices, empty, "empty-nodes", *LOOK["empty"], 2)
-    for level, what in enumerate(("column", "row")):
-        _links_between(axes, lattices, np.unique(groups[what][1]), LOOK[what][0], f"{what}-links", 3 + level)
+    _scatter(axes, lattices, rest, "other-nodes", *looks["other"], 2)
+    _scatter(axes, lattices, empty, "empty-nodes", *looks["empty"], 2)
+    for level, what in enumerate(reversed(groups)):
+        _links_between(axes, lattices, np.unique(groups[what][1]), looks[what][0], f"{what}-links", 3 + level)
     for what, nodes in kinds.items():
-        _scatter(axes, lattices, nodes, f"{what}-nodes", *LOOK[what], 6 if what == "both" else 5)
+        _scatter(axes, lattices, nodes, f"{what}-nodes", *looks[what], 6 if what == "both" else 5)
 
 
 def _kinds(groups):
-    """Nodes of the row alone, of the column alone, of both."""
-    row, column = groups["row"][1], groups["column"][1]
-    return {"row": np.setdiff1d(row, column), "column": np.setdiff1d(column, row), "both": np.intersect1d(row, column)}
+    """Nodes of each group alone, and of several."""
+    nodes, count = np.unique(np.concatenate([np.unique(found) for _, found in groups.values()]), return_counts=True)
+    alone = {what: np.intersect1d(found, nodes[count == 1]) for what, (_, found) in groups.items()}
+    return {**alone, "both": nodes[count > 1]}
 
 
 def _scatter(axes, lattices, nodes, name, colour, marker, size, level):
@@ -304,8 +314,8 @@ def _count(n, thing):
     return f"{n} {thing}{'s' * (n != 1)}"
 
 
-def _mark(what, text):
+def _mark(what, text, looks):
     from matplotlib.lines import Line2D
 
-    colour, marker, _ = LOOK[what]
-    return Line2D([], [], color=colour, marker=marker, markersize=5, linewidth=1.3 * (what in ("row", "column")), label=text)
+    colour, marker, _ = looks[what]
+    return Line2D([], [], color=colour, marker=marker, markersize=5, linewidth=1.3 * (what not in LOOK), label=text)

@@ -1,11 +1,11 @@
-"""Effective lengths m_i and routed loads of several placements as bars, rows and columns of the grid apart."""
+"""Effective lengths m_i and routed loads of several placements as bars, a panel for each exchange."""
 
 import re
 
 from pencilmap.model.errors import FigureError
 from pencilmap.scripts.pictures.figures.canvas import BLACK, CYCLE, WIDTH, figure, heading, save
 
-MAX_PLACEMENTS, MAX_BESIDE = 12, 5                                      # beside each other for both exchanges
+MAX_PLACEMENTS, MAX_BESIDE = 12, 5                                      # beside each other for all exchanges
 SHADES = ("", "///", "...", "xxx", "\\\\\\", "+++", "ooo", "***")   # dimensions can be told apart without colour
 LETTER = 0.062                                                         # inches, mean width under the bars
 
@@ -28,21 +28,22 @@ def draw_lengths(predictions, path, title):
     if len(predictions) > MAX_PLACEMENTS:
         raise FigureError(f"{len(predictions)} placements; a picture takes at most {MAX_PLACEMENTS}")
     lines, top = heading(title, WIDTH)
-    columns = 2 if len(predictions) <= MAX_BESIDE else 1
+    stages = len(predictions[0].stages)
+    columns = stages if len(predictions) <= MAX_BESIDE else 1
     letters = int((WIDTH - 0.8) / columns / len(predictions) / LETTER)
     labels = [_label(p, len({q.grid for q in predictions}) > 1, letters) for p in predictions]
     below = 0.15 * max(label.count("\n") + 1 for label in labels)
-    with figure((2.3 + below) * 2 / columns + 0.6 + top) as drawn:
+    with figure((2.3 + below) * stages / columns + 0.6 + top) as drawn:
         drawn.suptitle(lines, fontsize=8)
-        both = drawn.subplots(2 // columns, columns, sharey=True, squeeze=False).ravel()
-        for axes, name in zip(both, ("row", "column")):
-            _bars(axes, [getattr(p, name) for p in predictions], predictions[0].torus)
-            axes.set_title(f"{name} exchange")
+        panels = drawn.subplots(stages // columns, columns, sharey=True, squeeze=False).ravel()
+        for axes, exchange in zip(panels, zip(*(p.stages for p in predictions))):
+            _bars(axes, exchange, predictions[0].torus)
+            axes.set_title(f"{exchange[0].name} exchange")
             axes.set_xticks(range(len(predictions)), labels, fontsize=7)
             axes.tick_params(axis="x", length=0)
-        for axes in both[::columns]:
+        for axes in panels[::columns]:
             axes.set_ylabel("m_i and load, 4 \u00b7 load \u00b7 N / D_T (links)")
-        _legend(drawn, both[0], predictions[0].torus)
+        _legend(drawn, panels[0], predictions[0].torus)
         save(drawn, path)
 
 

@@ -4,23 +4,43 @@ Means over the ranks, for only they add up: the slowest rank of one phase is not
 slowest rank took in all. What the ranks waited in barriers is behind the phases; it is not part of the total.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pencilmap.scripts.pictures.figures.canvas import BLACK, BLUE, GREY, PALE, SKY, VERMILLION, YELLOW, figure, heading, save
+from pencilmap.scripts.pictures.figures.canvas import (
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    PALE,
+    SKY,
+    VERMILLION,
+    YELLOW,
+    figure,
+    heading,
+    save,
+)
 
 WIDTH = 3.6                       # inches
 LETTERS_OF_NAME = 56
 MAX_BARS = 20                     # in one picture
 WAITING = "waiting before exchanges"
-PHASES = {                        # every phase of a run record but the total, which is the sum of all but the waiting
-    "FFT": ("fft_z", "fft_y", "fft_x"),
-    "pack, unpack": ("pack_row", "unpack_row", "pack_column", "unpack_column"),
-    "row exchange": ("exchange_row",),
-    "column exchange": ("exchange_column",),
-    WAITING: ("wait_row", "wait_column"),
-}
-_LOOK = dict(zip(PHASES, ((SKY, ""), (YELLOW, "..."), (BLUE, "///"), (VERMILLION, "\\\\\\"), (PALE, "xxx"))))
+FFT, COPY = "FFT", "pack, unpack"
+_LOOK = {FFT: (SKY, ""), COPY: (YELLOW, "..."), WAITING: (PALE, "xxx")}
+_EXCHANGE_LOOKS = ((BLUE, "///"), (VERMILLION, "\\\\\\"), (GREEN, "---"))
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
+
+
+def kinds_of(stages: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Every phase of records with these exchanges, but the total, which is the sum of all but the waiting: by kind.
+
+    >>> kinds_of(["slab"])["pack, unpack"]
+    ('pack_slab', 'unpack_slab')
+    """
+    stages = list(stages)
+    return {FFT: ("fft_z", "fft_y", "fft_x"), COPY: tuple(f"{how}_{name}" for name in stages for how in ("pack", "unpack")),
+            **{f"{name} exchange": (f"exchange_{name}",) for name in stages},
+            WAITING: tuple(f"wait_{name}" for name in stages)}
 
 
 @dataclass(frozen=True)
@@ -31,7 +51,7 @@ class Bar:
     ----------
     name : str
     seconds : dict
-        For each of `PHASES`, mean over the ranks.
+        For each of its kinds of phases, mean over the ranks.
     slowest_s : float
         Total of the slowest rank, without waiting.
     """
@@ -59,14 +79,16 @@ def draw_phases(bars, path, title):
     lines, top = heading(title, WIDTH)
     longest = max(bar.longest_s for bar in bars)
     scale, unit = next(((s, u) for s, u in _UNITS if longest >= s), _UNITS[-1])
-    kinds = [kind for kind in PHASES if kind != WAITING or any(bar.seconds[kind] for bar in bars)]
+    every = [kind for kind in dict.fromkeys(kind for bar in bars for kind in bar.seconds) if kind != WAITING]
+    kinds = every + [WAITING] * any(bar.seconds[WAITING] for bar in bars)
+    looks = _LOOK | dict(zip([kind for kind in every if kind not in _LOOK], _EXCHANGE_LOOKS))
     with figure(0.34 * len(bars) + top + 1.2, WIDTH) as drawn:
         axes = drawn.subplots()
         axes.set_title(lines)
         left, handles = [0.0] * len(bars), []
         for kind in kinds:
-            widths = [bar.seconds[kind] / scale for bar in bars]
-            colour, hatch = _LOOK[kind]
+            widths = [bar.seconds.get(kind, 0.0) / scale for bar in bars]
+            colour, hatch = looks[kind]
             handles.append(axes.barh(range(len(bars)), widths, 0.42, left=left, color=colour, hatch=hatch, edgecolor=GREY,
                                      linewidth=0.3, label=kind))
             left = [a + b for a, b in zip(left, widths)]

@@ -13,12 +13,12 @@ _ASIDE = 0.07  # of an octave: marks of one size stand side by side, so that non
 
 
 def draw_published(cells, fitted, bandwidth, path, title):
-    """Draw row and column exchanges, one panel for each kind of grid and exchange.
+    """Draw exchanges, one panel for each kind of grid and exchange.
 
     Parameters
     ----------
     cells : list of Comparison
-        Row and column exchanges with predictions.
+        Exchanges with predictions.
     fitted : list of Comparison
         Those of them that the model was fitted to.
     bandwidth : float
@@ -27,20 +27,20 @@ def draw_published(cells, fitted, bandwidth, path, title):
         Ends in svg, png or pdf.
     title : str
     """
-    groups = {}
+    groups, stages = {}, list(dict.fromkeys(cell.stage for cell in cells))
     for cell in cells:
         groups.setdefault("short rows" if _tasks_in_row(cell) <= 16 else "long rows", []).append(cell)
     with figure(2.6 * len(groups) + 0.6) as drawn:
-        axes = drawn.subplots(len(groups), 2, sharex=True, sharey=True, squeeze=False)
+        axes = drawn.subplots(len(groups), len(stages), sharex=True, sharey=True, squeeze=False)
         for line, (name, some) in zip(axes, groups.items()):
             series = _by_series(some)
-            for panel, exchange in zip(line, ("row", "column")):
-                _panel(panel, {key: [c for c in found if c.exchange == exchange] for key, found in series.items()}, fitted)
+            for panel, stage in zip(line, stages):
+                _panel(panel, {key: [c for c in found if c.stage == stage] for key, found in series.items()}, fitted)
                 panel.axhline(bandwidth / 1e6, color=BLACK, linestyle="--", linewidth=0.8)
                 panel.set_ylim(0, 1.12 * bandwidth / 1e6)
-                panel.set_title(f"{exchange} exchange, {name}")
+                panel.set_title(f"{stage} exchange, {name}")
             line[0].set_ylabel("bandwidth of a link, MB/s")
-            line[1].legend(handles=_legend(series, bandwidth), loc="center left", bbox_to_anchor=(1.0, 0.5))
+            line[-1].legend(handles=_legend(series, bandwidth), loc="center left", bbox_to_anchor=(1.0, 0.5))
         for panel in axes[-1]:
             panel.set_xlabel("n of the n³ transform")
         drawn.suptitle(title, fontsize=8)
@@ -67,7 +67,7 @@ def _by_series(cells):
 def _panel(panel, series, fitted):
     for k, (cells, (colour, mark)) in enumerate(zip(series.values(), _SERIES)):
         aside = 2 ** (_ASIDE * (k - (len(series) - 1) / 2))
-        panel.plot([_n(c) for c in cells], [c.link_bandwidth * c.full_ratio / 1e6 for c in cells], color=colour)
+        panel.plot([_n(c) for c in cells], [c.link_bandwidth * c.time_ratio / 1e6 for c in cells], color=colour)
         for filled in (True, False):
             some = [c for c in cells if (c in fitted) == filled]
             panel.plot([_n(c) * aside for c in some], [c.link_bandwidth / 1e6 for c in some], linestyle="none", marker=mark,

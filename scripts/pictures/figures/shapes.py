@@ -14,7 +14,8 @@ from pencilmap.scripts.pictures.figures.canvas import (
     save,
 )
 
-_PARTS = (("row exchange", BLUE, ""), ("column exchange", ORANGE, "///"), ("computing", GREEN, "..."))
+_LOOK = ((BLUE, ""), (ORANGE, "///"), (VERMILLION, "xxx"))  # of exchanges
+_COMPUTING = ("computing", GREEN, "...")
 
 
 def draw_shapes(shapes, path, title):
@@ -32,7 +33,9 @@ def draw_shapes(shapes, path, title):
         drawn.suptitle(lines, fontsize=8)
         axes = drawn.add_subplot()
         left = [0.0] * len(shapes)
-        for (name, colour, hatch), part in zip(_PARTS, zip(*(_parts(s.best) for s in shapes))):
+        names = [f"{stage.name} exchange" for stage in shapes[0].best.stages]
+        parts = [*((name, *look) for name, look in zip(names, _LOOK)), _COMPUTING]
+        for (name, colour, hatch), part in zip(parts, zip(*(_parts(s.best) for s in shapes))):
             if any(part):
                 axes.barh(range(len(shapes)), part, 0.7, left=left, color=colour, hatch=hatch, edgecolor="white",
                           linewidth=0, label=name, zorder=2)
@@ -50,9 +53,9 @@ def draw_shapes(shapes, path, title):
 
 
 def _parts(prediction):
-    """Milliseconds of the row exchange, of the column exchange and of the computing."""
+    """Milliseconds of every exchange and of the computing."""
     local = prediction.local and prediction.local.time_s
-    return [1e3 * (t or 0.0) for t in (prediction.row.time_s, prediction.column.time_s, local)]
+    return [1e3 * (t or 0.0) for t in (*(stage.time_s for stage in prediction.stages), local)]
 
 
 def draw_scaling(points, kind, path, title):
@@ -87,7 +90,7 @@ def draw_scaling(points, kind, path, title):
 def _time(axes, points, kind):
     from matplotlib.ticker import LogLocator, NullLocator
 
-    nodes, times = [p.n_nodes for p in points], [1e3 * p.best.seconds for p in points]
+    nodes, times = [p.n_nodes for p in points], [1e3 * p.best.known_s for p in points]
     exchanges = [1e3 * p.best.time_s for p in points]
     ideal = [times[0] * nodes[0] / n for n in nodes] if kind == "strong" else [times[0]] * len(nodes)
     axes.plot(nodes, ideal, "--", color=GREY, label="ideal", gid="ideal")

@@ -4,24 +4,19 @@ from base64 import b64encode
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 
-from pencilmap.mapper.compare import (
-    compare_records,
-    mapping_of_record,
-    prediction_of_record,
-    read_records,
-    transform_of_record,
-)
+from pencilmap.mapper.compare import compare_records, prediction_of_record
+from pencilmap.mapper.records import mapping_of_record, read_records, transform_of_record
 from pencilmap.model.exchange import exchanges
 from pencilmap.model.routing import routing
 from pencilmap.model.units import milliseconds
 from pencilmap.scripts.pictures.figures.loads import link_values
-from pencilmap.scripts.pictures.figures.phases import PHASES, WAITING
+from pencilmap.scripts.pictures.figures.phases import WAITING, kinds_of
 
 MAX_NODES = 20_000  # of a torus that is drawn
-EXCHANGES = ("row", "column")
 
 
 @dataclass(frozen=True)
@@ -34,7 +29,7 @@ class Entry:
         ``FILE:LINE``.
     record : dict
     comparisons : tuple of Comparison
-        Row and column exchange.
+        Of every exchange.
     torus : str
         Its torus where the records beside it have others, see `named`.
     details : tuple of str
@@ -92,6 +87,11 @@ class Entry:
         """What tells it from other records."""
         return f"{self.label}, {self.transform}, {self.network}"
 
+    @property
+    def stages(self) -> list[str]:
+        """The names of its exchanges."""
+        return [stage["name"] for stage in self.record["stages"]]
+
     @cached_property
     def typical(self):
         """The repetition whose total is the median; of two in the middle the faster one."""
@@ -121,7 +121,8 @@ class Entry:
         totals = [seconds[self.typical] for seconds in phases["total"]["ranks_s"]]
         rank = totals.index(max(totals))
         beyond = {kind: sum(phases[name]["ranks_s"][rank][self.typical] - phases[name]["mean_s"][self.typical]
-                            for name in names if name in phases) for kind, names in PHASES.items() if kind != WAITING}
+                            for name in names if name in phases)
+                  for kind, names in kinds_of(self.stages).items() if kind != WAITING}
         kind = max(beyond, key=beyond.get)
         seat = next(seat for seat in self.record["placement"]["ranks"] if seat["rank"] == rank)
         where = f"({', '.join(map(str, seat['coordinate']))}), " if seat["coordinate"] is not None else ""
@@ -134,7 +135,7 @@ class Entry:
 
     def link_loads(self, exchange):
         """Loads of all links in one exchange, under the routing of the prediction."""
-        found = exchanges(self.mapping.grid, self.transform)[EXCHANGES.index(exchange)]
+        found = exchanges(self.mapping.grid, self.transform)[self.stages.index(exchange)]
         torus = self.mapping.torus
         return routing(self.prediction.routing, torus).loads(torus, found, self.mapping.node_of_rank)
 
@@ -166,8 +167,8 @@ def entries_of(records, source):
 
 def _joined(records, source):
     records = list(records)
-    rows = compare_records(records, source)
-    return [Entry(f"{source}:{number}", record, tuple(rows[2 * number - 2:2 * number]))
+    rows = iter(compare_records(records, source))
+    return [Entry(f"{source}:{number}", record, tuple(islice(rows, len(record["stages"]))))
             for number, record in enumerate(records, 1)]
 
 
@@ -237,9 +238,11 @@ def _view(entry):
     return {
         "title": f"{torus}, grid {mapping.grid}, {entry.placement}",
         "shape": list(torus.shape), "ring": [torus.is_ring(i) for i in range(torus.n_dimensions)], "axes": torus.axes,
-        "grid": [mapping.grid.R, mapping.grid.C], "routing": entry.prediction.routing,
+        "grid": list(mapping.grid.shape), "dimensions": [d.name for d in mapping.grid.decomposition.dimensions],
+        "routing": entry.prediction.routing,
         "nodes": _base64(mapping.node_of_rank, "<i4"),
-        "loads": {name: _base64(link_values(entry.link_loads(name), with_bytes=False), "<f4") for name in EXCHANGES},
+        "loads": {name: _base64(link_values(entry.link_loads(name), with_bytes=False), "<f4")
+                  for name in entry.stages},
     }
 
 

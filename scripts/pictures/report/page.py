@@ -8,7 +8,7 @@ from itertools import count
 from shlex import join
 
 from pencilmap.model.units import megabytes_per_second, milliseconds
-from pencilmap.scripts.pictures.figures.phases import PHASES, WAITING
+from pencilmap.scripts.pictures.figures.phases import WAITING, kinds_of
 from pencilmap.scripts.pictures.report.entries import MAX_NODES, printable, views
 from pencilmap.scripts.pictures.report.inline import inline_svg
 from pencilmap.scripts.pictures.report.pictures import bandwidth_pictures, phase_pictures
@@ -33,7 +33,9 @@ def page(entries, command, cells=()):
     return _environment().get_template("page.html").render(
         title="pencilmap report", command=printable(join(command)), version=version("pencilmap"), entries=entries,
         of_entry=of_entry,
-        views=found, data=_script_data({"views": found}), style=_part("page.css"), script=_part("torus.js"),
+        views=found, dimensions=list(dict.fromkeys(name for view in found for name in view["dimensions"])),
+        stages=list(dict.fromkeys(name for view in found for name in view["loads"])),
+        data=_script_data({"views": found}), style=_part("page.css"), script=_part("torus.js"),
         bandwidth=_inline(bandwidth_pictures(entries, cells)), phases=_inline(phase_pictures(entries)),
         comparisons=_numbered([(c, entry.distinction, entry.notes(c)) for entry in entries for c in entry.comparisons]
                               + [(cell, "", cell.note and [cell.note]) for cell in cells]),
@@ -47,8 +49,9 @@ def _inline(pictures):
 
 def _phases_table(entries):
     """Columns and cells of the table of phases, in ms; the waiting is behind the total, for it is not part of it."""
-    kinds = {kind: names for kind, names in PHASES.items() if kind != WAITING}
-    after = {WAITING: PHASES[WAITING]} if any(entry.record["sync"] != "none" for entry in entries) else {}
+    kinds = kinds_of(dict.fromkeys(name for entry in entries for name in entry.stages))
+    waiting = kinds.pop(WAITING)
+    after = {WAITING: waiting} if any(entry.record["sync"] != "none" for entry in entries) else {}
     columns = [*kinds, "total", "slowest rank", *after]
     rows = [(entry.title, [*(entry.phase_s(*names) for names in kinds.values()), entry.phase_s("total"), entry.slowest_s,
                            *(entry.phase_s(*names) for names in after.values())]) for entry in entries]

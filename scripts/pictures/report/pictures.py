@@ -10,8 +10,8 @@ from pencilmap.model.machine import load_machine
 from pencilmap.scripts.pictures.figures.bandwidth import draw_bandwidth, point_of, rate_text
 from pencilmap.scripts.pictures.figures.image import draw_image
 from pencilmap.scripts.pictures.figures.loads import draw_loads
-from pencilmap.scripts.pictures.figures.phases import MAX_BARS, PHASES, WAITING, Bar, draw_phases
-from pencilmap.scripts.pictures.report.entries import EXCHANGES, label_of
+from pencilmap.scripts.pictures.figures.phases import MAX_BARS, WAITING, Bar, draw_phases, kinds_of
+from pencilmap.scripts.pictures.report.entries import label_of
 
 LONG = 16    # rows of more tasks are long: they have panels of their own, as in the paper
 ONE_AXIS = 4  # links that are faster by more than this have panels of their own, too
@@ -27,22 +27,22 @@ class Picture:
 
 
 def published_cells():
-    """Row and column exchanges of the published table."""
-    return [cell for cell in compare_published() if cell.exchange in EXCHANGES]
+    """Exchanges of the published table."""
+    return [cell for cell in compare_published() if cell.stage != "total"]
 
 
 def bandwidth_pictures(entries, cells=()):
     """Fig. 8 and 9: a picture for each exchange, of grids with short and with long rows, of links of about one speed."""
     points = [(comparison, point) for comparison, nominal, label in _with_nominal(entries, cells)
               if (point := point_of(comparison, nominal, label))]
-    speeds = _speeds(point.nominal for _, point in points)
+    speeds, stages = _speeds(point.nominal for _, point in points), list(dict.fromkeys(c.stage for c, _ in points))
     found = {}
     for comparison, point in points:
-        long = int(comparison.grid.split("x")[0]) > LONG
-        found.setdefault((speeds[point.nominal], long, EXCHANGES.index(comparison.exchange)), []).append(point)
-    lengths, rates = {long for _, long, _ in found}, set(speeds.values())
-    return [_bandwidth_picture(found[key], *key, len(lengths) > 1, sorted(rates).index(key[0]) + 1 if len(rates) > 1 else 0)
-            for key in sorted(found)]
+        long = "x" in comparison.grid and int(comparison.grid.split("x")[0]) > LONG
+        found.setdefault((speeds[point.nominal], long, stages.index(comparison.stage)), []).append(point)
+    lengths, rates = {long for _, long, _ in found}, sorted(set(speeds.values()))
+    return [_bandwidth_picture(found[rate, long, k], rate, long, stages[k], len(lengths) > 1,
+                               rates.index(rate) + 1 if len(rates) > 1 else 0) for rate, long, k in sorted(found)]
 
 
 def _speeds(rates):
@@ -57,8 +57,8 @@ def _speeds(rates):
 def _with_nominal(entries, cells):
     for entry in entries:
         for comparison in entry.comparisons:
-            if comparison.ratio:
-                exchange = getattr(entry.prediction, comparison.exchange)
+            if comparison.t_ratio:
+                exchange = entry.prediction.stage(comparison.stage)
                 yield comparison, _slowest_link(entry.prediction.torus, exchange), entry.series
     rate = load_machine("bluegene-l").torus.bandwidth[0] if cells else None
     yield from ((cell, rate, label_of(cell)) for cell in cells)
@@ -69,11 +69,11 @@ def _slowest_link(torus, exchange):
     return torus.bandwidth[max(range(torus.n_dimensions), key=lambda i: float(exchange.load[i]) / torus.bandwidth[i])]
 
 
-def _bandwidth_picture(points, rate, long, exchange, both_lengths, number):
+def _bandwidth_picture(points, rate, long, stage, both_lengths, number):
     length = ("long" if long else "short") if both_lengths else ""
-    title = f"{EXCHANGES[exchange]} exchange" + (f", {length} rows" if length else "") + (
+    title = f"{stage} exchange" + (f", {length} rows" if length else "") + (
         f", links from {rate_text(rate)}" if number else "")
-    name = "-".join(filter(None, ("bandwidth", EXCHANGES[exchange], length, str(number or ""))))
+    name = "-".join(filter(None, ("bandwidth", stage, length, str(number or ""))))
     return Picture(name, title, lambda path: draw_bandwidth(points, path, title))
 
 
@@ -90,7 +90,7 @@ def phase_pictures(entries):
 
 def _bar(entry):
     """Without the waiting for an agreed date, which says nothing of the ranks."""
-    seconds = {kind: entry.phase_s(*phases) for kind, phases in PHASES.items()}
+    seconds = {kind: entry.phase_s(*phases) for kind, phases in kinds_of(entry.stages).items()}
     return Bar(entry.label, seconds | ({WAITING: 0.0} if entry.record["sync"] == "clock" else {}), entry.slowest_s)
 
 
@@ -102,8 +102,9 @@ def torus_pictures(entries, of_entry):
 
 def _of_torus(entry, number):
     where = f"{entry.prediction.torus}, grid {entry.mapping.grid}, placement {entry.placement}"
-    yield Picture(f"image-{number}", where, lambda path: draw_image(entry.mapping, 0, 0, path, where))
-    for name in EXCHANGES:
+    groups = {dimension.name: 0 for dimension in entry.mapping.grid.decomposition.dimensions}
+    yield Picture(f"image-{number}", where, lambda path: draw_image(entry.mapping, groups, path, where))
+    for name in entry.stages:
         title = f"{where}, {name} exchange, routing {entry.prediction.routing}"
         yield Picture(f"loads-{name}-{number}", title,
                       lambda path, name=name, title=title: draw_loads(entry.link_loads(name), path, title, with_bytes=False))

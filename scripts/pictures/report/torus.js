@@ -1,4 +1,4 @@
-/* The torus in 3D on a canvas: nodes, links coloured by load, the images of one row and one column.
+/* The torus in 3D on a canvas: nodes, links coloured by load, the images of one group of each kind (row, column).
  * Needs no library. Up to three dimensions are drawn; a slider for each further one chooses the slice.
  * The first drawn dimension runs to the right, the second up, the third into the page. */
 "use strict";
@@ -17,9 +17,11 @@
   const views = JSON.parse(find("data").textContent).views.map((view) => ({
     ...view,
     nodes: new Int32Array(bytes(view.nodes)),
-    loads: { row: new Float32Array(bytes(view.loads.row)), column: new Float32Array(bytes(view.loads.column)) },
+    loads: Object.fromEntries(Object.entries(view.loads).map(([name, text]) => [name, new Float32Array(bytes(text))])),
   }));
-  const state = { view: null, row: 0, column: 0, exchange: "row", direction: "both", drawn: [], slice: [], ...FLAT };
+  const NAMES = [...new Set(views.flatMap((view) => view.dimensions))];    // of the dimensions of the grids
+  const state = { view: null, ...Object.fromEntries(NAMES.map((name) => [name, 0])),   // which group of each is shown
+    exchange: Object.keys(views[0].loads)[0], direction: "both", drawn: [], slice: [], ...FLAT };
   let placed = new Map();   // node -> [x, y, radius] on the canvas
 
   /* ---- geometry of the torus ---- */
@@ -30,12 +32,19 @@
     return found;
   };
   const nodeAt = (c) => c.reduceRight((node, value, i) => node * state.view.shape[i] + value, 0);
-  const size = () => state.view.shape.reduce((a, b) => a * b, 1);
+  const size = () => product(state.view.shape);
   const further = () => state.view.shape.map((_, i) => i).filter((i) => state.view.shape[i] > 1 && !state.drawn.includes(i));
   const inSlice = (c) => further().every((i) => c[i] === state.slice[i]);
 
-  const rowRanks = () => Array.from({ length: state.view.grid[0] }, (_, p) => state.row * state.view.grid[0] + p);
-  const columnRanks = () => Array.from({ length: state.view.grid[1] }, (_, q) => q * state.view.grid[0] + state.column);
+  const product = (numbers) => numbers.reduce((a, b) => a * b, 1);
+  const stride = (d) => product(state.view.grid.slice(0, d));
+  const groups = (d) => product(state.view.grid) / state.view.grid[d];
+  /* Ranks of the group of dimension d that is shown, and which group of it a rank is in. */
+  const ranksOf = (d) => {
+    const s = stride(d), n = state.view.grid[d], number = state[state.view.dimensions[d]];
+    return Array.from({ length: n }, (_, k) => number % s + Math.floor(number / s) * s * n + k * s);
+  };
+  const groupOf = (rank, d) => rank % stride(d) + Math.floor(rank / (stride(d) * state.view.grid[d])) * stride(d);
   const nodesOf = (ranks) => [...new Set(ranks.map((rank) => state.view.nodes[rank]))].sort((a, b) => a - b);
 
   /* Nodes of the slice: all combinations of the drawn coordinates. */
@@ -119,10 +128,11 @@
     return items;
   }
 
-  function nodeItems(all, project, row, column) {
+  function nodeItems(all, project, images) {
     return all.map((c) => {
       const node = nodeAt(c), at = project(state.drawn.map((i) => c[i]));
-      const kind = row.has(node) ? (column.has(node) ? "both" : "row") : column.has(node) ? "column" : "other";
+      const holding = images.flatMap((image, d) => (image.has(node) ? [d] : []));
+      const kind = holding.length > 1 ? "both" : holding[0] ?? "other";
       const within = (least, share, most) => Math.min(most, Math.max(least, at.step * share));
       const radius = kind === "other" ? within(0.8, 0.045, 3) : within(3.5, 0.21, 12);
       return { depth: at.depth, at, node, kind, radius };
@@ -152,12 +162,12 @@
 
   const SHAPES = {
     other: ({ x, y }, r) => context.arc(x, y, r, 0, 2 * Math.PI),
-    row: ({ x, y }, r) => context.arc(x, y, r, 0, 2 * Math.PI),
-    column: ({ x, y }, r) => context.rect(x - 0.85 * r, y - 0.85 * r, 1.7 * r, 1.7 * r),
+    0: ({ x, y }, r) => context.arc(x, y, r, 0, 2 * Math.PI),
+    1: ({ x, y }, r) => context.rect(x - 0.85 * r, y - 0.85 * r, 1.7 * r, 1.7 * r),
     both: ({ x, y }, r) => [[0, -1], [1, 0], [0, 1], [-1, 0]].forEach(([a, b], k) =>
       context[k ? "lineTo" : "moveTo"](x + 1.25 * r * a, y + 1.25 * r * b)),
   };
-  const FILL = { other: "grey", row: "blue", column: "vermillion", both: "ink" };
+  const FILL = { other: "grey", 0: "blue", 1: "vermillion", both: "ink" };
 
   function drawNode(item, colour) {
     context.beginPath();
@@ -195,12 +205,12 @@
   function draw() {
     fitCanvas();
     const colour = colours(), project = camera(), all = sliceNodes(), most = largestLoad();
-    const nodes = nodeItems(all, project, new Set(nodesOf(rowRanks())), new Set(nodesOf(columnRanks())));
+    const nodes = nodeItems(all, project, state.view.grid.map((_, d) => new Set(nodesOf(ranksOf(d)))));
     placed = new Map(nodes.map((item) => [item.node, [item.at.x, item.at.y, item.radius]]));
     const links = linkItems(all, project, most, colour);
     if (links.length > FAST) drawLinksByLoad(links);
     const items = [...(links.length > FAST ? [] : links), ...nodes].sort((a, b) => b.depth - a.depth);
-    for (const item of items) item.kind ? drawNode(item, colour) : drawLink(item);
+    for (const item of items) item.kind !== undefined ? drawNode(item, colour) : drawLink(item);
     drawAxes(project, colour);
   }
 
@@ -213,13 +223,13 @@
 
   /* ---- the words beside the picture ---- */
 
-  function describe(what, number, ranks) {
-    const nodes = nodesOf(ranks), spans = spread(nodes);
+  function describe(what, d) {
+    const ranks = ranksOf(d), nodes = nodesOf(ranks), spans = spread(nodes);
     const hidden = nodes.filter((node) => !inSlice(coordinates(node))).length;
     const listed = nodes.slice(0, MANY).map((node) => `(${coordinates(node).join(", ")})`).join(" ");
     const [text, mark, name] = ["p", "i", "b"].map((kind) => document.createElement(kind));
     mark.className = `mark ${what}`;
-    name.textContent = `${what} ${number}`;
+    name.textContent = `${what} ${state[what]}`;
     text.append(mark, " ", name, `: ${counted(ranks, "rank")} on ${counted(nodes, "node")} (${spans})`,
       hidden ? `, ${hidden} outside this slice` : "", `: ${listed}${nodes.length > MANY ? " \u2026" : ""}`);
     return text;
@@ -234,8 +244,7 @@
     loads.className = "hint";
     loads.textContent = "Loads of one cable on the scale of m, 4 \u00b7 load \u00b7 N / D_T, "
       + `under routing ${state.view.routing}.`;
-    find("nodes").replaceChildren(describe("row", state.row, rowRanks()), describe("column", state.column, columnRanks()),
-      loads);
+    find("nodes").replaceChildren(...state.view.dimensions.map(describe), loads);
     find("scale").style.display = state.exchange === "none" ? "none" : "";
     find("largest").textContent = Number(largestLoad().toPrecision(4));
   }
@@ -243,7 +252,9 @@
   /* ---- choices ---- */
 
   function show() {
-    for (const name of ["row", "column", "exchange", "direction"]) find(name).value = state[name];
+    for (const name of [...NAMES, "exchange", "direction"]) find(name).value = state[name];
+    for (const name of NAMES) find(name).parentNode.hidden = !state.view.dimensions.includes(name);
+    for (const option of find("exchange").options) option.hidden = option.value !== "none" && !(option.value in state.view.loads);
     tell();
     redraw();
   }
@@ -257,22 +268,22 @@
     state.drawn = longest.slice(0, 3).map(([, i]) => i).sort((a, b) => a - b);
     if (!state.drawn.length) state.drawn = [0];
     if (start() !== before) Object.assign(state, start());
-    find("row").max = state.view.grid[1] - 1;
-    find("column").max = state.view.grid[0] - 1;
-    choose(state.row, state.column);
-    state.slice = coordinates(state.view.nodes[rowRanks()[0]]);
+    state.view.dimensions.forEach((name, d) => { find(name).max = groups(d) - 1; });
+    if (state.exchange !== "none" && !(state.exchange in state.view.loads)) state.exchange = Object.keys(state.view.loads)[0];
+    choose({});
+    state.slice = coordinates(state.view.nodes[ranksOf(0)[0]]);
     dimensionControls();
   }
 
-  function choose(row, column) {
-    const [R, C] = state.view.grid, within = (value, n) => Math.min(Math.max(Math.trunc(value) || 0, 0), n - 1);
-    Object.assign(state, { row: within(row, C), column: within(column, R) });
+  function choose(chosen) {
+    const within = (value, n) => Math.min(Math.max(Math.trunc(value) || 0, 0), n - 1);
+    state.view.dimensions.forEach((name, d) => { state[name] = within(chosen[name] ?? state[name], groups(d)); });
   }
 
-  /* A slice that shows nothing of the row is left for one that does. */
-  function chooseAndShow(row, column) {
-    choose(row, column);
-    const nodes = nodesOf(rowRanks());
+  /* A slice that shows nothing of the first image is left for one that does. */
+  function chooseAndShow(chosen) {
+    choose(chosen);
+    const nodes = nodesOf(ranksOf(0));
     if (!nodes.some((node) => inSlice(coordinates(node)))) state.slice = coordinates(nodes[0]);
     dimensionControls();
     show();
@@ -326,11 +337,8 @@
     for (const name of ["exchange", "direction"]) {
       find(name).addEventListener("change", (event) => { state[name] = event.target.value; show(); });
     }
-    for (const name of ["row", "column"]) {
-      find(name).addEventListener("change", (event) => {
-        const chosen = { row: state.row, column: state.column, [name]: event.target.value };
-        chooseAndShow(chosen.row, chosen.column);
-      });
+    for (const name of NAMES) {
+      find(name).addEventListener("change", (event) => chooseAndShow({ [name]: event.target.value }));
     }
   }
 
@@ -343,14 +351,17 @@
   };
   const zoom = (factor) => { state.zoom = Math.min(8, Math.max(0.4, state.zoom * factor)); redraw(); };
   const around = (value, step, n) => (value + step + n) % n;
-  const step = (row, column) => chooseAndShow(around(state.row, row, state.view.grid[1]),
-    around(state.column, column, state.view.grid[0]));
+  const step = (name, by) => {
+    const d = state.view.dimensions.indexOf(name);
+    if (d >= 0) chooseAndShow({ [name]: around(state[name], by, groups(d)) });
+  };
   const KEYS = {
     ArrowLeft: () => turn(-0.1, 0), ArrowRight: () => turn(0.1, 0),
     ArrowUp: () => turn(0, -0.1), ArrowDown: () => turn(0, 0.1),
     "+": () => zoom(1.2), "=": () => zoom(1.2), "-": () => zoom(1 / 1.2),
     0: () => { Object.assign(state, start()); redraw(); },
-    r: () => step(1, 0), R: () => step(-1, 0), c: () => step(0, 1), C: () => step(0, -1),
+    ...Object.fromEntries(NAMES.flatMap((name) => [[name[0], () => step(name, 1)],
+      [name[0].toUpperCase(), () => step(name, -1)]])),
   };
 
   function listenToCanvas() {
@@ -378,7 +389,7 @@
     canvas.addEventListener("pointercancel", () => { from = null; });
   }
 
-  /* The row and column of the first rank on the node under the pointer. */
+  /* The groups of the first rank on the node under the pointer. */
   function pick(x, y) {
     let best = null, nearest = 14;
     for (const [node, [a, b]] of placed) {
@@ -386,7 +397,7 @@
       if (distance < nearest) [best, nearest] = [node, distance];
     }
     const rank = best === null ? -1 : state.view.nodes.indexOf(best);
-    if (rank >= 0) chooseAndShow(Math.floor(rank / state.view.grid[0]), rank % state.view.grid[0]);
+    if (rank >= 0) chooseAndShow(Object.fromEntries(state.view.dimensions.map((name, d) => [name, groupOf(rank, d)])));
   }
 
   listenToForm();

@@ -5,13 +5,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from pencilmap.mapper import local_search, routed_swaps
-from pencilmap.mapper.local_search import Budget, search
+from pencilmap.mapper import annealing, routed_swaps
+from pencilmap.mapper.annealing import Budget, search
 from pencilmap.mapper.placements import place
 from pencilmap.mapper.placements.default import all_orders, default
 from pencilmap.mapper.placements.search import parse_options
+from pencilmap.mapper.product_search import best_product
 from pencilmap.mapper.progress import heard_by
-from pencilmap.mapper.search import best_product
 from pencilmap.mapper.starts import starts
 from pencilmap.model.allocation import Allocation, Site
 from pencilmap.model.errors import GridError, PlacementError
@@ -46,7 +46,7 @@ by_name = pytest.mark.parametrize("site, grid", SITES, ids=str)
 
 @by_name
 def test_loads_after_many_swaps_are_those_of_routing_every_message(site, grid):
-    state = local_search._state(site, grid, 7)
+    state = annealing._state(site, grid, 7)
     routed_swaps.settle_down(state, next(starts(site, grid))[1])
     routed_swaps.remember(state)
     routed_swaps.anneal(state, 300, 1e9, 1e9)       # so hot that everything is accepted
@@ -56,7 +56,7 @@ def test_loads_after_many_swaps_are_those_of_routing_every_message(site, grid):
     prediction = predict_routed(mapping)
     assert float(prediction.cost) == pytest.approx(state.top.sum(), rel=1e-12)
     hop_halves = state.load.reshape(2, -1).sum(axis=1)
-    for halves, exchange, part in zip(hop_halves, exchanges(grid), (prediction.row, prediction.column)):
+    for halves, exchange, part in zip(hop_halves, exchanges(grid), prediction.stages):
         assert part.hop_length == Fraction(2 * int(halves), exchange.total_bytes)
     before, top, norm = state.load.copy(), state.top.copy(), state.norm.copy()
     routed_swaps.settle_down(state, state.slot.copy())
@@ -91,7 +91,7 @@ def test_the_same_seed_gives_the_same_placement_and_another_another():
 
 def test_rows_and_columns_may_be_exchanged():
     site, grid = SITES[0]
-    turned = ProcessGrid(grid.C, grid.R)
+    turned = ProcessGrid(grid.shape[1], grid.shape[0])
     one, other = search(site, grid, budget=SHORT), search(site, turned, budget=SHORT)
     best = [min(float(predict(default(order, site, g)).cost) for order in ("", "tn", *all_orders(site.torus)))
             for g in (grid, turned)]
@@ -131,7 +131,7 @@ def test_an_interrupt_before_there_is_anything_is_not_swallowed(monkeypatch):
         raise KeyboardInterrupt
         yield
 
-    monkeypatch.setattr(local_search, "launchers", interrupted)
+    monkeypatch.setattr(annealing, "launchers", interrupted)
     with pytest.raises(KeyboardInterrupt):
         search(*SITES[0], budget=SHORT)
 

@@ -5,7 +5,8 @@ from math import prod
 
 import pytest
 
-from pencilmap.mapper.search import best_product, divisors, patterns, rank_grids
+from pencilmap.mapper.product_search import best_product, patterns, rank_grids
+from pencilmap.model.factors import divisors
 from pencilmap.model.grid import ProcessGrid, all_grids, parse_grid
 from pencilmap.model.pattern import Pattern
 from pencilmap.model.predict import predict_product
@@ -21,8 +22,8 @@ def exhaustive(torus, tasks_per_node):
         product = Product(torus, tuple(dimensions), slot)
         prediction = predict_product(product)
         key = (prediction.cost,
-               sorted((*weighted(prediction.row, torus), *weighted(prediction.column, torus)), reverse=True),
-               prediction.row.hop_length + prediction.column.hop_length)
+               sorted((length for stage in prediction.stages for length in weighted(stage, torus)), reverse=True),
+               prediction.stages[0].hop_length + prediction.stages[1].hop_length)
         least[product.grid] = min(least.get(product.grid, key), key)
     return least
 
@@ -70,8 +71,8 @@ def test_search_agrees_with_trying_all_products(torus, tasks_per_node):
     least = exhaustive(torus, tasks_per_node)
     for grid in all_grids(torus.n_nodes * tasks_per_node):
         prediction = predict_product(best_product(torus, grid, tasks_per_node))
-        lengths = sorted((*weighted(prediction.row, torus), *weighted(prediction.column, torus)), reverse=True)
-        assert (prediction.cost, lengths, prediction.row.hop_length + prediction.column.hop_length) == least[grid]
+        lengths = sorted((length for stage in prediction.stages for length in weighted(stage, torus)), reverse=True)
+        assert (prediction.cost, lengths, prediction.stages[0].hop_length + prediction.stages[1].hop_length) == least[grid]
 
 
 @pytest.mark.parametrize("grid, tasks_per_node, total, certificate", [
@@ -105,5 +106,5 @@ def test_grids_are_ranked_best_first_and_none_is_better_than_its_certificate_all
 def test_a_million_nodes():
     torus = Torus((128, 128, 64))
     product = best_product(torus, ProcessGrid(1024, 1024))
-    assert prod((product.grid.R, product.grid.C)) == torus.n_nodes
+    assert prod((product.grid.shape[0], product.grid.shape[1])) == torus.n_nodes
     assert predict_product(product).certificate >= 1

@@ -2,15 +2,16 @@
 
 Idea: from the launchers' orders and compact groupings (`pencilmap.mapper.starts`) take the best few, and anneal them by
 swaps of two ranks and moves to idle slots on the exact routed loads (`pencilmap.mapper.routed_swaps`). The objective is the
-worst weighted length of the rows plus that of the columns, as `Prediction.cost`; between placements of one cost, and
+sum over the exchanges of the worst weighted length, as `Prediction.cost`; between placements of one cost, and
 downhill where the worst link does not change, a p-norm over all links leads. The best placement seen is kept, so the answer
 is never worse than any start, and all default axis orders are starts.
 Source: S. Kirkpatrick, C. D. Gelatt, M. P. Vecchi, "Optimization by simulated annealing", Science 220 (1983); swaps that
 bring partners together after S. H. Bokhari, "On the mapping problem", IEEE Trans. Comput. C-30 (1981).
-Cost: one evaluation is O((R + C) x path).
+Cost: one evaluation is O(group x path).
 Deterministic: the same seed and number of evaluations give the same placement, on any machine, unless seconds cut it short.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import monotonic
 
@@ -18,6 +19,7 @@ import numpy as np
 
 from pencilmap.mapper import routed_swaps
 from pencilmap.mapper.starts import grouped, launchers
+from pencilmap.model.allocation import Site
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
 
@@ -55,7 +57,7 @@ class Found:
     ----------
     mapping : Mapping
     cost : float
-        Worst weighted length of the rows plus that of the columns.
+        Sum over the exchanges of the worst weighted length.
     start, start_cost : str, float
         The start with the least cost.
     launcher_cost : float
@@ -85,7 +87,8 @@ class _Cut(Exception):
     """The search is to end now."""
 
 
-def search(site, grid, seed=1, budget=Budget(), report=None):
+def search(site: Site, grid: ProcessGrid, seed: int = 1, budget: Budget = Budget(),
+           report: Callable[[str], None] | None = None) -> Found:
     """Search for a placement.
 
     Parameters
@@ -110,8 +113,7 @@ def search(site, grid, seed=1, budget=Budget(), report=None):
 
     Examples
     --------
-    >>> from pencilmap.model.allocation import Allocation, Site
-    >>> from pencilmap.model.grid import ProcessGrid
+    >>> from pencilmap.model.allocation import Allocation
     >>> from pencilmap.model.torus import Torus
     >>> torus = Torus((4, 4))
     >>> site = Site(torus, allocation=Allocation(torus).without([5]))
@@ -136,12 +138,13 @@ def search(site, grid, seed=1, budget=Budget(), report=None):
 class _Run:
     """One search under way: the state of the loop, and how much of the budget is used.
 
-    Rows and columns count alike, so the loop works on the grid whose rows are the shorter: CxR and RxC find the same.
+    All exchanges count alike, so the loop works on the grid with its dimensions in rising order: CxR and RxC find the same.
     """
 
     def __init__(self, site, grid, seed, budget, report):
         self.site, self.grid, self.seed, self.budget, self.report = site, grid, seed, budget, report
-        self.short = ProcessGrid(min(grid.R, grid.C), max(grid.R, grid.C))
+        self.short = ProcessGrid(*sorted(grid.shape), decomposition=grid.decomposition)
+        self.turned = _turned(grid)
         self.state = _state(site, self.short, seed)
         self.began = monotonic()
         self.used = 0
@@ -158,18 +161,18 @@ class _Run:
 
     def _starts(self):
         """The launchers' orders always, the others while the budget lasts; one where all placements load the links alike."""
-        for name, slot in self._both_ways():
+        for name, slot in self._all_starts():
             if self.used >= self.budget.evaluations and not name.startswith("default"):
                 return
             yield name, slot
-            if min(self.grid.R, self.grid.C) == 1 and self.grid.n_tasks == self.site.n_slots:  # one group takes every slot
+            if self.grid.n_tasks in self.grid.shape and self.grid.n_tasks == self.site.n_slots:  # one group takes every slot
                 self.budget = Budget(self.used)
                 return
 
-    def _both_ways(self):
-        """Launchers of the grid as it is; groups of neighbours for the grid with short rows."""
+    def _all_starts(self):
+        """Launchers of the grid as it is; groups of neighbours for the grid in rising order."""
         for name, slot in launchers(self.site, self.grid):
-            yield name, _turned(slot, self.grid, self.short)
+            yield name, slot[self.turned]
         yield from grouped(self.site, self.short)
 
     def _try_starts(self):
@@ -186,7 +189,7 @@ class _Run:
                 self.start, self.start_cost = name, cost
             routed_swaps.remember(self.state)
             key = (cost, float(routed_swaps.energy(self.state)))
-            kind = name.split(":")[0].split(" ")[0], name.endswith("columns")
+            kind = name.split(":")[0].split(" ")[0], name.endswith(f" {self.grid.decomposition.dimensions[-1].name}s")
             if kind not in best_of_kind or key < best_of_kind[kind][0]:
                 best_of_kind[kind] = key, name, slot
             self._look()
@@ -228,7 +231,8 @@ class _Run:
 
     def found(self, cut):
         nodes, T = self.site.allocation.nodes, self.site.tasks_per_node
-        place = _turned(self.state.best_slot, self.short, self.grid)
+        place = np.empty_like(self.state.best_slot)
+        place[self.turned] = self.state.best_slot
         name = f"search:seed={self.seed},evaluations={self.used}" + (f",cut={cut}" if cut else "")
         notes = (f"{name}: {ENDS[cut]}",) if cut else ()
         mapping = Mapping(self.site.torus, self.grid, T, nodes[place // T], place % T, name, notes)
@@ -236,9 +240,11 @@ class _Run:
                      monotonic() - self.began, cut)
 
 
-def _turned(slot, grid, to):
-    """Slots of the ranks of a grid, in the order of the ranks of `to`: the same grid, or rows and columns exchanged."""
-    return slot if grid == to else slot.reshape(grid.C, grid.R).T.ravel()
+def _turned(grid):
+    """For each rank of the grid with its dimensions in rising order the rank of `grid` it is: int array, shape (P,)."""
+    slowest_first = sorted(range(len(grid.shape)), key=lambda i: grid.shape[i])[::-1]
+    ranks = np.arange(grid.n_tasks).reshape(grid.shape[::-1])
+    return ranks.transpose([len(grid.shape) - 1 - i for i in slowest_first]).ravel()
 
 
 def _state(site, grid, seed):
@@ -248,23 +254,31 @@ def _state(site, grid, seed):
     nodes = site.allocation.nodes
     place = np.full(N, -1, dtype=np.int64)
     place[nodes] = np.arange(len(nodes)) * T
-    links = 4 * d * N
+    steps, sizes = _groups(grid)
+    E, links = len(steps), 2 * len(steps) * d * N
 
     def zeros(*shape, kind=np.int64):
         return np.zeros(shape, dtype=kind)
 
     return routed_swaps.State(
-        grid.R, grid.C, T, np.array(torus.shape), np.array(torus.strides), np.array([torus.is_ring(i) for i in range(d)]),
-        _units(torus, grid), np.repeat(nodes, T).astype(np.int64), place, torus.coordinates(np.arange(N)), zeros(P),
-        zeros(P), zeros(S), zeros(links), zeros(2, kind=float), zeros(2, kind=float), zeros(2), zeros(links), zeros(links),
+        P, T, steps, sizes, np.array(torus.shape), np.array(torus.strides), np.array([torus.is_ring(i) for i in range(d)]),
+        _units(torus, P, sizes), np.repeat(nodes, T).astype(np.int64), place, torus.coordinates(np.arange(N)), zeros(P),
+        zeros(P), zeros(S), zeros(links), zeros(E, kind=float), zeros(E, kind=float), zeros(E), zeros(links), zeros(links),
         zeros(links), zeros(2), _random_state(seed), np.full(2, np.inf), zeros(P))
 
 
-def _units(torus, grid):
-    """Half a message on the m scale, slower dimensions counted longer: float array, shape (2, d)."""
+def _groups(grid):
+    """From a rank to the next in a group, and how many are in it, of each exchange: int arrays, shape (E,)."""
+    groups = [grid.groups(stage.letters) for stage in grid.decomposition.exchanges]
+    return (np.array([group[0, 1] - group[0, 0] if group.shape[1] > 1 else 1 for group in groups]),
+            np.array([group.shape[1] for group in groups]))
+
+
+def _units(torus, n_tasks, sizes):
+    """Half a message on the m scale, slower dimensions counted longer: float array, shape (E, d)."""
     rates = np.array(torus.bandwidth or (1.0,) * torus.n_dimensions)
     weight = rates.max() / rates / np.array(torus.cables)
-    return np.stack([2 * torus.n_nodes / (grid.n_tasks * size) * weight for size in (grid.R, grid.C)])
+    return np.stack([2 * torus.n_nodes / (n_tasks * int(size)) * weight for size in sizes])
 
 
 def _random_state(seed):

@@ -1,0 +1,205 @@
+"""The best product placement, found exactly.
+
+Idea: the load in a dimension depends on that dimension's digit pattern alone, so each dimension offers a few
+non-dominated choices (extents in the process grid, m of every exchange); one dynamic program over the dimensions and the
+slots combines them to the extents of the grid.
+First the least sum of worst lengths over the exchanges; among equals the next-worse dimension decides, then the next, then
+hop-bytes, then the fewer messages that leave a node.
+Exact: the order "compare the largest, then the next" keeps when both sides gain the same element, so the best beginning with
+some extents stays the best whatever is added to it.
+Sets of worst lengths that sum to less than any mapping can reach (the composition bound) are not tried. Lengths are whole
+numbers inside the search, on a scale common to all dimensions.
+Cost: (patterns of n_i) x (divisors of the grid) for each dimension and each set of worst lengths that could be optimal;
+milliseconds.
+"""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from itertools import product as cartesian
+from math import lcm
+from typing import NamedTuple
+
+from pencilmap.model.bounds import machine_bound
+from pencilmap.model.costs import Costs
+from pencilmap.model.decompositions import PENCIL, Decomposition
+from pencilmap.model.errors import GridError, PlacementError
+from pencilmap.model.factors import divisors, factorisations
+from pencilmap.model.grid import ProcessGrid, all_grids, check_tasks
+from pencilmap.model.pattern import Pattern, ring_load
+from pencilmap.model.predict import Prediction, predict
+from pencilmap.model.product import Product
+from pencilmap.model.torus import Torus
+from pencilmap.model.transform import Transform
+
+
+def best_product(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1) -> Product:
+    """The product placement of `grid` whose exchanges together are fastest.
+
+    Parameters
+    ----------
+    torus : Torus
+        Its bandwidths weigh the dimensions; without bandwidth all links are alike.
+    grid : ProcessGrid
+        Its tasks must be as many as the slots.
+    tasks_per_node : int
+
+    Examples
+    --------
+    >>> torus = Torus((8, 8, 8))
+    >>> [int(predict(best_product(torus, ProcessGrid(r, 512 // r))).cost) for r in (8, 64)]
+    [6, 6]
+    """
+    check_tasks(grid, torus.n_nodes * tasks_per_node, f"torus {torus} with {tasks_per_node} tasks per node")
+    places = [_all_choices(n, torus.is_ring(i), weight, grid.decomposition)
+              for i, (n, weight) in enumerate(zip(torus.shape, weights(torus)))]
+    scale, places = _whole_numbers([[c for c in choices if _divide(c.extents, grid)]
+                                    for choices in (*places, _slot_choices(tasks_per_node, grid.decomposition))])
+    least = scale * max(weight * bound * cables for weight, bound, cables
+                        in zip(weights(torus), machine_bound(torus), torus.cables))
+    best = None
+    for caps in _caps(places):
+        if sum(caps) < least:
+            continue
+        if best is not None and sum(caps) > best[0][0]:
+            break
+        found = _combine(places, grid, caps)
+        if found is not None:
+            key = (sum(map(max, zip(*(c.lengths for c in found.choices)))), found.key)
+            best = min(best, (key, found.choices), key=lambda b: b[0]) if best else (key, found.choices)
+    if best is None:
+        raise PlacementError(f"no product placement puts grid {grid} on torus {torus}")
+    *dimensions, slots = (c.pattern for c in best[1])
+    return Product(torus, tuple(dimensions), slots, grid.decomposition)
+
+
+def rank_grids(torus: Torus, tasks_per_node: int = 1, transform: Transform | None = None, costs: Costs | None = None,
+               decomposition: Decomposition = PENCIL) -> list[tuple[ProcessGrid, Product, Prediction]]:
+    """The best product placement of every grid, the fastest first; grids too large for the transform are omitted.
+
+    With the machine's `costs` the predicted time decides, else the link time.
+    """
+    found = []
+    for grid in all_grids(torus.n_nodes * tasks_per_node, decomposition):
+        try:
+            if transform is not None:
+                transform.check_grid(grid)
+        except GridError:
+            continue
+        product = best_product(torus, grid, tasks_per_node)
+        found.append((grid, product, predict(product, transform, costs=costs or Costs())))
+    if not found:
+        raise GridError(f"transform {transform} is too small for every grid of {torus.n_nodes * tasks_per_node} tasks; take "
+                        "a larger transform or a smaller torus")
+    return sorted(found, key=lambda f: f[2].order)
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """How a dimension may be shared out: extents in the grid, weighted length of each exchange, hop length."""
+
+    pattern: Pattern
+    extents: tuple[int, ...]
+    lengths: tuple[Fraction | int, ...]
+    hops: Fraction | int
+    partners: int = 0  # tasks of its groups that a task meets on its own node
+
+    def dominated_by(self, other: "_Choice") -> bool:
+        return all(b <= a for a, b in zip(self.lengths, other.lengths)) and other.hops <= self.hops
+
+
+def weights(torus: Torus) -> list[Fraction]:
+    """What a load in each dimension counts: one over its cables, and more where its links are slower. Exact fractions."""
+    rates = torus.bandwidth or (1,) * torus.n_dimensions
+    return [Fraction(max(rates)) / Fraction(rate) / cables for rate, cables in zip(rates, torus.cables)]
+
+
+def _divide(extents, grid):
+    return not any(n % extent for n, extent in zip(grid.shape, extents))
+
+
+@lru_cache(maxsize=1024)
+def _all_choices(n, ring, weight, decomposition):
+    """Non-dominated choices of a dimension of `n` nodes."""
+    kept = {}
+    for pattern in patterns(n, decomposition.letters):
+        loads = [ring_load(pattern, stage.letters, ring) for stage in decomposition.exchanges]
+        choice = _Choice(pattern, tuple(map(pattern.extent, decomposition.letters)),
+                         tuple(load.largest * weight for load in loads), sum(load.total for load in loads) / n)
+        rivals = kept.setdefault(choice.extents, [])
+        if not any(choice.dominated_by(r) for r in rivals):
+            rivals[:] = [r for r in rivals if not r.dominated_by(choice)] + [choice]
+    return tuple(c for rivals in kept.values() for c in rivals)
+
+
+def _whole_numbers(places):
+    """The scale that makes all lengths whole numbers, and the choices on it."""
+    scale = lcm(*(x.denominator for choices in places for c in choices for x in (*c.lengths, c.hops)))
+    return scale, [[replace(c, lengths=tuple(int(x * scale) for x in c.lengths), hops=int(c.hops * scale))
+                    for c in choices] for choices in places]
+
+
+def _slot_choices(tasks_per_node, decomposition):
+    """Slots cost the network nothing; they only make groups larger."""
+    found = []
+    for extents in factorisations(tasks_per_node, len(decomposition.letters)):
+        pattern = Pattern(tuple(zip(decomposition.letters, extents)))
+        found.append(_Choice(pattern, extents, (Fraction(0),) * len(decomposition.exchanges), Fraction(0),
+                             sum(pattern.extent(stage.letters) for stage in decomposition.exchanges)))
+    return found
+
+
+def _caps(places):
+    """Worst lengths that could occur together, the smallest sum first."""
+    of_exchange = [sorted(set(lengths)) for lengths in zip(*(c.lengths for choices in places for c in choices))]
+    return sorted(cartesian(*of_exchange), key=lambda caps: (sum(caps), caps))
+
+
+class _Beginning(NamedTuple):
+    """Choices for the first dimensions, and what decides among them: all lengths from the worst down, hop-bytes, messages.
+
+    key : (lengths in falling order, hops, minus the partners on the own node)
+    """
+
+    choices: tuple
+    key: tuple
+
+    def and_then(self, choice: _Choice) -> "_Beginning":
+        lengths, hops, partners = self.key
+        lengths = sorted((*lengths, *choice.lengths), reverse=True)
+        return _Beginning((*self.choices, choice), (lengths, hops + choice.hops, partners - choice.partners))
+
+
+def _combine(places, grid, caps):
+    """The best with one choice of each place, extents that multiply to the grid's and no length above the caps, or None."""
+    found = {(1,) * len(grid.shape): _Beginning((), ([], 0, 0))}
+    for choices in places:
+        low = [c for c in choices if all(length <= cap for length, cap in zip(c.lengths, caps))]
+        longer = {}
+        for extents, beginning in found.items():
+            for choice in low:
+                total = tuple(a * b for a, b in zip(extents, choice.extents))
+                if _divide(total, grid):
+                    candidate = beginning.and_then(choice)
+                    if total not in longer or candidate.key < longer[total].key:
+                        longer[total] = candidate
+        found = longer
+    return found.get(grid.shape)
+
+
+@lru_cache(maxsize=1024)
+def patterns(n: int, letters: str = PENCIL.letters) -> tuple[Pattern, ...]:
+    """All digit patterns of n nodes: ordered factorisations in which neighbouring digits have different letters.
+
+    >>> [str(p) for p in patterns(4)]
+    ['r4', 'r2c2', 'c4', 'c2r2']
+    """
+    def endings(rest, owner):
+        for radix in divisors(rest)[:0:-1]:
+            for tail in followed(rest // radix, owner):
+                yield ((owner, radix), *tail)
+
+    def followed(rest, owner):
+        return [()] if rest == 1 else [tail for other in letters if other != owner for tail in endings(rest, other)]
+
+    return tuple(Pattern(digits) for digits in followed(n, None))

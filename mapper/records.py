@@ -1,0 +1,130 @@
+"""Run records: files of them are read here, in the version of today, whatever version they were written in."""
+
+import json
+from collections.abc import Iterator
+from functools import lru_cache
+from importlib.resources import files
+from math import isfinite
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pencilmap.model.decompositions import decomposition_named
+from pencilmap.model.errors import GridError, PencilmapError, RecordError
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.mapping import Mapping
+from pencilmap.model.torus import Torus
+from pencilmap.model.transform import Transform, transform_of
+
+Record = dict[str, Any]
+SCHEMA = "pencilmap-run-record/2"
+SCHEMA_FILES = {"pencilmap-run-record/1": "run_record.1.schema.json", SCHEMA: "run_record.schema.json"}
+
+
+def read_records(path: str | PathLike[str]) -> list[Record]:
+    """Run records of a JSON lines file, each checked against the schema of its version and upgraded to version 2.
+
+    Raises
+    ------
+    RecordError
+        Naming file and line.
+    """
+    try:
+        lines = Path(path).read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise RecordError(f"{path} cannot be read: {error}") from error
+    records = [_parse(line, path, number) for number, line in enumerate(lines, 1) if line.strip()]
+    if not records:
+        raise RecordError(f"{path} holds no run record; fft_runner --json {path} writes one")
+    return records
+
+
+def _parse(line, path, number):
+    import jsonschema
+
+    try:
+        record = json.loads(line, parse_float=_finite, parse_constant=_finite)
+    except (ValueError, RecursionError) as error:
+        raise RecordError(f"{path} line {number} is no JSON: {error}") from error
+    version = record.get("schema") if isinstance(record, dict) else None
+    schema = version if isinstance(version, str) and version in SCHEMA_FILES else SCHEMA
+    error = jsonschema.exceptions.best_match(_validator(schema).iter_errors(record))
+    if error is not None:
+        where = ".".join(str(p) for p in error.absolute_path) or "top level"
+        raise RecordError(f"{path} line {number} is no run record of {schema}: {where}: {error.message[:300]}")
+    record = upgraded(record)
+    problem = next(_problems(record), None)
+    if problem:
+        raise RecordError(f"{path} line {number} is no run record of {schema}: {problem}")
+    return record
+
+
+def _problems(record: Record) -> Iterator[str]:
+    """What no schema can say: the grid and the stages are those of the decomposition, and every stage was timed."""
+    try:
+        names = grid_of_record(record).decomposition.names
+    except GridError as error:
+        yield str(error)
+        return
+    if [stage["name"] for stage in record["stages"]] != list(names):
+        yield f"stages: a {record['decomposition']} decomposition has {', '.join(names)}"
+    yield from (f"phases: {phase} is missing" for phase in (f"exchange_{name}" for name in names)
+                if phase not in record["phases"])
+
+
+def _finite(text):
+    """A number of JSON, which has none that are not finite, though Python reads them."""
+    value = float(text)
+    if not isfinite(value):
+        raise ValueError(f"{text} is not finite")
+    return value
+
+
+@lru_cache
+def _validator(schema):
+    import jsonschema
+
+    text = (files("pencilmap.fft_runner") / SCHEMA_FILES[schema]).read_text("utf-8")
+    return jsonschema.Draft202012Validator(json.loads(text))
+
+
+def upgraded(record: Record) -> Record:
+    """A record in version 2; one that is in it already is given back as it is. Version 1 knew pencils only."""
+    if record["schema"] == SCHEMA:
+        return record
+    known = record.get("exchanges", {})
+    stages = []
+    for name in ("row", "column"):
+        exchange = dict(known.get(name, {"name": None if record["exchange"] == "auto" else record["exchange"]}))
+        stages.append({"name": name, "exchange": exchange.pop("name"), **exchange})
+    rest = {key: value for key, value in record.items() if key not in ("schema", "exchanges")}
+    return {"schema": SCHEMA, "decomposition": "pencil", **rest, "stages": stages}
+
+
+def transform_of_record(record: Record) -> Transform:
+    """The transform of a run record."""
+    return transform_of(record["size"], record["type"], record["precision"], record.get("fields", 1))
+
+
+def grid_of_record(record: Record) -> ProcessGrid:
+    """The process grid of a run record."""
+    return ProcessGrid(*record["grid"], decomposition=decomposition_named(record["decomposition"]))
+
+
+def mapping_of_record(record: Record, torus: Torus, name: str) -> Mapping:
+    """The mapping that the ranks of a run really had; RecordError where there can be no such."""
+    ranks = sorted(record["placement"]["ranks"], key=lambda r: r["rank"])
+    for r in ranks:
+        found = len(r["coordinate"])
+        problem = torus.outside(r["coordinate"]) if found == torus.n_dimensions else (
+            f"{found} coordinates, but {torus.title} has {torus.n_dimensions} dimensions")
+        if problem:
+            raise RecordError(f"the record's placement is impossible: rank {r['rank']}: {problem}")
+    try:
+        nodes = torus.node(np.array([r["coordinate"] for r in ranks]))
+        return Mapping(torus, grid_of_record(record), record["placement"]["tasks_per_node"] or 1, nodes,
+                       np.array([r["slot"] for r in ranks]), name)
+    except (PencilmapError, OverflowError) as error:
+        raise RecordError(f"the record's placement is impossible: {error}") from error

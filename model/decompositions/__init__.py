@@ -1,0 +1,29 @@
+"""Decompositions: a table from a name to how the array is shared out and what is exchanged.
+
+A new decomposition is one file here and one line below.
+"""
+
+from pencilmap.model.decompositions.decomposition import Decomposition
+from pencilmap.model.decompositions.pencil import PENCIL
+from pencilmap.model.decompositions.slab import SLAB
+from pencilmap.model.errors import GridError
+
+DECOMPOSITIONS = {d.name: d for d in (PENCIL, SLAB)}  # the first is the default
+
+
+def decomposition_named(name: str) -> Decomposition:
+    """The decomposition of that name.
+
+    Raises
+    ------
+    GridError
+        When there is none.
+
+    Examples
+    --------
+    >>> decomposition_named("slab").names
+    ('slab',)
+    """
+    if name not in DECOMPOSITIONS:
+        raise GridError(f"decomposition {name!r} is unknown; known are {', '.join(DECOMPOSITIONS)}")
+    return DECOMPOSITIONS[name]

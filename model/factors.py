@@ -1,0 +1,29 @@
+"""Divisors and ordered factorisations of small numbers."""
+
+from collections.abc import Iterator
+
+
+def divisors(n: int) -> list[int]:
+    """Divisors of n in rising order.
+
+    >>> divisors(12)
+    [1, 2, 3, 4, 6, 12]
+    """
+    low = [k for k in range(1, int(n**0.5) + 1) if n % k == 0]
+    return sorted({*low, *(n // k for k in low)})
+
+
+def factorisations(n: int, parts: int, least: int | None = None) -> Iterator[tuple[int, ...]]:
+    """Ways to write n as an ordered product, small factors first; with `least` no factor is below it or the one before.
+
+    >>> list(factorisations(6, 2)), list(factorisations(12, 2, 1))
+    ([(1, 6), (2, 3), (3, 2), (6, 1)], [(1, 12), (2, 6), (3, 4)])
+    """
+    if parts == 1:
+        if least is None or n >= least:
+            yield (n,)
+        return
+    for first in divisors(n):
+        if least is None or (first >= least and first**parts <= n):
+            for rest in factorisations(n // first, parts - 1, None if least is None else first):
+                yield (first, *rest)
