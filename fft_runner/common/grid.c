@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "common/message.h"
@@ -23,4 +24,11 @@ int grid_parse(const char *text, struct grid *grid)
             return *at ? PF_REFUSED : 0;
     }
     return PF_REFUSED;
+}
+
+void grid_text(const struct grid *grid, char text[GRID_TEXT])
+{
+    int used = 0;
+    for (int i = 0; i < grid->dims; i++)
+        used += snprintf(text + used, GRID_TEXT - (size_t)used, "%s%d", i ? "x" : "", grid->extent[i]);
 }

@@ -2,7 +2,7 @@
 #ifndef PF_GRID_H
 #define PF_GRID_H
 
-enum { MAX_GRID_DIMS = 2 };
+enum { MAX_GRID_DIMS = 2, GRID_TEXT = 32 };
 
 struct grid {
     int dims;
@@ -12,5 +12,6 @@ struct grid {
 
 /* 0, or a failure without a message: the caller knows what the grid is for. */
 int grid_parse(const char *text, struct grid *grid);
+void grid_text(const struct grid *grid, char text[GRID_TEXT]);
 
 #endif

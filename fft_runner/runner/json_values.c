@@ -1,8 +1,16 @@
 #include "json_values.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "common/message.h"
+
+/* Digits that hold a nanosecond in times of seconds, and errors well enough. */
+enum { REAL_DIGITS = 10 };
 
 static bool whole;
 
@@ -22,6 +30,34 @@ void json_watch_memory(void)
 bool json_is_whole(void)
 {
     return whole;
+}
+
+int json_file_open(const char *path)
+{
+    if (!strcmp(path, "-"))
+        return STDOUT_FILENO;
+    int descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    if (descriptor < 0)
+        pf_fail(PF_REFUSED, "--json: %.200s cannot be written: %s", path, strerror(errno));
+    return descriptor;
+}
+
+int json_file_append(json_t *object, int descriptor)
+{
+    int status = 0;
+    char *line = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(REAL_DIGITS)) : NULL;
+    json_decref(object);
+    if (!line || !json_is_whole()) {
+        free(line);
+        return pf_fail(PF_REFUSED, "no memory for a record");
+    }
+    size_t length = strlen(line);
+    line[length] = '\n'; /* in place of the final zero: the line is one write */
+    errno = 0;
+    if (write(descriptor, line, length + 1) != (ssize_t)(length + 1))
+        status = pf_fail(PF_REFUSED, "--json: the record was not written whole: %s", errno ? strerror(errno) : "no space");
+    free(line);
+    return status;
 }
 
 /* Bytes that are not UTF-8 (a file name may have them) become '?'. */

@@ -1,4 +1,4 @@
-/* Small JSON values. They are put together without a look at each: where memory is short, Jansson's objects and arrays lack
+/* Small JSON values, and files of one JSON object a line. Values are put together without a look at each: where memory is short, Jansson's objects and arrays lack
  * something and do not say so. So what is watched is the memory. */
 #ifndef RUNNER_JSON_VALUES_H
 #define RUNNER_JSON_VALUES_H
@@ -11,6 +11,11 @@
 void json_watch_memory(void);
 bool json_is_whole(void);
 void *json_memory(size_t bytes); /* watched, too; to be freed by free() */
+
+/* Open what --json names, "-" for standard output; -1 with a message when it cannot be written to. */
+int json_file_open(const char *path);
+/* Append the object as one line in one write, and release it. A status. */
+int json_file_append(json_t *object, int descriptor);
 
 json_t *text(const char *bytes); /* bytes that are not UTF-8 become '?' */
 json_t *text_or_null(const char *bytes); /* null when NULL or empty */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "binding.h"
 #include "check_mpi.h"
+#include "json_values.h"
 #include "report.h"
 #include "runner.h"
 
@@ -25,7 +25,7 @@ static int open_record(struct run *run)
 {
     int status = 0;
     if (run->options.json && run->processes.seating.rank == 0) {
-        run->record = record_open(run->options.json);
+        run->record = json_file_open(run->options.json);
         status = run->record < 0 ? PF_REFUSED : 0;
     }
     return pf_agree(status, run->processes.seating.comm);
@@ -120,11 +120,10 @@ static int release(struct run *run)
 
 static void print_version(void)
 {
-    char mpi[256], fftw[VERSION_SIZE], hwloc[VERSION_SIZE];
+    char mpi[256], fftw[VERSION_SIZE];
     mpi_library_text(mpi, sizeof mpi);
     fftw_version_text(fftw);
-    binding_hwloc_version(hwloc, sizeof hwloc);
-    printf("%s %s (%s; FFTW %s; hwloc %s)\n", RUNNER_NAME, PENCILFFT_VERSION, mpi, fftw, hwloc);
+    printf("%s %s (%s; FFTW %s; hwloc %s)\n", RUNNER_NAME, PENCILFFT_VERSION, mpi, fftw, topology_hwloc_version());
 }
 
 static int tell(const struct options *o, int rank)

@@ -8,87 +8,85 @@
 #include "check_mpi.h"
 #include "runner.h"
 
-static int repeat(const struct problem *p, int repetitions, const struct samples *s, double *mine)
+static int repeat(const struct problem *p, int repetitions, struct samples *s, bool keep)
 {
     int status = 0;
     for (int rep = 0; rep < repetitions && !status; rep++) {
+        double seconds[PENCILFFT_MAX_PHASES];
         if (p->refill && (status = fill_input(p)))
             break;
         CHECK_MPI(MPI_Barrier(p->grid));
         or_abort(pencilfft_execute(p->plan, p->direction, p->in, p->out));
-        status = pencilfft_phase_seconds(p->plan, s->sorted);
-        for (int phase = 0; mine && phase < s->phases; phase++)
-            mine[phase * s->reps + rep] = s->sorted[phase];
+        status = pencilfft_phase_seconds(p->plan, seconds);
+        for (int phase = 0; keep && phase < s->phases; phase++)
+            s->mine[phase * s->reps + rep] = seconds[phase];
     }
     return status;
 }
 
-static int allocate(int n, MPI_Comm comm, double **mine, struct samples *s)
+int samples_make(int phases, int reps, MPI_Comm comm, struct samples *s)
 {
-    *mine = calloc((size_t)n, sizeof **mine);
-    s->max = calloc((size_t)n, sizeof *s->max);
-    s->mean = calloc((size_t)n, sizeof *s->mean);
-    s->min = calloc((size_t)n, sizeof *s->min);
-    s->sorted = calloc((size_t)(s->reps > s->phases ? s->reps : s->phases), sizeof *s->sorted);
-    int failed = !*mine || !s->max || !s->mean || !s->min || !s->sorted;
-    return pf_agree(failed ? pf_fail(PF_REFUSED, "no memory for the times of %d repetitions", s->reps) : 0, comm);
+    size_t n = (size_t)phases * (size_t)reps;
+    int status = 0;
+    *s = (struct samples){.reps = reps, .phases = phases};
+    if (!(s->mine = calloc(4 * n + (size_t)reps, sizeof *s->mine)))
+        return pf_agree(pf_fail(PF_REFUSED, "no memory for the times of %d repetitions", reps), comm);
+    s->max = s->mine + n;
+    s->mean = s->max + n;
+    s->min = s->mean + n;
+    s->sorted = s->min + n;
+    PF_MPI(MPI_Comm_size(comm, &s->ranks));
+    status = pf_agree(0, comm);
+done:
+    return status;
 }
 
-static void reduce(const double *mine, int n, MPI_Comm comm, struct samples *s)
+int samples_reduce(MPI_Comm comm, struct samples *s)
 {
-    int ranks;
-    CHECK_MPI(MPI_Comm_size(comm, &ranks));
-    CHECK_MPI(MPI_Reduce(mine, s->max, n, MPI_DOUBLE, MPI_MAX, 0, comm));
-    CHECK_MPI(MPI_Reduce(mine, s->mean, n, MPI_DOUBLE, MPI_SUM, 0, comm));
-    CHECK_MPI(MPI_Reduce(mine, s->min, n, MPI_DOUBLE, MPI_MIN, 0, comm));
+    int status = 0, n = s->phases * s->reps;
+    PF_MPI(MPI_Reduce(s->mine, s->max, n, MPI_DOUBLE, MPI_MAX, 0, comm));
+    PF_MPI(MPI_Reduce(s->mine, s->mean, n, MPI_DOUBLE, MPI_SUM, 0, comm));
+    PF_MPI(MPI_Reduce(s->mine, s->min, n, MPI_DOUBLE, MPI_MIN, 0, comm));
     for (int i = 0; i < n; i++)
-        s->mean[i] /= ranks;
+        s->mean[i] /= s->ranks;
+done:
+    return status;
 }
 
 /* Every rank's times, on rank 0. */
-static int gather(const double *mine, int n, MPI_Comm comm, struct samples *s)
+static int gather(MPI_Comm comm, struct samples *s)
 {
-    int rank, status = 0;
+    int rank, status = 0, n = s->phases * s->reps;
     CHECK_MPI(MPI_Comm_rank(comm, &rank));
     if (rank == 0 && !(s->all = calloc((size_t)n * (size_t)s->ranks, sizeof *s->all)))
         status = pf_fail(PF_REFUSED, "no memory for the times of %d ranks; leave --per-rank out", s->ranks);
     if (!(status = pf_agree(status, comm)))
-        CHECK_MPI(MPI_Gather(mine, n, MPI_DOUBLE, s->all, n, MPI_DOUBLE, 0, comm));
+        CHECK_MPI(MPI_Gather(s->mine, n, MPI_DOUBLE, s->all, n, MPI_DOUBLE, 0, comm));
     return status;
 }
 
 int measure(const struct problem *p, const struct measure_request *request, struct samples *s)
 {
-    double *mine = NULL;
-    int reps = request->reps;
-    *s = (struct samples){.reps = reps};
-    CHECK_MPI(MPI_Comm_size(p->grid, &s->ranks));
-    if (reps > 1 << 24)
+    int phases, status = pencilfft_phases(p->plan, &phases);
+    if (request->reps > 1 << 24)
         return pf_fail(PF_REFUSED, "--reps: more than %d", 1 << 24);
-    int status = pencilfft_phases(p->plan, &s->phases), n = s->phases * reps;
     if (!status)
-        status = allocate(n, p->grid, &mine, s);
+        status = samples_make(phases, request->reps, p->grid, s);
     if (!status)
         status = fill_input(p);
     if (!status)
-        status = repeat(p, request->warmup, s, NULL);
+        status = repeat(p, request->warmup, s, false);
     if (!status)
-        status = repeat(p, reps, s, mine);
+        status = repeat(p, request->reps, s, true);
     if (!status)
-        reduce(mine, n, p->grid, s);
-    if (!status && request->per_rank)
-        status = gather(mine, n, p->grid, s);
-    free(mine);
-    return status;
+        status = samples_reduce(p->grid, s);
+    return status || !request->per_rank ? status : gather(p->grid, s);
 }
 
 void samples_release(struct samples *s)
 {
     free(s->all);
-    free(s->max);
-    free(s->mean);
-    free(s->min);
-    free(s->sorted);
+    free(s->mine);
 }
 
 static int by_value(const void *a, const void *b)

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/grid.h"
 #include "common/names.h"
 #include "runner.h"
 
@@ -100,12 +99,12 @@ static int take_size(struct options *o, const struct option_row *row, char *cons
 
 static int take_grid(struct options *o, const struct option_row *row, char *const *words)
 {
-    struct grid grid;
-    if (grid_parse(words[0], &grid))
-        return pf_fail(PF_REFUSED, "--%s: '%.60s' is not a grid; write RxC, R tasks in a row, C in a column", row->name,
-                       words[0]);
-    o->fft.R = grid.dims > 1 ? grid.extent[0] : 1;
-    o->fft.C = grid.extent[grid.dims - 1];
+    if (grid_parse(words[0], &o->grid))
+        return pf_fail(PF_REFUSED,
+                       "--%s: '%.60s' is not a grid; write RxC, R tasks in a row, C in a column; or P, the tasks of slabs",
+                       row->name, words[0]);
+    o->fft.R = o->grid.dims > 1 ? o->grid.extent[0] : 1;
+    o->fft.C = o->grid.extent[o->grid.dims - 1];
     return 0;
 }
 
@@ -182,14 +181,15 @@ static int take_coordinates(struct options *o, const struct option_row *row, cha
 /* In help texts @name stands for the names in a table; see print_help_text(). */
 static const struct option_row rows[] = {
     {"size", "NX NY NZ", 3, take_size, .least = 1, .help = "extents of the array (required)"},
-    {"grid", "RxC", 1, take_grid, .help = "process grid: R tasks in a row, C in a column (required)"},
+    {"grid", "RxC", 1, take_grid, .help = "process grid: R tasks in a row, C in a column; P tasks of slabs (required)"},
+    {"decomposition", "NAME", 1, take_desc_text, "decomposition", .help = "how the array is divided: @decomposition"},
     {"direction", "NAME", 1, take_direction, .help = "forward (default) or backward; c2r is backward"},
     {"type", "NAME", 1, take_desc_text, "type", .help = "transform: @type"},
     {"kinds", "X,Y,Z", 1, take_desc_text, "kinds",
      .help = "of dct and dst, 1 to 4 an axis (default 2,2,2); c1 or s1 mixes them"},
     {"skip", "AXES", 1, take_desc_text, "skip", .help = "axes that are not transformed: x, y, xy, ..."},
     {"precision", "NAME", 1, take_desc_text, "precision", .help = "@precision"},
-    {"layout", "NAME", 1, take_desc_text, "layout", .help = "memory order of X pencils, x y z or z y x: @layout"},
+    {"layout", "NAME", 1, take_desc_text, "layout", .help = "memory order of the output, x y z or with x fastest: @layout"},
     {"in-place", NULL, 0, take_flag, AT(in_place), .help = "write the output over the input"},
     {"fields", "N", 1, take_desc_count, "fields", .least = 1, .help = "arrays transformed together (default 1)"},
     {"exchange", "NAME", 1, take_desc_text, "exchange", .help = "algorithm of the exchanges: @exchange"},
@@ -204,8 +204,9 @@ static const struct option_row rows[] = {
     {"sync", "NAME", 1, take_desc_text, "sync", .help = "what precedes each exchange: @sync"},
     {"barrier", NULL, 0, take_barrier, .help = "the same as --sync barrier; its waiting is a phase of its own"},
     {"per-rank", NULL, 0, take_flag, AT(per_rank), .help = "times of every rank into the record"},
+    {"print-plan", NULL, 0, take_flag, AT(print_plan), .help = "print what the plan of rank 0 does"},
     {"byte-matrix", "FILE", 1, take_byte_matrix,
-     .help = "who sends whom how much; row=FILE, column=FILE; .grf: Scotch's; may be repeated"},
+     .help = "who sends whom how much; STAGE=FILE: in one exchange; .grf: Scotch's; may be repeated"},
     {"wisdom", "FILE", 1, take_text, AT(wisdom), .help = "plan with what FFTW and auto learnt before, and keep it there"},
     {"machine-torus", "TEXT", 1, take_torus,
      .help = "8x8x8 (wrapped), 8x8x8:mesh, 8wx8x4w (w: wrapped); :axes=abc renames the axes"},
@@ -234,9 +235,13 @@ static void print_help_text(const char *help)
     static const struct {
         const char *mark;
         const char *(*name)(int);
-    } tables[] = {{"@exchange", pencilfft_exchange_name}, {"@rigor", pencilfft_rigor_name},
-                  {"@type", pencilfft_type_name},         {"@precision", pencilfft_precision_name},
-                  {"@layout", pencilfft_layout_name},     {"@sync", pencilfft_sync_name},
+    } tables[] = {{"@decomposition", pencilfft_decomposition_name},
+                  {"@exchange", pencilfft_exchange_name},
+                  {"@rigor", pencilfft_rigor_name},
+                  {"@type", pencilfft_type_name},
+                  {"@precision", pencilfft_precision_name},
+                  {"@layout", pencilfft_layout_name},
+                  {"@sync", pencilfft_sync_name},
                   {"@coordinates", source_usage}};
     int length = (int)strcspn(help, "@");
     printf("%.*s", length, help);
@@ -248,7 +253,7 @@ static void print_help_text(const char *help)
 
 void options_print_help(void)
 {
-    printf("Pencil-decomposed 3D FFT over MPI: run, verify, time every phase.\n\n"
+    printf("3D FFT over MPI by pencils or slabs: run, verify, time every phase.\n\n"
            "  mpirun -n 8 fft_runner --size 128 128 128 --grid 2x4 --verify --json out.jsonl\n\n");
     for (int i = 0; i < N_ROWS; i++) {
         char left[64];
@@ -340,6 +345,11 @@ static int check_options(struct options *o)
         return pf_fail(PF_REFUSED, "--size NX NY NZ is required; see --help");
     if (!o->fft.R)
         return pf_fail(PF_REFUSED, "--grid RxC is required; see --help");
+    int numbers = pencilfft_grid_numbers(o->fft.decomposition); /* 0 for a name that the library will refuse */
+    if (numbers && numbers != o->grid.dims)
+        return pf_fail(PF_REFUSED, "--grid: decomposition %s has a grid of %s; %d %s given", o->fft.decomposition,
+                       numbers == 1 ? "one number, P" : "two numbers, RxC", o->grid.dims,
+                       o->grid.dims == 1 ? "was" : "were");
     return settle_direction(o);
 }
 

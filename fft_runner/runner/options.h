@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/grid.h"
 #include "common/sources.h"
 #include "pencilfft.h"
 
@@ -11,11 +12,13 @@ enum { MAX_LABELS = 64, MAX_MATRICES = 16 };
 
 struct options {
     pencilfft_desc fft;
+    struct grid grid;
     pencilfft_direction direction;
     bool has_direction, in_place;
     int reps, warmup;
     bool verify;
     bool per_rank;
+    bool print_plan;
     const char *wisdom;      /* NULL: none */
     const char *byte_matrices[MAX_MATRICES]; /* [row=|column=]file */
     int n_matrices;

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "binding.h"
 #include "check_mpi.h"
 #include "runner.h"
 
@@ -28,7 +27,6 @@ static int gather_table(struct processes *p)
     struct process me;
     memset(&me, 0, sizeof me);
     me.seat = s->mine;
-    binding_text(me.binding, sizeof me.binding);
     topology_describe(&me.topology);
     int status = s->rank == 0 && !(p->table = allocate_table(s->ranks)) ? PF_REFUSED : 0;
     if ((status = pf_agree(status, s->comm)))

@@ -5,12 +5,9 @@
 #include "common/seating.h"
 #include "topology.h"
 
-enum { BINDING_SIZE = 256 };
-
 /* One process. Plain data: it travels as bytes. */
 struct process {
     struct seat seat;
-    char binding[BINDING_SIZE]; /* empty: not known */
     struct topology topology;
 };
 

@@ -1,23 +1,16 @@
 /* The run record: one JSON object on one line (run_record.schema.json), written by Jansson and appended in one write,
  * so that runs that end together do not tear each other's lines. */
-#include <errno.h>
-#include <fcntl.h>
 #include <fftw3.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "binding.h"
 #include "check_mpi.h"
 #include "json_values.h"
 #include "report.h"
 #include "runner.h"
-
-/* Digits that hold a nanosecond in times of seconds, and errors well enough. */
-enum { REAL_DIGITS = 10 };
 
 /* ---- small values ------------------------------------------------------------------------------------------- */
 
@@ -94,9 +87,7 @@ static json_t *phases(const struct report *r)
     for (int phase = 0; phase < s->phases; phase++) {
         if (!phase_is_shown(r, phase))
             continue;
-        size_t at = (size_t)phase * (size_t)s->reps;
-        json_t *times = json_pack("{s:o, s:o, s:o}", "max_s", reals(s->max + at, s->reps), "mean_s",
-                                  reals(s->mean + at, s->reps), "min_s", reals(s->min + at, s->reps));
+        json_t *times = record_times(s, phase);
         if (s->all)
             json_object_set_new(times, "ranks_s", record_ranks(s, phase));
         json_object_set_new(object, pencilfft_phase_name(r->plan, phase), times);
@@ -120,7 +111,7 @@ static json_t *one_process(const struct process *p)
     const struct topology *t = &p->topology;
     return json_pack("{s:i, s:i, s:o, s:o, s:i, s:o, s:o, s:o, s:o}", "rank", s->rank, "world_rank", s->launched, "host",
                      text(s->host), "coordinate", s->located ? integers(s->node.at, s->node.dims) : json_null(), "slot",
-                     s->slot, "binding", text_or_null(p->binding), "sockets", text_or_null(t->bound_sockets), "cores",
+                     s->slot, "binding", text_or_null(t->binding), "sockets", text_or_null(t->bound_sockets), "cores",
                      text_or_null(t->bound_cores), "numa_nodes", text_or_null(t->bound_numa_nodes));
 }
 
@@ -151,63 +142,38 @@ static json_t *about_run(const struct report *r)
 {
     const struct options *o = r->options;
     const pencilfft_desc *f = &o->fft;
-    return json_pack("{s:s, s:{s:s, s:s}, s:o, s:o, s:o, s:o, s:[i, i], s:i, s:s, s:o, s:s, s:s, s:i, s:i}", "schema",
-                     "pencilmap-run-record/1", "program", "name", RUNNER_NAME, "version", PENCILFFT_VERSION, "command",
-                     command(r), "time", now(), "labels", labels(o), "size", size(f), "grid", f->R, f->C, "ranks",
-                     r->processes->seating.ranks, "direction", direction_name(o->direction), "exchange", text(f->exchange),
-                     "sync", f->sync, "rigor", f->rigor, "reps", o->reps, "warmup", o->warmup);
+    return json_pack("{s:s, s:{s:s, s:s}, s:o, s:o, s:o, s:o, s:s, s:o, s:i, s:s, s:o, s:s, s:s, s:i, s:i}", "schema",
+                     "pencilmap-run-record/2", "program", "name", RUNNER_NAME, "version", PENCILFFT_VERSION, "command",
+                     command(r), "time", now(), "labels", labels(o), "size", size(f), "decomposition", f->decomposition,
+                     "grid", integers(o->grid.extent, o->grid.dims), "ranks", r->processes->seating.ranks, "direction",
+                     direction_name(o->direction), "exchange", text(f->exchange), "sync", f->sync, "rigor", f->rigor, "reps",
+                     o->reps, "warmup", o->warmup);
 }
 
 static json_t *about_result(const struct report *r)
 {
-    char fftw[VERSION_SIZE], hwloc[VERSION_SIZE];
+    char fftw[VERSION_SIZE];
     fftw_version_text(fftw);
-    binding_hwloc_version(hwloc, sizeof hwloc);
     return json_pack("{s:o, s:o, s:o, s:o, s:s, s:s}", "phases", phases(r), "verify", verified(r->verification), "placement",
-                     placement(r), "mpi", mpi(), "fftw", fftw, "hwloc", hwloc);
+                     placement(r), "mpi", mpi(), "fftw", fftw, "hwloc", topology_hwloc_version());
 }
 
-/* NULL when memory was short anywhere in it. */
-static char *record_line(const struct report *r)
+/* NULL when memory was short. */
+static json_t *whole_record(const struct report *r)
 {
     json_watch_memory();
-    json_t *record = about_run(r), *kind = transform(r->options), *result = about_result(r);
-    json_t *details = record_details(r);
-    char *line = NULL;
-    if (record && kind && result && details && json_object_update(record, kind) == 0 &&
-        json_object_update(record, result) == 0 && json_object_update(record, details) == 0)
-        line = json_dumps(record, JSON_COMPACT | JSON_REAL_PRECISION(REAL_DIGITS));
-    json_decref(record);
-    json_decref(kind);
-    json_decref(details);
-    json_decref(result);
-    if (json_is_whole())
-        return line;
-    free(line);
-    return NULL;
-}
-
-int record_open(const char *path)
-{
-    if (!strcmp(path, "-"))
-        return STDOUT_FILENO;
-    int descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-    if (descriptor < 0)
-        pf_fail(PF_REFUSED, "--json: %.200s cannot be written: %s", path, strerror(errno));
-    return descriptor;
+    json_t *record = about_run(r), *parts[] = {transform(r->options), about_result(r), record_details(r)};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        if (!record || !parts[i] || json_object_update(record, parts[i])) {
+            json_decref(record);
+            record = NULL;
+        }
+        json_decref(parts[i]);
+    }
+    return record;
 }
 
 int record_append(const struct report *r, int descriptor)
 {
-    int status = 0;
-    char *line = record_line(r);
-    if (!line)
-        return pf_fail(PF_REFUSED, "no memory for the run record");
-    size_t length = strlen(line);
-    line[length] = '\n'; /* in place of the final zero: the line is one write */
-    errno = 0;
-    if (write(descriptor, line, length + 1) != (ssize_t)(length + 1))
-        status = pf_fail(PF_REFUSED, "--json: the record was not written whole: %s", errno ? strerror(errno) : "no space");
-    free(line);
-    return status;
+    return json_file_append(whole_record(r), descriptor);
 }

@@ -5,6 +5,13 @@
 #include "json_values.h"
 #include "report.h"
 
+json_t *record_times(const struct samples *s, int phase)
+{
+    size_t at = (size_t)phase * (size_t)s->reps;
+    return json_pack("{s:o, s:o, s:o}", "max_s", reals(s->max + at, s->reps), "mean_s", reals(s->mean + at, s->reps),
+                     "min_s", reals(s->min + at, s->reps));
+}
+
 json_t *record_ranks(const struct samples *s, int phase)
 {
     json_t *array = json_array();
@@ -27,10 +34,11 @@ static json_t *tried(pencilfft_plan plan, int e)
     return object;
 }
 
-static json_t *one_exchange(const struct report *r, int e)
+static json_t *one_stage(const struct report *r, int e)
 {
     const struct traffic *t = r->traffic;
-    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "name", text_or_null(pencilfft_exchange_chosen(r->plan, e)), "means",
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "name", pencilfft_exchange_stage(r->plan, e), "exchange",
+                     text_or_null(pencilfft_exchange_chosen(r->plan, e)), "means",
                      text_or_null(pencilfft_exchange_means(r->plan, e)), "tried_s", tried(r->plan, e), "bytes",
                      long_integers(t->bytes[e], t->ranks), "messages", long_integers(t->messages[e], t->ranks));
 }
@@ -78,16 +86,16 @@ static json_t *wisdom(const struct report *r)
     return json_pack("{s:o, s:b}", "file", text(r->options->wisdom), "found", r->wisdom_found);
 }
 
-static json_t *exchanges(const struct report *r)
+static json_t *stages(const struct report *r)
 {
-    json_t *object = json_object();
+    json_t *array = json_array();
     for (int e = 0; e < r->traffic->exchanges; e++)
-        json_object_set_new(object, pencilfft_exchange_stage(r->plan, e), one_exchange(r, e));
-    return object;
+        json_array_append_new(array, one_stage(r, e));
+    return array;
 }
 
 json_t *record_details(const struct report *r)
 {
-    return json_pack("{s:o, s:f, s:o, s:o, s:o}", "exchanges", exchanges(r), "auto_budget_s", r->options->fft.auto_budget_s,
+    return json_pack("{s:o, s:f, s:o, s:o, s:o}", "stages", stages(r), "auto_budget_s", r->options->fft.auto_budget_s,
                      "hosts", hosts(r->processes), "warnings", warned(r->warnings), "wisdom", wisdom(r));
 }

@@ -6,12 +6,14 @@
 static void print_head(const struct report *r, FILE *file)
 {
     const pencilfft_desc *f = &r->options->fft;
+    char grid[GRID_TEXT];
+    grid_text(&r->options->grid, grid);
     fprintf(file, "%s %s %s, %s%s%s", direction_name(r->options->direction), f->type, f->precision, f->layout,
             r->options->in_place ? ", in place" : "", f->fields > 1 ? ", " : "");
     if (f->fields > 1)
         fprintf(file, "%d fields", f->fields);
-    fprintf(file, ", size %lld %lld %lld, grid %dx%d, exchange %s, sync %s, FFTW %s\n", (long long)f->nx, (long long)f->ny,
-            (long long)f->nz, f->R, f->C, f->exchange, f->sync, f->rigor);
+    fprintf(file, ", size %lld %lld %lld, grid %s, exchange %s, sync %s, FFTW %s\n", (long long)f->nx, (long long)f->ny,
+            (long long)f->nz, grid, f->exchange, f->sync, f->rigor);
 }
 
 const char *placed_by(const struct seating *s)
@@ -112,6 +114,8 @@ void report_table(const struct report *r, FILE *file)
 {
     print_head(r, file);
     print_placement(r, file);
+    if (r->options->print_plan)
+        pencilfft_plan_print(r->plan, file);
     print_exchanges(r, file);
     print_phases(r, file);
     print_rate(r, file);

@@ -38,10 +38,9 @@ const char *self_check_of(const struct seating *seating);
 
 /* Parts of the record. */
 json_t *record_details(const struct report *report);
+json_t *record_times(const struct samples *samples, int phase);
 json_t *record_ranks(const struct samples *samples, int phase);
 
-/* Open what --json names; -1 with a message when it cannot be written to. */
-int record_open(const char *path);
 /* Append the record in one write. A status. */
 int record_append(const struct report *report, int descriptor);
 

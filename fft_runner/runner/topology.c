@@ -49,6 +49,7 @@ static void describe_binding(hwloc_topology_t topology, struct topology *t)
 {
     hwloc_bitmap_t set = hwloc_bitmap_alloc();
     if (set && hwloc_get_cpubind(topology, set, HWLOC_CPUBIND_PROCESS) == 0) {
+        hwloc_bitmap_list_snprintf(t->binding, sizeof t->binding, set);
         hwloc_bitmap_and(set, set, hwloc_topology_get_topology_cpuset(topology));
         t->bound_to = hwloc_bitmap_weight(set);
         list_bound(topology, HWLOC_OBJ_PACKAGE, set, t->bound_sockets);
@@ -69,4 +70,9 @@ void topology_describe(struct topology *t)
         describe_binding(topology, t);
     }
     hwloc_topology_destroy(topology);
+}
+
+const char *topology_hwloc_version(void)
+{
+    return HWLOC_VERSION; /* as compiled; the library itself tells only the version of its interface */
 }

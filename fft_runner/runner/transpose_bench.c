@@ -5,7 +5,6 @@
  * Source: the tables of M. Schulz, 3D-FFT on different networks, section 5, and of the Intel MPI Benchmarks (IMB).
  * A sample is the slowest rank's, and the table shows the median over the repetitions. */
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <jansson.h>
 #include <limits.h>
@@ -18,10 +17,11 @@
 #include "common/failure.h"
 #include "json_values.h"
 #include "pencilfft.h"
+#include "report.h"
 
 #define PROGRAM "transpose_bench"
 
-enum { MAX_LIST = 32, ELEMENT_BYTES = 16, LONGEST_RUN = 32, DIGITS = 10 };
+enum { MAX_LIST = 32, ELEMENT_BYTES = 16, LONGEST_RUN = 32 };
 
 struct settings {
     int groups[MAX_LIST], n_groups;        /* ranks of a group */
@@ -41,8 +41,8 @@ enum { EXCHANGE, TOTAL, N_TIMES }; /* without and with packing */
 struct result {
     bool refused;
     char message[512];
-    double *max[N_TIMES], *mean[N_TIMES], *min[N_TIMES]; /* by repetition, over ranks */
-    int64_t bytes, messages;                             /* the most that a rank sends */
+    struct samples samples;  /* its phases are EXCHANGE and TOTAL */
+    int64_t bytes, messages; /* the most that a rank sends */
     char means[64];
 };
 
@@ -202,39 +202,17 @@ static void print_help(void)
 
 /* ---- one case ----------------------------------------------------------------------------------------------- */
 
-static void result_release(struct result *r)
-{
-    for (int i = 0; i < N_TIMES; i++) {
-        free(r->max[i]);
-        free(r->mean[i]);
-        free(r->min[i]);
-    }
-}
-
-static int result_allocate(struct result *r, int reps)
-{
-    *r = (struct result){.refused = false};
-    for (int i = 0; i < N_TIMES; i++) {
-        r->max[i] = calloc((size_t)reps, sizeof(double));
-        r->mean[i] = calloc((size_t)reps, sizeof(double));
-        r->min[i] = calloc((size_t)reps, sizeof(double));
-        if (!r->max[i] || !r->mean[i] || !r->min[i])
-            return pf_fail(PF_REFUSED, "no memory for the times of %d repetitions", reps);
-    }
-    return 0;
-}
-
 /* Messages of m elements each: runs along z that are as long as they may be, the rest along x. */
 static pencilfft_desc describe(int p, int64_t elements, const char *exchange)
 {
     pencilfft_desc desc;
-    int64_t run = 1;
+    int64_t length = 1;
     pencilfft_desc_init(&desc);
-    while (run < LONGEST_RUN && elements % (2 * run) == 0)
-        run *= 2;
-    desc.nx = elements / run;
+    while (length < LONGEST_RUN && elements % (2 * length) == 0)
+        length *= 2;
+    desc.nx = elements / length;
     desc.ny = p;
-    desc.nz = p * run;
+    desc.nz = p * length;
     desc.R = p;
     desc.C = 1;
     desc.directions = PENCILFFT_FORWARD;
@@ -251,7 +229,7 @@ static int phase_of(pencilfft_plan plan, int kind)
     return phase;
 }
 
-static int repeat(pencilfft_plan plan, int reps, MPI_Comm group, void *in, void *out, double *times, int stride)
+static int repeat(pencilfft_plan plan, int reps, MPI_Comm group, void *in, void *out, struct samples *samples)
 {
     int status = 0, exchange = phase_of(plan, PENCILFFT_EXCHANGE), total = phase_of(plan, PENCILFFT_TOTAL);
     for (int rep = 0; rep < reps && !status; rep++) {
@@ -260,9 +238,9 @@ static int repeat(pencilfft_plan plan, int reps, MPI_Comm group, void *in, void 
         if ((status = pencilfft_transpose(plan, PENCILFFT_ROW, PENCILFFT_FORWARD, in, out)) ||
             (status = pencilfft_phase_seconds(plan, s)))
             break;
-        if (times) {
-            times[EXCHANGE * stride + rep] = s[exchange];
-            times[TOTAL * stride + rep] = s[total];
+        if (samples) {
+            samples->mine[EXCHANGE * reps + rep] = s[exchange];
+            samples->mine[TOTAL * reps + rep] = s[total];
         }
     }
 done:
@@ -282,7 +260,7 @@ static int count_sent(pencilfft_plan plan, int p, struct result *r)
     return status;
 }
 
-static int time_plan(const struct bench *b, pencilfft_plan plan, MPI_Comm group, double *times)
+static int time_plan(const struct bench *b, pencilfft_plan plan, MPI_Comm group, struct samples *samples)
 {
     void *in = NULL, *out = NULL;
     int64_t elements = 0;
@@ -292,23 +270,17 @@ static int time_plan(const struct bench *b, pencilfft_plan plan, MPI_Comm group,
     if ((status = pf_agree(status, group)))
         return status;
     memset(in, 0, (size_t)elements * ELEMENT_BYTES);
-    status = repeat(plan, b->s.warmup, group, in, out, NULL, 0);
-    return status ? status : repeat(plan, b->s.reps, group, in, out, times, b->s.reps);
+    status = repeat(plan, b->s.warmup, group, in, out, NULL);
+    return status ? status : repeat(plan, b->s.reps, group, in, out, samples);
 }
 
 /* Ranks beyond the last whole group take part in nothing but this. */
-static int reduce(const struct bench *b, MPI_Comm active, int n_active, const double *times, struct result *r)
+static int reduce(MPI_Comm active, struct result *r)
 {
-    int status = 0;
+    int status = samples_reduce(active, &r->samples);
     int64_t mine[2] = {r->bytes, r->messages}, most[2];
-    for (int i = 0; i < N_TIMES; i++) {
-        const double *samples = times + (size_t)i * (size_t)b->s.reps;
-        PF_MPI(MPI_Reduce(samples, r->max[i], b->s.reps, MPI_DOUBLE, MPI_MAX, 0, active));
-        PF_MPI(MPI_Reduce(samples, r->mean[i], b->s.reps, MPI_DOUBLE, MPI_SUM, 0, active));
-        PF_MPI(MPI_Reduce(samples, r->min[i], b->s.reps, MPI_DOUBLE, MPI_MIN, 0, active));
-        for (int rep = 0; rep < b->s.reps; rep++)
-            r->mean[i][rep] /= n_active;
-    }
+    if (status)
+        return status;
     PF_MPI(MPI_Allreduce(mine, most, 2, MPI_INT64_T, MPI_MAX, active));
     r->bytes = most[0];
     r->messages = most[1];
@@ -321,9 +293,8 @@ static int run_case(const struct bench *b, MPI_Comm group, MPI_Comm active, int 
 {
     pencilfft_desc desc = describe(p, elements, exchange);
     pencilfft_plan plan = NULL;
-    double *times = calloc(N_TIMES * (size_t)b->s.reps, sizeof *times);
-    int status = times ? 0 : pf_fail(PF_REFUSED, "no memory for the times of %d repetitions", b->s.reps), n_active;
-    if ((status = pf_agree(status, active)))
+    int status = samples_make(N_TIMES, b->s.reps, active, &r->samples);
+    if (status)
         goto done;
     status = pf_agree(pencilfft_plan_create(&desc, group, &plan), active);
     r->refused = status == PENCILFFT_NOT_POSSIBLE || status == PENCILFFT_TOO_LARGE || status == PENCILFFT_NO_MEMORY;
@@ -336,36 +307,15 @@ static int run_case(const struct bench *b, MPI_Comm group, MPI_Comm active, int 
         goto done;
     const char *means = pencilfft_exchange_means(plan, PENCILFFT_ROW);
     snprintf(r->means, sizeof r->means, "%s", means ? means : "");
-    PF_MPI(MPI_Comm_size(active, &n_active));
-    if (!(status = time_plan(b, plan, group, times)) && !(status = count_sent(plan, p, r)))
-        status = reduce(b, active, n_active, times, r);
+    if (!(status = time_plan(b, plan, group, &r->samples)) && !(status = count_sent(plan, p, r)))
+        status = reduce(active, r);
 done:
-    free(times);
     if (plan && status != PENCILFFT_MPI_ERROR)
         pencilfft_plan_destroy(plan);
     return status;
 }
 
 /* ---- what is said ------------------------------------------------------------------------------------------- */
-
-static int by_value(const void *a, const void *b)
-{
-    double first = *(const double *)a, second = *(const double *)b;
-    return (first > second) - (first < second);
-}
-
-/* Sorts its samples. */
-static double median(double *samples, int n)
-{
-    qsort(samples, (size_t)n, sizeof *samples, by_value);
-    return (samples[(n - 1) / 2] + samples[n / 2]) / 2;
-}
-
-static json_t *times(const struct result *r, int which, int reps)
-{
-    return json_pack("{s:o, s:o, s:o}", "max_s", reals(r->max[which], reps), "mean_s", reals(r->mean[which], reps), "min_s",
-                     reals(r->min[which], reps));
-}
 
 static int append(const struct bench *b, int p, long long bytes, const char *exchange, const struct result *r)
 {
@@ -379,21 +329,10 @@ static int append(const struct bench *b, int p, long long bytes, const char *exc
                                PENCILFFT_VERSION, "mpi", text(library), "ranks", b->ranks, "group", p, "groups",
                                b->ranks / p, "exchange", exchange, "means", text_or_null(r->means), "message_bytes",
                                (json_int_t)bytes, "reps", b->s.reps, "refused", text_or_null(r->message), "exchange_times",
-                               r->refused ? json_null() : times(r, EXCHANGE, b->s.reps), "total_times",
-                               r->refused ? json_null() : times(r, TOTAL, b->s.reps), "bytes_sent", (json_int_t)r->bytes,
-                               "messages_sent", (json_int_t)r->messages);
-    char *line = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(DIGITS)) : NULL;
-    json_decref(object);
-    if (!json_is_whole() || !line) {
-        free(line);
-        return pf_fail(PF_REFUSED, "no memory for a record");
-    }
-    size_t n = strlen(line);
-    line[n] = '\n';
-    errno = 0;
-    if (write(b->json, line, n + 1) != (ssize_t)(n + 1))
-        status = pf_fail(PF_REFUSED, "--json: the record was not written whole: %s", errno ? strerror(errno) : "no space");
-    free(line);
+                               r->refused ? json_null() : record_times(&r->samples, EXCHANGE), "total_times",
+                               r->refused ? json_null() : record_times(&r->samples, TOTAL), "bytes_sent",
+                               (json_int_t)r->bytes, "messages_sent", (json_int_t)r->messages);
+    status = json_file_append(object, b->json);
 done:
     return status;
 }
@@ -407,17 +346,19 @@ static void print_head(const struct bench *b, int p)
 }
 
 /* Ratio: to the first exchange of the list. MB are 1e6 bytes, of messages as planned, without what stays. */
-static void print_line(const struct bench *b, int p, long long bytes, const char *exchange, struct result *r, double *first)
+static void print_line(const struct bench *b, int p, long long bytes, const char *exchange, const struct result *r,
+                       double *first)
 {
     if (r->refused) {
         fprintf(b->table, "%10lld %-11s refused: %.80s\n", bytes, exchange, r->message);
         return;
     }
-    double most = median(r->max[EXCHANGE], b->s.reps), total = median(r->max[TOTAL], b->s.reps);
+    const struct samples *s = &r->samples;
+    double most = samples_median(s->max, s, EXCHANGE), total = samples_median(s->max, s, TOTAL);
     if (*first == 0)
         *first = total;
     fprintf(b->table, "%10lld %-11s %12.2f %12.2f %12.2f %12.2f %12.2f %8.2f\n", bytes, exchange,
-            1e6 * median(r->min[EXCHANGE], b->s.reps), 1e6 * most, 1e6 * median(r->mean[EXCHANGE], b->s.reps), 1e6 * total,
+            1e6 * samples_median(s->min, s, EXCHANGE), 1e6 * most, 1e6 * samples_median(s->mean, s, EXCHANGE), 1e6 * total,
             most > 0 ? (double)(p - 1) * (double)bytes / most * 1e-6 : 0, *first > 0 ? total / *first : 0);
     fflush(b->table);
 }
@@ -429,15 +370,13 @@ static int one_size(const struct bench *b, MPI_Comm group, MPI_Comm active, int 
     int status = 0;
     double first = 0;
     for (int i = 0; i < b->s.n_exchanges && !status; i++) {
-        struct result r;
-        status = pf_agree(result_allocate(&r, b->s.reps), active);
-        if (!status)
-            status = run_case(b, group, active, p, bytes / ELEMENT_BYTES, b->s.exchanges[i], &r);
+        struct result r = {.refused = false};
+        status = run_case(b, group, active, p, bytes / ELEMENT_BYTES, b->s.exchanges[i], &r);
         if (!status && b->rank == 0) {
             status = b->json >= 0 ? append(b, p, bytes, b->s.exchanges[i], &r) : 0;
             print_line(b, p, bytes, b->s.exchanges[i], &r, &first);
         }
-        result_release(&r);
+        samples_release(&r.samples);
         if (status != PENCILFFT_MPI_ERROR)
             status = pf_agree(status, active);
     }
@@ -470,9 +409,8 @@ static int open_json(struct bench *b)
 {
     int status = 0;
     if (b->s.json && b->rank == 0) {
-        b->json = !strcmp(b->s.json, "-") ? STDOUT_FILENO : open(b->s.json, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-        if (b->json < 0)
-            status = pf_fail(PF_REFUSED, "--json: %.200s cannot be written: %s", b->s.json, strerror(errno));
+        if ((b->json = json_file_open(b->s.json)) < 0)
+            status = PF_REFUSED;
         b->table = b->json == STDOUT_FILENO ? stderr : stdout;
     }
     return pf_agree(status, MPI_COMM_WORLD);

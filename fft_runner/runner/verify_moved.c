@@ -21,7 +21,7 @@ static int move_and_count(const struct problem *p, int exchange, int target, voi
     values_fill(&side.box, &side.format, value_nothing, to);
     or_abort(pencilfft_transpose(p->plan, exchange, p->direction, from, to));
     *wrong += values_wrong(&side.box, &side.format, value_index, to);
-    return status;
+    return 0;
 }
 
 int verify_moved(const struct problem *p, bool *exact)
@@ -45,5 +45,5 @@ int verify_moved(const struct problem *p, bool *exact)
         return status;
     CHECK_MPI(MPI_Allreduce(&wrong, &all, 1, MPI_INT64_T, MPI_SUM, p->grid));
     *exact = all == 0;
-    return status;
+    return 0;
 }

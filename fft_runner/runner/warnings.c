@@ -11,7 +11,7 @@ static int by_host(const void *a, const void *b)
 {
     const struct process *first = *(const struct process *const *)a, *second = *(const struct process *const *)b;
     int order = strcmp(first->seat.host, second->seat.host);
-    return order ? order : strcmp(first->binding, second->binding);
+    return order ? order : strcmp(first->topology.binding, second->topology.binding);
 }
 
 /* From `at` on, how many share host, and binding if asked. */
@@ -19,7 +19,7 @@ static int run_length(const struct process *const *sorted, int n, int at, bool b
 {
     int end = at + 1;
     while (end < n && !strcmp(sorted[end]->seat.host, sorted[at]->seat.host) &&
-           (!binding || !strcmp(sorted[end]->binding, sorted[at]->binding)))
+           (!binding || !strcmp(sorted[end]->topology.binding, sorted[at]->topology.binding)))
         end++;
     return end - at;
 }
@@ -64,7 +64,7 @@ static void check_bindings(const struct process *const *sorted, int n, struct fi
     for (int at = 0, tasks; at < n; at += tasks) {
         const struct topology *t = &sorted[at]->topology;
         tasks = run_length(sorted, n, at, true);
-        if (sorted[at]->binding[0] && t->bound_to && tasks > t->bound_to && t->bound_to < t->processors)
+        if (t->binding[0] && t->bound_to && tasks > t->bound_to && t->bound_to < t->processors)
             note(shared, sorted[at], tasks);
     }
 }
@@ -93,7 +93,7 @@ int warnings_find(const struct process *processes, int n, struct warnings *w)
         snprintf(text, sizeof text,
                  "%d tasks of host %.100s are bound to the same %d processors (%.60s): bind them apart, "
                  "the times mean little",
-                 shared.tasks, shared.first->seat.host, shared.first->topology.bound_to, shared.first->binding);
+                 shared.tasks, shared.first->seat.host, shared.first->topology.bound_to, shared.first->topology.binding);
         tell(w, &shared, text);
     }
     if (loose.cases) {

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 TINY = ["--size", 4, 4, 4, "--grid", "1x2", "--reps", 1, "--rigor", "estimate"]
-OPTIONS = ["size", "grid", "direction", "type", "kinds", "skip", "precision", "layout", "in-place", "fields",
+OPTIONS = ["size", "grid", "decomposition", "direction", "type", "kinds", "skip", "precision", "layout", "in-place", "fields",
            "exchange", "auto-budget", "reps", "warmup", "verify", "json", "label", "rigor", "sync", "barrier", "per-rank",
-           "byte-matrix", "wisdom", "machine-torus",
+           "print-plan", "byte-matrix", "wisdom", "machine-torus",
            "tasks-per-node", "mapfile", "launch-order", "coordinates", "help", "version"]
 
 
@@ -19,6 +19,15 @@ def test_records_are_appended_one_a_line(mpirun, records, tmp_path):
         assert mpirun(2, *TINY, "--json", path).returncode == 0
     first, second = records(path)
     assert first["command"] == second["command"] and first["command"][-2:] == ["--json", str(path)]
+
+
+def test_records_hold_grid_and_stages_of_their_decomposition(run):
+    pencil, slab = run(4, *TINY, "--grid", "2x2"), run(4, *TINY, "--grid", 4, "--decomposition", "slab")
+    assert (pencil["decomposition"], pencil["grid"]) == ("pencil", [2, 2])
+    assert (slab["decomposition"], slab["grid"]) == ("slab", [4])
+    assert [stage["name"] for stage in pencil["stages"]] == ["row", "column"]
+    assert [(stage["name"], stage["messages"]) for stage in slab["stages"]] == [("slab", [3] * 4)]
+    assert list(slab["phases"]) == ["fft_z", "fft_y", "pack_slab", "exchange_slab", "unpack_slab", "fft_x", "total"]
 
 
 def test_standard_output_as_file_holds_the_record_alone(mpirun, schema):
@@ -51,6 +60,14 @@ def test_table_shows_every_phase_and_the_verdict(mpirun):
     for word in ("fft_z", "exchange_row", "unpack_column", "total", "GFlop/s", "verification passed"):
         assert word in done.stdout
     assert not done.stderr
+
+
+@pytest.mark.parametrize("grid, decomposition, stages", [("1x2", "pencil", ["row", "column"]), ("2", "slab", ["slab"])])
+def test_the_plan_is_printed_on_request(mpirun, grid, decomposition, stages):
+    words = [*TINY, "--grid", grid, "--decomposition", decomposition]
+    plain, told = mpirun(2, *words).stdout, mpirun(2, *words, "--print-plan").stdout
+    assert len(told.splitlines()) > len(plain.splitlines()) + len(stages)
+    assert all(stage in told for stage in stages) and "pass" in told
 
 
 def test_help_names_every_option_and_ends_well(mpirun):

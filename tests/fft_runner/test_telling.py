@@ -67,14 +67,13 @@ def test_times_of_every_rank_only_on_request(run):
 
 @pytest.mark.parametrize("exchange", ["alltoallv", "alltoallw", "p2p", "persistent"])
 def test_traffic_of_each_rank_follows_from_the_layout(run, exchange):
-    exchanges = run(4, *UNEVEN, "--exchange", exchange)["exchanges"]
-    for name, exchange_record in exchanges.items():
-        assert exchange_record["bytes"] == [sum(row) for row in expected_matrix(9, 8, 7, 2, 2, name)]
-        assert exchange_record["messages"] == [1] * 4
+    for stage in run(4, *UNEVEN, "--exchange", exchange)["stages"]:
+        assert stage["bytes"] == [sum(row) for row in expected_matrix(9, 8, 7, 2, 2, stage["name"])]
+        assert stage["messages"] == [1] * 4
 
 
 def test_padding_is_traffic(run):
-    row = run(4, *UNEVEN, "--exchange", "padded")["exchanges"]["row"]
+    row = run(4, *UNEVEN, "--exchange", "padded")["stages"][0]
     assert row["bytes"] == [BYTES * 5 * 4 * 4] * 2 + [BYTES * 4 * 4 * 4] * 2
 
 
@@ -83,9 +82,8 @@ def test_padding_is_traffic(run):
 def test_messages_are_cut_into_slices_where_they_are_long_enough(run, size, slices):
     record = run(4, "--size", *size, "--grid", "2x2", "--rigor", "estimate", "--exchange", "pipelined", "--reps", 1,
                  "--verify")
-    exchanges = [record["exchanges"][name] for name in ("row", "column")]
-    assert [exchange["messages"] for exchange in exchanges] == [[n_slices] * 4 for n_slices in slices]
-    assert [exchange["bytes"] for exchange in exchanges] == [[math.prod(size) * BYTES // 8] * 4] * 2
+    assert [stage["messages"] for stage in record["stages"]] == [[n_slices] * 4 for n_slices in slices]
+    assert [stage["bytes"] for stage in record["stages"]] == [[math.prod(size) * BYTES // 8] * 4] * 2
 
 
 def test_hosts_and_bindings_are_recorded(run):
