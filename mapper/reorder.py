@@ -14,6 +14,8 @@ where it really is, and what they hear is compared with the placement. The C lib
 import os
 import re
 import socket
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -23,8 +25,11 @@ from pencilmap.mapper.hosts import Hosts
 from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.mapper.placements.default import axis_order
 from pencilmap.model.allocation import Allocation, Site
+from pencilmap.model.decompositions import DECOMPOSITIONS, PENCIL
 from pencilmap.model.errors import PencilmapError
-from pencilmap.model.grid import parse_grid
+from pencilmap.model.grid import ProcessGrid, parse_grid
+from pencilmap.model.mapping import Mapping
+from pencilmap.model.product import Product
 from pencilmap.model.torus import Torus, parse_torus
 
 HOST_VARIABLE = "PENCILMAP_HOST"
@@ -35,7 +40,9 @@ class ReorderError(PencilmapError):
     """A communicator that cannot be put in order; raised on all its ranks alike."""
 
 
-def reorder(comm, torus, grid, placement="best", tasks_per_node=None, where="auto", hosts=None):
+def reorder(comm: Any, torus: str | Torus, grid: str | ProcessGrid, placement: str | Product | Mapping = "best",
+            tasks_per_node: int | None = None, where: str | Callable[[], Sequence[int]] = "auto",
+            hosts: Hosts | None = None) -> Any:
     """Make the communicator; collective over `comm`.
 
     Parameters
@@ -44,7 +51,7 @@ def reorder(comm, torus, grid, placement="best", tasks_per_node=None, where="aut
     torus : str or Torus
         Shape as everywhere, e.g. ``8x8x8``; the processes may cover some of its nodes only.
     grid : str or ProcessGrid
-        ``RxC`` with R*C the size of `comm`.
+        ``RxC`` with R*C the size of `comm`; ``P``, that size alone, for slabs.
     placement : str, Product or Mapping
         As for `pencilmap.mapper.placements.place`; made by rank 0, so files are read there.
     tasks_per_node : int, optional
@@ -99,7 +106,9 @@ def _together(comm, work):
 
 def _parse(torus, grid, n_tasks):
     torus = torus if isinstance(torus, Torus) else parse_torus(torus)
-    grid = parse_grid(grid) if isinstance(grid, str) else grid
+    if isinstance(grid, str):
+        numbers = grid.count("x") + 1
+        grid = parse_grid(grid, next((d for d in DECOMPOSITIONS.values() if len(d.dimensions) == numbers), PENCIL))
     if grid.n_tasks != n_tasks:
         raise ReorderError(f"grid {grid} has {grid.n_tasks} tasks, but the communicator has {n_tasks}; R*C must be that")
     return torus, grid

@@ -9,6 +9,7 @@ from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.mapper.placements.default import axis_order
 from pencilmap.mapper.reorder import ReorderError, reorder
 from pencilmap.model.allocation import Site
+from pencilmap.model.decompositions import PENCIL, SLAB
 from pencilmap.model.grid import parse_grid
 from pencilmap.model.torus import parse_torus
 from tests.modules import needs_module
@@ -21,13 +22,15 @@ CASES = {  # torus, tasks per node, grid, placement, launch order
     "slots left to us": ("4", 2, "4x2", "digits:x=r2c2", "tx"),
     "axis order": ("2x2x2", 1, "2x4", "default:zyxt", "xyzt"),
     "mesh, open": ("2x4:mesh", 1, "4x2", "digits:y=r4", "yxt"),
+    "slabs": ("2x2", 2, "8", "digits:y=s2,t=s2", "txy"),
+    "other letters": ("2x2x2:axes=cab", 1, "2x4", "digits:a=r2", "bact"),
 }
 
 
 def expected(torus, tasks, grid, placement, order):
     """Old rank of each new one, by the Python model."""
     site = Site(parse_torus(torus), tasks)
-    mapping = as_mapping(place(placement, site, parse_grid(grid)), placement)
+    mapping = as_mapping(place(placement, site, parse_grid(grid, PENCIL if "x" in grid else SLAB)), placement)
     node, slot = axis_order(order, site.torus, tasks)
     old = {(n, s): rank for rank, (n, s) in enumerate(zip(node.tolist(), slot.tolist()))}
     return [old[seat] for seat in zip(mapping.node_of_rank.tolist(), mapping.slot_of_rank.tolist())]
@@ -154,7 +157,8 @@ PYTHON_REFUSED = {
     "order 'xx' must have each letter of xyt once": ("2x2", None, "2x2", "best", "assumed:xx"),
 }
 FOUR = {"lines": ("2x2", 1, "2x2", "digits:x=r2,y=c2", "yxt"), "with slots": ("2", 2, "2x2", "digits:x=r2,t=c2", "xt"),
-        "strided": ("4", 1, "2x2", "digits:x=c2r2", "xt"), "axis order": ("2x2", 1, "4x1", "default:yxt", "xyt")}
+        "strided": ("4", 1, "2x2", "digits:x=c2r2", "xt"), "axis order": ("2x2", 1, "4x1", "default:yxt", "xyt"),
+        "slabs": ("2x2", 1, "4", "digits:y=s2,x=s2", "yxt")}
 
 
 def test_python_ranks_sit_where_the_placement_says_or_all_refuse(mpi_python):

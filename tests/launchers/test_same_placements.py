@@ -9,12 +9,13 @@ import pytest
 
 from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.model.allocation import Site
+from pencilmap.model.decompositions import DECOMPOSITIONS
 from pencilmap.model.errors import TorusError
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.machine import load_machine, machine_names
 from pencilmap.model.torus import Torus, parse_torus
 
-PATTERNS, IDLE, ORDERS = 3, 2, 3
+PATTERNS, IDLE, ORDERS = 2, 1, 3
 
 
 def prime_factors(n):
@@ -34,18 +35,19 @@ def random_pattern(n, owners, choose):
     return "".join(f"{o}{r}" for o, r in digits), {owner: prod(r for o, r in digits if o == owner) for owner in owners}
 
 
-def random_digits(torus, tasks, owners, choose):
+def random_digits(torus, tasks, decomposition, idle, choose):
     """A digits placement and its grid; sometimes axes or slots are left out."""
-    parts, extents = [], []
+    owners, parts, extents = decomposition.letters + "i" * idle, [], []
     for axis, n in (*zip(torus.axes, torus.shape), ("t", tasks)):
         if choose.random() < 0.2 and axis != "t":
-            extents.append({"c": n})
+            extents.append({decomposition.letters[-1]: n})
             continue
         text, extent = random_pattern(n, owners, choose)
         parts.append(f"{axis}={text}")
         extents.append(extent)
     choose.shuffle(parts)
-    grid = ProcessGrid(*(prod(extent.get(owner, 1) for extent in extents) for owner in "rc"))
+    grid = ProcessGrid(*(prod(extent.get(owner, 1) for extent in extents) for owner in decomposition.letters),
+                       decomposition=decomposition)
     return "digits:" + ",".join(parts), grid
 
 
@@ -53,8 +55,9 @@ def cases(name):
     """(placement, grid, idle allowed) on a machine."""
     machine, choose = load_machine(name), random.Random(name)
     torus, tasks = machine.torus, machine.tasks_per_node
-    for owners in ["rc"] * PATTERNS + ["rci"] * IDLE:
-        yield *random_digits(torus, tasks, owners, choose), "i" in owners
+    for decomposition in DECOMPOSITIONS.values():
+        for idle in [False] * PATTERNS + [True] * IDLE:
+            yield *random_digits(torus, tasks, decomposition, idle, choose), idle
     for order in ["nt", "tn", *("".join(choose.sample(torus.axes + "t", torus.n_dimensions + 1)) for _ in range(ORDERS))]:
         R = prod(choose.sample(list(prime_factors(torus.n_nodes)), 2))
         yield f"default:{order}", ProcessGrid(R, torus.n_nodes // R * tasks), False
