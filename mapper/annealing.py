@@ -77,7 +77,7 @@ class Found:
     seconds: float
     cut: str | None
 
-    def __str__(self):
+    def __str__(self) -> str:
         text = (f"search: {self.cost:.4g} after {self.evaluations} evaluations in {self.seconds:.1f} s; launcher's order "
                 f"{self.launcher_cost:.4g}, best start {self.start_cost:.4g} ({self.start})")
         return f"{text}; {ENDS[self.cut]}" if self.cut else text

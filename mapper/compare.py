@@ -151,7 +151,7 @@ def bandwidth_of_record(record: Record) -> tuple[float, ...] | None:
     if "link_bandwidth" in labels:
         return tuple(parse(part, "byte/s") for part in labels["link_bandwidth"].split(","))
     if "machine" in labels:
-        rates = load_machine(labels["machine"]).torus.bandwidth
+        rates = load_machine(labels["machine"]).torus.bandwidth or ()
         return rates if len(set(rates)) > 1 else rates[:1]
     return None
 

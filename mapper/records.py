@@ -50,10 +50,10 @@ def _parse(line, path, number):
         raise RecordError(f"{path} line {number} is no JSON: {error}") from error
     version = record.get("schema") if isinstance(record, dict) else None
     schema = version if isinstance(version, str) and version in SCHEMA_FILES else SCHEMA
-    error = jsonschema.exceptions.best_match(_validator(schema).iter_errors(record))
-    if error is not None:
-        where = ".".join(str(p) for p in error.absolute_path) or "top level"
-        raise RecordError(f"{path} line {number} is no run record of {schema}: {where}: {error.message[:300]}")
+    wrong = jsonschema.exceptions.best_match(_validator(schema).iter_errors(record))
+    if wrong is not None:
+        where = ".".join(str(p) for p in wrong.absolute_path) or "top level"
+        raise RecordError(f"{path} line {number} is no run record of {schema}: {where}: {wrong.message[:300]}")
     record = upgraded(record)
     problem = next(_problems(record), None)
     if problem:

@@ -74,10 +74,10 @@ def reorder(comm: Any, torus: str | Torus, grid: str | ProcessGrid, placement: s
     ReorderError
         On all ranks, with the message of the lowest rank that failed.
     """
-    torus, grid = _together(comm, lambda: _parse(torus, grid, comm.Get_size()))
-    node, slot = _find_seats(comm, torus, where, hosts or Hosts(torus), tasks_per_node)
-    site = _together(comm, lambda: _site(torus, node, slot, tasks_per_node))
-    places = comm.bcast(_together(comm, lambda: _places(placement, site, grid) if comm.Get_rank() == 0 else None), root=0)
+    shape, tasks = _together(comm, lambda: _parse(torus, grid, comm.Get_size()))
+    node, slot = _find_seats(comm, shape, where, hosts or Hosts(shape), tasks_per_node)
+    site = _together(comm, lambda: _site(shape, node, slot, tasks_per_node))
+    places = comm.bcast(_together(comm, lambda: _places(placement, site, tasks) if comm.Get_rank() == 0 else None), root=0)
     seats = node * site.tasks_per_node + slot
     rank = _together(comm, lambda: _rank_at(places, seats[comm.Get_rank()], site))
     placed = comm.Split(0, rank)

@@ -83,7 +83,7 @@ def record_samples(records: dict[str, Record],
         The samples, all first exchanges, then all second ones, then all computing, so that a rule by order is fair to each;
         and what was left out, with the reason.
     """
-    samples, refused = [], []
+    samples, refused = list[tuple[int, Sample]](), list[str]()
     for label, record in records.items():
         exchanges, reason = _exchanges_of_record(record, label, bandwidth)
         samples += enumerate(exchanges)

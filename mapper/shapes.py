@@ -103,8 +103,8 @@ def rank_shapes(tori: Iterable[Torus], tasks_per_node: int = 1, transform: Trans
             continue
         products = [best_product(torus, g, tasks_per_node) for g in allowed]
         found.append(RankedShape(torus, bound_s, tuple(_fastest(products, transform, costs, grids))))
-        found.sort(key=lambda shape: shape.best.order)
-        limit = found[top - 1].best.order[0] if top and len(found) >= top else None
+        found.sort(key=lambda shape: shape.predictions[0].order)
+        limit = found[top - 1].predictions[0].order[0] if top and len(found) >= top else None
     return found + rest
 
 
@@ -173,7 +173,7 @@ def torus_shapes(n_nodes: int, n_dimensions: int, like: Torus | None = None, wra
         raise PartitionError(f"{n_dimensions} dimensions; a torus has 1 to {MAX_DIMENSIONS}")
     if n_nodes < 1:
         raise PartitionError(f"{n_nodes} nodes; a partition has at least one")
-    bandwidth, cables = (like.bandwidth, like.cables) if like else (None, None)
+    bandwidth, cables = (like.bandwidth, like.cables) if like else (None, ())
     alike = like is None or len(set(zip(bandwidth or cables, cables))) == 1
     shapes = list(islice(factorisations(n_nodes, n_dimensions, 1 if alike else None), MAX_SHAPES + 1))
     if len(shapes) > MAX_SHAPES:
@@ -198,7 +198,7 @@ def partition_shapes(machine: Machine, n_nodes: int) -> list[Torus]:
     >>> [str(t) for t in partition_shapes(load_machine("bluegene-l"), 2048)]
     ['8x16x16', '8x8x32']
     """
-    different = {}
+    different: dict[tuple[Any, ...], Torus] = {}
     for torus in machine_partitions(machine, n_nodes):
         different.setdefault(_kind(torus), torus)
     if not different:
@@ -277,7 +277,7 @@ class ScalingPoint:
     """
 
     n_nodes: int
-    transform: Transform
+    transform: Transform | None
     shapes: list[RankedShape]
 
     @property
@@ -293,7 +293,7 @@ class ScalingPoint:
         return max((s.bound_s for s in self.shapes if s.bound_s is not None), default=None)
 
 
-def scale(shapes_of: Callable[[int], list[Torus]], node_counts: Sequence[int], transform: Transform, kind: str,
+def scale(shapes_of: Callable[[int], list[Torus]], node_counts: Sequence[int], transform: Transform | None, kind: str,
           **options: Any) -> list[ScalingPoint]:
     """The best shape of each number of nodes.
 
@@ -310,7 +310,7 @@ def scale(shapes_of: Callable[[int], list[Torus]], node_counts: Sequence[int], t
     """
     points = []
     for n_nodes in node_counts:
-        here = weak_transform(transform, Fraction(n_nodes, node_counts[0])) if kind == "weak" else transform
+        here = weak_transform(transform, Fraction(n_nodes, node_counts[0])) if transform and kind == "weak" else transform
         ranked = rank_shapes(shapes_of(n_nodes), transform=here, **options)
         if ranked[0].best is None:
             raise PartitionError(f"{n_nodes} nodes: every shape has a dimension of more than {LONGEST_RING} nodes; take "
@@ -324,8 +324,8 @@ def efficiency(points: Sequence[ScalingPoint], kind: str) -> list[float | None]:
 
     Strong scaling: first time times its nodes over time times nodes; weak scaling: first time over time.
     """
-    times = [p.best.known_s for p in points]
-    if None in times or not all(times):
+    times = [p.best.known_s or 0.0 for p in points]
+    if not all(times):
         return [None] * len(points)
     nodes = [p.n_nodes if kind == "strong" else 1 for p in points]
     return [times[0] * nodes[0] / (t * n) for t, n in zip(times, nodes)]

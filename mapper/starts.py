@@ -16,7 +16,7 @@ from pencilmap.mapper.product_search import best_product
 from pencilmap.model.allocation import Site
 from pencilmap.model.factors import divisors
 from pencilmap.model.grid import ProcessGrid, dealt
-from pencilmap.model.torus import Torus
+from pencilmap.model.torus import Torus, as_torus
 
 Starts = Iterator[tuple[str, np.ndarray]]
 
@@ -48,7 +48,7 @@ def grouped(site: Site, grid: ProcessGrid) -> Starts:
 
 def launchers(site: Site, grid: ProcessGrid) -> Starts:
     """Every default order: the launcher's, and every order of the axes with the slots first and last."""
-    for order in ("nt", "tn", *axis_orders(site.torus)):
+    for order in ("nt", "tn", *axis_orders(as_torus(site.torus))):
         mapping = default(order, site, grid)
         yield mapping.name, slots_of(site, mapping.node_of_rank, mapping.slot_of_rank)
 
@@ -78,7 +78,7 @@ def products(site: Site, grid: ProcessGrid) -> Starts:
     n_slots = site.torus.n_nodes * site.tasks_per_node
     for dimension, length in zip(grid.decomposition.dimensions, grid.shape):
         for size in _nearest_divisors(n_slots, length):  # rows of pencils, whatever the decomposition
-            mapping = best_product(site.torus, ProcessGrid(size, n_slots // size), site.tasks_per_node).mapping()
+            mapping = best_product(as_torus(site.torus), ProcessGrid(size, n_slots // size), site.tasks_per_node).mapping()
             kept = site.allocation.is_usable()[mapping.node_of_rank]
             order = slots_of(site, mapping.node_of_rank[kept], mapping.slot_of_rank[kept])
             yield f"product {dimension.name}s", dealt(order[:grid.n_tasks], grid, dimension.letter)
@@ -97,7 +97,7 @@ def _nearest_divisors(n, length):
 
 def inner_products(site: Site, grid: ProcessGrid) -> Starts:
     """The best product placements of boxes inside the torus that have as many slots as there are tasks, all usable."""
-    torus, T = site.torus, site.tasks_per_node
+    torus, T = as_torus(site.torus), site.tasks_per_node
     if grid.n_tasks % T or grid.n_tasks == torus.n_nodes * T:
         return
     usable = site.allocation.is_usable().reshape(torus.shape, order="F")

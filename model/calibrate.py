@@ -11,6 +11,7 @@ samples cannot be told apart, and then one of them is left out and takes its nam
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import log, prod
 
 import numpy as np
@@ -134,7 +135,7 @@ class Calibration:
     def costs(self) -> Costs:
         """The figures as prices."""
         return Costs(cache_per_node=self.cache_per_node, **{
-            PRICES[key].field: found.value for key, found in self.figures.items() if PRICES[key].field})
+            field: found.value for key, found in self.figures.items() if (field := PRICES[key].field)})
 
     @property
     def link_slowdown(self) -> float:
@@ -170,11 +171,11 @@ def calibrate(samples: Sequence[Sample], cache_per_node: float | None = None, fi
     usable = [s for s in samples if s.measured_s > 0]
     if not usable:
         raise CalibrationError("no measured time to calibrate with; give run records of a real machine or network")
-    figures, left_out = {}, {}
+    figures, left_out = dict[str, Fitted](), dict[str, str]()
     for kind in (ExchangeWork, LocalWork):
         some = [s for s in usable if isinstance(s.work, kind)]
         keys = [k for k, p in PRICES.items() if p.work in kind.__dataclass_fields__ and (fit_bandwidth or p.field)]
-        nothing = {}, dict.fromkeys(keys, f"{NO_SAMPLE} of {_KIND[kind]}")
+        nothing = dict[str, Fitted](), dict.fromkeys(keys, f"{NO_SAMPLE} of {_KIND[kind]}")
         found, reasons = _Fit(some, cache_per_node).run(keys) if some else nothing
         figures |= found
         left_out |= reasons
@@ -417,7 +418,7 @@ def errors(samples: Iterable[Sample], predicted: Callable[[Sample], float | None
     samples : list of Sample
     predicted : Sample -> seconds or None
     """
-    found = [(abs(predicted(s) / s.measured_s - 1), s.label) for s in samples if predicted(s) is not None]
+    found = [(abs(time_s / s.measured_s - 1), s.label) for s in samples if (time_s := predicted(s)) is not None]
     return Errors(len(found), sum(e for e, _ in found) / len(found), *max(found)) if found else None
 
 
@@ -440,6 +441,10 @@ class Quality:
     model: Errors | None
 
 
+def _is_exchange_of(size: str, sample: Sample) -> bool:
+    return isinstance(sample.work, ExchangeWork) and sample.size == size
+
+
 def quality(training: Sequence[Sample], held_out: Sequence[Sample],
             time_s: Callable[[Sample], float | None]) -> list[Quality]:
     """Errors of bound and model over all exchanges, by size, and of the computing.
@@ -452,9 +457,9 @@ def quality(training: Sequence[Sample], held_out: Sequence[Sample],
     """
     rows = []
     exchanges = [s for s in (*training, *held_out) if isinstance(s.work, ExchangeWork)]
-    groups = {"exchanges": lambda s: isinstance(s.work, ExchangeWork)}
+    groups: dict[str, Callable[[Sample], bool]] = {"exchanges": lambda s: isinstance(s.work, ExchangeWork)}
     for size in sorted({s.size for s in exchanges}, key=lambda text: prod(map(int, text.split("x")))):
-        groups[size] = lambda s, size=size: isinstance(s.work, ExchangeWork) and s.size == size
+        groups[size] = partial(_is_exchange_of, size)
     groups["computing"] = lambda s: isinstance(s.work, LocalWork)
     for group, belongs in groups.items():
         for half, samples in (("fitted", training), ("predicted", held_out)):

@@ -91,9 +91,10 @@ def product_of(mapping: Mapping) -> Product | None:
     images = {letter: places[_group_of(grid, letter, origin)] for letter in letters}
     patterns = [pattern_of_images({letter: set(np.unique(image[:, i]).tolist()) for letter, image in images.items()}, n)
                 for i, n in enumerate((*torus.shape, mapping.tasks_per_node))]
-    if None in patterns:
+    found = [pattern for pattern in patterns if pattern is not None]
+    if len(found) < len(patterns):
         return None
-    product = Product(torus, tuple(patterns[:-1]), patterns[-1], grid.decomposition)
+    product = Product(torus, tuple(found[:-1]), found[-1], grid.decomposition)
     return product if product.grid == grid and _same_groups(product.mapping(), mapping) else None
 
 

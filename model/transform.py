@@ -122,7 +122,8 @@ def transform_of(size: Sequence[int], type: str = "c2c", precision: str = "doubl
     if type not in TYPES or precision not in PRECISIONS:
         raise GridError(f"transform {type} {precision} is unknown; types are {', '.join(TYPES)}, precisions "
                         f"{', '.join(PRECISIONS)}")
-    return Transform(*size, PRECISIONS[precision] * TYPES[type].parts, type, fields)
+    nx, ny, nz = size
+    return Transform(nx, ny, nz, PRECISIONS[precision] * TYPES[type].parts, type, fields)
 
 
 def parse_transform(text: str) -> Transform:

@@ -89,8 +89,8 @@ def test_errors_of_the_library_name_arguments_and_each_is_an_option():
     from pencilmap.scripts.command_line.cli import pencilmap
 
     options = {o for command in pencilmap.commands.values() for option in command.params for o in option.opts}
-    found = {(path.name, text) for layer in ("model", "mapper") for path in (ROOT / layer).rglob("*.py")
-             for text in errors(path)}
+    found = {(path.name, text) for layer in ("model", "mapper", "scripts/networks", "scripts/pictures")
+             for path in (ROOT / layer).rglob("*.py") for text in errors(path)}
     named = {(file, argument) for file, text in found for argument in re.findall(r"`([a-z]\w*)`", text)}
     assert {argument for _, argument in named} >= {"machine", "torus", "graph", "hosts"}
     assert [(file, name) for file, name in sorted(named) if "--" + name.replace("_", "-") not in options] == []
@@ -106,6 +106,23 @@ def test_nothing_refers_to_the_folder_beside_the_project():
     guilty = [name for name in tracked.split("\0") if name and (ROOT / name).is_file()
               and word in (ROOT / name).read_text("utf-8", errors="ignore")]
     assert guilty == []
+
+
+def public_functions(body):
+    """Functions and methods that a user may call; what is in a private class is private."""
+    for node in body:
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            yield from public_functions(node.body)
+        elif isinstance(node, ast.FunctionDef) and (not node.name.startswith("_") or node.name.startswith("__")):
+            yield node
+
+
+def test_every_public_function_is_annotated():
+    bare = [f"{name}: {function.name}" for name, path in modules().items()
+            for function in public_functions(ast.parse(path.read_text("utf-8")).body)
+            if function.returns is None or any(argument.annotation is None and argument.arg not in ("self", "cls")
+                                               for argument in ast.walk(function.args) if isinstance(argument, ast.arg))]
+    assert bare == []
 
 
 def test_every_module_says_what_it_is_for():

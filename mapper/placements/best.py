@@ -7,6 +7,7 @@ from pencilmap.model.errors import PlacementError
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.product import Product
+from pencilmap.model.torus import as_torus
 
 
 def best(argument: str, site: Site, grid: ProcessGrid) -> Product | Mapping:
@@ -20,5 +21,5 @@ def best(argument: str, site: Site, grid: ProcessGrid) -> Product | Mapping:
         raise PlacementError(f"placement best:{argument}: best takes no argument; search does, e.g. search:seed=2")
     site.check_grid(grid)
     if site.allocation.is_complete and grid.n_tasks == site.n_slots:
-        return best_product(site.torus, grid, site.tasks_per_node)
+        return best_product(as_torus(site.torus), grid, site.tasks_per_node)
     return search("", site, grid)

@@ -16,11 +16,10 @@ from pencilmap.model.errors import PlacementError
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.network import Network
-from pencilmap.model.product import Product
 from pencilmap.model.torus import Torus
 
 
-def default(argument: str, site: Site, grid: ProcessGrid) -> Product | Mapping:
+def default(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
     """Ranks in axis order, or in the launcher's order of the usable nodes.
 
     >>> from pencilmap.model.allocation import Allocation

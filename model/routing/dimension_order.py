@@ -47,7 +47,7 @@ class DimensionOrder:
         """Exact load of every link, see `dimension_order_loads`."""
         return dimension_order_loads(torus, exchange, node_of_rank, self._dimensions(torus), self.tie)
 
-    def of_product(self, product: Product, letters: str) -> ProductLoad | None:
+    def of_product(self, product: Product, letters: str) -> ProductLoad:
         """Exact loads of a product placement with even blocks; they are the same for every order of the dimensions."""
         torus = product.torus
         self._dimensions(torus)

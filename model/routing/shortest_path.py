@@ -58,7 +58,7 @@ def shortest_path_loads(network: Network, exchange: Exchange, node_of_rank: np.n
     traffic = node_traffic(exchange, node_of_rank, network.n_nodes)
     zero = Fraction(0) if exact else 0.0
     values = np.full(len(arcs.source), zero)
-    for source in np.flatnonzero(np.diff(traffic.indptr)):
+    for source in np.flatnonzero(np.diff(traffic.indptr)).tolist():
         row = traffic[[source]].tocoo()
         wanted = np.full(arcs.n_vertices, zero)
         wanted[row.col] = [Fraction(b) for b in row.data.tolist()] if exact else row.data

@@ -82,10 +82,11 @@ def terms_table(predictions: Iterable[Prediction]) -> None:
     rows = []
     for p in predictions:
         for stage in p.stages:
-            rows.append([p.grid, p.placement, stage.name, *map(milliseconds, stage.terms.as_dict().values()), "-", "-",
-                         milliseconds(stage.time_s)])
-        rows.append([p.grid, p.placement, "computing", *["-"] * 6, *map(milliseconds, p.local.as_dict().values()),
-                     milliseconds(p.local.time_s)])
+            terms = stage.terms.as_dict().values() if stage.terms else [None] * 6
+            rows.append([p.grid, p.placement, stage.name, *map(milliseconds, terms), "-", "-", milliseconds(stage.time_s)])
+        if p.local:
+            rows.append([p.grid, p.placement, "computing", *["-"] * 6, *map(milliseconds, p.local.as_dict().values()),
+                         milliseconds(p.local.time_s)])
         rows.append([p.grid, p.placement, "total", *["-"] * 8, milliseconds(p.total_s)])
     print_table("time = max(link + contention, injection) + start + messages + hops", columns, rows)
 
@@ -97,7 +98,7 @@ def quality_table(rows: Iterable[Quality], title: str | None = None) -> None:
 
     columns = ["of", "samples", ">number", ">bound mean", ">largest", ">model mean", ">largest", "worst of the model"]
     print_table(title, columns, [[row.group, row.half, row.model.n, *pair(row.bound), *pair(row.model), row.model.worst]
-                                 for row in rows])
+                                 for row in rows if row.model])
 
 
 def comparison_table(comparisons: Sequence[Comparison], title: str | None = None) -> None:

@@ -204,7 +204,7 @@ def main(sizes: tuple[int, ...], types: tuple[str, ...], precisions: tuple[str, 
         unknown = [name for name in names if name.partition(":")[0] not in CONTESTANTS]
         if unknown:
             raise BenchmarkError(f"unknown contestant {unknown[0]!r}; known: {', '.join(CONTESTANTS)}")
-        cases = [Case((n, n, n), grid.shape, kind, precision)
+        cases = [Case((n, n, n), (grid.shape[0], grid.shape[1]), kind, precision)
                  for kind, precision, n, grid in product(types, precisions, sizes, map(parse_grid, grids))]
         results = measured(cases, names, rounds, repetitions)
         _tell(results, names, json_file, plot, write)

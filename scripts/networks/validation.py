@@ -6,8 +6,11 @@ simulated routers take one dimension after the other.
 """
 
 import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from pencilmap.mapper.records import read_records
 from pencilmap.model.costs import Costs
@@ -49,11 +52,11 @@ class Row:
     published_s: float | None
 
     @property
-    def network_ratio(self):
+    def network_ratio(self) -> float:
         return self.simulated_s / self.network_s
 
     @property
-    def published_ratio(self):
+    def published_ratio(self) -> float | None:
         """Simulated with software over published."""
         return None if self.published_s is None else (self.simulated_s + self.software_s) / self.published_s
 
@@ -61,7 +64,7 @@ class Row:
     def time_ratio(self) -> float | None:
         return None if self.published_s is None else self.time_s / self.published_s
 
-    def as_dict(self):
+    def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {**self.case.__dict__, "stage": self.stage, "network_s": self.network_s,
                 "simulated_s": self.simulated_s, "software_s": self.software_s, "time_s": self.time_s,
@@ -69,7 +72,8 @@ class Row:
                 "network_ratio": self.network_ratio, "published_ratio": self.published_ratio}
 
 
-def validate_simulated(cases, records_path=None, timeout_s=TIMEOUT_S, progress=None):
+def validate_simulated(cases: Sequence[Case], records_path: str | PathLike[str] | None = None, timeout_s: float = TIMEOUT_S,
+                       progress: Callable[[str], None] | None = None) -> list[Row]:
     """Simulate the cases, and put predictions and published times beside them.
 
     Parameters

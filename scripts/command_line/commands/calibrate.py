@@ -29,7 +29,8 @@ ANY_BANDWIDTH = (1e9,)  # to be scaled by the fit
               "[every-second of published measurements, all of records]")
 @click.option("--output", "-o", type=click.Path(dir_okay=False), help="Write a machine file (TOML) with the figures found.")
 @JSON
-def command(records, published, machine, rule, output, as_json):
+def command(records: tuple[str, ...], published: str | None, machine: str | None, rule: str | None, output: str | None,
+            as_json: bool) -> None:
     """Fit the figures of the time model to run records or published times, as far as these determine them."""
     if bool(records) == bool(published):
         raise click.UsageError("name files of run records, or --published NAME")

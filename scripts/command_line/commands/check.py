@@ -3,7 +3,7 @@
 import click
 
 from pencilmap.mapper.formats import mapping_of, read_document, recognise
-from pencilmap.mapper.setting import ALL_ROUTINGS
+from pencilmap.mapper.setting import ALL_ROUTINGS, Setting
 from pencilmap.scripts.command_line.launching import LAUNCHER, format_option
 from pencilmap.scripts.command_line.options import JSON, ROUTING, grid_option, on_machine, with_options
 from pencilmap.scripts.command_line.tables import prediction_table, print_json
@@ -15,12 +15,13 @@ from pencilmap.scripts.command_line.tables import prediction_table, print_json
 @grid_option(None, "R tasks in a row, C in a column, of slabs P tasks.", required=True)
 @with_options(format_option(("--format", "-f", "format_name"), None, "Format of the file [guessed]."), *LAUNCHER[:3],
               ROUTING, JSON)
-def command(file, where, grid, format_name, hosts, cores_per_task, hwloc, routing, as_json):
+def command(file: str, where: Setting, grid: str, format_name: str | None, hosts: str | None, cores_per_task: int,
+            hwloc: str | None, routing: str | None, as_json: bool) -> None:
     """Validate a placement file of any format against machine and grid and print its loads."""
-    grid = where.grid(grid)
+    tasks = where.grid(grid)
     document = read_document(file)
     format_name = format_name or recognise(document)
-    mapping = mapping_of(document, where.job(hosts, cores_per_task, hwloc), grid, format_name)
+    mapping = mapping_of(document, where.job(hosts, cores_per_task, hwloc), tasks, format_name)
     where.site.check_mapping(mapping)
     found = where.interval(mapping) if routing == ALL_ROUTINGS else [where.predict(mapping, routing)]
     if as_json:
@@ -28,4 +29,4 @@ def command(file, where, grid, format_name, hosts, cores_per_task, hwloc, routin
         return
     prediction_table(found, where.where)
     shape = f"the product {found[0].product}" if found[0].product else "no product of digit patterns"
-    click.echo(f"{file}: valid (format {format_name}), {grid.n_tasks} ranks, {shape}")
+    click.echo(f"{file}: valid (format {format_name}), {tasks.n_tasks} ranks, {shape}")

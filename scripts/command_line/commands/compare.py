@@ -21,7 +21,7 @@ PUBLISHED, RULE = "bluegene-l", "every-second"  # the machine file says that it 
 @click.option("--published", is_flag=True, help="Compare with the published Blue Gene/L measurements too.")
 @click.option("--plot", metavar="FILE", help="With --published: draw them and the model (svg, png or pdf).")
 @JSON
-def command(records, published, plot, as_json):
+def command(records: tuple[str, ...], published: bool, plot: str | None, as_json: bool) -> None:
     """Compare run records (JSON lines written by fft_runner) with predictions for the placement they had."""
     if not records and not published:
         raise click.UsageError("name at least one file of run records, or --published")

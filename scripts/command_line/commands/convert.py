@@ -5,6 +5,7 @@ import numpy as np
 
 from pencilmap.mapper.formats import FORMATS, format_named, mapping_of, read_document, recognise, write_mapping
 from pencilmap.mapper.formats.slots import slots_in_order
+from pencilmap.mapper.setting import Setting
 from pencilmap.model.grid import parse_grid
 from pencilmap.scripts.command_line.launching import LAUNCHER, format_option, launch_as_dict, show_launch
 from pencilmap.scripts.command_line.options import JSON, grid_option, on_machine, with_options
@@ -19,7 +20,8 @@ from pencilmap.scripts.command_line.tables import print_json
               format_option(("--format", "-f", "format_name"), "bgl", "What to write."))
 @click.option("--output", "-o", required=True, type=click.Path(dir_okay=False), help="The file to write.")
 @with_options(*LAUNCHER, JSON)
-def command(file, where, grid, from_name, format_name, output, hosts, cores_per_task, hwloc, program, as_json):
+def command(file: str, where: Setting, grid: str | None, from_name: str | None, format_name: str, output: str,
+            hosts: str | None, cores_per_task: int, hwloc: str | None, program: str, as_json: bool) -> None:
     """Read a placement file, check it, write it in another format and print how to launch it."""
     job = where.job(hosts, cores_per_task, hwloc, program)
     document = read_document(file)

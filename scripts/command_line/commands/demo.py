@@ -21,7 +21,7 @@ PLACEMENTS = ("default", "box:2x2x2")
 @click.option("--output", "-o", type=click.Path(file_okay=False), default="demo-out", show_default=True,
               help="Folder for the mapfiles and the run records.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
-def command(output, as_json):
+def command(output: str, as_json: bool) -> None:
     """Predict, map, simulate and compare: 8x64 rows on 2x2x2 cubes against the default on an 8x8x8 torus (256^3)."""
     where = setting(machine=MACHINE, fft=SIZE)
     grid = where.grid(GRID)

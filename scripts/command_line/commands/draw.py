@@ -2,13 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import click
 
 from pencilmap.mapper.placements import as_mapping
+from pencilmap.mapper.setting import Setting
 from pencilmap.model.decompositions import DECOMPOSITIONS
 from pencilmap.model.errors import FigureError
 from pencilmap.model.exchange import exchanges
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.mapping import Mapping
 from pencilmap.model.routing import default_routing
 from pencilmap.model.routing import routing as routing_named
 from pencilmap.model.torus import Torus
@@ -25,17 +29,17 @@ from pencilmap.scripts.pictures.figures.loads import draw_loads
 class Order:
     """What is to be drawn: the setting, the grid and the placements, and what the options say."""
 
-    where: object
-    grid: object
-    placements: tuple
-    routing: str
-    groups: dict
-    exchange: str
+    where: Setting
+    grid: ProcessGrid
+    placements: tuple[str, ...]
+    routing: str | None
+    groups: dict[str, int]
+    exchange: str | None
     path: str
-    title: str
+    title: str | None
 
     @property
-    def mapping(self):
+    def mapping(self) -> Mapping:
         """The mapping of the one placement."""
         if not isinstance(self.where.torus, Torus):
             raise FigureError(f"{self.where.torus} has no coordinates; this picture is drawn of a torus or mesh")
@@ -43,7 +47,7 @@ class Order:
             raise FigureError(f"{len(self.placements)} placements: this picture shows one; only lengths compares several")
         return as_mapping(self.where.place(self.placements[0], self.grid), self.placements[0])
 
-    def titled(self, *parts):
+    def titled(self, *parts: str) -> str:
         return self.title or ", ".join([str(self.where.site), f"grid {self.grid}", *parts])
 
 
@@ -105,7 +109,8 @@ EXCHANGES = tuple(dict.fromkeys(name for d in DECOMPOSITIONS.values() for name i
 @click.option("--title", metavar="TEXT", help="Title instead of machine, grid and placement.")
 @click.option("--output", "-o", required=True, type=click.Path(dir_okay=False), help="The file: .svg, .pdf or .png.")
 @JSON
-def command(what, where, grid, placement, output, as_json, **options):
+def command(what: str, where: Setting, grid: str, placement: tuple[str, ...], output: str, as_json: bool,
+            **options: Any) -> None:
     """Draw a placement: the image of a group of each kind, link loads, or effective lengths."""
     suffix(output)
     with hearing():

@@ -4,6 +4,7 @@ import click
 
 from pencilmap.mapper.formats import format_named, write_mapping
 from pencilmap.mapper.placements import as_mapping
+from pencilmap.mapper.setting import Setting
 from pencilmap.scripts.command_line.launching import LAUNCHER, format_option, launch_as_dict, show_launch
 from pencilmap.scripts.command_line.options import GRID, JSON, on_machine, placements, with_options
 from pencilmap.scripts.command_line.progress import hearing
@@ -15,12 +16,13 @@ from pencilmap.scripts.command_line.tables import prediction_table, print_json
 @with_options(GRID, placements(multiple=False), format_option(("--format", "-f", "format_name"), "bgl", "What to write."))
 @click.option("--output", "-o", required=True, type=click.Path(dir_okay=False), help="The file to write.")
 @with_options(*LAUNCHER, JSON)
-def command(where, grid, placement, format_name, output, hosts, cores_per_task, hwloc, program, as_json):
+def command(where: Setting, grid: str, placement: str, format_name: str, output: str, hosts: str | None, cores_per_task: int,
+            hwloc: str | None, program: str, as_json: bool) -> None:
     """Write the best placement, or the one named, and print its prediction beside the default's and how to launch it."""
     with hearing():
-        grid = where.grid(grid)
+        tasks = where.grid(grid)
         job = where.job(hosts, cores_per_task, hwloc, program)
-        chosen, default = (where.place(text, grid) for text in (placement, "default"))
+        chosen, default = (where.place(text, tasks) for text in (placement, "default"))
     mapping = as_mapping(chosen, placement)
     write_mapping(mapping, output, format_name, job)
     both = [where.predict(chosen, name=placement), where.predict(default)]
@@ -30,5 +32,5 @@ def command(where, grid, placement, format_name, output, hosts, cores_per_task, 
                     "predictions": [p.as_dict() for p in both]})
         return
     prediction_table(both, where.where)
-    click.echo(f"wrote {output} ({grid.n_tasks} ranks, format {format_name})")
+    click.echo(f"wrote {output} ({tasks.n_tasks} ranks, format {format_name})")
     show_launch(launch)

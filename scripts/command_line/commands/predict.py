@@ -2,6 +2,7 @@
 
 import click
 
+from pencilmap.mapper.setting import Setting
 from pencilmap.model.errors import MachineError
 from pencilmap.scripts.command_line.options import GRID, JSON, ROUTING, on_machine, placements, with_options
 from pencilmap.scripts.command_line.progress import hearing
@@ -13,7 +14,7 @@ from pencilmap.scripts.command_line.tables import prediction_table, print_json, 
 @with_options(GRID, placements(), ROUTING)
 @click.option("--terms", is_flag=True, help="Print every term of the time model too; --json always has them.")
 @JSON
-def command(where, grid, placement, routing, terms, as_json):
+def command(where: Setting, grid: str, placement: tuple[str, ...], routing: str | None, terms: bool, as_json: bool) -> None:
     """Predict the exchanges of a process grid under one or more placements."""
     if terms and (where.transform is None or where.torus.bandwidth is None):
         raise MachineError("there are no terms without times: give --fft, and --machine or --bandwidth")

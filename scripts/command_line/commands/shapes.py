@@ -1,17 +1,20 @@
 """`pencilmap shapes`: which partition to ask for."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import click
 
 from pencilmap.mapper.setting import figures_used
-from pencilmap.mapper.shapes import LONGEST_RING, efficiency, partition_shapes, scale, torus_shapes
+from pencilmap.mapper.shapes import LONGEST_RING, ScalingPoint, efficiency, partition_shapes, scale, torus_shapes
 from pencilmap.model.costs import Costs
 from pencilmap.model.decompositions import DECOMPOSITIONS
 from pencilmap.model.errors import GridError, PartitionError
 from pencilmap.model.grid import parse_grid
-from pencilmap.model.machine import load_machine
-from pencilmap.model.transform import parse_transform
+from pencilmap.model.machine import Machine, load_machine
+from pencilmap.model.torus import Torus
+from pencilmap.model.transform import Transform, parse_transform
 from pencilmap.model.units import milliseconds, parse
 from pencilmap.scripts.command_line.options import FFT, JSON, grid_option, with_options
 from pencilmap.scripts.command_line.tables import print_json, print_table
@@ -33,31 +36,29 @@ class Source:
         Bytes per second of every link instead of the machine's.
     """
 
-    machine: object
+    machine: Machine | None
     dimensions: int | None
     wrap: bool
     bandwidth: float | None
 
-    def tori(self, n_nodes):
+    def tori(self, n_nodes: int) -> list[Torus]:
         """Every shape of `n_nodes` nodes: list of Torus."""
         return [t if self.bandwidth is None else replace(t, bandwidth=(self.bandwidth,) * t.n_dimensions)
                 for t in self._shapes(n_nodes)]
 
-    def _shapes(self, n_nodes):
-        if self.dimensions is None:
-            return partition_shapes(self.machine, n_nodes)
-        return torus_shapes(n_nodes, self.dimensions, self._like(), self.wrap)
-
-    def _like(self):
+    def _shapes(self, n_nodes: int) -> list[Torus]:
+        if self.dimensions is not None:
+            like = self.machine.with_shape("x".join(["1"] * self.dimensions)).torus if self.machine else None
+            return torus_shapes(n_nodes, self.dimensions, like, self.wrap)
         if self.machine is None:
-            return None
-        return self.machine.with_shape("x".join(["1"] * self.dimensions)).torus
+            raise PartitionError("no machine: give `machine` NAME, or the number of dimensions")
+        return partition_shapes(self.machine, n_nodes)
 
     @property
-    def costs(self):
+    def costs(self) -> Costs:
         return self.machine.costs if self.machine else Costs()
 
-    def notes(self, tori, transform):
+    def notes(self, tori: Iterable[Torus], transform: Transform | None) -> Iterator[str]:
         """What a reader should know of the figures of the machine behind predictions for these shapes."""
         if self.machine:
             replaced = {"shape": True, "partition": self.dimensions, "link_bandwidth": self.bandwidth}
@@ -66,7 +67,7 @@ class Source:
                 yield from self.machine.doubts(torus, used)
 
 
-def source(machine, dimensions, mesh, bandwidth):
+def source(machine: str | None, dimensions: int | None, mesh: bool, bandwidth: str | None) -> Source:
     """Resolve the options of where partitions come from.
 
     Raises
@@ -88,7 +89,7 @@ class NodeCounts(click.ParamType):
 
     name = "N[,N...]"
 
-    def convert(self, value, param, ctx):
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
         if isinstance(value, tuple):
             return value
         parts = value.split(",")
@@ -116,8 +117,9 @@ class NodeCounts(click.ParamType):
               help="Several numbers of nodes: the same transform on all, or one that grows with them. [default: strong]")
 @click.option("--plot", metavar="FILE", help="Draw what the table says: .svg, .pdf or .png.")
 @with_options(JSON)
-def command(nodes, machine, dimensions, mesh, tasks_per_node, bandwidth, fft, decomposition, grid, top, grids, scaling, plot,
-            as_json):
+def command(nodes: tuple[int, ...], machine: str | None, dimensions: int | None, mesh: bool, tasks_per_node: int | None,
+            bandwidth: str | None, fft: str | None, decomposition: str, grid: str, top: int, grids: int, scaling: str | None,
+            plot: str | None, as_json: bool) -> None:
     """Rank partition shapes and grids by the predicted time of a transform; tables and plots of how it scales."""
     if plot:
         suffix(plot)
@@ -156,7 +158,7 @@ class _Shown:
 
     where: Source
     tasks: int
-    points: list
+    points: list[ScalingPoint]
     kind: str
     top: int
 

@@ -3,7 +3,9 @@
 import click
 
 from pencilmap.mapper.compare import compare_records
+from pencilmap.mapper.setting import Setting
 from pencilmap.model.errors import GridError
+from pencilmap.model.torus import as_torus
 from pencilmap.model.units import parse
 from pencilmap.scripts.command_line.options import GRID, JSON, on_machine, placements, with_options
 from pencilmap.scripts.command_line.progress import hearing, shown
@@ -24,13 +26,15 @@ from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate_all,
 @click.option("--output", "-o", type=click.Path(dir_okay=False), help="Append the run records to this file (JSON lines).")
 @click.option("--timeout", type=click.FloatRange(1), default=600.0, show_default=True, metavar="SECONDS")
 @JSON
-def command(where, grid, placement, reps, direction, verify, timing_only, injection, hop_latency, output, timeout, as_json):
+def command(where: Setting, grid: str, placement: tuple[str, ...], reps: int, direction: str, verify: bool,
+            timing_only: bool, injection: str | None, hop_latency: str | None, output: str | None, timeout: float,
+            as_json: bool) -> None:
     """Run fft_runner under each placement on a simulated torus, and compare with the prediction."""
     if where.transform is None:
         raise GridError("a simulation transforms an array: give its extents, e.g. --fft 64")
     if not where.transform.is_plain:
         raise GridError(f"transform {where.transform} is not simulated: give extents alone, e.g. --fft 64, for c2c double")
-    network = SimulatedNetwork(where.torus, parse(hop_latency, "s") if hop_latency else 0.0,
+    network = SimulatedNetwork(as_torus(where.torus), parse(hop_latency, "s") if hop_latency else 0.0,
                                parse(injection, "byte/s") if injection else 0.0)
     with hearing():
         chosen = where.grid(grid)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import isqrt
 from statistics import mean
+from typing import Any
 
 import click
 
@@ -150,7 +151,7 @@ def _namespaces(given, progress):
     return Outcome([_links_part(title, results), _times_part(results)], as_dict, holds)
 
 
-def bits_per_second(text):
+def bits_per_second(text: str) -> int:
     """A rate as `tc` writes it, or as a quantity with its unit.
 
     >>> bits_per_second("10mbit"), bits_per_second("1.5 Mbit/s")
@@ -217,7 +218,7 @@ NETWORKS = {
 @click.option("--into", type=click.Path(dir_okay=False), metavar="FILE",
               help="Also write the tables into the place of a Markdown file that is marked for them.")
 @JSON
-def command(network, timeout, into, as_json, **given):
+def command(network: str, timeout: float | None, into: str | None, as_json: bool, **given: Any) -> int:
     """Run fft_runner on a network and hold predictions against it.
 
     The exit status is 1 when they do not agree, and 3 when this machine cannot make the network.

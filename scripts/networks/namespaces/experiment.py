@@ -57,7 +57,8 @@ class Experiment:
         if self.transform is None:
             object.__setattr__(self, "transform", self.cube(EXCHANGE_S * self.network.rate_bits_per_s / 8))
         if not self.transform.is_plain:
-            raise EmulationError(f"transform {self.transform} is not run: give extents alone, e.g. --fft 64, for c2c double")
+            raise EmulationError(f"transform {self.transform} is not run: give extents alone with `fft`, e.g. 64, for c2c "
+                                 "double")
         self.transform.check_grid(self.grid)
         if self.transform.total_bytes <= self.least.total_bytes:
             raise EmulationError(f"transform {self.transform} is too small: what the run of {self.least} sends is taken "

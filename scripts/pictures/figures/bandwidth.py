@@ -5,10 +5,12 @@ solved for B, with the routed load in the place of m. Marks are measured, with t
 time model; the dashed line is the link: under this routing nothing is faster than that.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from textwrap import wrap
 
+from pencilmap.mapper.compare import Comparison
 from pencilmap.scripts.pictures.figures.canvas import (
     BLACK,
     BLUE,
@@ -18,6 +20,7 @@ from pencilmap.scripts.pictures.figures.canvas import (
     PURPLE,
     SKY,
     VERMILLION,
+    Target,
     figure,
     heading,
     save,
@@ -56,7 +59,7 @@ class Point:
     nominal: float
 
 
-def point_of(comparison, nominal, label):
+def point_of(comparison: Comparison, nominal: float, label: str) -> Point | None:
     """The point of a comparison, None where nothing was predicted or no time passed.
 
     Parameters
@@ -67,7 +70,7 @@ def point_of(comparison, nominal, label):
     label : str
         What is called the same in other sizes; network and type of transform are added.
     """
-    if not comparison.t_ratio:
+    if not comparison.t_ratio or comparison.t_s is None:
         return None
     size, _, kind = comparison.transform.partition(":")
     load_bytes = nominal * comparison.t_s
@@ -77,7 +80,7 @@ def point_of(comparison, nominal, label):
                  comparison.time_s and load_bytes / comparison.time_s, nominal)
 
 
-def rate_text(rate):
+def rate_text(rate: float) -> str:
     """The bandwidth of a link, in words for titles and legends.
 
     >>> rate_text(148e6), rate_text(1.8e9), rate_text(4.63e10)
@@ -86,7 +89,7 @@ def rate_text(rate):
     return f"{float(f'{rate / 1e6:.4g}'):.15g} MB/s"
 
 
-def draw_bandwidth(points, path, title):
+def draw_bandwidth(points: Sequence[Point], path: Target, title: str) -> None:
     """Draw one panel.
 
     Parameters
@@ -96,7 +99,7 @@ def draw_bandwidth(points, path, title):
     path : str or binary file
     title : str
     """
-    series = {}
+    series: dict[str, list[Point]] = {}
     for point in sorted(points, key=lambda p: p.n):
         series.setdefault(point.series, []).append(point)
     nominal = sorted({p.nominal for p in points})

@@ -12,10 +12,12 @@ from io import BytesIO
 from os import PathLike
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from pencilmap.mapper.files import write_whole
 from pencilmap.model.errors import FigureError
+
+Target: TypeAlias = str | PathLike[str] | BinaryIO
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -65,7 +67,7 @@ def figure(height: float, width: float = WIDTH, layout: str = "constrained") -> 
         yield Figure(figsize=(width, height), layout=layout)
 
 
-def save(drawn: "Figure", path: str | PathLike[str] | BinaryIO) -> None:
+def save(drawn: "Figure", path: Target) -> None:
     """Write a figure in the format its suffix names; the file appears whole or not at all. Inside `figure`.
 
     A binary file object in place of a path gets an SVG. FigureError for texts that the font of another format lacks.

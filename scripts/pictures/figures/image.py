@@ -15,9 +15,12 @@ from itertools import product as cartesian
 from math import atan2, ceil, degrees, hypot, prod
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from pencilmap.model.arrays import Floats, Ints
 from pencilmap.model.errors import FigureError
 from pencilmap.model.mapping import Mapping
+from pencilmap.model.torus import Torus, as_torus
 from pencilmap.scripts.pictures.figures.canvas import (
     BLACK,
     BLUE,
@@ -51,42 +54,42 @@ class Lattices:
     torus : Torus
     """
 
-    torus: object
+    torus: Torus
 
     @cached_property
-    def drawn(self):
+    def drawn(self) -> list[int]:
         """Dimensions of one lattice: the three longest, in order."""
         longest = sorted(range(self.torus.n_dimensions), key=lambda i: (-self.torus.shape[i], i))
         return sorted(i for i in longest[:3] if self.torus.shape[i] > 1) or [0]
 
     @cached_property
-    def further(self):
+    def further(self) -> list[int]:
         """Dimensions that make further lattices."""
         return [i for i, n in enumerate(self.torus.shape) if n > 1 and i not in self.drawn]
 
     @cached_property
-    def steps(self):
+    def steps(self) -> Floats:
         """Right and up of one step in each drawn dimension: float array, shape (len(drawn), 2)."""
         depth = self.torus.shape[self.drawn[2]] if len(self.drawn) == 3 else 1
         return np.array([(1.0, 0.0), (0.0, 1.0), _slant(depth)])[:len(self.drawn)]
 
     @cached_property
-    def size(self):
+    def size(self) -> Floats:
         """Width and height of one lattice."""
         return (np.array([self.torus.shape[i] - 1 for i in self.drawn])[:, None] * self.steps).sum(axis=0)
 
     @cached_property
-    def panels(self):
+    def panels(self) -> list[tuple[int, ...]]:
         """Further coordinates of every lattice, the first of them fastest: list of tuples."""
         extents = [range(self.torus.shape[i]) for i in reversed(self.further)]
         return [values[::-1] for values in cartesian(*extents)]
 
-    def label(self, values):
+    def label(self, values: tuple[int, ...]) -> str:
         """The further coordinates of a lattice in words."""
         return ", ".join(f"{self.torus.axes[i]} = {value}" for i, value in zip(self.further, values))
 
     @cached_property
-    def columns(self):
+    def columns(self) -> int:
         """Lattices side by side: a full turn of leading further dimensions where that does not make the picture small."""
         if not self.further:
             return 1
@@ -96,40 +99,40 @@ class Lattices:
         return max(fitting, key=lambda c: (c in turns and self._step(c) >= SMALL * largest, round(self._step(c), 2), -c))
 
     @property
-    def rows(self):
+    def rows(self) -> int:
         return ceil(len(self.panels) / self.columns)
 
     @cached_property
-    def step(self):
+    def step(self) -> float:
         """Inches between neighbours."""
         return self._step(self.columns)
 
     @cached_property
-    def pitch(self):
+    def pitch(self) -> Floats:
         """Right and up from one lattice to the next."""
         return np.maximum(self.size + GAP, (self._label_inches / self.step, 0))
 
     @property
-    def _label_inches(self):
+    def _label_inches(self) -> float:
         return max(len(self.label(values)) for values in self.panels) * LETTER + 0.1
 
-    def _step(self, columns):
+    def _step(self, columns: int) -> float:
         rows = ceil(len(self.panels) / columns)
         room = (WIDTH - LEFT - RIGHT, TALLEST - ABOVE - BELOW - 0.8)
         return min(MAX_STEP, *(inches / (count * (size + GAP) - GAP + STUB)
                                for inches, count, size in zip(room, (columns, rows), self.size)))
 
     @property
-    def box(self):
+    def box(self) -> Floats:
         """Width and height of all lattices."""
         return (np.array([self.columns, self.rows]) - 1) * self.pitch + self.size
 
-    def corner(self, panel):
+    def corner(self, panel: ArrayLike) -> Floats:
         """Right and up of the first node of lattices by their number: shape ``panel.shape + (2,)``."""
         panel = np.asarray(panel)
         return np.stack([panel % self.columns, self.rows - 1 - panel // self.columns], axis=-1) * self.pitch
 
-    def screen(self, coordinates):
+    def screen(self, coordinates: ArrayLike) -> Floats:
         """Right and up of nodes: float array, shape ``coordinates.shape[:-1] + (2,)``."""
         coordinates = np.asarray(coordinates)
         panel, stride = np.zeros(coordinates.shape[:-1], dtype=np.int64), 1
@@ -138,14 +141,14 @@ class Lattices:
             stride *= self.torus.shape[i]
         return coordinates[..., self.drawn] @ self.steps + self.corner(panel)
 
-    def nearness(self, coordinates):
+    def nearness(self, coordinates: Ints) -> Floats:
         """1 for nodes in front, less for those behind: float array."""
         if len(self.drawn) < 3:
             return np.ones(coordinates.shape[:-1])
         return 1 - 0.35 * coordinates[..., self.drawn[2]] / (self.torus.shape[self.drawn[2]] - 1)
 
 
-def _slant(depth):
+def _slant(depth: int) -> tuple[float, float]:
     """Right and up of one step into the page: no node hides another, no line runs along another."""
     def clearance(step):
         apart = [[abs(k * s - round(k * s)) for s in step] for k in range(1, depth)]
@@ -178,11 +181,11 @@ def draw_image(mapping: Mapping, numbers: dict[str, int], path: str, title: str)
         if not 0 <= number < len(ranks):
             raise FigureError(f"{what} {number}: grid {grid} has {what}s 0..{len(ranks) - 1}")
         groups[what] = number, mapping.node_of_rank[ranks[number]]
-    lattices = Lattices(torus)
+    lattices = Lattices(as_torus(torus))
     panels = prod(torus.shape[i] for i in lattices.further)
     if torus.n_nodes > MAX_NODES or panels > MAX_PANELS:
         raise FigureError(f"torus {torus} has {torus.n_nodes} nodes and needs {panels} lattices; a picture takes "
-                          f"{MAX_NODES} nodes and {MAX_PANELS} lattices at most; draw a smaller torus with --torus")
+                          f"{MAX_NODES} nodes and {MAX_PANELS} lattices at most; draw a smaller `torus`")
     empty = np.setdiff1d(np.arange(torus.n_nodes), mapping.node_of_rank)
     legend = _legend(groups, empty)
     with _page(lattices, title, sum(len(text) * LETTER + KEY for text in legend.values())) as (drawn, axes):

@@ -1,16 +1,18 @@
 """Effective lengths m_i and routed loads of several placements as bars, a panel for each exchange."""
 
 import re
+from collections.abc import Sequence
 
 from pencilmap.model.errors import FigureError
-from pencilmap.scripts.pictures.figures.canvas import BLACK, CYCLE, WIDTH, figure, heading, save
+from pencilmap.model.predict import Prediction
+from pencilmap.scripts.pictures.figures.canvas import BLACK, CYCLE, WIDTH, Target, figure, heading, save
 
 MAX_PLACEMENTS, MAX_BESIDE = 12, 5                                      # beside each other for all exchanges
 SHADES = ("", "///", "...", "xxx", "\\\\\\", "+++", "ooo", "***")   # dimensions can be told apart without colour
 LETTER = 0.062                                                         # inches, mean width under the bars
 
 
-def draw_lengths(predictions, path, title):
+def draw_lengths(predictions: Sequence[Prediction], path: Target, title: str) -> None:
     """Draw the lengths and loads of each placement in each dimension.
 
     Parameters

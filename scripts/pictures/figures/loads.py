@@ -6,8 +6,6 @@ each with a wider gap ("x in z": a block of x for each z, whose number stands be
 of an open line) is left white.
 """
 
-from os import PathLike
-from typing import BinaryIO
 
 import numpy as np
 
@@ -15,7 +13,7 @@ from pencilmap.model.arrays import Floats, Ints
 from pencilmap.model.errors import FigureError
 from pencilmap.model.loads import LinkLoads, m_scale
 from pencilmap.model.torus import Torus, as_torus
-from pencilmap.scripts.pictures.figures.canvas import TALLEST, WIDTH, figure, heading, save
+from pencilmap.scripts.pictures.figures.canvas import TALLEST, WIDTH, Target, figure, heading, save
 
 MAX_LINKS, MAX_VECTOR_LINKS = 60_000, 20_000
 FLAT = 0.25                    # strips flatter than this are as wide as the page, others stand side by side
@@ -26,7 +24,7 @@ BAR = 0.55                     # inches of the scale of colours
 TICK = 0.13                    # inches that the text of a tick needs
 
 
-def draw_loads(loads: LinkLoads, path: str | PathLike[str] | BinaryIO, title: str, with_bytes: bool) -> None:
+def draw_loads(loads: LinkLoads, path: Target, title: str, with_bytes: bool) -> None:
     """Draw the load of every link.
 
     Parameters

@@ -4,7 +4,7 @@ Means over the ranks, for only they add up: the slowest rank of one phase is not
 slowest rank took in all. What the ranks waited in barriers is behind the phases; it is not part of the total.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from pencilmap.scripts.pictures.figures.canvas import (
@@ -16,6 +16,7 @@ from pencilmap.scripts.pictures.figures.canvas import (
     SKY,
     VERMILLION,
     YELLOW,
+    Target,
     figure,
     heading,
     save,
@@ -57,16 +58,16 @@ class Bar:
     """
 
     name: str
-    seconds: dict
+    seconds: dict[str, float]
     slowest_s: float
 
     @property
-    def longest_s(self):
+    def longest_s(self) -> float:
         """How far to the right it reaches."""
         return max(sum(self.seconds.values()), self.slowest_s)
 
 
-def draw_phases(bars, path, title):
+def draw_phases(bars: Sequence[Bar], path: Target, title: str) -> None:
     """Draw stacked bars.
 
     Parameters

@@ -5,14 +5,29 @@ measured time. Above: short rows, Fig. 8; below: long rows, Fig. 9. Marks are me
 hollow where it was predicted; lines are the time model; the dashed line is the paper's bound.
 """
 
-from pencilmap.scripts.pictures.figures.canvas import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILLION, figure, save
+from collections.abc import Sequence
+
+from pencilmap.mapper.compare import Comparison
+from pencilmap.scripts.pictures.figures.canvas import (
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    VERMILLION,
+    Target,
+    figure,
+    save,
+)
 
 _SERIES = (  # colour, mark
     (BLUE, "o"), (VERMILLION, "s"), (GREEN, "^"), (PURPLE, "D"), (ORANGE, "v"))
 _ASIDE = 0.07  # of an octave: marks of one size stand side by side, so that none hides another
 
 
-def draw_published(cells, fitted, bandwidth, path, title):
+def draw_published(cells: Sequence[Comparison], fitted: Sequence[Comparison], bandwidth: float, path: Target,
+                   title: str) -> None:
     """Draw exchanges, one panel for each kind of grid and exchange.
 
     Parameters
@@ -27,7 +42,7 @@ def draw_published(cells, fitted, bandwidth, path, title):
         Ends in svg, png or pdf.
     title : str
     """
-    groups, stages = {}, list(dict.fromkeys(cell.stage for cell in cells))
+    groups, stages = dict[str, list[Comparison]](), list(dict.fromkeys(cell.stage for cell in cells))
     for cell in cells:
         groups.setdefault("short rows" if _tasks_in_row(cell) <= 16 else "long rows", []).append(cell)
     with figure(2.6 * len(groups) + 0.6) as drawn:

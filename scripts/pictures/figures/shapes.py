@@ -1,6 +1,8 @@
 """How the time of a transform depends on the partition: shapes of one size as bars, scaling over sizes as lines."""
 
-from pencilmap.mapper.shapes import efficiency
+from collections.abc import Sequence
+
+from pencilmap.mapper.shapes import RankedShape, ScalingPoint, efficiency
 from pencilmap.scripts.pictures.figures.canvas import (
     BLACK,
     BLUE,
@@ -9,6 +11,7 @@ from pencilmap.scripts.pictures.figures.canvas import (
     ORANGE,
     VERMILLION,
     WIDTH,
+    Target,
     figure,
     heading,
     save,
@@ -18,7 +21,7 @@ _LOOK = ((BLUE, ""), (ORANGE, "///"), (VERMILLION, "xxx"))  # of exchanges
 _COMPUTING = ("computing", GREEN, "...")
 
 
-def draw_shapes(shapes, path, title):
+def draw_shapes(shapes: Sequence[RankedShape], path: Target, title: str) -> None:
     """Time of the best grid of each shape, as stacked bars.
 
     Parameters
@@ -33,16 +36,17 @@ def draw_shapes(shapes, path, title):
         drawn.suptitle(lines, fontsize=8)
         axes = drawn.add_subplot()
         left = [0.0] * len(shapes)
-        names = [f"{stage.name} exchange" for stage in shapes[0].best.stages]
+        best = [s.predictions[0] for s in shapes]
+        names = [f"{stage.name} exchange" for stage in best[0].stages]
         parts = [*((name, *look) for name, look in zip(names, _LOOK)), _COMPUTING]
-        for (name, colour, hatch), part in zip(parts, zip(*(_parts(s.best) for s in shapes))):
+        for (name, colour, hatch), part in zip(parts, zip(*map(_parts, best))):
             if any(part):
                 axes.barh(range(len(shapes)), part, 0.7, left=left, color=colour, hatch=hatch, edgecolor="white",
                           linewidth=0, label=name, zorder=2)
             left = [a + b for a, b in zip(left, part)]
-        axes.plot([1e3 * s.bound_s for s in shapes], range(len(shapes)), "|", color=BLACK, markersize=11,
+        axes.plot([1e3 * (s.bound_s or 0.0) for s in shapes], range(len(shapes)), "|", color=BLACK, markersize=11,
                   markeredgewidth=1.8, label="no mapping exchanges faster", zorder=3, gid="bounds")
-        axes.set_yticks(range(len(shapes)), [f"{s.torus}  {s.best.grid}" for s in shapes])
+        axes.set_yticks(range(len(shapes)), [f"{p.torus}  {p.grid}" for p in best])
         axes.invert_yaxis()
         axes.tick_params(axis="y", length=0)
         axes.set_ylabel("torus and grid")
@@ -58,7 +62,7 @@ def _parts(prediction):
     return [1e3 * (t or 0.0) for t in (*(stage.time_s for stage in prediction.stages), local)]
 
 
-def draw_scaling(points, kind, path, title):
+def draw_scaling(points: Sequence[ScalingPoint], kind: str, path: Target, title: str) -> None:
     """Time and efficiency over the number of nodes.
 
     Parameters

@@ -2,16 +2,23 @@
 
 from base64 import b64encode
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
+from typing import Any
 
 import numpy as np
 
-from pencilmap.mapper.compare import compare_records, prediction_of_record
+from pencilmap.mapper.compare import Comparison, compare_records, prediction_of_record
 from pencilmap.mapper.records import mapping_of_record, read_records, transform_of_record
+from pencilmap.model.errors import FigureError
 from pencilmap.model.exchange import exchanges
+from pencilmap.model.loads import LinkLoads
+from pencilmap.model.mapping import Mapping
+from pencilmap.model.predict import Prediction
 from pencilmap.model.routing import routing
+from pencilmap.model.transform import Transform
 from pencilmap.model.units import milliseconds
 from pencilmap.scripts.pictures.figures.loads import link_values
 from pencilmap.scripts.pictures.figures.phases import WAITING, kinds_of
@@ -39,51 +46,53 @@ class Entry:
     """
 
     source: str
-    record: dict
-    comparisons: tuple
+    record: dict[str, Any]
+    comparisons: tuple[Comparison, ...]
     torus: str = ""
-    details: tuple = ()
+    details: tuple[str, ...] = ()
     run: int = 0
 
     @cached_property
-    def prediction(self):
+    def prediction(self) -> Prediction | None:
         """For the placement that the ranks had; None where the run does not know its torus."""
         return prediction_of_record(self.record)[0]
 
     @property
-    def transform(self):
+    def transform(self) -> Transform:
         return transform_of_record(self.record)
 
     @property
-    def placement(self):
+    def placement(self) -> str:
         return self.comparisons[0].placement
 
     @property
-    def network(self):
+    def network(self) -> str:
         return self.comparisons[0].network
 
     @property
-    def mapping(self):
+    def mapping(self) -> Mapping | None:
         """None where the run does not know its torus."""
-        return self.prediction and mapping_of_record(self.record, self.prediction.torus, self.placement)
+        if self.prediction is None:
+            return None
+        return mapping_of_record(self.record, self.prediction.torus, self.placement)
 
     @property
-    def series(self):
+    def series(self) -> str:
         """What it has in common with the same run of other sizes."""
         return label_of(self.comparisons[0], self.torus, *self.details)
 
     @property
-    def distinction(self):
+    def distinction(self) -> str:
         """What tells it from the same placement on the same torus, empty where nothing has to."""
         return "".join(f", {fact}" for fact in (*self.details, *([f"run {self.run}"] if self.run else [])))
 
     @property
-    def label(self):
+    def label(self) -> str:
         """What tells it from other records of its size and network."""
         return label_of(self.comparisons[0], self.torus) + self.distinction
 
     @property
-    def title(self):
+    def title(self) -> str:
         """What tells it from other records."""
         return f"{self.label}, {self.transform}, {self.network}"
 
@@ -93,12 +102,12 @@ class Entry:
         return [stage["name"] for stage in self.record["stages"]]
 
     @cached_property
-    def typical(self):
+    def typical(self) -> int:
         """The repetition whose total is the median; of two in the middle the faster one."""
         totals = self.record["phases"]["total"]["max_s"]
         return sorted(range(len(totals)), key=totals.__getitem__)[(len(totals) - 1) // 2]
 
-    def phase_s(self, *names):
+    def phase_s(self, *names: str) -> float:
         """Seconds in phases, mean over the ranks in the typical repetition: they add up to that of ``total``.
 
         Phases that the run did not have count as 0.
@@ -107,12 +116,12 @@ class Entry:
         return sum(phases[name]["mean_s"][self.typical] for name in names if name in phases)
 
     @property
-    def slowest_s(self):
+    def slowest_s(self) -> float:
         """Total of the slowest rank in the typical repetition."""
         return self.record["phases"]["total"]["max_s"][self.typical]
 
     @property
-    def slowest_rank(self):
+    def slowest_rank(self) -> str:
         """Which rank that was, where it sat and what kept it, in words; empty where the run did not tell
         (``--per-rank``)."""
         phases = self.record["phases"]
@@ -123,29 +132,31 @@ class Entry:
         beyond = {kind: sum(phases[name]["ranks_s"][rank][self.typical] - phases[name]["mean_s"][self.typical]
                             for name in names if name in phases)
                   for kind, names in kinds_of(self.stages).items() if kind != WAITING}
-        kind = max(beyond, key=beyond.get)
+        kind = max(beyond, key=beyond.__getitem__)
         seat = next(seat for seat in self.record["placement"]["ranks"] if seat["rank"] == rank)
         where = f"({', '.join(map(str, seat['coordinate']))}), " if seat["coordinate"] is not None else ""
         return (f"{rank} on {where}host {seat['host']}: {milliseconds(totals[rank])}, of which beyond the mean over the "
                 f"ranks {milliseconds(totals[rank] - self.phase_s('total'))}, in {kind} {milliseconds(beyond[kind])}")
 
-    def notes(self, comparison):
+    def notes(self, comparison: Comparison) -> list[str]:
         """Why the times of a comparison may not be the predicted ones: list of str."""
         return [*filter(None, [comparison.note]), *self.record.get("warnings", [])]
 
-    def link_loads(self, exchange):
+    def link_loads(self, exchange: str) -> LinkLoads:
         """Loads of all links in one exchange, under the routing of the prediction."""
-        found = exchanges(self.mapping.grid, self.transform)[self.stages.index(exchange)]
-        torus = self.mapping.torus
-        return routing(self.prediction.routing, torus).loads(torus, found, self.mapping.node_of_rank)
+        mapping, prediction = self.mapping, self.prediction
+        if mapping is None or prediction is None:
+            raise FigureError(f"{self.source}: the run does not know its torus, so its links have no loads")
+        found = exchanges(mapping.grid, self.transform)[self.stages.index(exchange)]
+        return routing(prediction.routing, mapping.torus).loads(mapping.torus, found, mapping.node_of_rank)
 
 
-def read_entries(paths):
+def read_entries(paths: Iterable[str]) -> list[Entry]:
     """The records of several files, in their order: list of Entry."""
     return named([entry for path in paths for entry in _joined(map(printable, read_records(path)), printable(path))])
 
 
-def printable(value):
+def printable(value: Any) -> Any:
     """A value of JSON in whose texts everything can be shown: blanks for other spaces, marks for what is no letter.
 
     Control characters may be in labels, and in no SVG; those that change the direction of writing hide what follows.
@@ -160,7 +171,7 @@ def printable(value):
     return {printable(key): printable(part) for key, part in value.items()} if isinstance(value, dict) else value
 
 
-def entries_of(records, source):
+def entries_of(records: Iterable[dict[str, Any]], source: str) -> list[Entry]:
     """Records joined with their comparisons: list of Entry."""
     return named(_joined(records, source))
 
@@ -172,16 +183,16 @@ def _joined(records, source):
             for number, record in enumerate(records, 1)]
 
 
-def named(entries):
+def named(entries: list[Entry]) -> list[Entry]:
     """Entries that know by what they differ: in torus from any other, in the rest from those of one network and
     placement."""
-    groups, tori = {}, {entry.comparisons[0].torus for entry in entries}
+    groups, tori = dict[Any, list[tuple[str, ...]]](), {entry.comparisons[0].torus for entry in entries}
     for entry in entries:
         groups.setdefault(_group(entry), []).append(_facts(entry))
     differs = {key: [len(set(values)) > 1 for values in zip(*facts)] for key, facts in groups.items()}
     found = [replace(entry, torus=entry.comparisons[0].torus.strip("-") if len(tori) > 1 else "", details=tuple(
         fact for fact, shown in zip(_facts(entry), differs[_group(entry)]) if fact and shown)) for entry in entries]
-    total, seen = Counter(entry.title for entry in found), Counter()
+    total, seen = Counter(entry.title for entry in found), Counter[str]()
     for number, entry in enumerate(found):
         seen[entry.title] += 1
         if total[entry.title] > 1:
@@ -202,13 +213,13 @@ def _facts(entry):
             f"skips {record['skip']}" if record.get("skip") else "")
 
 
-def label_of(comparison, *more):
+def label_of(comparison: Comparison, *more: str) -> str:
     """Grid and placement of a run and what else tells it apart, as legends call it."""
     tasks = f"{comparison.tasks_per_node} tasks/node" if comparison.tasks_per_node > 1 else ""
     return ", ".join(filter(None, (f"{comparison.grid} {comparison.placement}", tasks, *more)))
 
 
-def views(entries):
+def views(entries: Iterable[Entry]) -> tuple[list[dict[str, Any]], list[int | None]]:
     """What the page draws of the tori: one dict for each placement and its loads, however many records had them.
 
     Returns
@@ -219,10 +230,10 @@ def views(entries):
     list of int or None
         For each entry the number of its view, None where it has none.
     """
-    numbers, found, of_entry = {}, [], []
+    numbers, found, of_entry = dict[str, int](), list[dict[str, Any]](), list[int | None]()
     for entry in entries:
         view = _view(entry)
-        key = view and str(sorted((k, v) for k, v in view.items() if k != "title"))
+        key = str(sorted((k, v) for k, v in view.items() if k != "title")) if view else ""
         if view and key not in numbers:
             numbers[key] = len(found)
             found.append(view)

@@ -1,20 +1,22 @@
 """The page: a template, a style and a script, filled with the records and put into one file."""
 
 import json
+from collections.abc import Sequence
 from functools import lru_cache
 from importlib.metadata import version
 from importlib.resources import files
 from itertools import count
 from shlex import join
 
+from pencilmap.mapper.compare import Comparison
 from pencilmap.model.units import megabytes_per_second, milliseconds
 from pencilmap.scripts.pictures.figures.phases import WAITING, kinds_of
-from pencilmap.scripts.pictures.report.entries import MAX_NODES, printable, views
+from pencilmap.scripts.pictures.report.entries import MAX_NODES, Entry, printable, views
 from pencilmap.scripts.pictures.report.inline import inline_svg
 from pencilmap.scripts.pictures.report.pictures import bandwidth_pictures, phase_pictures
 
 
-def page(entries, command, cells=()):
+def page(entries: Sequence[Entry], command: list[str], cells: Sequence[Comparison] = ()) -> str:
     """The report as HTML: one file, nothing loaded from anywhere, the same bytes for the same records.
 
     Parameters

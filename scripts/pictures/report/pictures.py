@@ -1,17 +1,19 @@
 """The pictures of a report: for the page, and as files for papers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 
-from pencilmap.mapper.compare import compare_published
+from pencilmap.mapper.compare import Comparison, compare_published
 from pencilmap.model.errors import FigureError
 from pencilmap.model.machine import load_machine
-from pencilmap.scripts.pictures.figures.bandwidth import draw_bandwidth, point_of, rate_text
+from pencilmap.scripts.pictures.figures.bandwidth import Point, draw_bandwidth, point_of, rate_text
+from pencilmap.scripts.pictures.figures.canvas import Target
 from pencilmap.scripts.pictures.figures.image import draw_image
 from pencilmap.scripts.pictures.figures.loads import draw_loads
 from pencilmap.scripts.pictures.figures.phases import MAX_BARS, WAITING, Bar, draw_phases, kinds_of
-from pencilmap.scripts.pictures.report.entries import label_of
+from pencilmap.scripts.pictures.report.entries import Entry, label_of
 
 LONG = 16    # rows of more tasks are long: they have panels of their own, as in the paper
 ONE_AXIS = 4  # links that are faster by more than this have panels of their own, too
@@ -23,20 +25,20 @@ class Picture:
 
     name: str
     title: str
-    draw: Callable
+    draw: Callable[[Target], None]
 
 
-def published_cells():
+def published_cells() -> list[Comparison]:
     """Exchanges of the published table."""
     return [cell for cell in compare_published() if cell.stage != "total"]
 
 
-def bandwidth_pictures(entries, cells=()):
+def bandwidth_pictures(entries: Sequence[Entry], cells: Sequence[Comparison] = ()) -> list[Picture]:
     """Fig. 8 and 9: a picture for each exchange, of grids with short and with long rows, of links of about one speed."""
     points = [(comparison, point) for comparison, nominal, label in _with_nominal(entries, cells)
               if (point := point_of(comparison, nominal, label))]
     speeds, stages = _speeds(point.nominal for _, point in points), list(dict.fromkeys(c.stage for c, _ in points))
-    found = {}
+    found: dict[tuple[float, bool, int], list[Point]] = {}
     for comparison, point in points:
         long = "x" in comparison.grid and int(comparison.grid.split("x")[0]) > LONG
         found.setdefault((speeds[point.nominal], long, stages.index(comparison.stage)), []).append(point)
@@ -77,15 +79,18 @@ def _bandwidth_picture(points, rate, long, stage, both_lengths, number):
     return Picture(name, title, lambda path: draw_bandwidth(points, path, title))
 
 
-def phase_pictures(entries):
+def phase_pictures(entries: Sequence[Entry]) -> list[Picture]:
     """Where the time goes: a picture for each size and network, so that its runs can be told by length."""
-    groups = {}
+    groups: dict[str, list[Bar]] = {}
     for entry in entries:
         groups.setdefault(f"{entry.transform}, {entry.network}", []).append(_bar(entry))
     parts = [(title, bars[k:k + MAX_BARS]) for title, bars in groups.items() for k in range(0, len(bars), MAX_BARS)]
-    return [Picture(f"phases-{k}" if len(parts) > 1 else "phases", f"where the time goes: {title}",
-                    lambda path, title=title, bars=bars: draw_phases(bars, path, f"where the time goes: {title}"))
+    return [_phases_picture(f"phases-{k}" if len(parts) > 1 else "phases", f"where the time goes: {title}", bars)
             for k, (title, bars) in enumerate(parts, 1)]
+
+
+def _phases_picture(name, title, bars):
+    return Picture(name, title, lambda path: draw_phases(bars, path, title))
 
 
 def _bar(entry):
@@ -94,7 +99,7 @@ def _bar(entry):
     return Bar(entry.label, seconds | ({WAITING: 0.0} if entry.record["sync"] == "clock" else {}), entry.slowest_s)
 
 
-def torus_pictures(entries, of_entry):
+def torus_pictures(entries: Sequence[Entry], of_entry: Sequence[int | None]) -> list[Picture]:
     """Images and link loads of every placement that the records had, for files."""
     first = {view: entry for entry, view in reversed(list(zip(entries, of_entry))) if view is not None}
     return [picture for view, entry in sorted(first.items()) for picture in _of_torus(entry, view + 1)]
@@ -110,7 +115,7 @@ def _of_torus(entry, number):
                       lambda path, name=name, title=title: draw_loads(entry.link_loads(name), path, title, with_bytes=False))
 
 
-def make_folder(path):
+def make_folder(path: str | PathLike[str]) -> None:
     """A folder for pictures, which may be there; FigureError when it cannot be made."""
     try:
         Path(path).mkdir(parents=True, exist_ok=True)
@@ -118,7 +123,7 @@ def make_folder(path):
         raise FigureError(f"{path} cannot be made: {error.strerror}") from error
 
 
-def write_pictures(pictures, folder, kind):
+def write_pictures(pictures: Iterable[Picture], folder: str | PathLike[str], kind: str) -> tuple[list[str], list[str]]:
     """Write every picture into a folder.
 
     Returns
