@@ -1,7 +1,7 @@
 /* Laplacian of a periodic function by work on whole lines, with transposes of pencils alone: no FFT of the library is used.
  *     mpirun -n 4 transposes_c
  * Z pencils have whole lines along z, Y pencils along y, X pencils along x; what is to be done along an axis is done there.
- * Here it is the second derivative by a differentiation matrix: L. N. Trefethen, Spectral Methods in MATLAB, 2000, (3.12). */
+ * Here it is the second derivative by a matrix: L. N. Trefethen, Spectral Methods in MATLAB, 2000, (3.12). */
 #include <math.h>
 #include <pencilfft.h>
 #include <stdio.h>

@@ -176,7 +176,8 @@ contains
     !> Plan a transform of n(1:3) = nx, ny, nz over a grid of R tasks in a row and C in a column (slabs: 1 and C). comm is an
     !! MPI communicator as an integer (with mpi_f08: comm%MPI_VAL). The names are those of pencilfft_desc. Collective.
     integer(c_int) function pencilfft_plan_create(n, R, C, comm, plan, type, kinds, skip, precision, layout, exchange, &
-                                                  rigor, sync, directions, fields, auto_budget_s, decomposition) result(status)
+                                                  rigor, sync, directions, fields, auto_budget_s, decomposition) &
+        result(status)
         integer, intent(in) :: n(3), R, C, comm
         type(pencilfft_plan), intent(out) :: plan
         character(*), intent(in), optional :: type, kinds, skip, precision, layout, exchange, rigor, sync, decomposition
@@ -363,7 +364,7 @@ contains
         name = text_of(c_exchange_chosen(plan%handle, exchange))
     end function
 
-    !> What this rank sends to each rank in one exchange, without what it keeps; both of as many elements as ranks, rank 0 first.
+    !> What this rank sends to each rank in one exchange, without what it keeps; both as long as there are ranks, rank 0 first.
     integer(c_int) function pencilfft_traffic(plan, exchange, direction, bytes, messages) result(status)
         type(pencilfft_plan), intent(in) :: plan
         integer(c_int), intent(in) :: exchange, direction

@@ -46,7 +46,7 @@
  * Threads
  * -------
  * With MPI_THREAD_MULTIPLE several threads may execute at once, each another plan. All else, plans and wisdom, is for one
- * thread at a time, for FFTW's planner is. */
+ * thread at a time, because FFTW's planner is. */
 #ifndef PENCILFFT_H
 #define PENCILFFT_H
 
@@ -160,9 +160,9 @@ int pencilfft_plan_create(const pencilfft_desc *desc, MPI_Comm comm, pencilfft_p
 /* Collective, before MPI_Finalize. Frees the plan and every buffer of pencilfft_alloc(); a null plan is nothing to do. */
 int pencilfft_plan_destroy(pencilfft_plan plan);
 
-/* What the plan does on the calling rank, for people: the passes over memory with their transforms, blocks and buffers, and the
- * exchange between each two with its messages. And the same as a text, which lasts until the next such call and is the
- * plan's. Local. */
+/* Prints what the plan does on the calling rank: the passes over memory with their transforms, blocks and buffers, and
+ * between each two the exchange with its messages. And the same as a text, which belongs to the plan and lasts until the
+ * next such call. Local. */
 int pencilfft_plan_print(pencilfft_plan plan, FILE *out);
 int pencilfft_plan_text(pencilfft_plan plan, const char **text);
 
@@ -211,9 +211,9 @@ int pencilfft_phase_seconds(pencilfft_plan plan, double *seconds);
 int pencilfft_traffic(pencilfft_plan plan, int exchange, pencilfft_direction direction, int64_t *bytes, int64_t *messages);
 /* The algorithm that moves data in this exchange: what was asked for, or what "auto" took. NULL for a null plan. */
 const char *pencilfft_exchange_chosen(pencilfft_plan plan, int exchange);
-/* Seconds a transform took with the i-th exchange (pencilfft_exchange_name) in this place when "auto" tried it, forward
- * and backward together where the plan has both: 0 when it did not, infinity when that exchange refused. Candidates of an
- * exchange are tried beside what the ones before it took, and beside the first exchange that goes for those after it. */
+/* Seconds a transform took when "auto" tried the i-th algorithm (pencilfft_exchange_name) for this exchange, forward and
+ * backward together where the plan has both: 0 when it was not tried, infinity when it refused. Meanwhile the exchanges
+ * before this one use what was chosen for them, those after it the first algorithm that works. */
 int pencilfft_auto_seconds(pencilfft_plan plan, int exchange, int i, double *seconds);
 /* By which calls of MPI, where that depends on the MPI; NULL when there is nothing to say. */
 const char *pencilfft_exchange_means(pencilfft_plan plan, int exchange);

@@ -16,7 +16,7 @@ struct traffic {
 int traffic_gather(const struct problem *problem, struct traffic *traffic);
 void traffic_release(struct traffic *traffic);
 
-/* "FILE", or "row=FILE" with the name of an exchange: all exchanges of a transform together, or this one. A name that ends in .grf
+/* "FILE", or "row=FILE" with the name of an exchange: all exchanges of a transform, or this one. A name that ends in .grf
  * gives a Scotch graph (undirected, edge load: bytes both ways), any other P lines of P numbers, line i what rank i sends,
  * as TreeMatch and TopoMatch read it. Collective; fails on all or none. */
 int traffic_write_matrix(const struct problem *problem, const char *request);

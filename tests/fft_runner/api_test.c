@@ -153,8 +153,8 @@ static void formats_say_what_arrays_hold(void)
     int64_t bytes = 0, elements = 0;
     CHECK_INT(pencilfft_format_of(plan, PENCILFFT_INPUT, &in), PENCILFFT_OK);
     CHECK_INT(pencilfft_format_of(plan, PENCILFFT_OUTPUT, &out), PENCILFFT_OK);
-    CHECK_INT(in.element_bytes, 4);
-    CHECK_INT(out.element_bytes, 8);
+    CHECK_INT((int)in.element_bytes, 4);
+    CHECK_INT((int)out.element_bytes, 8);
     CHECK(!in.is_complex && out.is_complex);
     CHECK_INT(in.n[2], 10);
     CHECK_INT(out.n[2], 6);

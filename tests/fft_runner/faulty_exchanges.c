@@ -85,12 +85,12 @@ static void destroy(void *state)
 }
 
 static const struct pf_exchange rows[] = {
-    {"right", plan_right, start_right, destroy},
-    {"swapped", plan_right, swapped, destroy},
-    {"forgetful", plan_right, forgetful, destroy},
-    {"scaled", plan_right, scaled, destroy},
-    {"nan", plan_right, not_a_number, destroy},
-    {"mpi-error", plan_right, mpi_error, destroy},
-    {"out-of-memory", plan_out_of_memory, start_right, destroy},
+    {.name = "right", .plan = plan_right, .start = start_right, .destroy = destroy},
+    {.name = "swapped", .plan = plan_right, .start = swapped, .destroy = destroy},
+    {.name = "forgetful", .plan = plan_right, .start = forgetful, .destroy = destroy},
+    {.name = "scaled", .plan = plan_right, .start = scaled, .destroy = destroy},
+    {.name = "nan", .plan = plan_right, .start = not_a_number, .destroy = destroy},
+    {.name = "mpi-error", .plan = plan_right, .start = mpi_error, .destroy = destroy},
+    {.name = "out-of-memory", .plan = plan_out_of_memory, .start = start_right, .destroy = destroy},
 };
 const struct pf_table pf_exchanges = PF_TABLE("exchange", rows);

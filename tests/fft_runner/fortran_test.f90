@@ -1,5 +1,5 @@
 !> Module pencilfft as a Fortran program sees it. Run under mpirun with the grid and a file that is not there yet:
-!! fortran_test R C FILE; fortran_test layout prints how it lays out the structures that it shares with C, one line a structure.
+!! fortran_test R C FILE; fortran_test layout prints how it lays out the structures that it shares with C, a line for each.
 module checks
     use, intrinsic :: iso_c_binding
     implicit none

@@ -5,10 +5,10 @@
  *     matrix_test --names      all choices and their values, most of them asked of the library
  *
  * Idea:   the whole product, in an order that is shuffled but always the same, or a part of it: --pairs takes a case when
- *         it has two values that have not met before in its decomposition, which crosses every two choices; --share the first M-th. Cases that
- *         must be refused are in it and must be refused as documented. WORDS choose cases by the words of their names,
- *         which are printed when one fails, and with --list before each, should one crash. Ranks are numbered backwards,
- *         so that nobody takes one numbering for another.
+ *         it has two values that have not met before in its decomposition, which crosses every two choices; --share the
+ *         first M-th. Cases that must be refused are in it and must be refused as documented. WORDS choose cases by the
+ *         words of their names, which are printed when one fails, and with --list before each, should one crash. Ranks are
+ *         numbered backwards, so that nobody takes one numbering for another.
  * Source: pairwise covering: Cohen, Dalal, Fredman, Patton, The AETG system, IEEE Trans. Softw. Eng. 23 (1997), 437. */
 #include <complex.h>
 #include <getopt.h>
@@ -143,7 +143,7 @@ static bool names_a_variant(const char *word)
 
 static bool variant_is_chosen(const struct variant *variant, int directions)
 {
-    if (!(directions & variant->direction))
+    if (!(directions & (int)variant->direction))
         return false;
     for (char **word = options.words; *word; word++)
         if (names_a_variant(*word) && !is_among(*word, variant))

@@ -342,7 +342,7 @@ class Plan:
               self._checked(target, "output", True))
 
     def backward(self, source, target):
-        """Transform backward, not normalised (`scale`); arrays and errors as of `forward`, the other way. Collective.
+        """Transform backward, not normalised (`scale`); errors as in `forward`. Collective.
 
         Parameters
         ----------
@@ -353,7 +353,7 @@ class Plan:
               self._checked(target, "input", True))
 
     def transpose(self, exchange, direction, source, target):
-        """One exchange alone, without any FFT; errors as of `forward`. Collective.
+        """One exchange alone, without any FFT; errors as in `forward`. Collective.
 
         Parameters
         ----------

@@ -24,9 +24,9 @@
  * An exchange of one slice may do all in start. Of one that `overlaps`, slice k + 1 is made (FFTs and packing) between
  * start(k) and start(k + 1), and slice k is used (unpacking and FFTs) between finish(k) and finish(k + 1); of any other
  * exchange, all is made before start(0) and used after the last finish.
- * Slices: one with `slices` cuts each message into that many, along transpose->slice_axis, evenly by pf_block_of(); slice k of
- * a message with member j is message k * p + j. Where the transformed axis is the sliced one, all the work is done before
- * start(0), or after the last finish.
+ * Slices: an exchange with `slices` cuts each message into that many, along transpose->slice_axis, evenly by
+ * pf_block_of(); slice k of a message with member j is message k * p + j. Where the transformed axis is the sliced one,
+ * all the work is done before start(0), or after the last finish.
  *
  * Buffers: start may overwrite `from` only with PF_BOXES. Both are aligned to 64 bytes. In PF_MESSAGES they hold
  * sent->total and received->total elements, and while an exchange that overlaps runs, others change where messages are.

@@ -1,6 +1,6 @@
 /* Transpose by one MPI_Alltoallv.
  * Idea:  messages of any length, one collective; what a rank keeps is not sent to itself.
- * Source: the plain way of P3DFFT and 2DECOMP&FFT.
+ * Source: the default of P3DFFT and 2DECOMP&FFT.
  * Cost:  one collective of p - 1 messages a rank.
  * Needs: counts and displacements that fit an MPI int; nothing of p or of the extents. */
 #include "exchange/exchange.h"

@@ -2,7 +2,7 @@
  * Idea:  in step s every rank talks to one other. When p is a power of two, ranks me and me xor s exchange with each
  *        other; else rank me sends to me + s and receives from me - s (mod p). No rank ever gets two messages at once.
  * Source: the two schedules of MPICH's pairwise all-to-all; the second is a ring shift.
- * Cost:  (p - 1) steps of one message each way; nothing is sent for a part that is empty.
+ * Cost:  (p - 1) steps of one message sent and one received; an empty part is not sent.
  * Needs: counts and displacements that fit an MPI int; nothing of p or of the extents. */
 #include <stdbool.h>
 

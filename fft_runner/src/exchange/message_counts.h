@@ -19,7 +19,7 @@ struct pf_calls {
     MPI_Status *statuses; /* as many, not read; MPICH's MPI_STATUSES_IGNORE makes gcc warn */
 };
 
-/* Of the lists as they are now, with so many requests. NULL with a status and message when it fails. */
+/* From the lists as they are now, with that many requests. NULL with a status and message when it fails. */
 int pf_calls_make(const struct pf_transpose *transpose, const struct pf_messages *sent, const struct pf_messages *received,
                   int requests, struct pf_calls **calls);
 void pf_calls_destroy(struct pf_calls *calls);

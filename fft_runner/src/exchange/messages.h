@@ -14,8 +14,8 @@ int pf_parts_sent(const struct pf_transpose *transpose, int slices, struct pf_pa
 int pf_parts_received(const struct pf_transpose *transpose, int slices, struct pf_parts *parts);
 void pf_parts_release(struct pf_parts *parts);
 
-/* All of one slice between a box with all its fields and its messages; the part that stays is left out if `without`
- * (a member; -1: nobody). */
+/* All of one slice between a box with all its fields and its messages; the part of member `without` is omitted
+ * (-1: none is). */
 void pf_pack(const struct pf_transpose *transpose, const struct pf_parts *sent, int slice, int without, const void *box,
              void *messages);
 void pf_unpack(const struct pf_transpose *transpose, const struct pf_parts *received, int slice, int without,

@@ -22,14 +22,14 @@ struct pf_shared *pf_shared_join(struct pf_shared *shared); /* one user more */
 void pf_shared_leave(struct pf_shared *shared);
 /* Who is on which node. Collective over the group. */
 int pf_shared_find(struct pf_shared *shared, MPI_Comm group);
-/* PENCILFFT_NOT_POSSIBLE where so many bytes cannot be had. Local. */
+/* PENCILFFT_NOT_POSSIBLE where so much memory is not available. Local. */
 int pf_shared_room(const struct pf_shared *shared, size_t bytes);
 /* Collective over the node, like all below. */
 int pf_shared_allocate(struct pf_shared *shared, size_t bytes);
 
-/* All that the ranks of the node wrote before is seen by all of them behind it. */
+/* What the ranks of the node wrote before this call, all of them see after it. */
 int pf_shared_meet(struct pf_shared *shared);
-/* This rank has read all; and behind the other, all have. */
+/* This rank has read everything; after the second call, all ranks have. */
 int pf_shared_let_write(struct pf_shared *shared);
 int pf_shared_wait_to_write(struct pf_shared *shared);
 

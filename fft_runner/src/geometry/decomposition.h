@@ -1,8 +1,8 @@
 /* What a decomposition is: one file decomposition_<name>.c and one line in decomposition_table.c.
  *
  * A transform is a sequence of arrays with an exchange between each two. The description says over which dimension of the
- * grid of ranks each axis of each array is divided, and which axes are transformed in each array. All else (boxes, groups,
- * passes, phases, names) follows from it. */
+ * grid of ranks each axis of each array is divided, and which axes are transformed in each array. Boxes, groups, passes,
+ * phases and names follow from it. */
 #ifndef PF_DECOMPOSITION_H
 #define PF_DECOMPOSITION_H
 
@@ -18,7 +18,7 @@ struct pf_decomposition {
     struct {
         const char *letter, *tasks; /* "R", and whose tasks these are: "of a row" */
     } dimension[PF_MAX_DIMENSIONS];
-    const char *shape;      /* what all ranks are, for messages: "RxC with R*C" */
+    const char *shape;      /* and what equals the number of ranks, for messages: "RxC with R*C" */
     int exchanges;
     struct {
         const char *name;

@@ -1,6 +1,6 @@
 /* Pencils: a grid of RxC ranks, two axes divided at any time.
- * Idea:  a rank holds whole lines along z, then along y, then along x. Between z and y the R ranks of a row exchange, between
- *        y and x the C ranks of a column; rank q * R + p has position p in row q.
+ * Idea:  a rank holds whole lines along z, then along y, then along x. Between z and y the R ranks of a row exchange,
+ *        between y and x the C ranks of a column; rank q * R + p has position p in row q.
  * Source: H. Q. Ding, R. D. Ferraro, D. B. Gennery, A portable 3D FFT package for distributed-memory parallel architectures,
  *         SIAM PPSC 1995.
  * Cost:  two exchanges, of R and of C ranks. Needs: nx >= C, ny >= R, ny >= C, nz >= R. */

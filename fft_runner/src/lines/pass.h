@@ -8,8 +8,8 @@
 #include "lines/line_fft.h"
 #include "speed/clock.h"
 
-/* Where data lie during a transform: the arrays of the caller, work buffers of the plan, memory of an exchange. A number of
- * one, or PF_WORK or PF_MEMORY and a number among those. */
+/* Where data lie during a transform: the arrays of the caller, work buffers of the plan, memory of an exchange. Work
+ * buffer i is PF_WORK + i, the memory of exchange e PF_MEMORY + e. */
 enum { PF_WORKS = 4 };
 enum { PF_IN, PF_OUT, PF_WORK, PF_MEMORY = PF_WORK + PF_WORKS, PF_BUFFERS = PF_MEMORY + PF_MAX_EXCHANGES };
 

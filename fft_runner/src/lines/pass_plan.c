@@ -156,7 +156,8 @@ static double seconds(struct pf_pass *pass, struct pf_pass_run *run, const struc
     return clock.total;
 }
 
-/* One choice of what is read and written where it lies. It shares all but its flags and FFTW's plans with the pass it is a copy of. */
+/* One choice of what is read and written where it lies. But for its flags and FFTW's plans it shares all with the pass that
+ * it is a copy of. */
 struct candidate {
     struct pf_pass pass;
     double seconds;

@@ -119,7 +119,7 @@ int pf_transform_make(const pencilfft_desc *desc, struct pf_transform *t)
     bool free_kinds = type->kind[Y] == PF_R2R; /* Chebyshev's is always I */
     if (desc->kinds && !free_kinds)
         return pf_fail(PENCILFFT_BAD_CALL,
-                       "kinds '%.60s' were given, but type %s has none to choose; leave them away or use dct "
+                       "kinds '%.60s' were given, but type %s has none to choose; omit them or use dct "
                        "or dst",
                        desc->kinds, type->name);
     int status = take_kinds(free_kinds ? (desc->kinds ? desc->kinds : "2,2,2") : "1,1,1", type->family, t);

@@ -12,7 +12,7 @@
  * Source: the planner of FFTW; dtFFT and cuDecomp try their backends likewise.
  * Cost:  the budget, and the last candidate's first runs beyond it. Memory of a plan with that candidate and, as for
  *        every plan that is made, two arrays more; the caller's arrays are not touched.
- * Needs: nothing; a candidate that refuses these extents or this MPI is left out. */
+ * Needs: nothing; a candidate that refuses these extents or this MPI is skipped. */
 #include "plan/auto.h"
 
 #include <math.h>

@@ -93,7 +93,7 @@ static int check_call(pencilfft_plan plan, pencilfft_direction direction, const 
 {
     if (!plan || !in || !out)
         return pf_fail(PENCILFFT_BAD_CALL, "null plan or buffer");
-    if ((direction != PENCILFFT_FORWARD && direction != PENCILFFT_BACKWARD) || !(plan->directions & direction))
+    if ((direction != PENCILFFT_FORWARD && direction != PENCILFFT_BACKWARD) || !(plan->directions & (int)direction))
         return pf_fail(PENCILFFT_BAD_CALL, "the plan was not made for this direction");
     if (is_misaligned(in) || is_misaligned(out))
         return pf_fail(PENCILFFT_BAD_CALL, "a buffer is not aligned to %d bytes; use pencilfft_alloc()", ALIGNMENT);
