@@ -41,8 +41,11 @@ ARGUMENTS = [  # ranks, arguments, what the message says
     (4, [*PLAIN, "--machine-torus", "2x1", "--tasks-per-node", 1], "4 processes do not fit on torus 2x1 with 1 per node"),
     (4, [*PLAIN, "--machine-torus", "2x2", "--launch-order", "xy"], "launch order 'xy' must have each letter of xyt once"),
     (4, [*PLAIN, "--machine-torus", "2x2", "--coordinates", "dice"],
-     "unknown coordinate source 'dice'; known: auto, environment, blue-gene, hostname, table:PATH"),
+     "unknown coordinate source 'dice'; known: auto, environment, blue-gene, hostname"),
     (4, [*PLAIN, "--machine-torus", "2x2x2", "--coordinates", "blue-gene"], "is not that of a Blue Gene with 3 coordinates"),
+    (4, [*PLAIN, "--machine-torus", "2x2", "--coordinates", "table:/nowhere"], "/nowhere cannot be opened: No such file"),
+    (4, [*PLAIN, "--machine-torus", "2x2", "--coordinates", "environment"], "PENCILMAP_HOST is not set on process 0"),
+    (4, [*PLAIN, "--machine-torus", "2x2:axes=xx"], "torus '2x2:axes=xx' is not understood"),
     (4, [*PLAIN, "--mapfile", "some.map"], "--mapfile needs --machine-torus"),
 ]
 

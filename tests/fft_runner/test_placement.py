@@ -61,6 +61,20 @@ def test_comments_and_blank_lines_are_read_over(run, tmp_path):
     assert [seat["coordinate"] for seat in record["placement"]["ranks"]] == [[1], [0]]
 
 
+def test_coordinates_come_from_a_table_of_hosts(run, tmp_path):
+    host = run(1, "--size", 4, 4, 4, "--grid", "1x1")["placement"]["ranks"][0]["host"]
+    (tmp_path / "hosts").write_text(f"# x y\nother 0 0\n{host}\t1 0\n")
+    record = run(2, "--size", 4, 4, 4, "--grid", "1x2", "--machine-torus", "2x1", "--tasks-per-node", 2,
+                 "--coordinates", f"table:{tmp_path / 'hosts'}")
+    assert seats(record) == [(0, (1, 0), 0), (1, (1, 0), 1)] and record["placement"]["coordinate_source"] == "table"
+
+
+def test_axes_and_order_of_assumed_coordinates(run):
+    record = run(4, "--size", 4, 4, 4, "--grid", "2x2", "--machine-torus", "2x2:axes=ba", "--coordinates", "assumed:abt")
+    assert [node for _, node, _ in seats(record)] == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert record["placement"]["torus"] == "2x2:axes=ba"
+
+
 def test_without_a_torus_nothing_is_claimed(run):
     placement = run(2, "--size", 4, 4, 4, "--grid", "1x2")["placement"]
     assert placement["self_check"] == "not-possible" and placement["coordinate_source"] == "none"
