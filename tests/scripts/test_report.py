@@ -342,6 +342,22 @@ def test_a_warning_of_the_runner_stands_beside_its_times(cubes, written):
     assert '<li id="note-1">host n0 is crowded</li>' in text
 
 
+def test_slabs_stand_beside_pencils_with_one_exchange(cubes, tmp_path, pencilmap):
+    where = setting(machine="bluegene-l", torus="4x4x4", fft="64", decomposition="slab")
+    mapping = as_mapping(where.place("default", where.grid("64")), "default")
+    runs, figures = tmp_path / "r.jsonl", tmp_path / "figures"
+    slab = record(mapping, where.transform, where.costs, {"machine": "bluegene-l", "placement": "default"})
+    runs.write_text("".join(json.dumps(r) + "\n" for r in (cubes[0], slab)), "utf-8")
+    status, _, err = pencilmap("report", runs, "-o", tmp_path / "r.html", "--figures", figures)
+    assert status == 0, err
+    assert {path.stem for path in figures.iterdir()} == {
+        "bandwidth-row", "bandwidth-column", "bandwidth-slab", "phases", "image-1", "loads-row-1", "loads-column-1",
+        "image-2", "loads-slab-2"}
+    outline = Outline((tmp_path / "r.html").read_text("utf-8"))
+    assert [row[5] for row in outline.rows[1:4]] == ["row", "column", "slab"]
+    assert {"row", "column", "slab"} <= set(outline.ids)
+
+
 def test_records_without_a_torus_have_phases_and_a_reason(cubes, written):
     lost = json.loads(json.dumps(cubes[0]))
     lost["placement"]["torus"] = None

@@ -1,0 +1,78 @@
+"""Run records of both versions, and what no schema can say of one."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pencilmap.mapper.compare import compare_records
+from pencilmap.mapper.placements import as_mapping, place
+from pencilmap.mapper.records import SCHEMA, read_records, upgraded
+from pencilmap.mapper.samples import record_samples
+from pencilmap.model.allocation import Site
+from pencilmap.model.costs import Costs
+from pencilmap.model.decompositions import PENCIL, SLAB
+from pencilmap.model.errors import RecordError
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.torus import Torus
+from pencilmap.model.transform import Transform
+from tests.mapper.run_records import record
+
+VERSION_1 = Path(__file__).parent / "version_1.jsonl"  # as fft_runner wrote it
+TORUS = Torus((4, 4), bandwidth=(148e6, 148e6))
+COSTS = Costs(message_cost_s=1e-6, fft_rate_per_task=1e9)
+LABELS = {"link_bandwidth": "148 MB/s", "message_cost": "1 us"}
+
+
+def slab_record(placement="default"):
+    grid = ProcessGrid(16, decomposition=SLAB)
+    mapping = as_mapping(place(placement, Site(TORUS), grid), placement)
+    return record(mapping, Transform(64, 64, 64), COSTS, LABELS)
+
+
+def written(path, *records):
+    path.write_text("".join(json.dumps(r) + "\n" for r in records))
+    return path
+
+
+def test_version_1_is_read_as_version_2():
+    old = json.loads(VERSION_1.read_text())
+    assert old["schema"].endswith("/1") and "exchanges" in old
+    new, = read_records(VERSION_1)
+    assert (new["schema"], new["decomposition"], new["grid"]) == (SCHEMA, PENCIL.name, old["grid"])
+    assert {s["name"]: s["exchange"] for s in new["stages"]} == {k: v["name"] for k, v in old["exchanges"].items()}
+    for stage in new["stages"]:
+        assert all(stage[key] == old["exchanges"][stage["name"]][key] for key in ("means", "tried_s", "bytes", "messages"))
+    assert new["phases"] == old["phases"] and "exchanges" not in new
+    assert upgraded(new) is new
+    assert [c.stage for c in compare_records([new], "v1")] == ["row", "column"]
+
+
+def test_a_version_1_that_did_not_tell_its_exchanges_is_read(tmp_path):
+    old = json.loads(VERSION_1.read_text())
+    del old["exchanges"]
+    new, = read_records(written(tmp_path / "r.jsonl", old))
+    assert [(s["name"], s["exchange"]) for s in new["stages"]] == [("row", old["exchange"]), ("column", old["exchange"])]
+
+
+def test_a_slab_is_compared_in_its_one_exchange(tmp_path):
+    found = read_records(written(tmp_path / "r.jsonl", slab_record()))
+    row, = compare_records(found, "slab")
+    assert (row.stage, row.grid) == ("slab", "16") and row.time_ratio == pytest.approx(1)
+    samples, refused = record_samples({"r": found[0]})
+    assert [s.phase for s in samples] == ["slab", "fft", "copy"] and refused == []
+    assert samples[1].time_s(COSTS) == pytest.approx(samples[1].measured_s)
+
+
+@pytest.mark.parametrize("changes, words", [
+    ({"decomposition": "brick"}, "decomposition 'brick' is unknown; known are pencil, slab"),
+    ({"grid": [4, 4]}, "has 2 dimensions, but that of a slab decomposition is P"),
+    ({"stages": [{"name": "row"}]}, "a slab decomposition has slab"),
+    ({"phases": {"total": slab_record()["phases"]["total"]}}, "exchange_slab is missing"),
+    ({"schema": "pencilmap-run-record/3"}, "schema"),
+    ({"schema": "pencilmap-run-record/1"}, "no run record of pencilmap-run-record/1"),
+])
+def test_records_that_contradict_themselves_are_refused(changes, words, tmp_path):
+    with pytest.raises(RecordError) as error:
+        read_records(written(tmp_path / "r.jsonl", slab_record() | changes))
+    assert words in str(error.value) and "r.jsonl line 1" in str(error.value)

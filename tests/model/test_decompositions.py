@@ -1,0 +1,89 @@
+"""Decompositions: what follows from their stages, against counting elements one by one."""
+
+from collections import Counter
+from itertools import product as cartesian
+
+import numpy as np
+import pytest
+
+from pencilmap.mapper.placements import place
+from pencilmap.mapper.product_search import best_product, rank_grids
+from pencilmap.model.allocation import Site
+from pencilmap.model.decompositions import DECOMPOSITIONS, PENCIL, SLAB, decomposition_named
+from pencilmap.model.decompositions.decomposition import ExchangeStage, LocalPass
+from pencilmap.model.errors import GridError, PlacementError
+from pencilmap.model.exchange import exchanges
+from pencilmap.model.grid import ProcessGrid, parse_grid
+from pencilmap.model.predict import predict, predict_routed
+from pencilmap.model.product import product_of
+from pencilmap.model.torus import Torus
+from pencilmap.model.transform import Transform, block_lengths
+
+GRIDS = [ProcessGrid(3, 2), ProcessGrid(2, 4), ProcessGrid(1, 3), ProcessGrid(5, decomposition=SLAB),
+         ProcessGrid(1, decomposition=SLAB)]
+
+
+def owners(grid, division, extents):
+    """The rank that holds each element, by what divides each axis."""
+    blocks = {axis: {letter: np.repeat(np.arange(grid.extent(letter)), block_lengths(n, grid.extent(letter)))
+                     for letter in grid.decomposition.letters} for axis, n in zip("xyz", extents)}
+    for element in cartesian(*(range(n) for n in extents)):
+        rank = 0
+        for letter, stride in zip(grid.decomposition.letters, np.cumprod([1, *grid.shape])):
+            axis = next((a for a in "xyz" if division[a] == letter), None)
+            rank += stride * (blocks[axis][letter][element["xyz".index(axis)]] if axis else 0)
+        yield rank
+
+
+@pytest.mark.parametrize("grid", GRIDS, ids=lambda g: f"{g.decomposition.name} {g}")
+def test_every_pair_sends_the_elements_that_change_hands(grid):
+    transform = Transform(7, 6, 5)
+    steps = [*grid.decomposition.layouts()]
+    for exchange in exchanges(grid, transform):
+        k = next(i for i, (stage, _) in enumerate(steps) if getattr(stage, "name", "") == exchange.name)
+        before, after = (list(owners(grid, division, (7, 6, 5))) for division in (steps[k][1], steps[k + 1][1]))
+        moved = Counter({pair: 16 * n for pair, n in Counter(zip(before, after)).items()})
+        sent = Counter()
+        for group, weight in zip(exchange.members, exchange.group_weight):
+            for (a, send), (b, receive) in cartesian(zip(group, exchange.send_weight), zip(group, exchange.receive_weight)):
+                sent[a, b] += int(weight * send * receive) * exchange.unit_bytes
+        assert +sent == moved
+
+
+@pytest.mark.parametrize("decomposition", DECOMPOSITIONS.values(), ids=DECOMPOSITIONS)
+def test_every_axis_is_transformed_once_where_it_is_whole(decomposition):
+    done = [(axis, division[axis]) for stage, division in decomposition.layouts() if isinstance(stage, LocalPass)
+            for axis in stage.axes]
+    assert sorted(done) == [("x", ""), ("y", ""), ("z", "")]
+    assert all(division[s.gathered] == s.letters and division[s.divided] == "" for s, division in decomposition.layouts()
+               if isinstance(s, ExchangeStage))
+    assert len(set(decomposition.letters)) == len(decomposition.dimensions) and "i" not in decomposition.letters
+    assert decomposition_named(decomposition.name) is decomposition
+
+
+@pytest.mark.parametrize("shape, tasks", [((4, 4), 1), ((8,), 2), ((4, 3, 2), 1), ((5, 3), 2)])
+@pytest.mark.parametrize("wrap", [True, False])
+def test_a_slab_takes_the_least_time_in_any_order(shape, tasks, wrap):
+    torus = Torus(shape, (wrap,) * len(shape), (1e9,) * len(shape))
+    grid = ProcessGrid(torus.n_nodes * tasks, decomposition=SLAB)
+    product = best_product(torus, grid, tasks)
+    assert str(product).count("s") == len(shape) + 1 + (tasks > 1) and product_of(product.mapping()) == product
+    closed, routed = predict(product), predict_routed(product.mapping(), product=product)
+    assert [s.load for s in closed.stages] == [s.load for s in routed.stages]
+    other = predict(place("default", Site(torus, tasks), grid))
+    assert other.cost == closed.cost and closed.cost >= closed.lower_bound.value
+    assert [str(g) for g, _, _ in rank_grids(torus, tasks, decomposition=SLAB)] == [str(grid.n_tasks)]
+
+
+def test_grids_are_read_and_refused_in_words():
+    assert parse_grid("512", SLAB).shape == (512,) and parse_grid("8x64").decomposition is PENCIL
+    for text, decomposition, words in (("8x64", SLAB, "write P, e.g. 512"), ("512", PENCIL, "write RxC, e.g. 8x64"),
+                                       ("0", SLAB, "slabs need at least 1 task")):
+        with pytest.raises(GridError, match=words):
+            parse_grid(text, decomposition)
+    with pytest.raises(GridError, match="ny = 8, but ny >= P = 16"):
+        Transform(16, 8, 1).check_grid(ProcessGrid(16, decomposition=SLAB))
+    with pytest.raises(PlacementError, match="grid 16 of a slab decomposition"):
+        place("box:4x4", Site(Torus((4, 4))), ProcessGrid(16, decomposition=SLAB))
+    with pytest.raises(GridError, match="known are pencil, slab"):
+        decomposition_named("brick")
