@@ -24,9 +24,7 @@ from typing import Any
 
 from pencilmap.mapper.formats.hostfile import hosts
 from pencilmap.mapper.placements import as_mapping
-from pencilmap.mapper.records import upgraded
 from pencilmap.mapper.setting import Setting
-from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.errors import PencilmapError
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.torus import Torus, format_torus
@@ -348,7 +346,7 @@ def _command(simulation, build, work):
 def _runner_options(simulation):
     options = {
         "--size": simulation.size,
-        **({} if simulation.grid.decomposition == PENCIL else {"--decomposition": [simulation.grid.decomposition.name]}),
+        "--decomposition": [simulation.grid.decomposition.name],
         "--grid": [simulation.grid],
         "--exchange": [simulation.exchange],
         "--direction": [simulation.direction],
@@ -411,7 +409,7 @@ def _output(work):
 
 def _records(text):
     try:
-        return [upgraded(json.loads(line)) for line in text.splitlines() if line]
+        return [json.loads(line) for line in text.splitlines() if line]
     except json.JSONDecodeError as error:
         raise SimulationError(f"the runner wrote a record that is no JSON: {error}") from error
 

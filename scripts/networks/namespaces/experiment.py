@@ -10,7 +10,6 @@ import numpy as np
 from pencilmap.mapper.compare import Comparison, compare_records
 from pencilmap.mapper.formats.hostfile import hosts
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.mapper.records import upgraded
 from pencilmap.model.allocation import Site
 from pencilmap.model.exchange import exchanges
 from pencilmap.model.grid import ProcessGrid
@@ -190,7 +189,7 @@ def _result(experiment, placement, least, done):
     sent = np.array(done["wire_bytes"]) - np.array(least["wire_bytes"])
     links = check_links(network, sent, _loads(experiment, placement, experiment.transform),
                         _loads(experiment, placement, experiment.least), experiment.reps + WARMUP)
-    comparisons = compare_records([upgraded(done["record"])], placement)
+    comparisons = compare_records([done["record"]], placement)
     return Result(placement, links, comparisons, done["backlog_drops"], done["record"])
 
 
