@@ -38,7 +38,8 @@ void mpi_library_text(char *version, size_t size)
     CHECK_MPI(MPI_Get_library_version(full, &length));
     snprintf(version, size, "%.*s", (int)strcspn(full, "\n"), full);
     for (char *at = version; *at; at++)
-        *at = *at == '\t' ? ' ' : *at;
+        if (*at == '\t')
+            *at = ' ';
 }
 
 /* ---- parts of the record ------------------------------------------------------------------------------------ */

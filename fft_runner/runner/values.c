@@ -18,7 +18,8 @@ static double complex cut(const pencilfft_format *f, double complex v)
 double complex value_index(const pencilfft_format *f, int64_t index)
 {
     int64_t limit = (int64_t)exact_below(f);
-    return cut(f, CMPLX((double)(index % limit), -(double)(index / limit) - (double)(index % 1021) - 1));
+    int64_t whole = index / limit;
+    return cut(f, CMPLX((double)(index % limit), -(double)whole - (double)(index % 1021) - 1));
 }
 
 uint64_t value_hash(uint64_t number)

@@ -37,7 +37,7 @@ static MPI_Request *receiving(const struct pf_calls *a)
 
 static MPI_Request *sending(const struct pf_calls *a)
 {
-    return a->requests + a->p * a->slices;
+    return a->requests + (ptrdiff_t)a->p * a->slices;
 }
 
 static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
@@ -97,7 +97,7 @@ static int finish(void *state, int slice)
 {
     const struct pf_calls *a = state;
     int status = PENCILFFT_OK;
-    PF_MPI(MPI_Waitall(a->p, receiving(a) + slice * a->p, a->statuses));
+    PF_MPI(MPI_Waitall(a->p, receiving(a) + (ptrdiff_t)slice * a->p, a->statuses));
 done:
     return status;
 }

@@ -60,7 +60,7 @@ int pf_lines_plan(struct pf_lines *lines, const struct pf_lines_block *b)
     if (!(plan->plan = lines->fftw->plan(&plan->shape, b->in, b->out))) {
         free(plan);
         return pf_fail(PENCILFFT_FFTW_ERROR, "FFTW made no plan for %lld lines of %lld",
-                       (long long)(b->count[0] * b->count[1]), (long long)lines->n);
+                       (long long)b->count[0] * b->count[1], (long long)lines->n);
     }
     plan->next = lines->plans;
     lines->plans = plan;

@@ -66,7 +66,7 @@ static int allocate_blocks(struct pf_pass *pass)
     int64_t chunk = pass->z ? pass->block.z_row * pass->block.u_chunk : 0;
     if (pass->u || !pass->z)
         chunk = pf_larger(chunk, pf_larger(pass->block.u_row * rows, pass->block.u_column * pass->block.z_chunk));
-    int64_t total = (plane + 2 * chunk) * pass->block.group + 4 * CACHE_LINE;
+    int64_t total = (plane + 2 * chunk) * pass->block.group + (int64_t)4 * CACHE_LINE;
     if (!(pass->block.memory = calloc(1, (size_t)total)))
         return pf_fail(PENCILFFT_NO_MEMORY, "no memory for blocks of %lld bytes", (long long)total);
     pass->block.plane = pass->block.memory + (CACHE_LINE - (uintptr_t)pass->block.memory % CACHE_LINE);

@@ -50,9 +50,10 @@ int pencilfft_traffic(pencilfft_plan plan, int e, pencilfft_direction direction,
     const struct pf_transfer *t = &plan->transfer[direction == PENCILFFT_BACKWARD][e];
     if (!t->exchange || (direction != PENCILFFT_FORWARD && direction != PENCILFFT_BACKWARD))
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_traffic: the plan has no such exchange in this direction");
-    int64_t *both = calloc(2 * (size_t)t->transpose.p, sizeof *both), *per_message = both + t->transpose.p;
+    int64_t *both = calloc(2 * (size_t)t->transpose.p, sizeof *both);
     if (!both)
         return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the traffic of %d ranks", t->transpose.p);
+    int64_t *per_message = both + t->transpose.p;
     count(t, both, per_message);
     if (bytes)
         memset(bytes, 0, (size_t)plan->ranks * sizeof *bytes);

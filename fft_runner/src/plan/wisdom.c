@@ -134,7 +134,8 @@ static void machine_text(char text[MACHINE_SIZE])
     processor_name(processor, sizeof processor);
     MPI_Get_library_version(library, &length); /* its text is all we want; without it "MPI" stands */
     for (char *at = library; *at; at++)
-        *at = *at == '\t' ? ' ' : *at;
+        if (*at == '\t')
+            *at = ' ';
     snprintf(text, MACHINE_SIZE, "%.*s; %.100s; %.*s", (int)strcspn(processor, "\n"), processor, fftw_version,
              (int)strcspn(library, "\n"), library);
 }
