@@ -17,7 +17,7 @@ static int check_failures;
 
 #define CHECK_INT(value, expected)                                                                  \
     do {                                                                                            \
-        long long value_ = (value), expected_ = (expected);                                         \
+        long long value_ = (long long)(value), expected_ = (long long)(expected);                   \
         if (value_ != expected_) {                                                                  \
             printf("%s:%d: %s is %lld, not %lld\n", __FILE__, __LINE__, #value, value_, expected_); \
             check_failures++;                                                                       \
