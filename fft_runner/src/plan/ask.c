@@ -1,5 +1,5 @@
-/* What a plan and the library are asked: arrays, exchanges, names. phases.c, buffers.c, traffic.c and
- * print.c tell the rest. */
+/* What a plan and the library are asked: arrays, exchanges, phases, names. buffers.c, traffic.c and print.c
+ * tell the rest. */
 #include "common/failure.h"
 #include "plan/plan.h"
 
@@ -108,4 +108,36 @@ const char *pencilfft_sync_name(int i)
 const char *pencilfft_error_message(void)
 {
     return pf_message();
+}
+
+int pencilfft_phases(pencilfft_plan plan, int *n)
+{
+    if (!plan || !n)
+        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_phases: null plan or result");
+    *n = plan->phases.n;
+    return PENCILFFT_OK;
+}
+
+static int is_phase(pencilfft_plan plan, int phase)
+{
+    return plan && phase >= 0 && phase < plan->phases.n;
+}
+
+const char *pencilfft_phase_name(pencilfft_plan plan, int phase)
+{
+    return is_phase(plan, phase) ? plan->phases.phase[phase].name : NULL;
+}
+
+int pencilfft_phase_kind(pencilfft_plan plan, int phase)
+{
+    return is_phase(plan, phase) ? (int)plan->phases.phase[phase].kind : -1;
+}
+
+int pencilfft_phase_seconds(pencilfft_plan plan, double *seconds)
+{
+    if (!plan || !seconds)
+        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_phase_seconds: null plan or result");
+    for (int i = 0; i < plan->phases.n; i++)
+        seconds[i] = plan->phases.phase[i].kind == PENCILFFT_TOTAL ? plan->clock.total : plan->clock.seconds[i];
+    return PENCILFFT_OK;
 }

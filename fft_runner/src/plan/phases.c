@@ -3,9 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/failure.h"
-#include "plan/plan.h"
-
 static int add(struct pf_phases *p, pencilfft_kind kind, const char *prefix, const char *of)
 {
     p->phase[p->n].kind = kind;
@@ -29,36 +26,4 @@ void pf_phases_make(const struct pf_decomposition *d, struct pf_phases *p)
     add(p, PENCILFFT_TOTAL, "total", "");
     for (int e = 0; e < d->exchanges; e++)
         p->of[e].wait = add(p, PENCILFFT_WAIT, "wait_", d->exchange[e].name);
-}
-
-int pencilfft_phases(pencilfft_plan plan, int *n)
-{
-    if (!plan || !n)
-        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_phases: null plan or result");
-    *n = plan->phases.n;
-    return PENCILFFT_OK;
-}
-
-static int is_phase(pencilfft_plan plan, int phase)
-{
-    return plan && phase >= 0 && phase < plan->phases.n;
-}
-
-const char *pencilfft_phase_name(pencilfft_plan plan, int phase)
-{
-    return is_phase(plan, phase) ? plan->phases.phase[phase].name : NULL;
-}
-
-int pencilfft_phase_kind(pencilfft_plan plan, int phase)
-{
-    return is_phase(plan, phase) ? (int)plan->phases.phase[phase].kind : -1;
-}
-
-int pencilfft_phase_seconds(pencilfft_plan plan, double *seconds)
-{
-    if (!plan || !seconds)
-        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_phase_seconds: null plan or result");
-    for (int i = 0; i < plan->phases.n; i++)
-        seconds[i] = plan->phases.phase[i].kind == PENCILFFT_TOTAL ? plan->clock.total : plan->clock.seconds[i];
-    return PENCILFFT_OK;
 }
