@@ -1,1 +1,1 @@
-"""Sources of the runner and the schema of its run record, as data of the package; nothing here is Python."""
+"""Sources of the runner and the schema of its run record, as package data; there is no Python code here."""

@@ -1,4 +1,4 @@
-"""Machine files with calibrated figures: what was known of the machine, and what a fit found."""
+"""Machine files with calibrated figures: what was known about the machine, and what a fit found."""
 
 from collections.abc import Iterable
 from dataclasses import asdict
@@ -21,8 +21,8 @@ _SCALES = {"byte/s": ("MB/s", 1e6), "s": ("us", 1e-6), "flop/s": ("Gflop/s", 1e9
 def calibrated_figures(machine: Machine, calibration: Calibration, source: str) -> dict[str, Figure]:
     """The figures of a machine file after a calibration.
 
-    What the fit found replaces what the file said. What it left out stays, unless it comes from an earlier calibration that
-    these samples do not bear out.
+    Fitted figures replace those of the file. Figures that the fit left out stay, unless they come from an earlier
+    calibration that these samples do not confirm.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def write_machine(machine: Machine, figures: dict[str, Figure], path: str | Path
 
 
 def machine_of_records(records: Iterable[dict[str, Any]], name: str, bandwidth: tuple[float, ...]) -> Machine:
-    """A machine of which nothing is known but what run records say: its torus and the tasks of a node.
+    """A machine known only from run records: its torus and the tasks per node.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def machine_of_records(records: Iterable[dict[str, Any]], name: str, bandwidth: 
     Raises
     ------
     CalibrationError
-        When the records are of different machines or do not say of which.
+        When the records are of different machines or name none.
     """
     shapes = {record["placement"]["torus"] for record in records} - {None}
     tasks = {record["placement"]["tasks_per_node"] for record in records} - {None}

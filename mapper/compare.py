@@ -1,4 +1,4 @@
-"""Predictions beside what was measured: run records of real and simulated runs, and the published table."""
+"""Predictions compared with measurements: run records of real and simulated runs, and the published table."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -24,8 +24,8 @@ class Comparison:
     t_s is the link time, time_s the predicted time by all terms of the time model (`pencilmap.model.timing`); t_ratio and
     time_ratio are measured over these. measured_s is the median over the repetitions of the slowest rank. stage is the
     name of the exchange, or "total" of a published transform. link_bandwidth is eq. 16 solved for B with the paper's m: m
-    D_T / (4 N t), bytes per second, in the dimension that bounds the exchange. warnings are the runner's own of this run:
-    what makes its times mean little.
+    D_T / (4 N t), bytes per second, in the dimension that bounds the exchange. warnings are those of the runner: reasons why
+    its times are not meaningful.
     """
 
     source: str
@@ -61,14 +61,14 @@ class Comparison:
 
 
 def compare_records(records: Iterable[Record], source: str) -> list[Comparison]:
-    """Join run records with the predictions for the placement that each of them really had.
+    """Join run records with the predictions for the placements that they really had.
 
     Parameters
     ----------
     records : iterable of dict
         Run records, as `pencilmap.mapper.records.read_records` gives them.
     source : str
-        Named in the result.
+        Name of the source in the result.
 
     Returns
     -------
@@ -115,12 +115,12 @@ def prediction_of_record(record: Record, **changes: Any) -> tuple[Prediction | N
     record : dict
         A run record.
     **changes
-        bandwidth (tuple of bytes per second) or costs (`Costs`) in place of what the labels of the record say.
+        bandwidth (tuple of bytes per second) or costs (`Costs`) that override the labels of the record.
 
     Returns
     -------
     (Prediction or None, str)
-        None where the run does not know its torus; what to know of the prediction, or the reason why there is none.
+        None where the run does not know its torus; a note about the prediction, or the reason why there is none.
     """
     placement, labels, transform = record["placement"], record["labels"], transform_of_record(record)
     if placement["torus"] is None or any(r["coordinate"] is None for r in placement["ranks"]):
@@ -139,7 +139,8 @@ def prediction_of_record(record: Record, **changes: Any) -> tuple[Prediction | N
 
 
 def _costs(labels):
-    """Figures of the labels, and those of the machine unless its network was simulated, which charges nothing by itself."""
+    """Figures of the labels, and those of the machine unless its network was simulated, because a simulation has no other
+    costs."""
     real = "machine" in labels and labels.get("network") != "simulated"
     costs = load_machine(labels["machine"]).costs if real else Costs()
     return replace(costs, **costs_of({key: labels[key] for key in COSTS if key in labels}))
@@ -189,7 +190,7 @@ def _published_row(cell, prediction):
 
 
 def _what_the_bound_leaves_out(cell):
-    """Why a published cell is not expected within 10 % of the bound, empty where it is (docs/time-model.md)."""
+    """Why a published cell is not expected within 10 % of the bound; empty where it is (docs/time-model.md)."""
     if cell.mapping == "cube64" and cell.phase == "column" and cell.mode == "CO" and cell.transform.nx >= 256:
         return "above the bound for a reason that no term of the model gives"
     left_out = []

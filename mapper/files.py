@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Files that are written whole or not at all."""
 
 import os
 import tempfile
@@ -9,9 +9,10 @@ from pencilmap.model.errors import MapfileError, PencilmapError
 
 
 def write_whole(path: str | PathLike[str], content: str | bytes, error: type[PencilmapError] = MapfileError) -> None:
-    """Write aside and rename: a reader sees the old file or the new one, never half of it.
+    """Write to a temporary file and rename it: a reader sees the old file or the new one, never a part.
 
-    The file behind a link is replaced, not the link; what is no file, such as /dev/stdout or a pipe, is written to.
+    The file behind a link is replaced, not the link; anything that is not a regular file, such as /dev/stdout or a pipe, is
+    written directly.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Names of nodes: the words launchers use for what the model numbers."""
+"""Names of nodes: launchers use names, the model uses numbers."""
 
 import re
 from dataclasses import dataclass, field
@@ -18,8 +18,8 @@ MAX_NAME = 255
 class Hosts:
     """Host name of every node, by a template or by a table.
 
-    Without either, names carry the coordinates: ``node-3-0-7``, which is how the simulated torus calls its hosts; read
-    back, any name will do whose last numbers are coordinates.
+    Without either, names contain the coordinates: ``node-3-0-7``, as the simulated torus names its hosts. On reading, any
+    name whose last numbers are coordinates is accepted.
 
     Parameters
     ----------
@@ -75,14 +75,14 @@ class Hosts:
         return names
 
     def node(self, name: str) -> int | None:
-        """Number of the node of that name, with or without its domain; None when no node is called so."""
+        """Number of the node of that name, with or without its domain; None when no node has it."""
         if self.is_default:
             coordinates = self.coordinates_in(name)
             return None if coordinates is None or self.torus.outside(coordinates) else int(self.torus.node(coordinates))
         return self._numbers.get(name, self._numbers.get(name.partition(".")[0]))
 
     def why_not(self, name: str) -> str:
-        """The sentence that says why `node` found none."""
+        """The sentence that explains why `node` found nothing."""
         if self.is_default:
             coordinates, d = self.coordinates_in(name), self.torus.n_dimensions
             outside = self.torus.outside(coordinates) if coordinates else None
@@ -93,7 +93,7 @@ class Hosts:
         return f"host {name[:40]!r} is no node of {self.torus.title}; its nodes are called {example} and so on"
 
     def coordinates_in(self, name: str) -> list[int] | None:
-        """The last numbers of a name, one for each dimension, or None when there are not as many."""
+        """The last numbers of a name, one for each dimension, or None when there are fewer."""
         found = [int(c) for c in re.findall(r"[0-9]{1,12}", name.partition(".")[0])[-self.torus.n_dimensions:]]
         return found if len(found) == self.torus.n_dimensions else None
 

@@ -1,7 +1,6 @@
-"""What a long step says while it works, to whoever wants to hear it.
+"""Progress messages of long steps, for any listener.
 
-The command line listens (`pencilmap.scripts.command_line.progress`); in a library call nobody does, and nothing is printed.
-"""
+The command line listens (`pencilmap.scripts.command_line.progress`); a library call has no listener and prints nothing. """
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ _LISTENER: ContextVar[Callable[[str], None] | None] = ContextVar("listener", def
 
 @contextmanager
 def heard_by(listener: Callable[[str], None]) -> Iterator[None]:
-    """Call `listener` with every line that is said inside.
+    """Call `listener` with every line reported inside.
 
     >>> with heard_by(print):
     ...     say("half done")
@@ -26,7 +25,7 @@ def heard_by(listener: Callable[[str], None]) -> Iterator[None]:
 
 
 def say(line: str) -> None:
-    """One line of text; nothing happens where nobody listens."""
+    """Report one line of text; ignored without a listener."""
     listener = _LISTENER.get()
     if listener is not None:
         listener(line)

@@ -4,12 +4,11 @@ interface).
     from mpi4py import MPI
     from pencilmap.mapper.reorder import reorder
     placed = reorder(MPI.COMM_WORLD, "8x8x8", "8x64")           # the best placement of this grid
-    fft = PFFT(placed, [512, 512, 512], grid=...)               # nothing else changes
+    fft = PFFT(placed, [512, 512, 512], grid=...)               # no other change
 
 Rank ``q*R + p`` of the new communicator is grid rank ``q*R + p``. It is made by one plain split with the grid rank as key,
 so nothing depends on what an MPI library does with ``reorder=True``; each rank then tells its neighbours in row and column
-where it really is, and what they hear is compared with the placement. The C library fft_runner/reorder does the same.
-"""
+where it really is, and they compare that with the placement. The C library fft_runner/reorder does the same. """
 
 import os
 import re
@@ -37,7 +36,7 @@ CHECK_TAG = 7
 
 
 class ReorderError(PencilmapError):
-    """A communicator that cannot be put in order; raised on all its ranks alike."""
+    """A communicator that cannot be reordered; raised on all its ranks."""
 
 
 def reorder(comm: Any, torus: str | Torus, grid: str | ProcessGrid, placement: str | Product | Mapping = "best",
@@ -49,7 +48,7 @@ def reorder(comm: Any, torus: str | Torus, grid: str | ProcessGrid, placement: s
     ----------
     comm : mpi4py.MPI.Comm
     torus : str or Torus
-        Shape as everywhere, e.g. ``8x8x8``; the processes may cover some of its nodes only.
+        Shape as everywhere, e.g. ``8x8x8``; the processes may cover only some of its nodes.
     grid : str or ProcessGrid
         ``RxC`` with R*C the size of `comm`; ``P``, that size alone, for slabs.
     placement : str, Product or Mapping
@@ -91,11 +90,11 @@ def reorder(comm: Any, torus: str | Torus, grid: str | ProcessGrid, placement: s
 
 
 def _together(comm, work):
-    """Do something on every rank; what fails on one fails on all."""
+    """Run a function on every rank; a failure on one is raised on all."""
     result, message = None, None
     try:
         result = work()
-    except Exception as error:  # whatever it is: the others would wait for ever
+    except Exception as error:  # any exception: the others would wait forever
         message = str(error) or type(error).__name__
     messages = comm.allgather(message)
     failed = next((rank for rank, text in enumerate(messages) if text is not None), None)

@@ -1,9 +1,9 @@
 """Exact link loads of all exchanges while ranks change places: the inner loop of the local search.
 
 Idea: when a rank moves, only its messages to and from its groups change, and each of them only the links of its own
-dimension-ordered path. So a change costs O(group x path) instead of a new count of all messages. The largest
-length is kept with the number of links that have it, and searched anew only when that number falls to zero. The loads that
-a change touches are remembered, so that a rejected change is taken back without routing anything again.
+dimension-ordered path. So a change costs O(group x path) instead of a new count of all messages. The largest length is kept
+with the number of links that have it, and searched again only when that number falls to zero. The loads that a change
+touches are saved, so that a rejected change is undone without routing.
 Cost: about 40 microseconds for a swap of two ranks of 8x59 on 512 nodes; compiled by numba, cached on disk where that is
 possible. Needs: even exchanges (one unit for every message), dimension order first to last, ties at half a ring split.
 """
@@ -21,7 +21,7 @@ TOUCHED, CHANGE = 0, 1       # places in `count`
 
 State = namedtuple("State", "P T step size shape stride ring unit slots place coordinates node slot rank_in load norm top "
                             "at_top before stamp touched count random best best_slot")
-State.__doc__ = """Everything the loop works on; arrays that are changed in place.
+State.__doc__ = """The state of the loop; arrays are changed in place.
 
 Parameters
 ----------
@@ -59,7 +59,7 @@ best : float array, shape (2,); best_slot : int64 array, shape (P,)
 
 
 def compiled(function: Callable) -> Callable:
-    """Compile with numba, anew in every process where numba can write no cache (package and home that are read-only)."""
+    """Compile with numba; again in every process where numba cannot write a cache (package and home read-only)."""
     try:
         return njit(cache=True)(function)
     except RuntimeError:
@@ -162,7 +162,7 @@ def _first(s, e, rank):
 
 @compiled
 def _account(s):
-    """Bring sums and largest lengths up to date with the loads that were touched."""
+    """Update sums and largest lengths after the touched loads."""
     d, of_dimension = len(s.shape), 2 * len(s.coordinates)
     for t in range(s.count[TOUCHED]):
         k = s.touched[t]
@@ -182,7 +182,7 @@ def _account(s):
 
 @compiled
 def _settle(s):
-    """Find the largest length anew where the links that had it have lost it."""
+    """Search the largest length again where no link has the old one any more."""
     d, of_dimension = len(s.shape), 2 * len(s.coordinates)
     for e in range(len(s.step)):
         if s.at_top[e] > 0:
@@ -206,7 +206,7 @@ def _settle(s):
 
 @compiled
 def refresh(s: State) -> None:
-    """Sums and largest lengths from the loads: takes away what rounding has gathered."""
+    """Sums and largest lengths from the loads: removes accumulated rounding errors."""
     d, of_dimension = len(s.shape), 2 * len(s.coordinates)
     s.norm[:] = 0.0
     for k in range(len(s.load)):
@@ -217,7 +217,7 @@ def refresh(s: State) -> None:
 
 @compiled
 def settle_down(s: State, slot: np.ndarray) -> None:
-    """Put rank r into slot ``slot[r]`` and route every message anew."""
+    """Put rank r into slot ``slot[r]`` and route every message again."""
     s.rank_in[:] = -1
     for rank in range(len(slot)):
         _sit(s, rank, slot[rank])
@@ -242,7 +242,7 @@ def _sit(s, rank, slot):
 
 @compiled
 def swap(s: State, a: int, to: int) -> None:
-    """Put rank `a` into slot `to`; who sits there takes a's slot."""
+    """Put rank `a` into slot `to`; the rank there takes a's slot."""
     b = s.rank_in[to]
     _begin(s)
     _both(s, a, b, -1)
@@ -311,7 +311,7 @@ def _uniform(s):
 
 @compiled
 def _proposal(s):
-    """A rank and the slot it is to go to.
+    """A rank and its proposed slot.
 
     Two of eight stay in the first group (of pencils, the shorter of row and column), one in the last, one goes anywhere; the
     others bring a rank next to a mate of its first group (three) or its last (one).
@@ -353,7 +353,7 @@ def _remember(s, now):
 
 @compiled
 def remember(s: State) -> None:
-    """Keep the present placement if it is the best so far: by cost, then by energy."""
+    """Keep the current placement if it is the best so far, by cost, then by energy."""
     _remember(s, energy(s))
 
 

@@ -17,7 +17,7 @@ LOCAL_PHASES = {  # phase of the sample: how phases of the record begin, what `l
     "copy": (("pack_", "unpack_"), {"fft": False}),
 }
 MOST_STAGES = 100
-_ANY = Costs(contention=0.0)  # asks for the work of contention, whatever it costs
+_ANY = Costs(contention=0.0)  # requests the contention work at any cost
 
 
 def published_samples(name: str, torus: Torus) -> list[Sample]:
@@ -73,7 +73,7 @@ def record_samples(records: dict[str, Record],
     Parameters
     ----------
     records : dict of str to dict
-        Run records by what to call them.
+        Run records by label.
     bandwidth : tuple of float, optional
         Bytes per second of the links, one for each dimension or one for all; by default what each record says.
 

@@ -1,9 +1,9 @@
-"""Scotch's mapping of the same job, to compare with: the row and column messages as a graph, mapped onto the usable nodes.
+"""Scotch's mapping of the same job, for comparison: the row and column messages as a graph, mapped onto the usable nodes.
 
 Idea: Scotch minimises bytes times hops. The tasks are the vertices of its source graph, every pair of a row or of a column
 is an edge weighted by its bytes. The target is the network as a graph of which only the usable nodes are kept (`amk_grf
--l`), so routes may cross the others, as ours do; the built-in torus or mesh is tried too where it describes the site.
-Scotch balances loads within a tolerance, so that a node may get a task too many: such tasks go to the nearest free slot.
+-l`), so routes may cross the others, as ours do; the built-in torus or mesh is also tried where it describes the site.
+Scotch balances loads within a tolerance, so a node may get too many tasks; these go to the nearest free slot.
 Source: F. Pellegrini, "Scotch and PT-Scotch user's guide"; Debian package scotch (`scotch_gmap`, `amk_grf`).
 Cost: seconds for 512 nodes; amk_grf needs the square of the nodes.
 """
@@ -23,7 +23,7 @@ from pencilmap.model.predict import predict
 from pencilmap.model.torus import Torus
 
 PROGRAMS = ("scotch_gmap", "amk_grf")
-STRATEGIES = ("-cb", "-cbq", "-cq", "-ct")  # its options for what to favour: balance, balance and quality, quality, safety
+STRATEGIES = ("-cb", "-cbq", "-cq", "-ct")  # its strategies: balance, balance and quality, quality, safety
 SECONDS = 300
 
 
@@ -33,7 +33,7 @@ def scotch_is_there() -> bool:
 
 
 def scotch_mapping(site: Site, grid: ProcessGrid) -> Mapping:
-    """The least costly of the mappings that Scotch makes with its several strategies and targets.
+    """The cheapest mapping that Scotch finds with its strategies and targets.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def _run(*command):
 
 
 def _seated(site, grid, wanted):
-    """Every task on the node it is wanted on while there are free slots, then on the nearest one with a free slot."""
+    """Every task on its intended node while that has free slots, otherwise on the nearest node with a free slot."""
     torus, T = site.torus, site.tasks_per_node
     free = np.where(site.allocation.is_usable(), T, 0)
     node, left = np.full(grid.n_tasks, -1, dtype=np.int64), []

@@ -1,4 +1,4 @@
-"""Where a question begins: a machine or network with the nodes that may be used, and the transform that is to run there.
+"""The start of every question: a machine or network with its usable nodes, and the transform to run there.
 
 Arguments are texts as on the command line. Errors name them in backquotes; the command line prints `tasks_per_node` as
 ``--tasks-per-node``.
@@ -33,13 +33,13 @@ from pencilmap.model.transform import Transform, parse_transform
 from pencilmap.model.units import parse
 
 ALL_ROUTINGS = "all"
-SHORT_SEARCH = "search:evaluations=2000"  # by which grids are ranked where there are no products
+SHORT_SEARCH = "search:evaluations=2000"  # budget for ranking grids where there are no products
 BEST = "best"
 
 
 @dataclass(frozen=True)
 class Setting:
-    """The machine and the transform that a question is about; `setting` makes it of texts.
+    """The machine and the transform of a question; `setting` makes it from texts.
 
     Parameters
     ----------
@@ -50,9 +50,9 @@ class Setting:
     machine : str, optional
         Name or file of the machine, None when only a shape was named.
     costs : Costs
-        What the machine file says beside link bandwidth.
+        The costs other than link bandwidth in the machine file.
     notes : tuple of str
-        What a reader of any prediction for this setting should know.
+        Notes for a reader of any prediction for this setting.
     names : dict of int to str, optional
         Names of the usable nodes, None unless the list of nodes names every one.
     decomposition : Decomposition
@@ -126,14 +126,14 @@ class Setting:
 
     def predictions(self, grid: str = BEST, placements: Iterable[str] = (BEST,),
                     routing: str | None = None) -> list[Prediction]:
-        """Predictions of all placements; with grid ``best`` of all grids on which a placement can be made, best first.
+        """Predictions of all placements; with grid ``best``, for all grids on which a placement exists, best first.
 
         With routing `ALL_ROUTINGS` several for each placement, as `interval` gives them.
 
         Raises
         ------
         GridError, PlacementError
-            When a placement cannot be made; of grid ``best`` when it can be made on no grid.
+            When a placement cannot be made; with grid ``best``, when it cannot be made on any grid.
         """
         if grid != BEST:
             one = self.grid(grid)
@@ -153,14 +153,14 @@ class Setting:
 
     def job(self, hosts: str | PathLike[str] | None = None, cores_per_task: int = 1,
             hwloc: str | PathLike[str] | None = None, program: str = "./a.out") -> Job:
-        """What the launcher knows beside a placement.
+        """What the launcher knows besides a placement.
 
         Parameters
         ----------
         hosts : path or str, optional
             A file of lines ``NAME x y z``, or a template such as ``nid{node:05d}``; names of the list of nodes by default.
         cores_per_task : int
-            Slot t is bound to so many processors in a row from t * cores_per_task on.
+            Slot t is bound to this number of consecutive processors, from t * cores_per_task on.
         hwloc : path, optional
             ``lstopo --of xml`` of a node, whose cores the slots share, in place of `cores_per_task`.
         program : str
@@ -182,7 +182,7 @@ def setting(machine: str | None = None, torus: str | None = None, partition: str
             tasks_per_node: int | None = None, bandwidth: str | None = None, nodes: str | PathLike[str] | None = None,
             failed: str | None = None, idle: bool = False, fft: str | None = None,
             decomposition: str = PENCIL.name) -> Setting:
-    """The setting that some texts describe. A machine, a torus or a graph is needed, all else has a default.
+    """The setting described by texts. A machine, a torus or a graph is needed; everything else has a default.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def setting(machine: str | None = None, torus: str | None = None, partition: str
     tasks_per_node : int, optional
         The machine's by default, 1 without a machine.
     bandwidth : str, optional
-        Of every link in place of the machine's, ``148 MB/s``; of the links of a graph that say none.
+        Of every link instead of the machine's, ``148 MB/s``; for a graph, of the links that give none.
     nodes : path, optional
         File of the usable nodes in the launcher's order; all by default.
     failed : str, optional
@@ -231,8 +231,8 @@ def setting(machine: str | None = None, torus: str | None = None, partition: str
 
 
 def figures_used(machine: Machine, transform: Transform | None, replaced: Container[str]) -> list[str]:
-    """Keys of the machine's figures that a prediction rests on: what is not replaced; prices only where there are times."""
-    uneven = len(set(machine.torus.bandwidth or ())) > 1  # then bandwidths also weigh the dimensions against each other
+    """Keys of the machine's figures that a prediction depends on: those not replaced; costs only where there are times."""
+    uneven = len(set(machine.torus.bandwidth or ())) > 1  # then bandwidths also weight the dimensions
     prices = ("link_bandwidth", *COSTS) if transform else ("link_bandwidth",) if uneven else ()
     return [key for key in ("shape", "partition", "tasks_per_node", "cables", *prices) if key not in replaced]
 

@@ -1,9 +1,8 @@
 """Partition shapes ranked by the time of a transform on them, so that a user can ask for the right partition.
 
-Idea: every shape is searched over all grids in closed form, the shape with the least bound first. What no mapping on a shape
-can beat is known without a search (`pencilmap.model.bounds.machine_bound`); once as many shapes are found as are asked for,
-a shape whose bound is no better than the last of them is not searched any more. Nothing is lost by that: its time would be
-no better.
+Idea: every shape is searched over all grids in closed form, the shape with the lowest bound first. The bound of a shape
+needs no search (`pencilmap.model.bounds.machine_bound`). Once enough shapes are found, a shape whose bound is no better than
+the last of them is skipped; its time would be no better.
 Cost: about a millisecond for each shape and grid; rings of more than `LONGEST_RING` nodes have too many digit patterns and
 are not searched.
 """
@@ -80,7 +79,7 @@ def rank_shapes(tori: Iterable[Torus], tasks_per_node: int = 1, transform: Trans
     Returns
     -------
     list
-        Those that were searched, the fastest first, then those that were not, the least bound first.
+        Those searched, the fastest first, then the others, the lowest bound first.
 
     Raises
     ------
@@ -111,8 +110,8 @@ def rank_shapes(tori: Iterable[Torus], tasks_per_node: int = 1, transform: Trans
 def _fastest(products, transform, costs, wanted):
     """Predictions for the products, the fastest first.
 
-    The term of contention costs more to find than all others. A time without it is a bound, so once as many are found as are
-    wanted, it is only found where that bound is better than the last of them.
+    The contention term costs more to compute than all others. A time without it is a bound, so once enough are found, it is
+    computed only where that bound is better than the last of them.
     """
     bounds = sorted((predict_product(p, transform, None, replace(costs, contention=None)) for p in products),
                     key=lambda p: p.order)
@@ -127,7 +126,7 @@ def _fastest(products, transform, costs, wanted):
 
 
 def _floor(torus):
-    """What no mapping on a torus can beat, on the m scale; comparable between shapes of one number of nodes."""
+    """A lower bound for any mapping on a torus, on the m scale; comparable between shapes of the same number of nodes."""
     return worst(machine_bound(torus), torus)
 
 
@@ -160,7 +159,7 @@ def torus_shapes(n_nodes: int, n_dimensions: int, like: Torus | None = None, wra
     ----------
     n_nodes, n_dimensions : int
     like : Torus, optional
-        Gives bandwidths and cables; where its dimensions differ, so do shapes with their extents in another order.
+        Gives bandwidths and cables; if its dimensions differ, shapes with extents in another order count as different.
     wrap : bool
         Whether dimensions close to rings.
 
@@ -183,7 +182,7 @@ def torus_shapes(n_nodes: int, n_dimensions: int, like: Torus | None = None, wra
 
 
 def partition_shapes(machine: Machine, n_nodes: int) -> list[Torus]:
-    """The partitions of a machine, one of those that are alike but for the order of their extents: list of Torus.
+    """The partitions of a machine, one of those that differ only in the order of their extents: list of Torus.
 
     Raises
     ------
@@ -210,13 +209,13 @@ def partition_shapes(machine: Machine, n_nodes: int) -> list[Torus]:
 
 
 def _kind(torus):
-    """What a time depends on: extents, rings, bandwidths, cables, in any order."""
+    """The key that a time depends on: extents, rings, bandwidths, cables, in any order."""
     rates = torus.bandwidth or (None,) * torus.n_dimensions
     return tuple(sorted(zip(torus.shape, map(torus.is_ring, range(torus.n_dimensions)), rates, torus.cables)))
 
 
 def weak_transform(transform: Transform, ratio: Fraction | int) -> Transform:
-    """The transform with `ratio` times as many elements, so that nodes keep what they hold.
+    """The transform with `ratio` times as many elements, so that each node holds the same amount.
 
     The shortest axis grows by the largest prime factor, then the next; for less than 1 the longest axes shrink.
 
@@ -289,7 +288,7 @@ class ScalingPoint:
 
     @property
     def worst_bound_s(self) -> float | None:
-        """Seconds that the exchanges need at least on the worst shape, None without bandwidth."""
+        """Lower bound of the exchanges on the worst shape, in seconds; None without bandwidth."""
         return max((s.bound_s for s in self.shapes if s.bound_s is not None), default=None)
 
 
@@ -320,7 +319,7 @@ def scale(shapes_of: Callable[[int], list[Torus]], node_counts: Sequence[int], t
 
 
 def efficiency(points: Sequence[ScalingPoint], kind: str) -> list[float | None]:
-    """How well each point uses its nodes beside the first: list of float, None where there is no time.
+    """Efficiency of each point relative to the first: list of float, None where there is no time.
 
     Strong scaling: first time times its nodes over time times nodes; weak scaling: first time over time.
     """

@@ -1,4 +1,4 @@
-"""Placements to start a local search from: what launchers do, and groups of neighbouring slots.
+"""Starting placements of the local search: launchers' orders, and groups of neighbouring slots.
 
 A start is an order of slots; the ranks go to the next one group by group, along one dimension of the process grid. An order
 that keeps neighbours together makes these groups compact.
@@ -54,7 +54,7 @@ def launchers(site: Site, grid: ProcessGrid) -> Starts:
 
 
 def axis_orders(torus: Torus) -> Iterator[str]:
-    """Orders of the axes that differ: where an axis of one node stands does not matter."""
+    """Distinct orders of the axes: the position of an axis of one node does not matter."""
     long = [axis for axis, n in zip(torus.axes, torus.shape) if n > 1]
     short = "".join(axis for axis in torus.axes if axis not in long)
     for some in permutations(long):
@@ -119,7 +119,7 @@ def _shapes(n, largest):
 
 
 def _corner(usable, shape):
-    """The lowest corner of a box of that shape whose nodes are all usable; boxes may reach round. None if there is none."""
+    """The lowest corner of a box of that shape whose nodes are all usable; boxes may wrap around. None if there is none."""
     whole = usable
     for i, side in enumerate(shape):
         whole = np.logical_and.reduce([np.roll(whole, -step, axis=i) for step in range(side)])
@@ -161,7 +161,7 @@ def _across_longest(where, turn):
 
 
 def _compact(where, group):
-    """The slots of a group, those in the middle first, so that what is left over lies at the rim; then in axis order."""
+    """The slots of a group, the middle ones first, so that leftover slots lie at the edge; then in axis order."""
     distance = np.abs(where[group, :-1] - np.median(where[group, :-1], axis=0)).sum(axis=1)
     return group[np.argsort(distance, kind="stable")]
 
@@ -177,7 +177,7 @@ def boxes(site: Site, grid: ProcessGrid) -> Starts:
 
 
 def _boxes_of(site, size):
-    """The most cubic boxes with at least a group's slots and little more."""
+    """The most cubic boxes with at least as many slots as a group, and few more."""
     shape, T = site.torus.shape, site.tasks_per_node
     if prod(min(n, 16) for n in shape) > 1 << 16:
         return []

@@ -1,7 +1,7 @@
 """The nodes that a job may use: all of a torus, or whatever subset the scheduler hands out.
 
-Messages between usable nodes may still cross the others: routers belong to the network, not to the job. That is also
-what is taken of failed nodes; where a router is dead as well, describe the network as a graph.
+Messages between usable nodes may still pass through the others: routers belong to the network, not to the job. The same is
+assumed for failed nodes; where a router is dead as well, describe the network as a graph.
 """
 
 import re
@@ -19,7 +19,7 @@ from pencilmap.model.network import Network
 
 @dataclass(frozen=True, eq=False)
 class Allocation:
-    """Usable nodes in the launcher's order, each once; checked when made.
+    """Usable nodes in the launcher's order, each once; checked at construction.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class Allocation:
         Parameters
         ----------
         failed : int array
-            Node numbers. One that is not allocated is refused: it is a misprint more often than not.
+            Node numbers. A node that is not allocated is refused: it is usually a typing error.
 
         Examples
         --------

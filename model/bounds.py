@@ -1,4 +1,4 @@
-"""What no routing, and what no mapping, can beat.
+"""Lower bounds for any routing, and for any mapping.
 
 Source: Jagode, Hein, Trew, UT-CS-08-613 (2008), eq. 4 to 15 (bisection); the composition bound is ours (docs/theory).
 """
@@ -20,9 +20,9 @@ from pencilmap.model.torus import Torus
 def cut_bound(network: Network, exchange: Exchange, node_of_rank: np.ndarray) -> tuple[Fraction, ...]:
     """The largest load that no routing can avoid, by cutting the network in two.
 
-    A torus is cut with planes: a ring twice, a line once; what must cross from one side to the other is shared evenly by the
-    links cut. This is the paper's bisection argument (eq. 4 to 15) for any placement, with the best place for the cut.
-    A graph is cut as `pencilmap.model.graph_cuts` says.
+    A torus is cut with planes: a ring twice, a line once; the cut links share evenly what must cross from one side to the
+    other. This is the paper's bisection argument (eq. 4 to 15) for any placement, with the best position of the cut. Graphs
+    are cut by `pencilmap.model.graph_cuts`.
 
     Parameters
     ----------
@@ -86,8 +86,8 @@ def _worst_cut(torus, planes, i):
 def machine_bound(network: Network) -> tuple[Fraction, ...]:
     """The full machine's all-to-all: what the exchanges of a transform together cannot be below.
 
-    Whatever the mapping, the exchanges together bring every task's block to every other task, so together they move
-    across each cut at least what one all-to-all of the whole machine would. With k of n planes on one side that is
+    Whatever the mapping, the exchanges together bring every task's block to every other task, so together they move at least
+    as much across each cut as one all-to-all of the whole machine. With k of n planes on one side that is
     k (n-k) / n^2 of D_T.
 
     Parameters

@@ -1,12 +1,12 @@
-"""The figures of a machine from measured times: robust least squares that refuses what the times cannot determine.
+"""The figures of a machine from measured times: robust least squares that leaves out what the times do not determine.
 
-Idea: `pencilmap.model.timing` prices work; the fit looks for the prices whose times are nearest the measured ones in ratio,
-all prices 0 or more. A figure is left out when no time depends on it, when its uncertainty is larger than itself, or when
-the fit is no worse without it (Bayesian information criterion); what is left is fitted again.
+Idea: `pencilmap.model.timing` prices work; the fit finds the prices, all 0 or more, whose times are nearest to the measured
+ones in ratio. A figure is left out when no time depends on it, when its uncertainty is larger than itself, or when the fit
+is no worse without it (Bayesian information criterion); what is left is fitted again.
 Source: soft-L1 loss after Triggs, McLauchlan, Hartley, Fitzgibbon, "Bundle adjustment: a modern synthesis" (2000), as in
 `scipy.optimize.least_squares`; G. Schwarz, "Estimating the dimension of a model", Ann. Statist. 6 (1978).
-Needs: blocks and placements as different as the use that is made of the figures; two figures that grow together in all
-samples cannot be told apart, and then one of them is left out and takes its name in the other's note.
+Needs: blocks and placements as varied as the intended use of the figures. Two figures that grow together in all samples
+cannot be separated; one is then left out, and the other's note names it.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -20,26 +20,26 @@ from pencilmap.model.costs import Costs
 from pencilmap.model.errors import CalibrationError
 from pencilmap.model.timing import ExchangeWork, LocalWork, exchange_terms, local_terms
 
-OUTLIER = 0.1          # deviations of this ratio and more count linearly, not by their square
-LEAST_NOISE = 1e-3     # no time is taken to be better known than this
+OUTLIER = 0.1          # deviations from this ratio on count linearly, not squared
+LEAST_NOISE = 1e-3     # no time is assumed to be more accurate than this
 STARTS = (0.9, 0.3, 0.03)
-NO_SAMPLE = "no sample"  # how the reason begins where nothing can be said against a figure either
+NO_SAMPLE = "no sample"  # start of the reason where the samples say nothing about a figure
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One measured time and the work that was done in it.
+    """One measured time and its work.
 
     Parameters
     ----------
     label : str
-        Where the time comes from.
+        Source of the time.
     phase : str
         Name of the stage, "fft", "copy", or "local" for all computing together.
     size : str
         Extents of the transform.
     work : ExchangeWork or LocalWork
-        At the link bandwidth that the machine file names, or at any other when the bandwidth is fitted.
+        At the link bandwidth of the machine file, or at any other when the bandwidth is fitted.
     measured_s : float
     bound_s : float, optional
         The paper's bound, for comparison.
@@ -64,12 +64,12 @@ def _terms(work, costs):
 
 @dataclass(frozen=True)
 class Price:
-    """One line of the table of what can be fitted: always a price per unit of work, so that 0 means free.
+    """One line of the table of what can be fitted: always a price per unit of work; 0 means free.
 
     work : attribute of the work that it multiplies
     field : field of `Costs`, None for the bandwidth of the links
     is_rate : whether the machine file writes the inverse, work per second
-    ceiling : a price above this has another cause than the one that the figure stands for
+    ceiling : a price above this has another cause than the figure
     """
 
     work: str
@@ -78,7 +78,7 @@ class Price:
     ceiling: float = float("inf")
 
 
-PRICES = {  # key of the machine file; where two cannot be told apart the later one is left out
+PRICES = {  # key of the machine file; where two cannot be separated, the later one is left out
     "link_bandwidth": Price("link_s", None, False),
     "injection_per_task": Price("task_bytes", "injection_per_task", True),
     "injection_per_node": Price("node_bytes", "injection_per_node", True),
@@ -89,7 +89,7 @@ PRICES = {  # key of the machine file; where two cannot be told apart the later 
     "fft_rate_per_task": Price("operations", "fft_rate_per_task", True),
     "memory_bandwidth_per_node": Price("memory_bytes", "memory_bandwidth_per_node", True),
 }
-LIMITS = ("injection_per_task", "injection_per_node")   # felt only where they are slower than the links
+LIMITS = ("injection_per_task", "injection_per_node")   # effective only where slower than the links
 
 
 @dataclass(frozen=True)
@@ -99,11 +99,11 @@ class Fitted:
     Parameters
     ----------
     value : float
-        In SI units; for "link_bandwidth" how many times slower the links are than in the samples.
+        In SI units; for "link_bandwidth", the factor by which links are slower than in the samples.
     uncertainty : float
         One standard deviation over the value.
     note : str
-        What else is in it.
+        Other effects that it contains.
     """
 
     value: float
@@ -139,7 +139,7 @@ class Calibration:
 
     @property
     def link_slowdown(self) -> float:
-        """How many times slower the links are than in the samples."""
+        """Factor by which links are slower than in the samples."""
         return self.figures["link_bandwidth"].value if "link_bandwidth" in self.figures else 1.0
 
     def time_s(self, sample: Sample) -> float | None:
@@ -153,7 +153,7 @@ def calibrate(samples: Sequence[Sample], cache_per_node: float | None = None, fi
     Parameters
     ----------
     samples : list of Sample
-        Exchanges and computing may be mixed; they share no figure and are fitted apart.
+        Exchanges and computing may be mixed; they share no figure and are fitted separately.
     cache_per_node : float, optional
         Bytes; what the machine file says.
     fit_bandwidth : bool
@@ -188,7 +188,7 @@ _KIND = {ExchangeWork: "an exchange", LocalWork: "the computing"}
 
 @dataclass
 class _Solution:
-    """Prices in units of their reference, robust cost, and relative covariance of the prices."""
+    """Prices relative to their reference, robust cost, and relative covariance of the prices."""
 
     keys: list
     x: np.ndarray
@@ -198,11 +198,11 @@ class _Solution:
 
     @property
     def variance(self) -> float:
-        """Of one residual, on the scale of the loss."""
+        """Standard deviation of one residual, on the scale of the loss."""
         return max(2 * self.cost / max(self.n - len(self.keys), 1), LEAST_NOISE**2)
 
     def deviations(self) -> np.ndarray:
-        """Standard deviation of each price over the price; infinite where the samples say nothing."""
+        """Standard deviation of each price divided by the price; infinite where the samples say nothing."""
         slopes = self.jacobian * self.x            # of log time by log price
         _, s, v = np.linalg.svd(slopes, full_matrices=False)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -238,7 +238,7 @@ class _Fit:
         return {}, left_out
 
     def solve(self, keys):
-        """The best prices for these keys, from several starts: limits make valleys that one start could miss."""
+        """The best prices for these keys, from several starts: limits make valleys that a single start could miss."""
         from scipy.optimize import least_squares
 
         reference = np.array([self._reference(k) for k in keys])
@@ -254,7 +254,7 @@ class _Fit:
         return _Solution(keys, best.x, best.cost, best.jac, int(priced.sum()))
 
     def _priced(self, keys):
-        """The samples to which these prices give any time at all; the others say nothing of them."""
+        """The samples to which these prices give a non-zero time; the others say nothing about them."""
         if isinstance(self.work, ExchangeWork):
             return self.work.link_s + sum(self._amounts(k) for k in keys) > 0
         return sum(self._amounts(k) for k in keys) > 0
@@ -277,7 +277,7 @@ class _Fit:
         return amount
 
     def _reference(self, key):
-        """The highest price that no sample contradicts; 1 for contention, which comes on top of the links."""
+        """The highest price that no sample contradicts; 1 for contention, which adds to the links."""
         if key == "contention":
             return 1.0
         amounts = self._amounts(key)
@@ -306,7 +306,7 @@ class _Fit:
         return bool(np.allclose(one * other.max(), other * one.max(), rtol=1e-9))
 
     def _doubtful(self, solution):
-        """The price that the samples determine least and why, or None when they determine all."""
+        """The price that the samples determine least, with the reason, or None when they determine all."""
         deviations = solution.deviations()
         felt = np.abs(solution.jacobian).max(axis=0) > 1e-9
         for i in reversed(range(len(solution.keys))):
@@ -324,7 +324,7 @@ class _Fit:
         return self._superfluous(solution)
 
     def _superfluous(self, solution):
-        """The price without which the fit is no worse, by the information that one more figure must bring."""
+        """The price without which the fit is no worse, by the information criterion."""
         gains = {}
         for key in solution.keys:
             others = [k for k in solution.keys if k != key]
@@ -373,17 +373,17 @@ def _percent(ratio):
     return "more than 1000 %" if ratio > 10 else f"{100 * ratio:.0f} %"
 
 
-RULES = {  # which samples are fitted; the others are predicted
+RULES = {  # rule: the samples it selects are fitted, the others predicted
     "every-second": lambda samples: (samples[0::2], samples[1::2]),
     "all": lambda samples: (samples, []),
 }
 
 
 def split(samples: Sequence[Sample], rule: str) -> tuple[list[Sample], list[Sample]]:
-    """Training and held-out samples by a rule that looks at nothing but their order.
+    """Training and held-out samples by a rule that depends on their order alone.
 
-    Exchanges and computing are numbered apart, each in the order given: ``every-second`` fits the first, third, fifth ...
-    and predicts the second, fourth, sixth ...; ``all`` fits all.
+    Exchanges and computing are numbered separately, each in the order given: ``every-second`` fits the first, third, fifth
+    ... and predicts the second, fourth, sixth ...; ``all`` fits all.
 
     Returns
     -------
@@ -401,8 +401,7 @@ def split(samples: Sequence[Sample], rule: str) -> tuple[list[Sample], list[Samp
 
 @dataclass(frozen=True)
 class Errors:
-    """Relative errors (predicted / measured - 1, without its sign) of some samples: number, mean, largest, label of that
-    one."""
+    """Relative errors |predicted / measured - 1| of some samples: number, mean, largest, label of the largest."""
 
     n: int
     mean: float

@@ -1,15 +1,14 @@
-"""The busiest links of a product placement when routers choose among the minimal ways at random, in closed form.
+"""The busiest links of a product placement when routers choose randomly among the minimal routes, in closed form.
 
-Idea: at every hop one of the dimensions in which the message still has way to go is taken, each as likely as the others.
-Give every dimension a clock of its own that ticks at rate 1 until the message has arrived in that dimension: the order of
-the ticks is that of the hops, and at a given time the dimensions do not depend on each other. So what crosses a link of
-dimension i at time t is a product of one factor for each dimension, as the pairs of a product image are, and the load is
-the integral over t. No loop over pairs, paths or hops.
+Idea: every hop takes one of the dimensions in which the message still has hops to go, each with equal probability. Give
+every dimension its own clock that ticks at rate 1 until the message has arrived in that dimension: the order of the ticks is
+that of the hops, and at a given time the dimensions are independent. So what crosses a link of dimension i at time t is a
+product of one factor for each dimension, as the pairs of a product image are, and the load is the integral over t. This
+needs no loop over pairs, paths or hops.
 Source: the routing is that of Blue Gene/L's dynamic mode (N. R. Adiga et al., "Blue Gene/L torus interconnection network",
-IBM J. Res. Dev. 49 (2005)) without its look at the queues; the clocks are the usual embedding of a random choice in Poisson
+IBM J. Res. Dev. 49 (2005)) without looking at the queues; the clocks are the usual embedding of a random choice in Poisson
 processes; the closed form is ours.
-Cost: O(n_i^2) for each dimension and point of time, and for each combination of different positions on the other axes.
-"""
+Cost: O(n_i^2) for each dimension and point in time, and for each combination of distinct positions on the other axes. """
 
 from functools import lru_cache
 
@@ -65,12 +64,12 @@ def _quadrature(hops):
 
 
 class _Axis:
-    """One dimension at the points of time of the quadrature.
+    """One dimension at the points in time of the quadrature.
 
     crossing : float array, shape (links, times)
-        How many of the pairs cross a link of the line in unit time; different links only.
+        Number of pairs that cross a link of the line per unit time; distinct links only.
     position : float array, shape (positions, times)
-        How many of the pairs are at a position; different positions only.
+        Number of pairs at a position; distinct positions only.
     pairs : int
         Nodes of this dimension in one image: what the m scale divides by.
     """
@@ -87,7 +86,8 @@ class _Axis:
 
 
 def _legs(pattern, letters, ring):
-    """How many pairs go up or down from a position by so many hops, ties half each way: shape (2, n, longest + 1)."""
+    """Number of pairs that go up or down from a position by k hops, ties half in each direction: shape (2, n, longest +
+    1)."""
     n = pattern.n
     group = pattern.group(letters)
     source, target = np.nonzero(group[:, None] == group[None, :])
@@ -103,7 +103,7 @@ def _legs(pattern, letters, ring):
 
 
 def _carry(legs):
-    """What is counted by start, by the position k hops on: shape (2, n, hops + 1)."""
+    """Counts by start position, moved to the position k hops further: shape (2, n, hops + 1)."""
     n = legs.shape[1]
     position, k = np.ogrid[:n, :legs.shape[2]]
     return np.stack([legs[0][(position - k) % n, k], legs[1][(position + k) % n, k]])
@@ -114,7 +114,7 @@ def _poisson(terms, times):
     from scipy.special import gammaln  # slow to import, and most predictions do without
 
     k = np.arange(terms)[:, None]
-    return np.exp(k * np.log(times) - times - gammaln(k + 1))  # no underflow on the way to it, as products would have
+    return np.exp(k * np.log(times) - times - gammaln(k + 1))  # avoids the underflow of products
 
 
 def _different(rows):

@@ -1,4 +1,4 @@
-"""What communication and computing cost on a machine beside its link bandwidth; SI numbers, None for what is unknown."""
+"""The costs of communication and computing on a machine besides its link bandwidth; SI numbers, None where unknown."""
 
 from dataclasses import dataclass, fields
 
@@ -7,7 +7,7 @@ from pencilmap.model.errors import MachineError
 
 @dataclass(frozen=True)
 class Costs:
-    """The figures of a machine that the time model takes beside the bandwidth of its links.
+    """The figures of a machine that the time model uses besides the bandwidth of its links.
 
     Parameters
     ----------
@@ -20,16 +20,15 @@ class Costs:
     message_cost_s : float, optional
         Seconds of a task's time for each message it sends, whatever its size.
     exchange_cost_s : float, optional
-        Seconds that every task of a node adds to an exchange, whatever it sends and to however many: entering, starting,
-        waiting for the last.
+        Seconds that every task of a node adds to an exchange, whatever it sends: entering, starting, waiting for the last.
     contention : float, optional
-        Dimensionless, 0 or more; what it multiplies is said in `pencilmap.model.timing`.
+        Dimensionless, 0 or more; see `pencilmap.model.timing` for what it multiplies.
     fft_rate_per_task : float, optional
         Floating-point operations per second (5 n log2 n for a transform of n elements) of the local FFTs of one task.
     memory_bandwidth_per_node : float, optional
         Bytes per second that a node reads and writes in its memory.
     cache_per_node : float, optional
-        Bytes of the caches of a node: a pass over less than that does not go to memory.
+        Bytes of the caches of a node: a pass over less than this does not go to memory.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What can go wrong, one class for each meaning; every message says what was given, what is allowed, what to do."""
+"""Errors, one class per meaning; every message says what was given, what is allowed, and what to do."""
 
 
 class PencilmapError(Exception):
@@ -6,15 +6,15 @@ class PencilmapError(Exception):
 
 
 class UnitError(PencilmapError):
-    """A quantity has no unit, the wrong one, or is no number."""
+    """A quantity without a unit, with the wrong one, or that is not a number."""
 
 
 class TorusError(PencilmapError):
-    """A torus that cannot exist, or a coordinate outside it."""
+    """An impossible torus, or a coordinate outside it."""
 
 
 class AllocationError(PencilmapError):
-    """Usable nodes that are none of the torus, or named twice; a rank on a node that may not be used."""
+    """Usable nodes that are outside the torus or named twice; a rank on an unusable node."""
 
 
 class PartitionError(PencilmapError):
@@ -42,7 +42,7 @@ class MapfileError(PencilmapError):
 
 
 class GraphError(PencilmapError):
-    """A graph file that cannot be read, or a graph that is no network."""
+    """A graph file that cannot be read, or a graph that is not a network."""
 
 
 class RoutingError(PencilmapError):
@@ -54,7 +54,7 @@ class RecordError(PencilmapError):
 
 
 class CalibrationError(PencilmapError):
-    """Measured times from which no figure of a machine can be taken."""
+    """Measured times that determine no figure of a machine."""
 
 
 class FigureError(PencilmapError):

@@ -16,7 +16,7 @@ from pencilmap.model.transform import Transform, block_lengths
 
 @dataclass(frozen=True)
 class Exchange:
-    """All-to-alls of equal size that run at the same time, one in each group.
+    """All-to-alls of equal size that run at the same time, one per group.
 
     Member a of group g sends ``group_weight[g] * send_weight[a] * receive_weight[b] * unit_bytes`` bytes to member b.
 
@@ -32,7 +32,7 @@ class Exchange:
     unit_bytes : int
         Bytes of one unit of weight; 1 when no transform is named (then `total_bytes` only sets the scale).
     total_bytes : int
-        D_T, bytes of the whole array on the same scale.
+        D_T, the bytes of the whole array, in the same units.
     """
 
     name: str

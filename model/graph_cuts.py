@@ -1,12 +1,12 @@
-"""What no routing on a graph can beat: cuts, and hops.
+"""Lower bounds for any routing on a graph: cuts, and hops.
 
-Idea: whatever set of vertices is cut off, its traffic must cross its links; any set gives a true lower bound, so it does not
-matter for its truth how sets are found, only for its strength. Tried are all runs of neighbours in a few orders of the
-vertices: as listed, in depth-first order (there every branch of a tree is a run), and along the slowest vibrations of the
-graph (there the halves of a mesh or ring are). And: the links together must carry every byte over its shortest distance.
+Idea: whatever set of vertices is cut off, its traffic must cross its links; every set gives a valid lower bound; the choice
+of sets only affects its strength. All runs of neighbours are tried in a few orders of the vertices: as listed, in
+depth-first order (every branch of a tree is a run), and along the slowest vibrations of the graph (the halves of a mesh or
+ring are runs). In addition, the links together must carry every byte over its shortest distance.
 Source: M. Fiedler, "A property of eigenvectors of nonnegative symmetric matrices and its application to graph theory",
 Czech. Math. J. 25 (1975), for the vibrations; the runs are ours.
-Cost: O(V^2) for each order, V vertices; above MAX_VERTICES single hosts take the place of runs.
+Cost: O(V^2) for each order, V vertices; above MAX_VERTICES, single hosts are used instead of runs.
 """
 
 from fractions import Fraction
@@ -64,7 +64,7 @@ def _orders(arcs, capacity):
 
 
 def _worst_run(order, traffic, capacity):
-    """The run of an order that takes longest to send or to receive what it must: int array of vertices."""
+    """The run of an order that needs the longest to send or receive its traffic: int array of vertices."""
     traffic, capacity = (matrix[np.ix_(order, order)] for matrix in (traffic, capacity))
     with np.errstate(divide="ignore", invalid="ignore"):
         times = [np.nan_to_num(_leaving(t) / _leaving(c), posinf=0.0)
@@ -74,7 +74,7 @@ def _worst_run(order, traffic, capacity):
 
 
 def _leaving(matrix):
-    """What leaves each run low..high-1: array, shape (V+1, V+1), 0 where the run is empty."""
+    """Bytes that leave each run low..high-1: array, shape (V+1, V+1), 0 where the run is empty."""
     box = np.zeros((len(matrix) + 1,) * 2, dtype=matrix.dtype)
     box[1:, 1:] = matrix.cumsum(axis=0).cumsum(axis=1)
     sent, corner = box[:, -1], box.diagonal()
@@ -97,6 +97,6 @@ def _load(graph, traffic, run):
 
 
 def _hop_bound(graph, arcs, traffic):
-    """Bytes times least hops over all cables: an exact fraction."""
+    """Bytes times least hops, divided by all cables: an exact fraction."""
     hops = arcs.distances(range(graph.n_nodes))[:, :graph.n_nodes].astype(np.int64)
     return int((hops * traffic).sum()) / sum(graph.cables, Fraction(0)) if graph.cables else Fraction(0)

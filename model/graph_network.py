@@ -1,7 +1,7 @@
-"""Any graph as a machine: nodes and switches with names, links with a bandwidth each.
+"""Any graph as a network: named nodes and switches, and links with bandwidths.
 
-For what has no torus coordinates: fat trees, dragonflies, hypercubes, the inside of a node. Links of all strengths make one
-class; a link counts as so many cables of the fastest kind as its bandwidth is worth, so loads are read on one scale.
+For networks without torus coordinates: fat trees, dragonflies, hypercubes, the inside of a node. All links form one class.
+The strength of a link, in cables of the fastest kind, is its bandwidth relative to theirs, so all loads are on one scale.
 """
 
 from collections.abc import Sequence
@@ -31,13 +31,13 @@ class GraphNetwork:
     vertices : tuple of str
         Hosts first, where tasks can sit, then switches.
     n_nodes : int
-        How many of the vertices are hosts.
+        Number of vertices that are hosts.
     source, target : int arrays, shape (L,)
-        Ends of each link, one direction each.
+        Ends of each link; a link is one direction.
     cables : tuple of Fraction
         Strength of each link in cables of the fastest kind.
     bandwidth : tuple of float, optional
-        Bytes per second of a cable of the fastest kind, one number; None when the links say none.
+        Bytes per second of a cable of the fastest kind, one number; None when the links have no bandwidth.
 
     Raises
     ------
@@ -60,7 +60,7 @@ class GraphNetwork:
     cables: tuple[Fraction, ...] = field(repr=False)
     bandwidth: tuple[float, ...] | None = None
 
-    axes = "v"                    # nodes have a number in place of coordinates
+    axes = "v"                    # nodes have a number instead of coordinates
     n_dimensions = 1
     link_classes = ("link",)
 
@@ -94,7 +94,7 @@ class GraphNetwork:
         return coordinates[..., 0]
 
     def outside(self, coordinates: Sequence[int] | Ints) -> str | None:
-        """The sentence that says which number is none of a node, or None."""
+        """The sentence that says which number is not a node, or None."""
         number = coordinates[0]
         return None if 0 <= number < self.n_nodes else (f"node {number} is not in {self}; its nodes are numbered 0 to "
                                                         f"{self.n_nodes - 1}")
@@ -119,7 +119,7 @@ class GraphNetwork:
         return [(cables, np.array(places)) for cables, places in groups.items()]
 
     def link(self, i: int, position: int) -> GraphLink:
-        """The link at a place of the list of links."""
+        """The link at a position in the list of links."""
         return GraphLink(self.vertices[self.source[position]], self.vertices[self.target[position]])
 
     def arcs(self) -> Arcs:
@@ -160,18 +160,18 @@ def _check_reach(graph: GraphNetwork) -> None:
 
 
 def from_networkx(graph: Any, name: str, bandwidth: float | None = None) -> GraphNetwork:
-    """Make a machine of a networkx graph.
+    """Make a network from a networkx graph.
 
     Parameters
     ----------
     graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
         Vertices may have ``kind`` "host" (default) or "switch". Edges may have ``bandwidth``, text with a unit or bytes per
         second, of one cable in one direction, and ``cables``, a whole number (1). An undirected edge is a link each way;
-        parallel edges add up; edges from a vertex to itself carry nothing and are left out.
+        parallel edges add up; edges from a vertex to itself carry nothing and are omitted.
     name : str
         Used in messages.
     bandwidth : float, optional
-        Bytes per second of the edges that say none.
+        Bytes per second of edges without a bandwidth.
 
     Returns
     -------

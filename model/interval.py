@@ -1,4 +1,4 @@
-"""The interval in which the loads of a placement lie: from what no routing can beat to what each routing does."""
+"""The range of the loads of a placement: from a bound for any routing to the load under each routing."""
 
 from dataclasses import replace
 
@@ -20,7 +20,7 @@ BEST_MINIMAL = "optimal-minimal"
 
 def routing_interval(placed: Product | Mapping, transform: Transform | None = None, name: str | None = None,
                      costs: Costs = Costs(), site: Site | None = None) -> list[Prediction]:
-    """Predictions of one placement under every routing rule of its network, below them what no routing can beat.
+    """Predictions of one placement under every routing rule of its network, with the bound for any routing.
 
     Parameters
     ----------
@@ -30,9 +30,8 @@ def routing_interval(placed: Product | Mapping, transform: Transform | None = No
     Returns
     -------
     list
-        First `ANY_ROUTING` with the cut bound in place of loads, then the best that routing along shortest paths could do,
-        then the rules. A rule that refuses (optimal-minimal for a large or irregular case) is left out, and a note of the
-        first says why.
+        First `ANY_ROUTING` with the cut bound instead of loads, then the best routing along shortest paths, then the rules.
+        A rule that refuses (optimal-minimal for a large or irregular case) is left out, and a note of the first says why.
 
     Examples
     --------
@@ -60,7 +59,7 @@ def routing_interval(placed: Product | Mapping, transform: Transform | None = No
 
 
 def _without_routing(prediction, mapping, transform, refusals):
-    """A prediction with cut bounds in place of loads."""
+    """A prediction with cut bounds instead of loads."""
     stages = []
     for stage, exchange in zip(prediction.stages, exchanges(mapping.grid, transform)):
         load = tuple(m_scale(b, mapping.torus, exchange.total_bytes)

@@ -1,4 +1,4 @@
-"""The load of every link in one exchange as a value, and the scales it is read on."""
+"""The load of every link in one exchange, and its scales."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class LinkLoads:
     total_bytes : int
         D_T.
     denominator : int
-        Keeps the values of a routing that splits evenly whole numbers; 2 where it splits in halves.
+        Keeps the values integers for a routing that splits evenly; 2 where it splits in halves.
     """
 
     network: Network
@@ -50,7 +50,7 @@ class LinkLoads:
         return as_fraction(self.values.sum()) / self.denominator
 
     def busiest(self) -> TorusLink | GraphLink | None:
-        """The link that takes longest, the first of equals, or None when every link is idle.
+        """The link that takes longest, the first among equals, or None when every link is idle.
 
         With no bandwidth in the network all links count as equally fast.
 
@@ -68,7 +68,7 @@ class LinkLoads:
         return transfer_time(self.largest(), self.network)
 
     def _largest_with_place(self) -> list[tuple[Fraction, int]]:
-        """For each class the largest load of one cable and where it is: number of the link in the flat class."""
+        """For each class the largest load of one cable and its position: the number of the link in the flat class."""
         return [self._largest_of_class(i) for i in range(len(self.values))]
 
     def _largest_of_class(self, i: int) -> tuple[Fraction, int]:
@@ -88,9 +88,9 @@ def as_fraction(value: Any) -> Fraction:
 
 
 def without_rounding(values: ArrayLike) -> Floats:
-    """Floats rounded to 40 bits behind the leading bit of the largest: what lies beyond are errors of the sums.
+    """Floats rounded to 40 bits after the leading bit of the largest; further bits are rounding errors of the sums.
 
-    So a load that is 2 comes out as 2, not as 1.9999999999999998, and is not below its bound.
+    So a load of 2 is 2, not 1.9999999999999998, and not below its bound.
     """
     values = np.asarray(values, dtype=float)
     shift = 40 - int(np.frexp(np.abs(values).max(initial=0.0))[1])

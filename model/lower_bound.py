@@ -1,20 +1,20 @@
-"""What no placement of a grid on the usable nodes can beat, whatever the routing; no search is needed for it.
+"""A lower bound for every placement of a grid on the usable nodes, under any routing, without a search.
 
-Everything is on the scale of `Prediction.cost`: the sum over the exchanges of m = 4 load N / D_T, slower links counted
-longer. Three arguments; the best of them is the bound.
+Everything is on the scale of `Prediction.cost`: the sum over the exchanges of m = 4 load N / D_T, with slower links
+weighted. There are several arguments; the best one is the bound.
 
 Cuts. Let k of P tasks sit on one side of a cut. A group with x of its R tasks there sends x (R-x) messages of D_T / (P R)
 across. All exchanges together send at least L(k) D_T / P^2, where the decomposition knows L(k)
 (`Decomposition.least_crossing`; at least k (P-k)). The links cut carry that, so the sum of the worst lengths is at least
 4 N L(k) / (P^2 capacity). Where k is not known, the least over all k that can be.
 
-Moving cuts. Let a plane move through a dimension, one plane of nodes after the other: the tasks behind it rise from 0 to P
-by no more than a plane has slots, so at some place they are as near to P/2 as half a plane.
-Cutting the machine into blocks of equal sides: some block has at least its share of the tasks (a single node is the smallest
-block: the injection of a node).
+Moving cuts. Let a plane move through a dimension, one plane of nodes after the other: the number of tasks behind it rises
+from 0 to P in steps of at most the slots of a plane, so at some position it is within half a plane of P/2. When the machine
+is cut into blocks of equal sides, some block has at least its share of the tasks (a single node is the smallest block: the
+injection of a node).
 
-Distances. A message over h hops loads h links, so bytes x hops over the capacity of all links is a bound on the worst.
-A group of R tasks has for each of them at least the distances to the R-1 nearest slots; and all exchanges together bring a
+Distances. A message over h hops loads h links, so bytes x hops divided by the capacity of all links bounds the worst. A
+group of R tasks has for each of them at least the distances to the R-1 nearest slots; and all exchanges together bring a
 block from every task to every other, so together at least all distances between tasks.
 
 Source: the cut argument is that of Jagode, Hein, Trew, UT-CS-08-613 (2008), eq. 4 to 15, with all exchanges together.
@@ -65,7 +65,7 @@ def lower_bound(site: Site, grid: ProcessGrid) -> LowerBound:
     Returns
     -------
     LowerBound
-        For a full machine its all-to-all through the worst dimension (`machine_bound`), in no time at any size.
+        For a full machine its all-to-all through the worst dimension (`machine_bound`), at negligible cost for any size.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def _full_machine(torus):
 
 
 def link_weights(network: Network) -> list[Fraction]:
-    """How much longer a length counts in each class of links: bandwidth of the fastest class over that of this one."""
+    """Weight of a length in each class of links: bandwidth of the fastest class over that of this one."""
     if network.bandwidth is None:
         return [Fraction(1)] * len(network.link_classes)
     return [Fraction(max(network.bandwidth)) / Fraction(rate) for rate in network.bandwidth]
@@ -115,12 +115,12 @@ class _Part:
         self.window = _Minimum(self.crossing)
 
     def length(self, crossing, capacity):
-        """Cost that `crossing` units of D_T / P^2 through `capacity` cannot be below."""
+        """Lower bound on the cost from `crossing` units of D_T / P^2 through `capacity`."""
         return Fraction(4 * self.torus.n_nodes * int(crossing), self.P**2) / capacity if capacity else Fraction(0)
 
 
 class _Minimum:
-    """Minima of windows of an array, by windows of doubled widths."""
+    """Minima over windows of an array, from windows of doubled width."""
 
     def __init__(self, values):
         self.levels = [np.asarray(values)]
@@ -136,7 +136,7 @@ class _Minimum:
 
 
 def _fixed_cuts(part):
-    """Every box of the torus against the rest: k tasks inside, as many as its slots and those outside allow."""
+    """Every box of the torus against the rest, with every k that the slots inside and outside allow."""
     held = [part.window(max(0, part.P - (part.S - inside)), min(inside, part.P)) for inside in range(part.S + 1)]
     held = np.array(held)
     for which, arcs in _families(part.torus):
@@ -152,7 +152,7 @@ def _fixed_cuts(part):
 
 
 def _families(torus):
-    """Sets of boxes: all of them where they are not too many, else what two planes cut off in each dimension."""
+    """Sets of boxes: all where there are not too many, otherwise those that two planes cut off in each dimension."""
     every = [_arcs(torus, i) for i in range(torus.n_dimensions)]
     if prod(len(lengths) for _, lengths, _ in every) <= MOST_BOXES:
         yield "box against the rest of the machine", every
@@ -189,7 +189,7 @@ def _capacities(part, arcs):
 
 
 def _moving_planes(part):
-    """A plane that moves through a dimension has at some place nearly half of the tasks behind it."""
+    """A plane that moves through a dimension has nearly half of the tasks behind it at some position."""
     torus = part.torus
     for i, axis in enumerate(torus.axes):
         largest = min(part.P, int(part.slots.sum(axis=tuple(j for j in range(torus.n_dimensions) if j != i)).max()))
@@ -200,7 +200,7 @@ def _moving_planes(part):
 
 
 def _blocks(part):
-    """Some block of each cutting into blocks has at least its share of the tasks."""
+    """In every division into equal blocks, some block has at least its share of the tasks."""
     torus = part.torus
     sides = [sorted({b for b in (1, 2, 4, 8, 16, 32, n // 2, n) if 1 <= b <= n}) for n in torus.shape]
     if prod(map(len, sides)) * len(part.nodes) > MOST_BLOCK_WORK:
@@ -216,14 +216,14 @@ def _blocks(part):
 
 
 def _leaving(torus, i, side):
-    """At how many ends links leave a block of that side, at most."""
+    """Largest number of ends at which links leave a block of that side."""
     if side == torus.shape[i]:
         return 0
     return 2 if torus.is_ring(i) or torus.shape[i] > 2 * side else 1
 
 
 def _distances(part):
-    """Bytes times hops over the capacity of all links."""
+    """Bytes times hops divided by the capacity of all links."""
     torus = part.torus
     if len(part.nodes) > MOST_NODES:
         return

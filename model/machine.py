@@ -1,7 +1,7 @@
 """Machine files: TOML with units in the text and a source for every figure.
 
-A figure is a table of its value, its source, whether it is certain, and a note. Shape, tasks per node and link bandwidth
-are needed; what else the time model can use, and the rule by which partitions are cut, may be left out.
+A figure is a table of its value, its source, whether it is certain, and a note. Shape, tasks per node and link bandwidth are
+required; the other figures of the time model and the partition rule may be omitted.
 """
 
 import tomllib
@@ -32,20 +32,20 @@ class Figure:
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine: a torus with bandwidth, tasks per node, and where every figure comes from.
+    """A machine: a torus with bandwidth, tasks per node, and the source of every figure.
 
     Parameters
     ----------
     name, title : str
     torus : Torus
-        Of the usual shape; other shapes by `with_shape` and `partition`.
+        With the usual shape; other shapes by `with_shape` and `partition`.
     tasks_per_node : int
     figures : dict of str to Figure
         Every figure of the file by its key.
     costs : Costs
-        What the file says beside link bandwidth, in SI units.
+        The costs in the file other than link bandwidth, in SI units.
     partitions : Partitions, optional
-        What its scheduler hands out.
+        The partitions that its scheduler hands out.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class Machine:
     def with_shape(self, text: str) -> "Machine":
         """The same machine with another shape, given as for `parse_torus`.
 
-        A single link bandwidth holds for all dimensions, however many; several must match the dimensions.
+        A single link bandwidth applies to all dimensions; several must match the dimensions.
 
         >>> load_machine("bluegene-l").with_shape("4x4:mesh").torus.bandwidth
         (148000000.0, 148000000.0)
@@ -118,13 +118,13 @@ class Machine:
         return self.partitions
 
     def doubts(self, torus: Network, used: Iterable[str] = ()) -> tuple[str, ...]:
-        """What a reader of a prediction for `torus` on this machine should know: tuple of sentences.
+        """Notes for a reader of a prediction for `torus` on this machine: tuple of sentences.
 
         Parameters
         ----------
         torus : Torus
         used : iterable of str
-            Keys of the figures that the prediction rests on; the doubtful ones of them get a sentence.
+            Keys of the figures that the prediction depends on; each uncertain one gets a sentence.
 
         Examples
         --------
@@ -265,7 +265,7 @@ def costs_of(values: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _partitions(figure, torus):
-    """The rule of a [partition] figure; a machine as large as its usual shape unless the figure says more."""
+    """The rule of a [partition] figure; the machine is as large as its usual shape unless the figure says otherwise."""
     if figure is None:
         return None
     value = figure.value

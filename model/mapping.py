@@ -1,4 +1,4 @@
-"""A mapping: for every grid rank the node and the slot it sits on."""
+"""A mapping: the node and slot of every grid rank."""
 
 from dataclasses import dataclass, field
 
@@ -12,7 +12,7 @@ from pencilmap.model.network import Network
 
 @dataclass(frozen=True)
 class Mapping:
-    """Every rank has one slot and no slot two ranks; checked whenever a Mapping is made.
+    """Every rank has one slot, and no slot has two ranks; checked at construction.
 
     Parameters
     ----------
@@ -24,9 +24,9 @@ class Mapping:
     slot_of_rank : int array, shape (P,)
         Slot inside the node, 0 <= slot < tasks_per_node.
     name : str
-        What made it, e.g. ``box:2x2x2``.
+        The placement that made it, e.g. ``box:2x2x2``.
     notes : tuple of str
-        What a reader of its prediction should know of how it was made.
+        Notes for a reader of its prediction on how it was made.
 
     Raises
     ------

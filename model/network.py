@@ -1,7 +1,8 @@
-"""What every network gives, torus or graph: nodes with names, links in classes, a cut bound. Nothing above asks which it is.
+"""The interface of every network, torus or graph: named nodes, links in classes, a cut bound. Callers do not ask which it
+is.
 
-Links come in classes: the dimensions of a torus, or one class for all links of a graph. All links of a class are made of
-the same cables; a link may have several. Loads are read per cable and class.
+Links come in classes: the dimensions of a torus, or one class for all links of a graph. All links of a class consist of the
+same cables; a link may have several. Loads are per cable and class.
 """
 
 from collections.abc import Iterable, Sequence
@@ -70,7 +71,7 @@ class Network(Protocol):
         """The sentence that says which coordinate lies outside, None when all lie inside."""
 
     def node_name(self, node: int) -> str:
-        """How a reader knows the node."""
+        """The name of a node for readers."""
 
     def links_by_cables(self, i: int) -> Sequence[tuple[Fraction | int, slice | Ints]]:
         """The links of class `i`, those of equal strength together: (cables, index into the flat class)."""
@@ -106,7 +107,7 @@ class Arcs:
     capacity: Floats
 
     def distances(self, sources: Iterable[int] | None = None) -> Floats:
-        """Hops from each source (all vertices by default) to every vertex: float array, inf where no way leads."""
+        """Hops from each source (all vertices by default) to every vertex: float array, inf where there is no path."""
         from scipy.sparse import coo_array  # slow to import, and closed forms do without
         from scipy.sparse.csgraph import shortest_path
 

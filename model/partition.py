@@ -1,8 +1,7 @@
-"""How the scheduler of a machine cuts partitions, and which of their dimensions close to rings.
+"""Which partitions the scheduler of a machine hands out, and which of their dimensions close to rings.
 
-A partition is a box of whole nodes. Whether it is a torus is no wish: a ring closes only where the machine has a cable,
-a switch or an optical path for it. Each rule below says that for one kind of machine; a new rule is one function and one
-line of the table.
+A partition is a box of whole nodes. A ring closes only where the machine has a cable, a switch or an optical path for it.
+Each rule below describes one kind of machine; a new rule is one function and one line of the table.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -15,7 +14,7 @@ from pencilmap.model.torus import Torus, parse_torus
 
 
 def subbox(torus: Torus, extents: Iterable[int]) -> Torus:
-    """A box of nodes cut from a torus: a dimension stays wrapped only where the box spans its whole ring.
+    """A box of nodes cut from a torus: a dimension stays wrapped only if the box spans its whole ring.
 
     Parameters
     ----------
@@ -78,7 +77,7 @@ RULES = {
 
 @dataclass(frozen=True)
 class Partitions:
-    """The partitions that can be had of a machine.
+    """The partitions that a machine hands out.
 
     Parameters
     ----------
@@ -89,9 +88,9 @@ class Partitions:
     unit : tuple of int, optional
         Extents are multiples of these. Without it only the `shapes` are handed out.
     ring : tuple of int, optional
-        Multiples at which rings close, for the rules that ask for it; `unit` by default.
+        Multiples at which rings close, for the rules that need them; `unit` by default.
     shapes : tuple of tuples of int
-        Further shapes, beside the multiples of `unit`.
+        Further shapes besides the multiples of `unit`.
     ascending : bool
         Whether multiples of `unit` must be given with the shortest extent first.
 
@@ -164,7 +163,7 @@ class Partitions:
         return sorted({prod(s) for s in (*filter(self._is_multiple, multiples), *self.shapes)})
 
     def allowed(self) -> str:
-        """What can be had, in words."""
+        """The available partitions, in words."""
         parts = []
         if self.unit is not None:
             order = ", the shortest extent first" if self.ascending else ""
@@ -191,7 +190,7 @@ def _factorisations(n: int, unit: tuple[int, ...], largest: tuple[int, ...]) -> 
 
 
 def parse_extents(text: str) -> tuple[int, ...]:
-    """Read ``8x8x16``, a shape that says nothing of wraps.
+    """Read ``8x8x16``, a shape without wraps.
 
     >>> parse_extents("4x4x2")
     (4, 4, 2)
@@ -202,13 +201,13 @@ def parse_extents(text: str) -> tuple[int, ...]:
 
 
 def parse_partition(text: str, partitions: Partitions) -> Torus:
-    """The torus that a partition asked for by `text` is.
+    """The torus of the partition requested by `text`.
 
     Parameters
     ----------
     text : str
-        ``8x8x16``: the rule decides which dimensions wrap. ``8x8x16:mesh`` or ``8wx8x16``: fewer wraps than the rule
-        gives; asking for more is an error.
+        ``8x8x16``: the rule decides which dimensions wrap. ``8x8x16:mesh`` or ``8wx8x16``: fewer wraps than the rule gives;
+        more is an error.
     partitions : Partitions
 
     Returns
@@ -235,7 +234,7 @@ def parse_partition(text: str, partitions: Partitions) -> Torus:
 
 
 def claims_more(asked: Torus, given: Torus) -> bool:
-    """Whether a torus has a ring where another of the same shape has an open line; extents of 1 and 2 are alike."""
+    """Whether a torus has a ring where another of the same shape has an open line; extents of 1 and 2 make no difference."""
     return any(asked.is_ring(i) and not given.is_ring(i) for i in range(asked.n_dimensions))
 
 

@@ -110,8 +110,8 @@ def parse_pattern(text: str, letters: str = PENCIL.letters) -> Pattern:
 def effective_length(pattern: Pattern, letters: str, torus: Torus, i: int) -> Fraction:
     """The paper's m_i of a group whose image follows `pattern` in dimension `i` of the torus.
 
-    n_i/g_i where the image spreads over the whole dimension, the length of the dense block it stays in (n_i/f_i) where it
-    does not, 0 where it has one node. Equation 16 and the table of m_i; per cable.
+    n_i/g_i if the image spreads over the whole dimension, otherwise the length of its dense block (n_i/f_i), and 0 for a
+    single node. Equation 16 and the table of m_i; per cable.
 
     Examples
     --------

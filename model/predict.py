@@ -31,7 +31,7 @@ from pencilmap.model.timing import (
 from pencilmap.model.transform import Transform
 
 SCHEMA = "pencilmap-prediction/1"
-MOST_NODES_AT_RANDOM = 4096  # up to here contention is predicted for placements that are no products, in a few seconds
+MOST_NODES_AT_RANDOM = 4096  # up to this size contention is predicted for placements that are not products, in a few seconds
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,7 @@ class ExchangePrediction:
     load : largest routed load.
     t_s : link time, seconds by the routed load; bound_s : by m. None without bandwidth or transform.
     busiest : the busiest link (`TorusLink` or `GraphLink`), None when it was not located.
-    work, terms : what the exchange asks of the machine and what that costs, see `pencilmap.model.timing`; None with t_s.
-    """
+    work, terms : the work of the exchange and its cost, see `pencilmap.model.timing`; None with t_s. """
 
     name: str
     m: tuple[Fraction, ...]
@@ -70,10 +69,10 @@ class ExchangePrediction:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What `predict` says of one mapping.
+    """The prediction for one mapping.
 
     stages : the exchanges, in the order of a forward transform.
-    lower_bound : LowerBound, what no placement of the grid on the usable nodes can beat, with even blocks.
+    lower_bound : LowerBound for every placement of the grid on the usable nodes, with even blocks.
     certificate : cost with even blocks over the lower bound; 1.0 is provably optimal; None where no bound is known.
     local : LocalTerms of the computing, None without a transform.
     """
@@ -106,7 +105,7 @@ class Prediction:
 
     @property
     def total_s(self) -> float | None:
-        """Seconds of the whole transform, None where nothing is known of the computing."""
+        """Seconds of the whole transform, None where nothing is known about the computing."""
         return _sum((self.time_s, self.local and self.local.time_s))
 
     @property
@@ -116,10 +115,9 @@ class Prediction:
 
     @property
     def order(self) -> tuple:
-        """What predictions of one transform are ranked by: time, then lengths, then hops, then the grid nearer to a square.
+        """Sort key of predictions of one transform: time, then lengths, then hops, then the squarer grid.
 
-        Times are rounded to ten digits, so that what is equal but for rounding is equal; without times the lengths decide.
-        """
+        Times are rounded to ten digits, so that rounding errors do not decide; without times the lengths decide. """
         time = self.cost if self.known_s is None else float(f"{self.known_s:.10g}")
         return time, self.cost, sum(stage.hop_length for stage in self.stages), max(self.grid.shape)
 
@@ -170,11 +168,11 @@ def predict(placed: Product | Mapping, transform: Transform | None = None, routi
     routing_name : str, optional
         See `pencilmap.model.routing.ROUTINGS`; by default the default of the network.
     name : str, optional
-        What to call the placement; its own name by default.
+        Name of the placement; its own by default.
     costs : Costs
-        What the machine charges beside link bandwidth; nothing by default.
+        The machine's costs besides link bandwidth; none by default.
     site : Site, optional
-        The slots that the lower bound may use: those of all nodes by default.
+        The slots that the lower bound may use; those of all nodes by default.
     """
     product = placed if isinstance(placed, Product) else product_of(placed)
     if transform is not None:
@@ -206,9 +204,9 @@ def predict_routed(mapping: Mapping, transform: Transform | None = None, routing
 
 def predict_product(product: Product, transform: Transform | None = None, name: str | None = None, costs: Costs = Costs(),
                     routing_name: str | None = None) -> Prediction | None:
-    """Predict a product placement in closed form: no array as long as the ranks, any size of machine.
+    """Predict a product placement in closed form: no array of the length of the ranks, any size of machine.
 
-    Blocks are taken as even. None where the routing has no closed form.
+    Blocks are assumed even. None where the routing has no closed form.
     """
     routing_name = routing_name or default_routing(product.torus)
     stages = tuple(_closed(product, stage, transform, costs, routing_name) for stage in product.decomposition.exchanges)
@@ -265,8 +263,8 @@ def _closed(product, stage, transform, costs, routing_name):
 
 
 def _contends(costs, routing_name):
-    """Whether the contention of adaptive routers is asked for; other rules than the default say themselves what routers
-    do."""
+    """Whether the contention of adaptive routers is included; rules other than the default describe the routers
+    themselves."""
     return costs.contention is not None and routing_name == DEFAULT_ROUTING
 
 
@@ -292,7 +290,7 @@ def _paper(product, letters, torus):
 
 
 def worst(lengths: Iterable[Fraction], torus: Network) -> Fraction:
-    """The worst dimension: lengths, slower dimensions counted longer by their bandwidth. Exact fractions."""
+    """The worst dimension: lengths weighted by bandwidth. Exact fractions."""
     return max(_cost_of(lengths, torus))
 
 

@@ -1,4 +1,4 @@
-"""Published measurements, as data: who measured what, on which machine, under which mapping."""
+"""Published measurements as data: source, machine, mapping, times."""
 
 import csv
 from dataclasses import dataclass
@@ -30,7 +30,8 @@ class Cell:
 
     @property
     def placement(self) -> str:
-        """Our name for the mapping. The default order in VN mode is not stated; either slot order gives the same m."""
+        """Our name for the mapping. The paper does not state the default order in VN mode; either slot order gives the same
+        m."""
         return {"cube8": "box:2x2x2", "cube64": "box:4x4x4", "default": "default"}[self.mapping]
 
 

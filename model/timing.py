@@ -1,29 +1,30 @@
-"""How long an exchange and the computing take: what is asked of the machine, times what the machine charges for it.
+"""The time of an exchange and of the computing: work times the machine's prices.
 
 Time of an exchange, in seconds::
 
     t = max(link + contention, injection) + start + messages + hops
 
     link         busiest link under the named routing / its bandwidth: the paper's bound, or more
-    contention   c (adaptive - link), never below 0: routers choose among minimal ways; with c = 0 they spread the load as
-                 evenly as dimension order does, with c = 1 not better than at random (`pencilmap.model.contention`)
+    contention   c (adaptive - link), never below 0: routers choose among minimal routes; with c = 0 they spread the load as
+                 evenly as dimension order, with c = 1 no better than random (`pencilmap.model.contention`)
     injection    max(bytes of a task to other nodes / injection_per_task, of a node / injection_per_node)
     start        exchange_cost x tasks on the node
     messages     message_cost x messages a task sends to other tasks
     hops         hop_latency x hops of the average byte
 
-Bytes flow through links and ports at the same time, so the slowest of them counts (max); before they flow a task has to
-enter the exchange and to start each message, and the last message still has to arrive, so these add. Both rules, and that
-the start grows with the tasks of a node, are what the Blue Gene/L times of the paper support (docs/time-model.md).
+Bytes flow through links and ports at the same time, so the slower counts (max). Before they flow, a task must enter the
+exchange and start each message, and the last message still has to arrive, so these terms add. The paper's Blue Gene/L times
+support both rules, and that the start grows with the tasks of a node (docs/time-model.md).
 
 Time of the computing between the exchanges, after D. Pekurovsky, "P3DFFT: a framework for parallel computations of Fourier
 transforms in three dimensions", SIAM J. Sci. Comput. 34 (2012), C192-C209, eq. 3: compute + memory passes + exchange, here
-with the exchange of above in place of data over bisection bandwidth, and with complex data (5 n log2 n operations a line)::
+with the exchange time above instead of data over bisection bandwidth, and with complex data (5 n log2 n operations per
+line)::
 
     fft          floating-point operations of a task / fft_rate_per_task
     memory       bytes a node reads and writes / memory_bandwidth_per_node; nothing where a pass fits into cache_per_node
 
-Work is kept apart from prices so that a fit can try many prices on the same work (`pencilmap.model.calibrate`).
+Work and prices are separate, so that a fit can try many prices on the same work (`pencilmap.model.calibrate`).
 """
 
 from dataclasses import dataclass, fields
@@ -44,22 +45,22 @@ from pencilmap.model.transform import Transform
 
 @dataclass(frozen=True)
 class ExchangeWork:
-    """What an exchange asks of the machine.
+    """The work of an exchange.
 
     Parameters
     ----------
     link_s : float
         Seconds of the busiest link at its bandwidth.
     adaptive_s : float or None
-        The same if every router chose among the minimal ways at random; None when it is not known.
+        The same if every router chose randomly among the minimal routes; None when not known.
     task_bytes, node_bytes : float
-        Most bytes that one task, and that all tasks of one node, send to other nodes.
+        Largest number of bytes that one task, and all tasks of one node, send to other nodes.
     messages : int
         Messages that a task sends to other tasks, of its own node or another.
     hops : float
         Hops of the average byte sent to another task.
     tasks : int
-        Most tasks on a node that enter the exchange: none where groups are of one task and exchange nothing.
+        Largest number of tasks on a node that enter the exchange: 0 where groups have one task and exchange nothing.
     """
 
     link_s: float
@@ -73,7 +74,7 @@ class ExchangeWork:
 
 @dataclass(frozen=True)
 class LocalWork:
-    """What the computing asks of the busiest task and of its node.
+    """The work of computing for the busiest task and its node.
 
     Parameters
     ----------
@@ -82,7 +83,7 @@ class LocalWork:
     memory_bytes : float
         Bytes that all tasks of a node read and write in all passes.
     pass_bytes : float
-        Bytes that they touch in one pass: what is read and what is written.
+        Bytes that they read and write in one pass.
     """
 
     operations: float
@@ -92,7 +93,7 @@ class LocalWork:
 
 @dataclass(frozen=True)
 class TimeTerms:
-    """The terms of one exchange in seconds; None where the machine's figure is not known, and then it counts as 0."""
+    """The terms of one exchange in seconds; None where the machine's figure is not known; it then counts as 0."""
 
     link_s: float
     contention_s: float | None
@@ -103,7 +104,7 @@ class TimeTerms:
 
     @property
     def time_s(self) -> Any:
-        """Seconds of the exchange: the slower of links and ports, and what comes before and after the flow."""
+        """Seconds of the exchange: the slower of links and ports, plus the costs before and after the flow."""
         flow = np.maximum(self.link_s + _or_zero(self.contention_s), _or_zero(self.injection_s))
         return flow + _or_zero(self.start_s) + _or_zero(self.messages_s) + _or_zero(self.hops_s)
 
@@ -121,7 +122,7 @@ class LocalTerms:
 
     @property
     def time_s(self) -> float | None:
-        """Seconds of the computing, None when nothing of it is known."""
+        """Seconds of the computing, None when nothing is known."""
         known = [t for t in (self.fft_s, self.memory_s) if t is not None]
         return sum(known) if known else None
 
@@ -215,7 +216,7 @@ def mapping_work(mapping: Mapping, exchange: Exchange, link_s: float, adaptive_s
 
 
 def _bytes_sent(mapping, exchange):
-    """Bytes of all messages to other tasks, and of each member those to other nodes: float array, shape (groups, size)."""
+    """Bytes of all messages to other tasks, and bytes of each member to other nodes: float array, shape (groups, size)."""
     node = mapping.node_of_rank[exchange.members]
     groups, size = node.shape
     weight = exchange.group_weight[:, None] * exchange.send_weight.astype(float) * exchange.unit_bytes

@@ -1,8 +1,8 @@
 """Torus and mesh networks: coordinates, links, rings. No MPI, no files, no clock.
 
 Nodes are numbered with the first dimension fastest: node = x + nx*(y + ny*z).
-This is the only place that decides what rings of one and two nodes are: a ring of one has no link; a ring of two has
-one cable, whether it is called open or wrapped, unless `cables` asks for more.
+Only this file decides about rings of one and two nodes: a ring of one has no link; a ring of two has one cable, open or
+wrapped, unless `cables` gives more.
 """
 
 import re
@@ -20,7 +20,7 @@ from pencilmap.model.errors import RoutingError, TorusError
 from pencilmap.model.network import Arcs, Network, TorusLink
 
 MAX_DIMENSIONS = 8
-MAX_NODES = 1 << 40  # a shape is only numbers; what is made from it may be refused earlier
+MAX_NODES = 1 << 40  # a shape is only numbers; uses of it may have lower limits
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Torus:
     wrap : tuple of bool, optional
         Whether the dimension closes to a ring (g=2 of the paper) or is an open line (g=1). All closed by default.
     bandwidth : tuple of float, optional
-        Bytes per second of one link (one direction of one cable) in each dimension; None when only loads are asked for.
+        Bytes per second of one link (one direction of one cable) in each dimension; None when only loads are needed.
     cables : tuple of int, optional
         Parallel cables between two neighbours in each dimension; 1 by default.
     axes : str, optional
@@ -88,7 +88,7 @@ class Torus:
         return prod(self.shape)
 
     def is_ring(self, i: int) -> bool:
-        """Whether dimension `i` really has a way round: wrapped and more than two nodes."""
+        """Whether dimension `i` really is a ring: wrapped and more than two nodes."""
         return self.wrap[i] and self.shape[i] > 2
 
     def g(self, i: int) -> int:
@@ -96,11 +96,11 @@ class Torus:
         return 2 if self.is_ring(i) else 1
 
     def cable_positions(self, i: int) -> int:
-        """How many pairs of neighbours one line of dimension `i` has."""
+        """Number of pairs of neighbours on one line of dimension `i`."""
         return self.shape[i] if self.is_ring(i) else self.shape[i] - 1
 
     def lines(self, i: int) -> int:
-        """How many lines run in dimension `i`."""
+        """Number of lines along dimension `i`."""
         return self.n_nodes // self.shape[i]
 
     @property
@@ -151,7 +151,7 @@ class Torus:
         return (self.n_dimensions, 2, self.n_nodes)
 
     def links_by_cables(self, i: int) -> list[tuple[int, slice]]:
-        """All links of a dimension have the same cables."""
+        """All links of a dimension have the same number of cables."""
         return [(self.cables[i], slice(None))]
 
     def link(self, i: int, position: int) -> TorusLink:
@@ -186,12 +186,12 @@ class Torus:
 
     @property
     def title(self) -> str:
-        """What it is called in a sentence."""
+        """Its name in sentences."""
         return f"torus {self}"
 
     @property
     def host_names(self) -> None:
-        """None: hosts are called after their coordinates."""
+        """None: hosts are named after their coordinates."""
         return None
 
     def node_name(self, node: int) -> str:
@@ -295,7 +295,7 @@ def ring_link_loads(legs: Ints, ring: bool, tie: str = "split") -> Ints:
     legs : int array, shape (..., n, n)
         ``legs[..., a, b]``: what goes from position a to position b of the line.
     ring : bool
-        Whether the line closes; if so legs take the shorter way.
+        Whether the line closes; if so, legs take the shorter direction.
     tie : {"split", "parity", "plus"}
         What happens at half a ring: half each way; + from even and - from odd coordinates; always +.
 
@@ -327,7 +327,7 @@ def ring_link_loads(legs: Ints, ring: bool, tie: str = "split") -> Ints:
 
 
 def _suffix_sums(lengths: Ints) -> Ints:
-    """What is longer than k steps, for k = 0, 1, ...: exclusive suffix sums along the last axis."""
+    """Sum of the legs longer than k steps, for k = 0, 1, ...: exclusive suffix sums along the last axis."""
     return lengths[..., ::-1].cumsum(axis=-1)[..., ::-1] - lengths
 
 

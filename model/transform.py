@@ -16,9 +16,9 @@ COMPLEX_DOUBLE_BYTES = 16
 
 @dataclass(frozen=True)
 class TransformType:
-    """What is exchanged of a type of transform.
+    """The exchanged elements of a type of transform.
 
-    half : whether only nz/2 + 1 of the z indices are (the others follow from them)
+    half : whether only nz/2 + 1 of the z indices are exchanged (the others follow from them)
     parts : numbers in an element, 2 for complex
     """
 
@@ -47,7 +47,7 @@ class Transform:
     >>> Transform(512, 512, 512).total_bytes
     2147483648
 
-    Of a real array the exchanges carry the half of the spectrum that is not redundant:
+    For a real array the exchanges carry the non-redundant half of the spectrum:
 
     >>> Transform(512, 512, 512, type="r2c").exchanged
     (512, 512, 257)
@@ -70,7 +70,7 @@ class Transform:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is one of complex doubles, all of which are exchanged."""
+        """Whether its elements are complex doubles, all of which are exchanged."""
         return self == Transform(self.nx, self.ny, self.nz)
 
     @property
@@ -85,7 +85,7 @@ class Transform:
 
     @property
     def total_bytes(self) -> int:
-        """D_T of the paper: bytes of all that is exchanged."""
+        """D_T of the paper: bytes of all exchanged elements."""
         return prod(self.exchanged) * self.point_bytes
 
     def check_grid(self, grid: ProcessGrid) -> None:

@@ -1,4 +1,4 @@
-"""Quantities with their unit written out: text at the edges, SI floats inside."""
+"""Quantities with units: text at the interfaces, SI floats inside."""
 
 import re
 from functools import cache
@@ -11,7 +11,7 @@ def _registry():
     import pint  # slow to import, and not every command reads a quantity
 
     registry = pint.UnitRegistry()
-    registry.define("flop = [operation]")  # so that 2.8 Gflop/s is a rate, and no rate of bytes
+    registry.define("flop = [operation]")  # so that 2.8 Gflop/s is a rate, but not a rate of bytes
     return registry
 
 
@@ -28,7 +28,7 @@ def parse(text: str, unit: str) -> float:
     Raises
     ------
     UnitError
-        When `text` is no number with a unit of that kind.
+        When `text` is not a number with a unit of that kind.
 
     Examples
     --------
@@ -42,11 +42,11 @@ def parse(text: str, unit: str) -> float:
     import pint
 
     try:
-        if not _QUANTITY.fullmatch(text):  # pint would also compute "9**9**9 B/s", and never end
+        if not _QUANTITY.fullmatch(text):  # pint would also compute "9**9**9 B/s" and never finish
             raise ValueError(text)
         quantity = _registry().Quantity(text)
         if quantity.to_root_units().units != _registry().Quantity(1, unit).to_root_units().units:
-            raise ValueError(text)  # to pint bits are dimensionless, as plain numbers and angles are: 5 GHz were bits
+            raise ValueError(text)  # in pint, bits are dimensionless like plain numbers and angles, so 5 GHz would be bits
         value = float(quantity.m_as(unit))
     except (pint.errors.PintError, ValueError, TypeError, AssertionError, AttributeError, SyntaxError) as error:
         raise UnitError(f"{text[:60]!r} is no quantity in {unit}; write a number and a unit, e.g. "

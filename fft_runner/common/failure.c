@@ -1,7 +1,8 @@
 /* What fails on one rank fails on all.
- * Idea:   every rank gives its rank if it failed and the communicator's size if not; the minimum names who speaks.
+ * Idea:   every rank contributes its rank if it failed and the communicator's size if not; the minimum is the rank whose
+ * message all take.
  * Source: FFTW, mpi/any-true.c (agreement by a reduction before going on).
- * Cost:   one all-reduce of an int; two broadcasts more when something failed. */
+ * Cost:   one all-reduce of an int, and two broadcasts when something failed. */
 #include "common/failure.h"
 
 #include <stdio.h>

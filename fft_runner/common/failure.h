@@ -8,15 +8,15 @@
 
 int pf_fail_mpi(int code, const char *call);
 
-/* Refuses, in the name of the function, what MPI itself would end the program for: a call before MPI_Init or after
- * MPI_Finalize, a null communicator; and one between two groups. Local. */
+/* Refuses what would make MPI itself end the program: a call before MPI_Init or after MPI_Finalize, or a null communicator;
+ * also refuses an intercommunicator. The message names the function. Local. */
 int pf_usable(MPI_Comm comm, const char *function);
 
 /* Collective: the status and message of the lowest rank that failed, on every rank; 0 when none did.
  * PENCILFFT_MPI_ERROR is returned at once: after it no collective can be trusted. */
 int pf_agree(int status, MPI_Comm comm);
 
-/* Leave by the door `done` when an MPI call fails; needs a local `int status`. */
+/* Jump to the label `done` when an MPI call fails; needs a local `int status`. */
 #define PF_MPI(call)                               \
     do {                                           \
         int pf_code_ = (call);                     \

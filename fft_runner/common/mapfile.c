@@ -1,8 +1,8 @@
 /* Reading a mapfile of the Blue Gene form.
  * Line i (blank lines and lines that begin with # not counted) places grid rank i: the node's coordinates, then the
- * slot, separated by blanks. Every rank has one place and no place two ranks.
- * Cost: one pass over the file, and a sort of the places to find doubles. Lines are read into a buffer of fixed size
- * and must be text, so that a wrong file costs neither memory nor time. */
+ * slot, separated by blanks. Every rank has one place, and no place has two ranks.
+ * Cost: one pass over the file, and a sort of the places to find duplicates. Lines are read into a buffer of fixed size and
+ * must be text, so a wrong file costs neither memory nor time. */
 #include "common/mapfile.h"
 
 #include <ctype.h>

@@ -16,7 +16,7 @@ struct pf_table {
 
 const void *pf_table_row(const struct pf_table *table, int i); /* NULL outside the table */
 const char *pf_table_name(const struct pf_table *table, int i); /* NULL outside the table */
-/* Row of that name; NULL with a message that lists the known names when there is none. */
+/* The row of that name, or NULL with a message that lists the known names. */
 const void *pf_table_find(const struct pf_table *table, const char *name);
 
 #endif

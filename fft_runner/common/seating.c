@@ -40,7 +40,7 @@ static int decide(const struct seating_request *q, int n, struct decision *d, st
     return status ? status : seats_rank(torus, s->tasks_per_node, q->place ? &d->placing : NULL, d->seats, n);
 }
 
-/* Not malloc: a simulator that folds large mallocs of all ranks into one block must leave this table alone. */
+/* Not malloc: a simulator that shares large mallocs of all ranks in one block must not share this table. */
 static struct seat *allocate_seats(int n)
 {
     struct seat *seats = aligned_alloc(_Alignof(struct seat), (size_t)n * sizeof *seats);

@@ -31,7 +31,7 @@ static int64_t wave(int64_t index, int64_t n)
     return index <= n / 2 ? index : index - n;
 }
 
-/* What is done at one element: a[at] of global (x, y, z). */
+/* Applied to one element: a[at] of global (x, y, z). */
 typedef void visit(double *a, int64_t at, const int64_t where[3], void *more);
 
 static void each(const pencilfft_box *box, double *a, visit *what, void *more)

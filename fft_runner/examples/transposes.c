@@ -1,7 +1,7 @@
-/* Laplacian of a periodic function by work on whole lines, with transposes of pencils alone: no FFT of the library is used.
- *     mpirun -n 4 transposes_c
- * Z pencils have whole lines along z, Y pencils along y, X pencils along x; what is to be done along an axis is done there.
- * Here it is the second derivative by a matrix: L. N. Trefethen, Spectral Methods in MATLAB, 2000, (3.12). */
+/* Laplacian of a periodic function, computed on whole lines with the library's transposes alone, without its FFTs. mpirun -n
+ *     4 transposes_c
+ * Z pencils hold whole lines along z, Y pencils along y, X pencils along x; the work along each axis is done there. Here it
+ * is the second derivative by a matrix: L. N. Trefethen, Spectral Methods in MATLAB, 2000, (3.12). */
 #include <math.h>
 #include <pencilfft.h>
 #include <stdio.h>
@@ -94,7 +94,7 @@ static double weight(int64_t m, int64_t distance)
     return distance == 0 ? -(double)(m * m + 2) / 12 : -sign / (2 * s * s);
 }
 
-/* sum += second derivative of u along an axis that is whole here. */
+/* sum += second derivative of u along the undivided axis. */
 static void add_second_derivative(const struct array *u, int axis, struct array *sum)
 {
     int64_t i[3] = {0, 0, 0}, step = u->box.stride[axis];
@@ -142,9 +142,9 @@ int main(int argc, char **argv)
     pencilfft_desc_init(&desc);
     desc.nx = n[0], desc.ny = n[1], desc.nz = n[2];
     desc.R = dims[1], desc.C = dims[0];
-    desc.type = "dct";       /* real numbers in all pencils; c2c moves complex ones */
-    desc.skip = "xyz";       /* of all axes: nothing is planned but the transposes */
-    desc.layout = "stride1"; /* the whole axis lies nearest together in each pencil */
+    desc.type = "dct"; /* real numbers in all pencils; c2c moves complex ones */
+    desc.skip = "xyz"; /* all axes: only the transposes are planned */
+    desc.layout = "stride1"; /* the undivided axis is contiguous in each pencil */
     need(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan));
     mine = laplacian(plan);
     need(pencilfft_plan_destroy(plan));

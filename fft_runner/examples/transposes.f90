@@ -1,6 +1,6 @@
-!> Laplacian of a periodic function by work on whole lines, with transposes of pencils alone: no FFT of the library is used.
+!> Laplacian of a periodic function, computed on whole lines with the library's transposes alone, without its FFTs.
 !!     mpirun -n 4 transposes_fortran
-!! In layout stride1 the first index of each pencil is its whole axis, so that one subroutine does all three.
+!! In layout stride1 the first index of each pencil is its undivided axis, so one subroutine serves all three.
 !! Second derivative by a differentiation matrix: L. N. Trefethen, Spectral Methods in MATLAB, 2000, (3.12).
 program transposes
     use, intrinsic :: iso_c_binding

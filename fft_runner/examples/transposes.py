@@ -1,4 +1,4 @@
-"""Laplacian of a periodic function by work on whole lines, with transposes of pencils alone: no FFT of the library is used.
+"""Laplacian of a periodic function, computed on whole lines with the library's transposes alone, without its FFTs.
 
 mpirun -n 4 python transposes.py
 
@@ -16,7 +16,7 @@ C, R = MPI.Compute_dims(comm.size, 2)
 
 
 def second_derivative(a, axis):
-    """Of an array whose axis is whole."""
+    """Second derivative along an undivided axis."""
     n = a.shape[axis]
     distance = np.arange(1, n)
     column = np.concatenate([[-(n**2 + 2) / 12], -((-1.0) ** distance) / (2 * np.sin(distance * np.pi / n) ** 2)])

@@ -5,7 +5,7 @@ int pencilfft_plan_create_fortran(const pencilfft_desc *desc, MPI_Fint comm, pen
 int pencilfft_wisdom_load_fortran(const char *path, MPI_Fint comm, int *found);
 int pencilfft_wisdom_save_fortran(const char *path, MPI_Fint comm);
 
-/* MPI ends a program that asks before MPI_Init or after MPI_Finalize; the library refuses in words. */
+/* MPI would end the program on a call before MPI_Init or after MPI_Finalize; the library returns an error with a message. */
 static MPI_Comm handle_of(MPI_Fint comm)
 {
     int started = 0, ended = 0;

@@ -1,21 +1,21 @@
 !> libpencilfft from Fortran.
 !!
-!! Index order, said once: the last index of C is the first of Fortran. What pencilfft.h writes A[x][y][z] with z fastest is
-!! a(z, y, x) here. The local part of an array has the shape  n(1:3) = pencilfft_shape(plan, array); for pencils:
+!! Index order: the last index of C is the first of Fortran. What pencilfft.h writes as A[x][y][z], with z fastest, is a(z,
+!! y, x) here. The local part of an array has the shape  n(1:3) = pencilfft_shape(plan, array); for pencils:
 !!     layout natural   Z, Y and X pencils   (z, y, x)
 !!     layout stride1   Z pencil             (z, y, x)      Y pencil  (y, z, x)      X pencil  (x, y, z)
 !! box%offset, box%extent and box%stride are still of x, y, z, in this order, and offsets count from 0: element (i, j, k) of
 !! a natural pencil is global z = i - 1 + box%offset(3), y = j - 1 + box%offset(2), x = k - 1 + box%offset(1).
 !!
-!! Buffers come from pencilfft_alloc, as large as execute needs; c_f_pointer gives them that shape.
-!! Every function returns 0 (pencilfft_ok) or what went wrong; pencilfft_message() has the words. Several fields lie behind
-!! each other, each whole: the shape of all of them is [pencilfft_shape(plan, pencil), fields].
+!! pencilfft_alloc makes buffers as large as execute needs; c_f_pointer gives them that shape.
+!! Every function returns 0 (pencilfft_ok) or an error code; pencilfft_message() has the text. Several fields follow each
+!! other in memory, each contiguous; their common shape is [pencilfft_shape(plan, pencil), fields].
 module pencilfft
     use, intrinsic :: iso_c_binding
     implicit none
     private
 
-    !> What functions return; pencilfft.h says when.
+    !> Return codes; pencilfft.h says when each occurs.
     integer(c_int), parameter, public :: pencilfft_ok = 0, pencilfft_bad_call = 1, pencilfft_bad_size = 2, &
         pencilfft_bad_grid = 3, pencilfft_unknown_name = 4, pencilfft_mismatch = 5, pencilfft_too_large = 6, &
         pencilfft_no_memory = 7, pencilfft_fftw_error = 8, pencilfft_mpi_error = 9, pencilfft_not_possible = 10
@@ -26,7 +26,7 @@ module pencilfft
 
     integer, parameter, public :: pencilfft_max_exchanges = 4, pencilfft_max_phases = 20 !< no plan has more
 
-    integer, parameter :: longest_name = 256 ! longer than any name that is known
+    integer, parameter :: longest_name = 256 ! longer than any known name
 
     !> Part of a rank in one array, of x, y, z; global element (x,y,z) lies at sum (index - offset) * stride.
     type, bind(C), public :: pencilfft_box
@@ -186,7 +186,7 @@ contains
         type(c_ptr) :: desc
         character(longest_name), target :: names(9) ! keeps the texts alive until the plan is made
 
-        desc = c_desc_new() ! a null one is refused below, on all ranks
+        desc = c_desc_new() ! if it is null, it is refused below on all ranks
         call set_integer(desc, "nx", n(1))
         call set_integer(desc, "ny", n(2))
         call set_integer(desc, "nz", n(3))
@@ -208,7 +208,7 @@ contains
         call c_desc_free(desc)
     end function
 
-    !> What is given; what is not keeps its default.
+    !> Sets a given argument; an absent one keeps its default.
     subroutine set_integer(desc, member, n)
         type(c_ptr), intent(in) :: desc
         character(*), intent(in) :: member
@@ -217,7 +217,7 @@ contains
         if (present(n)) status = c_set_integer(desc, member//c_null_char, int(n, c_int64_t))
     end subroutine
 
-    !> The same for a text, which becomes one of C in the room.
+    !> The same for text, which is copied to `room` as a C string.
     subroutine set_text(desc, member, text, room)
         type(c_ptr), intent(in) :: desc
         character(*), intent(in) :: member
@@ -257,7 +257,7 @@ contains
         do i = 1, 3
             step = huge(step)
             fastest = 0
-            do axis = 3, 1, -1 ! of equal strides, those of extent 1 first: they take no room
+            do axis = 3, 1, -1 ! among equal strides, extents of 1 first: they occupy no memory
                 if (placed(axis)) cycle
                 if (box%stride(axis) < step .or. (box%stride(axis) == step .and. box%extent(axis) == 1)) then
                     step = box%stride(axis)
@@ -275,7 +275,7 @@ contains
         status = c_scale(plan%handle, scaling)
     end function
 
-    !> A buffer for execute, of the plan and gone with it.
+    !> A buffer for execute. It belongs to the plan and is freed with it.
     integer(c_int) function pencilfft_alloc(plan, buffer) result(status)
         type(pencilfft_plan), intent(in) :: plan
         type(c_ptr), intent(out) :: buffer
@@ -295,7 +295,7 @@ contains
         status = c_execute(plan%handle, pencilfft_direction_backward, from, to)
     end function
 
-    !> One exchange alone; what is in from is lost.
+    !> One exchange alone; the contents of `from` are lost.
     integer(c_int) function pencilfft_transpose(plan, exchange, direction, from, to) result(status)
         type(pencilfft_plan), intent(in) :: plan
         integer(c_int), intent(in) :: exchange, direction
@@ -356,7 +356,7 @@ contains
         name = text_of(c_phase_name(plan%handle, int(phase - 1, c_int)))
     end function
 
-    !> The algorithm that moves the data of an exchange: what was asked for, or what "auto" took. Empty without a plan.
+    !> The algorithm of an exchange: the requested one, or the one that "auto" chose. Empty without a plan.
     function pencilfft_exchange_chosen(plan, exchange) result(name)
         type(pencilfft_plan), intent(in) :: plan
         integer(c_int), intent(in) :: exchange
@@ -372,8 +372,8 @@ contains
         status = c_traffic(plan%handle, exchange, direction, bytes, messages)
     end function
 
-    !> Add what a file knows of FFTW's plans and of the choices of "auto"; found is false when there is no such file.
-    !! Rank 0 reads. Collective.
+    !> Add a file's wisdom (FFTW's plans and the choices of "auto"); found is false when there is no such file. Rank 0 reads.
+    !! Collective.
     integer(c_int) function pencilfft_wisdom_load(path, comm, found) result(status)
         character(*), intent(in) :: path
         integer, intent(in) :: comm
@@ -384,19 +384,19 @@ contains
         found = there /= 0
     end function
 
-    !> Write all that is known in place of the file, or leave it as it is. Rank 0 writes. Collective.
+    !> Replace the file by all wisdom, or leave it unchanged. Rank 0 writes. Collective.
     integer(c_int) function pencilfft_wisdom_save(path, comm) result(status)
         character(*), intent(in) :: path
         integer, intent(in) :: comm
         status = c_wisdom_save(trim(path)//c_null_char, comm)
     end function
 
-    !> Forget all of it, FFTW's too. Local.
+    !> Forget all wisdom, including FFTW's. Local.
     subroutine pencilfft_wisdom_forget()
         call c_wisdom_forget()
     end subroutine
 
-    !> What the last failed call on this rank meant.
+    !> The message of the last failed call on this rank.
     function pencilfft_message() result(text)
         character(:), allocatable :: text
         text = text_of(c_message())

@@ -1,6 +1,6 @@
 /* libpencilfft: three-dimensional FFTs over MPI by pencils or slabs.
  *
- * Index order and names, said once for library, runner and tests
+ * Index order and names, for library, runner and tests
  * --------------------------------------------------------------
  * The global array is A[x][y][z], 0 <= x < nx and so on; its global index is (x * ny + y) * nz + z.
  * Block j of n indices over m parts is n/m indices, one more in each of the first n%m blocks.
@@ -34,14 +34,14 @@
  *     empty       real               DFT         DFT         nothing     complex, z of nz/2 + 1
  * Complex DFTs are plain sums as in FFTW: forward has exp(-2 pi i ...), backward exp(+2 pi i ...). The backward real
  * transforms are the inverse kinds (II and III belong together). Nothing is normalised: backward after forward gives
- * pencilfft_scale() times the input, nx*ny*nz for the DFTs. r2c and c2r are two names of one.
+ * pencilfft_scale() times the input, nx*ny*nz for the DFTs. r2c and c2r are two names for the same type.
  *
  * Errors
  * ------
- * Every function returns a pencilfft_status; pencilfft_error_message() tells what the last one that was not
- * PENCILFFT_OK meant. pencilfft_plan_create() fails on all ranks or on none, with the same message. A failure of MPI
- * itself (PENCILFFT_MPI_ERROR), and a failure of execute, are known on one rank only: call MPI_Abort then. Inside FFTW's
- * MPI library (exchange fftw) a failure of MPI ends the program.
+ * Every function returns a pencilfft_status; pencilfft_error_message() has the message of the last one that was not
+ * PENCILFFT_OK. pencilfft_plan_create() fails on all ranks or on none, with the same message. A failure of MPI itself
+ * (PENCILFFT_MPI_ERROR), and a failure of execute, are known on one rank only: call MPI_Abort then. Inside FFTW's MPI
+ * library (exchange fftw) a failure of MPI ends the program.
  *
  * Threads
  * -------
@@ -64,15 +64,15 @@ extern "C" {
 typedef enum {
     PENCILFFT_OK = 0,
     PENCILFFT_BAD_CALL,     /* a null pointer or communicator, MPI not running, buffers that overlap or are not aligned */
-    PENCILFFT_BAD_SIZE,     /* extents below 1, or beyond what can be counted */
+    PENCILFFT_BAD_SIZE,     /* extents below 1, or too large to be counted */
     PENCILFFT_BAD_GRID,     /* grid that does not match the communicator or the extents */
     PENCILFFT_UNKNOWN_NAME, /* decomposition, type, exchange, rigor or another name that is not in its table */
-    PENCILFFT_MISMATCH,     /* ranks gave different descriptors */
+    PENCILFFT_MISMATCH,     /* descriptors differ between ranks */
     PENCILFFT_TOO_LARGE,    /* a block with more elements than an MPI count holds */
     PENCILFFT_NO_MEMORY,
     PENCILFFT_FFTW_ERROR,
     PENCILFFT_MPI_ERROR,
-    PENCILFFT_NOT_POSSIBLE  /* an exchange that cannot do it with these extents or with this MPI */
+    PENCILFFT_NOT_POSSIBLE  /* the exchange algorithm does not support these extents or this MPI */
 } pencilfft_status;
 
 typedef enum { PENCILFFT_FORWARD = 1, PENCILFFT_BACKWARD = 2 } pencilfft_direction;
@@ -94,10 +94,10 @@ typedef enum {
     PENCILFFT_EXCHANGE,
     PENCILFFT_UNPACK,
     PENCILFFT_TOTAL,
-    PENCILFFT_WAIT      /* what `sync` waited before an exchange; in no other phase, nor in the total */
+    PENCILFFT_WAIT      /* time that `sync` waited before an exchange; not in any other phase or in the total */
 } pencilfft_kind;
 
-/* Descriptor of a plan. Fill it with pencilfft_desc_init() first, then set what differs. */
+/* Descriptor of a plan. Call pencilfft_desc_init() first, then set what differs from the defaults. */
 typedef struct {
     int64_t nx, ny, nz;   /* extents; no default */
     int R, C;             /* process grid; no default; R * C is the size of the communicator */
@@ -105,14 +105,14 @@ typedef struct {
     int directions;       /* PENCILFFT_FORWARD, PENCILFFT_BACKWARD or both (default) or-ed */
     const char *type;     /* "c2c" (default) or another of the table above */
     const char *kinds;    /* of dct and dst alone: of x,y,z, 1 to 4; c or s before one for (co)sine. NULL: "2,2,2" */
-    const char *skip;     /* letters of axes that are left alone: "x", "yz"; NULL: none. Not z when z is halved */
+    const char *skip;     /* letters of axes that are not transformed: "x", "yz"; NULL: none. Not z when z is halved */
     const char *precision; /* "double" (default), "single" */
     const char *layout;   /* "natural" (default), "stride1": the table above */
     const char *exchange; /* "alltoallv" (default), see pencilfft_exchange_name(); "auto" tries them */
     const char *rigor;    /* FFTW planning: "estimate", "measure" (default), "patient" */
     const char *sync;     /* before each exchange: "none" (default), "barrier", "clock" */
     double auto_budget_s; /* seconds that exchange "auto" may take to try the others; 10 by default */
-    int fields;           /* arrays transformed together; each lies whole behind the one before it; 1 by default */
+    int fields;           /* arrays transformed together; each follows the previous one in memory; 1 by default */
 } pencilfft_desc;
 
 /* A rank's part of an array. Axis 0 is x, 1 is y, 2 is z.
@@ -121,7 +121,7 @@ typedef struct {
     int64_t offset[3], extent[3], stride[3];
 } pencilfft_box;
 
-/* What an array consists of. Field f begins field_stride elements behind field f - 1. */
+/* What an array consists of. Field f begins field_stride elements after field f - 1. */
 typedef struct {
     size_t element_bytes, real_bytes;
     int is_complex;
@@ -147,8 +147,8 @@ typedef struct {
 typedef struct pencilfft_plan_s *pencilfft_plan;
 
 void pencilfft_desc_init(pencilfft_desc *desc);
-/* The same for languages that do not know the structure: a descriptor with its defaults (NULL: no memory), its members by
- * their names in it, and its end. Texts are not copied; they must last until the plan is made. Local. */
+/* The same for languages that do not know the structure: make a descriptor with its defaults (NULL: no memory), set its
+ * members by name, and free it. Strings are not copied; they must live until the plan is made. Local. */
 pencilfft_desc *pencilfft_desc_new(void);
 int pencilfft_desc_set_integer(pencilfft_desc *desc, const char *member, int64_t value);
 int pencilfft_desc_set_real(pencilfft_desc *desc, const char *member, double value);
@@ -157,7 +157,7 @@ void pencilfft_desc_free(pencilfft_desc *desc);
 
 /* Collective over comm, while MPI runs. The rank in comm is the grid rank; comm is duplicated. */
 int pencilfft_plan_create(const pencilfft_desc *desc, MPI_Comm comm, pencilfft_plan *plan);
-/* Collective, before MPI_Finalize. Frees the plan and every buffer of pencilfft_alloc(); a null plan is nothing to do. */
+/* Collective, before MPI_Finalize. Frees the plan and every buffer of pencilfft_alloc(); a null plan is ignored. */
 int pencilfft_plan_destroy(pencilfft_plan plan);
 
 /* Prints what the plan does on the calling rank: the passes over memory with their transforms, blocks and buffers, and
@@ -178,11 +178,11 @@ int pencilfft_line_of(pencilfft_plan plan, int axis, pencilfft_line *line);
  * pads. In elements of what forward gives, or in bytes. */
 int pencilfft_alloc_elements(pencilfft_plan plan, int64_t *elements);
 int pencilfft_alloc_bytes(pencilfft_plan plan, int64_t *bytes);
-/* An aligned buffer of that size. It belongs to the plan and ends with it. Local. */
+/* An aligned buffer of that size. It belongs to the plan and is freed with it. Local. */
 int pencilfft_alloc(pencilfft_plan plan, void **buffer);
 
-/* Transform in to out. They may be the same buffer; else they must not overlap, and in is kept. Buffers not of
- * pencilfft_alloc() must be aligned to 16 bytes. Collective. */
+/* Transform in to out. They may be the same buffer; otherwise they must not overlap, and in is kept. Buffers that do not
+ * come from pencilfft_alloc() must be aligned to 16 bytes. Collective. */
 int pencilfft_execute(pencilfft_plan plan, pencilfft_direction direction, const void *in, void *out);
 int pencilfft_forward(pencilfft_plan plan, const void *in, void *out);
 int pencilfft_backward(pencilfft_plan plan, const void *in, void *out);
@@ -191,14 +191,14 @@ int pencilfft_backward(pencilfft_plan plan, const void *in, void *out);
 int pencilfft_exchanges(pencilfft_plan plan, int *n);
 const char *pencilfft_exchange_stage(pencilfft_plan plan, int exchange);
 /* One exchange alone, without any FFT: from array e to array e + 1 for exchange e forward, the other direction for backward.
- * in may be used as scratch and is lost. Collective. */
+ * in may be used as scratch space; its contents are lost. Collective. */
 int pencilfft_transpose(pencilfft_plan plan, int exchange, pencilfft_direction direction, void *in, void *out);
 
 /* The timed parts of a transform, in forward order; a backward transform runs them from the last to the first:
  *     fft_z, pack_row, exchange_row, unpack_row, fft_y, pack_column, exchange_column, unpack_column, fft_x,
  *     total, wait_row, wait_column                                                       (decomposition pencil)
- * Packing and unpacking are fused with the FFTs, block by block in the caches, and timed there; an axis that is not
- * divided needs neither. Where an exchange overlaps with the FFTs, its phase is the time besides them.
+ * Packing and unpacking are fused with the FFTs, block by block in the caches, and timed there; an axis that is not divided
+ * needs neither. Where an exchange overlaps with the FFTs, its phase is the remaining time.
  * Their number, the name of one (NULL outside) and its pencilfft_kind (-1 outside). Local. */
 int pencilfft_phases(pencilfft_plan plan, int *n);
 const char *pencilfft_phase_name(pencilfft_plan plan, int phase);
@@ -206,24 +206,24 @@ int pencilfft_phase_kind(pencilfft_plan plan, int phase);
 /* Seconds this rank spent in each phase of the last execute; as many as phases. */
 int pencilfft_phase_seconds(pencilfft_plan plan, double *seconds);
 
-/* What this rank sends to each rank in one exchange: bytes[rank] and messages[rank], as many as ranks. What it keeps is
+/* What this rank sends to each rank in one exchange: bytes[rank] and messages[rank], one element per rank. What it keeps is
  * not counted. Either may be NULL. Local. */
 int pencilfft_traffic(pencilfft_plan plan, int exchange, pencilfft_direction direction, int64_t *bytes, int64_t *messages);
-/* The algorithm that moves data in this exchange: what was asked for, or what "auto" took. NULL for a null plan. */
+/* The algorithm of this exchange: the requested one, or the one that "auto" chose. NULL for a null plan. */
 const char *pencilfft_exchange_chosen(pencilfft_plan plan, int exchange);
 /* Seconds a transform took when "auto" tried the i-th algorithm (pencilfft_exchange_name) for this exchange, forward and
  * backward together where the plan has both: 0 when it was not tried, infinity when it refused. Meanwhile the exchanges
  * before this one use what was chosen for them, those after it the first algorithm that works. */
 int pencilfft_auto_seconds(pencilfft_plan plan, int exchange, int i, double *seconds);
-/* By which calls of MPI, where that depends on the MPI; NULL when there is nothing to say. */
+/* Which MPI calls it uses, where that depends on the MPI; NULL otherwise. */
 const char *pencilfft_exchange_means(pencilfft_plan plan, int exchange);
 
-/* Wisdom: what FFTW learnt and what "auto" chose. load adds what a file knows, save writes all that is known in place of
- * the file, or leaves it as it is. A missing file is no failure of load and sets *found to 0. A file that another kind of
- * machine or another MPI wrote, or that is no such file, is refused. Rank 0 of comm reads or writes. Collective. */
+/* Wisdom: what FFTW learnt and what "auto" chose. load adds the contents of a file; save replaces the file by all wisdom, or
+ * leaves it unchanged. A missing file is not an error for load; it sets *found to 0. A file written on another kind of
+ * machine or with another MPI, or that is not a wisdom file, is refused. Rank 0 of comm reads or writes. Collective. */
 int pencilfft_wisdom_load(const char *path, MPI_Comm comm, int *found);
 int pencilfft_wisdom_save(const char *path, MPI_Comm comm);
-void pencilfft_wisdom_forget(void); /* all of it, FFTW's too. Local */
+void pencilfft_wisdom_forget(void); /* forgets all wisdom, including FFTW's. Local */
 
 /* The i-th known name, NULL after the last. */
 const char *pencilfft_decomposition_name(int i);
@@ -237,7 +237,7 @@ const char *pencilfft_sync_name(int i);
  * name that is not known. */
 int pencilfft_grid_numbers(const char *decomposition);
 
-/* What the last failed call of this thread meant; valid until its next failed call. */
+/* The message of the last failed call of this thread; valid until its next failed call. */
 const char *pencilfft_error_message(void);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 /* Placements that need no search: axis orders, digit patterns, mapfiles.
  * Idea:   a digit pattern writes a dimension in mixed radix, low digit first; the digits of one grid dimension together are
  *         the number in it; the first dimension of the torus varies fastest, the slots last. Of idle digits only 0 is used.
- * Source: the same numbering as Product.mapping() in model/product.py, with which the tests compare.
+ * Source: the same numbering as Product.mapping() in model/product.py; the tests compare the two.
  * Cost:   O(ranks * digits). */
 #include "placing.h"
 

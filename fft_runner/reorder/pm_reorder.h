@@ -5,7 +5,7 @@
  *         if (rank == 0) fprintf(stderr, "%s\n", pm_reorder_message());
  *         MPI_Abort(MPI_COMM_WORLD, 1);
  *     }
- *     plan = fftw_mpi_plan_dft_3d(..., placed, ...);          nothing else changes
+ *     plan = fftw_mpi_plan_dft_3d(..., placed, ...);          no other change
  *
  * Rank q*R + p of the new communicator is grid rank q*R + p. It is made by one MPI_Comm_split(comm, 0, rank), so nothing
  * depends on what an MPI library does with reorder=1. */

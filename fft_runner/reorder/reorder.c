@@ -14,7 +14,7 @@
 
 enum { CHECK_TAG = 7 };
 
-/* What a process tells its neighbour about itself. */
+/* What a process sends to its neighbours. */
 struct greeting {
     int64_t rank, place;
 };

@@ -1,4 +1,4 @@
-/* What the caller of pm_comm_reorder() asked for. Knows no MPI. */
+/* The request of a caller of pm_comm_reorder(). No MPI. */
 #ifndef PM_REQUEST_H
 #define PM_REQUEST_H
 

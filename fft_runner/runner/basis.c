@@ -1,6 +1,6 @@
 /* The sums that define the line transforms, for the direct check.
- * Source: FFTW's manual, "What FFTW Really Computes". Angles are reduced as whole numbers first, so that large indices
- *         lose nothing. */
+ * Source: FFTW's manual, "What FFTW Really Computes". Angles are reduced as integers first, so that large indices lose no
+ *         accuracy. */
 #include "basis.h"
 
 #include <math.h>
@@ -39,7 +39,7 @@ static double sine(int kind, int64_t j, int64_t k, int64_t n)
     }
 }
 
-/* II and III are each other's inverse. */
+/* II and III are inverses of each other. */
 static int number_of(const pencilfft_line *line, int backward)
 {
     return backward && (line->number == 2 || line->number == 3) ? 5 - line->number : line->number;
@@ -52,7 +52,7 @@ static double complex weight_of(const pencilfft_line *line, int backward, int64_
     case PENCILFFT_LINE_COSINE: return cosine(number_of(line, backward), j, k, n);
     case PENCILFFT_LINE_SINE: return sine(number_of(line, backward), j, k, n);
     case PENCILFFT_LINE_R2C:
-        if (backward) /* the half that is not stored counts by its conjugate */
+        if (backward) /* the half that is not stored contributes by its conjugate */
             return (j == 0 || 2 * j == n ? 1 : 2) * root(j, k, n, 1);
         break;
     default: break;

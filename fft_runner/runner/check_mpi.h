@@ -1,4 +1,4 @@
-/* MPI calls of the runner: one that fails ends all ranks with one message; it does not return. */
+/* MPI calls of the runner. A failing call prints one message and ends all ranks; it does not return. */
 #ifndef RUNNER_CHECK_MPI_H
 #define RUNNER_CHECK_MPI_H
 
@@ -7,9 +7,9 @@
 #define CHECK_MPI(call) check_mpi((call), #call)
 
 void check_mpi(int code, const char *call);
-/* Print the message pf_fail() kept, with this process's rank, and end all. */
+/* Print the message kept by pf_fail() with this process's rank, and end all ranks. */
 void abort_with_message(void) __attribute__((noreturn));
-/* For what can fail on one rank while the others go on and wait for it: transforms and transposes. */
+/* For calls that can fail on one rank while the others wait for it: transforms and transposes. */
 void or_abort(int status);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Before the first value; and whether any of what was asked for since then is missing. */
+/* Call before the first value; then asks whether any allocation since then has failed. */
 void json_watch_memory(void);
 bool json_is_whole(void);
 void *json_memory(size_t bytes); /* watched, too; to be freed by free() */

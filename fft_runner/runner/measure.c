@@ -1,5 +1,5 @@
-/* Timing.  Every repetition starts from a barrier and transforms the same input, kept or made again; the phases of each
- * are reduced over ranks only after the last, so that nothing but the barrier comes between repetitions. */
+/* Timing.  Every repetition starts from a barrier and transforms the same input, kept or made again; phases are reduced over
+ * ranks only after the last one, so that only the barrier comes between repetitions. */
 #include "measure.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* The command line.
  * One table has every option: its name, what follows it, its help, and how it is taken. Most set a member of the library's
  * descriptor or of struct options, which the row names. --help and the list of known options are read from the table.
- * Words that are not options go to the option before them while it still wants some, so that `--size 128 128 128` works
- * without touching getopt's state, which a simulator keeps for itself. */
+ * Words that are not options belong to the preceding option while it still needs some, so `--size 128 128 128` works without
+ * touching getopt's state, which the simulator uses itself. */
 #include "options.h"
 
 #include <errno.h>

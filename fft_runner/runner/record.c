@@ -1,5 +1,5 @@
-/* The run record: one JSON object on one line (run_record.schema.json), written by Jansson and appended in one write,
- * so that runs that end together do not tear each other's lines. */
+/* The run record: one JSON object on one line (run_record.schema.json), written by Jansson and appended in one write, so
+ * that runs that end together do not mix their lines. */
 #include <fftw3.h>
 #include <jansson.h>
 #include <math.h>
@@ -72,7 +72,7 @@ static json_t *size(const pencilfft_desc *f)
     return json_pack("[I, I, I]", (json_int_t)f->nx, (json_int_t)f->ny, (json_int_t)f->nz);
 }
 
-/* What the transform is, beyond its size. */
+/* The transform, except its size. */
 static json_t *transform(const struct options *o)
 {
     const pencilfft_desc *f = &o->fft;

@@ -1,4 +1,4 @@
-/* The parts of the record that tell why: exchanges and what they send, hosts, warnings, times of every rank. */
+/* The parts of the record that explain the times: exchanges and what they send, hosts, warnings, times of every rank. */
 #include <math.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ json_t *record_ranks(const struct samples *s, int phase)
     return array;
 }
 
-/* What "auto" saw; null for an exchange that refused. */
+/* The times that "auto" measured; null for an algorithm that refused. */
 static json_t *tried(pencilfft_plan plan, int e)
 {
     json_t *object = json_object();

@@ -53,7 +53,7 @@ void report_warnings(const struct warnings *w, FILE *file)
     fflush(file);
 }
 
-/* What each exchange is, when "auto" chose, and what it sends. */
+/* The algorithm of each exchange, where "auto" chose it, and what it sends. */
 static void print_exchanges(const struct report *r, FILE *file)
 {
     for (int e = 0; e < r->traffic->exchanges; e++) {

@@ -1,4 +1,4 @@
-/* What a run says: the table for the reader, the record for programs. On rank 0 of the grid. */
+/* The output of a run: a table for people, a record for programs. On rank 0 of the grid. */
 #ifndef RUNNER_REPORT_H
 #define RUNNER_REPORT_H
 
@@ -28,7 +28,7 @@ struct report {
 void report_table(const struct report *report, FILE *file);
 
 void report_warnings(const struct warnings *warnings, FILE *file);
-/* Phases of the table and of the record: all up to the total, and the waiting if some was asked for. */
+/* Phases of the table and of the record: all up to the total, and the waiting if there was a sync. */
 bool phase_is_shown(const struct report *report, int phase);
 
 /* Words of the table and of the record for who placed the tasks, how their coordinates are known, and the check of it. */
@@ -44,7 +44,7 @@ json_t *record_ranks(const struct samples *samples, int phase);
 /* Append the record in one write. A status. */
 int record_append(const struct report *report, int descriptor);
 
-/* Versions of what the runner is linked with. */
+/* Versions of the libraries that the runner is linked with. */
 enum { VERSION_SIZE = 64 };
 void fftw_version_text(char text[VERSION_SIZE]);
 void mpi_library_text(char *text, size_t size);

@@ -1,4 +1,4 @@
-/* What every file of the runner shares. */
+/* Shared by every file of the runner. */
 #ifndef RUNNER_H
 #define RUNNER_H
 

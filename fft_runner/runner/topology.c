@@ -1,4 +1,4 @@
-/* A simulated process has no place on a machine, and there are many of them: for them nothing is loaded. */
+/* Simulated processes have no place on a machine, and there are many of them, so no topology is loaded for them. */
 #include "topology.h"
 
 #include <hwloc.h>
@@ -19,7 +19,7 @@ static int count(hwloc_topology_t topology, hwloc_obj_type_t type)
     return n > 0 ? n : 0;
 }
 
-/* Logical numbers of the objects of a type that a process may run on. */
+/* Logical numbers of the objects of one type that the process may run on. */
 static void list_bound(hwloc_topology_t topology, hwloc_obj_type_t type, hwloc_const_bitmap_t set, char text[SET_SIZE])
 {
     hwloc_bitmap_t numbers = hwloc_bitmap_alloc();

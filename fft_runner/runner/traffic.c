@@ -1,5 +1,6 @@
-/* Idea:  the matrix is written by rank 0, one row at a time as it comes from its rank, so that nobody holds P x P numbers;
- *        only a Scotch graph, which is undirected, needs the whole matrix. Written beside its place and renamed.
+/* Idea:  rank 0 writes the matrix, one row at a time as it arrives from its rank, so that no rank holds P x P numbers; only
+ *        a Scotch graph, which is undirected, needs the whole matrix. The file is written under a temporary name and
+ *        renamed.
  * Source: Scotch user's guide, "graph files"; TreeMatch's communication matrices. */
 #include "traffic.h"
 
@@ -139,7 +140,7 @@ static void print_scotch(FILE *file, int64_t *matrix, int ranks)
     }
 }
 
-/* Rank 0 gets row after row, its own first; the matrix is kept only for Scotch. */
+/* Rank 0 receives row after row, its own first; the matrix is kept only for Scotch. */
 static void receive_rows(const struct problem *p, int ranks, int64_t *row, FILE *file, int64_t *matrix)
 {
     for (int i = 0; i < ranks; i++) {

@@ -1,4 +1,4 @@
-/* Who sends how much: totals of each rank for the record, and the byte matrix as a file that mapping tools read. */
+/* How much each rank sends: totals per rank for the record, and the byte matrix as a file for mapping tools. */
 #ifndef RUNNER_TRAFFIC_H
 #define RUNNER_TRAFFIC_H
 
@@ -17,8 +17,8 @@ int traffic_gather(const struct problem *problem, struct traffic *traffic);
 void traffic_release(struct traffic *traffic);
 
 /* "FILE", or "row=FILE" with the name of an exchange: all exchanges of a transform, or this one. A name that ends in .grf
- * gives a Scotch graph (undirected, edge load: bytes both ways), any other P lines of P numbers, line i what rank i sends,
- * as TreeMatch and TopoMatch read it. Collective; fails on all or none. */
+ * gives a Scotch graph (undirected; edge load: bytes in both directions); any other gives P lines of P numbers, line i for
+ * what rank i sends, as TreeMatch and TopoMatch read it. Collective; fails on all or none. */
 int traffic_write_matrix(const struct problem *problem, const char *request);
 
 #endif

@@ -1,7 +1,8 @@
-/* transpose_bench: the global transposes alone, message size by communicator size, every exchange.
- * Idea:  for p ranks and messages of m bytes an array is chosen whose row exchange on a px1 grid is just that; it is
- *        planned and moved through the library as a transform does it, with packing and unpacking timed apart. With
- *        fewer ranks than there are, as many groups as fit run at once, as rows of a process grid do.
+/* transpose_bench: the global transposes alone, for a range of message and communicator sizes, with every exchange
+ * algorithm.
+ * Idea:  for p ranks and messages of m bytes an array is chosen whose row exchange on a px1 grid sends just these. It is
+ *        planned and run by the library as in a transform, with packing and unpacking timed separately. When a group is
+ *        smaller than the job, as many groups as fit run at once, as the rows of a process grid do.
  * Source: the tables of M. Schulz, 3D-FFT on different networks, section 5, and of the Intel MPI Benchmarks (IMB).
  * A sample is the slowest rank's, and the table shows the median over the repetitions. */
 #include <errno.h>
@@ -30,7 +31,7 @@ struct settings {
     const char *exchanges[MAX_LIST];
     int n_exchanges;
     int reps, warmup;
-    long long largest_bytes;               /* of a rank's part, beyond which a case is left out */
+    long long largest_bytes;               /* limit for a rank's part; larger cases are omitted */
     const char *json;
     bool help;
 };
@@ -42,7 +43,7 @@ struct result {
     bool refused;
     char message[512];
     struct samples samples;  /* its phases are EXCHANGE and TOTAL */
-    int64_t bytes, messages; /* the most that a rank sends */
+    int64_t bytes, messages; /* maximum over ranks */
     char means[64];
 };
 
@@ -202,7 +203,7 @@ static void print_help(void)
 
 /* ---- one case ----------------------------------------------------------------------------------------------- */
 
-/* Messages of m elements each: runs along z that are as long as they may be, the rest along x. */
+/* Messages of m elements each: runs along z as long as possible, the rest along x. */
 static pencilfft_desc describe(int p, int64_t elements, const char *exchange)
 {
     pencilfft_desc desc;
@@ -274,7 +275,7 @@ static int time_plan(const struct bench *b, pencilfft_plan plan, MPI_Comm group,
     return status ? status : repeat(plan, b->s.reps, group, in, out, samples);
 }
 
-/* Ranks beyond the last whole group take part in nothing but this. */
+/* Ranks beyond the last full group take part in this call only. */
 static int reduce(MPI_Comm active, struct result *r)
 {
     int status = samples_reduce(active, &r->samples);
@@ -315,7 +316,7 @@ done:
     return status;
 }
 
-/* ---- what is said ------------------------------------------------------------------------------------------- */
+/* ---- output ------------------------------------------------------------------------------------------- */
 
 static int append(const struct bench *b, int p, long long bytes, const char *exchange, const struct result *r)
 {
@@ -345,7 +346,7 @@ static void print_head(const struct bench *b, int p)
             "t_avg[us]", "packed[us]", "MB/s a rank", "ratio");
 }
 
-/* Ratio: to the first exchange of the list. MB are 1e6 bytes, of messages as planned, without what stays. */
+/* Ratio: to the first algorithm of the list. MB are 1e6 bytes of planned messages, without what a rank keeps. */
 static void print_line(const struct bench *b, int p, long long bytes, const char *exchange, const struct result *r,
                        double *first)
 {

@@ -1,4 +1,4 @@
-/* Input data: a value is a function of the global index, so that any rank can make any value again. No MPI. */
+/* Input data: a value is a function of the global index, so any rank can recompute any value. No MPI. */
 #ifndef RUNNER_VALUES_H
 #define RUNNER_VALUES_H
 
@@ -7,12 +7,12 @@
 
 #include "pencilfft.h"
 
-/* Value of the element with that global index (pencilfft.h says how elements are counted; those of field f come behind
- * those of field f - 1). It is rounded and cut to what an element of that format holds. */
+/* Value of the element with that global index (pencilfft.h says how elements are counted; those of field f follow those of
+ * field f - 1), rounded and cut to what an element of that format holds. */
 typedef double complex (*value_function)(const pencilfft_format *format, int64_t index);
 
-double complex value_index(const pencilfft_format *format, int64_t index);  /* whole numbers, exact; no two alike as far
-                                                                               as the format can tell that many apart */
+double complex value_index(const pencilfft_format *format, int64_t index);  /* integers, exact; all different as far as the
+                                                                               format can represent */
 double complex value_random(const pencilfft_format *format, int64_t index); /* both parts in -0.5..0.5 */
 
 uint64_t value_hash(uint64_t number);
@@ -23,7 +23,7 @@ void element_store(const pencilfft_format *format, void *array, int64_t i, doubl
 
 /* All fields of a box. */
 void values_fill(const pencilfft_box *box, const pencilfft_format *format, value_function value, void *array);
-/* Elements of all fields that do not hold exactly their value. */
+/* Number of elements, over all fields, that do not hold their exact value. */
 int64_t values_wrong(const pencilfft_box *box, const pencilfft_format *format, value_function value, const void *array);
 
 #endif

@@ -1,9 +1,9 @@
 /* Verification inside the run.
  * Idea:   (1) data that is only moved is compared exactly; (2) the transform of random data is compared with a serial
- *         FFTW on rank 0; (3) some of its values with the plain sum, which shares nothing with any FFT.
- *         A round trip would pass with a permuted spectrum, and FFTW alone might err with itself.
+ *         FFTW on rank 0; (3) some of its values are compared with the plain sum, which has nothing in common with any FFT.
+ *         A round trip would pass with a permuted spectrum, and a comparison with FFTW alone might share its errors.
  * Source: the error measure and its growth with log N are those of FFTW's accuracy benchmark (fftw.org/accuracy).
- * Needs:  room for the whole array on rank 0 for (2); without it, or above a limit, (2) is left out and said so. */
+ * Needs:  room for the whole array on rank 0 for (2); without it, or above a limit, (2) is omitted with a message. */
 #include "verify.h"
 
 #include <float.h>
@@ -71,7 +71,7 @@ int fill_input(const struct problem *p)
     return status;
 }
 
-/* Root mean square of the transform. If the transform is wrong this is, too, but then the errors are as large. */
+/* Root mean square of the transform. If the transform is wrong, so is this, but then the errors are large too. */
 static double result_scale(const struct problem *p, const struct side *out)
 {
     double both[2] = {0, (double)(out->format.field_stride * out->format.fields)}, all[2];

@@ -13,7 +13,7 @@ struct problem {
     pencilfft_line line[3]; /* along x, y, z */
     int64_t points[3];      /* of these lines, on the real side of r2c */
     void *in, *out; /* the same when in place */
-    void *other;    /* a second buffer in any case */
+    void *other;    /* always a second buffer */
     bool refill;    /* a run overwrites its input */
 };
 
@@ -43,14 +43,14 @@ int side_of(const struct problem *problem, int array, struct side *side);
 /* Random values into the input. */
 int fill_input(const struct problem *problem);
 
-/* The three checks. Collective; the same result on every rank. A status when they could not be done, not when they
- * failed: that is result->passed. */
+/* The three checks. Collective; the same result on every rank. The status says whether they could be done; result->passed
+ * says whether they passed. */
 int verify(const struct problem *problem, struct verification *result);
 
 /* Largest relative error allowed for N elements of reals of that size. */
 double tolerance_of(size_t real_bytes, int64_t elements);
 
-/* Larger of two errors; once one is not a number, that stays. */
+/* Larger of two errors; NaN if one of them is NaN. */
 double worse_error(double one, double other);
 
 /* The parts of verify(); errors are relative to the root mean square of the result. */

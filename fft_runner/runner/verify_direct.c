@@ -1,8 +1,8 @@
 /* Chosen values of the result against the plain sum over the whole input.
- * Idea:   each rank sums its part of the input, made again from its index; the owner adds its value of the transform.
- *         Sums are kept per line, plane and block, so that rounding grows with the square root of an extent and not
- *         of N. With several fields the points go round over them.
- * Cost:   N/P multiplications a point. */
+ * Idea:   each rank sums its part of the input, recomputed from its index; the owner adds its value of the transform. Sums
+ *         are kept per line, plane and block, so rounding grows with the square root of an extent and not of N. With several
+ *         fields the points are spread over them in turn.
+ * Cost:   N/P multiplications per point. */
 #include <stdlib.h>
 
 #include "basis.h"
@@ -13,7 +13,7 @@
 
 enum { N_POINTS = 8, N_RANDOM = 3 };
 
-/* The unit vectors tell a turned axis, the uneven ones a reversed or shifted one, the rest are anywhere. */
+/* The unit vectors detect a swapped axis, the uneven ones a reversed or shifted axis; the rest are arbitrary. */
 static void choose_points(const int64_t n[3], int64_t points[N_POINTS][3])
 {
     const int64_t fixed[N_POINTS - N_RANDOM][3] = {
@@ -73,7 +73,7 @@ static double complex value_at(const struct side *side, int field, const int64_t
     return element_load(&side->format, a, local);
 }
 
-/* Minus the transform's value where it is held, plus this rank's part of the sum: all ranks together give the error. */
+/* Minus the transform's value on its owner, plus this rank's part of the sum: the total over ranks is the error. */
 static double complex my_difference(const struct part *part, const struct side *out, const int64_t point[3])
 {
     const struct problem *p = part->p;

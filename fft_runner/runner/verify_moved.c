@@ -1,5 +1,5 @@
-/* Are data moved rightly?  Every element holds its global index; after each exchange each rank knows what it must hold.
- * Targets are filled with NaN before, so that an element that was not written is seen. */
+/* Is data moved correctly?  Every element holds its global index; after each exchange each rank knows what it must hold.
+ * Targets are filled with NaN first, so that unwritten elements are detected. */
 #include <math.h>
 
 #include "check_mpi.h"

@@ -1,6 +1,6 @@
 /* The whole result against a serial three-dimensional FFTW on rank 0.
- * Idea: rank 0 makes the input again, transforms it in place, and compares the ranks' blocks piece by piece as they
- *       come, so that it never holds more than one array and one piece.
+ * Idea: rank 0 recomputes the input, transforms it in place, and compares the ranks' blocks piece by piece as they arrive,
+ *       so that it never holds more than one array and one piece.
  * Cost: on rank 0 one array of N elements and a serial transform; every rank sends its block once. */
 #include <complex.h> /* before fftw3.h, so that its complex is C's */
 #include <fftw3.h>
@@ -14,11 +14,10 @@
 
 enum { PIECE = 1 << 16, TAG = 1 };
 
-/* Above this many elements a serial transform takes longer than one wants to wait, and 2 GiB. */
+/* Above this number of elements a serial transform takes too long, and 2 GiB. */
 static const int64_t serial_limit = (int64_t)1 << 27;
 
-/* The whole array in complex numbers, one axis after the other by plans of FFTW's own choice of order: z of r2c between
- * two shapes, everything else where it is. */
+/* The whole array in complex numbers, one axis after the other: z of r2c changes the shape, everything else is in place. */
 struct whole {
     const struct problem *p;
     int backward;
@@ -54,7 +53,8 @@ static bool transform_axis(struct whole *w, int axis)
     return true;
 }
 
-/* Lines of nz/2 + 1 to whole lines, the last first, for there is room behind. What c2r does not read is left out. */
+/* Expand lines of nz/2 + 1 to full lines, the last first, because there is room behind it. What c2r does not read is
+ * omitted. */
 static void expand_lines(struct whole *w)
 {
     int64_t half = w->n[2], nz = w->p->points[2];

@@ -1,4 +1,4 @@
-/* Idea: processes are sorted by host and binding, so that those which share something lie side by side. No MPI. */
+/* Idea: processes are sorted by host and binding, so that those sharing something are adjacent. No MPI. */
 #include "warnings.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@ static int by_host(const void *a, const void *b)
     return order ? order : strcmp(first->topology.binding, second->topology.binding);
 }
 
-/* From `at` on, how many share host, and binding if asked. */
+/* Number of processes from `at` on that share the host, and the binding if requested. */
 static int run_length(const struct process *const *sorted, int n, int at, bool binding)
 {
     int end = at + 1;

@@ -1,4 +1,4 @@
-/* What makes times mean little, in words. */
+/* Warnings about what makes times meaningless. */
 #ifndef RUNNER_WARNINGS_H
 #define RUNNER_WARNINGS_H
 
@@ -11,8 +11,8 @@ struct warnings {
     char text[MAX_WARNINGS][WARNING_SIZE];
 };
 
-/* From the table of all processes; one warning of each kind at most, naming the first case and how many there are. Fails
- * when memory does. */
+/* From the table of all processes; at most one warning of each kind, with the first case and the number of cases. Fails only
+ * without memory. */
 int warnings_find(const struct process *processes, int n, struct warnings *warnings);
 
 #endif

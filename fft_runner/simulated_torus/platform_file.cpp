@@ -136,7 +136,7 @@ void read_tie(Platform &platform, const std::string &text)
     platform.torus.tie = text == "plus" ? Tie::plus : Tie::parity;
 }
 
-/* In this order the values are read, whatever the order of the lines: shape tells how many values the others have. */
+/* Values are read in this order, whatever the order of the lines: shape sets the number of values of the others. */
 const struct Key {
     const char *name;
     void (*read)(Platform &, const std::string &);

@@ -1,11 +1,11 @@
-/* A torus or mesh and the way of a message through it. No SimGrid, no files: geometry only.
+/* A torus or mesh and the route of a message through it. No SimGrid, no files: geometry only.
  *
- * Routing: dimension-ordered, the shorter way round each ring. A message that goes half way round has two shortest ways;
+ * Routing: dimension-ordered, in the shorter direction round each ring. A message that goes half way round can go in either;
  *   Tie::parity  + from even and - from odd coordinates of that ring, so that both directions carry the same
  *   Tie::plus    always +
  * Source:  W. J. Dally, C. L. Seitz, "Deadlock-free message routing in multiprocessor interconnection networks",
  *          IEEE Transactions on Computers 36 (1987), for the order of dimensions; the tie rule is ours.
- * Cost:    one step for each hop.
+ * Cost:    one step per hop.
  *
  * Node numbers run with the first dimension fastest: number = x + nx*(y + ny*(z + ...)).
  */
@@ -31,7 +31,7 @@ struct Hop {
 
 struct Torus {
     std::vector<int> extents;
-    std::vector<bool> wraps; /* as asked for; is_ring() says what comes of it */
+    std::vector<bool> wraps; /* as given; is_ring() gives the result */
     std::vector<int> order;  /* dimensions in the order in which a message is routed */
     Tie tie = Tie::parity;
 

@@ -1,8 +1,8 @@
 /* A torus or mesh for `smpirun -platform libtorus_platform.so`. The file named by PENCILMAP_PLATFORM describes it.
  *
- * SimGrid's own TORUS cluster sends nearly all messages that go half way round a ring in the + direction, which costs up
- * to twice the time and differs by mapping (README.md has the figures). Its classes cannot be extended from outside;
- * NetZoneImpl can, so the zone below is our own and asks torus.cpp for every route.
+ * SimGrid's own TORUS cluster sends nearly all messages that go half way round a ring in the + direction, which costs up to
+ * twice the time, depending on the mapping (figures in README.md). Its classes cannot be extended from outside; NetZoneImpl
+ * can, so the zone below is our own and asks torus.cpp for every route.
  *
  * Links:
  *   0-3-2:0+           leaves node (0, 3, 2) in dimension 0 upwards; one in each direction of each cable
@@ -36,13 +36,13 @@ constexpr const char *platform_variable = "PENCILMAP_PLATFORM";
 [[noreturn]] void give_up(const std::string &message)
 {
     std::cerr << "torus_platform: " << message << std::endl;
-    /* No destructors: SimGrid is half built, and its own would hide the message under a backtrace. */
+    /* No destructors: SimGrid is only half built, and its destructors would bury the message under a backtrace. */
     std::_Exit(EXIT_FAILURE);
 }
 
-/* Messages and bytes that each link carries, kept apart by the date on which the messages start: the ranks start an
- * exchange together, so an exchange is one date. SimGrid asks for the bandwidth factor of every message once, and that is
- * the one public call which knows both the size and the links, so the counting happens there. */
+/* Messages and bytes that each link carries, by the time at which the messages start: the ranks start an exchange together,
+ * so an exchange has one start time. SimGrid asks for the bandwidth factor of every message once; this is the only public
+ * call that knows both the size and the links, so the counting happens there. */
 class LinkUsage
 {
     struct Traffic {
@@ -119,7 +119,7 @@ class TorusZone : public routing::NetZoneImpl
         cables_.resize(cable_index(torus_.node_count(), 0, -1));
     }
 
-    /* Nodes are made in the order of their numbers and before anything else, so a NetPoint's id is its node number. */
+    /* Nodes are created first and in the order of their numbers, so a NetPoint's id is its node number. */
     void build()
     {
         for (int node = 0; node < torus_.node_count(); node++)

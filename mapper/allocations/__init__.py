@@ -1,4 +1,4 @@
-"""Where am I: a table of readers of environments and files that tell a job its nodes, their names and their processors.
+"""Where am I: a table of readers for environments and files that give a job's nodes, their names and their processors.
 
 A new reader is one file here and one line below.
 """
@@ -29,7 +29,7 @@ class Reader:
     find: Callable[[Document], Found] | None = None
 
 
-READERS = {  # environments are asked, and files tried, in this order
+READERS = {  # environments are read, and files tried, in this order
     "slurm": Reader("Slurm node list; topology.yaml, topology.conf, slurm.conf", slurm.from_environment, slurm.looks_like,
                     slurm.find),
     "pbs": Reader("PBS, Torque, ALPS: PBS_NODEFILE", pbs.from_environment),
@@ -52,9 +52,9 @@ def look_around(environ: Mapping[str, str], paths: Iterable[str | PathLike[str]]
     environ : mapping of str to str
         Environment variables.
     paths : sequence of str
-        Files that describe the allocation, recognised by what they hold.
+        Files that describe the allocation, recognised by their content.
     torus : str, optional
-        The shape, where nobody tells it or it is told wrong.
+        The shape, where no source gives it or a source is wrong.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def look_around(environ: Mapping[str, str], paths: Iterable[str | PathLike[str]]
     Raises
     ------
     MapfileError, AllocationError
-        When a file cannot be read, or finds contradict each other.
+        When a file cannot be read, or the sources contradict each other.
     """
     told = [found for reader in READERS.values() if reader.from_environment
             if (found := reader.from_environment(environ)) is not None]
@@ -71,7 +71,7 @@ def look_around(environ: Mapping[str, str], paths: Iterable[str | PathLike[str]]
 
 
 def read_description(path: str | PathLike[str]) -> Found:
-    """What one file tells, by the first reader that recognises it."""
+    """What one file gives, by the first reader that recognises it."""
     document = read_document(path)
     if not document.lines(longest=None):
         raise document.refuse("is empty")

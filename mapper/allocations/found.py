@@ -1,4 +1,4 @@
-"""What a reader found of the job, and how the finds of several readers become one picture."""
+"""What a reader found about the job, and how the results of several readers are combined."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ from pencilmap.model.torus import Torus, format_torus, parse_torus
 
 
 class Fact(NamedTuple):
-    """One thing found: what it is, its value, and where it stands (variable or file)."""
+    """One fact: what it is, its value, and its source (variable or file)."""
 
     what: str
     value: str
@@ -32,7 +32,7 @@ class Core(NamedTuple):
 
 @dataclass(frozen=True)
 class Found:
-    """What one reader knows; all of it optional.
+    """The result of one reader; everything is optional.
 
     facts : tuple of Fact
     torus : str, the shape as `parse_torus` reads it
@@ -54,12 +54,12 @@ class Found:
 
 @dataclass(frozen=True)
 class Picture:
-    """What is known of the job when all readers have spoken.
+    """What all readers together know about the job.
 
     torus : Torus or None
     nodes : int array, node numbers in the launcher's order, or None
     names : dict from node number to host name
-    missing : str or None, what still has to be said for a placement
+    missing : str or None, what a placement still needs
     """
 
     facts: tuple[Fact, ...]
@@ -75,7 +75,7 @@ class Picture:
         return None if self.torus is None or self.nodes is None else Allocation(self.torus, self.nodes)
 
     def table(self) -> str:
-        """The plain table of the nodes, a file for `nodes` and `hosts`: text."""
+        """The nodes as a plain table (text), a file for `nodes` and `hosts`."""
         if self.torus is None or self.nodes is None:
             raise AllocationError("no nodes are known, and so there is no table of them")
         coordinates = self.torus.coordinates(self.nodes).tolist()
@@ -83,27 +83,28 @@ class Picture:
                        for n, c in zip(self.nodes.tolist(), coordinates))
 
     def arguments(self, path: str = "NODES") -> dict[str, str]:
-        """What tells `pencilmap.mapper.setting.setting` and its `job` (hosts) the same, the table of nodes at `path`."""
+        """The same as arguments of `pencilmap.mapper.setting.setting` and its `job` (hosts), with the table of nodes at
+        `path`."""
         known = {"torus": self.torus and format_torus(self.torus), "tasks_per_node": self.torus and self.tasks_per_node,
                  "nodes": None if self.nodes is None else path, "hosts": path if self.names else None}
         return {name: str(value) for name, value in known.items() if value}
 
 
 def combine(files: Iterable[Found], environment: Iterable[Found] = (), torus: str | None = None) -> Picture:
-    """One picture of what several readers found; of two that say the same thing the first is believed.
+    """Combine the results of several readers; where two give the same fact, the first is used.
 
-    Which hosts the job has is the environment's word; a file may describe the whole machine.
+    The environment decides which hosts the job has, because a file may describe the whole machine.
 
     Parameters
     ----------
     files, environment : list of Found
     torus : str, optional
-        The shape as the user gives it; it goes before any found.
+        The shape given by the user; it takes precedence over any shape found.
 
     Raises
     ------
     AllocationError
-        When what was found does not fit together.
+        When the results contradict each other.
     """
     founds = [*files, *environment]
 
@@ -148,7 +149,7 @@ def _named(torus, hosts, places):
 
 
 def _number(name):
-    """Number of a name such as nid00012, so that other spellings of it are found: int or None."""
+    """Number in a name such as nid00012, so that other spellings of it match: int or None."""
     found = re.fullmatch(r"(?:nid)?0*([0-9]{1,9})", name)
     return int(found[1]) if found else None
 
@@ -168,7 +169,7 @@ def _node(torus, coordinates):
 
 
 def bounding_box(coordinates: Iterable[Sequence[int]]) -> str:
-    """The shape that just holds some coordinates, as text; whether it wraps cannot be seen from them.
+    """The smallest shape that contains the coordinates, as text; they do not show whether it wraps.
 
     >>> bounding_box([(0, 0), (3, 1)])
     '4x2'

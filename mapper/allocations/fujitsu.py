@@ -1,8 +1,8 @@
 """Fujitsu K, FX and Fugaku: the shape of the job from the environment.
 
 ``PJM_MPI_SHAPE_X/Y/Z`` (processes' shape) before ``PJM_NODE_X/Y/Z`` (nodes' shape), ``PJM_PROC_BY_NODE``, ``PJM_MPI_PROC``:
-public Fugaku job scripts; HPX, batch_environments/pjm_environment.cpp. Whether the box is a torus was asked for with
-``node=...:torus`` and is not in the environment; from 385 nodes on Fugaku gives nothing else (user guide 1.49).
+public Fugaku job scripts; HPX, batch_environments/pjm_environment.cpp. Whether the box is a torus was requested with
+``node=...:torus`` and is not in the environment; from 385 nodes on, Fugaku always gives a torus (user guide 1.49).
 """
 
 from collections.abc import Mapping

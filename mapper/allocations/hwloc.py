@@ -1,4 +1,4 @@
-"""hwloc XML (``lstopo --of xml``): packages, NUMA nodes and cores of a node, from which the slots get their processors."""
+"""hwloc XML (``lstopo --of xml``): packages, NUMA nodes and cores of a node, which are assigned to the slots."""
 
 import re
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ def find(document: Document) -> Found:
 
 
 def _cores(root):
-    """Cores in logical order, which is the order of the tree; no recursion, the tree may be deep."""
+    """Cores in logical order, which is the order of the tree. No recursion, because the tree may be deep."""
     numa_of = _numa_by_set(root)
     package, numbered, stack = -1, 0, [root]
     while stack:
@@ -70,7 +70,7 @@ def _bits(text):
 
 
 def slot_cores(cores: Sequence[Core], tasks: int) -> tuple[str, ...]:
-    """Processors of each slot in Open MPI's words: equal blocks of cores, none across NUMA nodes where that is possible.
+    """Processors of each slot in Open MPI's syntax: equal blocks of cores, within a NUMA node where possible.
 
     Examples
     --------

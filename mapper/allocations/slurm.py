@@ -3,7 +3,7 @@
 ``SLURM_JOB_NODELIST`` and ``SLURM_TASKS_PER_NODE`` ("2(x3),1"): srun(1) of Slurm 22.05. ``topology.yaml`` of
 topology/torus3d: src/plugins/topology/torus3d/torus3d_record.c and Slurm's tests (``torus3d: toruses: - name, dims, nodes or
 regions``); index = x + y X + z X Y. slurm.conf with topology/3d_torus: the last three characters of a name are x, y and z in
-base 36. topology.conf (``SwitchName=``) is a tree: it gives hosts and no coordinates.
+base 36. topology.conf (``SwitchName=``) is a tree: it gives hosts but no coordinates.
 """
 
 import re

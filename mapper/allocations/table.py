@@ -1,4 +1,4 @@
-"""Plain table of nodes: ``x y z``, ``NAME x y z`` or ``x y z NAME``, one a line, in the order in which the launcher fills
+"""Plain table of nodes: ``x y z``, ``NAME x y z`` or ``x y z NAME``, one per line, in the order in which the launcher fills
 them.
 
 A line may also be a name alone whose last numbers are the coordinates. ``#`` starts a comment.
@@ -97,7 +97,7 @@ def looks_like(document: Document) -> bool:
 
 
 def find(document: Document) -> Found:
-    """What a plain table tells when no torus is known: coordinates, names, and the box around them."""
+    """What a plain table gives when no torus is known: coordinates, names, and their bounding box."""
     places, coordinates = dict[str, tuple[int, ...]](), list[tuple[int, ...]]()
     for number, line in document.lines():
         found = words(line)

@@ -1,4 +1,4 @@
-"""Placement files: a table from a format's name to how it is written, read and launched.
+"""Placement files: a table from a format's name to its writer, reader and launch line.
 
 A new format is one file here and one line below.
 """
@@ -19,7 +19,7 @@ from pencilmap.model.torus import Torus
 __all__ = ["FORMATS", "Document", "Format", "Job", "Launch", "Places", "format_named", "mapping_of", "parse_mapping",
            "read_document", "read_mapping", "recognise", "write_mapping", "write_whole"]
 
-FORMATS = {  # when a file is not said to be one, the first that recognises it is taken
+FORMATS = {  # without a named format, the first that recognises the file is used
     "bgl": bgl.FORMAT,
     "bgq": bgq.FORMAT,
     "vcoordfile": fujitsu.VCOORDFILE,
@@ -45,14 +45,14 @@ def format_named(name: str) -> Format:
 
 
 def write_mapping(mapping: Mapping, path: str | PathLike[str], format_name: str, job: Job | None = None) -> None:
-    """Write a mapping; the file appears whole or not at all."""
+    """Write a mapping; the file is written whole or not at all."""
     form = format_named(format_name)
     _check_network(form, format_name, mapping.torus)
     write_whole(path, form.write(mapping, job or Job(Site(mapping.torus, mapping.tasks_per_node))))
 
 
 def _check_network(form, name, network):
-    """Refuse coordinates for a network that has none."""
+    """Refuse a format with coordinates for a network without coordinates."""
     if form.by_coordinates and not isinstance(network, Torus):
         raise MapfileError(f"format {name} names nodes by coordinates, which {network.title} does not have; take one of "
                            f"{', '.join(n for n, f in FORMATS.items() if not f.by_coordinates)}")
@@ -70,7 +70,7 @@ def read_mapping(path: str | PathLike[str], job: Job, grid: ProcessGrid | None =
     grid : ProcessGrid, optional
         One row of as many ranks as the file places by default.
     format_name : str, optional
-        A name of `FORMATS`; guessed from the content by default.
+        A name of `FORMATS`; detected from the content by default.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def recognise(document: Document) -> str:
     Raises
     ------
     MapfileError
-        When it is empty or like none of the formats.
+        When it is empty or matches no format.
     """
     lines = document.lines(longest=None)
     if not lines:

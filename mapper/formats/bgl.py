@@ -1,7 +1,7 @@
 """Blue Gene/L and /P mapfile: line i holds ``x y z t`` of rank i; on d dimensions d coordinates and the slot.
 
-Source: UCAR wiki "BGLMapping"; used by ``mpirun -mapfile FILE`` or ``BGLMPI_MAPPING=FILE``. No comments are written, since
-none are documented; they are read.
+Source: UCAR wiki "BGLMapping"; used by ``mpirun -mapfile FILE`` or ``BGLMPI_MAPPING=FILE``. No comments are written, because
+none are documented; on reading they are accepted.
 """
 
 import re

@@ -1,7 +1,7 @@
-"""Nested lists of integers with the place of each in the file: the part of JSON that task maps and device lists need.
+"""Nested lists of integers with their places in the file: the part of JSON that task maps and device lists need.
 
-Own reader because errors must name line and column and because no depth or size of input may hurt; one pass, no recursion.
-"""
+A reader of our own, because errors must name line and column, and input of any depth or size must be safe; one pass, no
+recursion. """
 
 import re
 from collections.abc import Callable
@@ -14,7 +14,7 @@ MAX_DEPTH = 8
 
 
 class Leaf(NamedTuple):
-    """An innermost list: its integers, how many lists it lies in (itself counted), its place."""
+    """An innermost list: its integers, its depth (counting itself), its place."""
 
     values: tuple[int, ...]
     depth: int
@@ -28,7 +28,7 @@ def leaves(document: Document, text: str | None = None, offset: int = 0) -> list
     Raises
     ------
     MapfileError
-        With line and column, for anything but brackets, commas and integers.
+        With line and column, for anything except brackets, commas and integers.
     """
     text = document.text if text is None else text
     found, depth, start, count = list[Leaf](), 0, (0, 0), 0
@@ -62,7 +62,7 @@ def leaves(document: Document, text: str | None = None, offset: int = 0) -> list
 
 
 def _places(text: str) -> Callable[[int], tuple[int, int]]:
-    """Function from an offset to (line, column); offsets must not fall."""
+    """Function from an offset to (line, column); offsets must not decrease."""
     state = {"offset": 0, "line": 1, "start": 0}
 
     def place(offset: int) -> tuple[int, int]:

@@ -1,7 +1,7 @@
 """Flux task map (RFC 34): a JSON array of ``[nodeid, nnodes, ppn, repeat]``; node ids count the job's nodes in order.
 
-Source: flux-framework/rfc, spec_34.rst, whose test vectors are among our tests; flux-run(1), option --taskmap. Read are also
-the object ``{"version": 1, "map": [...]}`` and the raw form ``0-1;2-3`` (ranks of each node).
+Source: flux-framework/rfc, spec_34.rst, whose test vectors are among our tests; flux-run(1), option --taskmap. The object
+``{"version": 1, "map": [...]}`` and the raw form ``0-1;2-3`` (ranks of each node) are also read.
 """
 
 import json

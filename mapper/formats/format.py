@@ -1,4 +1,4 @@
-"""What a placement format is, what it may need beside the mapping, and what reading one gives."""
+"""The interface of a placement format: what it may need besides the mapping, and what reading one returns."""
 
 import shlex
 from collections.abc import Callable, Iterable
@@ -21,7 +21,7 @@ class Places(NamedTuple):
     """Where a file puts each rank, in rank order.
 
     node : int array, shape (P,)
-    slot : int array, shape (P,), or None where the file does not say it; then the ranks of a node take its slots in order
+    slot : int array, shape (P,), or None where the file does not give it; then the ranks of a node take its slots in order
     line : list of int, the line that places each rank
     """
 
@@ -32,10 +32,10 @@ class Places(NamedTuple):
 
 @dataclass(frozen=True)
 class Launch:
-    """How a launcher is told to use a file.
+    """How to launch with a file.
 
     line : the complete command (for JAX: the lines of Python)
-    needs : what must hold or be given beside the file, one sentence each
+    needs : further requirements, one sentence each
     warnings : what can go wrong with this placement, one sentence each
     """
 
@@ -46,7 +46,7 @@ class Launch:
 
 @dataclass(frozen=True)
 class Job:
-    """What the launcher knows beside the placement.
+    """What the launcher knows besides the placement.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class Job:
         For each slot the processors its task is bound to, as the launcher writes them: ``("0-3", "4-7")``. Slot t is bound
         to core t by default.
     program : str
-        What is launched.
+        The program to launch.
     """
 
     site: Site
@@ -98,7 +98,7 @@ class Format:
     looks_like : lines of a document -> bool
     launch : (mapping, job, path) -> Launch
     says_slots : whether the file says which slot of a node a rank takes
-    proof : what the syntax rests on: the launcher it was run with here, or the document it was taken from
+    proof : source of the syntax: the launcher it was run with here, or the document it was taken from
     by_coordinates : whether the file names nodes by their coordinates, which a graph's nodes do not have
     """
 
@@ -122,7 +122,7 @@ def shell(path: str | PathLike[str]) -> str:
 
 
 def by_rank(document: Document, entries: Iterable[tuple[int, int, int | None, int]], what: str = "rank") -> Places:
-    """Places of entries that name their rank, whatever order they come in.
+    """Places of entries that name their rank, in any order.
 
     Parameters
     ----------

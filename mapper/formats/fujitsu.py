@@ -1,8 +1,8 @@
 """Fujitsu K, FX and Fugaku: ``(x,y,z)`` of each rank, in a vcoordfile or a rank-map hostfile.
 
-Line i holds the node of rank i, one to three coordinates in the shape that the job asked for (``pjsub -L node=XxYxZ``), the
-same line again for further ranks of the node. Sources: RIKEN-LQCD/rankmap4d (three coordinates), Melissa and other public
-job scripts (one and two), RIKEN Fugaku user guide 1.49, "Rank assignment". What follows the bracket (``core=``) is skipped.
+Line i holds the node of rank i, one to three coordinates in the shape that the job requested (``pjsub -L node=XxYxZ``); the
+line is repeated for further ranks of the node. Sources: RIKEN-LQCD/rankmap4d (three coordinates), Melissa and other public
+job scripts (one and two), RIKEN Fugaku user guide 1.49, "Rank assignment". Text after the bracket (``core=``) is ignored.
 """
 
 import re

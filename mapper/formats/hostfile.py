@@ -1,8 +1,8 @@
 """Hostfile: line i is the host of rank i; ``host:k`` stands for k ranks in a row on that host.
 
-Without names of their own, hosts carry the coordinates as their last numbers, ``node-3-0-7``; that is how the simulated
-torus calls its hosts. Slots are filled in the order of the lines. Read are also several hosts in a line and compressed lists
-(``n[0-3],n7``), as Slurm allows.
+Without given names, hosts have the coordinates as their last numbers, ``node-3-0-7``, as the simulated torus names its
+hosts. Slots are filled in the order of the lines. Several hosts in a line and compressed lists (``n[0-3],n7``), as Slurm
+allows, are also read.
 Used by SimGrid (``smpirun -hostfile FILE``), Open MPI (``mpirun --hostfile FILE --map-by seq``) and Slurm's arbitrary
 distribution (``SLURM_HOSTFILE``; srun(1) of Slurm 22.05).
 """

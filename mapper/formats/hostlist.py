@@ -20,7 +20,7 @@ def expand_hosts(text: str, most: int = MAX_HOSTS) -> list[str]:
     ----------
     text : str
     most : int
-        A list that stands for more names is refused before it is made.
+        A list with more names is refused before it is expanded.
 
     Raises
     ------
@@ -47,7 +47,7 @@ def expand_hosts(text: str, most: int = MAX_HOSTS) -> list[str]:
 
 
 def split_hosts(text: str) -> list[str]:
-    """The parts of a list between the commas that stand outside brackets.
+    """The parts of a list between commas outside brackets.
 
     >>> split_hosts("a[1,3],b")
     ['a[1,3]', 'b']

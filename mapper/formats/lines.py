@@ -1,5 +1,4 @@
-"""Text that somebody else may have written: garbage refused early, comments and blank lines skipped, places kept for
-errors."""
+"""Text from elsewhere: garbage is refused early, comments and blank lines are skipped, and positions are kept for errors."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -13,7 +12,7 @@ from pencilmap.model.errors import MapfileError, PencilmapError
 
 MAX_LINE = 4096
 MAX_BYTES = 1 << 28
-MAX_PLACES = 1 << 23  # lines or list entries; what they become takes some hundred times their length
+MAX_PLACES = 1 << 23  # lines or list entries; what is made from them takes about a hundred times their size
 MAX_DIGITS = 12
 
 
@@ -30,7 +29,7 @@ class Document:
     Raises
     ------
     MapfileError
-        When the content is too long, holds a NUL byte or is no UTF-8.
+        When the content is too long, contains a NUL byte or is not UTF-8.
 
     Examples
     --------
@@ -56,7 +55,7 @@ class Document:
         return MapfileError(f"{place}{':' if line else ''} {message}")
 
     def lines(self, comment: str = "#", longest: int | None = MAX_LINE) -> list[tuple[int, str]]:
-        """Number and text of the lines that say something: list of (int, str); `comment` ends a line."""
+        """Number and text of the lines that are not blank or comments: list of (int, str); `comment` ends a line."""
         found = []
         for number, line in enumerate(_split(self.text), 1):
             if longest and len(line) > longest:
@@ -70,7 +69,7 @@ class Document:
 
 
 def _split(text: str) -> Iterator[str]:
-    """Lines of a text one by one, whatever ends them."""
+    """Lines of a text one by one, with any line ending."""
     at = 0
     for end in re.finditer("\r\n|\n|\r", text):
         yield text[at:end.start()]
@@ -94,7 +93,7 @@ def read_document(path: str | PathLike[str], error: type[PencilmapError] = Mapfi
 
 
 def text_lines(content: bytes, label: str, comment: str = "#") -> list[tuple[int, str]]:
-    """Number (from 1) and text of the lines of a file's bytes that say something."""
+    """Number (from 1) and text of the lines of a file that are not blank or comments."""
     return Document(content, label).lines(comment)
 
 
@@ -108,7 +107,7 @@ def words(line: str) -> list[tuple[str, int]]:
 
 
 def is_integer(word: str) -> bool:
-    """Whether a word is an integer that is not absurdly long."""
+    """Whether a word is an integer of reasonable length."""
     return bool(re.fullmatch(rf"[+-]?[0-9]{{1,{MAX_DIGITS}}}", word))
 
 

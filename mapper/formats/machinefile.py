@@ -1,4 +1,4 @@
-"""Machinefile: ``host:k`` in rank order, k ranks in a row on that host; a host may come again further down.
+"""Machinefile: ``host:k`` in rank order, k consecutive ranks on that host; a host may appear again further down.
 
 MPICH's Hydra reads it with ``-f``. Intel MPI's ``-f`` uses a repeated host only once, so its ``-machinefile`` is needed.
 Sources: MPICH wiki, "Using the Hydra Process Manager"; Intel MPI developer reference, "Global Hydra options".
@@ -14,7 +14,7 @@ from pencilmap.model.mapping import Mapping
 
 
 def write(mapping: Mapping, job: Job) -> str:
-    """Runs of one host are one line."""
+    """Consecutive ranks on one host are one line."""
     return "".join(f"{name}:{len(list(run))}\n" for name, run in groupby(hosts(mapping, job.hosts)))
 
 

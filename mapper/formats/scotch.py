@@ -1,8 +1,8 @@
 """Scotch mapping: the number of vertices, then ``vertex<TAB>terminal`` of each; vertices are ranks, terminals node numbers.
 
-Terminals of ``torus3D`` and the like count with the first dimension fastest, as nodes do here. Not a launcher's file: it is
-for comparing with Scotch's own mappings (``scotch_gmap``) by ``gmtst`` (with its prefix ``scotch_gmtst`` on some systems) or
-by ``pencilmap check``. Source: Scotch 7.0 user's guide, "Mapping files"; tried with 7.0.3.
+Terminals of ``torus3D`` and the like count with the first dimension fastest, as nodes do here. This is not a launcher's
+file; it serves to compare with Scotch's own mappings (``scotch_gmap``) by ``gmtst`` (with its prefix ``scotch_gmtst`` on
+some systems) or by ``pencilmap check``. Source: Scotch 7.0 user's guide, "Mapping files"; tried with 7.0.3.
 """
 
 import re
@@ -41,7 +41,7 @@ def looks_like(lines: list[tuple[int, str]]) -> bool:
 
 
 def architecture(torus: Torus) -> str:
-    """The target file for a torus: every dimension closed, or every one open, which is all that Scotch knows.
+    """The target file for a torus: all dimensions closed, or all open, because Scotch supports nothing else.
 
     >>> from pencilmap.model.torus import Torus
     >>> architecture(Torus((4, 2, 2)))

@@ -1,4 +1,4 @@
-"""What goes for all files: ranks of a node in order, every rank once, every slot once."""
+"""Rules for all files: ranks of a node in order, every rank once, every slot once."""
 
 import numpy as np
 

@@ -51,7 +51,7 @@ def read_graph(path: str | PathLike[str], format_name: str | None = None, bandwi
     format_name : str, optional
         A name of `GRAPHS`; guessed from the content by default.
     bandwidth : float, optional
-        Bytes per second of the edges for which the file says none.
+        Bytes per second of edges without a bandwidth in the file.
 
     Returns
     -------

@@ -32,7 +32,7 @@ def read(document: Document) -> Any:
     >>> read(Document(b"a s 1 GB/s\\nb s 1 GB/s\\ns {'kind': 'switch'}", "demo")).edges(data=True)
     MultiEdgeDataView([('a', 's', {'bandwidth': '1 GB/s'}), ('s', 'b', {'bandwidth': '1 GB/s'})])
     """
-    import networkx as nx  # slow to import, and only graphs need it
+    import networkx as nx  # slow to import; only graphs need it
 
     graph = nx.MultiGraph()
     for number, line in document.lines():
@@ -56,7 +56,7 @@ def _attributes(document, number, text, known):
     if not text.startswith("{"):
         return {"bandwidth": text} if text else {}
     try:
-        with catch_warnings(action="ignore"):  # of escape sequences that are none
+        with catch_warnings(action="ignore"):  # warnings about invalid escape sequences
             data = literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
         raise GraphError(f"{document.label} line {number}: {text[:60]!r} is no dict such as "

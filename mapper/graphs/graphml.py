@@ -1,4 +1,4 @@
-"""GraphML by way of networkx: vertices with ``kind``, edges with ``bandwidth`` and ``cables``."""
+"""GraphML by networkx: vertices with ``kind``, edges with ``bandwidth`` and ``cables``."""
 
 from io import BytesIO
 from typing import Any
@@ -18,7 +18,7 @@ def read(document: Document, directed: bool = False) -> Any:
     Parameters
     ----------
     directed : bool
-        Take every edge in the direction in which it is written, whatever the file says of the graph.
+        Take every edge as directed, as written, whatever the file says about the graph.
     """
     import networkx as nx  # slow to import, and only graphs need it
 

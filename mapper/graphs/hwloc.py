@@ -1,9 +1,9 @@
 """The inside of a node as a tree, from hwloc XML (``lstopo --of xml``).
 
 Hosts are the objects where tasks sit: cores, NUMA nodes or packages; the objects that hold several of them are switches,
-each joined to the next one above. hwloc says no bandwidth of these links, so give one (``--bandwidth``), or none for loads
+each linked to the next one above. hwloc gives no bandwidth for these links, so give one (``--bandwidth``), or none for loads
 alone.
-Source: the schema hwloc2.dtd of hwloc 2.9; the older one of hwloc 1 with Socket in place of Package is read too.
+Source: the schema hwloc2.dtd of hwloc 2.9; the older one of hwloc 1, with Socket instead of Package, is also read.
 """
 
 import re

@@ -1,6 +1,6 @@
 """netloc: hosts and switches of an InfiniBand or Ethernet network as its tools wrote them.
 
-netloc was removed from hwloc after version 2.9 (open-mpi/hwloc pull request 590); where an export is left, it is read:
+netloc was removed from hwloc after version 2.9 (open-mpi/hwloc pull request 590); existing exports are read:
 
 - ``IB-*-nodes.txt`` of hwloc 2.0 to 2.9 (netloc/topology.c, utils/netloc/infiniband/netloc_ib_extract_dats.c): version,
   subnet, directory of hwloc files (all three missing in early versions), number of nodes; a line for each node
@@ -41,7 +41,7 @@ def looks_like_text(document: Document) -> bool:
 
 
 class Node(NamedTuple):
-    """A host or switch: its id, what it is, and a name that may not be its own alone."""
+    """A host or switch: its id, its kind, and a name that may not be unique."""
 
     identity: str
     kind: str
@@ -119,7 +119,7 @@ def _links(document, number, line):
 
 
 def _graph(document, nodes, links):
-    """Vertices under names of their own and links both as they are listed."""
+    """Vertices with unique names, and links as listed."""
     import networkx as nx  # slow to import, and only graphs need it
 
     plain = {node.identity: _plain(node) for node in nodes}
@@ -138,7 +138,7 @@ def _graph(document, nodes, links):
 
 
 def _plain(node):
-    """First word of the description, which is the host's name; the id of a switch or where nothing else is said.
+    """First word of the description, which is the host's name; the id for a switch or where there is no description.
 
     >>> _plain(Node("0002:c903:0006:dc31", "host", "'fourmi005 HCA-1'"))
     'fourmi005'
@@ -148,7 +148,7 @@ def _plain(node):
 
 
 def bandwidth(width: str, speed: str) -> float | None:
-    """Bytes per second of a link of so many lanes (``4x``) and a speed by its name or in bits per second; None when unknown.
+    """Bytes per second of a link from its lanes (``4x``) and its speed, by name or in bits per second; None when unknown.
 
     >>> bandwidth("4x", "QDR"), bandwidth("1", "10000000000"), bandwidth("1", "1")
     (4000000000.0, 1250000000.0, None)

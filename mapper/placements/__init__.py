@@ -1,7 +1,7 @@
 """Placements: a table from a name to the function that makes it.
 
-A placement is a function ``(argument, site, grid) -> Product or Mapping``; `argument` is the text after the colon, ""
-when there is none. A new placement is one file here and one line below.
+A placement is a function ``(argument, site, grid) -> Product or Mapping``; `argument` is the text after the colon, or "". A
+new placement is one file here and one line below.
 """
 
 from collections.abc import Callable
@@ -25,7 +25,7 @@ from pencilmap.model.torus import Torus
 
 @dataclass(frozen=True)
 class Placement:
-    """One line of the table; `anywhere` is for those that a network without coordinates, a graph, can have too."""
+    """One line of the table; `anywhere` marks those that also work on a graph, which has no coordinates."""
 
     make: Callable[[str, Site, ProcessGrid], Product | Mapping]
     usage: str

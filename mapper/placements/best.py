@@ -11,7 +11,7 @@ from pencilmap.model.torus import as_torus
 
 
 def best(argument: str, site: Site, grid: ProcessGrid) -> Product | Mapping:
-    """The best product placement; on a site with holes or idle slots, where there is none, what local search finds.
+    """The best product placement; on a site with holes or idle slots, where none exists, the result of the local search.
 
     >>> from pencilmap.model.torus import Torus
     >>> str(best("", Site(Torus((8, 8))), ProcessGrid(4, 16)))

@@ -1,9 +1,9 @@
-"""What launchers do when they are told nothing: ranks fill the machine axis by axis, or the usable nodes in a given order.
+"""The default of launchers: ranks fill the machine axis by axis, or the usable nodes in a given order.
 
 The order names the axes and the slot t, the fastest first: ``xyzt`` fills x first and the second slot of a node last,
-``txyz`` fills the slots of a node first. (Blue Gene's own words XYZT and TXYZ mean the same.) Nodes that may not be used
-are skipped. ``nt`` and ``tn`` take the nodes in the launcher's own order (that of the list of usable nodes) instead;
-without a list that is the order of the node numbers, so ``default`` and ``xyzt`` are the same there.
+``txyz`` fills the slots of a node first. (Blue Gene's names XYZT and TXYZ mean the same.) Nodes that may not be used are
+skipped. ``nt`` and ``tn`` take the nodes in the launcher's own order (that of the list of usable nodes) instead; without a
+list that is the order of the node numbers, so ``default`` and ``xyzt`` are the same there.
 """
 
 from itertools import permutations

@@ -1,17 +1,17 @@
 """Images described by a Python function of the user's: ``python:FILE.py:function``.
 
 The function is called as ``function(torus, R, C, tasks_per_node)``, with the extents of the grid that the decomposition has
-(slabs: ``function(torus, P, tasks_per_node)``), and says where every rank sits, as one of
+(slabs: ``function(torus, P, tasks_per_node)``), and returns where every rank sits, as one of
 
 - an iterable with one place for each rank, of pencils rank q*R + p being task p of row q;
 - a function from the rank to its place;
 - an int array of shape (ranks, d) or (ranks, d + 1).
 
-A place is ``(coordinate, ..., slot)``; the slot may be left out with one task a node. `torus` is a
+A place is ``(coordinate, ..., slot)``; the slot may be omitted with one task per node. `torus` is a
 `pencilmap.model.torus.Torus` (shape, wrap, axes, n_nodes, coordinates(node)). A function with a parameter called ``nodes``
 also gets the coordinates of the usable nodes in the launcher's order: int array, shape (n, d).
 
-The file is the user's own and is run with the user's rights; what it prints goes to standard error.
+The file belongs to the user and runs with the user's rights; what it prints goes to standard error.
 """
 
 import inspect
@@ -34,7 +34,7 @@ USAGE = "python:FILE.py:function, with function(torus, R, C, tasks_per_node) giv
 
 
 def function(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
-    """Load FILE.py, call the function, check what it says.
+    """Load FILE.py, call the function, check its result.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def _load(path, name):
 
 
 def _call(found, site, grid):
-    """One place for each rank, and one more where there are too many: a list, or an array as it came."""
+    """One place per rank, and one more if there are too many: a list, or the array returned."""
     keywords = {}
     if "nodes" in inspect.signature(found).parameters:
         keywords["nodes"] = site.torus.coordinates(site.allocation.nodes)
@@ -79,14 +79,15 @@ def _call(found, site, grid):
 
 @contextmanager
 def _user_code(path, name):
-    """Run a user's file: it may import its neighbours; what it raises becomes one PlacementError with file and line."""
+    """Run a user's file; it may import modules from its folder, and exceptions become one PlacementError with file and
+    line."""
     before = list(sys.path)
     sys.path.insert(0, str(Path(path).resolve().parent))
     try:
         yield
     except (PlacementError, KeyboardInterrupt, MemoryError):
         raise
-    except BaseException as error:  # SystemExit too: a file that ends the program would end it without a word
+    except BaseException as error:  # SystemExit too: otherwise a file could end the program without a message
         what = f"{type(error).__name__}: {error}".rstrip(": ")
         raise PlacementError(f"python:{path}:{name}: {_line(error, path)}: {what}; correct {path}, or call the function by "
                              "itself to see more") from error
@@ -129,7 +130,7 @@ def _table(name, places, site):
 
 
 def _place(name, rank, place, site, widths):
-    """One place as integers, always with its slot."""
+    """One place as integers, with its slot."""
     d = site.torus.n_dimensions
     try:
         numbers = [index(number) for number in place]

@@ -1,15 +1,14 @@
 """Images listed in a file: ``images:PATH`` (of the grid's first dimension, rows) or ``images:PATH,columns``.
 
-A file of words, line ends as you like, ``#`` starts a comment::
+A file of words; line breaks do not matter, ``#`` starts a comment::
 
     image 0-0-0 1-0-0 0-1-0 1-1-0    # the nodes of one image, coordinates joined by -; they may go on in the next lines
     image slots=0 2-0-0 3-0-0        # only slot 0 of these nodes; all slots by default, also slots=0,2 or slots=0-3
-    repeat 4 2-0-0                   # all images so far, 4 times in all, each shifted by (2, 0, 0); closed dimensions wrap
+    repeat 4 2-0-0                   # all images so far, 4 times in all, each shifted by (2, 0, 0); rings wrap around
 
-Rows are laid onto the images in order, R places each: the nodes as they are listed, then the same nodes in the next slot. So
-an image of R nodes with two slots takes two rows, and rows of 2R tasks take both slots of it. The place within the row is
-the number of the column: columns are the complement, each taking the same place of every row. With ``columns`` all is the
-other way round.
+Rows are placed on the images in order, R places each: the nodes as listed, then the same nodes in the next slot. So an image
+of R nodes with two slots takes two rows, and rows of 2R tasks take both slots of it. The place within the row is the column
+number: columns are the complement, each taking the same place of every row. With ``columns``, rows and columns change roles.
 """
 
 import re
@@ -34,7 +33,7 @@ class Image:
     Parameters
     ----------
     line : int
-        Where the file begins to describe it.
+        Line of the file where it begins.
     nodes : int array, shape (n,)
         Node numbers in the order listed.
     slots : tuple of int
@@ -78,7 +77,7 @@ def images(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
 
 
 def parse_images(content: bytes, label: str, site: Site) -> list[Image]:
-    """The images that the bytes of a file describe, repeated as asked: list of Image.
+    """The images described by the bytes of a file, with repeats: list of Image.
 
     >>> from pencilmap.model.torus import Torus
     >>> [i.nodes.tolist() for i in parse_images(b"image 0 1\\nrepeat 2 2", "demo", Site(Torus((4,))))]
@@ -95,7 +94,7 @@ def parse_images(content: bytes, label: str, site: Site) -> list[Image]:
 
 
 class _Reader:
-    """Words of an image file, taken line by line; `line` is the one that is read now."""
+    """Words of an image file, read line by line; `line` is the current line."""
 
     def __init__(self, label: str, site: Site) -> None:
         self.label, self.site, self.line = label, site, 0
@@ -123,7 +122,7 @@ class _Reader:
                 self.nodes += self.read_nodes(word)
 
     def close(self) -> None:
-        """The image that was being read is complete."""
+        """Finish the current image."""
         if self.nodes is not None:
             if not self.nodes:
                 raise self.refuse(f"an image without nodes; list them, e.g. image {self.example}", self.began)
@@ -147,7 +146,7 @@ class _Reader:
         return tuple(slots)
 
     def repeat(self, words: list[str]) -> None:
-        """All images so far, as often as said, copy k shifted by k steps."""
+        """Repeat all images so far; copy k is shifted by k steps."""
         if len(words) != 3 or not re.fullmatch(r"[1-9]\d{0,11}", words[1]):
             raise self.refuse(f"{' '.join(words)[:60]!r} is not understood; write repeat TIMES SHIFT, e.g. repeat 4 "
                               f"{self.example}")

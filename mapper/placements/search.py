@@ -1,4 +1,5 @@
-"""Local search for what is no product: holes, idle slots, awkward factors; see `pencilmap.mapper.annealing`."""
+"""Local search where no product exists or is good enough: holes, idle slots, awkward factors; see
+`pencilmap.mapper.annealing`."""
 
 from time import monotonic
 from typing import Any
@@ -14,10 +15,10 @@ KINDS = {"seed": int, "evaluations": int, "seconds": float}
 
 
 def search(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
-    """``search`` or ``search:seed=1,evaluations=200000,seconds=30``; `pencilmap.mapper.progress` hears what it does.
+    """``search`` or ``search:seed=1,evaluations=200000,seconds=30``; it reports to `pencilmap.mapper.progress`.
 
-    The same seed and evaluations give the same placement unless `seconds` ends the search before; then the placement's
-    notes say so.
+    The same seed and evaluations give the same placement unless `seconds` ends the search early; then the placement's notes
+    say so.
 
     Raises
     ------
@@ -28,7 +29,7 @@ def search(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
     """
     options = parse_options(argument)
     site.check_grid(grid)
-    from pencilmap.mapper import annealing  # numba is loaded where a search is asked for, and only there
+    from pencilmap.mapper import annealing  # numba is loaded only when a search is requested
 
     seed = options.pop("seed", 1)
     found = annealing.search(site, grid, seed, annealing.Budget(**options), _now_and_then(say))

@@ -1,4 +1,4 @@
-"""What product placements need: every slot of the whole torus."""
+"""The requirement of product placements: every slot of the whole torus."""
 
 from pencilmap.model.allocation import Site
 from pencilmap.model.errors import PlacementError

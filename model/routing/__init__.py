@@ -1,4 +1,4 @@
-"""Routing rules: a table from a name to the rule by which messages find their way.
+"""Routing rules: a table from a name to the rule that routes messages.
 
 A rule is a frozen value with two methods:
 ``loads(network, exchange, node_of_rank) -> LinkLoads`` routes every message;
@@ -24,7 +24,7 @@ class RoutingRule:
 
     make : argument text -> rule; raises RoutingError where the text is not understood
     kinds : networks that the rule can be used on
-    variants : arguments that are worth a line where all rules are compared; the first is the default
+    variants : arguments that get a line where all rules are compared; the first is the default
     """
 
     make: Callable
@@ -61,12 +61,12 @@ def routing(name: str, network: Network | None = None) -> Any:
     name : str
         Name and arguments, e.g. ``dimension-order:zyx:parity``; see `ROUTINGS`.
     network : Network, optional
-        Where it is to be used.
+        The network it is used on.
 
     Raises
     ------
     RoutingError
-        When there is no such rule, or the network cannot be routed by it.
+        When there is no such rule, or it does not work on the network.
 
     Examples
     --------
@@ -84,17 +84,17 @@ def routing(name: str, network: Network | None = None) -> Any:
 
 
 def routings_of(network: Network) -> list[str]:
-    """Names of the rules that a network can be routed by, its default first."""
+    """Names of the rules that work on a network, its default first."""
     return [name for name, rule in ROUTINGS.items() if isinstance(network, rule.kinds)]
 
 
 def default_routing(network: Network) -> str:
-    """Name of the rule that holds where none is named."""
+    """Name of the default rule."""
     return routings_of(network)[0]
 
 
 def all_variants(network: Network) -> list[str]:
-    """Every rule of a network with all arguments that are worth comparing.
+    """Every rule of a network with all its variants.
 
     >>> all_variants(Torus((4,)))[:3]
     ['dimension-order', 'dimension-order:parity', 'dimension-order:plus']

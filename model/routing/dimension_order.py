@@ -25,7 +25,7 @@ from pencilmap.model.routing.product_load import ProductLoad
 from pencilmap.model.torus import TIES, Torus, check_lines, ring_link_loads
 
 _LEGS_AT_ONCE = 1 << 21
-_LARGEST = 1 << 62  # what sums of bytes must stay below to be exact in 64 bits
+_LARGEST = 1 << 62  # limit below which sums of bytes are exact in 64 bits
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class DimensionOrder:
     order : str, optional
         Letters of the axes in the order in which they are routed; first to last by default.
     tie : {"split", "parity", "plus"}
-        What happens at half a ring: half each way; + from even and - from odd coordinates; always +.
+        Rule at half a ring: half in each direction; + from even and - from odd coordinates; always +.
     """
 
     order: str | None = None
@@ -142,7 +142,7 @@ def _loads_of_dimension(torus, exchange, coordinates, i, order, tie):
 
 
 def _bytes_by_place(torus, coordinates, dimensions, weights):
-    """How much the ranks of each group hold at each position in some dimensions, the first of them fastest.
+    """Weight of the ranks of each group at each position in some dimensions, the first of them fastest.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def _bytes_by_place(torus, coordinates, dimensions, weights):
 
 
 def _blocks(n_after, n_before, n):
-    """Slices of the two halves of a line's number, so that the legs of a block of lines need little memory."""
+    """Slices of the two parts of a line's number, so that the legs of a block of lines need little memory."""
     room = max(1, _LEGS_AT_ONCE // (n * n))
     step_before = max(1, min(n_before, room))
     step_after = max(1, room // step_before)
@@ -179,7 +179,7 @@ def _columns(matrix, lines, n):
 
 
 def _by_node(torus, loads, i, before, after):
-    """Loads by (line after, line before, way, position) as loads by (way, node)."""
+    """Loads by (line after, line before, direction, position) as loads by (direction, node)."""
     axes = [*after[::-1], *before[::-1], -1, i]
     extents = [2 if j < 0 else torus.shape[j] for j in axes]
     wanted = [-1, *range(torus.n_dimensions)[::-1]]

@@ -1,15 +1,16 @@
 """Minimal adaptive routing as a random choice at every hop: expected loads.
 
-Idea: all messages at one node with the same way left have the same future, whoever sent them. So it is enough to know, for
-every way left (signed hops in each dimension), how many bytes each node holds; taking the longest ways first, every such
-set moves one hop on in one array operation for each dimension. Half a ring goes either way with probability 1/2.
-Choices: ``hops`` takes each dimension with hops left with the same probability, whatever is left in it (what routers do that
-look at nothing but the destination); ``paths`` takes dimension i with probability (hops left in i) / (hops left), which
-makes all minimal paths equally likely.
+Idea: all messages at one node with the same remaining offset have the same future, whatever their source. So it is enough to
+know, for every offset (signed hops left in each dimension), how many bytes each node holds. Taking the longest offsets
+first, every such set moves one hop in one array operation per dimension. At half a ring both directions have probability
+1/2.
+Choices: ``hops`` takes each dimension with hops left with equal probability (like routers that look only at the
+destination); ``paths`` takes dimension i with probability (hops left in i) / (hops left), which makes all minimal paths
+equally likely.
 Source: the routing is the dynamic mode of Blue Gene/L (N. R. Adiga et al., "Blue Gene/L torus interconnection network",
-IBM J. Res. Dev. 49 (2005)) without its look at the queues; the counting is ours.
-Cost: O(N) for each dimension and way left that occurs, one count for each pair of ranks; 8 bytes for each node and way left
-that is on its way. Product placements under ``hops`` have a closed form of any size.
+IBM J. Res. Dev. 49 (2005)) without looking at the queues; the counting is ours.
+Cost: O(N) for each dimension and offset that occurs, one count for each pair of ranks; 8 bytes for each node and current
+offset. Product placements under ``hops`` have a closed form of any size.
 """
 
 from dataclasses import dataclass
@@ -27,7 +28,7 @@ from pencilmap.model.routing.dimension_order import DimensionOrder
 from pencilmap.model.routing.product_load import ProductLoad
 from pencilmap.model.torus import Torus
 
-CHOICES = {  # probability of each dimension by the hops left in all of them
+CHOICES = {  # probability of each dimension, from the hops left in all of them
     "hops": lambda left: [Fraction(bool(x), sum(map(bool, left))) for x in left],
     "paths": lambda left: [Fraction(x, sum(left)) for x in left],
 }
@@ -55,7 +56,7 @@ class MinimalAdaptive:
         """Expected loads of a product placement with even blocks; None for ``paths``."""
         if self.choice != "hops":
             return None
-        hops = DimensionOrder().of_product(product, letters).hop_length  # every minimal way has as many
+        hops = DimensionOrder().of_product(product, letters).hop_length  # the same for every minimal route
         return ProductLoad(tuple(without_rounding(random_minimal_lengths(product, letters)).tolist()), hops)
 
 
@@ -74,7 +75,7 @@ def parse(argument: str) -> MinimalAdaptive:
 
 def minimal_adaptive_loads(torus: Torus, exchange: Exchange, node_of_rank: np.ndarray, choice: str = "hops",
                            exact: bool = False) -> LinkLoads:
-    """Expected load of every link when messages choose among their minimal ways at random.
+    """Expected load of every link when messages choose randomly among their minimal routes.
 
     Parameters
     ----------
@@ -93,7 +94,7 @@ def minimal_adaptive_loads(torus: Torus, exchange: Exchange, node_of_rank: np.nd
     Raises
     ------
     RoutingError
-        When the ways that occur would need too much memory.
+        When the offsets that occur would need too much memory.
     """
     values = np.zeros((torus.n_dimensions, 2, torus.n_nodes), dtype=object if exact else np.float64)
     ways = _Ways(torus, exact)
@@ -110,7 +111,7 @@ def minimal_adaptive_loads(torus: Torus, exchange: Exchange, node_of_rank: np.nd
 
 
 class _Ways:
-    """For every way left the bytes that each node holds, by hops left."""
+    """The bytes that each node holds for every offset, by hops left."""
 
     def __init__(self, torus, exact):
         self.torus, self.exact = torus, exact
@@ -126,7 +127,7 @@ class _Ways:
             ways[left] = ways[left] + held if left in ways else held
 
     def pop(self):
-        """One of the longest ways."""
+        """One of the longest offsets."""
         level = max(self.levels)
         found = self.levels[level].popitem()
         if not self.levels[level]:
@@ -134,12 +135,12 @@ class _Ways:
         return found
 
     def moved(self, held, i, step):
-        """What the nodes hold, one hop further in dimension `i`."""
+        """The bytes of the nodes, one hop further in dimension `i`."""
         grid = held.reshape(self.torus.shape[::-1])
         return np.roll(grid, step, axis=self.torus.n_dimensions - 1 - i).reshape(-1)
 
     def add_all(self, exchange, node_of_rank):
-        """Put every message where it starts, with the way it has left."""
+        """Put every message at its start, with its offset."""
         shape = self.torus.shape
         for difference, held in _bytes_by_difference(self.torus, exchange, node_of_rank):
             ways = [_shortest(d, shape[i], self.torus.is_ring(i)) for i, d in enumerate(difference)]
@@ -150,7 +151,8 @@ class _Ways:
 
 
 def _shortest(difference, n, ring):
-    """Signed hops of the shortest ways; two at half a ring. On a ring differences are 0..n-1, on a line -(n-1)..n-1."""
+    """Signed hops in the shortest direction; two values at half a ring. On a ring differences are 0..n-1, on a line
+    -(n-1)..n-1."""
     if not ring or 2 * difference < n:
         return (difference,)
     return (difference - n,) if 2 * difference > n else (difference, -difference)

@@ -1,12 +1,12 @@
-"""The best that any routing along shortest paths could do: a linear program.
+"""The best routing along shortest paths: a linear program.
 
-Idea: every message may be split over its shortest paths in any way; the split is chosen for the whole exchange so that the
-link that takes longest takes as short as it can. All messages of one source are one commodity: on the arcs that lead away
-from the source every flow is a mixture of shortest paths. On a torus, placements that look the same from several nodes keep
-that symmetry: an average of optimal flows over all shifts is optimal too, so one source and one link of each kind do.
+Idea: every message may be split over its shortest paths in any way; the split is chosen for the whole exchange to minimise
+the time of the busiest link. All messages of one source are one commodity: on the arcs that lead away from the source, every
+flow is a mixture of shortest paths. On a torus, if a placement looks the same from several nodes, the average of an optimal
+flow over these shifts is also optimal, so one source and one link of each kind suffice.
 Source: the path-flow and commodity-flow forms of minimum congestion routing, e.g. R. K. Ahuja, T. L. Magnanti, J. B. Orlin,
 "Network Flows" (1993), ch. 17; the use of symmetry is ours. Solved by HiGHS through scipy.
-Cost: a variable for each different source and arc on its shortest paths; seconds for ten thousand of them. Refused above
+Cost: a variable for each distinct source and arc on its shortest paths; seconds for ten thousand of them. Refused above
 MAX_FLOWS.
 """
 
@@ -48,7 +48,7 @@ def parse(argument: str) -> OptimalMinimal:
 
 
 def optimal_minimal_loads(network: Network, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
-    """Loads of the links when messages are split over their shortest paths so that the busiest link takes shortest.
+    """Loads of the links when messages are split over their shortest paths so that the busiest link takes the least time.
 
     Parameters
     ----------
@@ -79,13 +79,13 @@ def optimal_minimal_loads(network: Network, exchange: Exchange, node_of_rank: np
 
 @singledispatch
 def node_kinds(network: Network, traffic: Any) -> np.ndarray:
-    """For each node the first node that looks the same to the traffic; here no two do: int array, shape (N,)."""
+    """For each node the first equivalent node; here every node is its own: int array, shape (N,)."""
     return np.arange(network.n_nodes)
 
 
 @node_kinds.register
 def _torus_kinds(torus: Torus, traffic):
-    """Nodes that a shift of the torus carries into each other without a change of the traffic."""
+    """Nodes that a shift of the torus maps onto each other without changing the traffic."""
     kind, nodes = np.arange(torus.n_nodes), np.arange(torus.n_nodes)
     coordinates, closed = torus.coordinates(nodes), [torus.is_ring(i) for i in range(torus.n_dimensions)]
     dense = traffic.toarray()
@@ -148,7 +148,7 @@ def _groups_of_arcs(arcs, kind):
 
 
 def _arriving(arcs, some, source, traffic):
-    """What some arcs bring to each vertex less what they take away (csr array), and how much of it is wanted there."""
+    """Inflow minus outflow of some arcs at each vertex (csr array), and the demand there."""
     from scipy.sparse import coo_array
 
     vertices = np.unique(arcs.target[some])

@@ -1,4 +1,4 @@
-"""What a closed form says of one exchange of a product placement."""
+"""The closed form for one exchange of a product placement."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,7 +15,7 @@ class ProductLoad:
     hop_length : Fraction
         Hops of a byte, times 4.
     busiest : TorusLink or None
-        None where the closed form does not say which link it is, or all are idle.
+        None where the closed form does not give the link, or all are idle.
     """
 
     load: tuple

@@ -1,4 +1,4 @@
-"""Places the MPI ranks of a pencil-decomposed 3D-FFT on a torus or mesh, and says how long its exchanges take.
+"""Places the MPI ranks of a pencil-decomposed 3D FFT on a torus or mesh, and predicts how long its exchanges take.
 
 A `setting` is a machine, the nodes that may be used, and a transform. It makes placements, predicts them, and knows what the
 launcher needs:

@@ -1,10 +1,10 @@
-"""Where the command `pencilmap` starts, also as `python -m pencilmap`."""
+"""Entry point of the command `pencilmap`, also as `python -m pencilmap`."""
 
 import sys
 
 
 def main() -> None:
-    """Run the command line; Ctrl-C while it loads is told as later."""
+    """Run the command line; Ctrl-C during loading is reported as it is later."""
     try:
         from pencilmap.scripts.command_line.cli import main as command_line  # loads numpy and more: a third of a second
     except KeyboardInterrupt:

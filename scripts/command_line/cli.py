@@ -31,7 +31,8 @@ COMMANDS = (machines, discover, predict, shapes, map, check, convert, simulate, 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="pencilmap")
 def pencilmap() -> None:
-    """Place the ranks of a pencil-decomposed 3D-FFT on a torus, say how long its exchanges take, and check it."""
+    """Place the ranks of a pencil-decomposed 3D FFT on a torus, predict how long its exchanges take, and check the
+    prediction."""
 
 
 for module in COMMANDS:
@@ -39,7 +40,7 @@ for module in COMMANDS:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line; every error that input or the system causes is one sentence on standard error and exit status 2.
+    """Run the command line. Every error caused by input or the system is one sentence on standard error and exit status 2.
 
     Click ends it with status 1 when the reader of the output goes away.
     """
@@ -59,7 +60,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _abandon_output():
-    """What cannot be written is forgotten; else Python tries once more when it ends, and says so in its own way."""
+    """Discard output that cannot be written; otherwise Python tries again at exit and prints its own message."""
     try:
         sys.stdout.flush()
     except OSError:

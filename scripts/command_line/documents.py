@@ -1,4 +1,4 @@
-"""Tables in Markdown, and the places in a document that a command fills."""
+"""Markdown tables, and the marked places in a document that a command fills."""
 
 import re
 from collections.abc import Iterable
@@ -13,11 +13,11 @@ END = "<!-- end -->"
 
 
 class DocumentError(PencilmapError):
-    """A document without the place that a command is to fill."""
+    """A document without the place that a command should fill."""
 
 
 def markdown_table(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
-    """A table; columns that are numbers start with ``>`` and are set right.
+    """A table; columns that start with ``>`` are numbers, aligned right.
 
     >>> print(markdown_table(["name", ">n"], [["a|b", 2]]))
     | name | n |
@@ -29,7 +29,7 @@ def markdown_table(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> str
 
 
 def marker(name: str) -> str:
-    """What a place that is filled starts with, on a line of its own; it ends with `END`."""
+    """The line that starts a place; the place ends with `END`."""
     return f"<!-- {name} -->"
 
 
@@ -58,7 +58,7 @@ def fill(path: str | PathLike[str], name: str, content: str) -> None:
 
 
 def check_place(path: str | PathLike[str], name: str) -> None:
-    """Raise DocumentError unless a file has a place of that name: before what fills it takes its time."""
+    """Raise DocumentError unless a file has a place of that name; for a check before a long run."""
     _filled_file(path, name, "")
 
 

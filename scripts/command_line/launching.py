@@ -28,7 +28,7 @@ def format_option(name: tuple[str, ...], default: str | None, meaning: str) -> D
 
 
 def show_launch(launch: Launch) -> None:
-    """Print a launch line with what it needs, readable by people."""
+    """Print a launch line and what it needs, for people."""
     click.echo("launch with:\n" + "\n".join(f"  {line}" for line in launch.line.splitlines()))
     for need in launch.needs:
         click.echo(f"needs: {spelled(need)}")

@@ -1,4 +1,4 @@
-"""Options that several commands share, and how messages of the library name them."""
+"""Options that several commands share, and their names in messages of the library."""
 
 import re
 from collections.abc import Callable
@@ -71,7 +71,7 @@ def placements(multiple: bool = True) -> Decorator:
 
 
 def on_machine(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of the machine and --fft on a command, which gets the Setting they stand for as `where`."""
+    """Put the machine options and --fft on a command, which gets the resulting Setting as `where`."""
     @wraps(command)
     def resolved(**given):
         where = setting(**{name: given.pop(name) for name in signature(setting).parameters if name in given})
@@ -81,7 +81,7 @@ def on_machine(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def spelled(message: str) -> str:
-    """A message of the library, its arguments as the options that they are here.
+    """A message of the library, with its arguments written as options.
 
     >>> spelled("give `tasks_per_node`")
     'give --tasks-per-node'

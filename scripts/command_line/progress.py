@@ -1,4 +1,4 @@
-"""What a long command is doing, on standard error; plain lines where that is no terminal."""
+"""Progress of a long command on standard error; plain lines where that is not a terminal."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -29,7 +29,7 @@ def shown() -> Iterator[Callable[[str], None]]:
 
 @contextmanager
 def hearing() -> Iterator[None]:
-    """Shows what the mapper says inside, from its first line on; nothing where it says nothing."""
+    """Show the mapper's progress messages, from the first one on."""
     with ExitStack() as stack:
         shows: list[Callable[[str], None]] = []
 

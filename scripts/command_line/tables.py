@@ -1,4 +1,4 @@
-"""Readable tables on standard output and JSON, the two faces of every command."""
+"""Tables and JSON on standard output, the two output forms of every command."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ from pencilmap.model.calibrate import Quality
 from pencilmap.model.predict import Prediction
 from pencilmap.model.units import megabytes_per_second, milliseconds
 
-PLAIN_WIDTH = 400  # when standard output is no terminal: as wide as the table is
+PLAIN_WIDTH = 400  # when standard output is not a terminal: as wide as the table
 
 
 def console(stderr: bool = False) -> Console:
@@ -31,7 +31,7 @@ def print_json(value: Any) -> None:
 
 def print_table(title: str | None, columns: Sequence[str], rows: Iterable[Sequence[Any]],
                 notes: Iterable[str] = ()) -> None:
-    """A table; columns that are numbers start with ``>`` and are set right."""
+    """A table; columns that start with ``>`` are numbers, aligned right."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for column in columns:
         table.add_column(column.lstrip(">"), justify="right" if column.startswith(">") else "left", overflow="fold")
@@ -76,7 +76,7 @@ def prediction_table(predictions: Sequence[Prediction], title: str | None = None
 
 
 def terms_table(predictions: Iterable[Prediction]) -> None:
-    """Every term of the time model, for each exchange and for the computing; "-" where the machine's figure is not known."""
+    """Every term of the time model, for each exchange and for the computing; "-" where the machine's figure is unknown."""
     columns = ["grid", "placement", "of", ">link", ">contention", ">injection", ">start", ">messages", ">hops", ">FFT",
                ">memory", ">time"]
     rows = []

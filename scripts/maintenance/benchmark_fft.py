@@ -1,13 +1,13 @@
-"""Time libpencilfft beside FFTW-MPI and mpi4py-fft, and beside the memory's limit; writes the tables of docs/benchmarks.md.
+"""Compare libpencilfft with FFTW-MPI, mpi4py-fft and the memory's limit; writes the tables of docs/benchmarks.md.
 
-    .venv/bin/python scripts/maintenance/benchmark_fft.py                          # prints the tables; some ten minutes
+    .venv/bin/python scripts/maintenance/benchmark_fft.py                          # prints the tables; about ten minutes
     .venv/bin/python scripts/maintenance/benchmark_fft.py --size 64 --rounds 1     # a first look
     .venv/bin/python scripts/maintenance/benchmark_fft.py --write                  # writes them, with the picture, into docs
 
-All contestants of a case run in the same processes, in turn, from repetition to repetition
-(scripts/maintenance/benchmarks/worker.py). A round is one launch of every case, with plans made anew; of each round the
-median counts, and of the rounds the median, with the lowest and highest in brackets. Every answer is checked. The machine
-must be quiet: the times are of the clock.
+All contestants of a case run in the same processes and take turns in each repetition
+(scripts/maintenance/benchmarks/worker.py). A round is one launch of every case with new plans; each round gives its median,
+and the table shows the median of the rounds, with the lowest and highest in brackets. Every result is checked. The machine
+must be quiet, because the times are wall-clock times.
 """
 
 import json
@@ -45,7 +45,7 @@ TIMEOUT_S = 900
 
 
 class BenchmarkError(PencilmapError):
-    """A benchmark that cannot be run, or a contestant that gave wrong numbers."""
+    """A benchmark that cannot run, or a contestant with wrong results."""
 
 
 # ---- running -----------------------------------------------------------------------------------------------------------
@@ -81,7 +81,7 @@ def _mpirun(ranks):
 
 def measured(cases: Iterable[Case], contestants: Sequence[str], rounds: int,
              repetitions: int) -> dict[Case, list[dict[str, Any]]]:
-    """Results by case: a list of one result a round, the rounds over all cases one after the other."""
+    """Results by case: a list with one result per round; each round runs all cases."""
     results: dict[Case, list[dict[str, Any]]] = {case: [] for case in cases}
     with shown() as progress:
         for number in range(rounds):
@@ -103,7 +103,8 @@ def name_of(case: Case) -> str:
 
 
 def ratio(results: list[dict[str, Any]], name: str, reference: str = REFERENCE) -> tuple[float, float, float] | None:
-    """Lowest, median and highest over the rounds of one's time over the reference's; None where one of them is not there.
+    """Lowest, median and highest, over the rounds, of a contestant's time divided by the reference's; None where one is
+    missing.
 
     >>> ratio([{"times_s": {"a": [1, 9, 2], "fftw-mpi": [2, 4, 4]}}, {"times_s": {"a": [4], "fftw-mpi": [4]}}], "a")
     (0.5, 0.75, 1.0)
@@ -150,7 +151,7 @@ def stream_copy(rounds: list[dict[str, Any]]) -> float:
 
 
 def limit_table(results: dict[Case, list[dict[str, Any]]]) -> tuple[list[str], list[list[str]]]:
-    """Columns and rows: each pass of our transform beside the memory's limit."""
+    """Columns and rows: each pass of our transform compared with the memory's limit."""
     columns = ["type", "precision", "extents", "grid", "pass", ">ms", ">copy of its bytes, ms", ">ratio"]
     rows = [[*name_of(case).split(), " ".join(part.phases), f"{1e3 * part.seconds:.2f}", f"{1e3 * part.limit_s:.2f}",
              f"{part.seconds / part.limit_s:.2f}"] for case, rounds in results.items() for part in passes_of(case, rounds)]
@@ -175,7 +176,7 @@ def machine(results: dict[Case, list[dict[str, Any]]]) -> str:
 
 
 def refusals(results: dict[Case, list[dict[str, Any]]]) -> list[str]:
-    """Who did not take part in what, and why."""
+    """Which contestants did not take part in which case, and why."""
     found = {item: name_of(case) for case, rounds in results.items() for r in rounds for item in r["refused"].items()}
     return [f"{name} has no {case}: {why}" for (name, why), case in found.items()]
 

@@ -2,9 +2,9 @@
 
     .venv/bin/python -m pencilmap.scripts.maintenance.make_mapfiles [FOLDER]
 
-Every partition gets its best pencil grid and its squarest grid. A placement of at most MAX_RANKS ranks is there as a file in
-the format of its machine; a larger one is its digit pattern, from which the command in the manifest writes the file. The
-same input makes the same bytes; files that are not made any more are removed.
+Every partition gets its best pencil grid and its squarest grid. A placement of at most MAX_RANKS ranks is stored as a file
+in the format of its machine; a larger one only as a digit pattern, from which the command in the manifest writes the file.
+The same input gives the same bytes; obsolete files are removed.
 """
 
 import json
@@ -49,7 +49,7 @@ def _partition(machine, option, shape, tasks_per_node, format_name, note):
     where = setting(machine=machine, tasks_per_node=tasks_per_node, **{option.strip("-"): shape})
     chosen = {}
     pencils = [found for found in rank_grids(where.torus, tasks_per_node) if min(found[0].shape) > 1]
-    best = min(pencils, key=lambda found: (found[2].cost, *_squareness(found)))  # of equals the squarest: fewer messages
+    best = min(pencils, key=lambda found: (found[2].cost, *_squareness(found)))  # the squarest among equals: fewer messages
     for use, (grid, product, _) in (("best pencil grid", best), ("squarest grid", min(pencils, key=_squareness))):
         chosen.setdefault(grid, (product, []))[1].append(use)
     for grid, (product, uses) in chosen.items():
@@ -77,7 +77,7 @@ def _entry(where, machine, option, shape, grid, product, format_name, uses, note
 
 
 def _numbers(prediction):
-    """What the manifest keeps of a prediction: effective lengths, routed loads, their sum, the certificate."""
+    """The part of a prediction in the manifest: effective lengths, routed loads, their sum, the certificate."""
     stages = [{"name": stage.name, "m": _rounded(stage.m), "load": _rounded(stage.load)} for stage in prediction.stages]
     return {"stages": stages, "certificate": _rounded(prediction.certificate), "sum": _rounded(prediction.cost)}
 

@@ -3,8 +3,8 @@
     .venv/bin/python -m pencilmap.scripts.maintenance.scaling            # all sizes, some minutes
     .venv/bin/python -m pencilmap.scripts.maintenance.scaling --most-nodes 100000
 
-Every line is measured in a process of its own: seconds of wall clock, seconds of processor time (which say more where others
-use the machine too), and the most memory the process held, Python and NumPy among it.
+Every line is measured in its own process: wall-clock seconds, processor seconds (more meaningful on a shared machine), and
+the peak memory of the process, including Python and NumPy.
 Arbitrary mapfiles are random permutations with the given rows, read from a file in Blue Gene's format; both exchanges are
 routed exactly (dimension order); "pairs" are their messages. Products are predicted in closed form.
 """
@@ -80,7 +80,7 @@ def measured(what: str, shape: str, grid: str) -> dict[str, Any]:
 
 
 def _observed(function, arguments):
-    random_mapfile("3x3", "3x3")  # what is imported once is not the cost of a size
+    random_mapfile("3x3", "3x3")  # imports are not part of the cost of a size
     start = time.perf_counter()
     seconds = function(*arguments)
     return seconds, time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

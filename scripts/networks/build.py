@@ -1,4 +1,4 @@
-"""Where the runner and the simulated torus are built, and the building of them with CMake.
+"""Building the runner and the simulated torus with CMake, and where.
 
 The sources are the folder `fft_runner` beside `scripts`, in a checkout as well as in an installed package. They are
 built into $PENCILMAP_BUILD, else into `build` of the checkout, else into ~/.cache/pencilmap/build. Nothing is installed.
@@ -59,7 +59,7 @@ class Build:
 
 
 def find_build() -> Build:
-    """Where the sources are and where they are built; builds nothing.
+    """The folders of the sources and of the build; builds nothing.
 
     Returns
     -------
@@ -136,7 +136,7 @@ def _has_header(name):
 
 @contextmanager
 def _locked(path):
-    """One build of a directory at a time: tests and simulations run side by side."""
+    """One build per directory at a time, because tests and simulations run in parallel."""
     with open(path, "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

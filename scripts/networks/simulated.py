@@ -1,7 +1,7 @@
 """Runs of the runner on the simulated torus: platform file, hostfile, smpirun, run records.
 
 The same C source that runs under mpirun is compiled with smpicc; SimGrid moves the data between the ranks and keeps the
-clock, our platform plugin says which links a message takes. fft_runner/simulated_torus/README.md has the settings and why.
+clock; our platform plugin determines the links of each message. fft_runner/simulated_torus/README.md explains the settings.
 """
 
 import json
@@ -42,29 +42,29 @@ POLL_S = 0.1
 SETTINGS = (
     "--log=root.thresh:warning",
     "--cfg=network/model:CM02",  # links are shared, and nothing else: no factors fitted to an Ethernet
-    "--cfg=network/crosstraffic:0",  # no acknowledgements on the way back
+    "--cfg=network/crosstraffic:0",  # no acknowledgements in the opposite direction
     "--cfg=network/TCP-gamma:1e20",  # no TCP window; 0 would stop every message that has a latency
     "--cfg=smpi/simulate-computation:no",  # computing takes no time, so that a run gives the same digits again
-    "--cfg=smpi/send-is-detached-thresh:0",  # the same times four times sooner: SimGrid searches long lists otherwise
-    "--cfg=smpi/alltoall:basic_linear",  # named, for the default changes with the message size
+    "--cfg=smpi/send-is-detached-thresh:0",  # the same times, four times faster: otherwise SimGrid searches long lists
+    "--cfg=smpi/alltoall:basic_linear",  # set explicitly, because the default depends on the message size
 )
 ALLTOALLV = "ompi_basic_linear"  # posts all messages at once
 
 
 class SimulationError(PencilmapError):
-    """A simulation that cannot be run, did not end, or ended with wrong numbers."""
+    """A simulation that cannot run, did not finish, or gave wrong results."""
 
 
 @dataclass(frozen=True)
 class SimulatedNetwork:
-    """A torus or mesh with what the simulation needs to know beside its shape.
+    """A torus or mesh with the further settings of the simulation.
 
     Parameters
     ----------
     torus : Torus
         With bandwidth.
     latency_s : float
-        Of one hop. Above 0 a simulation takes somewhat longer.
+        Of one hop. A value above 0 makes a simulation somewhat slower.
     injection_bytes_per_s : float
         Limit of all that a node sends, and of all that it receives; 0 for none.
     tie : {"parity", "plus"}
@@ -107,7 +107,7 @@ class SimulatedNetwork:
                                   f"0 to {self.torus.n_dimensions - 1}")
 
     def platform_text(self) -> str:
-        """What the platform plugin reads."""
+        """The input of the platform plugin."""
         values = {
             "shape": format_torus(self.torus),
             "bandwidth_bytes_per_s": " ".join(repr(b) for b in self.torus.bandwidth or ()),
@@ -135,7 +135,7 @@ class Simulation:
     exchange, direction, reps, warmup, verify, mapfile, labels
         As the options of the runner. With a mapfile the runner itself seats the grid ranks on the launched ones.
     timing_only : bool
-        All ranks share the memory of their large buffers: big transforms fit, times stay right, the data is lost.
+        All ranks share the memory of their large buffers: large transforms fit and times stay correct, but the data is lost.
     algorithm : str
         SimGrid's name of the algorithm for MPI_Alltoallv.
     usage_path : path, optional
@@ -171,7 +171,7 @@ class Simulation:
 
     @property
     def name(self) -> str:
-        """One line for a reader who waits."""
+        """One line for progress messages."""
         size = "x".join(str(n) for n in self.size)
         placement = f", {self.labels['placement']}" if "placement" in self.labels else ""
         return f"{size} on {self.network.torus}, {self.grid}{placement}"
@@ -214,13 +214,13 @@ def simulate(simulation: Simulation, *, json_path: str | PathLike[str] | None = 
 def simulate_all(simulations: Sequence[Simulation], *, json_path: str | PathLike[str] | None = None,
                  timeout_s: float = TIMEOUT_S, workers: int | None = None,
                  progress: Callable[[str], None] | None = None) -> list[list[dict[str, Any]]]:
-    """Run simulations side by side, for each is a single thread; what fails in one ends all.
+    """Run simulations in parallel, because each is a single thread; a failure of one ends all.
 
     Parameters
     ----------
     simulations : sequence of Simulation
     json_path : path, optional
-        File that the records are appended to, in the order of `simulations`, once all have ended well.
+        File that the records are appended to, in the order of `simulations`, once all have succeeded.
     timeout_s : float
         For each simulation, by the wall clock.
     workers : int, optional
@@ -239,7 +239,7 @@ def simulate_all(simulations: Sequence[Simulation], *, json_path: str | PathLike
         With the end of the program's output.
     """
     if json_path is not None:
-        append_records(json_path, "")  # a path that cannot be written is said before the waiting, not after
+        append_records(json_path, "")  # report an unwritable path before the long run, not after
     build = ensure_built(progress)
     workers = workers or len(os.sched_getaffinity(0))
     cancelled = threading.Event()
@@ -271,7 +271,7 @@ def append_records(path: str | PathLike[str], text: str) -> None:
 
 def _check_hosts(host_of_rank, torus, grid):
     if len(host_of_rank) != grid.n_tasks:
-        # SimGrid would start over at the first host without a word
+        # SimGrid would silently start again at the first host
         raise SimulationError(f"{len(host_of_rank)} hosts are given for the {grid.n_tasks} ranks of grid {grid}; "
                               "one for each rank is needed")
     for rank, host in enumerate(host_of_rank):
@@ -308,7 +308,7 @@ def _run(simulation, build, timeout_s, cancelled, progress):
 
 @contextmanager
 def _work_directory():
-    """A directory for one run, without blanks in its path for smpirun's sake; nothing of it stays."""
+    """A temporary directory for one run, without blanks in its path because of smpirun."""
     parent = tempfile.gettempdir()
     with tempfile.TemporaryDirectory(prefix="pencilmap-", dir="/tmp" if re.search(r"[^\w./-]", parent) else None,
                                      ignore_cleanup_errors=True) as work:
@@ -370,7 +370,7 @@ def _label_options(labels):
 
 
 def _wait(command, work, timeout_s, cancelled):
-    """Exit status of a command run in `work`; whatever ends the waiting ends its whole process group."""
+    """Exit status of a command run in `work`; however the wait ends, its whole process group is ended."""
     environment = os.environ | {PLATFORM_VARIABLE: "platform.txt", "TMPDIR": str(work)}
     deadline = time.monotonic() + timeout_s
     with open(work / "output.txt", "wb") as output:
@@ -416,7 +416,7 @@ def _records(text):
 
 @contextmanager
 def _termination_as_exit():
-    """While simulations run, SIGTERM ends this process as an exception does, so that they are ended too."""
+    """While simulations run, SIGTERM raises an exception in this process, so that they are ended too."""
     if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
         yield
         return
@@ -436,9 +436,9 @@ def _termination_as_exit():
 
 @dataclass(frozen=True)
 class LinkUsage:
-    """Payload bytes by link of the messages that started at one date, e.g. ``{"0-3-2:0+": 65536}``.
+    """Payload bytes by link of the messages that started at one time, e.g. ``{"0-3-2:0+": 65536}``.
 
-    A link is called by the node it leaves, its dimension and its direction.
+    A link is named by the node it leaves, its dimension and its direction.
     """
 
     start_s: float
@@ -450,14 +450,14 @@ class LinkUsage:
 
 
 def read_link_usage(path: str | PathLike[str], exchanges: int | None = None) -> list[LinkUsage]:
-    """What the links carried, by the date on which the messages started.
+    """What the links carried, by the time at which the messages started.
 
     Parameters
     ----------
     path : path
     exchanges : int, optional
-        Only so many dates, those with the most bytes: without verification an exchange moves far more than anything
-        else, and all its messages start together.
+        Only this number of start times, those with the most bytes: without verification an exchange moves far more than
+        anything else, and all its messages start together.
 
     Returns
     -------

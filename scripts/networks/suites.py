@@ -1,4 +1,4 @@
-"""Suites of `pencilmap validate --network simulated`: a table from a name to what is simulated and what has to come out.
+"""Suites of `pencilmap validate --network simulated`: a table from a name to its simulations and claims.
 
 A new suite is one function here and one line in `SUITES`; a new claim is one line in `CLAIMS`.
 """
@@ -45,7 +45,7 @@ class Case:
 
     @property
     def name(self) -> str:
-        """What it is called in records, without blanks: the same for the same case, in every suite."""
+        """Its label in records, without blanks: the same for the same case in every suite."""
         where = filter(None, (self.machine, self.torus, self.bandwidth))
         return ",".join([*where, f"t={self.tasks_per_node}", self.grid, self.placement, self.fft])
 
@@ -65,13 +65,13 @@ class Case:
 
 @dataclass(frozen=True)
 class Claim:
-    """What has to be true of some rows of a validation.
+    """A claim about some rows of a validation.
 
     Parameters
     ----------
     text : str
     of : callable
-        Row -> whether the claim is about it.
+        Row -> whether the claim applies to it.
     ratio : callable
         Row -> a number that has to lie within `least` and `most`.
     """
@@ -152,7 +152,7 @@ def tori() -> list[Case]:
 
 
 def quick() -> list[Case]:
-    """A few seconds: lines against squares and cubes, verified."""
+    """Lines compared with squares and cubes, verified; a few seconds."""
     shapes = [("4x4:mesh", "4x4", "default", "32"), ("4x4:mesh", "4x4", "box:2x2", "32"),
               ("4x4x4", "8x8", "box:2x2x2", "64"), ("4x4x4:mesh", "8x8", "best", "64")]
     return [Case(grid, placement, fft, torus=torus, bandwidth=RATE, verify=True) for torus, grid, placement, fft in shapes]
@@ -172,7 +172,7 @@ def cases_of(suite: str, at_most: int | None = None) -> list[Case]:
     Raises
     ------
     ValidationError
-        When there is no such suite, or nothing is left of it.
+        When there is no such suite, or none of its cases remains.
     """
     if suite not in SUITES:
         raise ValidationError(f"suite {suite!r} is unknown; known are {', '.join(SUITES)}")

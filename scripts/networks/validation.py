@@ -1,8 +1,8 @@
-"""Simulated beside predicted beside published: the rows of `pencilmap validate --network simulated`.
+"""Simulated, predicted and published times: the rows of `pencilmap validate --network simulated`.
 
-The simulation knows links and the injection limit of a node. What software adds, the start of an exchange and of every
-message, is added to the simulated time as the time model has it; contention of adaptive routers is in neither, for the
-simulated routers take one dimension after the other.
+The simulation knows links and the injection limit of a node. Software costs, the start of an exchange and of every message,
+are added to the simulated time as in the time model. Contention of adaptive routers is in neither, because the simulated
+routers use dimension order.
 """
 
 import os
@@ -57,7 +57,7 @@ class Row:
 
     @property
     def published_ratio(self) -> float | None:
-        """Simulated with software over published."""
+        """Simulated with software costs divided by published."""
         return None if self.published_s is None else (self.simulated_s + self.software_s) / self.published_s
 
     @property
@@ -74,7 +74,7 @@ class Row:
 
 def validate_simulated(cases: Sequence[Case], records_path: str | PathLike[str] | None = None, timeout_s: float = TIMEOUT_S,
                        progress: Callable[[str], None] | None = None) -> list[Row]:
-    """Simulate the cases, and put predictions and published times beside them.
+    """Simulate the cases and add predictions and published times.
 
     Parameters
     ----------

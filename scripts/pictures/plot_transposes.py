@@ -49,7 +49,7 @@ def read_samples(path: str | PathLike[str]) -> Samples:
 
 
 def ratios(times: dict[int, float], reference: dict[int, float]) -> dict[int, float]:
-    """Of one exchange's times to another's, where both have one."""
+    """Ratio of one exchange's times to another's, where both exist."""
     return {size: seconds / reference[size] for size, seconds in times.items() if reference.get(size)}
 
 

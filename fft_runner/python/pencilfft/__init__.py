@@ -1,4 +1,5 @@
-"""libpencilfft from Python: plans over an mpi4py communicator, transforms of NumPy arrays where they lie, without copying.
+"""libpencilfft from Python: plans over an mpi4py communicator, transforms of NumPy arrays in their own memory, without
+copying.
 
 >>> from mpi4py import MPI                                                                     # doctest: +SKIP
 >>> with Plan((128, 128, 128), (2, 4), MPI.COMM_WORLD, type="r2c") as plan:                    # doctest: +SKIP
@@ -6,23 +7,23 @@
 ...     f[...] = 1
 ...     plan.forward(f, f_hat)
 
-Every array has the axes x, y, z (before them the fields, when there are several), whatever its order in memory; `Plan.start`
-says where the calling rank's part begins. Rank i of the communicator is task ``i % R`` of row ``i // R`` of the process
-grid. The library is the file named by PENCILFFT_LIBRARY, else the one built in the checkout, else the one the loader finds.
+Every array has the axes x, y, z (after the fields, if there are several), whatever its order in memory; `Plan.start` says
+where the calling rank's part begins. Rank i of the communicator is task ``i % R`` of row ``i // R`` of the process grid. The
+library is the file named by PENCILFFT_LIBRARY, else the one built in the checkout, else the one the loader finds.
 
 Arrays are numbered from 0, before the first exchange of a forward transform, on. Those of pencils also have the name of the
 axis that is whole in them:
 
 =============== =======================================================================================================
-``"z"`` or 0    what the row exchange takes forward: x in C parts, y in R
+``"z"`` or 0    input of the forward row exchange: x in C parts, y in R
 ``"y"`` or 1    between the exchanges: x in C parts, z in R
-``"x"`` or 2    what the column exchange gives: z in R parts, y in C
+``"x"`` or 2    output of the column exchange: z in R parts, y in C
 ``"input"``     what `Plan.forward` takes: as array 0, but of real numbers and of nz, where the transform halves z
 ``"output"``    what `Plan.forward` gives: as the last array
 =============== =======================================================================================================
 
-What is collective is called by all ranks of the communicator with the same arguments; what fails on one of them fails on
-all.
+Collective functions must be called by all ranks of the communicator with the same arguments; a failure on one rank is raised
+on all.
 """
 
 import ctypes
@@ -40,7 +41,7 @@ __all__ = ["BACKWARD", "FORWARD", "PencilfftError", "Plan", "forget_wisdom", "lo
 
 #: Direction of a transform or of an exchange alone; the bits of `directions`.
 FORWARD = 1
-#: The other direction.
+#: The opposite direction.
 BACKWARD = 2
 ENDS = {"input": -2, "output": -1}
 PENCILS = {"z": 0, "y": 1, "x": 2}
@@ -49,7 +50,8 @@ BUILT = Path(__file__).resolve().parents[3] / "build" / "lib" / "libpencilfft.so
 
 
 class PencilfftError(Exception):
-    """What the library refused, in its words; an array that does not fit the plan; no library, or one of another MPI."""
+    """An error of the library, with its message; an array that does not fit the plan; no library, or one built for another
+    MPI."""
 
 
 class _Box(ctypes.Structure):
@@ -103,7 +105,7 @@ def _load():
 
 
 def _refuse_two_mpis(path):
-    """A communicator of one MPI given to another is a crash; so it is looked at which ones are loaded."""
+    """A communicator of one MPI passed to another crashes, so this checks which MPIs are loaded."""
     with open("/proc/self/maps") as maps:
         files = {line.split(maxsplit=5)[5].strip() for line in maps if line.count(" ") > 4 and "/" in line}
     loaded = sorted({os.path.realpath(name) for name in files
@@ -130,7 +132,7 @@ def _call(name, *arguments):
 
 
 def _names(of, handle):
-    """What a function of names gives for 0, 1, ... until it has no more."""
+    """All values of a name function, for 0, 1, ... until it returns NULL."""
     return [name.decode() for name in iter(map(partial(_function(of), handle), count()).__next__, None)]
 
 
@@ -142,17 +144,18 @@ def _set_member(desc, name, value):
 
 
 class Plan:
-    """A planned transform; collective to make and to destroy. As a context it destroys itself, unless there was an error.
+    """A planned transform. Making and destroying it is collective. As a context manager it destroys itself, unless there was
+    an error.
 
     Parameters
     ----------
     shape : three ints
         Global extents nx, ny, nz.
     grid : two ints, or one
-        R tasks in a row, C in a column; R * C is the size of the communicator. nx >= C, ny >= R and C, and what is
-        exchanged of nz >= R. Of slabs one number, that size; nx and ny are not smaller.
+        R tasks in a row, C in a column; R * C is the size of the communicator. nx >= C, ny >= R and C, and the exchanged
+        extent along z >= R. Of slabs one number, that size; nx and ny are not smaller.
     comm : mpi4py.MPI.Comm
-        It is duplicated.
+        The library duplicates it.
     decomposition : str, optional
         ``pencil`` (default), ``slab``.
     type : str, optional
@@ -160,7 +163,7 @@ class Plan:
     kinds : str, optional
         Of ``dct`` and ``dst``: 1 to 4 for x, y, z (default ``2,2,2``); ``c1,s2,3`` mixes cosines and sines.
     skip : str, optional
-        Axes that are left alone: ``x``, ``yz``; not z where it is halved.
+        Axes that are not transformed: ``x``, ``yz``; not z where it is halved.
     precision : str, optional
         ``double`` (default), ``single``.
     layout : str, optional
@@ -174,14 +177,15 @@ class Plan:
     directions : int, optional
         `FORWARD`, `BACKWARD` or both (default), or-ed.
     fields : int, optional
-        Arrays that are transformed together, each whole behind the one before it; 1.
+        Arrays that are transformed together, one after the other in memory; 1.
     auto_budget_s : float, optional
         Seconds that ``auto`` may try; 10.0.
 
     Raises
     ------
     PencilfftError
-        On all ranks, with the reason: a name or extent that is not possible, ranks that differ, no memory, no library.
+        On all ranks, with the reason: an impossible name or extent, different arguments between ranks, no memory, no
+        library.
     """
 
     def __init__(self, shape, grid, comm, **choices):
@@ -208,7 +212,7 @@ class Plan:
         self._buffer_bytes = _asked("alloc_bytes", handle, c_int64()).value
 
     def destroy(self):
-        """Free the plan, once; arrays of `empty` live on. Collective."""
+        """Free the plan; a second call does nothing. Arrays of `empty` stay valid. Collective."""
         if self._handle is not None:
             handle, self._handle = self._handle, None
             _call("plan_destroy", handle)
@@ -217,7 +221,7 @@ class Plan:
         return self
 
     def __exit__(self, kind, error, trace):
-        if kind is None:  # after an error the other ranks may not come
+        if kind is None:  # after an error the other ranks may not get here
             self.destroy()
 
     def _alive(self):
@@ -256,8 +260,8 @@ class Plan:
         return _asked("plan_text", self._alive(), c_char_p()).value.decode()
 
     def phase_seconds(self):
-        """Seconds this rank spent in each phase of the last transform: dict by name, ``fft_z`` to ``total``, then the
-        waiting that `sync` asked for (``wait_row``, ``wait_column``), which is in no other. Local."""
+        """Seconds this rank spent in each phase of the last transform: dict by name, ``fft_z`` to ``total``, then the time
+        that `sync` waited (``wait_row``, ``wait_column``), which is part of no other phase. Local."""
         names = _names("phase_name", self._alive())
         seconds = (c_double * len(names))()
         _call("phase_seconds", self._handle, seconds)
@@ -302,7 +306,7 @@ class Plan:
         return np.ndarray(as_laid.shape, as_laid.dtype, memory, offset, as_laid.strides)
 
     def _memory(self, array):
-        """The array that owns the memory, and how many bytes into it this one begins."""
+        """The array that owns the memory, and the offset of this one in bytes."""
         owner = array
         while isinstance(owner.base, np.ndarray):
             owner = owner.base
@@ -329,14 +333,14 @@ class Plan:
         Parameters
         ----------
         source : part of ``input``
-            Kept, unless the two share their memory (`view`), which they do wholly or not at all.
+            Kept, unless source and target are the same memory (`view`); they must not overlap partly.
         target : part of ``output``
 
         Raises
         ------
         PencilfftError
-            For an array of another shape, type or strides, or with too little memory behind it: raised on its own rank
-            alone, where the others wait for it. When the plan has no such direction or was destroyed.
+            For an array of another shape, type or strides, or with too little memory; this is raised on that rank alone,
+            while the others wait. Also when the plan does not have this direction or was destroyed.
         """
         _call("execute", self._alive(), FORWARD, self._checked(source, "input", False),
               self._checked(target, "output", True))
@@ -362,7 +366,7 @@ class Plan:
         direction : int
             `FORWARD`, or `BACKWARD` for the other direction.
         source, target : parts of the arrays before and after it
-            What is in `source` is lost. They do not share memory.
+            The contents of `source` are lost. The two must not share memory.
         """
         e = self._number(exchange)
         first, last = _known({FORWARD: (e, e + 1), BACKWARD: (e + 1, e)}, direction)
@@ -372,7 +376,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class _Array:
-    """What the library says of the calling rank's part; does not change while the plan lives."""
+    """The library's description of the calling rank's part; constant while the plan lives."""
 
     offset: tuple
     shape: tuple
@@ -390,13 +394,13 @@ def _array_of(handle, number):
 
 
 def _asked(name, handle, result, *arguments):
-    """What a function of the library writes behind its last pointer."""
+    """The value that a library function writes through its last pointer."""
     _call(name, handle, *arguments, byref(result))
     return result
 
 
 def load_wisdom(path, comm):
-    """Add what a file knows of FFTW's plans and of the choices of ``auto``. Rank 0 reads. Collective.
+    """Add a file's wisdom: FFTW's plans and the choices of ``auto``. Rank 0 reads. Collective.
 
     Parameters
     ----------
@@ -411,7 +415,7 @@ def load_wisdom(path, comm):
     Raises
     ------
     PencilfftError
-        When another kind of machine or another MPI wrote it, or when it is no such file.
+        When it was written on another kind of machine or with another MPI, or is not a wisdom file.
     """
     found = c_int()
     _call("wisdom_load_fortran", os.fsencode(path), comm.py2f(), byref(found))
@@ -419,18 +423,18 @@ def load_wisdom(path, comm):
 
 
 def save_wisdom(path, comm):
-    """Write all that is known, in place of the file. Rank 0 writes. Collective.
+    """Replace the file by all wisdom. Rank 0 writes. Collective.
 
     Raises
     ------
     PencilfftError
-        When it cannot be written; the file is then as it was.
+        When it cannot be written; the file is then unchanged.
     """
     _call("wisdom_save_fortran", os.fsencode(path), comm.py2f())
 
 
 def forget_wisdom():
-    """Forget all of it, FFTW's too. Local."""
+    """Forget all wisdom, including FFTW's. Local."""
     _function("wisdom_forget")()
 
 

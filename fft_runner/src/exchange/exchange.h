@@ -1,8 +1,8 @@
 /* What an exchange algorithm is: one file exchange_<name>.c, which defines pf_exchange_<name>, and one line in
  * exchange_table.c.
  *
- * An exchange moves data and knows nothing of FFTs, of the kind of transform or of its precision: it sees boxes, the
- * bytes of an element, and how many fields lie behind each other. It comes in two kinds:
+ * An exchange moves data and knows nothing of FFTs, the type of transform or its precision: it sees boxes, the bytes of an
+ * element, and the number of fields that follow each other. There are two kinds:
  *
  * PF_MESSAGES  `plan` is given the number of elements of every message and where it begins, in the buffer that is sent
  *              from and in the one received into. Whoever runs the exchange has packed them (a transform does so while
@@ -11,10 +11,10 @@
  *              the state; an exchange with `memory` moves them, when it connects, to where they lie in there.
  *              The part that a rank keeps is message `me`: it is already where it belongs in `to` and is not to be
  *              touched, unless it says moves_self; then it lies among the messages of `from` like any other.
- *              What is inside a message is not the exchange's business: the part that from[i] and to[j] have in
- *              common, one field after the other, densely.
- * PF_BOXES     `from` and `to` are the whole boxes with their strides; the exchange finds the parts itself (data types
- *              of MPI, planners of others) and moves all of them, its own included.
+ *              The contents of a message do not concern the exchange: it is the common part of from[i] and to[j], one field
+ *              after the other, dense.
+ * PF_BOXES     `from` and `to` are the whole boxes with their strides; the exchange finds the parts itself (MPI data types,
+ *              other planners) and moves all of them, including its own.
  *
  * Running: whoever runs an exchange goes through these steps, in this order; all but start are optional:
  *     begin          before anything is written to where the messages will be
@@ -53,11 +53,11 @@ struct pf_transpose {
     void *other_direction; /* state of the same exchange in the other direction, if that was planned before; else NULL */
 };
 
-/* The messages of one side. Number k * p + j is slice k with member j; all is counted in elements. */
+/* The messages of one side. Number k * p + j is slice k with member j; everything is counted in elements. */
 struct pf_messages {
     int p, slices;
     int64_t *elements, *start;
-    int64_t total; /* the buffer holds this many */
+    int64_t total; /* size of the buffer */
 };
 
 enum pf_takes { PF_MESSAGES, PF_BOXES };
@@ -76,19 +76,19 @@ struct pf_exchange {
     int (*begin)(void *state, void *to);
     int (*finish)(void *state, int slice);
     int (*end)(void *state);
-    int (*slices)(const struct pf_transpose *transpose); /* optional, without it 1. The same on all of the group */
-    /* Optional. Collective over the group, when all ranks have planned: communicators, shared memory, planners of
-     * others. With PF_MESSAGES the two buffers are those of every run of this state. Fails on all of the group or on
-     * none, but for failures of MPI. */
+    int (*slices)(const struct pf_transpose *transpose); /* optional, 1 without it. The same on the whole group */
+    /* Optional. Collective over the group, after all ranks have planned: communicators, shared memory, other planners. With
+     * PF_MESSAGES every run of this state uses these two buffers. Fails on the whole group or not at all, except for
+     * failures of MPI. */
     int (*connect)(void *state, void *from, void *to);
-    /* Optional. Bytes and messages this rank sends to each member; without it, its messages as planned. */
+    /* Optional. Bytes and messages that this rank sends to each member; by default, its messages as planned. */
     void (*traffic)(const void *state, int64_t *bytes, int64_t *messages);
-    /* Optional, for PF_MESSAGES. What is sent and received lies here, once it is connected, and in no buffer of the
-     * plan's; NULL in a group of one. */
+    /* Optional, for PF_MESSAGES. Once connected, what is sent and received lies here and not in the plan's buffers; NULL in
+     * a group of one. */
     void *(*memory)(const void *state);
     /* Optional. Makes FFTW know the algorithms of its own that this exchange uses, before its wisdom is read or written. */
     void (*prepare)(void);
-    const char *means; /* optional: by which calls, where that depends on the MPI */
+    const char *means; /* optional: the MPI calls it uses, where that depends on the MPI */
 };
 
 extern const struct pf_table pf_exchanges; /* of pointers */

@@ -1,9 +1,9 @@
 /* Transpose by one MPI_Alltoall.
- * Idea:  when all messages are equally long, the plain all-to-all will do, for which MPI libraries have their best
- *        algorithms; it includes what a rank keeps.
+ * Idea:  when all messages have the same length, the plain all-to-all suffices, and MPI libraries have their best algorithms
+ *        for it; it includes what a rank keeps.
  * Source: the call of Cramer and Board, and of P3DFFT with USEEVEN on extents that need no padding.
- * Cost:  one collective of p - 1 messages a rank, and a copy of what stays.
- * Needs: extents that the grid divides; refuses others (exchange_padded.c takes them). */
+ * Cost:  one collective of p - 1 messages per rank, and a copy of what stays.
+ * Needs: extents that the grid divides; others are refused (exchange_padded.c takes them). */
 #include <limits.h>
 #include <stdlib.h>
 

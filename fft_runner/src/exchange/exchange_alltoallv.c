@@ -1,8 +1,8 @@
 /* Transpose by one MPI_Alltoallv.
  * Idea:  messages of any length, one collective; what a rank keeps is not sent to itself.
  * Source: the default of P3DFFT and 2DECOMP&FFT.
- * Cost:  one collective of p - 1 messages a rank.
- * Needs: counts and displacements that fit an MPI int; nothing of p or of the extents. */
+ * Cost:  one collective of p - 1 messages per rank.
+ * Needs: counts and displacements that fit an MPI int; no condition on p or on the extents. */
 #include "exchange/exchange.h"
 
 #include "common/failure.h"

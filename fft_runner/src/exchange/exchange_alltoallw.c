@@ -1,11 +1,11 @@
 /* Transpose by one MPI_Alltoallw over data types of MPI.
- * Idea:  the part for each member is described where it lies, in the sender's memory order on both sides, so that
- *        sending turns nothing and receiving turns all; nobody packs. What stays is copied, not sent to oneself.
+ * Idea:  a data type describes the part for each member in place, in the sender's memory order on both sides, so that
+ *        sending reorders nothing and receiving reorders everything; nothing is packed. What stays is copied, not sent.
  * Source: L. Dalcin, M. Mortensen, D. E. Keyes, Fast parallel multidimensional FFT using advanced MPI, JPDC 128 (2019):
- *         subarray types and MPI_Alltoallw (mpi4py-fft). Theirs describe the same order on both sides; ours may turn,
- *         for which vectors of vectors stand in place of subarrays.
- * Cost:  one collective of p - 1 messages a rank; how often data pass through memory is MPI's affair.
- * Needs: extents that fit an MPI int; nothing of p. */
+ *         subarray types and MPI_Alltoallw (mpi4py-fft). Theirs describe the same order on both sides; ours may reorder, so
+ *         they are vectors of vectors instead of subarrays.
+ * Cost:  one collective of p - 1 messages a rank; how often data passes through memory depends on MPI.
+ * Needs: extents that fit an MPI int; no condition on p. */
 #include <limits.h>
 #include <stdlib.h>
 
@@ -25,7 +25,7 @@ struct alltoallw {
     struct side sent, received;
 };
 
-/* Axes from the nearest together to the farthest apart in the box. */
+/* Axes of the box from the smallest stride to the largest. */
 static void memory_order(const pencilfft_box *box, int order[3])
 {
     for (int i = 0; i < 3; i++) {
@@ -66,7 +66,7 @@ done:
     return status;
 }
 
-/* The part of a box with all its fields, gone through in that order of axes. */
+/* The part of a box with all its fields, in that order of axes. */
 static int describe(const struct pf_transpose *t, const pencilfft_box *box, const pencilfft_box *part, const int order[3],
                     MPI_Datatype *type)
 {
@@ -96,7 +96,7 @@ static int side_allocate(struct side *side, int p)
     return PENCILFFT_OK;
 }
 
-/* Parts of `mine` common with each of `theirs`. The order is that of the box they are sent from. */
+/* Common parts of `mine` with each of `theirs`, in the order of the sender's box. */
 static int side_describe(const struct pf_transpose *t, const pencilfft_box *mine, const pencilfft_box *theirs,
                          struct side *side)
 {

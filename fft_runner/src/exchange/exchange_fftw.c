@@ -1,11 +1,11 @@
 /* Transpose by FFTW's own planner of distributed transposes.
- * Idea:  the axis that comes together and the one that is split make a matrix whose elements are tuples: all that
- *        lies along the third axis, in all fields. It is copied into FFTW's order, fftw_mpi_plan_many_transpose() moves
- *        it by the algorithm it measured as the fastest, and it is copied into the new box. FFTW knows only equal
- *        blocks (the last may be shorter), so that the matrix is padded to even blocks where ours are not.
+ * Idea:  the gathered axis and the split axis form a matrix whose elements are tuples of everything along the third axis, in
+ *        all fields. It is copied into FFTW's order, fftw_mpi_plan_many_transpose() moves it with the algorithm measured as
+ *        the fastest, and it is copied into the new box. FFTW supports only equal blocks (the last may be shorter), so the
+ *        matrix is padded where ours are uneven.
  * Source: M. Schulz, "3D-FFT on different networks", section 5: FFTW's transpose planner inside pencils;
  *         FFTW's manual, 6.7 FFTW MPI Transposes.
- * Cost:  what FFTW takes, and two passes over memory here; padding as in exchange_padded.c; two buffers of its own.
+ * Cost:  what FFTW takes, and two passes over memory here; padding as in exchange_padded.c; two additional buffers.
  * Needs: FFTW's MPI library, built for this MPI. */
 #include "common/failure.h"
 #include "exchange/exchange.h"
@@ -22,7 +22,7 @@ struct transposer {
     struct pf_transpose t;
     int gathered, split, third; /* axes: split before and whole after, whole before and split after, the other */
     int64_t block0, block1;     /* padded blocks of the gathered and of the split axis */
-    int64_t tuple;              /* elements of a tuple, with what rounds it up to whole doubles */
+    int64_t tuple;              /* elements of a tuple, rounded up to whole doubles */
     double *before, *after;
     fftw_plan plan;
 };
@@ -44,7 +44,7 @@ static int64_t whole(const pencilfft_box *boxes, int p, int axis)
     return end;
 }
 
-/* Of the two axes that boxes are cut along on one side only; in a group of one, any two will do. */
+/* The two axes along which boxes are cut on one side only; in a group of one, any two. */
 static void find_axes(struct transposer *a)
 {
     const struct pf_transpose *t = &a->t;
@@ -111,8 +111,8 @@ static void prepare(void)
     fftw_mpi_init();
 }
 
-/* FFTW does not look at what MPI returns: it would give wrong data or wait for ever. So a failure of MPI in FFTW's
- * communicators, which are copies of the group's, ends the program. */
+/* FFTW ignores MPI's return codes: it would give wrong data or wait forever. So a failure of MPI in FFTW's communicators,
+ * which are copies of the group's, ends the program. */
 static int plan_transpose(struct transposer *a)
 {
     int status = PENCILFFT_OK;
@@ -194,7 +194,7 @@ static int start(void *state, int slice, void *from, void *to)
     return PENCILFFT_OK;
 }
 
-/* How FFTW sends is its own affair; that these bytes must get there is not. */
+/* How FFTW sends is up to FFTW, but these bytes must arrive. */
 static void traffic(const void *state, int64_t *bytes, int64_t *messages)
 {
     const struct transposer *a = state;

@@ -1,12 +1,11 @@
 /* Transpose through the shared memory of nodes.
- * Idea:  all messages of the ranks of a node lie in one block of memory that they share. A transform packs straight into
- *        it. Those for ranks of the same node are unpacked from where they lie, by whoever they are for: they are
- *        written once and read once, and nothing copies them. Those that leave are sorted by the node they go to, and
- *        leave as one message for each other node, which arrives in the shared block there and is unpacked from it.
- *        With t ranks a node the network sees t^2 times fewer and larger messages; the ranks of a node share the work,
- *        each carries those of some nodes.
- *        A block may be written again when all on the node have read it: they say so in a barrier that is begun behind
- *        each run and waited for before the block is written next, between which much time passes.
+ * Idea:  all messages of the ranks of a node lie in one shared block of memory. A transform packs directly into it. Messages
+ *        for ranks of the same node are unpacked in place by their receiver: they are written once and read once, without
+ *        another copy. Messages for other nodes are sorted by node and sent as one message per node, which arrives in the
+ *        shared block there and is unpacked from it. With t ranks per node the network carries t^2 times fewer and larger
+ *        messages; the ranks of a node share the work, each sending to some of the nodes.
+ *        A block may be written again once all ranks of the node have read it. A barrier, started after each run and
+ *        completed before the next write, ensures this; much time passes in between.
  * Source: A. Jocksch, M. Kraushaar, D. Daverio, Optimized all-to-all communication on multicore architectures applied
  *         to FFTs with pencil decomposition, 2018; MPI-3 shared memory (MPI_Win_allocate_shared).
  * Cost:  one barrier inside the node, a second one where there are other nodes; (nodes - 1) / t messages a rank. The
@@ -24,12 +23,12 @@
 
 enum { TAG = 1 };
 
-/* What leaves for a node, or comes from one. */
+/* What is sent to a node, or received from one. */
 struct parcel {
     int64_t start;
     int elements;
     int peer; /* member who takes or sends it */
-    bool mine; /* this rank carries it */
+    bool mine; /* this rank sends or receives it */
 };
 
 struct node_state {
@@ -94,8 +93,8 @@ static int64_t message(const struct pf_transpose *t, int from, int to)
     return pf_box_elements(&part) * t->fields;
 }
 
-/* All messages from members of one node to members of another: source by source, in each target by target. Both ends of
- * a parcel go through it in this order. Gives where it ends. */
+/* All messages from members of one node to members of another: by source, then by target. Both ends of a parcel use this
+ * order. Returns its end. */
 static int64_t lay_out(struct node_state *a, int source_node, int target_node, int64_t start)
 {
     const struct pf_shared *of = a->shared;
@@ -111,7 +110,7 @@ static int64_t lay_out(struct node_state *a, int source_node, int target_node, i
     return start;
 }
 
-/* Who carries what passes between a node and another: its ranks in turn, from the nearest other node on. */
+/* The rank that handles the parcels between a node and another: the ranks in turn, starting with the nearest other node. */
 static int carrier(const struct pf_shared *shared, int node, int other)
 {
     int distance = (other - node + shared->n) % shared->n, ranks = shared->first[node + 1] - shared->first[node];
@@ -151,7 +150,7 @@ static int lay_out_all(struct node_state *a, int64_t *elements)
     return status;
 }
 
-/* Memory that is written to for the first time is taken then, near to who does it: each what it will write. */
+/* Memory is allocated at the first write, near the writer, so each rank touches what it will write. */
 static void touch(const struct node_state *a)
 {
     size_t size = a->t.element_bytes;

@@ -1,6 +1,6 @@
 /* Transpose by scheduled pairs.
- * Idea:  in step s every rank talks to one other. When p is a power of two, ranks me and me xor s exchange with each
- *        other; else rank me sends to me + s and receives from me - s (mod p). No rank ever gets two messages at once.
+ * Idea:  in step s every rank talks to one other. If p is a power of two, ranks me and me xor s exchange; otherwise rank me
+ *        sends to me + s and receives from me - s (mod p). No rank ever receives two messages at once.
  * Source: the two schedules of MPICH's pairwise all-to-all; the second is a ring shift.
  * Cost:  (p - 1) steps of one message sent and one received; an empty part is not sent.
  * Needs: counts and displacements that fit an MPI int; nothing of p or of the extents. */

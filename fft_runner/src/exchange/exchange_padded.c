@@ -1,9 +1,9 @@
 /* Transpose by MPI_Alltoall over messages padded to one length.
- * Idea:  every message gets the room of the largest one of the group, so that the plain all-to-all can carry blocks
- *        that are not even; what is behind a shorter message travels unread.
+ * Idea:  every message is padded to the largest of the group, so that the plain all-to-all can carry uneven blocks; the
+ *        padding is sent but not read.
  * Source: P3DFFT's USEEVEN, 2DECOMP&FFT's EVEN.
- * Cost:  one collective of p - 1 messages a rank, and a copy of what stays; the padding, at most one index in each of
- *        the two split axes, travels too.
+ * Cost:  one collective of p - 1 messages a rank, and a copy of what stays; the padding, at most one index in each of the
+ *        two split axes, is sent too.
  * Needs: nothing of p or of the extents; a message that an MPI int counts. */
 #include <limits.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static int64_t widest(const pencilfft_box *boxes, int p, int axis)
     return most;
 }
 
-/* No part of one box common with another is wider than either; for pencils the largest part is just that wide. */
+/* The common part of two boxes is not wider than either; for pencils the largest part is exactly that wide. */
 static int64_t largest_message(const struct pf_transpose *t)
 {
     int64_t elements = t->fields;

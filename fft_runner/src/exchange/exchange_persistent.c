@@ -1,9 +1,9 @@
 /* Transpose by a collective that is set up once and started for each run.
- * Idea:  counts, displacements and buffers never change, so that MPI may prepare the whole exchange when it is
- *        connected: MPI_Alltoallv_init of MPI-4, its forerunner MPIX_Alltoallv_init of Open MPI, or, where the MPI has
- *        neither, persistent sends and receives between all pairs (MPI-1). `means` says which.
+ * Idea:  counts, displacements and buffers never change, so MPI can prepare the whole exchange when it is connected:
+ *        MPI_Alltoallv_init of MPI-4, its predecessor MPIX_Alltoallv_init of Open MPI, or, where MPI has neither, persistent
+ *        sends and receives between all pairs (MPI-1). `means` says which.
  * Source: MPI 4.0, section 6.13; D. J. Holmes et al., Persistent collective operations in MPI, 2020.
- * Cost:  one start and one wait a run besides the p - 1 messages.
+ * Cost:  one start and one wait per run in addition to the p - 1 messages.
  * Needs: the same two buffers in every run; counts and displacements that fit an MPI int. */
 #include <stdlib.h>
 
@@ -24,7 +24,7 @@ static const char means[] = "MPI_Send_init and MPI_Recv_init: no MPI_Alltoallv_i
 
 struct persistent {
     struct pf_calls *calls;
-    int n_requests; /* the first that many exist */
+    int n_requests; /* number of them that exist */
     const void *from, *to;
 };
 

@@ -1,12 +1,12 @@
-/* Transpose in slices that travel while the next ones are computed.
- * Idea:  all receives are posted at once; slice k is transformed and packed, its messages start, and slice k + 1 is
- *        worked on meanwhile. Then slice after slice is waited for, unpacked and transformed, while later ones arrive.
- *        Between slices MPI is asked how far it is, so that it moves on where nothing else does that for it.
- *        More slices hide more, but their messages are shorter: there are as many as leave messages whose bytes take
- *        longer than their start, and rows that are worth copying.
+/* Transpose in slices that are sent while the next ones are computed.
+ * Idea:  all receives are posted at once; slice k is transformed and packed, its messages start, and meanwhile slice k + 1
+ *        is worked on. Then each slice is waited for, unpacked and transformed, while later ones arrive. Between slices MPI
+ *        is tested, so that it makes progress where nothing else drives it. More slices hide more, but their messages are
+ *        shorter: the number is limited so that a message's transfer takes longer than its start, and rows are worth
+ *        copying.
  * Source: C. E. Cramer and J. A. Board, The development and integration of a distributed 3D FFT for a cluster of
  *         workstations, Atlanta Linux Showcase 2000: sends started as soon as a part of the lines is done.
- * Cost:  slices * (p - 1) messages a rank; at best their time is hidden behind the FFTs on both sides.
+ * Cost:  slices * (p - 1) messages per rank; at best their time is hidden behind the FFTs on both sides.
  * Needs: counts and displacements that fit an MPI int; messages of twice pf_tuning.message_bytes for anything to overlap. */
 #include "common/failure.h"
 #include "exchange/exchange.h"
@@ -15,7 +15,7 @@
 #include "geometry/geometry.h"
 #include "speed/tuning.h"
 
-enum { MOST_SLICES = 4 }; /* what is not hidden is then a quarter; eight were no faster on one node */
+enum { MOST_SLICES = 4 }; /* a quarter is then not hidden; eight slices were no faster on one node */
 
 static int slices(const struct pf_transpose *t)
 {

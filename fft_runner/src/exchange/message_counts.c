@@ -5,7 +5,7 @@
 
 #include "common/failure.h"
 
-/* PENCILFFT_TOO_LARGE when a number does not fit an int. What a rank keeps may be as large as it is. */
+/* PENCILFFT_TOO_LARGE when a number does not fit an int. What a rank keeps is not limited. */
 static int counts_make(const struct pf_messages *m, int me, struct pf_counts *counts)
 {
     int n = m->p * m->slices;

@@ -16,7 +16,7 @@ struct pf_calls {
     int p, me, slices;
     struct pf_counts sent, received;
     MPI_Request *requests; /* MPI_REQUEST_NULL at first */
-    MPI_Status *statuses; /* as many, not read; MPICH's MPI_STATUSES_IGNORE makes gcc warn */
+    MPI_Status *statuses; /* the same number, not read; MPICH's MPI_STATUSES_IGNORE makes gcc warn */
 };
 
 /* From the lists as they are now, with that many requests. NULL with a status and message when it fails. */

@@ -1,7 +1,7 @@
 /* The messages of a transpose.
  * Idea:  message (slice k, member j) is the common part of the two boxes, cut to slice k, dense, with z fastest; all
- *        messages lie behind each other. Then rows along z, the longest that exist everywhere, are copied whole. The
- *        axis that is whole after the transpose is slowest, so that the messages that arrive lie like the array itself.
+ *        messages follow each other. So rows along z, the longest that exist everywhere, are copied whole. The axis that is
+ *        undivided after the transpose is slowest, so that received messages have the layout of the array itself.
  * Cost:  packing or unpacking is one read and one write of a box. */
 #include "exchange/messages.h"
 
@@ -37,7 +37,7 @@ void pf_parts_release(struct pf_parts *parts)
     *parts = (struct pf_parts){.part = NULL};
 }
 
-/* The slice of the whole array, which is that of the boxes along an axis that neither of them splits differently. */
+/* The slice of the whole array. It is also that of the boxes, along an axis that both sides split alike. */
 static void cut(pencilfft_box *box, int axis, int slices, int slice)
 {
     struct pf_block block = pf_block_of(box->extent[axis], slices, slice);
@@ -56,8 +56,8 @@ static void dense(pencilfft_box *box, int slowest)
     box->stride[slowest] = stride;
 }
 
-/* The axis that the members hold blocks of before, so that messages which arrive are one array after the other along it.
- * Not z, whose rows are not to be cut. */
+/* The axis that is divided among the members before, so that received messages form one array along it. Not z, whose rows
+ * must not be cut. */
 static int slowest_axis(const struct pf_transpose *t)
 {
     return t->p > 1 && t->from[1].offset[1] != t->from[0].offset[1] ? 1 : 0;

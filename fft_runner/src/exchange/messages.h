@@ -4,7 +4,7 @@
 
 #include "exchange/exchange.h"
 
-/* Boxes of all messages in their order, dense lists of them, and the part that stays. */
+/* Boxes of all messages in order, as dense lists, and the part that stays. */
 struct pf_parts {
     struct pf_messages list;
     pencilfft_box *part; /* with the strides it has inside its message */
@@ -20,7 +20,7 @@ void pf_pack(const struct pf_transpose *transpose, const struct pf_parts *sent, 
              void *messages);
 void pf_unpack(const struct pf_transpose *transpose, const struct pf_parts *received, int slice, int without,
                const void *messages, void *box);
-/* What stays of a slice: out of the box `from` to its place among the messages that arrive. */
+/* Copy what stays of a slice from the box `from` to its place among the received messages. */
 void pf_pack_own(const struct pf_transpose *transpose, const struct pf_parts *received, int slice, const void *box,
                  void *messages);
 

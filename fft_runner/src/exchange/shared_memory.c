@@ -1,10 +1,10 @@
 /* Memory that the ranks of a node share.
- * Idea:  of each node one rank allocates, the others look into it. What is written between two barriers is read behind
- *        the second; what was read may be written again behind a barrier that is begun then and waited for later.
+ * Idea:  one rank per node allocates, the others map its memory. What is written between two barriers is read after the
+ *        second; what was read may be overwritten after a barrier that is started then and completed later.
  * Source: MPI 3.1, sections 6.4.2 and 11.2.3; T. Hoefler et al., MPI + MPI: a new hybrid approach to parallel programming
  *         with MPI plus shared memory, Computing 95 (2013).
- * Needs: MPI-3. The environment variable PENCILFFT_RANKS_PER_NODE makes smaller nodes than the memory is shared by (NUMA
- *        domains, tests). */
+ * Needs: MPI-3. The environment variable PENCILFFT_RANKS_PER_NODE makes nodes smaller than the set of ranks that share
+ *        memory (NUMA domains, tests). */
 #include "exchange/shared_memory.h"
 
 #include <errno.h>
@@ -73,7 +73,7 @@ static int take_size(const char *text, int *size)
     return PENCILFFT_OK;
 }
 
-/* All of the group take what its first rank was told. 0 when not asked for. */
+/* The whole group uses the value of its first rank. 0 when unset. */
 static int wished_size(MPI_Comm group, int me, int *size)
 {
     const char *text = me ? NULL : getenv("PENCILFFT_RANKS_PER_NODE");
@@ -143,7 +143,7 @@ done:
 
 /* ---- the memory ------------------------------------------------------------------------------------------------- */
 
-/* MPI libraries keep shared memory there, and some hang when it has no room. */
+/* MPI libraries keep shared memory there, and some hang when it is full. */
 int pf_shared_room(const struct pf_shared *shared, size_t bytes)
 {
     static const char place[] = "/dev/shm";
@@ -164,7 +164,7 @@ int pf_shared_allocate(struct pf_shared *shared, size_t bytes)
     PF_MPI(MPI_Win_set_errhandler(shared->window, MPI_ERRORS_RETURN));
     PF_MPI(MPI_Win_shared_query(shared->window, 0, &size, &unit, &shared->block));
     PF_MPI(MPI_Win_lock_all(MPI_MODE_NOCHECK, shared->window));
-    /* By as much on all ranks, for pages begin at multiples of it. */
+    /* By the same amount on all ranks, because pages begin at multiples of it. */
     shared->block += (ALIGNMENT - (uintptr_t)shared->block % ALIGNMENT) % ALIGNMENT;
 done:
     return status;

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 struct pf_shared {
-    int users;            /* exchanges; it ends with the last */
+    int users;            /* number of exchanges that use it; freed with the last */
     MPI_Comm comm;        /* the members on this node */
     MPI_Win window;
     MPI_Request all_read; /* the barrier behind what was read last */
@@ -16,11 +16,11 @@ struct pf_shared {
     int *members, *first; /* those of node n: members[first[n]] to members[first[n + 1] - 1], ascending */
 };
 
-/* For a group of p, with one user; NULL without memory. Nothing is known yet. */
+/* For a group of p, with one user; NULL without memory. Still empty. */
 struct pf_shared *pf_shared_make(size_t p);
-struct pf_shared *pf_shared_join(struct pf_shared *shared); /* one user more */
+struct pf_shared *pf_shared_join(struct pf_shared *shared); /* add a user */
 void pf_shared_leave(struct pf_shared *shared);
-/* Who is on which node. Collective over the group. */
+/* Find out which ranks are on which node. Collective over the group. */
 int pf_shared_find(struct pf_shared *shared, MPI_Comm group);
 /* PENCILFFT_NOT_POSSIBLE where so much memory is not available. Local. */
 int pf_shared_room(const struct pf_shared *shared, size_t bytes);

@@ -1,9 +1,9 @@
 /* What precedes each exchange.
  * none     ranks start an exchange when they come to it
- * barrier  imbalance of the work before is taken out of the exchange, up to the skew with which MPI leaves a barrier
- * clock    all agree on a date a little ahead and sleep until then. In a simulation MPI_Wtime is one clock for all
- *          ranks, so that every rank starts at the same instant: the exchange carries no skew, and equal flows that
- *          start together are also cheap to simulate. On a real machine it is as good as its clocks agree. */
+ * barrier  removes the imbalance of the preceding work from the exchange, up to the skew with which MPI leaves a barrier
+ * clock    all agree on a time slightly ahead and sleep until then. In a simulation MPI_Wtime is one clock for all ranks, so
+ *          that every rank starts at the same instant: the exchange carries no skew, and equal flows that start together are
+ *          also cheap to simulate. On a real machine it is only as good as the agreement of its clocks. */
 #include "exchange/sync.h"
 
 #include <math.h>
@@ -12,8 +12,8 @@
 #include "common/failure.h"
 #include "pencilfft.h"
 
-/* How far ahead the agreed date lies, at least, and in all-reduces: it has to be more than one takes, or the last rank comes
- * late and its word of the date waits behind the data of those who were in time. */
+/* How far ahead the agreed time lies: the minimum, and in units of all-reduces. It must exceed the time of one, or the last
+ * rank is late and its message about the time waits behind the data of the others. */
 static const double lead_s = 1e-3, lead_allreduces = 4;
 
 static int wait_barrier(MPI_Comm comm)
@@ -36,7 +36,7 @@ static void sleep_until(double date)
     nanosleep(&pause, NULL); /* a signal that cuts it short costs skew only */
 }
 
-/* The first all-reduce starts when the last rank comes, and so tells every rank how long one takes. */
+/* The first all-reduce completes only after the last rank arrives, so every rank learns how long one takes. */
 static int wait_clock(MPI_Comm comm)
 {
     int status = PENCILFFT_OK;

@@ -1,9 +1,9 @@
-/* Packing, unpacking and local transposing: one routine for all of them.
- * Idea:  of the three axes, let `a` be the one nearest together in the source and `b` the one nearest together in the
- *        target. If they are the same axis, runs are copied whole. If not, the (a, b) plane is a matrix transpose and
- *        is done in square tiles, so that the lines touched on both sides stay in the first-level cache.
- *        The routine is compiled once for each size of an element, which is then a constant in its inner loops.
- * Cost:  one read and one write of the part. Needs: nothing of the extents; an empty part copies nothing. */
+/* Packing, unpacking and local transposes by one routine.
+ * Idea:  let `a` be the axis with the smallest stride in the source and `b` that with the smallest stride in the target. If
+ *        they are the same, whole runs are copied. If not, the (a, b) plane is a matrix transpose, done in square tiles so
+ *        that the lines touched on both sides stay in the first-level cache.
+ *        The routine is compiled once for each element size, which is then a constant in its inner loops.
+ * Cost:  one read and one write of the part. Needs: no condition on the extents; an empty part copies nothing. */
 #include "geometry/strided_copy.h"
 
 #include <string.h>

@@ -13,7 +13,7 @@ enum pf_line_kind { PF_SKIP, PF_DFT, PF_R2C, PF_R2R };
 
 enum { PF_MANY = 3 };
 
-/* Lines to transform. Strides count what FFTW counts: complex numbers or reals, on each side its own. */
+/* Lines to transform. Strides count FFTW's elements, complex or real, separately on each side. */
 struct pf_line_shape {
     enum pf_line_kind kind;
     int backward;

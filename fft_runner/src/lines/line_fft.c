@@ -1,6 +1,6 @@
 /* The 1D transforms of a block of lines, by FFTW plans.
- * Idea:  a pass (pass.c) runs the same few shapes of block over and over: one plan for each, kept in a short list and
- *        found by the numbers of lines. A real transform of complex numbers treats both parts as further lines.
+ * Idea:  a pass (pass.c) runs the same few shapes of block repeatedly: one plan for each, in a short list, found by the
+ *        numbers of lines. A real transform of complex numbers treats real and imaginary parts as further lines.
  * Source: FFTW's manual, guru interface in its 64-bit form.
  * Needs: arrays aligned as when planned (pass.c keeps to multiples of 16 bytes); in and out are never the same. */
 #include "lines/line_fft.h"

@@ -18,9 +18,9 @@ struct pf_lines {
     int backward;
     unsigned flags;
     int64_t n;                  /* points of a line, on the real side of r2c */
-    int complex_elements;       /* a PF_R2R transform of complex numbers: both parts alone */
+    int complex_elements;       /* a PF_R2R transform of complex numbers: real and imaginary parts separately */
     int phase;
-    struct pf_lines_plan *plans; /* a list, one for each number of lines met */
+    struct pf_lines_plan *plans; /* a list, one per number of lines seen */
 };
 
 /* Where a block of lines lies: element strides on both sides, and how many lines there are along each other axis. */
@@ -30,9 +30,9 @@ struct pf_lines_block {
     int64_t count[2], in_step[2], out_step[2]; /* from line to line */
 };
 
-/* Make what pf_lines_run() needs for such a block. The arrays are overwritten. */
+/* Make the plan that pf_lines_run() needs for such a block. The arrays are overwritten. */
 int pf_lines_plan(struct pf_lines *lines, const struct pf_lines_block *block);
-/* Transform; the block's counts and strides have been planned, its arrays are aligned as they were then. */
+/* Transform. The block's counts and strides must have been planned, with arrays of the same alignment. */
 void pf_lines_run(const struct pf_lines *lines, const struct pf_lines_block *block);
 void pf_lines_release(struct pf_lines *lines);
 

@@ -1,13 +1,12 @@
-/* A pass: read a block from wherever it lies, transform its lines, write it to wherever it must go.
- * Idea:  memory passes are what a large transform costs. So packing, unpacking and turning are no passes of their own:
- *        a block of planes small enough for the second-level cache is gathered from the messages that arrived,
- *        transformed, and scattered into the messages to be sent. Where no exchange lies between two axes both are
- *        transformed in one pass, plane by plane.
+/* A pass: read a block from its place, transform its lines, write it to its new place.
+ * Idea:  a large transform costs memory passes. So packing, unpacking and reordering are not passes of their own: a block of
+ *        planes small enough for the second-level cache is gathered from the received messages, transformed, and scattered
+ *        into the messages to be sent. Where there is no exchange between two axes, both are transformed in one pass, plane
+ *        by plane.
  *            z, then the inner axis:  array -> (z lines) -> plane -> (inner lines) -> chunk -> pieces
  *            inner axis alone:        pieces -> chunk -> (inner lines) -> chunk -> pieces
- *        A backward pass is the same from its end. All is in rows along z; lines along the inner axis are transformed
- *        for many z at once, which is also what vector units like. Lines may also be read or written where they lie
- *        (pass_plan.c).
+ *        A backward pass is the same in reverse. Everything is in rows along z; lines along the inner axis are transformed
+ *        for many z at once, which also suits vector units. Lines may also be read or written in place (pass_plan.c).
  * Cost:  one read and one write of the part, and copies within the cache.
  * Needs: no MPI. */
 #include "lines/pass.h"
@@ -20,7 +19,7 @@
 
 enum { Z = 2 };
 
-/* ---- blocks and where they lie -------------------------------------------------------------------------------- */
+/* ---- blocks and their places -------------------------------------------------------------------------------- */
 
 /* Part of the pass's box, by its indices; and a place in the caches, with strides in elements, where it lies. */
 struct block {
@@ -59,7 +58,7 @@ static void lap(const struct pf_pass_run *run, int phase, const struct pf_lines 
     pf_clock_lap(run->clock, phase >= 0 ? phase : beside->phase);
 }
 
-/* What the block and the pieces have in common, out of the pieces or into them. */
+/* Copy the common part of block and pieces, from the pieces or into them. */
 static void move(const struct pf_pass *pass, const struct pf_pass_run *run, const struct pf_side *side, int field,
                  const struct block *block, const struct view *view, bool gather)
 {
@@ -77,7 +76,7 @@ static void move(const struct pf_pass *pass, const struct pf_pass_run *run, cons
     lap(run, side->copied, pass->u ? &pass->u_lines : &pass->z_lines);
 }
 
-/* A block where the side itself lies, whose pieces are parts of one array. */
+/* A block in the memory of the side itself, whose pieces are parts of one array. */
 static struct view view_of_array(const struct pf_pass *pass, const struct pf_pass_run *run, const struct pf_side *side,
                                  int field, const struct block *block)
 {
@@ -163,7 +162,7 @@ static int z_block(struct pf_pass *pass, const struct pf_pass_run *run, int fiel
     return status;
 }
 
-/* Inner lines for some z of some planes. Without lines to transform a block is only moved. */
+/* Inner lines for some z of some planes. Without lines to transform, a block is only copied. */
 static int u_block(struct pf_pass *pass, const struct pf_pass_run *run, int field, struct block *block)
 {
     int status = PENCILFFT_OK;

@@ -30,7 +30,7 @@ struct pf_side {
 
 struct pf_pass {
     pencilfft_box box;  /* extents along z: those of the output of a forward transform */
-    int outer, inner;   /* the axis whose planes follow each other, and the one that lies in a plane beside z */
+    int outer, inner;   /* the axis across planes, and the axis within a plane other than z */
     bool backward;      /* z comes last */
     bool z, u;          /* is z transformed, is the inner axis */
     struct pf_lines z_lines, u_lines;
@@ -40,8 +40,8 @@ struct pf_pass {
     struct {
         int64_t group, u_chunk, z_chunk;              /* planes, rows and elements of a row that make a block */
         int64_t z_row, u_row, u_column, plane_row;    /* bytes from row to row in chunks and plane, see pass.c */
-        bool read_direct, write_direct;               /* lines straight from or to where a side lies */
-        bool in_turned, out_turned;                   /* the inner axis is the nearest in the array read or written */
+        bool read_direct, write_direct;               /* lines read or written directly in a side's memory */
+        bool in_turned, out_turned;                   /* the inner axis is contiguous in the array read or written */
         char *memory, *chunk[2], *plane;
     } block;
 };
@@ -54,7 +54,7 @@ struct pf_range {
 struct pf_pass_run {
     char *buffer[PF_BUFFERS];
     struct pf_clock *clock;
-    bool planning; /* make FFTW's plans for all blocks, and nothing else */
+    bool planning; /* only make FFTW's plans for all blocks */
 };
 
 /* box, axes, lines and sides are set: choose blocks, allocate, make FFTW's plans (buffers are overwritten). */

@@ -1,11 +1,11 @@
-/* How a pass is done: its blocks, the memory for them, FFTW's plans, and whether lines are read and written where they lie.
+/* How a pass is done: its blocks, their memory, FFTW's plans, and whether lines are read and written in place.
  * Idea:  a block is as much as the second-level cache holds. Rows in it are padded to an odd number of cache lines, so
  *        that a column does not fall on few cache sets; gathering into it costs a copy in the cache, which large arrays
  *        and strides of powers of two are worth and others are not. Where the pieces of a side are parts of one array
  *        (so messages are laid, see messages.c) FFTW may do without the copy. The clock decides, as with FFTW's own
  *        plans: the pass is done with each choice in turn, and the shortest time of each counts. With FFTW_ESTIMATE, and for
- *        what is larger than the caches, nothing is timed, and only lines along z are read and written where they lie.
- * Cost:  of small arrays up to four plans of a block in place of one, and four passes with each.
+ *        arrays larger than the caches, nothing is timed, and only lines along z are read and written in place.
+ * Cost:  for small arrays up to four plans per block instead of one, and four passes with each.
  * Needs: FFTW's arrays are multiples of 16 bytes from its plan's; where a side is not, it is gathered. */
 #include <stdlib.h>
 #include <string.h>
@@ -40,8 +40,8 @@ static bool is_turned(const struct pf_pass *pass, const struct pf_side *side)
     return side->n == 1 && box->stride[pass->inner] < box->stride[Z];
 }
 
-/* How much of a plane makes a block, so that it fills but does not overflow the cache; and if a plane is smaller
- * than that, how many planes. A z chunk keeps to whole cache lines, for FFTW's sake. */
+/* How much of a plane makes a block, so that it fills the cache without overflowing it; if a plane is smaller, how many
+ * planes. A z chunk consists of whole cache lines, because FFTW prefers that. */
 static void choose_blocks(struct pf_pass *pass)
 {
     int64_t bytes = (int64_t)pf_larger((int64_t)pass->in.element_bytes, (int64_t)pass->out.element_bytes);
@@ -75,9 +75,9 @@ static int allocate_blocks(struct pf_pass *pass)
     return PENCILFFT_OK;
 }
 
-/* ---- lines where they lie ---------------------------------------------------------------------------------------- */
+/* ---- lines in place ---------------------------------------------------------------------------------------- */
 
-/* The pieces have the places that they would have in one array. */
+/* Whether the pieces lie as parts of one array. */
 static bool is_one_array(const struct pf_pass *pass, const struct pf_side *side)
 {
     const struct pf_piece *first = side->piece;
@@ -100,13 +100,13 @@ static bool is_aligned(const struct pf_side *side, int64_t elements)
     return elements * (int64_t)side->element_bytes % FFTW_ALIGNMENT == 0;
 }
 
-/* May z lines be read from or written to the side where they are? */
+/* Whether z lines may be read from or written to the side in place. */
 static bool z_direct(const struct pf_side *side, int64_t nz)
 {
     return side->n == 1 && side->copied < 0 && side->piece->box.stride[Z] == 1 && is_aligned(side, nz);
 }
 
-/* May lines along the inner axis, wherever a block of them begins? */
+/* The same for lines along the inner axis, wherever a block of them begins. */
 static bool u_direct(const struct pf_pass *pass, const struct pf_side *side, int slices)
 {
     const struct pf_piece *piece = side->piece;
@@ -115,7 +115,7 @@ static bool u_direct(const struct pf_pass *pass, const struct pf_side *side, int
            is_aligned(side, piece->box.stride[Z] * z_step) && is_aligned(side, piece->box.stride[pass->outer]);
 }
 
-/* What does not stay in the caches has always been faster by blocks. */
+/* Arrays that do not stay in the caches have always been faster in blocks. */
 static bool is_worth_a_trial(const struct pf_pass *pass)
 {
     int64_t bytes = pf_box_elements(&pass->box) * pass->fields * (int64_t)pass->out.element_bytes;
@@ -179,7 +179,7 @@ static int fastest(struct candidate *candidate, int n, struct pf_pass_run *run, 
     return best;
 }
 
-/* By the clock whether the lines that may be read and written where they lie are. */
+/* Decide by timing whether lines are read and written in place where that is possible. */
 static int choose_direct(struct pf_pass *pass, struct pf_pass_run *run, const struct slicing *by, bool reads, bool writes)
 {
     struct candidate candidate[4];

@@ -17,7 +17,7 @@ enum { COSINE, SINE };
 struct type {
     const char *name;
     enum pf_line_kind kind[3];
-    int family; /* of PF_R2R lines whose kind the caller may give */
+    int family; /* PF_R2R lines whose kind the caller may choose */
 };
 
 static const struct type rows[] = {

@@ -7,19 +7,19 @@
 #include "lines/fftw_calls.h"
 #include "pencilfft.h"
 
-/* What is done along one axis. */
+/* The transform along one axis. */
 struct pf_line {
     enum pf_line_kind kind;
     int r2r[2];      /* FFTW's kinds, forward and backward, for PF_R2R */
-    int cosine_kind; /* 1..4; 0 when it is no cosine transform */
+    int cosine_kind; /* 1..4; 0 if it is not a cosine transform */
     int sine_kind;
 };
 
-/* A plan's transform: what is done along x, y and z, and of what the two sides consist. */
+/* A plan's transform: the line transforms along x, y and z, and the element types of both sides. */
 struct pf_transform {
     struct pf_line line[3];
     bool real_input;    /* what forward takes is real */
-    bool real_output;   /* ... gives is real, and so is all between */
+    bool real_output;   /* the output of forward is real, and so is everything between */
     int64_t input_nz;   /* extents of what forward takes; x and y are the same on both sides */
     int64_t output_nz;
     double scale;       /* backward after forward gives this times the input */

@@ -4,12 +4,12 @@
  *        candidate the plan is made whole, as it would be used, and whole transforms are timed, both directions where
  *        both are planned. The exchanges of a transform are tried apart, for one may stay inside nodes and another not: the
  *        first one's candidates beside the first algorithm of the table, the next one's beside what the one before took.
- *        A time is the best over the repetitions of the slowest rank, one number for all ranks, so that they choose
- *        alike. A candidate that takes twice as long as another is not repeated, and none takes more than its share of
- *        the time that is left. Those that overlap come first, as they have most to gain. No candidate is started when
- *        the budget is used up; the clock runs from the first plan on, for what FFTW learns in it the transform needs
- *        anyway, and the later plans then cost little. What was chosen once is kept as wisdom.
- * Source: the planner of FFTW; dtFFT and cuDecomp try their backends likewise.
+ *        A time is the best over the repetitions of the slowest rank, one number for all ranks, so that all make the same
+ *        choice. A candidate that takes twice as long as another is not repeated, and none takes more than its share of the
+ *        remaining time. Overlapping candidates come first, because they have most to gain. No candidate starts after the
+ *        budget is used up. The clock starts after the first plan, because the transform needs what FFTW learns in it
+ *        anyway, and later plans then cost little. A choice is kept as wisdom.
+ * Source: the planner of FFTW; dtFFT and cuDecomp try their backends in the same way.
  * Cost:  the budget, and the last candidate's first runs beyond it. Memory of a plan with that candidate and, as for
  *        every plan that is made, two arrays more; the caller's arrays are not touched.
  * Needs: nothing; a candidate that refuses these extents or this MPI is skipped. */
@@ -70,7 +70,7 @@ done:
     return status;
 }
 
-/* As the slowest rank saw it, on all ranks; so is what was spent until now. */
+/* The slowest rank's value on all ranks; likewise the time spent so far. */
 static int time_once(struct trial *t, double *seconds)
 {
     double both[2];
@@ -99,7 +99,7 @@ static int time_runs(struct trial *t, double fastest, double *best)
     return status;
 }
 
-/* With plan->chosen[] as it is. Infinity for what cannot be done, and why. Only a failure of MPI is a failure. */
+/* With plan->chosen[] as it is. Infinity, with the reason, where a candidate refuses. Only a failure of MPI is a failure. */
 static int try_one(struct trial *t, double fastest, double *best, int *why)
 {
     int status = pf_plan_build(t->plan);
@@ -214,7 +214,7 @@ done:
     return status;
 }
 
-/* Boxes of the first rank tell sizes and layout. */
+/* The first rank's boxes give sizes and layout. */
 static void make_key(const struct pencilfft_plan_s *plan, int e, int nodes, char key[KEY_SIZE])
 {
     const struct pf_geometry *g = &plan->geometry;
@@ -231,7 +231,7 @@ static void make_key(const struct pencilfft_plan_s *plan, int e, int nodes, char
              (long long)after->stride[1], (long long)after->stride[2]);
 }
 
-/* Number of the exchange that rank 0 knows from before, on all ranks; -1: none. */
+/* The algorithm that rank 0 knows from wisdom, on all ranks; -1: none. */
 static int recall(pencilfft_plan plan, const char *key, int *known)
 {
     int status = PENCILFFT_OK;
@@ -245,7 +245,7 @@ done:
     return status;
 }
 
-/* One rank alone has nothing to choose: the first of the table. */
+/* A single rank has no choice: the first of the table. */
 static int take_known(struct trial *t, int e, int nodes)
 {
     int known = 0, status = PENCILFFT_OK;

@@ -1,6 +1,6 @@
-/* The members of a descriptor by their names: how other languages set them, so that none of them repeats the structure, and
- * how the ranks' descriptors are compared.
- * Cost:  one all-reduce of two numbers a member. */
+/* The members of a descriptor by their names: other languages set them in this way without repeating the structure, and the
+ * ranks' descriptors are compared by them.
+ * Cost:  one all-reduce of two numbers per member. */
 #include "plan/desc.h"
 
 #include <limits.h>
@@ -77,7 +77,7 @@ static int set_number(const struct member *member, void *at, int64_t value)
     return PENCILFFT_OK;
 }
 
-/* An integer is a real number too; otherwise what is given must be what the member is. */
+/* An integer may be given for a real number; otherwise the types must match. */
 static int set(pencilfft_desc *desc, const char *name, enum kind given, const void *value)
 {
     const struct member *member = desc ? pf_table_find(&members, name) : NULL;
@@ -149,7 +149,7 @@ static int differs(const pencilfft_desc *desc, const struct member *member)
                    member->name, value);
 }
 
-/* A number v is the same everywhere when the largest v is the complement of the largest complement. */
+/* A number v is the same on all ranks if the largest v is the complement of the largest complement. */
 int pf_desc_same(const pencilfft_desc *desc, MPI_Comm comm)
 {
     int status = PENCILFFT_OK;

@@ -3,7 +3,7 @@
 #include "common/failure.h"
 #include "plan/buffers.h"
 
-/* What FFTW's vector instructions ask of an array. */
+/* The alignment that FFTW's vector instructions need. */
 enum { ALIGNMENT = 16 };
 
 struct walk {

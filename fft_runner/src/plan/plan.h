@@ -14,7 +14,7 @@
 enum { PF_DIRECTIONS = 2 }; /* 0 is forward, 1 backward */
 enum { PF_MAX_PASSES = PF_MAX_ARRAYS + 2, PF_NO_EXCHANGE = -1, PF_NO_AXIS = -1 };
 
-/* malloc and not fftw_malloc, so that a simulator that folds large mallocs sees these; hence aligned by hand. */
+/* malloc, not fftw_malloc, so that a simulator that shares large mallocs sees them; hence aligned by hand. */
 struct pf_buffer {
     void *raw, *data;
     struct pf_buffer *next;
@@ -64,7 +64,7 @@ struct pf_sequence {
 };
 
 struct pencilfft_plan_s {
-    struct pf_geometry geometry; /* of what is exchanged, which is what forward gives */
+    struct pf_geometry geometry; /* of the exchanged elements, those of the forward output */
     struct pf_transform transform;
     int rank, ranks, directions;
     const struct pf_exchange *exchange, *chosen[PF_MAX_EXCHANGES]; /* asked for; taken for each */
@@ -87,7 +87,7 @@ struct pencilfft_plan_s {
     struct pf_transfer transfer[PF_DIRECTIONS][PF_MAX_EXCHANGES];
     struct pf_sequence sequence[PF_DIRECTIONS];
     int64_t alloc_elements;
-    struct pf_buffer *buffers; /* all that was handed out, work among them. buffers.c */
+    struct pf_buffer *buffers; /* all allocated buffers, including the work buffers. buffers.c */
     void *work[PF_WORKS];
     double *auto_seconds[PF_MAX_EXCHANGES]; /* by number of the exchange; NULL without "auto" */
 

@@ -1,7 +1,6 @@
-/* Who sends how much to whom, from the plan alone.
- * Idea:  an exchange that sends something else than its messages (padding, other ranks in between) tells so itself;
- *        for the rest the parts that two boxes have in common are what is sent, one message for each that is not empty
- *        (or one for each slice). */
+/* How much each rank sends to each other rank, from the plan alone.
+ * Idea:  an algorithm that sends anything other than its messages (padding, other ranks in between) says so itself. For the
+ *        others, the common part of two boxes is sent, one message for each non-empty part (or one per slice). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* Wisdom: what FFTW learnt and what "auto" chose, kept in a file.
- * Idea:  a text file that says which kind of machine and which MPI it is of, has one line for each choice, then FFTW's
- *        wisdom as FFTW writes it, and a checksum over all. It is written beside its place and renamed, so that there is
- *        always a whole one. One rank reads and writes; FFTW's wisdom of all ranks comes together in a binary tree.
+ * Idea:  a text file with the kind of machine and the MPI, one line per choice, FFTW's wisdom as FFTW writes it, and a
+ *        checksum over everything. It is written under a temporary name and renamed, so that the file is always complete.
+ *        One rank reads and writes; FFTW's wisdom of all ranks is collected in a binary tree.
  * Source: fftw_mpi_gather_wisdom and _broadcast_wisdom do the same for FFTW's part. The checksum is FNV-1a.
- * Cost:  log2 P messages of some kilobytes, and as many agreements, to save; one broadcast to load. */
+ * Cost:  log2 P messages of a few kilobytes, and as many agreements, to save; one broadcast to load. */
 #include "plan/wisdom.h"
 
 #include <errno.h>
@@ -108,7 +108,7 @@ void pencilfft_wisdom_forget(void)
         kinds[i].forget();
 }
 
-/* ---- what the file is of ------------------------------------------------------------------------------------ */
+/* ---- machine and MPI of a file ------------------------------------------------------------------------------------ */
 
 static void processor_name(char *name, size_t size)
 {
@@ -132,7 +132,7 @@ static void machine_text(char text[MACHINE_SIZE])
     char processor[128], library[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "MPI";
     int length;
     processor_name(processor, sizeof processor);
-    MPI_Get_library_version(library, &length); /* its text is all we want; without it "MPI" stands */
+    MPI_Get_library_version(library, &length); /* only its text is needed; "MPI" if there is none */
     for (char *at = library; *at; at++)
         if (*at == '\t')
             *at = ' ';
@@ -151,7 +151,7 @@ static uint64_t checksum(const char *bytes, size_t n)
 /* ---- text ---------------------------------------------------------------------------------------------------- */
 
 struct text {
-    char *bytes; /* NULL once memory failed */
+    char *bytes; /* NULL after an allocation failed */
     size_t length;
 };
 
@@ -331,13 +331,13 @@ done:
 
 /* ---- FFTW's wisdom of all ranks, on rank 0 ------------------------------------------------------------------- */
 
-/* Of every 2 * step ranks, the one in the middle gives what it knows to the first. All take part, so that all know when the
- * memory of one is not enough. */
+/* In every group of 2 * step ranks, the middle one sends its wisdom to the first. All take part, so that all notice when one
+ * runs out of memory. */
 static int gather_step(const struct kind *kind, int rank, int ranks, int step, MPI_Comm comm)
 {
     int status = PENCILFFT_OK, longest;
     bool gives = rank % (2 * step) == step, takes = rank % (2 * step) == 0 && rank + step < ranks;
-    char *mine = gives ? kind->export() : NULL, *room = NULL; /* what FFTW has no memory to tell is forgotten */
+    char *mine = gives ? kind->export() : NULL, *room = NULL; /* what FFTW has no memory to export is dropped */
     int length = mine ? (int)strlen(mine) : 0;
     PF_MPI(MPI_Allreduce(&length, &longest, 1, MPI_INT, MPI_MAX, comm));
     if (takes && !(room = calloc((size_t)longest + 1, 1)))
@@ -416,7 +416,7 @@ done:
     return status;
 }
 
-/* By a communicator of its own, for receives of the caller's take any message in his. */
+/* With a communicator of its own, because the caller's receives could match any message in the caller's communicator. */
 int pencilfft_wisdom_save(const char *path, MPI_Comm comm)
 {
     int status = pf_usable(comm, "pencilfft_wisdom_save");

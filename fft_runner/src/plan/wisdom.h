@@ -1,4 +1,4 @@
-/* What is known of exchanges that "auto" chose; wisdom.c keeps it with FFTW's in a file. */
+/* The exchange algorithms that "auto" chose; wisdom.c saves them in a file with FFTW's wisdom. */
 #ifndef PF_WISDOM_H
 #define PF_WISDOM_H
 

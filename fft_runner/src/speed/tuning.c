@@ -3,6 +3,6 @@
 struct pf_tuning pf_tuning = {
     .block_bytes = 1 << 17,   /* half a second-level cache */
     .message_bytes = 1 << 15, /* 2 us, in which 10 GB/s are 20 kB */
-    .row_bytes = 512,         /* with 256 the passes beside took a fifth longer at 128^3 */
+    .row_bytes = 512,         /* with 256 the neighbouring passes took a fifth longer at 128^3 */
     .direct_bytes = 1 << 22,  /* of real 32^3 (0.3 MB) on one rank a third is saved, of 96^3 (7 MB) nothing */
 };

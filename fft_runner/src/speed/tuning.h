@@ -5,13 +5,13 @@
 
 enum pf_direct { PF_BY_CLOCK, PF_ALWAYS };
 
-/* Sizes that matter for speed alone. Tests make them tiny, so that small arrays are cut as large ones are. */
+/* Sizes that affect only speed. Tests make them tiny, so that small arrays are cut like large ones. */
 struct pf_tuning {
     int64_t block_bytes;   /* what a pass gathers, transforms and scatters at once: one of two blocks in the caches */
-    int64_t message_bytes; /* a message whose bytes take longer than its start */
+    int64_t message_bytes; /* size of a message whose transfer takes longer than its start */
     int64_t row_bytes;     /* a row that is worth copying */
-    int64_t direct_bytes;  /* a part of the array that stays in the caches, with what it is transformed into */
-    enum pf_direct direct; /* lines read and written where they lie, without a copy in the caches */
+    int64_t direct_bytes;  /* size of a part of the array that stays in the caches, together with its result */
+    enum pf_direct direct; /* lines read and written in place, without a copy in the caches */
 };
 extern struct pf_tuning pf_tuning;
 

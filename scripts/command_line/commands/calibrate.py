@@ -17,7 +17,7 @@ from pencilmap.model.published import PUBLISHED
 from pencilmap.scripts.command_line.options import JSON
 from pencilmap.scripts.command_line.tables import print_json, print_table, quality_table
 
-ANY_BANDWIDTH = (1e9,)  # to be scaled by the fit
+ANY_BANDWIDTH = (1e9,)  # scaled by the fit
 
 
 @click.command("calibrate")
@@ -70,7 +70,7 @@ def _of_published(name, machine):
 
 
 def _of_records(paths, machine, name):
-    """The machine, the samples, whether the bandwidth has to be fitted, and what was left out."""
+    """The machine, the samples, whether the bandwidth is fitted, and what was left out."""
     by_path = {path: read_records(path) for path in paths}
     records = [record for found in by_path.values() for record in found]
     said = {bandwidth_of_record(record) for record in records}

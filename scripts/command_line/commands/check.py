@@ -1,4 +1,4 @@
-"""`pencilmap check`: is a placement file right, and what would it do?"""
+"""`pencilmap check`: is a placement file valid, and what does it do?"""
 
 import click
 

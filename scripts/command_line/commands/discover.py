@@ -29,10 +29,10 @@ LSTOPO_TIMEOUT_S = 20
 @click.option("--output", "-o", type=click.Path(dir_okay=False), help="Write the nodes as a table for --nodes and --hosts.")
 @with_options(JSON)
 def command(files: tuple[str, ...], torus: str | None, hardware: bool, output: str | None, as_json: bool) -> int:
-    """Print what the environment and FILES tell of the job's nodes, and from where; exit status 1 when that is nothing, or
-    leaves no nodes to write.
+    """Print what the environment and FILES say about the job's nodes, and the source of each fact. Exit status 1 when
+    nothing is found, or there are no nodes to write.
 
-    Files are recognised by what they hold; which are known stands in docs/formats.md.
+    Files are recognised by their content; docs/formats.md lists the known ones.
     """
     with tempfile.TemporaryDirectory() as folder:
         picture = look_around(os.environ, [*files, *_hardware(folder, hardware)], torus)
@@ -49,7 +49,7 @@ def command(files: tuple[str, ...], torus: str | None, hardware: bool, output: s
 
 
 def _hardware(folder, wanted):
-    """The hwloc XML of this node, in a list; [] where lstopo is not there or fails."""
+    """The hwloc XML of this node, in a list; [] where lstopo is missing or fails."""
     program = next(filter(None, map(shutil.which, LSTOPO)), None)
     if not wanted or program is None:
         return []

@@ -27,7 +27,7 @@ from pencilmap.scripts.pictures.figures.loads import draw_loads
 
 @dataclass(frozen=True)
 class Order:
-    """What is to be drawn: the setting, the grid and the placements, and what the options say."""
+    """A drawing order: the setting, the grid and the placements, and the options."""
 
     where: Setting
     grid: ProcessGrid

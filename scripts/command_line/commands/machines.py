@@ -1,4 +1,4 @@
-"""`pencilmap machines`: which machines there are, and where their figures come from."""
+"""`pencilmap machines`: the known machines, and the sources of their figures."""
 
 import click
 

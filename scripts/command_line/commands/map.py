@@ -18,7 +18,8 @@ from pencilmap.scripts.command_line.tables import prediction_table, print_json
 @with_options(*LAUNCHER, JSON)
 def command(where: Setting, grid: str, placement: str, format_name: str, output: str, hosts: str | None, cores_per_task: int,
             hwloc: str | None, program: str, as_json: bool) -> None:
-    """Write the best placement, or the one named, and print its prediction beside the default's and how to launch it."""
+    """Write the best placement, or the one named, and print its prediction next to that of the default order, and how to
+    launch it."""
     with hearing():
         tasks = where.grid(grid)
         job = where.job(hosts, cores_per_task, hwloc, program)

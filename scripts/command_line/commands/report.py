@@ -1,4 +1,4 @@
-"""`pencilmap report`: one page that shows what was predicted and what was measured."""
+"""`pencilmap report`: one page with what was predicted and what was measured."""
 
 from pathlib import Path
 
@@ -31,9 +31,9 @@ KINDS = ("svg", "pdf", "png")
 @JSON
 def command(records: tuple[str, ...], output: str, published: bool, figures: str | None, kind: str | None,
             as_json: bool) -> None:
-    """Make one page of run records: the torus in 3D, predicted against measured, phases, tables.
+    """Make one page from run records: the torus in 3D, predicted against measured, phases, tables.
 
-    The page is one file, needs no network, and is the same whenever it is made of the same records.
+    The page is one file that works offline; the same records give the same bytes.
     """
     if Path(output).resolve() in [Path(path).resolve() for path in records]:
         raise FigureError(f"{output} holds the records; name another file for the page with -o")

@@ -24,13 +24,13 @@ from pencilmap.scripts.pictures.figures.shapes import draw_scaling, draw_shapes
 
 @dataclass(frozen=True)
 class Source:
-    """Where partitions come from, and what the time model knows of the machine.
+    """The source of partitions, and the machine's figures for the time model.
 
     Parameters
     ----------
     machine : Machine or None
     dimensions : int or None
-        Any shape of so many dimensions; None for the partitions of the machine.
+        All shapes with this number of dimensions; None for the partitions of the machine.
     wrap : bool
     bandwidth : float or None
         Bytes per second of every link instead of the machine's.
@@ -59,7 +59,7 @@ class Source:
         return self.machine.costs if self.machine else Costs()
 
     def notes(self, tori: Iterable[Torus], transform: Transform | None) -> Iterator[str]:
-        """What a reader should know of the figures of the machine behind predictions for these shapes."""
+        """Notes on the machine's figures behind predictions for these shapes."""
         if self.machine:
             replaced = {"shape": True, "partition": self.dimensions, "link_bandwidth": self.bandwidth}
             used = figures_used(self.machine, transform, [key for key, value in replaced.items() if value])
@@ -68,7 +68,7 @@ class Source:
 
 
 def source(machine: str | None, dimensions: int | None, mesh: bool, bandwidth: str | None) -> Source:
-    """Resolve the options of where partitions come from.
+    """Resolve the options for the source of partitions.
 
     Raises
     ------
@@ -154,7 +154,7 @@ def _plot(show, study, path):
 
 @dataclass(frozen=True)
 class _Shown:
-    """What is found, and the ways to print it."""
+    """The result, as tables, JSON and plots."""
 
     where: Source
     tasks: int
@@ -212,7 +212,7 @@ class _Shown:
                 "notes": list(self.notes([p.best for p in self.points]))}
 
     def study_table(self):
-        """One line for each number of nodes: its best shape, and what its worst shape needs at least."""
+        """One line for each number of nodes: its best shape, and the lower bound of its worst shape."""
         rows = [[point.n_nodes, point.transform, point.best.torus, point.best.grid, *_times(point.best),
                  "-" if share is None else f"{100 * share:.1f} %", milliseconds(point.worst_bound_s)]
                 for point, share in zip(self.points, efficiency(self.points, self.kind))]
@@ -240,5 +240,5 @@ def _certificate(prediction):
 
 
 def _total(prediction):
-    """What the last column of times is."""
+    """Title of the last column of times."""
     return ">exchanges" if prediction.total_s is None else ">total"

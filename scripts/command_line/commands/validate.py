@@ -1,4 +1,4 @@
-"""`pencilmap validate`: predictions beside what networks did, and an exit status that says whether they hold."""
+"""`pencilmap validate`: predictions compared with what networks did; the exit status says whether they hold."""
 
 import json
 import re
@@ -57,7 +57,7 @@ class Network:
     """One line of the table of networks.
 
     run : options by name, progress -> Outcome
-    place : options by name -> what, besides the network, names the place of the tables in a document
+    place : options by name -> what identifies, besides the network, the place of the tables in a document
     options : names of the options that only this network has
     """
 
@@ -95,7 +95,7 @@ def _rows_part(suite, rows):
 
 
 def _published_part(rows):
-    """How far simulation and model are from the published times, by mode and size."""
+    """Errors of simulation and model against the published times, by mode and size."""
     groups = {}
     for row in rows:
         if row.published_s:
@@ -140,7 +140,7 @@ def _namespaces(given, progress):
     transform = parse_transform(given["fft"]) if given["fft"] else None
     experiment = Experiment(network, grid, given["placement"] or ("default", "best"), transform, given["reps"] or 3)
     if given["records"]:
-        append_records(given["records"], "")  # a path that cannot be written is said before the waiting, not after
+        append_records(given["records"], "")  # report an unwritable path before the long run, not after
     results = run(experiment, given["timeout"], progress)
     if given["records"]:
         append_records(given["records"], "".join(json.dumps(result.record) + "\n" for result in results))
@@ -186,7 +186,7 @@ def _times_part(results):
 
 
 def _over(first, other):
-    """A ratio of times; none for an exchange that moves nothing."""
+    """A ratio of times; None for an exchange that moves nothing."""
     return f"{first / other:.2f}" if other else "-"
 
 
@@ -219,7 +219,7 @@ NETWORKS = {
               help="Also write the tables into the place of a Markdown file that is marked for them.")
 @JSON
 def command(network: str, timeout: float | None, into: str | None, as_json: bool, **given: Any) -> int:
-    """Run fft_runner on a network and hold predictions against it.
+    """Run fft_runner on a network and test predictions against it.
 
     The exit status is 1 when they do not agree, and 3 when this machine cannot make the network.
     """

@@ -1,15 +1,15 @@
-"""Contestants of the FFT benchmark: a file and a line of the table each.
+"""Contestants of the FFT benchmark: one file and one line of the table each.
 
 A contestant is made with a `Case` and an mpi4py communicator, and has
 
 ``input``, ``output``
-    local arrays with the axes x, y, z, in whatever order they lie in memory
+    local arrays with the axes x, y, z, in any memory order
 ``input_part``, ``output_part``
-    slices of the global array that they are
+    their slices of the global array
 ``run()``
     one transform, unnormalised, of ``input`` to ``output``; collective; may destroy the input
 ``phases()``
-    seconds of the calling rank by name of phase in the last run; empty where the library does not tell
+    seconds of the calling rank by phase name in the last run; empty where the library has none
 
 Each plans with FFTW_MEASURE and out of place. A library that cannot do a case raises `NotOffered`.
 """
@@ -29,7 +29,7 @@ class NotOffered(Exception):
 
 @dataclass(frozen=True)
 class Case:
-    """What is transformed: extents, process grid and type as in pencilfft.h, precision.
+    """A case: extents, process grid and type as in pencilfft.h, precision.
 
     dct and dst are of kind II on each axis; all but c2r go forward.
     """
@@ -76,6 +76,6 @@ class Case:
 
 
 def contestant(name: str, case: Case, comm: Any) -> Any:
-    """Plan one; ``pencilfft:EXCHANGE`` gives what stands behind the colon to the library. Collective."""
+    """Plan one; ``pencilfft:EXCHANGE`` passes the name after the colon to the library. Collective."""
     library, _, choice = name.partition(":")
     return import_module(f"{__name__}.{CONTESTANTS[library]}").make(case, comm, choice)

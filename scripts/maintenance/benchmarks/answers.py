@@ -1,7 +1,7 @@
-"""What is transformed, and some elements of the right answer by the sums that define them.
+"""The input, and some elements of the correct result by the sums that define them.
 
-Every element is a function of its global index, so it is the same in whatever layout a library wants it. The input of c2r is
-the transform of a few peaks, so that its answer is these peaks.
+Every element is a function of its global index, so it is the same in every library's layout. The input of c2r is the
+transform of a few peaks, so its result is these peaks.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ IMAGINARY = np.uint64(1 << 40)
 
 
 def places(case: Case) -> list[tuple[int, ...]]:
-    """Where the answer is looked at: tuples x, y, z, drawn with a fixed seed."""
+    """Positions at which the result is checked: tuples x, y, z, drawn with a fixed seed."""
     dice = np.random.default_rng(1)
     return [tuple(int(dice.integers(n)) for n in case.output_shape) for _ in range(PLACES)]
 
@@ -43,7 +43,7 @@ def input_part(case: Case, part: tuple[slice, ...]) -> np.ndarray:
 
 
 def expected(case: Case, comm: Any) -> tuple[np.ndarray, float]:
-    """The elements of the answer at `places`: complex (PLACES,); and how large one is by chance. Collective."""
+    """The elements of the result at `places`: complex (PLACES,); and the typical size of an element. Collective."""
     if case.type == "c2r":
         whole = np.prod(case.shape, dtype=float)
         return whole * HEIGHTS, whole
@@ -87,7 +87,7 @@ def _global_index(shape, part):
 
 
 def _hashed(numbers):
-    """Between -1/2 and 1/2, as if by chance."""
+    """Pseudo-random between -1/2 and 1/2."""
     mixed = numbers * KNUTH
     mixed ^= mixed >> np.uint64(32)
     mixed *= MIX

@@ -15,7 +15,7 @@ ALIGNMENT = 64
 
 
 class FftwMpi:
-    """Slabs of x in, slabs of y out; c2r the other way."""
+    """Slabs of x in, slabs of y out; reversed for c2r."""
 
     def __init__(self, case: Case, comm: Any, _choice: str) -> None:
         letter = "f" if case.precision == "single" else ""

@@ -1,5 +1,5 @@
-"""The picture of the benchmark: the time of each contestant over that of the reference, and of each pass over the
-memory's."""
+"""The picture of the benchmark: the time of each contestant divided by that of the reference, and of each pass divided by
+the memory's."""
 
 from os import PathLike
 from typing import Any
@@ -21,7 +21,7 @@ def draw_benchmark(ratios: dict[str, Any], limits: list[tuple[str, dict[tuple[st
     ratios : dict
         Contestant to list of (case number, lowest, median, highest).
     limits : list of (str, dict)
-        Name of each case, and of its passes the time over the memory's.
+        Name of each case, and the ratios of its passes to the memory's time.
     reference : str
         Contestant that the ratios are to.
     path : str

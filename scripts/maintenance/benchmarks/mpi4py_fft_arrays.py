@@ -1,4 +1,4 @@
-"""mpi4py-fft (PyPI) on the arrays that it planned itself, which is its fastest way; it plans with FFTW_MEASURE unasked."""
+"""mpi4py-fft (PyPI) on the arrays that it planned itself, which is fastest; it plans with FFTW_MEASURE by default."""
 
 from functools import partial
 from typing import Any
@@ -7,7 +7,7 @@ from pencilmap.scripts.maintenance.benchmarks import Case, NotOffered
 
 
 class Mpi4pyFft:
-    """Pencils of z in, pencils of x out; c2r the other way."""
+    """Pencils of z in, pencils of x out; reversed for c2r."""
 
     def __init__(self, case: Case, comm: Any, _choice: str) -> None:
         try:

@@ -1,8 +1,8 @@
 """How far each part of a transform of libpencilfft is from what the memory allows.
 
 A pass is the phases between two exchanges: packing and unpacking are fused with the FFTs, so that a pass reads the array
-once and writes it once. An exchange reads and writes what leaves the rank. At the rate of STREAM's copy that takes a time
-which nothing that goes through memory can beat; arrays that fit into the caches can.
+once and writes it once. An exchange reads and writes what leaves the rank. At the rate of STREAM's copy this takes a time
+that is a limit for everything that goes through memory; arrays that fit into the caches can be faster.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ PASSES = {  # by R > 1 and C > 1; as in fft_runner/src/plan/route.c
 
 @dataclass(frozen=True)
 class Pass:
-    """Its phases, the seconds that it took, and those that a copy of its bytes would take."""
+    """Its phases, its time in seconds, and that of a copy of its bytes."""
 
     phases: tuple[str, ...]
     seconds: float

@@ -1,9 +1,9 @@
-"""The MPI program of the benchmark: all contestants of one case in the same processes, one after the other, again and again.
+"""The MPI program of the benchmark: all contestants of one case in the same processes, repeatedly in turn.
 
     mpirun -n 2 python -m pencilmap.scripts.maintenance.benchmarks.worker CASE.json RESULT.json
 
-Before each run the input is laid anew and the ranks meet at a barrier; the time is the slowest rank's. Who begins changes
-from repetition to repetition. Each answer is compared with the sums that define some of its elements.
+Before each run the input is set again and the ranks meet at a barrier; the time is the slowest rank's. The first contestant
+changes with each repetition. Some elements of each result are compared with the sums that define them.
 """
 
 import ctypes
@@ -26,7 +26,7 @@ TOLERANCE = {"double": 1e-12, "single": 1e-5}  # of an element's size by chance
 
 
 def found(entrant: Any, where: list[tuple[int, ...]], comm: Any) -> np.ndarray:
-    """What a contestant gives at these places."""
+    """A contestant's result at these positions."""
     mine = np.zeros(len(where), complex)
     for i, place in enumerate(where):
         if all(axis.start <= k < axis.stop for axis, k in zip(entrant.output_part, place, strict=True)):
@@ -52,7 +52,7 @@ class Copy:
 
 
 class Entrant:
-    """A contestant with its input kept aside."""
+    """A contestant with a copy of its input."""
 
     def __init__(self, name: str, case: Case, comm: Any) -> None:
         self.contestant = contestant(name, case, comm)
@@ -64,7 +64,7 @@ class Entrant:
 
 
 def enter(names: Iterable[str], case: Case, comm: Any) -> tuple[dict[str, Any], dict[str, str]]:
-    """Entrants by name, and why others are not among them: all ranks agree."""
+    """Entrants by name, and why others do not take part; all ranks agree."""
     entrants, refused = {}, {}
     _threads_before_mpi()
     for name in names:
@@ -76,7 +76,7 @@ def enter(names: Iterable[str], case: Case, comm: Any) -> tuple[dict[str, Any], 
 
 
 def _threads_before_mpi():
-    """FFTW-MPI makes no plan when FFTW's threads are initialised after it, as mpi4py-fft does when it stands behind ours."""
+    """FFTW-MPI makes no plan if FFTW's threads are initialised after it, as mpi4py-fft does when it follows ours."""
     for letter in ("", "f"):
         with suppress(OSError):
             getattr(ctypes.CDLL(f"libfftw3{letter}_threads.so.3"), f"fftw{letter}_init_threads")()

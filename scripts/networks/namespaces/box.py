@@ -1,8 +1,7 @@
-"""The box: a run in network, mount and process namespaces of its own, which end with it, whatever ends it.
+"""The box: a run in its own network, mount and process namespaces, which end with it, however it ends.
 
-When the program in it ends, or this process is killed, the kernel kills everything in the box, and with the last process go
-the named namespaces, the links and the files of the run. Without root a namespace of users is added, where that is allowed.
-"""
+When the program in it ends, or this process is killed, the kernel kills everything in the box, and the named namespaces,
+links and files of the run disappear with the last process. Without root a user namespace is added, where allowed. """
 
 import json
 import os
@@ -49,7 +48,7 @@ def check_available() -> None:
 
 
 def run_boxed(job: dict[str, Any], timeout_s: float, progress: Callable[[str], None] | None = None) -> list[dict[str, Any]]:
-    """Run a job in a box; what it found for each of its runs.
+    """Run a job in a box; return the result of each run.
 
     Parameters
     ----------
@@ -88,7 +87,7 @@ def _converse(box, job, progress, complaints, late):
         box.stdin.write(json.dumps(job))
         box.stdin.close()
     except BrokenPipeError:
-        pass  # it has ended already, and says why
+        pass  # it has already ended, with its reason
     runs = []
     for line in box.stdout:
         message = json.loads(line)

@@ -1,4 +1,4 @@
-"""Carries the plan out, in a box: afterwards the network is up."""
+"""Carries out the plan in a box; afterwards the network is up."""
 
 import subprocess
 

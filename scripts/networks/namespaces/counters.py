@@ -1,4 +1,4 @@
-"""What each link has sent, by the counters of its device: no clock is involved."""
+"""What each link has sent, from the counters of its device, without a clock."""
 
 from pathlib import Path
 

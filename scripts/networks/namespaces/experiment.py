@@ -1,4 +1,4 @@
-"""Placements beside each other on one emulated network: the job, its link counters and its times against the model."""
+"""Several placements on one emulated network: the job, its link counters and its times compared with the model."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,8 +21,8 @@ from pencilmap.scripts.networks.build import ensure_built
 from pencilmap.scripts.networks.namespaces.box import check_available, run_boxed
 from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork, EmulationError, LinkCheck, check_links
 
-VERIFIED_BYTES = 4096  # of a task: what has to be moved to verify goes over the same slow links
-EXCHANGE_S = 0.16     # a link should be busy for so long; shorter, and what the shaper lets through unpaid is felt
+VERIFIED_BYTES = 4096  # per task: verification moves its data over the same slow links
+EXCHANGE_S = 0.16     # how long a link should be busy; in a shorter time the shaper's free burst would matter
 LINK_TOLERANCE = 0.1
 IDLE_SHARE = 0.02     # of what the busiest link carries
 WARMUP = 1
@@ -30,7 +30,7 @@ WARMUP = 1
 
 @dataclass(frozen=True)
 class Experiment:
-    """What is run.
+    """The experiment.
 
     Parameters
     ----------
@@ -63,14 +63,14 @@ class Experiment:
             raise EmulationError(f"transform {self.transform} is too small: what the run of {self.least} sends is taken "
                                  "off, and something has to be left")
         for placement in self.placements:
-            self.mapping(placement)  # bad input is told before anything is built
+            self.mapping(placement)  # report bad input before anything is built
 
     def mapping(self, placement: str) -> Mapping:
         return as_mapping(place(placement, Site(self.network.torus, 1), self.grid), placement)
 
     @property
     def least(self) -> Transform:
-        """The smallest transform of even blocks: its run sends little but what every run sends."""
+        """The smallest transform with even blocks: its run sends little more than the overhead of every run."""
         return self.cube(1)
 
     def cube(self, bytes_per_task: float) -> Transform:
@@ -82,7 +82,7 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Result:
-    """What one placement did.
+    """The result of one placement.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ class Result:
     comparisons : list of Comparison
         Of every exchange.
     backlog_drops : int
-        Packets that the kernel lost between devices, of all that ran on this machine meanwhile.
+        Packets that the kernel dropped between devices meanwhile, for everything on this machine.
     record : dict
     """
 
@@ -181,10 +181,9 @@ def _options(experiment, transform):
 
 
 def _result(experiment, placement, least, done):
-    """The links by what the transform sent more than the least one.
+    """The links, by the traffic of the transform minus that of the smallest one.
 
-    So what ranks say to each other to start, to agree on a date and to end, and the heads of messages, count for nothing.
-    """
+    So messages that start the run, agree on a time and end the run, and message headers, cancel out. """
     network = experiment.network
     sent = np.array(done["wire_bytes"]) - np.array(least["wire_bytes"])
     links = check_links(network, sent, _loads(experiment, placement, experiment.transform),

@@ -1,7 +1,7 @@
 """The whole run, as a program in a box: a job comes in on standard input, JSON lines go out on standard output.
 
 Out: ``{"progress": text}``, ``{"run": ...}`` for each run of the job, and last ``{"end": true}`` or ``{"error": text}``.
-A job without runs finds out whether this machine can make the network at all.
+A job without runs checks whether this machine can make the network.
 """
 
 import json
@@ -43,7 +43,7 @@ def _work(job):
 
 
 def _run(network, run, timeout_s):
-    """One launch, and by how much the counters of every link rise meanwhile."""
+    """One launch, and the increase of the counters of every link."""
     records = FOLDER / "records.jsonl"
     records.unlink(missing_ok=True)
     before, drops = sent_bytes(network), backlog_drops()

@@ -1,4 +1,4 @@
-"""What no tool does for us: to be in another network namespace for a moment, and to give veth devices their own queues."""
+"""What no tool offers: entering another network namespace temporarily, and giving veth devices their own queues."""
 
 import ctypes
 import fcntl
@@ -48,7 +48,7 @@ def write_settings(settings: dict[str, str]) -> None:
 def own_queue(device: str) -> None:
     """Give a veth device a receive queue of its own (as ``ethtool -K DEVICE tso off gro on``).
 
-    Otherwise all devices share the backlog of their processor, 1000 packets, which overflows without a word.
+    Otherwise all devices share the backlog of their processor, 1000 packets, which overflows silently.
     """
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         for command, on in ((ETHTOOL_STSO, 0), (ETHTOOL_SGRO, 1)):

@@ -8,7 +8,7 @@ from pencilmap.scripts.networks.build import tail
 from pencilmap.scripts.networks.namespaces.network import HEADQUARTERS, EmulationError
 
 HERE = Path(__file__).resolve().parent
-EAGER = "8000000"  # bytes; a rendezvous would wait behind the data that goes the other way
+EAGER = "8000000"  # bytes; a rendezvous would wait behind the data in the opposite direction
 SETTINGS = {
     "plm": "rsh",
     "plm_rsh_agent": f"sh {HERE / 'agent.sh'}",
@@ -30,7 +30,7 @@ NAP_US = "2000"
 
 
 def build_nap(folder: Path) -> Path:
-    """The library that lets waiting processes sleep."""
+    """Build the library that lets waiting processes sleep."""
     library = Path(folder) / "nap.so"
     done = subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library, HERE / "nap.c"], text=True, capture_output=True)
     if done.returncode:
@@ -39,7 +39,7 @@ def build_nap(folder: Path) -> Path:
 
 
 def _own_environment():
-    """That of this process without what another job of MPI left in it, or a user's settings of Open MPI."""
+    """The environment of this process without variables of other MPI jobs or Open MPI settings of the user."""
     return {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMIX_", "PRTE_"))}
 
 

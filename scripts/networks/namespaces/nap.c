@@ -1,5 +1,5 @@
-/* Preloaded into MPI processes that are many on few processors: an MPI library that waits by yielding naps instead, and so
- * leaves the processors to the kernel, which is the network here. NAP_US: microseconds, 2000 by default. */
+/* Preloaded into MPI processes when there are many on few processors: an MPI library that would wait by yielding sleeps
+ * instead. This leaves the processors to the kernel, which is the network here. NAP_US: microseconds, 2000 by default. */
 #include <stdlib.h>
 #include <time.h>
 

@@ -1,4 +1,4 @@
-"""The network as values: names, addresses, routes, what its links can carry and should have carried."""
+"""The network as values: names, addresses, routes, and the capacity and expected traffic of its links."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,7 +17,7 @@ HEADQUARTERS = "hq"  # where mpirun runs; every node has an unshaped link to it,
 TIES = ("parity", "plus")
 IP_AND_TCP = 52   # headers in a packet: 20 of IP, 20 of TCP, 12 of the time stamps that Linux puts into each
 ETHERNET = 14
-ACKNOWLEDGEMENT = (ETHERNET + IP_AND_TCP) / 2  # one packet without data for every two with
+ACKNOWLEDGEMENT = (ETHERNET + IP_AND_TCP) / 2  # one packet without data for every two with data
 
 
 class EmulationError(PencilmapError):
@@ -81,7 +81,7 @@ class EmulatedNetwork:
 
     @property
     def payload_share(self) -> float:
-        """Bytes of messages in a byte of a link: what headers and acknowledgements leave."""
+        """Payload bytes per byte on a link: what remains after headers and acknowledgements."""
         return (self.mtu - IP_AND_TCP) / (self.mtu + ETHERNET + ACKNOWLEDGEMENT)
 
     @property
@@ -91,7 +91,7 @@ class EmulatedNetwork:
 
     @property
     def burst_bytes(self) -> int:
-        """Ten milliseconds of the link: less loses tokens when the kernel comes late, more is free data."""
+        """Ten milliseconds of the link: less loses tokens when the kernel is late, more lets data through for free."""
         return max(2 * (self.mtu + 50), self.rate_bits_per_s // 800)
 
     def neighbour(self, node: int, i: int, way: int) -> int | None:
@@ -159,7 +159,7 @@ def _address(second, number):
 
 @dataclass(frozen=True)
 class LinkCheck:
-    """What a link carried more than in the run of another transform, beside what it should have; bytes of messages.
+    """The additional payload of a link over the run of another transform, and its prediction; bytes of messages.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ class LinkCheck:
 
 def check_links(network: EmulatedNetwork, wire_bytes: ArrayLike, loads: list[LinkLoads], without: list[LinkLoads],
                 repetitions: int) -> list[LinkCheck]:
-    """Put the counters beside the predicted loads, link by link.
+    """Compare the counters with the predicted loads, link by link.
 
     Parameters
     ----------

@@ -1,14 +1,13 @@
 """The network as input of `ip -batch` and `tc -batch`: one text for each namespace.
 
-Cables are made with both ends in their namespaces, so that nothing is ever put anywhere else. Links have no addresses; a
-node has one, on a bridge without ports (`lo` would not do: Open MPI leaves it out, and goes round over the service network).
-"""
+Cables are created with both ends in their namespaces, so nothing exists outside. Links have no addresses; a node has one, on
+a bridge without ports (`lo` does not work: Open MPI skips it and uses the service network). """
 
 from collections.abc import Iterable, Iterator
 
 from pencilmap.scripts.networks.namespaces.network import HEADQUARTERS, EmulatedNetwork, address, service_address
 
-QUEUE = "8m"         # no packet is dropped before its sender's window is full
+QUEUE = "8m"         # large enough that no packet is dropped before its sender's window is full
 LEAST_TIMEOUT = "3s"  # queues hold packets for longer than the 200 ms after which TCP would send them again
 
 
@@ -63,7 +62,7 @@ SETTINGS = {  # below /proc/sys/net, in every namespace
     "ipv4/tcp_congestion_control": "reno",       # shares a link evenly; what is inherited may not
     "ipv4/tcp_slow_start_after_idle": "0",
     "ipv4/tcp_no_metrics_save": "1",
-    "ipv4/tcp_early_retrans": "0",               # no probes for packets that only wait in a queue
+    "ipv4/tcp_early_retrans": "0",               # no probes for packets that are only waiting in a queue
     "ipv4/tcp_recovery": "0",
     "ipv4/tcp_reordering": "100",                # two processors may reorder, routes do not
     "ipv4/tcp_max_reordering": "1000",

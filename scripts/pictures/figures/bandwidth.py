@@ -1,8 +1,8 @@
 """Measured and predicted bandwidth of a link against the size of the transform, after Fig. 8 and 9 of UT-CS-08-613 (2008).
 
-One panel for one exchange: with how much of its bandwidth the busiest link would carry its load in the time. That is eq. 16
-solved for B, with the routed load in the place of m. Marks are measured, with the spread of the repetitions; lines are the
-time model; the dashed line is the link: under this routing nothing is faster than that.
+One panel for one exchange: the bandwidth at which the busiest link carries its load. This is eq. 16 solved for B, with the
+routed load instead of m. Marks are measured, with the spread of the repetitions; lines are the time model; the dashed line
+is the link bandwidth, the limit under this routing.
 """
 
 from collections.abc import Sequence
@@ -68,7 +68,7 @@ def point_of(comparison: Comparison, nominal: float, label: str) -> Point | None
     nominal : float
         Bytes per second of the link.
     label : str
-        What is called the same in other sizes; network and type of transform are added.
+        The same label for all sizes; network and type of transform are added.
     """
     if not comparison.t_ratio or comparison.t_s is None:
         return None
@@ -144,7 +144,7 @@ def _axis_of_sizes(axes, sizes):
 
 
 def _labels(sizes):
-    """The sizes as text, empty for those so near to the one before that they would lie on it."""
+    """The sizes as text, empty where the text would overlap the previous one."""
     apart = (sizes[-1] / sizes[0] * 1.5**2) ** _LABEL
     found, last = [], 0.0
     for n in sizes:

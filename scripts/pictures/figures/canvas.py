@@ -1,8 +1,8 @@
-"""What all pictures share: one look, and files that are the same byte for byte whenever they are drawn again.
+"""Shared by all pictures: one style, and files that are byte for byte the same when drawn again.
 
 For papers: vector formats, text kept as text (fonts embedded in PDF), 7 inches wide, and the colours of Okabe and Ito, which
-colour-blind readers can tell apart; where it matters the shape of a mark says the same as its colour.
-Matplotlib is imported when a picture is drawn, for it takes longer to load than most commands take to run.
+colour-blind readers can tell apart; where it matters, marks differ in shape as well as colour. Matplotlib is imported only
+when a picture is drawn, because loading it takes longer than most commands.
 """
 
 import warnings
@@ -59,7 +59,7 @@ def heading(text: str, width: float) -> tuple[str, float]:
 
 @contextmanager
 def figure(height: float, width: float = WIDTH, layout: str = "constrained") -> Iterator["Figure"]:
-    """An empty figure of that height in inches, drawn in our style."""
+    """An empty figure of that height in inches, in our style."""
     import matplotlib
     from matplotlib.figure import Figure
 
@@ -68,7 +68,7 @@ def figure(height: float, width: float = WIDTH, layout: str = "constrained") -> 
 
 
 def save(drawn: "Figure", path: Target) -> None:
-    """Write a figure in the format its suffix names; the file appears whole or not at all. Inside `figure`.
+    """Write a figure in the format of its suffix; the file is written whole or not at all. Inside `figure`.
 
     A binary file object in place of a path gets an SVG. FigureError for texts that the font of another format lacks.
     """

@@ -5,7 +5,7 @@ So for pencils; of any decomposition, the image of one group along each dimensio
 Three dimensions make one lattice: the first to the right, the second up, the third into the page, by a parallel
 projection whose slant is chosen so that no node hides another. Each combination of further coordinates is one more lattice.
 Nodes shrink with their depth. Of more than three dimensions the longest three make the lattices. Dimensions of one node are
-left out. Short dotted ends of lines mean that the dimension closes to a ring.
+omitted. Short dotted ends of lines mean that the dimension closes to a ring.
 """
 
 from contextlib import contextmanager
@@ -90,7 +90,8 @@ class Lattices:
 
     @cached_property
     def columns(self) -> int:
-        """Lattices side by side: a full turn of leading further dimensions where that does not make the picture small."""
+        """Lattices side by side: a full cycle of the leading further dimensions per row, unless that makes the picture
+        small."""
         if not self.further:
             return 1
         fitting = range(1, min(len(self.panels), max(1, int((WIDTH - LEFT - RIGHT) / self._label_inches))) + 1)
@@ -128,7 +129,7 @@ class Lattices:
         return (np.array([self.columns, self.rows]) - 1) * self.pitch + self.size
 
     def corner(self, panel: ArrayLike) -> Floats:
-        """Right and up of the first node of lattices by their number: shape ``panel.shape + (2,)``."""
+        """Right and up of the first node of each lattice, by its number: shape ``panel.shape + (2,)``."""
         panel = np.asarray(panel)
         return np.stack([panel % self.columns, self.rows - 1 - panel // self.columns], axis=-1) * self.pitch
 

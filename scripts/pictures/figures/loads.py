@@ -2,8 +2,8 @@
 
 One strip for each dimension and direction. In a strip the position along the dimension runs to the right and the next
 dimension upwards; the others repeat that block, the third to the right, the fourth upwards, the fifth to the right again,
-each with a wider gap ("x in z": a block of x for each z, whose number stands beside it). A link that does not exist (the end
-of an open line) is left white.
+each with a wider gap ("x in z": a numbered block of x for each z). A link that does not exist (the end of an open line) is
+left white.
 """
 
 
@@ -69,7 +69,7 @@ def draw_loads(loads: LinkLoads, path: Target, title: str, with_bytes: bool) -> 
 
 
 def _heights(strips, width, columns):
-    """Inches of each strip: square cells, unless that is too flat to be seen and labelled or too high for a page."""
+    """Size of each strip in inches: square cells, unless that is too flat to see and label or too high for a page."""
     lowest = [max(LOWEST, len(b.label(1)) * LETTER) for b in strips]
     heights = [min(HIGHEST, max(low, width * b.extent[1] / b.extent[0])) for low, b in zip(lowest, strips)]
     room = (TALLEST - BAR) * columns / 2 - AROUND * len(strips)
@@ -91,7 +91,7 @@ def link_values(loads: LinkLoads, with_bytes: bool) -> Floats:
 
 
 class Blocks:
-    """Where the cell of each node is in the strip of a dimension: nested blocks, to the right and upwards in turn.
+    """Position of each node's cell in the strip of a dimension: nested blocks, alternately to the right and upwards.
 
     >>> from pencilmap.model.torus import Torus
     >>> Blocks(Torus((4, 3, 2)), 1).extent           # y to the right, x upwards, z repeats: two blocks of 3 and a gap of 1
@@ -119,7 +119,7 @@ class Blocks:
                              np.zeros(len(coordinates), dtype=np.int64)) for side in (0, 1)])
 
     def ticks(self, side: int, most: int) -> tuple[list[float], list[str]]:
-        """Centres and numbers of the outermost blocks of a side, at most so many."""
+        """Centres and numbers of the outermost blocks of a side, up to a limit."""
         if not self.along(side):
             return [], []
         outer = self.along(side)[-1]

@@ -1,7 +1,7 @@
-"""Where the time of a transform goes: the phases of each run, one bar a run.
+"""Where the time of a transform goes: the phases of each run, one bar per run.
 
-Means over the ranks, for only they add up: the slowest rank of one phase is not the slowest of another. A mark says what the
-slowest rank took in all. What the ranks waited in barriers is behind the phases; it is not part of the total.
+The phases are means over the ranks, because only means add up: the slowest rank of one phase is not the slowest of another.
+A mark shows the total of the slowest rank. Time waited in barriers follows the phases; it is not part of the total.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,8 +1,8 @@
 """The published Blue Gene/L measurements and the model, after Fig. 8 and 9 of Jagode, Hein, Trew, UT-CS-08-613 (2008).
 
-Effective bandwidth of a link against the size of the transform: what of the bandwidth eq. 16 would need to reach the
-measured time. Above: short rows, Fig. 8; below: long rows, Fig. 9. Marks are measured, full where the time was fitted and
-hollow where it was predicted; lines are the time model; the dashed line is the paper's bound.
+Effective bandwidth of a link against the size of the transform: the bandwidth with which eq. 16 gives the measured time.
+Above: short rows, Fig. 8; below: long rows, Fig. 9. Marks are measured, full where the time was fitted and hollow where it
+was predicted; lines are the time model; the dashed line is the paper's bound.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from pencilmap.scripts.pictures.figures.canvas import (
 
 _SERIES = (  # colour, mark
     (BLUE, "o"), (VERMILLION, "s"), (GREEN, "^"), (PURPLE, "D"), (ORANGE, "v"))
-_ASIDE = 0.07  # of an octave: marks of one size stand side by side, so that none hides another
+_ASIDE = 0.07  # of an octave: marks of one size are side by side, so that none hides another
 
 
 def draw_published(cells: Sequence[Comparison], fitted: Sequence[Comparison], bandwidth: float, path: Target,
@@ -35,7 +35,7 @@ def draw_published(cells: Sequence[Comparison], fitted: Sequence[Comparison], ba
     cells : list of Comparison
         Exchanges with predictions.
     fitted : list of Comparison
-        Those of them that the model was fitted to.
+        Those that the model was fitted to.
     bandwidth : float
         Bytes per second of a link: the bound.
     path : str

@@ -28,7 +28,7 @@ MAX_NODES = 20_000  # of a torus that is drawn
 
 @dataclass(frozen=True)
 class Entry:
-    """One run record and what the model says of it.
+    """One run record and its prediction.
 
     Parameters
     ----------
@@ -38,11 +38,11 @@ class Entry:
     comparisons : tuple of Comparison
         Of every exchange.
     torus : str
-        Its torus where the records beside it have others, see `named`.
+        Its torus where other records have different ones, see `named`.
     details : tuple of str
-        What else tells it from the records beside it.
+        What else distinguishes it from the other records.
     run : int
-        Counts the records that nothing tells apart; 0 when it is the only one.
+        Numbers records that are otherwise indistinguishable; 0 when it is the only one.
     """
 
     source: str
@@ -78,22 +78,22 @@ class Entry:
 
     @property
     def series(self) -> str:
-        """What it has in common with the same run of other sizes."""
+        """The label it shares with the same run of other sizes."""
         return label_of(self.comparisons[0], self.torus, *self.details)
 
     @property
     def distinction(self) -> str:
-        """What tells it from the same placement on the same torus, empty where nothing has to."""
+        """What distinguishes it from the same placement on the same torus; empty where nothing is needed."""
         return "".join(f", {fact}" for fact in (*self.details, *([f"run {self.run}"] if self.run else [])))
 
     @property
     def label(self) -> str:
-        """What tells it from other records of its size and network."""
+        """What distinguishes it from other records of its size and network."""
         return label_of(self.comparisons[0], self.torus) + self.distinction
 
     @property
     def title(self) -> str:
-        """What tells it from other records."""
+        """What distinguishes it from other records."""
         return f"{self.label}, {self.transform}, {self.network}"
 
     @property
@@ -122,7 +122,7 @@ class Entry:
 
     @property
     def slowest_rank(self) -> str:
-        """Which rank that was, where it sat and what kept it, in words; empty where the run did not tell
+        """That rank, its place and what delayed it, in words; empty where the run did not record it
         (``--per-rank``)."""
         phases = self.record["phases"]
         if "ranks_s" not in phases["total"]:
@@ -157,9 +157,9 @@ def read_entries(paths: Iterable[str]) -> list[Entry]:
 
 
 def printable(value: Any) -> Any:
-    """A value of JSON in whose texts everything can be shown: blanks for other spaces, marks for what is no letter.
+    """A JSON value whose texts can be displayed: blanks for other spaces, replacement characters for unprintable ones.
 
-    Control characters may be in labels, and in no SVG; those that change the direction of writing hide what follows.
+    Labels may contain control characters, SVG may not; those that change the writing direction hide what follows.
 
     >>> printable({"a b": ["\\u65e5", "x\\ty\\x1b[31m", 1]})
     {'a b': ['日', 'x y\ufffd[31m', 1]}
@@ -205,7 +205,7 @@ def _group(entry):
 
 
 def _facts(entry):
-    """What may tell runs of one network, torus, grid, placement and size apart."""
+    """What may distinguish runs of one network, torus, grid, placement and size."""
     record = entry.record
     return (record["labels"].get("machine", ""), record["direction"], f"exchange {record['exchange']}",
             f"sync {record['sync']}", record.get("layout", "stride1"),
@@ -220,7 +220,7 @@ def label_of(comparison: Comparison, *more: str) -> str:
 
 
 def views(entries: Iterable[Entry]) -> tuple[list[dict[str, Any]], list[int | None]]:
-    """What the page draws of the tori: one dict for each placement and its loads, however many records had them.
+    """The data of the tori on the page: one dict per placement and its loads, shared by all its records.
 
     Returns
     -------

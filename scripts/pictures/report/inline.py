@@ -22,9 +22,9 @@ def inline_svg(draw: Callable[[BinaryIO], None], label: str, name: str) -> str:
     draw : callable
         Draws into the binary file it is given.
     label : str
-        What a reader who does not see it is told.
+        Text for readers who cannot see it.
     name : str
-        Put before every id, so that those of several pictures differ.
+        Prefix of every id, so that ids of several pictures differ.
     """
     content = BytesIO()
     draw(content)

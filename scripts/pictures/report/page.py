@@ -23,7 +23,7 @@ def page(entries: Sequence[Entry], command: list[str], cells: Sequence[Compariso
     ----------
     entries : list of Entry
     command : list of str
-        The words of the command line that makes it.
+        The command line that makes it.
     cells : list of Comparison, optional
         Published exchanges beside the records.
 
@@ -50,7 +50,7 @@ def _inline(pictures):
 
 
 def _phases_table(entries):
-    """Columns and cells of the table of phases, in ms; the waiting is behind the total, for it is not part of it."""
+    """Columns and cells of the table of phases, in ms; waiting comes after the total, because it is not part of it."""
     kinds = kinds_of(dict.fromkeys(name for entry in entries for name in entry.stages))
     waiting = kinds.pop(WAITING)
     after = {WAITING: waiting} if any(entry.record["sync"] != "none" for entry in entries) else {}

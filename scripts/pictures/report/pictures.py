@@ -16,12 +16,12 @@ from pencilmap.scripts.pictures.figures.phases import MAX_BARS, WAITING, Bar, dr
 from pencilmap.scripts.pictures.report.entries import Entry, label_of
 
 LONG = 16    # rows of more tasks are long: they have panels of their own, as in the paper
-ONE_AXIS = 4  # links that are faster by more than this have panels of their own, too
+ONE_AXIS = 4  # links that are faster by more than this also have their own panels
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture that is drawn when it is known where to: ``draw(path)``."""
+    """A picture, drawn on demand by ``draw(path)``."""
 
     name: str
     title: str
@@ -48,7 +48,7 @@ def bandwidth_pictures(entries: Sequence[Entry], cells: Sequence[Comparison] = (
 
 
 def _speeds(rates):
-    """Rate of links to the slowest of those that it is shown with."""
+    """Rate of links to the slowest of those in the same panel."""
     found, first = {}, 0.0
     for rate in sorted(set(rates)):
         first = rate if rate > ONE_AXIS * first else first
@@ -94,7 +94,7 @@ def _phases_picture(name, title, bars):
 
 
 def _bar(entry):
-    """Without the waiting for an agreed date, which says nothing of the ranks."""
+    """Without the waiting for an agreed time, which says nothing about the ranks."""
     seconds = {kind: entry.phase_s(*phases) for kind, phases in kinds_of(entry.stages).items()}
     return Bar(entry.label, seconds | ({WAITING: 0.0} if entry.record["sync"] == "clock" else {}), entry.slowest_s)
 
