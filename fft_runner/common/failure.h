@@ -1,6 +1,5 @@
 /* Failures of MPI, and agreement: pf_agree() makes the message of one rank everyone's. */
-#ifndef PF_FAILURE_H
-#define PF_FAILURE_H
+#pragma once
 
 #include <mpi.h>
 
@@ -25,5 +24,3 @@ int pf_agree(int status, MPI_Comm comm);
             goto done;                             \
         }                                          \
     } while (0)
-
-#endif

@@ -1,6 +1,5 @@
 /* Process grids as text: "RxC" of pencils, "P" of slabs. The number in the first dimension varies fastest with the rank. */
-#ifndef PF_GRID_H
-#define PF_GRID_H
+#pragma once
 
 enum { MAX_GRID_DIMS = 2, GRID_TEXT = 32 };
 
@@ -13,5 +12,3 @@ struct grid {
 /* 0, or a failure without a message: the caller knows what the grid is for. */
 int grid_parse(const char *text, struct grid *grid);
 void grid_text(const struct grid *grid, char text[GRID_TEXT]);
-
-#endif

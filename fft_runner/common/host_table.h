@@ -1,6 +1,5 @@
 /* A file of lines "NAME x y z": the coordinates of hosts. # starts a comment line; other text behind them is not read. */
-#ifndef PF_HOST_TABLE_H
-#define PF_HOST_TABLE_H
+#pragma once
 
 #include "common/torus.h"
 
@@ -19,5 +18,3 @@ int host_table_read(const char *path, struct host_table *table);
 /* Coordinates of a host, by its name with or without its domain. A status. */
 int host_table_find(const struct host_table *table, const char *host, int dims, struct coordinate *node);
 void host_table_release(struct host_table *table);
-
-#endif

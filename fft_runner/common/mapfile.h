@@ -1,5 +1,4 @@
-#ifndef PF_MAPFILE_H
-#define PF_MAPFILE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -16,5 +15,3 @@ struct placing {
 /* Read a mapfile for that many ranks. On failure there is nothing to release. */
 int mapfile_read(const char *path, int ranks, const struct torus *torus, int tasks_per_node, struct placing *placing);
 void placing_release(struct placing *placing);
-
-#endif

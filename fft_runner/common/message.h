@@ -1,6 +1,5 @@
 /* One message per failure. Knows no MPI; failure.h agrees on it among ranks. */
-#ifndef PF_MESSAGE_H
-#define PF_MESSAGE_H
+#pragma once
 
 #ifdef __cplusplus
 extern "C" {
@@ -17,5 +16,4 @@ const char *pf_message(void);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -1,6 +1,5 @@
 /* Tables of named things: each row is a struct whose first member is `const char *name`, or a pointer to one. */
-#ifndef PF_NAMES_H
-#define PF_NAMES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -18,5 +17,3 @@ const void *pf_table_row(const struct pf_table *table, int i); /* NULL outside t
 const char *pf_table_name(const struct pf_table *table, int i); /* NULL outside the table */
 /* The row of that name, or NULL with a message that lists the known names. */
 const void *pf_table_find(const struct pf_table *table, const char *name);
-
-#endif

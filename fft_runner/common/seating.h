@@ -1,6 +1,5 @@
 /* From the processes as launched to a communicator in which each has the rank that a placing gives it. */
-#ifndef PF_SEATING_H
-#define PF_SEATING_H
+#pragma once
 
 #include <mpi.h>
 
@@ -29,5 +28,3 @@ struct seating {
 int seating_make(const struct seating_request *request, MPI_Comm world, struct seating *seating);
 /* Collective, like MPI_Comm_free. */
 void seating_release(struct seating *seating);
-
-#endif

@@ -1,6 +1,5 @@
 /* Where each process sits: how that is known, in one table. Works on a table of all processes; no MPI. */
-#ifndef PF_SOURCES_H
-#define PF_SOURCES_H
+#pragma once
 
 #include "common/mapfile.h"
 
@@ -42,5 +41,3 @@ int seats_rank(const struct torus *torus, int tasks_per_node, const struct placi
 /* Coordinates in a host name. False when it has none of that form. */
 bool coordinate_from_hostname(const char *host, int dims, struct coordinate *node, int *slot);
 bool coordinate_from_blue_gene(const char *host, int dims, struct coordinate *node, int *slot);
-
-#endif

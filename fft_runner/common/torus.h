@@ -1,7 +1,6 @@
 /* Torus text, coordinates and places. A place is a node and a slot in it; places are numbered slots first, then x,
  * y, z: place = node * tasks_per_node + slot, node = x + nx * (y + ny * z). No MPI, no files. */
-#ifndef PF_TORUS_H
-#define PF_TORUS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -47,5 +46,4 @@ int torus_fit(const struct torus *torus, int processes, int asked, int *tasks_pe
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -1,10 +1,7 @@
 /* Placements: the place of every grid rank. Knows no MPI. */
-#ifndef PM_PLACING_H
-#define PM_PLACING_H
+#pragma once
 
 #include "common/mapfile.h"
 
 /* The placing that a struct pm_request names; a place_ranks of common/seating.h. */
 int pm_place_ranks(const void *request, const struct torus *torus, int tasks_per_node, int ranks, struct placing *placing);
-
-#endif

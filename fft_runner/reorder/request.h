@@ -1,6 +1,5 @@
 /* The request of a caller of pm_comm_reorder(). No MPI. */
-#ifndef PM_REQUEST_H
-#define PM_REQUEST_H
+#pragma once
 
 #include "common/grid.h"
 #include "common/sources.h"
@@ -16,5 +15,3 @@ struct pm_request {
 
 /* Read both texts for that many processes. The request is not to be moved. A status. */
 int pm_request_parse(const char *machine, const char *grid, int processes, struct pm_request *request);
-
-#endif

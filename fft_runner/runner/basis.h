@@ -1,5 +1,4 @@
-#ifndef RUNNER_BASIS_H
-#define RUNNER_BASIS_H
+#pragma once
 
 #include <complex.h>
 #include <stdint.h>
@@ -10,5 +9,3 @@
  * whose backward sums are complex: their real part is meant. */
 void basis_line(const pencilfft_line *line, int backward, int64_t n, int64_t k, int64_t offset, int64_t extent,
                 double complex *weight);
-
-#endif

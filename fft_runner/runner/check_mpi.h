@@ -1,6 +1,5 @@
 /* MPI calls of the runner. A failing call prints one message and ends all ranks; it does not return. */
-#ifndef RUNNER_CHECK_MPI_H
-#define RUNNER_CHECK_MPI_H
+#pragma once
 
 #include <mpi.h>
 
@@ -11,5 +10,3 @@ void check_mpi(int code, const char *call);
 void abort_with_message(void) __attribute__((noreturn));
 /* For calls that can fail on one rank while the others wait for it: transforms and transposes. */
 void or_abort(int status);
-
-#endif

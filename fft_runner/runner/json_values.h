@@ -1,7 +1,6 @@
 /* Small JSON values, and files of one JSON object a line. Values are put together without a look at each: where memory is short, Jansson's objects and arrays lack
  * something and do not say so. So what is watched is the memory. */
-#ifndef RUNNER_JSON_VALUES_H
-#define RUNNER_JSON_VALUES_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -23,5 +22,3 @@ json_t *number_or_null(double value); /* null when not finite */
 json_t *integers(const int *values, int n);
 json_t *long_integers(const int64_t *values, int n);
 json_t *reals(const double *values, int n);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef RUNNER_MEASURE_H
-#define RUNNER_MEASURE_H
+#pragma once
 
 #include "verify.h"
 
@@ -22,5 +21,3 @@ int samples_make(int phases, int reps, MPI_Comm comm, struct samples *samples);
 int samples_reduce(MPI_Comm comm, struct samples *samples);
 void samples_release(struct samples *samples);
 double samples_median(const double *values, const struct samples *samples, int phase);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef RUNNER_OPTIONS_H
-#define RUNNER_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,5 +34,3 @@ struct options {
 int options_parse(int argc, char **argv, struct options *options);
 void options_print_help(void);
 const char *direction_name(pencilfft_direction direction);
-
-#endif

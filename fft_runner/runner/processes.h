@@ -1,6 +1,5 @@
 /* The processes of the run: where they sit, what they may run on, and the communicator in which each has its grid rank. */
-#ifndef RUNNER_PROCESSES_H
-#define RUNNER_PROCESSES_H
+#pragma once
 
 #include "common/seating.h"
 #include "topology.h"
@@ -19,5 +18,3 @@ struct processes {
 /* Seat them, on a mapfile's places unless that is NULL, and gather the table. Collective; fails on all or none. */
 int processes_seat(const struct seats_request *request, const char *mapfile, struct processes *processes);
 void processes_release(struct processes *processes);
-
-#endif

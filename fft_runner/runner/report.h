@@ -1,6 +1,5 @@
 /* The output of a run: a table for people, a record for programs. On rank 0 of the grid. */
-#ifndef RUNNER_REPORT_H
-#define RUNNER_REPORT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -48,5 +47,3 @@ int record_append(const struct report *report, int descriptor);
 enum { VERSION_SIZE = 64 };
 void fftw_version_text(char text[VERSION_SIZE]);
 void mpi_library_text(char *text, size_t size);
-
-#endif

@@ -1,9 +1,6 @@
 /* Shared by every file of the runner. */
-#ifndef RUNNER_H
-#define RUNNER_H
+#pragma once
 
 #include "common/failure.h"
 
 #define RUNNER_NAME "fft_runner"
-
-#endif

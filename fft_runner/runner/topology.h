@@ -1,6 +1,5 @@
 /* The machine as hwloc sees it from one process. */
-#ifndef RUNNER_TOPOLOGY_H
-#define RUNNER_TOPOLOGY_H
+#pragma once
 
 enum { SET_SIZE = 128, PROCESSOR_SIZE = 128, BINDING_SIZE = 256 };
 
@@ -16,5 +15,3 @@ struct topology {
 
 void topology_describe(struct topology *topology);
 const char *topology_hwloc_version(void);
-
-#endif

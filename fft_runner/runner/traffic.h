@@ -1,6 +1,5 @@
 /* How much each rank sends: totals per rank for the record, and the byte matrix as a file for mapping tools. */
-#ifndef RUNNER_TRAFFIC_H
-#define RUNNER_TRAFFIC_H
+#pragma once
 
 #include <stdint.h>
 
@@ -20,5 +19,3 @@ void traffic_release(struct traffic *traffic);
  * gives a Scotch graph (undirected; edge load: bytes in both directions); any other gives P lines of P numbers, line i for
  * what rank i sends, as TreeMatch and TopoMatch read it. Collective; fails on all or none. */
 int traffic_write_matrix(const struct problem *problem, const char *request);
-
-#endif

@@ -1,6 +1,5 @@
 /* Input data: a value is a function of the global index, so any rank can recompute any value. No MPI. */
-#ifndef RUNNER_VALUES_H
-#define RUNNER_VALUES_H
+#pragma once
 
 #include <complex.h>
 #include <stdint.h>
@@ -25,5 +24,3 @@ void element_store(const pencilfft_format *format, void *array, int64_t i, doubl
 void values_fill(const pencilfft_box *box, const pencilfft_format *format, value_function value, void *array);
 /* Number of elements, over all fields, that do not hold their exact value. */
 int64_t values_wrong(const pencilfft_box *box, const pencilfft_format *format, value_function value, const void *array);
-
-#endif

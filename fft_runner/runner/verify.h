@@ -1,5 +1,4 @@
-#ifndef RUNNER_VERIFY_H
-#define RUNNER_VERIFY_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -57,5 +56,3 @@ double worse_error(double one, double other);
 int verify_moved(const struct problem *problem, bool *exact);
 int verify_serial(const struct problem *problem, double scale, struct verification *result);
 int verify_direct(const struct problem *problem, double scale, struct verification *result);
-
-#endif

@@ -1,6 +1,5 @@
 /* Warnings about what makes times meaningless. */
-#ifndef RUNNER_WARNINGS_H
-#define RUNNER_WARNINGS_H
+#pragma once
 
 #include "processes.h"
 
@@ -14,5 +13,3 @@ struct warnings {
 /* From the table of all processes; at most one warning of each kind, with the first case and the number of cases. Fails only
  * without memory. */
 int warnings_find(const struct process *processes, int n, struct warnings *warnings);
-
-#endif

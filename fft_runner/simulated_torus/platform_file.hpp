@@ -1,8 +1,7 @@
 /* The text file that describes a simulated network: `key = value` lines, `#` starts a comment. No SimGrid.
  * Every key and its meaning: README.md. Units are part of the key; all are SI.
  */
-#ifndef PENCILMAP_SIMULATED_TORUS_PLATFORM_FILE_HPP
-#define PENCILMAP_SIMULATED_TORUS_PLATFORM_FILE_HPP
+#pragma once
 
 #include "torus.hpp"
 
@@ -34,5 +33,3 @@ class PlatformFileError : public std::runtime_error
 Platform read_platform(std::istream &text, const std::string &name);
 
 } // namespace pencilmap
-
-#endif

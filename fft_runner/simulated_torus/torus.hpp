@@ -9,8 +9,7 @@
  *
  * Node numbers run with the first dimension fastest: number = x + nx*(y + ny*(z + ...)).
  */
-#ifndef PENCILMAP_SIMULATED_TORUS_TORUS_HPP
-#define PENCILMAP_SIMULATED_TORUS_TORUS_HPP
+#pragma once
 
 #include <string>
 #include <vector>
@@ -58,5 +57,3 @@ std::vector<Hop> route(const Torus &torus, int source, int target);
 std::string coordinate_text(const Coordinate &coordinate);
 
 } // namespace pencilmap
-
-#endif

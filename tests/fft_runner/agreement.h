@@ -1,6 +1,5 @@
 /* Whether all ranks saw the same. Collective over MPI_COMM_WORLD. */
-#ifndef AGREEMENT_H
-#define AGREEMENT_H
+#pragma once
 
 #include "pencilfft.h"
 
@@ -18,5 +17,3 @@ static inline int same_message_on_all(void)
         number = (number * 31 + *at) & 0xffffff;
     return same_on_all(number);
 }
-
-#endif

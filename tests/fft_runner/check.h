@@ -1,6 +1,5 @@
 /* The few lines a C test needs: failures are printed and counted, and their number is the exit status. */
-#ifndef CHECK_H
-#define CHECK_H
+#pragma once
 
 #include <stdio.h>
 #include <string.h>
@@ -37,5 +36,3 @@ static inline int check_result(void)
     printf("%d failures\n", check_failures);
     return check_failures > 0;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The cases of the matrix: the choices a plan is made of, the plan that a number stands for, and what must be refused. */
-#ifndef MATRIX_CASES_H
-#define MATRIX_CASES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -48,5 +47,3 @@ void matrix_case_make(int number, struct matrix_case *c);
 bool matrix_must_be_refused(const struct matrix_case *c, const char *absent);
 /* Whether a refusal is one of them, with its status and message. */
 bool matrix_refused_rightly(const struct matrix_case *c, const char *absent, int status, const char *message);
-
-#endif

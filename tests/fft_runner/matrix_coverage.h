@@ -1,6 +1,5 @@
 /* What the cases that were walked cover: pairs of values of two choices, and transforms verified with each value. */
-#ifndef MATRIX_COVERAGE_H
-#define MATRIX_COVERAGE_H
+#pragma once
 
 #include "matrix_cases.h"
 
@@ -12,5 +11,3 @@ void coverage_count_transform(const struct matrix_case *c);
 void coverage_print(void);
 /* All choices and their values. */
 void names_print(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* How a C test begins that is given a process grid: under mpirun, R C as its first arguments, without them ranks x 1. */
-#ifndef START_ON_GRID_H
-#define START_ON_GRID_H
+#pragma once
 
 #include <mpi.h>
 #include <stdlib.h>
@@ -13,5 +12,3 @@ static inline void start_on_grid(int argc, char **argv, int *rank, int *ranks, i
     *R = argc > 2 ? atoi(argv[1]) : *ranks;
     *C = argc > 2 ? atoi(argv[2]) : 1;
 }
-
-#endif

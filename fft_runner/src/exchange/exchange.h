@@ -31,8 +31,7 @@
  * Buffers: start may overwrite `from` only with PF_BOXES. Both are aligned to 64 bytes. In PF_MESSAGES they hold
  * sent->total and received->total elements, and while an exchange that overlaps runs, others change where messages are.
  * With `memory` both are that. */
-#ifndef PF_EXCHANGE_H
-#define PF_EXCHANGE_H
+#pragma once
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -95,5 +94,3 @@ extern const struct pf_table pf_exchanges; /* of pointers */
 
 /* MPI's type of an element of that many bytes; nothing is computed with it. */
 MPI_Datatype pf_element_type(size_t bytes);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef PF_MESSAGE_COUNTS_H
-#define PF_MESSAGE_COUNTS_H
+#pragma once
 
 #include "exchange/exchange.h"
 
@@ -29,5 +28,3 @@ static inline char *pf_message_in(const struct pf_calls *calls, const struct pf_
 {
     return (char *)buffer + (size_t)counts->displacement[i] * calls->bytes;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The messages of a transpose: how large, where, and copying boxes into and out of them. No communication. */
-#ifndef PF_MESSAGES_H
-#define PF_MESSAGES_H
+#pragma once
 
 #include "exchange/exchange.h"
 
@@ -23,5 +22,3 @@ void pf_unpack(const struct pf_transpose *transpose, const struct pf_parts *rece
 /* Copy what stays of a slice from the box `from` to its place among the received messages. */
 void pf_pack_own(const struct pf_transpose *transpose, const struct pf_parts *received, int slice, const void *box,
                  void *messages);
-
-#endif

@@ -1,6 +1,5 @@
 /* Memory that the ranks of a node share, and which members of a group are on which node. For exchange_node.c. */
-#ifndef PF_SHARED_MEMORY_H
-#define PF_SHARED_MEMORY_H
+#pragma once
 
 #include <mpi.h>
 #include <stddef.h>
@@ -32,5 +31,3 @@ int pf_shared_meet(struct pf_shared *shared);
 /* This rank has read everything; after the second call, all ranks have. */
 int pf_shared_let_write(struct pf_shared *shared);
 int pf_shared_wait_to_write(struct pf_shared *shared);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef PF_SYNC_H
-#define PF_SYNC_H
+#pragma once
 
 #include <mpi.h>
 
@@ -11,5 +10,3 @@ struct pf_sync {
 };
 
 extern const struct pf_table pf_syncs;
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef PF_BLOCKS_H
-#define PF_BLOCKS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -20,5 +19,3 @@ static inline int64_t pf_larger(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * A transform is a sequence of arrays with an exchange between each two. The description says over which dimension of the
  * grid of ranks each axis of each array is divided, and which axes are transformed in each array. Boxes, groups, passes,
  * phases and names follow from it. */
-#ifndef PF_DECOMPOSITION_H
-#define PF_DECOMPOSITION_H
+#pragma once
 
 #include "common/names.h"
 #include "pencilfft.h"
@@ -34,5 +33,3 @@ struct pf_decomposition {
 };
 
 extern const struct pf_table pf_decompositions; /* of pointers */
-
-#endif

@@ -1,6 +1,5 @@
 /* Which part of an array a rank holds, and in what memory order; arithmetic of boxes. */
-#ifndef PF_GEOMETRY_H
-#define PF_GEOMETRY_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -40,5 +39,3 @@ int64_t pf_box_elements(const pencilfft_box *box);
 pencilfft_box pf_box_common(const pencilfft_box *of, const pencilfft_box *with);
 /* Local element of a box at which its part `part` begins. */
 int64_t pf_box_start(const pencilfft_box *box, const pencilfft_box *part);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef PF_STRIDED_COPY_H
-#define PF_STRIDED_COPY_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -14,5 +13,3 @@ struct pf_copy {
 
 /* Elements of 4, 8 or 16 bytes; the two arrays must not overlap. */
 void pf_copy_run(const struct pf_copy *copy, size_t element_bytes, const void *from, void *to);
-
-#endif

@@ -1,8 +1,7 @@
 /* FFTW in one of its precisions, as a table of functions: fftw_double.c and fftw_single.c are the same text
  * (fftw_calls_body.h) compiled for `fftw_` and for `fftwf_`. Besides these, exchange_fftw.c calls FFTW's MPI library, and
  * plan/wisdom.c keeps its wisdom. */
-#ifndef PF_FFTW_CALLS_H
-#define PF_FFTW_CALLS_H
+#pragma once
 
 #include <fftw3.h>
 #include <stddef.h>
@@ -36,5 +35,3 @@ struct pf_precision {
     const char *name;
     const struct pf_fftw *fftw;
 };
-
-#endif

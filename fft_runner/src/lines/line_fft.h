@@ -1,5 +1,4 @@
-#ifndef PF_LINE_FFT_H
-#define PF_LINE_FFT_H
+#pragma once
 
 #include "lines/fftw_calls.h"
 #include "lines/transforms.h"
@@ -35,5 +34,3 @@ int pf_lines_plan(struct pf_lines *lines, const struct pf_lines_block *block);
 /* Transform. The block's counts and strides must have been planned, with arrays of the same alignment. */
 void pf_lines_run(const struct pf_lines *lines, const struct pf_lines_block *block);
 void pf_lines_release(struct pf_lines *lines);
-
-#endif

@@ -1,6 +1,5 @@
 /* A pass over a rank's part of the array: one or two axes transformed while the data are in the caches. */
-#ifndef PF_PASS_H
-#define PF_PASS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -62,5 +61,3 @@ int pf_pass_plan(struct pf_pass *pass, char *const buffer[PF_BUFFERS], int slice
 struct pf_range pf_pass_range(const struct pf_pass *pass, int slice_axis, int slices, int slice, bool last_does_all);
 int pf_pass_run(struct pf_pass *pass, struct pf_pass_run *run, const struct pf_range *range);
 void pf_pass_release(struct pf_pass *pass);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef PF_TRANSFORMS_H
-#define PF_TRANSFORMS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,5 +26,3 @@ struct pf_transform {
 
 extern const struct pf_table pf_types;
 int pf_transform_make(const pencilfft_desc *desc, struct pf_transform *transform);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef PF_BUFFERS_H
-#define PF_BUFFERS_H
+#pragma once
 
 #include "plan/plan.h"
 
@@ -9,5 +8,3 @@ int pf_buffer_make(const struct pencilfft_plan_s *plan, struct pf_buffer *buffer
 void pf_buffers_release(pencilfft_plan plan);
 /* Where the buffers of a transform are; NULL for those it does not have. */
 void pf_buffers_list(const struct pencilfft_plan_s *plan, int backward, const void *in, void *out, char *buffer[PF_BUFFERS]);
-
-#endif

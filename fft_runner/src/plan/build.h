@@ -1,5 +1,4 @@
-#ifndef PF_BUILD_H
-#define PF_BUILD_H
+#pragma once
 
 #include "plan/plan.h"
 
@@ -7,5 +6,3 @@
  * and must be cleared then too. Clearing frees every buffer that was handed out. */
 int pf_plan_build(pencilfft_plan plan);
 void pf_plan_clear(pencilfft_plan plan);
-
-#endif

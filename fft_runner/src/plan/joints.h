@@ -1,5 +1,4 @@
-#ifndef PF_JOINTS_H
-#define PF_JOINTS_H
+#pragma once
 
 #include "plan/plan.h"
 
@@ -9,5 +8,3 @@ void pf_joints_make(pencilfft_plan plan, int backward);
 struct pf_joint pf_joint_alone(const struct pencilfft_plan_s *plan, int backward, int e);
 /* Does any transform or exchange of the plan need this work buffer? */
 bool pf_joints_need(const struct pencilfft_plan_s *plan, int buffer);
-
-#endif

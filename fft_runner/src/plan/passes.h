@@ -1,5 +1,4 @@
-#ifndef PF_PASSES_H
-#define PF_PASSES_H
+#pragma once
 
 #include "plan/plan.h"
 
@@ -7,5 +6,3 @@
 void pf_passes_choose(pencilfft_plan plan);
 /* Makes them in one direction; transfers, joints and work buffers are there. in and out are overwritten. */
 int pf_passes_make(pencilfft_plan plan, int backward, void *in, void *out);
-
-#endif

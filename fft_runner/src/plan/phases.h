@@ -1,6 +1,5 @@
 /* The timed parts of a transform: how many, their names and numbers, from the description of the decomposition. */
-#ifndef PF_PHASES_H
-#define PF_PHASES_H
+#pragma once
 
 #include "geometry/decomposition.h"
 
@@ -19,5 +18,3 @@ struct pf_phases {
 };
 
 void pf_phases_make(const struct pf_decomposition *decomposition, struct pf_phases *phases);
-
-#endif

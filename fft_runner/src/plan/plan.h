@@ -1,6 +1,5 @@
 /* A plan: what is known of a transform on one rank. Data alone; what is done with it is in the files named at each part. */
-#ifndef PF_PLAN_H
-#define PF_PLAN_H
+#pragma once
 
 #include "exchange/exchange.h"
 #include "exchange/messages.h"
@@ -118,5 +117,3 @@ static inline pencilfft_box pf_input_box(const struct pencilfft_plan_s *plan, in
     g.n[2] = plan->transform.input_nz;
     return pf_array_box(&g, 0, rank);
 }
-
-#endif

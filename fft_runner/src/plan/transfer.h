@@ -1,5 +1,4 @@
-#ifndef PF_TRANSFER_H
-#define PF_TRANSFER_H
+#pragma once
 
 #include "plan/plan.h"
 
@@ -8,5 +7,3 @@ int pf_transfer_plan(pencilfft_plan plan, int backward, int e);
 /* Collective over the group. Work buffers are there. */
 int pf_transfer_connect(pencilfft_plan plan, int backward, int e);
 void pf_transfer_release(struct pf_transfer *transfer);
-
-#endif

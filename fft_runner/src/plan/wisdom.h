@@ -1,6 +1,5 @@
 /* The exchange algorithms that "auto" chose; wisdom.c saves them in a file with FFTW's wisdom. */
-#ifndef PF_WISDOM_H
-#define PF_WISDOM_H
+#pragma once
 
 #include <stddef.h>
 
@@ -8,5 +7,3 @@
 const char *pf_wisdom_find(const char *key);
 /* Keep or replace it. False without memory. Keys and names have no blanks. */
 int pf_wisdom_keep(const char *key, const char *name);
-
-#endif

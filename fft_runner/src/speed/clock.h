@@ -1,6 +1,5 @@
 /* The stop-watch of a plan: time goes to the phase that just ended. */
-#ifndef PF_CLOCK_H
-#define PF_CLOCK_H
+#pragma once
 
 #include "pencilfft.h"
 
@@ -14,5 +13,3 @@ void pf_clock_start(struct pf_clock *clock);
 void pf_clock_lap(struct pf_clock *clock, int phase);  /* time since the last call belongs to phase */
 void pf_clock_wait(struct pf_clock *clock, int phase); /* ... but not to the total */
 void pf_clock_stop(struct pf_clock *clock);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef PF_TUNING_H
-#define PF_TUNING_H
+#pragma once
 
 #include <stdint.h>
 
@@ -14,5 +13,3 @@ struct pf_tuning {
     enum pf_direct direct; /* lines read and written in place, without a copy in the caches */
 };
 extern struct pf_tuning pf_tuning;
-
-#endif
