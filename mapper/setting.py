@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 
-from pencilmap.mapper.allocations.hwloc import find as read_cores
-from pencilmap.mapper.allocations.hwloc import slot_cores
+from pencilmap.mapper.allocations.hwloc import find as read_cores, slot_cores
 from pencilmap.mapper.allocations.table import NodeTable, read_table
 from pencilmap.mapper.formats import Job, read_document
 from pencilmap.mapper.graphs import read_graph

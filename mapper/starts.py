@@ -5,8 +5,7 @@ that keeps neighbours together makes these groups compact.
 """
 
 from collections.abc import Iterator
-from itertools import permutations
-from itertools import product as cartesian
+from itertools import permutations, product as cartesian
 from math import prod
 
 import numpy as np

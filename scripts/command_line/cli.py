@@ -1,31 +1,15 @@
-"""The command `pencilmap`: a table of commands, one file each in `scripts/command_line/commands`."""
+"""The command `pencilmap`: every file of `scripts/command_line/commands` is one command."""
 
 import os
 import sys
+from importlib import import_module
+from pkgutil import iter_modules
 
 import click
 
 from pencilmap.model.errors import PencilmapError
-from pencilmap.scripts.command_line.commands import (
-    calibrate,
-    check,
-    compare,
-    convert,
-    demo,
-    discover,
-    draw,
-    machines,
-    map,
-    predict,
-    report,
-    shapes,
-    simulate,
-    validate,
-)
+from pencilmap.scripts.command_line import commands
 from pencilmap.scripts.command_line.options import spelled
-
-COMMANDS = (machines, discover, predict, shapes, map, check, convert, simulate, validate, compare, calibrate, draw, report,
-            demo)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -35,8 +19,8 @@ def pencilmap() -> None:
     prediction."""
 
 
-for module in COMMANDS:
-    pencilmap.add_command(module.command)
+for _module in iter_modules(commands.__path__):
+    pencilmap.add_command(import_module(f"{commands.__name__}.{_module.name}").command)
 
 
 def main(arguments: list[str] | None = None) -> None:

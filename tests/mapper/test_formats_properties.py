@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from pencilmap.mapper.formats import FORMATS, Job, parse_mapping
 from pencilmap.mapper.formats.hostlist import expand_hosts

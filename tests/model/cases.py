@@ -4,8 +4,7 @@ from fractions import Fraction
 from random import Random
 
 import numpy as np
-from hypothesis import HealthCheck, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, settings, strategies as st
 
 from pencilmap.model.exchange import exchanges
 from pencilmap.model.grid import ProcessGrid

@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from pencilmap.model.allocation import Allocation, Site, parse_nodes
 from pencilmap.model.errors import AllocationError, GridError

@@ -6,8 +6,7 @@ from math import prod
 
 import networkx as nx
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from pencilmap.model.errors import MachineError, PartitionError, TorusError
 from pencilmap.model.machine import load_machine, machine_partitions, read_machine

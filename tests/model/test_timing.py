@@ -7,8 +7,7 @@ from math import log2
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from pencilmap.model.contention import random_minimal_lengths
 from pencilmap.model.costs import Costs

@@ -13,8 +13,7 @@ from pencilmap.model.errors import FigureError
 from pencilmap.model.exchange import exchanges
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
-from pencilmap.model.routing import default_routing
-from pencilmap.model.routing import routing as routing_named
+from pencilmap.model.routing import default_routing, routing as routing_named
 from pencilmap.model.torus import Torus
 from pencilmap.scripts.command_line.options import GRID, JSON, ROUTING, on_machine, placements, with_options
 from pencilmap.scripts.command_line.progress import hearing

@@ -11,26 +11,15 @@ from math import prod
 from textwrap import wrap
 
 from pencilmap.mapper.compare import Comparison
-from pencilmap.scripts.pictures.figures.canvas import (
-    BLACK,
-    BLUE,
-    GREEN,
-    GREY,
-    ORANGE,
-    PURPLE,
-    SKY,
-    VERMILLION,
-    Target,
-    figure,
-    heading,
-    save,
-)
+from pencilmap.scripts.pictures.figures import canvas
+from pencilmap.scripts.pictures.figures.canvas import Target, figure, heading, save
 
 WIDTH = 3.6  # inches: half a page, or a telephone
 LETTERS_OF_LEGEND = 46
 _ASIDE, _WIDEST = 0.06, 0.5  # of an octave: marks of one size stand side by side, so that none hides another
 _LABEL = 0.1    # of the axis: as wide as the text of a size
-_SERIES = tuple(zip((BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY) * 2, "os^DvPX<>*hp"))  # colour, mark
+_COLOURS = (canvas.BLUE, canvas.VERMILLION, canvas.GREEN, canvas.PURPLE, canvas.ORANGE, canvas.SKY)
+_SERIES = tuple(zip(_COLOURS * 2, "os^DvPX<>*hp"))  # colour, mark
 
 
 @dataclass(frozen=True)
@@ -112,11 +101,11 @@ def draw_bandwidth(points: Sequence[Point], path: Target, title: str) -> None:
         for k, (some, look) in enumerate(zip(series.values(), _SERIES * len(series))):
             _draw_series(axes, some, 2 ** (aside * (k - (len(series) - 1) / 2)), *look)
         for rate in nominal:
-            axes.axhline(rate / 1e6, color=BLACK, linestyle="--", linewidth=0.8)
+            axes.axhline(rate / 1e6, color=canvas.BLACK, linestyle="--", linewidth=0.8)
         axes.set_ylim(0, 1.12 * max(nominal[-1], *(p.fastest for p in points)) / 1e6)
         _axis_of_sizes(axes, sorted({round(p.n, 1) for p in points}))
         axes.set_ylabel("bandwidth of a link, MB/s")
-        axes.grid(axis="y", color=GREY, alpha=0.3, linewidth=0.4)
+        axes.grid(axis="y", color=canvas.GREY, alpha=0.3, linewidth=0.4)
         drawn.legend(handles=legend, loc="outside lower left", handlelength=2.2)
         save(drawn, path)
 
@@ -159,9 +148,10 @@ def _legend(series, nominal):
 
     def line(label, **look):
         lines = "\n".join(wrap(label, LETTERS_OF_LEGEND, break_on_hyphens=False))
-        return Line2D([], [], **{"color": GREY, "markersize": 4.5, "label": lines, **look})
+        return Line2D([], [], **{"color": canvas.GREY, "markersize": 4.5, "label": lines, **look})
 
     return [*(line(name, color=colour, marker=mark, linestyle="none")
               for name, (colour, mark) in zip(series, _SERIES * len(series))),
             line("time model"),
-            *(line(f"bound: the link, {rate_text(rate)}", linestyle="--", color=BLACK, linewidth=0.8) for rate in nominal)]
+            *(line(f"bound: the link, {rate_text(rate)}", linestyle="--", color=canvas.BLACK, linewidth=0.8)
+              for rate in nominal)]

@@ -21,19 +21,8 @@ from pencilmap.model.arrays import Floats, Ints
 from pencilmap.model.errors import FigureError
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.torus import Torus, as_torus
-from pencilmap.scripts.pictures.figures.canvas import (
-    BLACK,
-    BLUE,
-    GREEN,
-    GREY,
-    PALE,
-    TALLEST,
-    VERMILLION,
-    WIDTH,
-    figure,
-    heading,
-    save,
-)
+from pencilmap.scripts.pictures.figures import canvas
+from pencilmap.scripts.pictures.figures.canvas import figure, heading, save
 
 MAX_NODES, MAX_PANELS = 20_000, 64
 STUB = 0.33                                        # of the distance of two nodes
@@ -94,7 +83,7 @@ class Lattices:
         small."""
         if not self.further:
             return 1
-        fitting = range(1, min(len(self.panels), max(1, int((WIDTH - LEFT - RIGHT) / self._label_inches))) + 1)
+        fitting = range(1, min(len(self.panels), max(1, int((canvas.WIDTH - LEFT - RIGHT) / self._label_inches))) + 1)
         largest = max(self._step(c) for c in fitting)
         turns = [prod(self.torus.shape[i] for i in self.further[:k]) for k in range(len(self.further) + 1)]
         return max(fitting, key=lambda c: (c in turns and self._step(c) >= SMALL * largest, round(self._step(c), 2), -c))
@@ -119,7 +108,7 @@ class Lattices:
 
     def _step(self, columns: int) -> float:
         rows = ceil(len(self.panels) / columns)
-        room = (WIDTH - LEFT - RIGHT, TALLEST - ABOVE - BELOW - 0.8)
+        room = (canvas.WIDTH - LEFT - RIGHT, canvas.TALLEST - ABOVE - BELOW - 0.8)
         return min(MAX_STEP, *(inches / (count * (size + GAP) - GAP + STUB)
                                for inches, count, size in zip(room, (columns, rows), self.size)))
 
@@ -228,14 +217,15 @@ def _lattice_lines(axes, lattices):
         lines.append(np.stack([start, end], axis=1))
         if torus.is_ring(i):
             stubs += [np.stack([start, start - step * STUB], axis=1), np.stack([end, end + step * STUB], axis=1)]
-    axes.add_collection(LineCollection(np.concatenate(lines), colors=PALE, linewidths=0.5, zorder=1, gid="links"))
+    axes.add_collection(LineCollection(np.concatenate(lines), colors=canvas.PALE, linewidths=0.5, zorder=1, gid="links"))
     if stubs:
-        axes.add_collection(LineCollection(np.concatenate(stubs), colors=PALE, linewidths=0.5, linestyles=(0, (1.5, 1.5)),
-                                           zorder=1, gid="ring-ends"))
+        axes.add_collection(LineCollection(np.concatenate(stubs), colors=canvas.PALE, linewidths=0.5,
+                                           linestyles=(0, (1.5, 1.5)), zorder=1, gid="ring-ends"))
 
 
-GROUP_LOOKS = ((BLUE, "o", 0.26), (VERMILLION, "s", 0.22), (GREEN, "^", 0.24))  # colour, marker, size in distances of nodes
-LOOK = {"both": (BLACK, "D", 0.24), "other": (GREY, "o", 0.07), "empty": (GREY, "x", 0.14)}
+# colour, marker, size in distances of nodes
+GROUP_LOOKS = ((canvas.BLUE, "o", 0.26), (canvas.VERMILLION, "s", 0.22), (canvas.GREEN, "^", 0.24))
+LOOK = {"both": (canvas.BLACK, "D", 0.24), "other": (canvas.GREY, "o", 0.07), "empty": (canvas.GREY, "x", 0.14)}
 
 
 def _looks(groups):

@@ -7,28 +7,16 @@ A mark shows the total of the slowest rank. Time waited in barriers follows the 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pencilmap.scripts.pictures.figures.canvas import (
-    BLACK,
-    BLUE,
-    GREEN,
-    GREY,
-    PALE,
-    SKY,
-    VERMILLION,
-    YELLOW,
-    Target,
-    figure,
-    heading,
-    save,
-)
+from pencilmap.scripts.pictures.figures import canvas
+from pencilmap.scripts.pictures.figures.canvas import Target, figure, heading, save
 
 WIDTH = 3.6                       # inches
 LETTERS_OF_NAME = 56
 MAX_BARS = 20                     # in one picture
 WAITING = "waiting before exchanges"
 FFT, COPY = "FFT", "pack, unpack"
-_LOOK = {FFT: (SKY, ""), COPY: (YELLOW, "..."), WAITING: (PALE, "xxx")}
-_EXCHANGE_LOOKS = ((BLUE, "///"), (VERMILLION, "\\\\\\"), (GREEN, "---"))
+_LOOK = {FFT: (canvas.SKY, ""), COPY: (canvas.YELLOW, "..."), WAITING: (canvas.PALE, "xxx")}
+_EXCHANGE_LOOKS = ((canvas.BLUE, "///"), (canvas.VERMILLION, "\\\\\\"), (canvas.GREEN, "---"))
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 
 
@@ -90,13 +78,13 @@ def draw_phases(bars: Sequence[Bar], path: Target, title: str) -> None:
         for kind in kinds:
             widths = [bar.seconds.get(kind, 0.0) / scale for bar in bars]
             colour, hatch = looks[kind]
-            handles.append(axes.barh(range(len(bars)), widths, 0.42, left=left, color=colour, hatch=hatch, edgecolor=GREY,
-                                     linewidth=0.3, label=kind))
+            handles.append(axes.barh(range(len(bars)), widths, 0.42, left=left, color=colour, hatch=hatch,
+                                     edgecolor=canvas.GREY, linewidth=0.3, label=kind))
             left = [a + b for a, b in zip(left, widths)]
         handles += axes.plot([bar.slowest_s / scale for bar in bars], range(len(bars)), linestyle="none", marker="|",
-                             markersize=13, markeredgewidth=1.6, color=BLACK, label="slowest rank", gid="slowest")
+                             markersize=13, markeredgewidth=1.6, color=canvas.BLACK, label="slowest rank", gid="slowest")
         for k, bar in enumerate(bars):
-            axes.text(0, k - 0.26, _short(bar.name), fontsize=7, va="bottom", color=BLACK)
+            axes.text(0, k - 0.26, _short(bar.name), fontsize=7, va="bottom", color=canvas.BLACK)
         axes.set_ylim(len(bars) - 0.6, -0.75)
         axes.set_yticks([])
         axes.set_xlim(0, 1.04 * longest / scale)

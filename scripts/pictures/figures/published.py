@@ -8,21 +8,10 @@ was predicted; lines are the time model; the dashed line is the paper's bound.
 from collections.abc import Sequence
 
 from pencilmap.mapper.compare import Comparison
-from pencilmap.scripts.pictures.figures.canvas import (
-    BLACK,
-    BLUE,
-    GREEN,
-    GREY,
-    ORANGE,
-    PURPLE,
-    VERMILLION,
-    Target,
-    figure,
-    save,
-)
+from pencilmap.scripts.pictures.figures import canvas
+from pencilmap.scripts.pictures.figures.canvas import Target, figure, save
 
-_SERIES = (  # colour, mark
-    (BLUE, "o"), (VERMILLION, "s"), (GREEN, "^"), (PURPLE, "D"), (ORANGE, "v"))
+_SERIES = tuple(zip((canvas.BLUE, canvas.VERMILLION, canvas.GREEN, canvas.PURPLE, canvas.ORANGE), "os^Dv"))  # colour, mark
 _ASIDE = 0.07  # of an octave: marks of one size are side by side, so that none hides another
 
 
@@ -51,7 +40,7 @@ def draw_published(cells: Sequence[Comparison], fitted: Sequence[Comparison], ba
             series = _by_series(some)
             for panel, stage in zip(line, stages):
                 _panel(panel, {key: [c for c in found if c.stage == stage] for key, found in series.items()}, fitted)
-                panel.axhline(bandwidth / 1e6, color=BLACK, linestyle="--", linewidth=0.8)
+                panel.axhline(bandwidth / 1e6, color=canvas.BLACK, linestyle="--", linewidth=0.8)
                 panel.set_ylim(0, 1.12 * bandwidth / 1e6)
                 panel.set_title(f"{stage} exchange, {name}")
             line[0].set_ylabel("bandwidth of a link, MB/s")
@@ -90,16 +79,16 @@ def _panel(panel, series, fitted):
     sizes = sorted({_n(c) for cells in series.values() for c in cells})
     panel.set_xscale("log", base=2)
     panel.set_xticks(sizes, labels=[str(n) for n in sizes])
-    panel.grid(axis="y", color=GREY, alpha=0.3, linewidth=0.4)
+    panel.grid(axis="y", color=canvas.GREY, alpha=0.3, linewidth=0.4)
 
 
 def _legend(series, bandwidth):
     from matplotlib.lines import Line2D
 
     def line(label, **look):
-        return Line2D([], [], **{"color": GREY, "markersize": 4.5, "linestyle": "none", "label": label, **look})
+        return Line2D([], [], **{"color": canvas.GREY, "markersize": 4.5, "linestyle": "none", "label": label, **look})
 
     return [*(line(name, color=colour, marker=mark, linestyle="-") for name, (colour, mark) in zip(series, _SERIES)),
             line("measured, fitted", marker="o"), line("measured, predicted", marker="o", markerfacecolor="white"),
             line("time model", linestyle="-"),
-            line(f"bound, {bandwidth / 1e6:g} MB/s", linestyle="--", color=BLACK, linewidth=0.8)]
+            line(f"bound, {bandwidth / 1e6:g} MB/s", linestyle="--", color=canvas.BLACK, linewidth=0.8)]

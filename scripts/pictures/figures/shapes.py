@@ -3,22 +3,11 @@
 from collections.abc import Sequence
 
 from pencilmap.mapper.shapes import RankedShape, ScalingPoint, efficiency
-from pencilmap.scripts.pictures.figures.canvas import (
-    BLACK,
-    BLUE,
-    GREEN,
-    GREY,
-    ORANGE,
-    VERMILLION,
-    WIDTH,
-    Target,
-    figure,
-    heading,
-    save,
-)
+from pencilmap.scripts.pictures.figures import canvas
+from pencilmap.scripts.pictures.figures.canvas import Target, figure, heading, save
 
-_LOOK = ((BLUE, ""), (ORANGE, "///"), (VERMILLION, "xxx"))  # of exchanges
-_COMPUTING = ("computing", GREEN, "...")
+_LOOK = ((canvas.BLUE, ""), (canvas.ORANGE, "///"), (canvas.VERMILLION, "xxx"))  # of exchanges
+_COMPUTING = ("computing", canvas.GREEN, "...")
 
 
 def draw_shapes(shapes: Sequence[RankedShape], path: Target, title: str) -> None:
@@ -31,7 +20,7 @@ def draw_shapes(shapes: Sequence[RankedShape], path: Target, title: str) -> None
     path : str
     title : str
     """
-    lines, top = heading(title, WIDTH)
+    lines, top = heading(title, canvas.WIDTH)
     with figure(0.24 * len(shapes) + 0.9 + top) as drawn:
         drawn.suptitle(lines, fontsize=8)
         axes = drawn.add_subplot()
@@ -44,7 +33,7 @@ def draw_shapes(shapes: Sequence[RankedShape], path: Target, title: str) -> None
                 axes.barh(range(len(shapes)), part, 0.7, left=left, color=colour, hatch=hatch, edgecolor="white",
                           linewidth=0, label=name, zorder=2)
             left = [a + b for a, b in zip(left, part)]
-        axes.plot([1e3 * (s.bound_s or 0.0) for s in shapes], range(len(shapes)), "|", color=BLACK, markersize=11,
+        axes.plot([1e3 * (s.bound_s or 0.0) for s in shapes], range(len(shapes)), "|", color=canvas.BLACK, markersize=11,
                   markeredgewidth=1.8, label="no mapping exchanges faster", zorder=3, gid="bounds")
         axes.set_yticks(range(len(shapes)), [f"{p.torus}  {p.grid}" for p in best])
         axes.invert_yaxis()
@@ -73,7 +62,7 @@ def draw_scaling(points: Sequence[ScalingPoint], kind: str, path: Target, title:
     path : str
     title : str
     """
-    lines, top = heading(title, WIDTH)
+    lines, top = heading(title, canvas.WIDTH)
     labels = [f"{p.n_nodes}: {p.best.torus}, {p.best.grid}" for p in points]
     below = 0.05 * max(map(len, labels))
     with figure(4.2 + top + below) as drawn:
@@ -97,11 +86,11 @@ def _time(axes, points, kind):
     nodes, times = [p.n_nodes for p in points], [1e3 * p.best.known_s for p in points]
     exchanges = [1e3 * p.best.time_s for p in points]
     ideal = [times[0] * nodes[0] / n for n in nodes] if kind == "strong" else [times[0]] * len(nodes)
-    axes.plot(nodes, ideal, "--", color=GREY, label="ideal", gid="ideal")
+    axes.plot(nodes, ideal, "--", color=canvas.GREY, label="ideal", gid="ideal")
     if points[0].best.total_s is not None:
-        axes.plot(nodes, times, "o-", color=BLUE, markersize=4, label="transform", gid="total")
-    axes.plot(nodes, exchanges, "s-", color=VERMILLION, markersize=4, label="exchanges, best shape", gid="exchanges")
-    axes.plot(nodes, [1e3 * p.worst_bound_s for p in points], "v:", color=BLACK, markersize=4, linewidth=0.9,
+        axes.plot(nodes, times, "o-", color=canvas.BLUE, markersize=4, label="transform", gid="total")
+    axes.plot(nodes, exchanges, "s-", color=canvas.VERMILLION, markersize=4, label="exchanges, best shape", gid="exchanges")
+    axes.plot(nodes, [1e3 * p.worst_bound_s for p in points], "v:", color=canvas.BLACK, markersize=4, linewidth=0.9,
               label="exchanges, worst shape, at least", gid="worst")
     axes.set_yscale("log")
     axes.set_ylabel("predicted time, ms")
@@ -117,8 +106,8 @@ def _plain(value, _):
 
 
 def _efficiency(axes, points, kind):
-    axes.plot([p.n_nodes for p in points], [100 * e for e in efficiency(points, kind)], "o-", color=BLUE, markersize=4,
-              gid="efficiency")
-    axes.axhline(100, linestyle="--", color=GREY)
+    axes.plot([p.n_nodes for p in points], [100 * e for e in efficiency(points, kind)], "o-", color=canvas.BLUE,
+              markersize=4, gid="efficiency")
+    axes.axhline(100, linestyle="--", color=canvas.GREY)
     axes.set_ylim(0, 1.08 * max(axes.get_ylim()[1], 100))
     axes.set_ylabel("efficiency, %")
