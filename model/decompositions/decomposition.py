@@ -67,8 +67,7 @@ class Decomposition:
     start : for each axis x, y, z the letters of the dimensions that divide it in the beginning
     stages : local passes and exchanges in the order of a forward transform
     example : a grid as text, and what it means
-    least_crossing : (shape of the grid, numbers k of tasks on one side of a cut) -> the least that the exchanges send across
-        a cut with k tasks on one side, in units of D_T / P^2
+    least_crossing : (shape of the grid, numbers k of tasks on one side of a cut) -> the least sent across, in D_T / P^2
     """
 
     name: str
