@@ -401,7 +401,7 @@ def split(samples: Sequence[Sample], rule: str) -> tuple[list[Sample], list[Samp
 
 @dataclass(frozen=True)
 class Errors:
-    """Relative errors predicted / measured - 1, without sign, of some samples: number, mean, largest, label of the largest."""
+    """Sizes of predicted / measured - 1 of some samples: number, mean, largest, label of the largest."""
 
     n: int
     mean: float
