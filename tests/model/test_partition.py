@@ -59,7 +59,7 @@ PUBLISHED = [  # machine, partition, the torus that it really is
     ("bluegene-q", "2x2x4x2x2", "2x2x4wx2x2w"),         # 64 nodes
     ("cray-xt5", "25x8x24", "25wx8x24w"),
     ("fugaku", "24x4x8x2x3x2", "24wx4x8x2x3wx2:axes=xyzabc"),
-    ("k-computer", "24x18x16x2x3x2", "24wx18wx16x2x3wx2:axes=xyzabc"),   # the compute nodes: without the plane of Z for input and output
+    ("k-computer", "24x18x16x2x3x2", "24wx18wx16x2x3wx2:axes=xyzabc"),  # compute nodes, no I/O plane of Z
     ("tpu-v2", "8x16", "8x16w"),
     ("tpu-v3", "32x32", "32x32"),
     ("tpu-v4", "2x2x4", "2x2x4:mesh"),                  # scaling book: no wraps below a cube
