@@ -32,7 +32,7 @@ static int64_t wrong_elements(const struct pf_copy *c, const double complex *fro
 static void copy_is_exact(const int64_t extent[3], const int from_order[3], const int to_order[3])
 {
     int64_t larger[3] = {extent[0] + 1, extent[1] + 1, extent[2] + 1};
-    struct pf_copy copy = {.extent = {extent[0], extent[1], extent[2]}, .to_start = 3};
+    struct pf_copy copy = {.extent = {extent[0], extent[1], extent[2]}, .to_start = 3, .fields = 1};
     int64_t source = dense(larger, from_order, copy.from_stride), target = dense(extent, to_order, copy.to_stride);
     copy.from_start = copy.from_stride[0] + copy.from_stride[1] + copy.from_stride[2];
     double complex *from = calloc((size_t)source, sizeof *from), *to = calloc((size_t)target + 4, sizeof *to);

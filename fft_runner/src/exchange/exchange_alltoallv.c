@@ -8,14 +8,6 @@
 #include "common/failure.h"
 #include "exchange/message_counts.h"
 
-static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
-{
-    struct pf_calls *a;
-    int status = pf_calls_make(t, sent, received, 0, &a);
-    *state = a;
-    return status;
-}
-
 static int start(void *state, int slice, void *from, void *to)
 {
     int status = PENCILFFT_OK;
@@ -28,15 +20,10 @@ done:
     return status;
 }
 
-static void destroy(void *state)
-{
-    pf_calls_destroy(state);
-}
-
 const struct pf_exchange pf_exchange_alltoallv = {
     .name = "alltoallv",
-    .plan = plan,
+    .plan = pf_calls_plan,
     .start = start,
-    .destroy = destroy,
+    .destroy = pf_calls_destroy,
     .takes = PF_MESSAGES,
 };

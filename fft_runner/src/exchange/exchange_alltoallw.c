@@ -160,27 +160,14 @@ static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct p
     return status;
 }
 
-static void copy_kept(const struct alltoallw *a, const void *from, void *to)
-{
-    struct pf_copy copy = {.from_start = pf_box_start(&a->from, &a->kept), .to_start = pf_box_start(&a->to, &a->kept)};
-    for (int axis = 0; axis < 3; axis++) {
-        copy.extent[axis] = a->kept.extent[axis];
-        copy.from_stride[axis] = a->from.stride[axis];
-        copy.to_stride[axis] = a->to.stride[axis];
-    }
-    for (int field = 0; field < a->t.fields; field++) {
-        pf_copy_run(&copy, a->t.element_bytes, from, to);
-        copy.from_start += pf_box_elements(&a->from);
-        copy.to_start += pf_box_elements(&a->to);
-    }
-}
-
 static int start(void *state, int slice, void *from, void *to)
 {
     int status = PENCILFFT_OK;
     const struct alltoallw *a = state;
     (void)slice;
-    copy_kept(a, from, to);
+    struct pf_copy kept = pf_copy_between(&a->kept, &a->from, &a->to);
+    kept.fields = a->t.fields;
+    pf_copy_run(&kept, a->t.element_bytes, from, to);
     if (a->t.p > 1)
         PF_MPI(MPI_Alltoallw(from, a->sent.count, a->sent.displacement, a->sent.type, to, a->received.count,
                              a->received.displacement, a->received.type, a->t.group));

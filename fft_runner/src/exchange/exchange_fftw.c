@@ -27,14 +27,6 @@ struct transposer {
     fftw_plan plan;
 };
 
-static int64_t widest(const pencilfft_box *boxes, int p, int axis)
-{
-    int64_t most = 0;
-    for (int j = 0; j < p; j++)
-        most = boxes[j].extent[axis] > most ? boxes[j].extent[axis] : most;
-    return most;
-}
-
 static int64_t whole(const pencilfft_box *boxes, int p, int axis)
 {
     int64_t end = 0;
@@ -68,8 +60,8 @@ static void find_axes(struct transposer *a)
 static void find_sizes(struct transposer *a)
 {
     const struct pf_transpose *t = &a->t;
-    a->block0 = widest(t->from, t->p, a->gathered);
-    a->block1 = widest(t->to, t->p, a->split);
+    a->block0 = pf_widest(t->from, t->p, a->gathered);
+    a->block1 = pf_widest(t->to, t->p, a->split);
     a->tuple = t->from[t->me].extent[a->third] * t->fields;
     if (t->element_bytes < sizeof(double))
         a->tuple += a->tuple % 2;
@@ -145,23 +137,15 @@ struct place {
 
 static void move_part(const struct transposer *a, const struct place *at, bool out, const void *from, void *to)
 {
-    int64_t stride[3];
-    stride[at->row_axis] = at->columns * a->tuple;
-    stride[at->column_axis] = a->tuple;
-    stride[a->third] = 1;
-    struct pf_copy copy = {.from_start = out ? pf_box_start(at->box, at->part) : at->start,
-                           .to_start = out ? at->start : pf_box_start(at->box, at->part)};
-    for (int axis = 0; axis < 3; axis++) {
-        copy.extent[axis] = at->part->extent[axis];
-        copy.from_stride[axis] = out ? at->box->stride[axis] : stride[axis];
-        copy.to_stride[axis] = out ? stride[axis] : at->box->stride[axis];
-    }
-    int64_t of_box = pf_box_elements(at->box), of_tuple = at->part->extent[a->third];
-    for (int field = 0; field < a->t.fields; field++) {
-        pf_copy_run(&copy, a->t.element_bytes, from, to);
-        copy.from_start += out ? of_box : of_tuple;
-        copy.to_start += out ? of_tuple : of_box;
-    }
+    pencilfft_box matrix = *at->part;
+    matrix.stride[at->row_axis] = at->columns * a->tuple;
+    matrix.stride[at->column_axis] = a->tuple;
+    matrix.stride[a->third] = 1;
+    struct pf_copy copy = out ? pf_copy_between(at->part, at->box, &matrix) : pf_copy_between(at->part, &matrix, at->box);
+    *(out ? &copy.to_start : &copy.from_start) = at->start;
+    *(out ? &copy.to_field : &copy.from_field) = at->part->extent[a->third];
+    copy.fields = a->t.fields;
+    pf_copy_run(&copy, a->t.element_bytes, from, to);
 }
 
 static void copy_in(const struct transposer *a, const void *from)

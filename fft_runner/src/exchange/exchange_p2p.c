@@ -12,14 +12,6 @@
 
 enum { TAG = 1 };
 
-static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
-{
-    struct pf_calls *a;
-    int status = pf_calls_make(t, sent, received, 0, &a);
-    *state = a;
-    return status;
-}
-
 static bool power_of_two(int p)
 {
     return (p & (p - 1)) == 0;
@@ -48,15 +40,10 @@ static int start(void *state, int slice, void *from, void *to)
     return status;
 }
 
-static void destroy(void *state)
-{
-    pf_calls_destroy(state);
-}
-
 const struct pf_exchange pf_exchange_p2p = {
     .name = "p2p",
-    .plan = plan,
+    .plan = pf_calls_plan,
     .start = start,
-    .destroy = destroy,
+    .destroy = pf_calls_destroy,
     .takes = PF_MESSAGES,
 };

@@ -5,8 +5,6 @@
  * Source: MPI 4.0, section 6.13; D. J. Holmes et al., Persistent collective operations in MPI, 2020.
  * Cost:  one start and one wait per run in addition to the p - 1 messages.
  * Needs: the same two buffers in every run; counts and displacements that fit an MPI int. */
-#include <stdlib.h>
-
 #include "common/failure.h"
 #include "exchange/exchange.h"
 #include "exchange/message_counts.h"
@@ -22,52 +20,30 @@ static const char means[] = "MPIX_Alltoallv_init";
 static const char means[] = "MPI_Send_init and MPI_Recv_init: no MPI_Alltoallv_init here";
 #endif
 
-struct persistent {
-    struct pf_calls *calls;
-    int n_requests; /* number of them that exist */
-    const void *from, *to;
-};
-
-static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
-{
-    struct persistent *a = calloc(1, sizeof *a);
-    *state = NULL;
-    if (!a)
-        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for an exchange");
-    int status = pf_calls_make(t, sent, received, 2 * t->p, &a->calls);
-    if (status)
-        free(a);
-    else
-        *state = a;
-    return status;
-}
-
 #ifdef ALLTOALLV_INIT
-static int prepare(struct persistent *a, const void *from, void *to)
+static int prepare(struct pf_calls *c, const void *from, void *to)
 {
-    const struct pf_calls *c = a->calls;
     int code = ALLTOALLV_INIT(from, c->sent.count, c->sent.displacement, c->element, to, c->received.count,
                               c->received.displacement, c->element, c->group, MPI_INFO_NULL, &c->requests[0]);
     if (code != MPI_SUCCESS)
         return pf_fail_mpi(code, means);
-    a->n_requests = 1;
+    c->n_requests = 1;
     return PENCILFFT_OK;
 }
 #else
 enum { TAG = 1 };
 
-static int prepare(struct persistent *a, const void *from, void *to)
+static int prepare(struct pf_calls *c, const void *from, void *to)
 {
-    const struct pf_calls *c = a->calls;
     int status = PENCILFFT_OK;
     for (int s = 1; s < c->p; s++) {
         int target = (c->me + s) % c->p, source = (c->me - s + c->p) % c->p;
         if (c->received.count[source])
             PF_MPI(MPI_Recv_init(pf_message_in(c, &c->received, source, to), c->received.count[source], c->element, source,
-                                 TAG, c->group, &c->requests[a->n_requests++]));
+                                 TAG, c->group, &c->requests[c->n_requests++]));
         if (c->sent.count[target])
             PF_MPI(MPI_Send_init(pf_message_in(c, &c->sent, target, from), c->sent.count[target], c->element, target, TAG,
-                                 c->group, &c->requests[a->n_requests++]));
+                                 c->group, &c->requests[c->n_requests++]));
     }
 done:
     return status;
@@ -76,37 +52,36 @@ done:
 
 static int connect(void *state, void *from, void *to)
 {
-    struct persistent *a = state;
-    a->from = from;
-    a->to = to;
-    return a->calls->p > 1 ? prepare(a, from, to) : PENCILFFT_OK;
+    struct pf_calls *c = state;
+    c->from = from;
+    c->to = to;
+    return c->p > 1 ? prepare(c, from, to) : PENCILFFT_OK;
 }
 
 static int start(void *state, int slice, void *from, void *to)
 {
     int status = PENCILFFT_OK;
-    struct persistent *a = state;
+    const struct pf_calls *c = state;
     (void)slice;
-    if (from != a->from || to != a->to)
+    if (from != c->from || to != c->to)
         return pf_fail(PENCILFFT_BAD_CALL, "exchange persistent was run on other buffers than it was connected to");
-    PF_MPI(MPI_Startall(a->n_requests, a->calls->requests));
-    PF_MPI(MPI_Waitall(a->n_requests, a->calls->requests, a->calls->statuses));
+    PF_MPI(MPI_Startall(c->n_requests, c->requests));
+    PF_MPI(MPI_Waitall(c->n_requests, c->requests, c->statuses));
 done:
     return status;
 }
 
 static void destroy(void *state)
 {
-    struct persistent *a = state;
-    for (int i = 0; i < a->n_requests; i++)
-        MPI_Request_free(&a->calls->requests[i]);
-    pf_calls_destroy(a->calls);
-    free(a);
+    struct pf_calls *c = state;
+    for (int i = 0; i < c->n_requests; i++)
+        MPI_Request_free(&c->requests[i]);
+    pf_calls_destroy(c);
 }
 
 const struct pf_exchange pf_exchange_persistent = {
     .name = "persistent",
-    .plan = plan,
+    .plan = pf_calls_plan,
     .start = start,
     .destroy = destroy,
     .takes = PF_MESSAGES,

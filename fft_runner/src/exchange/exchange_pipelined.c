@@ -40,14 +40,6 @@ static MPI_Request *sending(const struct pf_calls *a)
     return a->requests + (ptrdiff_t)a->p * a->slices;
 }
 
-static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
-{
-    struct pf_calls *a;
-    int status = pf_calls_make(t, sent, received, 2 * sent->p * sent->slices, &a);
-    *state = a;
-    return status;
-}
-
 static int begin(void *state, void *to)
 {
     const struct pf_calls *a = state;
@@ -111,16 +103,11 @@ done:
     return status;
 }
 
-static void destroy(void *state)
-{
-    pf_calls_destroy(state);
-}
-
 const struct pf_exchange pf_exchange_pipelined = {
     .name = "pipelined",
-    .plan = plan,
+    .plan = pf_calls_plan,
     .start = start,
-    .destroy = destroy,
+    .destroy = pf_calls_destroy,
     .takes = PF_MESSAGES,
     .overlaps = true,
     .begin = begin,

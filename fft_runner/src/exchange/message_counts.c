@@ -35,8 +35,6 @@ static void counts_release(struct pf_counts *counts)
 
 static int allocate_requests(struct pf_calls *calls, int n)
 {
-    if (n == 0)
-        return PENCILFFT_OK;
     calls->requests = malloc((size_t)n * sizeof *calls->requests);
     calls->statuses = malloc((size_t)n * sizeof *calls->statuses);
     if (!calls->requests || !calls->statuses)
@@ -46,8 +44,7 @@ static int allocate_requests(struct pf_calls *calls, int n)
     return PENCILFFT_OK;
 }
 
-int pf_calls_make(const struct pf_transpose *t, const struct pf_messages *sent, const struct pf_messages *received,
-                  int requests, struct pf_calls **calls)
+int pf_calls_plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **calls)
 {
     struct pf_calls *a = *calls = calloc(1, sizeof *a);
     int status;
@@ -60,7 +57,7 @@ int pf_calls_make(const struct pf_transpose *t, const struct pf_messages *sent, 
     a->me = t->me;
     a->slices = sent->slices;
     if (!(status = counts_make(sent, t->me, &a->sent)) && !(status = counts_make(received, t->me, &a->received)))
-        status = allocate_requests(a, requests);
+        status = allocate_requests(a, 2 * sent->p * sent->slices);
     if (status) {
         pf_calls_destroy(a);
         *calls = NULL;
@@ -68,13 +65,37 @@ int pf_calls_make(const struct pf_transpose *t, const struct pf_messages *sent, 
     return status;
 }
 
-void pf_calls_destroy(struct pf_calls *calls)
+void pf_calls_destroy(void *calls)
 {
-    if (!calls)
-        return;
-    counts_release(&calls->sent);
-    counts_release(&calls->received);
-    free(calls->requests);
-    free(calls->statuses);
-    free(calls);
+    struct pf_calls *a = calls;
+    counts_release(&a->sent);
+    counts_release(&a->received);
+    free(a->requests);
+    free(a->statuses);
+    free(a);
+}
+
+int pf_equal_plan(const struct pf_transpose *t, int64_t elements, void **calls)
+{
+    struct pf_equal_calls *a = *calls = NULL;
+    if (elements > INT_MAX)
+        return pf_fail(PENCILFFT_TOO_LARGE,
+                       "a message has %lld elements, more than the %d an MPI count can name; "
+                       "use more tasks",
+                       (long long)elements, INT_MAX);
+    if (!(a = malloc(sizeof *a)))
+        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for an exchange");
+    *a = (struct pf_equal_calls){t->group, pf_element_type(t->element_bytes), t->element_bytes, t->p, t->me, (int)elements};
+    *calls = a;
+    return PENCILFFT_OK;
+}
+
+int pf_equal_start(void *calls, int slice, void *from, void *to)
+{
+    int status = PENCILFFT_OK;
+    const struct pf_equal_calls *a = calls;
+    (void)slice;
+    PF_MPI(MPI_Alltoall(from, a->count, a->element, to, a->count, a->element, a->group));
+done:
+    return status;
 }

@@ -91,59 +91,34 @@ int pf_parts_received(const struct pf_transpose *t, int slices, struct pf_parts 
     return list_parts(t, &t->to[t->me], t->from, slices, parts);
 }
 
-/* Between a box and one of its parts somewhere else, field by field. */
-static struct pf_copy between(const pencilfft_box *box, const pencilfft_box *part, int64_t start, int out_of_box)
+/* Message i and the box that it is cut from, out of the box or into it. */
+static void copy_message(const struct pf_transpose *t, const pencilfft_box *box, const struct pf_parts *parts, int i,
+                         bool out, const void *from, void *to)
 {
-    struct pf_copy copy = {.from_start = out_of_box ? pf_box_start(box, part) : start,
-                           .to_start = out_of_box ? start : pf_box_start(box, part)};
-    for (int axis = 0; axis < 3; axis++) {
-        copy.extent[axis] = part->extent[axis];
-        copy.from_stride[axis] = out_of_box ? box->stride[axis] : part->stride[axis];
-        copy.to_stride[axis] = out_of_box ? part->stride[axis] : box->stride[axis];
-    }
-    return copy;
-}
-
-static void copy_fields(const struct pf_transpose *t, struct pf_copy copy, int64_t from_field, int64_t to_field,
-                        const void *from, void *to)
-{
-    for (int field = 0; field < t->fields; field++) {
-        pf_copy_run(&copy, t->element_bytes, from, to);
-        copy.from_start += from_field;
-        copy.to_start += to_field;
-    }
+    const pencilfft_box *part = &parts->part[i];
+    struct pf_copy copy = out ? pf_copy_between(part, box, part) : pf_copy_between(part, part, box);
+    *(out ? &copy.to_start : &copy.from_start) += parts->list.start[i];
+    copy.fields = t->fields;
+    pf_copy_run(&copy, t->element_bytes, from, to);
 }
 
 void pf_pack(const struct pf_transpose *t, const struct pf_parts *sent, int slice, int without, const void *box,
              void *messages)
 {
-    const pencilfft_box *mine = &t->from[t->me];
-    for (int j = 0; j < t->p; j++) {
-        int i = slice * t->p + j;
-        const pencilfft_box *part = &sent->part[i];
+    for (int j = 0; j < t->p; j++)
         if (j != without)
-            copy_fields(t, between(mine, part, sent->list.start[i], 1), pf_box_elements(mine), pf_box_elements(part), box,
-                        messages);
-    }
+            copy_message(t, &t->from[t->me], sent, slice * t->p + j, true, box, messages);
 }
 
 void pf_unpack(const struct pf_transpose *t, const struct pf_parts *received, int slice, int without, const void *messages,
                void *box)
 {
-    const pencilfft_box *mine = &t->to[t->me];
-    for (int j = 0; j < t->p; j++) {
-        int i = slice * t->p + j;
-        const pencilfft_box *part = &received->part[i];
+    for (int j = 0; j < t->p; j++)
         if (j != without)
-            copy_fields(t, between(mine, part, received->list.start[i], 0), pf_box_elements(part), pf_box_elements(mine),
-                        messages, box);
-    }
+            copy_message(t, &t->to[t->me], received, slice * t->p + j, false, messages, box);
 }
 
 void pf_pack_own(const struct pf_transpose *t, const struct pf_parts *received, int slice, const void *box, void *messages)
 {
-    int i = slice * t->p + t->me;
-    const pencilfft_box *mine = &t->from[t->me], *part = &received->part[i];
-    copy_fields(t, between(mine, part, received->list.start[i], 1), pf_box_elements(mine), pf_box_elements(part), box,
-                messages);
+    copy_message(t, &t->from[t->me], received, slice * t->p + t->me, true, box, messages);
 }

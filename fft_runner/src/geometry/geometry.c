@@ -95,13 +95,20 @@ int64_t pf_box_elements(const pencilfft_box *box)
     return box->extent[X] * box->extent[Y] * box->extent[Z];
 }
 
+int64_t pf_widest(const pencilfft_box *boxes, int p, int axis)
+{
+    int64_t most = 0;
+    for (int j = 0; j < p; j++)
+        most = pf_larger(most, boxes[j].extent[axis]);
+    return most;
+}
+
 pencilfft_box pf_box_common(const pencilfft_box *of, const pencilfft_box *with)
 {
     pencilfft_box common = *of;
     for (int axis = 0; axis < 3; axis++) {
-        int64_t low = of->offset[axis] > with->offset[axis] ? of->offset[axis] : with->offset[axis];
-        int64_t end_of = of->offset[axis] + of->extent[axis], end_with = with->offset[axis] + with->extent[axis];
-        int64_t end = end_of < end_with ? end_of : end_with;
+        int64_t low = pf_larger(of->offset[axis], with->offset[axis]);
+        int64_t end = pf_smaller(of->offset[axis] + of->extent[axis], with->offset[axis] + with->extent[axis]);
         common.offset[axis] = low;
         common.extent[axis] = end > low ? end - low : 0;
     }

@@ -35,6 +35,8 @@ int pf_grid_position(const struct pf_geometry *geometry, int dimension, int rank
 int pf_grid_member(const struct pf_geometry *geometry, int dimension, int rank, int j);
 
 int64_t pf_box_elements(const pencilfft_box *box);
+/* The largest extent that any of p boxes has along an axis. */
+int64_t pf_widest(const pencilfft_box *boxes, int p, int axis);
 /* Common part of two boxes; its strides are those of `of`. */
 pencilfft_box pf_box_common(const pencilfft_box *of, const pencilfft_box *with);
 /* Local element of a box at which its part `part` begins. */

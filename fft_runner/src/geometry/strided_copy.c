@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "geometry/geometry.h"
+
 enum { TILE = 16 };
 
 /* The element size is a constant where these are called, and must stay one. */
@@ -73,13 +75,32 @@ FOR_ONE_SIZE void copy_matrices(const struct pf_copy *c, int a, int b, size_t si
 
 FOR_ONE_SIZE void copy_elements(const struct pf_copy *c, size_t size, const void *from, void *to)
 {
-    const char *source = (const char *)from + c->from_start * (int64_t)size;
-    char *target = (char *)to + c->to_start * (int64_t)size;
     int a = nearest(c->extent, c->from_stride), b = nearest(c->extent, c->to_stride);
-    if (a == b)
-        copy_runs(c, a, size, source, target);
-    else
-        copy_matrices(c, a, b, size, source, target);
+    for (int field = 0; field < c->fields; field++) {
+        const char *source = (const char *)from + (c->from_start + field * c->from_field) * (int64_t)size;
+        char *target = (char *)to + (c->to_start + field * c->to_field) * (int64_t)size;
+        if (a == b)
+            copy_runs(c, a, size, source, target);
+        else
+            copy_matrices(c, a, b, size, source, target);
+    }
+}
+
+struct pf_copy pf_copy_between(const pencilfft_box *part, const pencilfft_box *from, const pencilfft_box *to)
+{
+    struct pf_copy copy = {
+        .from_start = pf_box_start(from, part),
+        .to_start = pf_box_start(to, part),
+        .fields = 1,
+        .from_field = pf_box_elements(from),
+        .to_field = pf_box_elements(to),
+    };
+    for (int axis = 0; axis < 3; axis++) {
+        copy.extent[axis] = part->extent[axis];
+        copy.from_stride[axis] = from->stride[axis];
+        copy.to_stride[axis] = to->stride[axis];
+    }
+    return copy;
 }
 
 void pf_copy_run(const struct pf_copy *c, size_t element_bytes, const void *from, void *to)

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
+#include "pencilfft.h"
 
 /* Copy of a three-dimensional part of one array into another memory order.
  * Strides and starts count elements; the axes may come in any order. */
@@ -9,7 +8,12 @@ struct pf_copy {
     int64_t extent[3];
     int64_t from_stride[3], to_stride[3];
     int64_t from_start, to_start;
+    int fields; /* so many such parts, each so far behind the one before */
+    int64_t from_field, to_field;
 };
+
+/* One field of a part of two boxes, from one box to the other. Fields lie a box apart. */
+struct pf_copy pf_copy_between(const pencilfft_box *part, const pencilfft_box *from, const pencilfft_box *to);
 
 /* Elements of 4, 8 or 16 bytes; the two arrays must not overlap. */
 void pf_copy_run(const struct pf_copy *copy, size_t element_bytes, const void *from, void *to);

@@ -42,17 +42,6 @@ static pencilfft_box box_of(const struct pf_pass *pass, const struct block *bloc
     return box;
 }
 
-static struct pf_copy copy_between(const pencilfft_box *part, const pencilfft_box *from, const pencilfft_box *to)
-{
-    struct pf_copy copy = {.from_start = pf_box_start(from, part), .to_start = pf_box_start(to, part)};
-    for (int axis = 0; axis < 3; axis++) {
-        copy.extent[axis] = part->extent[axis];
-        copy.from_stride[axis] = from->stride[axis];
-        copy.to_stride[axis] = to->stride[axis];
-    }
-    return copy;
-}
-
 static void lap(const struct pf_pass_run *run, int phase, const struct pf_lines *beside)
 {
     pf_clock_lap(run->clock, phase >= 0 ? phase : beside->phase);
@@ -69,7 +58,8 @@ static void move(const struct pf_pass *pass, const struct pf_pass_run *run, cons
         const struct pf_piece *piece = &side->piece[i];
         pencilfft_box part = pf_box_common(&mine, &piece->box);
         char *there = run->buffer[piece->buffer] + (piece->start + field * piece->field) * (int64_t)side->element_bytes;
-        struct pf_copy copy = gather ? copy_between(&part, &piece->box, &mine) : copy_between(&part, &mine, &piece->box);
+        struct pf_copy copy = gather ? pf_copy_between(&part, &piece->box, &mine)
+                                     : pf_copy_between(&part, &mine, &piece->box);
         if (pf_box_elements(&part))
             pf_copy_run(&copy, side->element_bytes, gather ? there : view->data, gather ? view->data : there);
     }
