@@ -21,7 +21,7 @@ myst_heading_anchors = 3
 myst_links_external_new_tab = False
 
 autodoc_member_order = "bysource"
-autodoc_typehints = "none"
+autodoc_typehints = "signature"
 autodoc_mock_imports = ["mpi4py"]
 napoleon_google_docstring = False
 napoleon_use_rtype = False

@@ -16,7 +16,6 @@ def write_whole(path: str | PathLike[str], content: str | bytes, error: type[Pen
 
     Parameters
     ----------
-    path : str or Path
     content : str or bytes
         Text is written as UTF-8.
     error : PencilmapError class

@@ -9,47 +9,23 @@ from pencilmap.model.errors import MachineError
 class Costs:
     """The figures of a machine that the time model uses besides the bandwidth of its links.
 
-    Parameters
-    ----------
-    hop_latency_s : float, optional
-        Seconds that the head of a message needs from one node to the next.
-    injection_per_task : float, optional
-        Bytes per second that one task can put into the network.
-    injection_per_node : float, optional
-        Bytes per second that all tasks of a node together can put into the network.
-    message_cost_s : float, optional
-        Seconds of a task's time for each message it sends, whatever its size.
-    exchange_cost_s : float, optional
-        Seconds that every task of a node adds to an exchange, whatever it sends: entering, starting, waiting for the last.
-    contention : float, optional
-        Dimensionless, 0 or more; see `pencilmap.model.timing` for what it multiplies.
-    fft_rate_per_task : float, optional
-        Floating-point operations per second (5 n log2 n for a transform of n elements) of the local FFTs of one task.
-    memory_bandwidth_per_node : float, optional
-        Bytes per second that a node reads and writes in its memory.
-    cache_per_node : float, optional
-        Bytes of the caches of a node: a pass over less than this does not go to memory.
+    Raises MachineError when a rate is 0 or a figure is negative.
 
-    Raises
-    ------
-    MachineError
-        When a rate is 0 or a figure is negative.
-
-    Examples
-    --------
     >>> Costs(message_cost_s=2e-6).injection_per_task is None
     True
     """
 
-    hop_latency_s: float | None = None
-    injection_per_task: float | None = None
-    injection_per_node: float | None = None
-    message_cost_s: float | None = None
+    hop_latency_s: float | None = None  #: seconds that the head of a message needs from one node to the next
+    injection_per_task: float | None = None  #: bytes per second that one task can put into the network
+    injection_per_node: float | None = None  #: bytes per second that all tasks of a node together can put into the network
+    message_cost_s: float | None = None  #: seconds of a task's time for each message it sends, whatever its size
+    #: seconds that every task of a node adds to an exchange, whatever it sends: entering, starting, waiting for the last
     exchange_cost_s: float | None = None
-    contention: float | None = None
+    contention: float | None = None  #: dimensionless, 0 or more; see `pencilmap.model.timing` for what it multiplies
+    #: floating-point operations per second (5 n log2 n for a transform of n elements) of the local FFTs of one task
     fft_rate_per_task: float | None = None
-    memory_bandwidth_per_node: float | None = None
-    cache_per_node: float | None = None
+    memory_bandwidth_per_node: float | None = None  #: bytes per second that a node reads and writes in its memory
+    cache_per_node: float | None = None  #: bytes of the caches of a node: a pass over less than this does not go to memory
 
     def __post_init__(self) -> None:
         for f in fields(self):

@@ -19,30 +19,17 @@ class Exchange:
     """All-to-alls of equal size that run at the same time, one per group.
 
     Member a of group g sends ``group_weight[g] * send_weight[a] * receive_weight[b] * unit_bytes`` bytes to member b.
-
-    Parameters
-    ----------
-    name : str
-        Of the stage.
-    letters : str
-        The grid dimensions along which the members of a group lie.
-    members : int array, shape (groups, size)
-        Ranks of each group.
-    group_weight, send_weight, receive_weight : int arrays, shapes (groups,), (size,), (size,)
-    unit_bytes : int
-        Bytes of one unit of weight; 1 when no transform is named (then `total_bytes` only sets the scale).
-    total_bytes : int
-        D_T, the bytes of the whole array, in the same units.
     """
 
-    name: str
-    letters: str
-    members: np.ndarray
+    name: str  #: of the stage
+    letters: str  #: the grid dimensions along which the members of a group lie
+    members: np.ndarray  #: int array, shape (groups, size); ranks of each group
+    #: group_weight, send_weight, receive_weight: int arrays, shapes (groups,), (size,), (size,)
     group_weight: np.ndarray
     send_weight: np.ndarray
     receive_weight: np.ndarray
-    unit_bytes: int
-    total_bytes: int
+    unit_bytes: int  #: bytes of one unit of weight; 1 when no transform is named (then `total_bytes` only sets the scale)
+    total_bytes: int  #: D_T, the bytes of the whole array, in the same units
 
     @property
     def size(self) -> int:
@@ -64,7 +51,6 @@ def exchanges(grid: ProcessGrid, transform: Transform | None = None) -> tuple[Ex
 
     Parameters
     ----------
-    grid : ProcessGrid
     transform : Transform, optional
         Without it every task sends one unit to every member of its group: the even exchange of the paper.
 
@@ -104,9 +90,7 @@ def node_traffic(exchange: Exchange, node_of_rank: np.ndarray, n_nodes: int) -> 
 
     Parameters
     ----------
-    exchange : Exchange
     node_of_rank : int array, shape (P,)
-    n_nodes : int
 
     Returns
     -------

@@ -25,13 +25,8 @@ def graph_bound(graph: GraphNetwork, traffic: Ints) -> Fraction:
 
     Parameters
     ----------
-    graph : GraphNetwork
     traffic : array of int64, shape (N, N)
         Bytes from host to host.
-
-    Returns
-    -------
-    Fraction
     """
     from scipy.sparse import coo_array  # slow to import, and only graphs need it
 

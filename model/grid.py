@@ -19,7 +19,6 @@ class ProcessGrid:
     ----------
     *shape : int
         Extent of each dimension.
-    decomposition : Decomposition
 
     Examples
     --------

@@ -18,17 +18,14 @@ def _registry():
 def parse(text: str, unit: str) -> float:
     """Turn ``"148 MB/s"`` into a float in the SI unit asked for.
 
+    Raises UnitError when `text` is not a number with a unit of that kind.
+
     Parameters
     ----------
     text : str
         Number and unit, e.g. ``"148 MB/s"``, ``"141.1 MiB/s"``, ``"100 ns"``, ``"1.4 Gbit/s"``.
     unit : str
         SI unit of the result, e.g. ``"byte/s"``, ``"s"`` or ``"flop/s"``.
-
-    Raises
-    ------
-    UnitError
-        When `text` is not a number with a unit of that kind.
 
     Examples
     --------

@@ -72,8 +72,6 @@ def _bits(text):
 def slot_cores(cores: Sequence[Core], tasks: int) -> tuple[str, ...]:
     """Processors of each slot in Open MPI's syntax: equal blocks of cores, within a NUMA node where possible.
 
-    Examples
-    --------
     >>> two_packages = [Core(i, i // 4, i // 4) for i in range(8)]
     >>> slot_cores(two_packages, 4), slot_cores(two_packages, 2), slot_cores(two_packages, 3)
     (('0-1', '2-3', '4-5', '6-7'), ('0-3', '4-7'), ('0-1', '2-3', '4-5'))

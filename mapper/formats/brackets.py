@@ -25,10 +25,7 @@ class Leaf(NamedTuple):
 def leaves(document: Document, text: str | None = None, offset: int = 0) -> list[Leaf]:
     """Innermost lists of a nested list, in order: list of Leaf.
 
-    Raises
-    ------
-    MapfileError
-        With line and column, for anything except brackets, commas and integers.
+    Raises MapfileError with line and column, for anything except brackets, commas and integers.
     """
     text = document.text if text is None else text
     found, depth, start, count = list[Leaf](), 0, (0, 0), 0

@@ -14,17 +14,12 @@ _RANGE = re.compile(r"([0-9]{1,12})(?:-([0-9]{1,12}))?")
 
 
 def expand_hosts(text: str, most: int = MAX_HOSTS) -> list[str]:
-    """Names of a compressed list, in order.
+    """Names of a compressed list, in order. Raises MapfileError.
 
     Parameters
     ----------
-    text : str
     most : int
         A list with more names is refused before it is expanded.
-
-    Raises
-    ------
-    MapfileError
 
     Examples
     --------

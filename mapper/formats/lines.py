@@ -19,17 +19,14 @@ MAX_DIGITS = 12
 class Document:
     """The text of a file, and the errors that name places in it.
 
+    Raises MapfileError when the content is too long, contains a NUL byte or is not UTF-8.
+
     Parameters
     ----------
     content : bytes
         A byte order mark and any kind of line end are accepted.
     label : str
         What errors call the file.
-
-    Raises
-    ------
-    MapfileError
-        When the content is too long, contains a NUL byte or is not UTF-8.
 
     Examples
     --------
@@ -80,10 +77,7 @@ def _split(text: str) -> Iterator[str]:
 def read_document(path: str | PathLike[str], error: type[PencilmapError] = MapfileError) -> Document:
     """The document at a path; endless files (``/dev/zero``) end at the limit.
 
-    Raises
-    ------
-    MapfileError or `error`
-        When it cannot be read.
+    Raises MapfileError or `error` when it cannot be read.
     """
     try:
         with Path(path).open("rb") as file:

@@ -47,15 +47,10 @@ def read_graph(path: str | PathLike[str], format_name: str | None = None, bandwi
 
     Parameters
     ----------
-    path : str
     format_name : str, optional
         A name of `GRAPHS`; guessed from the content by default.
     bandwidth : float, optional
         Bytes per second of edges without a bandwidth in the file.
-
-    Returns
-    -------
-    GraphNetwork
 
     Raises
     ------

@@ -12,15 +12,8 @@ DECOMPOSITIONS = {d.name: d for d in (PENCIL, SLAB)}  # the first is the default
 
 
 def decomposition_named(name: str) -> Decomposition:
-    """The decomposition of that name.
+    """The decomposition of that name. Raises GridError when there is none.
 
-    Raises
-    ------
-    GridError
-        When there is none.
-
-    Examples
-    --------
     >>> decomposition_named("slab").names
     ('slab',)
     """

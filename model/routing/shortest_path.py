@@ -44,15 +44,9 @@ def shortest_path_loads(network: Network, exchange: Exchange, node_of_rank: np.n
 
     Parameters
     ----------
-    network : Network
-    exchange : Exchange
     node_of_rank : int array, shape (P,)
     exact : bool
         Fractions instead of floats: for small cases.
-
-    Returns
-    -------
-    LinkLoads
     """
     arcs = network.arcs()
     traffic = node_traffic(exchange, node_of_rank, network.n_nodes)

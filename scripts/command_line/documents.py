@@ -36,13 +36,8 @@ def marker(name: str) -> str:
 def filled(text: str, name: str, content: str) -> str:
     """A document with `content` between the marker of that name and the next `END`.
 
-    Raises
-    ------
-    DocumentError
-        When there is no such place.
+    Raises DocumentError when there is no such place.
 
-    Examples
-    --------
     >>> filled("<!-- sum -->\\nold\\n<!-- end -->\\n", "sum", "new")
     '<!-- sum -->\\nnew\\n<!-- end -->\\n'
     """

@@ -38,10 +38,7 @@ def routings() -> str:
 def exchanges() -> str:
     """Exchange algorithms, in the words of the comment that each file begins with.
 
-    Raises
-    ------
-    ValueError
-        When a file does not begin with ``/* Transpose ...`` and tell what it ``Needs:``.
+    Raises ValueError when a file does not begin with ``/* Transpose ...`` and tell what it ``Needs:``.
     """
     names = re.findall(r"^    X\((\w+)\)", (EXCHANGES / "exchange_table.c").read_text("utf-8"), re.MULTILINE)
     rows = []

@@ -27,7 +27,6 @@ def input_part(case: Case, part: tuple[slice, ...]) -> np.ndarray:
 
     Parameters
     ----------
-    case : Case
     part : three slices
 
     Returns

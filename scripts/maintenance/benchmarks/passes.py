@@ -32,15 +32,10 @@ def passes(case: Case, seconds: dict[str, float], stream_copy: float) -> list[Pa
 
     Parameters
     ----------
-    case : Case
     seconds : dict
         By phase.
     stream_copy : float
         Bytes read and written in a second by all ranks together.
-
-    Returns
-    -------
-    list of Pass
 
     Examples
     --------

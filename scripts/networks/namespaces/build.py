@@ -8,13 +8,7 @@ from pencilmap.scripts.networks.namespaces.network import HEADQUARTERS, Emulated
 
 
 def build(network: EmulatedNetwork) -> None:
-    """Make all namespaces, cables, routes and shapes.
-
-    Raises
-    ------
-    EmulationError
-        With what `ip`, `tc` or the kernel says.
-    """
+    """Make all namespaces, cables, routes and shapes. Raises EmulationError with what `ip`, `tc` or the kernel says."""
     _run(["ip", "-batch", "-"], plan.namespaces(network))
     _settings(network)
     _run(["ip", "-n", HEADQUARTERS, "-batch", "-"], plan.batch(plan.cables(network)))

@@ -24,28 +24,15 @@ _SERIES = tuple(zip(_COLOURS * 2, "os^DvPX<>*hp"))  # colour, mark
 
 @dataclass(frozen=True)
 class Point:
-    """One exchange of one run; rates are bytes per second.
+    """One exchange of one run; rates are bytes per second."""
 
-    Parameters
-    ----------
-    series : str
-        What is joined by a line.
-    n : float
-        Extent of the transform, the geometric mean where they differ.
-    measured, slowest, fastest : float
-    model : float or None
-        By the time model.
-    nominal : float
-        Of the link.
-    """
-
-    series: str
-    n: float
+    series: str  #: what is joined by a line
+    n: float  #: extent of the transform, the geometric mean where they differ
     measured: float
     slowest: float
     fastest: float
-    model: float | None
-    nominal: float
+    model: float | None  #: by the time model
+    nominal: float  #: of the link
 
 
 def point_of(comparison: Comparison, nominal: float, label: str) -> Point | None:
@@ -53,7 +40,6 @@ def point_of(comparison: Comparison, nominal: float, label: str) -> Point | None
 
     Parameters
     ----------
-    comparison : Comparison
     nominal : float
         Bytes per second of the link.
     label : str
@@ -85,8 +71,6 @@ def draw_bandwidth(points: Sequence[Point], path: Target, title: str) -> None:
     ----------
     points : list of Point
         At least one.
-    path : str or binary file
-    title : str
     """
     series: dict[str, list[Point]] = {}
     for point in sorted(points, key=lambda p: p.n):

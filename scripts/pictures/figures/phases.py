@@ -34,20 +34,11 @@ def kinds_of(stages: Iterable[str]) -> dict[str, tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class Bar:
-    """One run.
-
-    Parameters
-    ----------
-    name : str
-    seconds : dict
-        For each of its kinds of phases, mean over the ranks.
-    slowest_s : float
-        Total of the slowest rank, without waiting.
-    """
+    """One run."""
 
     name: str
-    seconds: dict[str, float]
-    slowest_s: float
+    seconds: dict[str, float]  #: for each of its kinds of phases, mean over the ranks
+    slowest_s: float  #: total of the slowest rank, without waiting
 
     @property
     def longest_s(self) -> float:
@@ -62,8 +53,6 @@ def draw_phases(bars: Sequence[Bar], path: Target, title: str) -> None:
     ----------
     bars : list of Bar
         At most `MAX_BARS`.
-    path : str or binary file
-    title : str
     """
     lines, top = heading(title, WIDTH)
     longest = max(bar.longest_s for bar in bars)

@@ -29,7 +29,6 @@ def draw_published(cells: Sequence[Comparison], fitted: Sequence[Comparison], ba
         Bytes per second of a link: the bound.
     path : str
         Ends in svg, png or pdf.
-    title : str
     """
     groups, stages = dict[str, list[Comparison]](), list(dict.fromkeys(cell.stage for cell in cells))
     for cell in cells:
