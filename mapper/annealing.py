@@ -235,7 +235,7 @@ class _Run:
         place[self.turned] = self.state.best_slot
         name = f"search:seed={self.seed},evaluations={self.used}" + (f",cut={cut}" if cut else "")
         notes = (f"{name}: {ENDS[cut]}",) if cut else ()
-        mapping = Mapping(self.site.torus, self.grid, T, nodes[place // T], place % T, name, notes)
+        mapping = Mapping(self.site.network, self.grid, T, nodes[place // T], place % T, name, notes)
         return Found(mapping, float(self.state.best[0]), self.start, self.start_cost, self.launcher_cost, self.used,
                      monotonic() - self.began, cut)
 
@@ -249,7 +249,7 @@ def _turned(grid):
 
 def _state(site, grid, seed):
     """The state of the inner loop, nobody placed yet."""
-    torus, T, P = site.torus, site.tasks_per_node, grid.n_tasks
+    torus, T, P = site.network, site.tasks_per_node, grid.n_tasks
     N, d, S = torus.n_nodes, torus.n_dimensions, site.n_slots
     nodes = site.allocation.nodes
     place = np.full(N, -1, dtype=np.int64)

@@ -93,7 +93,7 @@ def _row(source, network, prediction, name, grid, transform, measured, spread, p
     exchange = prediction and prediction.stage(name)
     timed = exchange and exchange.t_s and measured > 0
     return Comparison(
-        source, network, str(prediction.torus) if prediction else "-",
+        source, network, str(prediction.network) if prediction else "-",
         prediction.tasks_per_node if prediction else 0, "x".join(map(str, grid)), placement, str(transform), name,
         float(max(exchange.m)) if exchange else None, exchange and exchange.t_s, exchange and exchange.time_s, measured,
         spread, _bandwidth(exchange, prediction, transform, measured) if timed else None,
@@ -102,9 +102,9 @@ def _row(source, network, prediction, name, grid, transform, measured, spread, p
 
 def _bandwidth(exchange, prediction, transform, measured):
     """Equation 16 solved for B in the dimension that bounds: the nominal bandwidth times bound over measured."""
-    torus = prediction.torus
-    i = max(range(torus.n_dimensions), key=lambda j: float(exchange.m[j]) / torus.bandwidth[j])
-    return float(exchange.m[i]) * transform.total_bytes / (4 * torus.n_nodes * measured)
+    network = prediction.network
+    i = max(range(network.n_dimensions), key=lambda j: float(exchange.m[j]) / network.bandwidth[j])
+    return float(exchange.m[i]) * transform.total_bytes / (4 * network.n_nodes * measured)
 
 
 def prediction_of_record(record: Record, **changes: Any) -> tuple[Prediction | None, str]:
@@ -182,7 +182,7 @@ def _predict_cached(torus, placement, grid, tasks_per_node, transform, costs):
 def _published_row(cell, prediction):
     source = f"UT-CS-08-613 App. A, {cell.mode}"
     if cell.phase == "total":
-        return Comparison(source, "published", str(prediction.torus), cell.tasks_per_node, str(cell.grid), cell.placement,
+        return Comparison(source, "published", str(prediction.network), cell.tasks_per_node, str(cell.grid), cell.placement,
                           str(cell.transform), "total", None, prediction.t_s, prediction.total_s, cell.time_s,
                           (cell.time_s,) * 2, None, None, "the FFTs are in the predicted time only")
     return _row(source, "published", prediction, cell.phase, cell.grid.shape, cell.transform, cell.time_s,

@@ -23,7 +23,7 @@ class Hosts:
 
     Parameters
     ----------
-    torus : Torus
+    network : Network
     template : str, optional
         With fields for the axes and ``node`` for the node's number, e.g. ``nid{node:05d}`` or ``r{x}c{y:02d}n{z}``.
     table : dict of int to str, optional
@@ -44,15 +44,15 @@ class Hosts:
     7
     """
 
-    torus: Network
+    network: Network
     template: str | None = None
     table: dict[int, str] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if self.is_default:
-            object.__setattr__(self, "table", self.torus.host_names)  # None on a torus
+            object.__setattr__(self, "table", self.network.host_names)  # None on a torus
         if self.template is not None:
-            _check_template(self.template, self.torus)
+            _check_template(self.template, self.network)
         if self.table is not None:
             _check_names(self.table.values())
 
@@ -65,57 +65,58 @@ class Hosts:
         nodes = np.asarray(nodes, dtype=np.int64)
         if self.table is not None:
             return [self._listed(self.table, n) for n in nodes.tolist()]
-        coordinates = self.torus.coordinates(nodes).tolist()
+        coordinates = self.network.coordinates(nodes).tolist()
         if self.template is None:
             return ["node-" + "-".join(map(str, c)) for c in coordinates]
-        names = [self.template.format(node=n, **dict(zip(self.torus.axes, c))) for n, c in zip(nodes.tolist(), coordinates)]
+        axes = self.network.axes
+        names = [self.template.format(node=n, **dict(zip(axes, c))) for n, c in zip(nodes.tolist(), coordinates)]
         if len(set(names)) < np.unique(nodes).size:
             raise MapfileError(f"host template {self.template[:60]!r} gives several nodes one name: numbers run together; "
-                               f"put a character between the fields or give them a width, e.g. {{{self.torus.axes[0]}:02d}}")
+                               f"put a character between the fields or give them a width, e.g. {{{axes[0]}:02d}}")
         return names
 
     def node(self, name: str) -> int | None:
         """Number of the node of that name, with or without its domain; None when no node has it."""
         if self.is_default:
             coordinates = self.coordinates_in(name)
-            return None if coordinates is None or self.torus.outside(coordinates) else int(self.torus.node(coordinates))
+            return None if coordinates is None or self.network.outside(coordinates) else int(self.network.node(coordinates))
         return self._numbers.get(name, self._numbers.get(name.partition(".")[0]))
 
     def why_not(self, name: str) -> str:
         """The sentence that explains why `node` found nothing."""
         if self.is_default:
-            coordinates, d = self.coordinates_in(name), self.torus.n_dimensions
-            outside = self.torus.outside(coordinates) if coordinates else None
+            coordinates, d = self.coordinates_in(name), self.network.n_dimensions
+            outside = self.network.outside(coordinates) if coordinates else None
             return outside or (
-                f"host {name[:40]!r} does not end in {d} coordinates of {self.torus.title}; names such as "
+                f"host {name[:40]!r} does not end in {d} coordinates of {self.network.title}; names such as "
                 f"{self.names([0])[0]} are needed, or `hosts` to say what the nodes are called")
         example = self.names([next(iter(self.table))])[0] if self.table else self.names([0])[0]
-        return f"host {name[:40]!r} is no node of {self.torus.title}; its nodes are called {example} and so on"
+        return f"host {name[:40]!r} is no node of {self.network.title}; its nodes are called {example} and so on"
 
     def coordinates_in(self, name: str) -> list[int] | None:
         """The last numbers of a name, one for each dimension, or None when there are fewer."""
-        found = [int(c) for c in re.findall(r"[0-9]{1,12}", name.partition(".")[0])[-self.torus.n_dimensions:]]
-        return found if len(found) == self.torus.n_dimensions else None
+        found = [int(c) for c in re.findall(r"[0-9]{1,12}", name.partition(".")[0])[-self.network.n_dimensions:]]
+        return found if len(found) == self.network.n_dimensions else None
 
     def _listed(self, table: dict[int, str], node: int) -> str:
         if node not in table:
-            where = tuple(self.torus.coordinates(node).tolist())
+            where = tuple(self.network.coordinates(node).tolist())
             raise MapfileError(f"node {where} has no host name; the list given with `hosts` must name every node that is "
                                "used")
         return table[node]
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
-        nodes = np.arange(self.torus.n_nodes) if self.table is None else np.array(list(self.table))
+        nodes = np.arange(self.network.n_nodes) if self.table is None else np.array(list(self.table))
         return dict(zip(self.names(nodes), nodes.tolist()))
 
 
-def _check_template(template, torus):
-    known = (*torus.axes, "node")
+def _check_template(template, network):
+    known = (*network.axes, "node")
     try:
         parsed = list(Formatter().parse(template))
     except ValueError as error:
-        raise MapfileError(f"host template {template[:60]!r} is not understood: {error}; {_fields(torus)}") from error
+        raise MapfileError(f"host template {template[:60]!r} is not understood: {error}; {_fields(network)}") from error
     strange = re.search(r"[^A-Za-z0-9._-]", "".join(text for text, *_ in parsed))
     if strange:
         raise MapfileError(f"host template {template[:60]!r}: {strange[0]!r} cannot stand in the name of a host; letters, "
@@ -125,15 +126,15 @@ def _check_template(template, torus):
     for name, spec in fields:
         if name not in known or not re.fullmatch(r"(0[0-9]{1,2})?d?", spec):
             raise MapfileError(f"host template {template[:60]!r}: field {name[:20]!r}:{spec[:20]!r} is none of "
-                               f"{', '.join(known)} with a width such as 03d; {_fields(torus)}")
+                               f"{', '.join(known)} with a width such as 03d; {_fields(network)}")
     used = {name for name, _ in fields}
-    needed = {axis for axis, n in zip(torus.axes, torus.shape) if n > 1}
+    needed = {axis for axis, n in zip(network.axes, network.shape) if n > 1}
     if "node" not in used and not needed <= used:
-        raise MapfileError(f"host template {template[:60]!r} gives several nodes one name; {_fields(torus)}")
+        raise MapfileError(f"host template {template[:60]!r} gives several nodes one name; {_fields(network)}")
 
 
-def _fields(torus):
-    axes = "".join(f"{{{axis}}}" for axis in torus.axes)
+def _fields(network):
+    axes = "".join(f"{{{axis}}}" for axis in network.axes)
     return f"use a field for each axis, e.g. n-{axes}, or the node's number, e.g. nid{{node:05d}}"
 
 

@@ -15,7 +15,7 @@ from pencilmap.model.decompositions import decomposition_named
 from pencilmap.model.errors import GridError, PencilmapError, RecordError
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
-from pencilmap.model.torus import Torus
+from pencilmap.model.network import Network
 from pencilmap.model.transform import Transform, transform_of
 
 Record = dict[str, Any]
@@ -113,18 +113,18 @@ def grid_of_record(record: Record) -> ProcessGrid:
     return ProcessGrid(*record["grid"], decomposition=decomposition_named(record["decomposition"]))
 
 
-def mapping_of_record(record: Record, torus: Torus, name: str) -> Mapping:
+def mapping_of_record(record: Record, network: Network, name: str) -> Mapping:
     """The mapping that the ranks of a run really had; RecordError where there can be no such."""
     ranks = sorted(record["placement"]["ranks"], key=lambda r: r["rank"])
     for r in ranks:
         found = len(r["coordinate"])
-        problem = torus.outside(r["coordinate"]) if found == torus.n_dimensions else (
-            f"{found} coordinates, but {torus.title} has {torus.n_dimensions} dimensions")
+        problem = network.outside(r["coordinate"]) if found == network.n_dimensions else (
+            f"{found} coordinates, but {network.title} has {network.n_dimensions} dimensions")
         if problem:
             raise RecordError(f"the record's placement is impossible: rank {r['rank']}: {problem}")
     try:
-        nodes = torus.node(np.array([r["coordinate"] for r in ranks]))
-        return Mapping(torus, grid_of_record(record), record["placement"]["tasks_per_node"] or 1, nodes,
+        nodes = network.node(np.array([r["coordinate"] for r in ranks]))
+        return Mapping(network, grid_of_record(record), record["placement"]["tasks_per_node"] or 1, nodes,
                        np.array([r["slot"] for r in ranks]), name)
     except (PencilmapError, OverflowError) as error:
         raise RecordError(f"the record's placement is impossible: {error}") from error

@@ -134,7 +134,7 @@ def _places(placement, site, grid):
 def _rank_at(places, seat, site):
     found = np.flatnonzero(places == seat)
     if found.size == 0:
-        node = tuple(site.torus.coordinates(seat // site.tasks_per_node).tolist())
+        node = tuple(site.network.coordinates(seat // site.tasks_per_node).tolist())
         raise ReorderError(f"a process runs at node {node} slot {seat % site.tasks_per_node}, where the placement puts no "
                            "rank; make it for the nodes of this job")
     return int(found[0])
@@ -201,12 +201,12 @@ def _from_blue_gene(hosts):
     """``Processor <3,0,7,0> in a ...``: coordinates and slot."""
     from mpi4py import MPI
 
-    name, d = MPI.Get_processor_name(), hosts.torus.n_dimensions
+    name, d = MPI.Get_processor_name(), hosts.network.n_dimensions
     numbers = re.match(r"Processor <\s*([0-9]+(?:\s*,\s*[0-9]+)*)>", name)
     values = [int(n) for n in numbers[1].split(",")] if numbers else ()
     if len(values) != d + 1:
         raise ReorderError(f"the processor name {name!r} is not that of a Blue Gene with {d} coordinates")
-    return int(hosts.torus.node(values[:d])), values[d]
+    return int(hosts.network.node(values[:d])), values[d]
 
 
 def _from_hostname(hosts):

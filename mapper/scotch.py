@@ -104,7 +104,7 @@ def network_graph(torus: Torus) -> str:
 
 def _targets(site, folder):
     """Target files that describe the site."""
-    torus = site.torus
+    torus = site.network
     (folder / "network.grf").write_text(network_graph(torus))
     nodes = np.sort(site.allocation.nodes)
     (folder / "usable.txt").write_text(f"{len(nodes)}\n{' '.join(map(str, nodes))}\n")
@@ -137,7 +137,7 @@ def _run(*command):
 
 def _seated(site, grid, wanted):
     """Every task on its intended node while that has free slots, otherwise on the nearest node with a free slot."""
-    torus, T = site.torus, site.tasks_per_node
+    torus, T = site.network, site.tasks_per_node
     free = np.where(site.allocation.is_usable(), T, 0)
     node, left = np.full(grid.n_tasks, -1, dtype=np.int64), []
     for rank, at in enumerate(wanted):

@@ -74,8 +74,8 @@ class Setting:
     decomposition: Decomposition = PENCIL
 
     @property
-    def torus(self) -> Network:
-        return self.site.torus
+    def network(self) -> Network:
+        return self.site.network
 
     @property
     def tasks_per_node(self) -> int:
@@ -97,12 +97,12 @@ class Setting:
         GridError
         """
         if text == BEST:
-            if not isinstance(self.torus, Torus):
-                raise GridError(f"the best grid is searched on a torus only, not on {self.torus}; name one with `grid` "
+            if not isinstance(self.network, Torus):
+                raise GridError(f"the best grid is searched on a torus only, not on {self.network}; name one with `grid` "
                                 f"{self.decomposition.usage}")
             if not self.site.allocation.is_complete:
                 return self.predictions(BEST, (SHORT_SEARCH,))[0].grid
-            return rank_grids(self.torus, self.tasks_per_node, self.transform, self.costs, self.decomposition)[0][0]
+            return rank_grids(self.network, self.tasks_per_node, self.transform, self.costs, self.decomposition)[0][0]
         grid = parse_grid(text, self.decomposition)
         self.site.check_grid(grid)
         if self.transform:
@@ -262,20 +262,20 @@ def _shape(machine: str | None, torus: str | None, partition: str | None) -> tup
     return described, (described.with_shape(torus) if torus else described).torus
 
 
-def _allocation(torus: Network, listed: NodeTable | None, failed: str | None) -> Allocation:
-    allocation = Allocation(torus, listed.nodes) if listed else Allocation(torus)
-    return allocation.without(parse_nodes(failed, torus)) if failed else allocation
+def _allocation(network: Network, listed: NodeTable | None, failed: str | None) -> Allocation:
+    allocation = Allocation(network, listed.nodes) if listed else Allocation(network)
+    return allocation.without(parse_nodes(failed, network)) if failed else allocation
 
 
 def _hosts(given: str | PathLike[str] | None, where: Setting) -> Hosts:
     if given is None:
-        return Hosts(where.torus, table=where.names)
+        return Hosts(where.network, table=where.names)
     if "{" in str(given) and not Path(given).exists():
-        return Hosts(where.torus, str(given))
-    names = read_table(given, where.torus).names
+        return Hosts(where.network, str(given))
+    names = read_table(given, where.network).names
     if not names:
-        raise MapfileError(f"{given} names no hosts; write lines NAME {' '.join(where.torus.axes)}")
-    return Hosts(where.torus, table=names)
+        raise MapfileError(f"{given} names no hosts; write lines NAME {' '.join(where.network.axes)}")
+    return Hosts(where.network, table=names)
 
 
 def _cores(per_task: int, tasks: int) -> tuple[str, ...]:

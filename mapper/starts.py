@@ -47,7 +47,7 @@ def grouped(site: Site, grid: ProcessGrid) -> Starts:
 
 def launchers(site: Site, grid: ProcessGrid) -> Starts:
     """Every default order: the launcher's, and every order of the axes with the slots first and last."""
-    for order in ("nt", "tn", *axis_orders(as_torus(site.torus))):
+    for order in ("nt", "tn", *axis_orders(as_torus(site.network))):
         mapping = default(order, site, grid)
         yield mapping.name, slots_of(site, mapping.node_of_rank, mapping.slot_of_rank)
 
@@ -64,7 +64,7 @@ def axis_orders(torus: Torus) -> Iterator[str]:
 
 def slots_of(site: Site, node: np.ndarray, slot: np.ndarray) -> np.ndarray:
     """Slot numbers of places given as node and slot."""
-    place = np.full(site.torus.n_nodes, -1, dtype=np.int64)
+    place = np.full(site.network.n_nodes, -1, dtype=np.int64)
     place[site.allocation.nodes] = np.arange(site.allocation.n_nodes)
     return place[node] * site.tasks_per_node + slot
 
@@ -74,10 +74,10 @@ def products(site: Site, grid: ProcessGrid) -> Starts:
 
     Where the torus has no such product, those with the next shorter and the next longer groups.
     """
-    n_slots = site.torus.n_nodes * site.tasks_per_node
+    n_slots = site.network.n_nodes * site.tasks_per_node
     for dimension, length in zip(grid.decomposition.dimensions, grid.shape):
         for size in _nearest_divisors(n_slots, length):  # rows of pencils, whatever the decomposition
-            mapping = best_product(as_torus(site.torus), ProcessGrid(size, n_slots // size), site.tasks_per_node).mapping()
+            mapping = best_product(as_torus(site.network), ProcessGrid(size, n_slots // size), site.tasks_per_node).mapping()
             kept = site.allocation.is_usable()[mapping.node_of_rank]
             order = slots_of(site, mapping.node_of_rank[kept], mapping.slot_of_rank[kept])
             yield f"product {dimension.name}s", dealt(order[:grid.n_tasks], grid, dimension.letter)
@@ -96,7 +96,7 @@ def _nearest_divisors(n, length):
 
 def inner_products(site: Site, grid: ProcessGrid) -> Starts:
     """The best product placements of boxes inside the torus that have as many slots as there are tasks, all usable."""
-    torus, T = as_torus(site.torus), site.tasks_per_node
+    torus, T = as_torus(site.network), site.tasks_per_node
     if grid.n_tasks % T or grid.n_tasks == torus.n_nodes * T:
         return
     usable = site.allocation.is_usable().reshape(torus.shape, order="F")
@@ -139,7 +139,7 @@ def bisections(site: Site, grid: ProcessGrid) -> Starts:
 def _coordinates(site):
     """Coordinates and slot of every slot: int array, shape (S, d + 1)."""
     T = site.tasks_per_node
-    nodes = np.repeat(site.torus.coordinates(site.allocation.nodes), T, axis=0)
+    nodes = np.repeat(site.network.coordinates(site.allocation.nodes), T, axis=0)
     return np.concatenate([nodes, np.tile(np.arange(T), site.allocation.n_nodes)[:, None]], axis=1)
 
 
@@ -177,7 +177,7 @@ def boxes(site: Site, grid: ProcessGrid) -> Starts:
 
 def _boxes_of(site, size):
     """The most cubic boxes with at least as many slots as a group, and few more."""
-    shape, T = site.torus.shape, site.tasks_per_node
+    shape, T = site.network.shape, site.tasks_per_node
     if prod(min(n, 16) for n in shape) > 1 << 16:
         return []
     found = [box for box in cartesian(*(range(1, min(n, 16) + 1) for n in shape)) if size <= prod(box) * T <= 1.5 * size]

@@ -1,4 +1,4 @@
-"""The nodes that a job may use: all of a torus, or whatever subset the scheduler hands out.
+"""The nodes that a job may use: all of a network, or whatever subset the scheduler hands out.
 
 Messages between usable nodes may still pass through the others: routers belong to the network, not to the job. The same is
 assumed for failed nodes; where a router is dead as well, describe the network as a graph.
@@ -23,14 +23,14 @@ class Allocation:
 
     Parameters
     ----------
-    torus : Torus
+    network : Network
     order : int array, shape (n,), optional
         Node numbers in the order in which the launcher fills them. All nodes in the order of their numbers by default.
 
     Raises
     ------
     AllocationError
-        When a node is outside the torus or listed twice, or when there is none.
+        When a node is outside the network or listed twice, or when there is none.
 
     Examples
     --------
@@ -40,7 +40,7 @@ class Allocation:
     (2, False, [3, 0])
     """
 
-    torus: Network
+    network: Network
     order: Ints | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -49,25 +49,25 @@ class Allocation:
         order = np.array(self.order, dtype=np.int64).ravel()
         order.setflags(write=False)
         object.__setattr__(self, "order", order)
-        _check_nodes(self.torus, order)
+        _check_nodes(self.network, order)
 
     @property
     def n_nodes(self) -> int:
-        return self.torus.n_nodes if self.order is None else self.order.size
+        return self.network.n_nodes if self.order is None else self.order.size
 
     @property
     def is_complete(self) -> bool:
-        """Whether every node of the torus may be used."""
-        return self.n_nodes == self.torus.n_nodes
+        """Whether every node of the network may be used."""
+        return self.n_nodes == self.network.n_nodes
 
     @property
     def nodes(self) -> Ints:
         """Node numbers in the launcher's order: int array, shape (n_nodes,)."""
-        return np.arange(self.torus.n_nodes) if self.order is None else self.order
+        return np.arange(self.network.n_nodes) if self.order is None else self.order
 
     def is_usable(self) -> Bools:
-        """For each node of the torus whether it may be used: bool array, shape (N,)."""
-        usable = np.zeros(self.torus.n_nodes, dtype=bool)
+        """For each node of the network whether it may be used: bool array, shape (N,)."""
+        usable = np.zeros(self.network.n_nodes, dtype=bool)
         usable[self.nodes] = True
         return usable
 
@@ -90,31 +90,31 @@ class Allocation:
         if foreign.size:
             raise AllocationError(f"failed node {self._name(foreign[0])} is not among the {self.n_nodes} nodes of the "
                                   "allocation; name only nodes that it holds")
-        return Allocation(self.torus, self.nodes[~np.isin(self.nodes, failed)]) if failed.size else self
+        return Allocation(self.network, self.nodes[~np.isin(self.nodes, failed)]) if failed.size else self
 
     def _name(self, node: int) -> str:
-        return _name(self.torus, node)
+        return _name(self.network, node)
 
     def __str__(self) -> str:
-        return f"{self.n_nodes} of {self.torus.n_nodes} nodes"
+        return f"{self.n_nodes} of {self.network.n_nodes} nodes"
 
 
-def _name(torus: Network, node: int) -> str:
-    return torus.node_name(node) if 0 <= node < torus.n_nodes else str(node)
+def _name(network: Network, node: int) -> str:
+    return network.node_name(node) if 0 <= node < network.n_nodes else str(node)
 
 
-def _check_nodes(torus: Network, order: Ints) -> None:
+def _check_nodes(network: Network, order: Ints) -> None:
     if order.size == 0:
-        raise AllocationError(f"no node of {torus.title} is usable; at least one is needed")
-    outside = order[(order < 0) | (order >= torus.n_nodes)]
+        raise AllocationError(f"no node of {network.title} is usable; at least one is needed")
+    outside = order[(order < 0) | (order >= network.n_nodes)]
     if outside.size:
-        raise AllocationError(f"node {outside[0]} is outside {torus.title}, which has nodes 0..{torus.n_nodes - 1}")
+        raise AllocationError(f"node {outside[0]} is outside {network.title}, which has nodes 0..{network.n_nodes - 1}")
     unique, count = np.unique(order, return_counts=True)
     if unique.size < order.size:
-        raise AllocationError(f"node {_name(torus, unique[count > 1][0])} is listed twice; list every usable node once")
+        raise AllocationError(f"node {_name(network, unique[count > 1][0])} is listed twice; list every usable node once")
 
 
-def parse_nodes(text: str, torus: Network) -> Ints:
+def parse_nodes(text: str, network: Network) -> Ints:
     """Node numbers of coordinates written ``1-2-3,0-0-4``.
 
     >>> from pencilmap.model.torus import Torus
@@ -125,25 +125,25 @@ def parse_nodes(text: str, torus: Network) -> Ints:
     for part in text.split(","):
         if not re.fullmatch(r"\s*\d{1,12}(-\d{1,12})*\s*", part):
             raise AllocationError(f"node {part[:40]!r} is not understood; write coordinates joined by -, nodes joined by "
-                                  f"commas, e.g. {'-'.join(['0'] * torus.n_dimensions)}")
+                                  f"commas, e.g. {'-'.join(['0'] * network.n_dimensions)}")
         coordinates = [int(c) for c in part.split("-")]
-        if len(coordinates) != torus.n_dimensions:
-            raise AllocationError(f"node {part.strip()} has {len(coordinates)} coordinates, but {torus.title} has "
-                                  f"{torus.n_dimensions} dimensions")
-        numbers.append(int(torus.node(coordinates)))
+        if len(coordinates) != network.n_dimensions:
+            raise AllocationError(f"node {part.strip()} has {len(coordinates)} coordinates, but {network.title} has "
+                                  f"{network.n_dimensions} dimensions")
+        numbers.append(int(network.node(coordinates)))
     return np.array(numbers, dtype=np.int64)
 
 
 @dataclass(frozen=True)
 class Site:
-    """Where the tasks of a job can sit: the torus, the slots of a node, the nodes that may be used.
+    """Where the tasks of a job can sit: the network, the slots of a node, the nodes that may be used.
 
     Parameters
     ----------
-    torus : Torus
+    network : Network
     tasks_per_node : int
     allocation : Allocation, optional
-        The whole torus by default.
+        The whole network by default.
     idle : bool
         Whether a grid may leave slots empty.
 
@@ -154,18 +154,18 @@ class Site:
     32
     """
 
-    torus: Network
+    network: Network
     tasks_per_node: int = 1
     allocation: Allocation = None  # type: ignore[assignment]  # filled in
     idle: bool = False
 
     def __post_init__(self) -> None:
         if self.allocation is None:
-            object.__setattr__(self, "allocation", Allocation(self.torus))
+            object.__setattr__(self, "allocation", Allocation(self.network))
         if self.tasks_per_node < 1:
             raise AllocationError(f"{self.tasks_per_node} tasks per node: at least 1 is needed")
-        if self.allocation.torus != self.torus:
-            raise AllocationError(f"the allocation is of {self.allocation.torus.title}, not of {self.torus}")
+        if self.allocation.network != self.network:
+            raise AllocationError(f"the allocation is of {self.allocation.network.title}, not of {self.network}")
 
     @property
     def n_slots(self) -> int:
@@ -182,15 +182,15 @@ class Site:
             return
         foreign = np.flatnonzero(~self.allocation.is_usable()[mapping.node_of_rank])
         if foreign.size:
-            node = _name(self.torus, mapping.node_of_rank[foreign[0]])
+            node = _name(self.network, mapping.node_of_rank[foreign[0]])
             raise AllocationError(f"{mapping.name} puts rank {foreign[0]} on node {node}, which is not among the usable "
                                   f"{self.allocation}; move it or correct the list of nodes")
 
-    def with_torus(self, torus: Network) -> "Site":
-        """The same nodes of a torus of the same shape (with other bandwidths, for instance)."""
-        return replace(self, torus=torus, allocation=Allocation(torus, self.allocation.order))
+    def with_network(self, network: Network) -> "Site":
+        """The same nodes of a network of the same shape (with other bandwidths, for instance)."""
+        return replace(self, network=network, allocation=Allocation(network, self.allocation.order))
 
     def __str__(self) -> str:
         some = "" if self.allocation.is_complete else f", {self.allocation},"
         plural = "s" if self.tasks_per_node > 1 else ""
-        return f"{self.torus.title}{some} with {self.tasks_per_node} task{plural} per node"
+        return f"{self.network.title}{some} with {self.tasks_per_node} task{plural} per node"

@@ -49,12 +49,12 @@ def routing_interval(placed: Product | Mapping, transform: Transform | None = No
     minimal-adaptive:paths   5.973
     """
     found, refusals = [], []
-    for rule in sorted(all_variants(placed.torus), key=lambda rule: rule != BEST_MINIMAL):
+    mapping = placed.mapping(name) if isinstance(placed, Product) else placed
+    for rule in sorted(all_variants(mapping.network), key=lambda rule: rule != BEST_MINIMAL):
         try:
             found.append(predict(placed, transform, rule, name, costs, site))
         except RoutingError as error:
             refusals.append(f"without {rule}: {error}")
-    mapping = placed.mapping(name) if isinstance(placed, Product) else placed
     return [_without_routing(found[0], mapping, transform, refusals), *found]
 
 
@@ -62,9 +62,9 @@ def _without_routing(prediction, mapping, transform, refusals):
     """A prediction with cut bounds instead of loads."""
     stages = []
     for stage, exchange in zip(prediction.stages, exchanges(mapping.grid, transform)):
-        load = tuple(m_scale(b, mapping.torus, exchange.total_bytes)
-                     for b in cut_bound(mapping.torus, exchange, mapping.node_of_rank))
-        t_s = None if transform is None else m_time(load, mapping.torus, transform.total_bytes)
+        load = tuple(m_scale(b, mapping.network, exchange.total_bytes)
+                     for b in cut_bound(mapping.network, exchange, mapping.node_of_rank))
+        t_s = None if transform is None else m_time(load, mapping.network, transform.total_bytes)
         stages.append(replace(stage, load=load, t_s=t_s, busiest=None, work=None, terms=None))
     return replace(prediction, routing=ANY_ROUTING, certificate=None, notes=tuple(refusals), local=None,
                    stages=tuple(stages))

@@ -76,8 +76,8 @@ def lower_bound(site: Site, grid: ProcessGrid) -> LowerBound:
     LowerBound(value=Fraction(52, 27), argument='block of 1x2 with its share of the tasks')
     """
     if site.allocation.is_complete and grid.n_tasks == site.n_slots:
-        return _full_machine(site.torus)
-    if not isinstance(site.torus, Torus):
+        return _full_machine(site.network)
+    if not isinstance(site.network, Torus):
         return LowerBound(Fraction(0), "none: a graph with idle slots")
     part = _Part(site, grid)
     return max((LowerBound(value, argument) for bounds in (_fixed_cuts, _moving_planes, _blocks, _distances)
@@ -106,7 +106,7 @@ class _Part:
     """
 
     def __init__(self, site, grid):
-        self.torus, self.grid, self.T = site.torus, grid, site.tasks_per_node
+        self.torus, self.grid, self.T = site.network, grid, site.tasks_per_node
         self.P, self.S = grid.n_tasks, site.n_slots
         self.nodes = site.allocation.nodes
         self.capacity = [Fraction(cables) / weight for cables, weight in zip(self.torus.cables, link_weights(self.torus))]

@@ -16,7 +16,7 @@ class Mapping:
 
     Parameters
     ----------
-    torus : Torus or any other Network
+    network : Network
     grid : ProcessGrid
     tasks_per_node : int
     node_of_rank : int array, shape (P,)
@@ -34,7 +34,7 @@ class Mapping:
         When ranks and slots are not one to one.
     """
 
-    torus: Network
+    network: Network
     grid: ProcessGrid
     tasks_per_node: int
     node_of_rank: Ints = field(repr=False)
@@ -54,25 +54,25 @@ class Mapping:
         return self.grid.n_tasks
 
     @property
-    def fills_torus(self) -> bool:
+    def fills_network(self) -> bool:
         """Whether no slot stays idle."""
-        return self.n_tasks == self.torus.n_nodes * self.tasks_per_node
+        return self.n_tasks == self.network.n_nodes * self.tasks_per_node
 
     def coordinates(self) -> Ints:
         """Coordinates of each rank: int array, shape (P, d)."""
-        return self.torus.coordinates(self.node_of_rank)
+        return self.network.coordinates(self.node_of_rank)
 
 
 def check_bijection(mapping: Mapping) -> None:
-    """Raise MappingError unless every rank has one slot of the torus and no slot two ranks."""
+    """Raise MappingError unless every rank has one slot of the network and no slot two ranks."""
     node, slot, T = mapping.node_of_rank, mapping.slot_of_rank, mapping.tasks_per_node
     for what, array in (("nodes", node), ("slots", slot)):
         if array.shape != (mapping.n_tasks,):
             raise MappingError(f"grid {mapping.grid} needs {what} for {mapping.n_tasks} ranks, got {array.size}")
-    outside = np.flatnonzero((node < 0) | (node >= mapping.torus.n_nodes))
+    outside = np.flatnonzero((node < 0) | (node >= mapping.network.n_nodes))
     if outside.size:
-        raise MappingError(f"rank {outside[0]} sits on node {node[outside[0]]}, but {mapping.torus.title} has nodes "
-                           f"0..{mapping.torus.n_nodes - 1}")
+        raise MappingError(f"rank {outside[0]} sits on node {node[outside[0]]}, but {mapping.network.title} has nodes "
+                           f"0..{mapping.network.n_nodes - 1}")
     outside = np.flatnonzero((slot < 0) | (slot >= T))
     if outside.size:
         raise MappingError(f"rank {outside[0]} has slot {slot[outside[0]]}; with {T} tasks per node slots are 0..{T - 1}")
@@ -81,6 +81,6 @@ def check_bijection(mapping: Mapping) -> None:
     twice = np.flatnonzero(np.diff(place[order]) == 0)
     if twice.size:
         first, second = order[twice[0]], order[twice[0] + 1]
-        where = mapping.torus.node_name(node[first])
+        where = mapping.network.node_name(node[first])
         raise MappingError(f"ranks {first} and {second} both sit on node {where} slot {slot[first]}; "
                            "every slot takes one rank")

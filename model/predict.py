@@ -77,7 +77,7 @@ class Prediction:
     local : LocalTerms of the computing, None without a transform.
     """
 
-    torus: Any
+    network: Network
     tasks_per_node: int
     grid: ProcessGrid
     placement: str
@@ -124,11 +124,11 @@ class Prediction:
     @property
     def cost(self) -> Fraction:
         """What searches minimise: the sum over the exchanges of the worst routed length (exact)."""
-        return _cost(self.stages, self.torus)
+        return _cost(self.stages, self.network)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON, as ``prediction.schema.json`` describes it."""
-        return {"schema": SCHEMA, **self.torus.as_dict(), "tasks_per_node": self.tasks_per_node,
+        return {"schema": SCHEMA, **self.network.as_dict(), "tasks_per_node": self.tasks_per_node,
                 "decomposition": self.grid.decomposition.name, "grid": list(self.grid.shape), "placement": self.placement,
                 "patterns": None if self.product is None else str(self.product), "routing": self.routing,
                 "m_source": "cut" if self.product is None else "paper", "stages": [stage.as_dict() for stage in self.stages],
@@ -190,14 +190,14 @@ def predict_routed(mapping: Mapping, transform: Transform | None = None, routing
                    name: str | None = None, product: Product | None = None, costs: Costs = Costs(),
                    site: Site | None = None) -> Prediction:
     """Predict a mapping by the load of every link; `product` when it is known to be one."""
-    routing_name = routing_name or default_routing(mapping.torus)
+    routing_name = routing_name or default_routing(mapping.network)
     stages = tuple(_routed(mapping, product, exchange, transform, routing_name, costs)
                    for exchange in exchanges(mapping.grid, transform))
     even = stages if _is_even(mapping.grid, transform) else [
         _routed(mapping, product, exchange, None, routing_name, costs) for exchange in exchanges(mapping.grid)]
-    bound = lower_bound(site or Site(mapping.torus, mapping.tasks_per_node, idle=True), mapping.grid)
-    return Prediction(mapping.torus, mapping.tasks_per_node, mapping.grid, name or mapping.name, product, routing_name,
-                      stages, bound, _certificate(mapping.torus, even, bound),
+    bound = lower_bound(site or Site(mapping.network, mapping.tasks_per_node, idle=True), mapping.grid)
+    return Prediction(mapping.network, mapping.tasks_per_node, mapping.grid, name or mapping.name, product, routing_name,
+                      stages, bound, _certificate(mapping.network, even, bound),
                       (*_notes(product, stages, bound), *mapping.notes),
                       _local(transform, mapping.grid, mapping.tasks_per_node, costs))
 
@@ -231,13 +231,13 @@ def _local(transform, grid, tasks_per_node, costs):
 
 
 def _routed(mapping, product, exchange, transform, routing_name, costs):
-    torus = mapping.torus
-    loads = routing(routing_name, torus).loads(torus, exchange, mapping.node_of_rank)
-    m = _paper(product, exchange.letters, torus) if product else tuple(
-        m_scale(b, torus, exchange.total_bytes) for b in cut_bound(torus, exchange, mapping.node_of_rank))
-    hops = m_scale(loads.hop_bytes(), torus, exchange.total_bytes) / torus.n_nodes
+    network = mapping.network
+    loads = routing(routing_name, network).loads(network, exchange, mapping.node_of_rank)
+    m = _paper(product, exchange.letters, network) if product else tuple(
+        m_scale(b, network, exchange.total_bytes) for b in cut_bound(network, exchange, mapping.node_of_rank))
+    hops = m_scale(loads.hop_bytes(), network, exchange.total_bytes) / network.n_nodes
     load = loads.on_m_scale()
-    times = _times(load, m, torus, transform)
+    times = _times(load, m, network, transform)
     work = None
     if times[0] is not None:
         adaptive = _adaptive_s(mapping, product, exchange, transform, times[0]) if _contends(costs, routing_name) else None
@@ -276,38 +276,38 @@ def _adaptive_s(mapping, product, exchange, transform, link_s):
     if product is not None:
         even = _closed(product, exchange, transform, Costs(contention=0.0), DEFAULT_ROUTING).work
         return link_s * even.adaptive_s / even.link_s if even.link_s else link_s
-    if mapping.torus.n_nodes > MOST_NODES_AT_RANDOM:
+    if mapping.network.n_nodes > MOST_NODES_AT_RANDOM:
         return None
-    return routing("minimal-adaptive").loads(mapping.torus, exchange, mapping.node_of_rank).seconds()
+    return routing("minimal-adaptive").loads(mapping.network, exchange, mapping.node_of_rank).seconds()
 
 
-def _times(load, m, torus, transform):
-    return [None if transform is None else m_time(x, torus, transform.total_bytes) for x in (load, m)]
+def _times(load, m, network, transform):
+    return [None if transform is None else m_time(x, network, transform.total_bytes) for x in (load, m)]
 
 
 def _paper(product, letters, torus):
     return tuple(effective_length(p, letters, torus, i) for i, p in enumerate(product.dimensions))
 
 
-def worst(lengths: Iterable[Fraction], torus: Network) -> Fraction:
+def worst(lengths: Iterable[Fraction], network: Network) -> Fraction:
     """The worst dimension: lengths weighted by bandwidth. Exact fractions."""
-    return max(_cost_of(lengths, torus))
+    return max(_cost_of(lengths, network))
 
 
-def _cost_of(lengths, torus):
-    if torus.bandwidth is None:
+def _cost_of(lengths, network):
+    if network.bandwidth is None:
         return [Fraction(x) for x in lengths]
-    fastest = Fraction(max(torus.bandwidth))
-    return [Fraction(x) * fastest / Fraction(rate) for x, rate in zip(lengths, torus.bandwidth)]
+    fastest = Fraction(max(network.bandwidth))
+    return [Fraction(x) * fastest / Fraction(rate) for x, rate in zip(lengths, network.bandwidth)]
 
 
-def _cost(stages, torus):
-    return sum(worst(stage.load, torus) for stage in stages)
+def _cost(stages, network):
+    return sum(worst(stage.load, network) for stage in stages)
 
 
-def _certificate(torus, stages, bound):
+def _certificate(network, stages, bound):
     """How far from optimal at most: all exchanges over the lower bound; 1.0 is provably optimal."""
-    cost = _cost(stages, torus)
+    cost = _cost(stages, network)
     if bound.value:
         return float(cost / bound.value)
     return None if cost else 1.0

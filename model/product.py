@@ -82,9 +82,9 @@ def product_of(mapping: Mapping) -> Product | None:
 
     Which rank of a group sits where does not matter: it changes no load of an even exchange.
     """
-    if not mapping.fills_torus or not isinstance(mapping.torus, Torus):
+    if not mapping.fills_network or not isinstance(mapping.network, Torus):
         return None
-    torus, grid = mapping.torus, mapping.grid
+    torus, grid = mapping.network, mapping.grid
     places = np.concatenate([mapping.coordinates(), mapping.slot_of_rank[:, None]], axis=1)
     origin = int(np.flatnonzero((places == 0).all(axis=1))[0])
     letters = grid.decomposition.letters

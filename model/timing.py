@@ -221,7 +221,7 @@ def _bytes_sent(mapping, exchange):
     groups, size = node.shape
     weight = exchange.group_weight[:, None] * exchange.send_weight.astype(float) * exchange.unit_bytes
     received = exchange.receive_weight.astype(float)
-    _, place = np.unique(node + np.arange(groups)[:, None] * mapping.torus.n_nodes, return_inverse=True)
+    _, place = np.unique(node + np.arange(groups)[:, None] * mapping.network.n_nodes, return_inverse=True)
     place = place.reshape(groups, size)
     on_node = np.bincount(place.ravel(), np.broadcast_to(received, node.shape).ravel())[place]
     total = received.sum()

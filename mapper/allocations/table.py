@@ -23,7 +23,7 @@ class NodeTable(NamedTuple):
     names: dict[int, str]
 
 
-def read_table(path: str | PathLike[str], torus: Network) -> NodeTable:
+def read_table(path: str | PathLike[str], network: Network) -> NodeTable:
     """The table at a path.
 
     Raises
@@ -31,10 +31,10 @@ def read_table(path: str | PathLike[str], torus: Network) -> NodeTable:
     MapfileError
         Naming file, line and column.
     """
-    return parse_table(read_document(path), torus)
+    return parse_table(read_document(path), network)
 
 
-def parse_table(document: Document, torus: Network) -> NodeTable:
+def parse_table(document: Document, network: Network) -> NodeTable:
     """The same for a document.
 
     >>> from pencilmap.mapper.formats.lines import Document
@@ -44,50 +44,50 @@ def parse_table(document: Document, torus: Network) -> NodeTable:
     """
     line_of, names, taken = dict[int, int](), dict[int, str](), dict[str, int]()
     for number, line in document.lines():
-        node, name = _entry(document, number, line, torus)
+        node, name = _entry(document, number, line, network)
         if node in line_of:
-            raise document.refuse(f"node {_where(torus, node)} is listed already in line {line_of[node]}; list every usable "
-                                  "node once", number)
+            raise document.refuse(f"node {_where(network, node)} is listed already in line {line_of[node]}; list every "
+                                  "usable node once", number)
         if name in taken:
             raise document.refuse(f"host {name} stands already in line {taken[name]}; every node needs its own name", number)
         line_of[node] = number
         if name:
             names[node], taken[name] = name, number
     if not line_of:
-        raise document.refuse(f"lists no node; write one line of coordinates ({' '.join(torus.axes)}) for each")
+        raise document.refuse(f"lists no node; write one line of coordinates ({' '.join(network.axes)}) for each")
     return NodeTable(np.array(list(line_of), dtype=np.int64), names)
 
 
-def _entry(document, number, line, torus):
-    found, d = words(line), torus.n_dimensions
+def _entry(document, number, line, network):
+    found, d = words(line), network.n_dimensions
     names = [(word, column) for word, column in found if not is_integer(word)]
     if len(found) == 1 and names:
-        return _from_name(document, number, names[0], torus), names[0][0]
+        return _from_name(document, number, names[0], network), names[0][0]
     if len(names) > 1 or (names and names[0] not in (found[0], found[-1])):
-        raise document.refuse(f"{names[-1][0][:20]!r} is no integer ({' '.join(torus.axes)}, with a name before or behind)",
-                              number, names[-1][1])
+        raise document.refuse(f"{names[-1][0][:20]!r} is no integer ({' '.join(network.axes)}, with a name before or "
+                              "behind)", number, names[-1][1])
     if len(found) - len(names) != d:
-        raise document.refuse(f"{len(found) - len(names)} coordinates, but {torus.title} has {d} dimensions", number)
+        raise document.refuse(f"{len(found) - len(names)} coordinates, but {network.title} has {d} dimensions", number)
     if names and len(names[0][0]) > MAX_NAME:
         raise document.refuse(f"a host name of {len(names[0][0])} characters; at most {MAX_NAME} are allowed", number,
                               names[0][1])
     coordinates = [int(word) for word, _ in found if is_integer(word)]
-    problem = torus.outside(coordinates)
+    problem = network.outside(coordinates)
     if problem:
         raise document.refuse(problem, number)
-    return int(torus.node(coordinates)), names[0][0] if names else None
+    return int(network.node(coordinates)), names[0][0] if names else None
 
 
-def _from_name(document, number, word, torus):
-    hosts = Hosts(torus)
+def _from_name(document, number, word, network):
+    hosts = Hosts(network)
     node = hosts.node(word[0])
     if node is None:
         raise document.refuse(hosts.why_not(word[0]), number, word[1])
     return node
 
 
-def _where(torus, node):
-    return tuple(torus.coordinates(node).tolist())
+def _where(network, node):
+    return tuple(network.coordinates(node).tolist())
 
 
 def looks_like(document: Document) -> bool:

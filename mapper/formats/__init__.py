@@ -47,8 +47,8 @@ def format_named(name: str) -> Format:
 def write_mapping(mapping: Mapping, path: str | PathLike[str], format_name: str, job: Job | None = None) -> None:
     """Write a mapping; the file is written whole or not at all."""
     form = format_named(format_name)
-    _check_network(form, format_name, mapping.torus)
-    write_whole(path, form.write(mapping, job or Job(Site(mapping.torus, mapping.tasks_per_node))))
+    _check_network(form, format_name, mapping.network)
+    write_whole(path, form.write(mapping, job or Job(Site(mapping.network, mapping.tasks_per_node))))
 
 
 def _check_network(form, name, network):
@@ -108,7 +108,7 @@ def mapping_of(document: Document, job: Job, grid: ProcessGrid | None = None, fo
     """The same for a document."""
     format_name = format_name or recognise(document)
     form = format_named(format_name)
-    _check_network(form, format_name, job.torus)
+    _check_network(form, format_name, job.network)
     if not document.lines(longest=None):
         raise document.refuse("is empty; one place for each rank is needed")
     places = form.read(document, job)
@@ -117,6 +117,6 @@ def mapping_of(document: Document, job: Job, grid: ProcessGrid | None = None, fo
     slot = slots_in_order(places.node) if places.slot is None else places.slot
     check_slots(document, places, slot, job)
     try:
-        return Mapping(job.torus, grid, job.site.tasks_per_node, places.node, slot, f"file:{document.label}")
+        return Mapping(job.network, grid, job.site.tasks_per_node, places.node, slot, f"file:{document.label}")
     except MappingError as error:
         raise document.refuse(str(error)) from error

@@ -20,7 +20,7 @@ def write(mapping: Mapping, job: Job) -> str:
 
 
 def read(document: Document, job: Job) -> Places:
-    torus, d = job.torus, job.torus.n_dimensions
+    torus, d = job.network, job.network.n_dimensions
     meaning = " ".join([*torus.axes, "t"])
     lines = document.lines()
     table = columns([integers(line, number, document.label, d + 1, meaning) for number, line in lines], d + 1)
@@ -40,7 +40,7 @@ def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
     mode = MODES.get(job.site.tasks_per_node)
     needs = (f"the mode for {job.site.tasks_per_node} tasks per node: -mode {mode}" if mode
              else f"a mode with {job.site.tasks_per_node} tasks per node",
-             f"a partition of shape {job.torus}; the file must name every place of it")
+             f"a partition of shape {job.network}; the file must name every place of it")
     return Launch(f"mpirun -np {mapping.n_tasks} -mapfile {shell(path)} {job.program}", needs)
 
 

@@ -27,10 +27,10 @@ def read(document: Document, job: Job) -> Places:
 
 
 def _check(job, document=None):
-    if job.torus.n_dimensions != 5:
+    if job.network.n_dimensions != 5:
         place = f"{document.label}: " if document else ""
-        raise MapfileError(f"{place}Blue Gene/Q has the five dimensions A B C D E, torus {job.torus} has "
-                           f"{job.torus.n_dimensions}; give a shape such as 4x4x4x4x2, or take format bgl")
+        raise MapfileError(f"{place}Blue Gene/Q has the five dimensions A B C D E, torus {job.network} has "
+                           f"{job.network.n_dimensions}; give a shape such as 4x4x4x4x2, or take format bgl")
 
 
 def looks_like(lines: list[tuple[int, str]]) -> bool:
@@ -39,7 +39,8 @@ def looks_like(lines: list[tuple[int, str]]) -> bool:
 
 def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
     T = job.site.tasks_per_node
-    needs = [f"a block of shape {job.torus}", "a FILE that the runjob server can read; a relative path is taken from --cwd"]
+    needs = [f"a block of shape {job.network}", "a FILE that the runjob server can read; a relative path is taken from "
+             "--cwd"]
     warnings = [] if T in RANKS_PER_NODE else [
         f"runjob knows {', '.join(map(str, RANKS_PER_NODE))} ranks per node, not {T}"]
     return Launch(f"runjob --np {mapping.n_tasks} --ranks-per-node {T} --mapping {shell(path)} : {job.program}",

@@ -29,7 +29,7 @@ def write(mapping: Mapping, job: Job) -> str:
     gap = np.flatnonzero(position[order] != np.arange(position.size))
     if gap.size:
         i = int(gap[0])
-        where = tuple(job.torus.coordinates(job.site.allocation.nodes[i // T]).tolist())
+        where = tuple(job.network.coordinates(job.site.allocation.nodes[i // T]).tolist())
         raise MapfileError(f"MPICH_RANK_ORDER fills slots without gaps in the launcher's order, but node {where} slot "
                            f"{i % T} stays idle before others; use every slot, or ask for the nodes that are used only")
     ranks = order.tolist()

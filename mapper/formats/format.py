@@ -69,7 +69,7 @@ class Job:
 
     def __post_init__(self) -> None:
         if self.hosts is None:
-            object.__setattr__(self, "hosts", Hosts(self.site.torus))
+            object.__setattr__(self, "hosts", Hosts(self.site.network))
         if not self.cores:
             object.__setattr__(self, "cores", tuple(map(str, range(self.site.tasks_per_node))))
         if len(self.cores) < self.site.tasks_per_node:
@@ -79,12 +79,12 @@ class Job:
             object.__setattr__(self, "known_order", self.site.allocation.order is not None)
 
     @property
-    def torus(self) -> Network:
-        return self.site.torus
+    def network(self) -> Network:
+        return self.site.network
 
     def node_index(self, nodes: Ints) -> Ints:
         """Position of nodes in the launcher's order: int array."""
-        position = np.full(self.torus.n_nodes, -1)
+        position = np.full(self.network.n_nodes, -1)
         position[self.site.allocation.nodes] = np.arange(self.site.allocation.n_nodes)
         return position[nodes]
 

@@ -25,8 +25,8 @@ def write(mapping: Mapping, job: Job) -> str:
 
 def read(document: Document, job: Job) -> Places:
     _check(job, f"{document.label}: ")
-    d, rows, numbers = job.torus.n_dimensions, [], []
-    example = f"({','.join(job.torus.axes)})"
+    d, rows, numbers = job.network.n_dimensions, [], []
+    example = f"({','.join(job.network.axes)})"
     for number, line in document.lines():
         found = _LINE.fullmatch(line)
         if not found:
@@ -34,20 +34,20 @@ def read(document: Document, job: Job) -> Places:
             raise document.refuse(f"{line.strip()[:40]!r} is no {example} of a node", number, column)
         row = [int(c) for c in found[1].split(",")]
         if len(row) != d:
-            raise document.refuse(f"{len(row)} coordinates, but shape {job.torus} has {d}: {example}", number,
+            raise document.refuse(f"{len(row)} coordinates, but shape {job.network} has {d}: {example}", number,
                                   found.start(1) + 1)
-        problem = job.torus.outside(row)
+        problem = job.network.outside(row)
         if problem:
             raise document.refuse(problem, number, found.start(1) + 1)
         rows.append(row)
         numbers.append(number)
-    return Places(job.torus.node(np.array(rows, dtype=np.int64).reshape(-1, d)), None, numbers)
+    return Places(job.network.node(np.array(rows, dtype=np.int64).reshape(-1, d)), None, numbers)
 
 
 def _check(job, place=""):
-    if job.torus.n_dimensions > 3:
+    if job.network.n_dimensions > 3:
         raise MapfileError(f"{place}Fujitsu's launcher knows the one to three coordinates of the job's shape, torus "
-                           f"{job.torus} has {job.torus.n_dimensions}; give the shape as pjsub -L node=XxYxZ has it")
+                           f"{job.network} has {job.network.n_dimensions}; give the shape as pjsub -L node=XxYxZ has it")
 
 
 def looks_like(lines: list[tuple[int, str]]) -> bool:
@@ -55,8 +55,8 @@ def looks_like(lines: list[tuple[int, str]]) -> bool:
 
 
 def _shape(job):
-    kind = "torus" if any(job.torus.wrap) else "mesh"
-    return f'#PJM -L "node={"x".join(map(str, job.torus.shape))}:{kind}"'
+    kind = "torus" if any(job.network.wrap) else "mesh"
+    return f'#PJM -L "node={"x".join(map(str, job.network.shape))}:{kind}"'
 
 
 def _common(job):

@@ -24,7 +24,7 @@ _ENTRY = re.compile(r"[A-Za-z0-9_+][\w.+\[\],-]*(:[0-9]+)?", re.ASCII)
 
 def hosts(mapping: Mapping, names: Hosts | None = None) -> list[str]:
     """Host name of each rank: list of str."""
-    return (names or Hosts(mapping.torus)).names(mapping.node_of_rank)
+    return (names or Hosts(mapping.network)).names(mapping.node_of_rank)
 
 
 def write(mapping: Mapping, job: Job) -> str:

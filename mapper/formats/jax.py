@@ -26,7 +26,7 @@ mesh = jax.sharding.Mesh(np.array([[place[tuple(d)] for d in row] for row in row
 
 def write(mapping: Mapping, job: Job) -> str:
     _check(job)
-    padding = [0] * (3 - job.torus.n_dimensions)
+    padding = [0] * (3 - job.network.n_dimensions)
     devices = [str([*c, *padding, slot]) for c, slot in zip(mapping.coordinates().tolist(), mapping.slot_of_rank.tolist())]
     size = mapping.grid.shape[0]
     rows = [devices[i:i + size] for i in range(0, len(devices), size)]
@@ -38,21 +38,21 @@ def read(document: Document, job: Job) -> Places:
     found = leaves(document)
     if found[0].depth < 3:
         return _read_ids(document, found, job)
-    d, rows = job.torus.n_dimensions, []
+    d, rows = job.network.n_dimensions, []
     for leaf in found:
         if leaf.depth != 3 or len(leaf.values) != 4 or any(leaf.values[d:3]):
-            raise document.refuse(f"a device of torus {job.torus} is [x,y,z,core] with 0 for axes it does not have",
+            raise document.refuse(f"a device of torus {job.network} is [x,y,z,core] with 0 for axes it does not have",
                                   leaf.line, leaf.column)
-        problem = job.torus.outside(leaf.values[:d])
+        problem = job.network.outside(leaf.values[:d])
         if problem:
             raise document.refuse(problem, leaf.line, leaf.column)
         rows.append(leaf.values)
     table = np.array(rows, dtype=np.int64).reshape(-1, 4)
-    return Places(job.torus.node(table[:, :d]), table[:, 3].copy(), [leaf.line for leaf in found])
+    return Places(job.network.node(table[:, :d]), table[:, 3].copy(), [leaf.line for leaf in found])
 
 
 def _read_ids(document, found, job):
-    T, most, ids, numbers = job.site.tasks_per_node, job.torus.n_nodes * job.site.tasks_per_node, [], []
+    T, most, ids, numbers = job.site.tasks_per_node, job.network.n_nodes * job.site.tasks_per_node, [], []
     for leaf in found:
         for number in leaf.values:
             if not 0 <= number < most:
@@ -64,9 +64,9 @@ def _read_ids(document, found, job):
 
 
 def _check(job, place=""):
-    if job.torus.n_dimensions > 3:
+    if job.network.n_dimensions > 3:
         raise MapfileError(f"{place}JAX devices have up to three coordinates, "
-                           f"torus {job.torus} has {job.torus.n_dimensions}")
+                           f"torus {job.network} has {job.network.n_dimensions}")
 
 
 def looks_like(lines: list[tuple[int, str]]) -> bool:

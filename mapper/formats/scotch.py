@@ -26,9 +26,9 @@ def read(document: Document, job: Job) -> Places:
         raise document.refuse(f"{head.strip()[:20]!r} is no number of vertices", number, len(head) - len(head.lstrip()) + 1)
     for number, line in lines[1:]:
         rank, node = integers(line, number, document.label, 2, "vertex terminal")
-        if not (0 <= node < job.torus.n_nodes and rank >= 0):
-            raise document.refuse(f"terminal {node} of vertex {rank}: terminals of torus {job.torus} are "
-                                  f"0..{job.torus.n_nodes - 1}, vertices 0 and more", number, 1)
+        if not (0 <= node < job.network.n_nodes and rank >= 0):
+            raise document.refuse(f"terminal {node} of vertex {rank}: terminals of torus {job.network} are "
+                                  f"0..{job.network.n_nodes - 1}, vertices 0 and more", number, 1)
         entries.append((rank, node, None, number))
     if len(entries) != int(head):
         raise document.refuse(f"says {int(head)} vertices, but {len(entries)} lines follow", lines[0][0])
@@ -55,7 +55,7 @@ def architecture(torus: Torus) -> str:
 
 
 def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
-    return Launch(f"echo '{architecture(as_torus(job.torus))}' > target.tgt && gmtst graph.grf target.tgt {shell(path)}",
+    return Launch(f"echo '{architecture(as_torus(job.network))}' > target.tgt && gmtst graph.grf target.tgt {shell(path)}",
                   ("a source graph.grf of the communication; pencilmap check reads what scotch_gmap writes",))
 
 

@@ -37,7 +37,7 @@ def check_slots(document: Document, places: Places, slot: Ints, job: Job) -> Non
     outside = np.flatnonzero((slot < 0) | (slot >= T))
     if outside.size:
         r = outside[0]
-        where = tuple(job.torus.coordinates(node[r]).tolist())
+        where = tuple(job.network.coordinates(node[r]).tolist())
         raise document.refuse(f"node {where} slot {slot[r]}: with {T} tasks per node slots are 0..{T - 1}; correct the line "
                               "or give more tasks per node", number[r])
     place = node * T + slot
@@ -46,6 +46,6 @@ def check_slots(document: Document, places: Places, slot: Ints, job: Job) -> Non
     if twice.size:
         second = int(twice.min())
         first = int(np.flatnonzero(place == place[second])[0])
-        where = tuple(job.torus.coordinates(node[second]).tolist())
+        where = tuple(job.network.coordinates(node[second]).tolist())
         raise document.refuse(f"rank {second} takes node {where} slot {slot[second]}, which rank {first} in line "
                               f"{number[first]} already has; every slot takes one rank", number[second])

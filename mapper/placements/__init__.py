@@ -72,8 +72,8 @@ def place(text: str, site: Site, grid: ProcessGrid) -> Product | Mapping:
         raise PlacementError(f"placement {text!r} is unknown; known are "
                              f"{', '.join(p.usage for p in PLACEMENTS.values())}")
     placement = PLACEMENTS[name]
-    if not (placement.anywhere or isinstance(site.torus, Torus)):
-        raise PlacementError(f"placement {text} needs a torus, but {site.torus.title} has no coordinates; take "
+    if not (placement.anywhere or isinstance(site.network, Torus)):
+        raise PlacementError(f"placement {text} needs a torus, but {site.network.title} has no coordinates; take "
                              f"{' or '.join(p.usage for p in PLACEMENTS.values() if p.anywhere)}")
     return placement.make(argument, site, grid)
 

@@ -21,5 +21,5 @@ def best(argument: str, site: Site, grid: ProcessGrid) -> Product | Mapping:
         raise PlacementError(f"placement best:{argument}: best takes no argument; search does, e.g. search:seed=2")
     site.check_grid(grid)
     if site.allocation.is_complete and grid.n_tasks == site.n_slots:
-        return best_product(as_torus(site.torus), grid, site.tasks_per_node)
+        return best_product(as_torus(site.network), grid, site.tasks_per_node)
     return search("", site, grid)

@@ -22,7 +22,7 @@ def box(argument: str, site: Site, grid: ProcessGrid) -> Product:
     >>> str(box("2x2x2", Site(Torus((8, 8, 8))), ProcessGrid(8, 64)))
     'digits:x=r2c4,y=r2c4,z=r2c4'
     """
-    parts, torus = argument.split("x"), site.torus
+    parts, torus = argument.split("x"), site.network
     if not all(p.isdecimal() and p.isascii() and int(p) for p in parts) or len(parts) != torus.n_dimensions:
         raise PlacementError(f"box {argument!r} is not understood; torus {torus} needs {torus.n_dimensions} extents, e.g. "
                              f"box:{'x'.join(['2'] * torus.n_dimensions)}")
@@ -31,7 +31,7 @@ def box(argument: str, site: Site, grid: ProcessGrid) -> Product:
 
 def line(argument: str, site: Site, grid: ProcessGrid) -> Product:
     """Rows on lines along an axis; x, the first, unless named."""
-    torus = site.torus
+    torus = site.network
     axes = argument or torus.axes[0]
     if len(axes) != 1:
         raise PlacementError(f"line:{argument} names {len(axes)} axes; a line has one of {', '.join(torus.axes)}")
@@ -40,7 +40,7 @@ def line(argument: str, site: Site, grid: ProcessGrid) -> Product:
 
 def plane(argument: str, site: Site, grid: ProcessGrid) -> Product:
     """Rows on planes of two axes; the first two unless named."""
-    torus = site.torus
+    torus = site.network
     axes = argument or torus.axes[:2]
     if len(axes) != 2 or axes[0] == axes[1]:
         raise PlacementError(f"plane:{argument} is not understood; a plane has two of the axes {', '.join(torus.axes)}")
@@ -48,7 +48,7 @@ def plane(argument: str, site: Site, grid: ProcessGrid) -> Product:
 
 
 def _whole(name, axes, site, grid):
-    torus = site.torus
+    torus = site.network
     unknown = [a for a in axes if a not in torus.axes]
     if unknown:
         raise PlacementError(f"{name}: torus {torus} has no axis {unknown[0]!r}, only {', '.join(torus.axes)}")
@@ -58,7 +58,7 @@ def _whole(name, axes, site, grid):
 
 def _boxes(name, extents, site, grid):
     check_product(name, site, grid)
-    torus, tasks_per_node, decomposition = site.torus, site.tasks_per_node, grid.decomposition
+    torus, tasks_per_node, decomposition = site.network, site.tasks_per_node, grid.decomposition
     if len(decomposition.letters) != 2:
         raise PlacementError(f"{name} puts groups of one dimension of the grid on boxes and those of another on the "
                              f"complement, but grid {grid} of a {decomposition.name} decomposition has {len(grid.shape)}; "

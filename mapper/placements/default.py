@@ -31,20 +31,20 @@ def default(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
     [[5, 0, 2, 1], [0, 2, 1, 5]]
     """
     site.check_grid(grid)
-    torus = site.torus
+    network = site.network
     order = argument or "nt"
-    if sorted(order) == sorted(torus.axes + "t"):
-        node, slot = axis_order(order, torus, site.tasks_per_node)
+    if sorted(order) == sorted(network.axes + "t"):
+        node, slot = axis_order(order, network, site.tasks_per_node)
         kept = site.allocation.is_usable()[node]
         node, slot = node[kept], slot[kept]
     elif order in ("nt", "tn"):
         node, slot = launcher_order(site, slots_first=order == "tn")
     else:
-        raise PlacementError(f"default:{argument} is no order of {torus.title}; name each of {', '.join(torus.axes)} and t "
-                             f"(the slot) once, the fastest first, e.g. default:t{torus.axes}, or nt or tn for the "
+        raise PlacementError(f"default:{argument} is no order of {network.title}; name each of {', '.join(network.axes)} "
+                             f"and t (the slot) once, the fastest first, e.g. default:t{network.axes}, or nt or tn for the "
                              "launcher's order of the nodes")
     name = "default" if not argument else f"default:{order}"
-    return Mapping(torus, grid, site.tasks_per_node, node[:grid.n_tasks], slot[:grid.n_tasks], name)
+    return Mapping(network, grid, site.tasks_per_node, node[:grid.n_tasks], slot[:grid.n_tasks], name)
 
 
 def launcher_order(site: Site, slots_first: bool) -> tuple[Ints, Ints]:
@@ -55,11 +55,11 @@ def launcher_order(site: Site, slots_first: bool) -> tuple[Ints, Ints]:
     return np.tile(nodes, T), np.repeat(np.arange(T), nodes.size)
 
 
-def axis_order(order: str, torus: Network, tasks_per_node: int) -> tuple[Ints, Ints]:
+def axis_order(order: str, network: Network, tasks_per_node: int) -> tuple[Ints, Ints]:
     """Node and slot of every place in the given order, the first letter fastest."""
-    extent = dict(zip(torus.axes, torus.shape), t=tasks_per_node)
-    stride = dict(zip(torus.axes, torus.strides), t=0)
-    place = np.arange(torus.n_nodes * tasks_per_node)
+    extent = dict(zip(network.axes, network.shape), t=tasks_per_node)
+    stride = dict(zip(network.axes, network.strides), t=0)
+    place = np.arange(network.n_nodes * tasks_per_node)
     node, slot = np.zeros_like(place), np.zeros_like(place)
     for letter in order:
         place, digit = np.divmod(place, extent[letter])

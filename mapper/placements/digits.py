@@ -32,7 +32,7 @@ def digits(argument: str, site: Site, grid: ProcessGrid) -> Product | Mapping:
     >>> digits("x=r2i2c2", Site(Torus((8,)), idle=True), ProcessGrid(2, 2)).node_of_rank.tolist()
     [0, 1, 4, 5]
     """
-    texts = _parse(argument, site.torus)
+    texts = _parse(argument, site.network)
     return (_with_idle if any(IDLE in text for text in texts.values()) else _whole)(argument, texts, site, grid)
 
 
@@ -50,7 +50,7 @@ def _parse(argument, torus):
 
 def _whole(argument, texts, site, grid):
     check_product("digits", site, grid)
-    torus, tasks_per_node = site.torus, site.tasks_per_node
+    torus, tasks_per_node = site.network, site.tasks_per_node
     letters = grid.decomposition.letters
     named = {axis: parse_pattern(text, letters) for axis, text in texts.items()}
     patterns = tuple(named.get(axis, Pattern(((letters[-1], n),))) for axis, n in zip(torus.axes, torus.shape))
@@ -80,7 +80,7 @@ def _check_grid(argument, made, grid):
 def _with_idle(argument, texts, site, grid):
     """Patterns with idle digits: the places whose idle digits are 0, numbered as in a product."""
     site.check_grid(grid)
-    torus, letters = site.torus, grid.decomposition.letters
+    torus, letters = site.network, grid.decomposition.letters
     extents = dict(zip(torus.axes, torus.shape), t=site.tasks_per_node)
     patterns = [_pattern_of(argument, axis, texts.get(axis, f"{letters[-1]}{n}"), n, letters) for axis, n in extents.items()]
     _check_grid(argument, tuple(prod(p.extent(letter) for p in patterns) for letter in letters), grid)

@@ -70,8 +70,8 @@ def _call(found, site, grid):
     """One place per rank, and one more if there are too many: a list, or the array returned."""
     keywords = {}
     if "nodes" in inspect.signature(found).parameters:
-        keywords["nodes"] = site.torus.coordinates(site.allocation.nodes)
-    answer = found(site.torus, *grid.shape, site.tasks_per_node, **keywords)
+        keywords["nodes"] = site.network.coordinates(site.allocation.nodes)
+    answer = found(site.network, *grid.shape, site.tasks_per_node, **keywords)
     if callable(answer):
         return [answer(rank) for rank in range(grid.n_tasks)]
     return answer if isinstance(answer, np.ndarray) else list(islice(iter(answer), grid.n_tasks + 1))
@@ -107,11 +107,11 @@ def _mapping(name, places, site, grid):
         count = f"more than {grid.n_tasks}" if len(places) > grid.n_tasks else len(places)
         raise PlacementError(f"{name} gives {count} places, but grid {grid} has {grid.n_tasks} ranks; give one for each")
     table = _table(name, places, site)
-    outside = np.flatnonzero(((table[:, :-1] < 0) | (table[:, :-1] >= site.torus.shape)).any(axis=1))
+    outside = np.flatnonzero(((table[:, :-1] < 0) | (table[:, :-1] >= site.network.shape)).any(axis=1))
     if outside.size:
-        raise PlacementError(f"{name}, rank {outside[0]}: {site.torus.outside(table[outside[0], :-1])}")
+        raise PlacementError(f"{name}, rank {outside[0]}: {site.network.outside(table[outside[0], :-1])}")
     try:
-        mapping = Mapping(site.torus, grid, site.tasks_per_node, site.torus.node(table[:, :-1]), table[:, -1], name)
+        mapping = Mapping(site.network, grid, site.tasks_per_node, site.network.node(table[:, :-1]), table[:, -1], name)
     except MappingError as error:
         raise PlacementError(f"{name}: {error}") from error
     site.check_mapping(mapping)
@@ -120,7 +120,7 @@ def _mapping(name, places, site, grid):
 
 def _table(name, places, site):
     """Coordinates and slot of each rank: int array, shape (P, d + 1)."""
-    d = site.torus.n_dimensions
+    d = site.network.n_dimensions
     widths = (d, d + 1) if site.tasks_per_node == 1 else (d + 1,)
     if isinstance(places, np.ndarray) and places.ndim == 2 and places.shape[1] in widths and places.dtype.kind in "iu":
         table = places.astype(np.int64)
@@ -131,7 +131,7 @@ def _table(name, places, site):
 
 def _place(name, rank, place, site, widths):
     """One place as integers, with its slot."""
-    d = site.torus.n_dimensions
+    d = site.network.n_dimensions
     try:
         numbers = [index(number) for number in place]
     except TypeError:
@@ -139,5 +139,5 @@ def _place(name, rank, place, site, widths):
     if len(numbers) not in widths or any(abs(number) >= 1 << 62 for number in numbers):
         optional = "; the slot may be left out with one task a node" if site.tasks_per_node == 1 else ""
         raise PlacementError(f"{name}, rank {rank}: {str(place)[:60]} is no place; give {d} integer coordinates and the "
-                             f"slot, ({', '.join(site.torus.axes)}, slot){optional}")
+                             f"slot, ({', '.join(site.network.axes)}, slot){optional}")
     return numbers if len(numbers) == d + 1 else [*numbers, 0]

@@ -100,7 +100,7 @@ class _Reader:
         self.label, self.site, self.line = label, site, 0
         self.found: list[Image] = []
         self.nodes: list[int] | None = None  # of the image that is being read, None between images
-        self.example = "-".join(["0"] * site.torus.n_dimensions)
+        self.example = "-".join(["0"] * site.network.n_dimensions)
 
     def refuse(self, message: str, line: int | None = None) -> PlacementError:
         return _refuse(self.label, line or self.line, message)
@@ -131,7 +131,7 @@ class _Reader:
 
     def read_nodes(self, word: str) -> list[int]:
         try:
-            return parse_nodes(word, self.site.torus).tolist()
+            return parse_nodes(word, self.site.network).tolist()
         except (AllocationError, TorusError) as error:
             raise self.refuse(str(error)) from error
 
@@ -154,12 +154,12 @@ class _Reader:
         if not 0 < times * places <= self.site.n_slots:
             raise self.refuse(f"repeat {times} makes images of {times * places} places, but {self.site} has "
                               f"{self.site.n_slots} slots; repeat no more than fit, and after the first image")
-        shift = self.site.torus.coordinates(self.read_nodes(words[2])[0])
+        shift = self.site.network.coordinates(self.read_nodes(words[2])[0])
         self.found = [replace(image, nodes=self.shifted(image.nodes, k * shift))
                       for k in range(times) for image in self.found]
 
     def shifted(self, nodes: Ints, shift: Ints) -> Ints:
-        torus = as_torus(self.site.torus)
+        torus = as_torus(self.site.network)
         moved = torus.coordinates(nodes) + shift
         around = np.where(torus.wrap, moved % torus.shape, moved)
         beyond = np.flatnonzero((around >= torus.shape).any(axis=1))
@@ -196,7 +196,7 @@ def lay(found: Sequence[Image], label: str, site: Site, grid: ProcessGrid, i: in
     _check_once(found, places, label, site)
     places = dealt(places, grid, dimension.letter)
     name = f"images:{label}" + (f",{plural}" if i else "")
-    return Mapping(site.torus, grid, site.tasks_per_node, places[:, 0], places[:, 1], name)
+    return Mapping(site.network, grid, site.tasks_per_node, places[:, 0], places[:, 1], name)
 
 
 def _check_once(found, places, label, site):
@@ -207,6 +207,6 @@ def _check_once(found, places, label, site):
     again = int(np.setdiff1d(np.arange(place.size), first)[0])
     earlier = int(np.flatnonzero(place == place[again])[0])
     line = np.repeat([image.line for image in found], [image.size for image in found])
-    where = tuple(site.torus.coordinates(places[again, 0]).tolist())
+    where = tuple(site.network.coordinates(places[again, 0]).tolist())
     raise _refuse(label, line[again], f"node {where} slot {places[again, 1]} is taken already by the image of line "
                                       f"{line[earlier]}, or by a copy of it; every slot takes one rank")

@@ -17,7 +17,7 @@ def check_product(name: str, site: Site, grid: ProcessGrid) -> None:
     """
     site.check_grid(grid)
     if not site.allocation.is_complete:
-        raise PlacementError(f"{name} needs every node of torus {site.torus}, but only {site.allocation} are usable; take "
+        raise PlacementError(f"{name} needs every node of torus {site.network}, but only {site.allocation} are usable; take "
                              f"{INSTEAD}")
     if grid.n_tasks < site.n_slots:
         raise PlacementError(f"{name} fills every slot, but grid {grid} leaves {site.n_slots - grid.n_tasks} of "

@@ -48,7 +48,7 @@ def entries() -> Iterator[tuple[dict[str, Any], str | None]]:
 def _partition(machine, option, shape, tasks_per_node, format_name, note):
     where = setting(machine=machine, tasks_per_node=tasks_per_node, **{option.strip("-"): shape})
     chosen = {}
-    pencils = [found for found in rank_grids(where.torus, tasks_per_node) if min(found[0].shape) > 1]
+    pencils = [found for found in rank_grids(where.network, tasks_per_node) if min(found[0].shape) > 1]
     best = min(pencils, key=lambda found: (found[2].cost, *_squareness(found)))  # the squarest among equals: fewer messages
     for use, (grid, product, _) in (("best pencil grid", best), ("squarest grid", min(pencils, key=_squareness))):
         chosen.setdefault(grid, (product, []))[1].append(use)
@@ -67,9 +67,9 @@ def _entry(where, machine, option, shape, grid, product, format_name, uses, note
     is_file = grid.n_tasks <= MAX_RANKS
     words = ["pencilmap", "map", "--machine", machine, option, shape, "--tasks-per-node", str(where.tasks_per_node),
              "--grid", str(grid), "--placement", str(product), "--format", format_name, "--output", name]
-    entry = {"name": name, "file": name if is_file else None, "machine": machine, "shape": shape, "torus": str(where.torus),
-             "tasks_per_node": where.tasks_per_node, "ranks": grid.n_tasks, "grid": str(grid), "use": uses,
-             "placement": str(product), "format": format_name, "prediction": _numbers(prediction),
+    entry = {"name": name, "file": name if is_file else None, "machine": machine, "shape": shape,
+             "torus": str(where.network), "tasks_per_node": where.tasks_per_node, "ranks": grid.n_tasks, "grid": str(grid),
+             "use": uses, "placement": str(product), "format": format_name, "prediction": _numbers(prediction),
              "default": _numbers(default), "command": shlex.join(words)}
     if note:
         entry["note"] = note

@@ -116,7 +116,7 @@ def _simulation(case):
 
 
 def _network(where):
-    return SimulatedNetwork(where.torus, injection_bytes_per_s=_injection(where) or 0.0)
+    return SimulatedNetwork(where.network, injection_bytes_per_s=_injection(where) or 0.0)
 
 
 def _injection(where):

@@ -31,7 +31,7 @@ def expected(torus, tasks, grid, placement, order):
     """Old rank of each new one, by the Python model."""
     site = Site(parse_torus(torus), tasks)
     mapping = as_mapping(place(placement, site, parse_grid(grid, PENCIL if "x" in grid else SLAB)), placement)
-    node, slot = axis_order(order, site.torus, tasks)
+    node, slot = axis_order(order, site.network, tasks)
     old = {(n, s): rank for rank, (n, s) in enumerate(zip(node.tolist(), slot.tolist()))}
     return [old[seat] for seat in zip(mapping.node_of_rank.tolist(), mapping.slot_of_rank.tolist())]
 

@@ -32,6 +32,6 @@ def record(mapping, transform, costs, labels=(), coordinate_source="hostname"):
         "phases": {name: {key: [0.98 * t, t, 1.5 * t] for key in ("max_s", "mean_s", "min_s")}
                    for name, t in seconds.items()},
         "verify": None,
-        "placement": {"torus": str(mapping.torus), "tasks_per_node": mapping.tasks_per_node, "source": "mapfile",
+        "placement": {"torus": str(mapping.network), "tasks_per_node": mapping.tasks_per_node, "source": "mapfile",
                       "mapfile": "x.map", "coordinate_source": coordinate_source, "self_check": "passed", "ranks": ranks},
         "mpi": {"library": "none", "standard": [3, 1]}, "fftw": "3.3.10", "hwloc": "2.8.0"}

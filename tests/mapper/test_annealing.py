@@ -52,7 +52,7 @@ def test_loads_after_many_swaps_are_those_of_routing_every_message(site, grid):
     routed_swaps.anneal(state, 300, 1e9, 1e9)       # so hot that everything is accepted
     routed_swaps.anneal(state, 300, 1e-9, 1e-9)     # so cold that nearly all is taken back
     T = site.tasks_per_node
-    mapping = Mapping(site.torus, grid, T, state.node, state.slot % T)
+    mapping = Mapping(site.network, grid, T, state.node, state.slot % T)
     prediction = predict_routed(mapping)
     assert float(prediction.cost) == pytest.approx(state.top.sum(), rel=1e-12)
     hop_halves = state.load.reshape(2, -1).sum(axis=1)
@@ -70,7 +70,7 @@ def test_never_worse_than_any_default_order_and_never_below_the_bound(site, grid
     site.check_mapping(found.mapping)
     prediction = predict(found.mapping, site=site)
     assert float(prediction.cost) == pytest.approx(found.cost, rel=1e-12)
-    defaults = [predict(default(order, site, grid)).cost for order in ("", "tn", *all_orders(site.torus))]
+    defaults = [predict(default(order, site, grid)).cost for order in ("", "tn", *all_orders(site.network))]
     assert prediction.cost <= min(defaults)
     assert float(defaults[0]) == pytest.approx(found.launcher_cost)
     assert prediction.certificate >= 1
@@ -93,7 +93,7 @@ def test_rows_and_columns_may_be_exchanged():
     site, grid = SITES[0]
     turned = ProcessGrid(grid.shape[1], grid.shape[0])
     one, other = search(site, grid, budget=SHORT), search(site, turned, budget=SHORT)
-    best = [min(float(predict(default(order, site, g)).cost) for order in ("", "tn", *all_orders(site.torus)))
+    best = [min(float(predict(default(order, site, g)).cost) for order in ("", "tn", *all_orders(site.network)))
             for g in (grid, turned)]
     assert one.cost <= best[0] and other.cost <= best[1]
     assert predict(other.mapping).cost == pytest.approx(other.cost)
@@ -101,7 +101,7 @@ def test_rows_and_columns_may_be_exchanged():
 
 def test_the_launchers_are_tried_whatever_the_budget():
     site, grid = SITES[0]
-    least = min(predict(default(order, site, grid)).cost for order in ("", "tn", *all_orders(site.torus)))
+    least = min(predict(default(order, site, grid)).cost for order in ("", "tn", *all_orders(site.network)))
     assert predict(search(site, grid, budget=Budget(0, None)).mapping).cost == least
 
 
@@ -147,7 +147,7 @@ def test_the_irregular_case_of_the_issue_beats_the_launcher_by_15_percent():
 @pytest.mark.parametrize("shape, R, C", [((7, 5, 3), 7, 15), ((7, 5, 3), 3, 35), ((10, 10), 10, 10), ((4, 4, 2), 4, 8)])
 def test_never_worse_than_the_best_product(shape, R, C):
     site, grid = Site(Torus(shape)), ProcessGrid(R, C)
-    product = predict(best_product(site.torus, grid)).cost
+    product = predict(best_product(site.network, grid)).cost
     assert predict(search(site, grid, budget=SHORT).mapping).cost <= product
 
 

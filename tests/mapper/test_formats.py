@@ -29,7 +29,7 @@ def shuffled(site, grid, seed):
     places = (site.allocation.nodes[:, None] * T + np.arange(T)).ravel()[:grid.n_tasks].tolist()
     random.Random(seed).shuffle(places)
     places = np.array(places)
-    return Mapping(site.torus, grid, T, places // T, places % T)
+    return Mapping(site.network, grid, T, places // T, places % T)
 
 
 def shape_for(name):
@@ -184,14 +184,14 @@ def test_cray_warns_of_a_long_process_mapping():
     site = Site(Torus((8, 8, 8)), allocation=Allocation(Torus((8, 8, 8)), np.arange(512)))
     for seed, warned in ((1, True), (None, False)):
         mapping = shuffled(site, ProcessGrid(8, 64), seed) if warned else Mapping(
-            site.torus, ProcessGrid(8, 64), 1, np.arange(512), np.zeros(512))
+            site.network, ProcessGrid(8, 64), 1, np.arange(512), np.zeros(512))
         warnings = FORMATS["cray"].launch(mapping, Job(site), "MPICH_RANK_ORDER").warnings
         assert any("1023" in w for w in warnings) == warned
 
 
 def test_cray_refuses_idle_slots_before_used_ones():
     site = Site(Torus((3,)), 2, idle=True)
-    mapping = Mapping(site.torus, ProcessGrid(2, 1), 2, np.array([0, 1]), np.array([0, 0]))
+    mapping = Mapping(site.network, ProcessGrid(2, 1), 2, np.array([0, 1]), np.array([0, 0]))
     with pytest.raises(MapfileError, match=r"node \(0,\) slot 1 stays idle"):
         FORMATS["cray"].write(mapping, Job(site))
 

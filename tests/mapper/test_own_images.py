@@ -398,4 +398,4 @@ def test_the_snake_of_the_docs_steps_from_neighbour_to_neighbour(shape, tasks_pe
     site = Site(Torus(shape), tasks_per_node)
     mapping = place(f"python:{EXAMPLES}/snake.py:snake", site, ProcessGrid(1, site.n_slots))
     steps = np.abs(np.diff(mapping.coordinates()[::tasks_per_node], axis=0)).sum(axis=1)
-    assert (steps == 1).all() and len(steps) == site.torus.n_nodes - 1
+    assert (steps == 1).all() and len(steps) == site.network.n_nodes - 1

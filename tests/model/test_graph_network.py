@@ -58,7 +58,7 @@ def enumerated(graph, case):
     vertex = {str(v): v for v in graph}
     loads = {}
     for source, target, amount in traffic:
-        ends = [vertex[mapping.torus.node_name(mapping.node_of_rank[rank])] for rank in (source, target)]
+        ends = [vertex[mapping.network.node_name(mapping.node_of_rank[rank])] for rank in (source, target)]
         paths = list(nx.all_shortest_paths(graph, *ends))
         for path in paths:
             for link in pairwise(path):
@@ -78,7 +78,7 @@ def test_loads_are_those_of_all_shortest_paths(drawn_case):
     graph, case = drawn_case
     mapping, exchange, _ = case
     expected = enumerated(graph, case)
-    network = mapping.torus
+    network = mapping.network
     loads = shortest_path_loads(network, exchange, mapping.node_of_rank, exact=True)
     ends = [(network.vertices[a], network.vertices[b]) for a, b in zip(network.source, network.target)]
     found = {link: as_fraction(load) for link, load in zip(ends, loads.values[0]) if load}
@@ -116,14 +116,14 @@ def test_the_bound_is_one_and_never_above_the_best_minimal_routing(drawn_case):
     mapping, exchange, traffic = case
     vertex, between, hop_bytes = {str(v): v for v in graph}, {}, 0
     for source, target, amount in traffic:
-        a, b = (vertex[mapping.torus.node_name(mapping.node_of_rank[rank])] for rank in (source, target))
+        a, b = (vertex[mapping.network.node_name(mapping.node_of_rank[rank])] for rank in (source, target))
         between[a, b] = between.get((a, b), 0) + amount
         hop_bytes += amount * nx.shortest_path_length(graph, a, b)
-    bound, = cut_bound(mapping.torus, exchange, mapping.node_of_rank)
+    bound, = cut_bound(mapping.network, exchange, mapping.node_of_rank)
     by_hops = hop_bytes / sum(strength(graph, a, b) for a, b in both_ways(graph))
     assert by_hops <= bound <= max(all_cuts(graph, between), by_hops)
-    best, = optimal_minimal_loads(mapping.torus, exchange, mapping.node_of_rank).largest()
-    routed, = shortest_path_loads(mapping.torus, exchange, mapping.node_of_rank).largest()
+    best, = optimal_minimal_loads(mapping.network, exchange, mapping.node_of_rank).largest()
+    routed, = shortest_path_loads(mapping.network, exchange, mapping.node_of_rank).largest()
     assert float(bound) * (1 - 1e-6) <= float(best) <= float(routed) * (1 + 1e-6)
 
 
@@ -136,8 +136,8 @@ trees = drawn(lambda rng: random_case(rng, from_networkx(
 def test_on_a_tree_cut_and_load_are_the_same(case):
     """One path for each message: every branch is a cut that its link reaches."""
     mapping, exchange, _ = case
-    assert cut_bound(mapping.torus, exchange, mapping.node_of_rank) == \
-        shortest_path_loads(mapping.torus, exchange, mapping.node_of_rank, exact=True).largest()
+    assert cut_bound(mapping.network, exchange, mapping.node_of_rank) == \
+        shortest_path_loads(mapping.network, exchange, mapping.node_of_rank, exact=True).largest()
 
 
 def as_graph(torus):
@@ -149,16 +149,16 @@ def as_graph(torus):
 
 
 tori_and_graphs = drawn(lambda rng: (mapping := random_mapping(rng, random_torus(rng), 16),
-                                     from_networkx(as_graph(mapping.torus), "t")))
+                                     from_networkx(as_graph(mapping.network), "t")))
 
 
 @repeatable(40)
 @given(tori_and_graphs())
 def test_a_torus_written_as_a_graph_is_routed_over_all_minimal_paths(pair):
     mapping, graph = pair
-    assert graph.n_nodes == mapping.torus.n_nodes
+    assert graph.n_nodes == mapping.network.n_nodes
     on_torus = predict_routed(mapping, None, "minimal-adaptive:paths")
-    on_graph = predict_routed(replace(mapping, torus=graph))
+    on_graph = predict_routed(replace(mapping, network=graph))
     for a, b in zip(on_torus.stages, on_graph.stages):
         assert float(max(a.load)) == pytest.approx(float(max(b.load)), rel=1e-9)
         assert float(a.hop_length) == pytest.approx(float(b.hop_length), rel=1e-9)
@@ -171,7 +171,7 @@ graph_mappings = drawn(lambda rng: random_full_mapping(rng, from_networkx(random
 @given(graph_mappings())
 def test_no_mapping_beats_the_all_to_all_of_its_graph(mapping):
     prediction = predict(mapping)
-    assert sum(stage.load[0] for stage in prediction.stages) >= machine_bound(mapping.torus)[0] * (1 - Fraction(1, 10**9))
+    assert sum(stage.load[0] for stage in prediction.stages) >= machine_bound(mapping.network)[0] * (1 - Fraction(1, 10**9))
     assert prediction.certificate >= 1 - 1e-9
 
 

@@ -27,30 +27,30 @@ CASES = repeatable(200)
 @given(cases())
 def test_traffic_between_nodes_is_that_of_the_messages(case):
     mapping, exchange, traffic = case
-    expected = np.zeros((mapping.torus.n_nodes,) * 2, dtype=np.int64)
+    expected = np.zeros((mapping.network.n_nodes,) * 2, dtype=np.int64)
     for source, target, amount in traffic:
         expected[mapping.node_of_rank[source], mapping.node_of_rank[target]] += amount
     np.fill_diagonal(expected, 0)
-    assert (node_traffic(exchange, mapping.node_of_rank, mapping.torus.n_nodes).toarray() == expected).all()
+    assert (node_traffic(exchange, mapping.node_of_rank, mapping.network.n_nodes).toarray() == expected).all()
 
 
 @CASES
 @given(cases(), st.data(), st.sampled_from(TIES))
 def test_dimension_order_agrees_with_walking_every_message(case, data, tie):
     mapping, exchange, traffic = case
-    order = data.draw(orders(range(mapping.torus.n_dimensions)))
-    loads = dimension_order_loads(mapping.torus, exchange, mapping.node_of_rank, order, tie)
-    walked = brute.dimension_order(mapping.torus, traffic, mapping.node_of_rank, order, tie)
+    order = data.draw(orders(range(mapping.network.n_dimensions)))
+    loads = dimension_order_loads(mapping.network, exchange, mapping.node_of_rank, order, tie)
+    walked = brute.dimension_order(mapping.network, traffic, mapping.node_of_rank, order, tie)
     assert as_links(loads) == walked
-    assert loads.largest() == largest(mapping.torus, walked)
-    assert loads.hop_bytes() == brute.hop_bytes(mapping.torus, traffic, mapping.node_of_rank)
+    assert loads.largest() == largest(mapping.network, walked)
+    assert loads.hop_bytes() == brute.hop_bytes(mapping.network, traffic, mapping.node_of_rank)
 
 
 @CASES
 @given(cases())
 def test_cut_bound_agrees_with_trying_every_cut(case):
     mapping, exchange, traffic = case
-    assert cut_bound(mapping.torus, exchange, mapping.node_of_rank) == brute.cut_bounds(mapping.torus, traffic,
+    assert cut_bound(mapping.network, exchange, mapping.node_of_rank) == brute.cut_bounds(mapping.network, traffic,
                                                                                        mapping.node_of_rank)
 
 
@@ -58,7 +58,7 @@ def test_cut_bound_agrees_with_trying_every_cut(case):
 @given(cases(), st.data())
 def test_no_minimal_routing_beats_the_cut_bound(case, data):
     mapping, exchange, traffic = case
-    torus, bound = mapping.torus, cut_bound(mapping.torus, exchange, mapping.node_of_rank)
+    torus, bound = mapping.network, cut_bound(mapping.network, exchange, mapping.node_of_rank)
     order = data.draw(orders(range(torus.n_dimensions)))
     walks = [brute.dimension_order(torus, traffic, mapping.node_of_rank, order, tie) for tie in TIES]
     for links in (*walks, brute.uniform_over_hops(torus, traffic, mapping.node_of_rank)):
@@ -108,7 +108,7 @@ def test_two_exchanges_together_cannot_beat_the_machine(product):
 @given(full_mappings())
 def test_any_full_mapping_obeys_the_machine_bound(mapping):
     prediction = predict_routed(mapping)
-    for row, column, least in zip(prediction.stages[0].load, prediction.stages[1].load, machine_bound(mapping.torus)):
+    for row, column, least in zip(prediction.stages[0].load, prediction.stages[1].load, machine_bound(mapping.network)):
         assert row + column >= least
 
 

@@ -25,7 +25,7 @@ def placements(where, grid):
     for slots in permutations(range(where.n_slots), grid.n_tasks):
         if slots[0] == min(slots):
             slots = np.array(slots)
-            yield Mapping(where.torus, grid, where.tasks_per_node, where.allocation.nodes[slots // where.tasks_per_node],
+            yield Mapping(where.network, grid, where.tasks_per_node, where.allocation.nodes[slots // where.tasks_per_node],
                           slots % where.tasks_per_node)
 
 

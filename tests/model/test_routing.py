@@ -34,9 +34,9 @@ SMALL = cases(24, 10)
 @given(SMALL, st.sampled_from(list(WALKS)))
 def test_adaptive_loads_are_those_of_walking_every_minimal_way(case, choice):
     mapping, exchange, traffic = case
-    walked = WALKS[choice](mapping.torus, traffic, mapping.node_of_rank)
-    assert as_links(minimal_adaptive_loads(mapping.torus, exchange, mapping.node_of_rank, choice, exact=True)) == walked
-    floats = as_links(minimal_adaptive_loads(mapping.torus, exchange, mapping.node_of_rank, choice))
+    walked = WALKS[choice](mapping.network, traffic, mapping.node_of_rank)
+    assert as_links(minimal_adaptive_loads(mapping.network, exchange, mapping.node_of_rank, choice, exact=True)) == walked
+    floats = as_links(minimal_adaptive_loads(mapping.network, exchange, mapping.node_of_rank, choice))
     assert floats.keys() == walked.keys()
     assert all(floats[link] == pytest.approx(float(walked[link]), rel=1e-9) for link in walked)
 
@@ -45,15 +45,15 @@ def test_adaptive_loads_are_those_of_walking_every_minimal_way(case, choice):
 @given(SMALL)
 def test_shortest_paths_on_a_torus_are_its_minimal_paths(case):
     mapping, exchange, traffic = case
-    walked = brute.uniform_over_paths(mapping.torus, traffic, mapping.node_of_rank)
-    assert as_links(shortest_path_loads(mapping.torus, exchange, mapping.node_of_rank, exact=True)) == walked
+    walked = brute.uniform_over_paths(mapping.network, traffic, mapping.node_of_rank)
+    assert as_links(shortest_path_loads(mapping.network, exchange, mapping.node_of_rank, exact=True)) == walked
 
 
 @repeatable(40)
 @given(cases(), st.data())
 def test_every_rule_carries_all_bytes_and_none_beats_cuts_or_the_best_minimal_routing(case, data):
     mapping, exchange, traffic = case
-    torus, hop_bytes = mapping.torus, brute.hop_bytes(mapping.torus, traffic, mapping.node_of_rank)
+    torus, hop_bytes = mapping.network, brute.hop_bytes(mapping.network, traffic, mapping.node_of_rank)
     bound = cut_bound(torus, exchange, mapping.node_of_rank)
     best = float(max(optimal_minimal_loads(torus, exchange, mapping.node_of_rank).largest()))
     for name in (*all_variants(torus), f"dimension-order:{''.join(data.draw(orders(torus.axes)))}"):
@@ -76,15 +76,15 @@ def _exists(torus, link):
 @given(cases(12, 8), st.data())
 def test_best_minimal_routing_agrees_with_a_program_over_all_paths(case, data):
     mapping, exchange, traffic = case
-    rates = data.draw(st.tuples(*[st.sampled_from([1.0, 2.0, 5.0])] * mapping.torus.n_dimensions))
-    mapping = replace(mapping, torus=replace(mapping.torus, bandwidth=rates))
-    loads = optimal_minimal_loads(mapping.torus, exchange, mapping.node_of_rank)
+    rates = data.draw(st.tuples(*[st.sampled_from([1.0, 2.0, 5.0])] * mapping.network.n_dimensions))
+    mapping = replace(mapping, network=replace(mapping.network, bandwidth=rates))
+    loads = optimal_minimal_loads(mapping.network, exchange, mapping.node_of_rank)
     assert loads.seconds() == pytest.approx(_best_over_paths(mapping, traffic), rel=1e-6, abs=1e-9)
 
 
 def _best_over_paths(mapping, traffic):
     """Seconds of the busiest link when every minimal path of every message has a share of its own, at best."""
-    torus, columns, messages = mapping.torus, [], []
+    torus, columns, messages = mapping.network, [], []
     for source, target, amount in traffic:
         ends = [brute.coordinates(torus, int(mapping.node_of_rank[r])) for r in (source, target)]
         if amount and ends[0] != ends[1]:

@@ -69,7 +69,7 @@ def test_work_is_what_single_messages_add_up_to(case):
         assert work.task_bytes == pytest.approx(max(by_task.values(), default=0), abs=1e-6)
         assert work.node_bytes == pytest.approx(max(by_node.values(), default=0), abs=1e-6)
         assert work.messages == max(Counter(s for s, t, _ in traffic if s != t).values(), default=0)
-        assert work.hops == pytest.approx(brute.hop_bytes(mapping.torus, traffic, node) / sent if sent else 0)
+        assert work.hops == pytest.approx(brute.hop_bytes(mapping.network, traffic, node) / sent if sent else 0)
         assert work.tasks == (max(Counter(node.tolist()).values()) if work.messages else 0)
 
 
@@ -135,10 +135,10 @@ def test_random_minimal_lengths_are_those_of_messages_that_wander_hop_by_hop(pla
     mapping = placement.mapping()
     for owner, traffic in zip("rc", brute.messages(mapping.grid)):
         total = sum(amount for _, _, amount in traffic)
-        loads = brute.uniform_over_hops(mapping.torus, traffic, mapping.node_of_rank)
+        loads = brute.uniform_over_hops(mapping.network, traffic, mapping.node_of_rank)
         for i, length in enumerate(random_minimal_lengths(placement, owner)):
             worst = max((load for (_, j, _), load in loads.items() if j == i), default=Fraction(0))
-            expected = worst * 4 * mapping.torus.n_nodes / (total * mapping.torus.cables[i])
+            expected = worst * 4 * mapping.network.n_nodes / (total * mapping.network.cables[i])
             assert length == pytest.approx(float(expected), abs=1e-9)
 
 

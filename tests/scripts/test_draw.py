@@ -134,7 +134,7 @@ def test_an_image_marks_the_nodes_of_its_row_and_column(torus, grid, tmp_path):
     assert count(path, "row-nodes") == len(of_row - of_column)
     assert count(path, "column-nodes") == len(of_column - of_row)
     assert count(path, "both-nodes") == len(of_row & of_column) == 1
-    assert count(path, "other-nodes") == mapping.torus.n_nodes - len(of_row | of_column)
+    assert count(path, "other-nodes") == mapping.network.n_nodes - len(of_row | of_column)
     found = [text.replace("task ", "tasks ").removesuffix("s") for text in texts(path)]
     for words in ("title", f"row {row}: {mapping.grid.shape[0]} tasks on {len(of_row)} node",
                   f"column {column}: {mapping.grid.shape[1]} tasks on {len(of_column)} node"):
@@ -186,7 +186,7 @@ def test_links_inside_an_image_are_drawn(tmp_path):
 
 def row_loads(torus, grid, name="dimension-order", placement="best"):
     mapping = mapping_of(torus, grid, placement)
-    return routing(name).loads(mapping.torus, exchanges(mapping.grid)[0], mapping.node_of_rank)
+    return routing(name).loads(mapping.network, exchanges(mapping.grid)[0], mapping.node_of_rank)
 
 
 @pytest.mark.parametrize("torus, grid", TORI)

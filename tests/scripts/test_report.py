@@ -129,7 +129,7 @@ def test_one_view_for_all_sizes_with_the_loads_of_a_walk_along_every_message(cub
     found, of_entry = views(entries)
     assert of_entry == [0, 1, 0, 1]
     for view, entry in zip(found, entries):
-        mapping, torus = entry.mapping, entry.mapping.torus
+        mapping, torus = entry.mapping, entry.mapping.network
         assert np.frombuffer(base64.b64decode(view["nodes"]), "<i4").tolist() == mapping.node_of_rank.tolist()
         groups = mapping.grid.shape[0], mapping.grid.shape[1]
         for name, group, traffic in zip(("row", "column"), groups, brute_force.messages(mapping.grid)):
@@ -526,10 +526,10 @@ class TestInABrowser:
 
     def test_further_dimensions_are_cut_where_the_row_is(self, opened, five):
         driver, entry = opened(five), entries_of(five, "r.jsonl")[0]
-        shape = entry.mapping.torus.shape
+        shape = entry.mapping.network.shape
         choose(driver, "row", 63)
         shown = driver.execute_script("return [...Array(arguments[0]).keys()].filter((n) => pencilmap.place(n))",
-                                      entry.mapping.torus.n_nodes)
+                                      entry.mapping.network.n_nodes)
         assert len(shown) == np.prod([shape[i] for i in (0, 1, 2)])
         assert row_nodes(entry, 63) & set(shown)
         slider = driver.find_element("id", "slice-4")
@@ -537,7 +537,7 @@ class TestInABrowser:
         driver.execute_script("const f = arguments[0]; f.value = 1 - f.value; f.dispatchEvent(new Event('input'))", slider)
         drawn(driver)
         other = driver.execute_script("return [...Array(arguments[0]).keys()].filter((n) => pencilmap.place(n))",
-                                      entry.mapping.torus.n_nodes)
+                                      entry.mapping.network.n_nodes)
         assert before == "1" and not set(other) & set(shown) and len(other) == len(shown)
 
     def test_a_flat_torus_is_seen_from_the_front_until_it_is_turned(self, opened, cubes):

@@ -40,7 +40,7 @@ def test_the_paper_suite_has_every_published_exchange():
 
 
 def test_the_tori_have_2_to_6_dimensions_and_up_to_4096_ranks():
-    found = {(case.setting().torus.n_dimensions, ":mesh" in case.torus) for case in cases_of("tori")}
+    found = {(case.setting().network.n_dimensions, ":mesh" in case.torus) for case in cases_of("tori")}
     assert found == {(dimensions, mesh) for dimensions in range(2, 7) for mesh in (False, True)}
     assert {64, 512, 4096} <= {case.process_grid().n_tasks for case in cases_of("tori")}
 

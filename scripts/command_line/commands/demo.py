@@ -50,7 +50,7 @@ def _write(where, grid, text, folder):
 
 def _simulate(where, grid, path):
     path.unlink(missing_ok=True)
-    network = SimulatedNetwork(where.torus)
+    network = SimulatedNetwork(where.network)
     runs = [simulation_of(where, network, grid, text, verify=True) for text in PLACEMENTS]
     with shown() as progress:
         return simulate_all(runs, json_path=path, progress=progress)

@@ -40,8 +40,8 @@ class Order:
     @property
     def mapping(self) -> Mapping:
         """The mapping of the one placement."""
-        if not isinstance(self.where.torus, Torus):
-            raise FigureError(f"{self.where.torus} has no coordinates; this picture is drawn of a torus or mesh")
+        if not isinstance(self.where.network, Torus):
+            raise FigureError(f"{self.where.network} has no coordinates; this picture is drawn of a torus or mesh")
         if len(self.placements) > 1:
             raise FigureError(f"{len(self.placements)} placements: this picture shows one; only lengths compares several")
         return as_mapping(self.where.place(self.placements[0], self.grid), self.placements[0])
@@ -62,12 +62,12 @@ def _image(order):
 def _loads(order):
     """Loads of one exchange, in bytes when a transform is named."""
     mapping, transform = order.mapping, order.where.transform
-    name = order.routing or default_routing(mapping.torus)
+    name = order.routing or default_routing(mapping.network)
     names = mapping.grid.decomposition.names
     if order.exchange and order.exchange not in names:
         raise FigureError(f"--exchange {order.exchange}: grid {mapping.grid} has the exchanges {', '.join(names)} only")
     exchange = exchanges(mapping.grid, transform)[names.index(order.exchange or names[0])]
-    loads = routing_named(name, mapping.torus).loads(mapping.torus, exchange, mapping.node_of_rank)
+    loads = routing_named(name, mapping.network).loads(mapping.network, exchange, mapping.node_of_rank)
     size = (f"transform {transform}",) if transform else ()
     title = order.titled(f"placement {order.placements[0]}", f"{exchange.name} exchange", f"routing {name}", *size)
     draw_loads(loads, order.path, title, with_bytes=transform is not None)

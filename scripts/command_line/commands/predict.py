@@ -16,7 +16,7 @@ from pencilmap.scripts.command_line.tables import prediction_table, print_json, 
 @JSON
 def command(where: Setting, grid: str, placement: tuple[str, ...], routing: str | None, terms: bool, as_json: bool) -> None:
     """Predict the exchanges of a process grid under one or more placements."""
-    if terms and (where.transform is None or where.torus.bandwidth is None):
+    if terms and (where.transform is None or where.network.bandwidth is None):
         raise MachineError("there are no terms without times: give --fft, and --machine or --bandwidth")
     with hearing():
         found = where.predictions(grid, placement, routing)

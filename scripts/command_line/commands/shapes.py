@@ -177,13 +177,13 @@ class _Shown:
 
     def notes(self, predictions):
         transforms = {p.n_nodes: p.transform for p in self.points}
-        if any(t and not t.divides_evenly(p.grid) for p in predictions for t in [transforms[p.torus.n_nodes]]):
+        if any(t and not t.divides_evenly(p.grid) for p in predictions for t in [transforms[p.network.n_nodes]]):
             yield "some grids do not divide the transform evenly: their times are for even blocks; predict gives exact ones"
         long = [s for p in self.points for s in p.shapes if max(s.torus.shape) > LONGEST_RING]
         if long:
             yield (f"{len(long)} shapes with more than {LONGEST_RING} nodes in a dimension were not searched"
                    + (f"; they need at least {milliseconds(min(s.bound_s for s in long))}" if long[0].bound_s else ""))
-        yield from dict.fromkeys(self.where.notes([p.torus for p in predictions], self.points[0].transform))
+        yield from dict.fromkeys(self.where.notes([p.network for p in predictions], self.points[0].transform))
 
     def ranking(self):
         point, notes = self.points[0], self.notes([p for s in self.listed for p in s.predictions])
@@ -213,7 +213,7 @@ class _Shown:
 
     def study_table(self):
         """One line for each number of nodes: its best shape, and the lower bound of its worst shape."""
-        rows = [[point.n_nodes, point.transform, point.best.torus, point.best.grid, *_times(point.best),
+        rows = [[point.n_nodes, point.transform, point.best.network, point.best.grid, *_times(point.best),
                  "-" if share is None else f"{100 * share:.1f} %", milliseconds(point.worst_bound_s)]
                 for point, share in zip(self.points, efficiency(self.points, self.kind))]
         print_table(self.title(), [">nodes", "transform", "best torus", "grid", *_stages(self.points[0].best), ">computing",

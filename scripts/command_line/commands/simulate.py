@@ -34,7 +34,7 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], reps: int, di
         raise GridError("a simulation transforms an array: give its extents, e.g. --fft 64")
     if not where.transform.is_plain:
         raise GridError(f"transform {where.transform} is not simulated: give extents alone, e.g. --fft 64, for c2c double")
-    network = SimulatedNetwork(as_torus(where.torus), parse(hop_latency, "s") if hop_latency else 0.0,
+    network = SimulatedNetwork(as_torus(where.network), parse(hop_latency, "s") if hop_latency else 0.0,
                                parse(injection, "byte/s") if injection else 0.0)
     with hearing():
         chosen = where.grid(grid)

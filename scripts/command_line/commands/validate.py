@@ -83,7 +83,7 @@ def _simulated(given, progress):
 
 def _rows_part(suite, rows):
     columns = ["torus", ">tasks/node", "grid", "placement", ">size", "exchange", ">predicted", ">simulated", ">ratio"]
-    cells = [[str(row.case.setting().torus), row.case.tasks_per_node, row.case.grid, row.case.placement, row.case.fft,
+    cells = [[str(row.case.setting().network), row.case.tasks_per_node, row.case.grid, row.case.placement, row.case.fft,
               row.stage, milliseconds(row.network_s), milliseconds(row.simulated_s), f"{row.network_ratio:.3f}"]
              for row in rows]
     if any(row.published_s for row in rows):

@@ -164,7 +164,7 @@ def draw_image(mapping: Mapping, numbers: dict[str, int], path: str, title: str)
     FigureError
         When there is no such group, or the torus is too large for a picture.
     """
-    grid, torus, groups = mapping.grid, mapping.torus, {}
+    grid, torus, groups = mapping.grid, mapping.network, {}
     for dimension in grid.decomposition.dimensions:
         what, ranks = dimension.name, grid.groups(dimension.letter)
         number = numbers[what]

@@ -35,7 +35,7 @@ def draw_shapes(shapes: Sequence[RankedShape], path: Target, title: str) -> None
             left = [a + b for a, b in zip(left, part)]
         axes.plot([1e3 * (s.bound_s or 0.0) for s in shapes], range(len(shapes)), "|", color=canvas.BLACK, markersize=11,
                   markeredgewidth=1.8, label="no mapping exchanges faster", zorder=3, gid="bounds")
-        axes.set_yticks(range(len(shapes)), [f"{p.torus}  {p.grid}" for p in best])
+        axes.set_yticks(range(len(shapes)), [f"{p.network}  {p.grid}" for p in best])
         axes.invert_yaxis()
         axes.tick_params(axis="y", length=0)
         axes.set_ylabel("torus and grid")
@@ -63,7 +63,7 @@ def draw_scaling(points: Sequence[ScalingPoint], kind: str, path: Target, title:
     title : str
     """
     lines, top = heading(title, canvas.WIDTH)
-    labels = [f"{p.n_nodes}: {p.best.torus}, {p.best.grid}" for p in points]
+    labels = [f"{p.n_nodes}: {p.best.network}, {p.best.grid}" for p in points]
     below = 0.05 * max(map(len, labels))
     with figure(4.2 + top + below) as drawn:
         drawn.suptitle(lines, fontsize=8)

@@ -74,7 +74,7 @@ class Entry:
         """None where the run does not know its torus."""
         if self.prediction is None:
             return None
-        return mapping_of_record(self.record, self.prediction.torus, self.placement)
+        return mapping_of_record(self.record, self.prediction.network, self.placement)
 
     @property
     def series(self) -> str:
@@ -148,7 +148,7 @@ class Entry:
         if mapping is None or prediction is None:
             raise FigureError(f"{self.source}: the run does not know its torus, so its links have no loads")
         found = exchanges(mapping.grid, self.transform)[self.stages.index(exchange)]
-        return routing(prediction.routing, mapping.torus).loads(mapping.torus, found, mapping.node_of_rank)
+        return routing(prediction.routing, mapping.network).loads(mapping.network, found, mapping.node_of_rank)
 
 
 def read_entries(paths: Iterable[str]) -> list[Entry]:
@@ -243,9 +243,9 @@ def views(entries: Iterable[Entry]) -> tuple[list[dict[str, Any]], list[int | No
 
 def _view(entry):
     mapping = entry.mapping
-    if mapping is None or mapping.torus.n_nodes > MAX_NODES:
+    if mapping is None or mapping.network.n_nodes > MAX_NODES:
         return None
-    torus = mapping.torus
+    torus = mapping.network
     return {
         "title": f"{torus}, grid {mapping.grid}, {entry.placement}",
         "shape": list(torus.shape), "ring": [torus.is_ring(i) for i in range(torus.n_dimensions)], "axes": torus.axes,

@@ -61,14 +61,14 @@ def _with_nominal(entries, cells):
         for comparison in entry.comparisons:
             if comparison.t_ratio:
                 exchange = entry.prediction.stage(comparison.stage)
-                yield comparison, _slowest_link(entry.prediction.torus, exchange), entry.series
+                yield comparison, _slowest_link(entry.prediction.network, exchange), entry.series
     rate = load_machine("bluegene-l").torus.bandwidth[0] if cells else None
     yield from ((cell, rate, label_of(cell)) for cell in cells)
 
 
-def _slowest_link(torus, exchange):
+def _slowest_link(network, exchange):
     """Bandwidth in the dimension of the busiest link."""
-    return torus.bandwidth[max(range(torus.n_dimensions), key=lambda i: float(exchange.load[i]) / torus.bandwidth[i])]
+    return network.bandwidth[max(range(network.n_dimensions), key=lambda i: float(exchange.load[i]) / network.bandwidth[i])]
 
 
 def _bandwidth_picture(points, rate, long, stage, both_lengths, number):
@@ -106,7 +106,7 @@ def torus_pictures(entries: Sequence[Entry], of_entry: Sequence[int | None]) -> 
 
 
 def _of_torus(entry, number):
-    where = f"{entry.prediction.torus}, grid {entry.mapping.grid}, placement {entry.placement}"
+    where = f"{entry.prediction.network}, grid {entry.mapping.grid}, placement {entry.placement}"
     groups = {dimension.name: 0 for dimension in entry.mapping.grid.decomposition.dimensions}
     yield Picture(f"image-{number}", where, lambda path: draw_image(entry.mapping, groups, path, where))
     for name in entry.stages:
