@@ -35,47 +35,25 @@ ENDS = {"seconds": "CUT SHORT by its limit of seconds, another run may find anot
 
 @dataclass(frozen=True)
 class Budget:
-    """How long to search.
+    """How long to search."""
 
-    Parameters
-    ----------
-    evaluations : int
-        Placements looked at, the starts among them: this is what makes an answer reproducible.
-    seconds : float or None
-        An upper stop; when it cuts the search short, the answer says so.
-    """
-
-    evaluations: int = EVALUATIONS
-    seconds: float | None = SECONDS
+    evaluations: int = EVALUATIONS  #: placements looked at, the starts among them: this is what makes an answer reproducible
+    seconds: float | None = SECONDS  #: an upper stop; when it cuts the search short, the answer says so
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a search found.
-
-    Parameters
-    ----------
-    mapping : Mapping
-    cost : float
-        Sum over the exchanges of the worst weighted length.
-    start, start_cost : str, float
-        The start with the least cost.
-    launcher_cost : float
-        The same for the launcher's own order.
-    evaluations : int
-    seconds : float
-    cut : str or None
-        What ended the search before its evaluations were used up: "seconds", "interrupt", or None.
-    """
+    """What a search found."""
 
     mapping: Mapping
-    cost: float
+    cost: float  #: sum over the exchanges of the worst weighted length
+    #: start, start_cost: the start with the least cost
     start: str
     start_cost: float
-    launcher_cost: float
+    launcher_cost: float  #: the same for the launcher's own order
     evaluations: int
     seconds: float
-    cut: str | None
+    cut: str | None  #: what ended the search before its evaluations were used up: "seconds", "interrupt", or None
 
     def __str__(self) -> str:
         text = (f"search: {self.cost:.4g} after {self.evaluations} evaluations in {self.seconds:.1f} s; launcher's order "
@@ -89,27 +67,16 @@ class _Cut(Exception):
 
 def search(site: Site, grid: ProcessGrid, seed: int = 1, budget: Budget = Budget(),
            report: Callable[[str], None] | None = None) -> Found:
-    """Search for a placement.
+    """Search for a placement. Raises GridError when the grid does not fit the site.
+
+    The placement is never worse than any default axis order, unless its seconds ended before they were all tried.
 
     Parameters
     ----------
     site : Site
         Any torus, any usable nodes, idle slots where the site allows them.
-    grid : ProcessGrid
-    seed : int
-    budget : Budget
     report : function, optional
         Called with one line of text now and then.
-
-    Returns
-    -------
-    Found
-        Never worse than any default axis order, unless its seconds ended before they were all tried.
-
-    Raises
-    ------
-    GridError
-        When the grid does not fit the site.
 
     Examples
     --------

@@ -28,13 +28,8 @@ def calibrated_figures(machine: Machine, calibration: Calibration, source: str) 
     ----------
     machine : Machine
         The samples must have been made with the bandwidth of its torus.
-    calibration : Calibration
     source : str
         The data, e.g. ``"--published bluegene-l (...)"``.
-
-    Returns
-    -------
-    dict of str to Figure
     """
     figures = {key: figure for key, figure in machine.figures.items()
                if not (figure.source.startswith(BY) and _disowned(calibration.left_out.get(key)))}
@@ -91,17 +86,8 @@ def write_machine(machine: Machine, figures: dict[str, Figure], path: str | Path
 def machine_of_records(records: Iterable[dict[str, Any]], name: str, bandwidth: tuple[float, ...]) -> Machine:
     """A machine known only from run records: its torus and the tasks per node.
 
-    Parameters
-    ----------
-    records : list of dict
-    name : str
-    bandwidth : tuple of float
-        Bytes per second, one for all dimensions or one for each.
-
-    Raises
-    ------
-    CalibrationError
-        When the records are of different machines or name none.
+    Raises CalibrationError when the records are of different machines or name none. `bandwidth` is bytes per second, one for
+    all dimensions or one for each.
     """
     shapes = {record["placement"]["torus"] for record in records} - {None}
     tasks = {record["placement"]["tasks_per_node"] for record in records} - {None}

@@ -19,23 +19,9 @@ class Hosts:
     """Host name of every node, by a template or by a table.
 
     Without either, names contain the coordinates: ``node-3-0-7``, as the simulated torus names its hosts. On reading, any
-    name whose last numbers are coordinates is accepted.
+    name whose last numbers are coordinates is accepted. Raises MapfileError when a template has unknown fields, or a name is
+    given twice.
 
-    Parameters
-    ----------
-    network : Network
-    template : str, optional
-        With fields for the axes and ``node`` for the node's number, e.g. ``nid{node:05d}`` or ``r{x}c{y:02d}n{z}``.
-    table : dict of int to str, optional
-        Names of some or all nodes.
-
-    Raises
-    ------
-    MapfileError
-        When a template has unknown fields, or a name is given twice.
-
-    Examples
-    --------
     >>> from pencilmap.model.torus import Torus
     >>> hosts = Hosts(Torus((4, 2)), "n{y}{x:02d}")
     >>> hosts.names([5]), hosts.node("n101"), hosts.node("n101.site.org"), hosts.node("m")
@@ -45,8 +31,9 @@ class Hosts:
     """
 
     network: Network
+    #: with fields for the axes and ``node`` for the node's number, e.g. ``nid{node:05d}`` or ``r{x}c{y:02d}n{z}``
     template: str | None = None
-    table: dict[int, str] | None = field(default=None, repr=False)
+    table: dict[int, str] | None = field(default=None, repr=False)  #: names of some or all nodes
 
     def __post_init__(self) -> None:
         if self.is_default:

@@ -42,7 +42,6 @@ def best_product(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1) -> Pr
         Its bandwidths weigh the dimensions; without bandwidth all links are alike.
     grid : ProcessGrid
         Its tasks must be as many as the slots.
-    tasks_per_node : int
 
     Examples
     --------

@@ -44,9 +44,10 @@ def reorder(comm: Any, torus: str | Torus, grid: str | ProcessGrid, placement: s
             hosts: Hosts | None = None) -> Any:
     """Make the communicator; collective over `comm`.
 
+    Raises ReorderError on all ranks, with the message of the lowest rank that failed.
+
     Parameters
     ----------
-    comm : mpi4py.MPI.Comm
     torus : str or Torus
         Shape as everywhere, e.g. ``8x8x8``; the processes may cover only some of its nodes.
     grid : str or ProcessGrid
@@ -63,15 +64,6 @@ def reorder(comm: Any, torus: str | Torus, grid: str | ProcessGrid, placement: s
         has the same words.
     hosts : Hosts, optional
         Names of the nodes.
-
-    Returns
-    -------
-    mpi4py.MPI.Comm
-
-    Raises
-    ------
-    ReorderError
-        On all ranks, with the message of the lowest rank that failed.
     """
     shape, tasks = _together(comm, lambda: _parse(torus, grid, comm.Get_size()))
     node, slot = _find_seats(comm, shape, where, hosts or Hosts(shape), tasks_per_node)

@@ -23,17 +23,8 @@ _ANY = Costs(contention=0.0)  # requests the contention work at any cost
 def published_samples(name: str, torus: Torus) -> list[Sample]:
     """Every cell of a published table: exchanges, and what they leave of the total as computing.
 
-    Parameters
-    ----------
-    name : str
-        A name of `pencilmap.model.published.PUBLISHED`.
-    torus : Torus
-        With the bandwidth that the machine file names.
-
-    Returns
-    -------
-    list of Sample
-        In the order of the table.
+    The order is that of the table. `name` is one of `pencilmap.model.published.PUBLISHED`; the torus has the bandwidth that
+    the machine file names.
     """
     if name not in PUBLISHED:
         raise CalibrationError(f"published measurements of {name!r} are unknown; known are {', '.join(PUBLISHED)}")

@@ -35,19 +35,7 @@ def scotch_is_there() -> bool:
 def scotch_mapping(site: Site, grid: ProcessGrid) -> Mapping:
     """The cheapest mapping that Scotch finds with its strategies and targets.
 
-    Parameters
-    ----------
-    site : Site
-    grid : ProcessGrid
-
-    Returns
-    -------
-    Mapping
-
-    Raises
-    ------
-    PlacementError
-        When Scotch is not installed or fails.
+    Raises PlacementError when Scotch is not installed or fails.
     """
     if not scotch_is_there():
         raise PlacementError("Scotch is not installed; install the Debian package scotch")

@@ -92,9 +92,7 @@ class Setting:
     def grid(self, text: str = BEST) -> ProcessGrid:
         """The process grid that is written ``RxC`` (of slabs ``P``), checked against slots and transform, or the best one.
 
-        Raises
-        ------
-        GridError
+        Raises GridError.
         """
         if text == BEST:
             if not isinstance(self.network, Torus):
@@ -127,12 +125,8 @@ class Setting:
                     routing: str | None = None) -> list[Prediction]:
         """Predictions of all placements; with grid ``best``, for all grids on which a placement exists, best first.
 
-        With routing `ALL_ROUTINGS` several for each placement, as `interval` gives them.
-
-        Raises
-        ------
-        GridError, PlacementError
-            When a placement cannot be made; with grid ``best``, when it cannot be made on any grid.
+        With routing `ALL_ROUTINGS` several for each placement, as `interval` gives them. Raises GridError or PlacementError
+        when a placement cannot be made; with grid ``best``, when it cannot be made on any grid.
         """
         if grid != BEST:
             one = self.grid(grid)

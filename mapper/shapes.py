@@ -36,7 +36,6 @@ class RankedShape:
 
     Parameters
     ----------
-    torus : Torus
     bound_s : float or None
         Seconds of all exchanges together that no mapping can beat, by the busiest link.
     predictions : tuple of Prediction
@@ -64,11 +63,8 @@ def rank_shapes(tori: Iterable[Torus], tasks_per_node: int = 1, transform: Trans
 
     Parameters
     ----------
-    tori : iterable of Torus
-    tasks_per_node : int
     transform : Transform, optional
         Without it shapes are ranked by the sum of their worst lengths.
-    costs : Costs
     top : int, optional
         How many shapes are wanted; all by default.
     grids : int, optional
@@ -157,7 +153,6 @@ def torus_shapes(n_nodes: int, n_dimensions: int, like: Torus | None = None, wra
 
     Parameters
     ----------
-    n_nodes, n_dimensions : int
     like : Torus, optional
         Gives bandwidths and cables; if its dimensions differ, shapes with extents in another order count as different.
     wrap : bool
@@ -217,20 +212,9 @@ def _kind(torus):
 def weak_transform(transform: Transform, ratio: Fraction | int) -> Transform:
     """The transform with `ratio` times as many elements, so that each node holds the same amount.
 
-    The shortest axis grows by the largest prime factor, then the next; for less than 1 the longest axes shrink.
+    The shortest axis grows by the largest prime factor, then the next; for less than 1 the longest axes shrink. Raises
+    GridError when no axis can shrink by a factor.
 
-    Parameters
-    ----------
-    transform : Transform
-    ratio : Fraction
-
-    Raises
-    ------
-    GridError
-        When no axis can shrink by a factor.
-
-    Examples
-    --------
     >>> [str(weak_transform(Transform(512, 512, 512), k)) for k in (2, 8, Fraction(3, 4))]
     ['1024x512x512', '1024x1024x1024', '512x768x256']
     """
@@ -265,19 +249,11 @@ def _primes(n):
 
 @dataclass(frozen=True)
 class ScalingPoint:
-    """One number of nodes of a scaling study.
-
-    Parameters
-    ----------
-    n_nodes : int
-    transform : Transform
-    shapes : list of RankedShape
-        As `rank_shapes` gives them.
-    """
+    """One number of nodes of a scaling study."""
 
     n_nodes: int
     transform: Transform | None
-    shapes: list[RankedShape]
+    shapes: list[RankedShape]  #: as `rank_shapes` gives them
 
     @property
     def best(self) -> Prediction:
@@ -298,14 +274,11 @@ def scale(shapes_of: Callable[[int], list[Torus]], node_counts: Sequence[int], t
 
     Parameters
     ----------
-    shapes_of : function of n_nodes -> list of Torus
-    node_counts : sequence of int
     transform : Transform
         For the first of them; for all when `kind` is strong.
     kind : {"strong", "weak"}
     **options
         For `rank_shapes`.
-
     """
     points = []
     for n_nodes in node_counts:

@@ -25,11 +25,6 @@ MOST_BOXES = 40  # boxes tried for the groups along a dimension of the grid
 def starts(site: Site, grid: ProcessGrid) -> Starts:
     """All starts, the launchers' first.
 
-    Parameters
-    ----------
-    site : Site
-    grid : ProcessGrid
-
     Yields
     ------
     (str, int array of shape (P,))

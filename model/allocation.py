@@ -23,7 +23,6 @@ class Allocation:
 
     Parameters
     ----------
-    network : Network
     order : int array, shape (n,), optional
         Node numbers in the order in which the launcher fills them. All nodes in the order of their numbers by default.
 
@@ -140,8 +139,6 @@ class Site:
 
     Parameters
     ----------
-    network : Network
-    tasks_per_node : int
     allocation : Allocation, optional
         The whole network by default.
     idle : bool

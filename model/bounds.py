@@ -22,18 +22,8 @@ def cut_bound(network: Network, exchange: Exchange, node_of_rank: np.ndarray) ->
 
     A torus is cut with planes: a ring twice, a line once; the cut links share evenly what must cross from one side to the
     other. This is the paper's bisection argument (eq. 4 to 15) for any placement, with the best position of the cut. Graphs
-    are cut by `pencilmap.model.graph_cuts`.
-
-    Parameters
-    ----------
-    network : Torus or GraphNetwork
-    exchange : Exchange
-    node_of_rank : int array, shape (P,)
-
-    Returns
-    -------
-    tuple of Fraction
-        Bytes per cable for each class of links.
+    are cut by `pencilmap.model.graph_cuts`. `node_of_rank` has shape (P,); the result is bytes per cable for each class of
+    links.
     """
     raise NotImplementedError(type(network))
 
@@ -89,10 +79,6 @@ def machine_bound(network: Network) -> tuple[Fraction, ...]:
     Whatever the mapping, the exchanges together bring every task's block to every other task, so together they move at least
     as much across each cut as one all-to-all of the whole machine. With k of n planes on one side that is
     k (n-k) / n^2 of D_T.
-
-    Parameters
-    ----------
-    network : Torus or GraphNetwork
 
     Returns
     -------

@@ -28,29 +28,15 @@ NO_SAMPLE = "no sample"  # start of the reason where the samples say nothing abo
 
 @dataclass(frozen=True)
 class Sample:
-    """One measured time and its work.
+    """One measured time and its work."""
 
-    Parameters
-    ----------
-    label : str
-        Source of the time.
-    phase : str
-        Name of the stage, "fft", "copy", or "local" for all computing together.
-    size : str
-        Extents of the transform.
-    work : ExchangeWork or LocalWork
-        At the link bandwidth of the machine file, or at any other when the bandwidth is fitted.
-    measured_s : float
-    bound_s : float, optional
-        The paper's bound, for comparison.
-    """
-
-    label: str
-    phase: str
-    size: str
+    label: str  #: source of the time
+    phase: str  #: name of the stage, "fft", "copy", or "local" for all computing together
+    size: str  #: extents of the transform
+    #: at the link bandwidth of the machine file, or at any other when the bandwidth is fitted
     work: ExchangeWork | LocalWork
     measured_s: float
-    bound_s: float | None = None
+    bound_s: float | None = None  #: the paper's bound, for comparison
 
     def time_s(self, costs: Costs) -> float | None:
         """Seconds by the time model; None where none of its terms applies."""
@@ -94,42 +80,21 @@ LIMITS = ("injection_per_task", "injection_per_node")   # effective only where s
 
 @dataclass(frozen=True)
 class Fitted:
-    """One figure of a calibration.
+    """One figure of a calibration."""
 
-    Parameters
-    ----------
-    value : float
-        In SI units; for "link_bandwidth", the factor by which links are slower than in the samples.
-    uncertainty : float
-        One standard deviation over the value.
-    note : str
-        Other effects that it contains.
-    """
-
-    value: float
-    uncertainty: float
-    note: str = ""
+    value: float  #: in SI units; for "link_bandwidth", the factor by which links are slower than in the samples
+    uncertainty: float  #: one standard deviation over the value
+    note: str = ""  #: other effects that it contains
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """What a fit found.
+    """What a fit found."""
 
-    Parameters
-    ----------
-    figures : dict of str to Fitted
-        By key of the machine file.
-    cache_per_node : float or None
-        As given.
-    left_out : dict of str to str
-        Key to the reason why the samples do not determine it.
-    n_samples : int
-    """
-
-    figures: dict[str, Fitted]
-    left_out: dict[str, str]
+    figures: dict[str, Fitted]  #: by key of the machine file
+    left_out: dict[str, str]  #: key to the reason why the samples do not determine it
     n_samples: int
-    cache_per_node: float | None = None
+    cache_per_node: float | None = None  #: as given
 
     @property
     def costs(self) -> Costs:
@@ -148,7 +113,7 @@ class Calibration:
 
 
 def calibrate(samples: Sequence[Sample], cache_per_node: float | None = None, fit_bandwidth: bool = False) -> Calibration:
-    """Fit every figure that the samples determine.
+    """Fit every figure that the samples determine. Raises CalibrationError when there is no sample with a time.
 
     Parameters
     ----------
@@ -158,15 +123,6 @@ def calibrate(samples: Sequence[Sample], cache_per_node: float | None = None, fi
         Bytes; what the machine file says.
     fit_bandwidth : bool
         Whether the link bandwidth itself is unknown.
-
-    Returns
-    -------
-    Calibration
-
-    Raises
-    ------
-    CalibrationError
-        When there is no sample with a time.
     """
     usable = [s for s in samples if s.measured_s > 0]
     if not usable:
@@ -384,10 +340,6 @@ def split(samples: Sequence[Sample], rule: str) -> tuple[list[Sample], list[Samp
 
     Exchanges and computing are numbered separately, each in the order given: ``every-second`` fits the first, third, fifth
     ... and predicts the second, fourth, sixth ...; ``all`` fits all.
-
-    Returns
-    -------
-    (list of Sample, list of Sample)
     """
     if rule not in RULES:
         raise CalibrationError(f"rule {rule!r} is unknown; known are {', '.join(RULES)}")
@@ -410,32 +362,17 @@ class Errors:
 
 
 def errors(samples: Iterable[Sample], predicted: Callable[[Sample], float | None]) -> Errors | None:
-    """Errors of a prediction; None without samples or without predictions.
-
-    Parameters
-    ----------
-    samples : list of Sample
-    predicted : Sample -> seconds or None
-    """
+    """Errors of a prediction; None without samples or without predictions."""
     found = [(abs(time_s / s.measured_s - 1), s.label) for s in samples if (time_s := predicted(s)) is not None]
     return Errors(len(found), sum(e for e, _ in found) / len(found), *max(found)) if found else None
 
 
 @dataclass(frozen=True)
 class Quality:
-    """How good the bound and the time model are for some of the samples.
+    """How good the bound and the time model are for some of the samples."""
 
-    Parameters
-    ----------
-    group : str
-        "exchanges", the extents of one size of transform, or "computing".
-    half : {"fitted", "predicted"}
-        Whether the samples were fitted or held out.
-    bound, model : Errors or None
-    """
-
-    group: str
-    half: str
+    group: str  #: "exchanges", the extents of one size of transform, or "computing"
+    half: str  #: "fitted" or "predicted"; whether the samples were fitted or held out
     bound: Errors | None
     model: Errors | None
 
@@ -446,14 +383,7 @@ def _is_exchange_of(size: str, sample: Sample) -> bool:
 
 def quality(training: Sequence[Sample], held_out: Sequence[Sample],
             time_s: Callable[[Sample], float | None]) -> list[Quality]:
-    """Errors of bound and model over all exchanges, by size, and of the computing.
-
-    Parameters
-    ----------
-    training, held_out : list of Sample
-    time_s : Sample -> seconds
-        By the time model.
-    """
+    """Errors of bound and model over all exchanges, by size, and of the computing. `time_s` is the time model."""
     rows = []
     exchanges = [s for s in (*training, *held_out) if isinstance(s.work, ExchangeWork)]
     groups: dict[str, Callable[[Sample], bool]] = {"exchanges": lambda s: isinstance(s.work, ExchangeWork)}

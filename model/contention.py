@@ -25,20 +25,9 @@ _TAIL = 40.0                 # exp(-40) of the messages are still on their way w
 def random_minimal_lengths(product: Product, letters: str) -> tuple[float, ...]:
     """Largest expected load in each dimension under random minimal adaptive routing, on the m scale (4 load N / D_T).
 
-    Parameters
-    ----------
-    product : Product
-    letters : str
-        Of the exchange; blocks are taken as even.
+    For one cable and even blocks. Equal to the loads of dimension order where the image is symmetric (full rings, every n-th
+    node); larger in the middle of dense boxes.
 
-    Returns
-    -------
-    tuple of float
-        For one cable. Equal to the loads of dimension order where the image is symmetric (full rings, every n-th node);
-        larger in the middle of dense boxes.
-
-    Examples
-    --------
     >>> from pencilmap.model.pattern import parse_pattern
     >>> box = Product(Torus((8, 8, 8)), (parse_pattern("r4c2"),) * 3, parse_pattern("r1"))
     >>> ["%.3f" % (m / 4) for m in random_minimal_lengths(box, "r")]

@@ -49,13 +49,8 @@ class Exchange:
 def exchanges(grid: ProcessGrid, transform: Transform | None = None) -> tuple[Exchange, ...]:
     """The exchanges of a grid, in the order of a forward transform.
 
-    Parameters
-    ----------
-    transform : Transform, optional
-        Without it every task sends one unit to every member of its group: the even exchange of the paper.
+    Without a transform every task sends one unit to every member of its group: the even exchange of the paper.
 
-    Examples
-    --------
     >>> row, column = exchanges(ProcessGrid(2, 3))
     >>> row.members.tolist(), column.members.tolist()
     ([[0, 1], [2, 3], [4, 5]], [[0, 2, 4], [1, 3, 5]])
@@ -88,17 +83,8 @@ def _of_transform(stage, division, grid, transform):
 def node_traffic(exchange: Exchange, node_of_rank: np.ndarray, n_nodes: int) -> Any:
     """Bytes that the tasks of one node send to those of another.
 
-    Parameters
-    ----------
-    node_of_rank : int array, shape (P,)
+    `node_of_rank` has shape (P,), the result shape (n_nodes, n_nodes): from row to column, nothing on the diagonal.
 
-    Returns
-    -------
-    scipy.sparse.csr_array of int64, shape (n_nodes, n_nodes)
-        From row to column; nothing on the diagonal.
-
-    Examples
-    --------
     >>> row, column = exchanges(ProcessGrid(2, 2))
     >>> node_traffic(column, np.array([0, 0, 1, 1]), 2).toarray().tolist()    # two tasks on each node
     [[0, 2], [2, 0]]

@@ -23,10 +23,7 @@ _VIBRATIONS = 4
 def graph_bound(graph: GraphNetwork, traffic: Ints) -> Fraction:
     """The largest load, in bytes of a cable of the fastest kind, that no routing of some traffic can avoid.
 
-    Parameters
-    ----------
-    traffic : array of int64, shape (N, N)
-        Bytes from host to host.
+    `traffic` is bytes from host to host, shape (N, N).
     """
     from scipy.sparse import coo_array  # slow to import, and only graphs need it
 

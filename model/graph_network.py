@@ -23,29 +23,8 @@ MAX_VERTICES = 1 << 16
 
 @dataclass(frozen=True, eq=False)
 class GraphNetwork:
-    """Hosts and switches joined by links.
+    """Hosts and switches joined by links. Raises GraphError when a name occurs twice, or some host cannot reach some other.
 
-    Parameters
-    ----------
-    name : str
-    vertices : tuple of str
-        Hosts first, where tasks can sit, then switches.
-    n_nodes : int
-        Number of vertices that are hosts.
-    source, target : int arrays, shape (L,)
-        Ends of each link; a link is one direction.
-    cables : tuple of Fraction
-        Strength of each link in cables of the fastest kind.
-    bandwidth : tuple of float, optional
-        Bytes per second of a cable of the fastest kind, one number; None when the links have no bandwidth.
-
-    Raises
-    ------
-    GraphError
-        When a name occurs twice, or some host cannot reach some other.
-
-    Examples
-    --------
     >>> import networkx as nx
     >>> ring = from_networkx(nx.cycle_graph(4), "ring")
     >>> ring.n_nodes, ring.link_shape, ring.node_name(3)
@@ -53,11 +32,13 @@ class GraphNetwork:
     """
 
     name: str
-    vertices: tuple[str, ...]
-    n_nodes: int
+    vertices: tuple[str, ...]  #: hosts first, where tasks can sit, then switches
+    n_nodes: int  #: number of vertices that are hosts
+    #: source, target: int arrays, shape (L,); ends of each link; a link is one direction
     source: Ints = field(repr=False)
     target: Ints = field(repr=False)
-    cables: tuple[Fraction, ...] = field(repr=False)
+    cables: tuple[Fraction, ...] = field(repr=False)  #: strength of each link in cables of the fastest kind
+    #: bytes per second of a cable of the fastest kind, one number; None when the links have no bandwidth
     bandwidth: tuple[float, ...] | None = None
 
     axes = "v"                    # nodes have a number instead of coordinates
@@ -160,7 +141,7 @@ def _check_reach(graph: GraphNetwork) -> None:
 
 
 def from_networkx(graph: Any, name: str, bandwidth: float | None = None) -> GraphNetwork:
-    """Make a network from a networkx graph.
+    """Make a network from a networkx graph. Raises GraphError.
 
     Parameters
     ----------
@@ -177,10 +158,6 @@ def from_networkx(graph: Any, name: str, bandwidth: float | None = None) -> Grap
     -------
     GraphNetwork
         Hosts in the order of the graph, then the switches.
-
-    Raises
-    ------
-    GraphError
 
     Examples
     --------

@@ -14,24 +14,15 @@ from pencilmap.model.network import GraphLink, Network, TorusLink
 
 @dataclass(frozen=True)
 class LinkLoads:
-    """Load of every link of a network in one exchange.
-
-    Parameters
-    ----------
-    network : Network
-    values : array of int, float or Fraction, shape ``network.link_shape``
-        ``denominator`` times the bytes on each link, all cables of the link together. On a torus the shape is (d, 2, N):
-        the link that leaves node `n` in dimension `i` upwards is ``[i, 0, n]``, downwards ``[i, 1, n]``.
-    total_bytes : int
-        D_T.
-    denominator : int
-        Keeps the values integers for a routing that splits evenly; 2 where it splits in halves.
-    """
+    """Load of every link of a network in one exchange."""
 
     network: Network
+    #: array of int, float or Fraction, shape ``network.link_shape``; ``denominator`` times the bytes on each link, all
+    #: cables of the link together. On a torus the shape is (d, 2, N): the link that leaves node `n` in dimension `i` upwards
+    #: is ``[i, 0, n]``, downwards ``[i, 1, n]``
     values: Ints | Floats
-    total_bytes: int
-    denominator: int = 1
+    total_bytes: int  #: D_T
+    denominator: int = 1  #: keeps the values integers for a routing that splits evenly; 2 where it splits in halves
 
     def bytes(self) -> Floats:
         """Bytes on every link, an array of the shape of `values`."""
@@ -53,10 +44,6 @@ class LinkLoads:
         """The link that takes longest, the first among equals, or None when every link is idle.
 
         With no bandwidth in the network all links count as equally fast.
-
-        Returns
-        -------
-        TorusLink, GraphLink or None
         """
         found = self._largest_with_place()
         times = [load / Fraction(rate) for (load, _), rate in zip(found, _rates(self.network))]

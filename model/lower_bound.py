@@ -40,35 +40,18 @@ MOST_BLOCK_WORK = 1 << 24
 
 @dataclass(frozen=True, order=True)
 class LowerBound:
-    """A bound on the cost of every placement and the argument that gives it.
+    """A bound on the cost of every placement and the argument that gives it."""
 
-    Parameters
-    ----------
-    value : Fraction
-        Sum over the exchanges of the worst weighted length.
-    argument : str
-    """
-
-    value: Fraction
+    value: Fraction  #: sum over the exchanges of the worst weighted length
     argument: str
 
 
 def lower_bound(site: Site, grid: ProcessGrid) -> LowerBound:
     """The best of the bounds for any placement of `grid` on the usable nodes of `site`.
 
-    Parameters
-    ----------
-    site : Site
-    grid : ProcessGrid
-        Of no more tasks than the site has slots.
+    The grid has no more tasks than the site has slots. A full machine is bounded by its all-to-all through the worst
+    dimension (`machine_bound`), at negligible cost for any size.
 
-    Returns
-    -------
-    LowerBound
-        For a full machine its all-to-all through the worst dimension (`machine_bound`), at negligible cost for any size.
-
-    Examples
-    --------
     >>> bound = lower_bound(Site(Torus((8, 8, 8))), ProcessGrid(8, 64))
     >>> print(bound.value, bound.argument)
     4 all-to-all of the full machine across x

@@ -36,10 +36,8 @@ class Machine:
 
     Parameters
     ----------
-    name, title : str
     torus : Torus
         With the usual shape; other shapes by `with_shape` and `partition`.
-    tasks_per_node : int
     figures : dict of str to Figure
         Every figure of the file by its key.
     costs : Costs
@@ -120,14 +118,8 @@ class Machine:
     def doubts(self, torus: Network, used: Iterable[str] = ()) -> tuple[str, ...]:
         """Notes for a reader of a prediction for `torus` on this machine: tuple of sentences.
 
-        Parameters
-        ----------
-        torus : Torus
-        used : iterable of str
-            Keys of the figures that the prediction depends on; each uncertain one gets a sentence.
+        `used` are keys of the figures that the prediction depends on; each uncertain one gets a sentence.
 
-        Examples
-        --------
         >>> load_machine("bluegene-l").doubts(parse_torus("4x8x8"))[0].partition(":")[0]
         'torus 4x8x8 claims rings that machine bluegene-l has not'
         """
@@ -158,18 +150,9 @@ class Machine:
 def machine_partitions(machine: Machine, n_nodes: int) -> list[Torus]:
     """Every partition of `n_nodes` nodes that a machine hands out, the most compact first.
 
-    Returns
-    -------
-    list of Torus
-        With the machine's bandwidths, cables and axes; empty when there is none.
+    Raises MachineError when the machine file has no rule for partitions. Each has the machine's bandwidths, cables and axes;
+    the list is empty when there is none.
 
-    Raises
-    ------
-    MachineError
-        When the machine file has no rule for partitions.
-
-    Examples
-    --------
     >>> [str(t) for t in machine_partitions(load_machine("bluegene-l"), 1024)]
     ['8x8x16', '8x16x8', '16x8x8']
     """
@@ -247,13 +230,8 @@ NAMES = {"shape": "shape", "tasks_per_node": "number of tasks per node", "link_b
 def costs_of(values: Mapping[str, Any]) -> dict[str, float]:
     """Fields of `Costs` from figures as a machine file writes them.
 
-    Parameters
-    ----------
-    values : dict of str to str or float
-        Some keys of `COSTS` and their values with units.
+    `values` are some keys of `COSTS` and their values with units.
 
-    Examples
-    --------
     >>> costs_of({"message_cost": "2 us", "contention": 0.5})
     {'message_cost_s': 2e-06, 'contention': 0.5}
     """

@@ -16,9 +16,6 @@ class Mapping:
 
     Parameters
     ----------
-    network : Network
-    grid : ProcessGrid
-    tasks_per_node : int
     node_of_rank : int array, shape (P,)
         Node number of each rank, first dimension fastest.
     slot_of_rank : int array, shape (P,)

@@ -88,23 +88,14 @@ class Network(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Arcs:
-    """Links as arcs of a directed graph; nodes first, then vertices where no task can sit (switches).
-
-    Parameters
-    ----------
-    n_vertices : int
-    source, target : int arrays, shape (A,)
-    index : int array, shape (A,)
-        Place of each arc in a flat array of ``network.link_shape``.
-    capacity : float array, shape (A,)
-        In cables of the fastest class.
-    """
+    """Links as arcs of a directed graph; nodes first, then vertices where no task can sit (switches)."""
 
     n_vertices: int
+    #: source, target: int arrays, shape (A,)
     source: Ints
     target: Ints
-    index: Ints
-    capacity: Floats
+    index: Ints  #: int array, shape (A,); place of each arc in a flat array of ``network.link_shape``
+    capacity: Floats  #: float array, shape (A,); in cables of the fastest class
 
     def distances(self, sources: Iterable[int] | None = None) -> Floats:
         """Hops from each source (all vertices by default) to every vertex: float array, inf where there is no path."""

@@ -16,24 +16,9 @@ from pencilmap.model.torus import Torus, parse_torus
 def subbox(torus: Torus, extents: Iterable[int]) -> Torus:
     """A box of nodes cut from a torus: a dimension stays wrapped only if the box spans its whole ring.
 
-    Parameters
-    ----------
-    torus : Torus
-    extents : sequence of int
-        Nodes of the box in each dimension.
+    Raises PartitionError when the box is larger than the torus. `extents` are the nodes of the box in each dimension;
+    bandwidths, cables and axes are those of `torus`.
 
-    Returns
-    -------
-    Torus
-        With the bandwidths, cables and axes of `torus`.
-
-    Raises
-    ------
-    PartitionError
-        When the box is larger than the torus.
-
-    Examples
-    --------
     >>> str(subbox(Torus((8, 8, 8)), (4, 8, 8)))
     '4x8wx8w'
     """
@@ -77,29 +62,8 @@ RULES = {
 
 @dataclass(frozen=True)
 class Partitions:
-    """The partitions that a machine hands out.
+    """The partitions that a machine hands out. Raises PartitionError.
 
-    Parameters
-    ----------
-    rule : str
-        A name of `RULES`.
-    largest : Torus
-        The whole machine. A dimension that does not wrap here wraps in no partition.
-    unit : tuple of int, optional
-        Extents are multiples of these. Without it only the `shapes` are handed out.
-    ring : tuple of int, optional
-        Multiples at which rings close, for the rules that need them; `unit` by default.
-    shapes : tuple of tuples of int
-        Further shapes besides the multiples of `unit`.
-    ascending : bool
-        Whether multiples of `unit` must be given with the shortest extent first.
-
-    Raises
-    ------
-    PartitionError
-
-    Examples
-    --------
     >>> midplanes = Partitions("multiple", Torus((64, 32, 32)), (8, 8, 8), shapes=((4, 4, 2),))
     >>> str(midplanes.torus((16, 8, 8))), str(midplanes.torus((4, 4, 2)))
     ('16x8x8', '4x4x2:mesh')
@@ -107,12 +71,12 @@ class Partitions:
     ['8x8x16', '8x16x8', '16x8x8']
     """
 
-    rule: str
-    largest: Torus
-    unit: tuple[int, ...] | None = None
-    ring: tuple[int, ...] | None = None
-    shapes: tuple[tuple[int, ...], ...] = ()
-    ascending: bool = False
+    rule: str  #: a name of `RULES`
+    largest: Torus  #: the whole machine. A dimension that does not wrap here wraps in no partition
+    unit: tuple[int, ...] | None = None  #: extents are multiples of these. Without it only the `shapes` are handed out
+    ring: tuple[int, ...] | None = None  #: multiples at which rings close, for the rules that need them; `unit` by default
+    shapes: tuple[tuple[int, ...], ...] = ()  #: further shapes besides the multiples of `unit`
+    ascending: bool = False  #: whether multiples of `unit` must be given with the shortest extent first
 
     def __post_init__(self) -> None:
         if self.rule not in RULES:
@@ -129,10 +93,7 @@ class Partitions:
     def torus(self, extents: Iterable[int]) -> Torus:
         """The torus that a partition of these extents really is (without bandwidth).
 
-        Raises
-        ------
-        PartitionError
-            When no such partition is handed out; the message names those that are.
+        Raises PartitionError when no such partition is handed out; the message names those that are.
         """
         extents = tuple(extents)
         if not self.allows(extents):
@@ -201,23 +162,13 @@ def parse_extents(text: str) -> tuple[int, ...]:
 
 
 def parse_partition(text: str, partitions: Partitions) -> Torus:
-    """The torus of the partition requested by `text`.
+    """The torus of the partition requested by `text`. Raises PartitionError. It has no bandwidth.
 
     Parameters
     ----------
     text : str
         ``8x8x16``: the rule decides which dimensions wrap. ``8x8x16:mesh`` or ``8wx8x16``: fewer wraps than the rule gives;
         more is an error.
-    partitions : Partitions
-
-    Returns
-    -------
-    Torus
-        Without bandwidth.
-
-    Raises
-    ------
-    PartitionError
     """
     asked = parse_torus(text)
     if asked.n_dimensions != partitions.largest.n_dimensions:

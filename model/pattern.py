@@ -113,8 +113,6 @@ def effective_length(pattern: Pattern, letters: str, torus: Torus, i: int) -> Fr
     n_i/g_i if the image spreads over the whole dimension, otherwise the length of its dense block (n_i/f_i), and 0 for a
     single node. Equation 16 and the table of m_i; per cable.
 
-    Examples
-    --------
     >>> ring = Torus((8,))
     >>> [str(effective_length(parse_pattern(p), "r", ring, 0)) for p in ("r8", "r2c4", "c4r2", "c8")]
     ['4', '2', '4', '0']
@@ -162,13 +160,8 @@ def ring_load(pattern: Pattern, letters: str, ring: bool, tie: str = "split") ->
 def pattern_of_images(images: Mapping[str, set[int]], n: int) -> Pattern | None:
     """The pattern whose groups through node 0 take just these nodes, or None when there is none.
 
-    Parameters
-    ----------
-    images : dict of str to set of int
-        For each letter the nodes that the group along this dimension takes, 0 among them.
+    `images` holds for each letter the nodes that the group along this dimension takes, 0 among them.
 
-    Examples
-    --------
     >>> pattern_of_images({"r": {0, 1, 4, 5}, "c": {0, 2}}, 8)
     Pattern('r2c2r2')
     >>> pattern_of_images({"r": {0, 1, 3}, "c": {0, 2}}, 8) is None

@@ -162,7 +162,6 @@ def predict(placed: Product | Mapping, transform: Transform | None = None, routi
 
     Parameters
     ----------
-    placed : Product or Mapping
     transform : Transform, optional
         Without it there are no times, only lengths.
     routing_name : str, optional

@@ -19,7 +19,6 @@ class Product:
 
     Parameters
     ----------
-    torus : Torus
     dimensions : tuple of Pattern
         One for each dimension of the torus.
     slots : Pattern

@@ -45,50 +45,26 @@ from pencilmap.model.transform import Transform
 
 @dataclass(frozen=True)
 class ExchangeWork:
-    """The work of an exchange.
+    """The work of an exchange."""
 
-    Parameters
-    ----------
-    link_s : float
-        Seconds of the busiest link at its bandwidth.
-    adaptive_s : float or None
-        The same if every router chose randomly among the minimal routes; None when not known.
-    task_bytes, node_bytes : float
-        Largest number of bytes that one task, and all tasks of one node, send to other nodes.
-    messages : int
-        Messages that a task sends to other tasks, of its own node or another.
-    hops : float
-        Hops of the average byte sent to another task.
-    tasks : int
-        Largest number of tasks on a node that enter the exchange: 0 where groups have one task and exchange nothing.
-    """
-
-    link_s: float
-    adaptive_s: float | None
+    link_s: float  #: seconds of the busiest link at its bandwidth
+    adaptive_s: float | None  #: the same if every router chose randomly among the minimal routes; None when not known
+    #: task_bytes, node_bytes: largest number of bytes that one task, and all tasks of one node, send to other nodes
     task_bytes: float
     node_bytes: float
-    messages: int
-    hops: float
+    messages: int  #: messages that a task sends to other tasks, of its own node or another
+    hops: float  #: hops of the average byte sent to another task
+    #: largest number of tasks on a node that enter the exchange: 0 where groups have one task and exchange nothing
     tasks: int
 
 
 @dataclass(frozen=True)
 class LocalWork:
-    """The work of computing for the busiest task and its node.
+    """The work of computing for the busiest task and its node."""
 
-    Parameters
-    ----------
-    operations : float
-        Floating-point operations of one task: 5 n log2 n for each line of n elements.
-    memory_bytes : float
-        Bytes that all tasks of a node read and write in all passes.
-    pass_bytes : float
-        Bytes that they read and write in one pass.
-    """
-
-    operations: float
-    memory_bytes: float
-    pass_bytes: float
+    operations: float  #: floating-point operations of one task: 5 n log2 n for each line of n elements
+    memory_bytes: float  #: bytes that all tasks of a node read and write in all passes
+    pass_bytes: float  #: bytes that they read and write in one pass
 
 
 @dataclass(frozen=True)
@@ -141,8 +117,6 @@ def _plain(terms):
 def exchange_terms(work: ExchangeWork, costs: Costs) -> TimeTerms:
     """Price the work of an exchange; arrays in `work` give arrays.
 
-    Examples
-    --------
     >>> rows = ExchangeWork(link_s=113e-6, adaptive_s=113e-6, task_bytes=28672, node_bytes=28672, messages=7, hops=1.7,
     ...                     tasks=1)
     >>> terms = exchange_terms(rows, Costs(injection_per_task=160e6, message_cost_s=1e-6))
@@ -203,10 +177,7 @@ def mapping_work(mapping: Mapping, exchange: Exchange, link_s: float, adaptive_s
                  hop_bytes: Fraction) -> ExchangeWork:
     """The work of an exchange under any mapping: counted task by task, in time O(P log P).
 
-    Parameters
-    ----------
-    hop_bytes : Fraction
-        Bytes times hops, the sum of all link loads.
+    `hop_bytes` is bytes times hops, the sum of all link loads.
     """
     sent, off_node = _bytes_sent(mapping, exchange)
     by_node = np.bincount(mapping.node_of_rank[exchange.members].ravel(), off_node.ravel())
@@ -232,15 +203,9 @@ def local_work(transform: Transform, grid: ProcessGrid, tasks_per_node: int, fft
                copies: bool = True) -> LocalWork:
     """The computing of one transform: the local passes of the task with the largest blocks.
 
-    Every pass reads and writes a task's whole block once.
+    Every pass reads and writes a task's whole block once. `fft` and `copies` say which passes through memory count: those
+    that transform an axis, those that pack and unpack.
 
-    Parameters
-    ----------
-    fft, copies : bool
-        Which passes through memory count: those that transform an axis, those that pack and unpack.
-
-    Examples
-    --------
     >>> work = local_work(Transform(512, 512, 512), ProcessGrid(8, 64), 1)
     >>> f"{work.operations / 1e6:.1f} Mflop, {work.memory_bytes / 1e6:.1f} MB"
     '35.4 Mflop, 58.7 MB'

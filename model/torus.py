@@ -240,7 +240,6 @@ def parse_torus(text: str, **options: Any) -> Torus:
 
     Parameters
     ----------
-    text : str
     **options
         Passed to `Torus` (bandwidth, cables, and axes where the text names none).
 

@@ -47,6 +47,8 @@ def look_around(environ: Mapping[str, str], paths: Iterable[str | PathLike[str]]
                 torus: str | None = None) -> Picture:
     """Ask every reader.
 
+    Raises MapfileError or AllocationError when a file cannot be read, or the sources contradict each other.
+
     Parameters
     ----------
     environ : mapping of str to str
@@ -55,15 +57,6 @@ def look_around(environ: Mapping[str, str], paths: Iterable[str | PathLike[str]]
         Files that describe the allocation, recognised by their content.
     torus : str, optional
         The shape, where no source gives it or a source is wrong.
-
-    Returns
-    -------
-    Picture
-
-    Raises
-    ------
-    MapfileError, AllocationError
-        When a file cannot be read, or the sources contradict each other.
     """
     told = [found for reader in READERS.values() if reader.from_environment
             if (found := reader.from_environment(environ)) is not None]

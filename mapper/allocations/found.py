@@ -93,18 +93,8 @@ class Picture:
 def combine(files: Iterable[Found], environment: Iterable[Found] = (), torus: str | None = None) -> Picture:
     """Combine the results of several readers; where two give the same fact, the first is used.
 
-    The environment decides which hosts the job has, because a file may describe the whole machine.
-
-    Parameters
-    ----------
-    files, environment : list of Found
-    torus : str, optional
-        The shape given by the user; it takes precedence over any shape found.
-
-    Raises
-    ------
-    AllocationError
-        When the results contradict each other.
+    The environment decides which hosts the job has, because a file may describe the whole machine. Raises AllocationError
+    when the results contradict each other. `torus` is the shape given by the user; it takes precedence over any shape found.
     """
     founds = [*files, *environment]
 

@@ -24,13 +24,7 @@ class NodeTable(NamedTuple):
 
 
 def read_table(path: str | PathLike[str], network: Network) -> NodeTable:
-    """The table at a path.
-
-    Raises
-    ------
-    MapfileError
-        Naming file, line and column.
-    """
+    """The table at a path. Raises MapfileError naming file, line and column."""
     return parse_table(read_document(path), network)
 
 

@@ -64,7 +64,6 @@ def read_mapping(path: str | PathLike[str], job: Job, grid: ProcessGrid | None =
 
     Parameters
     ----------
-    path : str or Path
     job : Job
         The torus and slots to check against, and the names of the hosts.
     grid : ProcessGrid, optional
@@ -87,13 +86,7 @@ def parse_mapping(content: bytes, label: str, job: Job, grid: ProcessGrid | None
 
 
 def recognise(document: Document) -> str:
-    """Name of the format that a document has.
-
-    Raises
-    ------
-    MapfileError
-        When it is empty or matches no format.
-    """
+    """Name of the format that a document has. Raises MapfileError when it is empty or matches no format."""
     lines = document.lines(longest=None)
     if not lines:
         raise document.refuse("is empty; one place for each rank is needed")

@@ -122,13 +122,7 @@ def shell(path: str | PathLike[str]) -> str:
 
 
 def by_rank(document: Document, entries: Iterable[tuple[int, int, int | None, int]], what: str = "rank") -> Places:
-    """Places of entries that name their rank, in any order.
-
-    Parameters
-    ----------
-    document : Document
-    entries : list of (rank, node, slot or None, line)
-    """
+    """Places of entries that name their rank, in any order. An entry is (rank, node, slot or None, line)."""
     if not entries:
         raise document.refuse(f"places no {what}")
     line_of: dict[int, int] = {}

@@ -16,13 +16,8 @@ _RANGE = re.compile(r"([0-9]{1,12})(?:-([0-9]{1,12}))?")
 def expand_hosts(text: str, most: int = MAX_HOSTS) -> list[str]:
     """Names of a compressed list, in order. Raises MapfileError.
 
-    Parameters
-    ----------
-    most : int
-        A list with more names is refused before it is expanded.
+    A list of more than `most` names is refused before it is expanded.
 
-    Examples
-    --------
     >>> expand_hosts("r[0-1]n[08-09],login")
     ['r0n08', 'r0n09', 'r1n08', 'r1n09', 'login']
     """

@@ -15,10 +15,7 @@ def looks_like(document: Document) -> bool:
 def read(document: Document, directed: bool = False) -> Any:
     """The graph, whatever attributes it has.
 
-    Parameters
-    ----------
-    directed : bool
-        Take every edge as directed, as written, whatever the file says about the graph.
+    With `directed` every edge is taken as directed, as written, whatever the file says about the graph.
     """
     import networkx as nx  # slow to import, and only graphs need it
 

@@ -61,7 +61,6 @@ def place(text: str, site: Site, grid: ProcessGrid) -> Product | Mapping:
         Name and argument, e.g. ``box:2x2x2``; see `PLACEMENTS`.
     site : Site
         Torus, tasks per node and usable nodes.
-    grid : ProcessGrid
 
     Raises
     ------

@@ -36,10 +36,7 @@ USAGE = "python:FILE.py:function, with function(torus, R, C, tasks_per_node) giv
 def function(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
     """Load FILE.py, call the function, check its result.
 
-    Raises
-    ------
-    PlacementError
-        Naming file, and line where the user's code raised something.
+    Raises PlacementError naming file, and line where the user's code raised something.
     """
     site.check_grid(grid)
     path, _, name = argument.rpartition(":")

@@ -28,19 +28,10 @@ from pencilmap.model.torus import as_torus
 
 @dataclass(frozen=True)
 class Image:
-    """The places that one or more groups lie on.
+    """The places that one or more groups lie on."""
 
-    Parameters
-    ----------
-    line : int
-        Line of the file where it begins.
-    nodes : int array, shape (n,)
-        Node numbers in the order listed.
-    slots : tuple of int
-    """
-
-    line: int
-    nodes: Ints
+    line: int  #: line of the file where it begins
+    nodes: Ints  #: int array, shape (n,); node numbers in the order listed
     slots: tuple[int, ...]
 
     @property
@@ -55,10 +46,7 @@ class Image:
 def images(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
     """Read the file and lay the groups along a dimension of the grid onto its images.
 
-    Raises
-    ------
-    PlacementError
-        Naming file and line.
+    Raises PlacementError naming file and line.
     """
     site.check_grid(grid)
     path, _, groups = argument.partition(",")
@@ -173,14 +161,7 @@ def _refuse(label: str, line: int, message: str) -> PlacementError:
 
 
 def lay(found: Sequence[Image], label: str, site: Site, grid: ProcessGrid, i: int) -> Mapping:
-    """The groups along dimension `i` of the grid on images, in order.
-
-    Parameters
-    ----------
-    found : list of Image
-    label : str
-        The file, for errors.
-    """
+    """The groups along dimension `i` of the grid on images, in order. `label` names the file in errors."""
     dimension, size = grid.decomposition.dimensions[i], grid.shape[i]
     groups, plural = grid.n_tasks // size, f"{dimension.name}s"
     for image in found:

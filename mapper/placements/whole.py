@@ -8,12 +8,7 @@ from pencilmap.model.grid import ProcessGrid
 def check_product(name: str, site: Site, grid: ProcessGrid) -> None:
     """Raise PlacementError unless `grid` takes every slot of a site that is a whole torus.
 
-    Parameters
-    ----------
-    name : str
-        The placement, for the error.
-    site : Site
-    grid : ProcessGrid
+    `name` is the placement, for the error.
     """
     site.check_grid(grid)
     if not site.allocation.is_complete:

@@ -54,7 +54,7 @@ DEFAULT_ROUTING = "dimension-order"
 
 
 def routing(name: str, network: Network | None = None) -> Any:
-    """The rule that `name` describes.
+    """The rule that `name` describes. Raises RoutingError when there is no such rule, or it does not work on the network.
 
     Parameters
     ----------
@@ -62,11 +62,6 @@ def routing(name: str, network: Network | None = None) -> Any:
         Name and arguments, e.g. ``dimension-order:zyx:parity``; see `ROUTINGS`.
     network : Network, optional
         The network it is used on.
-
-    Raises
-    ------
-    RoutingError
-        When there is no such rule, or it does not work on the network.
 
     Examples
     --------

@@ -30,17 +30,11 @@ _LARGEST = 1 << 62  # limit below which sums of bytes are exact in 64 bits
 
 @dataclass(frozen=True)
 class DimensionOrder:
-    """The rule as a value.
+    """The rule as a value."""
 
-    Parameters
-    ----------
-    order : str, optional
-        Letters of the axes in the order in which they are routed; first to last by default.
-    tie : {"split", "parity", "plus"}
-        Rule at half a ring: half in each direction; + from even and - from odd coordinates; always +.
-    """
-
-    order: str | None = None
+    order: str | None = None  #: letters of the axes in the order in which they are routed; first to last by default
+    #: "split", "parity" or "plus"; rule at half a ring: half in each direction; + from even and - from odd coordinates;
+    #: always +
     tie: str = "split"
 
     def loads(self, torus: Torus, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
@@ -95,24 +89,15 @@ def dimension_order_loads(torus: Torus, exchange: Exchange, node_of_rank: np.nda
                           order: tuple[int, ...] | None = None, tie: str = "split") -> LinkLoads:
     """Exact load of every link under dimension-ordered routing in the shortest direction.
 
+    Raises RoutingError when loads could exceed 64 bits, or a dimension is too long.
+
     Parameters
     ----------
-    torus : Torus
-    exchange : Exchange
     node_of_rank : int array, shape (P,)
     order : tuple of int, optional
         Dimensions in the order in which they are routed; first to last by default.
     tie : {"split", "parity", "plus"}
         What happens at half a ring.
-
-    Returns
-    -------
-    LinkLoads
-
-    Raises
-    ------
-    RoutingError
-        When loads could exceed 64 bits, or a dimension is too long.
     """
     check_lines(torus.shape)
     if 2 * exchange.total_bytes * sum(torus.shape) >= _LARGEST:
@@ -147,7 +132,6 @@ def _bytes_by_place(torus, coordinates, dimensions, weights):
     Parameters
     ----------
     coordinates : int array, shape (groups, size, d)
-    dimensions : list of int
     weights : int array that broadcasts to (groups, size), or None for 1
 
     Returns

@@ -39,14 +39,9 @@ _INSTEAD = "use dimension-order, or for a product placement with even blocks min
 
 @dataclass(frozen=True)
 class MinimalAdaptive:
-    """The rule as a value.
+    """The rule as a value."""
 
-    Parameters
-    ----------
-    choice : {"hops", "paths"}
-    """
-
-    choice: str = "hops"
+    choice: str = "hops"  #: "hops" or "paths"
 
     def loads(self, torus: Torus, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
         """Expected load of every link, see `minimal_adaptive_loads`."""
@@ -77,24 +72,15 @@ def minimal_adaptive_loads(torus: Torus, exchange: Exchange, node_of_rank: np.nd
                            exact: bool = False) -> LinkLoads:
     """Expected load of every link when messages choose randomly among their minimal routes.
 
+    Raises RoutingError when the offsets that occur would need too much memory. Loads are float64, or Fraction objects if
+    `exact`.
+
     Parameters
     ----------
-    torus : Torus
-    exchange : Exchange
     node_of_rank : int array, shape (P,)
     choice : {"hops", "paths"}
     exact : bool
         Fractions instead of floats: for small cases, a hundred times slower.
-
-    Returns
-    -------
-    LinkLoads
-        Of float64, or of Fraction objects.
-
-    Raises
-    ------
-    RoutingError
-        When the offsets that occur would need too much memory.
     """
     values = np.zeros((torus.n_dimensions, 2, torus.n_nodes), dtype=object if exact else np.float64)
     ways = _Ways(torus, exact)

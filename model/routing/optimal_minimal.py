@@ -50,21 +50,9 @@ def parse(argument: str) -> OptimalMinimal:
 def optimal_minimal_loads(network: Network, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
     """Loads of the links when messages are split over their shortest paths so that the busiest link takes the least time.
 
-    Parameters
-    ----------
-    network : Network
-    exchange : Exchange
-    node_of_rank : int array, shape (P,)
-
-    Returns
-    -------
-    LinkLoads
-        The busiest link is optimal to the solver's accuracy (1e-7); the others are those of one of many optima.
-
-    Raises
-    ------
-    RoutingError
-        When the program has more than MAX_FLOWS variables, or the network more than MAX_NODES nodes.
+    Raises RoutingError when the program has more than MAX_FLOWS variables, or the network more than MAX_NODES nodes.
+    `node_of_rank` has shape (P,). The busiest link is optimal to the solver's accuracy (1e-7); the others are those of one
+    of many optima.
     """
     if network.n_nodes > MAX_NODES:
         raise RoutingError(f"optimal-minimal routing is a linear program for up to {MAX_NODES} nodes, and {network.title} "

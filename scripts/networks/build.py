@@ -59,17 +59,7 @@ class Build:
 
 
 def find_build() -> Build:
-    """The folders of the sources and of the build; builds nothing.
-
-    Returns
-    -------
-    Build
-
-    Raises
-    ------
-    BuildError
-        When there are no sources.
-    """
+    """The folders of the sources and of the build; builds nothing. Raises BuildError when there are no sources."""
     root = Path(__file__).resolve().parents[2]
     source = root / "fft_runner"
     if not (source / "CMakeLists.txt").is_file():
@@ -88,19 +78,8 @@ def _directory(root):
 def ensure_built(progress: Callable[[str], None] | None = None) -> Build:
     """Configure and build what is missing or older than its sources.
 
-    Parameters
-    ----------
-    progress : callable, optional
-        Called with one line of text for each step that takes time.
-
-    Returns
-    -------
-    Build
-
-    Raises
-    ------
-    BuildError
-        When a tool or library is missing (the message names the Debian packages), or the build fails.
+    Raises BuildError when a tool or library is missing (the message names the Debian packages), or the build fails.
+    `progress` is called with one line of text for each step that takes time.
     """
     build = find_build()
     check_tools()

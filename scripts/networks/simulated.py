@@ -59,21 +59,6 @@ class SimulationError(PencilmapError):
 class SimulatedNetwork:
     """A torus or mesh with the further settings of the simulation.
 
-    Parameters
-    ----------
-    torus : Torus
-        With bandwidth.
-    latency_s : float
-        Of one hop. A value above 0 makes a simulation somewhat slower.
-    injection_bytes_per_s : float
-        Limit of all that a node sends, and of all that it receives; 0 for none.
-    tie : {"parity", "plus"}
-        The direction of a message that goes half way round: + from even and - from odd coordinates, or always +.
-    order : tuple of int, optional
-        Dimensions in the order in which messages are routed; the first dimension first by default.
-
-    Examples
-    --------
     >>> print(SimulatedNetwork(Torus((8, 8), (True, False), (148e6, 2e9))).platform_text(), end="")
     shape = 8wx8
     bandwidth_bytes_per_s = 148000000.0 2000000000.0
@@ -84,10 +69,13 @@ class SimulatedNetwork:
     order = 0 1
     """
 
-    torus: Torus
-    latency_s: float = 0.0
-    injection_bytes_per_s: float = 0.0
+    torus: Torus  #: with bandwidth
+    latency_s: float = 0.0  #: of one hop. A value above 0 makes a simulation somewhat slower
+    injection_bytes_per_s: float = 0.0  #: limit of all that a node sends, and of all that it receives; 0 for none
+    #: "parity" or "plus"; the direction of a message that goes half way round: + from even and - from odd coordinates, or
+    #: always +
     tie: str = "parity"
+    #: dimensions in the order in which messages are routed; the first dimension first by default
     order: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
@@ -122,30 +110,15 @@ class SimulatedNetwork:
 
 @dataclass(frozen=True)
 class Simulation:
-    """One run of the runner on a simulated network; checked when made.
-
-    Parameters
-    ----------
-    network : SimulatedNetwork
-    host_of_rank : sequence of str
-        Host of each launched rank, e.g. ``node-3-0-7``; `pencilmap.mapper.formats.hostfile.hosts` makes it of a mapping.
-    size : tuple of int
-        nx, ny, nz.
-    grid : ProcessGrid
-    exchange, direction, reps, warmup, verify, mapfile, labels
-        As the options of the runner. With a mapfile the runner itself seats the grid ranks on the launched ones.
-    timing_only : bool
-        All ranks share the memory of their large buffers: large transforms fit and times stay correct, but the data is lost.
-    algorithm : str
-        SimGrid's name of the algorithm for MPI_Alltoallv.
-    usage_path : path, optional
-        Where to write what each link carried; `read_link_usage` reads it.
-    """
+    """One run of the runner on a simulated network; checked when made."""
 
     network: SimulatedNetwork
+    #: host of each launched rank, e.g. ``node-3-0-7``; `pencilmap.mapper.formats.hostfile.hosts` makes it of a mapping
     host_of_rank: Sequence[str]
-    size: Sequence[int]
+    size: Sequence[int]  #: nx, ny, nz
     grid: ProcessGrid
+    #: exchange, direction, reps, warmup, verify, mapfile, labels: as the options of the runner. With a mapfile the runner
+    #: itself seats the grid ranks on the launched ones
     exchange: str = "alltoallv"
     direction: str = "forward"
     reps: int = 1
@@ -153,9 +126,10 @@ class Simulation:
     verify: bool = False
     mapfile: Path | None = None
     labels: dict[str, str] = field(default_factory=dict)
+    #: all ranks share the memory of their large buffers: large transforms fit and times stay correct, but the data is lost
     timing_only: bool = False
-    algorithm: str = ALLTOALLV
-    usage_path: Path | None = None
+    algorithm: str = ALLTOALLV  #: SimGrid's name of the algorithm for MPI_Alltoallv
+    usage_path: Path | None = None  #: where to write what each link carried; `read_link_usage` reads it
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "host_of_rank", tuple(self.host_of_rank))
@@ -216,9 +190,10 @@ def simulate_all(simulations: Sequence[Simulation], *, json_path: str | PathLike
                  progress: Callable[[str], None] | None = None) -> list[list[dict[str, Any]]]:
     """Run simulations in parallel, because each is a single thread; a failure of one ends all.
 
+    Raises SimulationError with the end of the program's output. Returns the records of each simulation.
+
     Parameters
     ----------
-    simulations : sequence of Simulation
     json_path : path, optional
         File that the records are appended to, in the order of `simulations`, once all have succeeded.
     timeout_s : float
@@ -227,16 +202,6 @@ def simulate_all(simulations: Sequence[Simulation], *, json_path: str | PathLike
         How many run at a time; by default one for each processor this process may use.
     progress : callable, optional
         Called with one line of text, from several threads.
-
-    Returns
-    -------
-    list of list of dict
-        The records of each simulation.
-
-    Raises
-    ------
-    SimulationError
-        With the end of the program's output.
     """
     if json_path is not None:
         append_records(json_path, "")  # report an unwritable path before the long run, not after
@@ -452,17 +417,8 @@ class LinkUsage:
 def read_link_usage(path: str | PathLike[str], exchanges: int | None = None) -> list[LinkUsage]:
     """What the links carried, by the time at which the messages started.
 
-    Parameters
-    ----------
-    path : path
-    exchanges : int, optional
-        Only this number of start times, those with the most bytes: without verification an exchange moves far more than
-        anything else, and all its messages start together.
-
-    Returns
-    -------
-    list of LinkUsage
-        In order of time.
+    `exchanges` limits them to this number of start times, those with the most bytes: without verification an exchange moves
+    far more than anything else, and all its messages start together. The result is in order of time.
     """
     by_date: dict[float, dict[str, int]] = {}
     for line in Path(path).read_text().splitlines()[1:]:

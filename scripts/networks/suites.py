@@ -21,27 +21,18 @@ class ValidationError(PencilmapError):
 
 @dataclass(frozen=True)
 class Case:
-    """One placement of one transform on one network.
+    """One placement of one transform on one network."""
 
-    Parameters
-    ----------
-    grid, placement, fft : str
-        As the options of `pencilmap simulate`.
-    machine, torus, bandwidth : str, optional
-        A machine of the package, whose injection limit then holds too, or a shape with a bandwidth.
-    tasks_per_node : int
-    verify : bool
-        Whether the transform is verified inside the run.
-    """
-
+    #: grid, placement, fft: as the options of `pencilmap simulate`
     grid: str
     placement: str
     fft: str
+    #: machine, torus, bandwidth: a machine of the package, whose injection limit then holds too, or a shape with a bandwidth
     machine: str | None = None
     torus: str | None = None
     bandwidth: str | None = None
     tasks_per_node: int = 1
-    verify: bool = False
+    verify: bool = False  #: whether the transform is verified inside the run
 
     @property
     def name(self) -> str:
@@ -65,20 +56,11 @@ class Case:
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim about some rows of a validation.
-
-    Parameters
-    ----------
-    text : str
-    of : callable
-        Row -> whether the claim applies to it.
-    ratio : callable
-        Row -> a number that has to lie within `least` and `most`.
-    """
+    """A claim about some rows of a validation."""
 
     text: str
-    of: Callable[[Any], bool]
-    ratio: Callable[[Any], float]
+    of: Callable[[Any], bool]  #: row -> whether the claim applies to it
+    ratio: Callable[[Any], float]  #: row -> a number that has to lie within `least` and `most`
     least: float
     most: float
 
@@ -169,10 +151,7 @@ SUITES = {
 def cases_of(suite: str, at_most: int | None = None) -> list[Case]:
     """The cases of a suite, only transforms of at most so many elements along their longest extent.
 
-    Raises
-    ------
-    ValidationError
-        When there is no such suite, or none of its cases remains.
+    Raises ValidationError when there is no such suite, or none of its cases remains.
     """
     if suite not in SUITES:
         raise ValidationError(f"suite {suite!r} is unknown; known are {', '.join(SUITES)}")

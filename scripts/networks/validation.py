@@ -26,29 +26,15 @@ TIMEOUT_S = 3600.0
 
 @dataclass(frozen=True)
 class Row:
-    """One exchange of a case.
-
-    Parameters
-    ----------
-    case : Case
-    stage : str
-        Name of the exchange.
-    network_s : float
-        Predicted for the simulated network: the slower of busiest link and injection limit, with SMPI's envelopes.
-    simulated_s : float
-    software_s : float
-        What the time model adds for the start of the exchange and of its messages.
-    time_s : float
-        Predicted by the time model.
-    published_s : float or None
-    """
+    """One exchange of a case."""
 
     case: Case
-    stage: str
+    stage: str  #: name of the exchange
+    #: predicted for the simulated network: the slower of busiest link and injection limit, with SMPI's envelopes
     network_s: float
     simulated_s: float
-    software_s: float
-    time_s: float
+    software_s: float  #: what the time model adds for the start of the exchange and of its messages
+    time_s: float  #: predicted by the time model
     published_s: float | None
 
     @property
@@ -74,22 +60,16 @@ class Row:
 
 def validate_simulated(cases: Sequence[Case], records_path: str | PathLike[str] | None = None, timeout_s: float = TIMEOUT_S,
                        progress: Callable[[str], None] | None = None) -> list[Row]:
-    """Simulate the cases and add predictions and published times.
+    """Simulate the cases and add predictions and published times. The rows are every exchange of each case.
 
     Parameters
     ----------
-    cases : list of Case
     records_path : path, optional
         File of run records. Cases that it holds are not simulated again; the others are appended as they end.
     timeout_s : float
         For each case.
     progress : callable, optional
         Called with one line of text.
-
-    Returns
-    -------
-    list of Row
-        Every exchange of each case.
     """
     found = _read(records_path)
     missing = [case for case in cases if case.name not in found]

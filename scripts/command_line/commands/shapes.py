@@ -24,22 +24,12 @@ from pencilmap.scripts.pictures.figures.shapes import draw_scaling, draw_shapes
 
 @dataclass(frozen=True)
 class Source:
-    """The source of partitions, and the machine's figures for the time model.
-
-    Parameters
-    ----------
-    machine : Machine or None
-    dimensions : int or None
-        All shapes with this number of dimensions; None for the partitions of the machine.
-    wrap : bool
-    bandwidth : float or None
-        Bytes per second of every link instead of the machine's.
-    """
+    """The source of partitions, and the machine's figures for the time model."""
 
     machine: Machine | None
-    dimensions: int | None
+    dimensions: int | None  #: all shapes with this number of dimensions; None for the partitions of the machine
     wrap: bool
-    bandwidth: float | None
+    bandwidth: float | None  #: bytes per second of every link instead of the machine's
 
     def tori(self, n_nodes: int) -> list[Torus]:
         """Every shape of `n_nodes` nodes: list of Torus."""
@@ -70,10 +60,7 @@ class Source:
 def source(machine: str | None, dimensions: int | None, mesh: bool, bandwidth: str | None) -> Source:
     """Resolve the options for the source of partitions.
 
-    Raises
-    ------
-    PartitionError
-        When there is neither a machine nor a number of dimensions.
+    Raises PartitionError when there is neither a machine nor a number of dimensions.
     """
     if machine is None and dimensions is None:
         raise PartitionError("no machine: give --machine NAME for the partitions it hands out, or --torus-dimensions 3 for "

@@ -23,16 +23,7 @@ def places(case: Case) -> list[tuple[int, ...]]:
 
 
 def input_part(case: Case, part: tuple[slice, ...]) -> np.ndarray:
-    """The input in a part of the global array.
-
-    Parameters
-    ----------
-    part : three slices
-
-    Returns
-    -------
-    ndarray
-        Of ``case.input_dtype``, axes x, y, z.
+    """The input in a part of the global array. `part` is three slices; the array is of ``case.input_dtype``, axes x, y, z.
     """
     if case.type == "c2r":
         return _of_peaks(case, part)

@@ -48,7 +48,7 @@ def check_available() -> None:
 
 
 def run_boxed(job: dict[str, Any], timeout_s: float, progress: Callable[[str], None] | None = None) -> list[dict[str, Any]]:
-    """Run a job in a box; return the result of each run.
+    """Run a job in a box; return the result of each run. Raises EmulationError.
 
     Parameters
     ----------
@@ -58,14 +58,6 @@ def run_boxed(job: dict[str, Any], timeout_s: float, progress: Callable[[str], N
         For the whole box.
     progress : callable, optional
         Called with one line of text.
-
-    Returns
-    -------
-    list of dict
-
-    Raises
-    ------
-    EmulationError
     """
     with tempfile.TemporaryFile("w+") as complaints:
         box = subprocess.Popen(command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=complaints, text=True,

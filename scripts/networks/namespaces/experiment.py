@@ -34,9 +34,6 @@ class Experiment:
 
     Parameters
     ----------
-    network : EmulatedNetwork
-    grid : ProcessGrid
-    placements : tuple of str
     transform : Transform, optional
         By default the smallest cube of even blocks that keeps a link busy for a while.
     reps : int
@@ -82,23 +79,12 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Result:
-    """The result of one placement.
-
-    Parameters
-    ----------
-    placement : str
-    links : list of LinkCheck
-    comparisons : list of Comparison
-        Of every exchange.
-    backlog_drops : int
-        Packets that the kernel dropped between devices meanwhile, for everything on this machine.
-    record : dict
-    """
+    """The result of one placement."""
 
     placement: str
     links: list[LinkCheck]
-    comparisons: list[Comparison]
-    backlog_drops: int
+    comparisons: list[Comparison]  #: of every exchange
+    backlog_drops: int  #: packets that the kernel dropped between devices meanwhile, for everything on this machine
     record: dict[str, Any]
 
     @property
@@ -124,19 +110,13 @@ class Result:
 
 
 def run(experiment: Experiment, timeout_s: float, progress: Callable[[str], None] | None = None) -> list[Result]:
-    """Build the network in a box, run every placement on it, and compare.
+    """Build the network in a box, run every placement on it, and compare. Results are in the order of the placements.
 
     Parameters
     ----------
-    experiment : Experiment
     timeout_s : float
         For each run; the box as a whole may take as long as all of them.
     progress : callable, optional
-
-    Returns
-    -------
-    list of Result
-        In the order of the placements.
 
     Raises
     ------

@@ -46,6 +46,8 @@ def _own_environment():
 def launch(program: list[str], hosts: list[str], folder: Path, timeout_s: float) -> str:
     """Run a program, rank i on ``hosts[i]``.
 
+    Raises EmulationError when it fails or does not end in time, with the end of its output.
+
     Parameters
     ----------
     program : list of str
@@ -54,11 +56,6 @@ def launch(program: list[str], hosts: list[str], folder: Path, timeout_s: float)
         Names of nodes; a node is named once for each of its ranks.
     folder : path
         Where files may be put.
-
-    Raises
-    ------
-    EmulationError
-        When it fails or does not end in time, with the end of its output.
     """
     folder = Path(folder)
     hostfile = folder / "hosts.txt"

@@ -26,33 +26,18 @@ class EmulationError(PencilmapError):
 
 @dataclass(frozen=True)
 class EmulatedNetwork:
-    """A torus or mesh to be made of network namespaces.
+    """A torus or mesh to be made of network namespaces. Raises EmulationError.
 
-    Parameters
-    ----------
-    torus : Torus
-        Its bandwidth is not used.
-    rate_bits_per_s : int
-        What a link is shaped to, headers included.
-    mtu : int
-        Bytes of the largest IP packet.
-    tie : {"parity", "plus"}
-        The direction of a message that goes half way round: + from even and - from odd coordinates, or always +.
-
-    Raises
-    ------
-    EmulationError
-
-    Examples
-    --------
     >>> network = EmulatedNetwork(Torus((4, 4), (False, False)), 10_000_000)
     >>> round(network.payload_bytes_per_s * 8 / 1e6, 3)     # Mbit/s that MPI can use
     9.36
     """
 
-    torus: Torus
-    rate_bits_per_s: int
-    mtu: int = 1500
+    torus: Torus  #: its bandwidth is not used
+    rate_bits_per_s: int  #: what a link is shaped to, headers included
+    mtu: int = 1500  #: bytes of the largest IP packet
+    #: "parity" or "plus"; the direction of a message that goes half way round: + from even and - from odd coordinates, or
+    #: always +
     tie: str = "parity"
 
     def __post_init__(self) -> None:
@@ -159,20 +144,11 @@ def _address(second, number):
 
 @dataclass(frozen=True)
 class LinkCheck:
-    """The additional payload of a link over the run of another transform, and its prediction; bytes of messages.
+    """The additional payload of a link over the run of another transform, and its prediction; bytes of messages."""
 
-    Parameters
-    ----------
-    link : str
-        ``0-3:x+``: the node it leaves, dimension and direction.
-    predicted_bytes : Fraction
-    carried_bytes : float
-        Bytes of the counter without headers and acknowledgements.
-    """
-
-    link: str
+    link: str  #: ``0-3:x+``: the node it leaves, dimension and direction
     predicted_bytes: Fraction
-    carried_bytes: float
+    carried_bytes: float  #: bytes of the counter without headers and acknowledgements
 
     @property
     def ratio(self) -> float | None:
@@ -187,21 +163,14 @@ class LinkCheck:
 
 def check_links(network: EmulatedNetwork, wire_bytes: ArrayLike, loads: list[LinkLoads], without: list[LinkLoads],
                 repetitions: int) -> list[LinkCheck]:
-    """Compare the counters with the predicted loads, link by link.
+    """Compare the counters with the predicted loads, link by link. There is one check for each link that exists.
 
     Parameters
     ----------
-    network : EmulatedNetwork
     wire_bytes : int array, shape ``torus.link_shape``
         What every link sent, less what it sent in the run of a smaller transform.
     loads, without : list of LinkLoads
         Of the exchanges of one repetition of either transform.
-    repetitions : int
-
-    Returns
-    -------
-    list of LinkCheck
-        One for each link that exists.
     """
     checks = []
     for node, name in enumerate(network.nodes):

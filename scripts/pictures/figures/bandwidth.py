@@ -65,13 +65,7 @@ def rate_text(rate: float) -> str:
 
 
 def draw_bandwidth(points: Sequence[Point], path: Target, title: str) -> None:
-    """Draw one panel.
-
-    Parameters
-    ----------
-    points : list of Point
-        At least one.
-    """
+    """Draw one panel. There is at least one point."""
     series: dict[str, list[Point]] = {}
     for point in sorted(points, key=lambda p: p.n):
         series.setdefault(point.series, []).append(point)

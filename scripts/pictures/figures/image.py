@@ -36,12 +36,7 @@ KEY = 0.48                                         # inches of a mark of the leg
 
 @dataclass(frozen=True)
 class Lattices:
-    """Where each node of a torus is drawn, in distances of nodes.
-
-    Parameters
-    ----------
-    torus : Torus
-    """
+    """Where each node of a torus is drawn, in distances of nodes."""
 
     torus: Torus
 
@@ -151,18 +146,8 @@ def _slant(depth: int) -> tuple[float, float]:
 def draw_image(mapping: Mapping, numbers: dict[str, int], path: str, title: str) -> None:
     """Draw the nodes of one group along each dimension of the grid.
 
-    Parameters
-    ----------
-    mapping : Mapping
-    numbers : dict of str to int
-        Which group, by the name of the dimension: of pencils 0 <= row < C and 0 <= column < R.
-    path : str
-    title : str
-
-    Raises
-    ------
-    FigureError
-        When there is no such group, or the torus is too large for a picture.
+    Raises FigureError when there is no such group, or the torus is too large for a picture. `numbers` says which group, by
+    the name of the dimension: of pencils 0 <= row < C and 0 <= column < R.
     """
     grid, torus, groups = mapping.grid, mapping.network, {}
     for dimension in grid.decomposition.dimensions:

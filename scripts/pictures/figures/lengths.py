@@ -15,17 +15,7 @@ LETTER = 0.062                                                         # inches,
 def draw_lengths(predictions: Sequence[Prediction], path: Target, title: str) -> None:
     """Draw the lengths and loads of each placement in each dimension.
 
-    Parameters
-    ----------
-    predictions : list of Prediction
-        All for one torus.
-    path : str
-    title : str
-
-    Raises
-    ------
-    FigureError
-        When there are too many placements for a picture.
+    Raises FigureError when there are too many placements for a picture. All predictions are for one torus.
     """
     if len(predictions) > MAX_PLACEMENTS:
         raise FigureError(f"{len(predictions)} placements; a picture takes at most {MAX_PLACEMENTS}")

@@ -47,13 +47,7 @@ class Bar:
 
 
 def draw_phases(bars: Sequence[Bar], path: Target, title: str) -> None:
-    """Draw stacked bars.
-
-    Parameters
-    ----------
-    bars : list of Bar
-        At most `MAX_BARS`.
-    """
+    """Draw stacked bars. There are at most `MAX_BARS`."""
     lines, top = heading(title, WIDTH)
     longest = max(bar.longest_s for bar in bars)
     scale, unit = next(((s, u) for s, u in _UNITS if longest >= s), _UNITS[-1])

@@ -11,15 +11,7 @@ _COMPUTING = ("computing", canvas.GREEN, "...")
 
 
 def draw_shapes(shapes: Sequence[RankedShape], path: Target, title: str) -> None:
-    """Time of the best grid of each shape, as stacked bars.
-
-    Parameters
-    ----------
-    shapes : list of RankedShape
-        Searched, with times; the fastest first.
-    path : str
-    title : str
-    """
+    """Time of the best grid of each shape, as stacked bars. They are searched, with times; the fastest first."""
     lines, top = heading(title, canvas.WIDTH)
     with figure(0.24 * len(shapes) + 0.9 + top) as drawn:
         drawn.suptitle(lines, fontsize=8)
@@ -59,8 +51,6 @@ def draw_scaling(points: Sequence[ScalingPoint], kind: str, path: Target, title:
     points : list of ScalingPoint
         With times.
     kind : {"strong", "weak"}
-    path : str
-    title : str
     """
     lines, top = heading(title, canvas.WIDTH)
     labels = [f"{p.n_nodes}: {p.best.network}, {p.best.grid}" for p in points]

@@ -28,29 +28,14 @@ MAX_NODES = 20_000  # of a torus that is drawn
 
 @dataclass(frozen=True)
 class Entry:
-    """One run record and its prediction.
+    """One run record and its prediction."""
 
-    Parameters
-    ----------
-    source : str
-        ``FILE:LINE``.
-    record : dict
-    comparisons : tuple of Comparison
-        Of every exchange.
-    torus : str
-        Its torus where other records have different ones, see `named`.
-    details : tuple of str
-        What else distinguishes it from the other records.
-    run : int
-        Numbers records that are otherwise indistinguishable; 0 when it is the only one.
-    """
-
-    source: str
+    source: str  #: ``FILE:LINE``
     record: dict[str, Any]
-    comparisons: tuple[Comparison, ...]
-    torus: str = ""
-    details: tuple[str, ...] = ()
-    run: int = 0
+    comparisons: tuple[Comparison, ...]  #: of every exchange
+    torus: str = ""  #: its torus where other records have different ones, see `named`
+    details: tuple[str, ...] = ()  #: what else distinguishes it from the other records
+    run: int = 0  #: numbers records that are otherwise indistinguishable; 0 when it is the only one
 
     @cached_property
     def prediction(self) -> Prediction | None:

@@ -21,15 +21,10 @@ def page(entries: Sequence[Entry], command: list[str], cells: Sequence[Compariso
 
     Parameters
     ----------
-    entries : list of Entry
     command : list of str
         The command line that makes it.
     cells : list of Comparison, optional
         Published exchanges beside the records.
-
-    Returns
-    -------
-    str
     """
     found, of_entry = views(entries)
     return _environment().get_template("page.html").render(

@@ -124,13 +124,7 @@ def make_folder(path: str | PathLike[str]) -> None:
 
 
 def write_pictures(pictures: Iterable[Picture], folder: str | PathLike[str], kind: str) -> tuple[list[str], list[str]]:
-    """Write every picture into a folder.
-
-    Returns
-    -------
-    list of str, list of str
-        The files; and what could not be drawn, with the reason.
-    """
+    """Write every picture into a folder. Returns the files, and what could not be drawn, with the reason."""
     files, refused = [], []
     for picture in pictures:
         path = Path(folder) / f"{picture.name}.{kind}"
