@@ -34,7 +34,6 @@ int pf_usable(MPI_Comm comm, const char *function)
     if (inter)
         status = pf_fail(PENCILFFT_BAD_CALL, "%s: a communicator between two groups; MPI_Intercomm_merge makes one of both",
                          function);
-done:
     return status;
 }
 
@@ -54,6 +53,5 @@ int pf_agree(int status, MPI_Comm comm)
     snprintf(text, sizeof text, "%s", pf_message());
     PF_MPI(MPI_Bcast(text, PF_MESSAGE_SIZE, MPI_CHAR, speaker, comm));
     status = pf_fail(agreed, "%s", text);
-done:
     return status;
 }

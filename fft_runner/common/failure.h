@@ -15,8 +15,15 @@ int pf_usable(MPI_Comm comm, const char *function);
  * PENCILFFT_MPI_ERROR is returned at once: after it no collective can be trusted. */
 int pf_agree(int status, MPI_Comm comm);
 
-/* Jump to the label `done` when an MPI call fails; needs a local `int status`. */
-#define PF_MPI(call)                               \
+/* Return the status when an MPI call fails; or, where something is to be released before, set the local `int status` and jump
+ * to the label `done`. */
+#define PF_MPI(call)                             \
+    do {                                         \
+        int pf_code_ = (call);                   \
+        if (pf_code_ != MPI_SUCCESS)             \
+            return pf_fail_mpi(pf_code_, #call); \
+    } while (0)
+#define PF_MPI_OR_DONE(call)                       \
     do {                                           \
         int pf_code_ = (call);                     \
         if (pf_code_ != MPI_SUCCESS) {             \

@@ -14,14 +14,13 @@ static int describe_myself(MPI_Comm world, struct seat *me)
 {
     char host[MPI_MAX_PROCESSOR_NAME + 1] = "";
     const char *named = getenv("PENCILMAP_HOST");
-    int length = 0, status = 0;
+    int length = 0;
     memset(me, 0, sizeof *me);
     PF_MPI(MPI_Comm_rank(world, &me->launched));
     PF_MPI(MPI_Get_processor_name(host, &length));
     snprintf(me->host, sizeof me->host, "%.*s", HOST_SIZE - 1, host);
     snprintf(me->named, sizeof me->named, "%.*s", HOST_SIZE - 1, named ? named : "");
-done:
-    return status;
+    return 0;
 }
 
 /* ---- what rank 0 decides ---------------------------------------------------------------------------------------- */
@@ -40,34 +39,32 @@ static int decide(const struct seating_request *q, int n, struct decision *d, st
     return status ? status : seats_rank(torus, s->tasks_per_node, q->place ? &d->placing : NULL, d->seats, n);
 }
 
-/* Not malloc: a simulator that shares large mallocs of all ranks in one block must not share this table. */
-static struct seat *allocate_seats(int n)
+void *seating_table(int n, size_t bytes)
 {
-    struct seat *seats = aligned_alloc(_Alignof(struct seat), (size_t)n * sizeof *seats);
-    if (!seats)
+    void *table = aligned_alloc(_Alignof(int64_t), (size_t)n * bytes);
+    if (!table)
         pf_fail(PF_REFUSED, "no memory for a table of %d processes", n);
-    return seats;
+    return table;
 }
 
 static int decide_for_all(const struct seating_request *q, MPI_Comm world, struct decision *d, struct seating *s)
 {
     const int bytes = sizeof s->mine;
     int status = describe_myself(world, &s->mine);
-    if (!status && s->mine.launched == 0 && !(d->seats = allocate_seats(s->ranks)))
+    if (!status && s->mine.launched == 0 && !(d->seats = seating_table(s->ranks, sizeof *d->seats)))
         status = PF_REFUSED;
     if ((status = pf_agree(status, world)))
-        goto done;
+        return status;
     PF_MPI(MPI_Gather(&s->mine, bytes, MPI_BYTE, d->seats, bytes, MPI_BYTE, 0, world));
     if (d->seats)
         status = decide(q, s->ranks, d, s);
     if ((status = pf_agree(status, world)))
-        goto done;
+        return status;
     PF_MPI(MPI_Scatter(d->seats, bytes, MPI_BYTE, &s->mine, bytes, MPI_BYTE, 0, world));
     int shared[2] = {s->source, s->tasks_per_node};
     PF_MPI(MPI_Bcast(shared, 2, MPI_INT, 0, world));
     s->source = shared[0];
     s->tasks_per_node = shared[1];
-done:
     return status;
 }
 
@@ -77,11 +74,10 @@ static int share_places(const struct decision *d, MPI_Comm world, struct seating
     if (!(s->places = calloc((size_t)s->ranks, sizeof *s->places)))
         status = pf_fail(PF_REFUSED, "no memory for the places of %d ranks", s->ranks);
     if ((status = pf_agree(status, world)))
-        goto done;
+        return status;
     if (d->placing.place)
         memcpy(s->places, d->placing.place, (size_t)s->ranks * sizeof *s->places);
     PF_MPI(MPI_Bcast(s->places, s->ranks, MPI_INT64_T, 0, world));
-done:
     return status;
 }
 
@@ -104,7 +100,6 @@ static int split(MPI_Comm world, struct seating *s)
     PF_MPI(MPI_Comm_split(world, 0, s->mine.rank, &s->comm));
     PF_MPI(MPI_Comm_rank(s->comm, &s->rank));
     status = pf_agree(check_myself(s), world);
-done:
     return status;
 }
 
@@ -113,7 +108,7 @@ int seating_make(const struct seating_request *q, MPI_Comm world, struct seating
     struct decision decision = {.seats = NULL};
     int status = 0;
     *s = (struct seating){.comm = MPI_COMM_NULL};
-    PF_MPI(MPI_Comm_size(world, &s->ranks));
+    PF_MPI_OR_DONE(MPI_Comm_size(world, &s->ranks));
     status = decide_for_all(q, world, &decision, s);
     if (!status && q->place)
         status = share_places(&decision, world, s);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <mpi.h>
+#include <stddef.h>
 
 #include "common/sources.h"
 
@@ -28,3 +29,6 @@ struct seating {
 int seating_make(const struct seating_request *request, MPI_Comm world, struct seating *seating);
 /* Collective, like MPI_Comm_free. */
 void seating_release(struct seating *seating);
+/* A table of so many processes, to be released by free(); NULL with a message. Not of malloc: a simulator that shares large
+ * mallocs of all ranks in one block must not share this table. */
+void *seating_table(int n, size_t bytes);

@@ -34,7 +34,7 @@ module pencilfft
     end type
 
     !> A plan; make it with pencilfft_plan_create.
-    type, public :: pencilfft_plan
+    type, bind(C), public :: pencilfft_plan ! one pointer, passed by value as C passes it
         private
         type(c_ptr) :: handle = c_null_ptr
     end type
@@ -46,127 +46,142 @@ module pencilfft
     public :: pencilfft_phases, pencilfft_phase_name, pencilfft_phase_seconds
     public :: pencilfft_wisdom_load, pencilfft_wisdom_save, pencilfft_wisdom_forget
 
+    interface ! to what needs no more than C has
+        integer(c_int) function pencilfft_box_mine(plan, array, box) bind(C)
+            import
+            type(pencilfft_plan), value :: plan
+            integer(c_int), value :: array
+            type(pencilfft_box), intent(out) :: box
+        end function
+        integer(c_int) function pencilfft_scale(plan, scaling) bind(C)
+            import
+            type(pencilfft_plan), value :: plan
+            real(c_double), intent(out) :: scaling
+        end function
+        !> A buffer for execute. It belongs to the plan and is freed with it.
+        integer(c_int) function pencilfft_alloc(plan, buffer) bind(C)
+            import
+            type(pencilfft_plan), value :: plan
+            type(c_ptr), intent(out) :: buffer
+        end function
+        !> Input to output (for pencils: Z to X); from and to may be one buffer.
+        integer(c_int) function pencilfft_forward(plan, from, to) bind(C)
+            import
+            type(pencilfft_plan), value :: plan
+            type(c_ptr), value :: from, to
+        end function
+        integer(c_int) function pencilfft_backward(plan, from, to) bind(C)
+            import
+            type(pencilfft_plan), value :: plan
+            type(c_ptr), value :: from, to
+        end function
+        !> One exchange alone; the contents of `from` are lost.
+        integer(c_int) function pencilfft_transpose(plan, exchange, direction, from, to) bind(C)
+            import
+            type(pencilfft_plan), value :: plan
+            integer(c_int), value :: exchange, direction
+            type(c_ptr), value :: from, to
+        end function
+        !> Seconds this rank spent in each phase of the last transform; of as many elements as phases.
+        integer(c_int) function pencilfft_phase_seconds(plan, seconds) bind(C)
+            import
+            type(pencilfft_plan), value :: plan
+            real(c_double), intent(out) :: seconds(*)
+        end function
+        !> What this rank sends to each rank in one exchange, without what it keeps; both as long as there are ranks, rank 0 first.
+        integer(c_int) function pencilfft_traffic(plan, exchange, direction, bytes, messages) bind(C)
+            import
+            type(pencilfft_plan), value :: plan
+            integer(c_int), value :: exchange, direction
+            integer(c_int64_t), intent(out) :: bytes(*), messages(*)
+        end function
+        !> Forget all wisdom, including FFTW's. Local.
+        subroutine pencilfft_wisdom_forget() bind(C)
+        end subroutine
+    end interface
+
     interface
         type(c_ptr) function c_desc_new() bind(C, name="pencilfft_desc_new")
-            import :: c_ptr
+            import
         end function
         subroutine c_desc_free(desc) bind(C, name="pencilfft_desc_free")
-            import :: c_ptr
+            import
             type(c_ptr), value :: desc
         end subroutine
         integer(c_int) function c_set_integer(desc, member, n) bind(C, name="pencilfft_desc_set_integer")
-            import :: c_char, c_int, c_int64_t, c_ptr
+            import
             type(c_ptr), value :: desc
             character(kind=c_char), intent(in) :: member(*)
             integer(c_int64_t), value :: n
         end function
         integer(c_int) function c_set_real(desc, member, x) bind(C, name="pencilfft_desc_set_real")
-            import :: c_char, c_double, c_int, c_ptr
+            import
             type(c_ptr), value :: desc
             character(kind=c_char), intent(in) :: member(*)
             real(c_double), value :: x
         end function
         integer(c_int) function c_set_text(desc, member, text) bind(C, name="pencilfft_desc_set_text")
-            import :: c_char, c_int, c_ptr
+            import
             type(c_ptr), value :: desc, text
             character(kind=c_char), intent(in) :: member(*)
         end function
         integer(c_int) function c_plan_create(desc, comm, plan) bind(C, name="pencilfft_plan_create_fortran")
-            import :: c_int, c_ptr
+            import
             type(c_ptr), value :: desc
             integer(c_int), value :: comm
-            type(c_ptr), intent(out) :: plan
+            type(pencilfft_plan), intent(out) :: plan
         end function
         integer(c_int) function c_plan_destroy(plan) bind(C, name="pencilfft_plan_destroy")
-            import :: c_int, c_ptr
-            type(c_ptr), value :: plan
-        end function
-        integer(c_int) function c_box_mine(plan, array, box) bind(C, name="pencilfft_box_mine")
-            import :: c_int, c_ptr, pencilfft_box
-            type(c_ptr), value :: plan
-            integer(c_int), value :: array
-            type(pencilfft_box), intent(out) :: box
-        end function
-        integer(c_int) function c_scale(plan, scaling) bind(C, name="pencilfft_scale")
-            import :: c_int, c_ptr, c_double
-            type(c_ptr), value :: plan
-            real(c_double), intent(out) :: scaling
-        end function
-        integer(c_int) function c_alloc(plan, buffer) bind(C, name="pencilfft_alloc")
-            import :: c_int, c_ptr
-            type(c_ptr), value :: plan
-            type(c_ptr), intent(out) :: buffer
-        end function
-        integer(c_int) function c_execute(plan, direction, from, to) bind(C, name="pencilfft_execute")
-            import :: c_int, c_ptr
-            type(c_ptr), value :: plan, from, to
-            integer(c_int), value :: direction
-        end function
-        integer(c_int) function c_transpose(plan, exchange, direction, from, to) bind(C, name="pencilfft_transpose")
-            import :: c_int, c_ptr
-            type(c_ptr), value :: plan, from, to
-            integer(c_int), value :: exchange, direction
-        end function
-        integer(c_int) function c_phase_seconds(plan, seconds) bind(C, name="pencilfft_phase_seconds")
-            import :: c_double, c_int, c_ptr
-            type(c_ptr), value :: plan
-            real(c_double), intent(out) :: seconds(*)
+            import
+            type(pencilfft_plan), value :: plan
         end function
         integer(c_int) function c_plan_text(plan, text) bind(C, name="pencilfft_plan_text")
-            import :: c_int, c_ptr
-            type(c_ptr), value :: plan
+            import
+            type(pencilfft_plan), value :: plan
             type(c_ptr), intent(out) :: text
         end function
         integer(c_int) function c_phases(plan, n) bind(C, name="pencilfft_phases")
-            import :: c_int, c_ptr
-            type(c_ptr), value :: plan
+            import
+            type(pencilfft_plan), value :: plan
             integer(c_int), intent(inout) :: n
         end function
         type(c_ptr) function c_phase_name(plan, phase) bind(C, name="pencilfft_phase_name")
-            import :: c_int, c_ptr
-            type(c_ptr), value :: plan
+            import
+            type(pencilfft_plan), value :: plan
             integer(c_int), value :: phase
         end function
         integer(c_int) function c_exchanges(plan, n) bind(C, name="pencilfft_exchanges")
-            import :: c_int, c_ptr
-            type(c_ptr), value :: plan
+            import
+            type(pencilfft_plan), value :: plan
             integer(c_int), intent(inout) :: n
         end function
         type(c_ptr) function c_exchange_stage(plan, exchange) bind(C, name="pencilfft_exchange_stage")
-            import :: c_int, c_ptr
-            type(c_ptr), value :: plan
+            import
+            type(pencilfft_plan), value :: plan
             integer(c_int), value :: exchange
         end function
         type(c_ptr) function c_exchange_chosen(plan, exchange) bind(C, name="pencilfft_exchange_chosen")
-            import :: c_int, c_ptr
-            type(c_ptr), value :: plan
+            import
+            type(pencilfft_plan), value :: plan
             integer(c_int), value :: exchange
         end function
-        integer(c_int) function c_traffic(plan, exchange, direction, bytes, messages) bind(C, name="pencilfft_traffic")
-            import :: c_int, c_int64_t, c_ptr
-            type(c_ptr), value :: plan
-            integer(c_int), value :: exchange, direction
-            integer(c_int64_t), intent(out) :: bytes(*), messages(*)
-        end function
         integer(c_int) function c_wisdom_load(path, comm, found) bind(C, name="pencilfft_wisdom_load_fortran")
-            import :: c_char, c_int
+            import
             character(kind=c_char), intent(in) :: path(*)
             integer(c_int), value :: comm
             integer(c_int), intent(out) :: found
         end function
         integer(c_int) function c_wisdom_save(path, comm) bind(C, name="pencilfft_wisdom_save_fortran")
-            import :: c_char, c_int
+            import
             character(kind=c_char), intent(in) :: path(*)
             integer(c_int), value :: comm
         end function
-        subroutine c_wisdom_forget() bind(C, name="pencilfft_wisdom_forget")
-        end subroutine
         function c_message() bind(C, name="pencilfft_error_message") result(text)
-            import :: c_ptr
+            import
             type(c_ptr) :: text
         end function
         integer(c_size_t) function c_strlen(text) bind(C, name="strlen")
-            import :: c_size_t, c_ptr
+            import
             type(c_ptr), value :: text
         end function
     end interface
@@ -204,7 +219,7 @@ contains
         call set_text(desc, "sync", sync, names(8))
         call set_text(desc, "decomposition", decomposition, names(9))
         if (present(auto_budget_s)) status = c_set_real(desc, "auto_budget_s"//c_null_char, auto_budget_s)
-        status = c_plan_create(desc, comm, plan%handle)
+        status = c_plan_create(desc, comm, plan)
         call c_desc_free(desc)
     end function
 
@@ -232,15 +247,8 @@ contains
     !> Collective; frees the plan and its buffers.
     integer(c_int) function pencilfft_plan_destroy(plan) result(status)
         type(pencilfft_plan), intent(inout) :: plan
-        status = c_plan_destroy(plan%handle)
+        status = c_plan_destroy(plan)
         plan%handle = c_null_ptr
-    end function
-
-    integer(c_int) function pencilfft_box_mine(plan, array, box) result(status)
-        type(pencilfft_plan), intent(in) :: plan
-        integer(c_int), intent(in) :: array
-        type(pencilfft_box), intent(out) :: box
-        status = c_box_mine(plan%handle, array, box)
     end function
 
     !> Shape of the local array, fastest index first; zeros when there is no such plan or array.
@@ -252,7 +260,7 @@ contains
         logical :: placed(3)
         integer :: i, axis, fastest
         shape_of_it = 0
-        if (c_box_mine(plan%handle, array, box) /= pencilfft_ok) return
+        if (pencilfft_box_mine(plan, array, box) /= pencilfft_ok) return
         placed = .false.
         do i = 1, 3
             step = huge(step)
@@ -269,40 +277,6 @@ contains
         end do
     end function
 
-    integer(c_int) function pencilfft_scale(plan, scaling) result(status)
-        type(pencilfft_plan), intent(in) :: plan
-        real(c_double), intent(out) :: scaling
-        status = c_scale(plan%handle, scaling)
-    end function
-
-    !> A buffer for execute. It belongs to the plan and is freed with it.
-    integer(c_int) function pencilfft_alloc(plan, buffer) result(status)
-        type(pencilfft_plan), intent(in) :: plan
-        type(c_ptr), intent(out) :: buffer
-        status = c_alloc(plan%handle, buffer)
-    end function
-
-    !> Input to output (for pencils: Z to X); from and to may be one buffer.
-    integer(c_int) function pencilfft_forward(plan, from, to) result(status)
-        type(pencilfft_plan), intent(in) :: plan
-        type(c_ptr), intent(in) :: from, to
-        status = c_execute(plan%handle, pencilfft_direction_forward, from, to)
-    end function
-
-    integer(c_int) function pencilfft_backward(plan, from, to) result(status)
-        type(pencilfft_plan), intent(in) :: plan
-        type(c_ptr), intent(in) :: from, to
-        status = c_execute(plan%handle, pencilfft_direction_backward, from, to)
-    end function
-
-    !> One exchange alone; the contents of `from` are lost.
-    integer(c_int) function pencilfft_transpose(plan, exchange, direction, from, to) result(status)
-        type(pencilfft_plan), intent(in) :: plan
-        integer(c_int), intent(in) :: exchange, direction
-        type(c_ptr), intent(in) :: from, to
-        status = c_transpose(plan%handle, exchange, direction, from, to)
-    end function
-
     !> What the plan does on this rank, in lines: passes, exchanges between them, buffers. Empty without a plan.
     function pencilfft_plan_text(plan) result(text)
         type(pencilfft_plan), intent(in) :: plan
@@ -310,7 +284,7 @@ contains
         type(c_ptr) :: start
         integer(c_int) :: status
         start = c_null_ptr
-        status = c_plan_text(plan%handle, start)
+        status = c_plan_text(plan, start)
         if (status /= pencilfft_ok) start = c_null_ptr
         text = text_of(start)
     end function
@@ -320,7 +294,7 @@ contains
         type(pencilfft_plan), intent(in) :: plan
         integer(c_int) :: status, found
         found = 0
-        status = c_exchanges(plan%handle, found)
+        status = c_exchanges(plan, found)
         n = found
     end function
 
@@ -329,7 +303,7 @@ contains
         type(pencilfft_plan), intent(in) :: plan
         integer(c_int), intent(in) :: exchange
         character(:), allocatable :: name
-        name = text_of(c_exchange_stage(plan%handle, exchange))
+        name = text_of(c_exchange_stage(plan, exchange))
     end function
 
     !> Phases of a transform; 0 without a plan.
@@ -337,15 +311,8 @@ contains
         type(pencilfft_plan), intent(in) :: plan
         integer(c_int) :: status, found
         found = 0
-        status = c_phases(plan%handle, found)
+        status = c_phases(plan, found)
         n = found
-    end function
-
-    !> Seconds this rank spent in each phase of the last transform; of as many elements as phases.
-    integer(c_int) function pencilfft_phase_seconds(plan, seconds) result(status)
-        type(pencilfft_plan), intent(in) :: plan
-        real(c_double), intent(out), contiguous :: seconds(:)
-        status = c_phase_seconds(plan%handle, seconds)
     end function
 
     !> "fft_z" for the first, and so on; empty outside 1 to pencilfft_phases(plan).
@@ -353,7 +320,7 @@ contains
         type(pencilfft_plan), intent(in) :: plan
         integer, intent(in) :: phase
         character(:), allocatable :: name
-        name = text_of(c_phase_name(plan%handle, int(phase - 1, c_int)))
+        name = text_of(c_phase_name(plan, int(phase - 1, c_int)))
     end function
 
     !> The algorithm of an exchange: the requested one, or the one that "auto" chose. Empty without a plan.
@@ -361,15 +328,7 @@ contains
         type(pencilfft_plan), intent(in) :: plan
         integer(c_int), intent(in) :: exchange
         character(:), allocatable :: name
-        name = text_of(c_exchange_chosen(plan%handle, exchange))
-    end function
-
-    !> What this rank sends to each rank in one exchange, without what it keeps; both as long as there are ranks, rank 0 first.
-    integer(c_int) function pencilfft_traffic(plan, exchange, direction, bytes, messages) result(status)
-        type(pencilfft_plan), intent(in) :: plan
-        integer(c_int), intent(in) :: exchange, direction
-        integer(c_int64_t), intent(out), contiguous :: bytes(:), messages(:)
-        status = c_traffic(plan%handle, exchange, direction, bytes, messages)
+        name = text_of(c_exchange_chosen(plan, exchange))
     end function
 
     !> Add a file's wisdom (FFTW's plans and the choices of "auto"); found is false when there is no such file. Rank 0 reads.
@@ -390,11 +349,6 @@ contains
         integer, intent(in) :: comm
         status = c_wisdom_save(trim(path)//c_null_char, comm)
     end function
-
-    !> Forget all wisdom, including FFTW's. Local.
-    subroutine pencilfft_wisdom_forget()
-        call c_wisdom_forget()
-    end subroutine
 
     !> The message of the last failed call on this rank.
     function pencilfft_message() result(text)

@@ -34,7 +34,6 @@ static int greet(const struct greeting *me, int to, int from, const int64_t *pla
     PF_MPI(MPI_Sendrecv(me, 2, MPI_INT64_T, to, CHECK_TAG, &heard, 2, MPI_INT64_T, from, CHECK_TAG, newcomm,
                         MPI_STATUS_IGNORE));
     status = pf_agree(check_greeting(&heard, from, place), newcomm);
-done:
     return status;
 }
 
@@ -77,7 +76,7 @@ EXPORTED int pm_comm_reorder(MPI_Comm comm, const char *machine, const char *gri
     struct pm_request request;
     int size, status = 0;
     *newcomm = MPI_COMM_NULL;
-    PF_MPI(MPI_Comm_size(comm, &size));
+    PF_MPI_OR_DONE(MPI_Comm_size(comm, &size));
     if (!(status = pf_agree(pm_request_parse(machine, grid, size, &request), comm)))
         status = reorder(&request, comm, newcomm);
 done:

@@ -88,26 +88,14 @@ json_t *number_or_null(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
-json_t *integers(const int *values, int n)
-{
-    json_t *array = json_array();
-    for (int i = 0; i < n; i++)
-        json_array_append_new(array, json_integer(values[i]));
-    return array;
-}
-
-json_t *reals(const double *values, int n)
-{
-    json_t *array = json_array();
-    for (int i = 0; i < n; i++)
-        json_array_append_new(array, json_real(values[i]));
-    return array;
-}
-
-json_t *long_integers(const int64_t *values, int n)
-{
-    json_t *array = json_array();
-    for (int i = 0; i < n; i++)
-        json_array_append_new(array, json_integer((json_int_t)values[i]));
-    return array;
-}
+#define ARRAY(name, type, json_of)                            \
+    json_t *name(const type *values, int n)                   \
+    {                                                         \
+        json_t *array = json_array();                         \
+        for (int i = 0; i < n; i++)                           \
+            json_array_append_new(array, json_of(values[i])); \
+        return array;                                         \
+    }
+ARRAY(integers, int, json_integer)
+ARRAY(long_integers, int64_t, json_integer)
+ARRAY(reals, double, json_real)

@@ -37,20 +37,18 @@ int samples_make(int phases, int reps, MPI_Comm comm, struct samples *s)
     s->sorted = s->min + n;
     PF_MPI(MPI_Comm_size(comm, &s->ranks));
     status = pf_agree(0, comm);
-done:
     return status;
 }
 
 int samples_reduce(MPI_Comm comm, struct samples *s)
 {
-    int status = 0, n = s->phases * s->reps;
+    int n = s->phases * s->reps;
     PF_MPI(MPI_Reduce(s->mine, s->max, n, MPI_DOUBLE, MPI_MAX, 0, comm));
     PF_MPI(MPI_Reduce(s->mine, s->mean, n, MPI_DOUBLE, MPI_SUM, 0, comm));
     PF_MPI(MPI_Reduce(s->mine, s->min, n, MPI_DOUBLE, MPI_MIN, 0, comm));
     for (int i = 0; i < n; i++)
         s->mean[i] /= s->ranks;
-done:
-    return status;
+    return 0;
 }
 
 /* Every rank's times, on rank 0. */

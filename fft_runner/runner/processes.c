@@ -12,15 +12,6 @@ static int place_by_mapfile(const void *path, const struct torus *torus, int tas
     return mapfile_read(path, ranks, torus, tasks_per_node, placing);
 }
 
-/* Not malloc: a simulator that folds large mallocs of all ranks into one block must leave this table alone. */
-static struct process *allocate_table(int n)
-{
-    struct process *table = aligned_alloc(_Alignof(struct process), (size_t)n * sizeof *table);
-    if (!table)
-        pf_fail(PF_REFUSED, "no memory for a table of %d processes", n);
-    return table;
-}
-
 static int gather_table(struct processes *p)
 {
     const struct seating *s = &p->seating;
@@ -28,7 +19,7 @@ static int gather_table(struct processes *p)
     memset(&me, 0, sizeof me);
     me.seat = s->mine;
     topology_describe(&me.topology);
-    int status = s->rank == 0 && !(p->table = allocate_table(s->ranks)) ? PF_REFUSED : 0;
+    int status = s->rank == 0 && !(p->table = seating_table(s->ranks, sizeof *p->table)) ? PF_REFUSED : 0;
     if ((status = pf_agree(status, s->comm)))
         return status;
     CHECK_MPI(MPI_Gather(&me, sizeof me, MPI_BYTE, p->table, sizeof me, MPI_BYTE, 0, s->comm));

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "common/failure.h"
+#include "common/names.h"
 #include "json_values.h"
 #include "pencilfft.h"
 #include "report.h"
@@ -25,9 +26,9 @@
 enum { MAX_LIST = 32, ELEMENT_BYTES = 16, LONGEST_RUN = 32 };
 
 struct settings {
-    int groups[MAX_LIST], n_groups;        /* ranks of a group */
+    long long groups[MAX_LIST];            /* ranks of a group */
     long long bytes[MAX_LIST];             /* of one message */
-    int n_bytes;
+    int n_groups, n_bytes;
     const char *exchanges[MAX_LIST];
     int n_exchanges;
     int reps, warmup;
@@ -72,27 +73,15 @@ static int take_numbers(const char *name, char *text, long long most, long long 
     return *n ? 0 : pf_fail(PF_REFUSED, "--%s: needs numbers, separated by commas", name);
 }
 
-static int take_groups(struct settings *s, char *text)
-{
-    long long values[MAX_LIST];
-    int status = take_numbers("ranks", text, INT_MAX, values, &s->n_groups);
-    for (int i = 0; i < s->n_groups && !status; i++)
-        s->groups[i] = (int)values[i];
-    return status;
-}
-
 /* The library's own text of that name; NULL with a message that lists the known names. */
 static const char *find_exchange(const char *word)
 {
-    char known[PF_MESSAGE_SIZE / 2] = "";
-    size_t used = 0;
-    for (int i = 0; pencilfft_exchange_name(i) && used < sizeof known; i++) {
-        if (!strcmp(word, pencilfft_exchange_name(i)))
-            return pencilfft_exchange_name(i);
-        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", pencilfft_exchange_name(i));
-    }
-    pf_fail(PF_REFUSED, "unknown exchange '%.100s'; known: %s", word, known);
-    return NULL;
+    const char *known[MAX_LIST];
+    struct pf_table table = {"exchange", known, sizeof *known, 0};
+    for (const char *name; table.count < MAX_LIST && (name = pencilfft_exchange_name(table.count)); table.count++)
+        known[table.count] = name;
+    const char *const *found = pf_table_find(&table, word);
+    return found ? *found : NULL;
 }
 
 static int take_exchanges(struct settings *s, char *text)
@@ -139,7 +128,7 @@ static int check_settings(const struct settings *s, int ranks)
 {
     for (int i = 0; i < s->n_groups; i++)
         if (s->groups[i] > ranks)
-            return pf_fail(PF_REFUSED, "--ranks: groups of %d need more than the %d processes that were started",
+            return pf_fail(PF_REFUSED, "--ranks: groups of %lld need more than the %d processes that were started",
                            s->groups[i], ranks);
     for (int i = 0; i < s->n_bytes; i++)
         if (s->bytes[i] % ELEMENT_BYTES)
@@ -153,7 +142,7 @@ static int take(struct settings *s, int code)
     long long value = 0;
     int status = 0;
     switch (code) {
-    case 'n': return take_groups(s, optarg);
+    case 'n': return take_numbers("ranks", optarg, INT_MAX, s->groups, &s->n_groups);
     case 'b': return take_numbers("bytes", optarg, 1LL << 40, s->bytes, &s->n_bytes);
     case 'e': return take_exchanges(s, optarg);
     case 'j': s->json = optarg; return 0;
@@ -244,7 +233,6 @@ static int repeat(pencilfft_plan plan, int reps, MPI_Comm group, void *in, void 
             samples->mine[TOTAL * reps + rep] = s[total];
         }
     }
-done:
     return status;
 }
 
@@ -285,7 +273,6 @@ static int reduce(MPI_Comm active, struct result *r)
     PF_MPI(MPI_Allreduce(mine, most, 2, MPI_INT64_T, MPI_MAX, active));
     r->bytes = most[0];
     r->messages = most[1];
-done:
     return status;
 }
 
@@ -334,7 +321,6 @@ static int append(const struct bench *b, int p, long long bytes, const char *exc
                                r->refused ? json_null() : record_times(&r->samples, TOTAL), "bytes_sent",
                                (json_int_t)r->bytes, "messages_sent", (json_int_t)r->messages);
     status = json_file_append(object, b->json);
-done:
     return status;
 }
 
@@ -402,7 +388,6 @@ static int one_group_size(const struct bench *b, int p)
         PF_MPI(MPI_Comm_free(&active));
     }
     status = pf_agree(status, MPI_COMM_WORLD);
-done:
     return status;
 }
 
@@ -428,7 +413,7 @@ static int run(struct bench *b, int argc, char **argv)
     if (!status)
         status = open_json(b);
     for (int i = 0; i < b->s.n_groups && !status; i++)
-        status = one_group_size(b, b->s.groups[i]);
+        status = one_group_size(b, (int)b->s.groups[i]);
     return status;
 }
 
@@ -440,9 +425,9 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s: MPI does not start\n", PROGRAM);
         return EXIT_FAILURE;
     }
-    PF_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
-    PF_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &b.rank));
-    PF_MPI(MPI_Comm_size(MPI_COMM_WORLD, &b.ranks));
+    PF_MPI_OR_DONE(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+    PF_MPI_OR_DONE(MPI_Comm_rank(MPI_COMM_WORLD, &b.rank));
+    PF_MPI_OR_DONE(MPI_Comm_size(MPI_COMM_WORLD, &b.ranks));
     status = run(&b, argc, argv);
 done:
     if (status == PENCILFFT_MPI_ERROR || (status && b.rank == 0))

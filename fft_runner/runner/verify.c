@@ -14,22 +14,11 @@
 #include "runner.h"
 #include "values.h"
 
-/* Largest error seen in many runs is some tenths of epsilon * log2 N; the factor leaves room for other machines. */
-static const struct accuracy {
-    size_t real_bytes;
-    double epsilon, factor;
-} accuracies[] = {
-    {sizeof(double), DBL_EPSILON, 10},
-    {sizeof(float), FLT_EPSILON, 10},
-};
-
+/* The largest error seen in many runs is some tenths of epsilon * log2 N; the factor leaves room for other machines. */
 double tolerance_of(size_t real_bytes, int64_t elements)
 {
-    double logarithm = log2((double)elements);
-    for (size_t i = 0; i < sizeof accuracies / sizeof accuracies[0]; i++)
-        if (accuracies[i].real_bytes == real_bytes)
-            return accuracies[i].epsilon * accuracies[i].factor * (logarithm > 1 ? logarithm : 1);
-    return 0;
+    const double epsilon = real_bytes == sizeof(float) ? FLT_EPSILON : DBL_EPSILON, factor = 10;
+    return epsilon * factor * fmax(1, log2((double)elements));
 }
 
 int problem_make(pencilfft_plan plan, MPI_Comm grid, struct problem *p)

@@ -39,7 +39,7 @@ std::vector<std::string> words(const std::string &text)
     return result;
 }
 
-double number(const std::string &text)
+double number(const std::string &text, bool may_be_zero)
 {
     size_t used = 0;
     double value = NAN;
@@ -49,23 +49,14 @@ double number(const std::string &text)
     }
     if (used != text.size() || !std::isfinite(value))
         throw ValueError("'" + text + "' is not a number");
+    if (may_be_zero ? value < 0 : value <= 0)
+        throw ValueError("'" + text + (may_be_zero ? "' must be 0 or above" : "' must be above 0"));
     return value;
 }
 
 double positive(const std::string &text)
 {
-    const double value = number(text);
-    if (value <= 0)
-        throw ValueError("'" + text + "' must be above 0");
-    return value;
-}
-
-double not_negative(const std::string &text)
-{
-    const double value = number(text);
-    if (value < 0)
-        throw ValueError("'" + text + "' must be 0 or above");
-    return value;
+    return number(text, false);
 }
 
 int whole(const std::string &text, long least, long most)
@@ -144,8 +135,8 @@ const struct Key {
     {"shape", read_shape},
     {"bandwidth_bytes_per_s", read_bandwidth},
     {"cables", read_cables},
-    {"latency_s", [](Platform &p, const std::string &text) { p.latency_s = not_negative(text); }},
-    {"injection_bytes_per_s", [](Platform &p, const std::string &text) { p.injection_bytes_per_s = not_negative(text); }},
+    {"latency_s", [](Platform &p, const std::string &text) { p.latency_s = number(text, true); }},
+    {"injection_bytes_per_s", [](Platform &p, const std::string &text) { p.injection_bytes_per_s = number(text, true); }},
     {"loopback_bytes_per_s", [](Platform &p, const std::string &text) { p.loopback_bytes_per_s = positive(text); }},
     {"speed_flops", [](Platform &p, const std::string &text) { p.speed_flops = positive(text); }},
     {"tie", read_tie},

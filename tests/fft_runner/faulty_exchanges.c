@@ -51,13 +51,12 @@ static int not_a_number(void *state, int slice, void *from, void *to)
 /* MPI refuses a negative count on one rank, while the others wait for it. */
 static int mpi_error(void *state, int slice, void *from, void *to)
 {
-    int rank, status = PENCILFFT_OK;
+    int rank;
     (void)state, (void)slice, (void)from;
     PF_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
     PF_MPI(MPI_Bcast(to, rank == 1 ? -1 : 1, MPI_INT, 0, MPI_COMM_WORLD));
     PF_MPI(MPI_Barrier(MPI_COMM_WORLD));
-done:
-    return status;
+    return PENCILFFT_OK;
 }
 
 static int plan_out_of_memory(const struct pf_transpose *transpose, struct pf_messages *sent, struct pf_messages *received,

@@ -10,14 +10,12 @@
 
 static int start(void *state, int slice, void *from, void *to)
 {
-    int status = PENCILFFT_OK;
     const struct pf_calls *a = state;
     (void)slice;
     if (a->p > 1)
         PF_MPI(MPI_Alltoallv(from, a->sent.count, a->sent.displacement, a->element, to, a->received.count,
                              a->received.displacement, a->element, a->group));
-done:
-    return status;
+    return PENCILFFT_OK;
 }
 
 const struct pf_exchange pf_exchange_alltoallv = {

@@ -39,7 +39,6 @@ static void memory_order(const pencilfft_box *box, int order[3])
 /* n of `inner`, stride bytes apart, in its place. */
 static int repeat(int64_t n, int64_t stride, MPI_Datatype *inner)
 {
-    int status = PENCILFFT_OK;
     MPI_Datatype outer;
     MPI_Aint low, extent;
     PF_MPI(MPI_Type_get_extent(*inner, &low, &extent));
@@ -49,21 +48,19 @@ static int repeat(int64_t n, int64_t stride, MPI_Datatype *inner)
         PF_MPI(MPI_Type_create_hvector((int)n, 1, (MPI_Aint)stride, *inner, &outer));
     PF_MPI(MPI_Type_free(inner));
     *inner = outer;
-done:
-    return status;
+    return PENCILFFT_OK;
 }
 
 static int place(int64_t start, MPI_Datatype *inner)
 {
-    int status = PENCILFFT_OK, one = 1;
+    int one = 1;
     MPI_Aint displacement = (MPI_Aint)start;
     MPI_Datatype outer;
     PF_MPI(MPI_Type_create_hindexed(1, &one, &displacement, *inner, &outer));
     PF_MPI(MPI_Type_free(inner));
     *inner = outer;
     PF_MPI(MPI_Type_commit(inner));
-done:
-    return status;
+    return PENCILFFT_OK;
 }
 
 /* The part of a box with all its fields, in that order of axes. */
@@ -80,7 +77,6 @@ static int describe(const struct pf_transpose *t, const pencilfft_box *box, cons
         status = repeat(t->fields, pf_box_elements(box) * bytes, type);
     if (!status)
         status = place(pf_box_start(box, part) * bytes, type);
-done:
     return status;
 }
 
@@ -162,7 +158,6 @@ static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct p
 
 static int start(void *state, int slice, void *from, void *to)
 {
-    int status = PENCILFFT_OK;
     const struct alltoallw *a = state;
     (void)slice;
     struct pf_copy kept = pf_copy_between(&a->kept, &a->from, &a->to);
@@ -171,8 +166,7 @@ static int start(void *state, int slice, void *from, void *to)
     if (a->t.p > 1)
         PF_MPI(MPI_Alltoallw(from, a->sent.count, a->sent.displacement, a->sent.type, to, a->received.count,
                              a->received.displacement, a->received.type, a->t.group));
-done:
-    return status;
+    return PENCILFFT_OK;
 }
 
 const struct pf_exchange pf_exchange_alltoallw = {

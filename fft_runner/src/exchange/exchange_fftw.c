@@ -116,7 +116,6 @@ static int plan_transpose(struct transposer *a)
     if (!a->plan)
         status = pf_fail(PENCILFFT_FFTW_ERROR, "FFTW made no plan for a transpose; if the program calls "
                                                "fftw_init_threads(), it must do so before its first plan here");
-done:
     return status;
 }
 

@@ -191,7 +191,6 @@ static void *memory(const void *state)
 
 static int receive_parcels(struct node_state *a)
 {
-    int status = PENCILFFT_OK;
     MPI_Datatype element = pf_element_type(a->t.element_bytes);
     for (int other = 0; other < a->shared->n; other++) {
         const struct parcel *c = &a->coming[other];
@@ -199,14 +198,12 @@ static int receive_parcels(struct node_state *a)
             PF_MPI(MPI_Irecv(a->shared->block + (size_t)c->start * a->t.element_bytes, c->elements, element, c->peer, TAG,
                              a->t.group, &a->requests[a->n_requests++]));
     }
-done:
-    return status;
+    return PENCILFFT_OK;
 }
 
 /* To the nearest node above first, so that not all send to the same one. */
 static int send_parcels(struct node_state *a)
 {
-    int status = PENCILFFT_OK;
     MPI_Datatype element = pf_element_type(a->t.element_bytes);
     for (int distance = 1; distance < a->shared->n; distance++) {
         const struct parcel *l = &a->leaving[(a->shared->mine + distance) % a->shared->n];
@@ -214,8 +211,7 @@ static int send_parcels(struct node_state *a)
             PF_MPI(MPI_Isend(a->shared->block + (size_t)l->start * a->t.element_bytes, l->elements, element, l->peer, TAG,
                              a->t.group, &a->requests[a->n_requests++]));
     }
-done:
-    return status;
+    return PENCILFFT_OK;
 }
 
 static int begin(void *state, void *to)
@@ -234,7 +230,6 @@ static int move_parcels(struct node_state *a)
         PF_MPI(MPI_Waitall(a->n_requests, a->requests, a->statuses));
     if (!status)
         status = pf_shared_meet(a->shared);
-done:
     return status;
 }
 

@@ -19,15 +19,13 @@ static bool power_of_two(int p)
 
 static int exchange_pair(const struct pf_calls *a, int s, const void *from, void *to)
 {
-    int status = PENCILFFT_OK;
     int target = power_of_two(a->p) ? a->me ^ s : (a->me + s) % a->p;
     int source = power_of_two(a->p) ? a->me ^ s : (a->me - s + a->p) % a->p;
     PF_MPI(MPI_Sendrecv(pf_message_in(a, &a->sent, target, from), a->sent.count[target], a->element,
                         a->sent.count[target] ? target : MPI_PROC_NULL, TAG, pf_message_in(a, &a->received, source, to),
                         a->received.count[source], a->element, a->received.count[source] ? source : MPI_PROC_NULL, TAG,
                         a->group, MPI_STATUS_IGNORE));
-done:
-    return status;
+    return PENCILFFT_OK;
 }
 
 static int start(void *state, int slice, void *from, void *to)

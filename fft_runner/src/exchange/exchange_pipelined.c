@@ -43,7 +43,6 @@ static MPI_Request *sending(const struct pf_calls *a)
 static int begin(void *state, void *to)
 {
     const struct pf_calls *a = state;
-    int status = PENCILFFT_OK;
     for (int slice = 0; slice < a->slices; slice++)
         for (int s = 1; s < a->p; s++) {
             int source = (a->me - s + a->p) % a->p, i = slice * a->p + source;
@@ -51,30 +50,26 @@ static int begin(void *state, void *to)
                 PF_MPI(MPI_Irecv(pf_message_in(a, &a->received, i, to), a->received.count[i], a->element, source, slice,
                                  a->group, receiving(a) + i));
         }
-done:
-    return status;
+    return PENCILFFT_OK;
 }
 
 static int start_sends(const struct pf_calls *a, int slice, const void *from)
 {
-    int status = PENCILFFT_OK;
     for (int s = 1; s < a->p; s++) {
         int target = (a->me + s) % a->p, i = slice * a->p + target;
         if (a->sent.count[i])
             PF_MPI(MPI_Isend(pf_message_in(a, &a->sent, i, from), a->sent.count[i], a->element, target, slice, a->group,
                              sending(a) + i));
     }
-done:
-    return status;
+    return PENCILFFT_OK;
 }
 
 /* MPI libraries without a thread of their own move data only when they are called. */
 static int nudge(const struct pf_calls *a)
 {
-    int status = PENCILFFT_OK, all_there;
+    int all_there;
     PF_MPI(MPI_Testall(2 * a->p * a->slices, a->requests, &all_there, a->statuses));
-done:
-    return status;
+    return PENCILFFT_OK;
 }
 
 static int start(void *state, int slice, void *from, void *to)
@@ -88,19 +83,15 @@ static int start(void *state, int slice, void *from, void *to)
 static int finish(void *state, int slice)
 {
     const struct pf_calls *a = state;
-    int status = PENCILFFT_OK;
     PF_MPI(MPI_Waitall(a->p, receiving(a) + (ptrdiff_t)slice * a->p, a->statuses));
-done:
-    return status;
+    return PENCILFFT_OK;
 }
 
 static int end(void *state)
 {
     const struct pf_calls *a = state;
-    int status = PENCILFFT_OK;
     PF_MPI(MPI_Waitall(a->p * a->slices, sending(a), a->statuses));
-done:
-    return status;
+    return PENCILFFT_OK;
 }
 
 const struct pf_exchange pf_exchange_pipelined = {

@@ -81,20 +81,18 @@ static int wished_size(MPI_Comm group, int me, int *size)
     int status = pf_agree(text ? take_size(text, size) : PENCILFFT_OK, group);
     if (!status)
         PF_MPI(MPI_Bcast(size, 1, MPI_INT, 0, group));
-done:
     return status;
 }
 
 static int make_smaller(MPI_Comm *node, int size)
 {
-    int status = PENCILFFT_OK, rank;
+    int rank;
     MPI_Comm smaller;
     PF_MPI(MPI_Comm_rank(*node, &rank));
     PF_MPI(MPI_Comm_split(*node, rank / size, rank, &smaller));
     PF_MPI(MPI_Comm_free(node));
     *node = smaller;
-done:
-    return status;
+    return PENCILFFT_OK;
 }
 
 static int find_mine(struct pf_shared *shared, MPI_Comm group, int me)
@@ -107,14 +105,13 @@ static int find_mine(struct pf_shared *shared, MPI_Comm group, int me)
         return status;
     PF_MPI(MPI_Comm_set_errhandler(shared->comm, MPI_ERRORS_RETURN));
     PF_MPI(MPI_Comm_rank(shared->comm, &shared->local));
-done:
     return status;
 }
 
 /* Nodes are numbered in the order of their first members. */
 static int number_nodes(struct pf_shared *shared, MPI_Comm group, int me, int p)
 {
-    int status = PENCILFFT_OK, leader = me, n = 0;
+    int leader = me, n = 0;
     PF_MPI(MPI_Bcast(&leader, 1, MPI_INT, 0, shared->comm));
     PF_MPI(MPI_Allgather(&leader, 1, MPI_INT, shared->of, 1, MPI_INT, group));
     for (int j = 0; j < p; j++) /* leaders come before those they lead */
@@ -126,8 +123,7 @@ static int number_nodes(struct pf_shared *shared, MPI_Comm group, int me, int p)
                 shared->members[n++] = j;
         shared->first[i + 1] = n;
     }
-done:
-    return status;
+    return PENCILFFT_OK;
 }
 
 int pf_shared_find(struct pf_shared *shared, MPI_Comm group)
@@ -137,7 +133,6 @@ int pf_shared_find(struct pf_shared *shared, MPI_Comm group)
     PF_MPI(MPI_Comm_size(group, &p));
     if (!(status = find_mine(shared, group, me)))
         status = number_nodes(shared, group, me, p);
-done:
     return status;
 }
 
@@ -158,7 +153,7 @@ int pf_shared_room(const struct pf_shared *shared, size_t bytes)
 
 int pf_shared_allocate(struct pf_shared *shared, size_t bytes)
 {
-    int status = PENCILFFT_OK, unit;
+    int unit;
     MPI_Aint mine = shared->local ? 0 : (MPI_Aint)(bytes + ALIGNMENT), size;
     PF_MPI(MPI_Win_allocate_shared(mine, 1, MPI_INFO_NULL, shared->comm, &shared->block, &shared->window));
     PF_MPI(MPI_Win_set_errhandler(shared->window, MPI_ERRORS_RETURN));
@@ -166,34 +161,27 @@ int pf_shared_allocate(struct pf_shared *shared, size_t bytes)
     PF_MPI(MPI_Win_lock_all(MPI_MODE_NOCHECK, shared->window));
     /* By the same amount on all ranks, because pages begin at multiples of it. */
     shared->block += (ALIGNMENT - (uintptr_t)shared->block % ALIGNMENT) % ALIGNMENT;
-done:
-    return status;
+    return PENCILFFT_OK;
 }
 
 int pf_shared_meet(struct pf_shared *shared)
 {
-    int status = PENCILFFT_OK;
     PF_MPI(MPI_Win_sync(shared->window));
     PF_MPI(MPI_Barrier(shared->comm));
     PF_MPI(MPI_Win_sync(shared->window));
-done:
-    return status;
+    return PENCILFFT_OK;
 }
 
 int pf_shared_let_write(struct pf_shared *shared)
 {
-    int status = PENCILFFT_OK;
     PF_MPI(MPI_Win_sync(shared->window));
     PF_MPI(MPI_Ibarrier(shared->comm, &shared->all_read));
-done:
-    return status;
+    return PENCILFFT_OK;
 }
 
 int pf_shared_wait_to_write(struct pf_shared *shared)
 {
-    int status = PENCILFFT_OK;
     PF_MPI(MPI_Wait(&shared->all_read, MPI_STATUS_IGNORE));
     PF_MPI(MPI_Win_sync(shared->window));
-done:
-    return status;
+    return PENCILFFT_OK;
 }

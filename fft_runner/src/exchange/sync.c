@@ -18,10 +18,8 @@ static const double lead_s = 1e-3, lead_allreduces = 4;
 
 static int wait_barrier(MPI_Comm comm)
 {
-    int status = PENCILFFT_OK;
     PF_MPI(MPI_Barrier(comm));
-done:
-    return status;
+    return PENCILFFT_OK;
 }
 
 static void sleep_until(double date)
@@ -39,14 +37,12 @@ static void sleep_until(double date)
 /* The first all-reduce completes only after the last rank arrives, so every rank learns how long one takes. */
 static int wait_clock(MPI_Comm comm)
 {
-    int status = PENCILFFT_OK;
     double came = MPI_Wtime(), last_came, agreed;
     PF_MPI(MPI_Allreduce(&came, &last_came, 1, MPI_DOUBLE, MPI_MAX, comm));
     double now = MPI_Wtime(), date = now + fmax(lead_s, lead_allreduces * (now - last_came));
     PF_MPI(MPI_Allreduce(&date, &agreed, 1, MPI_DOUBLE, MPI_MAX, comm));
     sleep_until(agreed);
-done:
-    return status;
+    return PENCILFFT_OK;
 }
 
 static const struct pf_sync rows[] = {

@@ -43,31 +43,39 @@ int pencilfft_format_of(pencilfft_plan plan, int array, pencilfft_format *format
     return PENCILFFT_OK;
 }
 
-int pencilfft_exchanges(pencilfft_plan plan, int *n)
-{
-    if (!plan || !n)
-        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_exchanges: null plan or result");
-    *n = plan->exchanges;
-    return PENCILFFT_OK;
-}
+/* A function that tells one number of a plan. */
+#define TELLS(function, type, value)                                                  \
+    int function(pencilfft_plan plan, type *result)                                   \
+    {                                                                                 \
+        if (!plan || !result)                                                         \
+            return pf_fail(PENCILFFT_BAD_CALL, "%s: null plan or result", #function); \
+        *result = value;                                                              \
+        return PENCILFFT_OK;                                                          \
+    }
+TELLS(pencilfft_exchanges, int, plan->exchanges)
+TELLS(pencilfft_phases, int, plan->phases.n)
+TELLS(pencilfft_scale, double, plan->transform.scale)
+TELLS(pencilfft_alloc_elements, int64_t, plan->alloc_elements)
+TELLS(pencilfft_alloc_bytes, int64_t, plan->alloc_elements *(int64_t)plan->element_bytes)
 
 const char *pencilfft_exchange_stage(pencilfft_plan plan, int e)
 {
     return pf_is_exchange(plan, e) ? plan->geometry.decomposition->exchange[e].name : NULL;
 }
 
-int pencilfft_scale(pencilfft_plan plan, double *scale)
-{
-    if (!plan || !scale)
-        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_scale: null plan or result");
-    *scale = plan->transform.scale;
-    return PENCILFFT_OK;
-}
-
-const char *pencilfft_decomposition_name(int i)
-{
-    return pf_table_name(&pf_decompositions, i);
-}
+/* A function that lists the names of a table. */
+#define NAMES(function, table)           \
+    const char *function(int i)          \
+    {                                    \
+        return pf_table_name(&table, i); \
+    }
+NAMES(pencilfft_decomposition_name, pf_decompositions)
+NAMES(pencilfft_exchange_name, pf_exchanges)
+NAMES(pencilfft_type_name, pf_types)
+NAMES(pencilfft_precision_name, pf_precisions)
+NAMES(pencilfft_layout_name, pf_layouts)
+NAMES(pencilfft_rigor_name, pf_rigors)
+NAMES(pencilfft_sync_name, pf_syncs)
 
 int pencilfft_grid_numbers(const char *name)
 {
@@ -75,47 +83,9 @@ int pencilfft_grid_numbers(const char *name)
     return decomposition ? decomposition->dimensions : 0;
 }
 
-const char *pencilfft_exchange_name(int i)
-{
-    return pf_table_name(&pf_exchanges, i);
-}
-
-const char *pencilfft_type_name(int i)
-{
-    return pf_table_name(&pf_types, i);
-}
-
-const char *pencilfft_precision_name(int i)
-{
-    return pf_table_name(&pf_precisions, i);
-}
-
-const char *pencilfft_layout_name(int i)
-{
-    return pf_table_name(&pf_layouts, i);
-}
-
-const char *pencilfft_rigor_name(int i)
-{
-    return pf_table_name(&pf_rigors, i);
-}
-
-const char *pencilfft_sync_name(int i)
-{
-    return pf_table_name(&pf_syncs, i);
-}
-
 const char *pencilfft_error_message(void)
 {
     return pf_message();
-}
-
-int pencilfft_phases(pencilfft_plan plan, int *n)
-{
-    if (!plan || !n)
-        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_phases: null plan or result");
-    *n = plan->phases.n;
-    return PENCILFFT_OK;
 }
 
 static int is_phase(pencilfft_plan plan, int phase)

@@ -66,7 +66,6 @@ static int run_once(const struct trial *t, double *seconds)
         status = pencilfft_backward(t->plan, t->out, t->in);
         *seconds += t->plan->clock.total;
     }
-done:
     return status;
 }
 
@@ -81,7 +80,6 @@ static int time_once(struct trial *t, double *seconds)
     PF_MPI(MPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_DOUBLE, MPI_MAX, t->plan->all));
     *seconds = both[0];
     t->spent = both[1];
-done:
     return status;
 }
 
@@ -203,15 +201,14 @@ static int try_all(struct trial *t, double budget)
 /* Nodes matter for what is fastest; the kind of machine and the MPI are those of the wisdom as a whole. */
 static int count_nodes(MPI_Comm comm, int *nodes)
 {
-    int status = PENCILFFT_OK, rank;
+    int rank;
     MPI_Comm node = MPI_COMM_NULL;
     PF_MPI(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
     PF_MPI(MPI_Comm_rank(node, &rank));
     int first = rank == 0;
     PF_MPI(MPI_Allreduce(&first, nodes, 1, MPI_INT, MPI_SUM, comm));
     PF_MPI(MPI_Comm_free(&node));
-done:
-    return status;
+    return PENCILFFT_OK;
 }
 
 /* The first rank's boxes give sizes and layout. */
@@ -234,15 +231,13 @@ static void make_key(const struct pencilfft_plan_s *plan, int e, int nodes, char
 /* The algorithm that rank 0 knows from wisdom, on all ranks; -1: none. */
 static int recall(pencilfft_plan plan, const char *key, int *known)
 {
-    int status = PENCILFFT_OK;
     const char *name = plan->rank ? NULL : pf_wisdom_find(key);
     *known = -1;
     for (int i = 0; name && i < pf_exchanges.count; i++)
         if (row_at(i)->plan && !strcmp(name, row_at(i)->name))
             *known = i;
     PF_MPI(MPI_Bcast(known, 1, MPI_INT, 0, plan->all));
-done:
-    return status;
+    return PENCILFFT_OK;
 }
 
 /* A single rank has no choice: the first of the table. */

@@ -44,22 +44,6 @@ void pf_buffers_list(const struct pencilfft_plan_s *plan, int backward, const vo
     }
 }
 
-int pencilfft_alloc_bytes(pencilfft_plan plan, int64_t *bytes)
-{
-    if (!plan || !bytes)
-        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_alloc_bytes: null plan or result");
-    *bytes = plan->alloc_elements * (int64_t)plan->element_bytes;
-    return PENCILFFT_OK;
-}
-
-int pencilfft_alloc_elements(pencilfft_plan plan, int64_t *elements)
-{
-    if (!plan || !elements)
-        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_alloc_elements: null plan or result");
-    *elements = plan->alloc_elements;
-    return PENCILFFT_OK;
-}
-
 int pencilfft_alloc(pencilfft_plan plan, void **data)
 {
     if (!plan || !data)

@@ -70,7 +70,6 @@ static int same_everywhere(pencilfft_plan plan, const pencilfft_desc *desc)
 
 static int split_groups(pencilfft_plan plan, const pencilfft_desc *desc)
 {
-    int status = PENCILFFT_OK;
     (void)desc;
     for (int e = 0; e < plan->exchanges; e++) {
         PF_MPI(MPI_Comm_split(plan->all, pf_member(plan, e, 0), plan->rank, &plan->group[e]));
@@ -78,8 +77,7 @@ static int split_groups(pencilfft_plan plan, const pencilfft_desc *desc)
         PF_MPI(MPI_Comm_size(plan->group[e], &plan->p[e]));
         PF_MPI(MPI_Comm_rank(plan->group[e], &plan->me[e]));
     }
-done:
-    return status;
+    return PENCILFFT_OK;
 }
 
 static int make_boxes(pencilfft_plan plan, const pencilfft_desc *desc)
@@ -124,7 +122,7 @@ static int start_plan(const pencilfft_desc *desc, MPI_Comm comm, pencilfft_plan 
     if ((status = pf_agree(status, all))) {
         free(p);
         MPI_Comm_free(&all);
-        goto done;
+        return status;
     }
     p->all = all;
     for (int e = 0; e < PF_MAX_EXCHANGES; e++)
@@ -132,7 +130,6 @@ static int start_plan(const pencilfft_desc *desc, MPI_Comm comm, pencilfft_plan 
     *plan = p;
     PF_MPI(MPI_Comm_rank(all, &p->rank));
     PF_MPI(MPI_Comm_size(all, &p->ranks));
-done:
     return status;
 }
 
@@ -173,8 +170,8 @@ int pencilfft_plan_destroy(pencilfft_plan plan)
     release_local(plan);
     for (int e = 0; e < plan->exchanges; e++)
         if (plan->group[e] != MPI_COMM_NULL)
-            PF_MPI(MPI_Comm_free(&plan->group[e]));
-    PF_MPI(MPI_Comm_free(&plan->all));
+            PF_MPI_OR_DONE(MPI_Comm_free(&plan->group[e]));
+    PF_MPI_OR_DONE(MPI_Comm_free(&plan->all));
 done:
     free(plan);
     return status;

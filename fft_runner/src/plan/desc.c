@@ -162,6 +162,5 @@ int pf_desc_same(const pencilfft_desc *desc, MPI_Comm comm)
     for (int i = 0; i < N_MEMBERS && !status; i++)
         if (largest[0][i] != ~largest[1][i])
             status = differs(desc, &rows[i]);
-done:
     return status;
 }

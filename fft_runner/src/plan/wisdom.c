@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <fftw3.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,8 +51,9 @@ static void prepare_planner(void)
 /* ---- the choices -------------------------------------------------------------------------------------------- */
 
 static struct choice {
-    char *key, *name;
+    char *name;
     struct choice *next;
+    char key[];
 } *choices;
 
 static struct choice *find(const char *key)
@@ -70,36 +70,28 @@ const char *pf_wisdom_find(const char *key)
     return c ? c->name : NULL;
 }
 
-static struct choice *new_choice(const char *key)
-{
-    struct choice *c = calloc(1, sizeof *c);
-    if (!c || !(c->key = strdup(key))) {
-        free(c);
-        return NULL;
-    }
-    c->next = choices;
-    choices = c;
-    return c;
-}
-
 int pf_wisdom_keep(const char *key, const char *name)
 {
     struct choice *c = find(key);
     char *copy = strdup(name);
-    if (!copy || (!c && !(c = new_choice(key)))) {
-        free(copy);
-        return 0;
+    if (!c && copy && (c = calloc(1, sizeof *c + strlen(key) + 1))) {
+        strcpy(c->key, key);
+        c->next = choices;
+        choices = c;
     }
-    free(c->name);
-    c->name = copy;
-    return 1;
+    if (c && copy) {
+        free(c->name);
+        c->name = copy;
+        return 1;
+    }
+    free(copy);
+    return 0;
 }
 
 void pencilfft_wisdom_forget(void)
 {
     while (choices) {
         struct choice *next = choices->next;
-        free(choices->key);
         free(choices->name);
         free(choices);
         choices = next;
@@ -151,48 +143,30 @@ static uint64_t checksum(const char *bytes, size_t n)
 /* ---- text ---------------------------------------------------------------------------------------------------- */
 
 struct text {
-    char *bytes; /* NULL after an allocation failed */
+    char *bytes;
     size_t length;
 };
-
-static void __attribute__((format(printf, 2, 3))) add(struct text *text, const char *format, ...)
-{
-    va_list arguments, again;
-    va_start(arguments, format);
-    va_copy(again, arguments);
-    int n = vsnprintf(NULL, 0, format, arguments);
-    char *longer = text->bytes ? realloc(text->bytes, text->length + (size_t)n + 1) : NULL;
-    if (longer) {
-        vsnprintf(longer + text->length, (size_t)n + 1, format, again);
-        text->length += (size_t)n;
-    } else {
-        free(text->bytes);
-    }
-    text->bytes = longer;
-    va_end(again);
-    va_end(arguments);
-}
-
-static void add_fftw(struct text *text, const char *name, char *wisdom)
-{
-    add(text, "%s %zu\n", name, wisdom ? strlen(wisdom) : 0);
-    add(text, "%s\n", wisdom ? wisdom : "");
-    free(wisdom);
-}
 
 static int compose(struct text *text)
 {
     char machine[MACHINE_SIZE];
     machine_text(machine);
-    *text = (struct text){.bytes = strdup("")};
-    add(text, "%smachine %s\n", head, machine);
+    FILE *out = open_memstream(&text->bytes, &text->length);
+    if (!out)
+        return pf_fail(PENCILFFT_NO_MEMORY, "no memory to write wisdom");
+    fprintf(out, "%smachine %s\n", head, machine);
     for (const struct choice *c = choices; c; c = c->next)
-        add(text, "exchange %s %s\n", c->key, c->name);
-    for (int i = 0; i < N_KINDS; i++)
-        add_fftw(text, kinds[i].name, kinds[i].export());
-    if (text->bytes)
-        add(text, "checksum %016" PRIx64 "\n", checksum(text->bytes, text->length));
-    return text->bytes ? PENCILFFT_OK : pf_fail(PENCILFFT_NO_MEMORY, "no memory to write wisdom");
+        fprintf(out, "exchange %s %s\n", c->key, c->name);
+    for (int i = 0; i < N_KINDS; i++) {
+        char *wisdom = kinds[i].export();
+        fprintf(out, "%s %zu\n%s\n", kinds[i].name, wisdom ? strlen(wisdom) : 0, wisdom ? wisdom : "");
+        free(wisdom);
+    }
+    if (!fflush(out) && !ferror(out))
+        fprintf(out, "checksum %016" PRIx64 "\n", checksum(text->bytes, text->length));
+    bool failed = ferror(out);
+    failed |= fclose(out) != 0;
+    return failed ? pf_fail(PENCILFFT_NO_MEMORY, "no memory to write wisdom") : PENCILFFT_OK;
 }
 
 static int refuse(const char *path, const char *why)
@@ -304,7 +278,6 @@ static int share(struct text *text, int rank, MPI_Comm comm)
     if ((status = pf_agree(status, comm)))
         return status;
     PF_MPI(MPI_Bcast(text->bytes, length, MPI_CHAR, 0, comm));
-done:
     return status;
 }
 
@@ -314,12 +287,12 @@ int pencilfft_wisdom_load(const char *path, MPI_Comm comm, int *found)
     struct text text = {NULL, 0};
     if (status)
         return status;
-    PF_MPI(MPI_Comm_rank(comm, &rank));
+    PF_MPI_OR_DONE(MPI_Comm_rank(comm, &rank));
     if (rank == 0)
         status = path ? read_whole(path, &text, &there) : no_path("pencilfft_wisdom_load");
     if ((status = pf_agree(status, comm)))
         goto done;
-    PF_MPI(MPI_Bcast(&there, 1, MPI_INT, 0, comm));
+    PF_MPI_OR_DONE(MPI_Bcast(&there, 1, MPI_INT, 0, comm));
     if (found)
         *found = there;
     if (there && !(status = share(&text, rank, comm)))
@@ -339,15 +312,15 @@ static int gather_step(const struct kind *kind, int rank, int ranks, int step, M
     bool gives = rank % (2 * step) == step, takes = rank % (2 * step) == 0 && rank + step < ranks;
     char *mine = gives ? kind->export() : NULL, *room = NULL; /* what FFTW has no memory to export is dropped */
     int length = mine ? (int)strlen(mine) : 0;
-    PF_MPI(MPI_Allreduce(&length, &longest, 1, MPI_INT, MPI_MAX, comm));
+    PF_MPI_OR_DONE(MPI_Allreduce(&length, &longest, 1, MPI_INT, MPI_MAX, comm));
     if (takes && !(room = calloc((size_t)longest + 1, 1)))
         status = pf_fail(PENCILFFT_NO_MEMORY, "no memory for the wisdom of rank %d", rank + step);
     if ((status = pf_agree(status, comm)))
         goto done;
     if (gives)
-        PF_MPI(MPI_Send(mine ? mine : "", length, MPI_CHAR, rank - step, TAG, comm));
+        PF_MPI_OR_DONE(MPI_Send(mine ? mine : "", length, MPI_CHAR, rank - step, TAG, comm));
     if (takes)
-        PF_MPI(MPI_Recv(room, longest, MPI_CHAR, rank + step, TAG, comm, MPI_STATUS_IGNORE));
+        PF_MPI_OR_DONE(MPI_Recv(room, longest, MPI_CHAR, rank + step, TAG, comm, MPI_STATUS_IGNORE));
     if (takes && *room)
         kind->import(room);
 done:
@@ -403,8 +376,8 @@ static int save(const char *path, MPI_Comm comm)
 {
     int rank, ranks, status = PENCILFFT_OK;
     struct text text = {NULL, 0};
-    PF_MPI(MPI_Comm_rank(comm, &rank));
-    PF_MPI(MPI_Comm_size(comm, &ranks));
+    PF_MPI_OR_DONE(MPI_Comm_rank(comm, &rank));
+    PF_MPI_OR_DONE(MPI_Comm_size(comm, &ranks));
     prepare_planner();
     for (int i = 0; i < N_KINDS && !status; i++)
         status = gather(&kinds[i], rank, ranks, comm);
@@ -428,6 +401,5 @@ int pencilfft_wisdom_save(const char *path, MPI_Comm comm)
     status = save(path, own);
     if (status != PENCILFFT_MPI_ERROR)
         MPI_Comm_free(&own);
-done:
     return status;
 }
