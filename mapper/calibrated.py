@@ -22,14 +22,8 @@ def calibrated_figures(machine: Machine, calibration: Calibration, source: str) 
     """The figures of a machine file after a calibration.
 
     Fitted figures replace those of the file. Figures that the fit left out stay, unless they come from an earlier
-    calibration that these samples do not confirm.
-
-    Parameters
-    ----------
-    machine : Machine
-        The samples must have been made with the bandwidth of its torus.
-    source : str
-        The data, e.g. ``"--published bluegene-l (...)"``.
+    calibration that these samples do not confirm. The samples must have been made with the bandwidth of the machine's torus.
+    `source` tells the data, e.g. ``"--published bluegene-l (...)"``.
     """
     figures = {key: figure for key, figure in machine.figures.items()
                if not (figure.source.startswith(BY) and _disowned(calibration.left_out.get(key)))}

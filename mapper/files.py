@@ -12,14 +12,7 @@ def write_whole(path: str | PathLike[str], content: str | bytes, error: type[Pen
     """Write to a temporary file and rename it: a reader sees the old file or the new one, never a part.
 
     The file behind a link is replaced, not the link; anything that is not a regular file, such as /dev/stdout or a pipe, is
-    written directly.
-
-    Parameters
-    ----------
-    content : str or bytes
-        Text is written as UTF-8.
-    error : PencilmapError class
-        Raised when the file cannot be written.
+    written directly. Text is written as UTF-8. Raises `error` when the file cannot be written.
     """
     path = Path(path)
     data = content.encode("utf-8") if isinstance(content, str) else content

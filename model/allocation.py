@@ -5,7 +5,7 @@ assumed for failed nodes; where a router is dead as well, describe the network a
 """
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -182,10 +182,6 @@ class Site:
             node = _name(self.network, mapping.node_of_rank[foreign[0]])
             raise AllocationError(f"{mapping.name} puts rank {foreign[0]} on node {node}, which is not among the usable "
                                   f"{self.allocation}; move it or correct the list of nodes")
-
-    def with_network(self, network: Network) -> "Site":
-        """The same nodes of a network of the same shape (with other bandwidths, for instance)."""
-        return replace(self, network=network, allocation=Allocation(network, self.allocation.order))
 
     def __str__(self) -> str:
         some = "" if self.allocation.is_complete else f", {self.allocation},"

@@ -158,12 +158,8 @@ def product_work(product: Product, letters: str, transform: Transform, link_s: f
                  hop_length: Fraction) -> ExchangeWork:
     """The work of one exchange of a product placement; blocks are taken as even.
 
-    Parameters
-    ----------
-    letters : str
-        The grid dimensions along which the groups lie.
-    hop_length : Fraction
-        Hops on the m scale, `ExchangePrediction.hop_length`.
+    `letters` are the grid dimensions along which the groups lie; `hop_length` is hops on the m scale,
+    `ExchangePrediction.hop_length`.
     """
     size = product.grid.extent(letters)
     nodes = size // product.slots.extent(letters)

@@ -47,16 +47,9 @@ def look_around(environ: Mapping[str, str], paths: Iterable[str | PathLike[str]]
                 torus: str | None = None) -> Picture:
     """Ask every reader.
 
-    Raises MapfileError or AllocationError when a file cannot be read, or the sources contradict each other.
-
-    Parameters
-    ----------
-    environ : mapping of str to str
-        Environment variables.
-    paths : sequence of str
-        Files that describe the allocation, recognised by their content.
-    torus : str, optional
-        The shape, where no source gives it or a source is wrong.
+    Raises MapfileError or AllocationError when a file cannot be read, or the sources contradict each other. `environ` are
+    environment variables, `paths` files that describe the allocation, recognised by their content; `torus` is the shape,
+    where no source gives it or a source is wrong.
     """
     told = [found for reader in READERS.values() if reader.from_environment
             if (found := reader.from_environment(environ)) is not None]

@@ -18,14 +18,7 @@ def search(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
     """``search`` or ``search:seed=1,evaluations=200000,seconds=30``; it reports to `pencilmap.mapper.progress`.
 
     The same seed and evaluations give the same placement unless `seconds` ends the search early; then the placement's notes
-    say so.
-
-    Raises
-    ------
-    PlacementError
-        When the argument is not understood.
-    GridError
-        When the grid does not fit the site.
+    say so. Raises PlacementError when the argument is not understood, GridError when the grid does not fit the site.
     """
     options = parse_options(argument)
     site.check_grid(grid)

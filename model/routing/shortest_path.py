@@ -42,11 +42,7 @@ def parse(argument: str) -> ShortestPath:
 def shortest_path_loads(network: Network, exchange: Exchange, node_of_rank: np.ndarray, exact: bool = False) -> LinkLoads:
     """Load of every link when each message is split evenly over all its shortest paths.
 
-    Parameters
-    ----------
-    node_of_rank : int array, shape (P,)
-    exact : bool
-        Fractions instead of floats: for small cases.
+    `node_of_rank` has shape (P,). With `exact` loads are fractions instead of floats: for small cases.
     """
     arcs = network.arcs()
     traffic = node_traffic(exchange, node_of_rank, network.n_nodes)

@@ -8,11 +8,11 @@ import fcntl
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from pencilmap.mapper.progress import say
 from pencilmap.model.errors import PencilmapError
 
 BUILD_VARIABLE = "PENCILMAP_BUILD"
@@ -75,18 +75,17 @@ def _directory(root):
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pencilmap" / "build"
 
 
-def ensure_built(progress: Callable[[str], None] | None = None) -> Build:
+def ensure_built() -> Build:
     """Configure and build what is missing or older than its sources.
 
     Raises BuildError when a tool or library is missing (the message names the Debian packages), or the build fails.
-    `progress` is called with one line of text for each step that takes time.
     """
     build = find_build()
     check_tools()
     try:
         build.directory.mkdir(parents=True, exist_ok=True)
         with _locked(build.directory / ".pencilmap-lock"):
-            _configure(build, progress)
+            _configure(build)
             _run(["cmake", "--build", build.directory, "--parallel", str(os.cpu_count() or 1)], "build")
     except OSError as error:
         raise BuildError(f"{build.directory} cannot be used: {error.strerror}; name another directory in "
@@ -121,12 +120,11 @@ def _locked(path):
         yield
 
 
-def _configure(build, progress):
+def _configure(build):
     cache = build.directory / "CMakeCache.txt"
     configured = cache.read_text(errors="replace") if cache.is_file() else None
     if configured is None:
-        if progress:
-            progress(f"building the runner and the simulated torus in {build.directory}")
+        say(f"building the runner and the simulated torus in {build.directory}")
         _run(["cmake", "-S", build.source, "-B", build.directory, "-DCMAKE_BUILD_TYPE=Release"], "configure")
     elif f"CMAKE_HOME_DIRECTORY:INTERNAL={build.source}\n" not in configured:
         raise BuildError(f"{build.directory} was configured for other sources than {build.source}; delete it, or name "

@@ -14,9 +14,10 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -24,6 +25,7 @@ from typing import Any
 
 from pencilmap.mapper.formats.hostfile import hosts
 from pencilmap.mapper.placements import as_mapping
+from pencilmap.mapper.progress import say
 from pencilmap.mapper.setting import Setting
 from pencilmap.model.errors import PencilmapError
 from pencilmap.model.grid import ProcessGrid
@@ -179,38 +181,29 @@ def simulation_of(where: Setting, network: SimulatedNetwork, grid: ProcessGrid, 
     return Simulation(network, hosts(mapping), size, grid, labels=labels, **options)
 
 
-def simulate(simulation: Simulation, *, json_path: str | PathLike[str] | None = None, timeout_s: float = TIMEOUT_S,
-             progress: Callable[[str], None] | None = None) -> list[dict[str, Any]]:
+def simulate(simulation: Simulation, *, json_path: str | PathLike[str] | None = None,
+             timeout_s: float = TIMEOUT_S) -> list[dict[str, Any]]:
     """Run one simulation; its records, see `simulate_all`."""
-    return simulate_all([simulation], json_path=json_path, timeout_s=timeout_s, progress=progress)[0]
+    return simulate_all([simulation], json_path=json_path, timeout_s=timeout_s)[0]
 
 
 def simulate_all(simulations: Sequence[Simulation], *, json_path: str | PathLike[str] | None = None,
-                 timeout_s: float = TIMEOUT_S, workers: int | None = None,
-                 progress: Callable[[str], None] | None = None) -> list[list[dict[str, Any]]]:
+                 timeout_s: float = TIMEOUT_S, workers: int | None = None) -> list[list[dict[str, Any]]]:
     """Run simulations in parallel, because each is a single thread; a failure of one ends all.
 
-    Raises SimulationError with the end of the program's output. Returns the records of each simulation.
-
-    Parameters
-    ----------
-    json_path : path, optional
-        File that the records are appended to, in the order of `simulations`, once all have succeeded.
-    timeout_s : float
-        For each simulation, by the wall clock.
-    workers : int, optional
-        How many run at a time; by default one for each processor this process may use.
-    progress : callable, optional
-        Called with one line of text, from several threads.
+    Raises SimulationError with the end of the program's output. Returns the records of each simulation. They are appended to
+    the file `json_path`, in the order of `simulations`, once all have succeeded. The time is for each simulation, by the
+    wall clock; `workers` run at a time, by default one for each processor this process may use. Progress is said from
+    several threads.
     """
     if json_path is not None:
         append_records(json_path, "")  # report an unwritable path before the long run, not after
-    build = ensure_built(progress)
+    build = ensure_built()
     workers = workers or len(os.sched_getaffinity(0))
     cancelled = threading.Event()
     with _termination_as_exit(), ThreadPoolExecutor(max_workers=workers) as pool:
         try:
-            runs = [pool.submit(_run, s, build, timeout_s, cancelled, progress or (lambda line: None)) for s in simulations]
+            runs = [pool.submit(copy_context().run, _run, s, build, timeout_s, cancelled) for s in simulations]
             for run in wait(runs, return_when=FIRST_EXCEPTION).done:
                 run.result()
         except BaseException:
@@ -258,16 +251,16 @@ def _check_word(word):
 # ---- one run ---------------------------------------------------------------------------------------------------------
 
 
-def _run(simulation, build, timeout_s, cancelled, progress):
+def _run(simulation, build, timeout_s, cancelled):
     """Text of the records of one simulation."""
     if cancelled.is_set():
         raise SimulationError("given up, because another simulation failed")
     with _work_directory() as work:
         _write_inputs(simulation, work)
-        progress(f"simulating {simulation.name}")
+        say(f"simulating {simulation.name}")
         start = time.monotonic()
         status = _wait(_command(simulation, build, work), work, timeout_s, cancelled)
-        progress(f"simulated {simulation.name} in {time.monotonic() - start:.1f} s")
+        say(f"simulated {simulation.name} in {time.monotonic() - start:.1f} s")
         return _collect(simulation, work, status)
 
 

@@ -6,7 +6,7 @@ routers use dimension order.
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -58,18 +58,12 @@ class Row:
                 "network_ratio": self.network_ratio, "published_ratio": self.published_ratio}
 
 
-def validate_simulated(cases: Sequence[Case], records_path: str | PathLike[str] | None = None, timeout_s: float = TIMEOUT_S,
-                       progress: Callable[[str], None] | None = None) -> list[Row]:
+def validate_simulated(cases: Sequence[Case], records_path: str | PathLike[str] | None = None,
+                       timeout_s: float = TIMEOUT_S) -> list[Row]:
     """Simulate the cases and add predictions and published times. The rows are every exchange of each case.
 
-    Parameters
-    ----------
-    records_path : path, optional
-        File of run records. Cases that it holds are not simulated again; the others are appended as they end.
-    timeout_s : float
-        For each case.
-    progress : callable, optional
-        Called with one line of text.
+    Cases that the file of run records holds are not simulated again; the others are appended as they end. The time is for
+    each case.
     """
     found = _read(records_path)
     missing = [case for case in cases if case.name not in found]
@@ -77,7 +71,7 @@ def validate_simulated(cases: Sequence[Case], records_path: str | PathLike[str] 
     for start in range(0, len(missing), some):
         batch = missing[start:start + some]
         runs = [_simulation(case) for case in batch]
-        for case, records in zip(batch, simulate_all(runs, json_path=records_path, timeout_s=timeout_s, progress=progress)):
+        for case, records in zip(batch, simulate_all(runs, json_path=records_path, timeout_s=timeout_s)):
             found[case.name] = records[0]
     return [row for case in cases for row in _rows(case, found[case.name])]
 

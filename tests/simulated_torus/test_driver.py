@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from pencilmap.mapper.progress import heard_by
 from pencilmap.model.errors import PencilmapError
 from pencilmap.model.torus import Torus
 from pencilmap.scripts.networks import build as building
@@ -86,7 +87,8 @@ def test_a_path_that_cannot_be_written_is_said_before_the_run(build, simulation,
 
 def test_progress_names_the_run_and_its_time(build, simulation):
     lines = []
-    simulate(simulation("4", "4x1", 8, labels={"placement": "line"}), progress=lines.append)
+    with heard_by(lines.append):
+        simulate(simulation("4", "4x1", 8, labels={"placement": "line"}))
     assert lines[-2] == "simulating 8x8x8 on 4, 4x1, line"
     assert lines[-1].startswith("simulated 8x8x8 on 4, 4x1, line in ")
 

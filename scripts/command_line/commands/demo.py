@@ -7,6 +7,7 @@ import click
 from pencilmap.mapper.compare import compare_published, compare_records
 from pencilmap.mapper.formats import write_mapping
 from pencilmap.mapper.placements import as_mapping
+from pencilmap.mapper.progress import heard_by
 from pencilmap.mapper.setting import setting
 from pencilmap.model.units import milliseconds
 from pencilmap.scripts.command_line.progress import shown
@@ -52,8 +53,8 @@ def _simulate(where, grid, path):
     path.unlink(missing_ok=True)
     network = SimulatedNetwork(where.network)
     runs = [simulation_of(where, network, grid, text, verify=True) for text in PLACEMENTS]
-    with shown() as progress:
-        return simulate_all(runs, json_path=path, progress=progress)
+    with shown() as progress, heard_by(progress):
+        return simulate_all(runs, json_path=path)
 
 
 def _side_by_side(rows, where):

@@ -3,6 +3,7 @@
 import click
 
 from pencilmap.mapper.compare import compare_records
+from pencilmap.mapper.progress import heard_by
 from pencilmap.mapper.setting import Setting
 from pencilmap.model.errors import GridError
 from pencilmap.model.torus import as_torus
@@ -41,8 +42,8 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], reps: int, di
         runs = [simulation_of(where, network, chosen, text, reps=reps, direction=direction, verify=verify,
                               timing_only=timing_only)
                 for text in placement]
-    with shown() as progress:
-        records = simulate_all(runs, json_path=output, timeout_s=timeout, progress=progress)
+    with shown() as progress, heard_by(progress):
+        records = simulate_all(runs, json_path=output, timeout_s=timeout)
     rows = [row for text, found in zip(placement, records) for row in compare_records(found, text)]
     if as_json:
         print_json([row.as_dict() for row in rows])

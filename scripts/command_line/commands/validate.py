@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from pencilmap.mapper.progress import heard_by
 from pencilmap.model.errors import UnitError
 from pencilmap.model.grid import ProcessGrid, parse_grid
 from pencilmap.model.torus import parse_torus
@@ -56,7 +57,7 @@ class Outcome:
 class Network:
     """One line of the table of networks.
 
-    run : options by name, progress -> Outcome
+    run : options by name -> Outcome
     place : options by name -> what identifies, besides the network, the place of the tables in a document
     options : names of the options that only this network has
     """
@@ -70,9 +71,9 @@ def _suite(given):
     return given["suite"] or "quick"
 
 
-def _simulated(given, progress):
+def _simulated(given):
     suite = _suite(given)
-    rows = validate_simulated(cases_of(suite, given["at_most"]), given["records"], given["timeout"], progress)
+    rows = validate_simulated(cases_of(suite, given["at_most"]), given["records"], given["timeout"])
     judged = [(claim.text, found) for claim in CLAIMS if (found := claim.judge(rows))]
     as_dict = {"rows": [row.as_dict() for row in rows],
                "claims": [{"claim": text, "n": n, "least": least, "most": most, "holds": holds}
@@ -131,7 +132,7 @@ def _torus(given):
     return parse_torus(given["torus"] or "4x4:mesh")
 
 
-def _namespaces(given, progress):
+def _namespaces(given):
     network = EmulatedNetwork(_torus(given), bits_per_second(given["rate"] or "10mbit"),
                               given["mtu"] or 1500)
     n = network.torus.n_nodes
@@ -141,7 +142,7 @@ def _namespaces(given, progress):
     experiment = Experiment(network, grid, given["placement"] or ("default", "best"), transform, given["reps"] or 3)
     if given["records"]:
         append_records(given["records"], "")  # report an unwritable path before the long run, not after
-    results = run(experiment, given["timeout"], progress)
+    results = run(experiment, given["timeout"])
     if given["records"]:
         append_records(given["records"], "".join(json.dumps(result.record) + "\n" for result in results))
     holds = all(result.holds for result in results)
@@ -231,8 +232,8 @@ def command(network: str, timeout: float | None, into: str | None, as_json: bool
     if into:
         check_place(into, place)
     try:
-        with shown() as progress:
-            outcome = chosen.run({**given, "timeout": timeout}, progress)
+        with shown() as progress, heard_by(progress):
+            outcome = chosen.run({**given, "timeout": timeout})
     except UnavailableError as error:
         click.echo(f"pencilmap: {error}", err=True)
         return UNAVAILABLE

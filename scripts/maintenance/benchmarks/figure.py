@@ -16,16 +16,8 @@ def draw_benchmark(ratios: dict[str, Any], limits: list[tuple[str, dict[tuple[st
                    path: str | PathLike[str]) -> None:
     """Draw two panels side by side over the same cases.
 
-    Parameters
-    ----------
-    ratios : dict
-        Contestant to list of (case number, lowest, median, highest).
-    limits : list of (str, dict)
-        Name of each case, and the ratios of its passes to the memory's time.
-    reference : str
-        Contestant that the ratios are to.
-    path : str
-        Suffix svg, png or pdf.
+    `ratios` holds for each contestant (case number, lowest, median, highest) of its time over that of `reference`, `limits`
+    the name of each case with the ratios of its passes to the memory's time.
     """
     with figure(ROW * len(limits) + 1.3) as drawn:
         left, right = drawn.subplots(1, 2, sharey=True, width_ratios=(3, 2))

@@ -30,15 +30,8 @@ class Pass:
 def passes(case: Case, seconds: dict[str, float], stream_copy: float) -> list[Pass]:
     """The passes of a transform.
 
-    Parameters
-    ----------
-    seconds : dict
-        By phase.
-    stream_copy : float
-        Bytes read and written in a second by all ranks together.
+    `seconds` are those of each phase, `stream_copy` the bytes read and written in a second by all ranks together.
 
-    Examples
-    --------
     >>> from pencilmap.scripts.maintenance.benchmarks import Case
     >>> spent = {"fft_z": 1.0, "fft_y": 1.0, "pack_column": 0.5, "exchange_column": 1.0, "unpack_column": 1.0, "fft_x": 1.0}
     >>> for part in passes(Case((64, 64, 64), (1, 2)), spent, 2 * 16 * 64**3):

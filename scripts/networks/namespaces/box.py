@@ -10,9 +10,9 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
 from typing import Any
 
+from pencilmap.mapper.progress import say
 from pencilmap.scripts.networks.build import tail
 from pencilmap.scripts.networks.namespaces.network import EmulationError
 
@@ -47,17 +47,10 @@ def check_available() -> None:
                                "and a kernel with veth, bridge and the tbf queue") from error
 
 
-def run_boxed(job: dict[str, Any], timeout_s: float, progress: Callable[[str], None] | None = None) -> list[dict[str, Any]]:
+def run_boxed(job: dict[str, Any], timeout_s: float) -> list[dict[str, Any]]:
     """Run a job in a box; return the result of each run. Raises EmulationError.
 
-    Parameters
-    ----------
-    job : dict
-        See `inside.py`.
-    timeout_s : float
-        For the whole box.
-    progress : callable, optional
-        Called with one line of text.
+    For the job see `inside.py`; the time is that of the whole box.
     """
     with tempfile.TemporaryFile("w+") as complaints:
         box = subprocess.Popen(command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=complaints, text=True,
@@ -65,7 +58,7 @@ def run_boxed(job: dict[str, Any], timeout_s: float, progress: Callable[[str], N
         late = threading.Timer(timeout_s, box.kill)
         late.start()
         try:
-            return _converse(box, job, progress or (lambda line: None), complaints, late)
+            return _converse(box, job, complaints, late)
         finally:
             late.cancel()
             box.kill()
@@ -74,7 +67,7 @@ def run_boxed(job: dict[str, Any], timeout_s: float, progress: Callable[[str], N
                 box.stdout.close()
 
 
-def _converse(box, job, progress, complaints, late):
+def _converse(box, job, complaints, late):
     try:
         box.stdin.write(json.dumps(job))
         box.stdin.close()
@@ -84,7 +77,7 @@ def _converse(box, job, progress, complaints, late):
     for line in box.stdout:
         message = json.loads(line)
         if "progress" in message:
-            progress(message["progress"])
+            say(message["progress"])
         elif "run" in message:
             runs.append(message["run"])
         elif "error" in message:

@@ -1,6 +1,5 @@
 """Several placements on one emulated network: the job, its link counters and its times compared with the model."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, lcm
 from typing import Any
@@ -30,24 +29,15 @@ WARMUP = 1
 
 @dataclass(frozen=True)
 class Experiment:
-    """The experiment.
-
-    Parameters
-    ----------
-    transform : Transform, optional
-        By default the smallest cube of even blocks that keeps a link busy for a while.
-    reps : int
-        Timed repetitions of each placement; one more precedes them.
-    verify : bool
-        Whether a small transform is verified first.
-    """
+    """The experiment."""
 
     network: EmulatedNetwork
     grid: ProcessGrid
     placements: tuple[str, ...]
+    #: by default the smallest cube of even blocks that keeps a link busy for a while
     transform: Transform = None  # type: ignore[assignment]  # filled in
-    reps: int = 3
-    verify: bool = True
+    reps: int = 3  #: timed repetitions of each placement; one more precedes them
+    verify: bool = True  #: whether a small transform is verified first
 
     def __post_init__(self) -> None:
         if self.transform is None:
@@ -109,31 +99,21 @@ class Result:
                 "exchanges": [c.as_dict() for c in self.comparisons], "backlog_drops": self.backlog_drops}
 
 
-def run(experiment: Experiment, timeout_s: float, progress: Callable[[str], None] | None = None) -> list[Result]:
+def run(experiment: Experiment, timeout_s: float) -> list[Result]:
     """Build the network in a box, run every placement on it, and compare. Results are in the order of the placements.
 
-    Parameters
-    ----------
-    timeout_s : float
-        For each run; the box as a whole may take as long as all of them.
-    progress : callable, optional
-
-    Raises
-    ------
-    UnavailableError
-        When this machine cannot make such networks.
-    EmulationError
-        When a run fails.
+    The time is that of each run; the box as a whole may take as long as all of them. Raises UnavailableError when this
+    machine cannot make such networks, EmulationError when a run fails.
     """
     check_available()
-    program = ensure_built(progress).mpi_runner
+    program = ensure_built().mpi_runner
     runs = [_timed(experiment, program, text, transform) for text in experiment.placements
             for transform in (experiment.least, experiment.transform)]
     checks = [_verified(experiment, program)] if experiment.verify else []
     network = experiment.network
     job = {"torus": format_torus(network.torus), "rate_bits_per_s": network.rate_bits_per_s, "mtu": network.mtu,
            "tie": network.tie, "runs": [*checks, *runs], "timeout_s": timeout_s}
-    found = run_boxed(job, timeout_s * (len(checks) + len(runs) + 1), progress)[len(checks):]
+    found = run_boxed(job, timeout_s * (len(checks) + len(runs) + 1))[len(checks):]
     return [_result(experiment, text, *both) for text, *both in zip(experiment.placements, found[::2], found[1::2])]
 
 

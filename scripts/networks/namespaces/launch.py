@@ -46,16 +46,8 @@ def _own_environment():
 def launch(program: list[str], hosts: list[str], folder: Path, timeout_s: float) -> str:
     """Run a program, rank i on ``hosts[i]``.
 
-    Raises EmulationError when it fails or does not end in time, with the end of its output.
-
-    Parameters
-    ----------
-    program : list of str
-        With its options.
-    hosts : list of str
-        Names of nodes; a node is named once for each of its ranks.
-    folder : path
-        Where files may be put.
+    Raises EmulationError when it fails or does not end in time, with the end of its output. A host is named once for each of
+    its ranks. Files may be put into `folder`.
     """
     folder = Path(folder)
     hostfile = folder / "hosts.txt"

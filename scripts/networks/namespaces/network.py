@@ -165,12 +165,8 @@ def check_links(network: EmulatedNetwork, wire_bytes: ArrayLike, loads: list[Lin
                 repetitions: int) -> list[LinkCheck]:
     """Compare the counters with the predicted loads, link by link. There is one check for each link that exists.
 
-    Parameters
-    ----------
-    wire_bytes : int array, shape ``torus.link_shape``
-        What every link sent, less what it sent in the run of a smaller transform.
-    loads, without : list of LinkLoads
-        Of the exchanges of one repetition of either transform.
+    `wire_bytes`, of shape ``torus.link_shape``, is what every link sent, less what it sent in the run of a smaller
+    transform; `loads` and `without` are those of the exchanges of one repetition of either transform.
     """
     checks = []
     for node, name in enumerate(network.nodes):

@@ -38,12 +38,8 @@ class Point:
 def point_of(comparison: Comparison, nominal: float, label: str) -> Point | None:
     """The point of a comparison, None where nothing was predicted or no time passed.
 
-    Parameters
-    ----------
-    nominal : float
-        Bytes per second of the link.
-    label : str
-        The same label for all sizes; network and type of transform are added.
+    `nominal` is the bytes per second of the link. The label is the same for all sizes; network and type of transform are
+    added.
     """
     if not comparison.t_ratio or comparison.t_s is None:
         return None

@@ -27,12 +27,7 @@ TICK = 0.13                    # inches that the text of a tick needs
 def draw_loads(loads: LinkLoads, path: Target, title: str, with_bytes: bool) -> None:
     """Draw the load of every link. Raises FigureError when there are too many links for a picture.
 
-    Parameters
-    ----------
-    loads : LinkLoads
-        Of a torus.
-    with_bytes : bool
-        Whether loads are megabytes (a transform is named) rather than on the scale of m.
+    With `with_bytes` loads are megabytes (a transform is named), otherwise on the scale of m.
     """
     torus = as_torus(loads.network)
     strips = [Blocks(torus, i) for i, n in enumerate(torus.shape) if n > 1]

@@ -19,16 +19,8 @@ def draw_published(cells: Sequence[Comparison], fitted: Sequence[Comparison], ba
                    title: str) -> None:
     """Draw exchanges, one panel for each kind of grid and exchange.
 
-    Parameters
-    ----------
-    cells : list of Comparison
-        Exchanges with predictions.
-    fitted : list of Comparison
-        Those that the model was fitted to.
-    bandwidth : float
-        Bytes per second of a link: the bound.
-    path : str
-        Ends in svg, png or pdf.
+    The cells have predictions, and `fitted` are those that the model was fitted to; `bandwidth` is the bytes per second of a
+    link, the bound.
     """
     groups, stages = dict[str, list[Comparison]](), list(dict.fromkeys(cell.stage for cell in cells))
     for cell in cells:

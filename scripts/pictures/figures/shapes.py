@@ -44,14 +44,7 @@ def _parts(prediction):
 
 
 def draw_scaling(points: Sequence[ScalingPoint], kind: str, path: Target, title: str) -> None:
-    """Time and efficiency over the number of nodes.
-
-    Parameters
-    ----------
-    points : list of ScalingPoint
-        With times.
-    kind : {"strong", "weak"}
-    """
+    """Time and efficiency over the number of nodes. The points have times; `kind` is "strong" or "weak"."""
     lines, top = heading(title, canvas.WIDTH)
     labels = [f"{p.n_nodes}: {p.best.network}, {p.best.grid}" for p in points]
     below = 0.05 * max(map(len, labels))

@@ -17,14 +17,8 @@ _COLOURS = {  # of a picture, by the name of the variable in page.css
 def inline_svg(draw: Callable[[BinaryIO], None], label: str, name: str) -> str:
     """An SVG element that can stand in a page beside others.
 
-    Parameters
-    ----------
-    draw : callable
-        Draws into the binary file it is given.
-    label : str
-        Text for readers who cannot see it.
-    name : str
-        Prefix of every id, so that ids of several pictures differ.
+    `draw` draws into the binary file it is given; `label` is text for readers who cannot see the picture; `name` is the
+    prefix of every id, so that ids of several pictures differ.
     """
     content = BytesIO()
     draw(content)

@@ -19,12 +19,7 @@ from pencilmap.scripts.pictures.report.pictures import bandwidth_pictures, phase
 def page(entries: Sequence[Entry], command: list[str], cells: Sequence[Comparison] = ()) -> str:
     """The report as HTML: one file, nothing loaded from anywhere, the same bytes for the same records.
 
-    Parameters
-    ----------
-    command : list of str
-        The command line that makes it.
-    cells : list of Comparison, optional
-        Published exchanges beside the records.
+    `command` is the command line that makes it; `cells` are published exchanges beside the records.
     """
     found, of_entry = views(entries)
     return _environment().get_template("page.html").render(
