@@ -110,17 +110,8 @@ def _bandwidth(exchange, prediction, transform, measured):
 def prediction_of_record(record: Record, **changes: Any) -> tuple[Prediction | None, str]:
     """Prediction for the placement that the ranks of a run really had.
 
-    Parameters
-    ----------
-    record : dict
-        A run record.
-    **changes
-        bandwidth (tuple of bytes per second) or costs (`Costs`) that override the labels of the record.
-
-    Returns
-    -------
-    (Prediction or None, str)
-        None where the run does not know its torus; a note about the prediction, or the reason why there is none.
+    None where the run does not know its torus; with a note about the prediction, or the reason why there is none. The
+    changes are bandwidth (tuple of bytes per second) or costs (`Costs`) that override the labels of the record.
     """
     placement, labels, transform = record["placement"], record["labels"], transform_of_record(record)
     if placement["torus"] is None or any(r["coordinate"] is None for r in placement["ranks"]):

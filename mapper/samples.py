@@ -59,20 +59,9 @@ def record_samples(records: dict[str, Record],
     """The phases of run records: every exchange, the FFTs together, and the packing together.
 
     The computing of simulated runs is no measurement and is omitted, as are the exchanges of runs whose coordinates are not
-    known.
-
-    Parameters
-    ----------
-    records : dict of str to dict
-        Run records by label.
-    bandwidth : tuple of float, optional
-        Bytes per second of the links, one for each dimension or one for all; by default what each record says.
-
-    Returns
-    -------
-    list of Sample, list of str
-        The samples, all first exchanges, then all second ones, then all computing, so that a rule by order is fair to each;
-        and what was left out, with the reason.
+    known. `bandwidth` is bytes per second of the links, one for each dimension or one for all; by default what each record
+    says. Returns the samples, all first exchanges, then all second ones, then all computing, so that a rule by order is fair
+    to each; and what was left out, with the reason.
     """
     samples, refused = list[tuple[int, Sample]](), list[str]()
     for label, record in records.items():

@@ -73,13 +73,8 @@ class Allocation:
     def without(self, failed: ArrayLike) -> "Allocation":
         """The same without some nodes, in the same order.
 
-        Parameters
-        ----------
-        failed : int array
-            Node numbers. A node that is not allocated is refused: it is usually a typing error.
+        A node of `failed` that is not allocated is refused: it is usually a typing error.
 
-        Examples
-        --------
         >>> from pencilmap.model.torus import Torus
         >>> Allocation(Torus((2, 2))).without([1]).nodes.tolist()
         [0, 2, 3]

@@ -80,13 +80,8 @@ def machine_bound(network: Network) -> tuple[Fraction, ...]:
     as much across each cut as one all-to-all of the whole machine. With k of n planes on one side that is
     k (n-k) / n^2 of D_T.
 
-    Returns
-    -------
-    tuple of Fraction
-        For each class of links the bound on the sum of m over the exchanges, per cable: n_i/g_i in a dimension of even n_i.
+    For each class of links the bound on the sum of m over the exchanges, per cable: n_i/g_i in a dimension of even n_i.
 
-    Examples
-    --------
     >>> [str(m) for m in machine_bound(Torus((8, 3, 4, 1), wrap=(1, 1, 0, 1)))]
     ['4', '4/3', '4', '0']
     """

@@ -115,14 +115,8 @@ class Calibration:
 def calibrate(samples: Sequence[Sample], cache_per_node: float | None = None, fit_bandwidth: bool = False) -> Calibration:
     """Fit every figure that the samples determine. Raises CalibrationError when there is no sample with a time.
 
-    Parameters
-    ----------
-    samples : list of Sample
-        Exchanges and computing may be mixed; they share no figure and are fitted separately.
-    cache_per_node : float, optional
-        Bytes; what the machine file says.
-    fit_bandwidth : bool
-        Whether the link bandwidth itself is unknown.
+    Exchanges and computing may be mixed; they share no figure and are fitted separately. `cache_per_node` is bytes, what the
+    machine file says; `fit_bandwidth` tells whether the link bandwidth itself is unknown.
     """
     usable = [s for s in samples if s.measured_s > 0]
     if not usable:

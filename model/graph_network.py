@@ -141,7 +141,7 @@ def _check_reach(graph: GraphNetwork) -> None:
 
 
 def from_networkx(graph: Any, name: str, bandwidth: float | None = None) -> GraphNetwork:
-    """Make a network from a networkx graph. Raises GraphError.
+    """Make a network from a networkx graph. Raises GraphError. Hosts come in the order of the graph, then the switches.
 
     Parameters
     ----------
@@ -153,11 +153,6 @@ def from_networkx(graph: Any, name: str, bandwidth: float | None = None) -> Grap
         Used in messages.
     bandwidth : float, optional
         Bytes per second of edges without a bandwidth.
-
-    Returns
-    -------
-    GraphNetwork
-        Hosts in the order of the graph, then the switches.
 
     Examples
     --------

@@ -82,25 +82,10 @@ class Machine:
     def partition(self, text: str) -> Torus:
         """The torus that a partition of this machine really is.
 
-        Parameters
-        ----------
-        text : str
-            ``4x4x2`` or with fewer wraps than the machine gives, see `pencilmap.model.partition.parse_partition`.
+        It has the machine's bandwidths, cables and axes; `text` may claim fewer wraps than the machine gives, see
+        `pencilmap.model.partition.parse_partition`. Raises MachineError when the machine file has no rule for partitions,
+        PartitionError when there is no such partition.
 
-        Returns
-        -------
-        Torus
-            With the machine's bandwidths, cables and axes.
-
-        Raises
-        ------
-        MachineError
-            When the machine file has no rule for partitions.
-        PartitionError
-            When there is no such partition.
-
-        Examples
-        --------
         >>> bluegene = load_machine("bluegene-l")
         >>> str(bluegene.partition("8x8x16")), str(bluegene.partition("8x4x4"))
         ('8x8x16', '8x4x4:mesh')

@@ -18,17 +18,9 @@ def _registry():
 def parse(text: str, unit: str) -> float:
     """Turn ``"148 MB/s"`` into a float in the SI unit asked for.
 
-    Raises UnitError when `text` is not a number with a unit of that kind.
+    `text` is a number and a unit, e.g. ``"141.1 MiB/s"``, ``"100 ns"``, ``"1.4 Gbit/s"``; `unit` is the SI unit of the
+    result, e.g. ``"byte/s"``, ``"s"`` or ``"flop/s"``. Raises UnitError when `text` is no number with a unit of that kind.
 
-    Parameters
-    ----------
-    text : str
-        Number and unit, e.g. ``"148 MB/s"``, ``"141.1 MiB/s"``, ``"100 ns"``, ``"1.4 Gbit/s"``.
-    unit : str
-        SI unit of the result, e.g. ``"byte/s"``, ``"s"`` or ``"flop/s"``.
-
-    Examples
-    --------
     >>> parse("148 MB/s", "byte/s")
     148000000.0
     >>> parse("1.4 Gbit/s", "byte/s")

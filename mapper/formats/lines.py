@@ -19,17 +19,9 @@ MAX_DIGITS = 12
 class Document:
     """The text of a file, and the errors that name places in it.
 
-    Raises MapfileError when the content is too long, contains a NUL byte or is not UTF-8.
+    Raises MapfileError when the content is too long, contains a NUL byte or is not UTF-8. A byte order mark and any kind of
+    line end are accepted. `label` is what errors call the file.
 
-    Parameters
-    ----------
-    content : bytes
-        A byte order mark and any kind of line end are accepted.
-    label : str
-        What errors call the file.
-
-    Examples
-    --------
     >>> Document(b"a b # c\\r\\n\\n", "demo").lines()
     [(1, 'a b ')]
     """

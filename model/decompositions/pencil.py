@@ -24,13 +24,8 @@ def least_crossing(shape: tuple[int, ...], k: np.ndarray) -> np.ndarray:
     sum y^2 = sum (2q-1) l_q: one knapsack over row lengths in falling order.
     Source: compression as in J. H. Lindsey, "Assignment of numbers to vertices", Amer. Math. Monthly 71 (1964).
 
-    Returns
-    -------
-    int64 array
-        k (P-k), which it is never below (both exchanges together connect every two tasks), for more than MOST_TASKS tasks.
+    For more than MOST_TASKS tasks it is k (P-k), which it is never below: both exchanges together connect every two tasks.
 
-    Examples
-    --------
     >>> least_crossing((2, 2), np.arange(5)).tolist()      # one task sends to two others, two of a row to the other row
     [0, 4, 4, 4, 0]
     """

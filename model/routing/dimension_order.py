@@ -89,15 +89,9 @@ def dimension_order_loads(torus: Torus, exchange: Exchange, node_of_rank: np.nda
                           order: tuple[int, ...] | None = None, tie: str = "split") -> LinkLoads:
     """Exact load of every link under dimension-ordered routing in the shortest direction.
 
-    Raises RoutingError when loads could exceed 64 bits, or a dimension is too long.
-
-    Parameters
-    ----------
-    node_of_rank : int array, shape (P,)
-    order : tuple of int, optional
-        Dimensions in the order in which they are routed; first to last by default.
-    tie : {"split", "parity", "plus"}
-        What happens at half a ring.
+    Raises RoutingError when loads could exceed 64 bits, or a dimension is too long. `node_of_rank` has shape (P,); `order`
+    is the dimensions in the order in which they are routed, first to last by default; `tie` is what happens at half a ring:
+    "split", "parity" or "plus".
     """
     check_lines(torus.shape)
     if 2 * exchange.total_bytes * sum(torus.shape) >= _LARGEST:
@@ -129,14 +123,8 @@ def _loads_of_dimension(torus, exchange, coordinates, i, order, tie):
 def _bytes_by_place(torus, coordinates, dimensions, weights):
     """Weight of the ranks of each group at each position in some dimensions, the first of them fastest.
 
-    Parameters
-    ----------
-    coordinates : int array, shape (groups, size, d)
-    weights : int array that broadcasts to (groups, size), or None for 1
-
-    Returns
-    -------
-    scipy.sparse.csc_array of int64, shape (groups, positions)
+    `coordinates` have shape (groups, size, d); `weights` broadcast to (groups, size), None for 1; the result is int64, shape
+    (groups, positions).
     """
     from scipy.sparse import coo_array  # slow to import, and closed forms do without
 

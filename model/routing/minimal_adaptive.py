@@ -73,14 +73,7 @@ def minimal_adaptive_loads(torus: Torus, exchange: Exchange, node_of_rank: np.nd
     """Expected load of every link when messages choose randomly among their minimal routes.
 
     Raises RoutingError when the offsets that occur would need too much memory. Loads are float64, or Fraction objects if
-    `exact`.
-
-    Parameters
-    ----------
-    node_of_rank : int array, shape (P,)
-    choice : {"hops", "paths"}
-    exact : bool
-        Fractions instead of floats: for small cases, a hundred times slower.
+    `exact`: for small cases, a hundred times slower. `node_of_rank` has shape (P,); `choice` is "hops" or "paths".
     """
     values = np.zeros((torus.n_dimensions, 2, torus.n_nodes), dtype=object if exact else np.float64)
     ways = _Ways(torus, exact)

@@ -21,15 +21,8 @@ SCHEMA = "pencilmap-transpose-bench/1"
 def read_samples(path: str | PathLike[str]) -> Samples:
     """Median seconds of the slowest rank, by group size, exchange and message size.
 
-    Parameters
-    ----------
-    path : str or Path
-        JSON lines of transpose_bench; cases that an exchange refused are left out.
-
-    Returns
-    -------
-    dict
-        ``{ranks of a group: {exchange: {bytes of a message: seconds}}}``; several samples of a case give their median.
+    The file holds JSON lines of transpose_bench; cases that an exchange refused are left out. Returns
+    ``{ranks of a group: {exchange: {bytes of a message: seconds}}}``; several samples of a case give their median.
     """
     samples: dict[int, Any] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
     for number, line in enumerate(Path(path).read_text().splitlines(), 1):

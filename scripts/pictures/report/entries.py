@@ -207,13 +207,9 @@ def label_of(comparison: Comparison, *more: str) -> str:
 def views(entries: Iterable[Entry]) -> tuple[list[dict[str, Any]], list[int | None]]:
     """The data of the tori on the page: one dict per placement and its loads, shared by all its records.
 
-    Returns
-    -------
-    list of dict
-        For JSON. ``nodes`` (one int32 for each rank) and ``loads`` (float32, shape (d, 2, N), one cable, scale of m, nan
-        where there is no link) are base64, little-endian.
-    list of int or None
-        For each entry the number of its view, None where it has none.
+    The dicts are for JSON: ``nodes`` (one int32 for each rank) and ``loads`` (float32, shape (d, 2, N), one cable, scale of
+    m, nan where there is no link) are base64, little-endian. Second, for each entry the number of its view, None where it
+    has none.
     """
     numbers, found, of_entry = dict[str, int](), list[dict[str, Any]](), list[int | None]()
     for entry in entries:
