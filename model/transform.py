@@ -26,7 +26,7 @@ class TransformType:
     parts: int
 
 
-TYPES = {  # as in fft_runner/include/pencilfft.h
+TYPES = {  # from fft_runner/src/lines/transforms.c by write_tables
     "c2c": TransformType(False, 2),
     "r2c": TransformType(True, 2),
     "c2r": TransformType(True, 2),

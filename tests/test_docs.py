@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from pencilmap.scripts.command_line.documents import filled
+from pencilmap.scripts.command_line.documents import between
 from pencilmap.scripts.maintenance.write_tables import TABLES
 from tests.documents import EXAMPLE, ROOT, Command, commands, make_folder, run, run_by, unrun, without_digits, wrong_examples
 from tests.scripts.browser import browser, missing, window
@@ -59,11 +59,11 @@ def test_a_wrong_example_is_seen(tmp_path):
     assert "Got:\n    4" in wrong_examples("```python\n>>> 2 + 2\n5\n```", tmp_path)
 
 
-@pytest.mark.parametrize("document, name, content", [pytest.param(*table, id=table[1]) for table in TABLES])
-def test_tables_are_those_of_the_program(document, name, content):
+@pytest.mark.parametrize("file, first, last, content", [pytest.param(*table, id=table[0]) for table in TABLES])
+def test_tables_are_those_of_the_program(file, first, last, content):
     """Else: ``python -m pencilmap.scripts.maintenance.write_tables`` writes them anew."""
-    text = (ROOT / document).read_text("utf-8")
-    assert filled(text, name, content()) == text
+    text = (ROOT / file).read_text("utf-8")
+    assert between(text, first, last, content()) == text
 
 
 # ---- the rules of tests/documents.py ----

@@ -4,6 +4,7 @@ import ast
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import networkx as nx
@@ -54,6 +55,15 @@ def test_no_imports_form_a_circle():
     links = [(name, target if target in known else target.rpartition(".")[0]) for name, path in known.items()
              for target in imports(path)]
     assert circles((name, target) for name, target in links if target in known) == []
+
+
+@pytest.mark.parametrize("package", ["mapper.formats", "mapper.placements", "model.decompositions", "model.routing"])
+def test_no_file_is_forgotten_in_the_table_of_its_folder(package):
+    """A folder with a table loads all of its files."""
+    here = f"pencilmap.{package}"
+    done = subprocess.run([sys.executable, "-c", f"import sys, {here}; print(*sys.modules)"], capture_output=True, text=True,
+                          timeout=60, check=True, cwd=ROOT / "packaging")
+    assert {name for name in modules() if name.startswith(here)} - set(done.stdout.split()) == set()
 
 
 def included():

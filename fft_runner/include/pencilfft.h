@@ -28,10 +28,14 @@
  * -----
  *     type        forward takes      along z     y           x           and gives
  *     c2c         complex            DFT         DFT         DFT         complex
- *     r2c, c2r    real               DFT         DFT         DFT         complex, z of nz/2 + 1 (the rest follows)
- *     dct, dst    real               kinds[2]    kinds[1]    kinds[0]    real
+ *     r2c         real               DFT         DFT         DFT         complex, z of nz/2 + 1
+ *     c2r         real               DFT         DFT         DFT         complex, z of nz/2 + 1
+ *     dct         real               kinds[2]    kinds[1]    kinds[0]    real
+ *     dst         real               kinds[2]    kinds[1]    kinds[0]    real
  *     chebyshev   real               DFT         DFT         DCT-I       complex, z of nz/2 + 1
  *     empty       real               DFT         DFT         nothing     complex, z of nz/2 + 1
+ *
+ * Of a real array's spectrum, z of nz/2 + 1 is given; the rest follows from it.
  * Complex DFTs are plain sums as in FFTW: forward has exp(-2 pi i ...), backward exp(+2 pi i ...). The backward real
  * transforms are the inverse kinds (II and III belong together). Nothing is normalised: backward after forward gives
  * pencilfft_scale() times the input, nx*ny*nz for the DFTs. r2c and c2r are two names for the same type.

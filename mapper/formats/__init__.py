@@ -1,12 +1,12 @@
 """Placement files: a table from a format's name to its writer, reader and launch line.
 
-A new format is one file here and one line below.
+A new format is one file here, which makes a `Format`, and one line below.
 """
 
 from os import PathLike
+from pkgutil import resolve_name
 
 from pencilmap.mapper.files import write_whole
-from pencilmap.mapper.formats import bgl, bgq, cray, flux, fujitsu, hostfile, jax, machinefile, rankfile, scotch
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places
 from pencilmap.mapper.formats.lines import Document, read_document
 from pencilmap.mapper.formats.slots import check_count, check_slots, slots_in_order
@@ -19,22 +19,23 @@ from pencilmap.model.torus import Torus
 __all__ = ["FORMATS", "Document", "Format", "Job", "Launch", "Places", "format_named", "mapping_of", "parse_mapping",
            "read_document", "read_mapping", "recognise", "write_mapping", "write_whole"]
 
-FORMATS = {  # without a named format, the first that recognises the file is used
-    "bgl": bgl.FORMAT,
-    "bgq": bgq.FORMAT,
-    "vcoordfile": fujitsu.VCOORDFILE,
-    "rankmap": fujitsu.RANKMAP,
-    "scotch": scotch.FORMAT,
-    "cray": cray.FORMAT,
-    "openmpi4": rankfile.OPENMPI4,
-    "openmpi5": rankfile.OPENMPI5,
-    "hydra": machinefile.HYDRA,
-    "intel": machinefile.INTEL,
-    "hostfile": hostfile.HOSTFILE,
-    "slurm": hostfile.SLURM,
-    "jax": jax.FORMAT,
-    "flux": flux.FORMAT,
+_PLACES = {  # file:name; without a named format, the first that recognises the file is used
+    "bgl": "bgl:FORMAT",
+    "bgq": "bgq:FORMAT",
+    "vcoordfile": "fujitsu:VCOORDFILE",
+    "rankmap": "fujitsu:RANKMAP",
+    "scotch": "scotch:FORMAT",
+    "cray": "cray:FORMAT",
+    "openmpi4": "rankfile:OPENMPI4",
+    "openmpi5": "rankfile:OPENMPI5",
+    "hydra": "machinefile:HYDRA",
+    "intel": "machinefile:INTEL",
+    "hostfile": "hostfile:HOSTFILE",
+    "slurm": "hostfile:SLURM",
+    "jax": "jax:FORMAT",
+    "flux": "flux:FORMAT",
 }
+FORMATS: dict[str, Format] = {name: resolve_name(f"{__name__}.{place}") for name, place in _PLACES.items()}
 
 
 def format_named(name: str) -> Format:

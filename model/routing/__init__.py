@@ -1,55 +1,22 @@
 """Routing rules: a table from a name to the rule that routes messages.
 
-A rule is a frozen value with two methods:
-``loads(network, exchange, node_of_rank) -> LinkLoads`` routes every message;
-``of_product(product, letters) -> ProductLoad or None`` is the closed form for an exchange of a product placement with even
-blocks, None where there is none; `letters` are the grid dimensions along which its groups lie.
-A new rule is one file here and one line below.
+A new rule is one file here, whose `RULE` is a `RoutingRule`, and one line below.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from pkgutil import resolve_name
 from typing import Any
 
 from pencilmap.model.errors import RoutingError
-from pencilmap.model.graph_network import GraphNetwork
 from pencilmap.model.network import Network
-from pencilmap.model.routing import dimension_order, minimal_adaptive, optimal_minimal, shortest_path
-from pencilmap.model.torus import Torus
+from pencilmap.model.routing.rule import RoutingRule
 
-
-@dataclass(frozen=True)
-class RoutingRule:
-    """One line of the table.
-
-    make : argument text -> rule; raises RoutingError where the text is not understood
-    kinds : networks that the rule can be used on
-    variants : arguments that get a line where all rules are compared; the first is the default
-    """
-
-    make: Callable
-    usage: str
-    meaning: str
-    kinds: tuple
-    variants: tuple = ("",)
-
-
-ROUTINGS = {
-    "dimension-order": RoutingRule(
-        dimension_order.parse, "dimension-order[:ORDER][:TIE]",
-        "one dimension after the other, e.g. zyx (default: first to last); at half a ring split (default), parity or plus",
-        (Torus,), ("", "parity", "plus")),
-    "minimal-adaptive": RoutingRule(
-        minimal_adaptive.parse, "minimal-adaptive[:CHOICE]",
-        "at random along minimal ways, expected loads: at each hop any productive dimension (hops, default), or any minimal "
-        "path with the same probability (paths)", (Torus,), ("hops", "paths")),
-    "shortest-path": RoutingRule(
-        shortest_path.parse, "shortest-path", "split evenly over all shortest paths of a graph", (GraphNetwork,)),
-    "optimal-minimal": RoutingRule(
-        optimal_minimal.parse, "optimal-minimal",
-        "the best that any routing along shortest paths could do: a linear program, for small or regular cases",
-        (Torus, GraphNetwork)),
+_PLACES = {  # file:name; the first that works on a network is its default
+    "dimension-order": "dimension_order:RULE",
+    "minimal-adaptive": "minimal_adaptive:RULE",
+    "shortest-path": "shortest_path:RULE",
+    "optimal-minimal": "optimal_minimal:RULE",
 }
+ROUTINGS: dict[str, RoutingRule] = {name: resolve_name(f"{__name__}.{place}") for name, place in _PLACES.items()}
 DEFAULT_ROUTING = "dimension-order"
 
 
@@ -91,6 +58,7 @@ def default_routing(network: Network) -> str:
 def all_variants(network: Network) -> list[str]:
     """Every rule of a network with all its variants.
 
+    >>> from pencilmap.model.torus import Torus
     >>> all_variants(Torus((4,)))[:3]
     ['dimension-order', 'dimension-order:parity', 'dimension-order:plus']
     """

@@ -22,6 +22,7 @@ from pencilmap.model.network import TorusLink
 from pencilmap.model.pattern import ring_load
 from pencilmap.model.product import Product
 from pencilmap.model.routing.product_load import ProductLoad
+from pencilmap.model.routing.rule import RoutingRule
 from pencilmap.model.torus import TIES, Torus, check_lines, ring_link_loads
 
 _LEGS_AT_ONCE = 1 << 21
@@ -73,6 +74,12 @@ def parse(argument: str) -> DimensionOrder:
                            f"the axes in the order in which they are routed and one of {', '.join(TIES)}, e.g. "
                            "dimension-order:zyx:parity")
     return DimensionOrder(words[0] if words else None, tie)
+
+
+RULE = RoutingRule(
+    parse, "dimension-order[:ORDER][:TIE]",
+    "one dimension after the other, e.g. zyx (default: first to last); at half a ring split (default), parity or plus",
+    (Torus,), ("", "parity", "plus"))
 
 
 def _busiest(torus, lines, load):

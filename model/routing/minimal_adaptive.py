@@ -26,6 +26,7 @@ from pencilmap.model.loads import LinkLoads, without_rounding
 from pencilmap.model.product import Product
 from pencilmap.model.routing.dimension_order import DimensionOrder
 from pencilmap.model.routing.product_load import ProductLoad
+from pencilmap.model.routing.rule import RoutingRule
 from pencilmap.model.torus import Torus
 
 CHOICES = {  # probability of each dimension, from the hops left in all of them
@@ -66,6 +67,12 @@ def parse(argument: str) -> MinimalAdaptive:
         raise RoutingError(f"routing minimal-adaptive:{argument} is not understood; the choice is one of "
                            f"{', '.join(CHOICES)}, e.g. minimal-adaptive:paths")
     return MinimalAdaptive(choice)
+
+
+RULE = RoutingRule(
+    parse, "minimal-adaptive[:CHOICE]",
+    "at random along minimal ways, expected loads: at each hop any productive dimension (hops, default), or any minimal "
+    "path with the same probability (paths)", (Torus,), ("hops", "paths"))
 
 
 def minimal_adaptive_loads(torus: Torus, exchange: Exchange, node_of_rank: np.ndarray, choice: str = "hops",

@@ -18,10 +18,12 @@ import numpy as np
 
 from pencilmap.model.errors import RoutingError
 from pencilmap.model.exchange import Exchange, node_traffic
+from pencilmap.model.graph_network import GraphNetwork
 from pencilmap.model.loads import LinkLoads
 from pencilmap.model.network import Network
 from pencilmap.model.product import Product
 from pencilmap.model.routing.product_load import ProductLoad
+from pencilmap.model.routing.rule import RoutingRule
 from pencilmap.model.torus import Torus
 
 MAX_FLOWS = 40_000
@@ -45,6 +47,12 @@ def parse(argument: str) -> OptimalMinimal:
     if argument:
         raise RoutingError(f"routing optimal-minimal:{argument}: optimal-minimal takes no argument")
     return OptimalMinimal()
+
+
+RULE = RoutingRule(
+    parse, "optimal-minimal",
+    "the best that any routing along shortest paths could do: a linear program, for small or regular cases",
+    (Torus, GraphNetwork))
 
 
 def optimal_minimal_loads(network: Network, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:

@@ -14,10 +14,12 @@ import numpy as np
 
 from pencilmap.model.errors import RoutingError
 from pencilmap.model.exchange import Exchange, node_traffic
+from pencilmap.model.graph_network import GraphNetwork
 from pencilmap.model.loads import LinkLoads, without_rounding
 from pencilmap.model.network import Network
 from pencilmap.model.product import Product
 from pencilmap.model.routing.product_load import ProductLoad
+from pencilmap.model.routing.rule import RoutingRule
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,9 @@ def parse(argument: str) -> ShortestPath:
     if argument:
         raise RoutingError(f"routing shortest-path:{argument}: shortest-path takes no argument")
     return ShortestPath()
+
+
+RULE = RoutingRule(parse, "shortest-path", "split evenly over all shortest paths of a graph", (GraphNetwork,))
 
 
 def shortest_path_loads(network: Network, exchange: Exchange, node_of_rank: np.ndarray, exact: bool = False) -> LinkLoads:

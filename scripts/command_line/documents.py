@@ -41,10 +41,15 @@ def filled(text: str, name: str, content: str) -> str:
     >>> filled("<!-- sum -->\\nold\\n<!-- end -->\\n", "sum", "new")
     '<!-- sum -->\\nnew\\n<!-- end -->\\n'
     """
-    place = re.compile(rf"^{re.escape(marker(name))}$.*?^{re.escape(END)}$", re.DOTALL | re.MULTILINE)
+    return between(text, marker(name), END, content)
+
+
+def between(text: str, first: str, last: str, content: str) -> str:
+    """A document with `content` between a line `first` and the next line `last`; DocumentError where it lacks one."""
+    place = re.compile(rf"^{re.escape(first)}$.*?^{re.escape(last)}$", re.DOTALL | re.MULTILINE)
     if not place.search(text):
-        raise DocumentError(f"there is no line {marker(name)!r} followed by a line {END!r}; write both where it shall stand")
-    return place.sub(lambda match: f"{marker(name)}\n{content}\n{END}", text, count=1)
+        raise DocumentError(f"there is no line {first!r} followed by a line {last!r}; write both where it shall stand")
+    return place.sub(lambda match: f"{first}\n{content}\n{last}", text, count=1)
 
 
 def fill(path: str | PathLike[str], name: str, content: str) -> None:

@@ -1,4 +1,4 @@
-"""Tables in the documents that follow from tables of the program.
+"""Tables in documents and sources that follow from tables of the program.
 
     .venv/bin/python -m pencilmap.scripts.maintenance.write_tables
 
@@ -8,13 +8,15 @@ tests/test_docs.py holds the documents against the same tables.
 import re
 from pathlib import Path
 
+from pencilmap.mapper.files import write_whole
 from pencilmap.mapper.formats import FORMATS
 from pencilmap.mapper.placements import PLACEMENTS
 from pencilmap.model.routing import ROUTINGS
-from pencilmap.scripts.command_line.documents import fill, markdown_table
+from pencilmap.scripts.command_line.documents import END, between, markdown_table, marker
 
 ROOT = Path(__file__).resolve().parents[2]
 EXCHANGES = ROOT / "fft_runner" / "src" / "exchange"
+TRANSFORMS = ROOT / "fft_runner" / "src" / "lines" / "transforms.c"
 
 
 def formats() -> str:
@@ -51,18 +53,45 @@ def exchanges() -> str:
     return markdown_table(["name", "transposes", "needs"], rows)
 
 
-TABLES = (  # document, name of the place in it, what makes its content
-    ("docs/formats.md", "table of formats", formats),
-    ("README.md", "table of placements", placements),
-    ("docs/routing.md", "table of routings", routings),
-    ("fft_runner/README.md", "table of exchanges", exchanges),
+def types() -> list[tuple[str, tuple[str, str, str]]]:
+    """Types of transform and what each does to lines along x, y and z: DFT, R2C, R2R or SKIP."""
+    rows = re.findall(r'\{"(\w+)", \{PF_(\w+), PF_(\w+), PF_(\w+)\}', TRANSFORMS.read_text("utf-8"))
+    return [(name, (x, y, z)) for name, x, y, z in rows]
+
+
+def types_of_the_model() -> str:
+    """Rows of `pencilmap.model.transform.TYPES`."""
+    return "\n".join(f'    "{name}": TransformType({z == "R2C"}, {1 if y == "R2R" else 2}),' for name, (_, y, z) in types())
+
+
+def types_of_the_header() -> str:
+    """Rows of the table of types in pencilfft.h; kinds can be chosen where y has them too."""
+    words = {"DFT": ("DFT",) * 3, "R2C": ("DFT",) * 3, "SKIP": ("nothing",) * 3}
+    rows = []
+    for name, (x, y, z) in types():
+        words["R2R"] = ("kinds[0]", "kinds[1]", "kinds[2]") if y == "R2R" else ("DCT-I",) * 3
+        gives = "complex, z of nz/2 + 1" if z == "R2C" else "real" if y == "R2R" else "complex"
+        rows.append(f" *     {name:<11} {'complex' if z == 'DFT' else 'real':<18} {words[z][2]:<11} {words[y][1]:<11} "
+                    f"{words[x][0]:<11} {gives}")
+    return "\n".join(rows)
+
+
+TABLES = (  # file, line before the table, line behind it, what makes its content
+    ("docs/formats.md", marker("table of formats"), END, formats),
+    ("README.md", marker("table of placements"), END, placements),
+    ("docs/routing.md", marker("table of routings"), END, routings),
+    ("fft_runner/README.md", marker("table of exchanges"), END, exchanges),
+    ("model/transform.py", "TYPES = {  # from fft_runner/src/lines/transforms.c by write_tables", "}", types_of_the_model),
+    ("fft_runner/include/pencilfft.h",
+     " *     type        forward takes      along z     y           x           and gives", " *", types_of_the_header),
 )
 
 
 def main() -> None:
-    """Fill every place."""
-    for document, name, content in TABLES:
-        fill(ROOT / document, name, content())
+    """Write every table."""
+    for file, first, last, content in TABLES:
+        text = (ROOT / file).read_text("utf-8")
+        write_whole(ROOT / file, between(text, first, last, content()))
 
 
 if __name__ == "__main__":

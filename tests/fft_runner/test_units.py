@@ -3,8 +3,12 @@
 import re
 import subprocess
 
+import pytest
+
+from pencilmap.model.decompositions import DECOMPOSITIONS as MODEL_DECOMPOSITIONS
+from pencilmap.model.decompositions.decomposition import LocalPass
 from pencilmap.model.transform import TYPES as MODEL_TYPES
-from tests.fft_runner.tables import EXCHANGES, SOURCE, TYPES
+from tests.fft_runner.tables import DECOMPOSITIONS, EXCHANGES, SOURCE, TYPES
 
 
 def test_c_units(programs):
@@ -15,15 +19,32 @@ def test_c_units(programs):
 
 def test_tables_are_read_as_the_runner_has_them(mpirun):
     said = mpirun(1, "--help").stdout
-    for option, names in {"exchange": [*EXCHANGES, "auto"], "type": TYPES}.items():
+    for option, names in {"exchange": [*EXCHANGES, "auto"], "type": TYPES, "decomposition": DECOMPOSITIONS}.items():
         [line] = re.findall(rf"^  --{option} .*", said, re.MULTILINE)
         assert line.endswith(": " + ", ".join(names)), option
 
 
-def test_every_exchange_is_in_the_table():
+@pytest.mark.parametrize("room, kind, names",
+                         [("exchange", "exchange", EXCHANGES), ("geometry", "decomposition", DECOMPOSITIONS)])
+def test_every_file_is_in_the_table_of_its_kind(room, kind, names):
     """Built with the rest, but not to be chosen: a file whose name was forgotten in the table."""
-    files = {path.stem.removeprefix("exchange_") for path in (SOURCE / "exchange").glob("exchange_*.c")} - {"table"}
-    assert files == set(EXCHANGES)
+    files = {path.stem.removeprefix(f"{kind}_") for path in (SOURCE / room).glob(f"{kind}_*.c")} - {"table"}
+    assert files == set(names)
+
+
+def test_every_decomposition_is_in_both_tables():
+    assert list(MODEL_DECOMPOSITIONS) == DECOMPOSITIONS
+
+
+@pytest.mark.parametrize("name", DECOMPOSITIONS)
+def test_a_decomposition_has_the_same_stages_here_and_in_the_model(run, name):
+    model = MODEL_DECOMPOSITIONS[name]
+    record = run(2, "--size", 4, 4, 4, "--decomposition", name, "--grid", "x".join(["1"] * (len(model.letters) - 1) + ["2"]),
+                 "--reps", 1, "--warmup", 0, "--rigor", "estimate", "--verify")
+    phases = [phase for stage in model.stages for phase in (
+        [f"fft_{axis}" for axis in stage.axes] if isinstance(stage, LocalPass)
+        else [f"{step}_{stage.name}" for step in ("pack", "exchange", "unpack")])]
+    assert list(record["phases"]) == [*phases, "total"] and record["verify"]["passed"]
 
 
 def test_every_type_has_its_row_in_the_model_and_is_told_in_the_header():
