@@ -69,17 +69,9 @@ def search(site: Site, grid: ProcessGrid, seed: int = 1, budget: Budget = Budget
            report: Callable[[str], None] | None = None) -> Found:
     """Search for a placement. Raises GridError when the grid does not fit the site.
 
-    The placement is never worse than any default axis order, unless its seconds ended before they were all tried.
+    The placement is never worse than any default axis order, unless its seconds ended before they were all tried. The site
+    may be any torus, with any usable nodes and idle slots; `report` is called with one line of text now and then.
 
-    Parameters
-    ----------
-    site : Site
-        Any torus, any usable nodes, idle slots where the site allows them.
-    report : function, optional
-        Called with one line of text now and then.
-
-    Examples
-    --------
     >>> from pencilmap.model.allocation import Allocation
     >>> from pencilmap.model.torus import Torus
     >>> torus = Torus((4, 4))

@@ -23,12 +23,9 @@ MOST_BOXES = 40  # boxes tried for the groups along a dimension of the grid
 
 
 def starts(site: Site, grid: ProcessGrid) -> Starts:
-    """All starts, the launchers' first.
+    """All starts, the launchers' first: a name, and an int array of shape (P,) with the slot of each rank.
 
-    Yields
-    ------
-    (str, int array of shape (P,))
-        A name, and for each rank its slot: number of its node in `site.allocation.nodes` times tasks_per_node plus slot.
+    A slot is the number of its node in `site.allocation.nodes` times tasks_per_node plus the slot on the node.
     """
     yield from launchers(site, grid)
     yield from grouped(site, grid)

@@ -164,11 +164,8 @@ def parse_extents(text: str) -> tuple[int, ...]:
 def parse_partition(text: str, partitions: Partitions) -> Torus:
     """The torus of the partition requested by `text`. Raises PartitionError. It has no bandwidth.
 
-    Parameters
-    ----------
-    text : str
-        ``8x8x16``: the rule decides which dimensions wrap. ``8x8x16:mesh`` or ``8wx8x16``: fewer wraps than the rule gives;
-        more is an error.
+    With text ``8x8x16`` the rule decides which dimensions wrap; ``8x8x16:mesh`` or ``8wx8x16`` claim fewer wraps than the
+    rule gives, and more is an error.
     """
     asked = parse_torus(text)
     if asked.n_dimensions != partitions.largest.n_dimensions:

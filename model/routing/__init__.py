@@ -23,15 +23,8 @@ DEFAULT_ROUTING = "dimension-order"
 def routing(name: str, network: Network | None = None) -> Any:
     """The rule that `name` describes. Raises RoutingError when there is no such rule, or it does not work on the network.
 
-    Parameters
-    ----------
-    name : str
-        Name and arguments, e.g. ``dimension-order:zyx:parity``; see `ROUTINGS`.
-    network : Network, optional
-        The network it is used on.
+    It has a name and arguments, e.g. ``dimension-order:zyx:parity``; see `ROUTINGS`.
 
-    Examples
-    --------
     >>> routing("dimension-order:parity")
     DimensionOrder(order=None, tie='parity')
     """
