@@ -29,7 +29,7 @@ TRIALS = 3             # starts of different kinds that are annealed for a while
 TRIAL_SHARE = 0.4      # of the evaluations
 HOT, COLD = 0.4, 0.002  # temperatures in units of the energy divided by the number of links
 
-ENDS = {"seconds": "CUT SHORT by its limit of seconds, another run may find another placement",
+ENDS = {"seconds": "CUT SHORT by its time limit; another run may find another placement",
         "interrupt": "interrupted, this is the best so far"}
 
 

@@ -183,7 +183,7 @@ def _published_row(cell, prediction):
 def _what_the_bound_leaves_out(cell):
     """Why a published cell is not expected within 10 % of the bound; empty where it is (docs/time-model.md)."""
     if cell.mapping == "cube64" and cell.phase == "column" and cell.mode == "CO" and cell.transform.nx >= 256:
-        return "above the bound for a reason that no term of the model gives"
+        return "above the bound for a reason that no term of the model explains"
     left_out = []
     if cell.mapping == "cube64" and cell.phase == "row":
         left_out.append("contention inside the box")

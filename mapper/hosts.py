@@ -76,9 +76,9 @@ class Hosts:
             outside = self.network.outside(coordinates) if coordinates else None
             return outside or (
                 f"host {name[:40]!r} does not end in {d} coordinates of {self.network.title}; names such as "
-                f"{self.names([0])[0]} are needed, or `hosts` to say what the nodes are called")
+                f"{self.names([0])[0]} are needed, or `hosts` to name the nodes")
         example = self.names([next(iter(self.table))])[0] if self.table else self.names([0])[0]
-        return f"host {name[:40]!r} is no node of {self.network.title}; its nodes are called {example} and so on"
+        return f"host {name[:40]!r} is not a node of {self.network.title}; its nodes are named {example} and so on"
 
     def coordinates_in(self, name: str) -> list[int] | None:
         """The last numbers of a name, one for each dimension, or None when there are fewer."""
@@ -106,13 +106,13 @@ def _check_template(template, network):
         raise MapfileError(f"host template {template[:60]!r} is not understood: {error}; {_fields(network)}") from error
     strange = re.search(r"[^A-Za-z0-9._-]", "".join(text for text, *_ in parsed))
     if strange:
-        raise MapfileError(f"host template {template[:60]!r}: {strange[0]!r} cannot stand in the name of a host; letters, "
+        raise MapfileError(f"host template {template[:60]!r}: {strange[0]!r} is not allowed in a host name; letters, "
                            "digits and . _ - can")
     fields = [(name, f"{spec}{(conversion and f'!{conversion}') or ''}")
               for _, name, spec, conversion in parsed if name is not None]
     for name, spec in fields:
         if name not in known or not re.fullmatch(r"(0[0-9]{1,2})?d?", spec):
-            raise MapfileError(f"host template {template[:60]!r}: field {name[:20]!r}:{spec[:20]!r} is none of "
+            raise MapfileError(f"host template {template[:60]!r}: field {name[:20]!r}:{spec[:20]!r} is not one of "
                                f"{', '.join(known)} with a width such as 03d; {_fields(network)}")
     used = {name for name, _ in fields}
     needed = {axis for axis, n in zip(network.axes, network.shape) if n > 1}

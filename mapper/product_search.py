@@ -88,7 +88,7 @@ def rank_grids(torus: Torus, tasks_per_node: int = 1, transform: Transform | Non
         product = best_product(torus, grid, tasks_per_node)
         found.append((grid, product, predict(product, transform, costs=costs or Costs())))
     if not found:
-        raise GridError(f"transform {transform} is too small for every grid of {torus.n_nodes * tasks_per_node} tasks; take "
+        raise GridError(f"transform {transform} is too small for every grid of {torus.n_nodes * tasks_per_node} tasks; use "
                         "a larger transform or a smaller torus")
     return sorted(found, key=lambda f: f[2].order)
 

@@ -37,7 +37,7 @@ def read_records(path: str | PathLike[str]) -> list[Record]:
         raise RecordError(f"{path} cannot be read: {error}") from error
     records = [_parse(line, path, number) for number, line in enumerate(lines, 1) if line.strip()]
     if not records:
-        raise RecordError(f"{path} holds no run record; fft_runner --json {path} writes one")
+        raise RecordError(f"{path} contains no run record; fft_runner --json {path} writes one")
     return records
 
 
@@ -47,17 +47,17 @@ def _parse(line, path, number):
     try:
         record = json.loads(line, parse_float=_finite, parse_constant=_finite)
     except (ValueError, RecursionError) as error:
-        raise RecordError(f"{path} line {number} is no JSON: {error}") from error
+        raise RecordError(f"{path} line {number} is not JSON: {error}") from error
     version = record.get("schema") if isinstance(record, dict) else None
     schema = version if isinstance(version, str) and version in SCHEMA_FILES else SCHEMA
     wrong = jsonschema.exceptions.best_match(_validator(schema).iter_errors(record))
     if wrong is not None:
         where = ".".join(str(p) for p in wrong.absolute_path) or "top level"
-        raise RecordError(f"{path} line {number} is no run record of {schema}: {where}: {wrong.message[:300]}")
+        raise RecordError(f"{path} line {number} is not a run record of {schema}: {where}: {wrong.message[:300]}")
     record = upgraded(record)
     problem = next(_problems(record), None)
     if problem:
-        raise RecordError(f"{path} line {number} is no run record of {schema}: {problem}")
+        raise RecordError(f"{path} line {number} is not a run record of {schema}: {problem}")
     return record
 
 

@@ -101,7 +101,8 @@ def _parse(torus, grid, n_tasks):
         numbers = grid.count("x") + 1
         grid = parse_grid(grid, next((d for d in DECOMPOSITIONS.values() if len(d.dimensions) == numbers), PENCIL))
     if grid.n_tasks != n_tasks:
-        raise ReorderError(f"grid {grid} has {grid.n_tasks} tasks, but the communicator has {n_tasks}; R*C must be that")
+        raise ReorderError(f"grid {grid} has {grid.n_tasks} tasks, but the communicator has {n_tasks}; "
+                           "R*C must be equal to it")
     return torus, grid
 
 
@@ -110,7 +111,7 @@ def _site(torus, node, slot, tasks_per_node):
     tasks = tasks_per_node or int(slot.max()) + 1
     if slot.max() >= tasks:
         where = tuple(torus.coordinates(node[slot.argmax()]).tolist())
-        raise ReorderError(f"node {where} runs {int(slot.max()) + 1} processes, not {tasks}; say tasks_per_node")
+        raise ReorderError(f"node {where} runs {int(slot.max()) + 1} processes, not {tasks}; give tasks_per_node")
     order = node[np.sort(np.unique(node, return_index=True)[1])]
     return Site(torus, tasks, Allocation(torus, order) if order.size < torus.n_nodes else None,
                 idle=node.size < order.size * tasks)
@@ -128,7 +129,7 @@ def _rank_at(places, seat, site):
     if found.size == 0:
         node = tuple(site.network.coordinates(seat // site.tasks_per_node).tolist())
         raise ReorderError(f"a process runs at node {node} slot {seat % site.tasks_per_node}, where the placement puts no "
-                           "rank; make it for the nodes of this job")
+                           "rank; use a placement for the nodes of this job")
     return int(found[0])
 
 
@@ -154,7 +155,7 @@ def _automatic(comm, hosts):
             return _together(comm, lambda name=name: SOURCES[name](hosts))
         except ReorderError as error:
             problem = error
-    raise ReorderError(f"{problem}; say where='assumed' for ranks that fill the machine in order, set {HOST_VARIABLE}, or "
+    raise ReorderError(f"{problem}; use where='assumed' for ranks that fill the machine in order, set {HOST_VARIABLE}, or "
                        "give the hosts' names")
 
 
@@ -197,7 +198,7 @@ def _from_blue_gene(hosts):
     numbers = re.match(r"Processor <\s*([0-9]+(?:\s*,\s*[0-9]+)*)>", name)
     values = [int(n) for n in numbers[1].split(",")] if numbers else ()
     if len(values) != d + 1:
-        raise ReorderError(f"the processor name {name!r} is not that of a Blue Gene with {d} coordinates")
+        raise ReorderError(f"the processor name {name!r} is not a Blue Gene name with {d} coordinates")
     return int(hosts.network.node(values[:d])), values[d]
 
 

@@ -118,7 +118,7 @@ def _run(*command):
     try:
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=SECONDS)
     except subprocess.TimeoutExpired as error:
-        raise PlacementError(f"{command[0]} did not end within {SECONDS} s; take a smaller case") from error
+        raise PlacementError(f"{command[0]} did not finish within {SECONDS} s; use a smaller case") from error
     if done.returncode:
         raise PlacementError(f"{command[0]} failed with status {done.returncode}: {done.stderr.strip()[-200:]}")
 

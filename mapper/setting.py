@@ -157,7 +157,7 @@ class Setting:
         hwloc : path, optional
             ``lstopo --of xml`` of a node, whose cores the slots share, in place of `cores_per_task`.
         program : str
-            What the launch line runs.
+            The program in the launch line.
         """
         tasks = self.tasks_per_node
         cores = slot_cores(read_cores(read_document(hwloc)).cores or (), tasks) if hwloc else _cores(cores_per_task, tasks)
@@ -237,7 +237,7 @@ def _network(machine: str | None, torus: str | None, partition: str | None, grap
         described, shape = _shape(machine, torus, partition)
         return described, shape if rate is None else replace(shape, bandwidth=(rate,) * shape.n_dimensions)
     if machine or torus or partition:
-        raise MachineError(f"`graph` {graph} is a network of its own; leave out `machine`, `torus` and `partition`")
+        raise MachineError(f"`graph` {graph} replaces the machine; omit `machine`, `torus` and `partition`")
     path, _, format_name = graph.partition(",")
     return None, read_graph(path, format_name or None, rate)
 

@@ -135,7 +135,7 @@ def _grids(n_nodes, tasks_per_node, transform, grid, decomposition):
         return [grid]
     fitting = [g for g in all_grids(n_tasks, decomposition) if transform is None or _fits(transform, g)]
     if not fitting:
-        raise GridError(f"transform {transform} is too small for every grid of {n_tasks} tasks; take a larger transform or "
+        raise GridError(f"transform {transform} is too small for every grid of {n_tasks} tasks; use a larger transform or "
                         "fewer nodes")
     return fitting
 

@@ -83,7 +83,7 @@ class Allocation:
         foreign = np.setdiff1d(failed, self.nodes)
         if foreign.size:
             raise AllocationError(f"failed node {self._name(foreign[0])} is not among the {self.n_nodes} nodes of the "
-                                  "allocation; name only nodes that it holds")
+                                  "allocation; name only nodes of the allocation")
         return Allocation(self.network, self.nodes[~np.isin(self.nodes, failed)]) if failed.size else self
 
     def _name(self, node: int) -> str:

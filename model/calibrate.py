@@ -245,7 +245,7 @@ class _Fit:
             if twin is None:
                 kept.append(key)
                 continue
-            left_out[key] = f"cannot be told apart from {twin}: the two grow together in all samples"
+            left_out[key] = f"cannot be separated from {twin}: the two grow together in all samples"
             self.notes.setdefault(twin, []).append(key)
         return kept
 
@@ -264,10 +264,10 @@ class _Fit:
             if not felt[i]:
                 return key, self._unfelt(key)
             if solution.x[i] < 1e-6:
-                return key, "the times are best explained without it"
+                return key, "the times are explained best without it"
             if solution.x[i] * self._reference(key) > 0.999 * PRICES[key].ceiling:
                 highest = f"{PRICES[key].ceiling * 1e6:g} us"
-                return key, f"the best value is not below {highest}, so what it explains has another cause"
+                return key, f"the best value is {highest} or more, so what it explains has another cause"
         i = int(np.argmax(deviations))
         if deviations[i] > 1:
             return solution.keys[i], f"its uncertainty is {_percent(deviations[i])} of its value"
@@ -283,19 +283,19 @@ class _Fit:
         least = min(gains, key=gains.get, default=None)
         if least is None or gains[least] >= log(solution.n):
             return None, ""
-        return least, "the times are explained as well without it"
+        return least, "the times are explained equally well without it"
 
     def _unfelt(self, key):
         if key not in LIMITS:
             return f"{NO_SAMPLE} depends on it"
         rate = 1 / self._reference(key)
-        return f"it slows no sample down; it is not below {rate / 1e6:.4g} MB/s"
+        return f"it slows no sample down; it is at least {rate / 1e6:.4g} MB/s"
 
     def _figures(self, solution):
         result = {}
         for key, x, deviation in zip(solution.keys, solution.x, solution.deviations()):
             with_it = self.notes.get(key, ())
-            note = f"holds what {' and '.join(with_it)} may add, which these samples cannot tell apart" if with_it else ""
+            note = f"holds what {' and '.join(with_it)} may add, which these samples cannot separate" if with_it else ""
             result[key] = Fitted(float(_figure(key, x * self._reference(key))), float(deviation), note)
         return result
 

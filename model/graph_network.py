@@ -136,8 +136,8 @@ def _check_reach(graph: GraphNetwork) -> None:
     _, part = connected_components(links, directed=True, connection="strong")
     apart = np.flatnonzero(part[:graph.n_nodes] != part[0])
     if apart.size:
-        raise GraphError(f"{graph}: no way leads from host {graph.vertices[0]!r} to host {graph.vertices[apart[0]]!r} and "
-                         "back; all hosts must reach each other")
+        raise GraphError(f"{graph}: there is no path from host {graph.vertices[0]!r} to host "
+                         f"{graph.vertices[apart[0]]!r} and back; all hosts must reach each other")
 
 
 def from_networkx(graph: Any, name: str, bandwidth: float | None = None) -> GraphNetwork:
@@ -205,8 +205,8 @@ def _cables(name, rates):
     """Strength of each link in cables of the fastest kind, and the bandwidth of such a cable."""
     every = [rate for strengths in rates.values() for _, rate in strengths]
     if None in every and any(every):
-        raise GraphError(f"graph {name}: some edges have a bandwidth and others none; give one for the others with "
-                         "`bandwidth`, or to all or to none in the file")
+        raise GraphError(f"graph {name}: some edges have a bandwidth and others have none; give one for the others with "
+                         "`bandwidth`, or give one to all or to none in the file")
     fastest = max(every) if any(every) else None
     relative = [sum(n * (rate / fastest if fastest else 1) for n, rate in strengths) for strengths in rates.values()]
     return tuple(Fraction(c) for c in relative), fastest

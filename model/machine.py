@@ -106,7 +106,7 @@ class Machine:
         `used` are keys of the figures that the prediction depends on; each uncertain one gets a sentence.
 
         >>> load_machine("bluegene-l").doubts(parse_torus("4x8x8"))[0].partition(":")[0]
-        'torus 4x8x8 claims rings that machine bluegene-l has not'
+        'torus 4x8x8 has rings that machine bluegene-l does not have'
         """
         return (*self._doubtful_wraps(torus), *self._doubtful_figures(used))
 
@@ -117,7 +117,7 @@ class Machine:
         given = rule.torus(torus.shape) if rule.allows(torus.shape) else Torus(torus.shape, (False,) * torus.n_dimensions)
         if claims_more(torus, given):
             hands_out = f"gives {given} for it" if rule.allows(torus.shape) else f"hands out {rule.allowed()}"
-            yield (f"torus {torus} claims rings that machine {self.name} has not: it {hands_out}; "
+            yield (f"torus {torus} has rings that machine {self.name} does not have: it {hands_out}; "
                    "a partition follows its rule")
 
     def _doubtful_figures(self, keys: Iterable[str]) -> Iterator[str]:
@@ -167,7 +167,7 @@ def read_machine(content: bytes, label: str) -> Machine:
     try:
         data = tomllib.loads(content.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise MachineError(f"machine file {label} is no TOML: {error}") from error
+        raise MachineError(f"machine file {label} is not TOML: {error}") from error
     _check_schema(data, label)
     try:
         return _build(data)

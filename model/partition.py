@@ -97,7 +97,7 @@ class Partitions:
         """
         extents = tuple(extents)
         if not self.allows(extents):
-            raise PartitionError(f"no partition of {_times(extents)} nodes can be had; allowed are {self.allowed()}")
+            raise PartitionError(f"there is no partition of {_times(extents)} nodes; allowed are {self.allowed()}")
         closed = RULES[self.rule].closes(self, extents)
         wrap = tuple(bool(c and w) for c, w in zip(closed, self.largest.wrap))
         return Torus(extents, wrap, axes=self.largest.axes)
@@ -176,7 +176,7 @@ def parse_partition(text: str, partitions: Partitions) -> Torus:
     if "w" not in wraps and ":" not in wraps:
         return replace(given, axes=axes or given.axes)
     if claims_more(asked, given):
-        raise PartitionError(f"partition {text} cannot be had: the machine gives {given} at most ("
+        raise PartitionError(f"partition {text} is not available: the machine gives at most {given} ("
                              f"{RULES[partitions.rule].meaning}); write {given} or fewer wraps")
     return Torus(asked.shape, asked.wrap, axes=axes or given.axes)
 

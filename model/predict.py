@@ -314,9 +314,9 @@ def _certificate(network, stages, bound):
 
 def _notes(product, stages, bound):
     if product is None:
-        yield "no product of digit patterns: m is the best cut, a lower bound for any routing"
+        yield "not a product of digit patterns: m is the best cut, a lower bound for any routing"
     elif any(max(stage.m) != max(stage.load) for stage in stages):
         yield ("the paper's m and the routed load differ (odd ring, uneven blocks, or a routing that does not split ties); "
-               "the routed load applies to the times")
+               "times follow the routed load")
     if not bound.value and any(any(stage.load) for stage in stages):
         yield f"no certificate; lower bound: {bound.argument}"

@@ -260,7 +260,7 @@ def parse_torus(text: str, **options: Any) -> Torus:
         options["axes"] = axes
     parts = body.split("x")
     if kind and "w" in body:
-        raise TorusError(f"torus {text!r} says both :{kind} and w; use one of them")
+        raise TorusError(f"torus {text!r} has both :{kind} and w; use one of them")
     wrap = tuple(p.endswith("w") for p in parts) if "w" in body else (kind != "mesh",) * len(parts)
     return Torus(tuple(int(p.rstrip("w")) for p in parts), wrap, **options)
 
@@ -283,7 +283,7 @@ def check_lines(shape: Iterable[int]) -> None:
     """Raise RoutingError where a line is too long for `ring_link_loads`."""
     if max(shape) > LONGEST_LINE:
         raise RoutingError(f"a dimension of {max(shape)} nodes is too long to be routed; at most {LONGEST_LINE} are "
-                           "possible, take a shape of more dimensions")
+                           "possible, use a shape with more dimensions")
 
 
 def ring_link_loads(legs: Ints, ring: bool, tie: str = "split") -> Ints:

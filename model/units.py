@@ -38,7 +38,7 @@ def parse(text: str, unit: str) -> float:
             raise ValueError(text)  # in pint, bits are dimensionless like plain numbers and angles, so 5 GHz would be bits
         value = float(quantity.m_as(unit))
     except (pint.errors.PintError, ValueError, TypeError, AssertionError, AttributeError, SyntaxError) as error:
-        raise UnitError(f"{text[:60]!r} is no quantity in {unit}; write a number and a unit, e.g. "
+        raise UnitError(f"{text[:60]!r} is not a quantity in {unit}; write a number and a unit, e.g. "
                         f"{_EXAMPLE.get(unit, unit)!r}") from error
     if not value >= 0 or value == float("inf"):
         raise UnitError(f"{text!r} is not a finite quantity of zero or more")

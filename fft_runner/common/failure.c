@@ -25,14 +25,15 @@ int pf_usable(MPI_Comm comm, const char *function)
     PF_MPI(MPI_Initialized(&started));
     PF_MPI(MPI_Finalized(&ended));
     if (!started)
-        return pf_fail(PENCILFFT_BAD_CALL, "%s: MPI is not running; call MPI_Init before", function);
+        return pf_fail(PENCILFFT_BAD_CALL, "%s: MPI is not running; call MPI_Init first", function);
     if (ended)
-        return pf_fail(PENCILFFT_BAD_CALL, "%s: MPI has ended; call it before MPI_Finalize", function);
+        return pf_fail(PENCILFFT_BAD_CALL, "%s: MPI has been finalized; call it before MPI_Finalize", function);
     if (comm == MPI_COMM_NULL)
-        return pf_fail(PENCILFFT_BAD_CALL, "%s: null communicator; only ranks that are in one take part", function);
+        return pf_fail(PENCILFFT_BAD_CALL, "%s: null communicator; only ranks that belong to one may call it", function);
     PF_MPI(MPI_Comm_test_inter(comm, &inter));
     if (inter)
-        status = pf_fail(PENCILFFT_BAD_CALL, "%s: a communicator between two groups; MPI_Intercomm_merge makes one of both",
+        status = pf_fail(PENCILFFT_BAD_CALL,
+                         "%s: an intercommunicator; use MPI_Intercomm_merge to make one communicator of both groups",
                          function);
     return status;
 }

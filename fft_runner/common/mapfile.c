@@ -99,8 +99,8 @@ static int parse_place(struct reader *r, int64_t *place)
     int dims = r->torus->dims, values[MAX_DIMS + 1];
     int found = integers(r->text, values, dims + 1);
     if (found < 0)
-        return REFUSE(r, "'%.60s' has something that is not an integer; %d integers a line: coordinates and slot", r->text,
-                      dims + 1);
+        return REFUSE(r, "'%.60s' contains something that is not an integer; each line needs %d: coordinates and slot",
+                      r->text, dims + 1);
     if (found != dims + 1)
         return REFUSE(r, "has %d integers; a torus of %d dimensions needs %d: coordinates and slot", found, dims, dims + 1);
     struct coordinate node = {.dims = dims};
@@ -118,7 +118,7 @@ static int read_places(struct reader *r, struct placing *m)
         if (!is_data(r->text))
             continue;
         if (rank == m->ranks)
-            return REFUSE(r, "places a rank too many; there are %d processes, one line each", m->ranks);
+            return REFUSE(r, "places one rank too many; there are %d processes, one line each", m->ranks);
         if ((status = parse_place(r, &m->place[rank])))
             return status;
         m->line[rank++] = r->line;

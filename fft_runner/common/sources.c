@@ -99,7 +99,7 @@ static int from_blue_gene(const struct clues *c, struct seat *seat)
 {
     if (coordinate_from_blue_gene(seat->host, c->torus->dims, &seat->node, &seat->slot))
         return 0;
-    return pf_fail(PF_REFUSED, "process %d: the processor name '%.100s' is not that of a Blue Gene with %d coordinates",
+    return pf_fail(PF_REFUSED, "process %d: the processor name '%.100s' is not a Blue Gene name with %d coordinates",
                    seat->launched, seat->host, c->torus->dims);
 }
 

@@ -89,13 +89,13 @@ static const char *parse_axis(const char *at, const struct job *job, struct prod
     const char *begin = at;
     int axis = torus_axis(job->torus, *at);
     if (axis < 0 || at[1] != '=' || product->axis[axis].digits) {
-        refuse_pattern(begin, "no axis of the torus, or twice");
+        refuse_pattern(begin, "not an axis of the torus, or given twice");
         return NULL;
     }
     for (at += 2; at && *at && *at != ',';)
         at = parse_digit(at, job->request->grid.letters, &product->axis[axis]);
     if (!at || !product->axis[axis].digits) {
-        refuse_pattern(begin, "no digit pattern");
+        refuse_pattern(begin, "not a digit pattern");
         return NULL;
     }
     return at;

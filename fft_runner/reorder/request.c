@@ -39,7 +39,7 @@ static int parse_word(char *word, struct pm_request *r)
     static const char known[] = "tasks=, placement=, where=";
     char *value = strchr(word, '=');
     if (!value)
-        return pf_fail(PF_REFUSED, "'%.60s' in the machine text is not understood; known: %s", word, known);
+        return pf_fail(PF_REFUSED, "'%.60s' in the machine text is not recognised; known: %s", word, known);
     *value++ = '\0';
     if (!strcmp(word, "tasks"))
         return parse_tasks(value, r);

@@ -55,7 +55,8 @@ int json_file_append(json_t *object, int descriptor)
     line[length] = '\n'; /* in place of the final zero: the line is one write */
     errno = 0;
     if (write(descriptor, line, length + 1) != (ssize_t)(length + 1))
-        status = pf_fail(PF_REFUSED, "--json: the record was not written whole: %s", errno ? strerror(errno) : "no space");
+        status = pf_fail(PF_REFUSED, "--json: the record was not written completely: %s",
+                         errno ? strerror(errno) : "no space");
     free(line);
     return status;
 }

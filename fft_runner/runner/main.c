@@ -113,7 +113,7 @@ static int release(struct run *run)
     traffic_release(&run->traffic);
     pencilfft_wisdom_forget();
     if (run->record > STDOUT_FILENO && close(run->record) && !status)
-        status = pf_fail(PF_REFUSED, "--json: the record was not written whole");
+        status = pf_fail(PF_REFUSED, "--json: the record was not written completely");
     processes_release(&run->processes);
     return status;
 }
@@ -164,7 +164,7 @@ int main(int argc, char **argv)
 {
     int rank = 0;
     if (MPI_Init(&argc, &argv) != MPI_SUCCESS) {
-        fprintf(stderr, "%s: MPI does not start\n", RUNNER_NAME);
+        fprintf(stderr, "%s: MPI could not be started\n", RUNNER_NAME);
         return EXIT_FAILURE;
     }
     CHECK_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));

@@ -57,7 +57,7 @@ static int gather(MPI_Comm comm, struct samples *s)
     int rank, status = 0, n = s->phases * s->reps;
     CHECK_MPI(MPI_Comm_rank(comm, &rank));
     if (rank == 0 && !(s->all = calloc((size_t)n * (size_t)s->ranks, sizeof *s->all)))
-        status = pf_fail(PF_REFUSED, "no memory for the times of %d ranks; leave --per-rank out", s->ranks);
+        status = pf_fail(PF_REFUSED, "no memory for the times of %d ranks; omit --per-rank", s->ranks);
     if (!(status = pf_agree(status, comm)))
         CHECK_MPI(MPI_Gather(s->mine, n, MPI_DOUBLE, s->all, n, MPI_DOUBLE, 0, comm));
     return status;

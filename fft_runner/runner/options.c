@@ -186,7 +186,7 @@ static const struct option_row rows[] = {
     {"direction", "NAME", 1, take_direction, .help = "forward (default) or backward; c2r is backward"},
     {"type", "NAME", 1, take_desc_text, "type", .help = "transform: @type"},
     {"kinds", "X,Y,Z", 1, take_desc_text, "kinds",
-     .help = "of dct and dst, 1 to 4 an axis (default 2,2,2); c1 or s1 mixes them"},
+     .help = "for dct and dst, 1 to 4 per axis (default 2,2,2); c1 or s1 mixes them"},
     {"skip", "AXES", 1, take_desc_text, "skip", .help = "axes that are not transformed: x, y, xy, ..."},
     {"precision", "NAME", 1, take_desc_text, "precision", .help = "@precision"},
     {"layout", "NAME", 1, take_desc_text, "layout", .help = "memory order of the output, x y z or with x fastest: @layout"},
@@ -199,22 +199,22 @@ static const struct option_row rows[] = {
     {"warmup", "N", 1, take_count, AT(warmup), .help = "repetitions before them (default 2)"},
     {"verify", NULL, 0, take_flag, AT(verify), .help = "first check moved data, a serial FFTW and a direct sum"},
     {"json", "FILE", 1, take_text, AT(json), .help = "append the run record, one line; - is standard output"},
-    {"label", "KEY=VALUE", 1, take_label, .help = "put into the record; may be repeated"},
+    {"label", "KEY=VALUE", 1, take_label, .help = "add it to the record; may be repeated"},
     {"rigor", "NAME", 1, take_desc_text, "rigor", .help = "FFTW planning: @rigor"},
     {"sync", "NAME", 1, take_desc_text, "sync", .help = "what precedes each exchange: @sync"},
-    {"barrier", NULL, 0, take_barrier, .help = "the same as --sync barrier; its waiting is a phase of its own"},
-    {"per-rank", NULL, 0, take_flag, AT(per_rank), .help = "times of every rank into the record"},
+    {"barrier", NULL, 0, take_barrier, .help = "the same as --sync barrier; the waiting is a separate phase"},
+    {"per-rank", NULL, 0, take_flag, AT(per_rank), .help = "write the times of every rank to the record"},
     {"print-plan", NULL, 0, take_flag, AT(print_plan), .help = "print what the plan of rank 0 does"},
     {"byte-matrix", "FILE", 1, take_byte_matrix,
-     .help = "who sends whom how much; STAGE=FILE: in one exchange; .grf: Scotch's; may be repeated"},
-    {"wisdom", "FILE", 1, take_text, AT(wisdom), .help = "plan with what FFTW and auto learnt before, and keep it there"},
+     .help = "bytes from each rank to each other; STAGE=FILE: in one exchange; .grf: Scotch's; may be repeated"},
+    {"wisdom", "FILE", 1, take_text, AT(wisdom), .help = "plan with what FFTW and auto learnt before, and save it there"},
     {"machine-torus", "TEXT", 1, take_torus,
      .help = "8x8x8 (wrapped), 8x8x8:mesh, 8wx8x4w (w: wrapped); :axes=abc renames the axes"},
     {"tasks-per-node", "T", 1, take_count, AT(seats.tasks_per_node), .least = 1,
-     .help = "slots of a node (default: as few as hold all)"},
+     .help = "slots per node (default: as few as hold all)"},
     {"mapfile", "FILE", 1, take_text, AT(mapfile), .help = "line i places grid rank i: x y z t"},
     {"launch-order", "LETTERS", 1, take_text, AT(seats.order),
-     .help = "how assumed coordinates run, fastest first (default xyzt)"},
+     .help = "order of assumed coordinates, fastest first (default xyzt)"},
     {"coordinates", "SOURCE", 1, take_coordinates, .help = "how a process knows its node: @coordinates"},
     {"help", NULL, 0, take_flag, AT(help), .help = "print this and exit"},
     {"version", NULL, 0, take_flag, AT(version), .help = "print versions and exit"},
@@ -284,7 +284,7 @@ static int finish_if_full(struct pending *p, struct options *o)
 static int take_word(struct pending *p, struct options *o, char *word)
 {
     if (!p->row)
-        return pf_fail(PF_REFUSED, "'%.60s' belongs to no option; see --help", word);
+        return pf_fail(PF_REFUSED, "'%.60s' does not belong to any option; see --help", word);
     p->words[p->n++] = word;
     return finish_if_full(p, o);
 }
@@ -330,7 +330,7 @@ static int settle_direction(struct options *o)
 {
     if (!strcmp(o->fft.type, "c2r")) {
         if (o->has_direction && o->direction == PENCILFFT_FORWARD)
-            return pf_fail(PF_REFUSED, "--type c2r is backward; say r2c for forward");
+            return pf_fail(PF_REFUSED, "--type c2r is backward; use r2c for forward");
         o->direction = PENCILFFT_BACKWARD;
     }
     o->fft.directions = o->direction;

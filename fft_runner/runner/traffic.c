@@ -178,7 +178,7 @@ static int output_close(const struct request *r, struct output *o)
         bool bad = ferror(o->file);
         bad |= fclose(o->file) != 0;
         if (bad || rename(o->beside, r->path)) {
-            status = pf_fail(PF_REFUSED, "--byte-matrix: %.200s was not written whole: %s", r->path, strerror(errno));
+            status = pf_fail(PF_REFUSED, "--byte-matrix: %.200s was not written completely: %s", r->path, strerror(errno));
             unlink(o->beside);
         }
     }

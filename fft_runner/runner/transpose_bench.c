@@ -92,7 +92,7 @@ static int take_exchanges(struct settings *s, char *text)
         if (!name)
             return PF_REFUSED;
         if (!strcmp(name, "auto"))
-            return pf_fail(PF_REFUSED, "--exchange: %s takes one of the others; name those", word);
+            return pf_fail(PF_REFUSED, "--exchange: %s chooses among the others; name those instead", word);
         if (s->n_exchanges == MAX_LIST)
             return pf_fail(PF_REFUSED, "--exchange: more than %d names", MAX_LIST);
         s->exchanges[s->n_exchanges++] = name;
@@ -128,7 +128,7 @@ static int check_settings(const struct settings *s, int ranks)
 {
     for (int i = 0; i < s->n_groups; i++)
         if (s->groups[i] > ranks)
-            return pf_fail(PF_REFUSED, "--ranks: groups of %lld need more than the %d processes that were started",
+            return pf_fail(PF_REFUSED, "--ranks: groups of %lld need more processes than the %d that were started",
                            s->groups[i], ranks);
     for (int i = 0; i < s->n_bytes; i++)
         if (s->bytes[i] % ELEMENT_BYTES)
@@ -170,7 +170,7 @@ static int parse(int argc, char **argv, int ranks, struct settings *s)
     while (!status && (code = getopt_long(argc, argv, "", options, NULL)) != -1)
         status = take(s, code);
     if (!status && optind < argc)
-        status = pf_fail(PF_REFUSED, "'%.60s' belongs to no option; see --help", argv[optind]);
+        status = pf_fail(PF_REFUSED, "'%.60s' does not belong to any option; see --help", argv[optind]);
     return status ? status : check_settings(s, ranks);
 }
 
@@ -185,7 +185,7 @@ static void print_help(void)
         if (strcmp(pencilfft_exchange_name(i), "auto"))
             printf(" %s", pencilfft_exchange_name(i));
     printf("\n  --reps N            timed repetitions (default 20)\n"
-           "  --largest BYTES     leave out cases where a rank holds more (default 64 MiB)\n"
+           "  --largest BYTES     omit cases where a rank holds more (default 64 MiB)\n"
            "  --json FILE         append one JSON object a case (transpose_bench.schema.json); - is standard output\n"
            "  --help\n\nscripts/pictures/plot_transposes.py draws the file.\n");
 }
@@ -422,7 +422,7 @@ int main(int argc, char **argv)
     struct bench b = {.json = -1, .table = stdout};
     int status = 0;
     if (MPI_Init(&argc, &argv) != MPI_SUCCESS) {
-        fprintf(stderr, "%s: MPI does not start\n", PROGRAM);
+        fprintf(stderr, "%s: MPI could not be started\n", PROGRAM);
         return EXIT_FAILURE;
     }
     PF_MPI_OR_DONE(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));

@@ -85,14 +85,14 @@ int warnings_find(const struct process *processes, int n, struct warnings *w)
     if (crowded.cases) {
         snprintf(text, sizeof text,
                  "host %.100s runs %d tasks on %d processors: they wait for each other, and the times "
-                 "mean little",
+                 "are not meaningful",
                  crowded.first->seat.host, crowded.tasks, crowded.first->topology.processors);
         tell(w, &crowded, text);
     }
     if (shared.cases) {
         snprintf(text, sizeof text,
                  "%d tasks of host %.100s are bound to the same %d processors (%.60s): bind them apart, "
-                 "the times mean little",
+                 "the times are not meaningful",
                  shared.tasks, shared.first->seat.host, shared.first->topology.bound_to, shared.first->topology.binding);
         tell(w, &shared, text);
     }

@@ -27,8 +27,8 @@ def _found(environ, prefix, shape):
         nodes *= n
     text = "x".join(map(str, shape)) + ("" if nodes >= TORUS_FROM else ":mesh")
     facts = [Fact("shape", "x".join(map(str, shape)), f"{prefix}_X, _Y, _Z"),
-             Fact("wrap", "torus: 385 nodes and more always are" if nodes >= TORUS_FROM else
-                  "not told; taken as mesh, name the torus where node=...:torus was asked for", "number of nodes")]
+             Fact("wrap", "torus: always, from 385 nodes on" if nodes >= TORUS_FROM else
+                  "not given; assumed a mesh; name the torus if node=...:torus was requested", "number of nodes")]
     tasks = environ.get("PJM_PROC_BY_NODE", "")
     if tasks.isdecimal():
         facts.append(Fact("tasks per node", tasks, "PJM_PROC_BY_NODE"))

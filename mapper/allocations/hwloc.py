@@ -21,7 +21,7 @@ def find(document: Document) -> Found:
         root = ElementTree.fromstring(document.text)
     except (ElementTree.ParseError, RecursionError) as error:
         line, column = getattr(error, "position", (None, -1))
-        raise document.refuse(f"is no XML: {error}", line, column + 1) from error
+        raise document.refuse(f"is not XML: {error}", line, column + 1) from error
     cores = tuple(_cores(root))
     if not cores:
         raise document.refuse("has no object of type Core")
@@ -80,7 +80,7 @@ def slot_cores(cores: Sequence[Core], tasks: int) -> tuple[str, ...]:
     for core in cores:
         domains.setdefault((core.package, core.numa), []).append(core.number)
     if tasks > len(cores):
-        raise MapfileError(f"{tasks} tasks per node, but the node has {len(cores)} cores; a core takes one task")
+        raise MapfileError(f"{tasks} tasks per node, but the node has {len(cores)} cores; one core per task is needed")
     per_task = len(cores) // tasks
     while per_task > 1 and sum(len(domain) // per_task for domain in domains.values()) < tasks:
         per_task -= 1

@@ -36,7 +36,7 @@ def _graphml(document):
     try:
         graph = nx.read_graphml(BytesIO(document.text.encode("utf-8")))
     except (nx.NetworkXError, ElementTree.ParseError, ValueError, KeyError, RecursionError) as error:
-        raise document.refuse(f"is no GraphML: {str(error)[:120]}") from error
+        raise document.refuse(f"is not GraphML: {str(error)[:120]}") from error
     return _sorted_out((str(name), data) for name, data in graph.nodes(data=True))
 
 
@@ -45,7 +45,7 @@ def _xml(document):
         root = ElementTree.fromstring(document.text)
     except (ElementTree.ParseError, RecursionError) as error:
         line, column = getattr(error, "position", (None, -1))
-        raise document.refuse(f"is no XML: {error}", line, column + 1) from error
+        raise document.refuse(f"is not XML: {error}", line, column + 1) from error
     return _sorted_out((element.get("mac_addr", "?"), element.attrib) for element in root.iter("node"))
 
 

@@ -98,12 +98,12 @@ def _torus3d(document):
     import yaml
 
     if len(document.text) > MAX_YAML:
-        raise document.refuse(f"is longer than {MAX_YAML} characters; that is no topology.yaml")
+        raise document.refuse(f"is longer than {MAX_YAML} characters; that is not a topology.yaml")
     try:
         data = yaml.safe_load(document.text)
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
-        raise document.refuse(f"is no YAML: {getattr(error, 'problem', None) or 'nested too deeply'}",
+        raise document.refuse(f"is not YAML: {getattr(error, 'problem', None) or 'nested too deeply'}",
                               mark.line + 1 if mark else None, mark.column + 1 if mark else None) from error
     toruses = list(_toruses(data))
     if not toruses:

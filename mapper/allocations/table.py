@@ -43,7 +43,7 @@ def parse_table(document: Document, network: Network) -> NodeTable:
             raise document.refuse(f"node {_where(network, node)} is listed already in line {line_of[node]}; list every "
                                   "usable node once", number)
         if name in taken:
-            raise document.refuse(f"host {name} stands already in line {taken[name]}; every node needs its own name", number)
+            raise document.refuse(f"host {name} is already in line {taken[name]}; every node needs its own name", number)
         line_of[node] = number
         if name:
             names[node], taken[name] = name, number
@@ -58,8 +58,8 @@ def _entry(document, number, line, network):
     if len(found) == 1 and names:
         return _from_name(document, number, names[0], network), names[0][0]
     if len(names) > 1 or (names and names[0] not in (found[0], found[-1])):
-        raise document.refuse(f"{names[-1][0][:20]!r} is no integer ({' '.join(network.axes)}, with a name before or "
-                              "behind)", number, names[-1][1])
+        raise document.refuse(f"{names[-1][0][:20]!r} is not an integer ({' '.join(network.axes)}, with a name before or "
+                              "after)", number, names[-1][1])
     if len(found) - len(names) != d:
         raise document.refuse(f"{len(found) - len(names)} coordinates, but {network.title} has {d} dimensions", number)
     if names and len(names[0][0]) > MAX_NAME:
@@ -97,11 +97,11 @@ def find(document: Document) -> Found:
         found = words(line)
         where = tuple(int(word) for word, _ in found if is_integer(word))
         if len(where) != len(found) - (len(found) > len(where)) or (coordinates and len(where) != len(coordinates[0])):
-            raise document.refuse("is no line of coordinates with a name before or behind, as many as in the lines above",
-                                  number)
+            raise document.refuse("is not a line of coordinates with a name before or after, with as many coordinates as "
+                                  "the lines above", number)
         name = next((word for word, _ in found if not is_integer(word)), None)
         if min(where) < 0 or name in places:
-            raise document.refuse(f"host {name} stands twice" if name in places else "a coordinate below 0", number)
+            raise document.refuse(f"host {name} is listed twice" if name in places else "a coordinate below 0", number)
         coordinates.append(where)
         if name:
             places[name] = where

@@ -55,7 +55,7 @@ def write_mapping(mapping: Mapping, path: str | PathLike[str], format_name: str,
 def _check_network(form, name, network):
     """Refuse a format with coordinates for a network without coordinates."""
     if form.by_coordinates and not isinstance(network, Torus):
-        raise MapfileError(f"format {name} names nodes by coordinates, which {network.title} does not have; take one of "
+        raise MapfileError(f"format {name} names nodes by coordinates, which {network.title} does not have; use one of "
                            f"{', '.join(n for n, f in FORMATS.items() if not f.by_coordinates)}")
 
 

@@ -30,7 +30,7 @@ def _check(job, document=None):
     if job.network.n_dimensions != 5:
         place = f"{document.label}: " if document else ""
         raise MapfileError(f"{place}Blue Gene/Q has the five dimensions A B C D E, torus {job.network} has "
-                           f"{job.network.n_dimensions}; give a shape such as 4x4x4x4x2, or take format bgl")
+                           f"{job.network.n_dimensions}; give a shape such as 4x4x4x4x2, or use format bgl")
 
 
 def looks_like(lines: list[tuple[int, str]]) -> bool:

@@ -31,7 +31,7 @@ def write(mapping: Mapping, job: Job) -> str:
         i = int(gap[0])
         where = tuple(job.network.coordinates(job.site.allocation.nodes[i // T]).tolist())
         raise MapfileError(f"MPICH_RANK_ORDER fills slots without gaps in the launcher's order, but node {where} slot "
-                           f"{i % T} stays idle before others; use every slot, or ask for the nodes that are used only")
+                           f"{i % T} stays idle before others; use every slot, or request only the nodes that are used")
     ranks = order.tolist()
     return "".join(",".join(map(str, ranks[i:i + T])) + "\n" for i in range(0, len(ranks), T))
 
@@ -57,8 +57,8 @@ def read(document: Document, job: Job) -> Places:
 def _ranks(document, number, word, most):
     found = _RANKS.fullmatch(word[0])
     if not found:
-        raise document.refuse(f"{word[0][:20]!r} is no rank; ranks a or ranges a-b separated by commas are allowed", number,
-                              word.start() + 1)
+        raise document.refuse(f"{word[0][:20]!r} is not a rank; ranks a or ranges a-b separated by commas are allowed",
+                              number, word.start() + 1)
     first, last = int(found[1]), int(found[2] or found[1])
     if not 0 <= last - first < most:
         raise document.refuse(f"range {word[0][:40]} does not hold 1 to {most} ranks", number, word.start() + 1)
@@ -73,7 +73,7 @@ def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
     T = job.site.tasks_per_node
     length = len(pmi_process_mapping(job.node_index(mapping.node_of_rank)))
     needs = ("MPICH_RANK_REORDER_METHOD=3 and MPICH_RANK_REORDER_FILE in the environment (without the second the file must "
-             "be called MPICH_RANK_ORDER); MPICH_RANK_REORDER_DISPLAY=1 prints what came of it",
+             "be called MPICH_RANK_ORDER); MPICH_RANK_REORDER_DISPLAY=1 prints the result",
              "the default distribution of srun or aprun, and the nodes in the order of `nodes`")
     warnings = []
     if length > PMI_LIMIT:

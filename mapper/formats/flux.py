@@ -75,8 +75,8 @@ def _read_raw(document, job):
                 found = _IDSET.fullmatch(part.strip())
                 first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
                 if not 0 <= last - first < most - len(entries):
-                    raise document.refuse(f"{part.strip()[:20]!r} is no set of at most {most} ranks such as 0-3,8", number,
-                                          column)
+                    raise document.refuse(f"{part.strip()[:20]!r} is not a set of at most {most} ranks such as 0-3,8",
+                                          number, column)
                 entries += [(rank, int(nodes[node]), None, number) for rank in range(first, last + 1)]
                 column += len(part) + 1
             node += 1

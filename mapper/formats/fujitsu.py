@@ -31,7 +31,7 @@ def read(document: Document, job: Job) -> Places:
         found = _LINE.fullmatch(line)
         if not found:
             column = len(line) - len(line.lstrip()) + 1
-            raise document.refuse(f"{line.strip()[:40]!r} is no {example} of a node", number, column)
+            raise document.refuse(f"{line.strip()[:40]!r} is not a node {example}", number, column)
         row = [int(c) for c in found[1].split(",")]
         if len(row) != d:
             raise document.refuse(f"{len(row)} coordinates, but shape {job.network} has {d}: {example}", number,

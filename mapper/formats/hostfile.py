@@ -51,9 +51,9 @@ def _entries(document, number, line, most):
         for part in split_hosts(line.strip()):
             name, colon, count = part.partition(":")
             if colon and not (re.fullmatch("[0-9]{1,9}", count) and int(count) > 0):
-                raise MapfileError(f"{count[:20]!r} is no count of ranks; write HOST or HOST:COUNT")
+                raise MapfileError(f"{count[:20]!r} is not a number of ranks; write HOST or HOST:COUNT")
             if not name or re.search(r"\s", name):
-                raise MapfileError(f"{part[:40]!r} is no host; one HOST or HOST:COUNT a line is needed")
+                raise MapfileError(f"{part[:40]!r} is not a host; one HOST or HOST:COUNT per line is needed")
             for host in expand_hosts(name, most) if "[" in name or "]" in name else [name]:
                 yield host, int(count or 1)
     except MapfileError as error:
@@ -78,7 +78,7 @@ def launch_slurm(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launc
     return Launch(f"SLURM_HOSTFILE={shell(path)} srun -N {n_nodes} -n {mapping.n_tasks} --distribution=arbitrary "
                   f"{job.program}",
                   ("an allocation that holds these hosts (a path without / is taken as a name; ./ helps)",
-                   "Cray's PMI refuses this distribution; take format cray there"))
+                   "Cray's PMI refuses this distribution; use format cray there"))
 
 
 HOSTFILE = Format("one host name for each rank: SimGrid, Open MPI --map-by seq", write, read, looks_like, launch_simgrid,

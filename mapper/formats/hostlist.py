@@ -53,7 +53,7 @@ def _numbers(inside, text, most):
     for part in inside.split(","):
         found = _RANGE.fullmatch(part.strip())
         if not found:
-            raise MapfileError(f"host list {text[:60]!r}: [{inside[:20]}] is no list of numbers such as [0-3,7]")
+            raise MapfileError(f"host list {text[:60]!r}: [{inside[:20]}] is not a list of numbers such as [0-3,7]")
         first, last = int(found[1]), int(found[2] or found[1])
         if not 0 <= last - first < most - len(numbers):
             raise MapfileError(f"host list {text[:60]!r}: range {part[:40]} runs backwards or is longer than {most}")

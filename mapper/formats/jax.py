@@ -56,7 +56,7 @@ def _read_ids(document, found, job):
     for leaf in found:
         for number in leaf.values:
             if not 0 <= number < most:
-                raise document.refuse(f"device {number} is none of 0..{most - 1}", leaf.line, leaf.column)
+                raise document.refuse(f"device {number} is not one of 0..{most - 1}", leaf.line, leaf.column)
         ids += leaf.values
         numbers += [leaf.line] * len(leaf.values)
     ids = np.array(ids, dtype=np.int64)
@@ -88,5 +88,5 @@ def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
 
 FORMAT = Format("JAX device order: [x,y,z,core] of each device in the shape of the mesh", write, read, looks_like, launch,
                 says_slots=True,
-                proof="documented attributes of TpuDevice; the printed program is run on stand-in devices in "
-                "the tests, no TPU was at hand", by_coordinates=True)
+                proof="documented attributes of TpuDevice; the tests run the printed program on stand-in "
+                "devices, because no TPU was available", by_coordinates=True)

@@ -29,14 +29,14 @@ class Document:
     def __init__(self, content: bytes, label: str) -> None:
         self.label = label
         if len(content) > MAX_BYTES:
-            raise self.refuse(f"is longer than {MAX_BYTES} bytes; that is no placement file")
+            raise self.refuse(f"is longer than {MAX_BYTES} bytes; that is not a placement file")
         if b"\0" in content:
-            raise self.refuse("a NUL byte; this is no text file", content[:content.index(0)].count(10) + 1)
+            raise self.refuse("a NUL byte; this is not a text file", content[:content.index(0)].count(10) + 1)
         try:
             self.text = content.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             line = error.object[:error.start].count(10) + 1
-            raise self.refuse(f"byte {error.object[error.start]:#04x} is no UTF-8 text", line) from error
+            raise self.refuse(f"byte {error.object[error.start]:#04x} is not UTF-8 text", line) from error
 
     def refuse(self, message: str, line: int | None = None, column: int | None = None) -> MapfileError:
         """The error to raise, with the place it is about; lines and columns count from 1."""
@@ -53,7 +53,7 @@ class Document:
             if line and not line.isspace():
                 found.append((number, line))
                 if len(found) > MAX_PLACES:
-                    raise self.refuse(f"more than {MAX_PLACES} lines; that is no placement file", number)
+                    raise self.refuse(f"more than {MAX_PLACES} lines; that is not a placement file", number)
         return found
 
 
@@ -104,7 +104,7 @@ def integers(line: str, number: int, label: str, count: int, meaning: str) -> li
         raise MapfileError(f"{label} line {number}: {len(found)} columns, but {count} are needed ({meaning})")
     for word, column in found:
         if not is_integer(word):
-            raise MapfileError(f"{label} line {number} column {column}: {word[:20]!r} is no integer ({meaning})")
+            raise MapfileError(f"{label} line {number} column {column}: {word[:20]!r} is not an integer ({meaning})")
     return [int(word) for word, _ in found]
 
 

@@ -33,7 +33,7 @@ def read(document: Document, job: Job) -> Places:
     for number, line in document.lines():
         found = _LINE.fullmatch(line)
         if not found:
-            raise document.refuse(f"{line.strip()[:40]!r} is no line of a rankfile; rank 0=HOST slot=CPUS is needed", number,
+            raise document.refuse(f"{line.strip()[:40]!r} is not a rankfile line; write rank 0=HOST slot=CPUS", number,
                                   len(line) - len(line.lstrip()) + 1)
         if found[3] and not _CPUS.fullmatch(found[3].replace(" ", "")):
             raise document.refuse(f"slot={found[3][:30]!r} names no processors; 2, 0-3, 0,2 or 1:0-2 are allowed", number,
@@ -82,12 +82,12 @@ NEEDS = ("the hosts must be in the job's allocation or named with --host or --ho
 
 def launch_4(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
     return Launch(f"mpirun -np {mapping.n_tasks} --rankfile {shell(path)} {job.program}",
-                  (*NEEDS, "Open MPI 4; for 5 take format openmpi5 (--rankfile is deprecated there)"))
+                  (*NEEDS, "Open MPI 4; for 5 use format openmpi5 (--rankfile is deprecated there)"))
 
 
 def launch_5(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
     return Launch(f"mpirun -np {mapping.n_tasks} --map-by rankfile:file={shell(path)} {job.program}",
-                  (*NEEDS, "Open MPI 5 or prterun; for 4 take format openmpi4"))
+                  (*NEEDS, "Open MPI 5 or prterun; for 4 use format openmpi4"))
 
 
 OPENMPI4 = Format("Open MPI 4 rankfile: host and processors of each rank", write, read, looks_like, launch_4,

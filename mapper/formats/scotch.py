@@ -23,7 +23,8 @@ def read(document: Document, job: Job) -> Places:
     lines, entries = document.lines(), []
     number, head = lines[0]
     if not is_integer(head.strip()):
-        raise document.refuse(f"{head.strip()[:20]!r} is no number of vertices", number, len(head) - len(head.lstrip()) + 1)
+        raise document.refuse(f"{head.strip()[:20]!r} is not a number of vertices", number,
+                              len(head) - len(head.lstrip()) + 1)
     for number, line in lines[1:]:
         rank, node = integers(line, number, document.label, 2, "vertex terminal")
         if not (0 <= node < job.network.n_nodes and rank >= 0):

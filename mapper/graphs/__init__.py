@@ -37,7 +37,7 @@ GRAPHS = {  # when a file is not said to be one, the first that recognises it is
     "hwloc-package": GraphFormat("the same, tasks on packages", lambda document: False, hwloc.read_packages),
     "netloc-ndat": GraphFormat("netloc 0.5, *-nodes.ndat", netloc.looks_like_ndat, netloc.read_ndat),
     "netloc": GraphFormat("netloc of hwloc 2.0 to 2.9, IB-*-nodes.txt", netloc.looks_like_text, netloc.read_text),
-    "edge-list": GraphFormat("one edge a line: a b, a b 12.5 GB/s, or as networkx writes it", edge_list.looks_like,
+    "edge-list": GraphFormat("one edge per line: a b, a b 12.5 GB/s, or as networkx writes it", edge_list.looks_like,
                              edge_list.read),
 }
 
@@ -75,4 +75,4 @@ def _recognise(document: Document) -> str:
         if form.looks_like(document):
             return name
     known = "; ".join(f"{name}: {form.title}" for name, form in GRAPHS.items())
-    raise GraphError(f"{document.label} is no graph that is recognised; name one of {known}")
+    raise GraphError(f"{document.label} is not a recognised graph; name one of {known}")

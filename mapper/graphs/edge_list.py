@@ -47,7 +47,7 @@ def read(document: Document) -> Any:
 def _parts(document, number, line):
     found = _LINE.fullmatch(line)
     if found is None or not (found["b"] or found["rest"]):
-        raise GraphError(f"{document.label} line {number}: {line.strip()[:40]!r} is no edge; write the names of its two "
+        raise GraphError(f"{document.label} line {number}: {line.strip()[:40]!r} is not an edge; write the names of its two "
                          "ends, e.g. a b or a b 12.5 GB/s, or for a vertex s1 {'kind': 'switch'}")
     return found["a"], found["b"], found["rest"]
 
@@ -59,10 +59,10 @@ def _attributes(document, number, text, known):
         with catch_warnings(action="ignore"):  # warnings about invalid escape sequences
             data = literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
-        raise GraphError(f"{document.label} line {number}: {text[:60]!r} is no dict such as "
+        raise GraphError(f"{document.label} line {number}: {text[:60]!r} is not a dict such as "
                          "{'bandwidth': '12.5 GB/s'}") from error
     unknown = [key for key in data if key not in known] if isinstance(data, dict) else [text]
     if unknown:
-        raise GraphError(f"{document.label} line {number}: {str(unknown[0])[:40]!r} is none of the attributes "
+        raise GraphError(f"{document.label} line {number}: {str(unknown[0])[:40]!r} is not one of the attributes "
                          f"{', '.join(known)}")
     return {key: value for key, value in data.items() if key != "weight"}

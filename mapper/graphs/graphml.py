@@ -24,4 +24,4 @@ def read(document: Document, directed: bool = False) -> Any:
         return nx.read_graphml(BytesIO(text.encode("utf-8")))
     except (nx.NetworkXError, ElementTree.ParseError, ValueError, LookupError, TypeError, AttributeError,
             RecursionError) as error:
-        raise GraphError(f"{document.label} is no GraphML: {str(error)[:120]}") from error
+        raise GraphError(f"{document.label} is not GraphML: {str(error)[:120]}") from error

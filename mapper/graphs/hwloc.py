@@ -63,7 +63,7 @@ def _root(document):
         return ElementTree.fromstring(document.text)
     except (ElementTree.ParseError, LookupError, ValueError, RecursionError) as error:
         line = getattr(error, "position", (None,))[0]
-        raise GraphError(f"{document.label}{f' line {line}' if line else ''} is no XML: {error}") from error
+        raise GraphError(f"{document.label}{f' line {line}' if line else ''} is not XML: {error}") from error
 
 
 def _holding(root, kinds):

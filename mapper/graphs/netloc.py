@@ -76,7 +76,7 @@ def read_ndat(document: Document) -> Any:
         links = [Link(*(str(link[key]) for key in ("src_node_id", "dest_node_id", "width", "speed")))
                  for link in data["edge_info"].values()]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise GraphError(f"{document.label} is no netloc data: {type(error).__name__}: {str(error)[:120]}") from error
+        raise GraphError(f"{document.label} is not netloc data: {type(error).__name__}: {str(error)[:120]}") from error
     return _graph(document, nodes, links)
 
 
@@ -85,7 +85,7 @@ def read_text(document: Document) -> Any:
     lines = list(enumerate(document.text.splitlines(), 1))
     start = 0 if len(lines) > 1 and "," in lines[1][1] else 3
     if len(lines) <= start or not re.fullmatch("[0-9]{1,7}", lines[start][1].strip()):
-        raise GraphError(f"{document.label} is no netloc file: line 1 or line 4 must be the number of nodes")
+        raise GraphError(f"{document.label} is not a netloc file: line 1 or line 4 must be the number of nodes")
     n = int(lines[start][1])
     if len(lines) < start + 1 + 2 * n:
         raise GraphError(f"{document.label} ends after {len(lines)} lines; {n} nodes need {start + 1 + 2 * n}")
@@ -131,7 +131,7 @@ def _graph(document, nodes, links):
     for link in links:
         for end in (link.source, link.target):
             if end not in names:
-                raise GraphError(f"{document.label}: a link ends at {end[:40]!r}, which is none of the {len(nodes)} nodes")
+                raise GraphError(f"{document.label}: a link ends at {end[:40]!r}, not one of the {len(nodes)} nodes")
         rate = bandwidth(link.width, link.speed)
         graph.add_edge(names[link.source], names[link.target], **({"bandwidth": rate} if rate else {}))
     return graph

@@ -34,7 +34,8 @@ class Placement:
 
 
 PLACEMENTS = {
-    "best": Placement(best, "best", "the best product placement, found exactly; with holes or idle slots what search finds"),
+    "best": Placement(best, "best", "the best product placement, by exact search; with holes or idle slots the result of "
+                      "search"),
     "search": Placement(search, "search[:seed=S,evaluations=E,seconds=T]", "local search on the routed loads, for holes, "
                         "idle slots, awkward factors"),
     "default": Placement(default, "default[:ORDER]",
@@ -47,7 +48,7 @@ PLACEMENTS = {
                         "digit patterns, low digit first: r rows, c columns (s slabs), i idle"),
     "images": Placement(images, "images:PATH[,columns]", "images listed in a file: the nodes of each row (or column)"),
     "python": Placement(function, "python:FILE.py:FUNCTION", "images described by a Python function"),
-    "file": Placement(from_file, "file:PATH[,FORMAT]", "a mapfile or hostfile; the format is guessed unless named",
+    "file": Placement(from_file, "file:PATH[,FORMAT]", "a mapfile or hostfile; the format is detected unless named",
                       anywhere=True),
 }
 
@@ -72,7 +73,7 @@ def place(text: str, site: Site, grid: ProcessGrid) -> Product | Mapping:
                              f"{', '.join(p.usage for p in PLACEMENTS.values())}")
     placement = PLACEMENTS[name]
     if not (placement.anywhere or isinstance(site.network, Torus)):
-        raise PlacementError(f"placement {text} needs a torus, but {site.network.title} has no coordinates; take "
+        raise PlacementError(f"placement {text} needs a torus, but {site.network.title} has no coordinates; use "
                              f"{' or '.join(p.usage for p in PLACEMENTS.values() if p.anywhere)}")
     return placement.make(argument, site, grid)
 

@@ -40,9 +40,9 @@ def default(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
     elif order in ("nt", "tn"):
         node, slot = launcher_order(site, slots_first=order == "tn")
     else:
-        raise PlacementError(f"default:{argument} is no order of {network.title}; name each of {', '.join(network.axes)} "
-                             f"and t (the slot) once, the fastest first, e.g. default:t{network.axes}, or nt or tn for the "
-                             "launcher's order of the nodes")
+        raise PlacementError(f"default:{argument} is not an order of {network.title}; name each of "
+                             f"{', '.join(network.axes)} and t (the slot) once, the fastest first, e.g. "
+                             f"default:t{network.axes}, or nt or tn for the launcher's order of the nodes")
     name = "default" if not argument else f"default:{order}"
     return Mapping(network, grid, site.tasks_per_node, node[:grid.n_tasks], slot[:grid.n_tasks], name)
 

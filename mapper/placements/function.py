@@ -134,7 +134,7 @@ def _place(name, rank, place, site, widths):
     except TypeError:
         numbers = ()
     if len(numbers) not in widths or any(abs(number) >= 1 << 62 for number in numbers):
-        optional = "; the slot may be left out with one task a node" if site.tasks_per_node == 1 else ""
-        raise PlacementError(f"{name}, rank {rank}: {str(place)[:60]} is no place; give {d} integer coordinates and the "
+        optional = "; the slot may be omitted with one task per node" if site.tasks_per_node == 1 else ""
+        raise PlacementError(f"{name}, rank {rank}: {str(place)[:60]} is not a place; give {d} integer coordinates and the "
                              f"slot, ({', '.join(site.network.axes)}, slot){optional}")
     return numbers if len(numbers) == d + 1 else [*numbers, 0]

@@ -45,7 +45,7 @@ def parse_options(argument: str) -> dict[str, Any]:
             raise PlacementError(f"search:{argument}: {part!r} is not understood; write search, or e.g. "
                                  "search:seed=1,evaluations=200000,seconds=30") from None
         if not 0 <= options[name] < 2**53:
-            raise PlacementError(f"search:{argument}: {part} is out of range; take 0 or more")
+            raise PlacementError(f"search:{argument}: {part} is out of range; use 0 or more")
     return options
 
 

@@ -33,7 +33,7 @@ def routing(name: str, network: Network | None = None) -> Any:
         raise RoutingError(f"routing {name!r} is unknown; known are {', '.join(r.usage for r in ROUTINGS.values())}")
     rule = ROUTINGS[head]
     if network is not None and not isinstance(network, rule.kinds):
-        raise RoutingError(f"routing {name!r} cannot be followed on {network.title}; there are "
+        raise RoutingError(f"routing {name!r} does not work on {network.title}; available are "
                            f"{', '.join(ROUTINGS[n].usage for n in routings_of(network))}")
     return rule.make(argument)
 

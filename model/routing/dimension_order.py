@@ -55,7 +55,7 @@ class DimensionOrder:
         if self.order is None:
             return tuple(range(torus.n_dimensions))
         if sorted(self.order) != sorted(torus.axes):
-            raise RoutingError(f"dimension-order:{self.order} is no order of torus {torus}; name each of "
+            raise RoutingError(f"dimension-order:{self.order} is not an order of torus {torus}; name each of "
                                f"{', '.join(torus.axes)} once, the dimension routed first in front, e.g. "
                                f"dimension-order:{torus.axes[::-1]}")
         return tuple(torus.axes.index(letter) for letter in self.order)

@@ -165,7 +165,7 @@ def _bytes_by_difference(torus, exchange, node_of_rank):
         stride *= b
     occurring, place = np.unique(number, return_inverse=True)
     if 8 * torus.n_nodes * occurring.size > _MOST_BYTES:
-        raise RoutingError(f"minimal-adaptive routing of {occurring.size} different ways on the {torus.n_nodes} nodes of "
+        raise RoutingError(f"minimal-adaptive routing of {occurring.size} different offsets on the {torus.n_nodes} nodes of "
                            f"torus {torus} needs more than {_MOST_BYTES >> 30} GiB; {_INSTEAD}")
     held = coo_array((traffic.data, (place, traffic.row)), shape=(occurring.size, torus.n_nodes)).toarray()
     for number, bytes_of_node in zip(occurring.tolist(), held):

@@ -64,7 +64,7 @@ def optimal_minimal_loads(network: Network, exchange: Exchange, node_of_rank: np
     """
     if network.n_nodes > MAX_NODES:
         raise RoutingError(f"optimal-minimal routing is a linear program for up to {MAX_NODES} nodes, and {network.title} "
-                           f"has {network.n_nodes}; use the cut bound below and another rule above")
+                           f"has {network.n_nodes}; use the cut bound as lower and another rule as upper limit")
     traffic = node_traffic(exchange, node_of_rank, network.n_nodes)
     values = np.zeros(network.link_shape)
     if traffic.nnz:
@@ -124,8 +124,8 @@ def _flows(network, arcs, traffic, kind):
     flows = sum(map(len, used.values()))
     if flows > MAX_FLOWS:
         raise RoutingError(f"optimal-minimal routing on {network.title} is a linear program of {flows} flows, more than "
-                           f"{MAX_FLOWS}; take a smaller network or a more regular placement, or use the cut bound below "
-                           "and another rule above")
+                           f"{MAX_FLOWS}; use a smaller network or a more regular placement, or the cut bound as lower "
+                           "and another rule as upper limit")
     return used
 
 

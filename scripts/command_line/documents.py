@@ -48,7 +48,8 @@ def between(text: str, first: str, last: str, content: str) -> str:
     """A document with `content` between a line `first` and the next line `last`; DocumentError where it lacks one."""
     place = re.compile(rf"^{re.escape(first)}$.*?^{re.escape(last)}$", re.DOTALL | re.MULTILINE)
     if not place.search(text):
-        raise DocumentError(f"there is no line {first!r} followed by a line {last!r}; write both where it shall stand")
+        raise DocumentError(f"there is no line {first!r} followed by a line {last!r}; write both lines where the "
+                            "tables should go")
     return place.sub(lambda match: f"{first}\n{content}\n{last}", text, count=1)
 
 

@@ -13,11 +13,12 @@ LAUNCHER = (
     click.option("--hosts", metavar="FILE|TEMPLATE", help="Names of the nodes: a template such as nid{node:05d} or "
                  "r{x}c{y}n{z:02d}, or a file with a line NAME x y z for each [the names of --nodes, or node-x-y-z]."),
     click.option("--cores-per-task", type=click.IntRange(1), default=1, show_default=True, metavar="K",
-                 help="Processors of a task: slot t is bound to K in a row from t*K on."),
+                 help="Processors of a task: slot t is bound to K consecutive processors, from t*K on."),
     click.option("--hwloc", metavar="FILE",
-                 help="lstopo --of xml of a node: slots get equal blocks of its cores, none across "
-                 "NUMA nodes where that is possible."),
-    click.option("--program", default="./a.out", show_default=True, metavar="COMMAND", help="What the launch line runs."),
+                 help="lstopo --of xml of a node: slots get equal blocks of its cores, within a "
+                 "NUMA node where possible."),
+    click.option("--program", default="./a.out", show_default=True, metavar="COMMAND",
+                 help="The program in the launch line."),
 )
 
 

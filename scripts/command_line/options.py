@@ -24,13 +24,13 @@ MACHINE = (
                                                       "decides which dimensions wrap."),
     click.option("--graph", metavar="FILE[,FORMAT]", help="A network without coordinates instead of a machine: "
                  + "; ".join(f"{name}: {form.title}" for name, form in GRAPHS.items())
-                 + ". The format is guessed unless named."),
+                 + ". The format is detected unless named."),
     click.option("--tasks-per-node", "-t", type=click.IntRange(1), metavar="T", help="Tasks on a node [machine's]."),
-    click.option("--bandwidth", metavar="RATE", help="Bandwidth of every link instead of the machine's, e.g. '148 MB/s'; of "
-                                                     "the links of a graph that say none."),
-    click.option("--nodes", metavar="FILE", help="Usable nodes in the launcher's order, one a line: x y z, or a name "
-                                                 "with its coordinates, of a graph its name [all]."),
-    click.option("--failed", metavar="LIST", help="Nodes that must not be used, e.g. 1-2-3,0-0-4."),
+    click.option("--bandwidth", metavar="RATE", help="Bandwidth of every link instead of the machine's, e.g. '148 MB/s'; "
+                                                     "for a graph, of links without one."),
+    click.option("--nodes", metavar="FILE", help="Usable nodes in the launcher's order, one per line: x y z, or a name "
+                                                 "with coordinates; for a graph, the name [all]."),
+    click.option("--failed", metavar="LIST", help="Nodes not to use, e.g. 1-2-3,0-0-4."),
     click.option("--idle", is_flag=True, help="Allow a grid of fewer tasks than there are slots."),
 )
 DECOMPOSITION = click.option("--decomposition", type=click.Choice(list(DECOMPOSITIONS)), default=next(iter(DECOMPOSITIONS)),
@@ -41,7 +41,7 @@ FFT = click.option("--fft", "-n", metavar="N|NXxNYxNZ[:TYPE][:single][:fields=F]
                    help=f"The transform, e.g. 512, 512x256x128, 512:r2c:single; types: {', '.join(TYPES)}; F arrays "
                         "together. "
                         "Without it there are no times.")
-ROUTING = click.option("--routing", metavar="NAME[:ARGUMENT]", help="Rule by which messages find their way. "
+ROUTING = click.option("--routing", metavar="NAME[:ARGUMENT]", help="Routing rule. "
                        + "; ".join(f"{r.usage}: {r.meaning}" for r in ROUTINGS.values())
                        + "; all: every rule, with the cut bound below them. [default: dimension-order; on a graph "
                          "shortest-path]")

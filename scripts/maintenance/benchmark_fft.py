@@ -196,7 +196,7 @@ def refusals(results: dict[Case, list[dict[str, Any]]]) -> list[str]:
 @click.option("--repetitions", type=click.IntRange(1), default=15, show_default=True)
 @click.option("--json", "json_file", metavar="FILE", help="Write every time to FILE.")
 @click.option("--plot", metavar="FILE", help="Draw them: svg, png or pdf.")
-@click.option("--write", is_flag=True, help=f"Put the tables into docs/{PAGE.name} and the picture beside it.")
+@click.option("--write", is_flag=True, help=f"Put the tables into docs/{PAGE.name} and the picture next to it.")
 def main(sizes: tuple[int, ...], types: tuple[str, ...], precisions: tuple[str, ...], grids: tuple[str, ...],
          contestants: tuple[str, ...], rounds: int, repetitions: int, json_file: str | None, plot: str | None,
          write: bool) -> None:
@@ -216,8 +216,8 @@ def main(sizes: tuple[int, ...], types: tuple[str, ...], precisions: tuple[str, 
 
 def _tell(results, names, json_file, plot, write):
     speed, limit, notes = speed_table(results, names), limit_table(results), [machine(results), *refusals(results)]
-    print_table(f"Time over that of {REFERENCE}: median of the rounds [lowest, highest]", *speed, notes)
-    print_table(f"Passes of {OURS} beside the memory's limit", *limit)
+    print_table(f"Time divided by that of {REFERENCE}: median of the rounds [lowest, highest]", *speed, notes)
+    print_table(f"Passes of {OURS} compared with the memory's limit", *limit)
     if json_file:
         write_whole(json_file, json.dumps([r for rounds in results.values() for r in rounds]) + "\n", BenchmarkError)
     if plot:

@@ -87,7 +87,7 @@ def _observed(function, arguments):
 
 
 @click.command()
-@click.option("--most-nodes", type=int, default=1 << 25, help="Leave out larger machines.")
+@click.option("--most-nodes", type=int, default=1 << 25, help="Omit larger machines.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def main(most_nodes: int, as_json: bool) -> None:
     """Measure how the cost of predictions grows."""

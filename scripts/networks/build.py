@@ -92,7 +92,7 @@ def ensure_built() -> Build:
                          f"{BUILD_VARIABLE}") from error
     for product in (build.runner, build.mpi_runner, build.platform):
         if not product.is_file():
-            raise BuildError(f"the build ended without {product}; was it configured without SimGrid? Delete "
+            raise BuildError(f"the build did not produce {product}; was it configured without SimGrid? Delete "
                              f"{build.directory} and try again")
     return build
 

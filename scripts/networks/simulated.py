@@ -138,7 +138,7 @@ class Simulation:
         object.__setattr__(self, "size", tuple(self.size))
         object.__setattr__(self, "labels", {"network": "simulated", **self.labels})
         if self.timing_only and self.verify:
-            raise SimulationError("timing_only loses the data, so that nothing is left to verify; ask for one of the two")
+            raise SimulationError("timing_only loses the data, so there is nothing to verify; use one of the two")
         if self.direction not in DIRECTIONS:
             raise SimulationError(f"direction {self.direction!r} is unknown; known are {', '.join(DIRECTIONS)}")
         _check_hosts(self.host_of_rank, self.network.torus, self.grid)
@@ -236,7 +236,7 @@ def _check_hosts(host_of_rank, torus, grid):
         match = re.fullmatch(r"node((?:-\d{1,9})+)", host)
         coordinate = [int(c) for c in match[1].split("-")[1:]] if match else []
         if len(coordinate) != torus.n_dimensions or host != "node-" + "-".join(map(str, coordinate)):
-            raise SimulationError(f"host {host[:40]!r} of rank {rank} is no node of torus {torus}; its nodes are called "
+            raise SimulationError(f"host {host[:40]!r} of rank {rank} is not a node of torus {torus}; its nodes are named "
                                   f"node-{'-'.join('0' * torus.n_dimensions)} and so on")
         if problem := torus.outside(coordinate):
             raise SimulationError(f"rank {rank}: {problem}")
@@ -339,7 +339,7 @@ def _wait(command, work, timeout_s, cancelled):
             if cancelled.wait(POLL_S):
                 raise SimulationError("given up, because another simulation failed or the run was interrupted")
             if time.monotonic() > deadline:
-                raise SimulationError(f"the simulation did not end within {timeout_s:g} s{_output(work)}")
+                raise SimulationError(f"the simulation did not finish within {timeout_s:g} s{_output(work)}")
         return process.returncode
     finally:
         if process.poll() is None:
@@ -369,7 +369,7 @@ def _records(text):
     try:
         return [json.loads(line) for line in text.splitlines() if line]
     except json.JSONDecodeError as error:
-        raise SimulationError(f"the runner wrote a record that is no JSON: {error}") from error
+        raise SimulationError(f"the runner wrote a record that is not JSON: {error}") from error
 
 
 @contextmanager

@@ -75,13 +75,13 @@ def draw(samples: Samples, path: str | PathLike[str], reference: str) -> None:
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("samples", help="JSON lines of transpose_bench")
-    parser.add_argument("-o", "--output", default="transposes.svg", help="picture; its suffix says the format")
-    parser.add_argument("--reference", default="alltoallv", help="exchange that ratios are to")
+    parser.add_argument("-o", "--output", default="transposes.svg", help="picture; its suffix sets the format")
+    parser.add_argument("--reference", default="alltoallv", help="reference exchange of the ratios")
     options = parser.parse_args(arguments)
     try:
         draw(read_samples(options.samples), options.output, options.reference)
     except ModuleNotFoundError as error:
-        sys.exit(f"plot_transposes: {error}; start it by the Python that pencilmap is installed for: .venv/bin/python")
+        sys.exit(f"plot_transposes: {error}; run it with the Python that pencilmap is installed for: .venv/bin/python")
     except (OSError, ValueError) as error:
         sys.exit(f"plot_transposes: {error}")
 

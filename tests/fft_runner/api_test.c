@@ -323,7 +323,7 @@ static void communicators_between_groups_are_refused(void)
         return;
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
     MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 0, &both);
-    refuses_communicator(both, "between two groups");
+    refuses_communicator(both, "an intercommunicator");
     MPI_Comm_free(&both);
     MPI_Comm_free(&half);
 }
@@ -370,7 +370,7 @@ static void after_mpi_all_is_refused(void)
 
 int main(int argc, char **argv)
 {
-    refuses_communicator(MPI_COMM_WORLD, "call MPI_Init before");
+    refuses_communicator(MPI_COMM_WORLD, "call MPI_Init first");
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);

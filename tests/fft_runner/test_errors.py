@@ -58,7 +58,7 @@ def test_arguments_are_refused(mpirun, one_message, ranks, arguments, part):
 ALL = ["0 0 0", "1 0 0", "0 1 0", "1 1 0"]  # the four nodes of 2x2
 
 MAPFILES = [  # lines, what the message says
-    ([*ALL, "0 0 0"], "demo.map line 5: places a rank too many; there are 4 processes"),
+    ([*ALL, "0 0 0"], "demo.map line 5: places one rank too many; there are 4 processes"),
     (ALL[:3], "demo.map places 3 ranks; there are 4 processes"),
     ([], "demo.map places 0 ranks"),
     ([*ALL[:2], "4 0 0", ALL[3]], "demo.map line 3: node (4, 0) is outside torus 2x2; x must be 0..1"),

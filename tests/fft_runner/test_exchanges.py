@@ -186,9 +186,9 @@ def spoil(data, how):
 
 
 @pytest.mark.parametrize("how, part", [
-    ("empty", "is not one of pencilfft"), ("garbage", "is not one of pencilfft"), ("shortened", "its checksum is wrong"),
-    ("one byte", "its checksum is wrong"), ("version", "of another version"), ("machine", "is of another machine or MPI"),
-    ("fftw", "FFTW's part is short")])
+    ("empty", "is not a pencilfft wisdom file"), ("garbage", "is not a pencilfft wisdom file"),
+    ("shortened", "its checksum is wrong"), ("one byte", "its checksum is wrong"), ("version", "of another version"),
+    ("machine", "was written for another machine or MPI"), ("fftw", "FFTW's part is too short")])
 def test_wisdom_that_does_not_fit_is_refused_and_kept(mpirun, one_message, wisdom, how, part):
     spoilt = spoil(wisdom.read_bytes(), how)
     wisdom.write_bytes(spoilt)
@@ -198,7 +198,7 @@ def test_wisdom_that_does_not_fit_is_refused_and_kept(mpirun, one_message, wisdo
 
 
 def test_wisdom_of_another_mpi_is_refused(mpich_run, one_message, wisdom):
-    assert "is of another machine or MPI" in one_message(run_with_wisdom(mpich_run, wisdom))
+    assert "was written for another machine or MPI" in one_message(run_with_wisdom(mpich_run, wisdom))
 
 
 @pytest.mark.parametrize("path", ["/nowhere/wisdom", "/dev/null", "/"])

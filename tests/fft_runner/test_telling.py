@@ -183,9 +183,9 @@ def test_bench_runs_every_exchange_size_and_group(bench):
 
 
 @pytest.mark.parametrize("arguments, part", [
-    (["--ranks", "3"], "need more than the 2 processes"), (["--bytes", "17"], "is not a multiple of 16"),
+    (["--ranks", "3"], "need more processes than the 2"), (["--bytes", "17"], "is not a multiple of 16"),
     (["--exchange", "teleport"], "unknown exchange 'teleport'; known: alltoallv"),
-    (["--bytes", "many"], "is not an integer"), (["--exchange", "auto"], "takes one of the others"),
+    (["--bytes", "many"], "is not an integer"), (["--exchange", "auto"], "chooses among the others"),
     (["--json", "/nowhere/b"], "cannot be written"), (["stray"], "belongs to no option"), (["--fast"], "unknown option")])
 def test_bench_refuses_with_one_message(mpirun, arguments, part):
     done = mpirun(2, *arguments, program="transpose_bench")

@@ -57,7 +57,7 @@ def test_cores_per_task_bind_in_blocks(tmp_path, pencilmap):
 def test_slots_that_are_lost_are_mentioned(tmp_path, pencilmap):
     (tmp_path / "m").write_text("0 1\n0 0\n")
     status, out, _ = pencilmap("convert", tmp_path / "m", "--torus", "1", "-t", "2", "-f", "hydra", "-o", tmp_path / "h")
-    assert status == 0 and "note: hydra does not say slots" in out
+    assert status == 0 and "note: hydra does not give slots" in out
 
 
 @pytest.mark.parametrize("text, message", [

@@ -80,7 +80,7 @@ def test_c_reads_mapfiles_and_tables_of_hosts(programs, mpirun, tmp_path):
 REFUSED = {
     "shape": ("2x2q", "2x2", "torus '2x2q' is not understood"),
     "grid": ("4", "2x3", "process grid '2x3' does not fit; write RxC with R*C = 4"),
-    "word": ("4 fast", "2x2", "'fast' in the machine text is not understood; known: tasks="),
+    "word": ("4 fast", "2x2", "'fast' in the machine text is not recognised; known: tasks="),
     "key": ("4 speed=9", "2x2", "'speed=' in the machine text is unknown"),
     "too small": ("2 tasks=1", "2x2", "4 processes do not fit on torus 2"),
     "tasks": ("4 tasks=x", "2x2", "tasks=x: 1..65536"),
@@ -89,8 +89,8 @@ REFUSED = {
     "placement": ("4 where=assumed placement=best", "2x2", "placement=best is unknown; known: default"),
     "order": ("4 where=assumed:xx", "2x2", "order 'xx' must have each letter of xt once"),
     "pattern": ("4 where=assumed placement=digits:x=r3", "2x2", "the pattern of x stands for 3, but there are 4"),
-    "axis": ("4 where=assumed placement=digits:y=r2c2", "2x2", "'y=r2c2': no axis of the torus, or twice"),
-    "digits": ("4 where=assumed placement=digits:x=q2", "2x2", "'x=q2': no digit pattern"),
+    "axis": ("4 where=assumed placement=digits:y=r2c2", "2x2", "'y=r2c2': not an axis of the torus, or given twice"),
+    "digits": ("4 where=assumed placement=digits:x=q2", "2x2", "'x=q2': not a digit pattern"),
     "comma": ("4 where=assumed placement=digits:x=r2c2,", "2x2", "ends with a comma"),
     "rows": ("4 where=assumed placement=digits:x=r4", "2x2", "its r digits make 4, but the grid has 2 there"),
     "file": ("4 where=assumed placement=file:/nowhere", "2x2", "/nowhere cannot be opened"),
@@ -151,7 +151,7 @@ for torus, tasks, grid, placement, where in json.loads(sys.argv[1]):
 PYTHON_REFUSED = {
     "rank 0: grid 2x4 has 8 tasks, but the communicator has 4": ("2x2", None, "2x4", "best", "assumed"),
     "rank 0: PENCILMAP_HOST is not set": ("2x2", None, "2x2", "best", "environment"),
-    "say where='assumed'": ("2x2x2x2", None, "2x2", "best", "auto"),
+    "use where='assumed'": ("2x2x2x2", None, "2x2", "best", "auto"),
     "rank 0: placement 'worst' is unknown": ("2x2", None, "2x2", "worst", "assumed"),
     "rank 0: unknown coordinate source 'there'; known: auto, environment, blue-gene": ("2x2", None, "2x2", "best", "there"),
     "order 'xx' must have each letter of xyt once": ("2x2", None, "2x2", "best", "assumed:xx"),

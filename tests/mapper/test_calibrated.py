@@ -55,7 +55,7 @@ def test_the_machine_file_holds_the_figures_behind_the_records(records, tmp_path
     assert found.costs.contention == pytest.approx(TRUTH.contention, rel=0.02)
     assert found.costs.message_cost_s == pytest.approx(TRUTH.message_cost_s, rel=0.05)
     assert found.figures["contention"].source == f"pencilmap calibrate {runs} (rule all, 36 of 36 times fitted)"
-    assert "injection_per_node   " in out and "cannot be told apart" in out
+    assert "injection_per_node   " in out and "cannot be separated" in out
 
 
 def test_an_unknown_bandwidth_is_fitted_and_both_modes_separate_the_computing(records, tmp_path, pencilmap_json):
@@ -160,7 +160,7 @@ BAD = [
     (("nowhere.jsonl",), "cannot be read"),
     (("runs.jsonl", "-m", "nix"), "machine 'nix' is unknown"),
     (("--published", "bluegene-l", "-o", "nowhere/x.toml"), "cannot be written"),
-    (("alone.jsonl", "-o", "x.toml"), "no machine file without link bandwidth"),
+    (("alone.jsonl", "-o", "x.toml"), "a machine file needs the link bandwidth"),
     (("shapes.jsonl",), "the records are of 2 shapes of machine (4x4, 8x8x8); name the machine with --machine"),
 ]
 

@@ -237,7 +237,7 @@ BROKEN = {
     "negative": (GOOD.replace("3 1 2 0", "3 -1 2 0"), "line 24: node (3, -1, 2) is outside torus 4x2x3; y must be 0..1"),
     "slot": (GOOD.replace("3 1 2 0", "3 1 2 1"), "line 24: node (3, 1, 2) slot 1: with 1 tasks per node slots are 0..0"),
     "columns": (GOOD.replace("3 1 2 0", "3 1 2"), "line 24: 3 columns, but 4 are needed (x y z t)"),
-    "no number": (GOOD.replace("3 1 2 0", "3 1 two 0"), "line 24 column 5: 'two' is no integer"),
+    "no number": (GOOD.replace("3 1 2 0", "3 1 two 0"), "line 24 column 5: 'two' is not an integer"),
     "huge number": (GOOD.replace("3 1 2 0", "3 1 2 " + "9" * 500), "line 24 column 7"),
     "NUL": (GOOD.replace("3 1 2 0", "3 1 2 0\0"), "line 24: a NUL byte"),
     "long line": (GOOD.replace("3 1 2 0", "3 1 2 0" + " " * 5000 + "1"), "line 24: 5008 characters long"),
@@ -258,16 +258,16 @@ def test_broken_mapfiles_are_refused(case):
 BROKEN_OTHERS = [
     ("hostfile", "node-1-0", "line 1 column 1: host 'node-1-0' does not end in 3 coordinates"),
     ("hostfile", "node-9-0-0", "line 1 column 1: node (9, 0, 0) is outside torus 4x2x3; x must be 0..3"),
-    ("hostfile", "node-0-0-0\n  node-0-0-0:0", "line 2 column 3: '0' is no count of ranks"),
-    ("hostfile", "node-0-0-0:x", "line 1 column 1: 'x' is no count of ranks"),
+    ("hostfile", "node-0-0-0\n  node-0-0-0:0", "line 2 column 3: '0' is not a number of ranks"),
+    ("hostfile", "node-0-0-0:x", "line 1 column 1: 'x' is not a number of ranks"),
     ("hostfile", "node-0-0-0:99999999", "line 1: more ranks than the 24 slots"),
     ("slurm", "node[0-99999999999]", "line 1 column 1: host list 'node[0-99999999999]': range 0-99999999999"),
     ("slurm", "node[0-1", "brackets that do not match"),
-    ("hydra", "node-0-0-0 slots=2", "line 1 column 1: 'node-0-0-0 slots=2' is no host; one HOST or HOST:COUNT"),
+    ("hydra", "node-0-0-0 slots=2", "line 1 column 1: 'node-0-0-0 slots=2' is not a host; one HOST or HOST:COUNT"),
     ("vcoordfile", "(0,0,0)\n(0,0)", "line 2 column 2: 2 coordinates, but shape 4x2x3 has 3: (x,y,z)"),
-    ("vcoordfile", "(0,0,0)\n  0,0,0", "line 2 column 3: '0,0,0' is no (x,y,z) of a node"),
+    ("vcoordfile", "(0,0,0)\n  0,0,0", "line 2 column 3: '0,0,0' is not a node (x,y,z)"),
     ("vcoordfile", "(0,0,3)", "line 1 column 2: node (0, 0, 3) is outside"),
-    ("cray", "0,1,x", "line 1 column 5: 'x' is no rank"),
+    ("cray", "0,1,x", "line 1 column 5: 'x' is not a rank"),
     ("cray", "0,1\n1,2", "line 2: rank 1 is placed already in line 1"),
     ("cray", "0,2", "line 1: rank 2 is placed, but not rank 1"),
     ("cray", "0-23,24", "line 1 column 6: more ranks than the 24 slots"),
@@ -277,7 +277,7 @@ BROKEN_OTHERS = [
     ("openmpi4", "rank 1=node-0-0-0 slot=0", "line 1: rank 1 is placed, but not rank 0"),
     ("openmpi4", "rank 0=node-7-0-0 slot=0", "line 1 column 8: node (7, 0, 0) is outside"),
     ("openmpi5", "rank 0=node-0-0-0 slot=a", "line 1 column 24: slot='a' names no processors"),
-    ("openmpi4", "rank x", "line 1 column 1: 'rank x' is no line of a rankfile"),
+    ("openmpi4", "rank x", "line 1 column 1: 'rank x' is not a rankfile line"),
     ("openmpi4", "rank 0=+n24 slot=0", "line 1 column 8: host +n24 is beyond the last of the 24 nodes (+n23)"),
     ("flux", "[[0,25,1,1]]", "line 1 column 2: block [0, 25, 1, 1] is not possible: nodes are 0..23"),
     ("flux", "[[0,2,1,99999999999]]", "line 1 column 2: more ranks than the 24 slots"),
@@ -285,11 +285,11 @@ BROKEN_OTHERS = [
     ("flux", "[[0,2,1,-1]]", "line 1 column 2: block [0, 2, 1, -1] is not possible"),
     ("flux", "[[0,1,1,1],\n [0,x", "line 2 column 5: 'x' is not expected"),
     ("flux", "[[0,1,1,1]", "ends inside a list"),
-    ("flux", "0;1;0-999999999", "line 1 column 5: '0-999999999' is no set of at most 24 ranks"),
+    ("flux", "0;1;0-999999999", "line 1 column 5: '0-999999999' is not a set of at most 24 ranks"),
     ("flux", ";".join("0" * 30), "line 1 column 49: more than the 24 nodes"),
     ("jax", "[[[0,0,0,0]],\n [[0,5,0,0]]]", "line 2 column 3: node (0, 5, 0) is outside"),
     ("jax", "[" * 50000, "line 1 column 9: a list is not expected here"),
-    ("jax", "[[0,99]]", "line 1 column 2: device 99 is none of 0..23"),
+    ("jax", "[[0,99]]", "line 1 column 2: device 99 is not one of 0..23"),
     ("jax", "[[[0,0,0]]]", "line 1 column 3: a device of torus 4x2x3 is [x,y,z,core]"),
     ("scotch", "2\n0\t1\n1\t24\n", "line 3 column 1: terminal 24 of vertex 1: terminals of torus 4x2x3 are 0..23"),
     ("scotch", "3\n0\t1\n1\t2\n", "line 1: says 3 vertices, but 2 lines follow"),
@@ -306,7 +306,7 @@ def test_broken_files_of_other_formats_are_refused(name, text, message):
 
 
 def test_wrong_encoding_is_refused():
-    with pytest.raises(MapfileError, match="line 2: byte 0xff is no UTF-8"):
+    with pytest.raises(MapfileError, match="line 2: byte 0xff is not UTF-8"):
         parse_mapping(b"0 0 0 0\n\xff\xfe", "demo.map", JOB, GRID)
 
 
@@ -351,8 +351,8 @@ def test_broken_host_lists_are_refused(text):
 
 @pytest.mark.parametrize("template, message", [
     ("node", "gives several nodes one name"), ("n{x}", "gives several nodes one name"), ("n{q}", "'q'"),
-    ("n{x", "not understood"), ("n{node.__class__}", "is none of"), ("n{node:9999999999d}", "is none of"),
-    ("n{node!r}", "is none of"), ("n{node:5d}", "is none of"), ("n{node} a", "' ' cannot stand"),
+    ("n{x", "not understood"), ("n{node.__class__}", "is not one of"), ("n{node:9999999999d}", "is not one of"),
+    ("n{node!r}", "is not one of"), ("n{node:5d}", "is not one of"), ("n{node} a", "' ' is not allowed"),
     ("n{node}:1", "':' cannot stand")])
 def test_broken_host_templates_are_refused(template, message):
     with pytest.raises(MapfileError, match="host template") as error:

@@ -70,7 +70,7 @@ def test_a_slab_is_compared_in_its_one_exchange(tmp_path):
     ({"stages": [{"name": "row"}]}, "a slab decomposition has slab"),
     ({"phases": {"total": slab_record()["phases"]["total"]}}, "exchange_slab is missing"),
     ({"schema": "pencilmap-run-record/3"}, "schema"),
-    ({"schema": "pencilmap-run-record/1"}, "no run record of pencilmap-run-record/1"),
+    ({"schema": "pencilmap-run-record/1"}, "not a run record of pencilmap-run-record/1"),
 ])
 def test_records_that_contradict_themselves_are_refused(changes, words, tmp_path):
     with pytest.raises(RecordError) as error:

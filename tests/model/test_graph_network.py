@@ -257,8 +257,8 @@ def with_node(**data):
     (with_edge(bandwidth=0), "more than 0"),
     (with_edge(bandwidth=float("nan")), "more than 0"), (with_edge(bandwidth=[1]), "text with a unit"),
     (with_edge(cables=0), "0 cables"), (with_edge(cables="two"), "'two' cables"), (with_edge(cables=1.5), "1.5 cables"),
-    (with_node(kind="router"), "a host or a switch"), (nx.Graph(), "0 hosts"), (nx.empty_graph(2), "no way leads"),
-    (nx.DiGraph([(0, 1)]), "no way leads"), (nx.Graph([("1", 1)]), "two vertices called '1'")])
+    (with_node(kind="router"), "a host or a switch"), (nx.Graph(), "0 hosts"), (nx.empty_graph(2), "there is no path"),
+    (nx.DiGraph([(0, 1)]), "there is no path"), (nx.Graph([("1", 1)]), "two vertices called '1'")])
 def test_what_is_no_network_is_refused(graph, words):
     with pytest.raises(GraphError) as error:
         from_networkx(graph, "demo")

@@ -120,8 +120,8 @@ def test_every_cost_of_the_time_model_can_stand_in_a_machine_file():
 
 
 @pytest.mark.parametrize("figures, message", [
-    (dict(hop_latency='"100"'), "'100' is no quantity in s"),
-    (dict(hop_latency='"5 MB/s"'), "no quantity in s"),
+    (dict(hop_latency='"100"'), "'100' is not a quantity in s"),
+    (dict(hop_latency='"5 MB/s"'), "not a quantity in s"),
     (dict(hop_latency="100"), "hop_latency.*not of type 'string'"),
     (dict(injection_per_task='"0 MB/s"'), "injection_per_task 0.0"),
     (dict(fft_rate_per_task='"3 GB/s"'), "e.g. '2.8 Gflop/s'"),

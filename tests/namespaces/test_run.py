@@ -213,4 +213,4 @@ def test_without_rights_it_says_so_and_has_its_own_exit_status(pencilmap, monkey
     monkeypatch.setenv("PATH", str(tmp_path))
     status, out, err = pencilmap(*VALIDATE)
     assert status == 3 and out == ""
-    assert "Operation not permitted" in err and "root, or user namespaces" in err
+    assert "Operation not permitted" in err and "root or user namespaces" in err

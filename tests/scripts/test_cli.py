@@ -129,8 +129,8 @@ def test_bad_input_gets_one_clear_message(case, pencilmap, tmp_path, monkeypatch
 
 def test_a_record_of_something_else_is_refused(tmp_path, pencilmap):
     path = tmp_path / "r.jsonl"
-    for content, word in (("{}\n", "line 1"), ("not json\n", "line 1 is no JSON"), ("[" * 100_000, "line 1 is no JSON"),
-                          ("\n", "holds no run record")):
+    for content, word in (("{}\n", "line 1"), ("not json\n", "line 1 is not JSON"), ("[" * 100_000, "line 1 is not JSON"),
+                          ("\n", "contains no run record")):
         path.write_text(content)
         status, _, err = pencilmap("compare", path)
         assert status == 2 and word in err

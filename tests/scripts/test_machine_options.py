@@ -57,7 +57,7 @@ def test_partition_takes_the_wraps_of_the_machine(pencilmap_json):
 
 
 @pytest.mark.parametrize("arguments, message", [
-    ((*BGL, "--partition", "8x8x4"), "no partition of 8x8x4 nodes can be had"),
+    ((*BGL, "--partition", "8x8x4"), "there is no partition of 8x8x4 nodes"),
     ((*BGL, "--partition", "8x4x4:torus"), "8x4x4:mesh at most"),
     ((*BGL, "--partition", "8x8x8", "--torus", "8x8x8"), "two shapes"),
     (("--partition", "8x8x8"), "give --machine"),
@@ -72,10 +72,10 @@ def test_impossible_shapes_and_nodes_are_one_sentence(pencilmap, arguments, mess
 
 def test_a_torus_that_the_machine_cannot_close_is_noted(pencilmap, pencilmap_json):
     found, = pencilmap_json("predict", *BGL, "--torus", "4x4x4", "--grid", "8x8")
-    assert found["torus"] == "4x4x4" and "claims rings that machine bluegene-l has not" in found["notes"][0]
+    assert found["torus"] == "4x4x4" and "has rings that machine bluegene-l does not have" in found["notes"][0]
     assert pencilmap_json("predict", *BGL, "--torus", "4x4x4:mesh", "--grid", "8x8")[0]["notes"] == []
     status, out, _ = pencilmap("predict", *BGL, "--torus", "4x4x4", "--grid", "8x8")
-    assert status == 0 and "note: torus 4x4x4 claims rings" in out
+    assert status == 0 and "note: torus 4x4x4 has rings" in out
 
 
 def test_uncertain_bandwidth_is_noted_wherever_it_makes_times(pencilmap_json, tmp_path):

@@ -386,7 +386,8 @@ def test_published_points_stand_beside_the_records(cubes):
     assert {"row exchange, short rows", "column exchange, long rows"} <= set(re.findall(r'aria-label="([^"]*)"', text))
 
 
-@pytest.mark.parametrize("content, says", [("", "holds no run record"), ("{}\n", "is no run record"), ("x", "is no JSON")])
+@pytest.mark.parametrize("content, says", [
+    ("", "contains no run record"), ("{}\n", "is not a run record"), ("x", "is not JSON")])
 def test_files_that_are_no_records_are_refused(content, says, tmp_path, pencilmap):
     path = tmp_path / "r.jsonl"
     path.write_text(content)

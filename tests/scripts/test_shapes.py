@@ -216,7 +216,7 @@ def test_the_plot_of_a_ranking_names_every_shape(pencilmap, tmp_path):
     text = (tmp_path / "a.svg").read_text()
     assert status == 0
     for words in ("16x16x16", "8x16x32", "8x8x64", "row exchange", "column exchange", "computing",
-                  "no mapping exchanges faster"):
+                  "lower bound of the exchanges"):
         assert words in text
 
 

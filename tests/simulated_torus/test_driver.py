@@ -39,7 +39,7 @@ def test_a_network_needs_bandwidth():
     ({"coordinates": [(0, 0)] * 3}, "3 hosts are given for the 4 ranks of grid 2x2"),
     ({"coordinates": [(0, 0)] * 5}, "5 hosts are given for the 4 ranks of grid 2x2"),
     ({"coordinates": [(0, 0), (1, 0), (0, 4), (0, 1)]}, r"rank 2: node \(0, 4\) is outside torus 4x4; y must be 0..3"),
-    ({"coordinates": [(0, 0), (1,), (0, 2), (0, 1)]}, "host 'node-1' of rank 1 is no node of torus 4x4"),
+    ({"coordinates": [(0, 0), (1,), (0, 2), (0, 1)]}, "host 'node-1' of rank 1 is not a node of torus 4x4"),
     ({"timing_only": True, "verify": True}, "timing_only loses the data"),
     ({"direction": "sideways"}, "direction 'sideways' is unknown; known are forward, backward"),
     ({"labels": {"placement": "two words"}}, "'placement=two words' cannot be passed through smpirun"),
@@ -102,7 +102,7 @@ def wait_until(condition, seconds=10):
 
 def test_timeout_leaves_no_process_and_no_file(build, simulation, tmp_path, monkeypatch, processes_below):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    with pytest.raises(SimulationError, match="did not end within 0.5 s"):
+    with pytest.raises(SimulationError, match="did not finish within 0.5 s"):
         simulate(simulation("8x8x8", "8x64", ENDLESS), timeout_s=0.5)
     assert wait_until(lambda: not processes_below(tmp_path))
     assert list(tmp_path.iterdir()) == []

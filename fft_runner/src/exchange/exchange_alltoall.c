@@ -15,7 +15,7 @@ static int check_even(const struct pf_messages *sent, const struct pf_messages *
     for (int j = 0; j < sent->p; j++)
         if (sent->elements[j] != sent->elements[0] || received->elements[j] != sent->elements[0])
             return pf_fail(PENCILFFT_NOT_POSSIBLE,
-                           "exchange alltoall needs extents that the grid divides: its messages must be equally long "
+                           "exchange alltoall needs extents that the grid divides: its messages must have the same length "
                            "and have %lld and %lld elements here; use exchange padded or alltoallv",
                            (long long)sent->elements[0],
                            (long long)(sent->elements[j] != sent->elements[0] ? sent->elements[j] : received->elements[j]));

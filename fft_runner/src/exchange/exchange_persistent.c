@@ -61,7 +61,7 @@ static int start(void *state, int slice, void *from, void *to)
     const struct pf_calls *c = state;
     (void)slice;
     if (from != c->from || to != c->to)
-        return pf_fail(PENCILFFT_BAD_CALL, "exchange persistent was run on other buffers than it was connected to");
+        return pf_fail(PENCILFFT_BAD_CALL, "exchange persistent was run with buffers other than those it was connected to");
     PF_MPI(MPI_Startall(c->n_requests, c->requests));
     PF_MPI(MPI_Waitall(c->n_requests, c->requests, c->statuses));
     return PENCILFFT_OK;

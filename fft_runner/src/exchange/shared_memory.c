@@ -67,7 +67,7 @@ static int take_size(const char *text, int *size)
     if (end == text || *end || errno || value < 1 || value > INT_MAX)
         return pf_fail(PENCILFFT_BAD_CALL,
                        "the environment variable PENCILFFT_RANKS_PER_NODE is '%.60s'; it must be a "
-                       "number of ranks, at least 1, or not be set",
+                       "number of ranks, at least 1, or be unset",
                        text);
     *size = (int)value;
     return PENCILFFT_OK;

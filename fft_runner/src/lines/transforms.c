@@ -83,8 +83,8 @@ static int take_skipped(const char *axes, struct pf_transform *t)
             return pf_fail(PENCILFFT_UNKNOWN_NAME, "skip '%.60s' is not understood; give letters of x, y and z", axes);
         if (t->line[*at - 'x'].kind == PF_R2C)
             return pf_fail(PENCILFFT_BAD_CALL,
-                           "skip '%.60s': this transform makes complex numbers of real ones along z "
-                           "and cannot leave z out",
+                           "skip '%.60s': this transform turns real numbers into complex ones along z, "
+                           "so z cannot be skipped",
                            axes);
         t->line[*at - 'x'].kind = PF_SKIP;
     }
@@ -119,7 +119,7 @@ int pf_transform_make(const pencilfft_desc *desc, struct pf_transform *t)
     bool free_kinds = type->kind[Y] == PF_R2R; /* Chebyshev's is always I */
     if (desc->kinds && !free_kinds)
         return pf_fail(PENCILFFT_BAD_CALL,
-                       "kinds '%.60s' were given, but type %s has none to choose; omit them or use dct "
+                       "kinds '%.60s' were given, but type %s has no kinds; omit them or use dct "
                        "or dst",
                        desc->kinds, type->name);
     int status = take_kinds(free_kinds ? (desc->kinds ? desc->kinds : "2,2,2") : "1,1,1", type->family, t);

@@ -144,7 +144,7 @@ static int differs(const pencilfft_desc *desc, const struct member *member)
     default: snprintf(value, sizeof value, "%lld", (long long)number_of(desc, member));
     }
     return pf_fail(PENCILFFT_MISMATCH,
-                   "the ranks gave different descriptors: %s is %s on rank 0 and something else on "
+                   "the descriptors differ between ranks: %s is %s on rank 0 and something else on "
                    "others; all members must be equal",
                    member->name, value);
 }

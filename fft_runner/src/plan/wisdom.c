@@ -178,10 +178,10 @@ static int check_whole(const char *path, const char *bytes, size_t n)
 {
     char line[CHECK_LENGTH + 1];
     if (n < sizeof head - 1 + CHECK_LENGTH || memcmp(bytes, head, sizeof head - 1) || memchr(bytes, '\0', n))
-        return refuse(path, "is not one of pencilfft (or of another version)");
+        return refuse(path, "is not a pencilfft wisdom file (or is of another version)");
     snprintf(line, sizeof line, "checksum %016" PRIx64 "\n", checksum(bytes, n - CHECK_LENGTH));
     if (memcmp(bytes + n - CHECK_LENGTH, line, CHECK_LENGTH))
-        return refuse(path, "is damaged, its checksum is wrong");
+        return refuse(path, "is damaged: its checksum is wrong");
     return PENCILFFT_OK;
 }
 
@@ -192,7 +192,8 @@ static int check_machine(const char *path, const char *bytes)
     sscanf(bytes + sizeof head - 1, "machine %511[^\n]", there);
     if (strcmp(here, there))
         return pf_fail(PENCILFFT_BAD_CALL,
-                       "wisdom file %.150s is of another machine or MPI: '%.300s', here is '%.300s'; name another file",
+                       "wisdom file %.150s was written for another machine or MPI: '%.300s', here '%.300s'; "
+                       "name another file",
                        path, there, here);
     return PENCILFFT_OK;
 }
@@ -212,7 +213,7 @@ static int read_whole(const char *path, struct text *text, int *found)
     if (descriptor < 0)
         return errno == ENOENT ? PENCILFFT_OK : refuse(path, strerror(errno));
     if (fstat(descriptor, &about) || !S_ISREG(about.st_mode) || about.st_size > largest_file)
-        status = refuse(path, "is no file of wisdom");
+        status = refuse(path, "is not a wisdom file");
     else if (!(text->bytes = calloc((size_t)about.st_size + 1, 1)))
         status = pf_fail(PENCILFFT_NO_MEMORY, "no memory to read wisdom");
     else if (read(descriptor, text->bytes, (size_t)about.st_size) != about.st_size)
@@ -247,14 +248,14 @@ static int take_fftw(const char *path, char *bytes, const char *name, int (*impo
         return PENCILFFT_OK;
     at = strchr(at + 1, '\n');
     if (!at || length > strlen(at + 1))
-        return refuse(path, "is damaged, FFTW's part is short");
+        return refuse(path, "is damaged: FFTW's part is too short");
     if (!length)
         return PENCILFFT_OK;
     char end = at[1 + length];
     at[1 + length] = '\0';
     int taken = import(at + 1);
     at[1 + length] = end;
-    return taken ? PENCILFFT_OK : refuse(path, "has wisdom that this FFTW does not take");
+    return taken ? PENCILFFT_OK : refuse(path, "has wisdom that this FFTW does not accept");
 }
 
 static int take_all(const char *path, char *bytes)

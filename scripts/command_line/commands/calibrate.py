@@ -23,10 +23,10 @@ ANY_BANDWIDTH = (1e9,)  # scaled by the fit
 @click.command("calibrate")
 @click.argument("records", nargs=-1, type=click.Path())
 @click.option("--published", type=click.Choice(list(PUBLISHED)), help="Fit published measurements instead of run records.")
-@click.option("--machine", "-m", metavar="NAME", help="What is known of the machine: a name or a machine file. Its link "
-              "bandwidth is kept. [what the records say]")
+@click.option("--machine", "-m", metavar="NAME", help="The known figures of the machine: a name or a machine file. Its "
+              "link bandwidth is kept. [from the records]")
 @click.option("--rule", type=click.Choice(list(RULES)), help="Which samples are fitted; the others are predicted. "
-              "[every-second of published measurements, all of records]")
+              "[every-second for published measurements, all for records]")
 @click.option("--output", "-o", type=click.Path(dir_okay=False), help="Write a machine file (TOML) with the figures found.")
 @JSON
 def command(records: tuple[str, ...], published: str | None, machine: str | None, rule: str | None, output: str | None,
@@ -46,7 +46,7 @@ def command(records: tuple[str, ...], published: str | None, machine: str | None
     errors = quality(training, held_out, found.time_s)
     if output:
         if "link_bandwidth" in found.left_out:
-            raise CalibrationError("no machine file without link bandwidth, and it is left out: "
+            raise CalibrationError("a machine file needs the link bandwidth, which the samples do not determine: "
                                    f"{found.left_out['link_bandwidth']}; name the machine with --machine, or label the runs "
                                    "link_bandwidth='148 MB/s'")
         write_machine(base, calibrated_figures(base, found, source), output)

@@ -13,7 +13,7 @@ from pencilmap.scripts.command_line.tables import prediction_table, print_json
 @click.argument("file", type=click.Path())
 @on_machine
 @grid_option(None, "R tasks in a row, C in a column, of slabs P tasks.", required=True)
-@with_options(format_option(("--format", "-f", "format_name"), None, "Format of the file [guessed]."), *LAUNCHER[:3],
+@with_options(format_option(("--format", "-f", "format_name"), None, "Format of the file [detected]."), *LAUNCHER[:3],
               ROUTING, JSON)
 def command(file: str, where: Setting, grid: str, format_name: str | None, hosts: str | None, cores_per_task: int,
             hwloc: str | None, routing: str | None, as_json: bool) -> None:
@@ -28,5 +28,5 @@ def command(file: str, where: Setting, grid: str, format_name: str | None, hosts
         print_json({"file": file, "format": format_name, "valid": True, "predictions": [p.as_dict() for p in found]})
         return
     prediction_table(found, where.where)
-    shape = f"the product {found[0].product}" if found[0].product else "no product of digit patterns"
+    shape = f"the product {found[0].product}" if found[0].product else "not a product of digit patterns"
     click.echo(f"{file}: valid (format {format_name}), {tasks.n_tasks} ranks, {shape}")

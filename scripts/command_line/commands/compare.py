@@ -18,7 +18,7 @@ PUBLISHED, RULE = "bluegene-l", "every-second"  # rule by which the package's ma
 
 @click.command("compare")
 @click.argument("records", nargs=-1, type=click.Path())
-@click.option("--published", is_flag=True, help="Compare with the published Blue Gene/L measurements too.")
+@click.option("--published", is_flag=True, help="Also compare with the published Blue Gene/L measurements.")
 @click.option("--plot", metavar="FILE", help="With --published: draw them and the model (svg, png or pdf).")
 @JSON
 def command(records: tuple[str, ...], published: bool, plot: str | None, as_json: bool) -> None:

@@ -15,9 +15,9 @@ from pencilmap.scripts.command_line.tables import print_json
 @click.command("convert")
 @click.argument("file", type=click.Path())
 @on_machine
-@grid_option(None, "Check the number of ranks; jax writes its rows. [any]")
-@with_options(format_option(("--from", "from_name"), None, "Format of the file [guessed]."),
-              format_option(("--format", "-f", "format_name"), "bgl", "What to write."))
+@grid_option(None, "Check the number of ranks against this grid; jax writes its rows. [any]")
+@with_options(format_option(("--from", "from_name"), None, "Format of the file [detected]."),
+              format_option(("--format", "-f", "format_name"), "bgl", "Format to write."))
 @click.option("--output", "-o", required=True, type=click.Path(dir_okay=False), help="The file to write.")
 @with_options(*LAUNCHER, JSON)
 def command(file: str, where: Setting, grid: str | None, from_name: str | None, format_name: str, output: str,
@@ -43,8 +43,8 @@ def command(file: str, where: Setting, grid: str | None, from_name: str | None, 
 
 def _notes(mapping, from_name, format_name):
     if not FORMATS[from_name].says_slots:
-        yield f"{from_name} does not say slots: the ranks of a node take them in order"
+        yield f"{from_name} does not give slots: the ranks of a node take them in order"
     if not FORMATS[format_name].says_slots and not np.array_equal(mapping.slot_of_rank,
                                                                   slots_in_order(mapping.node_of_rank)):
-        yield (f"{format_name} does not say slots: on their nodes ranks will take them in order, not as {from_name} had "
-               "them; no exchange between nodes changes")
+        yield (f"{format_name} does not give slots: the ranks of a node will take them in order, not as in {from_name} "
+               "(traffic between nodes does not change)")

@@ -61,7 +61,7 @@ def _side_by_side(rows, where):
     """Predicted, simulated and published times of the exchanges."""
     published = {(r.placement, r.stage): r.measured_s for r in compare_published()
                  if (r.grid, r.transform, r.tasks_per_node) == (GRID, str(where.transform), where.tasks_per_node)}
-    print_table("4. beside the published measurements (Jagode, Hein, Trew, Appendix A, CO mode)",
+    print_table("4. compared with the published measurements (Jagode, Hein, Trew, Appendix A, CO mode)",
                 ["placement", "exchange", ">link time", ">simulated", ">published"],
                 [[r.placement, r.stage, milliseconds(r.t_s), milliseconds(r.measured_s),
                   milliseconds(published[r.placement, r.stage])] for r in rows])

@@ -23,7 +23,7 @@ LSTOPO_TIMEOUT_S = 20
 
 @click.command("discover")
 @click.argument("files", nargs=-1, type=click.Path())
-@click.option("--torus", metavar="SHAPE", help="The shape, where nobody tells it or it is told wrong.")
+@click.option("--torus", metavar="SHAPE", help="The shape, where no source gives it or a source is wrong.")
 @click.option("--hardware/--no-hardware", default=True, show_default=True,
               help="Ask lstopo for the processors of this node.")
 @click.option("--output", "-o", type=click.Path(dir_okay=False), help="Write the nodes as a table for --nodes and --hosts.")

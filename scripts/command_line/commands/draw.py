@@ -41,7 +41,7 @@ class Order:
     def mapping(self) -> Mapping:
         """The mapping of the one placement."""
         if not isinstance(self.where.network, Torus):
-            raise FigureError(f"{self.where.network} has no coordinates; this picture is drawn of a torus or mesh")
+            raise FigureError(f"{self.where.network} has no coordinates; this picture needs a torus or mesh")
         if len(self.placements) > 1:
             raise FigureError(f"{len(self.placements)} placements: this picture shows one; only lengths compares several")
         return as_mapping(self.where.place(self.placements[0], self.grid), self.placements[0])
@@ -104,7 +104,7 @@ EXCHANGES = tuple(dict.fromkeys(name for d in DECOMPOSITIONS.values() for name i
 @with_options(GRID, placements(), ROUTING)
 @with_options(*(click.option(f"--{name}", type=int, metavar="N", help=f"Which {name}, for an image. [default: 0]")
                 for name in GROUPS))
-@click.option("--exchange", type=click.Choice(EXCHANGES), help="Which, for loads. [default: the first]")
+@click.option("--exchange", type=click.Choice(EXCHANGES), help="Which exchange, for loads. [default: the first]")
 @click.option("--title", metavar="TEXT", help="Title instead of machine, grid and placement.")
 @click.option("--output", "-o", required=True, type=click.Path(dir_okay=False), help="The file: .svg, .pdf or .png.")
 @JSON

@@ -17,7 +17,7 @@ def command(name: str | None, n_nodes: int | None, as_json: bool) -> None:
     """List the machines, or show every figure of one with its source, or its partitions of a size."""
     if name is None:
         if n_nodes:
-            raise click.UsageError("--partitions lists those of one machine: name it, e.g. pencilmap machines bluegene-l "
+            raise click.UsageError("--partitions needs one machine: name it, e.g. pencilmap machines bluegene-l "
                                    "--partitions 1024")
         _show_all([load_machine(n) for n in machine_names()], as_json)
     elif n_nodes:
@@ -34,7 +34,7 @@ def _show_all(machines, as_json):
                "partitions": "partition"}
     print_table(None, ["machine", "title", *columns],
                 [[m.name, m.title, *(_marked(m, key) for key in columns.values())] for m in machines],
-                ["* not certain; `pencilmap machines NAME` shows every figure with its source"])
+                ["* uncertain; `pencilmap machines NAME` shows every figure with its source"])
 
 
 def _marked(machine, key):

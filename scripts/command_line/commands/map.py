@@ -13,7 +13,7 @@ from pencilmap.scripts.command_line.tables import prediction_table, print_json
 
 @click.command("map")
 @on_machine
-@with_options(GRID, placements(multiple=False), format_option(("--format", "-f", "format_name"), "bgl", "What to write."))
+@with_options(GRID, placements(multiple=False), format_option(("--format", "-f", "format_name"), "bgl", "Format to write."))
 @click.option("--output", "-o", required=True, type=click.Path(dir_okay=False), help="The file to write.")
 @with_options(*LAUNCHER, JSON)
 def command(where: Setting, grid: str, placement: str, format_name: str, output: str, hosts: str | None, cores_per_task: int,

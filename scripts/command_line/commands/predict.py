@@ -12,7 +12,7 @@ from pencilmap.scripts.command_line.tables import prediction_table, print_json, 
 @click.command("predict")
 @on_machine
 @with_options(GRID, placements(), ROUTING)
-@click.option("--terms", is_flag=True, help="Print every term of the time model too; --json always has them.")
+@click.option("--terms", is_flag=True, help="Also print every term of the time model; --json always has them.")
 @JSON
 def command(where: Setting, grid: str, placement: tuple[str, ...], routing: str | None, terms: bool, as_json: bool) -> None:
     """Predict the exchanges of a process grid under one or more placements."""

@@ -25,9 +25,9 @@ KINDS = ("svg", "pdf", "png")
 @click.command("report")
 @click.argument("records", nargs=-1, required=True, type=click.Path())
 @click.option("--output", "-o", type=click.Path(dir_okay=False), default="report.html", show_default=True, help="The page.")
-@click.option("--published", is_flag=True, help="Show the published Blue Gene/L measurements beside the records.")
-@click.option("--figures", type=click.Path(file_okay=False), metavar="FOLDER", help="Write the figures for papers too.")
-@click.option("--format", "kind", type=click.Choice(KINDS), help="Of those figures.  [default: svg]")
+@click.option("--published", is_flag=True, help="Also show the published Blue Gene/L measurements.")
+@click.option("--figures", type=click.Path(file_okay=False), metavar="FOLDER", help="Also write the figures for papers.")
+@click.option("--format", "kind", type=click.Choice(KINDS), help="Format of those figures. [default: svg]")
 @JSON
 def command(records: tuple[str, ...], output: str, published: bool, figures: str | None, kind: str | None,
             as_json: bool) -> None:
@@ -36,9 +36,9 @@ def command(records: tuple[str, ...], output: str, published: bool, figures: str
     The page is one file that works offline; the same records give the same bytes.
     """
     if Path(output).resolve() in [Path(path).resolve() for path in records]:
-        raise FigureError(f"{output} holds the records; name another file for the page with -o")
+        raise FigureError(f"{output} contains the records; name another file for the page with -o")
     if kind and not figures:
-        raise click.UsageError(f"--format {kind} is that of the figures; name a folder for them with --figures")
+        raise click.UsageError(f"--format {kind} is the format of the figures; name a folder for them with --figures")
     kind = kind or KINDS[0]
     entries, cells = read_entries(records), published_cells() if published else []
     words = ["pencilmap", "report", *records, "-o", output, *(["--published"] if published else []),

@@ -93,7 +93,7 @@ class NodeCounts(click.ParamType):
 @click.option("--machine", "-m", metavar="NAME", help="Only the partitions that this machine hands out.")
 @click.option("--torus-dimensions", "-d", "dimensions", type=click.IntRange(1, 8), metavar="D",
               help="Every shape of D dimensions, whatever the machine hands out.")
-@click.option("--mesh", is_flag=True, help="Open lines instead of rings, with --torus-dimensions.")
+@click.option("--mesh", is_flag=True, help="With --torus-dimensions: open lines instead of rings.")
 @click.option("--tasks-per-node", "-t", type=click.IntRange(1), metavar="T", help="Tasks on a node [machine's].")
 @click.option("--bandwidth", metavar="RATE", help="Bandwidth of every link instead of the machine's, e.g. '148 MB/s'.")
 @FFT
@@ -102,7 +102,7 @@ class NodeCounts(click.ParamType):
 @click.option("--grids", type=click.IntRange(1), default=1, show_default=True, help="How many grids to list of each shape.")
 @click.option("--scaling", type=click.Choice(["strong", "weak"]),
               help="Several numbers of nodes: the same transform on all, or one that grows with them. [default: strong]")
-@click.option("--plot", metavar="FILE", help="Draw what the table says: .svg, .pdf or .png.")
+@click.option("--plot", metavar="FILE", help="Plot the table: .svg, .pdf or .png.")
 @with_options(JSON)
 def command(nodes: tuple[int, ...], machine: str | None, dimensions: int | None, mesh: bool, tasks_per_node: int | None,
             bandwidth: str | None, fft: str | None, decomposition: str, grid: str, top: int, grids: int, scaling: str | None,
@@ -132,7 +132,7 @@ def command(nodes: tuple[int, ...], machine: str | None, dimensions: int | None,
 
 def _plot(show, study, path):
     if show.points[0].best.t_s is None:
-        raise PartitionError("a plot shows times, and no bandwidth is known: give --machine NAME or --bandwidth '2 GB/s'")
+        raise PartitionError("a plot needs times, but no bandwidth is known: give --machine NAME or --bandwidth '2 GB/s'")
     if study:
         draw_scaling(show.points, show.kind, path, show.title())
     else:

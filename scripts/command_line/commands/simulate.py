@@ -21,8 +21,10 @@ from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate_all,
               help="Repetitions; they all take the same time.")
 @click.option("--direction", type=click.Choice(["forward", "backward"]), default="forward", show_default=True)
 @click.option("--verify", is_flag=True, help="Check the transform inside the run.")
-@click.option("--timing-only", is_flag=True, help="Fold the buffers of all ranks: large transforms fit, their data is lost.")
-@click.option("--injection", metavar="RATE", help="What a node can send, and receive, e.g. '159 MB/s' [no limit].")
+@click.option("--timing-only", is_flag=True, help="Share the buffers of all ranks: large transforms fit in memory, but "
+              "their data is lost.")
+@click.option("--injection", metavar="RATE", help="Limit of what a node sends, and of what it receives, e.g. "
+              "'159 MB/s' [no limit].")
 @click.option("--hop-latency", metavar="TIME", help="Latency of one hop, e.g. '100 ns' [none; slows the simulation].")
 @click.option("--output", "-o", type=click.Path(dir_okay=False), help="Append the run records to this file (JSON lines).")
 @click.option("--timeout", type=click.FloatRange(1), default=600.0, show_default=True, metavar="SECONDS")

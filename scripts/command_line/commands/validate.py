@@ -163,7 +163,7 @@ def bits_per_second(text: str) -> int:
     try:
         return round(8 * parse(text, "byte/s"))
     except UnitError as error:
-        raise UnitError(f"{text!r} is no rate; write e.g. 10mbit or '10 Mbit/s'") from error
+        raise UnitError(f"{text!r} is not a rate; write e.g. 10mbit or '10 Mbit/s'") from error
 
 
 def _links_part(title, results):
@@ -201,23 +201,24 @@ NETWORKS = {
 @click.option("--network", type=click.Choice(list(NETWORKS)), required=True,
               help="simulated: the runner on a simulated torus (SimGrid). namespaces: the runner under Open MPI on a torus "
                    "of network namespaces with shaped links; needs root or user namespaces.")
-@click.option("--suite", metavar="NAME", help="Simulated: what is run. "
+@click.option("--suite", metavar="NAME", help="Simulated: the suite to run. "
               + "; ".join(f"{name}: {suite.meaning}" for name, suite in SUITES.items()) + ". [default: quick]")
 @click.option("--at-most", type=click.IntRange(1), metavar="N", help="Simulated: only transforms up to N^3.")
 @click.option("--torus", metavar="SHAPE", help="Namespaces: shape of the network. [default: 4x4:mesh]")
-@click.option("--rate", metavar="RATE", help="Namespaces: what each link is shaped to, headers included. [default: 10mbit]")
+@click.option("--rate", metavar="RATE", help="Namespaces: rate of each link, headers included. [default: 10mbit]")
 @click.option("--mtu", type=click.IntRange(576, 65535), metavar="BYTES", help="Namespaces: largest packet. [default: 1500]")
-@click.option("--grid", "-g", metavar="RxC", help="Namespaces: process grid. [default: as square as can be]")
+@click.option("--grid", "-g", metavar="RxC", help="Namespaces: process grid. [default: as square as possible]")
 @click.option("--placement", "-p", multiple=True, metavar="NAME[:ARGUMENT]",
               help="Namespaces: as for predict; may be given several times. [default: default and best]")
-@click.option("--fft", "-n", metavar="N|NXxNYxNZ", help="Namespaces: extents. [default: what keeps a link busy for 0.16 s]")
+@click.option("--fft", "-n", metavar="N|NXxNYxNZ", help="Namespaces: extents. [default: enough to keep a link busy "
+              "for 0.16 s]")
 @click.option("--reps", type=click.IntRange(1), metavar="N", help="Namespaces: repetitions. [default: 3]")
 @click.option("--records", type=click.Path(dir_okay=False), metavar="FILE",
-              help="Append run records to FILE. Simulated: what it holds is not simulated again.")
+              help="Append run records to FILE. Simulated: cases already in it are not run again.")
 @click.option("--timeout", type=click.FloatRange(1), default=3600.0, show_default=True, metavar="SECONDS",
-              help="For one run.")
+              help="Timeout of one run.")
 @click.option("--into", type=click.Path(dir_okay=False), metavar="FILE",
-              help="Also write the tables into the place of a Markdown file that is marked for them.")
+              help="Also write the tables into their marked place in a Markdown file.")
 @JSON
 def command(network: str, timeout: float | None, into: str | None, as_json: bool, **given: Any) -> int:
     """Run fft_runner on a network and test predictions against it.
@@ -226,7 +227,7 @@ def command(network: str, timeout: float | None, into: str | None, as_json: bool
     """
     chosen = NETWORKS[network]
     if foreign := [name for name, value in given.items() if value not in (None, ()) and name not in chosen.options]:
-        raise ValidationError(f"--{foreign[0].replace('_', '-')} means nothing to --network {network}; it takes "
+        raise ValidationError(f"--{foreign[0].replace('_', '-')} does not apply to --network {network}; it takes "
                               f"{', '.join('--' + name.replace('_', '-') for name in chosen.options)}")
     place = f"{network} {chosen.place(given)}"
     if into:

@@ -113,9 +113,10 @@ def run(request: dict[str, Any], comm: Any) -> dict[str, Any]:
     right, scale = expected(case, comm)
     errors = {name: float(np.max(np.abs(found(entrant.contestant, places(case), comm) - right)) / scale)
               for name, entrant in entrants.items()}
-    wrong = [f"{name} is off by {error:.1e}" for name, error in errors.items() if not error < TOLERANCE[case.precision]]
+    wrong = [f"{name} has an error of {error:.1e}" for name, error in errors.items()
+             if not error < TOLERANCE[case.precision]]
     if wrong:
-        raise ValueError(f"{case}: {', '.join(wrong)}; at most {TOLERANCE[case.precision]:.0e} is right")
+        raise ValueError(f"{case}: {', '.join(wrong)}; at most {TOLERANCE[case.precision]:.0e} is allowed")
     stream = [copy.n_bytes / seconds for seconds in times.pop("copy")]
     return {"case": request["case"], "times_s": times, "phases_s": {k: v for k, v in phases.items() if v},
             "errors": errors, "refused": refused, "stream_copy": stream}

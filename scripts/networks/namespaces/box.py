@@ -43,7 +43,7 @@ def check_available() -> None:
     try:
         run_boxed(job, PROBE_S)
     except EmulationError as error:
-        raise UnavailableError(f"networks of namespaces cannot be made here: {error}; needed are root, or user namespaces, "
+        raise UnavailableError(f"networks of namespaces cannot be made here: {error}; root or user namespaces are needed, "
                                "and a kernel with veth, bridge and the tbf queue") from error
 
 
@@ -86,6 +86,6 @@ def _converse(box, job, complaints, late):
             return runs
     box.wait()
     if late.finished.is_set():
-        raise EmulationError(f"the box did not end within {late.interval:g} s")
+        raise EmulationError(f"the box did not finish within {late.interval:g} s")
     complaints.seek(0)
     raise EmulationError(f"the box ended with status {box.returncode}: {tail(complaints.read(), 5) or 'no word'}")

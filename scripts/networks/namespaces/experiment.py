@@ -47,8 +47,8 @@ class Experiment:
                                  "double")
         self.transform.check_grid(self.grid)
         if self.transform.total_bytes <= self.least.total_bytes:
-            raise EmulationError(f"transform {self.transform} is too small: what the run of {self.least} sends is taken "
-                                 "off, and something has to be left")
+            raise EmulationError(f"transform {self.transform} is too small: the traffic of a run of {self.least} "
+                                 "is subtracted, and something must remain")
         for placement in self.placements:
             self.mapping(placement)  # report bad input before anything is built
 

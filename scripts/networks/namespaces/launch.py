@@ -63,7 +63,7 @@ def launch(program: list[str], hosts: list[str], folder: Path, timeout_s: float)
         done = subprocess.run(command, env=environment, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, errors="replace", timeout=timeout_s)
     except subprocess.TimeoutExpired as error:
-        raise EmulationError(f"the run on the namespaces did not end within {timeout_s:g} s") from error
+        raise EmulationError(f"the run on the namespaces did not finish within {timeout_s:g} s") from error
     if done.returncode:
         raise EmulationError(f"the run on the namespaces failed, exit status {done.returncode}; its output ends with\n"
                              f"{tail(done.stdout) or 'nothing: there is none'}")

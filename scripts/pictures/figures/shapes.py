@@ -26,7 +26,7 @@ def draw_shapes(shapes: Sequence[RankedShape], path: Target, title: str) -> None
                           linewidth=0, label=name, zorder=2)
             left = [a + b for a, b in zip(left, part)]
         axes.plot([1e3 * (s.bound_s or 0.0) for s in shapes], range(len(shapes)), "|", color=canvas.BLACK, markersize=11,
-                  markeredgewidth=1.8, label="no mapping exchanges faster", zorder=3, gid="bounds")
+                  markeredgewidth=1.8, label="lower bound of the exchanges", zorder=3, gid="bounds")
         axes.set_yticks(range(len(shapes)), [f"{p.network}  {p.grid}" for p in best])
         axes.invert_yaxis()
         axes.tick_params(axis="y", length=0)
