@@ -174,11 +174,11 @@ class Torus:
         parts: list[list[np.ndarray]] = [[], [], [], []]
         for i, n in enumerate(self.shape):
             coordinate = nodes // self.strides[i] % n
-            for way, step in enumerate((1, -1)):
+            for direction, step in enumerate((1, -1)):
                 there = (coordinate + step) % n
                 real = self.is_ring(i) | (there == coordinate + step)
                 found = nodes[real], (nodes + (there - coordinate) * self.strides[i])[real]
-                index = (i * 2 + way) * self.n_nodes + found[0]
+                index = (i * 2 + direction) * self.n_nodes + found[0]
                 capacity = np.full(len(index), self.cables[i] * rates[i] / max(rates))
                 for part, values in zip(parts, (*found, index, capacity)):
                     part.append(values)

@@ -83,25 +83,25 @@ def minimal_adaptive_loads(torus: Torus, exchange: Exchange, node_of_rank: np.nd
     `exact`: for small cases, a hundred times slower. `node_of_rank` has shape (P,); `choice` is "hops" or "paths".
     """
     values = np.zeros((torus.n_dimensions, 2, torus.n_nodes), dtype=object if exact else np.float64)
-    ways = _Ways(torus, exact)
-    ways.add_all(exchange, node_of_rank)
-    while ways:
-        left, held = ways.pop()
+    underway = _Underway(torus, exact)
+    underway.add_all(exchange, node_of_rank)
+    while underway:
+        left, held = underway.pop()
         for i, share in enumerate(CHOICES[choice]([abs(x) for x in left])):
             if share:
                 step = 1 if left[i] > 0 else -1
                 moving = held * (share if exact else float(share))
                 values[i, (1 - step) // 2] += moving
-                ways.add((*left[:i], left[i] - step, *left[i + 1:]), ways.moved(moving, i, step))
+                underway.add((*left[:i], left[i] - step, *left[i + 1:]), underway.moved(moving, i, step))
     return LinkLoads(torus, values if exact else without_rounding(values), exchange.total_bytes)
 
 
-class _Ways:
+class _Underway:
     """The bytes that each node holds for every offset, by hops left."""
 
     def __init__(self, torus, exact):
         self.torus, self.exact = torus, exact
-        self.levels = {}  # hops left -> {way left: array of shape (N,)}
+        self.levels = {}  # hops left -> {offset left: array of shape (N,)}
 
     def __bool__(self):
         return bool(self.levels)
@@ -109,8 +109,8 @@ class _Ways:
     def add(self, left, held):
         level = sum(map(abs, left))
         if level:
-            ways = self.levels.setdefault(level, {})
-            ways[left] = ways[left] + held if left in ways else held
+            level_bytes = self.levels.setdefault(level, {})
+            level_bytes[left] = level_bytes[left] + held if left in level_bytes else held
 
     def pop(self):
         """One of the longest offsets."""
@@ -129,10 +129,10 @@ class _Ways:
         """Put every message at its start, with its offset."""
         shape = self.torus.shape
         for difference, held in _bytes_by_difference(self.torus, exchange, node_of_rank):
-            ways = [_shortest(d, shape[i], self.torus.is_ring(i)) for i, d in enumerate(difference)]
-            share = Fraction(1, int(np.prod([len(w) for w in ways])))
+            hops = [_shortest(d, shape[i], self.torus.is_ring(i)) for i, d in enumerate(difference)]
+            share = Fraction(1, int(np.prod([len(h) for h in hops])))
             held = held.astype(object) * share if self.exact else held * float(share)
-            for left in cartesian(*ways):
+            for left in cartesian(*hops):
                 self.add(left, held)
 
 

@@ -27,10 +27,10 @@ static void use(pencilfft_plan plan)
     void *in, *out;
     need(pencilfft_alloc(plan, &in), "alloc");
     need(pencilfft_alloc(plan, &out), "alloc");
-    for (int way = 0; way < 2; way++) {
-        need(pencilfft_execute(plan, directions[way], in, out), "execute");
-        need(pencilfft_transpose(plan, PENCILFFT_ROW, directions[way], in, out), "transpose");
-        need(pencilfft_transpose(plan, PENCILFFT_COLUMN, directions[way], in, out), "transpose");
+    for (int i = 0; i < 2; i++) {
+        need(pencilfft_execute(plan, directions[i], in, out), "execute");
+        need(pencilfft_transpose(plan, PENCILFFT_ROW, directions[i], in, out), "transpose");
+        need(pencilfft_transpose(plan, PENCILFFT_COLUMN, directions[i], in, out), "transpose");
     }
 }
 

@@ -23,7 +23,7 @@ def write_graph(path, graph):
 
 
 def hops(torus, a, b):
-    """Length of the shortest way between two nodes."""
+    """Length of the shortest path between two nodes."""
     total = 0
     for n, wrap, x, y in zip(torus.shape, torus.wrap, torus.coordinates(a).tolist(), torus.coordinates(b).tolist()):
         away = abs(x - y)

@@ -66,8 +66,8 @@ def as_netloc_graphml(tmp_path):
 
 def as_ndat(tmp_path):
     nodes = {i: {"phy_id": i, "node_type": 1 if n[0] == "s" else 2, "desc": f"'{n} HCA-1'"} for n, i in IDS.items()}
-    edges = {str(2 * k + way): {"src_node_id": IDS[ends[0]], "dest_node_id": IDS[ends[1]], "speed": "QDR", "width": "4x"}
-             for k, cable in enumerate(cables()) for way, ends in enumerate((cable, cable[::-1]))}
+    edges = {str(2 * k + i): {"src_node_id": IDS[ends[0]], "dest_node_id": IDS[ends[1]], "speed": "QDR", "width": "4x"}
+             for k, cable in enumerate(cables()) for i, ends in enumerate((cable, cable[::-1]))}
     return json.dumps({"network_info": {"network_type": 2}, "node_info": nodes, "edge_info": edges}).encode()
 
 

@@ -74,8 +74,8 @@ def step(torus, node, i, direction):
     return (*node[:i], c, *node[i + 1:])
 
 
-def ways(torus, i, a, b, tie="split"):
-    """The shortest ways from a to b in dimension `i`: list of (share, signed steps); half a ring follows `tie`."""
+def shortest_steps(torus, i, a, b, tie="split"):
+    """The shortest steps from a to b in dimension `i`: list of (share, signed steps); half a ring follows `tie`."""
     n, direct = torus.shape[i], b - a
     if direct == 0 or not closes(torus, i):
         return [(Fraction(1), direct)]
@@ -94,7 +94,7 @@ def dimension_order(torus, traffic, node_of_rank, order=None, tie="split"):
         here = coordinates(torus, int(node_of_rank[source]))
         there = coordinates(torus, int(node_of_rank[target]))
         for i in order or range(len(torus.shape)):
-            for share, steps in ways(torus, i, here[i], there[i], tie):
+            for share, steps in shortest_steps(torus, i, here[i], there[i], tie):
                 walk = here
                 for _ in range(abs(steps)):
                     direction = 1 if steps > 0 else -1
@@ -108,7 +108,7 @@ def dimension_order(torus, traffic, node_of_rank, order=None, tie="split"):
 
 def all_minimal_paths(torus, source, target):
     """Every shortest path as a list of links; at half a ring both directions."""
-    choices = cartesian(*(ways(torus, i, source[i], target[i]) for i in range(len(torus.shape))))
+    choices = cartesian(*(shortest_steps(torus, i, source[i], target[i]) for i in range(len(torus.shape))))
     return [path for choice in choices for path in _paths(torus, source, tuple(steps for _, steps in choice))]
 
 
@@ -143,7 +143,7 @@ def uniform_over_hops(torus, traffic, node_of_rank):
     for source, target, amount in traffic:
         here = coordinates(torus, int(node_of_rank[source]))
         there = coordinates(torus, int(node_of_rank[target]))
-        for choice in cartesian(*(ways(torus, i, here[i], there[i]) for i in range(len(torus.shape)))):
+        for choice in cartesian(*(shortest_steps(torus, i, here[i], there[i]) for i in range(len(torus.shape)))):
             share = Fraction(amount)
             for coin, _ in choice:
                 share *= coin
@@ -162,7 +162,8 @@ def _wander(torus, here, rest, share, loads):
 
 def hops(torus, a, b):
     """Shortest distance of two nodes."""
-    return sum(abs(ways(torus, i, x, y)[0][1]) for i, (x, y) in enumerate(zip(coordinates(torus, a), coordinates(torus, b))))
+    return sum(abs(shortest_steps(torus, i, x, y)[0][1])
+               for i, (x, y) in enumerate(zip(coordinates(torus, a), coordinates(torus, b))))
 
 
 def hop_bytes(torus, traffic, node_of_rank):

@@ -98,9 +98,9 @@ orders = drawn(lambda rng, items: tuple(rng.sample(items, len(items))))
 def as_links(loads):
     """Loads of a torus that are not 0, as a dict from link to Fraction."""
     torus, found = loads.network, {}
-    for i, way, node in zip(*np.nonzero(loads.values)):
-        value = as_fraction(loads.values[i, way, node]) / loads.denominator
-        found[brute.coordinates(torus, int(node)), int(i), (1, -1)[way]] = value
+    for i, direction, node in zip(*np.nonzero(loads.values)):
+        value = as_fraction(loads.values[i, direction, node]) / loads.denominator
+        found[brute.coordinates(torus, int(node)), int(i), (1, -1)[direction]] = value
     return found
 
 

@@ -18,10 +18,10 @@ SHAPES = ["4x4:mesh", "4x4", "4wx2x3", "6x5", "2x2x2", "3wx1x4", "2", "2x2x3x2:m
 
 
 def walk(network, a, b):
-    """Links of the way from a to b, hop by hop through the routing tables."""
+    """Links of the route from a to b, hop by hop through the routing tables."""
     while hop := network.next_hop(a, b):
-        i, way, there = hop
-        yield network.link_index(i, way, a)
+        i, direction, there = hop
+        yield network.link_index(i, direction, a)
         a = there
     assert a == b
 
@@ -53,7 +53,8 @@ def test_every_cable_has_two_ends_of_different_names(shape, network):
         ends[b, made.device(i, -1)] += 1
     assert len(made.cables()) == made.torus.n_cables
     assert set(ends.values()) == {1}
-    assert set(ends) == {(a, made.device(i, way)) for a in range(made.torus.n_nodes) for i, way, _ in made.ports(a)}
+    assert set(ends) == {(a, made.device(i, direction))
+                         for a in range(made.torus.n_nodes) for i, direction, _ in made.ports(a)}
 
 
 @pytest.mark.parametrize("shape", ["4x4:mesh", "3wx1x4", "2x2x3x2:mesh"])

@@ -16,8 +16,8 @@ def build(network: EmulatedNetwork) -> None:
         _run(["ip", "-n", name, "-batch", "-"], plan.batch(plan.node(network, node)))
         _run(["tc", "-n", name, "-batch", "-"], plan.batch(plan.shaping(network, node)))
         with kernel.inside(name):
-            for i, way, _ in network.ports(node):
-                kernel.own_queue(network.device(i, way))
+            for i, direction, _ in network.ports(node):
+                kernel.own_queue(network.device(i, direction))
 
 
 def _settings(network):

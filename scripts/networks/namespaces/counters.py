@@ -17,8 +17,8 @@ def sent_bytes(network: EmulatedNetwork) -> Ints:
     for node, name in enumerate(network.nodes):
         with kernel.inside(name):
             devices = read_devices(Path("/proc/thread-self/net/dev").read_text())
-        for i, way, _ in network.ports(node):
-            sent[network.link_index(i, way, node)] = devices[network.device(i, way)]
+        for i, direction, _ in network.ports(node):
+            sent[network.link_index(i, direction, node)] = devices[network.device(i, direction)]
     return sent
 
 

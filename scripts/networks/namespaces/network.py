@@ -79,10 +79,10 @@ class EmulatedNetwork:
         """Ten milliseconds of the link: less loses tokens when the kernel is late, more lets data through for free."""
         return max(2 * (self.mtu + 50), self.rate_bits_per_s // 800)
 
-    def neighbour(self, node: int, i: int, way: int) -> int | None:
-        """Node number next to `node` in dimension `i`, `way` +1 or -1; None where the line ends."""
+    def neighbour(self, node: int, i: int, direction: int) -> int | None:
+        """Node number next to `node` in dimension `i`, `direction` +1 or -1; None where the line ends."""
         coordinate, n = self._coordinate(node, i), self.torus.shape[i]
-        there = coordinate + way
+        there = coordinate + direction
         if not 0 <= there < n:
             if not self.torus.is_ring(i):
                 return None
@@ -90,24 +90,25 @@ class EmulatedNetwork:
         return int(node + (there - coordinate) * self.torus.strides[i])
 
     def ports(self, node: int) -> list[tuple[int, int, int]]:
-        """(dimension, way, neighbour) of every link that leaves a node."""
-        return [(i, way, there) for i in range(self.torus.n_dimensions) for way in (1, -1)
-                if (there := self.neighbour(node, i, way)) is not None]
+        """(dimension, direction, neighbour) of every link that leaves a node."""
+        return [(i, direction, there) for i in range(self.torus.n_dimensions) for direction in (1, -1)
+                if (there := self.neighbour(node, i, direction)) is not None]
 
     def cables(self) -> list[tuple[int, int, int]]:
         """(node, dimension, neighbour upwards) of every cable."""
-        return [(node, i, there) for node in range(self.torus.n_nodes) for i, way, there in self.ports(node) if way == 1]
+        return [(node, i, there) for node in range(self.torus.n_nodes) for i, direction, there in self.ports(node)
+                if direction == 1]
 
     def next_hop(self, node: int, target: int) -> tuple[int, int, int] | None:
-        """(dimension, way, neighbour) by which a message for `target` leaves `node`; None at its target."""
+        """(dimension, direction, neighbour) by which a message for `target` leaves `node`; None at its target."""
         for i in range(self.torus.n_dimensions):
             here, there = self._coordinate(node, i), self._coordinate(target, i)
             if here != there:
-                way = self._way(i, here, there)
-                return i, way, node + ((here + way) % self.torus.shape[i] - here) * self.torus.strides[i]
+                direction = self._direction(i, here, there)
+                return i, direction, node + ((here + direction) % self.torus.shape[i] - here) * self.torus.strides[i]
         return None
 
-    def _way(self, i: int, here: int, there: int) -> int:
+    def _direction(self, i: int, here: int, there: int) -> int:
         if not self.torus.is_ring(i):
             return 1 if there > here else -1
         n = self.torus.shape[i]
@@ -119,13 +120,13 @@ class EmulatedNetwork:
     def _coordinate(self, node: int, i: int) -> int:
         return node // self.torus.strides[i] % self.torus.shape[i]
 
-    def device(self, i: int, way: int) -> str:
+    def device(self, i: int, direction: int) -> str:
         """Name of a node's end of a cable, e.g. ``xp`` and ``xm``."""
-        return self.torus.axes[i] + ("p" if way > 0 else "m")
+        return self.torus.axes[i] + ("p" if direction > 0 else "m")
 
-    def link_index(self, i: int, way: int, node: int) -> tuple[int, int, int]:
+    def link_index(self, i: int, direction: int, node: int) -> tuple[int, int, int]:
         """Where the link stands in an array of loads, see `Torus.link_shape`."""
-        return i, 0 if way > 0 else 1, node
+        return i, 0 if direction > 0 else 1, node
 
 
 def address(node: int) -> str:
@@ -170,10 +171,10 @@ def check_links(network: EmulatedNetwork, wire_bytes: ArrayLike, loads: list[Lin
     """
     checks = []
     for node, name in enumerate(network.nodes):
-        for i, way, _ in network.ports(node):
-            index = network.link_index(i, way, node)
+        for i, direction, _ in network.ports(node):
+            index = network.link_index(i, direction, node)
             predicted = _at(loads, index) - _at(without, index)
-            checks.append(LinkCheck(f"{name.removeprefix('node-')}:{network.torus.axes[i]}{'+' if way > 0 else '-'}",
+            checks.append(LinkCheck(f"{name.removeprefix('node-')}:{network.torus.axes[i]}{'+' if direction > 0 else '-'}",
                                     predicted * repetitions, float(np.asarray(wire_bytes)[index]) * network.payload_share))
     return checks
 

@@ -38,18 +38,18 @@ def node(network: EmulatedNetwork, a: int) -> Iterator[str]:
     yield "link set node up"
     yield f"addr add {service_address(a)}/16 dev mg"
     yield "link set mg up"
-    yield from (f"link set {network.device(i, way)} up" for i, way, _ in network.ports(a))
+    yield from (f"link set {network.device(i, direction)} up" for i, direction, _ in network.ports(a))
     for b in range(network.torus.n_nodes):
         if hop := network.next_hop(a, b):
-            i, way, via = hop
-            yield (f"route add {address(b)}/32 via {address(via)} dev {network.device(i, way)} onlink src {address(a)} "
-                   f"rto_min {LEAST_TIMEOUT}")
+            i, direction, via = hop
+            yield (f"route add {address(b)}/32 via {address(via)} dev {network.device(i, direction)} onlink "
+                   f"src {address(a)} rto_min {LEAST_TIMEOUT}")
 
 
 def shaping(network: EmulatedNetwork, a: int) -> Iterator[str]:
     """For ``tc -n NODE -batch -``: the rate of every link."""
-    return (f"qdisc add dev {network.device(i, way)} root tbf rate {network.rate_bits_per_s}bit burst {network.burst_bytes} "
-            f"limit {QUEUE}" for i, way, _ in network.ports(a))
+    return (f"qdisc add dev {network.device(i, direction)} root tbf rate {network.rate_bits_per_s}bit "
+            f"burst {network.burst_bytes} limit {QUEUE}" for i, direction, _ in network.ports(a))
 
 
 WINDOW = "4096 262144 262144"
