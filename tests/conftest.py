@@ -1,4 +1,4 @@
-"""What all tests share: the marker `slow`, and the way to run the command line."""
+"""What all tests share: the marker `slow`, and how to run the command line."""
 
 import json
 import signal

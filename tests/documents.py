@@ -1,4 +1,4 @@
-"""Commands in documents: what is shown is run, and what is shown to be printed is what is printed.
+"""Commands in documents: what is shown is run, and the output shown is what is printed.
 
 A block that starts with ```` ```console ```` holds commands, each behind ``$ ``, and what they print on standard output. All
 commands of a document are run in one folder, in order. A comment on the line before the block says what is different:
@@ -125,7 +125,7 @@ def _run_in_shell(command, folder, timeout_s):
 
 
 def unrun(text):
-    """Commands that nothing runs: those whose block names no test that asks for them, or is no block of shell: list of
+    """Commands that nothing runs: those whose block names no test that requests them, or is not a shell block: list of
     str."""
     found = [command for block in SHELL.finditer(text) if OURS.search(block["content"])
              and not all(map(_asks, _named_tests(block)) if _named_tests(block) else [False])

@@ -1,4 +1,4 @@
-"""The documentation: its commands work and print what is shown, it builds without a warning, its reference is whole.
+"""The documentation: its commands work and print what is shown, it builds without a warning, its reference is complete.
 
 ``python tests/documents.py docs/tutorial.md`` writes the outputs of a page anew.
 """

@@ -1,4 +1,4 @@
-"""`import pencilmap`: light, whole, and its examples run."""
+"""`import pencilmap`: light, complete, and its examples run."""
 
 import ast
 import doctest

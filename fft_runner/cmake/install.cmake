@@ -9,7 +9,7 @@ set(installed pencilfft pencilfft_shared pencilmap_reorder)
 if(TARGET pencilfft_fortran)
   list(APPEND installed pencilfft_fortran)
   set_target_properties(pencilfft_fortran PROPERTIES INSTALL_RPATH "$ORIGIN" VERSION ${PROJECT_VERSION} SOVERSION 0)
-  # A .mod file is only for the compiler that wrote it; the source is beside it for the others.
+  # A .mod file is only for the compiler that wrote it; the source is installed for the others.
   install(FILES ${CMAKE_BINARY_DIR}/modules/pencilfft.mod fortran/pencilfft.f90 DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 endif()
 install(TARGETS ${installed} EXPORT pencilfft

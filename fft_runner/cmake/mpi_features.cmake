@@ -13,8 +13,8 @@ if(NOT PENCILFFT_HAVE_ALLTOALLV_INIT)
 endif()
 cmake_pop_check_state()
 
-# A library for another MPI links just as well and crashes when it is called; so it is called once, in a single process.
-# Where programs cannot be run, say -DPENCILFFT_HAVE_FFTW_MPI=ON yourself.
+# A library for another MPI links just as well and crashes when called, so it is called once here, in a single process.
+# Where programs cannot be run, give -DPENCILFFT_HAVE_FFTW_MPI=ON yourself.
 find_library(PENCILFFT_FFTW_MPI_LIBRARY fftw3_mpi HINTS ${FFTW3_LIBRARY_DIRS})
 find_path(PENCILFFT_FFTW_MPI_HEADERS fftw3-mpi.h HINTS ${FFTW3_INCLUDE_DIRS})
 if(PENCILFFT_FFTW_MPI_LIBRARY AND PENCILFFT_FFTW_MPI_HEADERS AND NOT DEFINED PENCILFFT_HAVE_FFTW_MPI)
@@ -54,7 +54,7 @@ message(STATUS "FFTW's MPI library for exchange fftw: ${PENCILFFT_HAVE_FFTW_MPI}
 
 set(PENCILFFT_FFTW_MPI_FLAG)
 if(PENCILFFT_HAVE_FFTW_MPI)
-  set(PENCILFFT_FFTW_MPI_FLAG -lfftw3_mpi) # who links the static library needs it too
+  set(PENCILFFT_FFTW_MPI_FLAG -lfftw3_mpi) # programs that link the static library need it too
 endif()
 set(PENCILFFT_FEATURES)
 foreach(feature ALLTOALLV_INIT MPIX_ALLTOALLV_INIT FFTW_MPI)

@@ -1,4 +1,4 @@
-# PENCILFFT_MPI_FORTRAN_COMPILER: the Fortran wrapper beside the wrapper of C, so of the same MPI. Where several MPIs are
+# PENCILFFT_MPI_FORTRAN_COMPILER: the Fortran wrapper next to the C wrapper, so of the same MPI. Where several MPIs are
 # installed, find_package(MPI COMPONENTS Fortran) takes the first mpif90 that it finds, whatever MPI_C_COMPILER is.
 if(MPI_Fortran_COMPILER)
   set(PENCILFFT_MPI_FORTRAN_COMPILER ${MPI_Fortran_COMPILER} CACHE FILEPATH "As it was given" FORCE)

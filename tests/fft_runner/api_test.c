@@ -292,11 +292,11 @@ static void what_is_wrong_on_one_rank_fails_on_all(void)
     pencilfft_desc desc = description();
     desc.ny += rank == ranks - 1;
     if (ranks > 1)
-        refused(desc, PENCILFFT_MISMATCH, "different descriptors");
+        refused(desc, PENCILFFT_MISMATCH, "the descriptors differ");
     desc = description();
     desc.type = rank == ranks - 1 ? "r2c" : "dct";
     if (ranks > 1)
-        refused(desc, PENCILFFT_MISMATCH, "different descriptors");
+        refused(desc, PENCILFFT_MISMATCH, "the descriptors differ");
     desc = description();
     desc.sync = rank == ranks - 1 ? "wish" : "none";
     refused(desc, PENCILFFT_UNKNOWN_NAME, "unknown sync 'wish'");

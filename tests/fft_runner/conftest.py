@@ -125,7 +125,7 @@ def mpich_run(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def sanitized(tmp_path_factory):
-    """The programs built with AddressSanitizer and UBSan; leaks are valgrind's affair, for MPI has some of its own."""
+    """The programs built with AddressSanitizer and UBSan; leaks are left to valgrind, because MPI has some of its own."""
     compiler = shutil.which("mpicc.openmpi")
     if not compiler:
         pytest.skip("NOT TESTED: Open MPI is missing")

@@ -1,4 +1,4 @@
-"""Started by test_peer_failures.py under mpirun with the name of one check: plans used in ways in which peers erred."""
+"""Started by test_peer_failures.py under mpirun with the name of one check: plans in the cases that peers got wrong."""
 
 import ctypes
 import os
@@ -72,7 +72,7 @@ def rounds_keep_their_input():
 
 
 def guarded(plan, pencil, guard):
-    """An array in memory of just the size that is asked for, and what lies behind it."""
+    """An array in memory of exactly the requested size, and what follows it."""
     memory = np.full(plan.buffer_bytes + pencilfft.ALIGNMENT + guard, 0xA5, np.uint8)
     start = -memory.ctypes.data % pencilfft.ALIGNMENT
     array = np.ndarray(plan.shape(pencil), plan.dtype(pencil), memory, start)

@@ -40,7 +40,7 @@ static void expect_mismatch(const char *member, const pencilfft_desc *desc)
 {
     pencilfft_plan plan = NULL;
     char words[64];
-    snprintf(words, sizeof words, "different descriptors: %s is ", member);
+    snprintf(words, sizeof words, "the descriptors differ between ranks: %s is ", member);
     CHECK_INT(pencilfft_plan_create(desc, MPI_COMM_WORLD, &plan), PENCILFFT_MISMATCH);
     CHECK(plan == NULL);
     CHECK_CONTAINS(pencilfft_error_message(), words);

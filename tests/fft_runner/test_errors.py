@@ -9,7 +9,7 @@ PLAIN = [*CUBE, *GRID]
 ARGUMENTS = [  # ranks, arguments, what the message says
     (4, [*PLAIN, "--teleport"], "unknown option 'teleport'; known: size, grid"),
     (4, [*PLAIN, "-x"], "unknown option 'x'"),
-    (4, [*PLAIN, "stray"], "'stray' belongs to no option"),
+    (4, [*PLAIN, "stray"], "'stray' does not belong to any option"),
     (4, [*PLAIN, "--verify=yes"], "--verify takes no value"),
     (4, [*PLAIN, "--json"], "--json needs a value"),
     (4, GRID, "--size NX NY NZ is required"),
@@ -42,7 +42,7 @@ ARGUMENTS = [  # ranks, arguments, what the message says
     (4, [*PLAIN, "--machine-torus", "2x2", "--launch-order", "xy"], "launch order 'xy' must have each letter of xyt once"),
     (4, [*PLAIN, "--machine-torus", "2x2", "--coordinates", "dice"],
      "unknown coordinate source 'dice'; known: auto, environment, blue-gene, hostname"),
-    (4, [*PLAIN, "--machine-torus", "2x2x2", "--coordinates", "blue-gene"], "is not that of a Blue Gene with 3 coordinates"),
+    (4, [*PLAIN, "--machine-torus", "2x2x2", "--coordinates", "blue-gene"], "is not a Blue Gene name with 3 coordinates"),
     (4, [*PLAIN, "--machine-torus", "2x2", "--coordinates", "table:/nowhere"], "/nowhere cannot be opened: No such file"),
     (4, [*PLAIN, "--machine-torus", "2x2", "--coordinates", "environment"], "PENCILMAP_HOST is not set on process 0"),
     (4, [*PLAIN, "--machine-torus", "2x2:axes=xx"], "torus '2x2:axes=xx' is not understood"),
@@ -97,4 +97,4 @@ def test_a_place_without_a_process_is_refused(mpirun, one_message, tmp_path):
 
 
 def test_a_full_disk_is_no_success(mpirun, one_message):
-    assert "not written whole" in one_message(mpirun(1, *CUBE, "--grid", "1x1", "--reps", 1, "--json", "/dev/full"))
+    assert "not written completely" in one_message(mpirun(1, *CUBE, "--grid", "1x1", "--reps", 1, "--json", "/dev/full"))

@@ -1,5 +1,5 @@
-"""What the runner says of each exchange; those that cannot say so; plans fail on all ranks; auto and wisdom. That each is
-right with all else: test_matrix.py."""
+"""What the runner says of each exchange; exchanges that cannot run and say why; plans that fail on all ranks; auto and
+wisdom. test_matrix.py checks that each is right."""
 
 import os
 import re

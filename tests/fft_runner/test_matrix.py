@@ -27,7 +27,7 @@ def run_matrix(start, ranks, *arguments, seconds=150):
 
 
 def check_values(choices, ranks, names, absent=()):
-    """Each value of each choice has been verified, but for extents that these grids do not fit, and patience."""
+    """Each value of each choice has been verified, except extents that these grids do not fit, and patience."""
     assert list(choices["grid"]) == grids_of(ranks)
     for choice in set(names) - {"grid"}:
         expected = [value for value in names[choice] if value not in ("patient", *absent)]

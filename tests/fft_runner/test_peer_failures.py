@@ -1,4 +1,4 @@
-"""Cases in which other libraries gave wrong numbers, crashed or stopped, and this one on exactly those.
+"""Cases in which other libraries gave wrong numbers, crashed or hung, run with this one.
 
 Each says who failed, how, and where that is written; sizes are scaled only where it says so. "Measured" are our own runs:
 snapshots of 2022 to 2025, Debian 12, gcc 12.2, Open MPI 4.1.4, FFTW 3.3.10, results held against a direct sum.

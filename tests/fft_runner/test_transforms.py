@@ -1,4 +1,4 @@
-"""The runner's own verification in some cases, and that the record says so; in all cases: test_matrix.py."""
+"""The runner's own verification in some cases, and its place in the record; test_matrix.py has all cases."""
 
 import pytest
 

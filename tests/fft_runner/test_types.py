@@ -1,4 +1,4 @@
-"""What is transformed, as told to the runner and recorded by it. All of it crossed with all else: test_matrix.py."""
+"""What is transformed, as told to the runner and recorded by it. test_matrix.py crosses all of it with everything else."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The verification sees exchanges that err (faulty_exchanges.c), and says which check saw them."""
+"""The verification detects faulty exchanges (faulty_exchanges.c), and says which check detected them."""
 
 import pytest
 

@@ -44,7 +44,7 @@ NODE = "NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs=
 
 
 class NoCluster(Exception):
-    """The cluster does not come up here; the message says why."""
+    """The cluster does not start here; the message says why."""
 
 
 @contextmanager

@@ -45,7 +45,7 @@ def open_mpi_4(tmp_path, hosts_tmp):
 
 
 def start_again_when_stalled(command, environment, attempts=3, seconds=20):
-    """PRRTE's daemons sometimes wait for each other for ever when all four start on one busy machine."""
+    """PRRTE's daemons sometimes wait for each other forever when all four start on one busy machine."""
     for _ in range(attempts):
         try:
             return succeed(command, environment, seconds=seconds)

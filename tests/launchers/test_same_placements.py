@@ -83,7 +83,7 @@ def test_c_and_python_read_the_same_placement(programs, name):
 
 
 def test_the_letter_of_an_axis_is_that_of_the_machine(programs):
-    """Both found and mended: a= was refused in C, or was x there."""
+    """Former defects: a= was refused in C, or was read as x."""
     torus = parse_torus("2x2:axes=za")
     [line] = places_in_c(programs / "placement_test", [(f"{torus} placement=digits:a=r2", "2x2")])
     mapping = as_mapping(place("digits:a=r2", Site(torus), ProcessGrid(2, 2)), "a")

@@ -1,4 +1,4 @@
-"""Readers of "where am I": what each environment and file tells, and what they give together."""
+"""Readers of "where am I": what each environment and file says, and what they give together."""
 
 import contextlib
 import json

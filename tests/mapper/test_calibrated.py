@@ -34,7 +34,7 @@ def mapping_of(shape, grid, placement, tasks):
 
 @pytest.fixture(scope="module")
 def records():
-    """Five placements at three sizes, without a word on the bandwidth."""
+    """Five placements at three sizes, with no bandwidth given."""
     mappings = [mapping_of(*run) for run in RUNS]
     return [record(mapping, Transform(n, n, n), TRUTH) for n in (128, 256, 512) for mapping in mappings]
 

@@ -69,7 +69,7 @@ def test_placements_on_some_nodes_in_the_launchers_order_go_round(name):
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_through_every_other(name):
-    """What a format says survives the way through all others and back."""
+    """What a format says survives conversion to every other format and back."""
     site = Site(Torus((2, 3, 2)), 2)
     job, grid = Job(site), ProcessGrid(6, 4)
     mapping = shuffled(site, grid, 9)
@@ -353,7 +353,7 @@ def test_broken_host_lists_are_refused(text):
     ("node", "gives several nodes one name"), ("n{x}", "gives several nodes one name"), ("n{q}", "'q'"),
     ("n{x", "not understood"), ("n{node.__class__}", "is not one of"), ("n{node:9999999999d}", "is not one of"),
     ("n{node!r}", "is not one of"), ("n{node:5d}", "is not one of"), ("n{node} a", "' ' is not allowed"),
-    ("n{node}:1", "':' cannot stand")])
+    ("n{node}:1", "':' is not allowed")])
 def test_broken_host_templates_are_refused(template, message):
     with pytest.raises(MapfileError, match="host template") as error:
         Hosts(TORUS, template).names([0])

@@ -327,7 +327,7 @@ def test_the_slot_may_be_left_out_with_one_task_a_node(written):
     ("bad_slot", ["rank 0", "slots are 0..1"]),
     ("halves", ["rank 0", "(0.5, 0, 0) is not a place", "(x, y, slot)"]),
     ("no_slot", ["rank 0", "(0, 0) is not a place"]),
-    ("huge", ["rank 0", "no place"]),
+    ("huge", ["rank 0", "not a place"]),
     ("nothing", ["own.py", "TypeError"]),
     ("raises", [f"own.py line {line_of('1 // 0')}", "ZeroDivisionError"]),
     ("late", [f"own.py line {line_of('raise KeyError')}", "KeyError: 'late'"]),

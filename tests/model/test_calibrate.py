@@ -95,7 +95,7 @@ def test_a_limit_that_slows_nothing_down_is_left_out_with_what_it_is_not_below()
 
 
 def test_figures_that_grow_together_are_not_both_given():
-    """One size of group and one task a node: nobody can tell start from messages, or the task's port from the node's."""
+    """One size of group and one task a node: neither start and messages nor the two ports can be separated."""
     same = [s for s in samples() if isinstance(s.work, ExchangeWork) and (s.work.messages, s.work.tasks) == (7, 1)]
     found = calibrate(same)
     assert "cannot be separated from exchange_cost" in found.left_out["message_cost"]

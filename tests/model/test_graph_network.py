@@ -235,7 +235,7 @@ def test_parallel_edges_and_cables_add_up():
 def test_a_bandwidth_for_all_that_say_none():
     graph = nx.Graph([("a", "b"), ("b", "c")])
     graph.edges["a", "b"]["bandwidth"] = 2e9
-    with pytest.raises(GraphError, match="some edges have a bandwidth and others none"):
+    with pytest.raises(GraphError, match="some edges have a bandwidth and others have none"):
         from_networkx(graph, "mixed")
     assert from_networkx(graph, "mixed", 1e9).cables == (1, 1, Fraction(1, 2), Fraction(1, 2))
 

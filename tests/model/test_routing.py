@@ -1,4 +1,4 @@
-"""Routing rules: each against its own slow way, and all through the same checks."""
+"""Routing rules: each against its own slow reference, and all through the same checks."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -83,7 +83,7 @@ def test_best_minimal_routing_agrees_with_a_program_over_all_paths(case, data):
 
 
 def _best_over_paths(mapping, traffic):
-    """Seconds of the busiest link when every minimal path of every message has a share of its own, at best."""
+    """Seconds of the busiest link when every minimal path of every message may carry its own share: the least."""
     torus, columns, messages = mapping.network, [], []
     for source, target, amount in traffic:
         ends = [brute.coordinates(torus, int(mapping.node_of_rank[r])) for r in (source, target)]

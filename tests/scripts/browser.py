@@ -11,7 +11,7 @@ SWITCHES = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--
 
 
 def missing():
-    """What is missing for a browser, empty where nothing is."""
+    """What a browser needs and is missing, empty if nothing is."""
     names = [name for name, path in (("chromium", CHROMIUM), ("chromium-driver", DRIVER)) if path is None]
     try:
         import selenium  # noqa: F401
@@ -39,7 +39,7 @@ def browser(profile):
 
 
 def window(driver, width, height, scheme="light"):
-    """Size of the page in CSS pixels and whether the reader likes it dark."""
+    """Size of the page in CSS pixels and whether the reader prefers dark colours."""
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
                            {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})

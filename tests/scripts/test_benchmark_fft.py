@@ -112,7 +112,7 @@ def test_a_wrong_answer_ends_the_benchmark(monkeypatch):
     monkeypatch.setattr(worker, "contestant", lambda *_: Idle())
     monkeypatch.setattr(worker, "STREAM_BYTES", 1 << 10)
     request = {"case": {"shape": [4, 4, 4], "grid": [1, 1], "type": "r2c"}, "contestants": ["idle"], "repetitions": 1}
-    with pytest.raises(ValueError, match="idle is off by"):
+    with pytest.raises(ValueError, match="idle has an error of"):
         worker.run(request, Alone())
 
 

@@ -29,7 +29,7 @@ def demo(tmp_path_factory):
 
 
 def test_the_second_command_finds_all_tests():
-    """It runs them all too; here it only says which: one of every file."""
+    """It also runs them all; here it only lists them: one of every file."""
     done = subprocess.run([*TEST.split(), "--collect-only", "-q"], cwd=ROOT, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
     files = {line.partition("::")[0] for line in done.stdout.splitlines() if "::" in line}

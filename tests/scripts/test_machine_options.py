@@ -18,7 +18,7 @@ def refused(run, *arguments):
 
 def test_machines_marks_what_is_uncertain(pencilmap):
     status, out, _ = pencilmap("machines")
-    assert status == 0 and "* not certain" in out
+    assert status == 0 and "* uncertain" in out
     line = {name: next(text for text in out.splitlines() if text.startswith(name + " ")) for name in machine_names()}
     assert "62 GB/s *" in line["tpu-v2"] and "148 MB/s *" not in line["bluegene-l"] and "148 MB/s" in line["bluegene-l"]
 
@@ -58,7 +58,7 @@ def test_partition_takes_the_wraps_of_the_machine(pencilmap_json):
 
 @pytest.mark.parametrize("arguments, message", [
     ((*BGL, "--partition", "8x8x4"), "there is no partition of 8x8x4 nodes"),
-    ((*BGL, "--partition", "8x4x4:torus"), "8x4x4:mesh at most"),
+    ((*BGL, "--partition", "8x4x4:torus"), "at most 8x4x4:mesh"),
     ((*BGL, "--partition", "8x8x8", "--torus", "8x8x8"), "two shapes"),
     (("--partition", "8x8x8"), "give --machine"),
     ((*BGL, "--nodes", "missing.nodes"), "missing.nodes cannot be read"),

@@ -1,4 +1,4 @@
-"""The report page: what is in it, and what a reader sees of it in a real browser."""
+"""The report page: its content, and what a reader sees in a real browser."""
 
 import base64
 import json
@@ -56,7 +56,7 @@ def five():
 
 @pytest.fixture(scope="module")
 def waiting(cubes):
-    """Runs that differ in much: long names, all phases."""
+    """Runs that differ in many respects: long names, all phases."""
     return [run_of(r, sync, seed, exchange=exchange)[0] for seed, (r, sync, exchange) in enumerate(product(
         cubes, ("none", "barrier", "clock"), ("alltoallv", "pipelined")))]
 
@@ -400,7 +400,8 @@ def test_records_are_not_overwritten_and_no_option_is_ignored(cubes, tmp_path, p
     runs = tmp_path / "r.jsonl"
     runs.write_text(json.dumps(cubes[0]) + "\n")
     before = runs.read_bytes()
-    for arguments, says in ((("-o", tmp_path / "." / "r.jsonl"), "holds the records"), (("--format", "png"), "--figures")):
+    for arguments, says in ((("-o", tmp_path / "." / "r.jsonl"), "contains the records"),
+                            (("--format", "png"), "--figures")):
         status, _, err = pencilmap("report", runs, *arguments)
         assert status == 2 and says in err
     assert runs.read_bytes() == before and list(tmp_path.iterdir()) == [runs]

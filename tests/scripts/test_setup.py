@@ -50,7 +50,7 @@ def test_sudo_without_a_password_is_used_when_there_is_one(tmp_path):
 @pytest.mark.skipif(not shutil.which("gfortran"), reason="NOT TESTED: gfortran is missing")
 def test_a_fortran_compiler_that_came_later_is_found(tmp_path):
     configure = ["cmake", "-S", SETUP.parent.parent / "fft_runner", "-B", tmp_path, "-DPENCILFFT_SMPI=OFF"]
-    none = ["-DPENCILFFT_FORTRAN=OFF", "-DCMAKE_Fortran_COMPILER=NOTFOUND"]  # what a search in vain leaves in the cache
+    none = ["-DPENCILFFT_FORTRAN=OFF", "-DCMAKE_Fortran_COMPILER=NOTFOUND"]  # what a failed search leaves in the cache
     for options, found in (none, False), (["-DPENCILFFT_FORTRAN=ON"], True):
         done = subprocess.run([*configure, *options], capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, done.stderr

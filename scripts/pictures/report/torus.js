@@ -6,7 +6,7 @@
   const START = { yaw: -0.45, pitch: 0.35, zoom: 1 }, FLAT = { yaw: 0, pitch: 0, zoom: 1 };
   const STUB = 0.36;        // how far the ends of a ring stand out, in distances of nodes
   const NAME = 0.75;        // and how far beyond the last node an axis has its name
-  const LETTER = 10;        // half of a name and some room, in pixels
+  const LETTER = 10;        // half a name and some margin, in pixels
   const EYE = 5;            // distance of the eye, in radii of the picture
   const FAST = 8000;        // links; more of them are not sorted by depth
   const MANY = 16;          // nodes that are listed by coordinates
@@ -20,7 +20,7 @@
     loads: Object.fromEntries(Object.entries(view.loads).map(([name, text]) => [name, new Float32Array(bytes(text))])),
   }));
   const NAMES = [...new Set(views.flatMap((view) => view.dimensions))];    // of the dimensions of the grids
-  const state = { view: null, ...Object.fromEntries(NAMES.map((name) => [name, 0])),   // which group of each is shown
+  const state = { view: null, ...Object.fromEntries(NAMES.map((name) => [name, 0])),   // the group of each that is shown
     exchange: Object.keys(views[0].loads)[0], direction: "both", drawn: [], slice: [], ...FLAT };
   let placed = new Map();   // node -> [x, y, radius] on the canvas
 
@@ -148,7 +148,7 @@
     context.stroke();
   }
 
-  /* Many links: not by depth but the most loaded on top, all of one load with one stroke. */
+  /* Many links: not by depth but the most loaded on top; links of equal load in one stroke. */
   function drawLinksByLoad(items) {
     const groups = Map.groupBy(items.sort((a, b) => a.share - b.share), (item) => item.colour);
     for (const [colour, group] of groups) {
@@ -280,7 +280,7 @@
     state.view.dimensions.forEach((name, d) => { state[name] = within(chosen[name] ?? state[name], groups(d)); });
   }
 
-  /* A slice that shows nothing of the first image is left for one that does. */
+  /* Replace a slice that shows nothing of the first image by one that does. */
   function chooseAndShow(chosen) {
     choose(chosen);
     const nodes = nodesOf(ranksOf(0));
