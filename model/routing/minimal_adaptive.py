@@ -71,7 +71,7 @@ def parse(argument: str) -> MinimalAdaptive:
 
 RULE = RoutingRule(
     parse, "minimal-adaptive[:CHOICE]",
-    "at random along minimal ways, expected loads: at each hop any productive dimension (hops, default), or any minimal "
+    "at random along minimal routes, expected loads: at each hop any productive dimension (hops, default), or any minimal "
     "path with the same probability (paths)", (Torus,), ("hops", "paths"))
 
 

@@ -51,7 +51,7 @@ def parse(argument: str) -> OptimalMinimal:
 
 RULE = RoutingRule(
     parse, "optimal-minimal",
-    "the best that any routing along shortest paths could do: a linear program, for small or regular cases",
+    "the best routing along shortest paths: a linear program, for small or regular cases",
     (Torus, GraphNetwork))
 
 
