@@ -61,9 +61,8 @@ def test_a_wrong_example_is_seen(tmp_path):
 
 @pytest.mark.parametrize("file, first, last, content", [pytest.param(*table, id=table[0]) for table in TABLES])
 def test_tables_are_those_of_the_program(file, first, last, content):
-    """Else: ``python -m pencilmap.scripts.maintenance.write_tables`` writes them anew."""
     text = (ROOT / file).read_text("utf-8")
-    assert between(text, first, last, content()) == text
+    assert between(text, first, last, content()) == text, f"{file}: python -m pencilmap.scripts.maintenance.write_tables"
 
 
 # ---- the rules of tests/documents.py ----
