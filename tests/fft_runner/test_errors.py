@@ -68,7 +68,7 @@ MAPFILES = [  # lines, what the message says
     ([*ALL[:3], "1 1 1"], "demo.map line 4: slot 1 of node (1, 1); with 1 tasks per node t must be 0..0"),
     ([*ALL[:3], "1 1"], "demo.map line 4: has 2 integers; a torus of 2 dimensions needs 3"),
     ([*ALL[:3], "1 1 0 0"], "demo.map line 4: has 4 integers"),
-    ([*ALL[:3], "1 one 0"], "demo.map line 4: '1 one 0' has something that is not an integer"),
+    ([*ALL[:3], "1 one 0"], "demo.map line 4: '1 one 0' contains something that is not an integer"),
     ([*ALL[:3], "1 1.0 0"], "is not an integer"),
     ([*ALL[:3], "1 99999999999 0"], "is not an integer"),
     (["1" * 100000], "demo.map line 1: is longer than 511 characters"),
