@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.fft_runner.tables import EXCHANGES
+from tests.fft_runner.tables import DECOMPOSITIONS, EXCHANGES
 
 
 @pytest.mark.parametrize("ranks, per_node", [(1, 8), (2, 8), (3, 8), (4, 2), (5, 3)])
@@ -26,7 +26,7 @@ def test_a_transform_does_not_write_over_what_a_late_rank_has_not_read(mpirun, r
     run = replace(mpirun, mpirun=("env", f"PENCILFFT_RANKS_PER_NODE={per_node}", *mpirun.mpirun))
     done = run(ranks, *grid.split("x"), program="late_test")
     assert done.returncode == 0, done.stdout + done.stderr
-    decompositions = ["pencil", "slab"] if grid.startswith("1x") else ["pencil"]
+    decompositions = DECOMPOSITIONS if grid.startswith("1x") else ["pencil"]
     assert set(done.stdout.splitlines()) >= {f"{decomposition} {exchange}" for decomposition in decompositions
                                              for exchange in set(EXCHANGES) - {"fftw"}}
 
