@@ -65,16 +65,16 @@ def reorder(comm: Any, torus: str | Torus, grid: str | ProcessGrid, placement: s
     hosts : Hosts, optional
         Names of the nodes.
     """
-    shape, tasks = _together(comm, lambda: _parse(torus, grid, comm.Get_size()))
+    shape, wanted = _together(comm, lambda: _parse(torus, grid, comm.Get_size()))
     node, slot = _find_seats(comm, shape, where, hosts or Hosts(shape), tasks_per_node)
     site = _together(comm, lambda: _site(shape, node, slot, tasks_per_node))
-    places = comm.bcast(_together(comm, lambda: _places(placement, site, tasks) if comm.Get_rank() == 0 else None), root=0)
+    places = comm.bcast(_together(comm, lambda: _places(placement, site, wanted) if comm.Get_rank() == 0 else None), root=0)
     seats = node * site.tasks_per_node + slot
     rank = _together(comm, lambda: _rank_at(places, seats[comm.Get_rank()], site))
     placed = comm.Split(0, rank)
     try:
         _together(comm, lambda: _check_rank(placed, rank))
-        _together(comm, lambda heard=_greet(placed, grid, int(seats[comm.Get_rank()])): _check_neighbours(heard, places))
+        _together(comm, lambda heard=_greet(placed, wanted, int(seats[comm.Get_rank()])): _check_neighbours(heard, places))
     except ReorderError:
         placed.Free()
         raise
