@@ -171,7 +171,7 @@ static int check_doubles(const struct reader *r, const struct placing *m)
     return status;
 }
 
-int mapfile_read(const char *path, int ranks, const struct torus *torus, int tasks_per_node, struct placing *m)
+int mapfile_read(const void *path, const struct torus *torus, int tasks_per_node, int ranks, struct placing *m)
 {
     int status = 0;
     struct reader reader = {.path = path, .torus = torus, .tasks_per_node = tasks_per_node};
@@ -181,7 +181,7 @@ int mapfile_read(const char *path, int ranks, const struct torus *torus, int tas
     if (!m->place || !m->line)
         status = pf_fail(PF_REFUSED, "no memory for a mapfile of %d ranks", ranks);
     else if (!(reader.file = fopen(path, "r")))
-        status = pf_fail(PF_REFUSED, "MapfileError: %.200s cannot be opened: %s", path, strerror(errno));
+        status = pf_fail(PF_REFUSED, "MapfileError: %.200s cannot be opened: %s", reader.path, strerror(errno));
     if (!status)
         status = read_places(&reader, m);
     if (!status)

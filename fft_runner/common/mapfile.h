@@ -12,6 +12,6 @@ struct placing {
     int *line; /* of the mapfile; NULL where there is none */
 };
 
-/* Read a mapfile for that many ranks. On failure there is nothing to release. */
-int mapfile_read(const char *path, int ranks, const struct torus *torus, int tasks_per_node, struct placing *placing);
+/* Read the mapfile of that name (a text) for that many ranks. On failure there is nothing to release. */
+int mapfile_read(const void *path, const struct torus *torus, int tasks_per_node, int ranks, struct placing *placing);
 void placing_release(struct placing *placing);

@@ -16,25 +16,20 @@ static void need(int status)
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-static double u_at(double x, double y, double z)
-{
-    return sin(x) * cos(2 * y) * sin(3 * z) + cos(4 * x) * sin(y);
-}
-
-static double f_at(double x, double y, double z)
-{
-    return -14 * sin(x) * cos(2 * y) * sin(3 * z) - 17 * cos(4 * x) * sin(y);
-}
-
 static int64_t wave(int64_t index, int64_t n)
 {
     return index <= n / 2 ? index : index - n;
 }
 
-/* Applied to one element: a[at] of global (x, y, z). */
-typedef void visit(double *a, int64_t at, const int64_t where[3], void *more);
+struct problem {
+    double *u; /* the solution, as f lies in memory */
+    double scale, error;
+};
 
-static void each(const pencilfft_box *box, double *a, visit *what, void *more)
+/* Applied to one element: a[at] of global (x, y, z). */
+typedef void visit(double *a, int64_t at, const int64_t where[3], struct problem *problem);
+
+static void each(const pencilfft_box *box, double *a, visit *what, struct problem *problem)
 {
     int64_t i[3], where[3];
 
@@ -46,49 +41,51 @@ static void each(const pencilfft_box *box, double *a, visit *what, void *more)
                     where[axis] = box->offset[axis] + i[axis];
                     at += i[axis] * box->stride[axis];
                 }
-                what(a, at, where, more);
+                what(a, at, where, problem);
             }
 }
 
-static void fill(double *a, int64_t at, const int64_t w[3], void *more)
+static void fill(double *f, int64_t at, const int64_t w[3], struct problem *problem)
 {
-    (void)more;
-    a[at] = f_at(two_pi * (double)w[0] / NX, two_pi * (double)w[1] / NY, two_pi * (double)w[2] / NZ);
+    double x = two_pi * (double)w[0] / NX, y = two_pi * (double)w[1] / NY, z = two_pi * (double)w[2] / NZ;
+
+    problem->u[at] = sin(x) * cos(2 * y) * sin(3 * z) + cos(4 * x) * sin(y);
+    f[at] = -14 * sin(x) * cos(2 * y) * sin(3 * z) - 17 * cos(4 * x) * sin(y);
 }
 
-static void divide(double *a, int64_t at, const int64_t w[3], void *scale)
+static void divide(double *a, int64_t at, const int64_t w[3], struct problem *problem)
 {
     double kx = (double)wave(w[0], NX), ky = (double)wave(w[1], NY), kz = (double)w[2];
-    double k2 = kx * kx + ky * ky + kz * kz, factor = k2 > 0 ? -1 / (k2 * *(double *)scale) : 0;
+    double k2 = kx * kx + ky * ky + kz * kz, factor = k2 > 0 ? -1 / (k2 * problem->scale) : 0;
 
     a[2 * at] *= factor;
     a[2 * at + 1] *= factor;
 }
 
-static void compare(double *a, int64_t at, const int64_t w[3], void *largest)
+static void compare(double *a, int64_t at, const int64_t w[3], struct problem *problem)
 {
-    double u = u_at(two_pi * (double)w[0] / NX, two_pi * (double)w[1] / NY, two_pi * (double)w[2] / NZ);
-
-    *(double *)largest = fmax(*(double *)largest, fabs(a[at] - u));
+    (void)w;
+    problem->error = fmax(problem->error, fabs(a[at] - problem->u[at]));
 }
 
 static double solve(pencilfft_plan plan)
 {
     pencilfft_box real, spectral;
-    void *f, *f_hat;
-    double scale, error = 0;
+    void *u, *f, *f_hat;
 
     need(pencilfft_box_mine(plan, PENCILFFT_INPUT, &real));
     need(pencilfft_box_mine(plan, PENCILFFT_OUTPUT, &spectral));
+    need(pencilfft_alloc(plan, &u));
     need(pencilfft_alloc(plan, &f));
     need(pencilfft_alloc(plan, &f_hat));
-    need(pencilfft_scale(plan, &scale));
-    each(&real, f, fill, NULL);
+    struct problem problem = {.u = u};
+    need(pencilfft_scale(plan, &problem.scale));
+    each(&real, f, fill, &problem);
     need(pencilfft_forward(plan, f, f_hat));
-    each(&spectral, f_hat, divide, &scale);
+    each(&spectral, f_hat, divide, &problem);
     need(pencilfft_backward(plan, f_hat, f));
-    each(&real, f, compare, &error);
-    return error;
+    each(&real, f, compare, &problem);
+    return problem.error;
 }
 
 int main(int argc, char **argv)

@@ -188,7 +188,7 @@ static int place_by_file(const char *path, const struct job *job, struct placing
 {
     int ranks = p->ranks;
     placing_release(p);
-    return mapfile_read(path, ranks, job->torus, job->tasks, p);
+    return mapfile_read(path, job->torus, job->tasks, ranks, p);
 }
 
 /* -------------------------------------------------------------------------------------------------------------------- */

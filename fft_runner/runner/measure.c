@@ -87,6 +87,14 @@ void samples_release(struct samples *s)
     free(s->mine);
 }
 
+int phase_of(pencilfft_plan plan, pencilfft_kind kind)
+{
+    int phase = 0;
+    while (pencilfft_phase_kind(plan, phase) != (int)kind)
+        phase++;
+    return phase;
+}
+
 static int by_value(const void *a, const void *b)
 {
     double first = *(const double *)a, second = *(const double *)b;

@@ -21,3 +21,5 @@ int samples_make(int phases, int reps, MPI_Comm comm, struct samples *samples);
 int samples_reduce(MPI_Comm comm, struct samples *samples);
 void samples_release(struct samples *samples);
 double samples_median(const double *values, const struct samples *samples, int phase);
+/* The first phase of that kind; every plan has one. */
+int phase_of(pencilfft_plan plan, pencilfft_kind kind);

@@ -6,12 +6,6 @@
 #include "check_mpi.h"
 #include "runner.h"
 
-static int place_by_mapfile(const void *path, const struct torus *torus, int tasks_per_node, int ranks,
-                            struct placing *placing)
-{
-    return mapfile_read(path, ranks, torus, tasks_per_node, placing);
-}
-
 static int gather_table(struct processes *p)
 {
     const struct seating *s = &p->seating;
@@ -28,7 +22,7 @@ static int gather_table(struct processes *p)
 
 int processes_seat(const struct seats_request *seats, const char *mapfile, struct processes *p)
 {
-    const struct seating_request request = {*seats, mapfile ? place_by_mapfile : NULL, mapfile};
+    const struct seating_request request = {*seats, mapfile ? mapfile_read : NULL, mapfile};
     int status = 0;
     if (mapfile && !seats->has_torus)
         status = pf_fail(PF_REFUSED, "--mapfile needs --machine-torus, to know what its coordinates mean");

@@ -84,10 +84,7 @@ static void print_rate(const struct report *r, FILE *file)
 {
     const pencilfft_desc *f = &r->options->fft;
     double n = (double)f->nx * (double)f->ny * (double)f->nz * f->fields;
-    int total = 0;
-    while (pencilfft_phase_kind(r->plan, total) != PENCILFFT_TOTAL)
-        total++;
-    double seconds = samples_median(r->samples->max, r->samples, total);
+    double seconds = samples_median(r->samples->max, r->samples, phase_of(r->plan, PENCILFFT_TOTAL));
     double per_point = strcmp(f->type, "c2c") ? 2.5 : 5; /* of complex and real transforms, as FFTW counts them */
     if (seconds > 0)
         fprintf(file, "\n%g N log2 N / total: %.3f GFlop/s\n", per_point,

@@ -211,14 +211,6 @@ static pencilfft_desc describe(int p, int64_t elements, const char *exchange)
     return desc;
 }
 
-static int phase_of(pencilfft_plan plan, int kind)
-{
-    int phase = 0;
-    while (pencilfft_phase_kind(plan, phase) != kind)
-        phase++;
-    return phase;
-}
-
 static int repeat(pencilfft_plan plan, int reps, MPI_Comm group, void *in, void *out, struct samples *samples)
 {
     int status = 0, exchange = phase_of(plan, PENCILFFT_EXCHANGE), total = phase_of(plan, PENCILFFT_TOTAL);

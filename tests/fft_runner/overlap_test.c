@@ -74,8 +74,8 @@ static void make(struct transfer *w, const struct pf_exchange *exchange, const p
     *w = (struct transfer){.exchange = exchange};
     w->t = (struct pf_transpose){MPI_COMM_WORLD, p, me, from, to, 16, 1, 2, other};
     int slices = exchange->slices ? exchange->slices(&w->t) : 1;
-    CHECK_INT(pf_parts_sent(&w->t, slices, &w->sent), PENCILFFT_OK);
-    CHECK_INT(pf_parts_received(&w->t, slices, &w->received), PENCILFFT_OK);
+    CHECK_INT(pf_parts_make(&w->t, true, slices, &w->sent), PENCILFFT_OK);
+    CHECK_INT(pf_parts_make(&w->t, false, slices, &w->received), PENCILFFT_OK);
     CHECK_INT(exchange->plan(&w->t, &w->sent.list, &w->received.list, &w->state), PENCILFFT_OK);
     w->from = calloc((size_t)w->sent.list.total, 16);
     w->to = calloc((size_t)w->received.list.total, 16);

@@ -63,9 +63,9 @@ static int slowest_axis(const struct pf_transpose *t)
     return t->p > 1 && t->from[1].offset[1] != t->from[0].offset[1] ? 1 : 0;
 }
 
-static int list_parts(const struct pf_transpose *t, const pencilfft_box *mine, const pencilfft_box *theirs, int slices,
-                      struct pf_parts *parts)
+int pf_parts_make(const struct pf_transpose *t, bool sent, int slices, struct pf_parts *parts)
 {
+    const pencilfft_box *mine = sent ? &t->from[t->me] : &t->to[t->me], *theirs = sent ? t->to : t->from;
     int status = allocate(parts, t->p, slices);
     if (status)
         return status;
@@ -79,16 +79,6 @@ static int list_parts(const struct pf_transpose *t, const pencilfft_box *mine, c
         parts->list.total += parts->list.elements[i];
     }
     return status;
-}
-
-int pf_parts_sent(const struct pf_transpose *t, int slices, struct pf_parts *parts)
-{
-    return list_parts(t, &t->from[t->me], t->to, slices, parts);
-}
-
-int pf_parts_received(const struct pf_transpose *t, int slices, struct pf_parts *parts)
-{
-    return list_parts(t, &t->to[t->me], t->from, slices, parts);
 }
 
 /* Message i and the box that it is cut from, out of the box or into it. */

@@ -9,8 +9,8 @@ struct pf_parts {
     pencilfft_box *part; /* with the strides it has inside its message */
 };
 
-int pf_parts_sent(const struct pf_transpose *transpose, int slices, struct pf_parts *parts);
-int pf_parts_received(const struct pf_transpose *transpose, int slices, struct pf_parts *parts);
+/* Of what is sent, or of what is received. */
+int pf_parts_make(const struct pf_transpose *transpose, bool sent, int slices, struct pf_parts *parts);
 void pf_parts_release(struct pf_parts *parts);
 
 /* All of one slice between a box with all its fields and its messages; the part of member `without` is omitted

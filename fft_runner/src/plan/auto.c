@@ -21,7 +21,7 @@
 #include <string.h>
 
 #include "common/failure.h"
-#include "plan/build.h"
+#include "plan/make.h"
 #include "plan/wisdom.h"
 
 enum { MOST_REPS = 5, KEY_SIZE = 256 };

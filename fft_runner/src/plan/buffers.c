@@ -1,5 +1,5 @@
 /* Buffers of a plan: those it hands out, work among them, and where each one is that a transform names. */
-#include "plan/buffers.h"
+#include "plan/make.h"
 
 #include <stdlib.h>
 #include <string.h>

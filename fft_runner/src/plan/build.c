@@ -1,15 +1,10 @@
 /* The part of a plan that follows from the exchanges that were chosen, by a table of stages as in create.c.
  * Cost:  FFTW plans on two buffers of the size of work besides it, which are gone when the plan is made. */
-#include "plan/build.h"
+#include "plan/make.h"
 
 #include <stdlib.h>
 
 #include "common/failure.h"
-#include "plan/buffers.h"
-#include "plan/joints.h"
-#include "plan/passes.h"
-#include "plan/steps.h"
-#include "plan/transfer.h"
 
 static void grow(int64_t *largest, int64_t elements)
 {

@@ -8,8 +8,8 @@
 #include "common/failure.h"
 #include "geometry/blocks.h"
 #include "plan/auto.h"
-#include "plan/build.h"
 #include "plan/desc.h"
+#include "plan/make.h"
 
 static int set_names(pencilfft_plan plan, const pencilfft_desc *desc)
 {

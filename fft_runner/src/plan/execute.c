@@ -1,7 +1,7 @@
 /* Running a plan: the steps of a transform, or of an exchange alone, one after the other.
  * Cost:  an exchange alone is a pass for packing, one for unpacking, and what its algorithm file says. */
 #include "common/failure.h"
-#include "plan/buffers.h"
+#include "plan/make.h"
 
 /* The alignment that FFTW's vector instructions need. */
 enum { ALIGNMENT = 16 };

@@ -6,7 +6,7 @@
  *        buffer of the plan; one that has memory of its own is written to and read from there.
  *        in and out may be the same: in is read before out is written, also where passes overlap, for an exchange sends
  *        all slices before it gives back the first. */
-#include "plan/joints.h"
+#include "plan/make.h"
 
 /* Runs on the buffers it was connected with, and on no others. */
 static bool is_tied_to_buffers(const struct pf_exchange *exchange)

@@ -5,13 +5,12 @@
  *            RxC   z | row | y | column | x        1xC   z y | column | x        Rx1   z x | row | y        1x1   z y | x
  *        and for slabs what pencils have on 1xC. What a pass reads or writes beside an exchange are its messages.
  * Cost:  one read and one write of the array a pass. */
-#include "plan/passes.h"
+#include "plan/make.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/failure.h"
-#include "plan/buffers.h"
 
 enum { X, Y, Z };
 

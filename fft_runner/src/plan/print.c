@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "common/failure.h"
-#include "plan/joints.h"
+#include "plan/make.h"
 
 static const char *buffer_name(const struct pencilfft_plan_s *plan, int buffer, char text[32])
 {

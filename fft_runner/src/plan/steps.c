@@ -4,12 +4,11 @@
  *        exchange that overlaps one after the other, and the pass behind such an exchange uses them likewise; all other
  *        passes are run whole. An exchange alone is the same with packing and unpacking in place of the passes.
  * Cost:  a list of some ten steps, made once. */
-#include "plan/steps.h"
+#include "plan/make.h"
 
 #include <stdlib.h>
 
 #include "common/failure.h"
-#include "plan/joints.h"
 
 enum { Z = 2 };
 

@@ -1,8 +1,5 @@
 /* An exchange of a plan in one direction, made and ended; steps.c and execute.c run it. */
-#include "plan/transfer.h"
-
-#include "plan/buffers.h"
-#include "plan/joints.h"
+#include "plan/make.h"
 
 /* The axis that both sides of an exchange divide alike. */
 static int slice_axis(const struct pf_decomposition *d, int e)
@@ -33,8 +30,8 @@ int pf_transfer_plan(pencilfft_plan plan, int backward, int e)
     if (exchange->takes == PF_BOXES)
         return exchange->plan(&t->transpose, NULL, NULL, &t->state);
     int slices = exchange->slices ? exchange->slices(&t->transpose) : 1;
-    if (!(status = pf_parts_sent(&t->transpose, slices, &t->sent)))
-        status = pf_parts_received(&t->transpose, slices, &t->received);
+    if (!(status = pf_parts_make(&t->transpose, true, slices, &t->sent)))
+        status = pf_parts_make(&t->transpose, false, slices, &t->received);
     return status ? status : exchange->plan(&t->transpose, &t->sent.list, &t->received.list, &t->state);
 }
 
