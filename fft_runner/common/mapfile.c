@@ -48,24 +48,13 @@ static int next_line(struct reader *r)
     return c == EOF && !length ? END_OF_FILE : 0;
 }
 
-static const char *skip_blanks(const char *at)
-{
-    while (isspace((unsigned char)*at))
-        at++;
-    return at;
-}
-
-static int is_data(const char *text)
-{
-    const char *at = skip_blanks(text);
-    return *at && *at != '#';
-}
+static const char blanks[] = " \t\n\v\f\r";
 
 /* The integers of a line; a # ends them. The number found, or -1 at something that is no integer. */
 static int integers(const char *at, int *values, int most)
 {
     int found = 0;
-    for (at = skip_blanks(at); *at && *at != '#'; at = skip_blanks(at)) {
+    for (at += strspn(at, blanks); *at && *at != '#'; at += strspn(at, blanks)) {
         char *end;
         errno = 0;
         long value = strtol(at, &end, 10);
@@ -115,7 +104,8 @@ static int read_places(struct reader *r, struct placing *m)
 {
     int status, rank = 0;
     while (!(status = next_line(r))) {
-        if (!is_data(r->text))
+        char first = r->text[strspn(r->text, blanks)];
+        if (!first || first == '#')
             continue;
         if (rank == m->ranks)
             return REFUSE(r, "places one rank too many; there are %d processes, one line each", m->ranks);

@@ -338,18 +338,17 @@ static int refuse_empty_place(const struct torus *torus, int tasks_per_node, con
         p->line ? "MapfileError: " : "", p->name, line, where, (int)(p->place[rank] % tasks_per_node));
 }
 
-/* Number of the seat at that place, or -1. */
-static int find_place(const struct seat *seats, const int *order, int n, int64_t place)
+static int with_place(const void *place, const void *number)
 {
-    int low = 0, high = n;
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (seats[order[middle]].place < place)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < n && seats[order[low]].place == place ? order[low] : -1;
+    int64_t wanted = *(const int64_t *)place, found = sorted_by[*(const int *)number].place;
+    return (wanted > found) - (wanted < found);
+}
+
+/* Number of the seat at that place, or -1. */
+static int find_place(const int *order, int n, int64_t place)
+{
+    const int *found = bsearch(&place, order, (size_t)n, sizeof *order, with_place);
+    return found ? *found : -1;
 }
 
 int seats_rank(const struct torus *torus, int tasks_per_node, const struct placing *placing, struct seat *seats, int n)
@@ -358,7 +357,7 @@ int seats_rank(const struct torus *torus, int tasks_per_node, const struct placi
     if (!order)
         return PF_REFUSED;
     for (int rank = 0; rank < n && !status; rank++) {
-        int seat = placing ? find_place(seats, order, n, placing->place[rank]) : rank;
+        int seat = placing ? find_place(order, n, placing->place[rank]) : rank;
         if (seat < 0)
             status = refuse_empty_place(torus, tasks_per_node, placing, rank);
         else

@@ -46,6 +46,17 @@ module pencilfft
     public :: pencilfft_phases, pencilfft_phase_name, pencilfft_phase_seconds
     public :: pencilfft_wisdom_load, pencilfft_wisdom_save, pencilfft_wisdom_forget
 
+    abstract interface
+        type(c_ptr) function name_of(plan, number) bind(C)
+            import
+            type(pencilfft_plan), value :: plan
+            integer(c_int), value :: number
+        end function
+    end interface
+    procedure(name_of), bind(C, name="pencilfft_phase_name") :: c_phase_name
+    procedure(name_of), bind(C, name="pencilfft_exchange_stage") :: c_exchange_stage
+    procedure(name_of), bind(C, name="pencilfft_exchange_chosen") :: c_exchange_chosen
+
     interface ! to what needs no more than C has
         integer(c_int) function pencilfft_box_mine(plan, array, box) bind(C)
             import
@@ -145,25 +156,10 @@ module pencilfft
             type(pencilfft_plan), value :: plan
             integer(c_int), intent(inout) :: n
         end function
-        type(c_ptr) function c_phase_name(plan, phase) bind(C, name="pencilfft_phase_name")
-            import
-            type(pencilfft_plan), value :: plan
-            integer(c_int), value :: phase
-        end function
         integer(c_int) function c_exchanges(plan, n) bind(C, name="pencilfft_exchanges")
             import
             type(pencilfft_plan), value :: plan
             integer(c_int), intent(inout) :: n
-        end function
-        type(c_ptr) function c_exchange_stage(plan, exchange) bind(C, name="pencilfft_exchange_stage")
-            import
-            type(pencilfft_plan), value :: plan
-            integer(c_int), value :: exchange
-        end function
-        type(c_ptr) function c_exchange_chosen(plan, exchange) bind(C, name="pencilfft_exchange_chosen")
-            import
-            type(pencilfft_plan), value :: plan
-            integer(c_int), value :: exchange
         end function
         integer(c_int) function c_wisdom_load(path, comm, found) bind(C, name="pencilfft_wisdom_load_fortran")
             import

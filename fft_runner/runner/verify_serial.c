@@ -104,28 +104,13 @@ static bool make_reference(const struct problem *p, const pencilfft_format *in, 
     return transform_whole(&w);
 }
 
-/* Global index of a local element: undo the strides, slowest axis first. */
-static int64_t global_index(const pencilfft_box *b, const int64_t n[3], const int order[3], int64_t local)
+/* In the whole array, from the number of an element in its dense box. */
+static int64_t global_index(const pencilfft_box *b, const int64_t n[3], int64_t local)
 {
-    int64_t at[3];
-    for (int i = 0; i < 3; i++) {
-        at[order[i]] = b->offset[order[i]] + local / b->stride[order[i]];
-        local %= b->stride[order[i]];
-    }
-    return (at[0] * n[1] + at[1]) * n[2] + at[2];
-}
-
-/* Axes from slowest to fastest. Of two that share a stride one has extent 1 and must come last. */
-static void memory_order(const pencilfft_box *b, int order[3])
-{
-    for (int i = 0; i < 3; i++) {
-        int slower = 0;
-        for (int j = 0; j < 3; j++)
-            slower += b->stride[j] > b->stride[i] ||
-                      (b->stride[j] == b->stride[i] &&
-                       (b->extent[j] > b->extent[i] || (b->extent[j] == b->extent[i] && j < i)));
-        order[slower] = i;
-    }
+    int64_t index = 0;
+    for (int axis = 0; axis < 3; axis++)
+        index = index * n[axis] + b->offset[axis] + local / b->stride[axis] % b->extent[axis];
+    return index;
 }
 
 struct comparison {
@@ -138,11 +123,9 @@ struct comparison {
 
 static void compare_piece(struct comparison *c, const pencilfft_box *box, int64_t start, int n, const void *a)
 {
-    int order[3];
-    memory_order(box, order);
     for (int i = 0; i < n; i++) {
         double complex value = element_load(&c->out.format, a, i);
-        double difference = cabs(value - c->reference[global_index(box, c->out.format.n, order, start + i)]);
+        double difference = cabs(value - c->reference[global_index(box, c->out.format.n, start + i)]);
         c->worst = worse_error(c->worst, difference);
     }
 }

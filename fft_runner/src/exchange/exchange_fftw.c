@@ -127,43 +127,22 @@ static int connect(void *state, void *from, void *to)
     return pf_agree(plan_transpose(a), a->t.group);
 }
 
-/* Between a part of a box and its place in a matrix with rows of that many tuples, field by field. */
-struct place {
-    const pencilfft_box *box, *part;
-    int row_axis, column_axis;
-    int64_t start, columns;
-};
-
-static void move_part(const struct transposer *a, const struct place *at, bool out, const void *from, void *to)
-{
-    pencilfft_box matrix = *at->part;
-    matrix.stride[at->row_axis] = at->columns * a->tuple;
-    matrix.stride[at->column_axis] = a->tuple;
-    matrix.stride[a->third] = 1;
-    struct pf_copy copy = out ? pf_copy_between(at->part, at->box, &matrix) : pf_copy_between(at->part, &matrix, at->box);
-    *(out ? &copy.to_start : &copy.from_start) = at->start;
-    *(out ? &copy.to_field : &copy.from_field) = at->part->extent[a->third];
-    copy.fields = a->t.fields;
-    pf_copy_run(&copy, a->t.element_bytes, from, to);
-}
-
-static void copy_in(const struct transposer *a, const void *from)
+/* Between this rank's box and the matrix, whose rows are tuples, part by part: into the matrix or out of it. */
+static void copy_parts(const struct transposer *a, bool in, const void *from, void *to)
 {
     const struct pf_transpose *t = &a->t;
+    const pencilfft_box *mine = in ? &t->from[t->me] : &t->to[t->me], *theirs = in ? t->to : t->from;
+    int64_t block = in ? a->block1 : a->block0;
     for (int j = 0; j < t->p; j++) {
-        pencilfft_box part = pf_box_common(&t->from[t->me], &t->to[j]);
-        struct place at = {&t->from[t->me], &part, a->gathered, a->split, j * a->block1 * a->tuple, t->p * a->block1};
-        move_part(a, &at, true, from, a->before);
-    }
-}
-
-static void copy_out(const struct transposer *a, void *to)
-{
-    const struct pf_transpose *t = &a->t;
-    for (int i = 0; i < t->p; i++) {
-        pencilfft_box part = pf_box_common(&t->to[t->me], &t->from[i]);
-        struct place at = {&t->to[t->me], &part, a->split, a->gathered, i * a->block0 * a->tuple, t->p * a->block0};
-        move_part(a, &at, false, a->after, to);
+        pencilfft_box part = pf_box_common(mine, &theirs[j]), matrix = part;
+        matrix.stride[in ? a->gathered : a->split] = t->p * block * a->tuple;
+        matrix.stride[in ? a->split : a->gathered] = a->tuple;
+        matrix.stride[a->third] = 1;
+        struct pf_copy copy = in ? pf_copy_between(&part, mine, &matrix) : pf_copy_between(&part, &matrix, mine);
+        *(in ? &copy.to_start : &copy.from_start) = j * block * a->tuple;
+        *(in ? &copy.to_field : &copy.from_field) = part.extent[a->third];
+        copy.fields = t->fields;
+        pf_copy_run(&copy, t->element_bytes, from, to);
     }
 }
 
@@ -171,9 +150,9 @@ static int start(void *state, int slice, void *from, void *to)
 {
     const struct transposer *a = state;
     (void)slice;
-    copy_in(a, from);
+    copy_parts(a, true, from, a->before);
     fftw_execute(a->plan);
-    copy_out(a, to);
+    copy_parts(a, false, a->after, to);
     return PENCILFFT_OK;
 }
 
