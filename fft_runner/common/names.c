@@ -37,3 +37,11 @@ const void *pf_table_find(const struct pf_table *table, const char *name)
     refuse(table, name ? name : "(none)");
     return NULL;
 }
+
+uint64_t pf_hash(const char *bytes, size_t n)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < n; i++)
+        hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001b3u;
+    return hash;
+}

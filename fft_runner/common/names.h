@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct pf_table {
     const char *kind; /* what a row is, for messages: "exchange" */
@@ -17,3 +18,6 @@ const void *pf_table_row(const struct pf_table *table, int i); /* NULL outside t
 const char *pf_table_name(const struct pf_table *table, int i); /* NULL outside the table */
 /* The row of that name, or NULL with a message that lists the known names. */
 const void *pf_table_find(const struct pf_table *table, const char *name);
+
+/* The same for the same bytes. FNV-1a. */
+uint64_t pf_hash(const char *bytes, size_t n);

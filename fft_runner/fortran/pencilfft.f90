@@ -251,25 +251,16 @@ contains
     function pencilfft_shape(plan, array) result(shape_of_it)
         type(pencilfft_plan), intent(in) :: plan
         integer(c_int), intent(in) :: array
-        integer(c_int64_t) :: shape_of_it(3), step
+        integer(c_int64_t) :: shape_of_it(3), order(3)
         type(pencilfft_box) :: box
-        logical :: placed(3)
-        integer :: i, axis, fastest
+        integer :: i, fastest
         shape_of_it = 0
         if (pencilfft_box_mine(plan, array, box) /= pencilfft_ok) return
-        placed = .false.
+        order = 2*box%stride + merge(0, 1, box%extent == 1) ! of equal strides, extents of 1 first: they occupy no memory
         do i = 1, 3
-            step = huge(step)
-            fastest = 0
-            do axis = 3, 1, -1 ! among equal strides, extents of 1 first: they occupy no memory
-                if (placed(axis)) cycle
-                if (box%stride(axis) < step .or. (box%stride(axis) == step .and. box%extent(axis) == 1)) then
-                    step = box%stride(axis)
-                    fastest = axis
-                end if
-            end do
-            placed(fastest) = .true.
+            fastest = minloc(order, 1)
             shape_of_it(i) = box%extent(fastest)
+            order(fastest) = huge(order)
         end do
     end function
 

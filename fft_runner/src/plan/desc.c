@@ -112,23 +112,15 @@ int pencilfft_desc_set_text(pencilfft_desc *desc, const char *member, const char
 
 /* ---- comparing them ----------------------------------------------------------------------------------------- */
 
-/* The same for the same text. FNV-1a. */
-static int64_t hash_of(const char *text)
-{
-    uint64_t hash = 14695981039346656037u;
-    for (; text && *text; text++)
-        hash = (hash ^ (unsigned char)*text) * 1099511628211u;
-    return (int64_t)(hash >> 1);
-}
-
 static int64_t number_of(const pencilfft_desc *desc, const struct member *member)
 {
     const void *at = (const char *)desc + member->offset;
+    const char *text; /* for this, its hash */
     int64_t bits;
     switch (member->kind) {
     case INT64: return *(const int64_t *)at;
     case INT: return *(const int *)at;
-    case TEXT: return hash_of(*(const char *const *)at);
+    case TEXT: text = *(const char *const *)at; return (int64_t)(pf_hash(text ? text : "", text ? strlen(text) : 0) >> 1);
     default: memcpy(&bits, at, sizeof bits); return bits;
     }
 }

@@ -132,14 +132,6 @@ static void machine_text(char text[MACHINE_SIZE])
              (int)strcspn(library, "\n"), library);
 }
 
-static uint64_t checksum(const char *bytes, size_t n)
-{
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < n; i++)
-        hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001b3u;
-    return hash;
-}
-
 /* ---- text ---------------------------------------------------------------------------------------------------- */
 
 struct text {
@@ -163,7 +155,7 @@ static int compose(struct text *text)
         free(wisdom);
     }
     if (!fflush(out) && !ferror(out))
-        fprintf(out, "checksum %016" PRIx64 "\n", checksum(text->bytes, text->length));
+        fprintf(out, "checksum %016" PRIx64 "\n", pf_hash(text->bytes, text->length));
     bool failed = ferror(out);
     failed |= fclose(out) != 0;
     return failed ? pf_fail(PENCILFFT_NO_MEMORY, "no memory to write wisdom") : PENCILFFT_OK;
@@ -179,7 +171,7 @@ static int check_whole(const char *path, const char *bytes, size_t n)
     char line[CHECK_LENGTH + 1];
     if (n < sizeof head - 1 + CHECK_LENGTH || memcmp(bytes, head, sizeof head - 1) || memchr(bytes, '\0', n))
         return refuse(path, "is not a pencilfft wisdom file (or is of another version)");
-    snprintf(line, sizeof line, "checksum %016" PRIx64 "\n", checksum(bytes, n - CHECK_LENGTH));
+    snprintf(line, sizeof line, "checksum %016" PRIx64 "\n", pf_hash(bytes, n - CHECK_LENGTH));
     if (memcmp(bytes + n - CHECK_LENGTH, line, CHECK_LENGTH))
         return refuse(path, "is damaged: its checksum is wrong");
     return PENCILFFT_OK;
