@@ -86,29 +86,27 @@ std::vector<T> for_each_dimension(const std::string &text, int dimension_count, 
 
 void read_shape(Platform &platform, const std::string &text)
 {
-    struct torus shape;
+    ::torus &shape = platform.torus.shape;
     if (torus_parse(text.c_str(), &shape))
         throw ValueError("of " + std::string(pf_message()));
     if (torus_nodes(&shape) > max_nodes)
         throw ValueError("'" + text + "' has more than " + std::to_string(max_nodes) + " nodes");
-    platform.torus.extents.assign(shape.extent, shape.extent + shape.dims);
-    platform.torus.wraps.assign(shape.wrapped, shape.wrapped + shape.dims);
 }
 
 void read_bandwidth(Platform &platform, const std::string &text)
 {
-    platform.bandwidth_bytes_per_s = for_each_dimension<double>(text, platform.torus.dimension_count(), positive);
+    platform.bandwidth_bytes_per_s = for_each_dimension<double>(text, platform.torus.shape.dims, positive);
 }
 
 void read_cables(Platform &platform, const std::string &text)
 {
-    platform.cables = for_each_dimension<int>(text, platform.torus.dimension_count(),
+    platform.cables = for_each_dimension<int>(text, platform.torus.shape.dims,
                                               [](const std::string &word) { return whole(word, 1, 1000); });
 }
 
 void read_order(Platform &platform, const std::string &text)
 {
-    const int dimensions = platform.torus.dimension_count();
+    const int dimensions = platform.torus.shape.dims;
     std::vector<int> order;
     for (const std::string &word : words(text))
         order.push_back(whole(word, 0, dimensions - 1));
@@ -207,9 +205,9 @@ Platform read_platform(std::istream &text, const std::string &name)
         }
     }
     if (platform.cables.empty())
-        platform.cables.assign(platform.torus.dimension_count(), 1);
+        platform.cables.assign(platform.torus.shape.dims, 1);
     if (platform.torus.order.empty()) {
-        platform.torus.order.resize(platform.torus.dimension_count());
+        platform.torus.order.resize(platform.torus.shape.dims);
         std::iota(platform.torus.order.begin(), platform.torus.order.end(), 0);
     }
     return platform;

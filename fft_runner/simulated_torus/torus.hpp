@@ -6,10 +6,10 @@
  * Source:  W. J. Dally, C. L. Seitz, "Deadlock-free message routing in multiprocessor interconnection networks",
  *          IEEE Transactions on Computers 36 (1987), for the order of dimensions; the tie rule is ours.
  * Cost:    one step per hop.
- *
- * Node numbers run with the first dimension fastest: number = x + nx*(y + ny*(z + ...)).
  */
 #pragma once
+
+#include "common/torus.h"
 
 #include <string>
 #include <vector>
@@ -19,8 +19,6 @@ namespace pencilmap
 
 enum class Tie { parity, plus };
 
-using Coordinate = std::vector<int>;
-
 /* One link of a route: the link that leaves `node` in `dimension`, `direction` +1 or -1. */
 struct Hop {
     int dimension;
@@ -29,23 +27,14 @@ struct Hop {
 };
 
 struct Torus {
-    std::vector<int> extents;
-    std::vector<bool> wraps; /* as given; is_ring() gives the result */
-    std::vector<int> order;  /* dimensions in the order in which a message is routed */
+    ::torus shape = {};     /* wraps as given; is_ring() gives the result */
+    std::vector<int> order; /* dimensions in the order in which a message is routed */
     Tie tie = Tie::parity;
-
-    int dimension_count() const
-    {
-        return static_cast<int>(extents.size());
-    }
-    int node_count() const;
-    Coordinate coordinate_of(int node) const;
-    int node_of(const Coordinate &coordinate) const;
 
     /* Two nodes share one cable with or without wrap; a single node has none. Decided here and nowhere else. */
     bool is_ring(int dimension) const
     {
-        return wraps[dimension] && extents[dimension] > 2;
+        return shape.wrapped[dimension] && shape.extent[dimension] > 2;
     }
     bool has_link(int node, int dimension, int direction) const;
 };
@@ -54,6 +43,6 @@ struct Torus {
 std::vector<Hop> route(const Torus &torus, int source, int target);
 
 /* Coordinates joined by '-': "0-3-2". */
-std::string coordinate_text(const Coordinate &coordinate);
+std::string coordinate_text(const ::coordinate &coordinate);
 
 } // namespace pencilmap

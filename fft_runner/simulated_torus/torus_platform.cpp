@@ -82,9 +82,14 @@ class TorusZone : public routing::NetZoneImpl
     std::vector<StandardLinkImpl *> injections_, ejections_;
     StandardLinkImpl *loopback_ = nullptr;
 
+    int node_count() const
+    {
+        return static_cast<int>(torus_nodes(&torus_.shape));
+    }
+
     size_t cable_index(int node, int dimension, int direction) const
     {
-        return (static_cast<size_t>(node) * torus_.dimension_count() + dimension) * 2 + (direction > 0);
+        return (static_cast<size_t>(node) * torus_.shape.dims + dimension) * 2 + (direction > 0);
     }
 
     StandardLinkImpl *make_link(const std::string &name, double bandwidth_bytes_per_s, double latency_s)
@@ -94,7 +99,7 @@ class TorusZone : public routing::NetZoneImpl
 
     void make_cables(int node, const std::string &name)
     {
-        for (int d = 0; d < torus_.dimension_count(); d++)
+        for (int d = 0; d < torus_.shape.dims; d++)
             for (int direction : {-1, +1})
                 if (torus_.has_link(node, d, direction))
                     cables_[cable_index(node, d, direction)] =
@@ -104,7 +109,7 @@ class TorusZone : public routing::NetZoneImpl
 
     void make_node(int node)
     {
-        const std::string name = pencilmap::coordinate_text(torus_.coordinate_of(node));
+        const std::string name = pencilmap::coordinate_text(torus_coordinate(&torus_.shape, node));
         get_iface()->create_host("node-" + name, platform_.speed_flops)->seal();
         make_cables(node, name);
         if (platform_.injection_bytes_per_s > 0) {
@@ -116,13 +121,13 @@ class TorusZone : public routing::NetZoneImpl
   public:
     TorusZone(const std::string &name, const pencilmap::Platform &platform) : NetZoneImpl(name), platform_(platform)
     {
-        cables_.resize(cable_index(torus_.node_count(), 0, -1));
+        cables_.resize(cable_index(node_count(), 0, -1));
     }
 
     /* Nodes are created first and in the order of their numbers, so a NetPoint's id is its node number. */
     void build()
     {
-        for (int node = 0; node < torus_.node_count(); node++)
+        for (int node = 0; node < node_count(); node++)
             make_node(node);
         loopback_ = get_iface()
                         ->create_link("loopback", platform_.loopback_bytes_per_s)

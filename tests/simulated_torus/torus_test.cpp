@@ -2,6 +2,7 @@
 #include "platform_file.hpp"
 #include "torus.hpp"
 
+#include <algorithm>
 #include <iostream>
 #include <map>
 #include <sstream>
@@ -24,17 +25,31 @@ static Platform platform(const std::string &text)
     return read_platform(stream, "test.txt");
 }
 
-static Torus torus(const std::string &shape, const std::string &more = "")
+static Torus make_torus(const std::string &shape, const std::string &more = "")
 {
     return platform("shape = " + shape + "\nbandwidth_bytes_per_s = 1\n" + more).torus;
+}
+
+using Coordinate = std::vector<int>;
+
+static ::coordinate packed(const Coordinate &coordinate)
+{
+    ::coordinate result = {static_cast<int>(coordinate.size()), {}};
+    std::copy(coordinate.begin(), coordinate.end(), result.at);
+    return result;
+}
+
+static int node_of(const Torus &torus, const ::coordinate &coordinate)
+{
+    return static_cast<int>(torus_node(&torus.shape, &coordinate));
 }
 
 /* "0-0:0+ 1-0:0+": the node that each link leaves, its dimension, its direction. */
 static std::string route_text(const Torus &torus, const Coordinate &source, const Coordinate &target)
 {
     std::string text;
-    for (const Hop &hop : route(torus, torus.node_of(source), torus.node_of(target)))
-        text += (text.empty() ? "" : " ") + coordinate_text(torus.coordinate_of(hop.node)) + ":" +
+    for (const Hop &hop : route(torus, node_of(torus, packed(source)), node_of(torus, packed(target))))
+        text += (text.empty() ? "" : " ") + coordinate_text(torus_coordinate(&torus.shape, hop.node)) + ":" +
                 std::to_string(hop.dimension) + (hop.direction > 0 ? "+" : "-");
     return text;
 }
@@ -67,18 +82,18 @@ static void routes_are_those_drawn_by_hand()
         {"2x2x2x2x3", "", {1, 1, 1, 1, 0}, {0, 1, 1, 0, 2}, "1-1-1-1-0:0- 0-1-1-1-0:3- 0-1-1-0-0:4-"},
     };
     for (const auto &c : cases) {
-        const std::string got = route_text(torus(c.shape, c.more), c.source, c.target);
-        expect(got == c.route, std::string(c.shape) + " " + c.more + " from " + coordinate_text(c.source) + " to " +
-                                   coordinate_text(c.target) + ": " + got + ", by hand " + c.route);
+        const std::string got = route_text(make_torus(c.shape, c.more), c.source, c.target);
+        expect(got == c.route, std::string(c.shape) + " " + c.more + " from " + coordinate_text(packed(c.source)) + " to " +
+                                   coordinate_text(packed(c.target)) + ": " + got + ", by hand " + c.route);
     }
 }
 
-static int distance(const Torus &torus, const Coordinate &a, const Coordinate &b)
+static int distance(const Torus &torus, const ::coordinate &a, const ::coordinate &b)
 {
     int hops = 0;
-    for (int d = 0; d < torus.dimension_count(); d++) {
-        const int straight = std::abs(a[d] - b[d]);
-        hops += torus.wraps[d] ? std::min(straight, torus.extents[d] - straight) : straight;
+    for (int d = 0; d < torus.shape.dims; d++) {
+        const int straight = std::abs(a.at[d] - b.at[d]);
+        hops += torus.shape.wrapped[d] ? std::min(straight, torus.shape.extent[d] - straight) : straight;
     }
     return hops;
 }
@@ -86,20 +101,21 @@ static int distance(const Torus &torus, const Coordinate &a, const Coordinate &b
 /* Every pair: follows links that exist, ends at the target, is shortest. */
 static void routes_are_shortest_and_use_existing_links(const std::string &shape, const std::string &more)
 {
-    const Torus t = torus(shape, more);
+    const Torus t = make_torus(shape, more);
     const std::string name = shape + " " + more + ": ";
-    for (int source = 0; source < t.node_count(); source++)
-        for (int target = 0; target < t.node_count(); target++) {
+    for (int source = 0; source < torus_nodes(&t.shape); source++)
+        for (int target = 0; target < torus_nodes(&t.shape); target++) {
             const auto hops = route(t, source, target);
-            Coordinate here = t.coordinate_of(source);
+            ::coordinate here = torus_coordinate(&t.shape, source);
             for (const Hop &hop : hops) {
-                expect(hop.node == t.node_of(here), name + "the route is connected");
+                expect(hop.node == node_of(t, here), name + "the route is connected");
                 expect(t.has_link(hop.node, hop.dimension, hop.direction), name + "the link exists");
-                int &moved = here[hop.dimension];
-                moved = (moved + hop.direction + t.extents[hop.dimension]) % t.extents[hop.dimension];
+                int &moved = here.at[hop.dimension];
+                moved = (moved + hop.direction + t.shape.extent[hop.dimension]) % t.shape.extent[hop.dimension];
             }
-            expect(t.node_of(here) == target, name + "the route ends at its target");
-            expect(static_cast<int>(hops.size()) == distance(t, t.coordinate_of(source), t.coordinate_of(target)),
+            expect(node_of(t, here) == target, name + "the route ends at its target");
+            expect(static_cast<int>(hops.size()) ==
+                       distance(t, torus_coordinate(&t.shape, source), torus_coordinate(&t.shape, target)),
                    name + "the route is shortest");
         }
 }
@@ -108,7 +124,7 @@ static void routes_are_shortest_and_use_existing_links(const std::string &shape,
  * link just that; elsewhere the average is no whole number of messages, and links differ by one. */
 static void parity_loads_the_links_of_a_ring_alike(int extent)
 {
-    const Torus ring = torus(std::to_string(extent));
+    const Torus ring = make_torus(std::to_string(extent));
     std::map<std::pair<int, int>, int> load;
     for (int source = 0; source < extent; source++)
         for (int target = 0; target < extent; target++)
@@ -122,20 +138,21 @@ static void parity_loads_the_links_of_a_ring_alike(int extent)
 
 static void link_count_is(const std::string &shape, int links)
 {
-    const Torus t = torus(shape);
+    const Torus t = make_torus(shape);
     int count = 0;
-    for (int node = 0; node < t.node_count(); node++)
-        for (int d = 0; d < t.dimension_count(); d++)
+    for (int node = 0; node < torus_nodes(&t.shape); node++)
+        for (int d = 0; d < t.shape.dims; d++)
             count += t.has_link(node, d, +1) + t.has_link(node, d, -1);
     expect(count == links, shape + " has " + std::to_string(count) + " links, not " + std::to_string(links));
 }
 
 static void node_numbers_run_with_the_first_dimension_fastest()
 {
-    const Torus t = torus("2x3x4");
-    expect(t.node_of({1, 0, 0}) == 1 && t.node_of({0, 1, 0}) == 2 && t.node_of({0, 0, 1}) == 6, "node numbers");
-    for (int node = 0; node < t.node_count(); node++)
-        expect(t.node_of(t.coordinate_of(node)) == node, "node numbers go round");
+    const Torus t = make_torus("2x3x4");
+    expect(node_of(t, packed({1, 0, 0})) == 1 && node_of(t, packed({0, 1, 0})) == 2 && node_of(t, packed({0, 0, 1})) == 6,
+           "node numbers");
+    for (int node = 0; node < torus_nodes(&t.shape); node++)
+        expect(node_of(t, torus_coordinate(&t.shape, node)) == node, "node numbers go round");
 }
 
 static void a_platform_file_is_read_whatever_the_order_of_its_lines()
@@ -148,7 +165,9 @@ static void a_platform_file_is_read_whatever_the_order_of_its_lines()
                                 "injection_bytes_per_s = 0\n"
                                 "latency_s=1e-7\n"
                                 "shape = 4wx3\n");
-    expect(p.torus.extents == std::vector<int>{4, 3} && p.torus.wraps == std::vector<bool>{true, false}, "shape");
+    expect(p.torus.shape.dims == 2 && p.torus.shape.extent[0] == 4 && p.torus.shape.extent[1] == 3 &&
+               p.torus.shape.wrapped[0] && !p.torus.shape.wrapped[1],
+           "shape");
     expect(p.torus.order == std::vector<int>{1, 0} && p.torus.tie == Tie::plus, "order and tie");
     expect(p.bandwidth_bytes_per_s == std::vector<double>{148e6, 2e9} && p.cables == std::vector<int>{2, 2}, "links");
     expect(p.latency_s == 1e-7 && p.injection_bytes_per_s == 0, "latency and injection");
