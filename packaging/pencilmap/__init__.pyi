@@ -7,7 +7,8 @@ from .mapper.placements import PLACEMENTS as PLACEMENTS, as_mapping as as_mappin
 from .mapper.product_search import best_product as best_product, rank_grids as rank_grids
 from .mapper.records import read_records as read_records
 from .mapper.setting import Setting as Setting, setting as setting
-from .mapper.shapes import RankedShape as RankedShape, partition_shapes as partition_shapes, rank_shapes as rank_shapes, scale as scale, torus_shapes as torus_shapes
+from .mapper.shapes import RankedShape as RankedShape, partition_shapes as partition_shapes, rank_shapes as rank_shapes
+from .mapper.shapes import scale as scale, torus_shapes as torus_shapes
 from .model.allocation import Allocation as Allocation, Site as Site
 from .model.decompositions import DECOMPOSITIONS as DECOMPOSITIONS, Decomposition as Decomposition
 from .model.errors import PencilmapError as PencilmapError
