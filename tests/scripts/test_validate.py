@@ -104,7 +104,7 @@ BAD = {
     "torus": (["--network", "namespaces", "--torus", "64x64"], ["4096 nodes", "256"]),
     "grid": (["--network", "namespaces", "--grid", "3x3", "--fft", "12"], ["3x3", "9"]),
     "type": (["--network", "namespaces", "--fft", "32:r2c"], ["32x32x32:r2c", "extents alone"]),
-    "too small": (["--network", "namespaces", "--fft", "4"], ["4x4x4 is too small", "4x4x4 sends"]),
+    "too small": (["--network", "namespaces", "--fft", "4"], ["4x4x4 is too small", "a run of 4x4x4 is subtracted"]),
     "records": (["--network", "namespaces", "--records", "/nowhere/r.jsonl"], ["/nowhere/r.jsonl", "No such file"]),
     "into nothing": (["--network", "namespaces", "--into", "/nowhere/v.md"], ["/nowhere/v.md", "No such file"]),
     "into no place": (["--network", "simulated", "--into", "README.md"], ["README.md", "<!-- simulated quick -->"]),

@@ -226,11 +226,10 @@ static int begin(void *state, void *to)
 static int move_parcels(struct node_state *a)
 {
     int status = send_parcels(a);
-    if (!status)
-        PF_MPI(MPI_Waitall(a->n_requests, a->requests, a->statuses));
-    if (!status)
-        status = pf_shared_meet(a->shared);
-    return status;
+    if (status)
+        return status;
+    PF_MPI(MPI_Waitall(a->n_requests, a->requests, a->statuses));
+    return pf_shared_meet(a->shared);
 }
 
 static int start(void *state, int slice, void *from, void *to)

@@ -64,10 +64,10 @@ const char *pencilfft_exchange_stage(pencilfft_plan plan, int e)
 }
 
 /* A function that lists the names of a table. */
-#define NAMES(function, table)           \
-    const char *function(int i)          \
-    {                                    \
-        return pf_table_name(&table, i); \
+#define NAMES(function, table)             \
+    const char *function(int i)            \
+    {                                      \
+        return pf_table_name(&(table), i); \
     }
 NAMES(pencilfft_decomposition_name, pf_decompositions)
 NAMES(pencilfft_exchange_name, pf_exchanges)
