@@ -2,20 +2,33 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "runner.h"
 
-/* An abort may overtake what was just printed: MPICH's mpiexec then drops it. */
-static const struct timespec time_to_print = {.tv_nsec = 200000000};
+enum { MOST_NAPS = 500 };
+static const struct timespec nap = {.tv_nsec = 10000000}, time_to_forward = {.tv_nsec = 200000000};
+
+void await_launcher(void)
+{
+    int unread = 0;
+    struct stat file;
+    fflush(stderr);
+    if (!fstat(STDERR_FILENO, &file) && S_ISFIFO(file.st_mode))
+        for (int i = 0; i < MOST_NAPS && !ioctl(STDERR_FILENO, FIONREAD, &unread) && unread > 0; i++)
+            nanosleep(&nap, NULL);
+    nanosleep(&time_to_forward, NULL);
+}
 
 void abort_with_message(void)
 {
     int rank = -1;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     fprintf(stderr, "%s: process %d: %s\n", RUNNER_NAME, rank, pf_message());
-    fflush(stderr);
-    nanosleep(&time_to_print, NULL);
+    await_launcher();
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     abort();
 }

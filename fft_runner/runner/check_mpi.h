@@ -10,3 +10,7 @@ void check_mpi(int code, const char *call);
 void abort_with_message(void) __attribute__((noreturn));
 /* For calls that can fail on one rank while the others wait for it: transforms and transposes. */
 void or_abort(int status);
+
+/* Before an abort, which may overtake what was printed: waits until the launcher has read stderr, at most 5 s, and some
+ * time for it to pass that on (MPICH's mpiexec). */
+void await_launcher(void);

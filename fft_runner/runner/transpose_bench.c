@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "check_mpi.h"
 #include "common/failure.h"
 #include "common/names.h"
 #include "json_values.h"
@@ -425,8 +426,10 @@ done:
     if (status == PENCILFFT_MPI_ERROR || (status && b.rank == 0))
         fprintf(stderr, "%s: %s\n", PROGRAM, pf_message());
     fflush(stderr);
-    if (status == PENCILFFT_MPI_ERROR)
+    if (status == PENCILFFT_MPI_ERROR) {
+        await_launcher();
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    }
     if (b.json > STDOUT_FILENO)
         close(b.json);
     MPI_Finalize();

@@ -3,10 +3,10 @@
  *     mpi_failures_test R C EXCHANGE RANK CALL AT     the AT-th CALL on that RANK fails */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "failing_mpi.h"
 #include "pencilfft.h"
+#include "runner/check_mpi.h"
 
 static int rank;
 
@@ -16,8 +16,7 @@ static void need(int status, const char *during)
     if (status == PENCILFFT_OK)
         return;
     fprintf(stderr, "mpi_failures_test: rank %d, %s: %s (status %d)\n", rank, during, pencilfft_error_message(), status);
-    fflush(stderr);
-    nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL); /* an abort may overtake what was printed (MPICH's Hydra) */
+    await_launcher();
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
 }
 
