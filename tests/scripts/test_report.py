@@ -58,7 +58,7 @@ def five():
 def waiting(cubes):
     """Runs that differ in many respects: long names, all phases."""
     return [run_of(r, sync, seed, exchange=exchange)[0] for seed, (r, sync, exchange) in enumerate(product(
-        cubes, ("none", "barrier", "clock"), ("alltoallv", "pipelined")))]
+        cubes, ("none", "barrier", "clock"), ("alltoallv", "persistent")))]
 
 
 @pytest.fixture(scope="module")

@@ -1,14 +1,13 @@
 /* Exchange "auto": try the others when the plan is made, and take the fastest.
- * Idea:  what counts is how fast the transform is, not how fast the exchange is alone: one candidate lets messages travel
- *        beside the FFTs, one has no packing to fuse with them, one gives them its memory to write into. So with each
- *        candidate the plan is made whole, as it would be used, and whole transforms are timed, both directions where
- *        both are planned. The exchanges of a transform are tried apart, for one may stay inside nodes and another not: the
- *        first one's candidates beside the first algorithm of the table, the next one's beside what the one before took.
+ * Idea:  what counts is how fast the transform is, not how fast the exchange is alone: one candidate has no packing
+ *        to fuse with the FFTs, one gives them its memory to write into. So with each candidate the plan is made whole, as it
+ *        would be used, and whole transforms are timed, both directions where both are planned. The exchanges of a transform
+ *        are tried apart, for one may stay inside nodes and another not: the first one's candidates beside the first
+ *        algorithm of the table, the next one's beside what the one before took.
  *        A time is the best over the repetitions of the slowest rank, one number for all ranks, so that all make the same
  *        choice. A candidate that takes twice as long as another is not repeated, and none takes more than its share of the
- *        remaining time. Overlapping candidates come first, because they have most to gain. No candidate starts after the
- *        budget is used up. The clock starts after the first plan, because the transform needs what FFTW learns in it
- *        anyway, and later plans then cost little. A choice is kept as wisdom.
+ *        remaining time. No candidate starts after the budget is used up. The clock starts after the first plan, because the
+ *        transform needs what FFTW learns in it anyway, and later plans then cost little. A choice is kept as wisdom.
  * Source: the planner of FFTW; dtFFT and cuDecomp try their backends in the same way.
  * Cost:  the budget, and the last candidate's first runs beyond it. Memory of a plan with that candidate and, as for
  *        every plan that is made, two arrays more; the caller's arrays are not touched.
@@ -147,14 +146,13 @@ static int find_base(struct trial *t, int *base)
     return why; /* with the message of the last one */
 }
 
-/* The base's time is known. Goes through the table twice: those that overlap, the others. */
+/* The base's time is known. */
 static int try_others(struct trial *t, int e, int base)
 {
-    int status, why, best = base, left = candidates() - 1, rows = pf_exchanges.count;
+    int status, why, best = base, left = candidates() - 1;
     double *seconds = t->plan->auto_seconds[e];
-    for (int turn = 0; turn < 2 * rows && t->spent <= t->limit; turn++) {
-        int i = turn % rows;
-        if (!row_at(i)->plan || i == base || row_at(i)->overlaps != (turn < rows))
+    for (int i = 0; i < pf_exchanges.count && t->spent <= t->limit; i++) {
+        if (!row_at(i)->plan || i == base)
             continue;
         t->plan->chosen[e] = row_at(i);
         t->share = (t->limit - t->spent) / left--;

@@ -11,12 +11,23 @@
 #include "plan/desc.h"
 #include "plan/make.h"
 
+/* The name of what was an exchange once and is a schedule now is told so. */
+static const struct pf_exchange *find_exchange(const char *name)
+{
+    const struct pf_exchange *exchange = pf_table_find(&pf_exchanges, name);
+    if (!exchange && name && !strcmp(name, "pipelined"))
+        pf_fail(PENCILFFT_UNKNOWN_NAME,
+                "unknown exchange 'pipelined': it is a schedule now; ask for schedule pipelined, with "
+                "an exchange that can run beside other work, such as alltoallv");
+    return exchange;
+}
+
 static int set_names(pencilfft_plan plan, const pencilfft_desc *desc)
 {
     plan->directions = desc->directions;
     if (!plan->directions || plan->directions & ~(PENCILFFT_FORWARD | PENCILFFT_BACKWARD))
         return pf_fail(PENCILFFT_BAD_CALL, "directions must be PENCILFFT_FORWARD, PENCILFFT_BACKWARD or both");
-    if (!(plan->exchange = pf_table_find(&pf_exchanges, desc->exchange)) ||
+    if (!(plan->exchange = find_exchange(desc->exchange)) ||
         !(plan->geometry.decomposition = pf_table_find(&pf_decompositions, desc->decomposition)) ||
         !(plan->precision = pf_table_find(&pf_precisions, desc->precision)) ||
         !(plan->geometry.layout = pf_table_find(&pf_layouts, desc->layout)) ||

@@ -24,9 +24,9 @@ static int pack(struct walk *w, const struct pf_step *step)
 {
     const struct pf_transfer *t = &w->transfer[step->exchange];
     int own = t->exchange->moves_self ? -1 : t->transpose.me;
-    pf_pack(&t->transpose, &t->sent, step->slice, own, w->run.buffer[PF_IN], w->run.buffer[step->from]);
+    pf_pack(&t->transpose, &t->sent, own, w->run.buffer[PF_IN], w->run.buffer[step->from]);
     if (own >= 0)
-        pf_pack_own(&t->transpose, &t->received, step->slice, w->run.buffer[PF_IN], w->run.buffer[step->to]);
+        pf_pack_own(&t->transpose, &t->received, w->run.buffer[PF_IN], w->run.buffer[step->to]);
     pf_clock_lap(w->run.clock, w->plan->phases.of[step->exchange].pack);
     return PENCILFFT_OK;
 }
@@ -34,7 +34,7 @@ static int pack(struct walk *w, const struct pf_step *step)
 static int unpack(struct walk *w, const struct pf_step *step)
 {
     const struct pf_transfer *t = &w->transfer[step->exchange];
-    pf_unpack(&t->transpose, &t->received, step->slice, -1, w->run.buffer[step->to], w->run.buffer[PF_OUT]);
+    pf_unpack(&t->transpose, &t->received, -1, w->run.buffer[step->to], w->run.buffer[PF_OUT]);
     pf_clock_lap(w->run.clock, w->plan->phases.of[step->exchange].unpack);
     return PENCILFFT_OK;
 }
@@ -51,8 +51,8 @@ static int run_exchange(struct walk *w, const struct pf_step *step)
     const struct pf_transfer *t = &w->transfer[step->exchange];
     void *from = w->run.buffer[step->from], *to = w->run.buffer[step->to];
     int status = step->kind == PF_BEGIN    ? t->exchange->begin(t->state, to)
-                 : step->kind == PF_START  ? t->exchange->start(t->state, step->slice, from, to)
-                 : step->kind == PF_FINISH ? t->exchange->finish(t->state, step->slice)
+                 : step->kind == PF_START  ? t->exchange->start(t->state, from, to)
+                 : step->kind == PF_FINISH ? t->exchange->finish(t->state)
                                            : t->exchange->end(t->state);
     pf_clock_lap(w->run.clock, w->plan->phases.of[step->exchange].exchange);
     return status;

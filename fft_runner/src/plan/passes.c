@@ -99,17 +99,17 @@ static struct pf_piece message_piece(const struct pf_parts *parts, int i, int bu
 static int sent_side(struct pf_side *side, const struct pf_transfer *t, const struct pf_joint *joint, int copied)
 {
     const struct pf_transpose *shape = &t->transpose;
-    int n = shape->p * t->sent.list.slices, status = side_make(side, n, shape->element_bytes, copied);
+    int n = shape->p, status = side_make(side, n, shape->element_bytes, copied);
     for (int i = 0; i < n && !status; i++)
-        side->piece[i] = i % shape->p == shape->me && !t->exchange->moves_self ? message_piece(&t->received, i, joint->to)
-                                                                               : message_piece(&t->sent, i, joint->from);
+        side->piece[i] = i == shape->me && !t->exchange->moves_self ? message_piece(&t->received, i, joint->to)
+                                                                    : message_piece(&t->sent, i, joint->from);
     return status;
 }
 
 static int received_side(struct pf_side *side, const struct pf_transfer *t, const struct pf_joint *joint, int copied)
 {
     const struct pf_transpose *shape = &t->transpose;
-    int n = shape->p * t->received.list.slices, status = side_make(side, n, shape->element_bytes, copied);
+    int n = shape->p, status = side_make(side, n, shape->element_bytes, copied);
     for (int i = 0; i < n && !status; i++)
         side->piece[i] = message_piece(&t->received, i, joint->to);
     return status;
@@ -190,27 +190,16 @@ static void set_pass(pencilfft_plan plan, int backward, int i)
     pass->u_lines = lines_along(plan, backward, u, pass->box.extent[u]);
 }
 
-/* The exchange by whose slices a pass is run, see steps.c; NULL: it is run whole. */
-static const struct pf_transfer *sliced_by(const struct pencilfft_plan_s *plan, int backward, int pass)
-{
-    const struct pf_sequence *sequence = &plan->sequence[backward];
-    int before = pass > 0 ? sequence->joint[pass - 1].exchange : PF_NO_EXCHANGE;
-    int behind = pass == 0 && sequence->n > 1 ? sequence->joint[0].exchange : PF_NO_EXCHANGE;
-    int e = before >= 0 && plan->chosen[before]->overlaps ? before : behind;
-    return e >= 0 && plan->chosen[e]->overlaps ? &plan->transfer[backward][e] : NULL;
-}
-
 int pf_passes_make(pencilfft_plan plan, int backward, void *in, void *out)
 {
     int status = PENCILFFT_OK;
     char *buffer[PF_BUFFERS];
     pf_buffers_list(plan, backward, in, out, buffer);
     for (int i = 0; i < plan->passes && !status; i++) {
-        const struct pf_transfer *t = sliced_by(plan, backward, i);
         struct pf_pass *pass = &plan->sequence[backward].pass[i];
         set_pass(plan, backward, i);
         if (!(status = make_sides(plan, backward, i)))
-            status = pf_pass_plan(pass, buffer, t ? t->sent.list.slices : 1, t ? t->transpose.slice_axis : Z);
+            status = pf_pass_plan(pass, buffer, 1, Z);
     }
     return status;
 }

@@ -44,7 +44,7 @@ struct pf_joint {
 /* What execute does, one after the other. steps.c, execute.c */
 struct pf_step {
     enum pf_step_kind { PF_PASS, PF_PACK, PF_UNPACK, PF_SYNC, PF_BEGIN, PF_START, PF_FINISH, PF_END } kind;
-    int pass, exchange, slice;
+    int pass, exchange;
     int from, to;          /* buffers of the exchange */
     struct pf_range range; /* of the pass */
 };

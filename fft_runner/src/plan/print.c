@@ -104,10 +104,6 @@ static int print_joint(pencilfft_plan plan, int backward, const struct pf_joint 
     else
         fprintf(out, "from %s to %s\n", buffer_name(plan, joint->from, from), buffer_name(plan, joint->to, to));
     int status = print_traffic(plan, backward, joint->exchange, out);
-    if (t->exchange->takes == PF_MESSAGES && t->sent.list.slices > 1)
-        fprintf(out, " in %d slices along %c", t->sent.list.slices, "xyz"[t->transpose.slice_axis]);
-    if (t->exchange->overlaps)
-        fprintf(out, ", beside the passes");
     fprintf(out, "\n");
     return status;
 }

@@ -1,6 +1,6 @@
 /* How much each rank sends to each other rank, from the plan alone.
  * Idea:  an algorithm that sends anything other than its messages (padding, other ranks in between) says so itself. For the
- *        others, the common part of two boxes is sent, one message for each non-empty part (or one per slice). */
+ *        others, the common part of two boxes is sent, one message for each non-empty part. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,12 +10,11 @@
 static void count_messages(const struct pf_transfer *t, int64_t *bytes, int64_t *messages)
 {
     const struct pf_messages *list = &t->sent.list;
-    for (int i = 0; i < list->p * list->slices; i++) {
-        int j = i % list->p;
-        if (j == t->transpose.me || list->elements[i] == 0)
+    for (int j = 0; j < list->p; j++) {
+        if (j == t->transpose.me || list->elements[j] == 0)
             continue;
-        bytes[j] += list->elements[i] * (int64_t)t->transpose.element_bytes;
-        messages[j]++;
+        bytes[j] = list->elements[j] * (int64_t)t->transpose.element_bytes;
+        messages[j] = 1;
     }
 }
 

@@ -1,15 +1,6 @@
 /* An exchange of a plan in one direction, made and ended; steps.c and execute.c run it. */
 #include "plan/make.h"
 
-/* The axis that both sides of an exchange divide alike. */
-static int slice_axis(const struct pf_decomposition *d, int e)
-{
-    int axis = 0;
-    while (axis < 2 && d->array[e].over[axis] != d->array[e + 1].over[axis])
-        axis++;
-    return axis;
-}
-
 int pf_transfer_plan(pencilfft_plan plan, int backward, int e)
 {
     const struct pf_exchange *exchange = plan->chosen[e];
@@ -24,14 +15,12 @@ int pf_transfer_plan(pencilfft_plan plan, int backward, int e)
         .to = plan->boxes[e][!backward],
         .element_bytes = plan->element_bytes,
         .fields = plan->fields,
-        .slice_axis = slice_axis(plan->geometry.decomposition, e),
         .other_direction = plan->transfer[!backward][e].state,
     };
     if (exchange->takes == PF_BOXES)
         return exchange->plan(&t->transpose, NULL, NULL, &t->state);
-    int slices = exchange->slices ? exchange->slices(&t->transpose) : 1;
-    if (!(status = pf_parts_make(&t->transpose, true, slices, &t->sent)))
-        status = pf_parts_make(&t->transpose, false, slices, &t->received);
+    if (!(status = pf_parts_make(&t->transpose, true, &t->sent)))
+        status = pf_parts_make(&t->transpose, false, &t->received);
     return status ? status : exchange->plan(&t->transpose, &t->sent.list, &t->received.list, &t->state);
 }
 
