@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from pencilmap.model.allocation import Site
 from pencilmap.model.bounds import cut_bound
 from pencilmap.model.contention import random_minimal_lengths
@@ -17,11 +19,13 @@ from pencilmap.model.mapping import Mapping
 from pencilmap.model.network import GraphLink, Network, TorusLink
 from pencilmap.model.pattern import effective_length
 from pencilmap.model.product import Product, product_of
+from pencilmap.model.product_blocks import stage_blocks
 from pencilmap.model.routing import DEFAULT_ROUTING, default_routing, routing
 from pencilmap.model.timing import (
     ExchangeWork,
     LocalTerms,
     TimeTerms,
+    blocks_work,
     exchange_terms,
     local_terms,
     local_work,
@@ -72,8 +76,8 @@ class Prediction:
     """The prediction for one mapping.
 
     stages : the exchanges, in the order of a forward transform.
-    lower_bound : LowerBound for every placement of the grid on the usable nodes, with even blocks.
-    certificate : cost with even blocks over the lower bound; 1.0 is provably optimal; None where no bound is known.
+    lower_bound : LowerBound for every placement of the grid on the usable nodes, with the blocks of the transform.
+    certificate : cost over the lower bound; 1.0 is provably optimal; None where no bound is known.
     local : LocalTerms of the computing, None without a transform.
     """
 
@@ -157,8 +161,8 @@ def predict(placed: Product | Mapping, transform: Transform | None = None, routi
             name: str | None = None, costs: Costs = Costs(), site: Site | None = None) -> Prediction:
     """Predict the exchanges of a placement.
 
-    A `Product` with even blocks is predicted in closed form, whatever its size, where the routing has one; everything else
-    by routing every message.
+    A `Product` is predicted in closed form, whatever its size, where the routing has one; everything else by routing every
+    message.
 
     Parameters
     ----------
@@ -177,7 +181,7 @@ def predict(placed: Product | Mapping, transform: Transform | None = None, routi
     if transform is not None:
         transform.check_grid(placed.grid)
     name = name or _name(placed)
-    if product is not None and _is_even(placed.grid, transform):
+    if product is not None and (_is_even(placed.grid, transform) or _has_its_ranks(placed, product)):
         closed = predict_product(product, transform, name, costs, routing_name)
         if closed is not None:
             return closed if isinstance(placed, Product) else replace(closed, notes=(*closed.notes, *placed.notes))
@@ -192,11 +196,9 @@ def predict_routed(mapping: Mapping, transform: Transform | None = None, routing
     routing_name = routing_name or default_routing(mapping.network)
     stages = tuple(_routed(mapping, product, exchange, transform, routing_name, costs)
                    for exchange in exchanges(mapping.grid, transform))
-    even = stages if _is_even(mapping.grid, transform) else [
-        _routed(mapping, product, exchange, None, routing_name, costs) for exchange in exchanges(mapping.grid)]
-    bound = lower_bound(site or Site(mapping.network, mapping.tasks_per_node, idle=True), mapping.grid)
+    bound = lower_bound(site or Site(mapping.network, mapping.tasks_per_node, idle=True), mapping.grid, transform)
     return Prediction(mapping.network, mapping.tasks_per_node, mapping.grid, name or mapping.name, product, routing_name,
-                      stages, bound, _certificate(mapping.network, even, bound),
+                      stages, bound, _certificate(mapping.network, stages, bound),
                       (*_notes(product, stages, bound), *mapping.notes),
                       _local(transform, mapping.grid, mapping.tasks_per_node, costs))
 
@@ -205,13 +207,17 @@ def predict_product(product: Product, transform: Transform | None = None, name: 
                     routing_name: str | None = None) -> Prediction | None:
     """Predict a product placement in closed form: no array of the length of the ranks, any size of machine.
 
-    Blocks are assumed even. None where the routing has no closed form.
+    None where the routing has no closed form.
     """
     routing_name = routing_name or default_routing(product.torus)
-    stages = tuple(_closed(product, stage, transform, costs, routing_name) for stage in product.decomposition.exchanges)
+    if transform is None or _is_even(product.grid, transform):
+        stages = tuple(_closed(product, stage, transform, costs, routing_name) for stage in product.decomposition.exchanges)
+    else:
+        stages = tuple(_closed_blocks(product, blocks, transform, costs, routing_name)
+                       for blocks in stage_blocks(product.grid, transform))
     if None in stages:
         return None
-    bound = lower_bound(Site(product.torus, product.tasks_per_node), product.grid)
+    bound = lower_bound(Site(product.torus, product.tasks_per_node), product.grid, transform)
     return Prediction(product.torus, product.tasks_per_node, product.grid, name or str(product), product, routing_name,
                       stages, bound, _certificate(product.torus, stages, bound), tuple(_notes(product, stages, bound)),
                       _local(transform, product.grid, product.tasks_per_node, costs))
@@ -261,6 +267,26 @@ def _closed(product, stage, transform, costs, routing_name):
                               work and exchange_terms(work, costs))
 
 
+def _closed_blocks(product, blocks, transform, costs, routing_name):
+    """As `_closed` for uneven blocks."""
+    torus = product.torus
+    closed = routing(routing_name, torus).of_blocks(product, blocks)
+    if closed is None:
+        return None
+    m = _paper(product, blocks.letter, torus)
+    times, work = _times(closed.load, m, torus, transform), None
+    if times[0] is not None:
+        adaptive = _adaptive_s(None, product, blocks, transform, times[0]) if _contends(costs, routing_name) else None
+        work = blocks_work(product, blocks, times[0], adaptive, closed.hop_length)
+    return ExchangePrediction(blocks.name, m, closed.load, closed.hop_length, *times, closed.busiest, work,
+                              work and exchange_terms(work, costs))
+
+
+def _has_its_ranks(placed, product):
+    """Whether every rank is where the product puts it; with uneven blocks it matters which member of a group is where."""
+    return isinstance(placed, Product) or np.array_equal(placed.node_of_rank, product.mapping().node_of_rank)
+
+
 def _contends(costs, routing_name):
     """Whether the contention of adaptive routers is included; rules other than the default describe the routers
     themselves."""
@@ -273,7 +299,8 @@ def _adaptive_s(mapping, product, exchange, transform, link_s):
     None for other placements on so many nodes that every route could not be followed in seconds.
     """
     if product is not None:
-        even = _closed(product, exchange, transform, Costs(contention=0.0), DEFAULT_ROUTING).work
+        even = _closed(product, next(stage for stage in product.decomposition.exchanges if stage.name == exchange.name),
+                       transform, Costs(contention=0.0), DEFAULT_ROUTING).work
         return link_s * even.adaptive_s / even.link_s if even.link_s else link_s
     if mapping.network.n_nodes > MOST_NODES_AT_RANDOM:
         return None

@@ -40,6 +40,7 @@ from pencilmap.model.exchange import Exchange
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.product import Product
+from pencilmap.model.product_blocks import ProductBlocks, StageBlocks
 from pencilmap.model.transform import Transform
 
 
@@ -166,6 +167,17 @@ def product_work(product: Product, letters: str, transform: Transform, link_s: f
     each = transform.total_bytes / product.grid.n_tasks * (1 - 1 / nodes)
     hops = float(hop_length) / 4 / (1 - 1 / size) if size > 1 else 0.0
     return ExchangeWork(link_s, adaptive_s, each, each * product.tasks_per_node, size - 1, hops,
+                        product.tasks_per_node if size > 1 else 0)
+
+
+def blocks_work(product: Product, blocks: StageBlocks, link_s: float, adaptive_s: float | None,
+                hop_length: Fraction) -> ExchangeWork:
+    """The work of one exchange of a product placement with any block lengths, in closed form; as `product_work`."""
+    exact, size = ProductBlocks(product, blocks), len(blocks.send)
+    sent = exact.sent_bytes()
+    task_bytes, node_bytes = exact.busiest_task_and_node()
+    hops = float(hop_length * blocks.total_bytes / 4 / sent) if sent else 0.0
+    return ExchangeWork(link_s, adaptive_s, float(task_bytes), float(node_bytes), size - 1, hops,
                         product.tasks_per_node if size > 1 else 0)
 
 

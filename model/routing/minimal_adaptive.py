@@ -24,6 +24,7 @@ from pencilmap.model.errors import RoutingError
 from pencilmap.model.exchange import Exchange, node_traffic
 from pencilmap.model.loads import LinkLoads, without_rounding
 from pencilmap.model.product import Product
+from pencilmap.model.product_blocks import StageBlocks
 from pencilmap.model.routing.dimension_order import DimensionOrder
 from pencilmap.model.routing.product_load import ProductLoad
 from pencilmap.model.routing.rule import RoutingRule
@@ -54,6 +55,9 @@ class MinimalAdaptive:
             return None
         hops = DimensionOrder().of_product(product, letters).hop_length  # the same for every minimal route
         return ProductLoad(tuple(without_rounding(random_minimal_lengths(product, letters)).tolist()), hops)
+
+    def of_blocks(self, product: Product, blocks: StageBlocks) -> ProductLoad | None:
+        return None
 
 
 def parse(argument: str) -> MinimalAdaptive:
