@@ -38,7 +38,9 @@ def check_transform(grid, kind, precision, layout, fields, in_place):
 
 def check_slab():
     a = whole(1, "c2c")
-    with Plan(SHAPE, (comm.size,), comm, decomposition="slab", rigor="estimate") as plan:
+    with Plan(SHAPE, comm.size, comm, decomposition="slab", rigor="estimate", exchange=None) as plan:
+        assert repr(plan) == (f"<pencilfft.Plan 12x10x9 on {comm.size}, decomposition slab, rigor estimate, "
+                              f"rank {comm.rank} of {comm.size}>")
         source, target = plan.empty("input"), plan.empty("output")
         source[...] = a[0][plan.part("input")]
         plan.forward(source, target)
@@ -85,6 +87,7 @@ def check_telling(grid):
         assert plan.exchange_chosen("row") == plan.exchange_chosen("column") == "p2p"
     refused("destroyed", plan.exchange_chosen, "row")
     refused("destroyed", plan.phase_seconds)
+    assert repr(plan).endswith(", destroyed>")
 
 
 def check_wisdom(grid, folder):
@@ -110,10 +113,16 @@ def check_wisdom(grid, folder):
 def check_refusals(grid):
     refused("nosuch", Plan, SHAPE, grid, comm, exchange="nosuch")
     refused("three extents", Plan, SHAPE[:2], grid, comm)
+    refused("three extents", Plan, 64, grid, comm)
+    refused("three extents", Plan, (12.0, 10, 9), grid, comm)
+    refused("two numbers", Plan, SHAPE, "2x4", comm)
+    refused("not a communicator", Plan, SHAPE, grid, None)
+    refused("fields is [2]; give", Plan, SHAPE, grid, comm, fields=[2])
     refused("64 bits", Plan, (SHAPE[0] + 2**64, *SHAPE[1:]), grid, comm)
     with Plan(SHAPE, grid, comm, rigor="estimate") as plan:
         a, b = plan.empty("input"), plan.empty("output")
         refused("float32", plan.forward, np.zeros(plan.shape("input"), np.float32), b)
+        refused("list is not an array", plan.forward, [1.0], b)
         refused("strides", plan.forward, np.asfortranarray(a), b)
         refused("unknown 3", plan.transpose, "row", FORWARD | BACKWARD, plan.empty("z"), plan.empty("y"))
         if a.nbytes < plan.buffer_bytes:
