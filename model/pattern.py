@@ -140,6 +140,17 @@ class RingLoad:
     direction: int
 
 
+def ring_halves(pattern: Pattern, letters: str, ring: bool, tie: str = "split") -> np.ndarray:
+    """Half messages on the links of one line that a group along `letters` loads: int array, shape (2, n).
+
+    ``[0, p]`` is the link from position p upwards, ``[1, p]`` downwards; ties as in `ring_link_loads`.
+    """
+    check_lines((pattern.n,))
+    group = pattern.group(letters)
+    same = group[:, None] == group[None, :]
+    return ring_link_loads(same.astype(np.int64), ring, tie)
+
+
 @lru_cache(maxsize=4096)
 def ring_load(pattern: Pattern, letters: str, ring: bool, tie: str = "split") -> RingLoad:
     """Loads of `pattern` under dimension-ordered routing in the shortest direction, ties as in `ring_link_loads`.
@@ -147,11 +158,7 @@ def ring_load(pattern: Pattern, letters: str, ring: bool, tie: str = "split") ->
     >>> ring_load(parse_pattern("r3"), "r", True).largest
     Fraction(4, 3)
     """
-    n, a = pattern.n, pattern.extent(letters)
-    check_lines((n,))
-    group = pattern.group(letters)
-    same = group[:, None] == group[None, :]
-    halves = ring_link_loads(same.astype(np.int64), ring, tie)
+    a, halves = pattern.extent(letters), ring_halves(pattern, letters, ring, tie)
     direction, position = np.unravel_index(int(halves.argmax()), halves.shape)
     return RingLoad(Fraction(4 * int(halves.max()), 2 * a), Fraction(4 * int(halves.sum()), 2 * a),
                     int(position), (1, -1)[direction])

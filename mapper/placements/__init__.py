@@ -1,7 +1,7 @@
 """Placements: a table from a name to the function that makes it.
 
-A placement is a function ``(argument, site, grid) -> Product or Mapping``; `argument` is the text after the colon, or "". A
-new placement is one file here and one line below.
+A placement is a function ``(argument, site, grid) -> Product or Mapping``; `argument` is the text after the colon, or "".
+Those that search also get the objective. A new placement is one file here and one line below.
 """
 
 from collections.abc import Callable
@@ -19,25 +19,27 @@ from pencilmap.model.allocation import Site
 from pencilmap.model.errors import PlacementError
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
+from pencilmap.model.objective import Objective
 from pencilmap.model.product import Product
 from pencilmap.model.torus import Torus
 
 
 @dataclass(frozen=True)
 class Placement:
-    """One line of the table; `anywhere` marks those that also work on a graph, which has no coordinates."""
+    """One line of the table."""
 
-    make: Callable[[str, Site, ProcessGrid], Product | Mapping]
+    make: Callable[..., Product | Mapping]
     usage: str
     meaning: str
-    anywhere: bool = False
+    anywhere: bool = False  #: whether it also works on a graph, which has no coordinates
+    searches: bool = False  #: whether it takes an objective
 
 
 PLACEMENTS = {
     "best": Placement(best, "best", "the best product placement, by exact search; with holes or idle slots the result of "
-                      "search"),
+                      "search", searches=True),
     "search": Placement(search, "search[:seed=S,evaluations=E,seconds=T]", "local search on the routed loads, for holes, "
-                        "idle slots, awkward factors"),
+                        "idle slots, awkward factors", searches=True),
     "default": Placement(default, "default[:ORDER]",
                          "the launcher's order, first letter fastest: xyzt (default), txyz, zyxt, ...; "
                          "nt, tn: nodes in the launcher's order, slots last or first", anywhere=True),
@@ -53,7 +55,7 @@ PLACEMENTS = {
 }
 
 
-def place(text: str, site: Site, grid: ProcessGrid) -> Product | Mapping:
+def place(text: str, site: Site, grid: ProcessGrid, wanted: Objective | None = None) -> Product | Mapping:
     """Make the placement that `text` describes.
 
     Parameters
@@ -62,6 +64,8 @@ def place(text: str, site: Site, grid: ProcessGrid) -> Product | Mapping:
         Name and argument, e.g. ``box:2x2x2``; see `PLACEMENTS`.
     site : Site
         Torus, tasks per node and usable nodes.
+    wanted : Objective, optional
+        What placements that search make least; by default the exchanges in sequence.
 
     Raises
     ------
@@ -75,7 +79,7 @@ def place(text: str, site: Site, grid: ProcessGrid) -> Product | Mapping:
     if not (placement.anywhere or isinstance(site.network, Torus)):
         raise PlacementError(f"placement {text} needs a torus, but {site.network.title} has no coordinates; use "
                              f"{' or '.join(p.usage for p in PLACEMENTS.values() if p.anywhere)}")
-    return placement.make(argument, site, grid)
+    return placement.make(argument, site, grid, *([wanted] if placement.searches else []))
 
 
 def as_mapping(placed: Product | Mapping, name: str) -> Mapping:

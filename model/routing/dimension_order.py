@@ -18,6 +18,7 @@ import numpy as np
 
 from pencilmap.model.errors import RoutingError
 from pencilmap.model.exchange import Exchange
+from pencilmap.model.joint import JointLoads, ring_vectors
 from pencilmap.model.loads import LinkLoads, m_scale
 from pencilmap.model.network import TorusLink
 from pencilmap.model.pattern import ring_load
@@ -63,6 +64,14 @@ class DimensionOrder:
         hops = sum(exact.hop_bytes(i) for i in range(torus.n_dimensions))
         places = [_Place(*divmod(int(line.argmax()), n)) for line, n in zip(lines, torus.shape)]
         return ProductLoad(load, Fraction(4 * hops, blocks.total_bytes), _busiest(torus, places, load))
+
+    def joint_of_product(self, product: Product, letters: tuple[str, ...]) -> JointLoads:
+        """Exact loads of several exchanges of a product at once, one text of `letters` for each, with even blocks."""
+        torus = product.torus
+        self._dimensions(torus)
+        lines = [ring_vectors(p, letters, torus.is_ring(i), self.tie) for i, p in enumerate(product.dimensions)]
+        return JointLoads(torus, tuple(tuple(tuple(x / cables for x in vector) for vector in line)
+                                       for line, cables in zip(lines, torus.cables)))
 
     def _dimensions(self, torus):
         if self.order is None:

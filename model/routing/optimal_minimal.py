@@ -45,6 +45,9 @@ class OptimalMinimal:
     def of_blocks(self, product: Product, blocks: StageBlocks) -> ProductLoad | None:
         return None
 
+    def joint_of_product(self, product: Product, letters: tuple[str, ...]) -> None:
+        return None
+
 
 def parse(argument: str) -> OptimalMinimal:
     """It takes no argument."""

@@ -37,6 +37,9 @@ class ShortestPath:
     def of_blocks(self, product: Product, blocks: StageBlocks) -> ProductLoad | None:
         return None
 
+    def joint_of_product(self, product: Product, letters: tuple[str, ...]) -> None:
+        return None
+
 
 def parse(argument: str) -> ShortestPath:
     """It takes no argument."""
