@@ -8,6 +8,7 @@ from typing import Any
 
 from pencilmap.mapper.placements import place
 from pencilmap.mapper.records import Record, mapping_of_record, transform_of_record
+from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
 from pencilmap.model.allocation import Site
 from pencilmap.model.costs import Costs
 from pencilmap.model.machine import COSTS, costs_of, load_machine
@@ -111,7 +112,8 @@ def prediction_of_record(record: Record, **changes: Any) -> tuple[Prediction | N
     """Prediction for the placement that the ranks of a run really had.
 
     None where the run does not know its torus; with a note about the prediction, or the reason why there is none. The
-    changes are bandwidth (tuple of bytes per second) or costs (`Costs`) that override the labels of the record.
+    changes are bandwidth (tuple of bytes per second) or costs (`Costs`) that override the labels of the record. The label
+    `routing` names the rule of the network; its default without.
     """
     placement, labels, transform = record["placement"], record["labels"], transform_of_record(record)
     if placement["torus"] is None or any(r["coordinate"] is None for r in placement["ranks"]):
@@ -126,7 +128,14 @@ def prediction_of_record(record: Record, **changes: Any) -> tuple[Prediction | N
         notes.append("coordinates were assumed, not found: the times are not those of this torus")
     if rates is None:
         notes.append("no bandwidth: label the run machine=NAME or link_bandwidth='148 MB/s'")
-    return predict(mapping, transform, costs=changes.get("costs", _costs(labels))), "; ".join(notes)
+    return predict(mapping, transform, labels.get("routing"), costs=changes.get("costs", _costs(labels)),
+                   exchange=_algorithms(record)), "; ".join(notes)
+
+
+def _algorithms(record):
+    """The exchange algorithm of each stage; the default where the model does not know the one that ran."""
+    names = [stage["exchange"] for stage in record["stages"]]
+    return [name if name in ALGORITHMS else DEFAULT_ALGORITHM for name in names]
 
 
 def _costs(labels):

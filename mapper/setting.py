@@ -16,6 +16,7 @@ from pencilmap.mapper.graphs import read_graph
 from pencilmap.mapper.hosts import Hosts
 from pencilmap.mapper.placements import place
 from pencilmap.mapper.product_search import rank_grids
+from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.allocation import Allocation, Site, parse_nodes
 from pencilmap.model.costs import Costs
 from pencilmap.model.decompositions import PENCIL, Decomposition, decomposition_named
@@ -113,16 +114,18 @@ class Setting:
             self.transform.check_grid(grid)
         return place(text, self.site, grid)
 
-    def predict(self, placed: Product | Mapping, routing: str | None = None, name: str | None = None) -> Prediction:
+    def predict(self, placed: Product | Mapping, routing: str | None = None, name: str | None = None,
+                exchange: str = DEFAULT_ALGORITHM) -> Prediction:
         """Its prediction, with the notes of this setting, see `pencilmap.model.predict.predict`."""
-        return self._noted(predict(placed, self.transform, routing, name, self.costs, self.site))
+        return self._noted(predict(placed, self.transform, routing, name, self.costs, self.site, exchange))
 
-    def interval(self, placed: Product | Mapping, name: str | None = None) -> list[Prediction]:
+    def interval(self, placed: Product | Mapping, name: str | None = None,
+                 exchange: str = DEFAULT_ALGORITHM) -> list[Prediction]:
         """Its predictions under all routing rules, see `pencilmap.model.interval.routing_interval`."""
-        return [self._noted(p) for p in routing_interval(placed, self.transform, name, self.costs, self.site)]
+        return [self._noted(p) for p in routing_interval(placed, self.transform, name, self.costs, self.site, exchange)]
 
-    def predictions(self, grid: str = BEST, placements: Iterable[str] = (BEST,),
-                    routing: str | None = None) -> list[Prediction]:
+    def predictions(self, grid: str = BEST, placements: Iterable[str] = (BEST,), routing: str | None = None,
+                    exchange: str = DEFAULT_ALGORITHM) -> list[Prediction]:
         """Predictions of all placements; with grid ``best``, for all grids on which a placement exists, best first.
 
         With routing `ALL_ROUTINGS` several for each placement, as `interval` gives them. Raises GridError or PlacementError
@@ -130,14 +133,14 @@ class Setting:
         """
         if grid != BEST:
             one = self.grid(grid)
-            return [p for text in placements for p in self._predictions(text, one, routing)]
+            return [p for text in placements for p in self._predictions(text, one, routing, exchange)]
         if routing == ALL_ROUTINGS:
             raise GridError(f"`routing` all compares the rules for one grid; name it with `grid` {self.decomposition.usage}")
         found, refusals = [], []
         for each in all_grids(self.n_slots, self.decomposition):
             for text in placements:
                 try:
-                    found += self._predictions(text, each, routing)
+                    found += self._predictions(text, each, routing, exchange)
                 except (PlacementError, GridError) as error:
                     refusals.append(error)
         if not found:
@@ -163,9 +166,11 @@ class Setting:
         cores = slot_cores(read_cores(read_document(hwloc)).cores or (), tasks) if hwloc else _cores(cores_per_task, tasks)
         return Job(self.site, _hosts(hosts, self), cores, program)
 
-    def _predictions(self, text: str, grid: ProcessGrid, routing: str | None) -> list[Prediction]:
+    def _predictions(self, text: str, grid: ProcessGrid, routing: str | None, exchange: str) -> list[Prediction]:
         placed = self.place(text, grid)
-        return self.interval(placed, text) if routing == ALL_ROUTINGS else [self.predict(placed, routing, text)]
+        if routing == ALL_ROUTINGS:
+            return self.interval(placed, text, exchange)
+        return [self.predict(placed, routing, text, exchange)]
 
     def _noted(self, prediction: Prediction) -> Prediction:
         return replace(prediction, notes=(*prediction.notes, *self.notes))

@@ -49,6 +49,10 @@ class RoutingError(PencilmapError):
     """An unknown routing rule, or one that this network cannot follow."""
 
 
+class ExchangeError(PencilmapError):
+    """An exchange algorithm that the model does not know."""
+
+
 class RecordError(PencilmapError):
     """A run record that cannot be read or does not follow the schema."""
 

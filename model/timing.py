@@ -27,8 +27,10 @@ line)::
 Work and prices are separate, so that a fit can try many prices on the same work (`pencilmap.model.calibrate`).
 """
 
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
+from functools import reduce
 from math import log2, prod
 from typing import Any
 
@@ -188,10 +190,47 @@ def mapping_work(mapping: Mapping, exchange: Exchange, link_s: float, adaptive_s
     `hop_bytes` is bytes times hops, the sum of all link loads.
     """
     sent, off_node = _bytes_sent(mapping, exchange)
-    by_node = np.bincount(mapping.node_of_rank[exchange.members].ravel(), off_node.ravel())
+    by_task, by_node = (np.bincount(places.ravel(), off_node.ravel()).max(initial=0.0)
+                        for places in (exchange.members, mapping.node_of_rank[exchange.members]))
     entering = np.bincount(mapping.node_of_rank).max() if exchange.size > 1 else 0
-    return ExchangeWork(link_s, adaptive_s, float(off_node.max()), float(by_node.max()), exchange.size - 1,
+    return ExchangeWork(link_s, adaptive_s, float(by_task), float(by_node), _messages(exchange),
                         float(hop_bytes) / sent if sent else 0.0, int(entering))
+
+
+def work_in_turn(rounds: Sequence[ExchangeWork]) -> ExchangeWork:
+    """The work of rounds that follow each other; the exchange is entered once."""
+    adaptive = [work.adaptive_s for work in rounds]
+    return ExchangeWork(sum(work.link_s for work in rounds),
+                        None if None in adaptive else sum(s for s in adaptive if s is not None),
+                        sum(work.task_bytes for work in rounds), sum(work.node_bytes for work in rounds),
+                        sum(work.messages for work in rounds), sum(work.hops for work in rounds),
+                        max(work.tasks for work in rounds))
+
+
+def terms_in_turn(rounds: Sequence[ExchangeWork], costs: Costs) -> tuple[TimeTerms, ...]:
+    """The cost of each of the rounds that follow each other; the first has the start of the exchange.
+
+    The time of the exchange is the sum of their times.
+    """
+    return tuple(exchange_terms(work if number == 0 else replace(work, tasks=0), costs)
+                 for number, work in enumerate(rounds))
+
+
+def summed_terms(rounds: Sequence[TimeTerms]) -> TimeTerms:
+    """Each term summed over rounds that follow each other; None where it is not known."""
+    return reduce(lambda one, other: TimeTerms(one.link_s + other.link_s, *(
+        None if None in pair else sum(pair) for pair in zip(_costs_beyond_links(one), _costs_beyond_links(other)))), rounds)
+
+
+def _costs_beyond_links(terms):
+    return [getattr(terms, f.name) for f in fields(terms)[1:]]
+
+
+def _messages(exchange):
+    """Messages that the busiest task sends to other tasks."""
+    sends, receives = exchange.send_weight > 0, exchange.receive_weight > 0
+    each = sends * (receives.sum() - receives)
+    return int(np.bincount(exchange.members.ravel(), np.tile(each, len(exchange.members))).max(initial=0))
 
 
 def _bytes_sent(mapping, exchange):

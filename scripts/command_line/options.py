@@ -11,6 +11,7 @@ import click
 from pencilmap.mapper.graphs import GRAPHS
 from pencilmap.mapper.placements import PLACEMENTS
 from pencilmap.mapper.setting import setting
+from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
 from pencilmap.model.decompositions import DECOMPOSITIONS
 from pencilmap.model.routing import ROUTINGS
 from pencilmap.model.transform import TYPES
@@ -45,6 +46,9 @@ ROUTING = click.option("--routing", metavar="NAME[:ARGUMENT]", help="Routing rul
                        + "; ".join(f"{r.usage}: {r.meaning}" for r in ROUTINGS.values())
                        + "; all: every rule, with the cut bound below them. [default: dimension-order; on a graph "
                          "shortest-path]")
+EXCHANGE = click.option("--exchange", "-e", metavar="NAME", default=DEFAULT_ALGORITHM, show_default=True,
+                        help="Algorithm of the exchanges. "
+                        + "; ".join(f"{name}: {a.meaning}" for name, a in ALGORITHMS.items()) + ".")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 
 

@@ -48,6 +48,7 @@ SETTINGS = (
     "--cfg=network/TCP-gamma:1e20",  # no TCP window; 0 would stop every message that has a latency
     "--cfg=smpi/simulate-computation:no",  # computing takes no time, so that a run gives the same digits again
     "--cfg=smpi/send-is-detached-thresh:0",  # the same times, four times faster: otherwise SimGrid searches long lists
+    "--cfg=smpi/test:0",  # MPI_Test takes no time, so that progress beside computing costs nothing; nothing may spin on it
     "--cfg=smpi/alltoall:basic_linear",  # set explicitly, because the default depends on the message size
 )
 ALLTOALLV = "ompi_basic_linear"  # posts all messages at once
@@ -95,6 +96,15 @@ class SimulatedNetwork:
         if sorted(self.order) != list(dimensions):
             raise SimulationError(f"order {self.order} must name each dimension of torus {self.torus} once, "
                                   f"0 to {self.torus.n_dimensions - 1}")
+
+    @property
+    def routing(self) -> str:
+        """Its routing rule, see `pencilmap.model.routing`.
+
+        >>> SimulatedNetwork(Torus((8, 8), bandwidth=(1e6, 1e6)), order=(1, 0)).routing
+        'dimension-order:yx:parity'
+        """
+        return f"dimension-order:{''.join(self.torus.axes[i] for i in self.order)}:{self.tie}"
 
     def platform_text(self) -> str:
         """The input of the platform plugin."""
@@ -168,7 +178,8 @@ def simulation_of(where: Setting, network: SimulatedNetwork, grid: ProcessGrid, 
     mapping = as_mapping(where.place(placement, grid), placement)
     rates = network.torus.bandwidth or ()
     rates = rates[:1] if len(set(rates)) == 1 else rates
-    labels = {"placement": placement, "link_bandwidth": ",".join(f"{rate:.17g}byte/s" for rate in rates)}
+    labels = {"placement": placement, "link_bandwidth": ",".join(f"{rate:.17g}byte/s" for rate in rates),
+              "routing": network.routing}
     if where.machine:
         labels["machine"] = where.machine
     if network.injection_bytes_per_s:

@@ -8,7 +8,7 @@ from pencilmap.mapper.setting import Setting
 from pencilmap.model.errors import GridError
 from pencilmap.model.torus import as_torus
 from pencilmap.model.units import parse
-from pencilmap.scripts.command_line.options import GRID, JSON, on_machine, placements, with_options
+from pencilmap.scripts.command_line.options import EXCHANGE, GRID, JSON, on_machine, placements, with_options
 from pencilmap.scripts.command_line.progress import hearing, shown
 from pencilmap.scripts.command_line.tables import comparison_table, print_json
 from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate_all, simulation_of
@@ -16,7 +16,7 @@ from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate_all,
 
 @click.command("simulate")
 @on_machine
-@with_options(GRID, placements())
+@with_options(GRID, placements(), EXCHANGE)
 @click.option("--reps", type=click.IntRange(1), default=1, show_default=True,
               help="Repetitions; they all take the same time.")
 @click.option("--direction", type=click.Choice(["forward", "backward"]), default="forward", show_default=True)
@@ -29,9 +29,9 @@ from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate_all,
 @click.option("--output", "-o", type=click.Path(dir_okay=False), help="Append the run records to this file (JSON lines).")
 @click.option("--timeout", type=click.FloatRange(1), default=600.0, show_default=True, metavar="SECONDS")
 @JSON
-def command(where: Setting, grid: str, placement: tuple[str, ...], reps: int, direction: str, verify: bool,
-            timing_only: bool, injection: str | None, hop_latency: str | None, output: str | None, timeout: float,
-            as_json: bool) -> None:
+def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str, reps: int, direction: str,
+            verify: bool, timing_only: bool, injection: str | None, hop_latency: str | None, output: str | None,
+            timeout: float, as_json: bool) -> None:
     """Run fft_runner under each placement on a simulated torus, and compare with the prediction."""
     if where.transform is None:
         raise GridError("a simulation transforms an array: give its extents, e.g. --fft 64")
@@ -41,8 +41,8 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], reps: int, di
                                parse(injection, "byte/s") if injection else 0.0)
     with hearing():
         chosen = where.grid(grid)
-        runs = [simulation_of(where, network, chosen, text, reps=reps, direction=direction, verify=verify,
-                              timing_only=timing_only)
+        runs = [simulation_of(where, network, chosen, text, exchange=exchange, reps=reps, direction=direction,
+                              verify=verify, timing_only=timing_only)
                 for text in placement]
     with shown() as progress, heard_by(progress):
         records = simulate_all(runs, json_path=output, timeout_s=timeout)
