@@ -21,6 +21,7 @@ from math import lcm
 from operator import mul
 from typing import NamedTuple
 
+from pencilmap.mapper.ring_maps import ring_maps
 from pencilmap.model.bounds import machine_bound
 from pencilmap.model.costs import Costs
 from pencilmap.model.decompositions import PENCIL, Decomposition
@@ -32,6 +33,7 @@ from pencilmap.model.objective import Objective, at_once, in_sequence  # noqa: F
 from pencilmap.model.pattern import Pattern, ring_load
 from pencilmap.model.predict import Prediction, predict
 from pencilmap.model.product import Product
+from pencilmap.model.ring_map import RingMap
 from pencilmap.model.torus import Torus
 from pencilmap.model.transform import Transform
 
@@ -55,6 +57,8 @@ def best_product(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, wante
     [6, 6]
     >>> str(best_product(torus, ProcessGrid(8, 64), wanted=at_once(2)))
     'digits:x=r8,y=c8,z=c8'
+    >>> str(best_product(torus, ProcessGrid(16, 32), wanted=at_once(2))).split(",")[2]
+    'z=0.1/2.3/7.5/6.4'
     """
     check_tasks(grid, torus.n_nodes * tasks_per_node, f"torus {torus} with {tasks_per_node} tasks per node")
     wanted = wanted or in_sequence(len(grid.decomposition.exchanges))
@@ -106,7 +110,7 @@ def rank_grids(torus: Torus, tasks_per_node: int = 1, transform: Transform | Non
 class _Choice:
     """How a dimension may be shared out: extents in the grid, weighted length for each term of the objective, hop length."""
 
-    pattern: Pattern
+    pattern: Pattern | RingMap
     extents: tuple[int, ...]
     lengths: tuple[Fraction | int, ...]
     hops: Fraction | int
@@ -130,7 +134,7 @@ def _divide(extents, grid):
 def _all_choices(n, ring, weight, decomposition, wanted):
     """Non-dominated choices of a dimension of `n` nodes."""
     kept, letters = {}, tuple(stage.letters for stage in decomposition.exchanges)
-    for pattern in patterns(n, decomposition.letters):
+    for pattern in (*patterns(n, decomposition.letters), *_maps(n, ring, decomposition, wanted)):
         vectors = ring_vectors(pattern, letters, ring)
         choice = _Choice(pattern, tuple(map(pattern.extent, decomposition.letters)),
                          tuple(weight * max(sum(map(mul, term.shares, vector)) for vector in vectors)
@@ -140,6 +144,13 @@ def _all_choices(n, ring, weight, decomposition, wanted):
         if not any(choice.dominated_by(r) for r in rivals):
             rivals[:] = [r for r in rivals if not r.dominated_by(choice)] + [choice]
     return tuple(c for rivals in kept.values() for c in rivals)
+
+
+def _maps(n, ring, decomposition, wanted):
+    """The ring maps that are tried besides the patterns: they are made for exchanges that run at once."""
+    if decomposition is not PENCIL or wanted == in_sequence(len(decomposition.exchanges)):
+        return []
+    return ring_maps(n, ring)
 
 
 def _whole_numbers(places):

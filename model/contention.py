@@ -18,6 +18,7 @@ from pencilmap.model.joint import JointLoads, undominated
 from pencilmap.model.loads import as_fraction, without_rounding
 from pencilmap.model.pattern import Pattern
 from pencilmap.model.product import Product
+from pencilmap.model.ring_map import RingMap
 from pencilmap.model.torus import Torus  # noqa: F401  (doctest)
 
 _PANEL, _NODES = 2.0, 10     # Gauss-Legendre nodes on panels of this length: 1e-12 and better
@@ -100,7 +101,7 @@ class _Axis:
         Nodes of this dimension in one image: what the m scale divides by.
     """
 
-    def __init__(self, pattern: Pattern, letters: str, ring: bool, times: np.ndarray) -> None:
+    def __init__(self, pattern: Pattern | RingMap, letters: str, ring: bool, times: np.ndarray) -> None:
         legs = _legs(pattern, letters, ring)                              # [direction, start, hops]
         ticks = _poisson(legs.shape[-1], times)
         longer = legs[..., ::-1].cumsum(axis=-1)[..., ::-1] - legs      # legs of more than k hops

@@ -21,6 +21,7 @@ from pencilmap.model.loads import as_fraction
 from pencilmap.model.lower_bound import link_weights
 from pencilmap.model.network import Network
 from pencilmap.model.pattern import Pattern, ring_halves
+from pencilmap.model.ring_map import RingMap
 
 Shares = Sequence[Fraction | int]
 Vectors = tuple[tuple[Fraction, ...], ...]
@@ -94,7 +95,7 @@ def routed_joint(network: Network, exchanges: Iterable[Exchange], node_of_rank: 
 
 
 @lru_cache(maxsize=8192)
-def ring_vectors(pattern: Pattern, letters: tuple[str, ...], ring: bool, tie: str = "split") -> Vectors:
+def ring_vectors(pattern: Pattern | RingMap, letters: tuple[str, ...], ring: bool, tie: str = "split") -> Vectors:
     """Loads of the exchanges along `letters` on the links of one line of a product that can decide, on the m scale.
 
     For one cable, even blocks and dimension order; every line of the dimension has the same loads.

@@ -150,7 +150,8 @@ class Prediction:
         return {"schema": SCHEMA, **self.network.as_dict(), "tasks_per_node": self.tasks_per_node,
                 "decomposition": self.grid.decomposition.name, "grid": list(self.grid.shape), "placement": self.placement,
                 "patterns": None if self.product is None else str(self.product), "routing": self.routing,
-                "m_source": "cut" if self.product is None else "paper", "stages": [stage.as_dict() for stage in self.stages],
+                "m_source": "paper" if self.product and self.product.is_digits else "cut",
+                "stages": [stage.as_dict() for stage in self.stages],
                 "t_s": self.t_s, "time_s": self.time_s, "terms_local": self.local and self.local.as_dict(),
                 "total_s": self.total_s, "lower_bound": _plain(self.lower_bound.value),
                 "lower_bound_argument": self.lower_bound.argument, "certificate": self.certificate,
@@ -387,6 +388,8 @@ def _certificate(network, stages, bound):
 def _notes(product, stages, bound):
     if product is None:
         yield "not a product of digit patterns: m is the best cut, a lower bound for any routing"
+    elif not product.is_digits:
+        yield "ring maps, not digit patterns alone: m is the best cut, a lower bound for any routing"
     elif any(max(stage.m) != max(stage.load) for stage in stages):
         yield ("the paper's m and the routed load differ (odd ring, uneven blocks, or a routing that does not split ties); "
                "times follow the routed load")
