@@ -108,7 +108,19 @@ class Machine:
         >>> load_machine("bluegene-l").doubts(parse_torus("4x8x8"))[0].partition(":")[0]
         'torus 4x8x8 has rings that machine bluegene-l does not have'
         """
-        return (*self._doubtful_wraps(torus), *self._doubtful_figures(used))
+        return (*self._logical(torus), *self._doubtful_wraps(torus), *self._doubtful_figures(used))
+
+    def _logical(self, torus: Network) -> Iterator[str]:
+        """What a prediction for the torus that a scheduler promises does not say about the box that it gives."""
+        rule = self.partitions
+        if rule is None or not isinstance(torus, Torus) or not rule.is_logical(torus.shape):
+            return
+        boxes = ["x".join(map(str, t.shape)) for t in rule.of_size(torus.n_nodes) if not rule.is_logical(t.shape)]
+        yield (f"a torus of {torus.n_dimensions} dimensions is a logical one on machine {self.name}: the scheduler lays it "
+               f"into a box of {rule.largest.n_dimensions} dimensions, whose links carry it; times, lower bound and "
+               f"certificate are those of the logical torus and can be better or worse in the box; "
+               + (f"partition {boxes[0]} is a box of as many nodes" if boxes else
+                  f"{torus.n_nodes} nodes are no whole units of {'x'.join(map(str, rule.unit or ()))}: a job may get more"))
 
     def _doubtful_wraps(self, torus: Network) -> Iterator[str]:
         rule = self.partitions
@@ -236,4 +248,5 @@ def _partitions(figure, torus):
                else Torus(torus.shape, torus.wrap, axes=torus.axes))
     extents = {key: parse_extents(value[key]) for key in ("unit", "ring") if key in value}
     shapes = tuple(parse_extents(text) for text in value.get("shapes", ()))
-    return Partitions(value["rule"], largest, **extents, shapes=shapes, ascending=value.get("ascending", False))
+    return Partitions(value["rule"], largest, **extents, shapes=shapes, ascending=value.get("ascending", False),
+                      logical=parse_extents(value["logical"]) if "logical" in value else None)
