@@ -63,3 +63,7 @@ class CalibrationError(PencilmapError):
 
 class FigureError(PencilmapError):
     """A picture that cannot be drawn or written."""
+
+
+class ScheduleError(PencilmapError):
+    """A schedule that is not understood, or that a transform on this grid cannot have."""

@@ -215,6 +215,7 @@ COSTS = {  # key of the file: field of Costs, unit (None: a bare number), name i
     "injection_per_node": ("injection_per_node", "byte/s", "injection rate of a node"),
     "message_cost": ("message_cost_s", "s", "cost of a message"),
     "exchange_cost": ("exchange_cost_s", "s", "cost of an exchange"),
+    "progress": ("progress", None, "progress beside computing"),
     "contention": ("contention", None, "contention"),
     "fft_rate_per_task": ("fft_rate_per_task", "flop/s", "FFT rate of a task"),
     "memory_bandwidth_per_node": ("memory_bandwidth_per_node", "byte/s", "memory bandwidth of a node"),

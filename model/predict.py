@@ -12,6 +12,7 @@ from pencilmap.model.allocation import Site
 from pencilmap.model.bounds import cut_bound
 from pencilmap.model.contention import random_minimal_lengths
 from pencilmap.model.costs import Costs
+from pencilmap.model.decompositions import SLAB
 from pencilmap.model.exchange import exchanges
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.loads import m_scale, m_time
@@ -22,6 +23,7 @@ from pencilmap.model.pattern import effective_length
 from pencilmap.model.product import Product, product_of
 from pencilmap.model.product_blocks import stage_blocks
 from pencilmap.model.routing import DEFAULT_ROUTING, default_routing, routing
+from pencilmap.model.schedules.forecast import Forecaster, ScheduleForecast
 from pencilmap.model.timing import (
     ExchangeWork,
     LocalTerms,
@@ -35,9 +37,11 @@ from pencilmap.model.timing import (
     terms_in_turn,
     work_in_turn,
 )
+from pencilmap.model.torus import Torus
 from pencilmap.model.transform import Transform
 
 SCHEMA = "pencilmap-prediction/1"
+SEQUENCE = "sequence"
 MOST_NODES_AT_RANDOM = 4096  # up to this size contention is predicted for placements that are not products, in a few seconds
 
 
@@ -94,6 +98,8 @@ class Prediction:
     lower_bound : LowerBound for every placement of the grid on the usable nodes, with the blocks of the transform.
     certificate : cost over the lower bound; 1.0 is provably optimal; None where no bound is known.
     local : LocalTerms of the computing, None without a transform.
+    schedule : ScheduleForecast of the schedule asked for, else of the exchanges in sequence; None where there are no loads.
+        `t_s`, `time_s` and `total_s` of the prediction itself are those in sequence.
     """
 
     network: Network
@@ -107,6 +113,7 @@ class Prediction:
     certificate: float | None
     notes: tuple[str, ...] = ()
     local: LocalTerms | None = None
+    schedule: ScheduleForecast | None = None
 
     def stage(self, name: str) -> ExchangePrediction:
         """The exchange of that name."""
@@ -137,8 +144,9 @@ class Prediction:
         """Sort key of predictions of one transform: time, then lengths, then hops, then the squarer grid.
 
         Times are rounded to ten digits, so that rounding errors do not decide; without times the lengths decide. """
-        time = self.cost if self.known_s is None else float(f"{self.known_s:.10g}")
-        return time, self.cost, sum(stage.hop_length for stage in self.stages), max(self.grid.shape)
+        known, cost = (self.known_s, self.cost) if self.schedule is None else (self.schedule.known_s, self.schedule.cost)
+        time = cost if known is None else float(f"{known:.10g}")
+        return time, cost, sum(stage.hop_length for stage in self.stages), max(self.grid.shape)
 
     @property
     def cost(self) -> Fraction:
@@ -155,6 +163,7 @@ class Prediction:
                 "t_s": self.t_s, "time_s": self.time_s, "terms_local": self.local and self.local.as_dict(),
                 "total_s": self.total_s, "lower_bound": _plain(self.lower_bound.value),
                 "lower_bound_argument": self.lower_bound.argument, "certificate": self.certificate,
+                "schedule": self.schedule and self.schedule.as_dict(),
                 "notes": list(self.notes)}
 
 
@@ -175,7 +184,7 @@ def _plain(value):
 
 def predict(placed: Product | Mapping, transform: Transform | None = None, routing_name: str | None = None,
             name: str | None = None, costs: Costs = Costs(), site: Site | None = None,
-            exchange: str | Sequence[str] = DEFAULT_ALGORITHM) -> Prediction:
+            exchange: str | Sequence[str] = DEFAULT_ALGORITHM, schedule: str = SEQUENCE) -> Prediction:
     """Predict the exchanges of a placement.
 
     A `Product` is predicted in closed form, whatever its size, where the routing has one; everything else by routing every
@@ -195,6 +204,8 @@ def predict(placed: Product | Mapping, transform: Transform | None = None, routi
         The slots that the lower bound may use; those of all nodes by default.
     exchange : str or list of str
         Name of the exchange algorithm, see `pencilmap.model.algorithms.ALGORITHMS`, or one name for each exchange.
+    schedule : str
+        See `pencilmap.model.schedules.SCHEDULES`; ``best`` takes the fastest of those that keep the boxes.
     """
     names = algorithms_of(placed.grid, exchange)
     product = placed if isinstance(placed, Product) else product_of(placed)
@@ -204,11 +215,11 @@ def predict(placed: Product | Mapping, transform: Transform | None = None, routi
     even = _is_even(placed.grid, transform)
     if product is not None and (even or _has_its_ranks(placed, product)) and all(
             algorithm(each).is_exchange(even) for each in names):
-        closed = predict_product(product, transform, name, costs, routing_name, names)
+        closed = predict_product(product, transform, name, costs, routing_name, names, schedule)
         if closed is not None:
             return closed if isinstance(placed, Product) else replace(closed, notes=(*closed.notes, *placed.notes))
     mapping = placed.mapping() if isinstance(placed, Product) else placed
-    return predict_routed(mapping, transform, routing_name, name, product, costs, site, names)
+    return predict_routed(mapping, transform, routing_name, name, product, costs, site, names, schedule)
 
 
 def algorithms_of(grid: ProcessGrid, exchange: str | Sequence[str] = DEFAULT_ALGORITHM) -> tuple[str, ...]:
@@ -219,20 +230,25 @@ def algorithms_of(grid: ProcessGrid, exchange: str | Sequence[str] = DEFAULT_ALG
 
 def predict_routed(mapping: Mapping, transform: Transform | None = None, routing_name: str | None = None,
                    name: str | None = None, product: Product | None = None, costs: Costs = Costs(),
-                   site: Site | None = None, exchange: str | Sequence[str] = DEFAULT_ALGORITHM) -> Prediction:
+                   site: Site | None = None, exchange: str | Sequence[str] = DEFAULT_ALGORITHM,
+                   schedule: str = SEQUENCE) -> Prediction:
     """Predict a mapping by the load of every link; `product` when it is known to be one."""
     routing_name, names = routing_name or default_routing(mapping.network), algorithms_of(mapping.grid, exchange)
     stages = tuple(_routed(mapping, product, each, transform, routing_name, costs, algorithm_name)
                    for each, algorithm_name in zip(exchanges(mapping.grid, transform), names))
-    bound = lower_bound(site or Site(mapping.network, mapping.tasks_per_node, idle=True), mapping.grid, transform)
+    site = site or Site(mapping.network, mapping.tasks_per_node, idle=True)
+    bound, local = lower_bound(site, mapping.grid, transform), _local(transform, mapping.grid, mapping.tasks_per_node, costs)
+    forecaster = Forecaster(stages, local, mapping, product, False, transform, routing_name, costs, bound.value or None,
+                            _bound_any(site, mapping.grid, transform, bound))
+    found = forecaster.forecast(schedule)
     return Prediction(mapping.network, mapping.tasks_per_node, mapping.grid, name or mapping.name, product, routing_name,
                       stages, bound, _certificate(mapping.network, stages, bound),
-                      (*_notes(product, stages, bound), *mapping.notes),
-                      _local(transform, mapping.grid, mapping.tasks_per_node, costs))
+                      (*_notes(product, stages, bound), *mapping.notes, *found.notes), local, found)
 
 
 def predict_product(product: Product, transform: Transform | None = None, name: str | None = None, costs: Costs = Costs(),
-                    routing_name: str | None = None, exchange: str | Sequence[str] = DEFAULT_ALGORITHM) -> Prediction | None:
+                    routing_name: str | None = None, exchange: str | Sequence[str] = DEFAULT_ALGORITHM,
+                    schedule: str = SEQUENCE) -> Prediction | None:
     """Predict a product placement in closed form: no array of the length of the ranks, any size of machine.
 
     Every exchange must be one all-to-all. None where the routing has no closed form.
@@ -246,10 +262,14 @@ def predict_product(product: Product, transform: Transform | None = None, name: 
     if None in found:
         return None
     stages = tuple(replace(stage, algorithm=name) for stage, name in zip(found, algorithms_of(product.grid, exchange)))
-    bound = lower_bound(Site(product.torus, product.tasks_per_node), product.grid, transform)
+    site = Site(product.torus, product.tasks_per_node)
+    bound, local = lower_bound(site, product.grid, transform), _local(transform, product.grid, product.tasks_per_node, costs)
+    forecaster = Forecaster(stages, local, product, product, True, transform, routing_name, costs, bound.value or None,
+                            _bound_any(site, product.grid, transform, bound))
+    plan = forecaster.forecast(schedule)
     return Prediction(product.torus, product.tasks_per_node, product.grid, name or str(product), product, routing_name,
-                      stages, bound, _certificate(product.torus, stages, bound), tuple(_notes(product, stages, bound)),
-                      _local(transform, product.grid, product.tasks_per_node, costs))
+                      stages, bound, _certificate(product.torus, stages, bound),
+                      (*_notes(product, stages, bound), *plan.notes), local, plan)
 
 
 def _name(placed):
@@ -383,6 +403,19 @@ def _certificate(network, stages, bound):
     if bound.value:
         return float(cost / bound.value)
     return None if cost else 1.0
+
+
+def _bound_any(site, grid, transform, bound):
+    """What no schedule of any placement can beat, on any grid: the all-to-all of all tasks; None where it is not known.
+
+    On a whole machine that is the argument of `bound` itself. Elsewhere it is known for even blocks: an exchange between all
+    tasks sends k (P-k) blocks across every cut.
+    """
+    if site.allocation.is_complete and grid.n_tasks == site.n_slots:
+        return bound.value or None if isinstance(site.network, Torus) or _is_even(grid, transform) else None
+    if not isinstance(site.network, Torus) or not _is_even(grid, transform):
+        return None
+    return lower_bound(site, ProcessGrid(grid.n_tasks, decomposition=SLAB)).value or None
 
 
 def _notes(product, stages, bound):

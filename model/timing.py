@@ -36,6 +36,7 @@ from typing import Any
 
 import numpy as np
 
+from pencilmap.model.arrays import Floats
 from pencilmap.model.costs import Costs
 from pencilmap.model.decompositions.decomposition import AXES, LocalPass
 from pencilmap.model.exchange import Exchange
@@ -233,6 +234,13 @@ def _messages(exchange):
     return int(np.bincount(exchange.members.ravel(), np.tile(each, len(exchange.members))).max(initial=0))
 
 
+def sent_by_rank(mapping: Mapping, exchange: Exchange) -> Floats:
+    """Bytes that every rank sends to other nodes: float array, shape (P,)."""
+    found = np.zeros(mapping.n_tasks)
+    found[exchange.members] = _bytes_sent(mapping, exchange)[1]
+    return found
+
+
 def _bytes_sent(mapping, exchange):
     """Bytes of all messages to other tasks, and bytes of each member to other nodes: float array, shape (groups, size)."""
     node = mapping.node_of_rank[exchange.members]
@@ -257,11 +265,35 @@ def local_work(transform: Transform, grid: ProcessGrid, tasks_per_node: int, fft
     >>> f"{work.operations / 1e6:.1f} Mflop, {work.memory_bytes / 1e6:.1f} MB"
     '35.4 Mflop, 58.7 MB'
     """
-    extents, decomposition = dict(zip(AXES, transform.exchanged)), grid.decomposition
-    lines = [(prod(-(-n // grid.extent(division[axis])) for axis, n in extents.items()), extents[along])
-             for stage, division in decomposition.layouts() if isinstance(stage, LocalPass) for along in stage.axes]
+    decomposition = grid.decomposition
+    lines = [line for some in _lines(transform, grid) for line in some]
     largest = max(elements for elements, _ in lines)
     operations = transform.fields * sum(5.0 * elements * log2(n) for elements, n in lines) if fft else 0.0
     touched = 2.0 * largest * transform.point_bytes * tasks_per_node
     passes = fft * decomposition.fft_passes + copies * decomposition.copy_passes
     return LocalWork(operations, touched * passes, touched)
+
+
+def _lines(transform, grid):
+    """For each local pass, of every axis: elements of the busiest task, and the length of a line."""
+    extents = dict(zip(AXES, transform.exchanged))
+    return [[(prod(-(-n // grid.extent(division[axis])) for axis, n in extents.items()), extents[along])
+             for along in stage.axes] for stage, division in grid.decomposition.layouts() if isinstance(stage, LocalPass)]
+
+
+def pass_times(transform: Transform, grid: ProcessGrid, tasks_per_node: int, costs: Costs) -> list[float]:
+    """Seconds of every local pass with the copies beside it; together those of `local_work`.
+
+    >>> costs = Costs(fft_rate_per_task=1e9)
+    >>> [f"{s * 1e3:.1f} ms" for s in pass_times(Transform(256, 256, 256), ProcessGrid(8, 8), 1, costs)]
+    ['10.5 ms', '10.5 ms', '10.5 ms']
+    """
+    lines = _lines(transform, grid)
+    touched = 2.0 * max(elements for some in lines for elements, _ in some) * transform.point_bytes * tasks_per_node
+    n, found = len(lines), []
+    for i, some in enumerate(lines):
+        operations = transform.fields * sum(5.0 * elements * log2(along) for elements, along in some)
+        copies = (i > 0) + (i < n - 1)
+        work = LocalWork(operations, touched * (len(some) + copies), touched)
+        found.append(local_terms(work, costs).time_s or 0.0)
+    return found

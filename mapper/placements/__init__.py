@@ -85,6 +85,12 @@ def place(text: str, site: Site, grid: ProcessGrid, wanted: Objective | None = N
     return placement.make(argument, site, grid, *([wanted] if placement.searches else []))
 
 
+def takes_objective(text: str) -> bool:
+    """Whether the placement that `text` describes is searched for, with an objective."""
+    name = text.partition(":")[0]
+    return name in PLACEMENTS and PLACEMENTS[name].searches
+
+
 def as_mapping(placed: Product | Mapping, name: str) -> Mapping:
     """The mapping of a placement, called `name`."""
     return placed.mapping(name) if isinstance(placed, Product) else replace(placed, name=name)

@@ -18,7 +18,7 @@ import numpy as np
 
 from pencilmap.model.errors import RoutingError
 from pencilmap.model.exchange import Exchange
-from pencilmap.model.joint import JointLoads, ring_vectors
+from pencilmap.model.joint import JointLoads, ring_vectors, undominated
 from pencilmap.model.loads import LinkLoads, m_scale
 from pencilmap.model.network import TorusLink
 from pencilmap.model.pattern import ring_load
@@ -72,6 +72,17 @@ class DimensionOrder:
         lines = [ring_vectors(p, letters, torus.is_ring(i), self.tie) for i, p in enumerate(product.dimensions)]
         return JointLoads(torus, tuple(tuple(tuple(x / cables for x in vector) for vector in line)
                                        for line, cables in zip(lines, torus.cables)))
+
+    def joint_of_blocks(self, product: Product, blocks: tuple[StageBlocks, ...]) -> JointLoads:
+        """Exact loads of several exchanges of a product at once, with any blocks; no line has more than that of digits 0."""
+        torus, order = product.torus, self._dimensions(product.torus)
+        units = [Fraction(2 * torus.n_nodes, some.total_bytes) for some in blocks]
+        classes = []
+        for i, cables in enumerate(torus.cables):
+            lines = [ProductBlocks(product, some).line(i, order, self.tie).reshape(-1) for some in blocks]
+            classes.append(tuple(tuple(int(x) * unit / cables for x, unit in zip(row, units))
+                                 for row in undominated(np.stack(lines, axis=1))))
+        return JointLoads(torus, tuple(classes))
 
     def _dimensions(self, torus):
         if self.order is None:

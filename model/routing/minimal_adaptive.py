@@ -65,6 +65,9 @@ class MinimalAdaptive:
         """Expected loads of several exchanges of a product at once; None for ``paths``."""
         return random_minimal_joint(product, letters) if self.choice == "hops" else None
 
+    def joint_of_blocks(self, product: Product, blocks: tuple[StageBlocks, ...]) -> None:
+        return None
+
 
 def parse(argument: str) -> MinimalAdaptive:
     """Read the choice.

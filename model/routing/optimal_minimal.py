@@ -48,6 +48,9 @@ class OptimalMinimal:
     def joint_of_product(self, product: Product, letters: tuple[str, ...]) -> None:
         return None
 
+    def joint_of_blocks(self, product: Product, blocks: tuple[StageBlocks, ...]) -> None:
+        return None
+
 
 def parse(argument: str) -> OptimalMinimal:
     """It takes no argument."""

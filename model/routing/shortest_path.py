@@ -40,6 +40,9 @@ class ShortestPath:
     def joint_of_product(self, product: Product, letters: tuple[str, ...]) -> None:
         return None
 
+    def joint_of_blocks(self, product: Product, blocks: tuple[StageBlocks, ...]) -> None:
+        return None
+
 
 def parse(argument: str) -> ShortestPath:
     """It takes no argument."""

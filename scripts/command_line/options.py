@@ -14,6 +14,7 @@ from pencilmap.mapper.setting import setting
 from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
 from pencilmap.model.decompositions import DECOMPOSITIONS
 from pencilmap.model.routing import ROUTINGS
+from pencilmap.model.schedules import SCHEDULES
 from pencilmap.model.transform import TYPES
 
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -49,6 +50,9 @@ ROUTING = click.option("--routing", metavar="NAME[:ARGUMENT]", help="Routing rul
 EXCHANGE = click.option("--exchange", "-e", metavar="NAME", default=DEFAULT_ALGORITHM, show_default=True,
                         help="Algorithm of the exchanges. "
                         + "; ".join(f"{name}: {a.meaning}" for name, a in ALGORITHMS.items()) + ".")
+SCHEDULE = click.option("--schedule", metavar="NAME[:ARGUMENT]", default="sequence", show_default=True,
+                        help="When the exchanges travel. " + "; ".join(f"{k.usage}: {k.meaning}" for k in SCHEDULES.values())
+                        + "; best: the fastest of those that keep the boxes, and its chunks.")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 
 
