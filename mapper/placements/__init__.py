@@ -14,6 +14,7 @@ from pencilmap.mapper.placements.digits import digits
 from pencilmap.mapper.placements.file import from_file
 from pencilmap.mapper.placements.function import function
 from pencilmap.mapper.placements.images import images
+from pencilmap.mapper.placements.lattice import lattice
 from pencilmap.mapper.placements.ring import ring
 from pencilmap.mapper.placements.search import search
 from pencilmap.model.allocation import Site
@@ -51,6 +52,8 @@ PLACEMENTS = {
                         "digit patterns, low digit first: r rows, c columns (s slabs), i idle"),
     "ring": Placement(ring, "ring[:x=0.1/3.2,y=r2c2,t=..]", "digit patterns, or the positions of the members of each row, "
                       "on every dimension; alone: the least load of exchanges at once", searches=True),
+    "lattice": Placement(lattice, "lattice[:seed=S,evaluations=E]", "columns are the cosets of a lattice and rows the moves "
+                         "of one tile, or the other way round; often the best for exchanges in sequence at odd extents"),
     "images": Placement(images, "images:PATH[,columns]", "images listed in a file: the nodes of each row (or column)"),
     "python": Placement(function, "python:FILE.py:FUNCTION", "images described by a Python function"),
     "file": Placement(from_file, "file:PATH[,FORMAT]", "a mapfile or hostfile; the format is detected unless named",
