@@ -117,6 +117,8 @@ typedef struct {
     const char *sync;     /* before each exchange: "none" (default), "barrier", "clock" */
     double auto_budget_s; /* seconds that exchange "auto" may take to try the others; 10 by default */
     int fields;           /* arrays transformed together; each follows the previous one in memory; 1 by default */
+    const char *torus;    /* where the ranks are, for exchange "p2p": "8x8x8", "8x8x8:mesh", "8wx8x4w"; NULL: not known */
+    const char *node;     /* and this rank's own coordinate in it: "1 2 3" */
 } pencilfft_desc;
 
 /* A rank's part of an array. Axis 0 is x, 1 is y, 2 is z.

@@ -19,6 +19,7 @@ struct run {
     struct warnings warnings;
     int wisdom_found;
     int record; /* file descriptor; -1: none */
+    char node[COORDINATE_TEXT]; /* for the descriptor */
 };
 
 static int open_record(struct run *run)
@@ -31,12 +32,25 @@ static int open_record(struct run *run)
     return pf_agree(status, run->processes.seating.comm);
 }
 
+/* Where the ranks are, as far as that is known. */
+static void tell_places(struct run *run)
+{
+    const struct seating *s = &run->processes.seating;
+    if (s->source < 0)
+        return;
+    for (int i = 0, used = 0; i < s->mine.node.dims; i++)
+        used += snprintf(run->node + used, sizeof run->node - (size_t)used, "%d ", s->mine.node.at[i]);
+    run->options.fft.torus = run->options.torus_text;
+    run->options.fft.node = run->node;
+}
+
 static int make_problem(struct run *run)
 {
     struct problem *p = &run->problem;
     MPI_Comm grid = run->processes.seating.comm;
     const char *wisdom = run->options.wisdom;
     int status = wisdom ? pencilfft_wisdom_load(wisdom, grid, &run->wisdom_found) : 0;
+    tell_places(run);
     if (!status)
         status = pencilfft_plan_create(&run->options.fft, grid, &p->plan);
     if (!status && wisdom)

@@ -116,6 +116,30 @@ static void phases_add_up_to_the_total(void)
     pencilfft_plan_destroy(plan);
 }
 
+static void places_must_be_understood(void)
+{
+    static const struct {
+        const char *torus, *node, *part;
+    } cases[] = {
+        {"8x", "1 2", "torus '8x' is not understood"}, {"8x8", NULL, "node is not given"},
+        {"8x8", "1 2 3", "write 2 numbers"},           {"8x8", "1,2", "write 2 numbers"},
+        {"8x8", "7 8", "its number 2 must be 0..7"},   {"8x8", "-1 0", "write 2 numbers"},
+    };
+    pencilfft_plan plan;
+    pencilfft_desc desc = description();
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        desc.torus = cases[i].torus;
+        desc.node = cases[i].node;
+        CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), PENCILFFT_BAD_CALL);
+        CHECK_CONTAINS(pencilfft_error_message(), cases[i].part);
+    }
+    desc.torus = "8x8";
+    desc.node = rank ? "3 1 " : " 0 7";
+    pencilfft_plan_destroy(make_plan(&desc));
+    desc.torus = rank ? "8x8" : "8x4";
+    CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), ranks > 1 ? PENCILFFT_MISMATCH : PENCILFFT_BAD_CALL);
+}
+
 static void wrong_calls_are_refused(void)
 {
     pencilfft_desc desc = description();
@@ -382,6 +406,7 @@ int main(int argc, char **argv)
     formats_say_what_arrays_hold();
     scales_are_those_of_the_types();
     wrong_calls_are_refused();
+    places_must_be_understood();
     wrong_descriptors_are_refused_on_all_ranks();
     descriptors_are_made_by_name();
     wrong_members_are_refused();

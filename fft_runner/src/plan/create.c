@@ -114,7 +114,7 @@ static int choose_exchanges(pencilfft_plan plan, const pencilfft_desc *desc)
 }
 
 static int (*const stages[])(pencilfft_plan plan, const pencilfft_desc *desc) = {
-    set_names, same_everywhere, set_geometry, split_groups, make_boxes, choose_exchanges,
+    set_names, same_everywhere, set_geometry, split_groups, pf_places_make, make_boxes, choose_exchanges,
 };
 
 /* ---- create and destroy ---------------------------------------------------------------------------------------------- */
@@ -170,6 +170,7 @@ static void release_local(pencilfft_plan plan)
         for (int after = 0; after < 2; after++)
             free(plan->boxes[e][after]);
         free(plan->auto_seconds[e]);
+        pf_places_release(&plan->places[e]);
     }
 }
 

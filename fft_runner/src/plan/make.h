@@ -3,6 +3,11 @@
 
 #include "plan/plan.h"
 
+/* ---- places.c ------------------------------------------------------------------------------------------------------ */
+
+/* plan->places[]. Collective, after the groups have been made. */
+int pf_places_make(pencilfft_plan plan, const pencilfft_desc *desc);
+
 /* ---- build.c ------------------------------------------------------------------------------------------------------- */
 
 /* All that follows from plan->chosen[]: transfers, work buffers, passes, steps. Collective; fails on all ranks or on none,

@@ -3,6 +3,7 @@
 
 #include "exchange/exchange.h"
 #include "exchange/messages.h"
+#include "exchange/partner_order.h"
 #include "exchange/sync.h"
 #include "geometry/geometry.h"
 #include "lines/line_fft.h"
@@ -74,6 +75,7 @@ struct pencilfft_plan_s {
     int exchanges; /* of the decomposition; arrays have this many in use, or one more */
     MPI_Comm all, group[PF_MAX_EXCHANGES];
     int p[PF_MAX_EXCHANGES], me[PF_MAX_EXCHANGES]; /* size of the group, place in it */
+    struct pf_places places[PF_MAX_EXCHANGES]; /* of the members; `at` is NULL where they are not known. places.c */
     pencilfft_box *boxes[PF_MAX_EXCHANGES][2]; /* of the members, before and after a forward exchange */
     pencilfft_box mine[PF_MAX_ARRAYS];
     pencilfft_box input, output; /* of a forward transform */

@@ -15,6 +15,7 @@ int pf_transfer_plan(pencilfft_plan plan, int backward, int e)
         .to = plan->boxes[e][!backward],
         .element_bytes = plan->element_bytes,
         .fields = plan->fields,
+        .places = plan->places[e].at ? &plan->places[e] : NULL,
         .other_direction = plan->transfer[!backward][e].state,
     };
     if (exchange->takes == PF_BOXES)
