@@ -16,8 +16,8 @@ from pencilmap.scripts.command_line.tables import prediction_table, print_json
 @with_options(GRID, placements(multiple=False), SCHEDULE, FORMAT_TO_WRITE)
 @click.option("--output", "-o", required=True, type=click.Path(dir_okay=False), help="The file to write.")
 @with_options(*LAUNCHER, JSON)
-def command(where: Setting, grid: str, placement: str, schedule: str, format_name: str | None, output: str, hosts: str | None,
-            cores_per_task: int, hwloc: str | None, program: str, as_json: bool) -> None:
+def command(where: Setting, grid: str, placement: str, schedule: str, format_name: str | None, output: str,
+            hosts: str | None, cores_per_task: int, hwloc: str | None, program: str, as_json: bool) -> None:
     """Write the best placement, or the one named, and print its prediction next to that of the default order, and how to
     launch it."""
     form = format_to_write(format_name, where)

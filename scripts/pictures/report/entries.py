@@ -5,12 +5,11 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from pencilmap.mapper.compare import Comparison, compare_records, prediction_of_record
+from pencilmap.mapper.compare import Comparison, compare_record, prediction_of_record
 from pencilmap.mapper.records import mapping_of_record, read_records, transform_of_record
 from pencilmap.model.errors import FigureError
 from pencilmap.model.exchange import exchanges
@@ -162,9 +161,7 @@ def entries_of(records: Iterable[dict[str, Any]], source: str) -> list[Entry]:
 
 
 def _joined(records, source):
-    records = list(records)
-    rows = iter(compare_records(records, source))
-    return [Entry(f"{source}:{number}", record, tuple(islice(rows, len(record["stages"]))))
+    return [Entry(f"{source}:{number}", record, tuple(compare_record(record, f"{source}:{number}")))
             for number, record in enumerate(records, 1)]
 
 

@@ -59,7 +59,7 @@ def _speeds(rates):
 def _with_nominal(entries, cells):
     for entry in entries:
         for comparison in entry.comparisons:
-            if comparison.t_ratio:
+            if comparison.t_ratio and comparison.stage in entry.prediction.grid.decomposition.names:
                 exchange = entry.prediction.stage(comparison.stage)
                 yield comparison, _slowest_link(entry.prediction.network, exchange), entry.series
     rate = load_machine("bluegene-l").torus.bandwidth[0] if cells else None
