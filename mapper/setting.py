@@ -14,7 +14,7 @@ from pencilmap.mapper.allocations.table import NodeTable, read_table
 from pencilmap.mapper.formats import Job, read_document
 from pencilmap.mapper.graphs import read_graph
 from pencilmap.mapper.hosts import Hosts
-from pencilmap.mapper.placements import place, takes_objective
+from pencilmap.mapper.placements import check_name, place, takes_objective
 from pencilmap.mapper.product_search import rank_grids
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.allocation import Allocation, Site, parse_nodes
@@ -97,9 +97,8 @@ class Setting:
         Raises GridError.
         """
         if text == BEST:
-            if not isinstance(self.network, Torus):
-                raise GridError(f"the best grid is searched on a torus only, not on {self.network}; name one with `grid` "
-                                f"{self.decomposition.usage}")
+            if not isinstance(self.network, Torus):  # no search knows a graph: the best grid for the launcher's order
+                return self.predictions(BEST, ("default",), schedule=schedule)[0].grid
             if not self.site.allocation.is_complete:
                 return self.predictions(BEST, (SHORT_SEARCH,), schedule=schedule)[0].grid
             if schedule != SEQUENCE:
@@ -116,6 +115,7 @@ class Setting:
 
         Placements that search take that which is fastest under the schedule by all terms of the time model.
         """
+        check_name(text)
         if self.transform:
             self.transform.check_grid(grid)
         if not takes_objective(text):
@@ -145,6 +145,9 @@ class Setting:
         them. Raises GridError, PlacementError or ScheduleError when a placement or its schedule cannot be had; with grid
         ``best``, when it cannot be had on any grid.
         """
+        placements = tuple(placements)
+        for text in placements:
+            check_name(text)  # before anything about grids, which is not what is wrong then
         if grid != BEST:
             one = self.grid(grid)
             return [p for text in placements for p in self._predictions(text, one, routing, exchange, schedule)]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pencilmap.model.costs import Costs
-from pencilmap.model.errors import MachineError, PencilmapError
+from pencilmap.model.errors import MachineError, PencilmapError, near
 from pencilmap.model.network import Network
 from pencilmap.model.partition import Partitions, claims_more, parse_extents, parse_partition
 from pencilmap.model.torus import Torus, parse_torus
@@ -169,7 +169,8 @@ def load_machine(name: str) -> Machine:
             raise MachineError(f"machine file {name} does not exist; known names are {', '.join(machine_names())}")
         return read_machine(Path(name).read_bytes(), name)
     if name not in machine_names():
-        raise MachineError(f"machine {name!r} is unknown; known are {', '.join(machine_names())}, or give the path of "
+        raise MachineError(f"machine {name!r} is unknown{near(name, machine_names())}; known are "
+                           f"{', '.join(machine_names())}, or give the path of "
                            "a machine file that ends in .toml")
     return read_machine((files("pencilmap.model.machines") / f"{name}.toml").read_bytes(), name)
 

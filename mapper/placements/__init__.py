@@ -18,7 +18,7 @@ from pencilmap.mapper.placements.lattice import lattice
 from pencilmap.mapper.placements.ring import ring
 from pencilmap.mapper.placements.search import search
 from pencilmap.model.allocation import Site
-from pencilmap.model.errors import PlacementError
+from pencilmap.model.errors import PlacementError, near
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.objective import Objective
@@ -61,6 +61,14 @@ PLACEMENTS = {
 }
 
 
+def check_name(text: str) -> None:
+    """Raise PlacementError unless `text` begins with the name of a placement."""
+    name = text.partition(":")[0]
+    if name not in PLACEMENTS:
+        raise PlacementError(f"placement {text!r} is unknown{near(name, PLACEMENTS)}; known are "
+                             f"{', '.join(p.usage for p in PLACEMENTS.values())}")
+
+
 def place(text: str, site: Site, grid: ProcessGrid, wanted: Objective | None = None) -> Product | Mapping:
     """Make the placement that `text` describes.
 
@@ -77,10 +85,8 @@ def place(text: str, site: Site, grid: ProcessGrid, wanted: Objective | None = N
     ------
     PlacementError, GridError, MapfileError, AllocationError
     """
+    check_name(text)
     name, _, argument = text.partition(":")
-    if name not in PLACEMENTS:
-        raise PlacementError(f"placement {text!r} is unknown; known are "
-                             f"{', '.join(p.usage for p in PLACEMENTS.values())}")
     placement = PLACEMENTS[name]
     if not (placement.anywhere or isinstance(site.network, Torus)):
         raise PlacementError(f"placement {text} needs a torus, but {site.network.title} has no coordinates; use "

@@ -10,7 +10,7 @@ from pencilmap.mapper.formats import FORMATS
 from pencilmap.mapper.formats.format import Launch
 from pencilmap.mapper.setting import Setting
 from pencilmap.model.machine import load_machine
-from pencilmap.scripts.command_line.options import Decorator, spelled
+from pencilmap.scripts.command_line.options import Decorator, Name, spelled
 
 FORMAT_HELP = "; ".join(f"{name}: {form.title}" for name, form in FORMATS.items())
 LAUNCHER = (
@@ -28,7 +28,7 @@ LAUNCHER = (
 
 def format_option(name: tuple[str, ...], default: str | None, meaning: str) -> Decorator:
     """An option that takes the name of a format."""
-    return click.option(*name, type=click.Choice(list(FORMATS)), default=default, show_default=default is not None,
+    return click.option(*name, type=Name(list(FORMATS)), default=default, show_default=default is not None,
                         help=f"{meaning} {FORMAT_HELP}")
 
 

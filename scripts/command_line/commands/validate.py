@@ -17,7 +17,7 @@ from pencilmap.model.torus import parse_torus
 from pencilmap.model.transform import parse_transform
 from pencilmap.model.units import milliseconds, parse
 from pencilmap.scripts.command_line.documents import check_place, fill, markdown_table
-from pencilmap.scripts.command_line.options import JSON
+from pencilmap.scripts.command_line.options import JSON, Name
 from pencilmap.scripts.command_line.progress import shown
 from pencilmap.scripts.command_line.tables import print_json, print_table
 from pencilmap.scripts.networks.namespaces.box import UnavailableError
@@ -198,7 +198,7 @@ NETWORKS = {
 
 
 @click.command("validate")
-@click.option("--network", type=click.Choice(list(NETWORKS)), required=True,
+@click.option("--network", type=Name(list(NETWORKS)), required=True,
               help="simulated: the runner on a simulated torus (SimGrid). namespaces: the runner under Open MPI on a torus "
                    "of network namespaces with shaped links; needs root or user namespaces.")
 @click.option("--suite", metavar="NAME", help="Simulated: the suite to run. "
