@@ -24,7 +24,7 @@ module pencilfft
     integer(c_int), parameter, public :: pencilfft_input = -2, pencilfft_output = -1
     integer(c_int), parameter, public :: pencilfft_row = 0, pencilfft_column = 1
 
-    integer, parameter, public :: pencilfft_max_exchanges = 4, pencilfft_max_phases = 20 !< no plan has more
+    integer, parameter, public :: pencilfft_max_exchanges = 4, pencilfft_max_phases = 24 !< no plan has more
 
     integer, parameter :: longest_name = 256 ! longer than any known name
 

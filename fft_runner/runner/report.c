@@ -43,7 +43,10 @@ static void print_placement(const struct report *r, FILE *file)
 
 bool phase_is_shown(const struct report *r, int phase)
 {
-    return pencilfft_phase_kind(r->plan, phase) != PENCILFFT_WAIT || strcmp(r->options->fft.sync, "none");
+    int kind = pencilfft_phase_kind(r->plan, phase);
+    if (kind == PENCILFFT_HIDDEN)
+        return strcmp(pencilfft_schedule_chosen(r->plan), "sequence");
+    return kind != PENCILFFT_WAIT || strcmp(r->options->fft.sync, "none");
 }
 
 void report_warnings(const struct warnings *w, FILE *file)

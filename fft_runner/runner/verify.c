@@ -47,8 +47,16 @@ int output_array(const struct problem *p)
 
 int side_of(const struct problem *p, int array, struct side *side)
 {
-    int status = pencilfft_box_mine(p->plan, array, &side->box);
+    int status = pencilfft_parts(p->plan, array, &side->parts);
+    for (int i = 0; i < side->parts && !status; i++)
+        status = pencilfft_part_mine(p->plan, array, i, &side->part[i]);
     return status ? status : pencilfft_format_of(p->plan, array, &side->format);
+}
+
+int64_t side_elements(const struct side *side)
+{
+    const pencilfft_part *last = &side->part[side->parts - 1];
+    return last->start + last->fields * last->field_stride;
 }
 
 int fill_input(const struct problem *p)
@@ -56,15 +64,16 @@ int fill_input(const struct problem *p)
     struct side in;
     int status = side_of(p, input_array(p), &in);
     if (!status)
-        values_fill(&in.box, &in.format, value_random, p->in);
+        for (int i = 0; i < in.parts; i++)
+            values_fill(&in.part[i], &in.format, value_random, p->in);
     return status;
 }
 
 /* Root mean square of the transform. If the transform is wrong, so is this, but then the errors are large too. */
 static double result_scale(const struct problem *p, const struct side *out)
 {
-    double both[2] = {0, (double)(out->format.field_stride * out->format.fields)}, all[2];
-    for (int64_t i = 0; i < out->format.field_stride * out->format.fields; i++) {
+    double both[2] = {0, (double)side_elements(out)}, all[2];
+    for (int64_t i = 0; i < side_elements(out); i++) {
         double complex v = element_load(&out->format, p->out, i);
         both[0] += creal(v) * creal(v) + cimag(v) * cimag(v);
     }

@@ -32,12 +32,16 @@ struct verification {
 int input_array(const struct problem *problem);
 int output_array(const struct problem *problem);
 
-/* My box and the format of one array. */
+/* My parts and the format of one array. */
+enum { MOST_PARTS = 2 };
 struct side {
-    pencilfft_box box;
+    int parts;
+    pencilfft_part part[MOST_PARTS];
     pencilfft_format format;
 };
 int side_of(const struct problem *problem, int array, struct side *side);
+/* How many elements they have, with all fields. */
+int64_t side_elements(const struct side *side);
 
 /* Random values into the input. */
 int fill_input(const struct problem *problem);

@@ -329,7 +329,7 @@ contains
         call need(pencilfft_phase_seconds(plan, seconds))
         call check(index(pencilfft_plan_text(plan), "by p2p among") > 0 .or. R*C == 1, "the plan tells its exchanges")
         n_phases = pencilfft_phases(plan)
-        call check(n_phases == 12 .and. pencilfft_exchanges(plan) == 2, "pencils have 12 phases and two exchanges")
+        call check(n_phases == 14 .and. pencilfft_exchanges(plan) == 2, "pencils have 14 phases and two exchanges")
         call check(all(seconds(:n_phases) >= 0) .and. seconds(1) > 0, "phases take time")
         n_total = 0
         do i = 1, n_phases

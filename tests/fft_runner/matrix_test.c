@@ -91,7 +91,10 @@ static bool somewhere(bool here)
 static bool input_was_lost(const struct problem *p)
 {
     struct side in;
-    return side_of(p, input_array(p), &in) || values_wrong(&in.box, &in.format, value_random, p->in);
+    int64_t wrong = side_of(p, input_array(p), &in);
+    for (int i = 0; i < in.parts && !wrong; i++)
+        wrong = values_wrong(&in.part[i], &in.format, value_random, p->in);
+    return wrong;
 }
 
 static void judge(const struct problem *p, const struct verification *v)

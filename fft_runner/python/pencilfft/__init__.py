@@ -328,7 +328,8 @@ class Plan:
 
     def phase_seconds(self) -> dict[str, float]:
         """Seconds this rank spent in each phase of the last transform: dict by name, ``fft_z`` to ``total``, then the time
-        that `sync` waited (``wait_row``, ``wait_column``), which is part of no other phase. Local."""
+        that `sync` waited (``wait_row``, ``wait_column``), which is part of no other phase, and the time that exchanges were
+        on their way beside other work (``hidden_row``, ``hidden_column``), which is not part of ``total``. Local."""
         names = _names("phase_name", self._alive())
         seconds = (c_double * len(names))()
         _call("phase_seconds", self._handle, seconds)

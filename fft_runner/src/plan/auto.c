@@ -214,7 +214,9 @@ static void make_key(const struct pencilfft_plan_s *plan, int e, int nodes, char
 {
     const struct pf_geometry *g = &plan->geometry;
     char grid[PF_GRID_TEXT];
-    const pencilfft_box *before = &plan->boxes[e][0][0], *after = &plan->boxes[e][1][0];
+    int first = pf_member(plan, e, 0);
+    pencilfft_box boxes[2] = {pf_array_box(g, e, first), pf_array_box(g, e + 1, first)};
+    const pencilfft_box *before = &boxes[0], *after = &boxes[1];
     const struct pf_line *line = plan->transform.line;
     snprintf(key, KEY_SIZE,
              "%lldx%lldx%lld/%s/%s/%d-nodes/%d.%d,%d.%d,%d.%d-lines/%zu-bytes/%d-fields/%d-directions/"

@@ -38,14 +38,6 @@ static int set_names(pencilfft_plan plan, const pencilfft_desc *desc)
     return PENCILFFT_OK;
 }
 
-static void set_boxes(pencilfft_plan plan)
-{
-    plan->input = pf_input_box(plan, plan->rank);
-    for (int array = 0; array <= plan->exchanges; array++)
-        plan->mine[array] = pf_array_box(&plan->geometry, array, plan->rank);
-    plan->output = plan->mine[plan->exchanges];
-}
-
 static int set_geometry(pencilfft_plan plan, const pencilfft_desc *desc)
 {
     struct pf_geometry *g = &plan->geometry;
@@ -70,7 +62,7 @@ static int set_geometry(pencilfft_plan plan, const pencilfft_desc *desc)
     plan->input_bytes = plan->precision->fftw->real_bytes * (plan->transform.real_input ? 1 : 2);
     plan->element_bytes = plan->precision->fftw->real_bytes * (plan->transform.real_output ? 1 : 2);
     plan->fields = desc->fields;
-    set_boxes(plan);
+    plan->input = pf_input_box(plan, plan->rank);
     return PENCILFFT_OK;
 }
 
@@ -91,19 +83,14 @@ static int split_groups(pencilfft_plan plan, const pencilfft_desc *desc)
     return PENCILFFT_OK;
 }
 
-static int make_boxes(pencilfft_plan plan, const pencilfft_desc *desc)
+/* One that is to be found is "sequence" until auto.c has another. */
+static int set_schedule(pencilfft_plan plan, const pencilfft_desc *desc)
 {
-    (void)desc;
-    for (int e = 0; e < plan->exchanges; e++)
-        for (int after = 0; after < 2; after++) {
-            pencilfft_box *boxes = calloc((size_t)plan->p[e], sizeof *boxes);
-            if (!boxes)
-                return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the boxes of %d ranks", plan->p[e]);
-            for (int j = 0; j < plan->p[e]; j++)
-                boxes[j] = pf_array_box(&plan->geometry, e + after, pf_member(plan, e, j));
-            plan->boxes[e][after] = boxes;
-        }
-    return PENCILFFT_OK;
+    struct pf_choice choice;
+    plan->any_schedule = desc->schedule ? !strcmp(desc->schedule, "auto") : !plan->exchange->plan;
+    const char *text = plan->any_schedule || !desc->schedule ? pf_schedule_sequence.name : desc->schedule;
+    int status = pf_choice_read(text, &choice);
+    return status ? status : pf_schedule_take(plan, &choice);
 }
 
 static int choose_exchanges(pencilfft_plan plan, const pencilfft_desc *desc)
@@ -114,7 +101,7 @@ static int choose_exchanges(pencilfft_plan plan, const pencilfft_desc *desc)
 }
 
 static int (*const stages[])(pencilfft_plan plan, const pencilfft_desc *desc) = {
-    set_names, same_everywhere, set_geometry, split_groups, pf_places_make, make_boxes, choose_exchanges,
+    set_names, same_everywhere, set_geometry, split_groups, pf_places_make, set_schedule, choose_exchanges,
 };
 
 /* ---- create and destroy ---------------------------------------------------------------------------------------------- */
@@ -167,8 +154,6 @@ static void release_local(pencilfft_plan plan)
     free(plan->text);
     pf_plan_clear(plan);
     for (int e = 0; e < plan->exchanges; e++) {
-        for (int after = 0; after < 2; after++)
-            free(plan->boxes[e][after]);
         free(plan->auto_seconds[e]);
         pf_places_release(&plan->places[e]);
     }

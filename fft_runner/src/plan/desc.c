@@ -29,7 +29,7 @@ static const struct member rows[] = {
     MEMBER(INT, C),         MEMBER(INT, directions), MEMBER(TEXT, decomposition), MEMBER(TEXT, type),
     MEMBER(TEXT, kinds),    MEMBER(TEXT, skip),      MEMBER(TEXT, precision),     MEMBER(TEXT, layout),
     MEMBER(TEXT, exchange), MEMBER(TEXT, rigor),     MEMBER(TEXT, sync),          MEMBER(REAL, auto_budget_s),
-    MEMBER(INT, fields),    MEMBER(TEXT, torus),     OWN_MEMBER(TEXT, node),
+    MEMBER(INT, fields),    MEMBER(TEXT, schedule),  MEMBER(TEXT, torus),         OWN_MEMBER(TEXT, node),
 };
 enum { N_MEMBERS = sizeof rows / sizeof rows[0] };
 static const struct pf_table members = PF_TABLE("member of a descriptor", rows);

@@ -93,7 +93,7 @@ static int print_joint(pencilfft_plan plan, int backward, const struct pf_joint 
         fprintf(out, "  joint: nothing, in %s\n", buffer_name(plan, joint->from, from));
         return PENCILFFT_OK;
     }
-    const struct pf_transfer *t = &plan->transfer[backward][joint->exchange];
+    const struct pf_transfer *t = &plan->lane[0].transfer[backward][joint->exchange];
     fprintf(out, "  joint: exchange %s by %s", plan->geometry.decomposition->exchange[joint->exchange].name,
             t->exchange->name);
     if (t->exchange->means)
@@ -114,9 +114,9 @@ static int print_sequence(pencilfft_plan plan, int backward, FILE *out)
     int status = PENCILFFT_OK;
     fprintf(out, "%s\n", backward ? "backward" : "forward");
     for (int i = 0; i < sequence->n && !status; i++) {
-        print_pass(plan, &sequence->pass[i], &plan->form[backward ? sequence->n - 1 - i : i], out);
+        print_pass(plan, &sequence->pass[0][i], &plan->route[0].form[backward ? sequence->n - 1 - i : i], out);
         if (i < sequence->n - 1)
-            status = print_joint(plan, backward, &sequence->joint[i], out);
+            status = print_joint(plan, backward, &sequence->joint[0][i], out);
     }
     return status;
 }
