@@ -23,19 +23,16 @@ from typing import NamedTuple
 
 from pencilmap.mapper.ring_maps import ring_maps
 from pencilmap.model.bounds import machine_bound
-from pencilmap.model.costs import Costs
-from pencilmap.model.decompositions import PENCIL, Decomposition
-from pencilmap.model.errors import GridError, PlacementError
+from pencilmap.model.decompositions import PENCIL
+from pencilmap.model.errors import PlacementError
 from pencilmap.model.factors import divisors, factorisations
-from pencilmap.model.grid import ProcessGrid, all_grids, check_tasks
+from pencilmap.model.grid import ProcessGrid, check_tasks
 from pencilmap.model.joint import ring_vectors
 from pencilmap.model.objective import Objective, at_once, in_sequence  # noqa: F401  (doctest)
 from pencilmap.model.pattern import Pattern, ring_load
-from pencilmap.model.predict import Prediction, predict
 from pencilmap.model.product import Product
 from pencilmap.model.ring_map import RingMap
 from pencilmap.model.torus import Torus
-from pencilmap.model.transform import Transform
 
 
 def best_product(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, wanted: Objective | None = None) -> Product:
@@ -83,27 +80,6 @@ def best_product(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, wante
         raise PlacementError(f"no product placement puts grid {grid} on torus {torus}")
     *dimensions, slots = (c.pattern for c in best[1])
     return Product(torus, tuple(dimensions), slots, grid.decomposition)
-
-
-def rank_grids(torus: Torus, tasks_per_node: int = 1, transform: Transform | None = None, costs: Costs | None = None,
-               decomposition: Decomposition = PENCIL) -> list[tuple[ProcessGrid, Product, Prediction]]:
-    """The best product placement of every grid, the fastest first; grids too large for the transform are omitted.
-
-    With the machine's `costs` the predicted time decides, else the link time.
-    """
-    found = []
-    for grid in all_grids(torus.n_nodes * tasks_per_node, decomposition):
-        try:
-            if transform is not None:
-                transform.check_grid(grid)
-        except GridError:
-            continue
-        product = best_product(torus, grid, tasks_per_node)
-        found.append((grid, product, predict(product, transform, costs=costs or Costs())))
-    if not found:
-        raise GridError(f"transform {transform} is too small for every grid of {torus.n_nodes * tasks_per_node} tasks; use "
-                        "a larger transform or a smaller torus")
-    return sorted(found, key=lambda f: f[2].order)
 
 
 @dataclass(frozen=True)

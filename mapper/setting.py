@@ -11,11 +11,12 @@ from pathlib import Path
 
 from pencilmap.mapper.allocations.hwloc import find as read_cores, slot_cores
 from pencilmap.mapper.allocations.table import NodeTable, read_table
+from pencilmap.mapper.block_search import best_product_of
 from pencilmap.mapper.formats import Job, read_document
 from pencilmap.mapper.graphs import read_graph
+from pencilmap.mapper.grids import rank_grids
 from pencilmap.mapper.hosts import Hosts
 from pencilmap.mapper.placements import check_name, place, takes_objective
-from pencilmap.mapper.product_search import rank_grids
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.allocation import Allocation, Site, parse_nodes
 from pencilmap.model.costs import Costs
@@ -29,7 +30,7 @@ from pencilmap.model.network import Network
 from pencilmap.model.predict import SEQUENCE, Prediction, predict
 from pencilmap.model.product import Product
 from pencilmap.model.schedules.objectives import objectives
-from pencilmap.model.torus import Torus, parse_torus
+from pencilmap.model.torus import Torus, as_torus, parse_torus
 from pencilmap.model.transform import Transform, parse_transform
 from pencilmap.model.units import parse
 
@@ -118,12 +119,19 @@ class Setting:
         check_name(text)
         if self.transform:
             self.transform.check_grid(grid)
+        if text == BEST and schedule == SEQUENCE and self.transform and self._is_whole(grid):
+            return best_product_of(as_torus(self.network), grid, self.tasks_per_node, self.transform)
         if not takes_objective(text):
             return place(text, self.site, grid)
         found = [place(text, self.site, grid, wanted) for wanted in objectives(schedule, grid)]
         if len(found) == 1:
             return found[0]
         return min(found, key=lambda placed: self.predict(placed, schedule=schedule).order)
+
+    def _is_whole(self, grid: ProcessGrid) -> bool:
+        """Whether the grid takes every slot of a whole torus, so that it has product placements."""
+        return (isinstance(self.network, Torus) and self.site.allocation.is_complete
+                and grid.n_tasks == self.site.n_slots)
 
     def predict(self, placed: Product | Mapping, routing: str | None = None, name: str | None = None,
                 exchange: str = DEFAULT_ALGORITHM, schedule: str = SEQUENCE) -> Prediction:

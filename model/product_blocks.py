@@ -10,7 +10,7 @@ Cost: O(R + C + n_i^2) for dimension i.
 Needs: groups along one dimension of the grid, dimension order.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -21,6 +21,7 @@ import numpy as np
 from pencilmap.model.arrays import Ints
 from pencilmap.model.decompositions.decomposition import AXES, ExchangeStage
 from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.pattern import Pattern
 from pencilmap.model.product import Product
 from pencilmap.model.torus import check_lines, ring_link_loads
 from pencilmap.model.transform import Transform, block_lengths
@@ -70,6 +71,28 @@ def stage_blocks(grid: ProcessGrid, transform: Transform) -> Iterator[StageBlock
             if letter not in stage.letters:
                 groups.setdefault(letter, np.ones(grid.extent(letter), dtype=np.int64))
         yield StageBlocks(stage.name, stage.letters, send, receive, groups, unit, transform.total_bytes)
+
+
+def first_line(pattern: Pattern, ring: bool, blocks: StageBlocks, before: Mapping[str, int],
+               slots: Mapping[str, int]) -> Any:
+    """Half bytes on the links of the busiest line of a dimension, routed first to last: int array, shape (2, n).
+
+    As `ProductBlocks.line` without a whole product: `before` says for each letter how many digits the dimensions before this
+    one have together, `slots` how many the slots have; what is left of the grid lies in the dimensions after it.
+    """
+    def held(letter, weights):
+        """By slot, digits after, own digit, digits before."""
+        return weights.reshape(slots[letter], -1, pattern.extent(letter), before[letter])
+
+    here = pattern.index(blocks.letter)
+    large = 2 * blocks.total_bytes * pattern.n >= _LARGEST
+    start = held(blocks.letter, blocks.send)[:, 0].sum(axis=(0, 2)).astype(object if large else np.int64)[here]
+    end = held(blocks.letter, blocks.receive)[..., 0].sum(axis=(0, 1))[here]
+    for letter, weights in blocks.groups.items():
+        start = start * held(letter, weights)[:, 0, :, 0].sum(axis=0)[pattern.index(letter)]
+    group = pattern.group(blocks.letter)
+    legs = np.where(group[:, None] == group[None, :], start[:, None] * end, 0)
+    return ring_link_loads(legs, ring) * blocks.unit_bytes
 
 
 class ProductBlocks:

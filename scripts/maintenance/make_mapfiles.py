@@ -16,8 +16,8 @@ from typing import Any
 
 from pencilmap.mapper.files import write_whole
 from pencilmap.mapper.formats import Job, format_named
+from pencilmap.mapper.grids import rank_grids
 from pencilmap.mapper.placements import as_mapping
-from pencilmap.mapper.product_search import rank_grids
 from pencilmap.mapper.setting import setting
 
 FOLDER = Path(__file__).resolve().parents[2] / "mapfiles"

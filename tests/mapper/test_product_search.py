@@ -6,7 +6,8 @@ from math import prod
 
 import pytest
 
-from pencilmap.mapper.product_search import best_product, patterns, rank_grids
+from pencilmap.mapper.grids import rank_grids
+from pencilmap.mapper.product_search import best_product, patterns
 from pencilmap.mapper.ring_maps import ring_maps
 from pencilmap.model.factors import divisors
 from pencilmap.model.grid import ProcessGrid, all_grids, parse_grid
