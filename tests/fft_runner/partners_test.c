@@ -166,8 +166,39 @@ static void without_places_pairs_meet(void)
     }
 }
 
-int main(void)
+/* Partners of rank 0 in its row, then in its column; phases are separated. */
+static void print_order(const char *text, int slots, int R, int C)
 {
+    static int64_t node[MOST_RANKS];
+    static int group[MOST_RANKS];
+    struct torus torus;
+    torus_parse(text, &torus);
+    for (int columns = 0; columns < 2; columns++) {
+        struct pf_places places;
+        struct pf_partners order;
+        for (int r = 0; r < R * C; r++) {
+            node[r] = r / slots;
+            group[r] = columns ? r % R : r / R;
+        }
+        pf_places_find(&torus, R * C, node, group, 0, &places);
+        pf_partners_make(columns ? C : R, 0, &places, &order);
+        for (int i = 0, k = 0; i < order.phases; i++) {
+            fputs(i ? "|" : "", stdout);
+            for (; k < order.end[i]; k++)
+                printf(" %d", order.target[k]);
+        }
+        printf("\n");
+        pf_partners_release(&order);
+        pf_places_release(&places);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 5) {
+        print_order(argv[1], atoi(argv[2]), atoi(argv[3]), atoi(argv[4]));
+        return 0;
+    }
     links_are_used_alike();
     any_places_have_an_order();
     without_places_pairs_meet();
