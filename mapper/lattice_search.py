@@ -6,9 +6,8 @@ So the columns have no busiest link, and the tile can be made compact and even: 
 of L and annealed. Products of digit patterns are far from even wherever extents are odd or do not divide well.
 Subgroups are the sub-lattices of Z^(d+1) that contain n_i e_i, one for each Hermite normal form whose rows generate them.
 Those with the same distances, up to an exchange of dimensions that are alike, are taken as equal. The coset loads are known
-before any search, so the lattices are tried in rising order of their load, a few steps each, then the better quarter again
-with more steps, and so on; a lattice whose coset load and least tile load (below) do not beat the best tiling found is left
-out.
+before any search. Every lattice is annealed a little from two seeds, the better ones more, the best to the end; a lattice
+whose coset load and least tile load (below) do not beat the best tiling found is left out.
 Least tile load: the distances from a task to the R - 1 nearest slots, shared by all links.
 Source: H. Cohen, "A Course in Computational Algebraic Number Theory" (1993), sec. 2.4, for the normal form.
 Cost: a step is O(tile x path); a second or a few. Needs: rings only, a pencil grid that fills every slot, even blocks.
@@ -29,12 +28,10 @@ from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.torus import Torus
 
-MEMBER_STEPS = 16_000_000  # steps by default, times the tasks of a tile: seconds
-FIRST_STEPS = 2_000        # for every lattice of the first round
-SURVIVORS = 4              # lattices that are annealed to the end
+MEMBER_STEPS = 32_000_000  # steps by default, times the tasks of a tile: some seconds
+ROUNDS = ((96, 2, 4_000), (16, 2, 30_000), (4, 1, 30_000))  # lattices, annealings of each, steps; the last repeats
 MOST_LATTICES = 200_000  # normal forms looked at
 MOST_PLACES = 1 << 14
-KEPT = 96               # lattices of the first round
 
 
 @dataclass(frozen=True)
@@ -99,19 +96,20 @@ def best_tiling(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, seed: 
     """
     shape = _shape(torus, tasks_per_node)
     tried = tried_lattices(torus, shape, grid)
-    runs = [_Run(torus, tasks_per_node, lattice, grid, seed) for lattice in tried[:KEPT]]
+    runs = [_Run(torus, tasks_per_node, lattice, grid, seed) for lattice in tried]
     left = MEMBER_STEPS // min(grid.shape) if evaluations is None else evaluations
-    steps, best, cost = FIRST_STEPS, None, float("inf")
+    best, cost, rounds = None, float("inf"), iter(ROUNDS)
+    kept, times, steps = next(rounds)
     while runs and left > 0:
+        runs = sorted((run for run in runs if run.floor < cost - 1e-9), key=lambda run: run.cost)[:kept]
         for run in runs:
-            if left > 0 and run.floor < cost - 1e-9:
-                run.anneal(min(steps, left))
-                left -= min(steps, left)
-                if run.cost < cost - 1e-9:
-                    best, cost = run.tiling(), run.cost
-        alive = [run for run in runs if run.steps and run.floor < cost - 1e-9]
-        runs = sorted(alive, key=lambda run: run.cost)[:max(SURVIVORS, len(runs) // 4)]
-        steps *= 4 if len(alive) > SURVIVORS else 2
+            for _ in range(times):
+                if left > 0 and run.floor < cost - 1e-9:
+                    run.anneal(min(steps, left))
+                    left -= min(steps, left)
+            if run.cost < cost - 1e-9:
+                best, cost = run.tiling(), run.cost
+        kept, times, steps = next(rounds, (kept, times, steps))
     return best, cost
 
 
@@ -121,16 +119,16 @@ class _Run:
     def __init__(self, torus, tasks_per_node, lattice, grid, seed):
         self.torus, self.tasks_per_node, self.lattice, self.seed = torus, tasks_per_node, lattice, seed
         shape = _shape(torus, tasks_per_node)
-        self.shape, self.steps, self.cost, self.floor = shape, 0, float("inf"), lattice.load + lattice.floor
+        self.shape, self.cost, self.floor = shape, float("inf"), lattice.load + lattice.floor
         size = grid.shape[0] if lattice.cosets == "c" else grid.shape[1]
         self.members = coordinates(shape, np.flatnonzero(lattice.numbers == 0))
-        self.tile = _compact(shape, lattice.numbers, size)
+        self.start = self.tile = _compact(shape, lattice.numbers, size)
         self.folded = _folded(torus, tasks_per_node, lattice.form, size)
 
     def anneal(self, steps):
-        """Go on from the best tile."""
-        load, tile = anneal(self.folded, self.tile, self.members, steps, self.seed + self.steps)
-        self.steps += steps
+        """Anneal once more from the compact tile: that finds more than to go on from the best one."""
+        load, tile = anneal(self.folded, self.start, self.members, steps, self.seed)
+        self.seed += 1
         if self.lattice.load + load < self.cost - 1e-12:
             self.cost, self.tile = self.lattice.load + load, tile
 

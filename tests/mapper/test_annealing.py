@@ -102,6 +102,17 @@ def test_another_objective_is_followed(wanted, turn):
     assert found.cost <= float(joint_cost(other.mapping, wanted)) + 1e-9
 
 
+@pytest.mark.parametrize("torus, grid, tasks, wanted", [
+    (Torus((16, 16)), ProcessGrid(16, 16), 1, None), (Torus((8, 8)), ProcessGrid(32, 4), 2, None),
+    (Torus((4, 4, 4)), ProcessGrid(8, 8), 1, at_once(2))], ids=str)
+def test_a_search_that_is_cut_short_still_knows_the_best_product(torus, grid, tasks, wanted):
+    product = best_product(torus, grid, tasks, wanted)
+    found = search(Site(torus, tasks), grid, budget=Budget(seconds=0.0), wanted=wanted)
+    assert found.cut == "seconds" and found.start == "best product"
+    least = joint_cost(product.mapping(), wanted or in_sequence(2))
+    assert joint_cost(found.mapping, wanted or in_sequence(2)) == least == found.cost < found.launcher_cost
+
+
 @by_name
 def test_starts_are_placements(site, grid):
     for name, slot in starts(site, grid):
