@@ -137,7 +137,8 @@ typedef struct {
     const char *exchange; /* "alltoallv" (default), see pencilfft_exchange_name(); "auto" tries them */
     const char *rigor;    /* FFTW planning: "estimate", "measure" (default), "patient" */
     const char *sync;     /* before each exchange: "none" (default), "barrier", "clock" */
-    const char *schedule; /* NULL (default): "sequence", and with exchange "auto" others are tried; or one of the table above */
+    const char *schedule; /* one of the table above; "auto": tries those that keep the boxes; NULL (default): "sequence", or
+                             "auto" with exchange "auto" */
     double auto_budget_s; /* seconds that exchange "auto" may take to try the others; 10 by default */
     int fields;           /* arrays transformed together; each follows the previous one in memory; 1 by default */
     const char *torus;    /* where the ranks are, for exchange "p2p": "8x8x8", "8x8x8:mesh", "8wx8x4w"; NULL: not known */

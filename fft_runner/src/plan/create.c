@@ -97,7 +97,7 @@ static int choose_exchanges(pencilfft_plan plan, const pencilfft_desc *desc)
 {
     for (int e = 0; e < plan->exchanges; e++)
         plan->chosen[e] = plan->exchange;
-    return plan->exchange->plan ? PENCILFFT_OK : pf_auto_choose(plan, desc->auto_budget_s);
+    return plan->exchange->plan && !plan->any_schedule ? PENCILFFT_OK : pf_auto_choose(plan, desc->auto_budget_s);
 }
 
 static int (*const stages[])(pencilfft_plan plan, const pencilfft_desc *desc) = {
