@@ -48,12 +48,3 @@ def test_an_algorithm_takes_its_predicted_time_with_uneven_blocks(build, simulat
     assert record["verify"]["passed"]
     measured = [record["phases"][f"exchange_{name}"]["max_s"][0] for name in ("row", "column")]
     assert measured == pytest.approx(predicted_s(run, exchange), rel=TOLERANCE)
-
-
-def test_pairs_in_steps_take_far_longer_than_all_messages_at_once(build, simulation):
-    """What a prediction without steps would miss."""
-    times = []
-    for exchange in ("p2p", "alltoallv"):
-        [record] = simulate(simulation("8x8", "8x8", 64, exchange=exchange))
-        times.append(record["phases"]["exchange_row"]["max_s"][0])
-    assert times[0] / times[1] > 1.2

@@ -55,13 +55,14 @@ static void add_exchange(struct maker *m, enum pf_step_kind kind, int l, const s
                             .slot = lane->slot});
 }
 
-/* Once for all lanes, before the first of them starts. */
+/* Once for all lanes, before the first of them starts; where exchanges run beside each other, once before all of them. */
 static void add_sync(struct maker *m, int l, const struct pf_joint *joint)
 {
-    int e = m->plan->route[m->plan->lane[l].route].exchange[joint->exchange];
-    if (!m->synced[m->backward][e])
+    int e = m->plan->beside ? 0 : m->plan->route[m->plan->lane[l].route].exchange[joint->exchange];
+    bool *synced = &m->synced[m->backward && !m->plan->beside][e];
+    if (!*synced)
         add_exchange(m, PF_SYNC, l, joint);
-    m->synced[m->backward][e] = true;
+    *synced = true;
 }
 
 /* ---- moves of a schedule -------------------------------------------------------------------------------------------- */
