@@ -4,7 +4,9 @@ Idea: with uneven blocks the load in a dimension depends, besides its own digit 
 before and after it; but only through their number for each letter (`pencilmap.model.product_blocks`). So one dynamic program
 over the dimensions, whose states are these numbers, still finds the best product: it keeps for every state the choices
 whose worst lengths, one for each exchange, are not both exceeded. What lies after a dimension follows from the grid, and
-the slots are tried one after the other. Choices that already cost more than the best product for even blocks are dropped.
+the slots are tried one after the other. Choices that already cost more than the best product for even blocks are dropped; no
+message is smaller than a known part of the mean, so many are dropped by their loads for even blocks, without looking at the
+real ones.
 Cost: (states) x (patterns of n_i) lines of n_i nodes for each dimension; milliseconds, a second or two for rings of 100.
 Needs: digit patterns, exchanges in sequence, dimension order.
 """
@@ -13,9 +15,10 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from pencilmap.mapper.product_search import best_product, patterns, weights
+from pencilmap.model.crossing import Crossing
 from pencilmap.model.factors import factorisations
 from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.pattern import Pattern
+from pencilmap.model.pattern import Pattern, ring_load
 from pencilmap.model.predict import predict_product
 from pencilmap.model.product import Product
 from pencilmap.model.product_blocks import first_line, stage_blocks
@@ -62,6 +65,7 @@ def _best_with(torus, grid, slots, transform, least):
     """The best beginning of all dimensions that costs less than `least`, None where there is none."""
     letters, blocks = grid.decomposition.letters, list(stage_blocks(grid, transform))
     unit = Fraction(2 * torus.n_nodes, transform.total_bytes)  # of half a byte on the m scale; cables are among the weights
+    smallest = Crossing(grid, transform).smallest
     goal = tuple(n // slots[letter] for n, letter in zip(grid.shape, letters))
     found = {(1,) * len(letters): [_Beginning((Fraction(0),) * len(blocks), ())]}
     for i, weight in enumerate(weights(torus)):
@@ -71,10 +75,14 @@ def _best_with(torus, grid, slots, transform, least):
                 total = tuple(b * pattern.extent(letter) for b, letter in zip(before, letters))
                 if any(n % k for n, k in zip(goal, total)):
                     continue
+                floor = [smallest * weight * ring_load(pattern, some.letter, torus.is_ring(i)).largest for some in blocks]
+                hopeful = [b for b in beginnings if sum(map(max, b.lengths, floor)) < least]
+                if not hopeful:
+                    continue
                 there = dict(zip(letters, before))
                 here = [unit * weight * int(first_line(pattern, torus.is_ring(i), some, there, slots).max())
                         for some in blocks]
-                for beginning in beginnings:
+                for beginning in hopeful:
                     lengths = tuple(map(max, beginning.lengths, here))
                     if sum(lengths) < least:
                         _keep(longer.setdefault(total, []), _Beginning(lengths, (*beginning.chosen, pattern)))
