@@ -53,7 +53,7 @@ class ExchangePrediction:
     m : the paper's effective lengths (eq. 16) for a product image; the best cut for any other.
     load : largest routed load; of an algorithm in rounds, the sum of the largest of each round.
     t_s : link time, seconds by the routed load, the sum over the rounds; bound_s : by m. None without bandwidth or
-        transform.
+    transform.
     busiest : the busiest link (`TorusLink` or `GraphLink`) of the longest round, None when it was not located.
     work : the work of the exchange; None with t_s.
     rounds : the cost of each round, see `pencilmap.model.timing`; None with t_s.
@@ -98,8 +98,8 @@ class Prediction:
     lower_bound : LowerBound for every placement of the grid on the usable nodes, with the blocks of the transform.
     certificate : cost over the lower bound; 1.0 is provably optimal; None where no bound is known.
     local : LocalTerms of the computing, None without a transform.
-    schedule : ScheduleForecast of the schedule asked for, else of the exchanges in sequence; None where there are no loads.
-        `t_s`, `time_s` and `total_s` of the prediction itself are those in sequence.
+    schedule : ScheduleForecast of the schedule asked for, else of the sequence; None where there are no loads. The times of
+    the prediction itself, `t_s`, `time_s` and `total_s`, are those in sequence.
     """
 
     network: Network

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 from pencilmap.model.errors import ScheduleError
 from pencilmap.model.schedules import opposite, overlap, pipelined, sequence, two_way
-from pencilmap.model.schedules.schedule import LANE_AXES, Course, Schedule
+from pencilmap.model.schedules.schedule import LANE_AXES, MOST_CHUNKS, MOST_SIZE, Course, Schedule
 
-MOST_CHUNKS = 4096
 BEST = "best"
 
 
@@ -37,8 +36,8 @@ def _nothing(words):
     return None if words else {}
 
 
-def _number(word, least=1):
-    return int(word) if re.fullmatch(r"[1-9][0-9]{0,8}", word, re.ASCII) and int(word) >= least else None
+def _number(word):
+    return int(word) if re.fullmatch(r"0*[1-9][0-9]{0,8}", word, re.ASCII) else None
 
 
 def _planes(words):
@@ -61,7 +60,9 @@ def _overlap(words):
         return None
     if len(sizes) == 1:
         sizes = [1] * min(sizes[0], MOST_CHUNKS + 1)
-    return None if len(sizes) > MOST_CHUNKS else {"sizes": tuple(sizes), **({"axis": words[1]} if len(words) == 2 else {})}
+    if len(sizes) > MOST_CHUNKS or max(sizes) > MOST_SIZE:
+        return None
+    return {"sizes": tuple(sizes), **({"axis": words[1]} if len(words) == 2 else {})}
 
 
 SCHEDULES = {
@@ -88,5 +89,6 @@ def parse_schedule(text: str) -> Schedule:
     if found is None:
         what = f"schedule {text[:60]!r} is {'not understood' if name in SCHEDULES else 'unknown'}"
         usages = ", ".join(kind.usage for kind in SCHEDULES.values()) if name not in SCHEDULES else SCHEDULES[name].usage
-        raise ScheduleError(f"{what}; write {usages}" + (f", with at most {MOST_CHUNKS} chunks" if "K" in usages else ""))
+        limits = f", with at most {MOST_CHUNKS} chunks of sizes 1 to {MOST_SIZE}" if "K" in usages else ""
+        raise ScheduleError(f"{what}; write {usages}{limits}")
     return Schedule(name, **found)

@@ -33,7 +33,7 @@ from pencilmap.model.product import Product
 from pencilmap.model.product_blocks import stage_blocks
 from pencilmap.model.routing import DEFAULT_ROUTING, routing
 from pencilmap.model.schedules import BEST, SCHEDULES, Schedule, parse_schedule
-from pencilmap.model.schedules.schedule import LANE_AXES, Course, block_of, cuts, reduced
+from pencilmap.model.schedules.schedule import LANE_AXES, MOST_SIZE, Course, block_of, cuts, reduced
 from pencilmap.model.schedules.sizes import best_sizes
 from pencilmap.model.timing import ExchangeWork, exchange_terms, pass_times, sent_by_rank
 from pencilmap.model.transform import Transform
@@ -163,7 +163,7 @@ class Forecaster:
         """Numbers of chunks, axes and sizes that could be best; at least one."""
         found = []
         for axis in LANE_AXES if self.transform else (None,):
-            block = block_of(axis, self.grid, self.transform)[0] if self.transform else 1 << 10
+            block = min(MOST_SIZE, block_of(axis, self.grid, self.transform)[0]) if self.transform else MOST_SIZE
             for chunks in cuts(block, MOST_CHOSEN):
                 found.append(Schedule("overlap", (1,) * chunks, axis))
                 if len(self.stages) == 2:
@@ -187,7 +187,7 @@ class Forecaster:
         if name in ("two-way", "opposite") and found.cost >= sequence.cost:
             notes.append(f"by the links, schedule {found.name} is no faster than sequence here")
         if name == "overlap" and len(set(found.sizes)) == 1 and len(self.stages) == 2 and self.transform and found.axis:
-            block = block_of(found.axis, self.grid, self.transform)[0]
+            block = min(MOST_SIZE, block_of(found.axis, self.grid, self.transform)[0])
             if len(found.sizes) <= block:
                 sizes = reduced(best_sizes(self.joint, len(found.sizes), block))
                 better = self._of(Schedule("overlap", sizes, found.axis))

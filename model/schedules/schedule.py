@@ -21,6 +21,7 @@ from pencilmap.model.transform import Transform, block_lengths
 
 FIELD = "field"
 LANE_AXES = ("x", "z", FIELD)  # along which a block may be cut into lanes, in the order in which they are tried
+MOST_CHUNKS, MOST_SIZE = 256, 1000  # those of the library, fft_runner/src/schedule/schedule.h
 
 
 @dataclass(frozen=True)
@@ -123,13 +124,14 @@ def block_of(axis: str, grid: ProcessGrid, transform: Transform) -> list[int]:
     return sorted(set(block_lengths(dict(zip(AXES, transform.exchanged))[axis], grid.extent(letters)).tolist()))
 
 
-def lane_axis(chunks: int, axis: str | None, grid: ProcessGrid, transform: Transform) -> str:
-    """The axis that is cut into chunks: the one named, or the first whose shortest block has an element for each.
+def lane_axis(chunks: int, axis: str | None, grid: ProcessGrid, transform: Transform,
+              order: tuple[str, ...] = LANE_AXES) -> str:
+    """The axis that is cut into chunks: the one named, or the first in `order` whose shortest block has an element for each.
 
     Raises ScheduleError where there is none, or the one named is too short.
     """
     longest = {name: block_of(name, grid, transform)[0] for name in LANE_AXES}
-    found = [name for name in LANE_AXES if longest[name] >= chunks and axis in (None, name)]
+    found = [name for name in order if longest[name] >= chunks and axis in (None, name)]
     if not found:
         most = ", ".join(f"{name} {n}" for name, n in longest.items())
         raise ScheduleError(f"{chunks} chunks{f' along {axis}' if axis else ''} are too many for transform {transform} on "

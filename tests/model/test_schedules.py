@@ -318,7 +318,8 @@ def test_texts_are_read_and_written(text):
 @pytest.mark.parametrize("text", ["", "fast", "sequence:2", "overlap:", "overlap:0", "overlap:4:y", "overlap:x",
                                   "overlap:4:x:z", "overlap:1,,2",
                                   "overlap:1,0", "overlap:-2", "overlap:2.5", "two-way:0", "two-way:3:4",
-                                  "opposite:2", "pipelined:1,2", "pipelined:4:x", "overlap:5000", "overlap:٣", "best:2",
+                                  "opposite:2", "pipelined:1,2", "pipelined:4:x", "overlap:257", "overlap:1,1001",
+                                  "overlap:٣", "best:2",
                                   "auto"])
 def test_other_texts_are_refused_with_what_is_allowed(text):
     with pytest.raises(ScheduleError, match="write "):
