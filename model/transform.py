@@ -121,7 +121,8 @@ def transform_of(size: Sequence[int], type: str = "c2c", precision: str = "doubl
     4
     """
     if type not in TYPES or precision not in PRECISIONS:
-        raise GridError(f"transform {type} {precision} is unknown; types are {', '.join(TYPES)}, precisions "
+        raise GridError(f"transform {type} {precision} is unknown{near(type, TYPES)}; types are "
+                        f"{', '.join(TYPES)}, precisions "
                         f"{', '.join(PRECISIONS)}")
     nx, ny, nz = size
     return Transform(nx, ny, nz, PRECISIONS[precision] * TYPES[type].parts, type, fields)

@@ -7,7 +7,7 @@ fft_runner/src/exchange/exchange_table.c.
 from pkgutil import resolve_name
 
 from pencilmap.model.algorithms.algorithm import Algorithm
-from pencilmap.model.errors import ExchangeError
+from pencilmap.model.errors import ExchangeError, near
 
 _PLACES = {  # name: file; the first is the default
     "alltoallv": "alltoallv",
@@ -30,5 +30,6 @@ def algorithm(name: str) -> Algorithm:
     False
     """
     if name not in ALGORITHMS:
-        raise ExchangeError(f"exchange {name!r} is unknown to the model; known are {', '.join(ALGORITHMS)}")
+        raise ExchangeError(f"exchange {name!r} is unknown to the model{near(name, ALGORITHMS)}; known are "
+                            f"{', '.join(ALGORITHMS)}")
     return ALGORITHMS[name]

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from pencilmap.model.errors import ScheduleError
+from pencilmap.model.errors import ScheduleError, near
 from pencilmap.model.schedules import opposite, overlap, pipelined, sequence, two_way
 from pencilmap.model.schedules.schedule import LANE_AXES, MOST_CHUNKS, MOST_SIZE, Course, Schedule
 
@@ -87,7 +87,7 @@ def parse_schedule(text: str) -> Schedule:
     name, *words = text.split(":")
     found = SCHEDULES[name].read(words) if name in SCHEDULES else None
     if found is None:
-        what = f"schedule {text[:60]!r} is {'not understood' if name in SCHEDULES else 'unknown'}"
+        what = f"schedule {text[:60]!r} is {'not understood' if name in SCHEDULES else 'unknown' + near(name, SCHEDULES)}"
         usages = ", ".join(kind.usage for kind in SCHEDULES.values()) if name not in SCHEDULES else SCHEDULES[name].usage
         limits = f", with at most {MOST_CHUNKS} chunks of sizes 1 to {MOST_SIZE}" if "K" in usages else ""
         raise ScheduleError(f"{what}; write {usages}{limits}")

@@ -74,9 +74,11 @@ ROUTING = click.option("--routing", metavar="NAME[:ARGUMENT]", shell_complete=co
                        + "; all: every rule, with the cut bound below them. [default: dimension-order; on a graph "
                          "shortest-path]")
 EXCHANGE = click.option("--exchange", "-e", metavar="NAME", default=DEFAULT_ALGORITHM, show_default=True,
+                        shell_complete=completed(lambda: ALGORITHMS),
                         help="Algorithm of the exchanges. "
                         + "; ".join(f"{name}: {a.meaning}" for name, a in ALGORITHMS.items()) + ".")
 SCHEDULE = click.option("--schedule", metavar="NAME[:ARGUMENT]", default="sequence", show_default=True,
+                        shell_complete=completed(lambda: (*SCHEDULES, "best")),
                         help="When the exchanges travel. " + "; ".join(f"{k.usage}: {k.meaning}" for k in SCHEDULES.values())
                         + "; best: the fastest of those that keep the boxes, and its chunks.")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")

@@ -80,6 +80,9 @@ class Choices(TypedDict, total=False):
     exchange: str | None
     rigor: str | None
     sync: str | None
+    schedule: str | None
+    torus: str | None
+    node: str | None
     directions: int | None
     fields: int | None
     auto_budget_s: float | None
@@ -230,6 +233,10 @@ class Plan:
         Of FFTW: ``estimate``, ``measure`` (default), ``patient``.
     sync : str, optional
         What precedes each exchange: ``none`` (default), ``barrier``, ``clock``.
+    schedule : str, optional
+        When the exchanges travel: ``sequence`` (default), ``overlap:4`` and others of the table in pencilfft.h.
+    torus, node : str, optional
+        Where the ranks are, for exchange ``p2p``: ``8x8x8``, and this rank's own coordinates in it, ``1 2 3``.
     directions : int, optional
         `FORWARD`, `BACKWARD` or both (default), or-ed.
     fields : int, optional
