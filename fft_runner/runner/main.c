@@ -12,7 +12,7 @@
 struct run {
     struct options options;
     struct processes processes;
-    struct problem problem;
+    struct problem problem, beside; /* the second of a pair, if there is one */
     struct verification verification;
     struct samples samples;
     struct traffic traffic;
@@ -44,6 +44,15 @@ static void tell_places(struct run *run)
     run->options.fft.node = run->node;
 }
 
+static int make_one(const struct run *run, pencilfft_plan plan, pencilfft_direction direction, struct problem *p)
+{
+    int status = problem_make(plan, run->processes.seating.comm, p);
+    p->direction = direction;
+    p->refill = run->options.in_place;
+    p->out = run->options.in_place ? p->in : p->other;
+    return status;
+}
+
 static int make_problem(struct run *run)
 {
     struct problem *p = &run->problem;
@@ -56,10 +65,12 @@ static int make_problem(struct run *run)
     if (!status && wisdom)
         status = pencilfft_wisdom_save(wisdom, grid);
     if (!status)
-        status = problem_make(p->plan, grid, p);
-    p->direction = run->options.direction;
-    p->refill = run->options.in_place;
-    p->out = run->options.in_place ? p->in : p->other;
+        status = make_one(run, p->plan, run->options.direction, p);
+    if (!status && run->options.pair) {
+        status = make_one(run, p->plan, PENCILFFT_BACKWARD, &run->beside);
+        p->beside = &run->beside;
+        run->beside.beside = p;
+    }
     return status;
 }
 

@@ -14,7 +14,11 @@ struct problem {
     void *in, *out; /* the same when in place */
     void *other;    /* always a second buffer */
     bool refill;    /* a run overwrites its input */
+    const struct problem *beside; /* the other direction with buffers of its own, when both run at once; NULL: alone */
 };
+
+/* The transform, and what runs beside it. A failure ends the program. */
+void problem_run(const struct problem *problem);
 
 /* Lines and buffers of a plan; direction, out and refill are the caller's to set. Collective; fails on all or none. */
 int problem_make(pencilfft_plan plan, MPI_Comm grid, struct problem *problem);
