@@ -29,6 +29,7 @@ from pencilmap.model.mapping import Mapping
 from pencilmap.model.torus import Torus
 
 MEMBER_STEPS = 32_000_000  # steps by default, times the tasks of a tile: some seconds
+SMALL_TILE = 16            # smaller tiles get no more steps
 ROUNDS = ((96, 2, 4_000), (16, 2, 30_000), (4, 1, 30_000))  # lattices, annealings of each, steps; the last repeats
 MOST_LATTICES = 200_000  # normal forms looked at
 MOST_PLACES = 1 << 14
@@ -97,7 +98,7 @@ def best_tiling(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, seed: 
     shape = _shape(torus, tasks_per_node)
     tried = tried_lattices(torus, shape, grid)
     runs = [_Run(torus, tasks_per_node, lattice, grid, seed) for lattice in tried]
-    left = MEMBER_STEPS // min(grid.shape) if evaluations is None else evaluations
+    left = MEMBER_STEPS // max(SMALL_TILE, min(grid.shape)) if evaluations is None else evaluations
     best, cost, rounds = None, float("inf"), iter(ROUNDS)
     kept, times, steps = next(rounds)
     while runs and left > 0:
