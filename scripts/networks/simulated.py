@@ -35,7 +35,7 @@ from pencilmap.scripts.networks.build import ensure_built, tail
 
 PLATFORM_VARIABLE = "PENCILMAP_PLATFORM"
 TIES = ("parity", "plus")
-DIRECTIONS = ("forward", "backward")
+DIRECTIONS = ("forward", "backward", "pair")
 PAIRED = "opposite"  # with a pair of transforms it needs no two fields
 BYTES_PER_ELEMENT = 16  # complex double
 ENVELOPE_BYTES = 16  # what SMPI adds to each message
