@@ -144,6 +144,7 @@ static void list_pair(struct maker *m, int e)
     struct pf_order one = order_of(m), other;
     (void)e;
     backward.backward = 1;
+    backward.synced[0][0] = true; /* before the forward transform, which starts first */
     other = order_of(&backward);
     pf_order_pair(&one, &other);
 }
