@@ -20,6 +20,8 @@ from .model.mapping import Mapping as Mapping
 from .model.predict import Prediction as Prediction, predict as predict
 from .model.product import Product as Product
 from .model.routing import ROUTINGS as ROUTINGS
+from .model.schedules import SCHEDULES as SCHEDULES, parse_schedule as parse_schedule
+from .model.schedules.forecast import ScheduleForecast as ScheduleForecast
 from .model.torus import Torus as Torus, parse_torus as parse_torus
 from .model.transform import Transform as Transform, parse_transform as parse_transform
 
