@@ -33,6 +33,15 @@ module pencilfft
         integer(c_int64_t) :: offset(3), extent(3), stride(3)
     end type
 
+    !> Some fields of a box, a part of an array: element (x,y,z) of field f is element start + (f - first_field) * field_stride
+    !! + (what the box says) of the buffer. Fields and elements count from 0.
+    type, bind(C), public :: pencilfft_part
+        type(pencilfft_box) :: box
+        integer(c_int64_t) :: start
+        integer(c_int) :: first_field, fields
+        integer(c_int64_t) :: field_stride
+    end type
+
     !> A plan; make it with pencilfft_plan_create.
     type, bind(C), public :: pencilfft_plan ! one pointer, passed by value as C passes it
         private
@@ -41,6 +50,7 @@ module pencilfft
 
     public :: pencilfft_plan_create, pencilfft_plan_destroy, pencilfft_box_mine, pencilfft_shape, pencilfft_scale
     public :: pencilfft_alloc, pencilfft_forward, pencilfft_backward, pencilfft_transpose, pencilfft_message
+    public :: pencilfft_parts, pencilfft_part_mine, pencilfft_execute_pair
     public :: pencilfft_plan_text
     public :: pencilfft_exchanges, pencilfft_exchange_stage, pencilfft_exchange_chosen, pencilfft_traffic
     public :: pencilfft_phases, pencilfft_phase_name, pencilfft_phase_seconds
@@ -85,6 +95,26 @@ module pencilfft
             import
             type(pencilfft_plan), value :: plan
             type(c_ptr), value :: from, to
+        end function
+        !> How many parts an array has: two where half of it goes another way (schedules two-way and opposite).
+        integer(c_int) function pencilfft_parts(plan, array, n) bind(C)
+            import
+            type(pencilfft_plan), value :: plan
+            integer(c_int), value :: array
+            integer(c_int), intent(out) :: n
+        end function
+        !> One of them, counted from 0, of this rank.
+        integer(c_int) function pencilfft_part_mine(plan, array, i, part) bind(C)
+            import
+            type(pencilfft_plan), value :: plan
+            integer(c_int), value :: array, i
+            type(pencilfft_part), intent(out) :: part
+        end function
+        !> A forward transform of one array beside a backward one of another: at once under schedule opposite.
+        integer(c_int) function pencilfft_execute_pair(plan, forward_from, forward_to, backward_from, backward_to) bind(C)
+            import
+            type(pencilfft_plan), value :: plan
+            type(c_ptr), value :: forward_from, forward_to, backward_from, backward_to
         end function
         !> One exchange alone; the contents of `from` are lost.
         integer(c_int) function pencilfft_transpose(plan, exchange, direction, from, to) bind(C)
@@ -187,15 +217,17 @@ contains
     !> Plan a transform of n(1:3) = nx, ny, nz over a grid of R tasks in a row and C in a column (slabs: 1 and C). comm is an
     !! MPI communicator as an integer (with mpi_f08: comm%MPI_VAL). The names are those of pencilfft_desc. Collective.
     integer(c_int) function pencilfft_plan_create(n, R, C, comm, plan, type, kinds, skip, precision, layout, exchange, &
-                                                  rigor, sync, directions, fields, auto_budget_s, decomposition) &
+                                                  rigor, sync, directions, fields, auto_budget_s, decomposition, &
+                                                  schedule, torus, node) &
         result(status)
         integer, intent(in) :: n(3), R, C, comm
         type(pencilfft_plan), intent(out) :: plan
         character(*), intent(in), optional :: type, kinds, skip, precision, layout, exchange, rigor, sync, decomposition
+        character(*), intent(in), optional :: schedule, torus, node
         integer, intent(in), optional :: directions, fields
         real(c_double), intent(in), optional :: auto_budget_s
         type(c_ptr) :: desc
-        character(longest_name), target :: names(9) ! keeps the texts alive until the plan is made
+        character(longest_name), target :: names(12) ! keeps the texts alive until the plan is made
 
         desc = c_desc_new() ! if it is null, it is refused below on all ranks
         call set_integer(desc, "nx", n(1))
@@ -214,6 +246,9 @@ contains
         call set_text(desc, "rigor", rigor, names(7))
         call set_text(desc, "sync", sync, names(8))
         call set_text(desc, "decomposition", decomposition, names(9))
+        call set_text(desc, "schedule", schedule, names(10))
+        call set_text(desc, "torus", torus, names(11))
+        call set_text(desc, "node", node, names(12))
         if (present(auto_budget_s)) status = c_set_real(desc, "auto_budget_s"//c_null_char, auto_budget_s)
         status = c_plan_create(desc, comm, plan)
         call c_desc_free(desc)

@@ -47,6 +47,8 @@ program fortran_test
     call single_precision_is_taken()
     call real_transforms_work_in_place()
     call fields_are_transformed_each_for_itself()
+    call transforms_go_two_ways("two-way")
+    call transforms_go_two_ways("opposite")
     call what_happened_is_told()
     call wisdom_is_kept()
     call every_choice_gets_where_it_belongs()
@@ -312,6 +314,45 @@ contains
             call check(all(abs(b(:, :, :, f) - f*merge(720._c_double, 0._c_double, where_it_is == f)) < 1e-10), "each field")
         end do
         call need(pencilfft_plan_destroy(plan))
+    end subroutine
+
+    !> Forward and backward give the input again, alone and as a pair; the parts of the output hold all modes.
+    subroutine transforms_go_two_ways(schedule)
+        character(*), intent(in) :: schedule
+        type(pencilfft_plan) :: plan
+        type(pencilfft_part) :: part
+        type(c_ptr) :: buffer(4)
+        complex(c_double), pointer :: a(:), d(:)
+        integer(c_int) :: status, parts, i
+        integer(c_int64_t) :: elements, mine, all, length
+        status = pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, schedule=schedule, fields=2)
+        call check(status == pencilfft_ok, "a plan of schedule "//schedule)
+        do i = 1, 4
+            status = pencilfft_alloc(plan, buffer(i))
+        end do
+        mine = 0
+        length = 0
+        status = pencilfft_parts(plan, pencilfft_output, parts)
+        call check(parts == 2, "two parts of the output of "//schedule)
+        do i = 0, parts - 1
+            status = pencilfft_part_mine(plan, pencilfft_output, i, part)
+            mine = mine + product(part%box%extent)*part%fields
+            length = max(length, part%start + part%fields*part%field_stride)
+        end do
+        call MPI_Allreduce(mine, all, 1, MPI_INTEGER8, MPI_SUM, MPI_COMM_WORLD, ierror)
+        call check(all == 2*product(int(n, c_int64_t)) .and. length == mine, "all elements in the parts of "//schedule)
+        status = pencilfft_part_mine(plan, pencilfft_input, 0, part)
+        elements = product(part%box%extent)*part%fields
+        call c_f_pointer(buffer(1), a, [elements])
+        call c_f_pointer(buffer(4), d, [elements])
+        a = [(cmplx(i + rank, -i, c_double), i=1, int(elements))]
+        status = pencilfft_forward(plan, buffer(1), buffer(3))
+        status = pencilfft_execute_pair(plan, buffer(1), buffer(2), buffer(3), buffer(4))
+        call check(status == pencilfft_ok, "a pair under "//schedule)
+        call check(maxval(abs(d/product(n) - a)) < 1d-9*elements, "back again by a pair under "//schedule)
+        status = pencilfft_backward(plan, buffer(2), buffer(4))
+        call check(maxval(abs(d/product(n) - a)) < 1d-9*elements, "forward by a pair under "//schedule)
+        status = pencilfft_plan_destroy(plan)
     end subroutine
 
     subroutine what_happened_is_told()
