@@ -119,30 +119,30 @@ typedef enum {
     PENCILFFT_UNPACK,
     PENCILFFT_TOTAL,
     PENCILFFT_WAIT,     /* time that `sync` waited before an exchange; not in any other phase or in the total */
-    PENCILFFT_HIDDEN    /* time an exchange was on its way while this rank did other work, which is in other phases: between
+    PENCILFFT_HIDDEN /* time an exchange was on its way while this rank did other work, which is in other phases: between
                            the end of its start and the beginning of its finish, added up over the chunks; not in the total */
 } pencilfft_kind;
 
 /* Descriptor of a plan. Call pencilfft_desc_init() first, then set what differs from the defaults. */
 typedef struct {
-    int64_t nx, ny, nz;   /* extents; no default */
-    int R, C;             /* process grid; no default; R * C is the size of the communicator */
+    int64_t nx, ny, nz; /* extents; no default */
+    int R, C; /* process grid; no default; R * C is the size of the communicator */
     const char *decomposition; /* "pencil" (default), "slab": R = 1 and C = P */
-    int directions;       /* PENCILFFT_FORWARD, PENCILFFT_BACKWARD or both (default) or-ed */
-    const char *type;     /* "c2c" (default) or another of the table above */
-    const char *kinds;    /* of dct and dst alone: of x,y,z, 1 to 4; c or s before one for (co)sine. NULL: "2,2,2" */
-    const char *skip;     /* letters of axes that are not transformed: "x", "yz"; NULL: none. Not z when z is halved */
+    int directions; /* PENCILFFT_FORWARD, PENCILFFT_BACKWARD or both (default) or-ed */
+    const char *type; /* "c2c" (default) or another of the table above */
+    const char *kinds; /* of dct and dst alone: of x,y,z, 1 to 4; c or s before one for (co)sine. NULL: "2,2,2" */
+    const char *skip; /* letters of axes that are not transformed: "x", "yz"; NULL: none. Not z when z is halved */
     const char *precision; /* "double" (default), "single" */
-    const char *layout;   /* "natural" (default), "stride1": the table above */
+    const char *layout; /* "natural" (default), "stride1": the table above */
     const char *exchange; /* "alltoallv" (default), see pencilfft_exchange_name(); "auto" tries them */
-    const char *rigor;    /* FFTW planning: "estimate", "measure" (default), "patient" */
-    const char *sync;     /* before each exchange: "none" (default), "barrier", "clock" */
+    const char *rigor; /* FFTW planning: "estimate", "measure" (default), "patient" */
+    const char *sync; /* before each exchange: "none" (default), "barrier", "clock" */
     const char *schedule; /* one of the table above; "auto": tries those that keep the boxes; NULL (default): "sequence", or
                              "auto" with exchange "auto" */
     double auto_budget_s; /* seconds that exchange "auto" may take to try the others; 10 by default */
-    int fields;           /* arrays transformed together; each follows the previous one in memory; 1 by default */
-    const char *torus;    /* where the ranks are, for exchange "p2p": "8x8x8", "8x8x8:mesh", "8wx8x4w"; NULL: not known */
-    const char *node;     /* and this rank's own coordinate in it: "1 2 3" */
+    int fields; /* arrays transformed together; each follows the previous one in memory; 1 by default */
+    const char *torus; /* where the ranks are, for exchange "p2p": "8x8x8", "8x8x8:mesh", "8wx8x4w"; NULL: not known */
+    const char *node; /* and this rank's own coordinate in it: "1 2 3" */
 } pencilfft_desc;
 
 /* A rank's part of an array. Axis 0 is x, 1 is y, 2 is z.
