@@ -139,6 +139,16 @@ def test_one_view_for_all_sizes_with_the_loads_of_a_walk_along_every_message(cub
             assert loads.tolist() == (as_array(walked, torus) * scale).tolist()
 
 
+def test_a_run_under_a_schedule_shows_what_all_exchanges_put_on_the_links_at_once(cubes):
+    [entry] = entries_of([cubes[1] | {"schedule": "two-way"}], "r.jsonl")
+    [view], _ = views([entry])
+    joint, *alone = (np.frombuffer(base64.b64decode(text), "<f4") for text in view["loads"].values())
+    assert list(view["loads"]) == ["all exchanges at once", "row", "column"]
+    assert joint.tolist() == sum(alone).tolist()
+    assert np.nanmax(joint) == max(entry.prediction.schedule.load_joint)
+    assert 'value="all exchanges at once">all exchanges at once<' in page([entry], ["pencilmap", "report"])
+
+
 def as_array(walked, torus):
     """Loads by link of the brute force, shape (d, 2, N)."""
     loads = np.zeros(torus.link_shape)
