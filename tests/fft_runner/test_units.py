@@ -11,7 +11,7 @@ from pencilmap.model.decompositions import DECOMPOSITIONS as MODEL_DECOMPOSITION
 from pencilmap.model.decompositions.decomposition import LocalPass
 from pencilmap.model.torus import parse_torus
 from pencilmap.model.transform import TYPES as MODEL_TYPES
-from tests.fft_runner.tables import DECOMPOSITIONS, EXCHANGES, SOURCE, TYPES
+from tests.fft_runner.tables import DECOMPOSITIONS, EXCHANGES, SCHEDULES, SOURCE, TYPES
 
 
 def test_c_units(programs):
@@ -28,7 +28,8 @@ def test_tables_are_read_as_the_runner_has_them(mpirun):
 
 
 @pytest.mark.parametrize("room, kind, names",
-                         [("exchange", "exchange", EXCHANGES), ("geometry", "decomposition", DECOMPOSITIONS)])
+                         [("exchange", "exchange", EXCHANGES), ("geometry", "decomposition", DECOMPOSITIONS),
+                          ("schedule", "schedule", SCHEDULES)])
 def test_every_file_is_in_the_table_of_its_kind(room, kind, names):
     """Built with the rest, but not to be chosen: a file whose name was forgotten in the table."""
     files = {path.stem.removeprefix(f"{kind}_") for path in (SOURCE / room).glob(f"{kind}_*.c")} - {"table"}
