@@ -70,10 +70,15 @@ contains
 
     subroutine print_layout()
         type(pencilfft_box), target :: box
+        type(pencilfft_part), target :: part
         integer(c_intptr_t) :: start
         start = transfer(c_loc(box), start)
         print '(a,4(1x,i0))', "pencilfft_box", c_sizeof(box), transfer(c_loc(box%offset), start) - start, &
             transfer(c_loc(box%extent), start) - start, transfer(c_loc(box%stride), start) - start
+        start = transfer(c_loc(part), start)
+        print '(a,6(1x,i0))', "pencilfft_part", c_sizeof(part), transfer(c_loc(part%box), start) - start, &
+            transfer(c_loc(part%start), start) - start, transfer(c_loc(part%first_field), start) - start, &
+            transfer(c_loc(part%fields), start) - start, transfer(c_loc(part%field_stride), start) - start
         print '(a,*(1x,i0))', "status", pencilfft_ok, pencilfft_bad_call, pencilfft_bad_size, pencilfft_bad_grid, &
             pencilfft_unknown_name, pencilfft_mismatch, pencilfft_too_large, pencilfft_no_memory, pencilfft_fftw_error, &
             pencilfft_mpi_error, pencilfft_not_possible

@@ -23,6 +23,15 @@ axis that is whole in them:
 ``"output"``    what `Plan.forward` gives: as the last array
 =============== =======================================================================================================
 
+Under schedules ``two-way`` and ``opposite`` all arrays but the input and array 0 have two parts, one behind the other in
+memory. Such an array has one axis; `Plan.split` gives views of its parts with x, y, z and where they belong:
+
+>>> with Plan((128, 128, 128), (2, 4), MPI.COMM_WORLD, schedule="two-way") as plan:             # doctest: +SKIP
+...     f, f_hat = plan.empty("input"), plan.empty("output")
+...     plan.forward(f, f_hat)
+...     for at, part in plan.split(f_hat, "output"):
+...         part *= whole[at]
+
 Collective functions must be called by all ranks of the communicator with the same arguments; a failure on one rank is raised
 on all.
 """
@@ -34,6 +43,7 @@ from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_int64, c_size_t,
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
+from math import prod
 from operator import index
 from pathlib import Path
 from types import TracebackType
@@ -48,7 +58,7 @@ if TYPE_CHECKING:
 Array: TypeAlias = NDArray[Any]
 Key = TypeVar("Key")
 Value = TypeVar("Value")
-Result = TypeVar("Result", bound=ctypes.Structure | c_char_p | c_double | c_int64)
+Result = TypeVar("Result", bound=ctypes.Structure | c_char_p | c_double | c_int | c_int64)
 
 __all__ = ["BACKWARD", "FORWARD", "PencilfftError", "Plan", "forget_wisdom", "load_wisdom", "save_wisdom"]
 
@@ -92,6 +102,10 @@ class _Box(ctypes.Structure):
     _fields_ = [("offset", c_int64 * 3), ("extent", c_int64 * 3), ("stride", c_int64 * 3)]
 
 
+class _Part(ctypes.Structure):
+    _fields_ = [("box", _Box), ("start", c_int64), ("first_field", c_int), ("fields", c_int), ("field_stride", c_int64)]
+
+
 class _Format(ctypes.Structure):
     _fields_ = [("element_bytes", c_size_t), ("real_bytes", c_size_t), ("is_complex", c_int), ("fields", c_int),
                 ("field_stride", c_int64), ("n", c_int64 * 3)]
@@ -105,16 +119,19 @@ SIGNATURES: dict[str, list[Any]] = {
     "desc_free": [c_void_p],
     "plan_create_fortran": [c_void_p, c_int, POINTER(c_void_p)],  # takes mpi4py's py2f(), whatever MPI's handles are
     "plan_destroy": [c_void_p],
-    "box_mine": [c_void_p, c_int, POINTER(_Box)],
+    "parts": [c_void_p, c_int, POINTER(c_int)],
+    "part_mine": [c_void_p, c_int, c_int, POINTER(_Part)],
     "format_of": [c_void_p, c_int, POINTER(_Format)],
     "scale": [c_void_p, POINTER(c_double)],
     "alloc_bytes": [c_void_p, POINTER(c_int64)],
     "execute": [c_void_p, c_int, c_void_p, c_void_p],
+    "execute_pair": [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p],
     "phase_seconds": [c_void_p, POINTER(c_double)],
     "phase_name": [c_void_p, c_int],
     "plan_text": [c_void_p, POINTER(c_char_p)],
     "exchange_stage": [c_void_p, c_int],
     "exchange_chosen": [c_void_p, c_int],
+    "schedule_chosen": [c_void_p],
     "transpose": [c_void_p, c_int, c_int, c_void_p, c_void_p],
     "wisdom_load_fortran": [c_char_p, c_int, POINTER(c_int)],
     "wisdom_save_fortran": [c_char_p, c_int],
@@ -132,7 +149,7 @@ def _load() -> ctypes.CDLL:
     for name, arguments in SIGNATURES.items():
         getattr(library, f"pencilfft_{name}").argtypes = arguments
     library.pencilfft_desc_new.restype = c_void_p
-    for name in ("error_message", "phase_name", "exchange_stage", "exchange_chosen"):
+    for name in ("error_message", "phase_name", "exchange_stage", "exchange_chosen", "schedule_chosen"):
         getattr(library, f"pencilfft_{name}").restype = c_char_p
     _refuse_two_mpis(path)
     return library
@@ -234,7 +251,8 @@ class Plan:
     sync : str, optional
         What precedes each exchange: ``none`` (default), ``barrier``, ``clock``.
     schedule : str, optional
-        When the exchanges travel: ``sequence`` (default), ``overlap:4`` and others of the table in pencilfft.h.
+        When the exchanges travel: ``sequence`` (default), ``overlap:4`` and others of the table in pencilfft.h. Under
+        ``two-way`` and ``opposite`` the output has several parts (`split`).
     torus, node : str, optional
         Where the ranks are, for exchange ``p2p``: ``8x8x8``, and this rank's own coordinates in it, ``1 2 3``.
     directions : int, optional
@@ -306,17 +324,60 @@ class Plan:
         return _known(self._arrays, name)
 
     def start(self, array: str | int) -> tuple[int, int, int]:
-        """Global x, y, z of the first local element: tuple of three ints."""
-        return self._array(array).offset
+        """Global x, y, z of the first local element of an array of one part: tuple of three ints."""
+        x, y, z = (axis.start for axis in self.part(array))
+        return x, y, z
 
     def shape(self, array: str | int) -> tuple[int, ...]:
-        """Local extents of x, y, z, before them the fields, when there are several: tuple of three or four ints."""
+        """Local extents of x, y, z, before them the fields, when there are several: tuple of three or four ints. Of an array
+        of several parts one int, its number of elements."""
         return self._array(array).shape
 
     def part(self, array: str | int) -> tuple[slice, ...]:
-        """Slices of x, y, z of the global array that are the calling rank's: ``local[...] = whole[plan.part("input")]``."""
-        at = self._array(array)
-        return tuple(slice(start, start + n) for start, n in zip(at.offset, at.shape[-3:], strict=True))
+        """Slices of x, y, z of the global array that are the calling rank's: ``local[...] = whole[plan.part("input")]``.
+
+        Raises
+        ------
+        PencilfftError
+            When the array has several parts, which `part_mine` tells.
+        """
+        if self.parts(array) > 1:
+            raise PencilfftError(f"under schedule {self.schedule_chosen} array {array} has {self.parts(array)} parts; "
+                                 "ask part_mine() or split()")
+        return self._array(array).parts[0].at[-3:]
+
+    def parts(self, array: str | int) -> int:
+        """How many parts an array has, on all ranks alike: 1, or 2 under schedules ``two-way`` and ``opposite``."""
+        return len(self._array(array).parts)
+
+    def part_mine(self, array: str | int, i: int) -> tuple[slice, ...]:
+        """Slices of the global array that are part `i` of the calling rank's, counted from 0: those of x, y, z, before them
+        those of the fields, when the plan has several. A part may be empty."""
+        return _known(dict(enumerate(self._array(array).parts)), i).at
+
+    def split(self, whole: Array, array: str | int) -> list[tuple[tuple[slice, ...], Array]]:
+        """The parts of an array, in its own memory. Local.
+
+        Parameters
+        ----------
+        whole : an array as `empty` gives it
+        array : its name
+
+        Returns
+        -------
+        list of (slices, NumPy array)
+            Of each part what `part_mine` tells, and its elements: axes x, y, z, before them the fields, when the plan has
+            several.
+
+        Raises
+        ------
+        PencilfftError
+            When `whole` is not such an array.
+        """
+        self._checked(whole, array, False)
+        memory, offset = self._memory(whole)
+        return [(part.at, np.ndarray(part.shape, whole.dtype, memory, offset + part.start, part.strides))
+                for part in self._array(array).parts]
 
     def dtype(self, array: str | int) -> np.dtype[Any]:
         """NumPy's type of the elements of an array: complex128, complex64, float64 or float32."""
@@ -345,6 +406,11 @@ class Plan:
     def exchange_chosen(self, exchange: str) -> str:
         """Name of the algorithm of an exchange of `exchanges`: what was asked for, or what ``auto`` took. Local."""
         return str(_function("exchange_chosen")(self._alive(), self._number(exchange)).decode())
+
+    @property
+    def schedule_chosen(self) -> str:
+        """The schedule as it runs, with all that was chosen for it: ``overlap:4:x``."""
+        return str(_function("schedule_chosen")(self._alive()).decode())
 
     def _number(self, exchange: str) -> int:
         return _known({name: e for e, name in enumerate(self._exchanges)}, exchange)
@@ -433,6 +499,20 @@ class Plan:
         _call("execute", self._alive(), BACKWARD, self._checked(source, "output", False),
               self._checked(target, "input", True))
 
+    def execute_pair(self, forward_source: Array, forward_target: Array, backward_source: Array,
+                     backward_target: Array) -> None:
+        """A forward transform of one array and a backward one of another: both at once under schedule ``opposite``, else one
+        after the other. Errors as in `forward`, also when the two share memory. Collective.
+
+        Parameters
+        ----------
+        forward_source, backward_target : parts of ``input``
+        forward_target, backward_source : parts of ``output``
+        """
+        _call("execute_pair", self._alive(), self._checked(forward_source, "input", False),
+              self._checked(forward_target, "output", True), self._checked(backward_source, "output", False),
+              self._checked(backward_target, "input", True))
+
     def transpose(self, exchange: str, direction: int, source: Array, target: Array) -> None:
         """One exchange alone, without any FFT; errors as in `forward`. Collective.
 
@@ -452,22 +532,45 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class _Array:
-    """The library's description of the calling rank's part; constant while the plan lives."""
+class _Piece:
+    """One part of an array: where it belongs and how it lies."""
 
-    offset: tuple[int, int, int]
+    at: tuple[slice, ...]
     shape: tuple[int, ...]
-    strides: tuple[int, ...]  # bytes
+    start: int  # bytes, as are the strides
+    strides: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class _Array:
+    """The library's description of what the calling rank has of an array; constant while the plan lives."""
+
     dtype: np.dtype[Any]
+    parts: tuple[_Piece, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of several parts, which fill the memory one behind the other, all elements."""
+        return self.parts[0].shape if len(self.parts) == 1 else (sum(prod(part.shape) for part in self.parts),)
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        return self.parts[0].strides if len(self.parts) == 1 else (self.dtype.itemsize,)
 
 
 def _array_of(handle: c_void_p, number: int) -> _Array:
-    box, form = _asked("box_mine", handle, _Box(), number), _asked("format_of", handle, _Format(), number)
-    several = form.fields > 1
-    return _Array(tuple(box.offset), ((form.fields,) if several else ()) + tuple(box.extent),
-                   ((form.field_stride * form.element_bytes,) if several else ())
-                   + tuple(step * form.element_bytes for step in box.stride),
-                   np.dtype(f"{'c' if form.is_complex else 'f'}{form.element_bytes}"))
+    form = _asked("format_of", handle, _Format(), number)
+    parts = range(_asked("parts", handle, c_int(), number).value)
+    return _Array(np.dtype(f"{'c' if form.is_complex else 'f'}{form.element_bytes}"),
+                  tuple(_piece_of(_asked("part_mine", handle, _Part(), number, i), form) for i in parts))
+
+
+def _piece_of(part: _Part, form: _Format) -> _Piece:
+    axes = list(zip(part.box.offset, part.box.extent, part.box.stride, strict=True))
+    if form.fields > 1:
+        axes.insert(0, (part.first_field, part.fields, part.field_stride))
+    return _Piece(tuple(slice(first, first + n) for first, n, _ in axes), tuple(n for _, n, _ in axes),
+                  part.start * form.element_bytes, tuple(step * form.element_bytes for _, _, step in axes))
 
 
 def _asked(name: str, handle: c_void_p, result: Result, *arguments: Any) -> Result:
