@@ -50,7 +50,7 @@ module pencilfft
 
     public :: pencilfft_plan_create, pencilfft_plan_destroy, pencilfft_box_mine, pencilfft_shape, pencilfft_scale
     public :: pencilfft_alloc, pencilfft_forward, pencilfft_backward, pencilfft_transpose, pencilfft_message
-    public :: pencilfft_parts, pencilfft_part_mine, pencilfft_execute_pair
+    public :: pencilfft_parts, pencilfft_part_mine, pencilfft_execute_pair, pencilfft_schedule_chosen
     public :: pencilfft_plan_text
     public :: pencilfft_exchanges, pencilfft_exchange_stage, pencilfft_exchange_chosen, pencilfft_traffic
     public :: pencilfft_phases, pencilfft_phase_name, pencilfft_phase_seconds
@@ -180,6 +180,10 @@ module pencilfft
             import
             type(pencilfft_plan), value :: plan
             type(c_ptr), intent(out) :: text
+        end function
+        type(c_ptr) function c_schedule_chosen(plan) bind(C, name="pencilfft_schedule_chosen")
+            import
+            type(pencilfft_plan), value :: plan
         end function
         integer(c_int) function c_phases(plan, n) bind(C, name="pencilfft_phases")
             import
@@ -351,6 +355,13 @@ contains
         integer(c_int), intent(in) :: exchange
         character(:), allocatable :: name
         name = text_of(c_exchange_chosen(plan, exchange))
+    end function
+
+    !> The schedule as it runs, with all that was chosen for it: "overlap:4:x"; nothing for no plan.
+    function pencilfft_schedule_chosen(plan) result(name)
+        type(pencilfft_plan), intent(in) :: plan
+        character(:), allocatable :: name
+        name = text_of(c_schedule_chosen(plan))
     end function
 
     !> Add a file's wisdom (FFTW's plans and the choices of "auto"); found is false when there is no such file. Rank 0 reads.

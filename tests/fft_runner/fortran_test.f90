@@ -339,6 +339,7 @@ contains
         length = 0
         status = pencilfft_parts(plan, pencilfft_output, parts)
         call check(parts == 2, "two parts of the output of "//schedule)
+        call check(index(pencilfft_schedule_chosen(plan), schedule) == 1, "the schedule is told: "//schedule)
         do i = 0, parts - 1
             status = pencilfft_part_mine(plan, pencilfft_output, i, part)
             mine = mine + product(part%box%extent)*part%fields
@@ -369,6 +370,7 @@ contains
         integer :: i, n_phases, n_total
         call check(pencilfft_exchange_chosen(plan, pencilfft_row) == "", "no plan has no exchange")
         call check(pencilfft_plan_text(plan) == "", "no plan has no text")
+        call check(pencilfft_schedule_chosen(plan) == "", "no plan has no schedule")
         call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, exchange="p2p", rigor="estimate"))
         call need(pencilfft_alloc(plan, memory))
         call need(pencilfft_forward(plan, memory, memory))
