@@ -33,8 +33,8 @@ module pencilfft
         integer(c_int64_t) :: offset(3), extent(3), stride(3)
     end type
 
-    !> Some fields of a box, a part of an array: element (x,y,z) of field f is element start + (f - first_field) * field_stride
-    !! + (what the box says) of the buffer. Fields and elements count from 0.
+    !> Some fields of a box, a part of an array: element (x,y,z) of field f is element
+    !! start + (f - first_field) * field_stride + (what the box says) of the buffer. Fields and elements count from 0.
     type, bind(C), public :: pencilfft_part
         type(pencilfft_box) :: box
         integer(c_int64_t) :: start
@@ -129,7 +129,8 @@ module pencilfft
             type(pencilfft_plan), value :: plan
             real(c_double), intent(out) :: seconds(*)
         end function
-        !> What this rank sends to each rank in one exchange, without what it keeps; both as long as there are ranks, rank 0 first.
+        !> What this rank sends to each rank in one exchange, without what it keeps; both as long as there are ranks, rank 0
+        !! first.
         integer(c_int) function pencilfft_traffic(plan, exchange, direction, bytes, messages) bind(C)
             import
             type(pencilfft_plan), value :: plan
