@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pencilmap.model.algorithms import DEFAULT_ALGORITHM, algorithm
+from pencilmap.model.algorithms import DEFAULT_ALGORITHM, algorithm_named
 from pencilmap.model.allocation import Site
 from pencilmap.model.bounds import cut_bound
 from pencilmap.model.contention import random_minimal_lengths
@@ -214,7 +214,7 @@ def predict(placed: Product | Mapping, transform: Transform | None = None, routi
     name = name or _name(placed)
     even = _is_even(placed.grid, transform)
     if product is not None and (even or _has_its_ranks(placed, product)) and all(
-            algorithm(each).is_exchange(even) for each in names):
+            algorithm_named(each).is_exchange(even) for each in names):
         closed = predict_product(product, transform, name, costs, routing_name, names, schedule)
         if closed is not None:
             return closed if isinstance(placed, Product) else replace(closed, notes=(*closed.notes, *placed.notes))
@@ -285,7 +285,7 @@ def _local(transform, grid, tasks_per_node, costs):
 
 
 def _routed(mapping, product, exchange, transform, routing_name, costs, algorithm_name):
-    network, way = mapping.network, algorithm(algorithm_name)
+    network, way = mapping.network, algorithm_named(algorithm_name)
     rule, rounds = routing(routing_name, network), way.rounds(exchange, mapping)
     routed = [_RoutedRound.of(rule.loads(network, each, mapping.node_of_rank)) for each in rounds]
     m = _paper(product, exchange.letters, network) if product else tuple(

@@ -23,10 +23,10 @@ ALGORITHMS: dict[str, Algorithm] = {name: resolve_name(f"{__name__}.{place}:ALGO
 DEFAULT_ALGORITHM = "alltoallv"
 
 
-def algorithm(name: str) -> Algorithm:
+def algorithm_named(name: str) -> Algorithm:
     """The algorithm of that name. Raises ExchangeError when there is none.
 
-    >>> algorithm("p2p").is_alltoall
+    >>> algorithm_named("p2p").is_alltoall
     False
     """
     if name not in ALGORITHMS:

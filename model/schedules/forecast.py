@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from pencilmap.model.algorithms import ALGORITHMS, algorithm
+from pencilmap.model.algorithms import ALGORITHMS, algorithm_named
 from pencilmap.model.costs import Costs
 from pencilmap.model.errors import ScheduleError
 from pencilmap.model.exchange import Exchange, exchanges
@@ -228,7 +228,7 @@ class Forecaster:
     def _check_beside(self, schedule):
         """Raise ScheduleError where an exchange can only run alone."""
         for stage in self.stages:
-            if not algorithm(stage.algorithm).beside:
+            if not algorithm_named(stage.algorithm).beside:
                 able = ", ".join(name for name, way in ALGORITHMS.items() if way.beside)
                 raise ScheduleError(f"exchange {stage.algorithm} cannot run beside anything, as schedule {schedule} needs; "
                                     f"take one of {able}, or the schedule sequence")
@@ -326,7 +326,7 @@ class Forecaster:
 
     def _carried(self, i, exchange):
         """The messages of an exchange when all start at once: beside others, an algorithm in steps takes none."""
-        way = algorithm(self.stages[i].algorithm)
+        way = algorithm_named(self.stages[i].algorithm)
         return way.rounds(exchange, self.mapping)[0] if way.is_alltoall else exchange
 
     def _measured(self, found, links):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.setting import setting
-from pencilmap.model.algorithms import ALGORITHMS, algorithm
+from pencilmap.model.algorithms import ALGORITHMS, algorithm_named
 from pencilmap.model.errors import ExchangeError, GridError
 from pencilmap.model.exchange import exchanges
 from pencilmap.model.graph_network import from_networkx
@@ -60,7 +60,7 @@ def test_the_model_knows_every_algorithm_of_the_library():
 def test_every_message_is_in_one_round(case, name):
     mapping, found = case
     for exchange in found:
-        carried = [messages(each) for each in algorithm(name).rounds(exchange, mapping)]
+        carried = [messages(each) for each in algorithm_named(name).rounds(exchange, mapping)]
         assert sum(carried, Counter()) == messages(exchange)
         assert sum(map(len, carried)) == len(messages(exchange))
 
@@ -68,7 +68,7 @@ def test_every_message_is_in_one_round(case, name):
 def test_in_a_phase_of_p2p_a_rank_sends_as_many_messages_as_it_receives(case):
     mapping, found = case
     for exchange in found:
-        for each in map(messages, algorithm("p2p").rounds(exchange, mapping)):
+        for each in map(messages, algorithm_named("p2p").rounds(exchange, mapping)):
             assert Counter(source for source, _ in each) == Counter(target for _, target in each)
 
 
@@ -77,7 +77,7 @@ def test_without_coordinates_a_rank_sends_one_message_in_a_step_of_p2p(case):
     network = from_networkx(networkx.path_graph(mapping.network.n_nodes), "line")
     mapping = Mapping(network, mapping.grid, mapping.tasks_per_node, mapping.node_of_rank, mapping.slot_of_rank)
     for exchange in found:
-        rounds = algorithm("p2p").rounds(exchange, mapping)
+        rounds = algorithm_named("p2p").rounds(exchange, mapping)
         assert len(rounds) == max(1, exchange.size - 1)
         for each in map(messages, rounds):
             assert len({source for source, _ in each}) == len({target for _, target in each}) == len(each)
@@ -96,7 +96,7 @@ def test_on_a_torus_the_phases_of_p2p_take_as_long_as_all_at_once(torus, grid):
 def test_padding_makes_the_messages_of_a_group_as_long_as_its_longest(case, name):
     mapping, found = case
     for exchange in found:
-        [each] = algorithm(name).rounds(exchange, mapping)
+        [each] = algorithm_named(name).rounds(exchange, mapping)
         for ranks, weight in zip(exchange.members, exchange.group_weight):
             longest = int(weight) * exchange.send_weight.max() * exchange.receive_weight.max() * exchange.unit_bytes
             assert {messages(each)[a, b] for a in ranks for b in ranks if a != b} <= {int(longest)}
@@ -106,15 +106,15 @@ def test_padding_makes_the_messages_of_a_group_as_long_as_its_longest(case, name
 def test_alltoall_is_refused_where_a_group_has_messages_of_several_lengths():
     grid = ProcessGrid(4, 6)
     for exchange in exchanges(grid, Transform(12, 24, 24)):
-        assert algorithm("alltoall").rounds(exchange, scattered(grid, 1)) == (exchange,)
+        assert algorithm_named("alltoall").rounds(exchange, scattered(grid, 1)) == (exchange,)
     with pytest.raises(GridError, match="row exchange blocks of 5 and 6; take padded or alltoallv"):
-        algorithm("alltoall").rounds(exchanges(grid, Transform(12, 24, 23))[0], scattered(grid, 1))
+        algorithm_named("alltoall").rounds(exchanges(grid, Transform(12, 24, 23))[0], scattered(grid, 1))
 
 
 def test_node_sends_one_message_between_two_nodes_with_all_their_bytes(case):
     mapping, found = case
     for exchange in found:
-        [each] = algorithm("node").rounds(exchange, mapping)
+        [each] = algorithm_named("node").rounds(exchange, mapping)
         group = {int(rank): g for g, ranks in enumerate(exchange.members) for rank in ranks}
         expected, node = Counter(), mapping.node_of_rank
         for (a, b), size in messages(exchange).items():
@@ -158,4 +158,4 @@ def test_the_tasks_that_carry_for_their_node_send_fewer_messages():
 
 def test_an_unknown_algorithm_is_named_with_those_there_are():
     with pytest.raises(ExchangeError, match="exchange 'ring' is unknown to the model; known are alltoallv, alltoall, pad"):
-        algorithm("ring")
+        algorithm_named("ring")
