@@ -20,7 +20,7 @@ def padded(exchange: Exchange) -> Exchange:
     >>> from pencilmap.model.transform import Transform
     >>> row, _ = exchanges(ProcessGrid(2, 1), Transform(2, 3, 2))
     >>> row.send_weight.tolist(), padded(row).send_weight.tolist()
-    ([1, 2], [2, 2])
+    ([2, 1], [2, 2])
     """
     send, receive = (np.full_like(weight, weight.max()) for weight in (exchange.send_weight, exchange.receive_weight))
     return replace(exchange, send_weight=send, receive_weight=receive)
