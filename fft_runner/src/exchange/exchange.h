@@ -24,7 +24,7 @@
  *     end        when all of it has been used
  * An exchange may do all in start, which then returns when everything has arrived. Where transpose->beside is set, it runs
  * beside passes and other exchanges: start returns at once, finish waits, and progress lets MPI work with one call of
- * MPI_Testall that does not wait. It is never called in a loop: a simulator charges time for it, or stops the clock at it.
+ * MPI_Testany that does not wait. It is never called in a loop: a simulator charges time for it, or stops the clock at it.
  * Exchanges of one group that are in flight together have different lanes. All ranks of a group start, progress and finish
  * them in the same order.
  *
