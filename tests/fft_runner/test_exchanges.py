@@ -32,8 +32,10 @@ def test_a_transform_does_not_write_over_what_a_late_rank_has_not_read(mpirun, r
                                              for exchange in set(EXCHANGES) - {"fftw"}}
     if "1" not in grid.split("x"):
         schedules = ("overlap:3:x", "overlap:2:field", "pipelined:2", "two-way:3", "opposite")
+        unequal = {("alltoall", "two-way:3")}  # three planes over two ranks
         assert set(done.stdout.splitlines()) >= {f"pencil {exchange} {schedule}" for schedule in schedules
-                                                 for exchange in set(EXCHANGES) - {"fftw", "node"}}
+                                                 for exchange in set(EXCHANGES) - {"fftw", "node"}
+                                                 if (exchange, schedule) not in unequal}
 
 
 def test_node_sends_one_message_between_two_nodes(mpirun, records, tmp_path):
@@ -202,7 +204,7 @@ def wisdom(mpirun, tmp_path):
 
 def test_wisdom_is_remembered(mpirun, records, wisdom, tmp_path):
     text = wisdom.read_text()
-    assert text.startswith("pencilfft-wisdom 1\nmachine ") and text.count("\nexchange ") == 2 and "fftw_wisdom" in text
+    assert text.startswith("pencilfft-wisdom 1\nmachine ") and text.count("\nexchange ") == 3 and "fftw_wisdom" in text  # and the schedule
     done = run_with_wisdom(mpirun, wisdom, "--json", tmp_path / "r.jsonl")
     assert done.returncode == 0, done.stderr
     [record] = records(tmp_path / "r.jsonl")
