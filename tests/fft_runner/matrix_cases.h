@@ -14,7 +14,6 @@ enum matrix_choice {
     LAYOUT,
     EXCHANGE,
     TYPE,
-    SCHEDULE,
     FIELDS,
     PIECES,
     RIGOR,
@@ -25,7 +24,7 @@ enum matrix_choice {
     KIND_Z,
     N_CHOICES
 };
-enum { NOT_CHOSEN = -1, CASE_NAME_SIZE = 224 };
+enum { NOT_CHOSEN = -1, CASE_NAME_SIZE = 192 };
 
 struct matrix_case {
     int value[N_CHOICES]; /* number of the value, or NOT_CHOSEN */

@@ -7,6 +7,7 @@
     X(padded)        \
     X(alltoallw)     \
     X(p2p)           \
+    X(pipelined)     \
     X(persistent)    \
     X(node)          \
     X(fftw)          \
