@@ -1,8 +1,8 @@
 """Local search: a good placement of any grid on any nodes, where no product of digit patterns exists or is good enough.
 
 Idea: from the launchers' orders and compact groupings (`pencilmap.mapper.starts`) take the best few, and anneal them by
-swaps of two ranks and moves to idle slots on the exact routed loads (`pencilmap.mapper.routed_swaps`). The objective is the
-sum over the exchanges of the worst weighted length, as `Prediction.cost`; between placements of one cost, and
+swaps of two ranks and moves to idle slots on the exact routed loads (`pencilmap.mapper.routed_swaps`). The objective is that
+of the schedule, in sequence the sum over the exchanges of the worst weighted length; between placements of one cost, and
 downhill where the worst link does not change, a p-norm over all links leads. The best placement seen is kept, so the answer
 is never worse than any start, and all default axis orders are starts.
 Source: S. Kirkpatrick, C. D. Gelatt, M. P. Vecchi, "Optimization by simulated annealing", Science 220 (1983); swaps that
@@ -18,10 +18,14 @@ from time import monotonic
 import numpy as np
 
 from pencilmap.mapper import routed_swaps
-from pencilmap.mapper.starts import grouped, launchers
+from pencilmap.mapper.product_search import best_product
+from pencilmap.mapper.starts import grouped, launchers, products, slots_of
 from pencilmap.model.allocation import Site
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
+from pencilmap.model.objective import Objective, in_sequence
+from pencilmap.model.routing import DEFAULT_ROUTING, routing
+from pencilmap.model.torus import as_torus
 
 EVALUATIONS = 50_000
 SECONDS = 120.0
@@ -46,7 +50,7 @@ class Found:
     """What a search found."""
 
     mapping: Mapping
-    cost: float  #: sum over the exchanges of the worst weighted length
+    cost: float  #: the objective; in sequence the sum over the exchanges of the worst weighted length
     #: start, start_cost: the start with the least cost
     start: str
     start_cost: float
@@ -66,11 +70,12 @@ class _Cut(Exception):
 
 
 def search(site: Site, grid: ProcessGrid, seed: int = 1, budget: Budget = Budget(),
-           report: Callable[[str], None] | None = None) -> Found:
-    """Search for a placement. Raises GridError when the grid does not fit the site.
+           report: Callable[[str], None] | None = None, wanted: Objective | None = None) -> Found:
+    """Search for a placement with a small objective, by default that of exchanges in sequence.
 
-    The placement is never worse than any default axis order, unless its seconds ended before they were all tried. The site
-    may be any torus, with any usable nodes and idle slots; `report` is called with one line of text now and then.
+    It is never worse than the best product placement, where there is one, nor than any default axis order, unless its
+    seconds ended before these were all tried. The site may be any torus, with any usable nodes and idle slots; `report` is
+    called with one line of text now and then. Raises GridError when the grid does not fit the site.
 
     >>> from pencilmap.model.allocation import Allocation
     >>> from pencilmap.model.torus import Torus
@@ -81,7 +86,8 @@ def search(site: Site, grid: ProcessGrid, seed: int = 1, budget: Budget = Budget
     (True, 2000)
     """
     site.check_grid(grid)
-    run = _Run(site, grid, seed, budget, report or (lambda line: None))
+    wanted = wanted or in_sequence(len(grid.decomposition.exchanges))
+    run = _Run(site, grid, seed, budget, report or (lambda line: None), wanted)
     cut = None
     try:
         run.search()
@@ -97,19 +103,22 @@ def search(site: Site, grid: ProcessGrid, seed: int = 1, budget: Budget = Budget
 class _Run:
     """One search under way: the state of the loop, and how much of the budget is used.
 
-    All exchanges count alike, so the loop works on the grid with its dimensions in rising order: CxR and RxC find the same.
+    The loop works on the grid with its dimensions in rising order, so that CxR and RxC find the same where all exchanges
+    count alike.
     """
 
-    def __init__(self, site, grid, seed, budget, report):
+    def __init__(self, site, grid, seed, budget, report, wanted):
         self.site, self.grid, self.seed, self.budget, self.report = site, grid, seed, budget, report
+        self.wanted = wanted
         self.short = ProcessGrid(*sorted(grid.shape), decomposition=grid.decomposition)
         self.turned = _turned(grid)
-        self.state = _state(site, self.short, seed)
+        self.state = _state(site, self.short, seed, _terms(wanted, _order_of_exchanges(grid)))
         self.began = monotonic()
         self.used = 0
-        self.launcher_cost = None
+        self.launcher_cost, self.start, self.start_cost = None, "", np.inf
 
     def search(self):
+        self._know_the_best_product()
         tried = self._try_starts()
         left = self.budget.evaluations - self.used
         trial = int(left * TRIAL_SHARE) // max(1, len(tried))
@@ -117,6 +126,18 @@ class _Run:
             ends = [self._anneal(slot, trial, name) for name, slot in tried]
             _, slot = min(ends, key=lambda end: end[0])
             self._anneal(slot, self.budget.evaluations - self.used, "the best of these")
+
+    def _know_the_best_product(self):
+        """Where the grid fills a torus, begin with the best product, whose cost needs no routing: a limit may come early."""
+        site, grid = self.site, self.grid
+        if not site.allocation.is_complete or grid.n_tasks != site.n_slots:
+            return
+        product = best_product(as_torus(site.network), grid, site.tasks_per_node, self.wanted)
+        loads = routing(DEFAULT_ROUTING).joint_of_product(product, tuple(s.letters for s in grid.decomposition.exchanges))
+        mapping = product.mapping()
+        self.start, self.start_cost = "best product", float(self.wanted.of_loads(loads))
+        self.state.best[0] = self.start_cost
+        self.state.best_slot[:] = slots_of(site, mapping.node_of_rank, mapping.slot_of_rank)[self.turned]
 
     def _starts(self):
         """The launchers' orders always, the others while the budget lasts; one where all placements load the links alike."""
@@ -133,6 +154,8 @@ class _Run:
         for name, slot in launchers(self.site, self.grid):
             yield name, slot[self.turned]
         yield from grouped(self.site, self.short)
+        if self.wanted != in_sequence(len(self.grid.shape)):
+            yield from ((name, slot[self.turned]) for name, slot in products(self.site, self.grid, self.wanted))
 
     def _try_starts(self):
         """Evaluate all starts; the best of each kind, as many as are annealed."""
@@ -140,10 +163,9 @@ class _Run:
         for name, slot in self._starts():
             routed_swaps.settle_down(self.state, slot)
             self.used += 1
-            cost = float(self.state.top.sum())
+            cost = float(routed_swaps.cost(self.state))
             if self.launcher_cost is None:
-                self.launcher_cost = self.start_cost = cost
-                self.start = name
+                self.launcher_cost = cost
             if cost < self.start_cost - 1e-9:
                 self.start, self.start_cost = name, cost
             routed_swaps.remember(self.state)
@@ -206,7 +228,21 @@ def _turned(grid):
     return ranks.transpose([len(grid.shape) - 1 - i for i in slowest_first]).ravel()
 
 
-def _state(site, grid, seed):
+def _order_of_exchanges(grid):
+    """The exchanges of `grid` in the order of those of the grid with its dimensions in rising order."""
+    letters, stages = grid.decomposition.letters, grid.decomposition.exchanges
+    meant = dict(zip(letters, (letters[i] for i in sorted(range(len(grid.shape)), key=lambda i: grid.shape[i]))))
+    return [next(e for e, other in enumerate(stages) if set(other.letters) == {meant[x] for x in stage.letters})
+            for stage in stages]
+
+
+def _terms(wanted, order):
+    """What each term counts, and its shares of the exchanges in that order: float arrays, shapes (M,) and (M, E)."""
+    return (np.array([float(term.count) for term in wanted.terms]),
+            np.array([[float(term.shares[e]) for e in order] for term in wanted.terms]))
+
+
+def _state(site, grid, seed, terms):
     """The state of the inner loop, nobody placed yet."""
     torus, T, P = site.network, site.tasks_per_node, grid.n_tasks
     N, d, S = torus.n_nodes, torus.n_dimensions, site.n_slots
@@ -214,16 +250,18 @@ def _state(site, grid, seed):
     place = np.full(N, -1, dtype=np.int64)
     place[nodes] = np.arange(len(nodes)) * T
     steps, sizes = _groups(grid)
-    E, links = len(steps), 2 * len(steps) * d * N
+    links, (worth, shares) = 2 * len(steps) * d * N, terms
+    M = len(worth)
 
     def zeros(*shape, kind=np.int64):
         return np.zeros(shape, dtype=kind)
 
     return routed_swaps.State(
         P, T, steps, sizes, np.array(torus.shape), np.array(torus.strides), np.array([torus.is_ring(i) for i in range(d)]),
-        _units(torus, P, sizes), np.repeat(nodes, T).astype(np.int64), place, torus.coordinates(np.arange(N)), zeros(P),
-        zeros(P), zeros(S), zeros(links), zeros(E, kind=float), zeros(E, kind=float), zeros(E), zeros(links), zeros(links),
-        zeros(links), zeros(2), _random_state(seed), np.full(2, np.inf), zeros(P))
+        worth, shares[:, :, None] * _units(torus, P, sizes), np.repeat(nodes, T).astype(np.int64), place,
+        torus.coordinates(np.arange(N)), zeros(P), zeros(P), zeros(S), zeros(links), zeros(M, kind=float),
+        zeros(M, kind=float), zeros(M), zeros(links), zeros(links), zeros(links), zeros(2), _random_state(seed),
+        np.full(2, np.inf), zeros(P))
 
 
 def _groups(grid):

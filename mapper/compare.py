@@ -8,10 +8,12 @@ from typing import Any
 
 from pencilmap.mapper.placements import place
 from pencilmap.mapper.records import Record, mapping_of_record, transform_of_record
+from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
 from pencilmap.model.allocation import Site
 from pencilmap.model.costs import Costs
+from pencilmap.model.errors import ScheduleError
 from pencilmap.model.machine import COSTS, costs_of, load_machine
-from pencilmap.model.predict import Prediction, predict
+from pencilmap.model.predict import SEQUENCE, Prediction, predict
 from pencilmap.model.published import Cell, bluegene_l_512
 from pencilmap.model.torus import Torus, parse_torus
 from pencilmap.model.units import parse
@@ -19,13 +21,14 @@ from pencilmap.model.units import parse
 
 @dataclass(frozen=True)
 class Comparison:
-    """One exchange, predicted and measured.
+    """One exchange, or all exchanges of a run whose schedule has them travel together, predicted and measured.
 
     t_s is the link time, time_s the predicted time by all terms of the time model (`pencilmap.model.timing`); t_ratio and
     time_ratio are measured over these. measured_s is the median over the repetitions of the slowest rank. stage is the
-    name of the exchange, or "total" of a published transform. link_bandwidth is eq. 16 solved for B with the paper's m: m
-    D_T / (4 N t), bytes per second, in the dimension that bounds the exchange. warnings are those of the runner: reasons why
-    its times are not meaningful.
+    name of the exchange, "row+column" of exchanges together, or "total" of a published transform. link_bandwidth is eq. 16
+    solved for B with the paper's m: m D_T / (4 N t), bytes per second, in the dimension that bounds the exchange; None of
+    exchanges together, whose m is their joint load. warnings are those of the runner: reasons why its times are not
+    meaningful.
     """
 
     source: str
@@ -73,31 +76,59 @@ def compare_records(records: Iterable[Record], source: str) -> list[Comparison]:
     Returns
     -------
     list
-        Every exchange of each record.
+        Every exchange of each record; one row for all of them where the schedule is another than the sequence, for then the
+        time of an exchange is the time that ranks wait for it.
     """
-    return [row for number, record in enumerate(records, 1) for row in _compare_record(record, f"{source}:{number}")]
+    return [row for number, record in enumerate(records, 1) for row in compare_record(record, f"{source}:{number}")]
 
 
-def _compare_record(record, source):
+def compare_record(record: Record, source: str) -> list[Comparison]:
+    """The rows of one record, see `compare_records`; `source` is its name in the result."""
     transform = transform_of_record(record)
     prediction, note = prediction_of_record(record)
-    labels = record["labels"]
-    for name in (stage["name"] for stage in record["stages"]):
-        samples = record["phases"][f"exchange_{name}"]["max_s"]
-        row = _row(source, labels.get("network", "real"), prediction, name, record["grid"], transform, median(samples),
-                   (min(samples), max(samples)), labels.get("placement", record["placement"]["source"]), note)
-        yield replace(row, warnings=tuple(record.get("warnings", ())))
+    labels, names, found = record["labels"], [stage["name"] for stage in record["stages"]], []
+    for some in [names] if schedule_of_record(record) != SEQUENCE else [[name] for name in names]:
+        samples = [sum(each) for each in zip(*(record["phases"][f"exchange_{name}"]["max_s"] for name in some))]
+        row = _row(source, labels.get("network", "real"), prediction, "+".join(some), record["grid"], transform,
+                   median(samples), (min(samples), max(samples)), labels.get("placement", record["placement"]["source"]),
+                   note)
+        found.append(replace(row, warnings=tuple(record.get("warnings", ()))))
+    return found
+
+
+def schedule_of_record(record: Record) -> str:
+    """The schedule of a run; that of records which name none is the sequence."""
+    return record.get("schedule") or SEQUENCE
 
 
 def _row(source, network, prediction, name, grid, transform, measured, spread, placement, note):
-    exchange = prediction and prediction.stage(name)
-    timed = exchange and exchange.t_s and measured > 0
+    exchange = prediction and _predicted(prediction, name)
+    timed = exchange and exchange.t_s and measured > 0 and not isinstance(exchange, _Together)
     return Comparison(
         source, network, str(prediction.network) if prediction else "-",
         prediction.tasks_per_node if prediction else 0, "x".join(map(str, grid)), placement, str(transform), name,
         float(max(exchange.m)) if exchange else None, exchange and exchange.t_s, exchange and exchange.time_s, measured,
         spread, _bandwidth(exchange, prediction, transform, measured) if timed else None,
         str(exchange.busiest) if exchange and exchange.busiest else None, note)
+
+
+@dataclass(frozen=True)
+class _Together:
+    """All exchanges of a prediction under its schedule, with the members of an `ExchangePrediction` that a row shows."""
+
+    m: tuple[Any, ...]
+    t_s: float | None
+    time_s: float | None
+    busiest: None = None
+
+
+def _predicted(prediction, name):
+    """The exchange of that name, or all exchanges under the schedule: ranks do not wait while they compute."""
+    if any(stage.name == name for stage in prediction.stages):
+        return prediction.stage(name)
+    found = prediction.schedule
+    time_s = found.time_s if found.time_s is None else found.time_s - (found.hidden_s or 0.0)
+    return _Together(found.load_joint, found.t_s, time_s)
 
 
 def _bandwidth(exchange, prediction, transform, measured):
@@ -111,7 +142,8 @@ def prediction_of_record(record: Record, **changes: Any) -> tuple[Prediction | N
     """Prediction for the placement that the ranks of a run really had.
 
     None where the run does not know its torus; with a note about the prediction, or the reason why there is none. The
-    changes are bandwidth (tuple of bytes per second) or costs (`Costs`) that override the labels of the record.
+    changes are bandwidth (tuple of bytes per second) or costs (`Costs`) that override the labels of the record. The label
+    `routing` names the rule of the network; its default without.
     """
     placement, labels, transform = record["placement"], record["labels"], transform_of_record(record)
     if placement["torus"] is None or any(r["coordinate"] is None for r in placement["ranks"]):
@@ -126,7 +158,17 @@ def prediction_of_record(record: Record, **changes: Any) -> tuple[Prediction | N
         notes.append("coordinates were assumed, not found: the times are not those of this torus")
     if rates is None:
         notes.append("no bandwidth: label the run machine=NAME or link_bandwidth='148 MB/s'")
-    return predict(mapping, transform, costs=changes.get("costs", _costs(labels))), "; ".join(notes)
+    try:
+        return predict(mapping, transform, labels.get("routing"), costs=changes.get("costs", _costs(labels)),
+                       exchange=_algorithms(record), schedule=schedule_of_record(record)), "; ".join(notes)
+    except ScheduleError as error:
+        return None, str(error)
+
+
+def _algorithms(record):
+    """The exchange algorithm of each stage; the default where the model does not know the one that ran."""
+    names = [stage["exchange"] for stage in record["stages"]]
+    return [name if name in ALGORITHMS else DEFAULT_ALGORITHM for name in names]
 
 
 def _costs(labels):

@@ -1,13 +1,13 @@
 """The best product placement, found exactly.
 
-Idea: the load in a dimension depends on that dimension's digit pattern alone, so each dimension offers a few
-non-dominated choices (extents in the process grid, m of every exchange); one dynamic program over the dimensions and the
-slots combines them to the extents of the grid.
-First the least sum of worst lengths over the exchanges; among equals the next-worse dimension decides, then the next, then
-hop-bytes, then the fewer messages that leave a node.
+Idea: the load in a dimension depends on that dimension's digit pattern alone, also when several exchanges are on the links
+at once, so each dimension offers a few non-dominated choices (extents in the process grid, a length for every term of the
+objective); one dynamic program over the dimensions and the slots combines them to the extents of the grid.
+First the least objective: in sequence the sum of the worst lengths over the exchanges. Among equals the next-worse dimension
+decides, then the next, then hop-bytes, then the fewer messages that leave a node.
 Exact: the order "compare the largest, then the next" keeps when both sides gain the same element, so the best beginning with
 some extents stays the best whatever is added to it.
-Sets of worst lengths that sum to less than any mapping can reach (the composition bound) are not tried. Lengths are whole
+Sets of worst lengths that are worth less than any mapping can reach (the composition bound) are not tried. Lengths are whole
 numbers inside the search, on a scale common to all dimensions.
 Cost: (patterns of n_i) x (divisors of the grid) for each dimension and each set of worst lengths that could be optimal;
 milliseconds.
@@ -18,22 +18,24 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import product as cartesian
 from math import lcm
+from operator import mul
 from typing import NamedTuple
 
+from pencilmap.mapper.ring_maps import ring_maps
 from pencilmap.model.bounds import machine_bound
-from pencilmap.model.costs import Costs
-from pencilmap.model.decompositions import PENCIL, Decomposition
-from pencilmap.model.errors import GridError, PlacementError
+from pencilmap.model.decompositions import PENCIL
+from pencilmap.model.errors import PlacementError
 from pencilmap.model.factors import divisors, factorisations
-from pencilmap.model.grid import ProcessGrid, all_grids, check_tasks
+from pencilmap.model.grid import ProcessGrid, check_tasks
+from pencilmap.model.joint import ring_vectors
+from pencilmap.model.objective import Objective, at_once, in_sequence  # noqa: F401  (doctest)
 from pencilmap.model.pattern import Pattern, ring_load
-from pencilmap.model.predict import Prediction, predict
 from pencilmap.model.product import Product
+from pencilmap.model.ring_map import RingMap
 from pencilmap.model.torus import Torus
-from pencilmap.model.transform import Transform
 
 
-def best_product(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1) -> Product:
+def best_product(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, wanted: Objective | None = None) -> Product:
     """The product placement of `grid` whose exchanges together are fastest.
 
     Parameters
@@ -42,29 +44,37 @@ def best_product(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1) -> Pr
         Its bandwidths weigh the dimensions; without bandwidth all links are alike.
     grid : ProcessGrid
         Its tasks must be as many as the slots.
+    wanted : Objective, optional
+        What is to be least; by default the exchanges take place one after the other.
 
     Examples
     --------
     >>> torus = Torus((8, 8, 8))
     >>> [int(predict(best_product(torus, ProcessGrid(r, 512 // r))).cost) for r in (8, 64)]
     [6, 6]
+    >>> str(best_product(torus, ProcessGrid(8, 64), wanted=at_once(2)))
+    'digits:x=r8,y=c8,z=c8'
+    >>> str(best_product(torus, ProcessGrid(16, 32), wanted=at_once(2))).split(",")[2]
+    'z=0.1/2.3/7.5/6.4'
     """
     check_tasks(grid, torus.n_nodes * tasks_per_node, f"torus {torus} with {tasks_per_node} tasks per node")
-    places = [_all_choices(n, torus.is_ring(i), weight, grid.decomposition)
+    wanted = wanted or in_sequence(len(grid.decomposition.exchanges))
+    places = [_all_choices(n, torus.is_ring(i), weight, grid.decomposition, wanted)
               for i, (n, weight) in enumerate(zip(torus.shape, weights(torus)))]
     scale, places = _whole_numbers([[c for c in choices if _divide(c.extents, grid)]
-                                    for choices in (*places, _slot_choices(tasks_per_node, grid.decomposition))])
-    least = scale * max(weight * bound * cables for weight, bound, cables
+                                    for choices in (*places, _slot_choices(tasks_per_node, grid.decomposition, wanted))])
+    counts = [term.count for term in wanted.terms]
+    least = scale * wanted.moved * max(weight * bound * cables for weight, bound, cables
                         in zip(weights(torus), machine_bound(torus), torus.cables))
     best = None
-    for caps in _caps(places):
-        if sum(caps) < least:
+    for worth, caps in _caps(places, counts):
+        if worth < least:
             continue
-        if best is not None and sum(caps) > best[0][0]:
+        if best is not None and worth > best[0][0]:
             break
         found = _combine(places, grid, caps)
         if found is not None:
-            key = (sum(map(max, zip(*(c.lengths for c in found.choices)))), found.key)
+            key = (_worth(map(max, zip(*(c.lengths for c in found.choices))), counts), found.key)
             best = min(best, (key, found.choices), key=lambda b: b[0]) if best else (key, found.choices)
     if best is None:
         raise PlacementError(f"no product placement puts grid {grid} on torus {torus}")
@@ -72,32 +82,11 @@ def best_product(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1) -> Pr
     return Product(torus, tuple(dimensions), slots, grid.decomposition)
 
 
-def rank_grids(torus: Torus, tasks_per_node: int = 1, transform: Transform | None = None, costs: Costs | None = None,
-               decomposition: Decomposition = PENCIL) -> list[tuple[ProcessGrid, Product, Prediction]]:
-    """The best product placement of every grid, the fastest first; grids too large for the transform are omitted.
-
-    With the machine's `costs` the predicted time decides, else the link time.
-    """
-    found = []
-    for grid in all_grids(torus.n_nodes * tasks_per_node, decomposition):
-        try:
-            if transform is not None:
-                transform.check_grid(grid)
-        except GridError:
-            continue
-        product = best_product(torus, grid, tasks_per_node)
-        found.append((grid, product, predict(product, transform, costs=costs or Costs())))
-    if not found:
-        raise GridError(f"transform {transform} is too small for every grid of {torus.n_nodes * tasks_per_node} tasks; use "
-                        "a larger transform or a smaller torus")
-    return sorted(found, key=lambda f: f[2].order)
-
-
 @dataclass(frozen=True)
 class _Choice:
-    """How a dimension may be shared out: extents in the grid, weighted length of each exchange, hop length."""
+    """How a dimension may be shared out: extents in the grid, weighted length for each term of the objective, hop length."""
 
-    pattern: Pattern
+    pattern: Pattern | RingMap
     extents: tuple[int, ...]
     lengths: tuple[Fraction | int, ...]
     hops: Fraction | int
@@ -118,17 +107,26 @@ def _divide(extents, grid):
 
 
 @lru_cache(maxsize=1024)
-def _all_choices(n, ring, weight, decomposition):
+def _all_choices(n, ring, weight, decomposition, wanted):
     """Non-dominated choices of a dimension of `n` nodes."""
-    kept = {}
-    for pattern in patterns(n, decomposition.letters):
-        loads = [ring_load(pattern, stage.letters, ring) for stage in decomposition.exchanges]
+    kept, letters = {}, tuple(stage.letters for stage in decomposition.exchanges)
+    for pattern in (*patterns(n, decomposition.letters), *_maps(n, ring, decomposition, wanted)):
+        vectors = ring_vectors(pattern, letters, ring)
         choice = _Choice(pattern, tuple(map(pattern.extent, decomposition.letters)),
-                         tuple(load.largest * weight for load in loads), sum(load.total for load in loads) / n)
+                         tuple(weight * max(sum(map(mul, term.shares, vector)) for vector in vectors)
+                               for term in wanted.terms),
+                         sum(ring_load(pattern, some, ring).total for some in letters) / n)
         rivals = kept.setdefault(choice.extents, [])
         if not any(choice.dominated_by(r) for r in rivals):
             rivals[:] = [r for r in rivals if not r.dominated_by(choice)] + [choice]
     return tuple(c for rivals in kept.values() for c in rivals)
+
+
+def _maps(n, ring, decomposition, wanted):
+    """The ring maps that are tried besides the patterns: they are made for exchanges that run at once."""
+    if decomposition is not PENCIL or wanted == in_sequence(len(decomposition.exchanges)):
+        return []
+    return ring_maps(n, ring)
 
 
 def _whole_numbers(places):
@@ -138,20 +136,25 @@ def _whole_numbers(places):
                     for c in choices] for choices in places]
 
 
-def _slot_choices(tasks_per_node, decomposition):
+def _slot_choices(tasks_per_node, decomposition, wanted):
     """Slots cost the network nothing; they only make groups larger."""
     found = []
     for extents in factorisations(tasks_per_node, len(decomposition.letters)):
         pattern = Pattern(tuple(zip(decomposition.letters, extents)))
-        found.append(_Choice(pattern, extents, (Fraction(0),) * len(decomposition.exchanges), Fraction(0),
+        found.append(_Choice(pattern, extents, (Fraction(0),) * len(wanted.terms), Fraction(0),
                              sum(pattern.extent(stage.letters) for stage in decomposition.exchanges)))
     return found
 
 
-def _caps(places):
-    """Worst lengths that could occur together, the smallest sum first."""
-    of_exchange = [sorted(set(lengths)) for lengths in zip(*(c.lengths for choices in places for c in choices))]
-    return sorted(cartesian(*of_exchange), key=lambda caps: (sum(caps), caps))
+def _worth(lengths, counts):
+    """The objective from the largest length of each term."""
+    return sum(map(mul, counts, lengths))
+
+
+def _caps(places, counts):
+    """Worst lengths that could occur together and what they are worth, the least worth first."""
+    of_term = [sorted(set(lengths)) for lengths in zip(*(c.lengths for choices in places for c in choices))]
+    return sorted((_worth(caps, counts), caps) for caps in cartesian(*of_term))
 
 
 class _Beginning(NamedTuple):

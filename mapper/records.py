@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from pencilmap.model.decompositions import decomposition_named
-from pencilmap.model.errors import GridError, PencilmapError, RecordError
+from pencilmap.model.errors import GridError, PencilmapError, RecordError, reason
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.network import Network
@@ -33,8 +33,10 @@ def read_records(path: str | PathLike[str]) -> list[Record]:
     """
     try:
         lines = Path(path).read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise RecordError(f"{path} cannot be read: {error}") from error
+    except OSError as error:
+        raise RecordError(f"{path} cannot be read: {reason(error)}") from error
+    except UnicodeDecodeError as error:
+        raise RecordError(f"{path} cannot be read: it is no text in UTF-8") from error
     records = [_parse(line, path, number) for number, line in enumerate(lines, 1) if line.strip()]
     if not records:
         raise RecordError(f"{path} contains no run record; fft_runner --json {path} writes one")

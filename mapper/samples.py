@@ -3,11 +3,12 @@
 from collections import Counter
 from statistics import median
 
-from pencilmap.mapper.compare import prediction_of_cell, prediction_of_record
+from pencilmap.mapper.compare import prediction_of_cell, prediction_of_record, schedule_of_record
 from pencilmap.mapper.records import Record, grid_of_record, transform_of_record
 from pencilmap.model.calibrate import Sample
 from pencilmap.model.costs import Costs
 from pencilmap.model.errors import CalibrationError
+from pencilmap.model.predict import SEQUENCE
 from pencilmap.model.published import PUBLISHED
 from pencilmap.model.timing import local_work
 from pencilmap.model.torus import Torus
@@ -77,6 +78,8 @@ def record_samples(records: dict[str, Record],
 def _exchanges_of_record(record, label, bandwidth):
     if record["placement"]["coordinate_source"] == "assumed":
         return [], "coordinates were assumed, not found"
+    if schedule_of_record(record) != SEQUENCE:
+        return [], f"schedule {schedule_of_record(record)}: the exchanges travelled together, so none has a time of its own"
     prediction, note = prediction_of_record(record, costs=_ANY, **({"bandwidth": bandwidth} if bandwidth else {}))
     if prediction is None or prediction.t_s is None:
         return [], note

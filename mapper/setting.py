@@ -11,23 +11,26 @@ from pathlib import Path
 
 from pencilmap.mapper.allocations.hwloc import find as read_cores, slot_cores
 from pencilmap.mapper.allocations.table import NodeTable, read_table
+from pencilmap.mapper.block_search import best_product_of
 from pencilmap.mapper.formats import Job, read_document
 from pencilmap.mapper.graphs import read_graph
+from pencilmap.mapper.grids import rank_grids
 from pencilmap.mapper.hosts import Hosts
-from pencilmap.mapper.placements import place
-from pencilmap.mapper.product_search import rank_grids
+from pencilmap.mapper.placements import check_name, place, takes_objective
+from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.allocation import Allocation, Site, parse_nodes
 from pencilmap.model.costs import Costs
 from pencilmap.model.decompositions import PENCIL, Decomposition, decomposition_named
-from pencilmap.model.errors import GridError, MachineError, MapfileError, PlacementError
+from pencilmap.model.errors import GridError, MachineError, MapfileError, PlacementError, ScheduleError
 from pencilmap.model.grid import ProcessGrid, all_grids, parse_grid
 from pencilmap.model.interval import routing_interval
 from pencilmap.model.machine import COSTS, Machine, load_machine
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.network import Network
-from pencilmap.model.predict import Prediction, predict
+from pencilmap.model.predict import SEQUENCE, Prediction, predict
 from pencilmap.model.product import Product
-from pencilmap.model.torus import Torus, parse_torus
+from pencilmap.model.schedules.objectives import objectives
+from pencilmap.model.torus import Torus, as_torus, parse_torus
 from pencilmap.model.transform import Transform, parse_transform
 from pencilmap.model.units import parse
 
@@ -89,17 +92,18 @@ class Setting:
     def where(self) -> str:
         return str(self.site)
 
-    def grid(self, text: str = BEST) -> ProcessGrid:
+    def grid(self, text: str = BEST, schedule: str = SEQUENCE) -> ProcessGrid:
         """The process grid that is written ``RxC`` (of slabs ``P``), checked against slots and transform, or the best one.
 
         Raises GridError.
         """
         if text == BEST:
-            if not isinstance(self.network, Torus):
-                raise GridError(f"the best grid is searched on a torus only, not on {self.network}; name one with `grid` "
-                                f"{self.decomposition.usage}")
+            if not isinstance(self.network, Torus):  # no search knows a graph: the best grid for the launcher's order
+                return self.predictions(BEST, ("default",), schedule=schedule)[0].grid
             if not self.site.allocation.is_complete:
-                return self.predictions(BEST, (SHORT_SEARCH,))[0].grid
+                return self.predictions(BEST, (SHORT_SEARCH,), schedule=schedule)[0].grid
+            if schedule != SEQUENCE:
+                return self.predictions(BEST, schedule=schedule)[0].grid
             return rank_grids(self.network, self.tasks_per_node, self.transform, self.costs, self.decomposition)[0][0]
         grid = parse_grid(text, self.decomposition)
         self.site.check_grid(grid)
@@ -107,38 +111,62 @@ class Setting:
             self.transform.check_grid(grid)
         return grid
 
-    def place(self, text: str, grid: ProcessGrid) -> Product | Mapping:
-        """The placement that `text` describes, see `pencilmap.mapper.placements.place`."""
+    def place(self, text: str, grid: ProcessGrid, schedule: str = SEQUENCE) -> Product | Mapping:
+        """The placement that `text` describes, see `pencilmap.mapper.placements.place`.
+
+        Placements that search take that which is fastest under the schedule by all terms of the time model.
+        """
+        check_name(text)
         if self.transform:
             self.transform.check_grid(grid)
-        return place(text, self.site, grid)
+        if text == BEST and schedule == SEQUENCE and self.transform and self._is_whole(grid):
+            return best_product_of(as_torus(self.network), grid, self.tasks_per_node, self.transform)
+        if not takes_objective(text):
+            return place(text, self.site, grid)
+        found = [place(text, self.site, grid, wanted) for wanted in objectives(schedule, grid)]
+        if len(found) == 1:
+            return found[0]
+        return min(found, key=lambda placed: self.predict(placed, schedule=schedule).order)
 
-    def predict(self, placed: Product | Mapping, routing: str | None = None, name: str | None = None) -> Prediction:
+    def _is_whole(self, grid: ProcessGrid) -> bool:
+        """Whether the grid takes every slot of a whole torus, so that it has product placements."""
+        return (isinstance(self.network, Torus) and self.site.allocation.is_complete
+                and grid.n_tasks == self.site.n_slots)
+
+    def predict(self, placed: Product | Mapping, routing: str | None = None, name: str | None = None,
+                exchange: str = DEFAULT_ALGORITHM, schedule: str = SEQUENCE) -> Prediction:
         """Its prediction, with the notes of this setting, see `pencilmap.model.predict.predict`."""
-        return self._noted(predict(placed, self.transform, routing, name, self.costs, self.site))
+        return self._noted(predict(placed, self.transform, routing, name, self.costs, self.site, exchange, schedule))
 
-    def interval(self, placed: Product | Mapping, name: str | None = None) -> list[Prediction]:
+    def interval(self, placed: Product | Mapping, name: str | None = None, exchange: str = DEFAULT_ALGORITHM,
+                 schedule: str = SEQUENCE) -> list[Prediction]:
         """Its predictions under all routing rules, see `pencilmap.model.interval.routing_interval`."""
-        return [self._noted(p) for p in routing_interval(placed, self.transform, name, self.costs, self.site)]
+        return [self._noted(p) for p in routing_interval(placed, self.transform, name, self.costs, self.site, exchange,
+                                                         schedule)]
 
-    def predictions(self, grid: str = BEST, placements: Iterable[str] = (BEST,),
-                    routing: str | None = None) -> list[Prediction]:
+    def predictions(self, grid: str = BEST, placements: Iterable[str] = (BEST,), routing: str | None = None,
+                    exchange: str = DEFAULT_ALGORITHM, schedule: str = SEQUENCE) -> list[Prediction]:
         """Predictions of all placements; with grid ``best``, for all grids on which a placement exists, best first.
 
-        With routing `ALL_ROUTINGS` several for each placement, as `interval` gives them. Raises GridError or PlacementError
-        when a placement cannot be made; with grid ``best``, when it cannot be made on any grid.
+        With schedule ``best`` grids, placements, schedules and chunks are ranked together, by the predicted time of the
+        whole transform as far as it is known. With routing `ALL_ROUTINGS` several for each placement, as `interval` gives
+        them. Raises GridError, PlacementError or ScheduleError when a placement or its schedule cannot be had; with grid
+        ``best``, when it cannot be had on any grid.
         """
+        placements = tuple(placements)
+        for text in placements:
+            check_name(text)  # before anything about grids, which is not what is wrong then
         if grid != BEST:
             one = self.grid(grid)
-            return [p for text in placements for p in self._predictions(text, one, routing)]
+            return [p for text in placements for p in self._predictions(text, one, routing, exchange, schedule)]
         if routing == ALL_ROUTINGS:
             raise GridError(f"`routing` all compares the rules for one grid; name it with `grid` {self.decomposition.usage}")
         found, refusals = [], []
         for each in all_grids(self.n_slots, self.decomposition):
             for text in placements:
                 try:
-                    found += self._predictions(text, each, routing)
-                except (PlacementError, GridError) as error:
+                    found += self._predictions(text, each, routing, exchange, schedule)
+                except (PlacementError, GridError, ScheduleError) as error:
                     refusals.append(error)
         if not found:
             raise refusals[-1]
@@ -163,9 +191,12 @@ class Setting:
         cores = slot_cores(read_cores(read_document(hwloc)).cores or (), tasks) if hwloc else _cores(cores_per_task, tasks)
         return Job(self.site, _hosts(hosts, self), cores, program)
 
-    def _predictions(self, text: str, grid: ProcessGrid, routing: str | None) -> list[Prediction]:
-        placed = self.place(text, grid)
-        return self.interval(placed, text) if routing == ALL_ROUTINGS else [self.predict(placed, routing, text)]
+    def _predictions(self, text: str, grid: ProcessGrid, routing: str | None, exchange: str,
+                     schedule: str) -> list[Prediction]:
+        placed = self.place(text, grid, schedule)
+        if routing == ALL_ROUTINGS:
+            return self.interval(placed, text, exchange, schedule)
+        return [self.predict(placed, routing, text, exchange, schedule)]
 
     def _noted(self, prediction: Prediction) -> Prediction:
         return replace(prediction, notes=(*prediction.notes, *self.notes))

@@ -15,6 +15,7 @@ from pencilmap.mapper.product_search import best_product
 from pencilmap.model.allocation import Site
 from pencilmap.model.factors import divisors
 from pencilmap.model.grid import ProcessGrid, dealt
+from pencilmap.model.objective import Objective
 from pencilmap.model.torus import Torus, as_torus
 
 Starts = Iterator[tuple[str, np.ndarray]]
@@ -61,15 +62,17 @@ def slots_of(site: Site, node: np.ndarray, slot: np.ndarray) -> np.ndarray:
     return place[node] * site.tasks_per_node + slot
 
 
-def products(site: Site, grid: ProcessGrid) -> Starts:
+def products(site: Site, grid: ProcessGrid, wanted: Objective | None = None) -> Starts:
     """The best product placements of the whole torus with groups of the right size; unusable slots are skipped.
 
-    Where the torus has no such product, those with the next shorter and the next longer groups.
+    Where the torus has no such product, those with the next shorter and the next longer groups. `wanted` is the objective of
+    `best_product`.
     """
     n_slots = site.network.n_nodes * site.tasks_per_node
     for dimension, length in zip(grid.decomposition.dimensions, grid.shape):
         for size in _nearest_divisors(n_slots, length):  # rows of pencils, whatever the decomposition
-            mapping = best_product(as_torus(site.network), ProcessGrid(size, n_slots // size), site.tasks_per_node).mapping()
+            mapping = best_product(as_torus(site.network), ProcessGrid(size, n_slots // size), site.tasks_per_node,
+                                   wanted).mapping()
             kept = site.allocation.is_usable()[mapping.node_of_rank]
             order = slots_of(site, mapping.node_of_rank[kept], mapping.slot_of_rank[kept])
             yield f"product {dimension.name}s", dealt(order[:grid.n_tasks], grid, dimension.letter)

@@ -14,8 +14,11 @@ from functools import lru_cache
 
 import numpy as np
 
+from pencilmap.model.joint import JointLoads, undominated
+from pencilmap.model.loads import as_fraction, without_rounding
 from pencilmap.model.pattern import Pattern
 from pencilmap.model.product import Product
+from pencilmap.model.ring_map import RingMap
 from pencilmap.model.torus import Torus  # noqa: F401  (doctest)
 
 _PANEL, _NODES = 2.0, 10     # Gauss-Legendre nodes on panels of this length: 1e-12 and better
@@ -39,6 +42,41 @@ def random_minimal_lengths(product: Product, letters: str) -> tuple[float, ...]:
     return tuple(_largest(axes, i, weights) / cables for i, cables in enumerate(torus.cables))
 
 
+def random_minimal_joint(product: Product, letters: tuple[str, ...]) -> JointLoads:
+    """Expected loads of several exchanges at once, one text of `letters` for each, otherwise as `random_minimal_lengths`.
+
+    >>> from pencilmap.model.pattern import parse_pattern
+    >>> box = Product(Torus((8, 8, 8)), (parse_pattern("r4c2"),) * 3, parse_pattern("r1"))
+    >>> [f"{float(m):.3f}" for m in random_minimal_joint(box, ("r", "c")).largest((1, 1))]
+    ['9.438', '9.438', '9.438']
+    """
+    torus = product.torus
+    times, weights = _quadrature(sum(_longest(p.n, torus.is_ring(i)) for i, p in enumerate(product.dimensions)))
+    axes = [[_Axis(p, some, torus.is_ring(i), times) for some in letters] for i, p in enumerate(product.dimensions)]
+    classes = []
+    for i, cables in enumerate(torus.cables):
+        rows = undominated(without_rounding(_joint(axes, i, weights)))
+        classes.append(tuple(tuple(as_fraction(x) / cables for x in row) for row in rows))
+    return JointLoads(torus, tuple(classes))
+
+
+def _joint(axes, i, weights):
+    """Loads of each exchange on the distinct links of dimension i, on the m scale: float array, shape (links, exchanges)."""
+    lines = np.ones((1, len(axes[0]), weights.size))
+    for j, axis in enumerate(axes):
+        if j != i:
+            here = _together([exchange.positions / exchange.pairs for exchange in axis])
+            lines = (lines[:, None] * here[None]).reshape(-1, *lines.shape[1:])
+    links = _together([exchange.crossings * weights * 4 / exchange.pairs for exchange in axes[i]])
+    return np.einsum("aew,bew->abe", links, lines).reshape(-1, len(axes[0]))
+
+
+def _together(arrays):
+    """Rows of several arrays side by side, the distinct ones: float array, shape (rows, arrays, times)."""
+    stacked = np.stack(arrays, axis=1)
+    return _different(stacked.reshape(len(stacked), -1)).reshape(-1, *stacked.shape[1:])
+
+
 def _longest(n, ring):
     return n // 2 if ring else n - 1
 
@@ -55,22 +93,21 @@ def _quadrature(hops):
 class _Axis:
     """One dimension at the points in time of the quadrature.
 
-    crossing : float array, shape (links, times)
-        Number of pairs that cross a link of the line per unit time; distinct links only.
-    position : float array, shape (positions, times)
-        Number of pairs at a position; distinct positions only.
+    crossings : float array, shape (2 n, times)
+        Number of pairs that cross each link of the line per unit time.
+    positions : float array, shape (n, times)
+        Number of pairs at each position.
     pairs : int
         Nodes of this dimension in one image: what the m scale divides by.
     """
 
-    def __init__(self, pattern: Pattern, letters: str, ring: bool, times: np.ndarray) -> None:
+    def __init__(self, pattern: Pattern | RingMap, letters: str, ring: bool, times: np.ndarray) -> None:
         legs = _legs(pattern, letters, ring)                              # [direction, start, hops]
         ticks = _poisson(legs.shape[-1], times)
         longer = legs[..., ::-1].cumsum(axis=-1)[..., ::-1] - legs      # legs of more than k hops
         moving = _carry(longer) @ ticks                                 # those about to leave a position, [direction, start]
         arrived = _carry(legs) @ (1 - np.concatenate([np.zeros((1, times.size)), ticks.cumsum(axis=0)])[:-1])
-        self.crossing = _different(moving.reshape(-1, times.size))
-        self.position = _different((moving + arrived).sum(axis=0))
+        self.crossings, self.positions = moving.reshape(-1, times.size), (moving + arrived).sum(axis=0)
         self.pairs = pattern.extent(letters)
 
 
@@ -117,5 +154,5 @@ def _largest(axes, i, weights):
     lines = np.ones((1, weights.size))
     for j, axis in enumerate(axes):
         if j != i:
-            lines = (lines[:, None, :] * axis.position[None, :, :] / axis.pairs).reshape(-1, weights.size)
-    return float(4 * ((axes[i].crossing * weights) @ lines.T).max()) / axes[i].pairs
+            lines = (lines[:, None, :] * _different(axis.positions)[None, :, :] / axis.pairs).reshape(-1, weights.size)
+    return float(4 * ((_different(axes[i].crossings) * weights) @ lines.T).max()) / axes[i].pairs

@@ -21,6 +21,8 @@ class Costs:
     message_cost_s: float | None = None  #: seconds of a task's time for each message it sends, whatever its size
     #: seconds that every task of a node adds to an exchange, whatever it sends: entering, starting, waiting for the last
     exchange_cost_s: float | None = None
+    #: 0 to 1: how much of the computing beside an exchange it hides, because the MPI or the network goes on meanwhile
+    progress: float | None = None
     contention: float | None = None  #: dimensionless, 0 or more; see `pencilmap.model.timing` for what it multiplies
     #: floating-point operations per second (5 n log2 n for a transform of n elements) of the local FFTs of one task
     fft_rate_per_task: float | None = None
@@ -33,6 +35,8 @@ class Costs:
             if value is not None and not (0 < value < float("inf") if f.name in RATES else 0 <= value < float("inf")):
                 least = "more than 0" if f.name in RATES else "0 or more"
                 raise MachineError(f"{f.name} {value}: a finite number of {least} is needed, or None where it is unknown")
+        if self.progress is not None and self.progress > 1:
+            raise MachineError(f"progress {self.progress}: a share from 0 to 1 is needed, or None where it is unknown")
 
 
 RATES = ("injection_per_task", "injection_per_node", "fft_rate_per_task", "memory_bandwidth_per_node")

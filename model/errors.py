@@ -1,5 +1,28 @@
 """Errors, one class per meaning; every message says what was given, what is allowed, and what to do."""
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+def near(given: str, known: Iterable[str]) -> str:
+    """What to add to the message about an unknown name: the known one that was probably meant, or nothing.
+
+    >>> near("Fugaku", ["bluegene-l", "fugaku"]), near("bset", ["best", "box"]), near("cube", ["best", "box"])
+    (' (did you mean fugaku?)', ' (did you mean best?)', '')
+    """
+    names = {name.casefold(): name for name in known}
+    found = get_close_matches(given.casefold(), names, n=1)
+    return f" (did you mean {names[found[0]]}?)" if found else ""
+
+
+def reason(error: OSError) -> str:
+    """Why the system refused, in its words, without numbers of errors or a path that the message names already.
+
+    >>> reason(FileNotFoundError(2, "No such file or directory", "a.txt"))
+    'No such file or directory'
+    """
+    return error.strerror or str(error)
+
 
 class PencilmapError(Exception):
     """Base of all errors that input can cause."""
@@ -49,6 +72,10 @@ class RoutingError(PencilmapError):
     """An unknown routing rule, or one that this network cannot follow."""
 
 
+class ExchangeError(PencilmapError):
+    """An exchange algorithm that the model does not know."""
+
+
 class RecordError(PencilmapError):
     """A run record that cannot be read or does not follow the schema."""
 
@@ -59,3 +86,7 @@ class CalibrationError(PencilmapError):
 
 class FigureError(PencilmapError):
     """A picture that cannot be drawn or written."""
+
+
+class ScheduleError(PencilmapError):
+    """A schedule that is not understood, or that a transform on this grid cannot have."""

@@ -1,7 +1,9 @@
 """The range of the loads of a placement: from a bound for any routing to the load under each routing."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.allocation import Site
 from pencilmap.model.bounds import cut_bound
 from pencilmap.model.costs import Costs
@@ -9,7 +11,7 @@ from pencilmap.model.errors import RoutingError
 from pencilmap.model.exchange import exchanges
 from pencilmap.model.loads import m_scale, m_time
 from pencilmap.model.mapping import Mapping
-from pencilmap.model.predict import Prediction, predict
+from pencilmap.model.predict import SEQUENCE, Prediction, predict
 from pencilmap.model.product import Product
 from pencilmap.model.routing import all_variants
 from pencilmap.model.transform import Transform
@@ -19,12 +21,13 @@ BEST_MINIMAL = "optimal-minimal"
 
 
 def routing_interval(placed: Product | Mapping, transform: Transform | None = None, name: str | None = None,
-                     costs: Costs = Costs(), site: Site | None = None) -> list[Prediction]:
+                     costs: Costs = Costs(), site: Site | None = None, exchange: str | Sequence[str] = DEFAULT_ALGORITHM,
+                     schedule: str = SEQUENCE) -> list[Prediction]:
     """Predictions of one placement under every routing rule of its network, with the bound for any routing.
 
     Parameters
     ----------
-    placed, transform, name, costs, site
+    placed, transform, name, costs, site, exchange, schedule
         As for `pencilmap.model.predict.predict`.
 
     Returns
@@ -52,7 +55,7 @@ def routing_interval(placed: Product | Mapping, transform: Transform | None = No
     mapping = placed.mapping(name) if isinstance(placed, Product) else placed
     for rule in sorted(all_variants(mapping.network), key=lambda rule: rule != BEST_MINIMAL):
         try:
-            found.append(predict(placed, transform, rule, name, costs, site))
+            found.append(predict(placed, transform, rule, name, costs, site, exchange, schedule))
         except RoutingError as error:
             refusals.append(f"without {rule}: {error}")
     return [_without_routing(found[0], mapping, transform, refusals), *found]
@@ -65,6 +68,6 @@ def _without_routing(prediction, mapping, transform, refusals):
         load = tuple(m_scale(b, mapping.network, exchange.total_bytes)
                      for b in cut_bound(mapping.network, exchange, mapping.node_of_rank))
         t_s = None if transform is None else m_time(load, mapping.network, transform.total_bytes)
-        stages.append(replace(stage, load=load, t_s=t_s, busiest=None, work=None, terms=None))
+        stages.append(replace(stage, load=load, t_s=t_s, busiest=None, work=None, rounds=None))
     return replace(prediction, routing=ANY_ROUTING, certificate=None, notes=tuple(refusals), local=None,
-                   stages=tuple(stages))
+                   schedule=None, stages=tuple(stages))

@@ -3,6 +3,8 @@
 Everything is on the scale of `Prediction.cost`: the sum over the exchanges of m = 4 load N / D_T, with slower links
 weighted. There are several arguments; the best one is the bound.
 
+All blocks are taken as even, or, with a transform, as they are (`pencilmap.model.crossing`).
+
 Cuts. Let k of P tasks sit on one side of a cut. A group with x of its R tasks there sends x (R-x) messages of D_T / (P R)
 across. All exchanges together send at least L(k) D_T / P^2, where the decomposition knows L(k)
 (`Decomposition.least_crossing`; at least k (P-k)). The links cut carry that, so the sum of the worst lengths is at least
@@ -29,9 +31,11 @@ import numpy as np
 
 from pencilmap.model.allocation import Site
 from pencilmap.model.bounds import machine_bound
+from pencilmap.model.crossing import Crossing
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.network import Network
 from pencilmap.model.torus import Torus
+from pencilmap.model.transform import Transform
 
 MOST_BOXES = 1 << 21     # beyond, only planes cut
 MOST_NODES = 2048        # beyond, distances between all nodes are not summed
@@ -46,11 +50,12 @@ class LowerBound:
     argument: str
 
 
-def lower_bound(site: Site, grid: ProcessGrid) -> LowerBound:
+def lower_bound(site: Site, grid: ProcessGrid, transform: Transform | None = None) -> LowerBound:
     """The best of the bounds for any placement of `grid` on the usable nodes of `site`.
 
     The grid has no more tasks than the site has slots. A full machine is bounded by its all-to-all through the worst
-    dimension (`machine_bound`), at negligible cost for any size.
+    dimension (`machine_bound`), at negligible cost for any size. With a transform the bound holds for its blocks, which
+    need not be even.
 
     >>> bound = lower_bound(Site(Torus((8, 8, 8))), ProcessGrid(8, 64))
     >>> print(bound.value, bound.argument)
@@ -59,10 +64,11 @@ def lower_bound(site: Site, grid: ProcessGrid) -> LowerBound:
     LowerBound(value=Fraction(52, 27), argument='block of 1x2 with its share of the tasks')
     """
     if site.allocation.is_complete and grid.n_tasks == site.n_slots:
-        return _full_machine(site.network)
+        crossing = Crossing(grid, transform)
+        return _full_machine(site.network) if crossing.transform is None else _full_machine_uneven(site, crossing)
     if not isinstance(site.network, Torus):
         return LowerBound(Fraction(0), "none: a graph with idle slots")
-    part = _Part(site, grid)
+    part = _Part(site, grid, transform)
     return max((LowerBound(value, argument) for bounds in (_fixed_cuts, _moving_planes, _blocks, _distances)
                 for value, argument in bounds(part)), key=lambda bound: bound.value)
 
@@ -71,6 +77,19 @@ def _full_machine(torus):
     lengths = [length * weight for length, weight in zip(machine_bound(torus), link_weights(torus))]
     i = lengths.index(max(lengths))
     return LowerBound(lengths[i], f"all-to-all of the full machine across {torus.link_classes[i]}")
+
+
+def _full_machine_uneven(site, crossing):
+    """The best cut with half the planes of a dimension on one side; on a graph the smallest messages count."""
+    if not isinstance(site.network, Torus):
+        even = _full_machine(site.network)
+        return LowerBound(even.value * crossing.smallest, f"{even.argument}, with the smallest messages")
+    torus, found = site.network, []
+    for i, weight in enumerate(link_weights(torus)):
+        k = torus.shape[i] // 2 * torus.lines(i) * site.tasks_per_node
+        length = 4 * torus.n_nodes * crossing.exactly(k) / (torus.g(i) * torus.lines(i) * torus.cables[i]) * weight
+        found.append(LowerBound(length, f"all-to-all of the full machine across {torus.axes[i]}, with these blocks"))
+    return max(found, key=lambda bound: bound.value)
 
 
 def link_weights(network: Network) -> list[Fraction]:
@@ -85,21 +104,27 @@ class _Part:
 
     capacity : list of Fraction; cables of one link of each dimension over its weight
     slots : int array, shape `torus.shape` (first dimension first); slots that may be used on every node
-    crossing : int array, shape (P + 1,); L(k)
+    crossing : int array, shape (P + 1,); L(k), parts of `whole` of D_T
+    smallest : Fraction; no message is smaller than this part of the mean of its exchange
     """
 
-    def __init__(self, site, grid):
+    def __init__(self, site, grid, transform):
         self.torus, self.grid, self.T = site.network, grid, site.tasks_per_node
         self.P, self.S = grid.n_tasks, site.n_slots
         self.nodes = site.allocation.nodes
         self.capacity = [Fraction(cables) / weight for cables, weight in zip(self.torus.cables, link_weights(self.torus))]
         self.slots = (site.allocation.is_usable() * self.T).reshape(self.torus.shape, order="F")
-        self.crossing = grid.decomposition.least_crossing(grid.shape, np.arange(self.P + 1, dtype=np.int64))
+        crossing = Crossing(grid, transform)
+        self.crossing, self.whole, self.smallest = crossing.least(), crossing.whole, crossing.smallest
         self.window = _Minimum(self.crossing)
 
     def length(self, crossing, capacity):
-        """Lower bound on the cost from `crossing` units of D_T / P^2 through `capacity`."""
-        return Fraction(4 * self.torus.n_nodes * int(crossing), self.P**2) / capacity if capacity else Fraction(0)
+        """Lower bound on the cost from `crossing` parts of `whole` through `capacity`."""
+        return Fraction(4 * self.torus.n_nodes * int(crossing), self.whole) / capacity if capacity else Fraction(0)
+
+    def hop_length(self, hops, capacity):
+        """Lower bound on the cost from `hops` of mean messages of D_T / P^2 through `capacity`."""
+        return Fraction(4 * self.torus.n_nodes * hops, self.P**2) * self.smallest / capacity if capacity else Fraction(0)
 
 
 class _Minimum:
@@ -213,9 +238,9 @@ def _distances(part):
     capacity = sum(2 * torus.lines(i) * torus.cable_positions(i) * part.capacity[i] for i in range(torus.n_dimensions))
     hops = np.sort(_hops(torus, part.nodes), axis=1)
     sizes, P = [part.grid.extent(stage.letters) for stage in part.grid.decomposition.exchanges], part.P
-    yield part.length(_nearest(hops, P, part.T, P), capacity), "distances between all tasks over all links"
+    yield part.hop_length(_nearest(hops, P, part.T, P), capacity), "distances between all tasks over all links"
     nearest = sum(P // size * _nearest(hops, size, part.T, P) for size in sizes)
-    yield part.length(nearest, capacity), "distances to the nearest tasks over all links"
+    yield part.hop_length(nearest, capacity), "distances to the nearest tasks over all links"
 
 
 def _hops(torus, nodes):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pencilmap.model.costs import Costs
-from pencilmap.model.errors import MachineError, PencilmapError
+from pencilmap.model.errors import MachineError, PencilmapError, near
 from pencilmap.model.network import Network
 from pencilmap.model.partition import Partitions, claims_more, parse_extents, parse_partition
 from pencilmap.model.torus import Torus, parse_torus
@@ -108,7 +108,19 @@ class Machine:
         >>> load_machine("bluegene-l").doubts(parse_torus("4x8x8"))[0].partition(":")[0]
         'torus 4x8x8 has rings that machine bluegene-l does not have'
         """
-        return (*self._doubtful_wraps(torus), *self._doubtful_figures(used))
+        return (*self._logical(torus), *self._doubtful_wraps(torus), *self._doubtful_figures(used))
+
+    def _logical(self, torus: Network) -> Iterator[str]:
+        """What a prediction for the torus that a scheduler promises does not say about the box that it gives."""
+        rule = self.partitions
+        if rule is None or not isinstance(torus, Torus) or not rule.is_logical(torus.shape):
+            return
+        boxes = ["x".join(map(str, t.shape)) for t in rule.of_size(torus.n_nodes) if not rule.is_logical(t.shape)]
+        yield (f"a torus of {torus.n_dimensions} dimensions is a logical one on machine {self.name}: the scheduler lays it "
+               f"into a box of {rule.largest.n_dimensions} dimensions, whose links carry it; times, lower bound and "
+               f"certificate are those of the logical torus and can be better or worse in the box; "
+               + (f"partition {boxes[0]} is a box of as many nodes" if boxes else
+                  f"{torus.n_nodes} nodes are no whole units of {'x'.join(map(str, rule.unit or ()))}: a job may get more"))
 
     def _doubtful_wraps(self, torus: Network) -> Iterator[str]:
         rule = self.partitions
@@ -157,7 +169,8 @@ def load_machine(name: str) -> Machine:
             raise MachineError(f"machine file {name} does not exist; known names are {', '.join(machine_names())}")
         return read_machine(Path(name).read_bytes(), name)
     if name not in machine_names():
-        raise MachineError(f"machine {name!r} is unknown; known are {', '.join(machine_names())}, or give the path of "
+        raise MachineError(f"machine {name!r} is unknown{near(name, machine_names())}; known are "
+                           f"{', '.join(machine_names())}, or give the path of "
                            "a machine file that ends in .toml")
     return read_machine((files("pencilmap.model.machines") / f"{name}.toml").read_bytes(), name)
 
@@ -203,6 +216,7 @@ COSTS = {  # key of the file: field of Costs, unit (None: a bare number), name i
     "injection_per_node": ("injection_per_node", "byte/s", "injection rate of a node"),
     "message_cost": ("message_cost_s", "s", "cost of a message"),
     "exchange_cost": ("exchange_cost_s", "s", "cost of an exchange"),
+    "progress": ("progress", None, "progress beside computing"),
     "contention": ("contention", None, "contention"),
     "fft_rate_per_task": ("fft_rate_per_task", "flop/s", "FFT rate of a task"),
     "memory_bandwidth_per_node": ("memory_bandwidth_per_node", "byte/s", "memory bandwidth of a node"),
@@ -236,4 +250,5 @@ def _partitions(figure, torus):
                else Torus(torus.shape, torus.wrap, axes=torus.axes))
     extents = {key: parse_extents(value[key]) for key in ("unit", "ring") if key in value}
     shapes = tuple(parse_extents(text) for text in value.get("shapes", ()))
-    return Partitions(value["rule"], largest, **extents, shapes=shapes, ascending=value.get("ascending", False))
+    return Partitions(value["rule"], largest, **extents, shapes=shapes, ascending=value.get("ascending", False),
+                      logical=parse_extents(value["logical"]) if "logical" in value else None)

@@ -77,6 +77,9 @@ class Partitions:
     ring: tuple[int, ...] | None = None  #: multiples at which rings close, for the rules that need them; `unit` by default
     shapes: tuple[tuple[int, ...], ...] = ()  #: further shapes besides the multiples of `unit`
     ascending: bool = False  #: whether multiples of `unit` must be given with the shortest extent first
+    #: The largest torus of fewer dimensions that the scheduler promises besides, and lays into a box itself. A job may ask
+    #: for any number of nodes along its axes up to these, in any order; all of them wrap.
+    logical: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.rule not in RULES:
@@ -96,6 +99,8 @@ class Partitions:
         Raises PartitionError when no such partition is handed out; the message names those that are.
         """
         extents = tuple(extents)
+        if self.is_logical(extents):
+            return Torus(extents)
         if not self.allows(extents):
             raise PartitionError(f"there is no partition of {_times(extents)} nodes; allowed are {self.allowed()}")
         closed = RULES[self.rule].closes(self, extents)
@@ -104,7 +109,18 @@ class Partitions:
 
     def allows(self, extents: tuple[int, ...]) -> bool:
         """Whether partitions of these extents are handed out."""
-        return extents in self.shapes or self._is_multiple(extents)
+        return extents in self.shapes or self._is_multiple(extents) or self.is_logical(extents)
+
+    def is_logical(self, extents: tuple[int, ...]) -> bool:
+        """Whether a partition of these extents is a torus that the scheduler lays into a box, see `logical`.
+
+        >>> tofu = Partitions("spans", Torus((24, 23, 24, 2, 3, 2)), (1, 1, 1, 2, 3, 2), logical=(48, 69, 48))
+        >>> tofu.is_logical((8, 8, 16)), tofu.is_logical((8, 69, 50)), tofu.is_logical((2, 2, 2, 2, 3, 2))
+        (True, False, False)
+        """
+        if self.logical is None or len(extents) > len(self.logical):
+            return False
+        return all(0 < e <= n for e, n in zip(sorted(extents, reverse=True), sorted(self.logical, reverse=True)))
 
     def _is_multiple(self, extents: tuple[int, ...]) -> bool:
         return (self.unit is not None and len(extents) == len(self.unit)
@@ -112,10 +128,15 @@ class Partitions:
                 and (not self.ascending or list(extents) == sorted(extents)))
 
     def of_size(self, n_nodes: int) -> list[Torus]:
-        """All partitions of `n_nodes` nodes: list of Torus, the most compact first."""
+        """All partitions of `n_nodes` nodes: list of Torus, the most compact first; of logical ones, which may be turned,
+        those with the shortest extent first."""
         found = {s for s in self.shapes if prod(s) == n_nodes}
         if self.unit is not None:
             found.update(s for s in _factorisations(n_nodes, self.unit, self.largest.shape) if self._is_multiple(s))
+        if self.logical is not None:
+            most = (max(self.logical),) * len(self.logical)
+            found.update(s for s in _factorisations(n_nodes, (1,) * len(most), most)
+                         if list(s) == sorted(s) and self.is_logical(s))
         return [self.torus(s) for s in sorted(found, key=lambda s: (max(s), s))]
 
     def sizes(self) -> list[int]:
@@ -131,6 +152,8 @@ class Partitions:
             parts.append(f"multiples of {_times(self.unit)} up to {_times(self.largest.shape)}{order}")
         if self.shapes:
             parts.append(", ".join(_times(s) for s in self.shapes))
+        if self.logical is not None:
+            parts.append(f"logical tori up to {_times(self.logical)}, in any order")
         return " and ".join(parts)
 
     def __str__(self) -> str:
@@ -168,9 +191,10 @@ def parse_partition(text: str, partitions: Partitions) -> Torus:
     rule gives, and more is an error.
     """
     asked = parse_torus(text)
-    if asked.n_dimensions != partitions.largest.n_dimensions:
+    if asked.n_dimensions != partitions.largest.n_dimensions and not partitions.is_logical(asked.shape):
         raise PartitionError(f"partition {text} has {asked.n_dimensions} dimensions; {partitions.largest.n_dimensions} are "
-                             f"needed, e.g. {_times(partitions.unit or partitions.shapes[0])}")
+                             f"needed, e.g. {_times(partitions.unit or partitions.shapes[0])}; allowed are "
+                             f"{partitions.allowed()}")
     given = partitions.torus(asked.shape)
     wraps, _, axes = text.partition(":axes=")
     if "w" not in wraps and ":" not in wraps:

@@ -21,6 +21,7 @@ import numpy as np
 
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.errors import PlacementError
+from pencilmap.model.ring_map import RingMap
 from pencilmap.model.torus import Torus, check_lines, ring_link_loads
 
 
@@ -107,16 +108,18 @@ def parse_pattern(text: str, letters: str = PENCIL.letters) -> Pattern:
     return Pattern(tuple((o, int(r)) for o, r in re.findall(rf"([{letters}])(\d+)", text)))
 
 
-def effective_length(pattern: Pattern, letters: str, torus: Torus, i: int) -> Fraction:
+def effective_length(pattern: Pattern | RingMap, letters: str, torus: Torus, i: int) -> Fraction:
     """The paper's m_i of a group whose image follows `pattern` in dimension `i` of the torus.
 
     n_i/g_i if the image spreads over the whole dimension, otherwise the length of its dense block (n_i/f_i), and 0 for a
-    single node. Equation 16 and the table of m_i; per cable.
+    single node. Equation 16 and the table of m_i; per cable. For a ring map the best cut.
 
     >>> ring = Torus((8,))
     >>> [str(effective_length(parse_pattern(p), "r", ring, 0)) for p in ("r8", "r2c4", "c4r2", "c8")]
     ['4', '2', '4', '0']
     """
+    if isinstance(pattern, RingMap):
+        return pattern.cut(letters, torus.is_ring(i)) / torus.cables[i]
     span, here = 0, 1
     for o, radix in pattern.digits:
         here *= radix
@@ -140,18 +143,25 @@ class RingLoad:
     direction: int
 
 
+def ring_halves(pattern: Pattern | RingMap, letters: str, ring: bool, tie: str = "split") -> np.ndarray:
+    """Half messages on the links of one line that a group along `letters` loads: int array, shape (2, n).
+
+    ``[0, p]`` is the link from position p upwards, ``[1, p]`` downwards; ties as in `ring_link_loads`.
+    """
+    check_lines((pattern.n,))
+    group = pattern.group(letters)
+    same = group[:, None] == group[None, :]
+    return ring_link_loads(same.astype(np.int64), ring, tie)
+
+
 @lru_cache(maxsize=4096)
-def ring_load(pattern: Pattern, letters: str, ring: bool, tie: str = "split") -> RingLoad:
+def ring_load(pattern: Pattern | RingMap, letters: str, ring: bool, tie: str = "split") -> RingLoad:
     """Loads of `pattern` under dimension-ordered routing in the shortest direction, ties as in `ring_link_loads`.
 
     >>> ring_load(parse_pattern("r3"), "r", True).largest
     Fraction(4, 3)
     """
-    n, a = pattern.n, pattern.extent(letters)
-    check_lines((n,))
-    group = pattern.group(letters)
-    same = group[:, None] == group[None, :]
-    halves = ring_link_loads(same.astype(np.int64), ring, tie)
+    a, halves = pattern.extent(letters), ring_halves(pattern, letters, ring, tie)
     direction, position = np.unravel_index(int(halves.argmax()), halves.shape)
     return RingLoad(Fraction(4 * int(halves.max()), 2 * a), Fraction(4 * int(halves.sum()), 2 * a),
                     int(position), (1, -1)[direction])

@@ -1,14 +1,18 @@
 """The prediction for one mapping: effective lengths, loads, bounds, times, certificate."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
+from pencilmap.model.algorithms import DEFAULT_ALGORITHM, algorithm_named
 from pencilmap.model.allocation import Site
 from pencilmap.model.bounds import cut_bound
 from pencilmap.model.contention import random_minimal_lengths
 from pencilmap.model.costs import Costs
+from pencilmap.model.decompositions import SLAB
 from pencilmap.model.exchange import exchanges
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.loads import m_scale, m_time
@@ -17,20 +21,27 @@ from pencilmap.model.mapping import Mapping
 from pencilmap.model.network import GraphLink, Network, TorusLink
 from pencilmap.model.pattern import effective_length
 from pencilmap.model.product import Product, product_of
+from pencilmap.model.product_blocks import stage_blocks
 from pencilmap.model.routing import DEFAULT_ROUTING, default_routing, routing
+from pencilmap.model.schedules.forecast import Forecaster, ScheduleForecast
 from pencilmap.model.timing import (
     ExchangeWork,
     LocalTerms,
     TimeTerms,
-    exchange_terms,
+    blocks_work,
     local_terms,
     local_work,
     mapping_work,
     product_work,
+    summed_terms,
+    terms_in_turn,
+    work_in_turn,
 )
+from pencilmap.model.torus import Torus
 from pencilmap.model.transform import Transform
 
 SCHEMA = "pencilmap-prediction/1"
+SEQUENCE = "sequence"
 MOST_NODES_AT_RANDOM = 4096  # up to this size contention is predicted for placements that are not products, in a few seconds
 
 
@@ -40,10 +51,13 @@ class ExchangePrediction:
 
     name : of the stage.
     m : the paper's effective lengths (eq. 16) for a product image; the best cut for any other.
-    load : largest routed load.
-    t_s : link time, seconds by the routed load; bound_s : by m. None without bandwidth or transform.
-    busiest : the busiest link (`TorusLink` or `GraphLink`), None when it was not located.
-    work, terms : the work of the exchange and its cost, see `pencilmap.model.timing`; None with t_s. """
+    load : largest routed load; of an algorithm in rounds, the sum of the largest of each round.
+    t_s : link time, seconds by the routed load, the sum over the rounds; bound_s : by m. None without bandwidth or
+    transform.
+    busiest : the busiest link (`TorusLink` or `GraphLink`) of the longest round, None when it was not located.
+    work : the work of the exchange; None with t_s.
+    rounds : the cost of each round, see `pencilmap.model.timing`; None with t_s.
+    algorithm : how the messages are exchanged, see `pencilmap.model.algorithms`; n_rounds : in how many rounds. """
 
     name: str
     m: tuple[Fraction, ...]
@@ -53,17 +67,26 @@ class ExchangePrediction:
     bound_s: float | None
     busiest: TorusLink | GraphLink | None = None
     work: ExchangeWork | None = None
-    terms: TimeTerms | None = None
+    rounds: tuple[TimeTerms, ...] | None = None
+    algorithm: str = DEFAULT_ALGORITHM
+    n_rounds: int = 1
+
+    @property
+    def terms(self) -> TimeTerms | None:
+        """The cost of the exchange, term by term: the sums over its rounds."""
+        return None if self.rounds is None else summed_terms(self.rounds)
 
     @property
     def time_s(self) -> float | None:
         """Predicted time, seconds by all terms of the time model; `t_s` where the machine's other figures are not known."""
-        return None if self.terms is None else float(self.terms.time_s)
+        return None if self.rounds is None else float(sum(terms.time_s for terms in self.rounds))
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {"name": self.name, "m": _numbers(self.m), "load": _numbers(self.load), "hops": _plain(self.hop_length),
                 "t_s": self.t_s, "bound_s": self.bound_s, "busiest": self.busiest and self.busiest.as_dict(),
+                "exchange": self.algorithm, "rounds": self.n_rounds,
+                "messages": self.work and self.work.messages,
                 "time_s": self.time_s, "terms": self.terms and self.terms.as_dict()}
 
 
@@ -72,9 +95,11 @@ class Prediction:
     """The prediction for one mapping.
 
     stages : the exchanges, in the order of a forward transform.
-    lower_bound : LowerBound for every placement of the grid on the usable nodes, with even blocks.
-    certificate : cost with even blocks over the lower bound; 1.0 is provably optimal; None where no bound is known.
+    lower_bound : LowerBound for every placement of the grid on the usable nodes, with the blocks of the transform.
+    certificate : cost over the lower bound; 1.0 is provably optimal; None where no bound is known.
     local : LocalTerms of the computing, None without a transform.
+    schedule : ScheduleForecast of the schedule asked for, else of the sequence; None where there are no loads. The times of
+    the prediction itself, `t_s`, `time_s` and `total_s`, are those in sequence.
     """
 
     network: Network
@@ -88,6 +113,7 @@ class Prediction:
     certificate: float | None
     notes: tuple[str, ...] = ()
     local: LocalTerms | None = None
+    schedule: ScheduleForecast | None = None
 
     def stage(self, name: str) -> ExchangePrediction:
         """The exchange of that name."""
@@ -118,8 +144,9 @@ class Prediction:
         """Sort key of predictions of one transform: time, then lengths, then hops, then the squarer grid.
 
         Times are rounded to ten digits, so that rounding errors do not decide; without times the lengths decide. """
-        time = self.cost if self.known_s is None else float(f"{self.known_s:.10g}")
-        return time, self.cost, sum(stage.hop_length for stage in self.stages), max(self.grid.shape)
+        known, cost = (self.known_s, self.cost) if self.schedule is None else (self.schedule.known_s, self.schedule.cost)
+        time = cost if known is None else float(f"{known:.10g}")
+        return time, cost, sum(stage.hop_length for stage in self.stages), max(self.grid.shape)
 
     @property
     def cost(self) -> Fraction:
@@ -131,10 +158,12 @@ class Prediction:
         return {"schema": SCHEMA, **self.network.as_dict(), "tasks_per_node": self.tasks_per_node,
                 "decomposition": self.grid.decomposition.name, "grid": list(self.grid.shape), "placement": self.placement,
                 "patterns": None if self.product is None else str(self.product), "routing": self.routing,
-                "m_source": "cut" if self.product is None else "paper", "stages": [stage.as_dict() for stage in self.stages],
+                "m_source": "paper" if self.product and self.product.is_digits else "cut",
+                "stages": [stage.as_dict() for stage in self.stages],
                 "t_s": self.t_s, "time_s": self.time_s, "terms_local": self.local and self.local.as_dict(),
                 "total_s": self.total_s, "lower_bound": _plain(self.lower_bound.value),
                 "lower_bound_argument": self.lower_bound.argument, "certificate": self.certificate,
+                "schedule": self.schedule and self.schedule.as_dict(),
                 "notes": list(self.notes)}
 
 
@@ -154,11 +183,12 @@ def _plain(value):
 
 
 def predict(placed: Product | Mapping, transform: Transform | None = None, routing_name: str | None = None,
-            name: str | None = None, costs: Costs = Costs(), site: Site | None = None) -> Prediction:
+            name: str | None = None, costs: Costs = Costs(), site: Site | None = None,
+            exchange: str | Sequence[str] = DEFAULT_ALGORITHM, schedule: str = SEQUENCE) -> Prediction:
     """Predict the exchanges of a placement.
 
-    A `Product` with even blocks is predicted in closed form, whatever its size, where the routing has one; everything else
-    by routing every message.
+    A `Product` is predicted in closed form, whatever its size, where the routing has one; everything else by routing every
+    message.
 
     Parameters
     ----------
@@ -172,49 +202,74 @@ def predict(placed: Product | Mapping, transform: Transform | None = None, routi
         The machine's costs besides link bandwidth; none by default.
     site : Site, optional
         The slots that the lower bound may use; those of all nodes by default.
+    exchange : str or list of str
+        Name of the exchange algorithm, see `pencilmap.model.algorithms.ALGORITHMS`, or one name for each exchange.
+    schedule : str
+        See `pencilmap.model.schedules.SCHEDULES`; ``best`` takes the fastest of those that keep the boxes.
     """
+    names = algorithms_of(placed.grid, exchange)
     product = placed if isinstance(placed, Product) else product_of(placed)
     if transform is not None:
         transform.check_grid(placed.grid)
     name = name or _name(placed)
-    if product is not None and _is_even(placed.grid, transform):
-        closed = predict_product(product, transform, name, costs, routing_name)
+    even = _is_even(placed.grid, transform)
+    if product is not None and (even or _has_its_ranks(placed, product)) and all(
+            algorithm_named(each).is_exchange(even) for each in names):
+        closed = predict_product(product, transform, name, costs, routing_name, names, schedule)
         if closed is not None:
             return closed if isinstance(placed, Product) else replace(closed, notes=(*closed.notes, *placed.notes))
     mapping = placed.mapping() if isinstance(placed, Product) else placed
-    return predict_routed(mapping, transform, routing_name, name, product, costs, site)
+    return predict_routed(mapping, transform, routing_name, name, product, costs, site, names, schedule)
+
+
+def algorithms_of(grid: ProcessGrid, exchange: str | Sequence[str] = DEFAULT_ALGORITHM) -> tuple[str, ...]:
+    """One name of an exchange algorithm for each exchange of a grid; a single name stands for all."""
+    stages = grid.decomposition.names
+    return (exchange,) * len(stages) if isinstance(exchange, str) else tuple(exchange)
 
 
 def predict_routed(mapping: Mapping, transform: Transform | None = None, routing_name: str | None = None,
                    name: str | None = None, product: Product | None = None, costs: Costs = Costs(),
-                   site: Site | None = None) -> Prediction:
+                   site: Site | None = None, exchange: str | Sequence[str] = DEFAULT_ALGORITHM,
+                   schedule: str = SEQUENCE) -> Prediction:
     """Predict a mapping by the load of every link; `product` when it is known to be one."""
-    routing_name = routing_name or default_routing(mapping.network)
-    stages = tuple(_routed(mapping, product, exchange, transform, routing_name, costs)
-                   for exchange in exchanges(mapping.grid, transform))
-    even = stages if _is_even(mapping.grid, transform) else [
-        _routed(mapping, product, exchange, None, routing_name, costs) for exchange in exchanges(mapping.grid)]
-    bound = lower_bound(site or Site(mapping.network, mapping.tasks_per_node, idle=True), mapping.grid)
+    routing_name, names = routing_name or default_routing(mapping.network), algorithms_of(mapping.grid, exchange)
+    stages = tuple(_routed(mapping, product, each, transform, routing_name, costs, algorithm_name)
+                   for each, algorithm_name in zip(exchanges(mapping.grid, transform), names))
+    site = site or Site(mapping.network, mapping.tasks_per_node, idle=True)
+    bound, local = lower_bound(site, mapping.grid, transform), _local(transform, mapping.grid, mapping.tasks_per_node, costs)
+    forecaster = Forecaster(stages, local, mapping, product, False, transform, routing_name, costs, bound.value or None,
+                            _bound_any(site, mapping.grid, transform, bound))
+    found = forecaster.forecast(schedule)
     return Prediction(mapping.network, mapping.tasks_per_node, mapping.grid, name or mapping.name, product, routing_name,
-                      stages, bound, _certificate(mapping.network, even, bound),
-                      (*_notes(product, stages, bound), *mapping.notes),
-                      _local(transform, mapping.grid, mapping.tasks_per_node, costs))
+                      stages, bound, _certificate(mapping.network, stages, bound),
+                      (*_notes(product, stages, bound), *mapping.notes, *found.notes), local, found)
 
 
 def predict_product(product: Product, transform: Transform | None = None, name: str | None = None, costs: Costs = Costs(),
-                    routing_name: str | None = None) -> Prediction | None:
+                    routing_name: str | None = None, exchange: str | Sequence[str] = DEFAULT_ALGORITHM,
+                    schedule: str = SEQUENCE) -> Prediction | None:
     """Predict a product placement in closed form: no array of the length of the ranks, any size of machine.
 
-    Blocks are assumed even. None where the routing has no closed form.
+    Every exchange must be one all-to-all. None where the routing has no closed form.
     """
     routing_name = routing_name or default_routing(product.torus)
-    stages = tuple(_closed(product, stage, transform, costs, routing_name) for stage in product.decomposition.exchanges)
-    if None in stages:
+    if transform is None or _is_even(product.grid, transform):
+        found = [_closed(product, stage, transform, costs, routing_name) for stage in product.decomposition.exchanges]
+    else:
+        found = [_closed_blocks(product, blocks, transform, costs, routing_name)
+                 for blocks in stage_blocks(product.grid, transform)]
+    if None in found:
         return None
-    bound = lower_bound(Site(product.torus, product.tasks_per_node), product.grid)
+    stages = tuple(replace(stage, algorithm=name) for stage, name in zip(found, algorithms_of(product.grid, exchange)))
+    site = Site(product.torus, product.tasks_per_node)
+    bound, local = lower_bound(site, product.grid, transform), _local(transform, product.grid, product.tasks_per_node, costs)
+    forecaster = Forecaster(stages, local, product, product, True, transform, routing_name, costs, bound.value or None,
+                            _bound_any(site, product.grid, transform, bound))
+    plan = forecaster.forecast(schedule)
     return Prediction(product.torus, product.tasks_per_node, product.grid, name or str(product), product, routing_name,
-                      stages, bound, _certificate(product.torus, stages, bound), tuple(_notes(product, stages, bound)),
-                      _local(transform, product.grid, product.tasks_per_node, costs))
+                      stages, bound, _certificate(product.torus, stages, bound),
+                      (*_notes(product, stages, bound), *plan.notes), local, plan)
 
 
 def _name(placed):
@@ -229,20 +284,37 @@ def _local(transform, grid, tasks_per_node, costs):
     return None if transform is None else local_terms(local_work(transform, grid, tasks_per_node), costs)
 
 
-def _routed(mapping, product, exchange, transform, routing_name, costs):
-    network = mapping.network
-    loads = routing(routing_name, network).loads(network, exchange, mapping.node_of_rank)
+def _routed(mapping, product, exchange, transform, routing_name, costs, algorithm_name):
+    network, way = mapping.network, algorithm_named(algorithm_name)
+    rule, rounds = routing(routing_name, network), way.rounds(exchange, mapping)
+    routed = [_RoutedRound.of(rule.loads(network, each, mapping.node_of_rank)) for each in rounds]
     m = _paper(product, exchange.letters, network) if product else tuple(
         m_scale(b, network, exchange.total_bytes) for b in cut_bound(network, exchange, mapping.node_of_rank))
-    hops = m_scale(loads.hop_bytes(), network, exchange.total_bytes) / network.n_nodes
-    load = loads.on_m_scale()
-    times = _times(load, m, network, transform)
-    work = None
-    if times[0] is not None:
-        adaptive = _adaptive_s(mapping, product, exchange, transform, times[0]) if _contends(costs, routing_name) else None
-        work = mapping_work(mapping, exchange, times[0], adaptive, loads.hop_bytes())
-    return ExchangePrediction(exchange.name, m, load, hops, *times, loads.busiest(), work,
-                              work and exchange_terms(work, costs))
+    hops = m_scale(sum(each.hop_bytes for each in routed), network, exchange.total_bytes) / network.n_nodes
+    load = tuple(map(sum, zip(*(each.load for each in routed))))
+    link_s = [_seconds(each.load, network, transform) for each in routed]
+    stage = ExchangePrediction(exchange.name, m, load, hops, _sum(link_s), _seconds(m, network, transform),
+                               max(routed, key=lambda each: worst(each.load, network)).busiest,
+                               algorithm=algorithm_name, n_rounds=len(rounds))
+    if stage.t_s is None:
+        return stage
+    whole = product if way.is_alltoall else None
+    works = [mapping_work(mapping, each, seconds, _adaptive_s(mapping, whole, each, transform, seconds) if _contends(
+        costs, routing_name) else None, found.hop_bytes) for each, seconds, found in zip(rounds, link_s, routed)]
+    return replace(stage, work=work_in_turn(works), rounds=terms_in_turn(works, costs))
+
+
+@dataclass(frozen=True)
+class _RoutedRound:
+    """What is needed of the loads of a round."""
+
+    load: tuple[Fraction, ...]
+    hop_bytes: Fraction
+    busiest: TorusLink | GraphLink | None
+
+    @classmethod
+    def of(cls, loads):
+        return cls(loads.on_m_scale(), loads.hop_bytes(), loads.busiest())
 
 
 def _closed(product, stage, transform, costs, routing_name):
@@ -252,13 +324,33 @@ def _closed(product, stage, transform, costs, routing_name):
     if closed is None:
         return None
     m = _paper(product, letters, torus)
-    times, work = _times(closed.load, m, torus, transform), None
-    if times[0] is not None:
+    link_s, work = _seconds(closed.load, torus, transform), None
+    if link_s is not None:
         adaptive = m_time(random_minimal_lengths(product, letters), torus, transform.total_bytes) if _contends(
             costs, routing_name) else None
-        work = product_work(product, letters, transform, times[0], adaptive, closed.hop_length)
-    return ExchangePrediction(stage.name, m, closed.load, closed.hop_length, *times, closed.busiest, work,
-                              work and exchange_terms(work, costs))
+        work = product_work(product, letters, transform, link_s, adaptive, closed.hop_length)
+    return ExchangePrediction(stage.name, m, closed.load, closed.hop_length, link_s, _seconds(m, torus, transform),
+                              closed.busiest, work, work and terms_in_turn([work], costs))
+
+
+def _closed_blocks(product, blocks, transform, costs, routing_name):
+    """As `_closed` for uneven blocks."""
+    torus = product.torus
+    closed = routing(routing_name, torus).of_blocks(product, blocks)
+    if closed is None:
+        return None
+    m = _paper(product, blocks.letter, torus)
+    link_s, work = _seconds(closed.load, torus, transform), None
+    if link_s is not None:
+        adaptive = _adaptive_s(None, product, blocks, transform, link_s) if _contends(costs, routing_name) else None
+        work = blocks_work(product, blocks, link_s, adaptive, closed.hop_length)
+    return ExchangePrediction(blocks.name, m, closed.load, closed.hop_length, link_s, _seconds(m, torus, transform),
+                              closed.busiest, work, work and terms_in_turn([work], costs))
+
+
+def _has_its_ranks(placed, product):
+    """Whether every rank is where the product puts it; with uneven blocks it matters which member of a group is where."""
+    return isinstance(placed, Product) or np.array_equal(placed.node_of_rank, product.mapping().node_of_rank)
 
 
 def _contends(costs, routing_name):
@@ -273,15 +365,16 @@ def _adaptive_s(mapping, product, exchange, transform, link_s):
     None for other placements on so many nodes that every route could not be followed in seconds.
     """
     if product is not None:
-        even = _closed(product, exchange, transform, Costs(contention=0.0), DEFAULT_ROUTING).work
+        even = _closed(product, next(stage for stage in product.decomposition.exchanges if stage.name == exchange.name),
+                       transform, Costs(contention=0.0), DEFAULT_ROUTING).work
         return link_s * even.adaptive_s / even.link_s if even.link_s else link_s
     if mapping.network.n_nodes > MOST_NODES_AT_RANDOM:
         return None
     return routing("minimal-adaptive").loads(mapping.network, exchange, mapping.node_of_rank).seconds()
 
 
-def _times(load, m, network, transform):
-    return [None if transform is None else m_time(x, network, transform.total_bytes) for x in (load, m)]
+def _seconds(lengths, network, transform):
+    return None if transform is None else m_time(lengths, network, transform.total_bytes)
 
 
 def _paper(product, letters, torus):
@@ -312,9 +405,24 @@ def _certificate(network, stages, bound):
     return None if cost else 1.0
 
 
+def _bound_any(site, grid, transform, bound):
+    """What no schedule of any placement can beat, on any grid: the all-to-all of all tasks; None where it is not known.
+
+    On a whole machine that is the argument of `bound` itself. Elsewhere it is known for even blocks: an exchange between all
+    tasks sends k (P-k) blocks across every cut.
+    """
+    if site.allocation.is_complete and grid.n_tasks == site.n_slots:
+        return bound.value or None if isinstance(site.network, Torus) or _is_even(grid, transform) else None
+    if not isinstance(site.network, Torus) or not _is_even(grid, transform):
+        return None
+    return lower_bound(site, ProcessGrid(grid.n_tasks, decomposition=SLAB)).value or None
+
+
 def _notes(product, stages, bound):
     if product is None:
         yield "not a product of digit patterns: m is the best cut, a lower bound for any routing"
+    elif not product.is_digits:
+        yield "ring maps, not digit patterns alone: m is the best cut, a lower bound for any routing"
     elif any(max(stage.m) != max(stage.load) for stage in stages):
         yield ("the paper's m and the routed load differ (odd ring, uneven blocks, or a routing that does not split ties); "
                "times follow the routed load")

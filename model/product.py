@@ -1,4 +1,4 @@
-"""Product placements: a digit pattern for every dimension and one for the slots."""
+"""Product placements: a digit pattern or a ring map for every dimension, and a digit pattern for the slots."""
 
 from dataclasses import dataclass, field
 from math import prod
@@ -10,6 +10,7 @@ from pencilmap.model.errors import PlacementError
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.pattern import Pattern, pattern_of_images
+from pencilmap.model.ring_map import RingMap
 from pencilmap.model.torus import Torus
 
 
@@ -19,7 +20,7 @@ class Product:
 
     Parameters
     ----------
-    dimensions : tuple of Pattern
+    dimensions : tuple of Pattern or RingMap
         One for each dimension of the torus.
     slots : Pattern
         For the tasks of a node.
@@ -28,7 +29,7 @@ class Product:
     """
 
     torus: Torus
-    dimensions: tuple[Pattern, ...]
+    dimensions: tuple[Pattern | RingMap, ...]
     slots: Pattern
     decomposition: Decomposition = field(default=PENCIL, repr=False)
 
@@ -40,6 +41,11 @@ class Product:
                 raise PlacementError(f"pattern {pattern.text(self.decomposition.letters)} of dimension {axis} stands for "
                                      f"{pattern.n} nodes, but torus "
                                      f"{self.torus} has {n}; its radices must multiply to {n}")
+
+    @property
+    def is_digits(self) -> bool:
+        """Whether every dimension has a digit pattern, and none a ring map."""
+        return all(isinstance(pattern, Pattern) for pattern in self.dimensions)
 
     @property
     def tasks_per_node(self) -> int:
@@ -73,7 +79,8 @@ class Product:
     def __str__(self) -> str:
         letters = self.decomposition.letters
         parts = [f"{axis}={pattern.text(letters)}" for axis, pattern in zip(self.torus.axes, self.dimensions)]
-        return "digits:" + ",".join([*parts, *([f"t={self.slots}"] if self.slots.n > 1 else [])])
+        slots = [f"t={self.slots}"] if self.slots.n > 1 else []
+        return ("digits:" if self.is_digits else "ring:") + ",".join([*parts, *slots])
 
 
 def product_of(mapping: Mapping) -> Product | None:

@@ -27,19 +27,23 @@ line)::
 Work and prices are separate, so that a fit can try many prices on the same work (`pencilmap.model.calibrate`).
 """
 
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
+from functools import reduce
 from math import log2, prod
 from typing import Any
 
 import numpy as np
 
+from pencilmap.model.arrays import Floats
 from pencilmap.model.costs import Costs
 from pencilmap.model.decompositions.decomposition import AXES, LocalPass
 from pencilmap.model.exchange import Exchange
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.product import Product
+from pencilmap.model.product_blocks import ProductBlocks, StageBlocks
 from pencilmap.model.transform import Transform
 
 
@@ -169,6 +173,17 @@ def product_work(product: Product, letters: str, transform: Transform, link_s: f
                         product.tasks_per_node if size > 1 else 0)
 
 
+def blocks_work(product: Product, blocks: StageBlocks, link_s: float, adaptive_s: float | None,
+                hop_length: Fraction) -> ExchangeWork:
+    """The work of one exchange of a product placement with any block lengths, in closed form; as `product_work`."""
+    exact, size = ProductBlocks(product, blocks), len(blocks.send)
+    sent = exact.sent_bytes()
+    task_bytes, node_bytes = exact.busiest_task_and_node()
+    hops = float(hop_length * blocks.total_bytes / 4 / sent) if sent else 0.0
+    return ExchangeWork(link_s, adaptive_s, float(task_bytes), float(node_bytes), size - 1, hops,
+                        product.tasks_per_node if size > 1 else 0)
+
+
 def mapping_work(mapping: Mapping, exchange: Exchange, link_s: float, adaptive_s: float | None,
                  hop_bytes: Fraction) -> ExchangeWork:
     """The work of an exchange under any mapping: counted task by task, in time O(P log P).
@@ -176,10 +191,54 @@ def mapping_work(mapping: Mapping, exchange: Exchange, link_s: float, adaptive_s
     `hop_bytes` is bytes times hops, the sum of all link loads.
     """
     sent, off_node = _bytes_sent(mapping, exchange)
-    by_node = np.bincount(mapping.node_of_rank[exchange.members].ravel(), off_node.ravel())
+    by_task, by_node = (np.bincount(places.ravel(), off_node.ravel()).max(initial=0.0)
+                        for places in (exchange.members, mapping.node_of_rank[exchange.members]))
     entering = np.bincount(mapping.node_of_rank).max() if exchange.size > 1 else 0
-    return ExchangeWork(link_s, adaptive_s, float(off_node.max()), float(by_node.max()), exchange.size - 1,
+    return ExchangeWork(link_s, adaptive_s, float(by_task), float(by_node), _messages(exchange),
                         float(hop_bytes) / sent if sent else 0.0, int(entering))
+
+
+def work_in_turn(rounds: Sequence[ExchangeWork]) -> ExchangeWork:
+    """The work of rounds that follow each other; the exchange is entered once."""
+    adaptive = [work.adaptive_s for work in rounds]
+    return ExchangeWork(sum(work.link_s for work in rounds),
+                        None if None in adaptive else sum(s for s in adaptive if s is not None),
+                        sum(work.task_bytes for work in rounds), sum(work.node_bytes for work in rounds),
+                        sum(work.messages for work in rounds), sum(work.hops for work in rounds),
+                        max(work.tasks for work in rounds))
+
+
+def terms_in_turn(rounds: Sequence[ExchangeWork], costs: Costs) -> tuple[TimeTerms, ...]:
+    """The cost of each of the rounds that follow each other; the first has the start of the exchange.
+
+    The time of the exchange is the sum of their times.
+    """
+    return tuple(exchange_terms(work if number == 0 else replace(work, tasks=0), costs)
+                 for number, work in enumerate(rounds))
+
+
+def summed_terms(rounds: Sequence[TimeTerms]) -> TimeTerms:
+    """Each term summed over rounds that follow each other; None where it is not known."""
+    return reduce(lambda one, other: TimeTerms(one.link_s + other.link_s, *(
+        None if None in pair else sum(pair) for pair in zip(_costs_beyond_links(one), _costs_beyond_links(other)))), rounds)
+
+
+def _costs_beyond_links(terms):
+    return [getattr(terms, f.name) for f in fields(terms)[1:]]
+
+
+def _messages(exchange):
+    """Messages that the busiest task sends to other tasks."""
+    sends, receives = exchange.send_weight > 0, exchange.receive_weight > 0
+    each = sends * (receives.sum() - receives)
+    return int(np.bincount(exchange.members.ravel(), np.tile(each, len(exchange.members))).max(initial=0))
+
+
+def sent_by_rank(mapping: Mapping, exchange: Exchange) -> Floats:
+    """Bytes that every rank sends to other nodes: float array, shape (P,)."""
+    found = np.zeros(mapping.n_tasks)
+    found[exchange.members] = _bytes_sent(mapping, exchange)[1]
+    return found
 
 
 def _bytes_sent(mapping, exchange):
@@ -206,11 +265,35 @@ def local_work(transform: Transform, grid: ProcessGrid, tasks_per_node: int, fft
     >>> f"{work.operations / 1e6:.1f} Mflop, {work.memory_bytes / 1e6:.1f} MB"
     '35.4 Mflop, 58.7 MB'
     """
-    extents, decomposition = dict(zip(AXES, transform.exchanged)), grid.decomposition
-    lines = [(prod(-(-n // grid.extent(division[axis])) for axis, n in extents.items()), extents[along])
-             for stage, division in decomposition.layouts() if isinstance(stage, LocalPass) for along in stage.axes]
+    decomposition = grid.decomposition
+    lines = [line for some in _lines(transform, grid) for line in some]
     largest = max(elements for elements, _ in lines)
     operations = transform.fields * sum(5.0 * elements * log2(n) for elements, n in lines) if fft else 0.0
     touched = 2.0 * largest * transform.point_bytes * tasks_per_node
     passes = fft * decomposition.fft_passes + copies * decomposition.copy_passes
     return LocalWork(operations, touched * passes, touched)
+
+
+def _lines(transform, grid):
+    """For each local pass, of every axis: elements of the busiest task, and the length of a line."""
+    extents = dict(zip(AXES, transform.exchanged))
+    return [[(prod(-(-n // grid.extent(division[axis])) for axis, n in extents.items()), extents[along])
+             for along in stage.axes] for stage, division in grid.decomposition.layouts() if isinstance(stage, LocalPass)]
+
+
+def pass_times(transform: Transform, grid: ProcessGrid, tasks_per_node: int, costs: Costs) -> list[float]:
+    """Seconds of every local pass with the copies beside it; together those of `local_work`.
+
+    >>> costs = Costs(fft_rate_per_task=1e9)
+    >>> [f"{s * 1e3:.1f} ms" for s in pass_times(Transform(256, 256, 256), ProcessGrid(8, 8), 1, costs)]
+    ['10.5 ms', '10.5 ms', '10.5 ms']
+    """
+    lines = _lines(transform, grid)
+    touched = 2.0 * max(elements for some in lines for elements, _ in some) * transform.point_bytes * tasks_per_node
+    n, found = len(lines), []
+    for i, some in enumerate(lines):
+        operations = transform.fields * sum(5.0 * elements * log2(along) for elements, along in some)
+        copies = (i > 0) + (i < n - 1)
+        work = LocalWork(operations, touched * (len(some) + copies), touched)
+        found.append(local_terms(work, costs).time_s or 0.0)
+    return found

@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 
 from pencilmap.model.decompositions.decomposition import AXES
-from pencilmap.model.errors import GridError
+from pencilmap.model.errors import GridError, near
 from pencilmap.model.grid import ProcessGrid
 
 COMPLEX_DOUBLE_BYTES = 16
@@ -62,7 +62,8 @@ class Transform:
 
     def __post_init__(self) -> None:
         if self.type not in TYPES:
-            raise GridError(f"type of transform {self.type!r} is unknown; known are {', '.join(TYPES)}")
+            raise GridError(f"type of transform {self.type!r} is unknown{near(self.type, TYPES)}; known are "
+                            f"{', '.join(TYPES)}")
         if min(self.nx, self.ny, self.nz) < 1:
             raise GridError(f"transform {self} has an empty axis; every extent must be 1 or more")
         if self.fields < 1:
@@ -120,7 +121,8 @@ def transform_of(size: Sequence[int], type: str = "c2c", precision: str = "doubl
     4
     """
     if type not in TYPES or precision not in PRECISIONS:
-        raise GridError(f"transform {type} {precision} is unknown; types are {', '.join(TYPES)}, precisions "
+        raise GridError(f"transform {type} {precision} is unknown{near(type, TYPES)}; types are "
+                        f"{', '.join(TYPES)}, precisions "
                         f"{', '.join(PRECISIONS)}")
     nx, ny, nz = size
     return Transform(nx, ny, nz, PRECISIONS[precision] * TYPES[type].parts, type, fields)

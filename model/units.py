@@ -39,7 +39,7 @@ def parse(text: str, unit: str) -> float:
         value = float(quantity.m_as(unit))
     except (pint.errors.PintError, ValueError, TypeError, AssertionError, AttributeError, SyntaxError) as error:
         raise UnitError(f"{text[:60]!r} is not a quantity in {unit}; write a number and a unit, e.g. "
-                        f"{_EXAMPLE.get(unit, unit)!r}") from error
+                        f"{_EXAMPLE.get(unit, unit)!r}; units are {', '.join(UNITS.get(unit, (unit,)))}") from error
     if not value >= 0 or value == float("inf"):
         raise UnitError(f"{text!r} is not a finite quantity of zero or more")
     return value
@@ -47,6 +47,13 @@ def parse(text: str, unit: str) -> float:
 
 _QUANTITY = re.compile(r"\s*[+-]?([0-9]{1,30}\.?[0-9]{0,30}|\.[0-9]{1,30})([eE][+-]?[0-9]{1,3})?"
                        r"\s*([A-Za-zµμ_]{1,30}(\s*/\s*[A-Za-zµμ_]{1,30})*)?\s*")
+#: Spellings of units that messages and documents list; others that pint knows are accepted as well.
+UNITS = {
+    "byte/s": ("B/s", "kB/s", "MB/s", "GB/s", "TB/s", "KiB/s", "MiB/s", "GiB/s", "bit/s", "Mbit/s", "Gbit/s"),
+    "byte": ("B", "kB", "MB", "GB", "KiB", "MiB", "GiB"),
+    "s": ("s", "ms", "us", "ns"),
+    "flop/s": ("flop/s", "Mflop/s", "Gflop/s", "Tflop/s"),
+}
 _EXAMPLE = {"byte/s": "148 MB/s", "byte": "4 MiB", "s": "100 ns", "flop/s": "2.8 Gflop/s"}
 
 

@@ -57,7 +57,8 @@ def test_no_imports_form_a_circle():
     assert circles((name, target) for name, target in links if target in known) == []
 
 
-@pytest.mark.parametrize("package", ["mapper.formats", "mapper.placements", "model.decompositions", "model.routing"])
+@pytest.mark.parametrize("package", ["mapper.formats", "mapper.placements", "model.algorithms",
+                                     "model.decompositions", "model.routing"])
 def test_no_file_is_forgotten_in_the_table_of_its_folder(package):
     """A folder with a table loads all of its files."""
     here = f"pencilmap.{package}"

@@ -1,22 +1,36 @@
-"""What `pip install .` puts in place: all layers, types and C sources; no build product, no maintainer's program."""
+"""What `pip install .` and `pip install ./fft_runner` put in place: all layers, types and C sources; no build product, no
+maintainer's program; a binding that runs."""
 
+import os
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
+import zipfile
 
 import pytest
 
+import pencilmap
 from tests.documents import ROOT
+from tests.modules import needs_module
 
 pytestmark = pytest.mark.thorough
 
 SETUP = "import setuptools; setuptools.setup()"
+PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
+OFFLINE = ("--no-deps", "--no-build-isolation")  # what is needed is here already
 NOT_COPIED = shutil.ignore_patterns(".git", ".venv", "build", "build-*", "__pycache__", "*.egg-info", "demo-out", "dist")
 
 
-def setup(folder, *command):
-    done = subprocess.run([sys.executable, "-c", SETUP, *command], cwd=folder, capture_output=True, text=True, timeout=120)
+def execute(*command, seconds=120, **settings):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=seconds, **settings)
     assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def setup(folder, *command):
+    execute(sys.executable, "-c", SETUP, *command, cwd=folder)
 
 
 def files(folder):
@@ -31,11 +45,12 @@ def built(folder):
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory):
-    """A copy in which CMake has built, and what is in a wheel of it."""
+    """A copy in which CMake has built, also into the folders that setuptools would take, and what is in a wheel of it."""
     copy = tmp_path_factory.mktemp("package") / "pencilmap"
     shutil.copytree(ROOT, copy, symlinks=True, ignore=NOT_COPIED)
-    (copy / "build" / "lib").mkdir(parents=True)
-    (copy / "build" / "lib" / "libpencilfft.so").write_bytes(b"")
+    for folder in ("lib", f"lib.{sys.platform}-{sys.implementation.cache_tag}", "bin"):
+        (copy / "build" / folder).mkdir(parents=True)
+        (copy / "build" / folder / "libpencilfft.so").write_bytes(b"")
     return copy, built(copy)
 
 
@@ -45,13 +60,13 @@ def test_a_wheel_holds_every_module_and_what_it_reads(checkout):
     wanted = {f"pencilmap/{path.relative_to(ROOT)}" for path in layers if "maintenance" not in path.parts
               and path.suffix in (".py", ".toml", ".csv", ".c", ".h")}
     assert sorted(wanted - found) == []
-    assert {"pencilmap/py.typed", "pencilmap/__init__.py", "pencilfft/__init__.py"} <= found
+    assert {"pencilmap/py.typed", "pencilmap/__init__.py"} <= found
     assert {"pencilmap/fft_runner/CMakeLists.txt", "pencilmap/scripts/pictures/report/page.html"} <= found
 
 
 def test_a_wheel_holds_nothing_that_was_built_and_no_program_of_maintainers(checkout):
     _, found = checkout
-    assert sorted({name.partition("/")[0] for name in found}) == ["pencilfft", "pencilmap"]
+    assert sorted({name.partition("/")[0] for name in found}) == ["pencilmap"]
     assert [name for name in found if name.endswith((".so", ".a", ".o", ".pyc")) or "/maintenance/" in name] == []
 
 
@@ -61,3 +76,65 @@ def test_a_source_distribution_builds_the_same_wheel(checkout, tmp_path):
     [archive] = tmp_path.glob("*.tar.gz")
     shutil.unpack_archive(archive, tmp_path)
     assert built(tmp_path / archive.name.removesuffix(".tar.gz")) == found
+
+
+def test_pip_installs_nothing_that_cmake_built(checkout, tmp_path):
+    """By the way of pip, which does not go through `setup.py build`."""
+    copy, found = checkout
+    execute(*PIP, "wheel", *OFFLINE, "--wheel-dir", tmp_path, copy, seconds=300)
+    [wheel] = tmp_path.glob("*.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {name for name in names if ".dist-info/" not in name} == found
+    assert {name.partition("/")[0].partition("-")[0] for name in names} == {"pencilmap"}
+
+
+@pytest.fixture(scope="module")
+def binding(tmp_path_factory):
+    """Folder into which pip installed the distribution pencilfft, from its own source distribution."""
+    needs_module("scikit_build_core", "pip install ./fft_runner, for scikit-build-core is missing (pip install it)")
+    folder = tmp_path_factory.mktemp("binding")
+    execute(sys.executable, "-c", f"import scikit_build_core.build as b; b.build_sdist({str(folder)!r})",
+            cwd=ROOT / "fft_runner")
+    [archive] = folder.glob("*.tar.gz")
+    mpicc = shutil.which("mpicc.openmpi") or "mpicc"
+    execute(*PIP, "install", *OFFLINE, "--target", folder / "site", archive, seconds=600, env={**os.environ, "MPICC": mpicc})
+    return folder / "site"
+
+
+def test_the_distribution_of_the_binding_is_complete(binding):
+    assert {"__init__.py", "py.typed", "libpencilfft.so"} <= files(binding / "pencilfft")
+    assert sorted(path.name for path in binding.iterdir() if not path.name.endswith(".dist-info")) == ["pencilfft"]
+
+
+def test_the_distribution_of_the_binding_runs(binding, tmp_path):
+    """With its own library: no variable names another, and there is no checkout around it."""
+    needs_module("mpi4py", "the installed binding, for mpi4py is missing (pip install mpi4py)")
+    mpirun = shutil.which("mpirun.openmpi") or "mpirun"
+    env = {name: value for name, value in os.environ.items() if name != "PENCILFFT_LIBRARY"} | {
+        "PYTHONPATH": str(binding), "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    out = execute(mpirun, "--oversubscribe", "-n", "2", sys.executable, ROOT / "fft_runner" / "examples" / "poisson.py",
+                  cwd=tmp_path, env=env)
+    assert "poisson.py: " in out
+    where = "import pencilfft; pencilfft.forget_wisdom(); print(pencilfft._library._name)"
+    loaded = execute(sys.executable, "-c", where, cwd=tmp_path, env=env).strip()
+    assert loaded == str(binding / "pencilfft" / "libpencilfft.so")
+
+
+def test_all_parts_have_one_version():
+    in_cmake = re.search(r"project\(pencilfft VERSION (\S+)", (ROOT / "fft_runner" / "CMakeLists.txt").read_text("utf-8"))
+    assert in_cmake and in_cmake[1] == pencilmap.__version__
+
+
+def test_only_pictures_need_matplotlib(tmp_path):
+    """A fresh process in which matplotlib cannot be found: all commands load, and a picture is refused in one sentence."""
+    required = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["dependencies"]
+    assert not [name for name in required if name.startswith("matplotlib")]
+    program = ("import sys, importlib.util as u; real = u.find_spec; sys.modules['matplotlib'] = None\n"
+               "u.find_spec = lambda name, *more: None if name == 'matplotlib' else real(name, *more)\n"
+               "from pencilmap.scripts.command_line.cli import main; main(sys.argv[1:])")
+    start = [sys.executable, "-c", program]
+    assert "box:2x2x2" in execute(*start, "predict", "--torus", "4x4x4", "--grid", "8x8", "-p", "box:2x2x2", cwd=tmp_path)
+    done = subprocess.run([*start, "draw", "--what", "loads", "--torus", "4x4x4", "--grid", "8x8", "-o", "loads.svg"],
+                          cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert "pip install 'pencilmap[plot]'" in done.stderr and not (tmp_path / "loads.svg").exists()

@@ -1,32 +1,51 @@
-# cmake --install: programs, headers, libraries, pencilfft.pc and the CMake package pencilfft. All of it can be moved.
+# cmake --install: programs, headers, libraries, their .pc files and the CMake package pencilfft. All of it can be moved.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set_target_properties(pencilfft_shared pencilmap_reorder PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0)
-set_target_properties(pencilfft PROPERTIES EXPORT_NAME pencilfft_static)
-set_target_properties(pencilfft_shared PROPERTIES EXPORT_NAME pencilfft)
-set(installed pencilfft pencilfft_shared pencilmap_reorder)
+set(installed pencilmap_reorder)
+foreach(kind ${kinds})
+  list(APPEND installed pencilfft_${kind})
+endforeach()
 if(TARGET pencilfft_fortran)
   list(APPEND installed pencilfft_fortran)
-  set_target_properties(pencilfft_fortran PROPERTIES INSTALL_RPATH "$ORIGIN" VERSION ${PROJECT_VERSION} SOVERSION 0)
+  set_target_properties(pencilfft_fortran PROPERTIES INSTALL_RPATH "$ORIGIN")
   # A .mod file is only for the compiler that wrote it; the source is installed for the others.
-  install(FILES ${CMAKE_BINARY_DIR}/modules/pencilfft.mod fortran/pencilfft.f90 DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(FILES ${PROJECT_BINARY_DIR}/modules/pencilfft.mod fortran/pencilfft.f90 DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 endif()
+set_target_properties(${installed} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0)
 install(TARGETS ${installed} EXPORT pencilfft
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(TARGETS fft_runner transpose_bench DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(PENCILFFT_RUNNER)
+  install(TARGETS fft_runner transpose_bench DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
 install(FILES include/pencilfft.h reorder/pm_reorder.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/pencilfft)
 install(EXPORT pencilfft NAMESPACE pencilfft:: FILE pencilfft-targets.cmake DESTINATION ${package_dir})
-configure_package_config_file(cmake/pencilfft-config.cmake.in ${CMAKE_BINARY_DIR}/pencilfft-config.cmake
+configure_package_config_file(cmake/pencilfft-config.cmake.in ${PROJECT_BINARY_DIR}/pencilfft-config.cmake
   INSTALL_DESTINATION ${package_dir})
-write_basic_package_version_file(${CMAKE_BINARY_DIR}/pencilfft-config-version.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${CMAKE_BINARY_DIR}/pencilfft-config.cmake ${CMAKE_BINARY_DIR}/pencilfft-config-version.cmake
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/pencilfft-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/pencilfft-config.cmake ${PROJECT_BINARY_DIR}/pencilfft-config-version.cmake
   DESTINATION ${package_dir})
 
+# ---- pkg-config: one file for each library --------------------------------------------------------------------------------
 file(RELATIVE_PATH prefix_from_pc /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" prefix_from_pc "${prefix_from_pc}")
-configure_file(cmake/pencilfft.pc.in ${CMAKE_BINARY_DIR}/pencilfft.pc @ONLY)
-install(FILES ${CMAKE_BINARY_DIR}/pencilfft.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+function(install_pc name description requires private_requires private_libs)
+  if(kinds STREQUAL static) # every link line needs what the library needs
+    string(STRIP "${requires} ${private_requires}" requires)
+    set(needs "Requires: ${requires}\nLibs: -L\${libdir} -l${name} ${private_libs}")
+  else()
+    set(needs "Requires: ${requires}\nRequires.private: ${private_requires}\n")
+    string(APPEND needs "Libs: -L\${libdir} -l${name}\nLibs.private: ${private_libs}")
+  endif()
+  configure_file(cmake/library.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+
+install_pc(pencilfft "Three-dimensional FFTs over MPI by pencils" "" "fftw3 fftw3f" "${PENCILFFT_FFTW_MPI_FLAG} -lm")
+install_pc(pencilmap_reorder "MPI communicators in the order of a placement" "" "" "")
+if(TARGET pencilfft_fortran)
+  install_pc(pencilfft_fortran "Fortran module of libpencilfft" pencilfft "" "")
+endif()

@@ -24,13 +24,22 @@ module pencilfft
     integer(c_int), parameter, public :: pencilfft_input = -2, pencilfft_output = -1
     integer(c_int), parameter, public :: pencilfft_row = 0, pencilfft_column = 1
 
-    integer, parameter, public :: pencilfft_max_exchanges = 4, pencilfft_max_phases = 20 !< no plan has more
+    integer, parameter, public :: pencilfft_max_exchanges = 4, pencilfft_max_phases = 24 !< no plan has more
 
     integer, parameter :: longest_name = 256 ! longer than any known name
 
     !> Part of a rank in one array, of x, y, z; global element (x,y,z) lies at sum (index - offset) * stride.
     type, bind(C), public :: pencilfft_box
         integer(c_int64_t) :: offset(3), extent(3), stride(3)
+    end type
+
+    !> Some fields of a box, a part of an array: element (x,y,z) of field f is element
+    !! start + (f - first_field) * field_stride + (what the box says) of the buffer. Fields and elements count from 0.
+    type, bind(C), public :: pencilfft_part
+        type(pencilfft_box) :: box
+        integer(c_int64_t) :: start
+        integer(c_int) :: first_field, fields
+        integer(c_int64_t) :: field_stride
     end type
 
     !> A plan; make it with pencilfft_plan_create.
@@ -41,6 +50,7 @@ module pencilfft
 
     public :: pencilfft_plan_create, pencilfft_plan_destroy, pencilfft_box_mine, pencilfft_shape, pencilfft_scale
     public :: pencilfft_alloc, pencilfft_forward, pencilfft_backward, pencilfft_transpose, pencilfft_message
+    public :: pencilfft_parts, pencilfft_part_mine, pencilfft_execute_pair, pencilfft_schedule_chosen
     public :: pencilfft_plan_text
     public :: pencilfft_exchanges, pencilfft_exchange_stage, pencilfft_exchange_chosen, pencilfft_traffic
     public :: pencilfft_phases, pencilfft_phase_name, pencilfft_phase_seconds
@@ -86,6 +96,26 @@ module pencilfft
             type(pencilfft_plan), value :: plan
             type(c_ptr), value :: from, to
         end function
+        !> How many parts an array has: two where half of it goes another way (schedules two-way and opposite).
+        integer(c_int) function pencilfft_parts(plan, array, n) bind(C)
+            import
+            type(pencilfft_plan), value :: plan
+            integer(c_int), value :: array
+            integer(c_int), intent(out) :: n
+        end function
+        !> One of them, counted from 0, of this rank.
+        integer(c_int) function pencilfft_part_mine(plan, array, i, part) bind(C)
+            import
+            type(pencilfft_plan), value :: plan
+            integer(c_int), value :: array, i
+            type(pencilfft_part), intent(out) :: part
+        end function
+        !> A forward transform of one array beside a backward one of another: at once under schedule opposite.
+        integer(c_int) function pencilfft_execute_pair(plan, forward_from, forward_to, backward_from, backward_to) bind(C)
+            import
+            type(pencilfft_plan), value :: plan
+            type(c_ptr), value :: forward_from, forward_to, backward_from, backward_to
+        end function
         !> One exchange alone; the contents of `from` are lost.
         integer(c_int) function pencilfft_transpose(plan, exchange, direction, from, to) bind(C)
             import
@@ -99,7 +129,8 @@ module pencilfft
             type(pencilfft_plan), value :: plan
             real(c_double), intent(out) :: seconds(*)
         end function
-        !> What this rank sends to each rank in one exchange, without what it keeps; both as long as there are ranks, rank 0 first.
+        !> What this rank sends to each rank in one exchange, without what it keeps; both as long as there are ranks, rank 0
+        !! first.
         integer(c_int) function pencilfft_traffic(plan, exchange, direction, bytes, messages) bind(C)
             import
             type(pencilfft_plan), value :: plan
@@ -151,6 +182,10 @@ module pencilfft
             type(pencilfft_plan), value :: plan
             type(c_ptr), intent(out) :: text
         end function
+        type(c_ptr) function c_schedule_chosen(plan) bind(C, name="pencilfft_schedule_chosen")
+            import
+            type(pencilfft_plan), value :: plan
+        end function
         integer(c_int) function c_phases(plan, n) bind(C, name="pencilfft_phases")
             import
             type(pencilfft_plan), value :: plan
@@ -187,15 +222,17 @@ contains
     !> Plan a transform of n(1:3) = nx, ny, nz over a grid of R tasks in a row and C in a column (slabs: 1 and C). comm is an
     !! MPI communicator as an integer (with mpi_f08: comm%MPI_VAL). The names are those of pencilfft_desc. Collective.
     integer(c_int) function pencilfft_plan_create(n, R, C, comm, plan, type, kinds, skip, precision, layout, exchange, &
-                                                  rigor, sync, directions, fields, auto_budget_s, decomposition) &
+                                                  rigor, sync, directions, fields, auto_budget_s, decomposition, &
+                                                  schedule, torus, node) &
         result(status)
         integer, intent(in) :: n(3), R, C, comm
         type(pencilfft_plan), intent(out) :: plan
         character(*), intent(in), optional :: type, kinds, skip, precision, layout, exchange, rigor, sync, decomposition
+        character(*), intent(in), optional :: schedule, torus, node
         integer, intent(in), optional :: directions, fields
         real(c_double), intent(in), optional :: auto_budget_s
         type(c_ptr) :: desc
-        character(longest_name), target :: names(9) ! keeps the texts alive until the plan is made
+        character(longest_name), target :: names(12) ! keeps the texts alive until the plan is made
 
         desc = c_desc_new() ! if it is null, it is refused below on all ranks
         call set_integer(desc, "nx", n(1))
@@ -214,6 +251,9 @@ contains
         call set_text(desc, "rigor", rigor, names(7))
         call set_text(desc, "sync", sync, names(8))
         call set_text(desc, "decomposition", decomposition, names(9))
+        call set_text(desc, "schedule", schedule, names(10))
+        call set_text(desc, "torus", torus, names(11))
+        call set_text(desc, "node", node, names(12))
         if (present(auto_budget_s)) status = c_set_real(desc, "auto_budget_s"//c_null_char, auto_budget_s)
         status = c_plan_create(desc, comm, plan)
         call c_desc_free(desc)
@@ -316,6 +356,13 @@ contains
         integer(c_int), intent(in) :: exchange
         character(:), allocatable :: name
         name = text_of(c_exchange_chosen(plan, exchange))
+    end function
+
+    !> The schedule as it runs, with all that was chosen for it: "overlap:4:x"; nothing for no plan.
+    function pencilfft_schedule_chosen(plan) result(name)
+        type(pencilfft_plan), intent(in) :: plan
+        character(:), allocatable :: name
+        name = text_of(c_schedule_chosen(plan))
     end function
 
     !> Add a file's wisdom (FFTW's plans and the choices of "auto"); found is false when there is no such file. Rank 0 reads.

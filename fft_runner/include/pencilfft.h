@@ -24,6 +24,26 @@
  * first; the order of the axes is not changed back. Ask pencilfft_box_mine() where elements are and pencilfft_format_of()
  * what they are.
  *
+ * Schedules
+ * ---------
+ *     text                 what is done                                                           the output
+ *     sequence             pass, exchange, pass, exchange, pass                                   as above
+ *     overlap:K[:AXIS]     K chunks: the rows of one are exchanged beside the columns of another  as above
+ *     overlap:1,2,4[:AXIS] the same with chunks of these relative sizes
+ *     pipelined[:K]        chunks are exchanged beside the FFTs, rows before columns              as above
+ *     two-way[:L]          the planes z < L go as above, the others exchange columns before rows  two parts
+ *     opposite             half of the fields go as above, the others columns before rows         two parts with 2 fields or more
+ *
+ * AXIS, which is cut, is x, z or field; by default the first of these whose smallest block has K indices. Without K or L
+ * they are chosen by the sizes. What exchanges columns before rows goes through these arrays of decomposition pencil:
+ *
+ *              array          whole axis   x block   y block   z block      natural     stride1
+ *              1              x            whole     p of R    q of C       x y z       y z x
+ *              2 (Y pencil)   y            p of R    whole     q of C       x y z       z x y
+ *
+ * where z is divided over its own planes. Arrays 1 and 2 then consist of two parts, one behind the other in memory: first X
+ * pencils, then Y pencils. pencilfft_part_mine() tells them.
+ *
  * Types
  * -----
  *     type        forward takes      along z     y           x           and gives
@@ -76,7 +96,7 @@ typedef enum {
     PENCILFFT_NO_MEMORY,
     PENCILFFT_FFTW_ERROR,
     PENCILFFT_MPI_ERROR,
-    PENCILFFT_NOT_POSSIBLE  /* the exchange algorithm does not support these extents or this MPI */
+    PENCILFFT_NOT_POSSIBLE  /* the exchange algorithm or the schedule does not support these extents or this MPI */
 } pencilfft_status;
 
 typedef enum { PENCILFFT_FORWARD = 1, PENCILFFT_BACKWARD = 2 } pencilfft_direction;
@@ -89,7 +109,7 @@ enum { PENCILFFT_Z_PENCIL, PENCILFFT_Y_PENCIL, PENCILFFT_X_PENCIL };
 enum { PENCILFFT_ROW, PENCILFFT_COLUMN };
 
 /* No decomposition has more exchanges, nor a transform more phases. */
-enum { PENCILFFT_MAX_EXCHANGES = 4, PENCILFFT_MAX_PHASES = 4 + 4 * PENCILFFT_MAX_EXCHANGES };
+enum { PENCILFFT_MAX_EXCHANGES = 4, PENCILFFT_MAX_PHASES = 4 + 5 * PENCILFFT_MAX_EXCHANGES };
 
 /* What the time of a phase went into. */
 typedef enum {
@@ -98,25 +118,31 @@ typedef enum {
     PENCILFFT_EXCHANGE,
     PENCILFFT_UNPACK,
     PENCILFFT_TOTAL,
-    PENCILFFT_WAIT      /* time that `sync` waited before an exchange; not in any other phase or in the total */
+    PENCILFFT_WAIT,     /* time that `sync` waited before an exchange; not in any other phase or in the total */
+    PENCILFFT_HIDDEN /* time an exchange was on its way while this rank did other work, which is in other phases: between
+                           the end of its start and the beginning of its finish, added up over the chunks; not in the total */
 } pencilfft_kind;
 
 /* Descriptor of a plan. Call pencilfft_desc_init() first, then set what differs from the defaults. */
 typedef struct {
-    int64_t nx, ny, nz;   /* extents; no default */
-    int R, C;             /* process grid; no default; R * C is the size of the communicator */
+    int64_t nx, ny, nz; /* extents; no default */
+    int R, C; /* process grid; no default; R * C is the size of the communicator */
     const char *decomposition; /* "pencil" (default), "slab": R = 1 and C = P */
-    int directions;       /* PENCILFFT_FORWARD, PENCILFFT_BACKWARD or both (default) or-ed */
-    const char *type;     /* "c2c" (default) or another of the table above */
-    const char *kinds;    /* of dct and dst alone: of x,y,z, 1 to 4; c or s before one for (co)sine. NULL: "2,2,2" */
-    const char *skip;     /* letters of axes that are not transformed: "x", "yz"; NULL: none. Not z when z is halved */
+    int directions; /* PENCILFFT_FORWARD, PENCILFFT_BACKWARD or both (default) or-ed */
+    const char *type; /* "c2c" (default) or another of the table above */
+    const char *kinds; /* of dct and dst alone: of x,y,z, 1 to 4; c or s before one for (co)sine. NULL: "2,2,2" */
+    const char *skip; /* letters of axes that are not transformed: "x", "yz"; NULL: none. Not z when z is halved */
     const char *precision; /* "double" (default), "single" */
-    const char *layout;   /* "natural" (default), "stride1": the table above */
+    const char *layout; /* "natural" (default), "stride1": the table above */
     const char *exchange; /* "alltoallv" (default), see pencilfft_exchange_name(); "auto" tries them */
-    const char *rigor;    /* FFTW planning: "estimate", "measure" (default), "patient" */
-    const char *sync;     /* before each exchange: "none" (default), "barrier", "clock" */
+    const char *rigor; /* FFTW planning: "estimate", "measure" (default), "patient" */
+    const char *sync; /* before each exchange: "none" (default), "barrier", "clock" */
+    const char *schedule; /* one of the table above; "auto": tries those that keep the boxes; NULL (default): "sequence", or
+                             "auto" with exchange "auto" */
     double auto_budget_s; /* seconds that exchange "auto" may take to try the others; 10 by default */
-    int fields;           /* arrays transformed together; each follows the previous one in memory; 1 by default */
+    int fields; /* arrays transformed together; each follows the previous one in memory; 1 by default */
+    const char *torus; /* where the ranks are, for exchange "p2p": "8x8x8", "8x8x8:mesh", "8wx8x4w"; NULL: not known */
+    const char *node; /* and this rank's own coordinate in it: "1 2 3" */
 } pencilfft_desc;
 
 /* A rank's part of an array. Axis 0 is x, 1 is y, 2 is z.
@@ -125,7 +151,16 @@ typedef struct {
     int64_t offset[3], extent[3], stride[3];
 } pencilfft_box;
 
-/* What an array consists of. Field f begins field_stride elements after field f - 1. */
+/* Some fields of a box: a part of an array. Element (x, y, z) of field f is element
+ * start + (f - first_field) * field_stride + (what the box says) of the buffer. */
+typedef struct {
+    pencilfft_box box;
+    int64_t start;
+    int first_field, fields;
+    int64_t field_stride;
+} pencilfft_part;
+
+/* What an array consists of. Field f begins field_stride elements after field f - 1; 0 where the array has several parts. */
 typedef struct {
     size_t element_bytes, real_bytes;
     int is_complex;
@@ -170,9 +205,14 @@ int pencilfft_plan_destroy(pencilfft_plan plan);
 int pencilfft_plan_print(pencilfft_plan plan, FILE *out);
 int pencilfft_plan_text(pencilfft_plan plan, const char **text);
 
-/* Box of one rank in an array; of the calling rank for pencilfft_box_mine(). Local. */
+/* Box of one rank in an array; of the calling rank for pencilfft_box_mine(). Fails where the array has several parts. Local. */
 int pencilfft_box_of(pencilfft_plan plan, int array, int rank, pencilfft_box *box);
 int pencilfft_box_mine(pencilfft_plan plan, int array, pencilfft_box *box);
+/* How many parts an array has, the same number on all ranks, and part i of one rank or of the calling one. A part may be
+ * empty. Local. */
+int pencilfft_parts(pencilfft_plan plan, int array, int *n);
+int pencilfft_part_of(pencilfft_plan plan, int array, int rank, int i, pencilfft_part *part);
+int pencilfft_part_mine(pencilfft_plan plan, int array, int i, pencilfft_part *part);
 int pencilfft_format_of(pencilfft_plan plan, int array, pencilfft_format *format);
 /* Backward after forward gives this times the input. */
 int pencilfft_scale(pencilfft_plan plan, double *scale);
@@ -190,19 +230,25 @@ int pencilfft_alloc(pencilfft_plan plan, void **buffer);
 int pencilfft_execute(pencilfft_plan plan, pencilfft_direction direction, const void *in, void *out);
 int pencilfft_forward(pencilfft_plan plan, const void *in, void *out);
 int pencilfft_backward(pencilfft_plan plan, const void *in, void *out);
+/* A forward transform of one array beside a backward one of another, with arrays as execute takes them. Under schedule
+ * opposite both are in flight at once; under any other one the backward transform follows the forward one. The phases are
+ * those of both together. Collective. */
+int pencilfft_execute_pair(pencilfft_plan plan, const void *forward_in, void *forward_out, const void *backward_in,
+                           void *backward_out);
 /* Exchanges are numbered from 0 in the order of a forward transform. How many a transform has, and the name of one: "row",
  * "column"; "slab". NULL outside, and for a null plan. Local. */
 int pencilfft_exchanges(pencilfft_plan plan, int *n);
 const char *pencilfft_exchange_stage(pencilfft_plan plan, int exchange);
 /* One exchange alone, without any FFT: from array e to array e + 1 for exchange e forward, the other direction for backward.
- * in may be used as scratch space; its contents are lost. Collective. */
+ * in may be used as scratch space; its contents are lost. Fails where array e or e + 1 has several parts. Collective. */
 int pencilfft_transpose(pencilfft_plan plan, int exchange, pencilfft_direction direction, void *in, void *out);
 
 /* The timed parts of a transform, in forward order; a backward transform runs them from the last to the first:
  *     fft_z, pack_row, exchange_row, unpack_row, fft_y, pack_column, exchange_column, unpack_column, fft_x,
- *     total, wait_row, wait_column                                                       (decomposition pencil)
+ *     total, wait_row, wait_column, hidden_row, hidden_column                            (decomposition pencil)
  * Packing and unpacking are fused with the FFTs, block by block in the caches, and timed there; an axis that is not divided
- * needs neither. Where an exchange overlaps with the FFTs, its phase is the remaining time.
+ * needs neither. The phase of an exchange is the time spent in its calls: where it runs beside other work, what is
+ * left of it, and hidden_row and hidden_column are the time that it was on its way meanwhile.
  * Their number, the name of one (NULL outside) and its pencilfft_kind (-1 outside). Local. */
 int pencilfft_phases(pencilfft_plan plan, int *n);
 const char *pencilfft_phase_name(pencilfft_plan plan, int phase);
@@ -219,6 +265,8 @@ const char *pencilfft_exchange_chosen(pencilfft_plan plan, int exchange);
  * backward together where the plan has both: 0 when it was not tried, infinity when it refused. Meanwhile the exchanges
  * before this one use what was chosen for them, those after it the first algorithm that works. */
 int pencilfft_auto_seconds(pencilfft_plan plan, int exchange, int i, double *seconds);
+/* The schedule as it runs, with all that was chosen for it: "overlap:4:x". NULL for a null plan. */
+const char *pencilfft_schedule_chosen(pencilfft_plan plan);
 /* Which MPI calls it uses, where that depends on the MPI; NULL otherwise. */
 const char *pencilfft_exchange_means(pencilfft_plan plan, int exchange);
 
@@ -232,6 +280,7 @@ void pencilfft_wisdom_forget(void); /* forgets all wisdom, including FFTW's. Loc
 /* The i-th known name, NULL after the last. */
 const char *pencilfft_decomposition_name(int i);
 const char *pencilfft_exchange_name(int i);
+const char *pencilfft_schedule_name(int i); /* without what follows a colon */
 const char *pencilfft_type_name(int i);
 const char *pencilfft_precision_name(int i);
 const char *pencilfft_layout_name(int i);

@@ -12,13 +12,14 @@
 struct run {
     struct options options;
     struct processes processes;
-    struct problem problem;
+    struct problem problem, beside; /* the second of a pair, if there is one */
     struct verification verification;
     struct samples samples;
     struct traffic traffic;
     struct warnings warnings;
     int wisdom_found;
     int record; /* file descriptor; -1: none */
+    char node[COORDINATE_TEXT]; /* for the descriptor */
 };
 
 static int open_record(struct run *run)
@@ -31,21 +32,45 @@ static int open_record(struct run *run)
     return pf_agree(status, run->processes.seating.comm);
 }
 
+/* Where the ranks are, as far as that is known. */
+static void tell_places(struct run *run)
+{
+    const struct seating *s = &run->processes.seating;
+    if (s->source < 0)
+        return;
+    for (int i = 0, used = 0; i < s->mine.node.dims; i++)
+        used += snprintf(run->node + used, sizeof run->node - (size_t)used, "%d ", s->mine.node.at[i]);
+    run->options.fft.torus = run->options.torus_text;
+    run->options.fft.node = run->node;
+}
+
+static int make_one(const struct run *run, pencilfft_plan plan, pencilfft_direction direction, struct problem *p)
+{
+    int status = problem_make(plan, run->processes.seating.comm, p);
+    p->direction = direction;
+    p->refill = run->options.in_place;
+    p->out = run->options.in_place ? p->in : p->other;
+    return status;
+}
+
 static int make_problem(struct run *run)
 {
     struct problem *p = &run->problem;
     MPI_Comm grid = run->processes.seating.comm;
     const char *wisdom = run->options.wisdom;
     int status = wisdom ? pencilfft_wisdom_load(wisdom, grid, &run->wisdom_found) : 0;
+    tell_places(run);
     if (!status)
         status = pencilfft_plan_create(&run->options.fft, grid, &p->plan);
     if (!status && wisdom)
         status = pencilfft_wisdom_save(wisdom, grid);
     if (!status)
-        status = problem_make(p->plan, grid, p);
-    p->direction = run->options.direction;
-    p->refill = run->options.in_place;
-    p->out = run->options.in_place ? p->in : p->other;
+        status = make_one(run, p->plan, run->options.direction, p);
+    if (!status && run->options.pair) {
+        status = make_one(run, p->plan, PENCILFFT_BACKWARD, &run->beside);
+        p->beside = &run->beside;
+        run->beside.beside = p;
+    }
     return status;
 }
 

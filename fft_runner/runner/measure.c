@@ -15,8 +15,10 @@ static int repeat(const struct problem *p, int repetitions, struct samples *s, b
         double seconds[PENCILFFT_MAX_PHASES];
         if (p->refill && (status = fill_input(p)))
             break;
+        if (p->refill && p->beside && (status = fill_input(p->beside)))
+            break;
         CHECK_MPI(MPI_Barrier(p->grid));
-        or_abort(pencilfft_execute(p->plan, p->direction, p->in, p->out));
+        problem_run(p);
         status = pencilfft_phase_seconds(p->plan, seconds);
         for (int phase = 0; keep && phase < s->phases; phase++)
             s->mine[phase * s->reps + rep] = seconds[phase];
@@ -72,6 +74,8 @@ int measure(const struct problem *p, const struct measure_request *request, stru
         status = samples_make(phases, request->reps, p->grid, s);
     if (!status)
         status = fill_input(p);
+    if (!status && p->beside)
+        status = fill_input(p->beside);
     if (!status)
         status = repeat(p, request->warmup, s, false);
     if (!status)

@@ -111,15 +111,20 @@ static int take_grid(struct options *o, const struct option_row *row, char *cons
 static const struct direction {
     const char *name;
     pencilfft_direction direction;
+    bool pair;
 } direction_rows[] = {
-    {"forward", PENCILFFT_FORWARD},
-    {"backward", PENCILFFT_BACKWARD},
+    {"forward", PENCILFFT_FORWARD, false},
+    {"backward", PENCILFFT_BACKWARD, false},
+    {"pair", PENCILFFT_FORWARD, true},
 };
 static const struct pf_table directions = PF_TABLE("direction", direction_rows);
 
-const char *direction_name(pencilfft_direction direction)
+const char *direction_name(const struct options *o)
 {
-    return direction == PENCILFFT_BACKWARD ? "backward" : "forward";
+    int i = 0;
+    while (direction_rows[i].direction != o->direction || direction_rows[i].pair != o->pair)
+        i++;
+    return direction_rows[i].name;
 }
 
 static int take_direction(struct options *o, const struct option_row *option, char *const *words)
@@ -129,6 +134,7 @@ static int take_direction(struct options *o, const struct option_row *option, ch
     if (!row)
         return PF_REFUSED;
     o->direction = row->direction;
+    o->pair = row->pair;
     o->has_direction = true;
     return 0;
 }
@@ -183,7 +189,8 @@ static const struct option_row rows[] = {
     {"size", "NX NY NZ", 3, take_size, .least = 1, .help = "extents of the array (required)"},
     {"grid", "RxC", 1, take_grid, .help = "process grid: R tasks in a row, C in a column; P tasks of slabs (required)"},
     {"decomposition", "NAME", 1, take_desc_text, "decomposition", .help = "how the array is divided: @decomposition"},
-    {"direction", "NAME", 1, take_direction, .help = "forward (default) or backward; c2r is backward"},
+    {"direction", "NAME", 1, take_direction,
+     .help = "forward (default), backward, or pair: one of each at once; c2r is backward"},
     {"type", "NAME", 1, take_desc_text, "type", .help = "transform: @type"},
     {"kinds", "X,Y,Z", 1, take_desc_text, "kinds",
      .help = "for dct and dst, 1 to 4 per axis (default 2,2,2); c1 or s1 mixes them"},
@@ -193,6 +200,8 @@ static const struct option_row rows[] = {
     {"in-place", NULL, 0, take_flag, AT(in_place), .help = "write the output over the input"},
     {"fields", "N", 1, take_desc_count, "fields", .least = 1, .help = "arrays transformed together (default 1)"},
     {"exchange", "NAME", 1, take_desc_text, "exchange", .help = "algorithm of the exchanges: @exchange"},
+    {"schedule", "TEXT", 1, take_desc_text, "schedule",
+     .help = "sequence (default), overlap:K, pipelined, two-way, opposite: what runs beside what, see pencilfft.h"},
     {"auto-budget", "SECONDS", 1, take_desc_seconds, "auto_budget_s",
      .help = "how long auto may try the others (default 10)"},
     {"reps", "N", 1, take_count, AT(reps), .least = 1, .help = "timed repetitions (default 10)"},
@@ -330,10 +339,10 @@ static int settle_direction(struct options *o)
 {
     if (!strcmp(o->fft.type, "c2r")) {
         if (o->has_direction && o->direction == PENCILFFT_FORWARD)
-            return pf_fail(PF_REFUSED, "--type c2r is backward; use r2c for forward");
+            return pf_fail(PF_REFUSED, "--type c2r is backward; use r2c for forward and for pairs");
         o->direction = PENCILFFT_BACKWARD;
     }
-    o->fft.directions = o->direction;
+    o->fft.directions = o->pair ? PENCILFFT_FORWARD | PENCILFFT_BACKWARD : (int)o->direction;
     return 0;
 }
 

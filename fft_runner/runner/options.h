@@ -13,6 +13,7 @@ struct options {
     pencilfft_desc fft;
     struct grid grid;
     pencilfft_direction direction;
+    bool pair; /* a backward transform of other arrays runs beside the forward one */
     bool has_direction, in_place;
     int reps, warmup;
     bool verify;
@@ -33,4 +34,4 @@ struct options {
 /* A status; the options hold pointers into argv. */
 int options_parse(int argc, char **argv, struct options *options);
 void options_print_help(void);
-const char *direction_name(pencilfft_direction direction);
+const char *direction_name(const struct options *options);

@@ -138,12 +138,13 @@ static json_t *about_run(const struct report *r)
 {
     const struct options *o = r->options;
     const pencilfft_desc *f = &o->fft;
-    return json_pack("{s:s, s:{s:s, s:s}, s:o, s:o, s:o, s:[I, I, I], s:s, s:o, s:i, s:s, s:o, s:s, s:s, s:i, s:i}",
+    return json_pack("{s:s, s:{s:s, s:s}, s:o, s:o, s:o, s:[I, I, I], s:s, s:o, s:i, s:s, s:o, s:s, s:s, s:s, s:i, s:i}",
                      "schema", "pencilmap-run-record/2", "program", "name", RUNNER_NAME, "version", PENCILFFT_VERSION,
                      "command", command(r), "time", now(), "labels", labels(o), "size", (json_int_t)f->nx, (json_int_t)f->ny,
                      (json_int_t)f->nz, "decomposition", f->decomposition, "grid", integers(o->grid.extent, o->grid.dims),
-                     "ranks", r->processes->seating.ranks, "direction", direction_name(o->direction), "exchange",
-                     text(f->exchange), "sync", f->sync, "rigor", f->rigor, "reps", o->reps, "warmup", o->warmup);
+                     "ranks", r->processes->seating.ranks, "direction", direction_name(o), "exchange", text(f->exchange),
+                     "schedule", pencilfft_schedule_chosen(r->plan), "sync", f->sync, "rigor", f->rigor, "reps", o->reps,
+                     "warmup", o->warmup);
 }
 
 static json_t *about_result(const struct report *r)

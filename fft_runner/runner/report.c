@@ -6,14 +6,18 @@
 static void print_head(const struct report *r, FILE *file)
 {
     const pencilfft_desc *f = &r->options->fft;
+    const char *schedule = pencilfft_schedule_chosen(r->plan);
     char grid[GRID_TEXT];
     grid_text(&r->options->grid, grid);
-    fprintf(file, "%s %s %s, %s%s%s", direction_name(r->options->direction), f->type, f->precision, f->layout,
+    fprintf(file, "%s %s %s, %s%s%s", direction_name(r->options), f->type, f->precision, f->layout,
             r->options->in_place ? ", in place" : "", f->fields > 1 ? ", " : "");
     if (f->fields > 1)
         fprintf(file, "%d fields", f->fields);
-    fprintf(file, ", size %lld %lld %lld, grid %s, exchange %s, sync %s, FFTW %s\n", (long long)f->nx, (long long)f->ny,
-            (long long)f->nz, grid, f->exchange, f->sync, f->rigor);
+    fprintf(file, ", size %lld %lld %lld, grid %s, exchange %s, ", (long long)f->nx, (long long)f->ny, (long long)f->nz,
+            grid, f->exchange);
+    if (strcmp(schedule, "sequence"))
+        fprintf(file, "schedule %s, ", schedule);
+    fprintf(file, "sync %s, FFTW %s\n", f->sync, f->rigor);
 }
 
 const char *placed_by(const struct seating *s)
@@ -43,7 +47,10 @@ static void print_placement(const struct report *r, FILE *file)
 
 bool phase_is_shown(const struct report *r, int phase)
 {
-    return pencilfft_phase_kind(r->plan, phase) != PENCILFFT_WAIT || strcmp(r->options->fft.sync, "none");
+    int kind = pencilfft_phase_kind(r->plan, phase);
+    if (kind == PENCILFFT_HIDDEN)
+        return strcmp(pencilfft_schedule_chosen(r->plan), "sequence");
+    return kind != PENCILFFT_WAIT || strcmp(r->options->fft.sync, "none");
 }
 
 void report_warnings(const struct warnings *w, FILE *file)
@@ -83,12 +90,12 @@ static void print_phases(const struct report *r, FILE *file)
 static void print_rate(const struct report *r, FILE *file)
 {
     const pencilfft_desc *f = &r->options->fft;
-    double n = (double)f->nx * (double)f->ny * (double)f->nz * f->fields;
+    double n = (double)f->nx * (double)f->ny * (double)f->nz * f->fields; /* of one transform */
     double seconds = samples_median(r->samples->max, r->samples, phase_of(r->plan, PENCILFFT_TOTAL));
     double per_point = strcmp(f->type, "c2c") ? 2.5 : 5; /* of complex and real transforms, as FFTW counts them */
     if (seconds > 0)
-        fprintf(file, "\n%g N log2 N / total: %.3f GFlop/s\n", per_point,
-                per_point * n * log2(n / f->fields) / seconds * 1e-9);
+        fprintf(file, "\n%g N log2 N%s / total: %.3f GFlop/s\n", per_point, r->options->pair ? " twice" : "",
+                (r->options->pair ? 2 : 1) * per_point * n * log2(n / f->fields) / seconds * 1e-9);
 }
 
 static void print_verification(const struct report *r, FILE *file)

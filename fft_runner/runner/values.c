@@ -65,37 +65,39 @@ struct line {
 };
 
 /* Lines along z of all fields, one after the other. */
-static struct line line_of(const pencilfft_box *b, const pencilfft_format *f, int64_t number)
+static struct line line_of(const pencilfft_part *part, const pencilfft_format *f, int64_t number)
 {
+    const pencilfft_box *b = &part->box;
     int64_t j = number % b->extent[1], i = number / b->extent[1] % b->extent[0];
     int64_t field = number / (b->extent[1] * b->extent[0]);
     return (struct line){
-        .index = ((field * f->n[0] + b->offset[0] + i) * f->n[1] + b->offset[1] + j) * f->n[2] + b->offset[2],
-        .start = field * f->field_stride + i * b->stride[0] + j * b->stride[1],
+        .index = (((part->first_field + field) * f->n[0] + b->offset[0] + i) * f->n[1] + b->offset[1] + j) * f->n[2] +
+                 b->offset[2],
+        .start = part->start + field * part->field_stride + i * b->stride[0] + j * b->stride[1],
     };
 }
 
-static int64_t lines_in(const pencilfft_box *b, const pencilfft_format *f)
+static int64_t lines_in(const pencilfft_part *part)
 {
-    return b->extent[0] * b->extent[1] * f->fields;
+    return part->box.extent[0] * part->box.extent[1] * part->fields;
 }
 
-void values_fill(const pencilfft_box *b, const pencilfft_format *f, value_function value, void *array)
+void values_fill(const pencilfft_part *part, const pencilfft_format *f, value_function value, void *array)
 {
-    for (int64_t number = 0; number < lines_in(b, f); number++) {
-        struct line line = line_of(b, f, number);
-        for (int64_t k = 0; k < b->extent[2]; k++)
-            element_store(f, array, line.start + k * b->stride[2], value(f, line.index + k));
+    for (int64_t number = 0; number < lines_in(part); number++) {
+        struct line line = line_of(part, f, number);
+        for (int64_t k = 0; k < part->box.extent[2]; k++)
+            element_store(f, array, line.start + k * part->box.stride[2], value(f, line.index + k));
     }
 }
 
-int64_t values_wrong(const pencilfft_box *b, const pencilfft_format *f, value_function value, const void *array)
+int64_t values_wrong(const pencilfft_part *part, const pencilfft_format *f, value_function value, const void *array)
 {
     int64_t wrong = 0;
-    for (int64_t number = 0; number < lines_in(b, f); number++) {
-        struct line line = line_of(b, f, number);
-        for (int64_t k = 0; k < b->extent[2]; k++)
-            wrong += element_load(f, array, line.start + k * b->stride[2]) != value(f, line.index + k);
+    for (int64_t number = 0; number < lines_in(part); number++) {
+        struct line line = line_of(part, f, number);
+        for (int64_t k = 0; k < part->box.extent[2]; k++)
+            wrong += element_load(f, array, line.start + k * part->box.stride[2]) != value(f, line.index + k);
     }
     return wrong;
 }

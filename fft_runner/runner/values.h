@@ -20,7 +20,7 @@ uint64_t value_hash(uint64_t number);
 double complex element_load(const pencilfft_format *format, const void *array, int64_t i);
 void element_store(const pencilfft_format *format, void *array, int64_t i, double complex value);
 
-/* All fields of a box. */
-void values_fill(const pencilfft_box *box, const pencilfft_format *format, value_function value, void *array);
+/* All fields of a part. */
+void values_fill(const pencilfft_part *part, const pencilfft_format *format, value_function value, void *array);
 /* Number of elements, over all fields, that do not hold their exact value. */
-int64_t values_wrong(const pencilfft_box *box, const pencilfft_format *format, value_function value, const void *array);
+int64_t values_wrong(const pencilfft_part *part, const pencilfft_format *format, value_function value, const void *array);

@@ -14,7 +14,11 @@ struct problem {
     void *in, *out; /* the same when in place */
     void *other;    /* always a second buffer */
     bool refill;    /* a run overwrites its input */
+    const struct problem *beside; /* the other direction with buffers of its own, when both run at once; NULL: alone */
 };
+
+/* The transform, and what runs beside it. A failure ends the program. */
+void problem_run(const struct problem *problem);
 
 /* Lines and buffers of a plan; direction, out and refill are the caller's to set. Collective; fails on all or none. */
 int problem_make(pencilfft_plan plan, MPI_Comm grid, struct problem *problem);
@@ -32,12 +36,16 @@ struct verification {
 int input_array(const struct problem *problem);
 int output_array(const struct problem *problem);
 
-/* My box and the format of one array. */
+/* My parts and the format of one array. */
+enum { MOST_PARTS = 2 };
 struct side {
-    pencilfft_box box;
+    int parts;
+    pencilfft_part part[MOST_PARTS];
     pencilfft_format format;
 };
 int side_of(const struct problem *problem, int array, struct side *side);
+/* How many elements they have, with all fields. */
+int64_t side_elements(const struct side *side);
 
 /* Random values into the input. */
 int fill_input(const struct problem *problem);

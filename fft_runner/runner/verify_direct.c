@@ -27,73 +27,95 @@ static void choose_points(const int64_t n[3], int64_t points[N_POINTS][3])
         }
 }
 
-struct part {
+/* A part of the input, and the weights of its indices. */
+struct summand {
     const struct problem *p;
-    struct side in;
+    const pencilfft_part *in;
+    const pencilfft_format *format;
     int field;
     double complex *weight[3];
 };
 
-static double complex line_sum(const struct part *part, int64_t x, int64_t y)
+static double complex line_sum(const struct summand *s, int64_t x, int64_t y)
 {
-    const pencilfft_box *b = &part->in.box;
-    const pencilfft_format *f = &part->in.format;
-    int64_t index = ((part->field * f->n[0] + b->offset[0] + x) * f->n[1] + b->offset[1] + y) * f->n[2] + b->offset[2];
+    const pencilfft_box *b = &s->in->box;
+    const pencilfft_format *f = s->format;
+    int64_t index = ((s->field * f->n[0] + b->offset[0] + x) * f->n[1] + b->offset[1] + y) * f->n[2] + b->offset[2];
     double complex sum = 0;
     for (int64_t z = 0; z < b->extent[2]; z++)
-        sum += value_random(f, index + z) * part->weight[2][z];
+        sum += value_random(f, index + z) * s->weight[2][z];
     return sum;
 }
 
-static double complex block_sum(const struct part *part)
+static double complex block_sum(const struct summand *s)
 {
     double complex block = 0;
-    for (int64_t x = 0; x < part->in.box.extent[0]; x++) {
+    for (int64_t x = 0; x < s->in->box.extent[0]; x++) {
         double complex plane = 0;
-        for (int64_t y = 0; y < part->in.box.extent[1]; y++)
-            plane += line_sum(part, x, y) * part->weight[1][y];
-        block += plane * part->weight[0][x];
+        for (int64_t y = 0; y < s->in->box.extent[1]; y++)
+            plane += line_sum(s, x, y) * s->weight[1][y];
+        block += plane * s->weight[0][x];
     }
     return block;
 }
 
-static bool holds(const pencilfft_box *b, const int64_t at[3])
+static bool has_field(const pencilfft_part *part, int field)
 {
-    for (int axis = 0; axis < 3; axis++)
-        if (at[axis] < b->offset[axis] || at[axis] >= b->offset[axis] + b->extent[axis])
-            return false;
-    return true;
+    return field >= part->first_field && field < part->first_field + part->fields;
 }
 
-static double complex value_at(const struct side *side, int field, const int64_t at[3], const void *a)
+static bool holds(const pencilfft_part *part, int field, const int64_t at[3])
 {
-    int64_t local = field * side->format.field_stride;
     for (int axis = 0; axis < 3; axis++)
-        local += (at[axis] - side->box.offset[axis]) * side->box.stride[axis];
-    return element_load(&side->format, a, local);
+        if (at[axis] < part->box.offset[axis] || at[axis] >= part->box.offset[axis] + part->box.extent[axis])
+            return false;
+    return has_field(part, field);
+}
+
+static double complex value_at(const pencilfft_part *part, const pencilfft_format *f, int field, const int64_t at[3],
+                               const void *a)
+{
+    int64_t local = part->start + (field - part->first_field) * part->field_stride;
+    for (int axis = 0; axis < 3; axis++)
+        local += (at[axis] - part->box.offset[axis]) * part->box.stride[axis];
+    return element_load(f, a, local);
+}
+
+static double complex my_sum(struct summand *s, const int64_t point[3])
+{
+    const struct problem *p = s->p;
+    for (int axis = 0; axis < 3; axis++)
+        basis_line(&p->line[axis], p->direction == PENCILFFT_BACKWARD, p->points[axis], point[axis], s->in->box.offset[axis],
+                   s->in->box.extent[axis], s->weight[axis]);
+    return block_sum(s);
 }
 
 /* Minus the transform's value on its owner, plus this rank's part of the sum: the total over ranks is the error. */
-static double complex my_difference(const struct part *part, const struct side *out, const int64_t point[3])
+static double complex my_difference(struct summand *s, const struct side *in, const struct side *out, const int64_t point[3])
 {
-    const struct problem *p = part->p;
-    for (int axis = 0; axis < 3; axis++)
-        basis_line(&p->line[axis], p->direction == PENCILFFT_BACKWARD, p->points[axis], point[axis],
-                   part->in.box.offset[axis], part->in.box.extent[axis], part->weight[axis]);
-    double complex difference = block_sum(part);
+    double complex difference = 0;
+    for (int i = 0; i < in->parts; i++)
+        if (has_field(s->in = &in->part[i], s->field))
+            difference += my_sum(s, point);
     if (!out->format.is_complex)
         difference = creal(difference);
-    if (holds(&out->box, point))
-        difference -= value_at(out, part->field, point, p->out);
+    for (int i = 0; i < out->parts; i++)
+        if (holds(&out->part[i], s->field, point))
+            difference -= value_at(&out->part[i], &out->format, s->field, point, s->p->out);
     return difference;
 }
 
-static int allocate_weights(struct part *part, MPI_Comm comm)
+/* As many as the longest of the parts has. */
+static int allocate_weights(struct summand *s, const struct side *in, MPI_Comm comm)
 {
     int status = 0;
-    for (int axis = 0; axis < 3; axis++)
-        if (!(part->weight[axis] = malloc((size_t)part->in.box.extent[axis] * sizeof *part->weight[axis])))
+    for (int axis = 0; axis < 3; axis++) {
+        int64_t longest = 0;
+        for (int i = 0; i < in->parts; i++)
+            longest = in->part[i].box.extent[axis] > longest ? in->part[i].box.extent[axis] : longest;
+        if (!(s->weight[axis] = malloc((size_t)(longest + 1) * sizeof *s->weight[axis])))
             status = pf_fail(PF_REFUSED, "no memory for the weights of a direct sum");
+    }
     return pf_agree(status, comm);
 }
 
@@ -109,23 +131,23 @@ int verify_direct(const struct problem *p, double scale, struct verification *v)
 {
     int64_t points[N_POINTS][3];
     double complex mine[N_POINTS], all[N_POINTS];
-    struct side out;
-    struct part part = {.p = p};
-    int status = side_of(p, input_array(p), &part.in);
+    struct side in, out;
+    struct summand s = {.p = p, .format = &in.format};
+    int status = side_of(p, input_array(p), &in);
     if (!status)
         status = side_of(p, output_array(p), &out);
-    if (status || (status = allocate_weights(&part, p->grid)))
+    if (status || (status = allocate_weights(&s, &in, p->grid)))
         goto done;
     choose_points(out.format.n, points);
     for (int i = 0; i < N_POINTS; i++) {
-        part.field = i % out.format.fields;
-        mine[i] = my_difference(&part, &out, points[i]);
+        s.field = i % out.format.fields;
+        mine[i] = my_difference(&s, &in, &out, points[i]);
     }
     CHECK_MPI(MPI_Allreduce(mine, all, N_POINTS, MPI_C_DOUBLE_COMPLEX, MPI_SUM, p->grid));
     v->error_direct = worst_of(all) / scale;
     v->points = N_POINTS;
 done:
     for (int axis = 0; axis < 3; axis++)
-        free(part.weight[axis]);
+        free(s.weight[axis]);
     return status;
 }

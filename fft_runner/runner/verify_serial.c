@@ -135,47 +135,53 @@ static int piece_length(int64_t elements, int64_t start)
     return (int)(elements - start < PIECE ? elements - start : PIECE);
 }
 
-static int64_t elements_of(const pencilfft_box *box)
+static bool has_field(const struct comparison *c, const pencilfft_part *part)
 {
-    return box->extent[0] * box->extent[1] * box->extent[2];
+    return c->field >= part->first_field && c->field < part->first_field + part->fields;
 }
 
-static const char *my_data(const struct comparison *c, int64_t at)
+static const char *data_of(const struct comparison *c, const pencilfft_part *part, int64_t at)
 {
-    const pencilfft_format *f = &c->out.format;
-    return (const char *)c->p->out + (c->field * f->field_stride + at) * (int64_t)f->element_bytes;
+    int64_t element = part->start + (c->field - part->first_field) * part->field_stride + at;
+    return (const char *)c->p->out + element * (int64_t)c->out.format.element_bytes;
 }
 
-static void send_block(const struct comparison *c)
-{
-    int64_t elements = elements_of(&c->out.box);
-    int bytes = (int)c->out.format.element_bytes;
-    for (int64_t at = 0; at < elements; at += PIECE)
-        CHECK_MPI(MPI_Send(my_data(c, at), piece_length(elements, at) * bytes, MPI_BYTE, 0, TAG, c->p->grid));
-}
-
-static void compare_block(struct comparison *c, int rank, const pencilfft_box *box, void *piece)
+static void send_part(const struct comparison *c, const pencilfft_part *part)
 {
     int bytes = (int)c->out.format.element_bytes;
-    for (int64_t at = 0; at < elements_of(box); at += PIECE) {
-        int n = piece_length(elements_of(box), at);
-        const void *data = my_data(c, at);
-        if (rank > 0) {
+    for (int64_t at = 0; at < part->field_stride; at += PIECE)
+        CHECK_MPI(
+            MPI_Send(data_of(c, part, at), piece_length(part->field_stride, at) * bytes, MPI_BYTE, 0, TAG, c->p->grid));
+}
+
+static void compare_part(struct comparison *c, int rank, const pencilfft_part *part, void *piece)
+{
+    int bytes = (int)c->out.format.element_bytes;
+    for (int64_t at = 0; at < part->field_stride; at += PIECE) {
+        int n = piece_length(part->field_stride, at);
+        if (rank > 0)
             CHECK_MPI(MPI_Recv(piece, n * bytes, MPI_BYTE, rank, TAG, c->p->grid, MPI_STATUS_IGNORE));
-            data = piece;
-        }
-        compare_piece(c, box, at, n, data);
+        compare_piece(c, &part->box, at, n, rank > 0 ? piece : data_of(c, part, at));
     }
+}
+
+static void send_all(const struct comparison *c)
+{
+    for (int i = 0; i < c->out.parts; i++)
+        if (has_field(c, &c->out.part[i]))
+            send_part(c, &c->out.part[i]);
 }
 
 static int compare_all(struct comparison *c, int ranks, void *piece)
 {
     int status = 0;
-    for (int rank = 0; rank < ranks && !status; rank++) {
-        pencilfft_box box;
-        if (!(status = pencilfft_box_of(c->p->plan, output_array(c->p), rank, &box)))
-            compare_block(c, rank, &box, piece);
-    }
+    for (int rank = 0; rank < ranks; rank++)
+        for (int i = 0; i < c->out.parts && !status; i++) {
+            pencilfft_part part;
+            status = pencilfft_part_of(c->p->plan, output_array(c->p), rank, i, &part);
+            if (!status && has_field(c, &part))
+                compare_part(c, rank, &part, piece);
+        }
     return status;
 }
 
@@ -190,7 +196,7 @@ static int compare_field(struct comparison *c, const pencilfft_format *in, doubl
     CHECK_MPI(MPI_Bcast(ready, 1, MPI_INT, 0, c->p->grid));
     c->reference = reference;
     if (*ready && rank > 0)
-        send_block(c);
+        send_all(c);
     else if (*ready)
         status = compare_all(c, ranks, piece);
     return status;

@@ -21,21 +21,26 @@ class Reader:
 
     from_environment : environ -> Found or None
     looks_like, find : document -> bool, document -> Found
+    format : name of the placement format that this batch system's launcher reads
     """
 
     title: str
     from_environment: Callable[[Mapping[str, str]], Found | None] | None = None
     looks_like: Callable[[Document], bool] | None = None
     find: Callable[[Document], Found] | None = None
+    format: str | None = None
 
 
 READERS = {  # environments are read, and files tried, in this order
     "slurm": Reader("Slurm node list; topology.yaml, topology.conf, slurm.conf", slurm.from_environment, slurm.looks_like,
-                    slurm.find),
+                    slurm.find, "slurm"),
     "pbs": Reader("PBS, Torque, ALPS: PBS_NODEFILE", pbs.from_environment),
-    "fujitsu": Reader("Fujitsu K, FX, Fugaku: PJM_NODE_X, ...", fujitsu.from_environment),
-    "bluegene": Reader("Blue Gene/Q: RUNJOB_SHAPE, COBALT_SHAPE, LOADL_BG_SHAPE", bluegene.from_environment),
-    "tpu": Reader("TPU slice: TPU_TOPOLOGY; print(jax.devices())", tpu.from_environment, tpu.looks_like, tpu.find),
+    "fujitsu": Reader("Fujitsu K, FX, Fugaku: PJM_NODE_X, ...", fujitsu.from_environment,
+                      format="vcoordfile"),
+    "bluegene": Reader("Blue Gene/Q: RUNJOB_SHAPE, COBALT_SHAPE, LOADL_BG_SHAPE", bluegene.from_environment,
+                       format="bgq"),
+    "tpu": Reader("TPU slice: TPU_TOPOLOGY; print(jax.devices())", tpu.from_environment, tpu.looks_like, tpu.find,
+                  "jax"),
     "hwloc": Reader("hwloc XML: lstopo --of xml", None, hwloc.looks_like, hwloc.find),
     "netloc": Reader("netloc export: GraphML or XML", None, netloc.looks_like, netloc.find),
     "cray": Reader("Cray: XxYxZxT, then pe nid x y z t", None, cray.looks_like, cray.find),

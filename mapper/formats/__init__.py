@@ -11,7 +11,7 @@ from pencilmap.mapper.formats.format import Format, Job, Launch, Places
 from pencilmap.mapper.formats.lines import Document, read_document
 from pencilmap.mapper.formats.slots import check_count, check_slots, slots_in_order
 from pencilmap.model.allocation import Site
-from pencilmap.model.errors import MapfileError, MappingError
+from pencilmap.model.errors import MapfileError, MappingError, near
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.torus import Torus
@@ -41,7 +41,7 @@ FORMATS: dict[str, Format] = {name: resolve_name(f"{__name__}.{place}") for name
 def format_named(name: str) -> Format:
     """The format of that name; MapfileError with the known names otherwise."""
     if name not in FORMATS:
-        raise MapfileError(f"format {name!r} is unknown; known are {', '.join(FORMATS)}")
+        raise MapfileError(f"format {name!r} is unknown{near(name, FORMATS)}; known are {', '.join(FORMATS)}")
     return FORMATS[name]
 
 

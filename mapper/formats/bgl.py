@@ -11,6 +11,7 @@ from pencilmap.mapper.formats.format import Format, Job, Launch, Places, shell
 from pencilmap.mapper.formats.lines import Document, columns, integers
 from pencilmap.model.mapping import Mapping
 
+MIDPLANE = 8  # nodes along each edge
 MODES = {1: "CO (Blue Gene/L) or SMP (/P)", 2: "VN (Blue Gene/L) or DUAL (/P)", 4: "VN (/P)"}
 
 
@@ -41,7 +42,17 @@ def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
     needs = (f"the mode for {job.site.tasks_per_node} tasks per node: -mode {mode}" if mode
              else f"a mode with {job.site.tasks_per_node} tasks per node",
              f"a partition of shape {job.network}; the file must name every place of it")
-    return Launch(f"mpirun -np {mapping.n_tasks} -mapfile {shell(path)} {job.program}", needs)
+    return Launch(f"mpirun -np {mapping.n_tasks} -mapfile {shell(path)} {job.program}", needs,
+                  job_script=_script(job.network))
+
+
+def _script(torus):
+    """LoadLeveler counts a shape in midplanes of 8x8x8, and may turn it unless it is told not to."""
+    midplanes = [n // MIDPLANE for n in torus.shape]
+    whole = torus.n_dimensions == 3 and all(n % MIDPLANE == 0 for n in torus.shape)
+    size = ((f"# @ bg_shape = {'x'.join(map(str, midplanes))}", "# @ bg_rotate = FALSE") if whole
+            else (f"# @ bg_size = {torus.n_nodes}",))
+    return "# @ job_type = bluegene", *size, f"# @ bg_connection = {'TORUS' if all(torus.wrap) else 'MESH'}"
 
 
 FORMAT = Format("Blue Gene/L and /P mapfile: x y z t of each rank", write, read, looks_like, launch, says_slots=True,

@@ -44,7 +44,8 @@ def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
     warnings = [] if T in RANKS_PER_NODE else [
         f"runjob knows {', '.join(map(str, RANKS_PER_NODE))} ranks per node, not {T}"]
     return Launch(f"runjob --np {mapping.n_tasks} --ranks-per-node {T} --mapping {shell(path)} : {job.program}",
-                  tuple(needs), tuple(warnings))
+                  tuple(needs), tuple(warnings),
+                  ("# @ job_type = bluegene", f"# @ bg_size = {job.network.n_nodes}"))
 
 
 FORMAT = Format("Blue Gene/Q mapfile: A B C D E T of each rank", write, read, looks_like, launch, says_slots=True,

@@ -13,7 +13,7 @@ from os import PathLike
 
 import numpy as np
 
-from pencilmap.mapper.formats.format import Format, Job, Launch, Places, by_rank, shell
+from pencilmap.mapper.formats.format import Format, Job, Launch, Places, by_rank, sbatch, shell
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.formats.taskmap import PMI_LIMIT, pmi_process_mapping
 from pencilmap.model.errors import MapfileError
@@ -84,7 +84,7 @@ def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
                         "coordinates first and give them with `nodes`")
     line = (f"MPICH_RANK_REORDER_METHOD=3 MPICH_RANK_REORDER_FILE={shell(path)} srun -N {-(-mapping.n_tasks // T)} "
             f"-n {mapping.n_tasks} --ntasks-per-node={T} {job.program}")
-    return Launch(line, needs, tuple(warnings))
+    return Launch(line, needs, tuple(warnings), sbatch(mapping, job))
 
 
 FORMAT = Format("Cray MPICH_RANK_ORDER: ranks in the order of the allocated slots", write, read, looks_like, launch,

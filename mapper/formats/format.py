@@ -37,11 +37,13 @@ class Launch:
     line : the complete command (for JAX: the lines of Python)
     needs : further requirements, one sentence each
     warnings : what can go wrong with this placement, one sentence each
+    job_script : lines for the head of the job script
     """
 
     line: str
     needs: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    job_script: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,7 @@ class Format:
     says_slots : whether the file says which slot of a node a rank takes
     proof : source of the syntax: the launcher it was run with here, or the document it was taken from
     by_coordinates : whether the file names nodes by their coordinates, which a graph's nodes do not have
+    says_grid : whether the file is written in the shape of the process grid
     """
 
     title: str
@@ -110,6 +113,7 @@ class Format:
     says_slots: bool
     proof: str
     by_coordinates: bool = False
+    says_grid: bool = False
 
 
 def shell(path: str | PathLike[str]) -> str:
@@ -119,6 +123,12 @@ def shell(path: str | PathLike[str]) -> str:
     "'my map'"
     """
     return shlex.quote(str(path))
+
+
+def sbatch(mapping: Mapping, job: Job) -> tuple[str, ...]:
+    """What a job script of Slurm asks for."""
+    n_nodes = len(set(mapping.node_of_rank.tolist()))
+    return f"#SBATCH --nodes={n_nodes}", f"#SBATCH --ntasks-per-node={job.site.tasks_per_node}"
 
 
 def by_rank(document: Document, entries: Iterable[tuple[int, int, int | None, int]], what: str = "rank") -> Places:

@@ -60,19 +60,17 @@ def _shape(job):
 
 
 def _common(job):
-    return (f"in the job script: {_shape(job)}",
-            f'in the job script: #PJM --mpi "max-proc-per-node={job.site.tasks_per_node}"')
+    return _shape(job), f'#PJM --mpi "max-proc-per-node={job.site.tasks_per_node}"'
 
 
 def launch_vcoord(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
-    return Launch(f"mpiexec -n {mapping.n_tasks} --vcoordfile {shell(path)} {job.program}", _common(job))
+    return Launch(f"mpiexec -n {mapping.n_tasks} --vcoordfile {shell(path)} {job.program}", job_script=_common(job))
 
 
 def launch_rankmap(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
-    needs = (*_common(job), f'in the job script: #PJM --mpi "rank-map-hostfile={shell(path)}"',
-             'in the job script: #PJM --mpi "rank-map-bynode" (each line places one rank)',
-             "the file must be there when the job is submitted")
-    return Launch(f"mpiexec -n {mapping.n_tasks} {job.program}", needs)
+    script = (*_common(job), f'#PJM --mpi "rank-map-hostfile={shell(path)}"', '#PJM --mpi "rank-map-bynode"')
+    needs = ("rank-map-bynode, for each line places one rank", "the file must be there when the job is submitted")
+    return Launch(f"mpiexec -n {mapping.n_tasks} {job.program}", needs, job_script=script)
 
 
 VCOORDFILE = Format("Fujitsu vcoordfile: (x,y,z) of each rank", write, read, looks_like, launch_vcoord, says_slots=False,

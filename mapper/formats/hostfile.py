@@ -12,7 +12,7 @@ from os import PathLike
 
 import numpy as np
 
-from pencilmap.mapper.formats.format import Format, Job, Launch, Places, shell
+from pencilmap.mapper.formats.format import Format, Job, Launch, Places, sbatch, shell
 from pencilmap.mapper.formats.hostlist import expand_hosts, split_hosts
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.hosts import Hosts
@@ -75,10 +75,11 @@ def launch_simgrid(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Lau
 
 def launch_slurm(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
     n_nodes = len(set(mapping.node_of_rank.tolist()))
-    return Launch(f"SLURM_HOSTFILE={shell(path)} srun -N {n_nodes} -n {mapping.n_tasks} --distribution=arbitrary "
+    place = path if "/" in str(path) else f"./{path}"  # srun takes a word without / as a name
+    return Launch(f"SLURM_HOSTFILE={shell(place)} srun -N {n_nodes} -n {mapping.n_tasks} --distribution=arbitrary "
                   f"{job.program}",
-                  ("an allocation that holds these hosts (a path without / is taken as a name; ./ helps)",
-                   "Cray's PMI refuses this distribution; use format cray there"))
+                  ("an allocation that holds these hosts", "Cray's PMI refuses this distribution; use format cray there"),
+                  job_script=sbatch(mapping, job))
 
 
 HOSTFILE = Format("one host name for each rank: SimGrid, Open MPI --map-by seq", write, read, looks_like, launch_simgrid,

@@ -1,11 +1,14 @@
 """Edge list: the two ends of an edge in each line, then nothing, a bandwidth, or a dict as networkx writes it.
 
     a b
+    a b 3.0
     a b 12.5 GB/s
     a b {'bandwidth': '12.5 GB/s', 'cables': 2}
     s1 {'kind': 'switch'}
 
-A line of one name gives a vertex its attributes. ``#`` starts a comment. Names have no blanks.
+A number without a unit is the weight that networkx writes (``write_weighted_edgelist``); it says nothing about bandwidth and
+is passed over, as the ``weight`` in a dict is. A line of one name gives a vertex its attributes. ``#`` starts a comment.
+Names have no blanks.
 """
 
 import re
@@ -17,6 +20,7 @@ from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.errors import GraphError
 
 _LINE = re.compile(r"\s*(?P<a>[^\s{]+)(?:\s+(?P<b>[^\s{]+))?\s*(?P<rest>.*?)\s*")
+_WEIGHT = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
 _VERTEX, _EDGE = ("kind",), ("bandwidth", "cables", "weight")
 
 
@@ -53,6 +57,8 @@ def _parts(document, number, line):
 
 
 def _attributes(document, number, text, known):
+    if re.fullmatch(_WEIGHT, text):
+        return {}
     if not text.startswith("{"):
         return {"bandwidth": text} if text else {}
     try:

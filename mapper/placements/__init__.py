@@ -1,7 +1,7 @@
 """Placements: a table from a name to the function that makes it.
 
-A placement is a function ``(argument, site, grid) -> Product or Mapping``; `argument` is the text after the colon, or "". A
-new placement is one file here and one line below.
+A placement is a function ``(argument, site, grid) -> Product or Mapping``; `argument` is the text after the colon, or "".
+Those that search also get the objective. A new placement is one file here and one line below.
 """
 
 from collections.abc import Callable
@@ -14,30 +14,34 @@ from pencilmap.mapper.placements.digits import digits
 from pencilmap.mapper.placements.file import from_file
 from pencilmap.mapper.placements.function import function
 from pencilmap.mapper.placements.images import images
+from pencilmap.mapper.placements.lattice import lattice
+from pencilmap.mapper.placements.ring import ring
 from pencilmap.mapper.placements.search import search
 from pencilmap.model.allocation import Site
-from pencilmap.model.errors import PlacementError
+from pencilmap.model.errors import PlacementError, near
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
+from pencilmap.model.objective import Objective
 from pencilmap.model.product import Product
 from pencilmap.model.torus import Torus
 
 
 @dataclass(frozen=True)
 class Placement:
-    """One line of the table; `anywhere` marks those that also work on a graph, which has no coordinates."""
+    """One line of the table."""
 
-    make: Callable[[str, Site, ProcessGrid], Product | Mapping]
+    make: Callable[..., Product | Mapping]
     usage: str
     meaning: str
-    anywhere: bool = False
+    anywhere: bool = False  #: whether it also works on a graph, which has no coordinates
+    searches: bool = False  #: whether it takes an objective
 
 
 PLACEMENTS = {
     "best": Placement(best, "best", "the best product placement, by exact search; with holes or idle slots the result of "
-                      "search"),
+                      "search", searches=True),
     "search": Placement(search, "search[:seed=S,evaluations=E,seconds=T]", "local search on the routed loads, for holes, "
-                        "idle slots, awkward factors"),
+                        "idle slots, awkward factors", searches=True),
     "default": Placement(default, "default[:ORDER]",
                          "the launcher's order, first letter fastest: xyzt (default), txyz, zyxt, ...; "
                          "nt, tn: nodes in the launcher's order, slots last or first", anywhere=True),
@@ -46,6 +50,10 @@ PLACEMENTS = {
     "box": Placement(box, "box:2x2x2", "rows are dense boxes, columns every n-th node"),
     "digits": Placement(digits, "digits:x=r2c4,y=..,t=..",
                         "digit patterns, low digit first: r rows, c columns (s slabs), i idle"),
+    "ring": Placement(ring, "ring[:x=0.1/3.2,y=r2c2,t=..]", "digit patterns, or the positions of the members of each row, "
+                      "on every dimension; alone: the least load of exchanges at once", searches=True),
+    "lattice": Placement(lattice, "lattice[:seed=S,evaluations=E]", "columns are the cosets of a lattice and rows the moves "
+                         "of one tile, or the other way round; often the best for exchanges in sequence at odd extents"),
     "images": Placement(images, "images:PATH[,columns]", "images listed in a file: the nodes of each row (or column)"),
     "python": Placement(function, "python:FILE.py:FUNCTION", "images described by a Python function"),
     "file": Placement(from_file, "file:PATH[,FORMAT]", "a mapfile or hostfile; the format is detected unless named",
@@ -53,7 +61,15 @@ PLACEMENTS = {
 }
 
 
-def place(text: str, site: Site, grid: ProcessGrid) -> Product | Mapping:
+def check_name(text: str) -> None:
+    """Raise PlacementError unless `text` begins with the name of a placement."""
+    name = text.partition(":")[0]
+    if name not in PLACEMENTS:
+        raise PlacementError(f"placement {text!r} is unknown{near(name, PLACEMENTS)}; known are "
+                             f"{', '.join(p.usage for p in PLACEMENTS.values())}")
+
+
+def place(text: str, site: Site, grid: ProcessGrid, wanted: Objective | None = None) -> Product | Mapping:
     """Make the placement that `text` describes.
 
     Parameters
@@ -62,20 +78,26 @@ def place(text: str, site: Site, grid: ProcessGrid) -> Product | Mapping:
         Name and argument, e.g. ``box:2x2x2``; see `PLACEMENTS`.
     site : Site
         Torus, tasks per node and usable nodes.
+    wanted : Objective, optional
+        What placements that search make least; by default the exchanges in sequence.
 
     Raises
     ------
     PlacementError, GridError, MapfileError, AllocationError
     """
+    check_name(text)
     name, _, argument = text.partition(":")
-    if name not in PLACEMENTS:
-        raise PlacementError(f"placement {text!r} is unknown; known are "
-                             f"{', '.join(p.usage for p in PLACEMENTS.values())}")
     placement = PLACEMENTS[name]
     if not (placement.anywhere or isinstance(site.network, Torus)):
         raise PlacementError(f"placement {text} needs a torus, but {site.network.title} has no coordinates; use "
                              f"{' or '.join(p.usage for p in PLACEMENTS.values() if p.anywhere)}")
-    return placement.make(argument, site, grid)
+    return placement.make(argument, site, grid, *([wanted] if placement.searches else []))
+
+
+def takes_objective(text: str) -> bool:
+    """Whether the placement that `text` describes is searched for, with an objective."""
+    name = text.partition(":")[0]
+    return name in PLACEMENTS and PLACEMENTS[name].searches
 
 
 def as_mapping(placed: Product | Mapping, name: str) -> Mapping:

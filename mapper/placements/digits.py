@@ -8,6 +8,7 @@ first, the rows, as long as the grid asks. One more owner, ``i``, leaves nodes o
 Source of the images: Jagode, Hein, Trew, UT-CS-08-613 (2008), sec. 4 and 6.
 """
 
+from collections.abc import Iterable
 from math import prod
 
 import numpy as np
@@ -19,6 +20,7 @@ from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.pattern import Pattern, parse_pattern
 from pencilmap.model.product import Product
+from pencilmap.model.ring_map import RingMap
 
 IDLE = "i"  # owner of digits that leave places idle
 
@@ -54,7 +56,7 @@ def _whole(argument, texts, site, grid):
     letters = grid.decomposition.letters
     named = {axis: parse_pattern(text, letters) for axis, text in texts.items()}
     patterns = tuple(named.get(axis, Pattern(((letters[-1], n),))) for axis, n in zip(torus.axes, torus.shape))
-    slots = named.get("t") or _fill(grid, patterns, tasks_per_node)
+    slots = named.get("t") or slots_that_fill(grid, patterns, tasks_per_node)
     product = Product(torus, patterns, slots, grid.decomposition)
     if slots.n != tasks_per_node:
         raise PlacementError(f"digits:{argument}: the slots t={slots} stand for {slots.n} tasks per node, not "
@@ -63,7 +65,8 @@ def _whole(argument, texts, site, grid):
     return product
 
 
-def _fill(grid, patterns, tasks_per_node):
+def slots_that_fill(grid: ProcessGrid, patterns: Iterable[Pattern | RingMap], tasks_per_node: int) -> Pattern:
+    """The pattern of the slots that makes the groups of the grid's first dimension as long as it asks."""
     first, last = grid.decomposition.letters[0], grid.decomposition.letters[-1]
     k = max(1, grid.shape[0] // prod(p.extent(first) for p in patterns))
     return Pattern(((first, k), (last, tasks_per_node // k if tasks_per_node % k == 0 else 1)))

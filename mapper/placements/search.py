@@ -9,12 +9,13 @@ from pencilmap.model.allocation import Site
 from pencilmap.model.errors import PlacementError
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
+from pencilmap.model.objective import Objective
 
 SECONDS_BETWEEN_LINES = 5.0
 KINDS = {"seed": int, "evaluations": int, "seconds": float}
 
 
-def search(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
+def search(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None = None) -> Mapping:
     """``search`` or ``search:seed=1,evaluations=200000,seconds=30``; it reports to `pencilmap.mapper.progress`.
 
     The same seed and evaluations give the same placement unless `seconds` ends the search early; then the placement's notes
@@ -25,7 +26,7 @@ def search(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
     from pencilmap.mapper import annealing  # numba is loaded only when a search is requested
 
     seed = options.pop("seed", 1)
-    found = annealing.search(site, grid, seed, annealing.Budget(**options), _now_and_then(say))
+    found = annealing.search(site, grid, seed, annealing.Budget(**options), _now_and_then(say), wanted)
     say(str(found))
     return found.mapping
 

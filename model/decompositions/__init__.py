@@ -6,7 +6,7 @@ A new decomposition is one file here and one line below.
 from pencilmap.model.decompositions.decomposition import Decomposition
 from pencilmap.model.decompositions.pencil import PENCIL
 from pencilmap.model.decompositions.slab import SLAB
-from pencilmap.model.errors import GridError
+from pencilmap.model.errors import GridError, near
 
 DECOMPOSITIONS = {d.name: d for d in (PENCIL, SLAB)}  # the first is the default
 
@@ -18,5 +18,6 @@ def decomposition_named(name: str) -> Decomposition:
     ('slab',)
     """
     if name not in DECOMPOSITIONS:
-        raise GridError(f"decomposition {name!r} is unknown; known are {', '.join(DECOMPOSITIONS)}")
+        raise GridError(f"decomposition {name!r} is unknown{near(name, DECOMPOSITIONS)}; known are "
+                        f"{', '.join(DECOMPOSITIONS)}")
     return DECOMPOSITIONS[name]

@@ -6,7 +6,7 @@ A new rule is one file here, whose `RULE` is a `RoutingRule`, and one line below
 from pkgutil import resolve_name
 from typing import Any
 
-from pencilmap.model.errors import RoutingError
+from pencilmap.model.errors import RoutingError, near
 from pencilmap.model.network import Network
 from pencilmap.model.routing.rule import RoutingRule
 
@@ -30,7 +30,8 @@ def routing(name: str, network: Network | None = None) -> Any:
     """
     head, _, argument = name.partition(":")
     if head not in ROUTINGS:
-        raise RoutingError(f"routing {name!r} is unknown; known are {', '.join(r.usage for r in ROUTINGS.values())}")
+        raise RoutingError(f"routing {name!r} is unknown{near(head, ROUTINGS)}; known are "
+                           f"{', '.join(r.usage for r in ROUTINGS.values())}")
     rule = ROUTINGS[head]
     if network is not None and not isinstance(network, rule.kinds):
         raise RoutingError(f"routing {name!r} does not work on {network.title}; available are "

@@ -12,15 +12,18 @@ last, and O(n_i) for each node; 8 bytes for each link, and blocks of legs of fix
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
 from pencilmap.model.errors import RoutingError
 from pencilmap.model.exchange import Exchange
-from pencilmap.model.loads import LinkLoads
+from pencilmap.model.joint import JointLoads, ring_vectors, undominated
+from pencilmap.model.loads import LinkLoads, m_scale
 from pencilmap.model.network import TorusLink
 from pencilmap.model.pattern import ring_load
 from pencilmap.model.product import Product
+from pencilmap.model.product_blocks import ProductBlocks, StageBlocks
 from pencilmap.model.routing.product_load import ProductLoad
 from pencilmap.model.routing.rule import RoutingRule
 from pencilmap.model.torus import TIES, Torus, check_lines, ring_link_loads
@@ -51,6 +54,36 @@ class DimensionOrder:
         hops = sum((line.total / n for line, n in zip(lines, torus.shape)), Fraction(0))
         return ProductLoad(load, hops, _busiest(torus, lines, load))
 
+    def of_blocks(self, product: Product, blocks: StageBlocks) -> ProductLoad:
+        """Exact loads of a product placement with any blocks, from one line of each dimension."""
+        torus, exact = product.torus, ProductBlocks(product, blocks)
+        order = self._dimensions(torus)
+        lines = [exact.line(i, order, self.tie) for i in range(torus.n_dimensions)]
+        load = tuple(m_scale(Fraction(int(line.max()), 2 * cables), torus, blocks.total_bytes)
+                     for line, cables in zip(lines, torus.cables))
+        hops = sum(exact.hop_bytes(i) for i in range(torus.n_dimensions))
+        places = [_Place(*divmod(int(line.argmax()), n)) for line, n in zip(lines, torus.shape)]
+        return ProductLoad(load, Fraction(4 * hops, blocks.total_bytes), _busiest(torus, places, load))
+
+    def joint_of_product(self, product: Product, letters: tuple[str, ...]) -> JointLoads:
+        """Exact loads of several exchanges of a product at once, one text of `letters` for each, with even blocks."""
+        torus = product.torus
+        self._dimensions(torus)
+        lines = [ring_vectors(p, letters, torus.is_ring(i), self.tie) for i, p in enumerate(product.dimensions)]
+        return JointLoads(torus, tuple(tuple(tuple(x / cables for x in vector) for vector in line)
+                                       for line, cables in zip(lines, torus.cables)))
+
+    def joint_of_blocks(self, product: Product, blocks: tuple[StageBlocks, ...]) -> JointLoads:
+        """Exact loads of several exchanges of a product at once, with any blocks; no line has more than that of digits 0."""
+        torus, order = product.torus, self._dimensions(product.torus)
+        units = [Fraction(2 * torus.n_nodes, some.total_bytes) for some in blocks]
+        classes = []
+        for i, cables in enumerate(torus.cables):
+            lines = [ProductBlocks(product, some).line(i, order, self.tie).reshape(-1) for some in blocks]
+            classes.append(tuple(tuple(int(x) * unit / cables for x, unit in zip(row, units))
+                                 for row in undominated(np.stack(lines, axis=1))))
+        return JointLoads(torus, tuple(classes))
+
     def _dimensions(self, torus):
         if self.order is None:
             return tuple(range(torus.n_dimensions))
@@ -80,6 +113,17 @@ RULE = RoutingRule(
     parse, "dimension-order[:ORDER][:TIE]",
     "one dimension after the other, e.g. zyx (default: first to last); at half a ring split (default), parity or plus",
     (Torus,), ("", "parity", "plus"))
+
+
+class _Place(NamedTuple):
+    """Where the busiest link of a line is."""
+
+    downwards: int
+    position: int
+
+    @property
+    def direction(self) -> int:
+        return -1 if self.downwards else 1
 
 
 def _busiest(torus, lines, load):

@@ -19,11 +19,13 @@ from itertools import product as cartesian
 
 import numpy as np
 
-from pencilmap.model.contention import random_minimal_lengths
+from pencilmap.model.contention import random_minimal_joint, random_minimal_lengths
 from pencilmap.model.errors import RoutingError
 from pencilmap.model.exchange import Exchange, node_traffic
+from pencilmap.model.joint import JointLoads
 from pencilmap.model.loads import LinkLoads, without_rounding
 from pencilmap.model.product import Product
+from pencilmap.model.product_blocks import StageBlocks
 from pencilmap.model.routing.dimension_order import DimensionOrder
 from pencilmap.model.routing.product_load import ProductLoad
 from pencilmap.model.routing.rule import RoutingRule
@@ -54,6 +56,17 @@ class MinimalAdaptive:
             return None
         hops = DimensionOrder().of_product(product, letters).hop_length  # the same for every minimal route
         return ProductLoad(tuple(without_rounding(random_minimal_lengths(product, letters)).tolist()), hops)
+
+    def of_blocks(self, product: Product, blocks: StageBlocks) -> ProductLoad | None:
+        return None
+
+
+    def joint_of_product(self, product: Product, letters: tuple[str, ...]) -> JointLoads | None:
+        """Expected loads of several exchanges of a product at once; None for ``paths``."""
+        return random_minimal_joint(product, letters) if self.choice == "hops" else None
+
+    def joint_of_blocks(self, product: Product, blocks: tuple[StageBlocks, ...]) -> None:
+        return None
 
 
 def parse(argument: str) -> MinimalAdaptive:

@@ -22,6 +22,7 @@ from pencilmap.model.graph_network import GraphNetwork
 from pencilmap.model.loads import LinkLoads
 from pencilmap.model.network import Network
 from pencilmap.model.product import Product
+from pencilmap.model.product_blocks import StageBlocks
 from pencilmap.model.routing.product_load import ProductLoad
 from pencilmap.model.routing.rule import RoutingRule
 from pencilmap.model.torus import Torus
@@ -39,6 +40,15 @@ class OptimalMinimal:
         return optimal_minimal_loads(network, exchange, node_of_rank)
 
     def of_product(self, product: Product, letters: str) -> ProductLoad | None:
+        return None
+
+    def of_blocks(self, product: Product, blocks: StageBlocks) -> ProductLoad | None:
+        return None
+
+    def joint_of_product(self, product: Product, letters: tuple[str, ...]) -> None:
+        return None
+
+    def joint_of_blocks(self, product: Product, blocks: tuple[StageBlocks, ...]) -> None:
         return None
 
 

@@ -18,6 +18,7 @@ from pencilmap.model.graph_network import GraphNetwork
 from pencilmap.model.loads import LinkLoads, without_rounding
 from pencilmap.model.network import Network
 from pencilmap.model.product import Product
+from pencilmap.model.product_blocks import StageBlocks
 from pencilmap.model.routing.product_load import ProductLoad
 from pencilmap.model.routing.rule import RoutingRule
 
@@ -31,6 +32,15 @@ class ShortestPath:
         return shortest_path_loads(network, exchange, node_of_rank)
 
     def of_product(self, product: Product, letters: str) -> ProductLoad | None:
+        return None
+
+    def of_blocks(self, product: Product, blocks: StageBlocks) -> ProductLoad | None:
+        return None
+
+    def joint_of_product(self, product: Product, letters: tuple[str, ...]) -> None:
+        return None
+
+    def joint_of_blocks(self, product: Product, blocks: tuple[StageBlocks, ...]) -> None:
         return None
 
 

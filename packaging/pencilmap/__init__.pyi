@@ -4,7 +4,8 @@ from .mapper.compare import Comparison as Comparison, compare_records as compare
 from .mapper.formats import FORMATS as FORMATS, Job as Job, read_mapping as read_mapping, write_mapping as write_mapping
 from .mapper.graphs import read_graph as read_graph
 from .mapper.placements import PLACEMENTS as PLACEMENTS, as_mapping as as_mapping, place as place
-from .mapper.product_search import best_product as best_product, rank_grids as rank_grids
+from .mapper.grids import rank_grids as rank_grids
+from .mapper.product_search import best_product as best_product
 from .mapper.records import read_records as read_records
 from .mapper.setting import Setting as Setting, setting as setting
 from .mapper.shapes import RankedShape as RankedShape, partition_shapes as partition_shapes, rank_shapes as rank_shapes
@@ -19,6 +20,8 @@ from .model.mapping import Mapping as Mapping
 from .model.predict import Prediction as Prediction, predict as predict
 from .model.product import Product as Product
 from .model.routing import ROUTINGS as ROUTINGS
+from .model.schedules import SCHEDULES as SCHEDULES, parse_schedule as parse_schedule
+from .model.schedules.forecast import ScheduleForecast as ScheduleForecast
 from .model.torus import Torus as Torus, parse_torus as parse_torus
 from .model.transform import Transform as Transform, parse_transform as parse_transform
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pencilmap.mapper.files import write_whole
-from pencilmap.model.errors import PencilmapError
+from pencilmap.model.errors import PencilmapError, reason
 
 END = "<!-- end -->"
 
@@ -66,7 +66,9 @@ def check_place(path: str | PathLike[str], name: str) -> None:
 def _filled_file(path: str | PathLike[str], name: str, content: str) -> str:
     try:
         return filled(Path(path).read_text("utf-8"), name, content)
-    except (OSError, UnicodeDecodeError) as error:
-        raise DocumentError(f"{path} cannot be read: {error}") from error
+    except OSError as error:
+        raise DocumentError(f"{path} cannot be read: {reason(error)}") from error
+    except UnicodeDecodeError as error:
+        raise DocumentError(f"{path} cannot be read: it is no text in UTF-8") from error
     except DocumentError as error:
         raise DocumentError(f"{path}: {error}") from None

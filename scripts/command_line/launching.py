@@ -1,12 +1,16 @@
 """Options about the launcher that several commands share: names of hosts, processors of slots, the program."""
 
+import os
 from typing import Any
 
 import click
 
+from pencilmap.mapper.format_choice import Choice, choose
 from pencilmap.mapper.formats import FORMATS
 from pencilmap.mapper.formats.format import Launch
-from pencilmap.scripts.command_line.options import Decorator, spelled
+from pencilmap.mapper.setting import Setting
+from pencilmap.model.machine import load_machine
+from pencilmap.scripts.command_line.options import Decorator, Name, spelled
 
 FORMAT_HELP = "; ".join(f"{name}: {form.title}" for name, form in FORMATS.items())
 LAUNCHER = (
@@ -24,20 +28,31 @@ LAUNCHER = (
 
 def format_option(name: tuple[str, ...], default: str | None, meaning: str) -> Decorator:
     """An option that takes the name of a format."""
-    return click.option(*name, type=click.Choice(list(FORMATS)), default=default, show_default=default is not None,
+    return click.option(*name, type=Name(list(FORMATS)), default=default, show_default=default is not None,
                         help=f"{meaning} {FORMAT_HELP}")
 
 
-def show_launch(launch: Launch) -> None:
+FORMAT_TO_WRITE = format_option(("--format", "-f", "format_name"), None,
+                                "Format to write [that of the machine's launcher, else of the job around the command].")
+
+
+def format_to_write(name: str | None, where: Setting) -> Choice:
+    """The format that was named, or the one that machine or environment decide; MapfileError where that is open."""
+    return choose(name, load_machine(where.machine) if where.machine else None, os.environ)
+
+
+def show_launch(launch: Launch, form: Choice) -> None:
     """Print a launch line and what it needs, for people."""
     click.echo("launch with:\n" + "\n".join(f"  {line}" for line in launch.line.splitlines()))
+    if launch.job_script:
+        click.echo("in the job script:\n" + "\n".join(f"  {line}" for line in launch.job_script))
     for need in launch.needs:
         click.echo(f"needs: {spelled(need)}")
-    for warning in launch.warnings:
+    for warning in (*form.caveats, *launch.warnings):
         click.echo(f"warning: {spelled(warning)}")
 
 
-def launch_as_dict(launch: Launch) -> dict[str, Any]:
+def launch_as_dict(launch: Launch, form: Choice) -> dict[str, Any]:
     """The same for JSON."""
-    return {"launch": launch.line, "needs": list(map(spelled, launch.needs)),
-            "warnings": list(map(spelled, launch.warnings))}
+    return {"format": form.name, "caveats": list(form.caveats), "launch": launch.line, "job_script": list(launch.job_script),
+            "needs": list(map(spelled, launch.needs)), "warnings": list(map(spelled, launch.warnings))}

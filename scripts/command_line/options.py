@@ -1,24 +1,51 @@
 """Options that several commands share, and their names in messages of the library."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import reduce, wraps
 from inspect import signature
 from typing import Any, TypeAlias
 
 import click
+from click.core import ParameterSource
+from click.shell_completion import CompletionItem
 
 from pencilmap.mapper.graphs import GRAPHS
 from pencilmap.mapper.placements import PLACEMENTS
 from pencilmap.mapper.setting import setting
+from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
 from pencilmap.model.decompositions import DECOMPOSITIONS
+from pencilmap.model.errors import near
+from pencilmap.model.machine import machine_names
 from pencilmap.model.routing import ROUTINGS
+from pencilmap.model.schedules import SCHEDULES
+from pencilmap.model.torus import Torus
 from pencilmap.model.transform import TYPES
 
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 
+def completed(names: Callable[[], Iterable[str]], files: bool = False) -> Callable[..., list[CompletionItem]]:
+    """The completion of a value by the shell: names, and with `files` the files that the shell itself finds."""
+    def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        found = [CompletionItem(name) for name in names() if name.startswith(incomplete)]
+        return found or ([CompletionItem(incomplete, type="file")] if files else [])
+
+    return complete
+
+
+class Name(click.Choice[str]):
+    """One of a list of names; the error about another one says which was probably meant."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        names = [str(choice) for choice in self.choices]
+        if value not in names:
+            self.fail(f"{str(value)!r} is unknown{near(str(value), names)}; known are {', '.join(names)}", param, ctx)
+        return value
+
+
 MACHINE = (
-    click.option("--machine", "-m", metavar="NAME", help="A machine of the package, or a machine file ending in .toml."),
+    click.option("--machine", "-m", metavar="NAME", shell_complete=completed(machine_names, files=True),
+                 help="A machine of the package, or a machine file ending in .toml."),
     click.option("--torus", metavar="SHAPE", help="Shape instead of the machine's: 8x8x8 (wraps), 8x8x8:mesh, 8wx8x4w."),
     click.option("--partition", metavar="SHAPE", help="Shape instead of the machine's, e.g. 8x8x16; the machine's rule "
                                                       "decides which dimensions wrap."),
@@ -33,7 +60,7 @@ MACHINE = (
     click.option("--failed", metavar="LIST", help="Nodes not to use, e.g. 1-2-3,0-0-4."),
     click.option("--idle", is_flag=True, help="Allow a grid of fewer tasks than there are slots."),
 )
-DECOMPOSITION = click.option("--decomposition", type=click.Choice(list(DECOMPOSITIONS)), default=next(iter(DECOMPOSITIONS)),
+DECOMPOSITION = click.option("--decomposition", type=Name(list(DECOMPOSITIONS)), default=next(iter(DECOMPOSITIONS)),
                              show_default=True, help="How the tasks share the array. "
                              + "; ".join(f"{d.name}: grid {d.usage}" for d in DECOMPOSITIONS.values()) + ".")
 GRID_USAGE = "|".join(d.usage for d in DECOMPOSITIONS.values())
@@ -41,10 +68,19 @@ FFT = click.option("--fft", "-n", metavar="N|NXxNYxNZ[:TYPE][:single][:fields=F]
                    help=f"The transform, e.g. 512, 512x256x128, 512:r2c:single; types: {', '.join(TYPES)}; F arrays "
                         "together. "
                         "Without it there are no times.")
-ROUTING = click.option("--routing", metavar="NAME[:ARGUMENT]", help="Routing rule. "
+ROUTING = click.option("--routing", metavar="NAME[:ARGUMENT]", shell_complete=completed(lambda: (*ROUTINGS, "all")),
+                       help="Routing rule. "
                        + "; ".join(f"{r.usage}: {r.meaning}" for r in ROUTINGS.values())
                        + "; all: every rule, with the cut bound below them. [default: dimension-order; on a graph "
                          "shortest-path]")
+EXCHANGE = click.option("--exchange", "-e", metavar="NAME", default=DEFAULT_ALGORITHM, show_default=True,
+                        shell_complete=completed(lambda: ALGORITHMS),
+                        help="Algorithm of the exchanges. "
+                        + "; ".join(f"{name}: {a.meaning}" for name, a in ALGORITHMS.items()) + ".")
+SCHEDULE = click.option("--schedule", metavar="NAME[:ARGUMENT]", default="sequence", show_default=True,
+                        shell_complete=completed(lambda: (*SCHEDULES, "best")),
+                        help="When the exchanges travel. " + "; ".join(f"{k.usage}: {k.meaning}" for k in SCHEDULES.values())
+                        + "; best: the fastest of those that keep the boxes, and its chunks.")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 
 
@@ -66,6 +102,7 @@ def placements(multiple: bool = True) -> Decorator:
     """The option --placement; its help lists the table of placements."""
     listed = "; ".join(f"{p.usage}: {p.meaning}" for p in PLACEMENTS.values())
     return click.option("--placement", "-p", multiple=multiple, metavar="NAME[:ARGUMENT]",
+                        shell_complete=completed(lambda: PLACEMENTS),
                         default=("best",) if multiple else "best",
                         help=f"{'May be given several times. ' if multiple else ''}{listed}. [default: best]")
 
@@ -75,9 +112,18 @@ def on_machine(command: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(command)
     def resolved(**given):
         where = setting(**{name: given.pop(name) for name in signature(setting).parameters if name in given})
-        return command(where=where, **given)
+        return command(where=where, **_on_graph(where, given))
 
     return with_options(*MACHINE, FFT)(resolved)
+
+
+def _on_graph(where, given):
+    """No placement is searched on a network without coordinates: where none was named, it is the launcher's order."""
+    source = click.get_current_context().get_parameter_source("placement")
+    if isinstance(where.network, Torus) or "placement" not in given or source != ParameterSource.DEFAULT:
+        return given
+    click.echo("note: no placement is searched on a graph; this is the launcher's order, --placement default", err=True)
+    return given | {"placement": ("default",) if isinstance(given["placement"], tuple) else "default"}
 
 
 def spelled(message: str) -> str:

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from pencilmap.mapper.compare import Comparison
 from pencilmap.model.calibrate import Quality
-from pencilmap.model.predict import Prediction
+from pencilmap.model.predict import SEQUENCE, Prediction
 from pencilmap.model.units import megabytes_per_second, milliseconds
 
 PLAIN_WIDTH = 400  # when standard output is not a terminal: as wide as the table
@@ -72,7 +72,33 @@ def prediction_table(predictions: Sequence[Prediction], title: str | None = None
              *([milliseconds(p.time_s)] if predicted else []), f"{float(p.lower_bound.value):.4g}",
              "-" if p.certificate is None else f"{p.certificate:.3f}"]
             for p in predictions]
-    print_table(title, columns, rows, [f"note: {n}" for p in predictions for n in p.notes])
+    print_table(title, columns, rows, [*schedule_lines(predictions), *(f"note: {n}" for p in predictions for n in p.notes)])
+
+
+def schedule_lines(predictions: Iterable[Prediction]) -> list[str]:
+    """For each prediction under another schedule than the sequence, one line: the schedule and its T beside the sequence."""
+    return [f"{p.grid} {p.placement[:24]}: {_schedule_line(p)}" for p in predictions
+            if p.schedule and p.schedule.name != SEQUENCE]
+
+
+def _schedule_line(p):
+    found = p.schedule
+    if found.time_s is None or p.time_s is None:
+        return f"{found.name} T {float(found.cost):.4g}, in sequence {float(p.cost):.4g}"
+    return f"{found.name} {milliseconds(found.time_s)}, in sequence {milliseconds(p.time_s)}"
+
+
+def winner(first: Prediction, alone: Prediction) -> str:
+    """The line that says which grid, placement and schedule win, and over what: `alone` is the best in sequence."""
+    found = first.schedule
+    assert found is not None
+    if found.known_s is None or alone.known_s is None:
+        worth, other, ratio = f"T {float(found.cost):.4g}", f"T {float(alone.cost):.4g}", float(alone.cost / found.cost)
+    else:
+        worth, other, ratio = milliseconds(found.known_s), milliseconds(alone.known_s), alone.known_s / found.known_s
+    joint, load = (float(max(x)) for x in (found.load_joint, [first.cost]))
+    why = f"joint load {joint:.4g} of {load:.4g}" if found.name != SEQUENCE else "no schedule gains"
+    return f"best: {first.grid} {found.name}, {worth}; {other} in sequence ({ratio:.3g}x, {why})"
 
 
 def terms_table(predictions: Iterable[Prediction]) -> None:

@@ -2,9 +2,10 @@
 
     .venv/bin/python -m pencilmap.scripts.maintenance.make_mapfiles [FOLDER]
 
-Every partition gets its best pencil grid and its squarest grid. A placement of at most MAX_RANKS ranks is stored as a file
-in the format of its machine; a larger one only as a digit pattern, from which the command in the manifest writes the file.
-The same input gives the same bytes; obsolete files are removed.
+Every partition gets its best pencil grid and its squarest grid, each with the placement that is best for exchanges one after
+the other and, where that is another one, the placement that is best for overlapped exchanges. A placement of at most
+MAX_RANKS ranks is stored as a file in the format of its machine; a larger one only as a pattern, from which the command in
+the manifest writes the file. The same input gives the same bytes; obsolete files are removed.
 """
 
 import json
@@ -16,14 +17,19 @@ from typing import Any
 
 from pencilmap.mapper.files import write_whole
 from pencilmap.mapper.formats import Job, format_named
+from pencilmap.mapper.grids import rank_grids
 from pencilmap.mapper.placements import as_mapping
-from pencilmap.mapper.product_search import rank_grids
+from pencilmap.mapper.product_search import best_product
 from pencilmap.mapper.setting import setting
+from pencilmap.model.objective import overlapped
+from pencilmap.model.routing import DEFAULT_ROUTING, routing
 
 FOLDER = Path(__file__).resolve().parents[2] / "mapfiles"
-MAX_RANKS = 1024
+MAX_RANKS = 8192  # a midplane of Blue Gene/Q
 LOGICAL = "the three logical dimensions that the launcher takes; the physical network has three more, short ones"
 TWISTED = "predicted as a plain torus; slices of this shape can also be had twisted"
+
+OVERLAPPED = overlapped(2, 8)  # two exchanges in eight chunks
 
 PARTITIONS = [  # machine, option that names the shape, shapes, tasks per node, format, note
     ("bluegene-l", "--partition", "8x8x8 8x8x16 8x16x16 16x16x16 16x16x32 16x32x32 32x32x32", (1, 2), "bgl", None),
@@ -53,7 +59,12 @@ def _partition(machine, option, shape, tasks_per_node, format_name, note):
     for use, (grid, product, _) in (("best pencil grid", best), ("squarest grid", min(pencils, key=_squareness))):
         chosen.setdefault(grid, (product, []))[1].append(use)
     for grid, (product, uses) in chosen.items():
-        yield _entry(where, machine, option, shape, grid, product, format_name, uses, note)
+        beside = best_product(where.network, grid, tasks_per_node, OVERLAPPED)
+        placed = {"sequence": product}
+        if _overlapped(beside) < _overlapped(product):
+            placed["overlap"] = beside
+        for schedule, best in placed.items():
+            yield _entry(where, machine, option, shape, grid, best, schedule, format_name, uses, note)
 
 
 def _squareness(found):
@@ -61,15 +72,23 @@ def _squareness(found):
     return max(grid.shape) / min(grid.shape), grid.shape[0]
 
 
-def _entry(where, machine, option, shape, grid, product, format_name, uses, note):
+def _overlapped(product):
+    """What overlapped exchanges cost, as `prediction.sum` is what exchanges one after the other cost."""
+    letters = tuple(exchange.letters for exchange in product.grid.decomposition.exchanges)
+    return OVERLAPPED.of_loads(routing(DEFAULT_ROUTING).joint_of_product(product, letters))
+
+
+def _entry(where, machine, option, shape, grid, product, schedule, format_name, uses, note):
     prediction, default = where.predict(product), where.predict(where.place("default", grid))
-    name = f"{machine}-{shape}-t{where.tasks_per_node}-{grid}.{format_name}"
+    suffix = "" if schedule == "sequence" else f"-{schedule}"
+    name = f"{machine}-{shape}-t{where.tasks_per_node}-{grid}{suffix}.{format_name}"
     is_file = grid.n_tasks <= MAX_RANKS
     words = ["pencilmap", "map", "--machine", machine, option, shape, "--tasks-per-node", str(where.tasks_per_node),
              "--grid", str(grid), "--placement", str(product), "--format", format_name, "--output", name]
     entry = {"name": name, "file": name if is_file else None, "machine": machine, "shape": shape,
              "torus": str(where.network), "tasks_per_node": where.tasks_per_node, "ranks": grid.n_tasks, "grid": str(grid),
-             "use": uses, "placement": str(product), "format": format_name, "prediction": _numbers(prediction),
+             "use": uses, "schedule": schedule, "placement": str(product), "format": format_name,
+             "prediction": _numbers(prediction) | {"overlapped": _rounded(_overlapped(product))},
              "default": _numbers(default), "command": shlex.join(words)}
     if note:
         entry["note"] = note

@@ -20,17 +20,20 @@ from typing import Any
 import click
 import numpy as np
 
+from pencilmap.mapper.block_search import best_product_of
 from pencilmap.mapper.formats import Job, read_mapping
 from pencilmap.mapper.placements import place
 from pencilmap.model.allocation import Site
 from pencilmap.model.grid import ProcessGrid, parse_grid
 from pencilmap.model.predict import predict
 from pencilmap.model.torus import Torus, parse_torus
+from pencilmap.model.transform import Transform
 from pencilmap.scripts.command_line.tables import print_json, print_table
 
 RANDOM = [("8x8x8", "8x64"), ("16x16x16", "64x64"), ("32x32x32", "256x128"), ("48x32x64", "256x384"),
           ("64x64x64", "256x1024"), ("128x128x64", "1024x1024")]
 PRODUCTS = [*RANDOM, ("256x256x256", "4096x4096")]
+MILLION = [("100x100x100", "1000x1000"), ("128x128x64", "1024x1024")]
 
 
 def write_random_mapfile(torus: Torus, path: Path, seed: int = 1) -> None:
@@ -63,9 +66,22 @@ def product(shape: str, grid: str, placement: str) -> dict[str, float]:
     return {"place": made - start, "predict": time.process_time() - made}
 
 
+def product_of(shape: str, grid: str, n: int) -> dict[str, float]:
+    """Processor seconds to find the best product for a transform of n^3 and to predict it."""
+    torus, tasks, transform = parse_torus(shape, bandwidth=(1e9,) * 3), parse_grid(grid), Transform(n, n, n)
+    start = time.process_time()
+    placed = best_product_of(torus, tasks, 1, transform)
+    made = time.process_time()
+    predict(placed, transform)
+    return {"place": made - start, "predict": time.process_time() - made}
+
+
 MEASURES = {
     "random mapfile": (random_mapfile, RANDOM, ()),
     "best product": (product, PRODUCTS, ("best",)),
+    "best product, 4000^3": (product_of, MILLION[:1], (4000,)),
+    "best product, 4096^3": (product_of, MILLION[1:], (4096,)),
+    "best product, 4100^3": (product_of, MILLION, (4100,)),
     "default order": (product, PRODUCTS, ("default",)),
 }
 

@@ -11,7 +11,9 @@ from pathlib import Path
 from pencilmap.mapper.files import write_whole
 from pencilmap.mapper.formats import FORMATS
 from pencilmap.mapper.placements import PLACEMENTS
+from pencilmap.model.algorithms import ALGORITHMS
 from pencilmap.model.routing import ROUTINGS
+from pencilmap.model.schedules import SCHEDULES
 from pencilmap.scripts.command_line.documents import END, between, markdown_table, marker
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,6 +37,16 @@ def placements() -> str:
 def routings() -> str:
     """Routing rules."""
     return markdown_table(["rule", "meaning"], [[f"`{rule.usage}`", rule.meaning] for rule in ROUTINGS.values()])
+
+
+def algorithms() -> str:
+    """Exchange algorithms as the model predicts them."""
+    return markdown_table(["exchange", "messages"], [[f"`{name}`", a.meaning] for name, a in ALGORITHMS.items()])
+
+
+def schedules() -> str:
+    """Schedules as the model knows them."""
+    return markdown_table(["schedule", "meaning"], [[f"`{k.usage}`", k.meaning] for k in SCHEDULES.values()])
 
 
 def exchanges() -> str:
@@ -80,6 +92,8 @@ TABLES = (  # file, line before the table, line behind it, what makes its conten
     ("docs/formats.md", marker("table of formats"), END, formats),
     ("README.md", marker("table of placements"), END, placements),
     ("docs/routing.md", marker("table of routings"), END, routings),
+    ("docs/time-model.md", marker("table of exchange algorithms"), END, algorithms),
+    ("docs/schedules.md", marker("table of schedules"), END, schedules),
     ("fft_runner/README.md", marker("table of exchanges"), END, exchanges),
     ("model/transform.py", "TYPES = {  # from fft_runner/src/lines/transforms.c by write_tables", "}", types_of_the_model),
     ("fft_runner/include/pencilfft.h",

@@ -29,12 +29,14 @@ from pencilmap.mapper.progress import say
 from pencilmap.mapper.setting import Setting
 from pencilmap.model.errors import PencilmapError
 from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.predict import SEQUENCE
 from pencilmap.model.torus import Torus, format_torus
 from pencilmap.scripts.networks.build import ensure_built, tail
 
 PLATFORM_VARIABLE = "PENCILMAP_PLATFORM"
 TIES = ("parity", "plus")
-DIRECTIONS = ("forward", "backward")
+DIRECTIONS = ("forward", "backward", "pair")
+PAIRED = "opposite"  # with a pair of transforms it needs no two fields
 BYTES_PER_ELEMENT = 16  # complex double
 ENVELOPE_BYTES = 16  # what SMPI adds to each message
 FOLDED_BLOCK = 1 << 20
@@ -48,6 +50,7 @@ SETTINGS = (
     "--cfg=network/TCP-gamma:1e20",  # no TCP window; 0 would stop every message that has a latency
     "--cfg=smpi/simulate-computation:no",  # computing takes no time, so that a run gives the same digits again
     "--cfg=smpi/send-is-detached-thresh:0",  # the same times, four times faster: otherwise SimGrid searches long lists
+    "--cfg=smpi/test:0",  # MPI_Test takes no time, so that progress beside computing costs nothing; nothing may spin on it
     "--cfg=smpi/alltoall:basic_linear",  # set explicitly, because the default depends on the message size
 )
 ALLTOALLV = "ompi_basic_linear"  # posts all messages at once
@@ -96,6 +99,15 @@ class SimulatedNetwork:
             raise SimulationError(f"order {self.order} must name each dimension of torus {self.torus} once, "
                                   f"0 to {self.torus.n_dimensions - 1}")
 
+    @property
+    def routing(self) -> str:
+        """Its routing rule, see `pencilmap.model.routing`.
+
+        >>> SimulatedNetwork(Torus((8, 8), bandwidth=(1e6, 1e6)), order=(1, 0)).routing
+        'dimension-order:yx:parity'
+        """
+        return f"dimension-order:{''.join(self.torus.axes[i] for i in self.order)}:{self.tie}"
+
     def platform_text(self) -> str:
         """The input of the platform plugin."""
         values = {
@@ -119,9 +131,11 @@ class Simulation:
     host_of_rank: Sequence[str]
     size: Sequence[int]  #: nx, ny, nz
     grid: ProcessGrid
-    #: exchange, direction, reps, warmup, verify, mapfile, labels: as the options of the runner. With a mapfile the runner
-    #: itself seats the grid ranks on the launched ones
+    #: exchange, schedule, fields, direction, reps, warmup, verify, mapfile, labels: as the options of the runner. With a
+    #: mapfile the runner itself seats the grid ranks on the launched ones
     exchange: str = "alltoallv"
+    schedule: str = SEQUENCE
+    fields: int = 1
     direction: str = "forward"
     reps: int = 1
     warmup: int = 0
@@ -142,7 +156,7 @@ class Simulation:
         if self.direction not in DIRECTIONS:
             raise SimulationError(f"direction {self.direction!r} is unknown; known are {', '.join(DIRECTIONS)}")
         _check_hosts(self.host_of_rank, self.network.torus, self.grid)
-        for word in (self.exchange, self.algorithm, *_label_options(self.labels)):
+        for word in (self.exchange, self.schedule, self.algorithm, *_label_options(self.labels)):
             _check_word(word)
 
     @property
@@ -150,7 +164,8 @@ class Simulation:
         """One line for progress messages."""
         size = "x".join(str(n) for n in self.size)
         placement = f", {self.labels['placement']}" if "placement" in self.labels else ""
-        return f"{size} on {self.network.torus}, {self.grid}{placement}"
+        schedule = f", {self.schedule}" if self.schedule != SEQUENCE else ""
+        return f"{size} on {self.network.torus}, {self.grid}{placement}{schedule}"
 
     @property
     def tasks_per_node(self) -> int:
@@ -159,16 +174,21 @@ class Simulation:
     @property
     def bytes_per_rank(self) -> int:
         nx, ny, nz = self.size
-        return BYTES_PER_ELEMENT * nx * ny * nz // self.grid.n_tasks
+        return BYTES_PER_ELEMENT * nx * ny * nz * self.fields // self.grid.n_tasks
 
 
-def simulation_of(where: Setting, network: SimulatedNetwork, grid: ProcessGrid, placement: str,
+def simulation_of(where: Setting, network: SimulatedNetwork, grid: ProcessGrid, placement: str, schedule: str = SEQUENCE,
                   **options: Any) -> Simulation:
-    """The simulation of one placement, launched by a hostfile, with labels from which it can be predicted again."""
-    mapping = as_mapping(where.place(placement, grid), placement)
+    """The simulation of one placement, launched by a hostfile, with labels from which it can be predicted again.
+
+    What a schedule leaves open, the model chooses, so that the runner gets a text in which all is said.
+    """
+    placed = where.place(placement, grid, schedule)
+    mapping = as_mapping(placed, placement)
     rates = network.torus.bandwidth or ()
     rates = rates[:1] if len(set(rates)) == 1 else rates
-    labels = {"placement": placement, "link_bandwidth": ",".join(f"{rate:.17g}byte/s" for rate in rates)}
+    labels = {"placement": placement, "link_bandwidth": ",".join(f"{rate:.17g}byte/s" for rate in rates),
+              "routing": network.routing}
     if where.machine:
         labels["machine"] = where.machine
     if network.injection_bytes_per_s:
@@ -178,7 +198,11 @@ def simulation_of(where: Setting, network: SimulatedNetwork, grid: ProcessGrid, 
     if where.transform is None:
         raise SimulationError("a simulation transforms an array: give its extents with `fft`, e.g. 64")
     size = (where.transform.nx, where.transform.ny, where.transform.nz)
-    return Simulation(network, hosts(mapping), size, grid, labels=labels, **options)
+    if schedule not in (SEQUENCE, PAIRED):
+        forecast = where.predict(placed, network.routing, schedule=schedule).schedule
+        schedule = forecast.name if forecast else schedule
+    return Simulation(network, hosts(mapping), size, grid, labels=labels, fields=where.transform.fields, schedule=schedule,
+                      **options)
 
 
 def simulate(simulation: Simulation, *, json_path: str | PathLike[str] | None = None,
@@ -316,6 +340,10 @@ def _runner_options(simulation):
         "--rigor": ["estimate"],
         "--sync": ["clock"],
     }
+    if simulation.schedule != SEQUENCE:
+        options["--schedule"] = [simulation.schedule]
+    if simulation.fields > 1:
+        options["--fields"] = [simulation.fields]
     if simulation.mapfile:
         options["--mapfile"] = [_mapfile_name(simulation)]
     words = [str(word) for option, values in options.items() for word in (option, *values)]

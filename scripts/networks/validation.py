@@ -8,17 +8,27 @@ routers use dimension order.
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import inf, prod
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.records import read_records
 from pencilmap.model.costs import Costs
+from pencilmap.model.exchange import exchanges
+from pencilmap.model.joint import routed_joint
+from pencilmap.model.loads import m_time
+from pencilmap.model.mapping import Mapping
 from pencilmap.model.predict import predict
 from pencilmap.model.published import PUBLISHED
+from pencilmap.model.routing import routing
+from pencilmap.model.schedules import SCHEDULES, parse_schedule
 from pencilmap.model.timing import exchange_terms
+from pencilmap.model.transform import Transform
 from pencilmap.scripts.networks.simulated import ENVELOPE_BYTES, SimulatedNetwork, simulate_all, simulation_of
-from pencilmap.scripts.networks.suites import Case
+from pencilmap.scripts.networks.suites import PAIR, SEQUENCE, Case
 
 ROUTING = "dimension-order:parity"  # what the simulated routers do
 TIMEOUT_S = 3600.0
@@ -36,6 +46,17 @@ class Row:
     software_s: float  #: what the time model adds for the start of the exchange and of its messages
     time_s: float  #: predicted by the time model
     published_s: float | None
+    bound_s: float | None = None  #: of exchanges beside each other: what nothing can beat, without envelopes
+    sequence_s: float | None = None  #: simulated time in sequence of the placement of the suite that is best so
+
+    @property
+    def gain(self) -> float:
+        """How many times faster than the best placement in sequence."""
+        return (self.sequence_s or 0.0) / self.simulated_s
+
+    @property
+    def bound_ratio(self) -> float:
+        return self.simulated_s / self.bound_s if self.bound_s else inf
 
     @property
     def network_ratio(self) -> float:
@@ -54,7 +75,7 @@ class Row:
         """For JSON."""
         return {**self.case.__dict__, "stage": self.stage, "network_s": self.network_s,
                 "simulated_s": self.simulated_s, "software_s": self.software_s, "time_s": self.time_s,
-                "published_s": self.published_s,
+                "published_s": self.published_s, "bound_s": self.bound_s, "sequence_s": self.sequence_s,
                 "network_ratio": self.network_ratio, "published_ratio": self.published_ratio}
 
 
@@ -73,7 +94,20 @@ def validate_simulated(cases: Sequence[Case], records_path: str | PathLike[str] 
         runs = [_simulation(case) for case in batch]
         for case, records in zip(batch, simulate_all(runs, json_path=records_path, timeout_s=timeout_s)):
             found[case.name] = records[0]
-    return [row for case in cases for row in _rows(case, found[case.name])]
+    return _beside_the_best([row for case in cases for row in (_rows if case.schedule == SEQUENCE else _joint_rows)(
+        case, found[case.name])])
+
+
+def _beside_the_best(rows):
+    """Rows with the simulated time of the best placement in sequence, where the same grid and transform was run so."""
+    sums: dict[tuple, float] = {}
+    for row in rows:
+        if row.case.schedule == SEQUENCE:
+            sums[row.case.setup, row.case.placement] = sums.get((row.case.setup, row.case.placement), 0.0) + row.simulated_s
+    best: dict[tuple, float] = {}
+    for (setup, _), seconds in sums.items():
+        best[setup] = min(seconds, best.get(setup, inf))
+    return [replace(row, sequence_s=best.get(row.case.setup)) if row.case.schedule != SEQUENCE else row for row in rows]
 
 
 def _read(path):
@@ -84,8 +118,8 @@ def _read(path):
 
 def _simulation(case):
     where = case.setting()
-    run = simulation_of(where, _network(where), case.process_grid(), case.placement, timing_only=case.timing_only,
-                        verify=case.verify)
+    run = simulation_of(where, _network(where), case.process_grid(), case.placement, case.schedule,
+                        timing_only=case.timing_only, verify=case.verify, direction=case.direction)
     return replace(run, labels={**run.labels, "case": case.name})
 
 
@@ -112,6 +146,54 @@ def _rows(case, record):
         yield Row(case, stage.name, simulated.time_s * (1 + ENVELOPE_BYTES / message_bytes),
                   record["phases"][f"exchange_{stage.name}"]["max_s"][0], (terms.start_s or 0.0) + (terms.messages_s or 0.0),
                   predicted.time_s, published.get(stage.name))
+
+
+def _joint_rows(case, record):
+    """One row for all exchanges of a transform, or of a pair of transforms."""
+    where, grid = case.setting(), case.process_grid()
+    placed, pair = where.place(case.placement, grid), case.direction == PAIR
+    forecast = predict(placed, where.transform, ROUTING, schedule=SEQUENCE if pair else case.schedule).schedule
+    mapping = as_mapping(placed, case.placement)
+    time_s, enveloped_s = (2 * forecast.t_joint_s, pair_s(mapping, where.transform)) if pair else (
+        forecast.time_s, scheduled_s(mapping, where.transform, case.schedule))
+    bound_s = forecast.certificate_any and (1 + pair) * forecast.t_s / forecast.certificate_any
+    yield Row(case, "+".join(grid.decomposition.names), enveloped_s,
+              record["phases"]["total"]["max_s"][0], 0.0, time_s, None, bound_s)
+
+
+def scheduled_s(mapping: Mapping, transform: Transform, schedule: str) -> float:
+    """Seconds of the links under a schedule, with the envelope that SMPI adds to each message."""
+    chosen, whole = parse_schedule(schedule), exchanges(mapping.grid, transform)
+    course = SCHEDULES[chosen.name].course(chosen, mapping.grid, transform, _joint(mapping, whole))
+    return _phases_s(mapping, transform, [part.make() if part.make else whole[part.stage] for part in course.parts],
+                     [phase.shares for phase in course.phases])
+
+
+def pair_s(mapping: Mapping, transform: Transform) -> float:
+    """The same of a forward transform beside a backward one: twice all exchanges at once."""
+    whole = exchanges(mapping.grid, transform)
+    return _phases_s(mapping, transform, whole, [(1,) * len(whole)] * 2)
+
+
+def _joint(mapping, parts):
+    return routed_joint(mapping.network, parts, mapping.node_of_rank, routing(ROUTING, mapping.network))
+
+
+def _phases_s(mapping, transform, parts, phases):
+    loads = _joint(mapping, parts)
+    added = [Fraction(ENVELOPE_BYTES * _messages(part), _bytes(part)) for part in parts]
+    return sum(m_time(loads.largest([share + more if share else share for share, more in zip(shares, added)]),
+                      mapping.network, transform.total_bytes) for shares in phases)
+
+
+def _messages(exchange):
+    """Of all ranks, to themselves too."""
+    return prod(int((weight > 0).sum()) for weight in (exchange.group_weight, exchange.send_weight, exchange.receive_weight))
+
+
+def _bytes(exchange):
+    return exchange.unit_bytes * prod(int(weight.sum()) for weight in (exchange.group_weight, exchange.send_weight,
+                                                                       exchange.receive_weight))
 
 
 def _published(case):

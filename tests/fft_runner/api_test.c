@@ -101,19 +101,44 @@ static void phases_add_up_to_the_total(void)
     CHECK_INT(pencilfft_forward(plan, in, out), PENCILFFT_OK);
     CHECK_INT(pencilfft_phase_seconds(plan, seconds), PENCILFFT_OK);
     CHECK_INT(pencilfft_phases(plan, &phases), PENCILFFT_OK);
-    CHECK_INT(phases, 12);
+    CHECK_INT(phases, 14);
     for (int phase = 0; phase < phases; phase++) {
         CHECK(seconds[phase] >= 0);
         CHECK(pencilfft_phase_name(plan, phase) != NULL);
         if (pencilfft_phase_kind(plan, phase) == PENCILFFT_TOTAL)
             total = phase;
-        else if (pencilfft_phase_kind(plan, phase) != PENCILFFT_WAIT)
+        else if (pencilfft_phase_kind(plan, phase) != PENCILFFT_WAIT &&
+                 pencilfft_phase_kind(plan, phase) != PENCILFFT_HIDDEN)
             sum += seconds[phase];
     }
     CHECK(fabs(sum - seconds[total]) < 1e-9);
     CHECK(!pencilfft_phase_name(plan, phases) && !pencilfft_phase_name(plan, -1) && !pencilfft_phase_name(NULL, 0));
     CHECK_INT(pencilfft_phase_kind(plan, phases), -1);
     pencilfft_plan_destroy(plan);
+}
+
+static void places_must_be_understood(void)
+{
+    static const struct {
+        const char *torus, *node, *part;
+    } cases[] = {
+        {"8x", "1 2", "torus '8x' is not understood"}, {"8x8", NULL, "node is not given"},
+        {"8x8", "1 2 3", "write 2 numbers"},           {"8x8", "1,2", "write 2 numbers"},
+        {"8x8", "7 8", "its number 2 must be 0..7"},   {"8x8", "-1 0", "write 2 numbers"},
+    };
+    pencilfft_plan plan;
+    pencilfft_desc desc = description();
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        desc.torus = cases[i].torus;
+        desc.node = cases[i].node;
+        CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), PENCILFFT_BAD_CALL);
+        CHECK_CONTAINS(pencilfft_error_message(), cases[i].part);
+    }
+    desc.torus = "8x8";
+    desc.node = rank ? "3 1 " : " 0 7";
+    pencilfft_plan_destroy(make_plan(&desc));
+    desc.torus = rank ? "8x8" : "8x4";
+    CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), ranks > 1 ? PENCILFFT_MISMATCH : PENCILFFT_BAD_CALL);
 }
 
 static void wrong_calls_are_refused(void)
@@ -382,6 +407,7 @@ int main(int argc, char **argv)
     formats_say_what_arrays_hold();
     scales_are_those_of_the_types();
     wrong_calls_are_refused();
+    places_must_be_understood();
     wrong_descriptors_are_refused_on_all_ranks();
     descriptors_are_made_by_name();
     wrong_members_are_refused();

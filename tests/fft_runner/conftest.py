@@ -111,7 +111,7 @@ def mpirun(programs):
 def library_names(programs):
     """{"exchange": [...], "type": [...], ...}: what the library knows, asked of it, so that what is added is tested."""
     done = subprocess.run([programs / "matrix_test", "--names"], capture_output=True, text=True, timeout=RUN_S, check=True)
-    return {choice: names.split() for choice, names in (line.split(":") for line in done.stdout.splitlines())}
+    return {choice: names.split() for choice, names in (line.split(":", 1) for line in done.stdout.splitlines())}
 
 
 @pytest.fixture(scope="session")

@@ -89,6 +89,17 @@ CALL(Alltoallv, comm,
      (const void *from, const int n[], const int at[], MPI_Datatype type, void *to, const int m[], const int there[],
       MPI_Datatype other, MPI_Comm comm),
      (from, n, at, type, to, m, there, other, comm))
+CALL(Ialltoall, comm,
+     (const void *from, int n, MPI_Datatype type, void *to, int m, MPI_Datatype other, MPI_Comm comm, MPI_Request *request),
+     (from, n, type, to, m, other, comm, request))
+CALL(Ialltoallv, comm,
+     (const void *from, const int n[], const int at[], MPI_Datatype type, void *to, const int m[], const int there[],
+      MPI_Datatype other, MPI_Comm comm, MPI_Request *request),
+     (from, n, at, type, to, m, there, other, comm, request))
+CALL(Ialltoallw, comm,
+     (const void *from, const int n[], const int at[], const MPI_Datatype type[], void *to, const int m[], const int there[],
+      const MPI_Datatype other[], MPI_Comm comm, MPI_Request *request),
+     (from, n, at, type, to, m, there, other, comm, request))
 CALL(Alltoallw, comm,
      (const void *from, const int n[], const int at[], const MPI_Datatype type[], void *to, const int m[], const int there[],
       const MPI_Datatype other[], MPI_Comm comm),
@@ -109,6 +120,9 @@ CALL(Sendrecv, comm,
       int its_tag, MPI_Comm comm, MPI_Status *about),
      (from, n, type, target, tag, to, m, other, source, its_tag, comm, about))
 CALL(Wait, WORLD, (MPI_Request * request, MPI_Status *about), (request, about))
+CALL(Test, WORLD, (MPI_Request * request, int *there, MPI_Status *about), (request, there, about))
+CALL(Testany, WORLD, (int n, MPI_Request requests[], int *which, int *there, MPI_Status *about),
+     (n, requests, which, there, about))
 CALL(Testall, WORLD, (int n, MPI_Request requests[], int *all, MPI_Status about[]), (n, requests, all, about))
 CALL(Waitall, WORLD, (int n, MPI_Request requests[], MPI_Status about[]), (n, requests, about))
 

@@ -11,48 +11,48 @@ extern const struct pf_exchange pf_exchange_alltoallv;
 enum { MOVED_DATA_RUNS = 2 };
 static int runs;
 
-static int swapped(void *state, int slice, void *from, void *to)
+static int swapped(void *state, void *from, void *to)
 {
     double complex *data = to;
-    int status = pf_exchange_alltoallv.start(state, slice, from, to);
+    int status = pf_exchange_alltoallv.start(state, from, to);
     double complex first = data[0];
     data[0] = data[1];
     data[1] = first;
     return status;
 }
 
-static int forgetful(void *state, int slice, void *from, void *to)
+static int forgetful(void *state, void *from, void *to)
 {
     double complex kept = *(double complex *)to;
-    int status = pf_exchange_alltoallv.start(state, slice, from, to);
+    int status = pf_exchange_alltoallv.start(state, from, to);
     *(double complex *)to = kept;
     return status;
 }
 
 /* A few values a little too large; turning spreads them over the result. */
-static int scaled(void *state, int slice, void *from, void *to)
+static int scaled(void *state, void *from, void *to)
 {
     double complex *data = to;
-    int status = pf_exchange_alltoallv.start(state, slice, from, to);
+    int status = pf_exchange_alltoallv.start(state, from, to);
     if (++runs > MOVED_DATA_RUNS)
         for (int i = 0; i < 8; i++)
             data[i] *= 1 + 1e-9;
     return status;
 }
 
-static int not_a_number(void *state, int slice, void *from, void *to)
+static int not_a_number(void *state, void *from, void *to)
 {
-    int status = pf_exchange_alltoallv.start(state, slice, from, to);
+    int status = pf_exchange_alltoallv.start(state, from, to);
     if (++runs > MOVED_DATA_RUNS)
         *(double complex *)to = NAN;
     return status;
 }
 
 /* MPI refuses a negative count on one rank, while the others wait for it. */
-static int mpi_error(void *state, int slice, void *from, void *to)
+static int mpi_error(void *state, void *from, void *to)
 {
     int rank;
-    (void)state, (void)slice, (void)from;
+    (void)state, (void)from;
     PF_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
     PF_MPI(MPI_Bcast(to, rank == 1 ? -1 : 1, MPI_INT, 0, MPI_COMM_WORLD));
     PF_MPI(MPI_Barrier(MPI_COMM_WORLD));
@@ -73,9 +73,9 @@ static int plan_right(const struct pf_transpose *transpose, struct pf_messages *
     return pf_exchange_alltoallv.plan(transpose, sent, received, state);
 }
 
-static int start_right(void *state, int slice, void *from, void *to)
+static int start_right(void *state, void *from, void *to)
 {
-    return pf_exchange_alltoallv.start(state, slice, from, to);
+    return pf_exchange_alltoallv.start(state, from, to);
 }
 
 static void destroy(void *state)

@@ -47,6 +47,8 @@ program fortran_test
     call single_precision_is_taken()
     call real_transforms_work_in_place()
     call fields_are_transformed_each_for_itself()
+    call transforms_go_two_ways("two-way")
+    call transforms_go_two_ways("opposite")
     call what_happened_is_told()
     call wisdom_is_kept()
     call every_choice_gets_where_it_belongs()
@@ -68,10 +70,15 @@ contains
 
     subroutine print_layout()
         type(pencilfft_box), target :: box
+        type(pencilfft_part), target :: part
         integer(c_intptr_t) :: start
         start = transfer(c_loc(box), start)
         print '(a,4(1x,i0))', "pencilfft_box", c_sizeof(box), transfer(c_loc(box%offset), start) - start, &
             transfer(c_loc(box%extent), start) - start, transfer(c_loc(box%stride), start) - start
+        start = transfer(c_loc(part), start)
+        print '(a,6(1x,i0))', "pencilfft_part", c_sizeof(part), transfer(c_loc(part%box), start) - start, &
+            transfer(c_loc(part%start), start) - start, transfer(c_loc(part%first_field), start) - start, &
+            transfer(c_loc(part%fields), start) - start, transfer(c_loc(part%field_stride), start) - start
         print '(a,*(1x,i0))', "status", pencilfft_ok, pencilfft_bad_call, pencilfft_bad_size, pencilfft_bad_grid, &
             pencilfft_unknown_name, pencilfft_mismatch, pencilfft_too_large, pencilfft_no_memory, pencilfft_fftw_error, &
             pencilfft_mpi_error, pencilfft_not_possible
@@ -314,6 +321,46 @@ contains
         call need(pencilfft_plan_destroy(plan))
     end subroutine
 
+    !> Forward and backward give the input again, alone and as a pair; the parts of the output hold all modes.
+    subroutine transforms_go_two_ways(schedule)
+        character(*), intent(in) :: schedule
+        type(pencilfft_plan) :: plan
+        type(pencilfft_part) :: part
+        type(c_ptr) :: buffer(4)
+        complex(c_double), pointer :: a(:), d(:)
+        integer(c_int) :: status, parts, i
+        integer(c_int64_t) :: elements, mine, all, length
+        status = pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, schedule=schedule, fields=2)
+        call check(status == pencilfft_ok, "a plan of schedule "//schedule)
+        do i = 1, 4
+            status = pencilfft_alloc(plan, buffer(i))
+        end do
+        mine = 0
+        length = 0
+        status = pencilfft_parts(plan, pencilfft_output, parts)
+        call check(parts == 2, "two parts of the output of "//schedule)
+        call check(index(pencilfft_schedule_chosen(plan), schedule) == 1, "the schedule is told: "//schedule)
+        do i = 0, parts - 1
+            status = pencilfft_part_mine(plan, pencilfft_output, i, part)
+            mine = mine + product(part%box%extent)*part%fields
+            length = max(length, part%start + part%fields*part%field_stride)
+        end do
+        call MPI_Allreduce(mine, all, 1, MPI_INTEGER8, MPI_SUM, MPI_COMM_WORLD, ierror)
+        call check(all == 2*product(int(n, c_int64_t)) .and. length == mine, "all elements in the parts of "//schedule)
+        status = pencilfft_part_mine(plan, pencilfft_input, 0, part)
+        elements = product(part%box%extent)*part%fields
+        call c_f_pointer(buffer(1), a, [elements])
+        call c_f_pointer(buffer(4), d, [elements])
+        a = [(cmplx(i + rank, -i, c_double), i=1, int(elements))]
+        status = pencilfft_forward(plan, buffer(1), buffer(3))
+        status = pencilfft_execute_pair(plan, buffer(1), buffer(2), buffer(3), buffer(4))
+        call check(status == pencilfft_ok, "a pair under "//schedule)
+        call check(maxval(abs(d/product(n) - a)) < 1d-9*elements, "back again by a pair under "//schedule)
+        status = pencilfft_backward(plan, buffer(2), buffer(4))
+        call check(maxval(abs(d/product(n) - a)) < 1d-9*elements, "forward by a pair under "//schedule)
+        status = pencilfft_plan_destroy(plan)
+    end subroutine
+
     subroutine what_happened_is_told()
         type(pencilfft_plan) :: plan
         type(pencilfft_box) :: box
@@ -323,13 +370,14 @@ contains
         integer :: i, n_phases, n_total
         call check(pencilfft_exchange_chosen(plan, pencilfft_row) == "", "no plan has no exchange")
         call check(pencilfft_plan_text(plan) == "", "no plan has no text")
+        call check(pencilfft_schedule_chosen(plan) == "", "no plan has no schedule")
         call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, exchange="p2p", rigor="estimate"))
         call need(pencilfft_alloc(plan, memory))
         call need(pencilfft_forward(plan, memory, memory))
         call need(pencilfft_phase_seconds(plan, seconds))
         call check(index(pencilfft_plan_text(plan), "by p2p among") > 0 .or. R*C == 1, "the plan tells its exchanges")
         n_phases = pencilfft_phases(plan)
-        call check(n_phases == 12 .and. pencilfft_exchanges(plan) == 2, "pencils have 12 phases and two exchanges")
+        call check(n_phases == 14 .and. pencilfft_exchanges(plan) == 2, "pencils have 14 phases and two exchanges")
         call check(all(seconds(:n_phases) >= 0) .and. seconds(1) > 0, "phases take time")
         n_total = 0
         do i = 1, n_phases

@@ -10,6 +10,9 @@ int main(void)
 {
     printf("pencilfft_box %zu %zu %zu %zu\n", sizeof(pencilfft_box), AT(pencilfft_box, offset), AT(pencilfft_box, extent),
            AT(pencilfft_box, stride));
+    printf("pencilfft_part %zu %zu %zu %zu %zu %zu\n", sizeof(pencilfft_part), AT(pencilfft_part, box),
+           AT(pencilfft_part, start), AT(pencilfft_part, first_field), AT(pencilfft_part, fields),
+           AT(pencilfft_part, field_stride));
     printf("pencilfft_format %zu %zu %zu %zu %zu %zu %zu\n", sizeof(pencilfft_format), AT(pencilfft_format, element_bytes),
            AT(pencilfft_format, real_bytes), AT(pencilfft_format, is_complex), AT(pencilfft_format, fields),
            AT(pencilfft_format, field_stride), AT(pencilfft_format, n));

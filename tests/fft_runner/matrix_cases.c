@@ -1,6 +1,7 @@
 #include "matrix_cases.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "values.h"
@@ -51,6 +52,10 @@ static const struct extents {
     {"one-line", {0}, one_line_each}, {"one-line-halved", {0}, one_line_each_when_halved},
 };
 
+static const char *const schedules[] = {
+    "sequence",        "overlap",   "overlap:2",   "overlap:2:x", "overlap:3:z", "overlap:1,3,2:x", "overlap:5,1",
+    "overlap:2:field", "pipelined", "pipelined:2", "two-way",     "two-way:1",   "opposite",
+};
 static const char *const fields[] = {"1", "2", "3"};
 static const char *const pieces[] = {"usual", "tiny"};
 static const char *const skips[] = {"none", "x", "y", "xy", "z", "xz", "yz", "xyz"};
@@ -67,6 +72,11 @@ static const char *grid_name(int i)
 static const char *extents_name(int i)
 {
     return i < COUNT(all_extents) ? all_extents[i].name : NULL;
+}
+
+static const char *schedule_name(int i)
+{
+    return i < COUNT(schedules) ? schedules[i] : NULL;
 }
 
 static const char *fields_name(int i)
@@ -100,6 +110,7 @@ static const struct {
     [LAYOUT] = {"layout", pencilfft_layout_name},
     [EXCHANGE] = {"exchange", pencilfft_exchange_name},
     [TYPE] = {"type", pencilfft_type_name},
+    [SCHEDULE] = {"schedule", schedule_name},
     [FIELDS] = {"fields", fields_name},
     [PIECES] = {"pieces", pieces_name},
     [RIGOR] = {"rigor", pencilfft_rigor_name},
@@ -167,10 +178,12 @@ static void set_crossed(struct matrix_case *c, int number)
     c->value[SKIP] = skips_axes ? 1 + draw(number, SKIP, ways - 1) : 0;
 }
 
-/* Measuring takes its time, and patience longer. */
+/* Every second case is in sequence. Measuring takes its time, and patience longer. */
 static void set_drawn(struct matrix_case *c, int number)
 {
     enum { ONE_IN = 10 };
+    int schedule = draw(number, SCHEDULE, 2 * COUNT(schedules));
+    c->value[SCHEDULE] = schedule < COUNT(schedules) ? schedule : 0;
     c->value[FIELDS] = draw(number, FIELDS, COUNT(fields));
     c->value[PIECES] = draw(number, PIECES, COUNT(pieces));
     c->value[RIGOR] = draw(number, RIGOR, ONE_IN) == 0;
@@ -208,9 +221,9 @@ static void set_kinds(struct matrix_case *c, int number)
 static void set_name(struct matrix_case *c)
 {
     const pencilfft_desc *d = &c->desc;
-    int n = snprintf(c->name, sizeof c->name, "%dx%d %s %lldx%lldx%lld %s %s %s %s %s sync=%s pieces=%s fields=%d", d->R,
+    int n = snprintf(c->name, sizeof c->name, "%dx%d %s %lldx%lldx%lld %s %s %s %s %s %s sync=%s pieces=%s fields=%d", d->R,
                      d->C, d->decomposition, (long long)d->nx, (long long)d->ny, (long long)d->nz, d->type, d->precision,
-                     d->layout, d->exchange, d->rigor, d->sync, pieces[c->value[PIECES]], d->fields);
+                     d->layout, d->exchange, d->schedule, d->rigor, d->sync, pieces[c->value[PIECES]], d->fields);
     if (d->kinds)
         n += snprintf(c->name + n, sizeof c->name - (size_t)n, " kinds=%s", d->kinds);
     if (d->skip)
@@ -238,6 +251,7 @@ void matrix_case_make(int number, struct matrix_case *c)
     desc->precision = matrix_value_name(PRECISION, c->value[PRECISION]);
     desc->layout = matrix_value_name(LAYOUT, c->value[LAYOUT]);
     desc->exchange = matrix_value_name(EXCHANGE, c->value[EXCHANGE]);
+    desc->schedule = matrix_value_name(SCHEDULE, c->value[SCHEDULE]);
     desc->rigor = matrix_value_name(RIGOR, c->value[RIGOR]);
     desc->sync = matrix_value_name(SYNC, c->value[SYNC]);
     desc->fields = 1 + c->value[FIELDS];
@@ -281,10 +295,83 @@ static bool chebyshev_of_one_point(const pencilfft_desc *d, const char *absent)
     return !strcmp(d->type, "chebyshev") && d->nx < 2 && !(d->skip && strchr(d->skip, 'x'));
 }
 
+static bool is_schedule(const pencilfft_desc *d, const char *name)
+{
+    return !strncmp(d->schedule, name, strlen(name));
+}
+
+static bool goes_two_ways(const pencilfft_desc *d)
+{
+    return is_schedule(d, "two-way") || (is_schedule(d, "opposite") && d->fields > 1);
+}
+
+static int64_t full(int64_t planes, int64_t ranks)
+{
+    return (planes + ranks - 1) / ranks * ranks;
+}
+
+/* Planes that go rows before columns: those asked for, or by the rule of pencilfft.h, tried one by one. */
+static int64_t lower_planes(const pencilfft_desc *d)
+{
+    int64_t nz = kept_of_z(d), best = 1;
+    if (!is_schedule(d, "two-way"))
+        return nz;
+    if (strchr(d->schedule, ':'))
+        return atoll(strchr(d->schedule, ':') + 1);
+    for (int64_t lower = nz - 1; lower > 0; lower--) {
+        int64_t a = full(lower, d->R), b = full(nz - lower, d->C), c = full(best, d->R), e = full(nz - best, d->C);
+        int64_t most = a > b ? a : b, least = c > e ? c : e;
+        if (most < least || (most == least && a + b <= c + e))
+            best = lower;
+    }
+    return best;
+}
+
 static bool uneven_for_alltoall(const pencilfft_desc *d, const char *absent)
 {
+    int64_t lower = lower_planes(d), upper = is_schedule(d, "two-way") ? kept_of_z(d) - lower : kept_of_z(d);
+    bool first = d->ny % d->R || lower % d->R || d->nx % d->C || d->ny % d->C;
+    bool second = d->ny % d->R || upper % d->C || d->nx % d->C || d->nx % d->R;
     (void)absent;
-    return !strcmp(d->exchange, "alltoall") && (d->ny % d->R || kept_of_z(d) % d->R || d->nx % d->C || d->ny % d->C);
+    return !strcmp(d->exchange, "alltoall") && (first || (goes_two_ways(d) && second));
+}
+
+static bool one_exchange_for_two_ways(const pencilfft_desc *d, const char *absent)
+{
+    (void)absent;
+    return !strcmp(d->decomposition, "slab") && (is_schedule(d, "two-way") || is_schedule(d, "opposite"));
+}
+
+static bool one_plane_for_two_ways(const pencilfft_desc *d, const char *absent)
+{
+    (void)absent;
+    return is_schedule(d, "two-way") && kept_of_z(d) < 2;
+}
+
+/* Chunks asked for, and the most along the axis asked for, or along the axis with most. */
+static bool too_short_for_chunks(const pencilfft_desc *d, const char *absent)
+{
+    const char *chunks = strchr(d->schedule, ':'), *axis = chunks ? strchr(chunks + 1, ':') : NULL;
+    bool slab = !strcmp(d->decomposition, "slab");
+    int64_t wanted = 1, x = d->nx / d->C, z = slab ? kept_of_z(d) : kept_of_z(d) / d->R, most;
+    (void)absent;
+    if (!chunks || is_schedule(d, "two-way"))
+        return false;
+    for (const char *at = chunks; *at && at != axis; at++)
+        wanted += *at == ',';
+    if (wanted == 1)
+        wanted = atoll(chunks + 1);
+    most = x > z ? x : z;
+    most = most > d->fields ? most : d->fields;
+    if (axis)
+        most = axis[1] == 'x' ? x : axis[1] == 'z' ? z : d->fields;
+    return wanted > most;
+}
+
+static bool cannot_run_beside(const pencilfft_desc *d, const char *absent)
+{
+    (void)absent;
+    return !is_schedule(d, "sequence") && (!strcmp(d->exchange, "node") || !strcmp(d->exchange, "fftw"));
 }
 
 static bool not_of_this_mpi(const pencilfft_desc *d, const char *absent)
@@ -302,6 +389,10 @@ static const struct reason {
     {too_many_for_half, PENCILFFT_BAD_GRID, "splits the z of nz/2 + 1"},
     {chebyshev_of_one_point, PENCILFFT_BAD_SIZE, "a cosine transform of kind I needs at least 2 points"},
     {uneven_for_alltoall, PENCILFFT_NOT_POSSIBLE, "use exchange padded or alltoallv"},
+    {one_exchange_for_two_ways, PENCILFFT_NOT_POSSIBLE, "cannot go two ways"},
+    {one_plane_for_two_ways, PENCILFFT_NOT_POSSIBLE, "planes along z to be divided"},
+    {too_short_for_chunks, PENCILFFT_NOT_POSSIBLE, "too short for"},
+    {cannot_run_beside, PENCILFFT_NOT_POSSIBLE, "cannot run beside other work"},
     {not_of_this_mpi, PENCILFFT_NOT_POSSIBLE, "needs FFTW's MPI library built for this MPI"},
 };
 

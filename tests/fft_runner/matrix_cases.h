@@ -14,6 +14,7 @@ enum matrix_choice {
     LAYOUT,
     EXCHANGE,
     TYPE,
+    SCHEDULE,
     FIELDS,
     PIECES,
     RIGOR,
@@ -24,7 +25,7 @@ enum matrix_choice {
     KIND_Z,
     N_CHOICES
 };
-enum { NOT_CHOSEN = -1, CASE_NAME_SIZE = 192 };
+enum { NOT_CHOSEN = -1, CASE_NAME_SIZE = 224 };
 
 struct matrix_case {
     int value[N_CHOICES]; /* number of the value, or NOT_CHOSEN */

@@ -91,7 +91,10 @@ static bool somewhere(bool here)
 static bool input_was_lost(const struct problem *p)
 {
     struct side in;
-    return side_of(p, input_array(p), &in) || values_wrong(&in.box, &in.format, value_random, p->in);
+    int64_t wrong = side_of(p, input_array(p), &in);
+    for (int i = 0; i < in.parts && !wrong; i++)
+        wrong = values_wrong(&in.part[i], &in.format, value_random, p->in);
+    return wrong;
 }
 
 static void judge(const struct problem *p, const struct verification *v)
@@ -169,12 +172,48 @@ static void check_variants(const struct matrix_case *c, struct problem *p)
     }
 }
 
+/* Bits of an array that two buffers hold alike. */
+static bool same_array(const struct problem *p, int array, const void *a, const void *b)
+{
+    struct side side;
+    if (side_of(p, array, &side))
+        return false;
+    return !memcmp(a, b, (size_t)side_elements(&side) * side.format.element_bytes);
+}
+
+/* A pair gives what the two transforms give that it consists of, in place and out of place. */
+static void check_pair(const struct matrix_case *c, struct problem *p)
+{
+    void *in[2], *expected[2], *out[2];
+    bool wrong = false;
+    if (c->desc.directions != (PENCILFFT_FORWARD | PENCILFFT_BACKWARD))
+        return;
+    start(c, NULL);
+    for (int i = 0; i < 2; i++) {
+        if (pencilfft_alloc(p->plan, &in[i]) || pencilfft_alloc(p->plan, &expected[i]) || pencilfft_alloc(p->plan, &out[i]))
+            abort_with_message();
+        p->direction = i ? PENCILFFT_BACKWARD : PENCILFFT_FORWARD;
+        p->in = in[i];
+        if (fill_input(p) || pencilfft_execute(p->plan, p->direction, in[i], expected[i]))
+            abort_with_message();
+    }
+    if (pencilfft_execute_pair(p->plan, in[0], out[0], in[1], out[1]))
+        abort_with_message();
+    wrong = !same_array(p, PENCILFFT_OUTPUT, out[0], expected[0]) || !same_array(p, PENCILFFT_INPUT, out[1], expected[1]);
+    if (pencilfft_execute_pair(p->plan, in[0], in[0], in[1], in[1]))
+        abort_with_message();
+    wrong |= !same_array(p, PENCILFFT_OUTPUT, in[0], expected[0]) || !same_array(p, PENCILFFT_INPUT, in[1], expected[1]);
+    if (somewhere(wrong))
+        fail("a pair of transforms is not what they are one by one");
+}
+
 static void check_plan(const struct matrix_case *c, pencilfft_plan plan)
 {
     struct problem p;
     if (problem_make(plan, grid, &p))
         abort_with_message();
     check_variants(c, &p);
+    check_pair(c, &p);
     done.plans++;
 }
 

@@ -82,7 +82,7 @@ def guarded(plan, pencil, guard):
 def nothing_is_written_behind_the_buffer():
     for grid in GRIDS:
         for kind in ("c2c", "r2c"):
-            for exchange in ("alltoallv", "padded", "alltoallw", "pipelined"):
+            for exchange in ("alltoallv", "padded", "alltoallw", "persistent"):
                 with Plan(SHAPE, grid, comm, type=kind, exchange=exchange, rigor="estimate") as plan:
                     source, *around = guarded(plan, "input", 4096)
                     target, *more = guarded(plan, "output", 4096)

@@ -38,7 +38,9 @@ def check_transform(grid, kind, precision, layout, fields, in_place):
 
 def check_slab():
     a = whole(1, "c2c")
-    with Plan(SHAPE, (comm.size,), comm, decomposition="slab", rigor="estimate") as plan:
+    with Plan(SHAPE, comm.size, comm, decomposition="slab", rigor="estimate", exchange=None) as plan:
+        assert repr(plan) == (f"<pencilfft.Plan 12x10x9 on {comm.size}, decomposition slab, rigor estimate, "
+                              f"rank {comm.rank} of {comm.size}>")
         source, target = plan.empty("input"), plan.empty("output")
         source[...] = a[0][plan.part("input")]
         plan.forward(source, target)
@@ -71,13 +73,66 @@ def refused(words, function, *arguments, **more):
         raise AssertionError(f"not refused: {words}")
 
 
+def check_two_routes(grid, schedule, kind, layout, fields, in_place):
+    """Forward into parts, backward and a pair; every element of the output lies in one part of one rank."""
+    a = whole(fields, kind)
+    reference = (np.fft.rfftn if kind == "r2c" else np.fft.fftn)(a, axes=(1, 2, 3))
+    seen = np.zeros(reference.shape, int)
+    with Plan(SHAPE, grid, comm, type=kind, layout=layout, fields=fields, schedule=schedule, rigor="estimate") as plan:
+        assert plan.parts("input") == 1 and plan.parts("output") == plan.parts(1) == 2
+        if fields == 1:  # of one field the global array has three axes here, as everywhere
+            a, reference, seen = a[0], reference[0], seen[0]
+        mine = a[plan.part_mine("input", 0)]
+        source, result = plan.empty("input"), plan.empty("input")
+        target = plan.view(source, "output") if in_place else plan.empty("output")
+        source[...] = mine
+        plan.forward(source, target)
+        for i, (at, part) in enumerate(plan.split(target, "output")):
+            assert at == plan.part_mine("output", i) and np.shares_memory(part, target) == (part.size > 0)
+            assert part.size == 0 or np.abs(part - reference[at]).max() / np.abs(reference).max() < TOLERANCE["double"]
+            seen[at] += 1
+        assert target.shape == plan.shape("output") == (sum(part.size for _, part in plan.split(target, "output")),)
+        assert np.all(comm.allreduce(seen) == 1), (grid, schedule, fields)
+        plan.backward(target, result)
+        assert np.abs(result / plan.scale - mine).max() < 10 * TOLERANCE["double"]
+        again, back = plan.empty("output"), plan.empty("input")
+        plan.execute_pair(result, again, target, back)
+        assert np.abs(again / plan.scale - target).max() / np.abs(reference).max() < 10 * TOLERANCE["double"]
+        assert np.abs(back / plan.scale - mine).max() < 10 * TOLERANCE["double"]
+        chosen = f"under schedule {plan.schedule_chosen} array output has 2 parts; ask part_mine() or split()"
+        assert plan.schedule_chosen.split(":")[0] == schedule.split(":")[0]
+        refused(chosen, plan.part, "output")
+        refused(chosen, plan.start, "output")
+        refused("unknown 2; known: 0, 1", plan.part_mine, "output", 2)
+        refused("array output is complex128", plan.split, source, "output")
+        refused("overlap those of the backward one", plan.execute_pair, result, again, again, back)
+        refused("no exchange stands alone", plan.transpose, "row", FORWARD, plan.empty("z"), plan.empty("y"))
+    refused("destroyed", lambda: plan.schedule_chosen)
+
+
+def check_one_part(grid):
+    """Arrays that are not divided are split into one part, and pairs are possible under any schedule."""
+    a = whole(1, "c2c")[0]
+    with Plan(SHAPE, grid, comm, schedule="overlap:2", rigor="estimate") as plan:
+        source, target, back = plan.empty("input"), plan.empty("output"), plan.empty("input")
+        source[...] = a[plan.part("input")]
+        plan.forward(source, target)
+        [(at, part)] = plan.split(target, "output")
+        assert at == plan.part("output") == plan.part_mine("output", 0) and part.shape == plan.shape("output")
+        assert np.array_equal(part, target)
+        again = plan.empty("output")
+        plan.execute_pair(source, again, target, back)
+        assert np.array_equal(again, target) and np.abs(back / plan.scale - source).max() < 1e-13
+        assert plan.schedule_chosen == ("sequence" if comm.size == 1 else "overlap:2:x")  # nothing to exchange
+
+
 def check_telling(grid):
     """What the last transform took and how it moved data; axes that are not divided exchange nothing."""
     with Plan(SHAPE, grid, comm, exchange="p2p", rigor="estimate") as plan:
         plan.forward(plan.empty("input"), plan.empty("output"))
         seconds = plan.phase_seconds()
         assert list(seconds)[:3] == ["fft_z", "pack_row", "exchange_row"] and min(seconds.values()) >= 0
-        parts = sum(spent for name, spent in seconds.items() if name != "total" and not name.startswith("wait"))
+        parts = sum(spent for name, spent in seconds.items() if name != "total" and not name.startswith(("wait", "hidden")))
         assert seconds["total"] > 0 and abs(parts - seconds["total"]) < 1e-3
         assert (seconds["exchange_row"] > 0, seconds["exchange_column"] > 0) == (grid[0] > 1, grid[1] > 1)
         assert str(plan).startswith(f"pencil {grid[0]}x{grid[1]}, rank {comm.rank}, size 12 10 9, double complex to complex")
@@ -85,6 +140,7 @@ def check_telling(grid):
         assert plan.exchange_chosen("row") == plan.exchange_chosen("column") == "p2p"
     refused("destroyed", plan.exchange_chosen, "row")
     refused("destroyed", plan.phase_seconds)
+    assert repr(plan).endswith(", destroyed>")
 
 
 def check_wisdom(grid, folder):
@@ -110,10 +166,16 @@ def check_wisdom(grid, folder):
 def check_refusals(grid):
     refused("nosuch", Plan, SHAPE, grid, comm, exchange="nosuch")
     refused("three extents", Plan, SHAPE[:2], grid, comm)
+    refused("three extents", Plan, 64, grid, comm)
+    refused("three extents", Plan, (12.0, 10, 9), grid, comm)
+    refused("two numbers", Plan, SHAPE, "2x4", comm)
+    refused("not a communicator", Plan, SHAPE, grid, None)
+    refused("fields is [2]; give", Plan, SHAPE, grid, comm, fields=[2])
     refused("64 bits", Plan, (SHAPE[0] + 2**64, *SHAPE[1:]), grid, comm)
     with Plan(SHAPE, grid, comm, rigor="estimate") as plan:
         a, b = plan.empty("input"), plan.empty("output")
         refused("float32", plan.forward, np.zeros(plan.shape("input"), np.float32), b)
+        refused("list is not an array", plan.forward, [1.0], b)
         refused("strides", plan.forward, np.asfortranarray(a), b)
         refused("unknown 3", plan.transpose, "row", FORWARD | BACKWARD, plan.empty("z"), plan.empty("y"))
         if a.nbytes < plan.buffer_bytes:
@@ -131,6 +193,12 @@ for grid in GRIDS:
             check_transform(grid, kind, precision, layout, fields, in_place)
     check_transpose(grid)
     check_telling(grid)
+    check_one_part(grid)
+    for schedule, kind, layout, fields, in_place in [
+            ("two-way", "c2c", "natural", 1, False), ("two-way:2", "r2c", "stride1", 2, True),
+            ("two-way:4", "r2c", "natural", 1, False), ("opposite", "r2c", "natural", 3, True),
+            ("opposite", "c2c", "stride1", 2, False)]:
+        check_two_routes(grid, schedule, kind, layout, fields, in_place)
 check_refusals(GRIDS[0])
 check_slab()
 with tempfile.TemporaryDirectory() as mine:

@@ -12,12 +12,13 @@ from tests.fft_runner.tables import DECOMPOSITIONS, EXCHANGES
 
 
 @pytest.mark.parametrize("ranks, per_node", [(1, 8), (2, 8), (3, 8), (4, 2), (5, 3)])
-def test_what_a_late_rank_has_not_read_is_not_written_over(mpirun, ranks, per_node):
+def test_exchanges_alone_and_at_once_with_late_ranks(mpirun, ranks, per_node):
     run = replace(mpirun, mpirun=("env", f"PENCILFFT_RANKS_PER_NODE={per_node}", *mpirun.mpirun))
-    done = run(ranks, program="overlap_test")
+    done = run(ranks, program="beside_test")
     assert done.returncode == 0, done.stdout + done.stderr
-    slices = {name: int(n) for name, n in re.findall(r"(\w+): (\d+) slices", done.stdout)}
-    assert set(slices) >= {"pipelined", "node"} and slices["pipelined"] > 1
+    lines = set(done.stdout.splitlines())
+    assert lines >= {f"{exchange} alone" for exchange in set(EXCHANGES) - {"fftw"}}
+    assert lines >= {f"{exchange} at once" for exchange in set(EXCHANGES) - {"fftw", "node"}}
 
 
 @pytest.mark.parametrize("ranks, grid, per_node",
@@ -29,6 +30,12 @@ def test_a_transform_does_not_write_over_what_a_late_rank_has_not_read(mpirun, r
     decompositions = DECOMPOSITIONS if grid.startswith("1x") else ["pencil"]
     assert set(done.stdout.splitlines()) >= {f"{decomposition} {exchange}" for decomposition in decompositions
                                              for exchange in set(EXCHANGES) - {"fftw"}}
+    if "1" not in grid.split("x"):
+        schedules = ("overlap:3:x", "overlap:2:field", "pipelined:2", "two-way:3", "opposite")
+        unequal = {("alltoall", "two-way:3")}  # three planes over two ranks
+        assert set(done.stdout.splitlines()) >= {f"pencil {exchange} {schedule}" for schedule in schedules
+                                                 for exchange in set(EXCHANGES) - {"fftw", "node"}
+                                                 if (exchange, schedule) not in unequal}
 
 
 def test_node_sends_one_message_between_two_nodes(mpirun, records, tmp_path):
@@ -71,6 +78,41 @@ def test_the_runner_verifies_with_each(run, exchange):
                  "--warmup", 1, "--verify")
     assert record["verify"]["passed"] and record["exchange"] == exchange
     assert [stage["exchange"] for stage in record["stages"]] == [exchange, exchange]
+
+
+SCHEDULES = {"sequence": "sequence", "overlap:2": "overlap:2:x", "overlap:1,3:z": "overlap:1,3:z", "overlap:2:field": None,
+             "pipelined:2": None, "two-way": None, "two-way:3": "two-way:3", "opposite": "opposite"}
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_the_runner_verifies_each_schedule_and_records_it(run, schedule):
+    record = run(4, "--size", 9, 12, 16, "--grid", "2x2", "--fields", 2, "--schedule", schedule, "--rigor", "estimate",
+                 "--reps", 1, "--warmup", 1, "--verify")
+    assert record["verify"]["passed"]
+    assert record["schedule"] == (SCHEDULES[schedule] or record["schedule"])
+    assert record["schedule"].startswith(schedule.split(":")[0])
+    assert ("hidden_row" in record["phases"]) == (schedule != "sequence")
+    assert (record["verify"]["note"] != "") == schedule.startswith(("two-way", "opposite"))
+
+
+@pytest.mark.parametrize("schedule, options", [
+    ("opposite", []), ("opposite", ["--in-place", "--type", "r2c", "--exchange", "p2p"]), ("sequence", ["--in-place"]),
+    ("two-way", ["--exchange", "persistent"])])
+def test_a_forward_and_a_backward_transform_run_as_a_pair(run, schedule, options):
+    record = run(4, "--size", 10, 12, 14, "--grid", "2x2", "--direction", "pair", "--schedule", schedule, *options,
+                 "--rigor", "estimate", "--reps", 2, "--verify")
+    assert record["verify"]["passed"] and record["direction"] == "pair" and record["verify"]["points"] == 16
+
+
+@pytest.mark.parametrize("options, part", [
+    (["--schedule", "overlap:9"], "too short for 9 chunks; the most are x: 4"),
+    (["--schedule", "overlap:2:q"], "after overlap comes a number of chunks"),
+    (["--schedule", "sideways"], "known: sequence"),
+    (["--schedule", "two-way", "--exchange", "node"], "exchange node cannot run beside other work"),
+    (["--type", "c2r", "--direction", "pair"], "use r2c for forward and for pairs"),
+    (["--exchange", "pipelined"], "it is a schedule now")])
+def test_schedules_that_do_not_go_are_refused_once(mpirun, one_message, options, part):
+    assert part in one_message(mpirun(4, "--size", 8, 8, 8, "--grid", "2x2", *options))
 
 
 def test_alltoall_refuses_uneven_blocks_and_names_a_way_out(mpirun, one_message):
@@ -162,7 +204,7 @@ def wisdom(mpirun, tmp_path):
 
 def test_wisdom_is_remembered(mpirun, records, wisdom, tmp_path):
     text = wisdom.read_text()
-    assert text.startswith("pencilfft-wisdom 1\nmachine ") and text.count("\nexchange ") == 2 and "fftw_wisdom" in text
+    assert text.startswith("pencilfft-wisdom 1\nmachine ") and text.count("\nexchange ") == 3 and "fftw_wisdom" in text  # and the schedule
     done = run_with_wisdom(mpirun, wisdom, "--json", tmp_path / "r.jsonl")
     assert done.returncode == 0, done.stderr
     [record] = records(tmp_path / "r.jsonl")

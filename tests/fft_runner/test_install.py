@@ -12,6 +12,31 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "fft_runner" / "examples"
 BUILD_S = 300
 
 
+REORDERED = """
+#include <mpi.h>
+#include <pm_reorder.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    MPI_Comm made;
+    MPI_Init(&argc, &argv);
+    int status = pm_comm_reorder(MPI_COMM_WORLD, "2x1x1 where=assumed", "2x1", &made);
+    printf("reordered: %d%s\\n", status, pm_reorder_message());
+    MPI_Finalize();
+    return status;
+}
+"""
+OUTSIDE = """
+cmake_minimum_required(VERSION 3.18)
+project(outside LANGUAGES C)
+include(FetchContent)
+FetchContent_Declare(pencilfft SOURCE_DIR ${PENCILFFT_CHECKOUT} SOURCE_SUBDIR fft_runner)
+FetchContent_MakeAvailable(pencilfft)
+add_executable(poisson ${PENCILFFT_CHECKOUT}/fft_runner/examples/poisson.c)
+target_link_libraries(poisson PRIVATE pencilfft::pencilfft m)
+"""
+
+
 def execute(*command):
     """Run a tool to its end and return what it printed."""
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=BUILD_S)
@@ -55,12 +80,13 @@ def checked(done, name):
 
 
 @pytest.mark.parametrize("program, ranks", [("poisson_c", 1), ("poisson_c", 2), ("poisson_c_static", 3), ("transposes_c", 1),
-                                            ("transposes_c", 4)])
+                                            ("transposes_c", 4), ("poisson_two_ways_c", 1),
+                                            ("poisson_two_ways_c", 4)])
 def test_c_project_by_cmake(examples, program, ranks):
     checked(examples(ranks, program=program), program.removesuffix("_static"))
 
 
-@pytest.mark.parametrize("program", ["poisson_fortran", "transposes_fortran"])
+@pytest.mark.parametrize("program", ["poisson_fortran", "poisson_two_ways_fortran", "transposes_fortran"])
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4])
 def test_fortran_project_by_cmake(examples, prefix, program, ranks):
     if not (prefix / "include" / "pencilfft.mod").exists():
@@ -68,13 +94,31 @@ def test_fortran_project_by_cmake(examples, prefix, program, ranks):
     checked(examples(ranks, program=program), program)
 
 
+def by_pkg_config(directory, name, compiler, program, *arguments):
+    """Build a program with what pkg-config tells about a library in `directory`, as a reader of docs/library.md does."""
+    ask = partial(execute, "env", f"PKG_CONFIG_PATH={directory / 'pkgconfig'}", "pkg-config", name)
+    execute(ask(f"--variable={compiler}").strip(), *arguments, *ask("--cflags", "--libs").split(), "-lm",
+            f"-Wl,-rpath,{directory}", "-o", program)
+
+
 def test_c_program_by_pkg_config(prefix, start, tmp_path):
-    directory = library_directory(prefix)
-    ask = partial(execute, "env", f"PKG_CONFIG_PATH={directory / 'pkgconfig'}", "pkg-config", "pencilfft")
-    flags = ask("--cflags", "--libs").split()
-    execute(ask("--variable=mpicc").strip(), EXAMPLES / "poisson.c", *flags, "-lm", f"-Wl,-rpath,{directory}",
-            "-o", tmp_path / "poisson")
+    by_pkg_config(library_directory(prefix), "pencilfft", "mpicc", tmp_path / "poisson", EXAMPLES / "poisson.c")
     checked(replace(start, programs=tmp_path)(2, program="poisson"), "poisson_c")
+
+
+def test_fortran_program_by_pkg_config(prefix, start, tmp_path):
+    if not (prefix / "include" / "pencilfft.mod").exists():
+        pytest.skip("NOT TESTED: the Fortran module, for no Fortran compiler was found (Debian: gfortran)")
+    by_pkg_config(library_directory(prefix), "pencilfft_fortran", "mpifort", tmp_path / "poisson", EXAMPLES / "poisson.f90")
+    checked(replace(start, programs=tmp_path)(2, program="poisson"), "poisson_fortran")
+
+
+def test_reordering_program_by_pkg_config(prefix, start, tmp_path):
+    source = tmp_path / "reordered.c"
+    source.write_text(REORDERED)
+    by_pkg_config(library_directory(prefix), "pencilmap_reorder", "mpicc", tmp_path / "reordered", source)
+    done = replace(start, programs=tmp_path)(2, program="reordered")
+    assert done.returncode == 0 and "reordered: 0" in done.stdout, done.stdout + done.stderr
 
 
 def test_shared_library_shows_only_its_api(prefix):
@@ -89,3 +133,51 @@ def test_installed_programs_and_headers_are_there(prefix):
                                    prefix / "bin" / "fft_runner", "--version")
     assert {"pencilfft.h", "pm_reorder.h"} <= {path.name for path in (prefix / "include").iterdir()}
     assert any(prefix.glob("**/libpencilmap_reorder.so.0"))
+
+
+@pytest.fixture
+def without_hwloc(tmp_path, monkeypatch):
+    """pkg-config knows FFTW and nothing else, as on a machine without hwloc and Jansson."""
+    known = tmp_path / "known"
+    known.mkdir()
+    for name in ("fftw3", "fftw3f"):
+        directory = execute("pkg-config", "--variable=pcfiledir", name).strip()
+        shutil.copy(Path(directory) / f"{name}.pc", known)
+    monkeypatch.setenv("PKG_CONFIG_LIBDIR", str(known))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("options, kind", [((), "static"), (("-DBUILD_SHARED_LIBS=ON",), "shared")])
+def test_part_of_another_project(mpirun, without_hwloc, tmp_path, options, kind):
+    """FetchContent, which is add_subdirectory after a download: no test and no runner is even known there."""
+    (tmp_path / "CMakeLists.txt").write_text(OUTSIDE)
+    build = tmp_path / "build"
+    execute("cmake", "-S", tmp_path, "-B", build, f"-DPENCILFFT_CHECKOUT={EXAMPLES.parents[1]}", *options)
+    execute("cmake", "--build", build, "--target", "poisson")
+    assert not {"fft_runner", "api_test", "pencilfft_fortran", "install"} & {
+        line.removeprefix("... ") for line in execute("cmake", "--build", build, "--target", "help").splitlines()}
+    assert ("libpencilfft.so" in execute("ldd", build / "poisson")) == (kind == "shared")
+    checked(replace(mpirun, programs=build)(2, program="poisson"), "poisson_c")
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("shared", [False, True])
+def test_libraries_alone(mpirun, without_hwloc, tmp_path, shared):
+    """One kind of library, without hwloc and Jansson; CMake and pkg-config find it under the names of the full build."""
+    build, prefix = tmp_path / "build", tmp_path / "prefix"
+    execute("cmake", "-S", EXAMPLES.parent, "-B", build, "-DPENCILFFT_RUNNER=OFF", f"-DBUILD_SHARED_LIBS={shared}")
+    execute("cmake", "--build", build)
+    execute("cmake", "--install", build, "--prefix", prefix)
+    files = {path.name for path in prefix.rglob("*")}
+    assert not {"fft_runner", "transpose_bench"} & files
+    assert ("libpencilfft.so" in files, "libpencilfft.a" in files) == (shared, not shared)
+    by_pkg_config(library_directory(prefix), "pencilfft", "mpicc", tmp_path / "poisson", EXAMPLES / "poisson.c")
+    checked(replace(mpirun, programs=tmp_path)(2, program="poisson"), "poisson_c")
+    if (prefix / "include" / "pencilfft.mod").exists():
+        by_pkg_config(library_directory(prefix), "pencilfft_fortran", "mpifort", tmp_path / "fortran",
+                      EXAMPLES / "poisson.f90")
+        checked(replace(mpirun, programs=tmp_path)(2, program="fortran"), "poisson_fortran")
+    outside = tmp_path / "outside"
+    execute("cmake", "-S", EXAMPLES, "-B", outside, f"-DCMAKE_PREFIX_PATH={prefix}")
+    execute("cmake", "--build", outside)
+    checked(replace(mpirun, programs=outside)(2, program="poisson_c"), "poisson_c")

@@ -36,7 +36,7 @@ def test_messages_of_several_nodes_are_clean_under_sanitizers(sanitized):
 @pytest.mark.slow
 @pytest.mark.parametrize("arguments", [
     ["--exchange", "auto", "--per-rank", "--barrier"],
-    ["--type", "r2c", "--precision", "single", "--exchange", "pipelined", "--in-place"],
+    ["--type", "r2c", "--precision", "single", "--exchange", "p2p", "--in-place"],
     ["--type", "dct", "--fields", 2, "--exchange", "node", "--layout", "stride1"],
 ], ids=["auto", "r2c", "dct"])
 def test_runner_is_clean_under_sanitizers(sanitized, tmp_path, arguments):

@@ -10,14 +10,15 @@ PLANS = Path(__file__).parent / "plans"
 
 
 @pytest.mark.parametrize("ranks, arguments", [
-    (4, "pencil 2 2 12 10 9 c2c alltoallv"), (4, "pencil 2 2 12 10 9 r2c pipelined"), (4, "slab 1 4 12 10 9 dct node"),
+    (4, "pencil 2 2 12 10 9 c2c alltoallv"), (4, "pencil 2 2 12 10 9 r2c padded"), (4, "slab 1 4 12 10 9 dct node"),
+    (4, "pencil 2 2 12 10 9 c2c alltoallv overlap:1,2,3:x"), (4, "pencil 2 2 12 10 9 r2c p2p two-way"),
     (4, "pencil 1 4 12 10 9 c2c alltoallw"), (1, "pencil 1 1 12 10 9 chebyshev p2p")])
 def test_a_plan_is_printed(mpirun, ranks, arguments):
     done = mpirun(ranks, *arguments.split(), program="print_test")
     assert done.returncode == 0, done.stderr
     *lines, length = done.stdout.splitlines(keepends=True)
     assert int(length) == len("".join(lines)), "the text is what is printed"
-    path = PLANS / f"{arguments.replace(' ', '-')}.txt"
+    path = PLANS / f"{arguments.replace(' ', '-').replace(':', '-')}.txt"
     if os.environ.get("PENCILMAP_STORE_PLANS"):
         path.parent.mkdir(exist_ok=True)
         path.write_text("".join(lines))

@@ -1,7 +1,6 @@
 """What a run tells: waiting, times of every rank, traffic, the byte matrix, topology, warnings; and transpose_bench."""
 
 import json
-import math
 import os
 import subprocess
 import sys
@@ -75,15 +74,6 @@ def test_traffic_of_each_rank_follows_from_the_layout(run, exchange):
 def test_padding_is_traffic(run):
     row = run(4, *UNEVEN, "--exchange", "padded")["stages"][0]
     assert row["bytes"] == [BYTES * 5 * 4 * 4] * 2 + [BYTES * 4 * 4 * 4] * 2
-
-
-@pytest.mark.parametrize("size, slices", [  # of z, which the column's are cut along, 512 bytes at least
-    ((8, 8, 8), (1, 1)), ((32, 32, 32), (2, 1)), ((64, 64, 64), (4, 1)), ((32, 32, 256), (4, 4))])
-def test_messages_are_cut_into_slices_where_they_are_long_enough(run, size, slices):
-    record = run(4, "--size", *size, "--grid", "2x2", "--rigor", "estimate", "--exchange", "pipelined", "--reps", 1,
-                 "--verify")
-    assert [stage["messages"] for stage in record["stages"]] == [[n_slices] * 4 for n_slices in slices]
-    assert [stage["bytes"] for stage in record["stages"]] == [[math.prod(size) * BYTES // 8] * 4] * 2
 
 
 def test_hosts_and_bindings_are_recorded(run):
@@ -169,7 +159,7 @@ def bench(mpirun, tmp_path):
 def test_bench_runs_every_exchange_size_and_group(bench):
     cases, table, _ = bench(4, "--bytes", "16,1600", "--ranks", "2,3,4")
     names = list(dict.fromkeys(case["exchange"] for case in cases))
-    assert {"alltoallv", "alltoall", "node", "pipelined"} <= set(names) and "auto" not in names
+    assert {"alltoallv", "alltoall", "node", "persistent"} <= set(names) and "auto" not in names
     assert len(cases) == 3 * 2 * len(names)
     for case in cases:
         assert case["groups"] == 4 // case["group"] and case["ranks"] == 4

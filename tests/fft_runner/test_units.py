@@ -3,12 +3,15 @@
 import re
 import subprocess
 
+import numpy as np
 import pytest
 
+from pencilmap.model.algorithms import partner_order
 from pencilmap.model.decompositions import DECOMPOSITIONS as MODEL_DECOMPOSITIONS
 from pencilmap.model.decompositions.decomposition import LocalPass
+from pencilmap.model.torus import parse_torus
 from pencilmap.model.transform import TYPES as MODEL_TYPES
-from tests.fft_runner.tables import DECOMPOSITIONS, EXCHANGES, SOURCE, TYPES
+from tests.fft_runner.tables import DECOMPOSITIONS, EXCHANGES, SCHEDULES, SOURCE, TYPES
 
 
 def test_c_units(programs):
@@ -25,7 +28,8 @@ def test_tables_are_read_as_the_runner_has_them(mpirun):
 
 
 @pytest.mark.parametrize("room, kind, names",
-                         [("exchange", "exchange", EXCHANGES), ("geometry", "decomposition", DECOMPOSITIONS)])
+                         [("exchange", "exchange", EXCHANGES), ("geometry", "decomposition", DECOMPOSITIONS),
+                          ("schedule", "schedule", SCHEDULES)])
 def test_every_file_is_in_the_table_of_its_kind(room, kind, names):
     """Built with the rest, but not to be chosen: a file whose name was forgotten in the table."""
     files = {path.stem.removeprefix(f"{kind}_") for path in (SOURCE / room).glob(f"{kind}_*.c")} - {"table"}
@@ -51,3 +55,15 @@ def test_every_type_has_its_row_in_the_model_and_is_told_in_the_header():
     assert list(MODEL_TYPES) == TYPES
     header = (SOURCE.parent / "include" / "pencilfft.h").read_text("utf-8")
     assert [name for name in TYPES if not re.search(rf"^ \*     (\w+, )*{name}\b", header, re.MULTILINE)] == []
+
+
+@pytest.mark.parametrize("torus, slots, R, C", [("4x4x4", 1, 8, 8), ("7x5", 1, 5, 7), ("8wx4", 2, 4, 16),
+                                                ("6x6:mesh", 1, 4, 9)])
+def test_the_model_knows_the_partners_of_p2p(torus, slots, R, C, programs):
+    done = subprocess.run([programs / "partners_test", torus, str(slots), str(R), str(C)], capture_output=True, text=True,
+                          timeout=60, check=True)
+    network, rank = parse_torus(torus), np.arange(R * C)
+    for line, group in zip(done.stdout.splitlines(), (rank // R, rank % R), strict=True):
+        found = partner_order.phases(network, network.coordinates(rank // slots), group, 0)
+        theirs = [sorted(map(int, phase.split())) for phase in line.split("|")]
+        assert [sorted(phase[:, 0]) for phase in found] == theirs

@@ -2,7 +2,11 @@
 
 import pytest
 
+from pencilmap.mapper.allocations import READERS
+from pencilmap.mapper.format_choice import choose
 from pencilmap.mapper.formats import FORMATS
+from pencilmap.model.errors import MapfileError
+from pencilmap.model.machine import load_machine, machine_names
 
 
 def machine(name):
@@ -12,10 +16,10 @@ def machine(name):
 @pytest.mark.parametrize("name", FORMATS)
 def test_map_then_convert_then_check(tmp_path, pencilmap, pencilmap_json, name):
     first, second = tmp_path / "first.map", tmp_path / "second"
-    assert pencilmap("map", *machine(name), "--grid", "8x4", "-o", first)[0] == 0
+    assert pencilmap("map", *machine(name), "--grid", "8x4", "-f", "bgl", "-o", first)[0] == 0
     done = pencilmap_json("convert", first, *machine(name), "--grid", "8x4", "-f", name, "-o", second, "--program", "./mine")
     assert (done["from"], done["format"], done["ranks"]) == ("bgl", name, 32)
-    assert done["needs"] and ("./mine" in done["launch"] or name in ("jax", "scotch"))
+    assert (done["needs"] or done["job_script"]) and ("./mine" in done["launch"] or name in ("jax", "scotch"))
     before, after = (pencilmap_json("check", path, *machine(name), "--grid", "8x4", *form)
                      for path, form in ((first, ()), (second, ("--format", name))))
     assert before["predictions"][0]["stages"] == after["predictions"][0]["stages"]
@@ -67,3 +71,79 @@ def test_broken_files_end_with_one_sentence(tmp_path, pencilmap, text, message):
     status, _out, err = pencilmap("convert", tmp_path / "m", "--torus", "4x2x2", "-f", "cray", "-o", tmp_path / "out")
     assert status == 2 and message in err and err.count("\n") == 1
     assert not (tmp_path / "out").exists()
+
+
+IN_A_JOB = {  # what a batch system sets, and the format of its launcher
+    "slurm": {"SLURM_JOB_ID": "7", "SLURM_JOB_NODELIST": "n[0-15]", "SLURM_JOB_NUM_NODES": "16"},
+    "vcoordfile": {"PJM_NODE": "16", "PJM_NODE_X": "4", "PJM_NODE_Y": "4"},
+    "bgq": {"RUNJOB_SHAPE": "4x4x4x4x2"},
+    "jax": {"TPU_TOPOLOGY": "4x4"},
+}
+
+
+@pytest.mark.parametrize("machine, shape, name, line, script", [
+    ("bluegene-l", "8x8x16", "bgl", "mpirun -np 1024 -mapfile", ["# @ bg_shape = 1x1x2", "# @ bg_rotate = FALSE"]),
+    ("bluegene-p", "4x4x4:mesh", "bgl", "mpirun -np 256", ["# @ bg_size = 64", "# @ bg_connection = MESH"]),
+    ("bluegene-q", "2x2x2x2x2", "bgq", "runjob --np 512 --ranks-per-node 16 --mapping", ["# @ bg_size = 32"]),
+    ("cray-xe6", "4x4x4", "cray", "MPICH_RANK_REORDER_METHOD=3", ["#SBATCH --nodes=64"]),
+    ("fugaku", "4x6x4", "vcoordfile", "mpiexec -n 384 --vcoordfile", ['#PJM -L "node=4x6x4:torus"',
+                                                                    '#PJM --mpi "max-proc-per-node=4"']),
+    ("tpu-v4", "4x4x4", "jax", "jax.sharding.Mesh", []),
+])
+def test_the_machine_decides_format_and_job_script(tmp_path, pencilmap_json, machine, shape, name, line, script):
+    done = pencilmap_json("map", "-m", machine, "--torus", shape, "-p", "default", "-o", tmp_path / "file", "--grid",
+                          f"4x{64 * load_machine(machine).tasks_per_node // 4}" if shape.startswith("4x4x4") else
+                          {"8x8x16": "16x64", "2x2x2x2x2": "16x32", "4x6x4": "16x24"}[shape])
+    assert done["format"] == name and line in done["launch"]
+    assert all(wanted in done["job_script"] for wanted in script) and bool(done["job_script"]) == bool(script)
+
+
+def test_every_machine_names_formats_that_there_are():
+    named = {name: load_machine(name).figures["formats"].value for name in machine_names()
+             if "formats" in load_machine(name).figures}
+    assert set(named) >= {"bluegene-l", "bluegene-q", "cray-xt3", "fugaku", "k-computer", "tpu-v5p"}
+    assert not {form for forms in named.values() for form in forms} - set(FORMATS)
+    assert {reader.format for reader in READERS.values()} - {None} <= set(FORMATS)
+
+
+@pytest.mark.parametrize("name", IN_A_JOB)
+def test_without_a_machine_the_job_around_decides(name):
+    assert choose(None, None, IN_A_JOB[name]).name == name
+    assert choose(None, load_machine("bluegene-l"), IN_A_JOB[name]).name == "bgl", "the machine comes first"
+    assert choose("flux", load_machine("bluegene-l"), IN_A_JOB[name]).name == "flux", "the option before all"
+
+
+@pytest.mark.parametrize("machine", [None, "trainium2"])
+def test_where_the_format_is_open_the_list_is_shown(machine):
+    with pytest.raises(MapfileError) as refused:
+        choose(None, load_machine(machine) if machine else None, {"HOME": "/root"})
+    assert all(f"{name} (" in str(refused.value) for name in FORMATS) and "`format`" in str(refused.value)
+
+
+def test_an_open_format_writes_nothing(tmp_path, pencilmap):
+    status, _, err = pencilmap("map", "--torus", "4x4", "-g", "4x4", "-o", tmp_path / "file")
+    assert status == 2 and "give --format, one of bgl (Blue Gene/L" in err and not (tmp_path / "file").exists()
+
+
+def test_other_formats_and_caveats_are_printed(tmp_path, pencilmap):
+    status, out, err = pencilmap("map", "-m", "fugaku", "--torus", "4x6x4", "-t", "1", "-g", "8x12", "-p", "default",
+                                 "-o", tmp_path / "v")
+    assert status == 0, err
+    assert "format vcoordfile for machine fugaku; rankmap would do as well" in out
+    assert 'in the job script:\n  #PJM -L "node=4x6x4:torus"\n' in out and "warning: The coordinates are those" in out
+    assert "is a logical one on machine fugaku" in out and "2x3x2 is a box of as many nodes" in out
+
+
+def test_rows_are_not_made_up_for_a_format_that_writes_them(tmp_path, pencilmap):
+    (tmp_path / "m").write_text("".join(f"{x} 0\n" for x in range(4)))
+    words = ("convert", tmp_path / "m", "--torus", "4", "-f", "jax", "-o", tmp_path / "d")
+    status, _, err = pencilmap(*words)
+    assert status == 2 and "name it with --grid RxC" in err and not (tmp_path / "d").exists()
+    assert pencilmap(*words, "--grid", "2x2")[0] == 0
+
+
+def test_slurm_gets_a_path_that_it_takes_for_one(tmp_path, pencilmap_json, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ("map", "--torus", "4", "-g", "2x2", "-p", "default", "-f", "slurm", "-o")
+    assert pencilmap_json(*words, "hosts")["launch"].startswith("SLURM_HOSTFILE=./hosts srun ")
+    assert pencilmap_json(*words, tmp_path / "hosts")["launch"].startswith(f"SLURM_HOSTFILE={tmp_path}/hosts srun ")

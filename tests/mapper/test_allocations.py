@@ -4,6 +4,7 @@ import contextlib
 import json
 import random
 import re
+import shutil
 
 import pytest
 
@@ -320,6 +321,14 @@ def test_discover_as_json(tmp_path, pencilmap):
     status, out, _ = pencilmap("discover", "--no-hardware", tmp_path / "topology", "--json")
     found = json.loads(out)
     assert status == 0 and found["torus"] == "3x2x2" and found["nodes"][1] == {"node": [2, 1, 0], "host": "nid00017"}
+
+
+@pytest.mark.skipif(not shutil.which("lstopo-no-graphics"), reason="NOT TESTED: lstopo is missing (Debian: hwloc-nox)")
+def test_discover_names_lstopo_and_not_the_file_it_wrote(pencilmap_json, tmp_path):
+    (tmp_path / "topology").write_text(CRAY)
+    sources = {fact["what"].partition(" of ")[0]: fact["source"] for fact in
+               pencilmap_json("discover", tmp_path / "topology")["facts"]}
+    assert sources["processors"] == "lstopo on this node" and sources["torus"] == str(tmp_path / "topology")
 
 
 def test_torus_of_the_user_goes_first():

@@ -17,9 +17,12 @@ from pencilmap.model.allocation import Allocation, Site
 from pencilmap.model.errors import GridError, PlacementError
 from pencilmap.model.exchange import exchanges
 from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.joint import routed_joint
 from pencilmap.model.mapping import Mapping
+from pencilmap.model.objective import at_once, in_sequence, objective, overlapped
 from pencilmap.model.predict import predict, predict_routed
 from pencilmap.model.product import Product
+from pencilmap.model.routing import routing
 from pencilmap.model.torus import Torus
 
 SHORT = Budget(evaluations=1500, seconds=None)
@@ -44,9 +47,20 @@ SITES = [
 by_name = pytest.mark.parametrize("site, grid", SITES, ids=str)
 
 
+UNLIKE = objective([(Fraction(1, 4), 0), (Fraction(3, 4), Fraction(1, 4)), (0, Fraction(3, 4))])
+WANTED = [in_sequence(2), at_once(2), overlapped(2, 4), UNLIKE]
+
+
+def joint_cost(mapping, wanted):
+    """The objective by routing every message."""
+    rule = routing("dimension-order")
+    return wanted.of_loads(routed_joint(mapping.network, exchanges(mapping.grid), mapping.node_of_rank, rule))
+
+
+@pytest.mark.parametrize("wanted", WANTED, ids=["sequence", "at once", "overlap", "unlike"])
 @by_name
-def test_loads_after_many_swaps_are_those_of_routing_every_message(site, grid):
-    state = annealing._state(site, grid, 7)
+def test_loads_after_many_swaps_are_those_of_routing_every_message(site, grid, wanted):
+    state = annealing._state(site, grid, 7, annealing._terms(wanted, [0, 1]))
     routed_swaps.settle_down(state, next(starts(site, grid))[1])
     routed_swaps.remember(state)
     routed_swaps.anneal(state, 300, 1e9, 1e9)       # so hot that everything is accepted
@@ -54,7 +68,7 @@ def test_loads_after_many_swaps_are_those_of_routing_every_message(site, grid):
     T = site.tasks_per_node
     mapping = Mapping(site.network, grid, T, state.node, state.slot % T)
     prediction = predict_routed(mapping)
-    assert float(prediction.cost) == pytest.approx(state.top.sum(), rel=1e-12)
+    assert float(joint_cost(mapping, wanted)) == pytest.approx(routed_swaps.cost(state), rel=1e-12)
     hop_halves = state.load.reshape(2, -1).sum(axis=1)
     for halves, exchange, part in zip(hop_halves, exchanges(grid), prediction.stages):
         assert part.hop_length == Fraction(2 * int(halves), exchange.total_bytes)
@@ -74,6 +88,29 @@ def test_never_worse_than_any_default_order_and_never_below_the_bound(site, grid
     assert prediction.cost <= min(defaults)
     assert float(defaults[0]) == pytest.approx(found.launcher_cost)
     assert prediction.certificate >= 1
+
+
+@pytest.mark.parametrize("wanted", WANTED[1:], ids=["at once", "overlap", "unlike"])
+@pytest.mark.parametrize("turn", [1, -1])
+def test_another_objective_is_followed(wanted, turn):
+    site, grid = SITES[0][0], ProcessGrid(*SITES[0][1].shape[::turn])
+    found = search(site, grid, budget=SHORT, wanted=wanted)
+    assert float(joint_cost(found.mapping, wanted)) == pytest.approx(found.cost, rel=1e-12)
+    defaults = [float(joint_cost(default(order, site, grid), wanted)) for order in all_orders(site.network)]
+    assert found.cost <= min(defaults) + 1e-9
+    other = search(site, grid, budget=SHORT)
+    assert found.cost <= float(joint_cost(other.mapping, wanted)) + 1e-9
+
+
+@pytest.mark.parametrize("torus, grid, tasks, wanted", [
+    (Torus((16, 16)), ProcessGrid(16, 16), 1, None), (Torus((8, 8)), ProcessGrid(32, 4), 2, None),
+    (Torus((4, 4, 4)), ProcessGrid(8, 8), 1, at_once(2))], ids=str)
+def test_a_search_that_is_cut_short_still_knows_the_best_product(torus, grid, tasks, wanted):
+    product = best_product(torus, grid, tasks, wanted)
+    found = search(Site(torus, tasks), grid, budget=Budget(seconds=0.0), wanted=wanted)
+    assert found.cut == "seconds" and found.start == "best product"
+    least = joint_cost(product.mapping(), wanted or in_sequence(2))
+    assert joint_cost(found.mapping, wanted or in_sequence(2)) == least == found.cost < found.launcher_cost
 
 
 @by_name

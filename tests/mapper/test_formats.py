@@ -86,8 +86,8 @@ def test_launch_lines_name_file_and_ranks(name):
     job = Job(Site(shape_for(name), 2), program="./fft --n 64")
     mapping = shuffled(job.site, ProcessGrid(4, 12), 1)
     launch = FORMATS[name].launch(mapping, job, "my maps/m.txt")
-    everything = " ".join((launch.line, *launch.needs))
-    assert "my maps/m.txt" in everything and launch.needs
+    everything = " ".join((launch.line, *launch.needs, *launch.job_script))
+    assert "my maps/m.txt" in everything and (launch.needs or launch.job_script)
     if name not in ("jax", "scotch"):
         assert launch.line.endswith("./fft --n 64") and "48" in shlex.split(launch.line)
     if name == "jax":

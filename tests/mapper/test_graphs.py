@@ -152,7 +152,7 @@ BROKEN = {
     "a dict that is none": (b"a b {'bandwidth': }\n", "edge-list", "line 1"),
     "a call in a dict": (b"a b {'bandwidth': print(1)}\n", "edge-list", "line 1"),
     "an unknown attribute": (b"a b {'speed': 1}\n", "edge-list", "'speed' is not one of the attributes"),
-    "a bandwidth without unit": (b"a b 12\n", "edge-list", "'12' is not a quantity"),
+    "a bandwidth in an unknown unit": (b"a b 12 Gx\n", "edge-list", "'12 Gx' is not a quantity"),
     "broken GraphML": (b"<graphml><graph>", None, "is not GraphML"),
     "GraphML without a graph": (b'<graphml xmlns="http://graphml.graphdrawing.org/xmlns"/>', None, "is not GraphML"),
     "broken hwloc": (b"<topology><object></topology>", None, "is not XML"),

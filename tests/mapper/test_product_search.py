@@ -1,17 +1,22 @@
 """The search against exhaustive enumeration, and against the figures of DESIGN."""
 
+from fractions import Fraction
 from itertools import product as cartesian
 from math import prod
 
 import pytest
 
-from pencilmap.mapper.product_search import best_product, patterns, rank_grids
+from pencilmap.mapper.grids import rank_grids
+from pencilmap.mapper.product_search import best_product, patterns
+from pencilmap.mapper.ring_maps import ring_maps
 from pencilmap.model.factors import divisors
 from pencilmap.model.grid import ProcessGrid, all_grids, parse_grid
+from pencilmap.model.objective import at_once, in_sequence, objective, overlapped
 from pencilmap.model.pattern import Pattern
 from pencilmap.model.predict import predict_product
 from pencilmap.model.product import Product
-from pencilmap.model.torus import Torus
+from pencilmap.model.routing import routing
+from pencilmap.model.torus import Torus, parse_torus
 
 
 def exhaustive(torus, tasks_per_node):
@@ -33,6 +38,7 @@ def weighted(exchange, torus):
     return [load * max(rates) / rate for load, rate in zip(exchange.load, rates)]
 
 
+UNLIKE = objective([(Fraction(1, 4), 0), (Fraction(3, 4), Fraction(1, 4)), (0, Fraction(3, 4))])
 TORI = [(Torus((8,)), 1), (Torus((7,)), 2), (Torus((4, 4)), 1), (Torus((4, 4), (False, True)), 1), (Torus((6, 4)), 2),
         (Torus((3, 5)), 1), (Torus((8, 8), bandwidth=(1.0, 4.0)), 1), (Torus((4, 4, 4)), 1), (Torus((2, 3, 4)), 4),
         (Torus((2, 2, 2, 2, 2)), 1), (Torus((4, 4, 2), cables=(1, 1, 2)), 2)]
@@ -73,6 +79,31 @@ def test_search_agrees_with_trying_all_products(torus, tasks_per_node):
         prediction = predict_product(best_product(torus, grid, tasks_per_node))
         lengths = sorted((length for stage in prediction.stages for length in weighted(stage, torus)), reverse=True)
         assert (prediction.cost, lengths, prediction.stages[0].hop_length + prediction.stages[1].hop_length) == least[grid]
+
+
+@pytest.mark.parametrize("wanted", [at_once(2), overlapped(2, 2), overlapped(2, 8), UNLIKE], ids=["once", 2, 8, "unlike"])
+@pytest.mark.parametrize("torus, tasks_per_node", TORI, ids=str)
+def test_search_for_another_objective_agrees_with_trying_all_products(torus, tasks_per_node, wanted):
+    slots = [Pattern((("r", k), ("c", tasks_per_node // k))) for k in divisors(tasks_per_node)]
+    least, rule = {}, routing("dimension-order")
+    choices = [(*patterns(n), *ring_maps(n, torus.is_ring(i))) for i, n in enumerate(torus.shape)]
+    for *dimensions, slot in cartesian(*choices, slots):
+        product = Product(torus, tuple(dimensions), slot)
+        cost = wanted.of_loads(rule.joint_of_product(product, ("r", "c")))
+        least[product.grid] = min(least.get(product.grid, cost), cost)
+    for grid, cost in least.items():
+        found = best_product(torus, grid, tasks_per_node, wanted)
+        assert wanted.of_loads(rule.joint_of_product(found, ("r", "c"))) == cost
+
+
+@pytest.mark.parametrize("shape, grid, once, sequence", [
+    ("8x8x8", "8x64", 4, 6), ("8x8x8", "16x32", 5, 8), ("16x16x16", "16x256", 8, 12), ("8x8x16", "16x64", 8, 12),
+    ("4x4x8", "8x16", 4, 6), ("4x8x8", "16x16", 4, 6), ("4x4x4x4", "16x16", 2, 4), ("4x4:mesh", "4x4", 4, 6)])
+def test_reference_figures_of_both_exchanges_at_once(shape, grid, once, sequence):
+    torus, rule = parse_torus(shape), routing("dimension-order")
+    for wanted, value in ((at_once(2), once), (in_sequence(2), sequence)):
+        found = best_product(torus, parse_grid(grid), wanted=wanted)
+        assert wanted.of_loads(rule.joint_of_product(found, ("r", "c"))) == value
 
 
 @pytest.mark.parametrize("grid, tasks_per_node, total, certificate", [

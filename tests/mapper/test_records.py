@@ -76,3 +76,35 @@ def test_records_that_contradict_themselves_are_refused(changes, words, tmp_path
     with pytest.raises(RecordError) as error:
         read_records(written(tmp_path / "r.jsonl", slab_record() | changes))
     assert words in str(error.value) and "r.jsonl line 1" in str(error.value)
+
+
+def scheduled(text, wait_s, network="simulated"):
+    """A record of a run under a schedule whose ranks waited so long in each exchange."""
+    mapping = as_mapping(place("default", Site(TORUS), ProcessGrid(4, 4)), "default")
+    made = record(mapping, Transform(64, 64, 64), COSTS, {"link_bandwidth": "100 MB/s", "network": network})
+    for name in ("row", "column"):
+        made["phases"][f"exchange_{name}"]["max_s"] = [wait_s] * 3
+    return {**made, "schedule": text}
+
+
+@pytest.mark.parametrize("text, chunks", [("overlap:2:x", 2), ("overlap:4:x", 4), ("two-way", None)])
+def test_exchanges_that_travel_together_are_compared_together(text, chunks):
+    once = 2 * 16 * 64**3 / (4 * 16 * 100e6)        # joint load 2 on the m scale
+    row, = compare_records([scheduled(text, 0.01)], "runs")
+    expected = once if chunks is None else once * (1 + 1 / chunks)
+    assert (row.stage, row.measured_s, row.link_bandwidth, row.m) == ("row+column", 0.02, None, 2)
+    assert row.t_s == pytest.approx(expected) and row.time_s == pytest.approx(expected)
+
+
+def test_a_record_without_a_schedule_ran_in_sequence():
+    assert [row.stage for row in compare_records([scheduled(None, 0.01)], "runs")] == ["row", "column"]
+
+
+def test_a_schedule_that_the_model_does_not_know_is_told():
+    row, = compare_records([scheduled("three-way", 0.01)], "runs")
+    assert row.t_s is None and "'three-way' is unknown" in row.note
+
+
+def test_exchanges_that_travelled_together_are_no_samples():
+    samples, refused = record_samples({"runs:1": scheduled("overlap:4:x", 0.01, "real")})
+    assert "travelled together" in refused[0] and {s.phase for s in samples}.isdisjoint({"row", "column"})

@@ -6,8 +6,9 @@ from itertools import product as cartesian
 import numpy as np
 import pytest
 
+from pencilmap.mapper.grids import rank_grids
 from pencilmap.mapper.placements import place
-from pencilmap.mapper.product_search import best_product, rank_grids
+from pencilmap.mapper.product_search import best_product
 from pencilmap.model.allocation import Site
 from pencilmap.model.decompositions import DECOMPOSITIONS, PENCIL, SLAB, decomposition_named
 from pencilmap.model.decompositions.decomposition import ExchangeStage, LocalPass

@@ -9,16 +9,18 @@ import pytest
 from hypothesis import given, strategies as st
 
 from pencilmap.model.bounds import cut_bound, machine_bound
+from pencilmap.model.decompositions import SLAB
 from pencilmap.model.errors import RoutingError
 from pencilmap.model.exchange import exchanges, node_traffic
 from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.predict import predict_product, predict_routed
-from pencilmap.model.product import product_of
+from pencilmap.model.pattern import Pattern, parse_pattern
+from pencilmap.model.predict import predict, predict_product, predict_routed
+from pencilmap.model.product import Product, product_of
 from pencilmap.model.routing.dimension_order import dimension_order_loads
 from pencilmap.model.torus import TIES, Torus
 from pencilmap.model.transform import Transform
 from tests.model import brute_force as brute
-from tests.model.cases import as_links, cases, drawn, full_mappings, largest, orders, products, repeatable
+from tests.model.cases import as_links, cases, drawn, full_mappings, largest, orders, products, random_transform, repeatable
 
 CASES = repeatable(200)
 
@@ -93,6 +95,46 @@ def test_closed_form_agrees_with_the_fast_loads_in_every_figure(product):
     for a, b in zip(closed.stages, routed.stages):
         assert (a.m, a.load, a.hop_length) == (b.m, b.load, b.hop_length)
     assert closed.certificate == routed.certificate
+
+
+@CASES
+@given(products(), drawn(lambda rng: rng)(), st.sampled_from(TIES), st.data())
+def test_closed_form_with_uneven_blocks_agrees_with_routing_every_message(product, rng, tie, data):
+    transform = random_transform(rng, product.grid) or Transform(*(product.grid.n_tasks + 1,) * 3)
+    product = replace(product, torus=replace(product.torus, bandwidth=(1e9,) * product.torus.n_dimensions))
+    order = "".join(data.draw(st.permutations(product.torus.axes)))
+    closed, routed = (make(placed, transform, routing_name=f"dimension-order:{order}:{tie}")
+                      for make, placed in ((predict, product), (predict_routed, product.mapping())))
+    assert (closed.lower_bound, closed.certificate) == (routed.lower_bound, routed.certificate)
+    for a, b in zip(closed.stages, routed.stages):
+        assert (a.load, a.hop_length, a.busiest) == (b.load, b.hop_length, b.busiest)
+        for name in ("task_bytes", "node_bytes", "messages", "hops", "tasks"):
+            assert getattr(a.work, name) == pytest.approx(getattr(b.work, name), rel=1e-12), name
+
+
+def test_uneven_slabs_in_closed_form():
+    torus, slots = Torus((4, 3), bandwidth=(1e9, 1e9)), Pattern((("s", 2),))
+    product = Product(torus, (Pattern((("s", 4),)), Pattern((("s", 3),))), slots, SLAB)
+    closed, routed = (make(placed, Transform(37, 29, 5))
+                      for make, placed in ((predict_product, product), (predict_routed, product.mapping())))
+    assert [(e.load, e.hop_length, e.busiest) for e in closed.stages] == [(e.load, e.hop_length, e.busiest)
+                                                                         for e in routed.stages]
+    assert closed.certificate == routed.certificate >= 1
+
+
+def test_uneven_blocks_of_a_million_nodes_take_one_line_of_each_dimension():
+    """The loads do not fit into 64 bits; routing every message would take minutes."""
+    cubes = Product(Torus((100, 100, 100)), (parse_pattern("r10c10"),) * 3, Pattern(()))
+    even, uneven = (predict(cubes, Transform(n, n, n)) for n in (40_000_000, 40_000_100))
+    for a, b in zip(even.stages, uneven.stages):
+        assert max(a.load) <= max(b.load) < max(a.load) * Fraction(10_001, 10_000)
+
+
+@CASES
+@given(full_mappings(), drawn(lambda rng: rng)())
+def test_any_full_mapping_with_uneven_blocks_obeys_its_bound(mapping, rng):
+    prediction = predict_routed(mapping, random_transform(rng, mapping.grid))
+    assert prediction.certificate is None or prediction.certificate >= 1
 
 
 @CASES

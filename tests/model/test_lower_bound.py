@@ -6,13 +6,15 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 
+from pencilmap.mapper.product_search import best_product
 from pencilmap.model.allocation import Allocation, Site
 from pencilmap.model.decompositions.pencil import least_crossing
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.lower_bound import _Minimum, lower_bound
 from pencilmap.model.mapping import Mapping
-from pencilmap.model.predict import predict_routed
+from pencilmap.model.predict import predict, predict_routed
 from pencilmap.model.torus import Torus
+from pencilmap.model.transform import Transform
 
 
 def site(shape, wrap=None, T=1, nodes=None, **options):
@@ -51,6 +53,30 @@ def least_cost(where, grid):
 @pytest.mark.parametrize("where, grid", CASES, ids=str)
 def test_no_placement_is_below_the_bound(where, grid):
     assert 0 <= lower_bound(where, grid).value <= least_cost(where, grid)
+
+
+@pytest.mark.parametrize("where, grid", [case for case in CASES if case[0].n_slots <= 5], ids=str)
+@pytest.mark.parametrize("extents", [(4, 5, 4), (9, 6, 11)], ids=str)
+def test_no_placement_with_uneven_blocks_is_below_the_bound(where, grid, extents):
+    transform = Transform(*(max(n, *grid.shape) for n in extents))
+    every = (predict_routed(Mapping(m.network, grid, m.tasks_per_node, m.node_of_rank[order], m.slot_of_rank[order]),
+                            transform) for m in placements(where, grid) for order in orders(grid))
+    assert 0 <= lower_bound(where, grid, transform).value <= min(p.cost for p in every)
+
+
+def orders(grid):
+    """The numbering of `placements` starts at the least slot; with uneven blocks it matters which rank that is."""
+    ranks = np.arange(grid.n_tasks).reshape(grid.shape[::-1])
+    for q, p in np.ndindex(*grid.shape[::-1]):
+        yield np.roll(ranks, (q, p), axis=(0, 1)).ravel()
+
+
+def test_uneven_blocks_are_not_certified_by_the_bound_of_even_ones():
+    """105 tasks share 256 planes; another placement takes less than the best product."""
+    torus, grid, transform = Torus((7, 5, 3)), ProcessGrid(1, 105), Transform(256, 256, 256)
+    product, order = predict(best_product(torus, grid), transform), np.random.default_rng(22).permutation(105)
+    other = predict(Mapping(torus, grid, 1, order, np.zeros(105, dtype=int)), transform)
+    assert other.cost < product.cost and product.certificate > 1.01
 
 
 @pytest.mark.parametrize("where, grid", [

@@ -112,8 +112,8 @@ def machine_file(**figures):
 
 def test_every_cost_of_the_time_model_can_stand_in_a_machine_file():
     assert {name for name, _, _ in COSTS.values()} == {f.name for f in fields(Costs)}
-    values = {None: "1.5", "s": '"2 us"', "byte/s": '"3 MB/s"', "flop/s": '"4 Gflop/s"', "byte": '"5 kB"'}
-    si = {None: 1.5, "s": 2e-6, "byte/s": 3e6, "flop/s": 4e9, "byte": 5e3}
+    values = {None: "0.5", "s": '"2 us"', "byte/s": '"3 MB/s"', "flop/s": '"4 Gflop/s"', "byte": '"5 kB"'}
+    si = {None: 0.5, "s": 2e-6, "byte/s": 3e6, "flop/s": 4e9, "byte": 5e3}
     costs = read_machine(machine_file(**{key: values[unit] for key, (_, unit, _) in COSTS.items()}), "demo.toml").costs
     for name, unit, _ in COSTS.values():
         assert getattr(costs, name) == pytest.approx(si[unit]), name
@@ -126,6 +126,7 @@ def test_every_cost_of_the_time_model_can_stand_in_a_machine_file():
     (dict(injection_per_task='"0 MB/s"'), "injection_per_task 0.0"),
     (dict(fft_rate_per_task='"3 GB/s"'), "e.g. '2.8 Gflop/s'"),
     (dict(contention="-0.5"), "contention.*less than the minimum"),
+    (dict(progress="1.5"), "progress.*greater than the maximum"),
     (dict(contention='"a bit"'), "contention.*not of type 'number'"),
     (dict(latency='"1 us"'), "'latency' was unexpected"),
     (dict(partition='"spans"'), "partition.*not of type 'object'"),

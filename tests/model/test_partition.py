@@ -169,3 +169,32 @@ link_bandwidth = {value = "1 GB/s", source = "here", certain = true}
     with pytest.raises(MachineError, match=r"machine plain has no rule.*`torus`"):
         plain.partition("4x4")
     assert plain.doubts(plain.torus) == ()
+
+
+def test_a_logical_torus_is_what_fugakus_scheduler_promises():
+    fugaku = load_machine("fugaku")
+    assert str(fugaku.partition("8x8x16")) == "8x8x16" and fugaku.partition("8x8x16").bandwidth == (6.8e9,) * 3
+    assert str(fugaku.partition("24x16")) == "24x16" and str(fugaku.partition("8x8x16:mesh")) == "8x8x16:mesh"
+    assert fugaku.partition("2x4x4x2x3x2").n_dimensions == 6, "and boxes are handed out as before"
+    assert "8x8x16" in [str(t) for t in machine_partitions(fugaku, 1024)]
+    both = machine_partitions(fugaku, 384)
+    assert {t.n_dimensions for t in both} == {3, 6} and len({str(t) for t in both}) == len(both)
+    for wrong in ("8x8x128", "50x50x10", "8x8x4x4"):
+        with pytest.raises(PartitionError, match="logical tori up to 48x69x48"):
+            fugaku.partition(wrong)
+
+
+def test_what_holds_for_a_logical_torus_is_said():
+    fugaku = load_machine("fugaku")
+    [note] = [n for n in fugaku.doubts(parse_torus("4x6x16")) if "logical" in n]
+    assert "lower bound" in note and "partition 2x4x4x2x3x2 is a box" in note
+    assert "no whole units of 1x1x1x2x3x2" in fugaku.doubts(parse_torus("8x8x16"))[0]
+    assert not any("logical" in n for n in fugaku.doubts(fugaku.partition("2x4x4x2x3x2")))
+    assert not any("logical" in n for n in load_machine("bluegene-l").doubts(parse_torus("4x4")))
+
+
+@pytest.mark.parametrize("n_nodes", [12, 60, 384, 1024])
+def test_logical_shapes_of_a_size_against_trying_all(n_nodes):
+    rule = load_machine("fugaku").partition_rule()
+    wanted = {tuple(sorted(s)) for s in product(range(1, 49), range(1, 70), range(1, 49)) if prod(s) == n_nodes}
+    assert {t.shape for t in rule.of_size(n_nodes) if t.n_dimensions == 3} == wanted

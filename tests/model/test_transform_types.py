@@ -2,7 +2,7 @@
 
 import pytest
 
-from pencilmap.mapper.product_search import rank_grids
+from pencilmap.mapper.grids import rank_grids
 from pencilmap.model.errors import GridError
 from pencilmap.model.exchange import exchanges
 from pencilmap.model.grid import ProcessGrid, all_grids

@@ -176,7 +176,7 @@ def test_output_that_cannot_be_written_is_told_in_a_sentence(unbuffered):
     with open("/dev/full", "w") as full:
         done = subprocess.run([sys.executable, "-m", "pencilmap", "machines"], stdout=full, stderr=-1, text=True, timeout=60,
                               env=os.environ | {"PYTHONUNBUFFERED": unbuffered})
-    assert done.returncode == 2 and done.stderr == "pencilmap: OSError: [Errno 28] No space left on device\n"
+    assert done.returncode == 2 and done.stderr == "error: No space left on device\n"
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])

@@ -58,7 +58,7 @@ def five():
 def waiting(cubes):
     """Runs that differ in many respects: long names, all phases."""
     return [run_of(r, sync, seed, exchange=exchange)[0] for seed, (r, sync, exchange) in enumerate(product(
-        cubes, ("none", "barrier", "clock"), ("alltoallv", "pipelined")))]
+        cubes, ("none", "barrier", "clock"), ("alltoallv", "persistent")))]
 
 
 @pytest.fixture(scope="module")
@@ -137,6 +137,16 @@ def test_one_view_for_all_sizes_with_the_loads_of_a_walk_along_every_message(cub
             scale = 4 * torus.n_nodes / (mapping.n_tasks * group)    # of messages of one byte
             loads = np.frombuffer(base64.b64decode(view["loads"][name]), "<f4").reshape(torus.link_shape)
             assert loads.tolist() == (as_array(walked, torus) * scale).tolist()
+
+
+def test_a_run_under_a_schedule_shows_what_all_exchanges_put_on_the_links_at_once(cubes):
+    [entry] = entries_of([cubes[1] | {"schedule": "two-way"}], "r.jsonl")
+    [view], _ = views([entry])
+    joint, *alone = (np.frombuffer(base64.b64decode(text), "<f4") for text in view["loads"].values())
+    assert list(view["loads"]) == ["all exchanges at once", "row", "column"]
+    assert joint.tolist() == sum(alone).tolist()
+    assert np.nanmax(joint) == max(entry.prediction.schedule.load_joint)
+    assert 'value="all exchanges at once">all exchanges at once<' in page([entry], ["pencilmap", "report"])
 
 
 def as_array(walked, torus):

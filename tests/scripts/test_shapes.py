@@ -6,7 +6,8 @@ from math import prod
 
 import pytest
 
-from pencilmap.mapper.product_search import best_product, rank_grids
+from pencilmap.mapper.grids import rank_grids
+from pencilmap.mapper.product_search import best_product
 from pencilmap.mapper.shapes import (
     LONGEST_RING,
     efficiency,

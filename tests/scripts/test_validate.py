@@ -126,7 +126,7 @@ def test_bad_input_gets_one_clear_message_before_anything_is_run(case, pencilmap
 # ---- documents -------------------------------------------------------------------------------------------------------
 
 
-QUICK_COMMAND, TORI_COMMAND, PAPER_COMMAND = run_by(__file__)
+QUICK_COMMAND, TORI_COMMAND, PAPER_COMMAND, OVERLAP_COMMAND = run_by(__file__)
 
 
 @pytest.fixture
@@ -164,12 +164,35 @@ def test_the_rows_of_the_paper_are_those_of_its_command_up_to_256(run_in_copy):
     assert found <= shown and len(found) == 2 * len(cases_of("paper", 256))
 
 
+@needs_simgrid
+def test_exchanges_beside_each_other_take_their_predicted_time(tmp_path):
+    """Chunks along z and of fields, two ways, opposite fields and pairs: 16 to 64 ranks."""
+    rows = validation.validate_simulated(cases_of("overlap", 64), tmp_path / "records.jsonl")
+    found = {claim.text: claim.judge(rows) for claim in CLAIMS}
+    assert len(rows) >= 6 and all(judged is None or judged[-1] for judged in found.values()), found
+    assert {row.case.schedule.partition(":")[0] for row in rows} == {"overlap", "two-way", "opposite"}
+
+
+@needs_simgrid
+@pytest.mark.slow
+def test_the_schedules_of_the_document_are_those_of_its_command(run_in_copy):
+    assert run_in_copy(OVERLAP_COMMAND) == DOCUMENT.read_text("utf-8")
+
+
+@needs_simgrid
+@pytest.mark.slow
+def test_512_ranks_gain_what_the_schedules_promise(tmp_path):
+    rows = validation.validate_simulated([c for c in cases_of("overlap") if c.longest == 256], tmp_path / "records.jsonl")
+    found = [claim.judge(rows) for claim in CLAIMS if "8x64 on" in claim.text]
+    assert len(found) == 3 and all(judged and judged[-1] for judged in found), found
+
+
 def test_every_place_of_the_document_is_filled_and_has_its_command():
     text = DOCUMENT.read_text("utf-8")
     places = re.findall(r"^<!-- (simulated|namespaces) (\S+) -->\n\*\*", text, re.MULTILINE)
     commands = [re.search(r"--network (\w+) .*?--(?:suite|torus) (\S+)", c).groups()
                 for c in re.findall(r"^pencilmap .* --into docs/validation\.md$", text, re.MULTILINE)]
-    assert places == commands and len(places) == text.count("<!-- end -->") == 6
+    assert places == commands and len(places) == text.count("<!-- end -->") == 7
 
 
 @needs_simgrid

@@ -47,6 +47,15 @@ def test_exchanges_take_as_long_as_the_busiest_link(build, simulation, shape, gr
     assert times_s(records) == pytest.approx(bounds_s(run, m_row, m_column), rel=TOLERANCE)
 
 
+@pytest.mark.parametrize("shape, grid, n", [
+    ("8x8", "8x8", 64), ("4x4x4", "4x16", 64), ("8x4:mesh", "4x8", 64), ("5x5", "5x5", 50), ("6x6", "6x6", 36),
+    ("4x8", "8x4", 64), ("3x3x3", "9x3", 54), ("4x4x4", "8x8", 64)])
+def test_p2p_whose_partners_know_the_torus_keeps_to_the_bound(build, simulation, shape, grid, n):
+    at_once, in_phases = (times_s(simulate(simulation(shape, grid, n, exchange=exchange, verify=exchange == "p2p")))
+                          for exchange in ("alltoallv", "p2p"))
+    assert np.all(np.divide(in_phases, at_once) < 1.05)
+
+
 def test_ties_all_one_way_double_the_load_of_a_ring(build, simulation):
     run = simulation("8", "8x1", 128, tie="plus")
     row_s, _ = times_s(simulate(run))

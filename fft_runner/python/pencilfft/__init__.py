@@ -9,7 +9,8 @@ copying.
 
 Every array has the axes x, y, z (after the fields, if there are several), whatever its order in memory; `Plan.start` says
 where the calling rank's part begins. Rank i of the communicator is task ``i % R`` of row ``i // R`` of the process grid. The
-library is the file named by PENCILFFT_LIBRARY, else the one built in the checkout, else the one the loader finds.
+library is the file named by PENCILFFT_LIBRARY, else the one that `pip install` put beside this module, else the one built in
+the checkout, else the one the loader finds.
 
 Arrays are numbered from 0, before the first exchange of a forward transform, on. Those of pencils also have the name of the
 axis that is whole in them:
@@ -22,20 +23,42 @@ axis that is whole in them:
 ``"output"``    what `Plan.forward` gives: as the last array
 =============== =======================================================================================================
 
+Under schedules ``two-way`` and ``opposite`` all arrays but the input and array 0 have two parts, one behind the other in
+memory. Such an array has one axis; `Plan.split` gives views of its parts with x, y, z and where they belong:
+
+>>> with Plan((128, 128, 128), (2, 4), MPI.COMM_WORLD, schedule="two-way") as plan:             # doctest: +SKIP
+...     f, f_hat = plan.empty("input"), plan.empty("output")
+...     plan.forward(f, f_hat)
+...     for at, part in plan.split(f_hat, "output"):
+...         part *= whole[at]
+
 Collective functions must be called by all ranks of the communicator with the same arguments; a failure on one rank is raised
 on all.
 """
 
 import ctypes
 import os
+from collections.abc import Iterable, Mapping, Sequence
 from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_int64, c_size_t, c_void_p
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
+from math import prod
 from operator import index
 from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypedDict, TypeVar, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from mpi4py.MPI import Comm
+
+Array: TypeAlias = NDArray[Any]
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+Result = TypeVar("Result", bound=ctypes.Structure | c_char_p | c_double | c_int | c_int64)
 
 __all__ = ["BACKWARD", "FORWARD", "PencilfftError", "Plan", "forget_wisdom", "load_wisdom", "save_wisdom"]
 
@@ -46,7 +69,8 @@ BACKWARD = 2
 ENDS = {"input": -2, "output": -1}
 PENCILS = {"z": 0, "y": 1, "x": 2}
 ALIGNMENT = 64
-BUILT = Path(__file__).resolve().parents[3] / "build" / "lib" / "libpencilfft.so"
+PLACES = (Path(__file__).with_name("libpencilfft.so"),  # put there by the wheel
+          Path(__file__).resolve().parents[3] / "build" / "lib" / "libpencilfft.so")
 
 
 class PencilfftError(Exception):
@@ -54,8 +78,32 @@ class PencilfftError(Exception):
     MPI."""
 
 
+class Choices(TypedDict, total=False):
+    """Keyword arguments of `Plan`, which are members of the library's descriptor; None is the default, as leaving it out."""
+
+    decomposition: str | None
+    type: str | None
+    kinds: str | None
+    skip: str | None
+    precision: str | None
+    layout: str | None
+    exchange: str | None
+    rigor: str | None
+    sync: str | None
+    schedule: str | None
+    torus: str | None
+    node: str | None
+    directions: int | None
+    fields: int | None
+    auto_budget_s: float | None
+
+
 class _Box(ctypes.Structure):
     _fields_ = [("offset", c_int64 * 3), ("extent", c_int64 * 3), ("stride", c_int64 * 3)]
+
+
+class _Part(ctypes.Structure):
+    _fields_ = [("box", _Box), ("start", c_int64), ("first_field", c_int), ("fields", c_int), ("field_stride", c_int64)]
 
 
 class _Format(ctypes.Structure):
@@ -63,7 +111,7 @@ class _Format(ctypes.Structure):
                 ("field_stride", c_int64), ("n", c_int64 * 3)]
 
 
-SIGNATURES = {
+SIGNATURES: dict[str, list[Any]] = {
     "desc_new": [],
     "desc_set_integer": [c_void_p, c_char_p, c_int64],
     "desc_set_real": [c_void_p, c_char_p, c_double],
@@ -71,16 +119,19 @@ SIGNATURES = {
     "desc_free": [c_void_p],
     "plan_create_fortran": [c_void_p, c_int, POINTER(c_void_p)],  # takes mpi4py's py2f(), whatever MPI's handles are
     "plan_destroy": [c_void_p],
-    "box_mine": [c_void_p, c_int, POINTER(_Box)],
+    "parts": [c_void_p, c_int, POINTER(c_int)],
+    "part_mine": [c_void_p, c_int, c_int, POINTER(_Part)],
     "format_of": [c_void_p, c_int, POINTER(_Format)],
     "scale": [c_void_p, POINTER(c_double)],
     "alloc_bytes": [c_void_p, POINTER(c_int64)],
     "execute": [c_void_p, c_int, c_void_p, c_void_p],
+    "execute_pair": [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p],
     "phase_seconds": [c_void_p, POINTER(c_double)],
     "phase_name": [c_void_p, c_int],
     "plan_text": [c_void_p, POINTER(c_char_p)],
     "exchange_stage": [c_void_p, c_int],
     "exchange_chosen": [c_void_p, c_int],
+    "schedule_chosen": [c_void_p],
     "transpose": [c_void_p, c_int, c_int, c_void_p, c_void_p],
     "wisdom_load_fortran": [c_char_p, c_int, POINTER(c_int)],
     "wisdom_save_fortran": [c_char_p, c_int],
@@ -88,23 +139,23 @@ SIGNATURES = {
 }
 
 
-def _load():
-    path = os.environ.get("PENCILFFT_LIBRARY") or (str(BUILT) if BUILT.exists() else "libpencilfft.so.0")
+def _load() -> ctypes.CDLL:
+    path = os.environ.get("PENCILFFT_LIBRARY") or next((str(p) for p in PLACES if p.exists()), "libpencilfft.so.0")
     try:
         library = ctypes.CDLL(path)
     except OSError as error:
-        raise PencilfftError(f"{error}; name libpencilfft.so in PENCILFFT_LIBRARY, or build it: cmake -S fft_runner "
-                             "-B build && cmake --build build") from error
+        raise PencilfftError(f"{error}; name libpencilfft.so in PENCILFFT_LIBRARY, or build it, in a checkout of pencilmap: "
+                             "pip install ./fft_runner") from error
     for name, arguments in SIGNATURES.items():
         getattr(library, f"pencilfft_{name}").argtypes = arguments
     library.pencilfft_desc_new.restype = c_void_p
-    for name in ("error_message", "phase_name", "exchange_stage", "exchange_chosen"):
+    for name in ("error_message", "phase_name", "exchange_stage", "exchange_chosen", "schedule_chosen"):
         getattr(library, f"pencilfft_{name}").restype = c_char_p
     _refuse_two_mpis(path)
     return library
 
 
-def _refuse_two_mpis(path):
+def _refuse_two_mpis(path: str) -> None:
     """A communicator of one MPI passed to another crashes, so this checks which MPIs are loaded."""
     with open("/proc/self/maps") as maps:
         files = {line.split(maxsplit=5)[5].strip() for line in maps if line.count(" ") > 4 and "/" in line}
@@ -115,32 +166,57 @@ def _refuse_two_mpis(path):
                              "or mpi4py with the library's: MPICC=... pip install --no-binary mpi4py mpi4py")
 
 
-_library = None
+_library: ctypes.CDLL | None = None
 
 
-def _function(name):
+def _function(name: str) -> Any:
     global _library
     if _library is None:
         _library = _load()
     return getattr(_library, f"pencilfft_{name}")
 
 
-def _call(name, *arguments):
+def _call(name: str, *arguments: Any) -> None:
     status = _function(name)(*arguments)
     if status != 0:
         raise PencilfftError(_function("error_message")().decode())
 
 
-def _names(of, handle):
+def _names(of: str, handle: c_void_p) -> list[str]:
     """All values of a name function, for 0, 1, ... until it returns NULL."""
     return [name.decode() for name in iter(map(partial(_function(of), handle), count()).__next__, None)]
 
 
-def _set_member(desc, name, value):
-    kind = "text" if value is None or isinstance(value, bytes) else "real" if isinstance(value, float) else "integer"
-    if kind == "integer" and not -2**63 <= index(value) < 2**63:  # ctypes would cut it
+def _set_member(desc: c_void_p, name: str, value: Any) -> None:
+    if isinstance(value, bytes | float):
+        _call("desc_set_text" if isinstance(value, bytes) else "desc_set_real", desc, name.encode(), value)
+        return
+    try:
+        number = index(value)
+    except TypeError:
+        raise PencilfftError(f"{name} is {value!r}; give a text or a number") from None
+    if not -2**63 <= number < 2**63:  # ctypes would cut it
         raise PencilfftError(f"{name} is {value}; it must be an integer of 64 bits")
-    _call(f"desc_set_{kind}", desc, name.encode(), index(value) if kind == "integer" else value)
+    _call("desc_set_integer", desc, name.encode(), number)
+
+
+def _numbers(values: int | Iterable[int], counts: tuple[int, ...], meaning: str) -> tuple[int, ...]:
+    """Integers, of which there must be one of `counts`; a single one may stand alone."""
+    try:
+        numbers = tuple(map(index, values if isinstance(values, Iterable) else (values,)))
+    except TypeError:
+        numbers = ()
+    if len(numbers) not in counts:
+        raise PencilfftError(f"{values!r} is not {meaning}")
+    return numbers
+
+
+def _handle(comm: "Comm") -> int:
+    """The communicator as Fortran has it: an integer, whatever MPI's own handles are."""
+    try:
+        return int(comm.py2f())
+    except AttributeError:
+        raise PencilfftError(f"{comm!r} is not a communicator of mpi4py; give e.g. MPI.COMM_WORLD") from None
 
 
 class Plan:
@@ -151,7 +227,7 @@ class Plan:
     ----------
     shape : three ints
         Global extents nx, ny, nz.
-    grid : two ints, or one
+    grid : two ints, or one int
         R tasks in a row, C in a column; R * C is the size of the communicator. nx >= C, ny >= R and C, and the exchanged
         extent along z >= R. Of slabs one number, that size; nx and ny are not smaller.
     comm : mpi4py.MPI.Comm
@@ -174,6 +250,11 @@ class Plan:
         Of FFTW: ``estimate``, ``measure`` (default), ``patient``.
     sync : str, optional
         What precedes each exchange: ``none`` (default), ``barrier``, ``clock``.
+    schedule : str, optional
+        When the exchanges travel: ``sequence`` (default), ``overlap:4`` and others of the table in pencilfft.h. Under
+        ``two-way`` and ``opposite`` the output has several parts (`split`).
+    torus, node : str, optional
+        Where the ranks are, for exchange ``p2p``: ``8x8x8``, and this rank's own coordinates in it, ``1 2 3``.
     directions : int, optional
         `FORWARD`, `BACKWARD` or both (default), or-ed.
     fields : int, optional
@@ -188,109 +269,169 @@ class Plan:
         library.
     """
 
-    def __init__(self, shape, grid, comm, **choices):
-        self._handle, handle = None, c_void_p()
-        if len(shape) != 3 or not 1 <= len(grid) <= 2:
-            raise PencilfftError(f"shape {shape}, grid {grid}; give three extents nx, ny, nz and two numbers of tasks R, C "
-                                 "(slabs: one number)")
+    def __init__(self, shape: Sequence[int], grid: int | Sequence[int], comm: "Comm", **choices: Unpack[Choices]) -> None:
+        self._handle: c_void_p | None = None
+        handle, self._told = c_void_p(), f"shape {shape}, grid {grid}"
+        shape = _numbers(shape, (3,), "a shape; give three extents nx, ny, nz")
+        grid = _numbers(grid, (1, 2), "a process grid; give two numbers of tasks R, C (slabs: one number)")
         R, C = (1, *grid)[-2:]
-        members = {**choices, **dict(zip(("nx", "ny", "nz", "R", "C"), (*shape, R, C), strict=True))}
-        members = {name: value.encode() if isinstance(value, str) else value for name, value in members.items()}
+        members: dict[str, Any] = {name: value.encode() if isinstance(value, str) else value
+                                   for name, value in choices.items() if value is not None}
+        members |= zip(("nx", "ny", "nz", "R", "C"), (*shape, R, C), strict=True)
+        communicator = _handle(comm)
         desc = _function("desc_new")()
         try:
             for name, value in members.items():
                 _set_member(desc, name, value)
-            _call("plan_create_fortran", desc, comm.py2f(), byref(handle))  # texts are not copied: members live until here
+            _call("plan_create_fortran", desc, communicator, byref(handle))  # texts are not copied: members live until here
         finally:
             _function("desc_free")(desc)
         self._handle = handle
+        self._told = ", ".join([f"{'x'.join(map(str, shape))} on {'x'.join(map(str, grid))}",
+                                *(f"{name} {value}" for name, value in choices.items() if value is not None),
+                                f"rank {comm.rank} of {comm.size}"])
         self._exchanges = _names("exchange_stage", handle)
-        numbers = {**ENDS, **{number: number for number in range(len(self._exchanges) + 1)}}
-        if choices.get("decomposition", "pencil") == "pencil":
-            numbers |= PENCILS
+        numbers: dict[str | int, int] = {number: number for number in range(len(self._exchanges) + 1)}
+        numbers.update(ENDS)
+        if choices.get("decomposition") in (None, "pencil"):
+            numbers.update(PENCILS)
         self._arrays = {name: _array_of(handle, number) for name, number in numbers.items()}
         self._buffer_bytes = _asked("alloc_bytes", handle, c_int64()).value
 
-    def destroy(self):
+    def __repr__(self) -> str:
+        return f"<pencilfft.Plan {self._told}{'' if self._handle else ', destroyed'}>"
+
+    def destroy(self) -> None:
         """Free the plan; a second call does nothing. Arrays of `empty` stay valid. Collective."""
         if self._handle is not None:
             handle, self._handle = self._handle, None
             _call("plan_destroy", handle)
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind, error, trace):
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if kind is None:  # after an error the other ranks may not get here
             self.destroy()
 
-    def _alive(self):
+    def _alive(self) -> c_void_p:
         if self._handle is None:
             raise PencilfftError("the plan was destroyed")
         return self._handle
 
-    def _array(self, name):
+    def _array(self, name: str | int) -> "_Array":
         self._alive()
         return _known(self._arrays, name)
 
-    def start(self, array):
-        """Global x, y, z of the first local element: tuple of three ints."""
-        return self._array(array).offset
+    def start(self, array: str | int) -> tuple[int, int, int]:
+        """Global x, y, z of the first local element of an array of one part: tuple of three ints."""
+        x, y, z = (axis.start for axis in self.part(array))
+        return x, y, z
 
-    def shape(self, array):
-        """Local extents of x, y, z, before them the fields, when there are several: tuple of three or four ints."""
+    def shape(self, array: str | int) -> tuple[int, ...]:
+        """Local extents of x, y, z, before them the fields, when there are several: tuple of three or four ints. Of an array
+        of several parts one int, its number of elements."""
         return self._array(array).shape
 
-    def part(self, array):
-        """Slices of x, y, z of the global array that are the calling rank's: ``local[...] = whole[plan.part("input")]``."""
-        at = self._array(array)
-        return tuple(slice(start, start + n) for start, n in zip(at.offset, at.shape[-3:], strict=True))
+    def part(self, array: str | int) -> tuple[slice, ...]:
+        """Slices of x, y, z of the global array that are the calling rank's: ``local[...] = whole[plan.part("input")]``.
 
-    def dtype(self, array):
+        Raises
+        ------
+        PencilfftError
+            When the array has several parts, which `part_mine` tells.
+        """
+        if self.parts(array) > 1:
+            raise PencilfftError(f"under schedule {self.schedule_chosen} array {array} has {self.parts(array)} parts; "
+                                 "ask part_mine() or split()")
+        return self._array(array).parts[0].at[-3:]
+
+    def parts(self, array: str | int) -> int:
+        """How many parts an array has, on all ranks alike: 1, or 2 under schedules ``two-way`` and ``opposite``."""
+        return len(self._array(array).parts)
+
+    def part_mine(self, array: str | int, i: int) -> tuple[slice, ...]:
+        """Slices of the global array that are part `i` of the calling rank's, counted from 0: those of x, y, z, before them
+        those of the fields, when the plan has several. A part may be empty."""
+        return _known(dict(enumerate(self._array(array).parts)), i).at
+
+    def split(self, whole: Array, array: str | int) -> list[tuple[tuple[slice, ...], Array]]:
+        """The parts of an array, in its own memory. Local.
+
+        Parameters
+        ----------
+        whole : an array as `empty` gives it
+        array : its name
+
+        Returns
+        -------
+        list of (slices, NumPy array)
+            Of each part what `part_mine` tells, and its elements: axes x, y, z, before them the fields, when the plan has
+            several.
+
+        Raises
+        ------
+        PencilfftError
+            When `whole` is not such an array.
+        """
+        self._checked(whole, array, False)
+        memory, offset = self._memory(whole)
+        return [(part.at, np.ndarray(part.shape, whole.dtype, memory, offset + part.start, part.strides))
+                for part in self._array(array).parts]
+
+    def dtype(self, array: str | int) -> np.dtype[Any]:
         """NumPy's type of the elements of an array: complex128, complex64, float64 or float32."""
         return self._array(array).dtype
 
     @property
-    def exchanges(self):
+    def exchanges(self) -> tuple[str, ...]:
         """Names of the exchanges of a transform in forward order: ``("row", "column")``; ``("slab",)``."""
         return tuple(self._exchanges)
 
-    def __str__(self):
+    def __str__(self) -> str:
         """What the plan does on the calling rank: passes, exchanges between them, buffers. Local."""
-        return _asked("plan_text", self._alive(), c_char_p()).value.decode()
+        text = _asked("plan_text", self._alive(), c_char_p()).value
+        assert text is not None
+        return text.decode()
 
-    def phase_seconds(self):
+    def phase_seconds(self) -> dict[str, float]:
         """Seconds this rank spent in each phase of the last transform: dict by name, ``fft_z`` to ``total``, then the time
-        that `sync` waited (``wait_row``, ``wait_column``), which is part of no other phase. Local."""
+        that `sync` waited (``wait_row``, ``wait_column``), which is part of no other phase, and the time that exchanges were
+        on their way beside other work (``hidden_row``, ``hidden_column``), which is not part of ``total``. Local."""
         names = _names("phase_name", self._alive())
         seconds = (c_double * len(names))()
         _call("phase_seconds", self._handle, seconds)
         return dict(zip(names, seconds, strict=True))
 
-    def exchange_chosen(self, exchange):
+    def exchange_chosen(self, exchange: str) -> str:
         """Name of the algorithm of an exchange of `exchanges`: what was asked for, or what ``auto`` took. Local."""
-        return _function("exchange_chosen")(self._alive(), self._number(exchange)).decode()
+        return str(_function("exchange_chosen")(self._alive(), self._number(exchange)).decode())
 
-    def _number(self, exchange):
+    @property
+    def schedule_chosen(self) -> str:
+        """The schedule as it runs, with all that was chosen for it: ``overlap:4:x``."""
+        return str(_function("schedule_chosen")(self._alive()).decode())
+
+    def _number(self, exchange: str) -> int:
         return _known({name: e for e, name in enumerate(self._exchanges)}, exchange)
 
     @property
-    def scale(self):
+    def scale(self) -> float:
         """Backward after forward gives this float times the input."""
         return _asked("scale", self._alive(), c_double()).value
 
     @property
-    def buffer_bytes(self):
+    def buffer_bytes(self) -> int:
         """Bytes that must lie behind an array from its first element on, those of the largest array or more."""
         self._alive()
         return self._buffer_bytes
 
-    def empty(self, array):
+    def empty(self, array: str | int) -> Array:
         """The calling rank's part of an array, not filled, aligned to 64 bytes, with `buffer_bytes` behind it. Local."""
         memory = np.empty(self.buffer_bytes + ALIGNMENT, np.uint8)
         return self._lay(memory, -memory.ctypes.data % ALIGNMENT, array)
 
-    def view(self, part, array):
+    def view(self, part: Array, array: str | int) -> Array:
         """The same memory as another array, for transforms in place. Local.
 
         Raises
@@ -301,11 +442,11 @@ class Plan:
         memory, offset = self._memory(part)
         return self._lay(memory, offset, array)
 
-    def _lay(self, memory, offset, array):
+    def _lay(self, memory: Array, offset: int, array: str | int) -> Array:
         as_laid = self._array(array)
         return np.ndarray(as_laid.shape, as_laid.dtype, memory, offset, as_laid.strides)
 
-    def _memory(self, array):
+    def _memory(self, array: Array) -> tuple[Array, int]:
         """The array that owns the memory, and the offset of this one in bytes."""
         owner = array
         while isinstance(owner.base, np.ndarray):
@@ -315,8 +456,10 @@ class Plan:
             raise PencilfftError(f"the memory behind the array must hold {self.buffer_bytes} bytes; make it by empty()")
         return owner, offset
 
-    def _checked(self, part, array, written):
+    def _checked(self, part: Array, array: str | int, written: bool) -> int:
         wanted = self._array(array)
+        if not isinstance(part, np.ndarray):
+            raise PencilfftError(f"{type(part).__name__} is not an array of NumPy; make it by empty()")
         if part.shape != wanted.shape or part.dtype != wanted.dtype:
             raise PencilfftError(f"array of {part.dtype} {part.shape}; array {array} is {wanted.dtype} {wanted.shape}")
         if part.strides != wanted.strides and any(  # along axes of extent 1 they do not matter
@@ -325,9 +468,9 @@ class Plan:
         if written and not part.flags.writeable:
             raise PencilfftError("the array cannot be written")
         memory, offset = self._memory(part)
-        return memory.ctypes.data + offset
+        return int(memory.ctypes.data) + offset
 
-    def forward(self, source, target):
+    def forward(self, source: Array, target: Array) -> None:
         """Transform forward. Collective.
 
         Parameters
@@ -345,7 +488,7 @@ class Plan:
         _call("execute", self._alive(), FORWARD, self._checked(source, "input", False),
               self._checked(target, "output", True))
 
-    def backward(self, source, target):
+    def backward(self, source: Array, target: Array) -> None:
         """Transform backward, not normalised (`scale`); errors as in `forward`. Collective.
 
         Parameters
@@ -356,7 +499,21 @@ class Plan:
         _call("execute", self._alive(), BACKWARD, self._checked(source, "output", False),
               self._checked(target, "input", True))
 
-    def transpose(self, exchange, direction, source, target):
+    def execute_pair(self, forward_source: Array, forward_target: Array, backward_source: Array,
+                     backward_target: Array) -> None:
+        """A forward transform of one array and a backward one of another: both at once under schedule ``opposite``, else one
+        after the other. Errors as in `forward`, also when the two share memory. Collective.
+
+        Parameters
+        ----------
+        forward_source, backward_target : parts of ``input``
+        forward_target, backward_source : parts of ``output``
+        """
+        _call("execute_pair", self._alive(), self._checked(forward_source, "input", False),
+              self._checked(forward_target, "output", True), self._checked(backward_source, "output", False),
+              self._checked(backward_target, "input", True))
+
+    def transpose(self, exchange: str, direction: int, source: Array, target: Array) -> None:
         """One exchange alone, without any FFT; errors as in `forward`. Collective.
 
         Parameters
@@ -375,31 +532,54 @@ class Plan:
 
 
 @dataclass(frozen=True)
+class _Piece:
+    """One part of an array: where it belongs and how it lies."""
+
+    at: tuple[slice, ...]
+    shape: tuple[int, ...]
+    start: int  # bytes, as are the strides
+    strides: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class _Array:
-    """The library's description of the calling rank's part; constant while the plan lives."""
+    """The library's description of what the calling rank has of an array; constant while the plan lives."""
 
-    offset: tuple
-    shape: tuple
-    strides: tuple  # bytes
-    dtype: np.dtype
+    dtype: np.dtype[Any]
+    parts: tuple[_Piece, ...]
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of several parts, which fill the memory one behind the other, all elements."""
+        return self.parts[0].shape if len(self.parts) == 1 else (sum(prod(part.shape) for part in self.parts),)
 
-def _array_of(handle, number):
-    box, form = _asked("box_mine", handle, _Box(), number), _asked("format_of", handle, _Format(), number)
-    several = form.fields > 1
-    return _Array(tuple(box.offset), ((form.fields,) if several else ()) + tuple(box.extent),
-                   ((form.field_stride * form.element_bytes,) if several else ())
-                   + tuple(step * form.element_bytes for step in box.stride),
-                   np.dtype(f"{'c' if form.is_complex else 'f'}{form.element_bytes}"))
+    @property
+    def strides(self) -> tuple[int, ...]:
+        return self.parts[0].strides if len(self.parts) == 1 else (self.dtype.itemsize,)
 
 
-def _asked(name, handle, result, *arguments):
+def _array_of(handle: c_void_p, number: int) -> _Array:
+    form = _asked("format_of", handle, _Format(), number)
+    parts = range(_asked("parts", handle, c_int(), number).value)
+    return _Array(np.dtype(f"{'c' if form.is_complex else 'f'}{form.element_bytes}"),
+                  tuple(_piece_of(_asked("part_mine", handle, _Part(), number, i), form) for i in parts))
+
+
+def _piece_of(part: _Part, form: _Format) -> _Piece:
+    axes = list(zip(part.box.offset, part.box.extent, part.box.stride, strict=True))
+    if form.fields > 1:
+        axes.insert(0, (part.first_field, part.fields, part.field_stride))
+    return _Piece(tuple(slice(first, first + n) for first, n, _ in axes), tuple(n for _, n, _ in axes),
+                  part.start * form.element_bytes, tuple(step * form.element_bytes for _, _, step in axes))
+
+
+def _asked(name: str, handle: c_void_p, result: Result, *arguments: Any) -> Result:
     """The value that a library function writes through its last pointer."""
     _call(name, handle, *arguments, byref(result))
     return result
 
 
-def load_wisdom(path, comm):
+def load_wisdom(path: str | os.PathLike[str], comm: "Comm") -> bool:
     """Add a file's wisdom: FFTW's plans and the choices of ``auto``. Rank 0 reads. Collective.
 
     Parameters
@@ -418,11 +598,11 @@ def load_wisdom(path, comm):
         When it was written on another kind of machine or with another MPI, or is not a wisdom file.
     """
     found = c_int()
-    _call("wisdom_load_fortran", os.fsencode(path), comm.py2f(), byref(found))
+    _call("wisdom_load_fortran", os.fsencode(path), _handle(comm), byref(found))
     return bool(found.value)
 
 
-def save_wisdom(path, comm):
+def save_wisdom(path: str | os.PathLike[str], comm: "Comm") -> None:
     """Replace the file by all wisdom. Rank 0 writes. Collective.
 
     Raises
@@ -430,15 +610,15 @@ def save_wisdom(path, comm):
     PencilfftError
         When it cannot be written; the file is then unchanged.
     """
-    _call("wisdom_save_fortran", os.fsencode(path), comm.py2f())
+    _call("wisdom_save_fortran", os.fsencode(path), _handle(comm))
 
 
-def forget_wisdom():
+def forget_wisdom() -> None:
     """Forget all wisdom, including FFTW's. Local."""
     _function("wisdom_forget")()
 
 
-def _known(table, name):
+def _known(table: Mapping[Key, Value], name: Key) -> Value:
     if name not in table:
         raise PencilfftError(f"unknown {name!r}; known: {', '.join(map(str, table))}")
     return table[name]

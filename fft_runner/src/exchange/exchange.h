@@ -6,8 +6,8 @@
  *
  * PF_MESSAGES  `plan` is given the number of elements of every message and where it begins, in the buffer that is sent
  *              from and in the one received into. Whoever runs the exchange has packed them (a transform does so while
- *              its lines are in the caches) and unpacks them. As given, messages lie densely, in the order
- *              slice, member. `plan` may move them: change start[] and total (padding). The two lists live as long as
+ *              its lines are in the caches) and unpacks them. As given, messages lie densely, in the order of the members.
+ *              `plan` may move them: change start[] and total (padding). The two lists live as long as
  *              the state; an exchange with `memory` moves them, when it connects, to where they lie in there.
  *              The part that a rank keeps is message `me`: it is already where it belongs in `to` and is not to be
  *              touched, unless it says moves_self; then it lies among the messages of `from` like any other.
@@ -17,20 +17,19 @@
  *              other planners) and moves all of them, including its own.
  *
  * Running: whoever runs an exchange goes through these steps, in this order; all but start are optional:
- *     begin          before anything is written to where the messages will be
- *     start(k)       for k = 0 .. slices - 1: slice k of what is sent is there
- *     finish(k)      likewise: before slice k of what was received is used
- *     end            when all of it has been used
- * An exchange of one slice may do all in start. Of one that `overlaps`, slice k + 1 is made (FFTs and packing) between
- * start(k) and start(k + 1), and slice k is used (unpacking and FFTs) between finish(k) and finish(k + 1); of any other
- * exchange, all is made before start(0) and used after the last finish.
- * Slices: an exchange with `slices` cuts each message into that many, along transpose->slice_axis, evenly by
- * pf_block_of(); slice k of a message with member j is message k * p + j. Where the transformed axis is the sliced one,
- * all the work is done before start(0), or after the last finish.
+ *     begin      before anything is written to where the messages will be
+ *     start      when everything that is sent is there
+ *     progress   any number of times between start and finish
+ *     finish     before anything that was received is used, or anything that was sent is overwritten
+ *     end        when all of it has been used
+ * An exchange may do all in start, which then returns when everything has arrived. Where transpose->beside is set, it runs
+ * beside passes and other exchanges: start returns at once, finish waits, and progress lets MPI work with one call of
+ * MPI_Testany that does not wait. It is never called in a loop: a simulator charges time for it, or stops the clock at it.
+ * Exchanges of one group that are in flight together have different lanes. All ranks of a group start, progress and finish
+ * them in the same order.
  *
- * Buffers: start may overwrite `from` only with PF_BOXES. Both are aligned to 64 bytes. In PF_MESSAGES they hold
- * sent->total and received->total elements, and while an exchange that overlaps runs, others change where messages are.
- * With `memory` both are that. */
+ * Buffers: start may overwrite `from` only with PF_BOXES and without `beside`. Both are aligned to 64 bytes. In PF_MESSAGES
+ * they hold sent->total and received->total elements. With `memory` both are that. */
 #pragma once
 
 #include <mpi.h>
@@ -38,6 +37,9 @@
 
 #include "common/names.h"
 #include "pencilfft.h"
+
+/* Where the members of a group are in a torus: partner_order.h. */
+struct pf_places;
 
 /* One transpose in one direction: member j of the group holds from[j] before and to[j] after.
  * The boxes of `from` together are those of `to`; what passes from i to j is from[i] and to[j]'s common part.
@@ -48,13 +50,15 @@ struct pf_transpose {
     const pencilfft_box *from, *to;
     size_t element_bytes; /* 4, 8 or 16 */
     int fields;
-    int slice_axis;
+    bool beside; /* runs beside passes or other exchanges; only for an exchange that offers it */
+    int lane;    /* tag of its messages: different for exchanges of one group that may be in flight together */
+    const struct pf_places *places; /* of the members; NULL where they are not known */
     void *other_direction; /* state of the same exchange in the other direction, if that was planned before; else NULL */
 };
 
-/* The messages of one side. Number k * p + j is slice k with member j; everything is counted in elements. */
+/* The messages of one side. Number j is that with member j; everything is counted in elements. */
 struct pf_messages {
-    int p, slices;
+    int p;
     int64_t *elements, *start;
     int64_t total; /* size of the buffer */
 };
@@ -66,16 +70,16 @@ struct pf_exchange {
     /* Local, no communication. *state is NULL when it fails. With PF_BOXES the two lists are NULL. NULL: "auto". */
     int (*plan)(const struct pf_transpose *transpose, struct pf_messages *sent, struct pf_messages *received, void **state);
     /* Collective over the group, like the other steps of a run. */
-    int (*start)(void *state, int slice, void *from, void *to);
+    int (*start)(void *state, void *from, void *to);
     /* Collective over the group when connect has run, and local before. The two directions come in any order. */
     void (*destroy)(void *state);
     enum pf_takes takes;
     bool moves_self;
-    bool overlaps;
+    bool beside; /* can run beside passes and other exchanges */
     int (*begin)(void *state, void *to);
-    int (*finish)(void *state, int slice);
+    int (*progress)(void *state); /* never waits; any rank may call it as often as it likes */
+    int (*finish)(void *state);
     int (*end)(void *state);
-    int (*slices)(const struct pf_transpose *transpose); /* optional, 1 without it. The same on the whole group */
     /* Optional. Collective over the group, after all ranks have planned: communicators, shared memory, other planners. With
      * PF_MESSAGES every run of this state uses these two buffers. Fails on the whole group or not at all, except for
      * failures of MPI. */

@@ -33,7 +33,10 @@ const struct pf_exchange pf_exchange_alltoall = {
     .name = "alltoall",
     .plan = plan,
     .start = pf_equal_start,
+    .progress = pf_equal_progress,
+    .finish = pf_equal_finish,
     .destroy = free,
     .takes = PF_MESSAGES,
     .moves_self = true,
+    .beside = true,
 };

@@ -23,6 +23,7 @@ struct alltoallw {
     struct pf_transpose t;
     pencilfft_box from, to, kept;
     struct side sent, received;
+    MPI_Request request; /* beside other work */
 };
 
 /* Axes of the box from the smallest stride to the largest. */
@@ -144,6 +145,7 @@ static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct p
     if (!a)
         return status ? status : pf_fail(PENCILFFT_NO_MEMORY, "no memory for an exchange");
     a->t = *t;
+    a->request = MPI_REQUEST_NULL;
     a->from = t->from[t->me];
     a->to = t->to[t->me];
     a->kept = pf_box_common(&a->from, &a->to);
@@ -156,16 +158,35 @@ static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct p
     return status;
 }
 
-static int start(void *state, int slice, void *from, void *to)
+static int start(void *state, void *from, void *to)
 {
-    const struct alltoallw *a = state;
-    (void)slice;
+    struct alltoallw *a = state;
     struct pf_copy kept = pf_copy_between(&a->kept, &a->from, &a->to);
     kept.fields = a->t.fields;
     pf_copy_run(&kept, a->t.element_bytes, from, to);
-    if (a->t.p > 1)
+    if (a->t.p > 1 && a->t.beside)
+        PF_MPI(MPI_Ialltoallw(from, a->sent.count, a->sent.displacement, a->sent.type, to, a->received.count,
+                              a->received.displacement, a->received.type, a->t.group, &a->request));
+    else if (a->t.p > 1)
         PF_MPI(MPI_Alltoallw(from, a->sent.count, a->sent.displacement, a->sent.type, to, a->received.count,
                              a->received.displacement, a->received.type, a->t.group));
+    return PENCILFFT_OK;
+}
+
+static int progress(void *state)
+{
+    struct alltoallw *a = state;
+    int there;
+    if (a->t.beside)
+        PF_MPI(MPI_Test(&a->request, &there, MPI_STATUS_IGNORE));
+    return PENCILFFT_OK;
+}
+
+static int finish(void *state)
+{
+    struct alltoallw *a = state;
+    if (a->t.beside)
+        PF_MPI(MPI_Wait(&a->request, MPI_STATUS_IGNORE));
     return PENCILFFT_OK;
 }
 
@@ -173,6 +194,9 @@ const struct pf_exchange pf_exchange_alltoallw = {
     .name = "alltoallw",
     .plan = plan,
     .start = start,
+    .progress = progress,
+    .finish = finish,
     .destroy = destroy,
     .takes = PF_BOXES,
+    .beside = true,
 };

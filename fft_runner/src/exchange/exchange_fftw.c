@@ -146,10 +146,9 @@ static void copy_parts(const struct transposer *a, bool in, const void *from, vo
     }
 }
 
-static int start(void *state, int slice, void *from, void *to)
+static int start(void *state, void *from, void *to)
 {
     const struct transposer *a = state;
-    (void)slice;
     copy_parts(a, true, from, a->before);
     fftw_execute(a->plan);
     copy_parts(a, false, a->after, to);

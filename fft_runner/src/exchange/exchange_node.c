@@ -232,10 +232,10 @@ static int move_parcels(struct node_state *a)
     return pf_shared_meet(a->shared);
 }
 
-static int start(void *state, int slice, void *from, void *to)
+static int start(void *state, void *from, void *to)
 {
     struct node_state *a = state;
-    (void)slice, (void)from, (void)to;
+    (void)from, (void)to;
     int status = a->t.p > 1 ? pf_shared_meet(a->shared) : PENCILFFT_OK;
     return status || a->shared->n <= 1 ? status : move_parcels(a);
 }
@@ -262,7 +262,6 @@ const struct pf_exchange pf_exchange_node = {
     .start = start,
     .destroy = destroy,
     .takes = PF_MESSAGES,
-    .overlaps = true,
     .begin = begin,
     .end = end,
     .connect = connect,

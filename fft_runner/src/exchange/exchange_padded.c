@@ -50,8 +50,11 @@ const struct pf_exchange pf_exchange_padded = {
     .name = "padded",
     .plan = plan,
     .start = pf_equal_start,
+    .progress = pf_equal_progress,
+    .finish = pf_equal_finish,
     .destroy = free,
     .takes = PF_MESSAGES,
     .moves_self = true,
+    .beside = true,
     .traffic = traffic,
 };

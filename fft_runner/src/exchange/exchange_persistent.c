@@ -31,18 +31,16 @@ static int prepare(struct pf_calls *c, const void *from, void *to)
     return PENCILFFT_OK;
 }
 #else
-enum { TAG = 1 };
-
 static int prepare(struct pf_calls *c, const void *from, void *to)
 {
     for (int s = 1; s < c->p; s++) {
         int target = (c->me + s) % c->p, source = (c->me - s + c->p) % c->p;
         if (c->received.count[source])
             PF_MPI(MPI_Recv_init(pf_message_in(c, &c->received, source, to), c->received.count[source], c->element, source,
-                                 TAG, c->group, &c->requests[c->n_requests++]));
+                                 c->lane, c->group, &c->requests[c->n_requests++]));
         if (c->sent.count[target])
-            PF_MPI(MPI_Send_init(pf_message_in(c, &c->sent, target, from), c->sent.count[target], c->element, target, TAG,
-                                 c->group, &c->requests[c->n_requests++]));
+            PF_MPI(MPI_Send_init(pf_message_in(c, &c->sent, target, from), c->sent.count[target], c->element, target,
+                                 c->lane, c->group, &c->requests[c->n_requests++]));
     }
     return PENCILFFT_OK;
 }
@@ -56,14 +54,14 @@ static int connect(void *state, void *from, void *to)
     return c->p > 1 ? prepare(c, from, to) : PENCILFFT_OK;
 }
 
-static int start(void *state, int slice, void *from, void *to)
+static int start(void *state, void *from, void *to)
 {
     const struct pf_calls *c = state;
-    (void)slice;
     if (from != c->from || to != c->to)
         return pf_fail(PENCILFFT_BAD_CALL, "exchange persistent was run with buffers other than those it was connected to");
     PF_MPI(MPI_Startall(c->n_requests, c->requests));
-    PF_MPI(MPI_Waitall(c->n_requests, c->requests, c->statuses));
+    if (!c->beside)
+        PF_MPI(MPI_Waitall(c->n_requests, c->requests, c->statuses));
     return PENCILFFT_OK;
 }
 
@@ -79,8 +77,11 @@ const struct pf_exchange pf_exchange_persistent = {
     .name = "persistent",
     .plan = pf_calls_plan,
     .start = start,
+    .progress = pf_calls_progress,
+    .finish = pf_calls_finish,
     .destroy = destroy,
     .takes = PF_MESSAGES,
+    .beside = true,
     .connect = connect,
     .means = means,
 };

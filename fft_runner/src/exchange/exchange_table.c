@@ -7,7 +7,6 @@
     X(padded)        \
     X(alltoallw)     \
     X(p2p)           \
-    X(pipelined)     \
     X(persistent)    \
     X(node)          \
     X(fftw)          \

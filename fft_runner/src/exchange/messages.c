@@ -1,14 +1,13 @@
 /* The messages of a transpose.
- * Idea:  message (slice k, member j) is the common part of the two boxes, cut to slice k, dense, with z fastest; all
- *        messages follow each other. So rows along z, the longest that exist everywhere, are copied whole. The axis that is
- *        undivided after the transpose is slowest, so that received messages have the layout of the array itself.
+ * Idea:  message j is the common part of the two boxes, dense, with z fastest; all messages follow each other. So rows along
+ *        z, the longest that exist everywhere, are copied whole. The axis that is undivided after the transpose is slowest,
+ *        so that received messages have the layout of the array itself.
  * Cost:  packing or unpacking is one read and one write of a box. */
 #include "exchange/messages.h"
 
 #include <stdlib.h>
 
 #include "common/failure.h"
-#include "geometry/blocks.h"
 #include "geometry/geometry.h"
 #include "geometry/strided_copy.h"
 
@@ -17,10 +16,10 @@ MPI_Datatype pf_element_type(size_t bytes)
     return bytes == 4 ? MPI_FLOAT : bytes == 8 ? MPI_DOUBLE : MPI_C_DOUBLE_COMPLEX;
 }
 
-static int allocate(struct pf_parts *parts, int p, int slices)
+static int allocate(struct pf_parts *parts, int p)
 {
-    size_t n = (size_t)p * (size_t)slices;
-    *parts = (struct pf_parts){.list = {.p = p, .slices = slices}};
+    size_t n = (size_t)p;
+    *parts = (struct pf_parts){.list = {.p = p}};
     parts->list.elements = calloc(n, sizeof *parts->list.elements);
     parts->list.start = calloc(n, sizeof *parts->list.start);
     parts->part = calloc(n, sizeof *parts->part);
@@ -35,14 +34,6 @@ void pf_parts_release(struct pf_parts *parts)
     free(parts->list.start);
     free(parts->part);
     *parts = (struct pf_parts){.part = NULL};
-}
-
-/* The slice of the whole array. It is also that of the boxes, along an axis that both sides split alike. */
-static void cut(pencilfft_box *box, int axis, int slices, int slice)
-{
-    struct pf_block block = pf_block_of(box->extent[axis], slices, slice);
-    box->offset[axis] += block.offset;
-    box->extent[axis] = block.extent;
 }
 
 static void dense(pencilfft_box *box, int slowest)
@@ -63,15 +54,14 @@ static int slowest_axis(const struct pf_transpose *t)
     return t->p > 1 && t->from[1].offset[1] != t->from[0].offset[1] ? 1 : 0;
 }
 
-int pf_parts_make(const struct pf_transpose *t, bool sent, int slices, struct pf_parts *parts)
+int pf_parts_make(const struct pf_transpose *t, bool sent, struct pf_parts *parts)
 {
     const pencilfft_box *mine = sent ? &t->from[t->me] : &t->to[t->me], *theirs = sent ? t->to : t->from;
-    int status = allocate(parts, t->p, slices);
+    int status = allocate(parts, t->p);
     if (status)
         return status;
-    for (int i = 0; i < t->p * slices; i++) {
-        pencilfft_box part = pf_box_common(mine, &theirs[i % t->p]);
-        cut(&part, t->slice_axis, slices, i / t->p);
+    for (int i = 0; i < t->p; i++) {
+        pencilfft_box part = pf_box_common(mine, &theirs[i]);
         dense(&part, slowest_axis(t));
         parts->part[i] = part;
         parts->list.elements[i] = pf_box_elements(&part) * t->fields;
@@ -92,23 +82,21 @@ static void copy_message(const struct pf_transpose *t, const pencilfft_box *box,
     pf_copy_run(&copy, t->element_bytes, from, to);
 }
 
-void pf_pack(const struct pf_transpose *t, const struct pf_parts *sent, int slice, int without, const void *box,
-             void *messages)
+void pf_pack(const struct pf_transpose *t, const struct pf_parts *sent, int without, const void *box, void *messages)
 {
     for (int j = 0; j < t->p; j++)
         if (j != without)
-            copy_message(t, &t->from[t->me], sent, slice * t->p + j, true, box, messages);
+            copy_message(t, &t->from[t->me], sent, j, true, box, messages);
 }
 
-void pf_unpack(const struct pf_transpose *t, const struct pf_parts *received, int slice, int without, const void *messages,
-               void *box)
+void pf_unpack(const struct pf_transpose *t, const struct pf_parts *received, int without, const void *messages, void *box)
 {
     for (int j = 0; j < t->p; j++)
         if (j != without)
-            copy_message(t, &t->to[t->me], received, slice * t->p + j, false, messages, box);
+            copy_message(t, &t->to[t->me], received, j, false, messages, box);
 }
 
-void pf_pack_own(const struct pf_transpose *t, const struct pf_parts *received, int slice, const void *box, void *messages)
+void pf_pack_own(const struct pf_transpose *t, const struct pf_parts *received, const void *box, void *messages)
 {
-    copy_message(t, &t->from[t->me], received, slice * t->p + t->me, true, box, messages);
+    copy_message(t, &t->from[t->me], received, t->me, true, box, messages);
 }

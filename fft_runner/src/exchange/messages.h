@@ -10,15 +10,13 @@ struct pf_parts {
 };
 
 /* Of what is sent, or of what is received. */
-int pf_parts_make(const struct pf_transpose *transpose, bool sent, int slices, struct pf_parts *parts);
+int pf_parts_make(const struct pf_transpose *transpose, bool sent, struct pf_parts *parts);
 void pf_parts_release(struct pf_parts *parts);
 
-/* All of one slice between a box with all its fields and its messages; the part of member `without` is omitted
- * (-1: none is). */
-void pf_pack(const struct pf_transpose *transpose, const struct pf_parts *sent, int slice, int without, const void *box,
+/* All between a box with all its fields and its messages; the part of member `without` is omitted (-1: none is). */
+void pf_pack(const struct pf_transpose *transpose, const struct pf_parts *sent, int without, const void *box,
              void *messages);
-void pf_unpack(const struct pf_transpose *transpose, const struct pf_parts *received, int slice, int without,
-               const void *messages, void *box);
-/* Copy what stays of a slice from the box `from` to its place among the received messages. */
-void pf_pack_own(const struct pf_transpose *transpose, const struct pf_parts *received, int slice, const void *box,
-                 void *messages);
+void pf_unpack(const struct pf_transpose *transpose, const struct pf_parts *received, int without, const void *messages,
+               void *box);
+/* Copy what stays from the box `from` to its place among the received messages. */
+void pf_pack_own(const struct pf_transpose *transpose, const struct pf_parts *received, const void *box, void *messages);

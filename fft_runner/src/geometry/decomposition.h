@@ -30,6 +30,8 @@ struct pf_decomposition {
     /* Sizes of the grid's dimensions from R and C of a descriptor; refuses what the decomposition does not have. The first
      * dimension is the one that neighbouring ranks differ in. */
     int (*take_grid)(int R, int C, int grid[PF_MAX_DIMENSIONS]);
+    /* The same first array, and the exchanges in another order; their names are the same. NULL: there is no other order. */
+    const struct pf_decomposition *other_route;
 };
 
 extern const struct pf_table pf_decompositions; /* of pointers */

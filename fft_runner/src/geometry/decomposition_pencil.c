@@ -1,6 +1,7 @@
 /* Pencils: a grid of RxC ranks, two axes divided at any time.
  * Idea:  a rank holds whole lines along z, then along y, then along x. Between z and y the R ranks of a row exchange,
- *        between y and x the C ranks of a column; rank q * R + p has position p in row q.
+ *        between y and x the C ranks of a column; rank q * R + p has position p in row q. On the other route x comes before
+ *        y, and the column's exchange before the row's.
  * Source: H. Q. Ding, R. D. Ferraro, D. B. Gennery, A portable 3D FFT package for distributed-memory parallel architectures,
  *         SIAM PPSC 1995.
  * Cost:  two exchanges, of R and of C ranks. Needs: nx >= C, ny >= R, ny >= C, nz >= R. */
@@ -14,6 +15,20 @@ static int take_grid(int R, int C, int grid[PF_MAX_DIMENSIONS])
     grid[COLUMN] = C;
     return PENCILFFT_OK;
 }
+
+static const struct pf_decomposition other_route = {
+    .name = "pencil",
+    .dimensions = 2,
+    .exchanges = 2,
+    .exchange = {{"column", COLUMN}, {"row", ROW}},
+    .array =
+        {
+            {{COLUMN, ROW, PF_WHOLE}, "z"},
+            {{PF_WHOLE, ROW, COLUMN}, "x"},
+            {{ROW, PF_WHOLE, COLUMN}, "y"},
+        },
+    .take_grid = take_grid,
+};
 
 const struct pf_decomposition pf_decomposition_pencil = {
     .name = "pencil",
@@ -29,4 +44,5 @@ const struct pf_decomposition pf_decomposition_pencil = {
             [PENCILFFT_X_PENCIL] = {{PF_WHOLE, COLUMN, ROW}, "x"},
         },
     .take_grid = take_grid,
+    .other_route = &other_route,
 };

@@ -90,6 +90,46 @@ pencilfft_box pf_array_box(const struct pf_geometry *g, int array, int rank)
     return box;
 }
 
+pencilfft_box pf_planes_box(const struct pf_geometry *of, int64_t z, int64_t z_end, int array, int rank)
+{
+    struct pf_geometry g = *of;
+    if (array > 0)
+        g.n[Z] = z_end - z;
+    pencilfft_box box = pf_array_box(&g, array, rank);
+    box.offset[Z] += array > 0 ? z : 0;
+    return box;
+}
+
+pencilfft_box pf_box_cut(const pencilfft_box *box, int axis, int64_t start, int64_t extent)
+{
+    pencilfft_box part = *box;
+    part.offset[axis] += start;
+    part.extent[axis] = extent;
+    for (int i = 0; i < 3; i++) {
+        part.stride[i] = 1;
+        for (int j = 0; j < 3; j++)
+            if (box->stride[j] < box->stride[i] || (box->stride[j] == box->stride[i] && j > i))
+                part.stride[i] *= part.extent[j];
+    }
+    return part;
+}
+
+static bool is_cut_by(const struct pf_decomposition *d, int axis, int over)
+{
+    for (int e = 0; e < d->exchanges; e++)
+        if (d->array[e].over[axis] != over && d->array[e + 1].over[axis] != over)
+            return false;
+    return true;
+}
+
+int pf_cut_over(const struct pf_decomposition *d, int axis)
+{
+    for (int over = d->dimensions - 1; over >= 0; over--)
+        if (is_cut_by(d, axis, over))
+            return over;
+    return is_cut_by(d, axis, PF_WHOLE) ? PF_WHOLE : PF_NOT_CUT;
+}
+
 int64_t pf_box_elements(const pencilfft_box *box)
 {
     return box->extent[X] * box->extent[Y] * box->extent[Z];

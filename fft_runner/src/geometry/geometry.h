@@ -27,6 +27,8 @@ struct pf_geometry {
 
 int pf_geometry_check(const struct pf_geometry *geometry, int ranks);
 pencilfft_box pf_array_box(const struct pf_geometry *geometry, int array, int rank);
+/* The same of the planes z to z_end alone, after the z transform; array 0 comes before it, and is whole. */
+pencilfft_box pf_planes_box(const struct pf_geometry *geometry, int64_t z, int64_t z_end, int array, int rank);
 /* The grid as its user writes it: "2x4". */
 enum { PF_GRID_TEXT = 48 };
 const char *pf_grid_text(const struct pf_geometry *geometry, char text[PF_GRID_TEXT]);
@@ -37,6 +39,13 @@ int pf_grid_member(const struct pf_geometry *geometry, int dimension, int rank, 
 int64_t pf_box_elements(const pencilfft_box *box);
 /* The largest extent that any of p boxes has along an axis. */
 int64_t pf_widest(const pencilfft_box *boxes, int p, int axis);
+/* The dense box of `extent` indices from `start` on along an axis, in the memory order of the box. */
+pencilfft_box pf_box_cut(const pencilfft_box *box, int axis, int64_t start, int64_t extent);
+/* By which of its blocks an axis may be cut into pieces that no exchange divides: a dimension of the grid over which it is
+ * divided before or after each of them, or PF_WHOLE where it is whole there instead. PF_NOT_CUT: there is none. An array
+ * that is divided otherwise holds parts of all pieces. */
+enum { PF_NOT_CUT = -2 };
+int pf_cut_over(const struct pf_decomposition *decomposition, int axis);
 /* Common part of two boxes; its strides are those of `of`. */
 pencilfft_box pf_box_common(const pencilfft_box *of, const pencilfft_box *with);
 /* Local element of a box at which its part `part` begins. */

@@ -56,8 +56,11 @@ static void move(const struct pf_pass *pass, const struct pf_pass_run *run, cons
     pencilfft_box mine = box_of(pass, block, view);
     for (int i = 0; i < side->n; i++) {
         const struct pf_piece *piece = &side->piece[i];
+        if (field < piece->first || field >= piece->first + piece->fields)
+            continue;
         pencilfft_box part = pf_box_common(&mine, &piece->box);
-        char *there = run->buffer[piece->buffer] + (piece->start + field * piece->field) * (int64_t)side->element_bytes;
+        char *there = run->buffer[piece->buffer] +
+                      (piece->start + (field - piece->first) * piece->field) * (int64_t)side->element_bytes;
         struct pf_copy copy = gather ? pf_copy_between(&part, &piece->box, &mine)
                                      : pf_copy_between(&part, &mine, &piece->box);
         if (pf_box_elements(&part))
@@ -72,7 +75,7 @@ static struct view view_of_array(const struct pf_pass *pass, const struct pf_pas
 {
     const struct pf_piece *piece = side->piece;
     struct view view = {.data = NULL};
-    int64_t start = piece->start + field * piece->field;
+    int64_t start = piece->start + (field - piece->first) * piece->field;
     for (int axis = 0; axis < 3; axis++) {
         view.stride[axis] = piece->box.stride[axis];
         start += (pass->box.offset[axis] + block->from[axis] - piece->box.offset[axis]) * view.stride[axis];
@@ -230,28 +233,22 @@ int pf_pass_run(struct pf_pass *pass, struct pf_pass_run *run, const struct pf_r
 {
     int status = PENCILFFT_OK;
     struct block block = {.from = {0}};
-    for (int field = 0; field < pass->fields && !status; field++)
+    if (pf_box_elements(&pass->box) == 0)
+        return status;
+    for (int field = range->field; field < range->field_end && !status; field++)
         for (int64_t at = range->outer; at < range->outer_end && !status; at += block.n[pass->outer]) {
             block.from[pass->outer] = at;
             block.n[pass->outer] = pf_smaller(pass->block.group, range->outer_end - at);
             status = planes(pass, run, field, &block, range);
+            if (run->progress && !run->planning && !status)
+                status = run->progress(run->of);
         }
     return status;
 }
 
-struct pf_range pf_pass_range(const struct pf_pass *pass, int slice_axis, int slices, int slice, bool last_does_all)
+struct pf_range pf_pass_all(const struct pf_pass *pass)
 {
-    struct pf_range all = {0, pass->box.extent[pass->outer], 0, pass->box.extent[Z]};
-    struct pf_block block = pf_block_of(pass->box.extent[slice_axis], slices, slice);
-    if (slice_axis == pass->outer) {
-        all.outer = block.offset;
-        all.outer_end = block.offset + block.extent;
-    } else if (slice_axis == Z && !pass->z) {
-        all.z = block.offset;
-        all.z_end = block.offset + block.extent;
-    } else if (slice != (last_does_all ? slices - 1 : 0))
-        all.outer_end = 0;
-    return all;
+    return (struct pf_range){0, pass->box.extent[pass->outer], 0, pass->box.extent[Z], 0, pass->fields};
 }
 
 void pf_pass_release(struct pf_pass *pass)

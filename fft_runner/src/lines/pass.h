@@ -12,11 +12,12 @@
 enum { PF_WORKS = 4 };
 enum { PF_IN, PF_OUT, PF_WORK, PF_MEMORY = PF_WORK + PF_WORKS, PF_BUFFERS = PF_MEMORY + PF_MAX_EXCHANGES };
 
-/* A box somewhere in a buffer; strides of the box and these count elements. */
+/* A box of some fields somewhere in a buffer; strides of the box and these count elements. */
 struct pf_piece {
     int buffer;
     pencilfft_box box;
-    int64_t start, field;
+    int first, fields;    /* numbers of its fields: first to first + fields - 1 */
+    int64_t start, field; /* where the first one begins, and from field to field */
 };
 
 /* Where a pass reads or writes: pieces that together are its box. */
@@ -34,7 +35,7 @@ struct pf_pass {
     bool z, u;          /* is z transformed, is the inner axis */
     struct pf_lines z_lines, u_lines;
     int64_t input_nz;   /* z extent on the side of the input of a forward transform */
-    int fields;
+    int fields; /* of in and out; a range says which of them are passed over */
     struct pf_side in, out;
     struct {
         int64_t group, u_chunk, z_chunk;              /* planes, rows and elements of a row that make a block */
@@ -45,19 +46,24 @@ struct pf_pass {
     } block;
 };
 
-/* Part of a pass: a range of the outer axis and of z, counted from the box's start. */
+/* Part of a pass: a range of the outer axis and of z, counted from the box's start, and of fields. */
 struct pf_range {
     int64_t outer, outer_end, z, z_end;
+    int field, field_end;
 };
 
 struct pf_pass_run {
     char *buffer[PF_BUFFERS];
     struct pf_clock *clock;
     bool planning; /* only make FFTW's plans for all blocks */
+    int (*progress)(void *of); /* called after each block of planes; NULL: nothing is */
+    void *of;
 };
 
-/* box, axes, lines and sides are set: choose blocks, allocate, make FFTW's plans (buffers are overwritten). */
-int pf_pass_plan(struct pf_pass *pass, char *const buffer[PF_BUFFERS], int slices, int slice_axis);
-struct pf_range pf_pass_range(const struct pf_pass *pass, int slice_axis, int slices, int slice, bool last_does_all);
+/* box, axes, lines and sides are set: choose blocks, allocate, make FFTW's plans (buffers are overwritten). The pass will be
+ * run by these ranges, which together are all of it. */
+int pf_pass_plan(struct pf_pass *pass, char *const buffer[PF_BUFFERS], const struct pf_range *range, int ranges);
+/* All of a pass. */
+struct pf_range pf_pass_all(const struct pf_pass *pass);
 int pf_pass_run(struct pf_pass *pass, struct pf_pass_run *run, const struct pf_range *range);
 void pf_pass_release(struct pf_pass *pass);

@@ -103,14 +103,15 @@ static bool is_aligned(const struct pf_side *side, int64_t elements)
 /* Whether z lines may be read from or written to the side in place. */
 static bool z_direct(const struct pf_side *side, int64_t nz)
 {
-    return side->n == 1 && side->copied < 0 && side->piece->box.stride[Z] == 1 && is_aligned(side, nz);
+    return side->n == 1 && side->copied < 0 && side->piece->box.stride[Z] == 1 && is_aligned(side, nz) &&
+           is_aligned(side, side->piece->start);
 }
 
 /* The same for lines along the inner axis, wherever a block of them begins. */
-static bool u_direct(const struct pf_pass *pass, const struct pf_side *side, int slices)
+static bool u_direct(const struct pf_pass *pass, const struct pf_side *side, int ranges)
 {
     const struct pf_piece *piece = side->piece;
-    int64_t z_step = slices > 1 ? 1 : pass->block.z_chunk < pass->box.extent[Z] ? pass->block.z_chunk : 0;
+    int64_t z_step = ranges > 1 ? 1 : pass->block.z_chunk < pass->box.extent[Z] ? pass->block.z_chunk : 0;
     return is_one_array(pass, side) && is_aligned(side, piece->start) && is_aligned(side, piece->field) &&
            is_aligned(side, piece->box.stride[Z] * z_step) && is_aligned(side, piece->box.stride[pass->outer]);
 }
@@ -124,34 +125,33 @@ static bool is_worth_a_trial(const struct pf_pass *pass)
 
 /* ---- planning --------------------------------------------------------------------------------------------------- */
 
-/* What a pass is run by: slices along an axis. */
-struct slicing {
-    int slices, axis;
+/* What a pass is run by. */
+struct ranges {
+    const struct pf_range *range;
+    int n;
 };
 
-static int run_slices(struct pf_pass *pass, struct pf_pass_run *run, const struct slicing *by)
+static int run_ranges(struct pf_pass *pass, struct pf_pass_run *run, const struct ranges *by)
 {
     int status = PENCILFFT_OK;
-    for (int slice = 0; slice < by->slices && !status; slice++) {
-        struct pf_range range = pf_pass_range(pass, by->axis, by->slices, slice, false);
-        status = pf_pass_run(pass, run, &range);
-    }
+    for (int i = 0; i < by->n && !status; i++)
+        status = pf_pass_run(pass, run, &by->range[i]);
     return status;
 }
 
-static int make_plans(struct pf_pass *pass, struct pf_pass_run *run, const struct slicing *by)
+static int make_plans(struct pf_pass *pass, struct pf_pass_run *run, const struct ranges *by)
 {
     run->planning = true;
-    return run_slices(pass, run, by);
+    return run_ranges(pass, run, by);
 }
 
-static double seconds(struct pf_pass *pass, struct pf_pass_run *run, const struct slicing *by)
+static double seconds(struct pf_pass *pass, struct pf_pass_run *run, const struct ranges *by)
 {
     struct pf_clock clock;
     pf_clock_start(&clock);
     run->planning = false;
     run->clock = &clock;
-    run_slices(pass, run, by);
+    run_ranges(pass, run, by);
     pf_clock_stop(&clock);
     return clock.total;
 }
@@ -164,7 +164,7 @@ struct candidate {
 };
 
 /* Number of the one to take; the first copies all. */
-static int fastest(struct candidate *candidate, int n, struct pf_pass_run *run, const struct slicing *by)
+static int fastest(struct candidate *candidate, int n, struct pf_pass_run *run, const struct ranges *by)
 {
     int best = 0;
     for (int trial = 0; trial <= TRIALS; trial++)
@@ -180,7 +180,7 @@ static int fastest(struct candidate *candidate, int n, struct pf_pass_run *run, 
 }
 
 /* Decide by timing whether lines are read and written in place where that is possible. */
-static int choose_direct(struct pf_pass *pass, struct pf_pass_run *run, const struct slicing *by, bool reads, bool writes)
+static int choose_direct(struct pf_pass *pass, struct pf_pass_run *run, const struct ranges *by, bool reads, bool writes)
 {
     struct candidate candidate[4];
     int n = 0, best = 0, status = PENCILFFT_OK;
@@ -202,10 +202,12 @@ static int choose_direct(struct pf_pass *pass, struct pf_pass_run *run, const st
     return status;
 }
 
-int pf_pass_plan(struct pf_pass *pass, char *const buffer[PF_BUFFERS], int slices, int slice_axis)
+int pf_pass_plan(struct pf_pass *pass, char *const buffer[PF_BUFFERS], const struct pf_range *range, int ranges)
 {
-    struct slicing by = {slices, slice_axis};
+    struct ranges by = {range, ranges};
     struct pf_pass_run run = {.planning = true};
+    if (pf_box_elements(&pass->box) == 0)
+        return PENCILFFT_OK;
     memcpy(run.buffer, buffer, sizeof run.buffer);
     bool z_reads = pass->z && (!pass->backward || !pass->u), z_writes = pass->z && (pass->backward || !pass->u);
     pass->block.read_direct = z_reads && z_direct(&pass->in, pass->backward ? pass->box.extent[Z] : pass->input_nz);
@@ -217,8 +219,8 @@ int pf_pass_plan(struct pf_pass *pass, char *const buffer[PF_BUFFERS], int slice
     if (status)
         return status;
     bool asked = pf_tuning.direct == PF_ALWAYS || is_worth_a_trial(pass);
-    bool reads = asked && pass->u && !z_reads && u_direct(pass, &pass->in, slices);
-    bool writes = asked && pass->u && !z_writes && u_direct(pass, &pass->out, slices);
+    bool reads = asked && pass->u && !z_reads && u_direct(pass, &pass->in, ranges);
+    bool writes = asked && pass->u && !z_writes && u_direct(pass, &pass->out, ranges);
     if (pf_tuning.direct == PF_BY_CLOCK && (reads || writes))
         return choose_direct(pass, &run, &by, reads, writes);
     pass->block.read_direct |= reads;

@@ -1,7 +1,7 @@
 /* What a plan and the library are asked: arrays, exchanges, phases, names. buffers.c, traffic.c and print.c
  * tell the rest. */
 #include "common/failure.h"
-#include "plan/plan.h"
+#include "plan/make.h"
 
 /* Number of an array; -1 when there is none such. */
 static int array_of(const struct pencilfft_plan_s *plan, int array)
@@ -11,14 +11,57 @@ static int array_of(const struct pencilfft_plan_s *plan, int array)
     return array >= 0 && array <= plan->exchanges ? array : -1;
 }
 
+/* The same, but what a forward transform takes stays apart from array 0. */
+static int own_array_of(const struct pencilfft_plan_s *plan, int array)
+{
+    return array == PENCILFFT_INPUT ? array : array_of(plan, array);
+}
+
+int pencilfft_parts(pencilfft_plan plan, int array, int *n)
+{
+    if (!plan || !n || array_of(plan, array) < 0)
+        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_parts: null plan or result, or no such array");
+    *n = pf_parts_of(plan, own_array_of(plan, array));
+    return PENCILFFT_OK;
+}
+
+/* Whether a call that asks for part i of an array on a rank can be answered. */
+static int check_question(pencilfft_plan plan, int array, int rank, int i, const void *result, const char *function)
+{
+    if (!plan || !result || array_of(plan, array) < 0)
+        return pf_fail(PENCILFFT_BAD_CALL, "%s: null plan or result, or no such array", function);
+    if (rank < 0 || rank >= plan->ranks)
+        return pf_fail(PENCILFFT_BAD_CALL, "%s: rank %d; ranks are 0..%d", function, rank, plan->ranks - 1);
+    int parts = pf_parts_of(plan, own_array_of(plan, array));
+    if (i < 0 || i >= parts)
+        return pf_fail(PENCILFFT_BAD_CALL, "%s: part %d; the array has parts 0..%d", function, i, parts - 1);
+    return PENCILFFT_OK;
+}
+
+int pencilfft_part_of(pencilfft_plan plan, int array, int rank, int i, pencilfft_part *part)
+{
+    int status = check_question(plan, array, rank, i, part, "pencilfft_part_of");
+    if (!status)
+        *part = pf_part_of(plan, own_array_of(plan, array), rank, i);
+    return status;
+}
+
+int pencilfft_part_mine(pencilfft_plan plan, int array, int i, pencilfft_part *part)
+{
+    return pencilfft_part_of(plan, array, plan ? plan->rank : 0, i, part);
+}
+
 int pencilfft_box_of(pencilfft_plan plan, int array, int rank, pencilfft_box *box)
 {
-    if (!plan || !box || array_of(plan, array) < 0)
-        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_box_of: null plan or box, or no such array");
-    if (rank < 0 || rank >= plan->ranks)
-        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_box_of: rank %d; ranks are 0..%d", rank, plan->ranks - 1);
-    *box = array == PENCILFFT_INPUT ? pf_input_box(plan, rank) : pf_array_box(&plan->geometry, array_of(plan, array), rank);
-    return PENCILFFT_OK;
+    int status = check_question(plan, array, rank, 0, box, "pencilfft_box_of");
+    if (!status && pf_parts_of(plan, own_array_of(plan, array)) > 1)
+        status = pf_fail(PENCILFFT_BAD_CALL,
+                         "pencilfft_box_of: under schedule %.200s this array has several parts; ask pencilfft_parts() and "
+                         "pencilfft_part_of()",
+                         plan->schedule);
+    if (!status)
+        *box = pf_part_of(plan, own_array_of(plan, array), rank, 0).box;
+    return status;
 }
 
 int pencilfft_box_mine(pencilfft_plan plan, int array, pencilfft_box *box)
@@ -31,13 +74,13 @@ int pencilfft_format_of(pencilfft_plan plan, int array, pencilfft_format *format
     if (!plan || !format || array_of(plan, array) < 0)
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_format_of: null plan or format, or no such array");
     bool input = array == PENCILFFT_INPUT;
-    pencilfft_box box = input ? plan->input : plan->mine[array_of(plan, array)];
+    int own = own_array_of(plan, array);
     *format = (pencilfft_format){
         .element_bytes = input ? plan->input_bytes : plan->element_bytes,
         .real_bytes = plan->precision->fftw->real_bytes,
         .is_complex = !(input ? plan->transform.real_input : plan->transform.real_output),
         .fields = plan->fields,
-        .field_stride = pf_box_elements(&box),
+        .field_stride = pf_parts_of(plan, own) > 1 ? 0 : pf_part_of(plan, own, plan->rank, 0).field_stride,
         .n = {plan->geometry.n[0], plan->geometry.n[1], input ? plan->transform.input_nz : plan->transform.output_nz},
     };
     return PENCILFFT_OK;
@@ -58,6 +101,11 @@ TELLS(pencilfft_scale, double, plan->transform.scale)
 TELLS(pencilfft_alloc_elements, int64_t, plan->alloc_elements)
 TELLS(pencilfft_alloc_bytes, int64_t, plan->alloc_elements *(int64_t)plan->element_bytes)
 
+const char *pencilfft_schedule_chosen(pencilfft_plan plan)
+{
+    return plan ? plan->schedule : NULL;
+}
+
 const char *pencilfft_exchange_stage(pencilfft_plan plan, int e)
 {
     return pf_is_exchange(plan, e) ? plan->geometry.decomposition->exchange[e].name : NULL;
@@ -71,6 +119,7 @@ const char *pencilfft_exchange_stage(pencilfft_plan plan, int e)
     }
 NAMES(pencilfft_decomposition_name, pf_decompositions)
 NAMES(pencilfft_exchange_name, pf_exchanges)
+NAMES(pencilfft_schedule_name, pf_schedules)
 NAMES(pencilfft_type_name, pf_types)
 NAMES(pencilfft_precision_name, pf_precisions)
 NAMES(pencilfft_layout_name, pf_layouts)

@@ -9,9 +9,9 @@
 /* Bytes between starts of buffers that FFTW and the caches both like. */
 enum { ALIGNMENT = 64 };
 
-int pf_buffer_make(const struct pencilfft_plan_s *plan, struct pf_buffer *buffer)
+int pf_buffer_make(const struct pencilfft_plan_s *plan, int64_t elements, struct pf_buffer *buffer)
 {
-    size_t bytes = (size_t)plan->alloc_elements * plan->element_bytes;
+    size_t bytes = (size_t)elements * plan->element_bytes;
     buffer->raw = malloc(bytes + ALIGNMENT);
     if (!buffer->raw)
         return pf_fail(PENCILFFT_NO_MEMORY, "no memory for a buffer of %zu bytes", bytes);
@@ -38,20 +38,18 @@ void pf_buffers_list(const struct pencilfft_plan_s *plan, int backward, const vo
     for (int i = 0; i < PF_WORKS; i++)
         buffer[PF_WORK + i] = plan->work[i];
     for (int e = 0; e < plan->exchanges; e++) {
-        const struct pf_transfer *t = &plan->transfer[backward][e];
+        const struct pf_transfer *t = &plan->lane[0].transfer[backward][e]; /* where one has memory, there is one lane */
         if (t->state && t->exchange->memory)
             buffer[PF_MEMORY + e] = t->exchange->memory(t->state);
     }
 }
 
-int pencilfft_alloc(pencilfft_plan plan, void **data)
+static int add_buffer(pencilfft_plan plan, int64_t elements, void **data)
 {
-    if (!plan || !data)
-        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_alloc: null plan or buffer");
     struct pf_buffer *buffer = calloc(1, sizeof *buffer);
     if (!buffer)
         return pf_fail(PENCILFFT_NO_MEMORY, "no memory for a buffer");
-    int status = pf_buffer_make(plan, buffer);
+    int status = pf_buffer_make(plan, elements, buffer);
     if (status) {
         free(buffer);
         return status;
@@ -60,4 +58,16 @@ int pencilfft_alloc(pencilfft_plan plan, void **data)
     plan->buffers = buffer;
     *data = buffer->data;
     return PENCILFFT_OK;
+}
+
+int pf_work_make(pencilfft_plan plan, void **data)
+{
+    return add_buffer(plan, plan->work_elements, data);
+}
+
+int pencilfft_alloc(pencilfft_plan plan, void **data)
+{
+    if (!plan || !data)
+        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_alloc: null plan or buffer");
+    return add_buffer(plan, plan->alloc_elements, data);
 }

@@ -15,27 +15,46 @@ static int64_t largest_array(const struct pencilfft_plan_s *plan)
 {
     int64_t per_element = (int64_t)(plan->element_bytes / plan->input_bytes);
     int64_t largest = (pf_box_elements(&plan->input) * plan->fields + per_element - 1) / per_element;
-    for (int array = 0; array <= plan->exchanges; array++)
-        grow(&largest, pf_box_elements(&plan->mine[array]) * plan->fields);
+    for (int array = 0; array <= plan->exchanges; array++) {
+        pencilfft_part last = pf_part_of(plan, array, plan->rank, pf_parts_of(plan, array) - 1);
+        grow(&largest, last.start + last.fields * last.field_stride);
+    }
     return largest;
+}
+
+static int check_exchanges(pencilfft_plan plan)
+{
+    int status = PENCILFFT_OK;
+    for (int e = 0; e < plan->exchanges && !status; e++)
+        status = pf_transfer_check(plan, e);
+    return status;
 }
 
 static int plan_transfers(pencilfft_plan plan)
 {
     int status = PENCILFFT_OK;
-    plan->alloc_elements = largest_array(plan);
-    pf_passes_choose(plan);
     for (int backward = 0; backward < PF_DIRECTIONS; backward++) {
         if (!pf_has_direction(plan, backward))
             continue;
         pf_joints_make(plan, backward);
-        for (int e = 0; e < plan->exchanges && !status; e++) {
-            status = pf_transfer_plan(plan, backward, e);
-            grow(&plan->alloc_elements, plan->transfer[backward][e].sent.list.total);
-            grow(&plan->alloc_elements, plan->transfer[backward][e].received.list.total);
-        }
+        for (int l = 0; l < plan->lanes; l++)
+            for (int at = 0; at < plan->exchanges && !status; at++)
+                status = pf_transfer_plan(plan, backward, l, at);
     }
     return status;
+}
+
+/* The slots of the lanes follow each other in the work buffers. Where the exchanges run alone, the caller's arrays hold their
+ * messages too. */
+static int set_sizes(pencilfft_plan plan)
+{
+    plan->alloc_elements = largest_array(plan);
+    plan->work_elements = pf_lanes_place(plan);
+    if (!plan->beside) {
+        grow(&plan->alloc_elements, plan->work_elements);
+        plan->work_elements = plan->alloc_elements;
+    }
+    return PENCILFFT_OK;
 }
 
 static int make_work(pencilfft_plan plan)
@@ -43,7 +62,9 @@ static int make_work(pencilfft_plan plan)
     int status = PENCILFFT_OK;
     for (int i = 0; i < PF_WORKS && !status; i++)
         if (pf_joints_need(plan, PF_WORK + i))
-            status = pencilfft_alloc(plan, &plan->work[i]);
+            status = pf_work_make(plan, &plan->work[i]);
+    if (!status && !(plan->flying = calloc((size_t)plan->lanes * PF_MAX_EXCHANGES * PF_DIRECTIONS, sizeof *plan->flying)))
+        status = pf_fail(PENCILFFT_NO_MEMORY, "no memory for the exchanges of %d lanes", plan->lanes);
     return status;
 }
 
@@ -51,26 +72,30 @@ static int connect_transfers(pencilfft_plan plan)
 {
     int status = PENCILFFT_OK;
     for (int backward = 0; backward < PF_DIRECTIONS; backward++)
-        for (int e = 0; e < plan->exchanges && !status; e++)
-            status = pf_agree(pf_transfer_connect(plan, backward, e), plan->all);
+        for (int l = 0; l < plan->lanes; l++)
+            for (int at = 0; at < plan->exchanges && !status; at++)
+                status = pf_agree(pf_transfer_connect(plan, backward, l, at), plan->all);
     return status;
 }
 
 static int make_passes(pencilfft_plan plan)
 {
     struct pf_buffer in = {0}, out = {0};
-    int status = pf_buffer_make(plan, &in);
+    int status = pf_buffer_make(plan, plan->alloc_elements, &in);
     if (!status)
-        status = pf_buffer_make(plan, &out);
+        status = pf_buffer_make(plan, plan->alloc_elements, &out);
     for (int backward = 0; backward < PF_DIRECTIONS && !status; backward++)
         if (pf_has_direction(plan, backward) && !(status = pf_passes_make(plan, backward, in.data, out.data)))
             status = pf_steps_make(plan, backward);
+    if (!status)
+        status = pf_steps_pair(plan);
     free(in.raw);
     free(out.raw);
     return status;
 }
 
-static int (*const stages[])(pencilfft_plan plan) = {plan_transfers, make_work, connect_transfers, make_passes};
+static int (*const stages[])(pencilfft_plan plan) = {check_exchanges, pf_lanes_make,     plan_transfers, set_sizes,
+                                                     make_work,       connect_transfers, make_passes};
 
 int pf_plan_build(pencilfft_plan plan)
 {
@@ -82,8 +107,9 @@ int pf_plan_build(pencilfft_plan plan)
 
 static void release_sequence(struct pf_sequence *sequence)
 {
-    for (int i = 0; i < sequence->n; i++)
-        pf_pass_release(&sequence->pass[i]);
+    for (int r = 0; r < PF_MAX_ROUTES; r++)
+        for (int i = 0; i < PF_MAX_PASSES; i++)
+            pf_pass_release(&sequence->pass[r][i]);
     pf_steps_release(&sequence->transform);
     for (int e = 0; e < PF_MAX_EXCHANGES; e++)
         pf_steps_release(&sequence->alone[e]);
@@ -92,10 +118,11 @@ static void release_sequence(struct pf_sequence *sequence)
 
 void pf_plan_clear(pencilfft_plan plan)
 {
-    for (int backward = 0; backward < PF_DIRECTIONS; backward++) {
-        for (int e = 0; e < plan->exchanges; e++)
-            pf_transfer_release(&plan->transfer[backward][e]);
+    pf_lanes_release(plan);
+    for (int backward = 0; backward < PF_DIRECTIONS; backward++)
         release_sequence(&plan->sequence[backward]);
-    }
+    pf_steps_release(&plan->pair);
+    free(plan->flying);
+    plan->flying = NULL;
     pf_buffers_release(plan);
 }

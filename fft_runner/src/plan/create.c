@@ -11,12 +11,23 @@
 #include "plan/desc.h"
 #include "plan/make.h"
 
+/* The name of what was an exchange once and is a schedule now is told so. */
+static const struct pf_exchange *find_exchange(const char *name)
+{
+    const struct pf_exchange *exchange = pf_table_find(&pf_exchanges, name);
+    if (!exchange && name && !strcmp(name, "pipelined"))
+        pf_fail(PENCILFFT_UNKNOWN_NAME,
+                "unknown exchange 'pipelined': it is a schedule now; ask for schedule pipelined, with "
+                "an exchange that can run beside other work, such as alltoallv");
+    return exchange;
+}
+
 static int set_names(pencilfft_plan plan, const pencilfft_desc *desc)
 {
     plan->directions = desc->directions;
     if (!plan->directions || plan->directions & ~(PENCILFFT_FORWARD | PENCILFFT_BACKWARD))
         return pf_fail(PENCILFFT_BAD_CALL, "directions must be PENCILFFT_FORWARD, PENCILFFT_BACKWARD or both");
-    if (!(plan->exchange = pf_table_find(&pf_exchanges, desc->exchange)) ||
+    if (!(plan->exchange = find_exchange(desc->exchange)) ||
         !(plan->geometry.decomposition = pf_table_find(&pf_decompositions, desc->decomposition)) ||
         !(plan->precision = pf_table_find(&pf_precisions, desc->precision)) ||
         !(plan->geometry.layout = pf_table_find(&pf_layouts, desc->layout)) ||
@@ -25,14 +36,6 @@ static int set_names(pencilfft_plan plan, const pencilfft_desc *desc)
     plan->exchanges = plan->geometry.decomposition->exchanges;
     pf_phases_make(plan->geometry.decomposition, &plan->phases);
     return PENCILFFT_OK;
-}
-
-static void set_boxes(pencilfft_plan plan)
-{
-    plan->input = pf_input_box(plan, plan->rank);
-    for (int array = 0; array <= plan->exchanges; array++)
-        plan->mine[array] = pf_array_box(&plan->geometry, array, plan->rank);
-    plan->output = plan->mine[plan->exchanges];
 }
 
 static int set_geometry(pencilfft_plan plan, const pencilfft_desc *desc)
@@ -59,7 +62,7 @@ static int set_geometry(pencilfft_plan plan, const pencilfft_desc *desc)
     plan->input_bytes = plan->precision->fftw->real_bytes * (plan->transform.real_input ? 1 : 2);
     plan->element_bytes = plan->precision->fftw->real_bytes * (plan->transform.real_output ? 1 : 2);
     plan->fields = desc->fields;
-    set_boxes(plan);
+    plan->input = pf_input_box(plan, plan->rank);
     return PENCILFFT_OK;
 }
 
@@ -80,30 +83,25 @@ static int split_groups(pencilfft_plan plan, const pencilfft_desc *desc)
     return PENCILFFT_OK;
 }
 
-static int make_boxes(pencilfft_plan plan, const pencilfft_desc *desc)
+/* One that is to be found is "sequence" until auto.c has another. */
+static int set_schedule(pencilfft_plan plan, const pencilfft_desc *desc)
 {
-    (void)desc;
-    for (int e = 0; e < plan->exchanges; e++)
-        for (int after = 0; after < 2; after++) {
-            pencilfft_box *boxes = calloc((size_t)plan->p[e], sizeof *boxes);
-            if (!boxes)
-                return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the boxes of %d ranks", plan->p[e]);
-            for (int j = 0; j < plan->p[e]; j++)
-                boxes[j] = pf_array_box(&plan->geometry, e + after, pf_member(plan, e, j));
-            plan->boxes[e][after] = boxes;
-        }
-    return PENCILFFT_OK;
+    struct pf_choice choice;
+    plan->any_schedule = desc->schedule ? !strcmp(desc->schedule, "auto") : !plan->exchange->plan;
+    const char *text = plan->any_schedule || !desc->schedule ? pf_schedule_sequence.name : desc->schedule;
+    int status = pf_choice_read(text, &choice);
+    return status ? status : pf_schedule_take(plan, &choice);
 }
 
 static int choose_exchanges(pencilfft_plan plan, const pencilfft_desc *desc)
 {
     for (int e = 0; e < plan->exchanges; e++)
         plan->chosen[e] = plan->exchange;
-    return plan->exchange->plan ? PENCILFFT_OK : pf_auto_choose(plan, desc->auto_budget_s);
+    return plan->exchange->plan && !plan->any_schedule ? PENCILFFT_OK : pf_auto_choose(plan, desc->auto_budget_s);
 }
 
 static int (*const stages[])(pencilfft_plan plan, const pencilfft_desc *desc) = {
-    set_names, same_everywhere, set_geometry, split_groups, make_boxes, choose_exchanges,
+    set_names, same_everywhere, set_geometry, split_groups, pf_places_make, set_schedule, choose_exchanges,
 };
 
 /* ---- create and destroy ---------------------------------------------------------------------------------------------- */
@@ -156,9 +154,8 @@ static void release_local(pencilfft_plan plan)
     free(plan->text);
     pf_plan_clear(plan);
     for (int e = 0; e < plan->exchanges; e++) {
-        for (int after = 0; after < 2; after++)
-            free(plan->boxes[e][after]);
         free(plan->auto_seconds[e]);
+        pf_places_release(&plan->places[e]);
     }
 }
 

@@ -4,6 +4,7 @@
 #include "plan/desc.h"
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,15 +19,17 @@ struct member {
     const char *name;
     enum kind kind;
     size_t offset;
+    bool own; /* each rank has its own */
 };
 
-#define MEMBER(kind, name) {#name, kind, offsetof(pencilfft_desc, name)}
+#define MEMBER(kind, name) {#name, kind, offsetof(pencilfft_desc, name), false}
+#define OWN_MEMBER(kind, name) {#name, kind, offsetof(pencilfft_desc, name), true}
 static const struct member rows[] = {
     MEMBER(INT64, nx),      MEMBER(INT64, ny),       MEMBER(INT64, nz),           MEMBER(INT, R),
     MEMBER(INT, C),         MEMBER(INT, directions), MEMBER(TEXT, decomposition), MEMBER(TEXT, type),
     MEMBER(TEXT, kinds),    MEMBER(TEXT, skip),      MEMBER(TEXT, precision),     MEMBER(TEXT, layout),
     MEMBER(TEXT, exchange), MEMBER(TEXT, rigor),     MEMBER(TEXT, sync),          MEMBER(REAL, auto_budget_s),
-    MEMBER(INT, fields),
+    MEMBER(INT, fields),    MEMBER(TEXT, schedule),  MEMBER(TEXT, torus),         OWN_MEMBER(TEXT, node),
 };
 enum { N_MEMBERS = sizeof rows / sizeof rows[0] };
 static const struct pf_table members = PF_TABLE("member of a descriptor", rows);
@@ -147,7 +150,7 @@ int pf_desc_same(const pencilfft_desc *desc, MPI_Comm comm)
     int status = PENCILFFT_OK;
     int64_t mine[2][N_MEMBERS], largest[2][N_MEMBERS];
     for (int i = 0; i < N_MEMBERS; i++) {
-        mine[0][i] = number_of(desc, &rows[i]);
+        mine[0][i] = rows[i].own ? 0 : number_of(desc, &rows[i]);
         mine[1][i] = ~mine[0][i];
     }
     PF_MPI(MPI_Allreduce(mine, largest, 2 * N_MEMBERS, MPI_INT64_T, MPI_MAX, comm));

@@ -1,78 +1,165 @@
 /* Running a plan: the steps of a transform, or of an exchange alone, one after the other.
  * Cost:  an exchange alone is a pass for packing, one for unpacking, and what its algorithm file says. */
+#include <string.h>
+
 #include "common/failure.h"
+#include "geometry/strided_copy.h"
 #include "plan/make.h"
 
 /* The alignment that FFTW's vector instructions need. */
 enum { ALIGNMENT = 16 };
 
+/* What is on its way, so that MPI can be let work on it. */
 struct walk {
     pencilfft_plan plan;
-    struct pf_sequence *sequence;
-    struct pf_transfer *transfer; /* by exchange */
-    struct pf_pass_run run;
+    struct pf_pass_run run[PF_DIRECTIONS];
+    int flying; /* of plan->flying */
 };
 
 /* ---- steps ---------------------------------------------------------------------------------------------------------- */
 
+static int let_work(void *of);
+
 static int run_pass(struct walk *w, const struct pf_step *step)
 {
-    return pf_pass_run(&w->sequence->pass[step->pass], &w->run, &step->range);
+    struct pf_pass_run *run = &w->run[step->backward];
+    run->progress = w->flying ? let_work : NULL;
+    return pf_pass_run(step->pass, run, &step->range);
+}
+
+static char *place(const struct walk *w, const struct pf_step *step, int buffer)
+{
+    char *start = w->run[step->backward].buffer[buffer];
+    return start ? start + step->slot * (int64_t)w->plan->element_bytes : NULL;
+}
+
+/* Between an array of the caller and the messages of a lane. */
+static void copy_pieces(const struct walk *w, const struct pf_step *step, bool out)
+{
+    const struct pf_transfer *t = step->transfer;
+    const struct pf_lane *lane = &w->plan->lane[step->lane];
+    const struct pf_joint joint = {.from = step->from, .to = step->to};
+    int array = t->number + (step->backward == out), array_buffer = out ? PF_IN : PF_OUT;
+    const pencilfft_box *whole = &w->plan->route[lane->route].mine[array];
+    char *const *buffer = w->run[step->backward].buffer;
+    for (int i = 0; i < pf_transfer_pieces(t, out); i++) {
+        struct pf_piece piece = pf_transfer_piece(lane, t, &joint, out, i);
+        struct pf_copy copy = out ? pf_copy_between(&piece.box, whole, &piece.box)
+                                  : pf_copy_between(&piece.box, &piece.box, whole);
+        copy.fields = piece.fields;
+        *(out ? &copy.from_start : &copy.to_start) += piece.first * pf_box_elements(whole);
+        *(out ? &copy.to_start : &copy.from_start) += piece.start;
+        *(out ? &copy.to_field : &copy.from_field) = piece.field;
+        pf_copy_run(&copy, w->plan->element_bytes, buffer[out ? array_buffer : piece.buffer],
+                    buffer[out ? piece.buffer : array_buffer]);
+    }
 }
 
 static int pack(struct walk *w, const struct pf_step *step)
 {
-    const struct pf_transfer *t = &w->transfer[step->exchange];
-    int own = t->exchange->moves_self ? -1 : t->transpose.me;
-    pf_pack(&t->transpose, &t->sent, step->slice, own, w->run.buffer[PF_IN], w->run.buffer[step->from]);
-    if (own >= 0)
-        pf_pack_own(&t->transpose, &t->received, step->slice, w->run.buffer[PF_IN], w->run.buffer[step->to]);
-    pf_clock_lap(w->run.clock, w->plan->phases.of[step->exchange].pack);
+    copy_pieces(w, step, true);
+    pf_clock_lap(&w->plan->clock, w->plan->phases.of[step->transfer->number].pack);
     return PENCILFFT_OK;
 }
 
 static int unpack(struct walk *w, const struct pf_step *step)
 {
-    const struct pf_transfer *t = &w->transfer[step->exchange];
-    pf_unpack(&t->transpose, &t->received, step->slice, -1, w->run.buffer[step->to], w->run.buffer[PF_OUT]);
-    pf_clock_lap(w->run.clock, w->plan->phases.of[step->exchange].unpack);
+    copy_pieces(w, step, false);
+    pf_clock_lap(&w->plan->clock, w->plan->phases.of[step->transfer->number].unpack);
     return PENCILFFT_OK;
 }
 
 static int wait_for_all(struct walk *w, const struct pf_step *step)
 {
     int status = w->plan->sync->wait(w->plan->all);
-    pf_clock_wait(w->run.clock, w->plan->phases.of[step->exchange].wait);
+    pf_clock_wait(&w->plan->clock, w->plan->phases.of[step->transfer->number].wait);
     return status;
+}
+
+/* What a rank keeps lies among what it sends, in the order in which it is received. */
+static int keep_own(struct walk *w, const struct pf_step *step)
+{
+    const struct pf_transfer *t = step->transfer;
+    int me = t->transpose.me;
+    int64_t bytes = (int64_t)t->transpose.element_bytes;
+    memcpy(place(w, step, step->to) + t->received.list.start[me] * bytes,
+           place(w, step, step->from) + t->sent.list.start[me] * bytes, (size_t)(t->sent.list.elements[me] * bytes));
+    pf_clock_lap(&w->plan->clock, w->plan->phases.of[t->number].pack);
+    return PENCILFFT_OK;
+}
+
+static void take_off(struct walk *w, struct pf_transfer *t)
+{
+    t->started = w->plan->clock.last;
+    if (t->exchange->progress)
+        w->plan->flying[w->flying++] = t;
+}
+
+static void land(struct walk *w, const struct pf_transfer *t)
+{
+    int left = 0;
+    for (int i = 0; i < w->flying; i++)
+        if (w->plan->flying[i] != t)
+            w->plan->flying[left++] = w->plan->flying[i];
+    w->flying = left;
+    pf_clock_beside(&w->plan->clock, w->plan->phases.of[t->number].hidden, t->started);
 }
 
 static int run_exchange(struct walk *w, const struct pf_step *step)
 {
-    const struct pf_transfer *t = &w->transfer[step->exchange];
-    void *from = w->run.buffer[step->from], *to = w->run.buffer[step->to];
+    struct pf_transfer *t = step->transfer;
+    void *from = place(w, step, step->from), *to = place(w, step, step->to);
+    if (step->kind == PF_FINISH && w->plan->beside)
+        land(w, t);
     int status = step->kind == PF_BEGIN    ? t->exchange->begin(t->state, to)
-                 : step->kind == PF_START  ? t->exchange->start(t->state, step->slice, from, to)
-                 : step->kind == PF_FINISH ? t->exchange->finish(t->state, step->slice)
+                 : step->kind == PF_START  ? t->exchange->start(t->state, from, to)
+                 : step->kind == PF_FINISH ? t->exchange->finish(t->state)
                                            : t->exchange->end(t->state);
-    pf_clock_lap(w->run.clock, w->plan->phases.of[step->exchange].exchange);
+    pf_clock_lap(&w->plan->clock, w->plan->phases.of[t->number].exchange);
+    if (step->kind == PF_START && w->plan->beside)
+        take_off(w, t);
+    return status;
+}
+
+static int let_work(void *of)
+{
+    const struct walk *w = of;
+    int status = PENCILFFT_OK;
+    for (int i = 0; i < w->flying && !status; i++) {
+        const struct pf_transfer *t = w->plan->flying[i];
+        status = t->exchange->progress(t->state);
+        pf_clock_lap(&w->plan->clock, w->plan->phases.of[t->number].exchange);
+    }
     return status;
 }
 
 static int (*const run_step[])(struct walk *w, const struct pf_step *step) = {
-    [PF_PASS] = run_pass,      [PF_PACK] = pack,          [PF_UNPACK] = unpack,       [PF_SYNC] = wait_for_all,
-    [PF_BEGIN] = run_exchange, [PF_START] = run_exchange, [PF_FINISH] = run_exchange, [PF_END] = run_exchange,
+    [PF_PASS] = run_pass,      [PF_PACK] = pack,           [PF_UNPACK] = unpack,
+    [PF_SYNC] = wait_for_all,  [PF_BEGIN] = run_exchange,  [PF_OWN] = keep_own,
+    [PF_START] = run_exchange, [PF_FINISH] = run_exchange, [PF_END] = run_exchange,
 };
 
-static int run_steps(pencilfft_plan plan, int backward, const struct pf_steps *steps, const void *in, void *out)
+static void give_buffers(struct walk *w, int backward, const void *in, void *out)
+{
+    w->run[backward] = (struct pf_pass_run){.clock = &w->plan->clock, .of = w};
+    pf_buffers_list(w->plan, backward, in, out, w->run[backward].buffer);
+}
+
+static int run_steps(struct walk *w, const struct pf_steps *steps)
 {
     int status = PENCILFFT_OK;
-    struct walk w = {plan, &plan->sequence[backward], plan->transfer[backward], {.clock = &plan->clock}};
-    pf_buffers_list(plan, backward, in, out, w.run.buffer);
-    pf_clock_start(&plan->clock);
+    pf_clock_start(&w->plan->clock);
     for (int i = 0; i < steps->n && !status; i++)
-        status = run_step[steps->step[i].kind](&w, &steps->step[i]);
-    pf_clock_stop(&plan->clock);
+        status = run_step[steps->step[i].kind](w, &steps->step[i]);
+    pf_clock_stop(&w->plan->clock);
     return status;
+}
+
+static int run_one(pencilfft_plan plan, int backward, const struct pf_steps *steps, const void *in, void *out)
+{
+    struct walk w = {.plan = plan};
+    give_buffers(&w, backward, in, out);
+    return run_steps(&w, steps);
 }
 
 /* ---- calls ---------------------------------------------------------------------------------------------------------- */
@@ -105,7 +192,7 @@ int pencilfft_execute(pencilfft_plan plan, pencilfft_direction direction, const 
     int status = check_call(plan, direction, in, out), backward = direction == PENCILFFT_BACKWARD;
     if (!status && in != out && overlap(plan, in, out))
         status = pf_fail(PENCILFFT_BAD_CALL, "in and out overlap; give the same buffer or two of pencilfft_alloc()");
-    return status ? status : run_steps(plan, backward, &plan->sequence[backward].transform, in, out);
+    return status ? status : run_one(plan, backward, &plan->sequence[backward].transform, in, out);
 }
 
 int pencilfft_forward(pencilfft_plan plan, const void *in, void *out)
@@ -125,5 +212,48 @@ int pencilfft_transpose(pencilfft_plan plan, int exchange, pencilfft_direction d
         status = pf_fail(PENCILFFT_BAD_CALL, "in and out overlap; give two buffers of pencilfft_alloc()");
     if (!status && !pf_is_exchange(plan, exchange))
         status = pf_fail(PENCILFFT_BAD_CALL, "exchange is %d; the plan has 0..%d", exchange, plan->exchanges - 1);
-    return status ? status : run_steps(plan, backward, &plan->sequence[backward].alone[exchange], in, out);
+    if (!status && plan->parts > 1)
+        status = pf_fail(PENCILFFT_BAD_CALL,
+                         "pencilfft_transpose: under schedule %.200s no exchange stands alone, because it leads to other "
+                         "arrays for each part; make a plan with another schedule for it",
+                         plan->schedule);
+    return status ? status : run_one(plan, backward, &plan->sequence[backward].alone[exchange], in, out);
+}
+
+/* ---- a pair of transforms --------------------------------------------------------------------------------------------- */
+
+static int check_pair(pencilfft_plan plan, const void *one_in, const void *one_out, const void *in, const void *out)
+{
+    const void *first[2] = {one_in, one_out}, *second[2] = {in, out};
+    int status = check_call(plan, PENCILFFT_FORWARD, one_in, one_out);
+    if (!status)
+        status = check_call(plan, PENCILFFT_BACKWARD, in, out);
+    if (!status && ((one_in != one_out && overlap(plan, one_in, one_out)) || (in != out && overlap(plan, in, out))))
+        status = pf_fail(PENCILFFT_BAD_CALL, "in and out overlap; give the same buffer or two of pencilfft_alloc()");
+    for (int i = 0; i < 4 && !status; i++)
+        if (overlap(plan, first[i / 2], second[i % 2]))
+            status = pf_fail(PENCILFFT_BAD_CALL,
+                             "buffers of the forward transform overlap those of the backward one; give others");
+    return status;
+}
+
+int pencilfft_execute_pair(pencilfft_plan plan, const void *forward_in, void *forward_out, const void *backward_in,
+                           void *backward_out)
+{
+    struct walk w = {.plan = plan};
+    int status = check_pair(plan, forward_in, forward_out, backward_in, backward_out);
+    if (status)
+        return status;
+    if (!pf_runs_pairs(plan)) {
+        struct pf_clock first;
+        if ((status = pencilfft_forward(plan, forward_in, forward_out)))
+            return status;
+        first = plan->clock;
+        status = pencilfft_backward(plan, backward_in, backward_out);
+        pf_clock_add(&plan->clock, &first);
+        return status;
+    }
+    give_buffers(&w, 0, forward_in, forward_out);
+    give_buffers(&w, 1, backward_in, backward_out);
+    return run_steps(&w, &plan->pair);
 }

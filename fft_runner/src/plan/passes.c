@@ -16,16 +16,16 @@ enum { X, Y, Z };
 
 /* ---- which passes --------------------------------------------------------------------------------------------------- */
 
-/* Is an axis undivided in an array? */
-static bool is_whole(const struct pencilfft_plan_s *plan, int array, int axis)
+/* Is an axis undivided in an array of the route? */
+static bool is_whole(const struct pencilfft_plan_s *plan, const struct pf_route *route, int array, int axis)
 {
-    int over = plan->geometry.decomposition->array[array].over[axis];
+    int over = route->decomposition->array[array].over[axis];
     return over == PF_WHOLE || plan->geometry.grid[over] == 1;
 }
 
-static void add(pencilfft_plan plan, int array, bool z, int u, bool *done)
+static void add(struct pf_route *route, int array, bool z, int u, bool *done)
 {
-    plan->form[plan->passes++] = (struct pf_pass_form){.array = array, .z = z, .u = u, .exchange = PF_NO_EXCHANGE};
+    route->form[route->passes++] = (struct pf_pass_form){.array = array, .z = z, .u = u, .exchange = PF_NO_EXCHANGE};
     if (z)
         done[Z] = true;
     if (u != PF_NO_AXIS)
@@ -33,117 +33,133 @@ static void add(pencilfft_plan plan, int array, bool z, int u, bool *done)
 }
 
 /* The next axis to come that may be transformed together with z. */
-static int beside_z(const struct pencilfft_plan_s *plan, int array, const bool *done)
+static int beside_z(const struct pencilfft_plan_s *plan, const struct pf_route *route, int array, const bool *done)
 {
     for (int i = array; i <= plan->exchanges; i++)
-        for (const char *at = plan->geometry.decomposition->array[i].axes; *at; at++)
-            if (*at != 'z' && !done[*at - 'x'] && is_whole(plan, array, *at - 'x'))
+        for (const char *at = route->decomposition->array[i].axes; *at; at++)
+            if (*at != 'z' && !done[*at - 'x'] && is_whole(plan, route, array, *at - 'x'))
                 return *at - 'x';
     return PF_NO_AXIS;
 }
 
 /* From array `first` to array `last` nothing moves. */
-static void add_passes(pencilfft_plan plan, int first, int last, bool *done)
+static void add_passes(const struct pencilfft_plan_s *plan, struct pf_route *route, int first, int last, bool *done)
 {
-    int before = plan->passes;
+    int before = route->passes;
     for (int i = first; i <= last; i++)
-        for (const char *at = plan->geometry.decomposition->array[i].axes; *at; at++)
+        for (const char *at = route->decomposition->array[i].axes; *at; at++)
             if (*at == 'z')
-                add(plan, first, true, beside_z(plan, first, done), done);
+                add(route, first, true, beside_z(plan, route, first, done), done);
             else if (!done[*at - 'x'])
-                add(plan, first, false, *at - 'x', done);
-    if (plan->passes == before)
-        add(plan, first, false, PF_NO_AXIS, done);
+                add(route, first, false, *at - 'x', done);
+    if (route->passes == before)
+        add(route, first, false, PF_NO_AXIS, done);
 }
 
-void pf_passes_choose(pencilfft_plan plan)
+void pf_passes_choose(const struct pencilfft_plan_s *plan, struct pf_route *route)
 {
     bool done[3] = {false};
-    plan->passes = 0;
+    route->passes = 0;
     for (int first = 0, last; first <= plan->exchanges; first = last + 1) {
         last = first;
-        while (last < plan->exchanges && plan->p[last] == 1)
+        while (last < plan->exchanges && plan->p[route->exchange[last]] == 1)
             last++;
-        add_passes(plan, first, last, done);
+        add_passes(plan, route, first, last, done);
         if (last < plan->exchanges)
-            plan->form[plan->passes - 1].exchange = last;
+            route->form[route->passes - 1].exchange = last;
     }
 }
 
 /* ---- what they read and write --------------------------------------------------------------------------------------- */
 
+/* A pass of a route, or of all of them, in one direction; i counts from the first that is run. */
+struct place {
+    pencilfft_plan plan;
+    int backward, route, i;
+    bool shared;
+};
+
+static bool is_of(const struct place *at, int route)
+{
+    return at->shared || route == at->route;
+}
+
 static int side_make(struct pf_side *side, int n, size_t element_bytes, int copied)
 {
-    *side = (struct pf_side){.n = n, .element_bytes = element_bytes, .copied = copied};
+    *side = (struct pf_side){.element_bytes = element_bytes, .copied = copied};
     if (!(side->piece = calloc((size_t)n, sizeof *side->piece)))
         return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the parts of %d messages", n);
     return PENCILFFT_OK;
 }
 
-static int array_side(struct pf_side *side, const pencilfft_box *box, int buffer, size_t bytes, int copied)
+/* An array of the caller: what forward takes or gives. */
+static int array_side(const struct place *at, bool input, int buffer, struct pf_side *side)
 {
-    int status = side_make(side, 1, bytes, copied);
+    const struct pencilfft_plan_s *plan = at->plan;
+    int array = input ? PENCILFFT_INPUT : plan->exchanges, parts = pf_parts_of(plan, array);
+    int status = side_make(side, parts, input ? plan->input_bytes : plan->element_bytes, -1);
+    for (int i = 0; i < parts && !status; i++) {
+        pencilfft_part part = pf_part_of(plan, array, plan->rank, i);
+        if (parts == 1 || plan->routes == 1 || is_of(at, i))
+            side->piece[side->n++] = (struct pf_piece){.buffer = buffer,
+                                                       .box = part.box,
+                                                       .first = part.first_field,
+                                                       .fields = part.fields,
+                                                       .start = part.start,
+                                                       .field = part.field_stride};
+    }
+    return status;
+}
+
+/* What lies in a work buffer between two passes without an exchange. */
+static int dense_side(const struct place *at, const pencilfft_box *box, int buffer, struct pf_side *side)
+{
+    int status = side_make(side, 1, at->plan->element_bytes, -1);
     if (!status)
-        side->piece[0] = (struct pf_piece){.buffer = buffer, .box = *box, .field = pf_box_elements(box)};
+        side->piece[side->n++] =
+            (struct pf_piece){.buffer = buffer, .box = *box, .fields = at->plan->fields, .field = pf_box_elements(box)};
     return status;
 }
 
-static struct pf_piece message_piece(const struct pf_parts *parts, int i, int buffer)
+/* Messages of all lanes of the pass, lane by lane. */
+static int message_side(const struct place *at, bool sent, int j, struct pf_side *side)
 {
-    return (struct pf_piece){.buffer = buffer,
-                             .box = parts->part[i],
-                             .start = parts->list.start[i],
-                             .field = pf_box_elements(&parts->part[i])};
-}
-
-static int sent_side(struct pf_side *side, const struct pf_transfer *t, const struct pf_joint *joint, int copied)
-{
-    const struct pf_transpose *shape = &t->transpose;
-    int n = shape->p * t->sent.list.slices, status = side_make(side, n, shape->element_bytes, copied);
-    for (int i = 0; i < n && !status; i++)
-        side->piece[i] = i % shape->p == shape->me && !t->exchange->moves_self ? message_piece(&t->received, i, joint->to)
-                                                                               : message_piece(&t->sent, i, joint->from);
+    const struct pencilfft_plan_s *plan = at->plan;
+    int n = 0;
+    for (int l = 0; l < plan->lanes; l++) {
+        const struct pf_lane *lane = &plan->lane[l];
+        int e = plan->sequence[at->backward].joint[lane->route][j].exchange;
+        n += is_of(at, lane->route) ? pf_transfer_pieces(&lane->transfer[at->backward][e], sent) : 0;
+    }
+    int number = plan->route[at->route].exchange[plan->sequence[at->backward].joint[at->route][j].exchange];
+    const struct pf_exchange_phases *phases = &plan->phases.of[number];
+    int status = side_make(side, n, plan->element_bytes, sent ? phases->pack : phases->unpack);
+    for (int l = 0; l < plan->lanes && !status; l++) {
+        const struct pf_lane *lane = &plan->lane[l];
+        const struct pf_joint *joint = &plan->sequence[at->backward].joint[lane->route][j];
+        const struct pf_transfer *t = &lane->transfer[at->backward][joint->exchange];
+        for (int i = 0; is_of(at, lane->route) && i < pf_transfer_pieces(t, sent); i++)
+            side->piece[side->n++] = pf_transfer_piece(lane, t, joint, sent, i);
+    }
     return status;
 }
 
-static int received_side(struct pf_side *side, const struct pf_transfer *t, const struct pf_joint *joint, int copied)
+/* What a pass writes into the joint j behind it, or reads from the one before it. */
+static int joint_side(const struct place *at, const pencilfft_box *box, int j, bool writes, struct pf_side *side)
 {
-    const struct pf_transpose *shape = &t->transpose;
-    int n = shape->p * t->received.list.slices, status = side_make(side, n, shape->element_bytes, copied);
-    for (int i = 0; i < n && !status; i++)
-        side->piece[i] = message_piece(&t->received, i, joint->to);
-    return status;
+    const struct pf_joint *joint = &at->plan->sequence[at->backward].joint[at->route][j];
+    return joint->exchange < 0 ? dense_side(at, box, joint->from, side) : message_side(at, writes, j, side);
 }
 
-/* What a pass writes into the joint behind it, or reads from the one before it. */
-static int joint_side(pencilfft_plan plan, int backward, const struct pf_joint *joint, const pencilfft_box *box, bool writes,
-                      struct pf_side *side)
+static int make_sides(const struct place *at, struct pf_pass *pass)
 {
-    size_t bytes = plan->element_bytes;
-    if (joint->exchange < 0)
-        return array_side(side, box, joint->from, bytes, -1);
-    const struct pf_transfer *t = &plan->transfer[backward][joint->exchange];
-    const struct pf_exchange_phases *phases = &plan->phases.of[joint->exchange];
-    int copied = writes ? phases->pack : phases->unpack, me = t->transpose.me;
-    if (t->exchange->takes == PF_BOXES)
-        return writes ? array_side(side, &t->transpose.from[me], joint->from, bytes, copied)
-                      : array_side(side, &t->transpose.to[me], joint->to, bytes, copied);
-    return writes ? sent_side(side, t, joint, copied) : received_side(side, t, joint, copied);
-}
-
-static int make_sides(pencilfft_plan plan, int backward, int i)
-{
-    struct pf_sequence *sequence = &plan->sequence[backward];
-    struct pf_pass *pass = &sequence->pass[i];
-    const pencilfft_box *first = backward ? &plan->output : &plan->input, *last = backward ? &plan->input : &plan->output;
-    size_t first_bytes = backward ? plan->element_bytes : plan->input_bytes;
-    size_t last_bytes = backward ? plan->input_bytes : plan->element_bytes;
-    int status = i == 0 ? array_side(&pass->in, first, PF_IN, first_bytes, -1)
-                        : joint_side(plan, backward, &sequence->joint[i - 1], &pass->box, false, &pass->in);
+    int last = at->plan->sequence[at->backward].n - 1;
+    int status = at->i == 0 ? array_side(at, !at->backward, PF_IN, &pass->in)
+                            : joint_side(at, &pass->box, at->i - 1, false, &pass->in);
     if (status)
         return status;
-    return i == sequence->n - 1 ? array_side(&pass->out, last, PF_OUT, last_bytes, -1)
-                                : joint_side(plan, backward, &sequence->joint[i], &pass->box, true, &pass->out);
+    return at->i == last ? array_side(at, at->backward, PF_OUT, &pass->out)
+                         : joint_side(at, &pass->box, at->i, true, &pass->out);
 }
 
 /* ---- the passes ----------------------------------------------------------------------------------------------------- */
@@ -170,34 +186,51 @@ static pencilfft_box dense_box(pencilfft_box box)
     return box;
 }
 
-static void set_pass(pencilfft_plan plan, int backward, int i)
+static void set_pass(const struct place *at, struct pf_pass *pass)
 {
-    struct pf_pass *pass = &plan->sequence[backward].pass[i];
-    const struct pf_pass_form *form = &plan->form[backward ? plan->passes - 1 - i : i];
-    const pencilfft_box *box = &plan->mine[form->array];
+    pencilfft_plan plan = at->plan;
+    const struct pf_route *route = &plan->route[at->route];
+    const struct pf_pass_form *form = &route->form[at->backward ? route->passes - 1 - at->i : at->i];
+    const pencilfft_box *box = &route->mine[form->array];
     int u = form->u == X ? X : Y;
     *pass = (struct pf_pass){
         .box = dense_box(*box),
         .outer = u == X ? Y : X,
         .inner = u,
-        .backward = backward,
+        .backward = at->backward,
         .z = form->z && plan->transform.line[Z].kind != PF_SKIP,
         .u = form->u != PF_NO_AXIS && plan->transform.line[u].kind != PF_SKIP,
         .input_nz = form->z ? plan->transform.input_nz : box->extent[Z],
         .fields = plan->fields,
     };
-    pass->z_lines = lines_along(plan, backward, Z, pass->input_nz);
-    pass->u_lines = lines_along(plan, backward, u, pass->box.extent[u]);
+    pass->z_lines = lines_along(plan, at->backward, Z, pass->input_nz);
+    pass->u_lines = lines_along(plan, at->backward, u, pass->box.extent[u]);
 }
 
-/* The exchange by whose slices a pass is run, see steps.c; NULL: it is run whole. */
-static const struct pf_transfer *sliced_by(const struct pencilfft_plan_s *plan, int backward, int pass)
+bool pf_pass_is_shared(const struct pencilfft_plan_s *plan, int backward, int i)
 {
-    const struct pf_sequence *sequence = &plan->sequence[backward];
-    int before = pass > 0 ? sequence->joint[pass - 1].exchange : PF_NO_EXCHANGE;
-    int behind = pass == 0 && sequence->n > 1 ? sequence->joint[0].exchange : PF_NO_EXCHANGE;
-    int e = before >= 0 && plan->chosen[before]->overlaps ? before : behind;
-    return e >= 0 && plan->chosen[e]->overlaps ? &plan->transfer[backward][e] : NULL;
+    return plan->routes > 1 && i == (backward ? plan->sequence[backward].n - 1 : 0);
+}
+
+bool pf_pass_runs_by_lanes(const struct pencilfft_plan_s *plan, int backward, int i)
+{
+    const struct pf_route *route = &plan->route[0];
+    int array = route->form[backward ? route->passes - 1 - i : i].array;
+    return !pf_pass_is_shared(plan, backward, i) && pf_lane_runs(plan, &plan->sequence[backward].pass[0][i], array);
+}
+
+/* Ranges of the lanes of a pass, or all of it. */
+static int plan_pass(const struct place *at, struct pf_pass *pass, char *const buffer[PF_BUFFERS])
+{
+    const struct pencilfft_plan_s *plan = at->plan;
+    struct pf_range range[PF_MAX_CHUNKS] = {pf_pass_all(pass)};
+    int ranges = 0;
+    if (!pf_pass_runs_by_lanes(plan, at->backward, at->i))
+        return pf_pass_plan(pass, buffer, range, 1);
+    for (int l = 0; l < plan->lanes; l++)
+        if (plan->lane[l].route == at->route)
+            range[ranges++] = pf_lane_range(plan, &plan->lane[l], pass);
+    return pf_pass_plan(pass, buffer, range, ranges);
 }
 
 int pf_passes_make(pencilfft_plan plan, int backward, void *in, void *out)
@@ -205,12 +238,15 @@ int pf_passes_make(pencilfft_plan plan, int backward, void *in, void *out)
     int status = PENCILFFT_OK;
     char *buffer[PF_BUFFERS];
     pf_buffers_list(plan, backward, in, out, buffer);
-    for (int i = 0; i < plan->passes && !status; i++) {
-        const struct pf_transfer *t = sliced_by(plan, backward, i);
-        struct pf_pass *pass = &plan->sequence[backward].pass[i];
-        set_pass(plan, backward, i);
-        if (!(status = make_sides(plan, backward, i)))
-            status = pf_pass_plan(pass, buffer, t ? t->sent.list.slices : 1, t ? t->transpose.slice_axis : Z);
-    }
+    for (int r = 0; r < plan->routes; r++)
+        for (int i = 0; i < plan->route[r].passes && !status; i++) {
+            struct pf_pass *pass = &plan->sequence[backward].pass[r][i];
+            struct place at = {plan, backward, r, i, pf_pass_is_shared(plan, backward, i)};
+            if (at.shared && r > 0)
+                continue;
+            set_pass(&at, pass);
+            if (!(status = make_sides(&at, pass)))
+                status = plan_pass(&at, pass, buffer);
+        }
     return status;
 }

@@ -26,4 +26,6 @@ void pf_phases_make(const struct pf_decomposition *d, struct pf_phases *p)
     add(p, PENCILFFT_TOTAL, "total", "");
     for (int e = 0; e < d->exchanges; e++)
         p->of[e].wait = add(p, PENCILFFT_WAIT, "wait_", d->exchange[e].name);
+    for (int e = 0; e < d->exchanges; e++)
+        p->of[e].hidden = add(p, PENCILFFT_HIDDEN, "hidden_", d->exchange[e].name);
 }

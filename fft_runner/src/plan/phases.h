@@ -13,7 +13,7 @@ struct pf_phases {
     } phase[PENCILFFT_MAX_PHASES];
     int fft[3]; /* numbers: of an axis, and of an exchange */
     struct pf_exchange_phases {
-        int pack, exchange, unpack, wait;
+        int pack, exchange, unpack, wait, hidden;
     } of[PF_MAX_EXCHANGES];
 };
 

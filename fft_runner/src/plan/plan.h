@@ -3,11 +3,13 @@
 
 #include "exchange/exchange.h"
 #include "exchange/messages.h"
+#include "exchange/partner_order.h"
 #include "exchange/sync.h"
 #include "geometry/geometry.h"
 #include "lines/line_fft.h"
 #include "lines/pass.h"
 #include "plan/phases.h"
+#include "schedule/schedule.h"
 #include "speed/clock.h"
 
 enum { PF_DIRECTIONS = 2 }; /* 0 is forward, 1 backward */
@@ -19,34 +21,59 @@ struct pf_buffer {
     struct pf_buffer *next;
 };
 
-/* One exchange in one direction: what moves, by which messages, and the algorithm's own state. transfer.c */
+/* One exchange of a lane in one direction: what moves, by which messages, and the algorithm's own state. transfer.c */
 struct pf_transfer {
     const struct pf_exchange *exchange;
+    int number; /* of the exchange in the plan */
     struct pf_transpose transpose;
-    struct pf_parts sent, received; /* empty with PF_BOXES */
+    struct pf_parts sent, received; /* messages; with PF_BOXES the pieces of a box that are the lane's */
     void *state;
+    double started; /* when start returned, beside other work */
 };
 
 /* What a pass of a forward transform does. passes.c */
 struct pf_pass_form {
-    int array;    /* what is passed over is divided like this array */
+    int array;    /* what is passed over is divided like this array of the route */
     bool z;       /* is z transformed */
     int u;        /* the axis beside it, or PF_NO_AXIS: only z, y lies beside it */
-    int exchange; /* behind the pass, or PF_NO_EXCHANGE */
+    int exchange; /* of the route, behind the pass, or PF_NO_EXCHANGE */
 };
 
 /* What lies between two passes: an exchange, or nothing: then the second pass reads what the first one wrote. joints.c */
 struct pf_joint {
-    int exchange; /* or PF_NO_EXCHANGE */
-    int from, to; /* buffers */
+    int exchange; /* of the route, or PF_NO_EXCHANGE */
+    int from, to; /* buffers; a lane has its slot in them */
 };
+
+/* An order of the exchanges, what goes that way, and the passes between them. routes.c, passes.c */
+struct pf_route {
+    const struct pf_decomposition *decomposition;
+    struct pf_share share;
+    int exchange[PF_MAX_EXCHANGES];      /* numbers of its exchanges in the plan */
+    pencilfft_box mine[PF_MAX_ARRAYS];   /* of its planes */
+    int passes;
+    struct pf_pass_form form[PF_MAX_PASSES];
+};
+
+/* What travels and is worked on together: all that goes a route, or a chunk of it. lanes.c */
+struct pf_lane {
+    int route, chunk; /* number of the chunk, or PF_WHOLE_LANE */
+    int field, field_end;
+    pencilfft_box *boxes[PF_MAX_EXCHANGES][2]; /* of the members, before and after a forward exchange of the route */
+    int64_t slot; /* element of a work buffer where its messages begin */
+    struct pf_transfer transfer[PF_DIRECTIONS][PF_MAX_EXCHANGES]; /* by exchange of the route */
+};
+enum { PF_WHOLE_LANE = -1 };
 
 /* What execute does, one after the other. steps.c, execute.c */
 struct pf_step {
-    enum pf_step_kind { PF_PASS, PF_PACK, PF_UNPACK, PF_SYNC, PF_BEGIN, PF_START, PF_FINISH, PF_END } kind;
-    int pass, exchange, slice;
-    int from, to;          /* buffers of the exchange */
+    enum pf_step_kind { PF_PASS, PF_PACK, PF_UNPACK, PF_SYNC, PF_BEGIN, PF_OWN, PF_START, PF_FINISH, PF_END } kind;
+    int backward, lane;
+    struct pf_pass *pass;
     struct pf_range range; /* of the pass */
+    struct pf_transfer *transfer;
+    int from, to;          /* buffers of the exchange */
+    int64_t slot;          /* element in them */
 };
 
 struct pf_steps {
@@ -54,11 +81,12 @@ struct pf_steps {
     struct pf_step *step;
 };
 
-/* A transform in one direction: passes and the joints between them, and the same as a list of steps; each exchange alone. */
+/* A transform in one direction: for each route passes and the joints between them, and the same as a list of steps; each
+ * exchange alone. A pass that the routes share is one of the first route. */
 struct pf_sequence {
     int n;
-    struct pf_pass pass[PF_MAX_PASSES];
-    struct pf_joint joint[PF_MAX_PASSES - 1];
+    struct pf_pass pass[PF_MAX_ROUTES][PF_MAX_PASSES];
+    struct pf_joint joint[PF_MAX_ROUTES][PF_MAX_PASSES - 1];
     struct pf_steps transform, alone[PF_MAX_EXCHANGES];
 };
 
@@ -74,18 +102,29 @@ struct pencilfft_plan_s {
     int exchanges; /* of the decomposition; arrays have this many in use, or one more */
     MPI_Comm all, group[PF_MAX_EXCHANGES];
     int p[PF_MAX_EXCHANGES], me[PF_MAX_EXCHANGES]; /* size of the group, place in it */
-    pencilfft_box *boxes[PF_MAX_EXCHANGES][2]; /* of the members, before and after a forward exchange */
-    pencilfft_box mine[PF_MAX_ARRAYS];
-    pencilfft_box input, output; /* of a forward transform */
+    struct pf_places places[PF_MAX_EXCHANGES]; /* of the members; `at` is NULL where they are not known. places.c */
+    pencilfft_box input; /* of a forward transform */
     size_t input_bytes, element_bytes; /* of an element that forward takes, and of those after its z transform */
     int fields;
     struct pf_phases phases;
 
-    int passes;
-    struct pf_pass_form form[PF_MAX_PASSES];
-    struct pf_transfer transfer[PF_DIRECTIONS][PF_MAX_EXCHANGES];
+    bool any_schedule;       /* it is not asked for: "auto" finds one */
+    struct pf_choice choice; /* of a schedule */
+    char schedule[PF_SCHEDULE_TEXT];
+    const struct pf_schedule *asked; /* the one above, but where nothing is exchanged */
+    bool beside; /* exchanges run beside passes or each other: by the schedule, and there are some */
+    int parts;   /* of each array but the first */
+    struct pf_part {
+        const struct pf_decomposition *decomposition;
+        struct pf_share share;
+    } part[PF_MAX_ROUTES];
+    int routes, lanes;
+    struct pf_route route[PF_MAX_ROUTES];
+    struct pf_lane *lane;
     struct pf_sequence sequence[PF_DIRECTIONS];
-    int64_t alloc_elements;
+    struct pf_steps pair; /* both directions at once */
+    struct pf_transfer **flying; /* as many as there may be */
+    int64_t alloc_elements, work_elements; /* of buffers handed out, and of work buffers */
     struct pf_buffer *buffers; /* all allocated buffers, including the work buffers. buffers.c */
     void *work[PF_WORKS];
     double *auto_seconds[PF_MAX_EXCHANGES]; /* by number of the exchange; NULL without "auto" */
@@ -108,6 +147,12 @@ static inline bool pf_is_exchange(const struct pencilfft_plan_s *plan, int e)
 static inline int pf_member(const struct pencilfft_plan_s *plan, int e, int j)
 {
     return pf_grid_member(&plan->geometry, plan->geometry.decomposition->exchange[e].over, plan->rank, j);
+}
+
+/* A forward transform beside a backward one. */
+static inline bool pf_runs_pairs(const struct pencilfft_plan_s *plan)
+{
+    return plan->beside && plan->choice.schedule->runs_pairs && pf_has_direction(plan, 0) && pf_has_direction(plan, 1);
 }
 
 /* What a forward transform takes of a rank: the first array, of real numbers where it makes complex ones of them. */

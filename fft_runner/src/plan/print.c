@@ -1,6 +1,7 @@
 /* A plan as text, as FFTW prints its plans: passes, and what lies between them, in both directions. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/failure.h"
 #include "plan/make.h"
@@ -86,16 +87,21 @@ static int print_traffic(pencilfft_plan plan, int backward, int e, FILE *out)
     return status;
 }
 
-static int print_joint(pencilfft_plan plan, int backward, const struct pf_joint *joint, FILE *out)
+/* The first lane of a route. */
+static const struct pf_lane *lane_of(const struct pencilfft_plan_s *plan, int r)
+{
+    return &plan->lane[plan->routes > 1 ? r : 0];
+}
+
+static int print_joint(pencilfft_plan plan, int backward, int r, const struct pf_joint *joint, FILE *out)
 {
     char from[32], to[32];
     if (joint->exchange < 0) {
         fprintf(out, "  joint: nothing, in %s\n", buffer_name(plan, joint->from, from));
         return PENCILFFT_OK;
     }
-    const struct pf_transfer *t = &plan->transfer[backward][joint->exchange];
-    fprintf(out, "  joint: exchange %s by %s", plan->geometry.decomposition->exchange[joint->exchange].name,
-            t->exchange->name);
+    const struct pf_transfer *t = &lane_of(plan, r)->transfer[backward][joint->exchange];
+    fprintf(out, "  joint: exchange %s by %s", plan->geometry.decomposition->exchange[t->number].name, t->exchange->name);
     if (t->exchange->means)
         fprintf(out, " (%s)", t->exchange->means);
     fprintf(out, " among %d tasks, ", t->transpose.p);
@@ -103,25 +109,83 @@ static int print_joint(pencilfft_plan plan, int backward, const struct pf_joint 
         fprintf(out, "in %s\n", buffer_name(plan, joint->from, from));
     else
         fprintf(out, "from %s to %s\n", buffer_name(plan, joint->from, from), buffer_name(plan, joint->to, to));
-    int status = print_traffic(plan, backward, joint->exchange, out);
-    if (t->exchange->takes == PF_MESSAGES && t->sent.list.slices > 1)
-        fprintf(out, " in %d slices along %c", t->sent.list.slices, "xyz"[t->transpose.slice_axis]);
-    if (t->exchange->overlaps)
-        fprintf(out, ", beside the passes");
+    int status = print_traffic(plan, backward, t->number, out);
+    fprintf(out, "%s", plan->routes > 1 ? ", with the other route" : "");
     fprintf(out, "\n");
     return status;
 }
 
-static int print_sequence(pencilfft_plan plan, int backward, FILE *out)
+/* Passes and joints of a route; those that it shares with another one stand with the first. */
+static int print_route(pencilfft_plan plan, int backward, int r, FILE *out)
 {
     const struct pf_sequence *sequence = &plan->sequence[backward];
     int status = PENCILFFT_OK;
-    fprintf(out, "%s\n", backward ? "backward" : "forward");
     for (int i = 0; i < sequence->n && !status; i++) {
-        print_pass(plan, &sequence->pass[i], &plan->form[backward ? sequence->n - 1 - i : i], out);
+        if (r == 0 || !pf_pass_is_shared(plan, backward, i))
+            print_pass(plan, &sequence->pass[r][i], &plan->route[r].form[backward ? sequence->n - 1 - i : i], out);
         if (i < sequence->n - 1)
-            status = print_joint(plan, backward, &sequence->joint[i], out);
+            status = print_joint(plan, backward, r, &sequence->joint[r][i], out);
     }
+    return status;
+}
+
+static void print_lane(const struct pencilfft_plan_s *plan, int l, FILE *out)
+{
+    const struct pf_lane *lane = &plan->lane[l];
+    const struct pf_share *share = &plan->route[lane->route].share;
+    fprintf(out, "  lane %d: ", l);
+    if (plan->choice.chunks)
+        fprintf(out, "chunk %d of %d along %s", l + 1, plan->lanes, pf_cut_names[plan->choice.axis]);
+    else
+        fprintf(out, "z %lld to %lld of fields %d to %d", (long long)share->z, (long long)share->z_end - 1, share->field,
+                share->field_end - 1);
+    fprintf(out, ", in work buffers from element %lld on\n", (long long)lane->slot);
+}
+
+static void print_step(const struct pencilfft_plan_s *plan, const struct pf_step *step, FILE *out)
+{
+    const struct pf_sequence *sequence = &plan->sequence[step->backward];
+    if (step->kind == PF_PASS) {
+        int route = step->lane == PF_ALL_LANES ? 0 : plan->lane[step->lane].route;
+        fprintf(out, " pass %d", (int)(step->pass - sequence->pass[route]));
+    } else if (step->kind == PF_START || step->kind == PF_FINISH)
+        fprintf(out, " %s %s", step->kind == PF_START ? "start" : "finish",
+                plan->geometry.decomposition->exchange[step->transfer->number].name);
+    else
+        return;
+    if (step->lane != PF_ALL_LANES)
+        fprintf(out, " (%d)", step->lane);
+    fprintf(out, ",");
+}
+
+/* The order of passes, numbered from 0, and of exchanges, with lanes in brackets. */
+static void print_steps(const struct pencilfft_plan_s *plan, int backward, FILE *out)
+{
+    enum { A_LINE = 6 };
+    const struct pf_steps *steps = &plan->sequence[backward].transform;
+    int shown = 0;
+    for (int i = 0; i < steps->n; i++) {
+        enum pf_step_kind kind = steps->step[i].kind;
+        if (kind != PF_PASS && kind != PF_START && kind != PF_FINISH)
+            continue;
+        fprintf(out, "%s", shown == 0 ? "  steps:" : shown % A_LINE == 0 ? "\n        " : "");
+        print_step(plan, &steps->step[i], out);
+        shown++;
+    }
+    fprintf(out, " done\n");
+}
+
+static int print_sequence(pencilfft_plan plan, int backward, FILE *out)
+{
+    int status = PENCILFFT_OK;
+    fprintf(out, "%s\n", backward ? "backward" : "forward");
+    for (int r = 0; r < plan->routes && !status; r++) {
+        if (plan->routes > 1)
+            fprintf(out, " route %d\n", r);
+        status = print_route(plan, backward, r, out);
+    }
+    if (plan->beside)
+        print_steps(plan, backward, out);
     return status;
 }
 
@@ -142,6 +206,10 @@ int pencilfft_plan_print(pencilfft_plan plan, FILE *out)
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_plan_print: null plan or file");
     int works = 0, status = PENCILFFT_OK;
     print_head(plan, out);
+    if (strcmp(plan->schedule, pf_schedule_sequence.name))
+        fprintf(out, "schedule %s\n", plan->schedule);
+    for (int l = 0; l < plan->lanes && plan->beside; l++)
+        print_lane(plan, l, out);
     for (int backward = 0; backward < PF_DIRECTIONS && !status; backward++)
         if (pf_has_direction(plan, backward))
             status = print_sequence(plan, backward, out);

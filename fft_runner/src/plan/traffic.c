@@ -1,21 +1,20 @@
 /* How much each rank sends to each other rank, from the plan alone.
  * Idea:  an algorithm that sends anything other than its messages (padding, other ranks in between) says so itself. For the
- *        others, the common part of two boxes is sent, one message for each non-empty part (or one per slice). */
+ *        others, the common part of two boxes is sent, one message for each non-empty part, in each lane. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/failure.h"
-#include "plan/plan.h"
+#include "plan/make.h"
 
 static void count_messages(const struct pf_transfer *t, int64_t *bytes, int64_t *messages)
 {
     const struct pf_messages *list = &t->sent.list;
-    for (int i = 0; i < list->p * list->slices; i++) {
-        int j = i % list->p;
-        if (j == t->transpose.me || list->elements[i] == 0)
+    for (int j = 0; j < list->p; j++) {
+        if (j == t->transpose.me || list->elements[j] == 0)
             continue;
-        bytes[j] += list->elements[i] * (int64_t)t->transpose.element_bytes;
-        messages[j]++;
+        bytes[j] = list->elements[j] * (int64_t)t->transpose.element_bytes;
+        messages[j] = 1;
     }
 }
 
@@ -42,27 +41,42 @@ static void count(const struct pf_transfer *t, int64_t *bytes, int64_t *messages
         count_messages(t, bytes, messages);
 }
 
+/* Of all lanes; what one sends is counted apart and then added, because algorithms set what they count. */
+static void count_lanes(pencilfft_plan plan, int e, int backward, int64_t *sum, int64_t *one)
+{
+    int p = plan->p[e];
+    for (int l = 0; l < plan->lanes; l++)
+        for (int at = 0; at < plan->exchanges; at++) {
+            const struct pf_transfer *t = &plan->lane[l].transfer[backward][at];
+            if (t->number != e)
+                continue;
+            memset(one, 0, 2 * (size_t)p * sizeof *one);
+            count(t, one, one + p);
+            for (int i = 0; i < 2 * p; i++)
+                sum[i] += one[i];
+        }
+}
+
 int pencilfft_traffic(pencilfft_plan plan, int e, pencilfft_direction direction, int64_t *bytes, int64_t *messages)
 {
     if (!pf_is_exchange(plan, e))
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_traffic: null plan, or no such exchange");
-    const struct pf_transfer *t = &plan->transfer[direction == PENCILFFT_BACKWARD][e];
-    if (!t->exchange || (direction != PENCILFFT_FORWARD && direction != PENCILFFT_BACKWARD))
+    if ((direction != PENCILFFT_FORWARD && direction != PENCILFFT_BACKWARD) || !(plan->directions & (int)direction))
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_traffic: the plan has no such exchange in this direction");
-    int64_t *both = calloc(2 * (size_t)t->transpose.p, sizeof *both);
+    int p = plan->p[e];
+    int64_t *both = calloc(4 * (size_t)p, sizeof *both);
     if (!both)
-        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the traffic of %d ranks", t->transpose.p);
-    int64_t *per_message = both + t->transpose.p;
-    count(t, both, per_message);
+        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the traffic of %d ranks", p);
+    count_lanes(plan, e, direction == PENCILFFT_BACKWARD, both, both + 2 * (ptrdiff_t)p);
     if (bytes)
         memset(bytes, 0, (size_t)plan->ranks * sizeof *bytes);
     if (messages)
         memset(messages, 0, (size_t)plan->ranks * sizeof *messages);
-    for (int j = 0; j < t->transpose.p; j++) {
+    for (int j = 0; j < p; j++) {
         if (bytes)
             bytes[pf_member(plan, e, j)] = both[j];
         if (messages)
-            messages[pf_member(plan, e, j)] = per_message[j];
+            messages[pf_member(plan, e, j)] = both[p + j];
     }
     free(both);
     return PENCILFFT_OK;

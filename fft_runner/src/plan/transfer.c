@@ -1,50 +1,115 @@
-/* An exchange of a plan in one direction, made and ended; steps.c and execute.c run it. */
+/* An exchange of a lane in one direction, made and ended; steps.c and execute.c run it. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/failure.h"
 #include "plan/make.h"
 
-/* The axis that both sides of an exchange divide alike. */
-static int slice_axis(const struct pf_decomposition *d, int e)
+/* Names of the exchanges that can. */
+static const char *those_beside(char text[128])
 {
-    int axis = 0;
-    while (axis < 2 && d->array[e].over[axis] != d->array[e + 1].over[axis])
-        axis++;
-    return axis;
+    const struct pf_exchange *exchange;
+    int used = 0;
+    for (int i = 0; (exchange = pf_table_row(&pf_exchanges, i)); i++)
+        if (exchange->beside && used < 100)
+            used += snprintf(text + used, 128 - (size_t)used, "%s%s", used ? ", " : "", exchange->name);
+    return text;
 }
 
-int pf_transfer_plan(pencilfft_plan plan, int backward, int e)
+int pf_transfer_check(const struct pencilfft_plan_s *plan, int e)
 {
+    char names[128] = "";
+    if (!plan->asked->beside || plan->chosen[e]->beside)
+        return PENCILFFT_OK;
+    return pf_fail(PENCILFFT_NOT_POSSIBLE,
+                   "exchange %s cannot run beside other work, as schedule %s needs it; use schedule sequence, or one of the "
+                   "exchanges %s",
+                   plan->chosen[e]->name, plan->asked->name, those_beside(names));
+}
+
+/* Where the boxes of an exchange that takes boxes have what this lane holds of an array. */
+static int list_pieces(const struct pencilfft_plan_s *plan, const struct pf_lane *lane, const struct pf_transfer *t,
+                       int array, struct pf_parts *parts)
+{
+    const pencilfft_box *box = parts == &t->sent ? &t->transpose.from[t->transpose.me] : &t->transpose.to[t->transpose.me];
+    size_t n = (size_t)pf_lane_pieces(plan, lane, array);
+    *parts = (struct pf_parts){.list = {.p = (int)n, .total = pf_box_elements(box) * t->transpose.fields}};
+    parts->list.start = calloc(n, sizeof *parts->list.start);
+    parts->part = calloc(n, sizeof *parts->part);
+    if (!parts->list.start || !parts->part)
+        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the pieces of %zu blocks", n);
+    for (int i = 0; i < parts->list.p; i++)
+        parts->part[i] = pf_lane_piece(plan, lane, array, i, &parts->list.start[i]);
+    return PENCILFFT_OK;
+}
+
+int pf_transfer_plan(pencilfft_plan plan, int backward, int lane, int at)
+{
+    struct pf_lane *of = &plan->lane[lane];
+    struct pf_transfer *t = &of->transfer[backward][at];
+    int status = PENCILFFT_OK, e = plan->route[of->route].exchange[at];
     const struct pf_exchange *exchange = plan->chosen[e];
-    struct pf_transfer *t = &plan->transfer[backward][e];
-    int status = PENCILFFT_OK;
     t->exchange = exchange;
+    t->number = e;
     t->transpose = (struct pf_transpose){
         .group = plan->group[e],
         .p = plan->p[e],
         .me = plan->me[e],
-        .from = plan->boxes[e][backward],
-        .to = plan->boxes[e][!backward],
+        .from = of->boxes[at][backward],
+        .to = of->boxes[at][!backward],
         .element_bytes = plan->element_bytes,
-        .fields = plan->fields,
-        .slice_axis = slice_axis(plan->geometry.decomposition, e),
-        .other_direction = plan->transfer[!backward][e].state,
+        .fields = of->field_end - of->field,
+        .places = plan->places[e].at ? &plan->places[e] : NULL,
+        .beside = plan->beside,
+        .lane = lane + backward * plan->lanes,
+        .other_direction = of->transfer[!backward][at].state,
     };
-    if (exchange->takes == PF_BOXES)
-        return exchange->plan(&t->transpose, NULL, NULL, &t->state);
-    int slices = exchange->slices ? exchange->slices(&t->transpose) : 1;
-    if (!(status = pf_parts_make(&t->transpose, true, slices, &t->sent)))
-        status = pf_parts_make(&t->transpose, false, slices, &t->received);
+    if (exchange->takes == PF_BOXES) {
+        if (!(status = list_pieces(plan, of, t, at + backward, &t->sent)))
+            status = list_pieces(plan, of, t, at + !backward, &t->received);
+        return status ? status : exchange->plan(&t->transpose, NULL, NULL, &t->state);
+    }
+    if (!(status = pf_parts_make(&t->transpose, true, &t->sent)))
+        status = pf_parts_make(&t->transpose, false, &t->received);
     return status ? status : exchange->plan(&t->transpose, &t->sent.list, &t->received.list, &t->state);
 }
 
-int pf_transfer_connect(pencilfft_plan plan, int backward, int e)
+int pf_transfer_connect(pencilfft_plan plan, int backward, int lane, int at)
 {
-    struct pf_transfer *t = &plan->transfer[backward][e];
-    struct pf_joint joint = pf_joint_alone(plan, backward, e);
+    struct pf_lane *of = &plan->lane[lane];
+    struct pf_transfer *t = &of->transfer[backward][at];
+    struct pf_joint joint = pf_joint_alone(plan, backward, of->route, at);
+    int64_t slot = of->slot * (int64_t)plan->element_bytes;
     char *buffer[PF_BUFFERS];
     if (!t->state || !t->exchange->connect)
         return PENCILFFT_OK;
     pf_buffers_list(plan, backward, NULL, NULL, buffer);
+    if (t->exchange->takes == PF_BOXES)
+        return t->exchange->connect(t->state, NULL, NULL);
+    return t->exchange->connect(t->state, buffer[joint.from] ? buffer[joint.from] + slot : NULL,
+                                buffer[joint.to] ? buffer[joint.to] + slot : NULL);
+}
+
+/* ---- its messages as pieces of buffers -------------------------------------------------------------------------------- */
+
+int pf_transfer_pieces(const struct pf_transfer *t, bool sent)
+{
+    return sent ? t->sent.list.p : t->received.list.p;
+}
+
+struct pf_piece pf_transfer_piece(const struct pf_lane *lane, const struct pf_transfer *t, const struct pf_joint *joint,
+                                  bool sent, int i)
+{
     bool boxes = t->exchange->takes == PF_BOXES;
-    return t->exchange->connect(t->state, boxes ? NULL : buffer[joint.from], boxes ? NULL : buffer[joint.to]);
+    bool own = sent && !boxes && i == t->transpose.me && !t->exchange->moves_self && !t->transpose.beside;
+    const struct pf_parts *parts = sent && !own ? &t->sent : &t->received;
+    const pencilfft_box *box = &parts->part[i];
+    return (struct pf_piece){.buffer = sent && !own ? joint->from : joint->to,
+                             .box = *box,
+                             .first = lane->field,
+                             .fields = t->transpose.fields,
+                             .start = lane->slot + parts->list.start[i],
+                             .field = boxes ? parts->list.total / t->transpose.fields : pf_box_elements(box)};
 }
 
 void pf_transfer_release(struct pf_transfer *t)

@@ -12,4 +12,8 @@ struct pf_clock {
 void pf_clock_start(struct pf_clock *clock);
 void pf_clock_lap(struct pf_clock *clock, int phase);  /* time since the last call belongs to phase */
 void pf_clock_wait(struct pf_clock *clock, int phase); /* ... but not to the total */
+/* Time since then belongs to phase as well, and not to the total. */
+void pf_clock_beside(struct pf_clock *clock, int phase, double since);
+/* The phases and the total of an earlier run are added. */
+void pf_clock_add(struct pf_clock *clock, const struct pf_clock *earlier);
 void pf_clock_stop(struct pf_clock *clock);

@@ -14,7 +14,7 @@ from pencilmap.model.calibrate import RULES, calibrate, quality, split
 from pencilmap.model.errors import CalibrationError
 from pencilmap.model.machine import load_machine
 from pencilmap.model.published import PUBLISHED
-from pencilmap.scripts.command_line.options import JSON
+from pencilmap.scripts.command_line.options import JSON, Name
 from pencilmap.scripts.command_line.tables import print_json, print_table, quality_table
 
 ANY_BANDWIDTH = (1e9,)  # scaled by the fit
@@ -22,10 +22,10 @@ ANY_BANDWIDTH = (1e9,)  # scaled by the fit
 
 @click.command("calibrate")
 @click.argument("records", nargs=-1, type=click.Path())
-@click.option("--published", type=click.Choice(list(PUBLISHED)), help="Fit published measurements instead of run records.")
+@click.option("--published", type=Name(list(PUBLISHED)), help="Fit published measurements instead of run records.")
 @click.option("--machine", "-m", metavar="NAME", help="The known figures of the machine: a name or a machine file. Its "
               "link bandwidth is kept. [from the records]")
-@click.option("--rule", type=click.Choice(list(RULES)), help="Which samples are fitted; the others are predicted. "
+@click.option("--rule", type=Name(list(RULES)), help="Which samples are fitted; the others are predicted. "
               "[every-second for published measurements, all for records]")
 @click.option("--output", "-o", type=click.Path(dir_okay=False), help="Write a machine file (TOML) with the figures found.")
 @JSON

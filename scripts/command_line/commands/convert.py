@@ -6,8 +6,16 @@ import numpy as np
 from pencilmap.mapper.formats import FORMATS, format_named, mapping_of, read_document, recognise, write_mapping
 from pencilmap.mapper.formats.slots import slots_in_order
 from pencilmap.mapper.setting import Setting
+from pencilmap.model.errors import GridError
 from pencilmap.model.grid import parse_grid
-from pencilmap.scripts.command_line.launching import LAUNCHER, format_option, launch_as_dict, show_launch
+from pencilmap.scripts.command_line.launching import (
+    FORMAT_TO_WRITE,
+    LAUNCHER,
+    format_option,
+    format_to_write,
+    launch_as_dict,
+    show_launch,
+)
 from pencilmap.scripts.command_line.options import JSON, grid_option, on_machine, with_options
 from pencilmap.scripts.command_line.tables import print_json
 
@@ -17,28 +25,32 @@ from pencilmap.scripts.command_line.tables import print_json
 @on_machine
 @grid_option(None, "Check the number of ranks against this grid; jax writes its rows. [any]")
 @with_options(format_option(("--from", "from_name"), None, "Format of the file [detected]."),
-              format_option(("--format", "-f", "format_name"), "bgl", "Format to write."))
+              FORMAT_TO_WRITE)
 @click.option("--output", "-o", required=True, type=click.Path(dir_okay=False), help="The file to write.")
 @with_options(*LAUNCHER, JSON)
-def command(file: str, where: Setting, grid: str | None, from_name: str | None, format_name: str, output: str,
+def command(file: str, where: Setting, grid: str | None, from_name: str | None, format_name: str | None, output: str,
             hosts: str | None, cores_per_task: int, hwloc: str | None, program: str, as_json: bool) -> None:
     """Read a placement file, check it, write it in another format and print how to launch it."""
+    form = format_to_write(format_name, where)
+    if format_named(form.name).says_grid and not grid:
+        raise GridError(f"format {form.name} is written in the shape of the process grid; name it with `grid` "
+                        f"{where.decomposition.usage}")
     job = where.job(hosts, cores_per_task, hwloc, program)
     document = read_document(file)
     from_name = from_name or recognise(document)
     mapping = mapping_of(document, job, parse_grid(grid, where.decomposition) if grid else None, from_name)
     where.site.check_mapping(mapping)
-    write_mapping(mapping, output, format_name, job)
-    launch = format_named(format_name).launch(mapping, job, output)
-    notes = list(_notes(mapping, from_name, format_name))
+    write_mapping(mapping, output, form.name, job)
+    launch = format_named(form.name).launch(mapping, job, output)
+    notes = list(_notes(mapping, from_name, form.name))
     if as_json:
-        print_json({"file": file, "from": from_name, "output": output, "format": format_name, "ranks": mapping.n_tasks,
-                    **launch_as_dict(launch), "notes": notes})
+        print_json({"file": file, "from": from_name, "output": output, "ranks": mapping.n_tasks,
+                    **launch_as_dict(launch, form), "notes": notes})
         return
-    click.echo(f"{file}: {mapping.n_tasks} ranks, format {from_name}\nwrote {output}, format {format_name}")
+    click.echo(f"{file}: {mapping.n_tasks} ranks, format {from_name}\nwrote {output}, {form}")
     for note in notes:
         click.echo(f"note: {note}")
-    show_launch(launch)
+    show_launch(launch, form)
 
 
 def _notes(mapping, from_name, format_name):

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,10 @@ def command(files: tuple[str, ...], torus: str | None, hardware: bool, output: s
     Files are recognised by their content; docs/formats.md lists the known ones.
     """
     with tempfile.TemporaryDirectory() as folder:
-        picture = look_around(os.environ, [*files, *_hardware(folder, hardware)], torus)
+        asked = _hardware(folder, hardware)
+        picture = look_around(os.environ, [*files, *asked], torus)
+        told = {str(path): f"{LSTOPO[1]} on this node" for path in asked}  # the reader knows nothing but the temporary file
+        picture = replace(picture, facts=tuple(f._replace(source=told.get(f.source, f.source)) for f in picture.facts))
     if output and picture.nodes is not None:
         write_whole(output, picture.table())
     if as_json:

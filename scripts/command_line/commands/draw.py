@@ -15,7 +15,7 @@ from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.routing import default_routing, routing as routing_named
 from pencilmap.model.torus import Torus
-from pencilmap.scripts.command_line.options import GRID, JSON, ROUTING, on_machine, placements, with_options
+from pencilmap.scripts.command_line.options import GRID, JSON, ROUTING, Name, on_machine, placements, with_options
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import print_json
 from pencilmap.scripts.pictures.figures.canvas import suffix
@@ -98,13 +98,13 @@ EXCHANGES = tuple(dict.fromkeys(name for d in DECOMPOSITIONS.values() for name i
 
 
 @click.command("draw")
-@click.option("--what", "-w", required=True, type=click.Choice(list(PICTURES)),
+@click.option("--what", "-w", required=True, type=Name(list(PICTURES)),
               help="; ".join(f"{name}: {picture.meaning}" for name, picture in PICTURES.items()))
 @on_machine
 @with_options(GRID, placements(), ROUTING)
 @with_options(*(click.option(f"--{name}", type=int, metavar="N", help=f"Which {name}, for an image. [default: 0]")
                 for name in GROUPS))
-@click.option("--exchange", type=click.Choice(EXCHANGES), help="Which exchange, for loads. [default: the first]")
+@click.option("--exchange", type=Name(EXCHANGES), help="Which exchange, for loads. [default: the first]")
 @click.option("--title", metavar="TEXT", help="Title instead of machine, grid and placement.")
 @click.option("--output", "-o", required=True, type=click.Path(dir_okay=False), help="The file: .svg, .pdf or .png.")
 @JSON

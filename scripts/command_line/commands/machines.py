@@ -4,12 +4,12 @@ import click
 
 from pencilmap.model.errors import PartitionError
 from pencilmap.model.machine import load_machine, machine_names, machine_partitions
-from pencilmap.scripts.command_line.options import JSON
+from pencilmap.scripts.command_line.options import JSON, completed
 from pencilmap.scripts.command_line.tables import print_json, print_table
 
 
 @click.command("machines")
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=completed(machine_names, files=True))
 @click.option("--partitions", "n_nodes", type=click.IntRange(1), metavar="N",
               help="List the partitions of N nodes that the machine hands out, with their wraps.")
 @JSON

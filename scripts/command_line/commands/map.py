@@ -5,33 +5,34 @@ import click
 from pencilmap.mapper.formats import format_named, write_mapping
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.setting import Setting
-from pencilmap.scripts.command_line.launching import LAUNCHER, format_option, launch_as_dict, show_launch
-from pencilmap.scripts.command_line.options import GRID, JSON, on_machine, placements, with_options
+from pencilmap.scripts.command_line.launching import FORMAT_TO_WRITE, LAUNCHER, format_to_write, launch_as_dict, show_launch
+from pencilmap.scripts.command_line.options import GRID, JSON, SCHEDULE, on_machine, placements, with_options
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import prediction_table, print_json
 
 
 @click.command("map")
 @on_machine
-@with_options(GRID, placements(multiple=False), format_option(("--format", "-f", "format_name"), "bgl", "Format to write."))
+@with_options(GRID, placements(multiple=False), SCHEDULE, FORMAT_TO_WRITE)
 @click.option("--output", "-o", required=True, type=click.Path(dir_okay=False), help="The file to write.")
 @with_options(*LAUNCHER, JSON)
-def command(where: Setting, grid: str, placement: str, format_name: str, output: str, hosts: str | None, cores_per_task: int,
-            hwloc: str | None, program: str, as_json: bool) -> None:
+def command(where: Setting, grid: str, placement: str, schedule: str, format_name: str | None, output: str,
+            hosts: str | None, cores_per_task: int, hwloc: str | None, program: str, as_json: bool) -> None:
     """Write the best placement, or the one named, and print its prediction next to that of the default order, and how to
     launch it."""
+    form = format_to_write(format_name, where)
     with hearing():
-        tasks = where.grid(grid)
+        tasks = where.grid(grid, schedule)
         job = where.job(hosts, cores_per_task, hwloc, program)
-        chosen, default = (where.place(text, tasks) for text in (placement, "default"))
+        chosen, default = (where.place(text, tasks, schedule) for text in (placement, "default"))
     mapping = as_mapping(chosen, placement)
-    write_mapping(mapping, output, format_name, job)
-    both = [where.predict(chosen, name=placement), where.predict(default)]
-    launch = format_named(format_name).launch(mapping, job, output)
+    write_mapping(mapping, output, form.name, job)
+    both = [where.predict(chosen, name=placement, schedule=schedule), where.predict(default, schedule=schedule)]
+    launch = format_named(form.name).launch(mapping, job, output)
     if as_json:
-        print_json({"file": output, "format": format_name, **launch_as_dict(launch),
+        print_json({"file": output, **launch_as_dict(launch, form),
                     "predictions": [p.as_dict() for p in both]})
         return
     prediction_table(both, where.where)
-    click.echo(f"wrote {output} ({tasks.n_tasks} ranks, format {format_name})")
-    show_launch(launch)
+    click.echo(f"wrote {output} ({tasks.n_tasks} ranks, {form})")
+    show_launch(launch, form)

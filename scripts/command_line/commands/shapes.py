@@ -12,11 +12,11 @@ from pencilmap.model.costs import Costs
 from pencilmap.model.decompositions import DECOMPOSITIONS
 from pencilmap.model.errors import GridError, PartitionError
 from pencilmap.model.grid import parse_grid
-from pencilmap.model.machine import Machine, load_machine
+from pencilmap.model.machine import Machine, load_machine, machine_names
 from pencilmap.model.torus import Torus
 from pencilmap.model.transform import Transform, parse_transform
 from pencilmap.model.units import milliseconds, parse
-from pencilmap.scripts.command_line.options import FFT, JSON, grid_option, with_options
+from pencilmap.scripts.command_line.options import FFT, JSON, Name, completed, grid_option, with_options
 from pencilmap.scripts.command_line.tables import print_json, print_table
 from pencilmap.scripts.pictures.figures.canvas import suffix
 from pencilmap.scripts.pictures.figures.shapes import draw_scaling, draw_shapes
@@ -90,7 +90,8 @@ class NodeCounts(click.ParamType):
 
 @click.command("shapes")
 @click.option("--nodes", "-N", type=NodeCounts(), required=True, help="Nodes of the partition; several for a scaling study.")
-@click.option("--machine", "-m", metavar="NAME", help="Only the partitions that this machine hands out.")
+@click.option("--machine", "-m", metavar="NAME", shell_complete=completed(machine_names, files=True),
+              help="Only the partitions that this machine hands out.")
 @click.option("--torus-dimensions", "-d", "dimensions", type=click.IntRange(1, 8), metavar="D",
               help="Every shape of D dimensions, whatever the machine hands out.")
 @click.option("--mesh", is_flag=True, help="With --torus-dimensions: open lines instead of rings.")
@@ -100,7 +101,7 @@ class NodeCounts(click.ParamType):
 @grid_option("best", "One grid instead of the best.")
 @click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="How many shapes to search and list.")
 @click.option("--grids", type=click.IntRange(1), default=1, show_default=True, help="How many grids to list of each shape.")
-@click.option("--scaling", type=click.Choice(["strong", "weak"]),
+@click.option("--scaling", type=Name(["strong", "weak"]),
               help="Several numbers of nodes: the same transform on all, or one that grows with them. [default: strong]")
 @click.option("--plot", metavar="FILE", help="Plot the table: .svg, .pdf or .png.")
 @with_options(JSON)

@@ -1,5 +1,8 @@
 """`pencilmap simulate`: the real runner on a simulated torus."""
 
+import os
+from dataclasses import replace
+
 import click
 
 from pencilmap.mapper.compare import compare_records
@@ -8,7 +11,8 @@ from pencilmap.mapper.setting import Setting
 from pencilmap.model.errors import GridError
 from pencilmap.model.torus import as_torus
 from pencilmap.model.units import parse
-from pencilmap.scripts.command_line.options import GRID, JSON, on_machine, placements, with_options
+from pencilmap.scripts.command_line.memory import too_large
+from pencilmap.scripts.command_line.options import EXCHANGE, GRID, JSON, SCHEDULE, Name, on_machine, placements, with_options
 from pencilmap.scripts.command_line.progress import hearing, shown
 from pencilmap.scripts.command_line.tables import comparison_table, print_json
 from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate_all, simulation_of
@@ -16,33 +20,40 @@ from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate_all,
 
 @click.command("simulate")
 @on_machine
-@with_options(GRID, placements())
+@with_options(GRID, placements(), EXCHANGE, SCHEDULE)
 @click.option("--reps", type=click.IntRange(1), default=1, show_default=True,
               help="Repetitions; they all take the same time.")
-@click.option("--direction", type=click.Choice(["forward", "backward"]), default="forward", show_default=True)
+@click.option("--direction", type=Name(["forward", "backward"]), default="forward", show_default=True)
 @click.option("--verify", is_flag=True, help="Check the transform inside the run.")
 @click.option("--timing-only", is_flag=True, help="Share the buffers of all ranks: large transforms fit in memory, but "
-              "their data is lost.")
+              "their data is lost. Done without being asked where the memory would not do.")
 @click.option("--injection", metavar="RATE", help="Limit of what a node sends, and of what it receives, e.g. "
               "'159 MB/s' [no limit].")
 @click.option("--hop-latency", metavar="TIME", help="Latency of one hop, e.g. '100 ns' [none; slows the simulation].")
 @click.option("--output", "-o", type=click.Path(dir_okay=False), help="Append the run records to this file (JSON lines).")
 @click.option("--timeout", type=click.FloatRange(1), default=600.0, show_default=True, metavar="SECONDS")
 @JSON
-def command(where: Setting, grid: str, placement: tuple[str, ...], reps: int, direction: str, verify: bool,
-            timing_only: bool, injection: str | None, hop_latency: str | None, output: str | None, timeout: float,
-            as_json: bool) -> None:
+def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str, schedule: str, reps: int, direction: str,
+            verify: bool, timing_only: bool, injection: str | None, hop_latency: str | None, output: str | None,
+            timeout: float, as_json: bool) -> None:
     """Run fft_runner under each placement on a simulated torus, and compare with the prediction."""
     if where.transform is None:
         raise GridError("a simulation transforms an array: give its extents, e.g. --fft 64")
-    if not where.transform.is_plain:
-        raise GridError(f"transform {where.transform} is not simulated: give extents alone, e.g. --fft 64, for c2c double")
+    if not replace(where.transform, fields=1).is_plain:
+        raise GridError(f"transform {where.transform} is not simulated: give extents, e.g. --fft 64 or --fft 64:fields=2, "
+                        "for c2c double")
     network = SimulatedNetwork(as_torus(where.network), parse(hop_latency, "s") if hop_latency else 0.0,
                                parse(injection, "byte/s") if injection else 0.0)
+    problem = None if timing_only else too_large(where.transform, min(len(placement), len(os.sched_getaffinity(0))))
+    if problem and verify:
+        raise GridError(f"{problem}; --verify needs all of the data: take a smaller transform, or leave --verify out")
+    if problem:
+        click.echo(f"note: {problem}; the ranks share their buffers, as with --timing-only", err=True)
+        timing_only = True
     with hearing():
-        chosen = where.grid(grid)
-        runs = [simulation_of(where, network, chosen, text, reps=reps, direction=direction, verify=verify,
-                              timing_only=timing_only)
+        chosen = where.grid(grid, schedule)
+        runs = [simulation_of(where, network, chosen, text, schedule, exchange=exchange, reps=reps, direction=direction,
+                              verify=verify, timing_only=timing_only)
                 for text in placement]
     with shown() as progress, heard_by(progress):
         records = simulate_all(runs, json_path=output, timeout_s=timeout)

@@ -13,18 +13,19 @@ import click
 from pencilmap.mapper.progress import heard_by
 from pencilmap.model.errors import UnitError
 from pencilmap.model.grid import ProcessGrid, parse_grid
+from pencilmap.model.predict import SEQUENCE
 from pencilmap.model.torus import parse_torus
 from pencilmap.model.transform import parse_transform
 from pencilmap.model.units import milliseconds, parse
 from pencilmap.scripts.command_line.documents import check_place, fill, markdown_table
-from pencilmap.scripts.command_line.options import JSON
+from pencilmap.scripts.command_line.options import JSON, Name
 from pencilmap.scripts.command_line.progress import shown
 from pencilmap.scripts.command_line.tables import print_json, print_table
 from pencilmap.scripts.networks.namespaces.box import UnavailableError
 from pencilmap.scripts.networks.namespaces.experiment import IDLE_SHARE, LINK_TOLERANCE, Experiment, run
 from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork
 from pencilmap.scripts.networks.simulated import append_records
-from pencilmap.scripts.networks.suites import CLAIMS, SUITES, ValidationError, cases_of
+from pencilmap.scripts.networks.suites import CLAIMS, PAIR, SUITES, ValidationError, cases_of
 from pencilmap.scripts.networks.validation import validate_simulated
 
 FAILED, UNAVAILABLE = 1, 3
@@ -87,12 +88,24 @@ def _rows_part(suite, rows):
     cells = [[str(row.case.setting().network), row.case.tasks_per_node, row.case.grid, row.case.placement, row.case.fft,
               row.stage, milliseconds(row.network_s), milliseconds(row.simulated_s), f"{row.network_ratio:.3f}"]
              for row in rows]
+    if any(row.case.schedule != SEQUENCE for row in rows):
+        columns = [*columns[:5], "schedule", *columns[5:], ">best in sequence / this", ">this / what nothing can beat"]
+        cells = [[*cell[:5], _schedule(row.case), *cell[5:], _times(row.sequence_s and row.gain),
+                  _ratio(row.bound_s and row.bound_ratio)] for cell, row in zip(cells, rows)]
     if any(row.published_s for row in rows):
         columns += [">+ software", ">published", ">ratio", ">time model", ">ratio"]
         cells = [[*cell, milliseconds(row.simulated_s + row.software_s), milliseconds(row.published_s),
                   _ratio(row.published_ratio), milliseconds(row.time_s), _ratio(row.time_ratio)]
                  for cell, row in zip(cells, rows)]
     return Part(f"suite {suite}: predicted and simulated", columns, cells)
+
+
+def _schedule(case):
+    return f"{case.schedule}, {case.direction}" if case.direction == PAIR else case.schedule
+
+
+def _times(value):
+    return "-" if value is None else f"{value:.2f}"
 
 
 def _published_part(rows):
@@ -198,7 +211,7 @@ NETWORKS = {
 
 
 @click.command("validate")
-@click.option("--network", type=click.Choice(list(NETWORKS)), required=True,
+@click.option("--network", type=Name(list(NETWORKS)), required=True,
               help="simulated: the runner on a simulated torus (SimGrid). namespaces: the runner under Open MPI on a torus "
                    "of network namespaces with shaped links; needs root or user namespaces.")
 @click.option("--suite", metavar="NAME", help="Simulated: the suite to run. "

@@ -13,7 +13,7 @@ class Ours:
         backward = case.type == "c2r"
         source, target = ("output", "input") if backward else ("input", "output")
         self.plan = Plan(case.shape, case.grid, comm, type=case.type, precision=case.precision,
-                         directions=BACKWARD if backward else FORWARD, **({"exchange": exchange} if exchange else {}))
+                         directions=BACKWARD if backward else FORWARD, exchange=exchange or None)
         self.input, self.output = self.plan.empty(source), self.plan.empty(target)
         self.input_part, self.output_part = self.plan.part(source), self.plan.part(target)
         self._transform = self.plan.backward if backward else self.plan.forward

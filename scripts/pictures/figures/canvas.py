@@ -8,6 +8,7 @@ when a picture is drawn, because loading it takes longer than most commands.
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from io import BytesIO
 from os import PathLike
 from pathlib import Path
@@ -42,8 +43,15 @@ _METADATA: dict[str, dict[str, Any]] = {  # nothing that changes from run to run
 }
 
 
+def check_matplotlib() -> None:
+    """FigureError where matplotlib is missing; it is no requirement of pencilmap, whose other commands do without."""
+    if find_spec("matplotlib") is None:
+        raise FigureError("pictures need matplotlib, which is not installed: pip install 'pencilmap[plot]'")
+
+
 def suffix(path: str | PathLike[str]) -> str:
-    """``svg``, ``png`` or ``pdf``; FigureError for the name of any other file."""
+    """``svg``, ``png`` or ``pdf``; FigureError for the name of any other file, and where matplotlib is missing."""
+    check_matplotlib()
     ending = Path(path).suffix.removeprefix(".").lower()
     if ending not in _METADATA:
         raise FigureError(f"{path}: a picture ends in {', '.join('.' + kind for kind in _METADATA)}, not in "
@@ -59,7 +67,8 @@ def heading(text: str, width: float) -> tuple[str, float]:
 
 @contextmanager
 def figure(height: float, width: float = WIDTH, layout: str = "constrained") -> Iterator["Figure"]:
-    """An empty figure of that height in inches, in our style."""
+    """An empty figure of that height in inches, in our style. FigureError where matplotlib is missing."""
+    check_matplotlib()
     import matplotlib
     from matplotlib.figure import Figure
 

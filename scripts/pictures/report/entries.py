@@ -5,24 +5,25 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
+from math import lcm
 from typing import Any
 
 import numpy as np
 
-from pencilmap.mapper.compare import Comparison, compare_records, prediction_of_record
+from pencilmap.mapper.compare import Comparison, compare_record, prediction_of_record, schedule_of_record
 from pencilmap.mapper.records import mapping_of_record, read_records, transform_of_record
 from pencilmap.model.errors import FigureError
 from pencilmap.model.exchange import exchanges
 from pencilmap.model.loads import LinkLoads
 from pencilmap.model.mapping import Mapping
-from pencilmap.model.predict import Prediction
+from pencilmap.model.predict import SEQUENCE, Prediction
 from pencilmap.model.routing import routing
 from pencilmap.model.transform import Transform
 from pencilmap.model.units import milliseconds
 from pencilmap.scripts.pictures.figures.loads import link_values
 from pencilmap.scripts.pictures.figures.phases import WAITING, kinds_of
 
+AT_ONCE = "all exchanges at once"
 MAX_NODES = 20_000  # of a torus that is drawn
 
 
@@ -127,13 +128,26 @@ class Entry:
         """Why the times of a comparison may not be the predicted ones: list of str."""
         return [*filter(None, [comparison.note]), *self.record.get("warnings", [])]
 
-    def link_loads(self, exchange: str) -> LinkLoads:
-        """Loads of all links in one exchange, under the routing of the prediction."""
+    @property
+    def schedule(self) -> str:
+        return schedule_of_record(self.record)
+
+    @property
+    def loads_shown(self) -> list[str]:
+        """What has loads on the links: all exchanges at once, where they were beside each other, then each alone."""
+        return [AT_ONCE] * (self.schedule != SEQUENCE and len(self.stages) > 1) + self.stages
+
+    def link_loads(self, shown: str) -> LinkLoads:
+        """Loads of all links in one exchange, or in all at once, under the routing of the prediction."""
         mapping, prediction = self.mapping, self.prediction
         if mapping is None or prediction is None:
             raise FigureError(f"{self.source}: the run does not know its torus, so its links have no loads")
-        found = exchanges(mapping.grid, self.transform)[self.stages.index(exchange)]
-        return routing(prediction.routing, mapping.network).loads(mapping.network, found, mapping.node_of_rank)
+        rule, named = routing(prediction.routing, mapping.network), zip(self.stages, exchanges(mapping.grid, self.transform))
+        found = [rule.loads(mapping.network, exchange, mapping.node_of_rank) for name, exchange in named
+                 if shown in (name, AT_ONCE)]
+        common = lcm(*(loads.denominator for loads in found))
+        return replace(found[0], values=np.sum([loads.values * (common // loads.denominator) for loads in found], axis=0),
+                       denominator=common)
 
 
 def read_entries(paths: Iterable[str]) -> list[Entry]:
@@ -162,9 +176,7 @@ def entries_of(records: Iterable[dict[str, Any]], source: str) -> list[Entry]:
 
 
 def _joined(records, source):
-    records = list(records)
-    rows = iter(compare_records(records, source))
-    return [Entry(f"{source}:{number}", record, tuple(islice(rows, len(record["stages"]))))
+    return [Entry(f"{source}:{number}", record, tuple(compare_record(record, f"{source}:{number}")))
             for number, record in enumerate(records, 1)]
 
 
@@ -193,7 +205,7 @@ def _facts(entry):
     """What may distinguish runs of one network, torus, grid, placement and size."""
     record = entry.record
     return (record["labels"].get("machine", ""), record["direction"], f"exchange {record['exchange']}",
-            f"sync {record['sync']}", record.get("layout", "stride1"),
+            f"schedule {entry.schedule}", f"sync {record['sync']}", record.get("layout", "stride1"),
             "in place" if record.get("in_place") else "out of place",
             f"skips {record['skip']}" if record.get("skip") else "")
 
@@ -234,7 +246,7 @@ def _view(entry):
         "routing": entry.prediction.routing,
         "nodes": _base64(mapping.node_of_rank, "<i4"),
         "loads": {name: _base64(link_values(entry.link_loads(name), with_bytes=False), "<f4")
-                  for name in entry.stages},
+                  for name in entry.loads_shown},
     }
 
 

@@ -11,7 +11,7 @@ from shlex import join
 from pencilmap.mapper.compare import Comparison
 from pencilmap.model.units import megabytes_per_second, milliseconds
 from pencilmap.scripts.pictures.figures.phases import WAITING, kinds_of
-from pencilmap.scripts.pictures.report.entries import MAX_NODES, Entry, printable, views
+from pencilmap.scripts.pictures.report.entries import AT_ONCE, MAX_NODES, Entry, printable, views
 from pencilmap.scripts.pictures.report.inline import inline_svg
 from pencilmap.scripts.pictures.report.pictures import bandwidth_pictures, phase_pictures
 
@@ -27,7 +27,7 @@ def page(entries: Sequence[Entry], command: list[str], cells: Sequence[Compariso
         of_entry=of_entry,
         views=found, dimensions=list(dict.fromkeys(name for view in found for name in view["dimensions"])),
         stages=list(dict.fromkeys(name for view in found for name in view["loads"])),
-        data=_script_data({"views": found}), style=_part("page.css"), script=_part("torus.js"),
+        at_once=AT_ONCE, data=_script_data({"views": found}), style=_part("page.css"), script=_part("torus.js"),
         bandwidth=_inline(bandwidth_pictures(entries, cells)), phases=_inline(phase_pictures(entries)),
         comparisons=_numbered([(c, entry.distinction, entry.notes(c)) for entry in entries for c in entry.comparisons]
                               + [(cell, "", cell.note and [cell.note]) for cell in cells]),

@@ -13,7 +13,7 @@ from pencilmap.scripts.pictures.figures.canvas import Target
 from pencilmap.scripts.pictures.figures.image import draw_image
 from pencilmap.scripts.pictures.figures.loads import draw_loads
 from pencilmap.scripts.pictures.figures.phases import MAX_BARS, WAITING, Bar, draw_phases, kinds_of
-from pencilmap.scripts.pictures.report.entries import Entry, label_of
+from pencilmap.scripts.pictures.report.entries import AT_ONCE, Entry, label_of
 
 LONG = 16    # rows of more tasks are long: they have panels of their own, as in the paper
 ONE_AXIS = 4  # links that are faster by more than this also have their own panels
@@ -59,7 +59,7 @@ def _speeds(rates):
 def _with_nominal(entries, cells):
     for entry in entries:
         for comparison in entry.comparisons:
-            if comparison.t_ratio:
+            if comparison.t_ratio and comparison.stage in entry.prediction.grid.decomposition.names:
                 exchange = entry.prediction.stage(comparison.stage)
                 yield comparison, _slowest_link(entry.prediction.network, exchange), entry.series
     rate = load_machine("bluegene-l").torus.bandwidth[0] if cells else None
@@ -109,9 +109,10 @@ def _of_torus(entry, number):
     where = f"{entry.prediction.network}, grid {entry.mapping.grid}, placement {entry.placement}"
     groups = {dimension.name: 0 for dimension in entry.mapping.grid.decomposition.dimensions}
     yield Picture(f"image-{number}", where, lambda path: draw_image(entry.mapping, groups, path, where))
-    for name in entry.stages:
-        title = f"{where}, {name} exchange, routing {entry.prediction.routing}"
-        yield Picture(f"loads-{name}-{number}", title,
+    for name in entry.loads_shown:
+        what = name if name == AT_ONCE else f"{name} exchange"
+        title = f"{where}, {what}, routing {entry.prediction.routing}"
+        yield Picture(f"loads-{'joint' if name == AT_ONCE else name}-{number}", title,
                       lambda path, name=name, title=title: draw_loads(entry.link_loads(name), path, title, with_bytes=False))
 
 

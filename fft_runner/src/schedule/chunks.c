@@ -1,0 +1,82 @@
+/* Chunks of a block: how many, how long, along which axis. schedule.h has the cut rule. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/failure.h"
+#include "pencilfft.h"
+#include "schedule/schedule.h"
+
+const char *const pf_cut_names[PF_CUT_AXES] = {"x", "z", "field"};
+
+int64_t pf_number_read(const char *text, size_t bytes, int64_t most)
+{
+    int64_t number = 0;
+    for (size_t i = 0; i < bytes; i++) {
+        if (text[i] < '0' || text[i] > '9' || number > most)
+            return 0;
+        number = 10 * number + (text[i] - '0');
+    }
+    return number <= most ? number : 0;
+}
+
+void pf_chunks_equal(struct pf_choice *choice, int chunks)
+{
+    choice->chunks = chunks;
+    for (int k = 0; k < chunks; k++)
+        choice->size[k] = 1;
+}
+
+bool pf_chunks_read(const char *text, size_t bytes, struct pf_choice *choice)
+{
+    if (!memchr(text, ',', bytes)) {
+        int64_t chunks = pf_number_read(text, bytes, PF_MAX_CHUNKS);
+        pf_chunks_equal(choice, (int)chunks);
+        return chunks > 0;
+    }
+    const char *end = text + bytes;
+    for (choice->chunks = 0; text <= end && choice->chunks < PF_MAX_CHUNKS; choice->chunks++) {
+        const char *comma = memchr(text, ',', (size_t)(end - text)), *next = comma ? comma : end;
+        if (!(choice->size[choice->chunks] = pf_number_read(text, (size_t)(next - text), PF_MAX_SIZE)))
+            return false;
+        text = next + 1;
+    }
+    return text > end;
+}
+
+/* extent * before / all, without a product that is too large. */
+int64_t pf_chunk_start(const struct pf_choice *choice, int64_t extent, int k)
+{
+    int64_t before = 0, all = 0;
+    for (int i = 0; i < choice->chunks; i++) {
+        before += i < k ? choice->size[i] : 0;
+        all += choice->size[i];
+    }
+    return extent / all * before + extent % all * before / all;
+}
+
+static const char *most_text(const struct pf_shape *shape, char text[128])
+{
+    int used = 0;
+    for (int axis = 0; axis < PF_CUT_AXES; axis++)
+        used += snprintf(text + used, 128 - (size_t)used, "%s%s: %lld", axis ? ", " : "", pf_cut_names[axis],
+                         (long long)shape->most[axis]);
+    return text;
+}
+
+int pf_chunks_settle(const struct pf_shape *shape, struct pf_choice *choice)
+{
+    char given[PF_SCHEDULE_TEXT], most[128];
+    enum pf_cut_axis axis = choice->axis == PF_CUT_BY_RULE ? 0 : choice->axis;
+    int last = choice->axis == PF_CUT_BY_RULE ? PF_CUT_AXES - 1 : (int)choice->axis;
+    while ((int)axis < last && shape->most[axis] < choice->chunks)
+        axis++;
+    pf_choice_write(choice, given);
+    choice->axis = axis;
+    if (shape->most[axis] >= choice->chunks)
+        return PENCILFFT_OK;
+    return pf_fail(PENCILFFT_NOT_POSSIBLE,
+                   "schedule %.200s: the smallest blocks of this transform are too short for %d chunks; the most are %s; "
+                   "give fewer chunks, or another axis",
+                   given, choice->chunks, most_text(shape, most));
+}

@@ -1,0 +1,11 @@
+/* One after the other.
+ * Idea:  a pass, the exchange behind it, the next pass. No message waits for another, and no work beside them.
+ * Cost:  t_row + t_col. Needs: nothing. */
+#include "schedule/schedule.h"
+
+const struct pf_schedule pf_schedule_sequence = {
+    .name = "sequence",
+    .takes = "",
+    .keeps_boxes = true,
+    .order = pf_order_stages,
+};

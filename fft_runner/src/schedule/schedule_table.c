@@ -1,0 +1,51 @@
+/* Texts of schedules and what they mean. */
+#include <stdio.h>
+#include <string.h>
+
+#include "common/failure.h"
+#include "pencilfft.h"
+#include "schedule/schedule.h"
+
+#define SCHEDULES(X) \
+    X(sequence)      \
+    X(overlap)       \
+    X(pipelined)     \
+    X(two_way)       \
+    X(opposite)
+
+#define DECLARE(name) extern const struct pf_schedule pf_schedule_##name;
+SCHEDULES(DECLARE)
+
+#define ADDRESS(name) &pf_schedule_##name,
+static const struct pf_schedule *const rows[] = {SCHEDULES(ADDRESS)};
+const struct pf_table pf_schedules = PF_TABLE_OF_POINTERS("schedule", rows);
+
+enum { NAME_SIZE = 64 };
+
+int pf_choice_read(const char *text, struct pf_choice *choice)
+{
+    char name[NAME_SIZE];
+    size_t length = strcspn(text, ":");
+    snprintf(name, sizeof name, "%.*s", (int)length, text);
+    *choice = (struct pf_choice){.schedule = pf_table_find(&pf_schedules, name), .axis = PF_CUT_BY_RULE};
+    if (!choice->schedule)
+        return PENCILFFT_UNKNOWN_NAME;
+    if (!text[length])
+        return PENCILFFT_OK;
+    if (!choice->schedule->read)
+        return pf_fail(PENCILFFT_UNKNOWN_NAME, "schedule '%.100s': nothing may follow %s; give %s alone", text, name, name);
+    return choice->schedule->read(text, text + length + 1, choice);
+}
+
+int pf_choice_settle(const struct pf_shape *shape, struct pf_choice *choice)
+{
+    return choice->schedule->settle ? choice->schedule->settle(shape, choice) : PENCILFFT_OK;
+}
+
+void pf_choice_write(const struct pf_choice *choice, char text[PF_SCHEDULE_TEXT])
+{
+    if (choice->schedule->write)
+        choice->schedule->write(choice, text);
+    else
+        snprintf(text, PF_SCHEDULE_TEXT, "%s", choice->schedule->name);
+}

@@ -1,0 +1,85 @@
+/* Half of the planes along z take the other route.
+ * Idea:  after the z transform the planes are independent. The lower ones go row exchange, y, column exchange, x, the upper
+ *        ones column exchange, x, row exchange, y. So in each step half of the rows' and half of the columns' data travel at
+ *        once, without the ramp of chunks. The lower planes end in X pencils, the upper ones in Y pencils.
+ * Cost:  t_joint, where the number of lower planes is a multiple of the ranks of a row and that of upper ones of those of a
+ *        column; else the largest share counts. Two messages to each member. Needs: two exchanges, and two planes. */
+#include <stdio.h>
+#include <string.h>
+
+#include "common/failure.h"
+#include "pencilfft.h"
+#include "schedule/schedule.h"
+
+static int read_text(const char *text, const char *after, struct pf_choice *choice)
+{
+    choice->lower = pf_number_read(after, strlen(after), INT64_MAX / 16);
+    return choice->lower
+               ? PENCILFFT_OK
+               : pf_fail(PENCILFFT_UNKNOWN_NAME,
+                         "schedule '%.100s': after two-way comes the number of lower planes along z, at least 1, as "
+                         "in two-way:16",
+                         text);
+}
+
+/* Planes as they would be if all ranks had as many as the one with most. */
+static int64_t full(int64_t planes, int64_t ranks)
+{
+    return (planes + ranks - 1) / ranks * ranks;
+}
+
+/* The number of lower planes with which the larger of both full numbers is least, then their sum, then itself. */
+static int64_t by_rule(const struct pf_shape *shape)
+{
+    int64_t best = 1, best_most = INT64_MAX, best_sum = INT64_MAX;
+    for (int64_t lower = 1; lower < shape->nz; lower++) {
+        int64_t a = full(lower, shape->over[0]), b = full(shape->nz - lower, shape->over[1]), most = a > b ? a : b;
+        if (most < best_most || (most == best_most && a + b < best_sum)) {
+            best = lower;
+            best_most = most;
+            best_sum = a + b;
+        }
+    }
+    return best;
+}
+
+static int settle(const struct pf_shape *shape, struct pf_choice *choice)
+{
+    if (!shape->two_routes)
+        return pf_fail(PENCILFFT_NOT_POSSIBLE,
+                       "schedule two-way: decomposition %s has one exchange, which cannot go two ways; use decomposition "
+                       "pencil, or schedule overlap",
+                       shape->decomposition);
+    if (shape->nz < 2 || choice->lower >= shape->nz)
+        return pf_fail(PENCILFFT_NOT_POSSIBLE,
+                       "schedule two-way:%lld: there are %lld planes along z to be divided; give 1 to %lld lower ones, or "
+                       "another schedule",
+                       (long long)choice->lower, (long long)shape->nz, (long long)shape->nz - 1);
+    if (!choice->lower)
+        choice->lower = by_rule(shape);
+    return PENCILFFT_OK;
+}
+
+static void write_text(const struct pf_choice *choice, char text[PF_SCHEDULE_TEXT])
+{
+    int used = snprintf(text, PF_SCHEDULE_TEXT, "%s", choice->schedule->name);
+    if (choice->lower)
+        snprintf(text + used, PF_SCHEDULE_TEXT - (size_t)used, ":%lld", (long long)choice->lower);
+}
+
+static void divide(const struct pf_shape *shape, const struct pf_choice *choice, struct pf_share share[PF_MAX_ROUTES])
+{
+    share[0] = (struct pf_share){0, choice->lower, 0, shape->fields};
+    share[1] = (struct pf_share){choice->lower, shape->nz, 0, shape->fields};
+}
+
+const struct pf_schedule pf_schedule_two_way = {
+    .name = "two-way",
+    .takes = "[:L]",
+    .beside = true,
+    .read = read_text,
+    .settle = settle,
+    .write = write_text,
+    .order = pf_order_stages,
+    .divide = divide,
+};

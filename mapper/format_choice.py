@@ -1,0 +1,66 @@
+"""Which file the launcher of a machine reads: what the machine file says, else what the batch system around us says.
+
+Where both are silent the question is open, and the user must name a format.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pencilmap.mapper.allocations import READERS
+from pencilmap.mapper.formats import FORMATS
+from pencilmap.model.errors import MapfileError
+from pencilmap.model.machine import Machine
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A format, why it was taken ("" if the user named it), the others that would do as well, and what to watch out for (one
+    sentence each).
+
+    >>> from pencilmap.model.machine import load_machine
+    >>> chosen = choose(None, load_machine("fugaku"), {})
+    >>> chosen.name, chosen.others, chosen.why
+    ('vcoordfile', ('rankmap',), 'machine fugaku')
+    """
+
+    name: str
+    why: str
+    others: tuple[str, ...] = ()
+    caveats: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        why = f" for {self.why}" if self.why else ""
+        instead = f"; {' or '.join(self.others)} would do as well" if self.others else ""
+        return f"format {self.name}{why}{instead}"
+
+
+def choose(given: str | None, machine: Machine | None, environ: Mapping[str, str]) -> Choice:
+    """The format to write.
+
+    Parameters
+    ----------
+    given : str or None
+        The format that the user named.
+    machine : Machine or None
+        Its file may name the formats of its launcher (figure ``formats``), the first of which is taken.
+    environ : mapping
+        Environment variables; those of a batch system name its format where the machine names none.
+
+    Raises
+    ------
+    MapfileError
+        When neither says anything; the message lists the formats.
+    """
+    figure = machine.figures.get("formats") if machine else None
+    caveats = (figure.note,) if figure and figure.note else ()
+    if given is not None:
+        return Choice(given, "", caveats=caveats if figure and given in figure.value else ())
+    if figure and machine:
+        return Choice(figure.value[0], f"machine {machine.name}", tuple(figure.value[1:]), caveats)
+    for reader in READERS.values():
+        if reader.format and reader.from_environment and reader.from_environment(environ):
+            return Choice(reader.format, f"the job around this command ({reader.title})")
+    known = ", ".join(f"{name} ({form.title.partition(':')[0]})" for name, form in FORMATS.items())
+    whose = f"the machine file of {machine.name} names no launcher" if machine else "no machine was named"
+    raise MapfileError(f"which file the launcher reads is open: {whose}, and this is no job of a batch system that is "
+                       f"known; give `format`, one of {known}")

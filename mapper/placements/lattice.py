@@ -1,0 +1,79 @@
+"""Lattice tilings, e.g. ``lattice:c=1.3.0/0.13.0/0.0.1,tile=71.72.61...``, see `pencilmap.mapper.lattice_search`.
+
+``c=`` (or ``r=``) are the rows of the Hermite normal form whose lattice has the columns (or rows) as cosets, in dimensions
+and slots; ``tile=`` the places of one of the other groups, place = node + N * slot. Without them the best tiling found, for
+exchanges in sequence.
+"""
+
+import re
+
+import numpy as np
+
+from pencilmap.mapper.placements.whole import check_product
+from pencilmap.mapper.progress import say
+from pencilmap.model.allocation import Site
+from pencilmap.model.errors import PlacementError
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.mapping import Mapping
+from pencilmap.model.torus import as_torus
+
+_SPELLED = re.compile(r"([rc])=(\d+(?:\.\d+)*(?:/\d+(?:\.\d+)*)*),tile=(\d+(?:\.\d+)*)", re.ASCII)
+_SEARCHED = re.compile(r"(?:(seed|evaluations)=(\d{1,15})(?:,(seed|evaluations)=(\d{1,15}))?)?", re.ASCII)
+
+
+def lattice(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
+    """The tiling spelled out, or the best one found: ``lattice`` or ``lattice:seed=2,evaluations=100000``.
+
+    >>> from pencilmap.model.torus import Torus
+    >>> rows_on_lines = lattice("c=1.0.0/0.3.0/0.0.1,tile=0.3.6", Site(Torus((3, 3))), ProcessGrid(3, 3))
+    >>> rows_on_lines.node_of_rank.tolist()
+    [0, 3, 6, 1, 4, 7, 2, 5, 8]
+    """
+    check_product("lattice", site, grid)
+    torus, tasks = as_torus(site.network), site.tasks_per_node
+    _check(torus, grid)
+    from pencilmap.mapper import lattice_search  # numba is loaded only when a tiling is requested
+
+    spelled, searched = _SPELLED.fullmatch(argument), _SEARCHED.fullmatch(argument)
+    if spelled:
+        form = tuple(tuple(map(int, row.split("."))) for row in spelled[2].split("/"))
+        tiling = lattice_search.Tiling(torus, tasks, form, tuple(map(int, spelled[3].split("."))), spelled[1])
+        _check_tiling(argument, tiling, grid)
+        return tiling.mapping(grid)
+    if not searched or (searched[1] and searched[1] == searched[3]):
+        raise PlacementError(f"lattice:{argument[:60]} is not understood; write lattice, lattice:seed=1,evaluations=100000, "
+                             "or the text that a search has printed: lattice:c=1.2.0/0.5.0/0.0.1,tile=0.1.5.6.10")
+    if torus.n_nodes * tasks > lattice_search.MOST_PLACES:
+        raise PlacementError(f"lattice is searched on up to {lattice_search.MOST_PLACES} slots, and torus {torus} has "
+                             f"{torus.n_nodes * tasks}; take best")
+    options = dict(filter(None, zip(searched.groups()[::2], searched.groups()[1::2])))
+    found, cost = lattice_search.best_tiling(torus, grid, tasks, int(options.get("seed") or 1),
+                                             int(options["evaluations"]) if options.get("evaluations") else None)
+    if found is None:
+        raise PlacementError(f"no tiling of torus {torus} by lattices was tried for grid {grid}; take more evaluations")
+    say(f"{found}: {cost:.4g}")
+    return found.mapping(grid)
+
+
+def _check(torus, grid):
+    open_axes = [axis for axis, n, wrap in zip(torus.axes, torus.shape, torus.wrap) if n > 2 and not wrap]
+    if open_axes:
+        raise PlacementError(f"lattice needs rings, and dimension {open_axes[0]} of torus {torus} is open; take search")
+    if len(grid.shape) != 2 or min(grid.shape) == 1:
+        raise PlacementError(f"lattice needs rows and columns of 2 tasks or more, and grid {grid} has none; take best")
+
+
+def _check_tiling(argument, tiling, grid):
+    """Raise PlacementError unless the form is one of this torus and the tile has one place of every coset."""
+    from pencilmap.mapper.lattice_search import coset_numbers, is_form
+
+    shape = np.array([*tiling.torus.shape, tiling.tasks_per_node])
+    size = grid.shape["cr".index(tiling.cosets)]
+    if not is_form(shape, tiling.form, size):
+        raise PlacementError(f"lattice:{argument[:60]} names no lattice of {size} cosets on torus {tiling.torus} with "
+                             f"{tiling.tasks_per_node} tasks per node; write the {len(shape)} rows of an upper triangular "
+                             f"form whose diagonal multiplies to {size} and whose lattice contains the extents")
+    numbers = coset_numbers(shape, tiling.form)
+    if max(tiling.tile) >= len(numbers) or sorted(numbers[list(tiling.tile)].tolist()) != sorted(set(numbers.tolist())):
+        raise PlacementError(f"lattice:{argument[:60]}: the tile needs {size} places below {len(numbers)}, one of "
+                             "every coset")

@@ -1,0 +1,35 @@
+"""Exchange algorithms of the library as the model sees them: a table from a name to its rounds of messages.
+
+A new algorithm is one file here, whose `ALGORITHM` is an `Algorithm`, and one line below. The names are those of
+fft_runner/src/exchange/exchange_table.c.
+"""
+
+from pkgutil import resolve_name
+
+from pencilmap.model.algorithms.algorithm import Algorithm
+from pencilmap.model.errors import ExchangeError, near
+
+_PLACES = {  # name: file; the first is the default
+    "alltoallv": "alltoallv",
+    "alltoall": "alltoall",
+    "padded": "padded",
+    "alltoallw": "alltoallw",
+    "p2p": "p2p",
+    "persistent": "persistent",
+    "node": "node",
+    "fftw": "fftw",
+}
+ALGORITHMS: dict[str, Algorithm] = {name: resolve_name(f"{__name__}.{place}:ALGORITHM") for name, place in _PLACES.items()}
+DEFAULT_ALGORITHM = "alltoallv"
+
+
+def algorithm_named(name: str) -> Algorithm:
+    """The algorithm of that name. Raises ExchangeError when there is none.
+
+    >>> algorithm_named("p2p").is_alltoall
+    False
+    """
+    if name not in ALGORITHMS:
+        raise ExchangeError(f"exchange {name!r} is unknown to the model{near(name, ALGORITHMS)}; known are "
+                            f"{', '.join(ALGORITHMS)}")
+    return ALGORITHMS[name]

@@ -1,0 +1,53 @@
+"""What an exchange algorithm is to the model: rounds of messages, one round after the other.
+
+A round is an `Exchange`: either an all-to-all, or single messages, which `single_messages` writes as groups of two ranks. So
+every routing rule routes a round as it routes any exchange.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from pencilmap.model.arrays import Ints
+from pencilmap.model.exchange import Exchange
+from pencilmap.model.mapping import Mapping
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """What the table has for a name."""
+
+    meaning: str
+    #: rounds of one exchange under a mapping; a round starts when the one before has ended. Raises GridError where the
+    #: algorithm cannot carry the exchange
+    rounds: Callable[[Exchange, Mapping], tuple[Exchange, ...]]
+    #: whether, with even blocks, its only round is the exchange itself
+    is_alltoall: bool = True
+    beside: bool = True  #: whether it can run beside computing and other exchanges; all its messages then start at once
+
+    def is_exchange(self, even: bool) -> bool:
+        """Whether its only round is the exchange itself, given whether all blocks are even: then closed forms hold."""
+        return self.rounds is at_once or (even and self.is_alltoall)
+
+
+def at_once(exchange: Exchange, mapping: Mapping) -> tuple[Exchange, ...]:
+    """One round: every message starts at once."""
+    return (exchange,)
+
+
+def single_messages(exchange: Exchange, source: Ints, target: Ints, units: Ints) -> Exchange:
+    """A round of messages from ranks `source` to ranks `target`, `units` of ``exchange.unit_bytes`` each; all shape (n,).
+
+    Messages of nothing are not sent.
+
+    >>> from pencilmap.model.exchange import exchanges
+    >>> from pencilmap.model.grid import ProcessGrid
+    >>> row, _ = exchanges(ProcessGrid(2, 3))
+    >>> single_messages(row, np.array([0, 2]), np.array([1, 3]), np.array([5, 0])).members.tolist()
+    [[0, 1]]
+    """
+    sent = np.flatnonzero(units)
+    pairs = np.stack([np.asarray(source)[sent], np.asarray(target)[sent]], axis=1)
+    return Exchange(exchange.name, exchange.letters, pairs, np.asarray(units)[sent], np.array([1, 0]), np.array([0, 1]),
+                    exchange.unit_bytes, exchange.total_bytes)

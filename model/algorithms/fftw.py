@@ -1,0 +1,19 @@
+"""FFTW's planner of distributed transposes: the bytes of `padded`, over all groups.
+
+FFTW measures which of its algorithms is the fastest and does not say which it took, so the prediction is that of the best:
+all messages at once.
+"""
+
+
+from pencilmap.model.algorithms.algorithm import Algorithm
+from pencilmap.model.algorithms.padded import padded
+from pencilmap.model.exchange import Exchange
+from pencilmap.model.mapping import Mapping
+
+
+def rounds(exchange: Exchange, mapping: Mapping) -> tuple[Exchange, ...]:
+    """One round of padded messages."""
+    return (padded(exchange),)
+
+
+ALGORITHM = Algorithm("FFTW's own transposes, predicted as padded messages at once", rounds, beside=False)

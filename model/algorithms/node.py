@@ -1,0 +1,49 @@
+"""One message between two nodes: the ranks of a node share memory, and each carries the messages to some other nodes.
+
+Idea: all messages from members of one node to members of another travel as one. The ranks of the node take turns as
+carriers, beginning with the nearest node above; the carrier at the other end receives. What stays inside a node costs the
+network nothing.
+Source: `lay_out` and `carrier` of fft_runner/src/exchange/exchange_node.c.
+Cost: O(number of pairs of nodes) for each group.
+"""
+
+import numpy as np
+
+from pencilmap.model.algorithms.algorithm import Algorithm, single_messages
+from pencilmap.model.exchange import Exchange
+from pencilmap.model.mapping import Mapping
+
+
+def rounds(exchange: Exchange, mapping: Mapping) -> tuple[Exchange, ...]:
+    """One round: a message from each node of a group to each other."""
+    found = [_of_group(ranks, mapping.node_of_rank[ranks], exchange.send_weight * weight, exchange.receive_weight)
+             for ranks, weight in zip(exchange.members, exchange.group_weight)]
+    return (single_messages(exchange, *(np.concatenate(some) for some in zip(*found))),)
+
+
+def _of_group(ranks, nodes, sent, received):
+    """Source, target and units of the messages of one group, `sent` and `received` by member."""
+    _, first, node = np.unique(nodes, return_index=True, return_inverse=True)
+    node = np.argsort(np.argsort(first))[node]  # numbered in the order of their first members
+    n = len(first)
+    held = np.bincount(node)
+    members = ranks[np.argsort(node, kind="stable")]  # by node
+    start = held.cumsum() - held
+    here, there = (index.ravel() for index in np.indices((n, n)))
+    here, there = here[here != there], there[here != there]
+    units = _by_node(node, sent)[here] * _by_node(node, received)[there]
+    return members[start[here] + _turn(here, there, held)], members[start[there] + _turn(there, here, held)], units
+
+
+def _turn(node, other, held):
+    """Which rank of the node carries what passes between it and the other."""
+    return ((other - node) % len(held) - 1) % held[node]
+
+
+def _by_node(node, units):
+    sums = np.zeros(node.max() + 1, dtype=np.int64)
+    np.add.at(sums, node, units)
+    return sums
+
+
+ALGORITHM = Algorithm("one message between two nodes, all at once", rounds, is_alltoall=False, beside=False)

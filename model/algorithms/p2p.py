@@ -1,0 +1,61 @@
+"""Scheduled messages between pairs: in each phase a rank exchanges messages with one or a few others.
+
+Idea: a phase begins when the messages of the one before are there. On a torus its partners are those of `partner_order`; the
+library knows the coordinates there (`fft_runner --machine-torus`). On other networks rank `me` of a group of p sends to
+``me xor s`` in step s where p is a power of two, else to ``me + s`` (mod p). With even blocks the ranks of all groups are in
+the same phase at the same time, so the exchange takes the sum over the phases of each phase's busiest link. With uneven
+blocks ranks drift apart, and the sum is a few percent off.
+Source: fft_runner/src/exchange/exchange_p2p.c.
+"""
+
+import numpy as np
+
+from pencilmap.model.algorithms.algorithm import Algorithm, single_messages
+from pencilmap.model.algorithms.partner_order import phases
+from pencilmap.model.arrays import Ints
+from pencilmap.model.exchange import Exchange
+from pencilmap.model.mapping import Mapping
+from pencilmap.model.torus import Torus
+
+
+def targets(p: int) -> Ints:
+    """Member that each member sends to in each step: int array, shape (p - 1, p).
+
+    >>> targets(3).tolist(), targets(4).tolist()
+    ([[1, 2, 0], [2, 0, 1]], [[1, 0, 3, 2], [2, 3, 0, 1], [3, 2, 1, 0]])
+    """
+    step, me = np.ogrid[1:p, :p]
+    return me ^ step if p & (p - 1) == 0 else (me + step) % p
+
+
+def rounds(exchange: Exchange, mapping: Mapping) -> tuple[Exchange, ...]:
+    """One round for each phase; a single one of no messages in groups of one."""
+    if isinstance(mapping.network, Torus):
+        return _on_torus(exchange, mapping, mapping.network) or (exchange,)
+    everyone = np.arange(len(exchange.members))
+    return tuple(_round(exchange, [(everyone, target[None])]) for target in targets(exchange.size)) or (exchange,)
+
+
+def _on_torus(exchange, mapping, torus):
+    coordinates, group = torus.coordinates(mapping.node_of_rank), np.empty(exchange.members.size, dtype=np.int64)
+    for number, ranks in enumerate(exchange.members):
+        group[ranks] = number
+    known: dict = {}
+    found = [phases(torus, coordinates, group, number, known) for number in range(len(exchange.members))]
+    return tuple(_round(exchange, [(np.array([number]), some[i]) for number, some in enumerate(found) if i < len(some)])
+                 for i in range(max(map(len, found), default=0)))
+
+
+def _round(exchange, parts):
+    """Of the groups in each part, whose members send to those of the targets, shape (messages, p)."""
+    source, target, units = [], [], []
+    for groups, targets_ in parts:
+        members, sent = exchange.members[groups], exchange.group_weight[groups][:, None] * exchange.send_weight
+        for each in targets_:
+            source.append(members.ravel())
+            target.append(members[:, each].ravel())
+            units.append((sent * exchange.receive_weight[each]).ravel())
+    return single_messages(exchange, np.concatenate(source), np.concatenate(target), np.concatenate(units))
+
+
+ALGORITHM = Algorithm("pairs in phases; the times of the phases' busiest links add up", rounds, is_alltoall=False)

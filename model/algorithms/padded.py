@@ -1,0 +1,34 @@
+"""MPI_Alltoall over messages padded to the longest of their group.
+
+The longest message of a group is its longest block that is sent times its longest that is received.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from pencilmap.model.algorithms.algorithm import Algorithm
+from pencilmap.model.exchange import Exchange
+from pencilmap.model.mapping import Mapping
+
+
+def padded(exchange: Exchange) -> Exchange:
+    """The exchange with every block as long as the longest.
+
+    >>> from pencilmap.model.exchange import exchanges
+    >>> from pencilmap.model.grid import ProcessGrid
+    >>> from pencilmap.model.transform import Transform
+    >>> row, _ = exchanges(ProcessGrid(2, 1), Transform(2, 3, 2))
+    >>> row.send_weight.tolist(), padded(row).send_weight.tolist()
+    ([2, 1], [2, 2])
+    """
+    send, receive = (np.full_like(weight, weight.max()) for weight in (exchange.send_weight, exchange.receive_weight))
+    return replace(exchange, send_weight=send, receive_weight=receive)
+
+
+def rounds(exchange: Exchange, mapping: Mapping) -> tuple[Exchange, ...]:
+    """One round of padded messages."""
+    return (padded(exchange),)
+
+
+ALGORITHM = Algorithm("all messages at once, padded to the longest of the group", rounds)

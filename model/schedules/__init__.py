@@ -1,0 +1,94 @@
+"""Schedules: a table from a name to when the exchanges of a transform are on the network, alone or together.
+
+A new schedule is one file here, with a `course`, and one line below.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from pencilmap.model.errors import ScheduleError, near
+from pencilmap.model.schedules import opposite, overlap, pipelined, sequence, two_way
+from pencilmap.model.schedules.schedule import LANE_AXES, MOST_CHUNKS, MOST_SIZE, Course, Schedule
+
+BEST = "best"
+
+
+@dataclass(frozen=True)
+class ScheduleKind:
+    """One line of the table.
+
+    course : (schedule, grid, transform or None, joint loads or None) -> Course; raises ScheduleError
+    keeps_boxes : whether the output has the boxes of the sequence, so that it may be chosen where nobody asks for it
+    read : the words after the name -> the schedule's fields, None where they are not understood
+    chunked : whether the number of chunks may be chosen
+    """
+
+    course: Callable[..., Course]
+    usage: str
+    meaning: str
+    keeps_boxes: bool
+    read: Callable[[Sequence[str]], dict | None]
+    chunked: bool = False
+
+
+def _nothing(words):
+    return None if words else {}
+
+
+def _number(word):
+    return int(word) if re.fullmatch(r"0*[1-9][0-9]{0,8}", word, re.ASCII) else None
+
+
+def _planes(words):
+    found = [_number(word) for word in words]
+    return None if len(found) > 1 or None in found else {"planes": found[0]} if found else {}
+
+
+def _chunks(words):
+    """K, without an axis."""
+    found = _overlap(words)
+    return None if found is None or "axis" in found or (words and "," in words[0]) else found
+
+
+def _overlap(words):
+    """K or the sizes of the chunks, then an axis."""
+    if not words:
+        return {}
+    sizes = [_number(word) for word in words[0].split(",")]
+    if None in sizes or len(words) > 2 or (len(words) == 2 and words[1] not in LANE_AXES):
+        return None
+    if len(sizes) == 1:
+        sizes = [1] * min(sizes[0], MOST_CHUNKS + 1)
+    if len(sizes) > MOST_CHUNKS or max(sizes) > MOST_SIZE:
+        return None
+    return {"sizes": tuple(sizes), **({"axis": words[1]} if len(words) == 2 else {})}
+
+
+SCHEDULES = {
+    "sequence": ScheduleKind(sequence.course, "sequence", "one exchange after the other", True, _nothing),
+    "overlap": ScheduleKind(overlap.course, "overlap[:K|S1,S2,..[:x|z|field]]", "in K chunks, or chunks of these relative "
+                            "sizes, each exchange one chunk behind the one before", True, _overlap, True),
+    "pipelined": ScheduleKind(pipelined.course, "pipelined[:K]", "in K chunks beside the FFTs, one exchange after the other",
+                              True, _chunks),
+    "two-way": ScheduleKind(two_way.course, "two-way[:L]", "L planes of kz by rows first, the others by columns first; "
+                            "changes the boxes of the output", False, _planes),
+    "opposite": ScheduleKind(opposite.course, "opposite", "half of the fields by rows first, the others by columns first; "
+                             "changes the boxes of their output", False, _nothing),
+}
+
+
+def parse_schedule(text: str) -> Schedule:
+    """The schedule that a text describes. Raises ScheduleError where it is not understood.
+
+    >>> parse_schedule("overlap:1,2,4:z").sizes, str(parse_schedule("overlap:8")), parse_schedule("two-way:33").planes
+    ((1, 2, 4), 'overlap:8', 33)
+    """
+    name, *words = text.split(":")
+    found = SCHEDULES[name].read(words) if name in SCHEDULES else None
+    if found is None:
+        what = f"schedule {text[:60]!r} is {'not understood' if name in SCHEDULES else 'unknown' + near(name, SCHEDULES)}"
+        usages = ", ".join(kind.usage for kind in SCHEDULES.values()) if name not in SCHEDULES else SCHEDULES[name].usage
+        limits = f", with at most {MOST_CHUNKS} chunks of sizes 1 to {MOST_SIZE}" if "K" in usages else ""
+        raise ScheduleError(f"{what}; write {usages}{limits}")
+    return Schedule(name, **found)

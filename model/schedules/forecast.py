@@ -1,0 +1,388 @@
+"""The time of a transform under a schedule: its phases one after the other, each by all terms of the time model.
+
+A phase takes max(link + contention, injection) + start + messages + hops, as an exchange does (`pencilmap.model.timing`),
+with what all exchanges in flight put on the links and through the ports together; every start of a chunk costs its start and
+its messages. Computing that runs beside the flow is hidden, but only as far as the MPI then makes progress: that share is
+`Costs.progress`, and nothing is hidden where it is not known.
+
+Certificates. Every phase moves its shares across every cut, and the busiest link carries at least the mean of the links cut;
+all shares together are both exchanges whole. So T is never below the bound on both exchanges together (`lower_bound`), under
+any schedule. Two bounds: for this grid, and for any transform whose tasks hold equal shares before and after, the all-to-all
+(docs/theory.md).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pencilmap.model.algorithms import ALGORITHMS, algorithm_named
+from pencilmap.model.costs import Costs
+from pencilmap.model.errors import ScheduleError
+from pencilmap.model.exchange import Exchange, exchanges
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.joint import JointLoads, routed_joint, undominated
+from pencilmap.model.loads import m_time
+from pencilmap.model.lower_bound import link_weights
+from pencilmap.model.mapping import Mapping
+from pencilmap.model.network import Network
+from pencilmap.model.product import Product
+from pencilmap.model.product_blocks import stage_blocks
+from pencilmap.model.routing import DEFAULT_ROUTING, routing
+from pencilmap.model.schedules import BEST, SCHEDULES, Schedule, parse_schedule
+from pencilmap.model.schedules.schedule import LANE_AXES, MOST_SIZE, Course, block_of, cuts, reduced
+from pencilmap.model.schedules.sizes import best_sizes
+from pencilmap.model.timing import ExchangeWork, exchange_terms, pass_times, sent_by_rank
+from pencilmap.model.transform import Transform
+
+MOST_CHOSEN = 16         # chunks, where the number is chosen: beyond, a sixteenth of a ramp is all there is to gain
+MOST_NODES_AT_RANDOM = 4096
+
+
+@dataclass(frozen=True)
+class ScheduleForecast:
+    """What a schedule makes of a placement; times are None where those of the prediction are.
+
+    schedule : with everything chosen: its text can be given to the runner
+    sizes : of the lanes: relative sizes of chunks, planes or fields
+    axis : along which the lanes are cut, None where nothing is
+    load_joint : largest load of all exchanges at once in each class of links, on the m scale
+    cost : T by the links alone, on the m scale, slower links counted longer (exact)
+    t_joint_s : seconds of the busiest link with all exchanges at once
+    t_s : T by the links alone; time_s : by all terms; total_s : with the computing that is not hidden
+    hidden_s : computing beside the exchanges, as far as the MPI makes progress meanwhile
+    certificate : cost over what no placement of the grid can beat under this schedule
+    certificate_any : cost over what no placement, schedule or order of exchanges can beat
+    """
+
+    schedule: Schedule
+    sizes: tuple[int, ...]
+    axis: str | None
+    load_joint: tuple[Fraction, ...]
+    cost: Fraction
+    t_joint_s: float | None
+    t_s: float | None
+    time_s: float | None
+    total_s: float | None
+    hidden_s: float | None
+    certificate: float | None
+    certificate_any: float | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Its text."""
+        return str(self.schedule)
+
+    @property
+    def chunks(self) -> int:
+        """Into how many lanes the transform is cut."""
+        return len(self.sizes)
+
+    @property
+    def known_s(self) -> float | None:
+        """The most complete time there is."""
+        return next((t for t in (self.total_s, self.time_s, self.t_s) if t is not None), None)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {"name": self.name, "chunks": self.chunks, "axis": self.axis, "sizes": list(self.sizes),
+                "load_joint": [_plain(x) for x in self.load_joint], "t_joint_s": self.t_joint_s, "t_s": self.t_s,
+                "time_s": self.time_s, "total_s": self.total_s, "certificate": self.certificate,
+                "certificate_any": self.certificate_any}
+
+
+def _plain(value):
+    return int(value) if value.denominator == 1 else float(value)
+
+
+class Forecaster:
+    """Schedules of one placement, with what they have in common worked out once.
+
+    Parameters
+    ----------
+    stages : sequence of ExchangePrediction
+        The exchanges of the placement one by one, `local` its computing (LocalTerms or None).
+    placed, transform, routing_name, costs
+        As for `pencilmap.model.predict.predict`; `product` when the placement is one, `closed` where its closed form
+        applies.
+    bound, bound_any : Fraction or None
+        What no placement can beat with both exchanges together, and what nothing can; on the scale of `Prediction.cost`.
+    """
+
+    def __init__(self, stages: Sequence[Any], local: Any, placed: Product | Mapping, product: Product | None, closed: bool,
+                 transform: Transform | None, routing_name: str, costs: Costs, bound: Fraction | None,
+                 bound_any: Fraction | None) -> None:
+        self.stages, self.local, self.placed, self.product, self.closed = stages, local, placed, product, closed
+        self.transform, self.costs = transform, costs
+        self.grid: ProcessGrid = placed.grid
+        self.network: Network = placed.torus if isinstance(placed, Product) else placed.network
+        self.routing_name = routing_name
+        self.rule = routing(routing_name, self.network)
+        self.bound, self.bound_any = bound, bound_any
+        self._found: dict[Any, _Resources] = {}
+
+    def forecast(self, text: str) -> ScheduleForecast:
+        """The schedule that `text` names, with everything chosen, or `best`: the fastest of those that keep the boxes.
+
+        Raises ScheduleError.
+        """
+        if text == BEST:
+            return self._fastest(self._keeping_boxes())
+        schedule = parse_schedule(text)
+        if schedule.name == "overlap" and not schedule.sizes:
+            return self._fastest(self._overlaps())
+        return self._with_hints(self._of(schedule))
+
+    @property
+    def joint(self) -> JointLoads:
+        """The loads of all exchanges of the transform, whole."""
+        return self._plain.links
+
+    @cached_property
+    def mapping(self) -> Mapping:
+        return self.placed.mapping() if isinstance(self.placed, Product) else self.placed
+
+    def _keeping_boxes(self):
+        yield Schedule("sequence")
+        if self.costs.progress:
+            yield from self._tried(Schedule("pipelined", (1,) * 4))
+        yield from self._overlaps()
+
+    def _tried(self, schedule):
+        try:
+            SCHEDULES[schedule.name].course(schedule, self.grid, self.transform, None)
+        except ScheduleError:
+            return
+        yield schedule
+
+    def _overlaps(self):
+        """Numbers of chunks, axes and sizes that could be best; at least one."""
+        found = []
+        for axis in LANE_AXES if self.transform else (None,):
+            block = min(MOST_SIZE, block_of(axis, self.grid, self.transform)[0]) if self.transform else MOST_SIZE
+            for chunks in cuts(block, MOST_CHOSEN):
+                found.append(Schedule("overlap", (1,) * chunks, axis))
+                if len(self.stages) == 2:
+                    sizes = reduced(best_sizes(self.joint, chunks, block))
+                    if sizes != reduced(tuple(block * (k + 1) // chunks - block * k // chunks for k in range(chunks))):
+                        found.append(Schedule("overlap", sizes, axis))
+        return found or [Schedule("overlap", (1,))]
+
+    def _fastest(self, schedules):
+        """The first of the fastest."""
+        def worth(found):
+            return found.cost if found.known_s is None else float(f"{found.known_s:.9g}")
+
+        return min((self._of(schedule) for schedule in schedules), key=worth)
+
+    def _with_hints(self, found):
+        """With notes on what would be faster."""
+        notes = list(found.notes)
+        name = found.schedule.name
+        sequence = self._of(Schedule("sequence")) if name != "sequence" else found
+        if name in ("two-way", "opposite") and found.cost >= sequence.cost:
+            notes.append(f"by the links, schedule {found.name} is no faster than sequence here")
+        if name == "overlap" and len(set(found.sizes)) == 1 and len(self.stages) == 2 and self.transform and found.axis:
+            block = min(MOST_SIZE, block_of(found.axis, self.grid, self.transform)[0])
+            if len(found.sizes) <= block:
+                sizes = reduced(best_sizes(self.joint, len(found.sizes), block))
+                better = self._of(Schedule("overlap", sizes, found.axis))
+                if better.cost < found.cost * Fraction(995, 1000):
+                    notes.append(f"chunks of other sizes are faster: {better.name}")
+        return replace(found, notes=tuple(notes))
+
+    def _of(self, schedule: Schedule) -> ScheduleForecast:
+        if schedule.name == "sequence":
+            return self._in_sequence(schedule)
+        self._check_beside(schedule)
+        course = SCHEDULES[schedule.name].course(schedule, self.grid, self.transform, self.joint)
+        resources = self._resources(course)
+        cost = sum((resources.links.length(phase.shares) for phase in course.phases), Fraction(0))
+        load = self.joint.largest((1,) * len(self.stages))
+        certificates = self._certificates(cost, course.plain or schedule.name in ("overlap", "pipelined"))
+        phases = [self._phase(phase, course, resources) for phase in course.phases]
+        times = self._times(course, phases)
+        return ScheduleForecast(course.schedule, course.sizes, course.axis, load, cost, self._seconds(load), *times,
+                                certificates[0], certificates[1], self._notes(course, phases, times))
+
+    def _in_sequence(self, schedule):
+        """What the stages say already; their exchanges may have rounds."""
+        cost = sum((max(load * weight for load, weight in zip(stage.load, link_weights(self.network)))
+                    for stage in self.stages), Fraction(0))
+        load = self.joint.largest((1,) * len(self.stages))
+        t_s, time_s = (None if None in times else sum(times) for times in (
+            [stage.t_s for stage in self.stages], [stage.time_s for stage in self.stages]))
+        computing = self.local and self.local.time_s
+        total_s = None if time_s is None or computing is None else time_s + computing
+        return ScheduleForecast(schedule, (1,), None, load, cost, self._seconds(load), t_s, time_s, total_s,
+                                None if total_s is None else 0.0, *self._certificates(cost, True))
+
+    def _certificates(self, cost, known):
+        return [None if bound is None else float(cost / bound)
+                for bound in ((self.bound, self.bound_any) if known else (None, None))]
+
+    def _check_beside(self, schedule):
+        """Raise ScheduleError where an exchange can only run alone."""
+        for stage in self.stages:
+            if not algorithm_named(stage.algorithm).beside:
+                able = ", ".join(name for name, way in ALGORITHMS.items() if way.beside)
+                raise ScheduleError(f"exchange {stage.algorithm} cannot run beside anything, as schedule {schedule} needs; "
+                                    f"take one of {able}, or the schedule sequence")
+
+    def _seconds(self, load):
+        return None if self.transform is None else m_time(load, self.network, self.transform.total_bytes)
+
+    def _times(self, course: Course, phases: Sequence[Any]) -> tuple[float | None, float | None, float | None, float | None]:
+        """t_s, time_s, total_s, hidden_s of a course."""
+        if None in phases:
+            return None, None, None, None
+        t_s, time_s = sum(p.link_s for p in phases), sum(p.time_s for p in phases)
+        if self.transform is None or self.local is None or self.local.time_s is None:
+            return t_s, time_s, None, None
+        computing = pass_times(self.transform, self.grid, self.placed.tasks_per_node, self.costs)
+        progress = self.costs.progress or 0.0
+        hidden = sum(progress * min(p.flow_s, sum(float(share) * s for share, s in zip(phase.beside, computing)))
+                     for p, phase in zip(phases, course.phases))
+        return t_s, time_s, time_s + self.local.time_s - hidden, hidden
+
+    def _phase(self, phase, course, resources):
+        """The times of one phase, None without any."""
+        link_s = self._seconds(resources.links.largest(phase.shares))
+        if link_s is None:
+            return None
+        adaptive_s = None
+        if self.costs.contention is not None and self.routing_name == DEFAULT_ROUTING:
+            adaptive_s = self._adaptive_s(phase, course, resources, link_s)
+        shares = np.array([float(share) for share in phase.shares])
+        bytes_of = [float((rows @ shares).max()) for rows in (resources.task_bytes, resources.node_bytes)]
+        works = [self.stages[i].work for i in phase.starts]
+        in_flight = [self.stages[part.stage] for part, share in zip(course.parts, phase.shares) if share]
+        hops = [stage.work.hops / stage.n_rounds for stage in in_flight]
+        terms = exchange_terms(ExchangeWork(link_s, adaptive_s, *bytes_of, sum(w.messages for w in works),
+                                            max(hops, default=0.0), sum(w.tasks for w in works)),
+                               self.costs)
+        routed = link_s + float(terms.contention_s or 0.0)
+        return _PhaseTimes(link_s, routed, max(routed, float(terms.injection_s or 0.0)), float(terms.time_s))
+
+    def _adaptive_s(self, phase, course, resources, link_s):
+        """Seconds of the busiest link if routers chose at random."""
+        if self.product is not None:
+            shares = [Fraction(0)] * len(self.stages)
+            for part, share, held in zip(course.parts, phase.shares, resources.held):
+                shares[part.stage] += share * held
+            even, adaptive = (self._seconds(loads.largest(shares)) for loads in self._even_and_adaptive)
+            return link_s * adaptive / even if even else link_s
+        if resources.adaptive is None:
+            return None
+        return self._seconds(resources.adaptive.largest(phase.shares))
+
+    @cached_property
+    def _even_and_adaptive(self):
+        letters = tuple(stage.letters for stage in self.grid.decomposition.exchanges)
+        return tuple(routing(name).joint_of_product(self.product, letters) for name in (DEFAULT_ROUTING, "minimal-adaptive"))
+
+    def _notes(self, course, phases, times):
+        """What decides beside the links, and what is assumed about the computing."""
+        if course.schedule.name == "sequence" or times[1] is None:
+            return ()
+        notes, flow, routed = [], sum(p.flow_s for p in phases), sum(p.routed_s for p in phases)
+        if flow > routed * 1.001:
+            notes.append(f"schedule {course.schedule}: injection takes longer than the links, {flow * 1e3:.4g} ms instead "
+                         f"of {routed * 1e3:.4g}")
+        if times[2] is not None and self.costs.progress is None:
+            notes.append("no computing counts as hidden beside the exchanges: the progress of the MPI is not known")
+        return tuple(notes)
+
+    @cached_property
+    def _plain(self):
+        """Of the exchanges, whole."""
+        n = len(self.stages)
+        links = self._closed_joint()
+        if links is None:
+            links = routed_joint(self.network, self._exchanges, self.mapping.node_of_rank, self.rule)
+        if self.stages[0].work is None:
+            return _Resources(links, None, np.zeros((1, n)), np.zeros((1, n)), (Fraction(1),) * n)
+        if self.closed:
+            rows = [np.array([[getattr(stage.work, name) for stage in self.stages]])
+                    for name in ("task_bytes", "node_bytes")]
+            return _Resources(links, None, *rows, (Fraction(1),) * n)
+        return self._measured(self._exchanges, links)
+
+    def _closed_joint(self):
+        if not self.closed:
+            return None
+        letters = tuple(stage.letters for stage in self.grid.decomposition.exchanges)
+        if self.transform is None or self.transform.divides_evenly(self.grid):
+            return self.rule.joint_of_product(self.product, letters)
+        return self.rule.joint_of_blocks(self.product, tuple(stage_blocks(self.grid, self.transform)))
+
+    @cached_property
+    def _exchanges(self):
+        return tuple(self._carried(i, exchange) for i, exchange in enumerate(exchanges(self.grid, self.transform)))
+
+    def _carried(self, i, exchange):
+        """The messages of an exchange when all start at once: beside others, an algorithm in steps takes none."""
+        way = algorithm_named(self.stages[i].algorithm)
+        return way.rounds(exchange, self.mapping)[0] if way.is_alltoall else exchange
+
+    def _measured(self, found, links):
+        """The resources that some exchanges take on the mapping."""
+        on_task = np.stack([sent_by_rank(self.mapping, exchange) for exchange in found], axis=1)
+        on_node = np.stack([np.bincount(self.mapping.node_of_rank, column) for column in on_task.T], axis=1)
+        adaptive = None
+        if self.costs.contention is not None and self.product is None and self.network.n_nodes <= MOST_NODES_AT_RANDOM \
+                and self.routing_name == DEFAULT_ROUTING:
+            adaptive = routed_joint(self.network, found, self.mapping.node_of_rank, routing("minimal-adaptive"))
+        return _Resources(links, adaptive, undominated(on_task), undominated(on_node), tuple(map(_held, found)))
+
+    def _resources(self, course: Course):
+        if course.plain:
+            return self._plain
+        cut = all(part.length is not None for part in course.parts)      # then the sizes are in the shares, not in the parts
+        key = course.axis if cut else (course.axis, course.sizes)
+        if key not in self._found:
+            if self.grid.n_tasks > MOST_ROUTED:
+                raise ScheduleError(f"schedule {course.schedule} with unequal lanes is routed message by message, for up "
+                                    f"to {MOST_ROUTED} tasks, and grid {self.grid} has {self.grid.n_tasks}; take a "
+                                    "transform whose extents the grid divides")
+            found = [self._carried(part.stage, part.make()) for part in course.parts if part.make]
+            links = routed_joint(self.network, found, self.mapping.node_of_rank, self.rule)
+            self._found[key] = self._measured(found, links)
+        return self._found[key]
+
+
+MOST_ROUTED = 1 << 16
+
+
+@dataclass(frozen=True)
+class _PhaseTimes:
+    """Seconds of a phase: of the links, with contention, with the ports too, and by all terms."""
+
+    link_s: float
+    routed_s: float
+    flow_s: float
+    time_s: float
+
+
+@dataclass(frozen=True)
+class _Resources:
+    """What each part of a course takes: columns of all arrays are the parts.
+
+    task_bytes, node_bytes : bytes that tasks, and nodes, send to other nodes: float arrays, shape (k, parts)
+    held : the share of its exchange that each part is
+    """
+
+    links: JointLoads
+    adaptive: JointLoads | None
+    task_bytes: np.ndarray
+    node_bytes: np.ndarray
+    held: tuple[Fraction, ...]
+
+
+def _held(exchange: Exchange):
+    weights = (exchange.group_weight, exchange.send_weight, exchange.receive_weight)
+    return Fraction(int(np.prod([int(w.sum()) for w in weights], dtype=object)) * exchange.unit_bytes, exchange.total_bytes)

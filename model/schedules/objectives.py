@@ -1,0 +1,38 @@
+"""What a search for a placement minimises under a schedule, by the loads of the links."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.objective import Objective, at_once, in_sequence, objective, overlapped
+from pencilmap.model.schedules import BEST, SCHEDULES, parse_schedule
+
+TYPICAL_CHUNKS = 8  # where the number is still to be chosen: the ramp then weighs as it usually does
+
+
+def objectives(text: str, grid: ProcessGrid) -> list[Objective]:
+    """Objectives whose best placements are worth a prediction under a schedule, that of the schedule itself first.
+
+    The others are for machines on which other terms than the links decide.
+
+    >>> from pencilmap.model.grid import parse_grid
+    >>> len(objectives("sequence", parse_grid("8x64"))), len(objectives("best", parse_grid("8x64")))
+    (1, 3)
+    """
+    n = len(grid.decomposition.exchanges)
+    alone, once = in_sequence(n), at_once(n)
+    if text == BEST:
+        return list(dict.fromkeys([alone, overlapped(n, TYPICAL_CHUNKS), once]))
+    schedule = parse_schedule(text)
+    if schedule.name == "overlap" and not schedule.sizes:
+        wanted = overlapped(n, TYPICAL_CHUNKS)
+    else:
+        course = SCHEDULES[schedule.name].course(replace(schedule, planes=None), grid, None, None)
+        wanted = objective(_of_stages(course, phase, n) for phase in course.phases)
+    return [alone] if wanted == alone else list(dict.fromkeys([wanted, once, alone]))
+
+
+def _of_stages(course, phase, n):
+    """The share of every exchange in a phase."""
+    return tuple(sum((share for part, share in zip(course.parts, phase.shares) if part.stage == i), Fraction(0))
+                 for i in range(n))

@@ -1,0 +1,34 @@
+"""Pipelined: both exchanges in chunks beside the FFTs of other chunks, but rows and columns one after the other.
+
+T = t_row + t_column: only computing is hidden. z is cut where it is long enough, because then both exchanges lie beside
+FFTs. Keeps the boxes.
+"""
+
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.joint import JointLoads
+from pencilmap.model.schedules.schedule import (
+    FIELD,
+    Course,
+    Phase,
+    Schedule,
+    beside,
+    block_of,
+    chunked_exchanges,
+    lane_axis,
+    shares_of,
+)
+from pencilmap.model.transform import Transform
+
+CHUNKS = 4  # where nothing is said and the blocks are long enough
+ORDER = ("z", "x", FIELD)
+
+
+def course(schedule: Schedule, grid: ProcessGrid, transform: Transform | None, loads: JointLoads | None) -> Course:
+    """The chunks of one exchange, then those of the next; the next chunk is computed meanwhile."""
+    longest = CHUNKS if transform is None else max(block_of(axis, grid, transform)[0] for axis in ORDER)
+    sizes = schedule.sizes or (1,) * min(CHUNKS, longest)
+    axis = None if transform is None else lane_axis(len(sizes), None, grid, transform, ORDER)
+    parts = chunked_exchanges(axis, grid, transform)
+    phases = tuple(Phase(shares_of(parts, sizes, {i: k}), (i,), beside(grid, axis, sizes, {i: k + 1}))
+                   for i in range(len(grid.decomposition.exchanges)) for k in range(len(sizes)))
+    return Course(Schedule(schedule.name, sizes), sizes, axis, parts, phases)

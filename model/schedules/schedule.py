@@ -1,0 +1,211 @@
+"""What a schedule is: which parts of the exchanges are on the network together, one phase after the other.
+
+A transform is cut into lanes: what travels and is worked on together. The cut rule, in integers: of a block of extent e, cut
+by relative sizes w_0, w_1, ... with sum W, lane k has the elements from floor(e (w_0 + ... + w_(k-1)) / W) to floor(e (w_0 +
+... + w_k) / W). Every rank cuts its own block.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import accumulate
+from math import gcd
+
+import numpy as np
+
+from pencilmap.model.decompositions.decomposition import AXES, ExchangeStage, LocalPass
+from pencilmap.model.errors import ScheduleError
+from pencilmap.model.exchange import Exchange, exchanges
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.transform import Transform, block_lengths
+
+FIELD = "field"
+LANE_AXES = ("x", "z", FIELD)  # along which a block may be cut into lanes, in the order in which they are tried
+MOST_CHUNKS, MOST_SIZE = 256, 1000  # those of the library, fft_runner/src/schedule/schedule.h
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """A schedule as its text says it; `pencilmap.model.schedules.parse_schedule` reads one.
+
+    name : of the table of schedules
+    sizes : relative sizes of the chunks, one for each; none where they are still to be chosen
+    axis : "x", "z" or "field", None where the rule decides or nothing is cut
+    planes : the lower planes of two-way, None by the rule
+    """
+
+    name: str
+    sizes: tuple[int, ...] = ()
+    axis: str | None = None
+    planes: int | None = None
+
+    def __str__(self) -> str:
+        words = [str(len(self.sizes)) if len(set(self.sizes)) == 1 else ",".join(map(str, self.sizes))] if self.sizes else []
+        words += [str(self.planes)] if self.planes else []
+        return ":".join([self.name, *words, *([self.axis] if self.axis else [])])
+
+
+@dataclass(frozen=True)
+class Part:
+    """Messages of one exchange that are cut in the same way.
+
+    stage : number of the exchange in a forward transform
+    make : what gives the messages; None for all of the exchange
+    length : of the blocks that are cut into lanes; None where these messages are not cut
+    """
+
+    stage: int
+    make: Callable[[], Exchange] | None = field(default=None, compare=False)
+    length: int | None = None
+
+
+@dataclass(frozen=True)
+class Phase:
+    """What is on the network at once.
+
+    shares : of every part
+    starts : the exchanges that are started, by their number in a forward transform: each costs its start and messages
+    beside : the shares of every local pass that ranks compute meanwhile, in the order of a forward transform
+    """
+
+    shares: tuple[Fraction, ...]
+    starts: tuple[int, ...]
+    beside: tuple[Fraction, ...]
+
+
+@dataclass(frozen=True)
+class Course:
+    """A schedule worked out for a grid and a transform.
+
+    schedule : with everything chosen
+    sizes : of the lanes: relative sizes of the chunks, planes or fields
+    axis : along which they are cut, None where nothing is
+    even : whether all lanes' messages of one exchange have one size
+    """
+
+    schedule: Schedule
+    sizes: tuple[int, ...]
+    axis: str | None
+    parts: tuple[Part, ...]
+    phases: tuple[Phase, ...]
+
+    @property
+    def plain(self) -> bool:
+        """Whether every part is a whole exchange."""
+        return all(part.make is None for part in self.parts)
+
+
+def cut(extent: int, sizes: tuple[int, ...]) -> list[int]:
+    """Lengths of the chunks of a block.
+
+    >>> cut(5, (1, 1, 1, 1)), cut(16, (1, 2, 4, 8))
+    ([1, 1, 1, 2], [1, 2, 4, 9])
+    """
+    whole = sum(sizes)
+    ends = [extent * upto // whole for upto in accumulate(sizes)]
+    return [end - start for start, end in zip([0, *ends], ends)]
+
+
+def reduced(sizes: tuple[int, ...]) -> tuple[int, ...]:
+    """The smallest sizes of the same proportions.
+
+    >>> reduced((2, 4, 8)), reduced((3, 3))
+    ((1, 2, 4), (1, 1))
+    """
+    common = gcd(*sizes)
+    return tuple(size // common for size in sizes)
+
+
+def block_of(axis: str, grid: ProcessGrid, transform: Transform) -> list[int]:
+    """Lengths of the blocks that are cut along an axis, the shortest first: of x and z the ranks' blocks, or all fields."""
+    if axis == FIELD:
+        return [transform.fields]
+    letters = grid.decomposition.divided_by(axis)
+    return sorted(set(block_lengths(dict(zip(AXES, transform.exchanged))[axis], grid.extent(letters)).tolist()))
+
+
+def lane_axis(chunks: int, axis: str | None, grid: ProcessGrid, transform: Transform,
+              order: tuple[str, ...] = LANE_AXES) -> str:
+    """The axis that is cut into chunks: the one named, or the first in `order` whose shortest block has an element for each.
+
+    Raises ScheduleError where there is none, or the one named is too short.
+    """
+    longest = {name: block_of(name, grid, transform)[0] for name in LANE_AXES}
+    found = [name for name in order if longest[name] >= chunks and axis in (None, name)]
+    if not found:
+        most = ", ".join(f"{name} {n}" for name, n in longest.items())
+        raise ScheduleError(f"{chunks} chunks{f' along {axis}' if axis else ''} are too many for transform {transform} on "
+                            f"grid {grid}: the most chunks along each axis are {most}; take fewer chunks or another axis")
+    return found[0]
+
+
+def whole_exchanges(grid: ProcessGrid) -> tuple[Part, ...]:
+    """Each exchange as one part."""
+    return tuple(Part(i) for i in range(len(grid.decomposition.exchanges)))
+
+
+def chunked_exchanges(axis: str | None, grid: ProcessGrid, transform: Transform | None) -> tuple[Part, ...]:
+    """The exchanges cut along an axis; where blocks differ, those of each length are a part of their own."""
+    if transform is None or axis is None:
+        return whole_exchanges(grid)
+    lengths = block_of(axis, grid, transform)
+    if len(lengths) == 1:
+        return tuple(Part(i, None, lengths[0]) for i in range(len(grid.decomposition.exchanges)))
+    return tuple(Part(i, _only(i, axis, length, grid, transform), length)
+                 for i in range(len(grid.decomposition.exchanges)) for length in lengths)
+
+
+def _only(i, axis, length, grid, transform):
+    """Makes exchange `i` with the messages that carry blocks of that length along the axis."""
+    def make():
+        exchange = exchanges(grid, transform)[i]
+        stage, division = [(s, d) for s, d in grid.decomposition.layouts() if isinstance(s, ExchangeStage)][i]
+        weights = {name: getattr(exchange, name) for name in ("group_weight", "send_weight", "receive_weight")}
+        if axis == stage.gathered:
+            which, blocks = "send_weight", weights["send_weight"]
+        elif axis == stage.divided:
+            which, blocks = "receive_weight", weights["receive_weight"]
+        else:
+            letter, n = division[axis], dict(zip(AXES, transform.exchanged))[axis]
+            which = "group_weight"
+            blocks = block_lengths(n, grid.extent(letter))[grid.coordinate(letter)[exchange.members[:, 0]]]
+        return replace(exchange, **{which: np.where(blocks == length, weights[which], 0)})
+
+    return make
+
+
+def shares_of(parts: tuple[Part, ...], sizes: tuple[int, ...], in_flight: dict[int, int]) -> tuple[Fraction, ...]:
+    """The share of every part when these chunks travel; `in_flight` gives the chunk of each exchange that is."""
+    def share(part):
+        if part.stage not in in_flight:
+            return Fraction(0)
+        k = in_flight[part.stage]
+        return Fraction(sizes[k], sum(sizes)) if part.length is None else Fraction(cut(part.length, sizes)[k], part.length)
+
+    return tuple(map(share, parts))
+
+
+def passes(grid: ProcessGrid) -> list[str]:
+    """The axes of every local pass of a forward transform."""
+    return [stage.axes for stage in grid.decomposition.stages if isinstance(stage, LocalPass)]
+
+
+def beside(grid: ProcessGrid, axis: str | None, sizes: tuple[int, ...], chunks: dict[int, int]) -> tuple[Fraction, ...]:
+    """The share of every pass that is computed: of pass i chunk ``chunks[i]``, if there is one and the pass has chunks."""
+    def share(i, axes):
+        k = chunks.get(i, -1)
+        return Fraction(sizes[k], sum(sizes)) if axis and axis not in axes and 0 <= k < len(sizes) else Fraction(0)
+
+    return tuple(share(i, axes) for i, axes in enumerate(passes(grid)))
+
+
+def cuts(length: int, most: int) -> Iterator[int]:
+    """Numbers of chunks worth trying: powers of two up to `most` and to the length of the block.
+
+    >>> list(cuts(12, 16))
+    [2, 4, 8]
+    """
+    k = 2
+    while k <= min(length, most):
+        yield k
+        k *= 2

@@ -1,0 +1,18 @@
+"""Sequence: one exchange after the other, nothing beside them.
+
+T = t_row + t_column. Needs nothing, keeps the boxes.
+"""
+
+from fractions import Fraction
+
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.joint import JointLoads
+from pencilmap.model.schedules.schedule import Course, Phase, Schedule, beside, whole_exchanges
+from pencilmap.model.transform import Transform
+
+
+def course(schedule: Schedule, grid: ProcessGrid, transform: Transform | None, loads: JointLoads | None) -> Course:
+    """Every exchange is a phase."""
+    n = len(grid.decomposition.exchanges)
+    phases = tuple(Phase(tuple(Fraction(int(i == j)) for j in range(n)), (i,), beside(grid, None, (), {})) for i in range(n))
+    return Course(schedule, (1,), None, whole_exchanges(grid), phases)

@@ -1,0 +1,48 @@
+"""Whether a run fits into the memory of this machine, so that it is not begun only to be killed."""
+
+from contextlib import suppress
+from pathlib import Path
+
+from pencilmap.model.transform import Transform
+
+BYTES_PER_ELEMENT = 4 * 16  # input, output and two work arrays of complex double; 192^3 takes 432 MiB and 44 for the rest
+SHARE = 0.9  # of what is available: the system needs the rest
+
+
+def needed(transform: Transform, runs: int = 1) -> int:
+    """Bytes of the arrays of simulated runs that go on at the same time; all ranks of a simulation are one process.
+
+    >>> from pencilmap.model.transform import parse_transform
+    >>> needed(parse_transform("1024")) // 2**30
+    64
+    """
+    return runs * transform.nx * transform.ny * transform.nz * BYTES_PER_ELEMENT
+
+
+def available(files: Path = Path("/")) -> int | None:
+    """Bytes that this process may still take: the system's, or those of its control group where that allows less; None
+    where neither is told. `files` is the root of the file system."""
+    found = []
+    with suppress(OSError, ValueError, StopIteration):
+        lines = (files / "proc/meminfo").read_text().splitlines()
+        found.append(1024 * int(next(line for line in lines if line.startswith("MemAvailable:")).split()[1]))
+    with suppress(OSError, ValueError):
+        group = files / "sys/fs/cgroup"
+        found.append(int((group / "memory.max").read_text()) - int((group / "memory.current").read_text()))
+    return max(min(found), 0) if found else None
+
+
+def too_large(transform: Transform, runs: int = 1, free: int | None = None) -> str | None:
+    """Why the runs do not fit, in words; None where they do, or where it is not known. `free` is what `available` tells by
+    default.
+
+    >>> from pencilmap.model.transform import parse_transform
+    >>> too_large(parse_transform("1024"), free=16 * 2**30)
+    'transform 1024x1024x1024 needs 64.0 GiB, and 16.0 GiB of memory are free'
+    """
+    free = available() if free is None else free
+    need = needed(transform, runs)
+    if free is None or need <= SHARE * free:
+        return None
+    several = f" {runs} times at once" if runs > 1 else ""
+    return f"transform {transform}{several} needs {need / 2**30:.1f} GiB, and {free / 2**30:.1f} GiB of memory are free"

@@ -1,0 +1,125 @@
+"""Ring maps: the stored table against the loads of every message, and placements of them."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from pencilmap.mapper.placements import place
+from pencilmap.mapper.product_search import best_product, patterns
+from pencilmap.mapper.ring_maps import ring_maps
+from pencilmap.model.allocation import Site
+from pencilmap.model.errors import PlacementError
+from pencilmap.model.grid import ProcessGrid, parse_grid
+from pencilmap.model.objective import at_once, in_sequence
+from pencilmap.model.pattern import Pattern
+from pencilmap.model.predict import predict, predict_product, predict_routed
+from pencilmap.model.product import Product
+from pencilmap.model.ring_map import RingMap, parse_ring_map
+from pencilmap.model.routing import routing
+from pencilmap.model.torus import Torus, parse_torus
+from pencilmap.model.transform import Transform
+from pencilmap.scripts.maintenance.ring_maps import best_map
+
+ONCE = at_once(2)
+
+
+def joint(product):
+    return ONCE.of_loads(routing("dimension-order").joint_of_product(product, ("r", "c")))
+
+
+def on_line(found, ring):
+    return Product(Torus((found.n,), (ring,)), (found,), Pattern(()))
+
+
+@pytest.mark.parametrize("ring", [True, False])
+@pytest.mark.parametrize("n", range(2, 33))
+def test_every_stored_map_beats_all_digit_patterns(n, ring):
+    for found in ring_maps(n, ring):
+        rivals = [p for p in patterns(n) if p.extent("r") == found.extent("r")]
+        assert joint(on_line(found, ring)) < min(joint(on_line(p, ring)) for p in rivals)
+
+
+@pytest.mark.parametrize("n, r, load", [
+    (4, 2, 2), (6, 2, Fraction(11, 3)), (8, 2, 5), (8, 4, 5), (9, 3, Fraction(16, 3)), (10, 2, Fraction(31, 5)),
+    (12, 2, Fraction(22, 3)), (12, 3, Fraction(23, 3)), (14, 2, Fraction(61, 7)), (15, 3, Fraction(136, 15))])
+def test_rings_have_the_optima_of_an_independent_exhaustive_search(n, r, load):
+    found = next(m for m in ring_maps(n, True) if m.extent("r") == r)
+    assert joint(on_line(found, True)) == load
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("n, r, ring", [(4, 2, True), (6, 2, True), (6, 2, False), (8, 2, True), (8, 2, False)])
+def test_the_table_is_what_its_program_finds(n, r, ring):
+    stored = [m for m in ring_maps(n, ring) if m.extent("r") == r]
+    start, found = best_map(n, r, ring)
+    same = RingMap(tuple(map(tuple, found.tolist())))
+    assert joint(on_line(stored[0] if stored else same, ring)) == joint(on_line(same, ring))
+    assert bool(stored) == (joint(on_line(same, ring)) < joint(on_line(RingMap(tuple(map(tuple, start.tolist()))), ring)))
+
+
+@pytest.mark.parametrize("shape, grid, tasks, load", [
+    ("8x8x8", "16x32", 1, 5), ("8x8x8", "4x128", 1, 5), ("4x4x4", "8x8", 1, 2), ("4x4x4", "4x16", 1, 2),
+    ("4x4", "2x8", 1, 2), ("6x6", "4x9", 1, Fraction(11, 3)), ("8x8", "8x16", 2, 4), ("9x9x9", "27x27", 1, Fraction(16, 3)),
+    ("4x4:mesh", "4x4", 1, 4)])
+def test_best_joint_loads(shape, grid, tasks, load):
+    torus = parse_torus(shape)
+    assert joint(best_product(torus, parse_grid(grid), tasks, ONCE)) == load
+
+
+@pytest.mark.parametrize("shape, grid", [("8x6", "4x12"), ("8x6", "12x4"), ("9x4", "6x6"), ("5x8", "10x4"),
+                                         ("6x6:mesh", "6x6")])
+def test_never_worse_than_digit_patterns_and_equal_in_sequence(shape, grid):
+    torus, grid = parse_torus(shape), parse_grid(grid)
+    digits, maps = best_product(torus, grid), best_product(torus, grid, wanted=ONCE)
+    assert digits.is_digits and best_product(torus, grid, wanted=in_sequence(2)) == digits
+    assert joint(maps) <= joint(digits)
+
+
+@pytest.mark.parametrize("n", [3, 5, 6, 7, 8, 9, 10, 12])
+def test_the_joint_load_of_the_all_to_all_is_reached_only_by_lines_and_planes(n):
+    """The theorem of docs/theory.md on n x n: R = 1, n or n^2; on rings of 2 and 4 every power of two."""
+    torus, bound = Torus((n, n)), predict(best_product(Torus((n, n)), ProcessGrid(1, n * n))).cost
+    for r in (r for r in range(1, n * n + 1) if n * n % r == 0):
+        reached = joint(best_product(torus, ProcessGrid(r, n * n // r), wanted=ONCE)) == bound
+        assert reached == (r in (1, n, n * n))
+
+
+@pytest.mark.parametrize("r", [1, 2, 4, 8, 16, 32, 64])
+def test_rings_of_four_reach_it_for_every_power_of_two(r):
+    assert joint(best_product(Torus((4, 4, 4)), ProcessGrid(r, 64 // r), wanted=ONCE)) == 2
+
+
+@pytest.mark.parametrize("text, shape, tasks, grid", [
+    ("ring:x=r8,y=4.3/5.2/0.1/6.7,z=c8", "8x8x8", 1, "16x32"), ("ring:x=0.1/3.2,y=r2c3,t=r2", "4x6", 2, "8x6"),
+    ("ring:x=0.2.4/1.3.5", "6:mesh", 1, "3x2")])
+def test_closed_form_of_ring_maps_agrees_with_routing(text, shape, tasks, grid):
+    torus = parse_torus(shape, bandwidth=(1e9,) * len(shape.partition(":")[0].split("x")))
+    product = place(text, Site(torus, tasks), parse_grid(grid))
+    assert str(product) == text
+    for transform in (None, Transform(64, 64, 64), Transform(67, 66, 65)):
+        closed, routed = predict_product(product, transform), predict_routed(product.mapping(), transform, product=product)
+        for a, b in zip(closed.stages, routed.stages):
+            assert (a.load, a.hop_length, a.busiest, a.m) == (b.load, b.hop_length, b.busiest, b.m)
+        assert closed.certificate == routed.certificate >= 1
+
+
+def test_the_best_cut_of_a_map_is_that_of_its_mapping():
+    product = place("ring:y=4.3/5.2/0.1/6.7,x=r4", Site(Torus((4, 8))), ProcessGrid(8, 4))
+    unknown = predict_routed(product.mapping())
+    assert [stage.m for stage in predict_product(product).stages] == [stage.m for stage in unknown.stages]
+
+
+@pytest.mark.parametrize("text, wanted", [
+    ("x=0.1/2", "does not name every position once, from 0 on"), ("x=0.1/3.2", "stands for 4 nodes"),
+    ("x=0.1/1.0", "every position"),
+    ("x=0,1", "is not understood"), ("x=0.a/1.2", "is not understood"), ("x=r2,y=r4", "makes grid 8x1"), ("q=r2", "'q=r2'")])
+def test_wrong_maps_are_refused(text, wanted):
+    with pytest.raises(PlacementError, match=wanted.replace("(", r"\(")):
+        place(f"ring:{text}", Site(Torus((2, 4))), ProcessGrid(4, 2))
+
+
+def test_a_map_goes_through_its_text():
+    found = parse_ring_map("4.3/5.2/0.1/6.7")
+    assert parse_ring_map(str(found)) == found and found.extent("r") == 2 and found.extent("c") == 4
+    assert (np.array(found.rows)[found.index("c"), found.index("r")] == np.arange(8)).all()

@@ -1,0 +1,161 @@
+"""The rounds of every exchange algorithm against the messages of the transform, one by one."""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import networkx
+import numpy as np
+import pytest
+
+from pencilmap.mapper.setting import setting
+from pencilmap.model.algorithms import ALGORITHMS, algorithm_named
+from pencilmap.model.errors import ExchangeError, GridError
+from pencilmap.model.exchange import exchanges
+from pencilmap.model.graph_network import from_networkx
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.mapping import Mapping
+from pencilmap.model.predict import predict
+from pencilmap.model.torus import parse_torus
+from pencilmap.model.transform import Transform
+
+TABLE = Path(__file__).parents[2] / "fft_runner" / "src" / "exchange" / "exchange_table.c"
+NO_ALGORITHMS = {"auto"}  # a choice among them
+
+
+def messages(exchange):
+    """{(source, target): bytes} of an exchange or a round, without what a rank keeps."""
+    sent = Counter()
+    for ranks, weight in zip(exchange.members, exchange.group_weight):
+        for source, s in zip(ranks, exchange.send_weight):
+            for target, r in zip(ranks, exchange.receive_weight):
+                if source != target and weight * s * r:
+                    sent[int(source), int(target)] += int(weight * s * r) * exchange.unit_bytes
+    return sent
+
+
+def scattered(grid, tasks_per_node, seed=1):
+    """Ranks in random slots of a line of nodes."""
+    torus = parse_torus(f"{grid.n_tasks // tasks_per_node}:mesh")
+    slots = np.random.default_rng(seed).permutation(grid.n_tasks)
+    return Mapping(torus, grid, tasks_per_node, slots // tasks_per_node, slots % tasks_per_node)
+
+
+CASES = [((4, 6), 4, (17, 23, 19)), ((5, 3), 3, (15, 15, 15)), ((8, 2), 2, (16, 8, 24)), ((1, 6), 2, (12, 13, 14))]
+
+
+@pytest.fixture(params=CASES, ids=str)
+def case(request):
+    shape, tasks, size = request.param
+    mapping = scattered(ProcessGrid(*shape), tasks)
+    return mapping, exchanges(mapping.grid, Transform(*size))
+
+
+def test_the_model_knows_every_algorithm_of_the_library():
+    rows = re.findall(r"^    X\((\w+)\)", TABLE.read_text("utf-8"), re.MULTILINE)
+    assert [name for name in rows if name not in NO_ALGORITHMS] == list(ALGORITHMS)
+
+
+@pytest.mark.parametrize("name", ["alltoallv", "alltoallw", "persistent", "p2p"])
+def test_every_message_is_in_one_round(case, name):
+    mapping, found = case
+    for exchange in found:
+        carried = [messages(each) for each in algorithm_named(name).rounds(exchange, mapping)]
+        assert sum(carried, Counter()) == messages(exchange)
+        assert sum(map(len, carried)) == len(messages(exchange))
+
+
+def test_in_a_phase_of_p2p_a_rank_sends_as_many_messages_as_it_receives(case):
+    mapping, found = case
+    for exchange in found:
+        for each in map(messages, algorithm_named("p2p").rounds(exchange, mapping)):
+            assert Counter(source for source, _ in each) == Counter(target for _, target in each)
+
+
+def test_without_coordinates_a_rank_sends_one_message_in_a_step_of_p2p(case):
+    mapping, found = case
+    network = from_networkx(networkx.path_graph(mapping.network.n_nodes), "line")
+    mapping = Mapping(network, mapping.grid, mapping.tasks_per_node, mapping.node_of_rank, mapping.slot_of_rank)
+    for exchange in found:
+        rounds = algorithm_named("p2p").rounds(exchange, mapping)
+        assert len(rounds) == max(1, exchange.size - 1)
+        for each in map(messages, rounds):
+            assert len({source for source, _ in each}) == len({target for _, target in each}) == len(each)
+
+
+@pytest.mark.parametrize("torus, grid", [("8x8", "8x8"), ("5x5", "5x5"), ("4x4x4", "8x8"), ("8x4:mesh", "4x8"),
+                                         ("3x4x5", "3x20")])
+def test_on_a_torus_the_phases_of_p2p_take_as_long_as_all_at_once(torus, grid):
+    where = setting(torus=torus, bandwidth="1 MB/s")
+    phases, at_once = (where.predictions(grid, ["default"], None, name)[0].stages for name in ("p2p", "alltoallv"))
+    for one, other in zip(phases, at_once):
+        assert one.load == other.load
+
+
+@pytest.mark.parametrize("name", ["padded", "fftw"])
+def test_padding_makes_the_messages_of_a_group_as_long_as_its_longest(case, name):
+    mapping, found = case
+    for exchange in found:
+        [each] = algorithm_named(name).rounds(exchange, mapping)
+        for ranks, weight in zip(exchange.members, exchange.group_weight):
+            longest = int(weight) * exchange.send_weight.max() * exchange.receive_weight.max() * exchange.unit_bytes
+            assert {messages(each)[a, b] for a in ranks for b in ranks if a != b} <= {int(longest)}
+        assert messages(each).keys() == messages(exchange).keys()
+
+
+def test_alltoall_is_refused_where_a_group_has_messages_of_several_lengths():
+    grid = ProcessGrid(4, 6)
+    for exchange in exchanges(grid, Transform(12, 24, 24)):
+        assert algorithm_named("alltoall").rounds(exchange, scattered(grid, 1)) == (exchange,)
+    with pytest.raises(GridError, match="row exchange blocks of 5 and 6; take padded or alltoallv"):
+        algorithm_named("alltoall").rounds(exchanges(grid, Transform(12, 24, 23))[0], scattered(grid, 1))
+
+
+def test_node_sends_one_message_between_two_nodes_with_all_their_bytes(case):
+    mapping, found = case
+    for exchange in found:
+        [each] = algorithm_named("node").rounds(exchange, mapping)
+        group = {int(rank): g for g, ranks in enumerate(exchange.members) for rank in ranks}
+        expected, node = Counter(), mapping.node_of_rank
+        for (a, b), size in messages(exchange).items():
+            if node[a] != node[b]:
+                expected[group[a], node[a], node[b]] += size
+        assert Counter({(group[a], node[a], node[b]): size for (a, b), size in messages(each).items()}) == expected
+        shares = Counter(a for a, _ in messages(each))
+        for ranks in exchange.members:  # the ranks of a node carry as many messages as each other, or one more
+            for here in set(node[ranks]):
+                mine = [shares[int(rank)] for rank in ranks if node[rank] == here]
+                assert max(mine) - min(mine) <= 1
+
+
+def test_the_times_of_rounds_add_up_and_so_do_their_messages():
+    """The busiest link of a line of four carries 2 messages in each of two phases, and 4 of all messages at once."""
+    where = setting(torus="4:mesh", bandwidth="1 MB/s", fft="16")
+    placed = where.place("default", where.grid("4x1"))
+    steps, at_once = (predict(placed, where.transform, exchange=[name, "alltoallv"]).stages[0]
+                      for name in ("p2p", "alltoallv"))
+    message_s = 16 * 16**3 / 16 / 1e6
+    assert at_once.t_s == pytest.approx(4 * message_s)
+    assert (steps.t_s, steps.n_rounds, steps.work.messages) == (pytest.approx(4 * message_s), 2, 3)
+    assert steps.terms.link_s == pytest.approx(steps.t_s) and len(steps.rounds) == 2
+
+
+def test_a_step_costs_its_links_or_its_injection_whichever_is_slower():
+    where = setting(torus="4:mesh", bandwidth="1 MB/s", fft="16")
+    costs = where.costs.__class__(injection_per_task=0.75e6, message_cost_s=1e-3, exchange_cost_s=1e-2)
+    stage = predict(where.place("default", where.grid("4x1")), where.transform, costs=costs, exchange="p2p").stages[0]
+    message_s = 16 * 16**3 / 16 / 1e6
+    assert stage.time_s == pytest.approx((2 + 2 / 0.75) * message_s + 3e-3 + 1e-2)
+
+
+def test_the_tasks_that_carry_for_their_node_send_fewer_messages():
+    where = setting(torus="4x4", tasks_per_node=4, bandwidth="1 MB/s", fft="64")
+    node, each = (where.predictions("8x8", ["default"], None, name)[0].stages for name in ("node", "alltoallv"))
+    for one, other in zip(node, each):
+        assert one.t_s == pytest.approx(other.t_s) and one.load == other.load
+    assert [s.work.messages for s in node] == [7, 1]  # rows lie on eight nodes; columns on two, four tasks on each
+
+
+def test_an_unknown_algorithm_is_named_with_those_there_are():
+    with pytest.raises(ExchangeError, match="exchange 'ring' is unknown to the model; known are alltoallv, alltoall, pad"):
+        algorithm_named("ring")

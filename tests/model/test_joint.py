@@ -1,0 +1,91 @@
+"""Loads of both exchanges at once against brute force, exactly, and properties that hold for any placement."""
+
+from collections import defaultdict
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from pencilmap.model.contention import random_minimal_joint, random_minimal_lengths
+from pencilmap.model.exchange import exchanges
+from pencilmap.model.joint import routed_joint, undominated
+from pencilmap.model.objective import at_once, in_sequence, overlapped
+from pencilmap.model.routing import routing
+from pencilmap.model.torus import TIES
+from tests.model import brute_force as brute
+from tests.model.cases import drawn, largest, products, random_mapping, random_torus, random_transform, repeatable
+
+CASES = repeatable(150)
+SHARES = st.lists(st.fractions(0, 1, max_denominator=16), min_size=2, max_size=2).map(tuple)
+mappings = drawn(lambda rng: random_mapping(rng, random_torus(rng)))
+
+
+def walked(torus, traffic, shares, node_of_rank, total, tie):
+    """The largest loads of the exchanges with these shares at once, every message walked."""
+    joint = defaultdict(Fraction)
+    for share, messages in zip(shares, traffic):
+        for link, load in brute.dimension_order(torus, messages, node_of_rank, tie=tie).items():
+            joint[link] += share * load
+    return tuple(load * 4 * torus.n_nodes / total for load in largest(torus, joint))
+
+
+@CASES
+@given(mappings(), st.data(), SHARES, st.sampled_from(TIES))
+def test_any_mapping_agrees_with_walking_every_message(mapping, data, shares, tie):
+    """With a transform blocks are seldom even, and the exchanges of a transform have one scale."""
+    torus, grid = mapping.network, mapping.grid
+    transform = data.draw(drawn(random_transform)(grid))
+    found = exchanges(grid, transform)
+    joint = routed_joint(torus, found, mapping.node_of_rank, routing(f"dimension-order:{tie}"))
+    traffic = brute.messages(grid, transform)
+    if transform is None:       # a unit of each exchange is another part of the array
+        shares_of_bytes = [share * Fraction(found[0].total_bytes, exchange.total_bytes)
+                           for share, exchange in zip(shares, found)]
+    else:
+        shares_of_bytes = shares
+    assert joint.largest(shares) == walked(torus, traffic, shares_of_bytes, mapping.node_of_rank, found[0].total_bytes, tie)
+
+
+@CASES
+@given(products(), SHARES, st.sampled_from(TIES))
+def test_closed_form_of_a_product_agrees_with_walking_every_message(product, shares, tie):
+    mapping, rule = product.mapping(), routing(f"dimension-order:{tie}")
+    closed = rule.joint_of_product(product, ("r", "c"))
+    routed = routed_joint(product.torus, exchanges(product.grid), mapping.node_of_rank, rule)
+    assert closed.largest(shares) == routed.largest(shares)
+
+
+@repeatable(25)
+@given(products(), SHARES)
+def test_closed_form_under_random_routing(product, shares):
+    closed = random_minimal_joint(product, ("r", "c"))
+    mapping = product.mapping()
+    routed = routed_joint(product.torus, exchanges(product.grid), mapping.node_of_rank, routing("minimal-adaptive"))
+    assert list(map(float, closed.largest(shares))) == pytest.approx(list(map(float, routed.largest(shares))), abs=1e-9)
+    for i, letters in enumerate("rc"):
+        alone = closed.largest([int(i == j) for j in range(2)])
+        assert list(map(float, alone)) == pytest.approx(random_minimal_lengths(product, letters), abs=1e-9)
+
+
+@CASES
+@given(mappings())
+def test_joint_loads_lie_between_the_worst_exchange_and_the_sum(mapping):
+    joint = routed_joint(mapping.network, exchanges(mapping.grid), mapping.node_of_rank, routing("dimension-order"))
+    row, column, both = (joint.length(shares) for shares in ((1, 0), (0, 1), (1, 1)))
+    assert max(row, column) <= both <= row + column
+    assert in_sequence(2).of_loads(joint) == row + column == overlapped(2, 1).of_loads(joint)
+    assert at_once(2).of_loads(joint) == both
+    times = [overlapped(2, chunks).of_loads(joint) for chunks in (1, 2, 4, 8)]
+    assert times == sorted(times, reverse=True) and times[-1] >= both
+    assert times == [(row + (chunks - 1) * both + column) / chunks for chunks in (1, 2, 4, 8)]
+
+
+@CASES
+@given(st.lists(st.lists(st.integers(0, 5), min_size=3, max_size=3), min_size=1, max_size=30), st.integers(1, 3))
+def test_undominated_rows_decide_every_weighted_maximum(rows, columns):
+    rows = np.array(rows)[:, :columns]
+    kept = undominated(rows)
+    assert not any((a >= b).all() for i, a in enumerate(kept) for j, b in enumerate(kept) if i != j)
+    for weights in ([1, 1, 1], [1, 0, 2], [0, 3, 1], [5, 1, 0]):
+        assert (kept @ weights[:columns]).max() == (rows @ weights[:columns]).max()

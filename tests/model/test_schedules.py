@@ -1,0 +1,376 @@
+"""Schedules: what is on the links, phase by phase, against every message walked; sizes; times; texts; certificates."""
+
+from collections import defaultdict
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise, product as cartesian
+from math import prod
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from pencilmap.mapper.placements import as_mapping, place
+from pencilmap.model.allocation import Site
+from pencilmap.model.costs import Costs
+from pencilmap.model.errors import ScheduleError
+from pencilmap.model.exchange import exchanges
+from pencilmap.model.grid import ProcessGrid, parse_grid
+from pencilmap.model.joint import routed_joint
+from pencilmap.model.machine import load_machine
+from pencilmap.model.pattern import Pattern
+from pencilmap.model.predict import predict, predict_routed
+from pencilmap.model.product import Product
+from pencilmap.model.routing import routing
+from pencilmap.model.schedules import SCHEDULES, parse_schedule
+from pencilmap.model.schedules.schedule import cut
+from pencilmap.model.schedules.sizes import best_shares, best_sizes, overlap_length
+from pencilmap.model.schedules.two_way import default_planes
+from pencilmap.model.torus import Torus, parse_torus
+from pencilmap.model.transform import Transform, parse_transform
+from tests.model import brute_force as brute
+from tests.model.cases import drawn, largest, products, random_full_mapping, random_mapping, random_torus, repeatable
+
+COSTS = Costs(hop_latency_s=1e-6, injection_per_task=2e8, injection_per_node=3e8, message_cost_s=5e-6, exchange_cost_s=1e-5,
+              fft_rate_per_task=1e9, memory_bandwidth_per_node=2e9)
+EVERY = ["sequence", "overlap:1", "overlap:2", "overlap:3:x", "overlap:1,2:z", "overlap:2:field", "pipelined:2", "two-way",
+         "two-way:3", "opposite"]
+
+
+# The steps of the schedules, written down a second time: which elements every rank sends when.
+
+def pieces(n, parts):
+    """Indices of every block, the first blocks the longest."""
+    ends = np.cumsum([0, *(len(range(i, n, parts)) for i in range(parts))])
+    return [range(a, b) for a, b in pairwise(ends)]
+
+
+def chunk(block, sizes, k):
+    """The k-th chunk of a block by the cut rule."""
+    start, end = (len(block) * sum(sizes[:j]) // sum(sizes) for j in (k, k + 1))
+    return block[start:end]
+
+
+def walk(phases, torus, node_of_rank, total):
+    """T on the m scale: in each phase every message of those in flight hop by hop."""
+    T = Fraction(0)
+    for messages in phases:
+        links = defaultdict(Fraction)
+        for link, load in brute.dimension_order(torus, messages, node_of_rank).items():
+            links[link] += load
+        T += max(largest(torus, links)) * 4 * torus.n_nodes / total
+    return T
+
+
+def elements(x, y, z, transform):
+    return len(x) * len(y) * len(z) * transform.element_bytes
+
+
+def rows_first(grid, transform, lane, first):
+    """Messages of one exchange of route A, for the elements that `lane(axis, block)` leaves of a block."""
+    R, C = grid.shape
+    X, Y, Z = pieces(transform.nx, C), pieces(transform.ny, R), lane("planes", range(transform.nz))
+    Z, W = [Z[i] for i in map(slice_of, pieces(len(Z), R))], pieces(transform.ny, C)
+    for q, p in cartesian(range(C), range(R)):
+        for other in range(R if first else C):
+            if first:
+                yield q * R + p, q * R + other, elements(lane("x", X[q]), Y[p], lane("z", Z[other]), transform)
+            else:
+                yield q * R + p, other * R + p, elements(lane("x", X[q]), W[other], lane("z", Z[p]), transform)
+
+
+def columns_first(grid, transform, lane, first):
+    """The same on route B: columns gather x and divide z, rows gather y and divide x."""
+    R, C = grid.shape
+    X, Y, Z = pieces(transform.nx, C), pieces(transform.ny, R), lane("planes", range(transform.nz))
+    Z, V = [Z[i] for i in map(slice_of, pieces(len(Z), C))], pieces(transform.nx, R)
+    for q, p in cartesian(range(C), range(R)):
+        for other in range(C if first else R):
+            if first:
+                yield q * R + p, other * R + p, elements(X[q], Y[p], Z[other], transform)
+            else:
+                yield q * R + p, q * R + other, elements(V[other], Y[p], Z[q], transform)
+
+
+def slice_of(block):
+    return slice(block.start, block.stop)
+
+
+def whole(axis, block):
+    return block
+
+
+def lane_of(axis, sizes, k):
+    return lambda name, block: chunk(block, sizes, k) if name == axis else block
+
+
+def flights(found, grid, transform):
+    """For each phase the messages that are in flight."""
+    name, sizes, axis = found.schedule.name, found.sizes, found.axis
+    one = replace(transform, fields=1)
+    if name == "sequence":
+        return [list(rows_first(grid, transform, whole, first)) for first in (True, False)]
+    if name in ("two-way", "opposite"):
+        lanes = [lane_of("planes", sizes, k) if name == "two-way" else whole for k in (0, 1)]
+        arrays = [transform, transform] if name == "two-way" else [
+            replace(one, element_bytes=one.element_bytes * k) for k in sizes]
+        return [[*rows_first(grid, arrays[0], lanes[0], first), *columns_first(grid, arrays[1], lanes[1], first)]
+                for first in (True, False)]
+    assert name == "overlap"
+    K = len(sizes)
+
+    def in_flight(k, first):
+        if not 0 <= k < K:
+            return []
+        if axis == "field":
+            part = len(chunk(range(transform.fields), sizes, k))
+            return list(rows_first(grid, replace(one, element_bytes=one.element_bytes * part), whole, first)) if part else []
+        return list(rows_first(grid, transform, lane_of(axis, sizes, k), first))
+
+    return [in_flight(k, True) + in_flight(k - 1, False) for k in range(K + 1)]
+
+
+@st.composite
+def settings(draw):
+    mapping = draw(drawn(lambda rng: random_mapping(rng, random_torus(rng, 16), 12))())
+    R, C = mapping.grid.shape
+    least = max(R, C, 3)
+    extents = [draw(st.integers(least, 3 * least)) for _ in range(3)]
+    return mapping, Transform(*extents, fields=draw(st.sampled_from([2, 3, 4])))
+
+
+@repeatable(60)
+@given(settings(), st.sampled_from([text for text in EVERY if not text.startswith("pipelined")]))
+def test_T_is_that_of_walking_every_message_of_every_phase(case, text):
+    mapping, transform = case
+    try:
+        found = predict_routed(mapping, transform, schedule=text).schedule
+    except ScheduleError as error:
+        assert "chunks" in str(error) or "planes" in str(error)
+        return
+    per_field = replace(transform, element_bytes=transform.point_bytes, fields=1) if found.axis != "field" else transform
+    phases = flights(found, mapping.grid, per_field)
+    assert found.cost == walk(phases, mapping.network, mapping.node_of_rank, transform.total_bytes)
+
+
+@repeatable(60)
+@given(products(), st.sampled_from(["sequence", "overlap:2", "overlap:1,3", "two-way", "opposite"]))
+def test_closed_forms_agree_with_routing(product, text):
+    R, C = product.grid.shape
+    transform = Transform(2 * R * C, R * C, 2 * R * C, fields=2)
+    closed, routed = predict(product, transform, schedule=text), predict_routed(product.mapping(), transform, schedule=text)
+    assert (closed.schedule.cost, closed.schedule.load_joint) == (routed.schedule.cost, routed.schedule.load_joint)
+    assert closed.schedule.name == routed.schedule.name
+
+
+@repeatable(40)
+@given(drawn(lambda rng: random_full_mapping(rng, random_torus(rng, 16)))())
+def test_what_holds_for_every_placement(mapping):
+    R, C = mapping.grid.shape
+    transform = Transform(8 * R * C, R * C, 8 * R * C, fields=2)
+    bandwidth = (1e8,) * mapping.network.n_dimensions
+    mapping = replace(mapping, network=replace(mapping.network, bandwidth=bandwidth))
+
+    def of(text, costs=Costs(), bandwidth=bandwidth):
+        network = replace(mapping.network, bandwidth=bandwidth)
+        return predict_routed(replace(mapping, network=network), transform, schedule=text, costs=costs)
+
+    plain = of("sequence", COSTS)
+    sequence, once = plain.schedule, of("overlap:1", COSTS).schedule
+    assert (sequence.t_s, sequence.time_s, sequence.total_s) == pytest.approx((plain.t_s, plain.time_s, plain.total_s))
+    assert (once.t_s, once.time_s, once.total_s) == pytest.approx((sequence.t_s, sequence.time_s, sequence.total_s))
+    chunks = [of(f"overlap:{k}") for k in (2, 4, 8)]
+    times = [sequence.t_s, *(p.schedule.t_s for p in chunks)]
+    assert all(a >= b * (1 - 1e-12) for a, b in pairwise(times)) and times[-1] >= sequence.t_joint_s * (1 - 1e-12)
+    for k, p in zip((2, 4, 8), chunks):
+        row, column = (stage.t_s for stage in p.stages)
+        assert p.schedule.t_s == pytest.approx((row + (k - 1) * sequence.t_joint_s + column) / k)
+    assert of("two-way").schedule.t_s == pytest.approx(sequence.t_joint_s)
+    assert of("opposite").schedule.t_s == pytest.approx(sequence.t_joint_s)
+    best = of("best", COSTS).schedule
+    some = min(of(text, COSTS).schedule.known_s for text in ("sequence", "overlap:2", "overlap:8"))
+    assert best.known_s <= some * (1 + 1e-9)
+    assert of("overlap").schedule.cost <= chunks[-1].schedule.cost
+    faster = tuple(2 * b for b in bandwidth)
+    for text in ("sequence", "overlap:4", "two-way", "pipelined"):
+        slow, fast = of(text, COSTS).schedule, of(text, COSTS, faster).schedule
+        assert fast.time_s <= slow.time_s * (1 + 1e-12) and slow.time_s >= slow.t_s * (1 - 1e-12)
+        dear = of(text, replace(COSTS, message_cost_s=1e-5)).schedule
+        assert dear.time_s >= slow.time_s * (1 - 1e-12)
+        for certificate in (slow.certificate, slow.certificate_any):
+            assert certificate is None or certificate >= 1 - 1e-12
+
+
+def test_progress_hides_computing_and_no_more_than_there_is():
+    torus = Torus((4, 4), bandwidth=(1e8, 1e8))
+    product, transform = place("default", Site(torus), ProcessGrid(4, 4)), Transform(64, 64, 64)
+    for text in ("overlap:4:x", "overlap:4:z", "pipelined", "two-way"):
+        found = [predict(product, transform, schedule=text, costs=replace(COSTS, progress=share)).schedule
+                 for share in (0.0, 0.5, 1.0)]
+        totals = [f.total_s for f in found]
+        assert totals[0] > totals[1] > totals[2] and found[0].hidden_s == 0
+        assert all(f.time_s == found[0].time_s and f.total_s > f.time_s for f in found)
+    sequence = predict(product, transform, costs=replace(COSTS, progress=1.0))
+    assert sequence.schedule.total_s == pytest.approx(sequence.total_s)
+    assert predict(product, transform, schedule="pipelined", costs=COSTS).schedule.t_s == pytest.approx(sequence.t_s)
+
+
+LINKS = [("8x8x8", "8x64", "default", 4, 4, 4), ("8x8x8", "8x64", "box:2x2x2", 2, 4, 6),
+         ("8x8x8", "16x32", "default", 4, 4, 6),
+         ("16x16x16", "16x256", "default", 8, 8, 8), ("16x16x16", "16x256", "best", 4, 8, 12),
+         ("8x8x16", "16x64", "best", 8, 4, 8), ("4x4x8", "8x16", "best", 4, 2, 4), ("4x4x4x4", "16x16", "default", 2, 2, 2),
+         ("4x4:mesh", "4x4", "default", 4, 4, 4), ("4x4:mesh", "4x4", "box:2x2", 2, 4, 4)]
+
+
+@pytest.mark.parametrize("torus, grid, placement, row, column, joint", LINKS)
+def test_reference_loads_of_both_exchanges_at_once(torus, grid, placement, row, column, joint):
+    p = predict(place(placement, Site(parse_torus(torus)), parse_grid(grid)), schedule="overlap:8")
+    assert tuple(max(stage.load) for stage in p.stages) == (row, column)
+    assert max(p.schedule.load_joint) == joint
+    assert p.schedule.cost == Fraction(row + 7 * joint + column, 8)
+
+
+def joint_of(torus, grid, placement="default"):
+    mapping = as_mapping(place(placement, Site(parse_torus(torus)), parse_grid(grid)), placement)
+    return routed_joint(mapping.network, exchanges(mapping.grid), mapping.node_of_rank, routing("dimension-order"))
+
+
+@pytest.mark.parametrize("torus, grid, chunks, equal, best", [
+    ("8x8x8", "16x32", 4, 6.5, 6.133), ("8x8x16", "16x64", 4, 9, 8.267), ("4x8", "4x8", 4, 4.5, 4.133),
+    ("4x4x8", "8x16", 4, 4.5, 4.5), ("8x8x8", "8x64", 4, 5, 5), ("4x4:mesh", "4x4", 8, 4.5, 4.5)])
+def test_reference_values_of_equal_and_best_chunks(torus, grid, chunks, equal, best):
+    pairs = joint_of(torus, grid).weighted
+    assert overlap_length([1] * chunks, pairs) == pytest.approx(equal)
+    assert overlap_length(best_shares(pairs, chunks), pairs) == pytest.approx(best, abs=1e-3)
+
+
+@pytest.mark.parametrize("row, column, K", [(2, 4, 4), (4, 2, 4), (3, 4, 3), (4, 4, 5), (1, 5, 2)])
+def test_chunks_are_geometric_where_the_links_are_disjoint(row, column, K):
+    pairs = np.array([[row, 0.0], [0.0, column]])
+    shares, q = best_shares(pairs, K), column / row
+    assert shares == pytest.approx(q ** np.arange(K) / (q ** np.arange(K)).sum())
+    Q = max(q, 1 / q)
+    assert overlap_length(shares, pairs) == pytest.approx(max(row, column) + min(row, column) / sum(Q**k for k in range(K)))
+
+
+@repeatable(30)
+@given(products(), st.integers(2, 4), st.integers(4, 9))
+def test_best_sizes_of_a_block_are_those_of_trying_all(product, chunks, block):
+    """Whole numbers: no sizes of a small block are better, up to a local optimum of one percent."""
+    loads = routing("dimension-order").joint_of_product(product, ("r", "c"))
+    found = best_sizes(loads, chunks, block)
+    assert len(found) == chunks and sum(found) == block and min(found) >= 1
+    if not loads.weighted.any():
+        return
+    every = [c for c in cartesian(range(1, block + 1), repeat=chunks) if sum(c) == block]
+    least = min(overlap_length(c, loads.weighted) for c in every)
+    assert overlap_length(found, loads.weighted) <= least * 1.01 + 1e-9
+
+
+def test_a_block_of_5_in_4_chunks_counts_its_largest():
+    product = place("default", Site(Torus((4, 4))), ProcessGrid(4, 4))
+    p = predict(product, Transform(20, 16, 16), schedule="overlap:4:x")
+    assert p.schedule.cost == 2 * Fraction(7, 5) and p.stages[0].load[0] == 2       # and not 2 (1 + 1/4)
+
+
+def test_injection_leaves_little_of_the_gain_on_blue_gene_l_in_co_mode():
+    machine = load_machine("bluegene-l")
+    site, grid, transform = Site(machine.torus), ProcessGrid(8, 64), Transform(256, 256, 256)
+    ports = Costs(injection_per_task=machine.costs.injection_per_task)
+    cubes, lines = (place(name, site, grid) for name in ("box:2x2x2", "default"))
+    sequence = predict(cubes, transform, costs=ports)
+    joint = predict(lines, transform, costs=ports, schedule="two-way").schedule
+    assert sequence.t_s / joint.t_s == pytest.approx(1.5)
+    assert sequence.time_s / joint.time_s == pytest.approx(1.09, abs=0.005)
+    assert joint.time_s == pytest.approx(5.74e-3, rel=2e-3)
+    assert any("injection takes longer than the links" in note for note in joint.notes)
+    faster = predict(lines, transform, costs=replace(ports, injection_per_task=1e12), schedule="two-way").schedule
+    assert faster.time_s == pytest.approx(faster.t_s) and faster.notes == ()
+
+
+@pytest.mark.parametrize("nz, R, C, planes", [(256, 8, 64, 128), (64, 8, 8, 32), (64, 8, 64, 1), (129, 8, 64, 65),
+                                               (9, 2, 4, 5)])
+def test_the_rule_for_the_lower_planes(nz, R, C, planes):
+    def worth(L):
+        a, b = R * -(-L // R), C * -(-(nz - L) // C)
+        return max(a, b), a + b, L
+
+    assert default_planes(nz, R, C) == min(range(1, nz), key=worth) == planes
+
+
+def test_two_ways_of_r2c_are_an_eighth_over_and_say_where_sequence_is_as_fast():
+    product = place("default", Site(Torus((8, 8, 8), bandwidth=(148e6,) * 3)), ProcessGrid(8, 64))
+    p = predict(product, parse_transform("256:r2c"), schedule="two-way")
+    assert p.schedule.sizes == (65, 64) and p.schedule.name == "two-way"
+    assert predict(product, Transform(256, 256, 128), schedule="two-way").schedule.t_s * 1.125 == pytest.approx(
+        p.schedule.t_s, rel=0.1) and p.schedule.t_s > 1.02 * p.schedule.t_joint_s
+    small = predict(product, Transform(64, 64, 64), schedule="two-way")
+    assert small.schedule.t_s >= small.t_s * (1 - 1e-9)
+    assert any("no faster than sequence" in note for note in small.notes)
+
+
+@pytest.mark.parametrize("text", ["sequence", "overlap", "overlap:4", "overlap:4:x", "overlap:1,2,4,8:field", "pipelined",
+                                  "pipelined:8", "two-way", "two-way:7", "opposite"])
+def test_texts_are_read_and_written(text):
+    assert str(parse_schedule(text)) == text
+
+
+@pytest.mark.parametrize("text", ["", "fast", "sequence:2", "overlap:", "overlap:0", "overlap:4:y", "overlap:x",
+                                  "overlap:4:x:z", "overlap:1,,2",
+                                  "overlap:1,0", "overlap:-2", "overlap:2.5", "two-way:0", "two-way:3:4",
+                                  "opposite:2", "pipelined:1,2", "pipelined:4:x", "overlap:257", "overlap:1,1001",
+                                  "overlap:٣", "best:2",
+                                  "auto"])
+def test_other_texts_are_refused_with_what_is_allowed(text):
+    with pytest.raises(ScheduleError, match="write "):
+        parse_schedule(text)
+
+
+@pytest.mark.parametrize("text, transform, grid, words", [
+    ("overlap:9", "32", "4x4", "x 8, z 8, field 1"), ("overlap:5:x", "16x16x64", "4x4", "x 4, z 16, field 1"),
+    ("opposite", "32", "4x4", "fields=2"), ("two-way:32", "32", "4x4", "1 to 31"),
+    ("overlap:2:field", "32", "4x4", "field 1")])
+def test_schedules_that_a_transform_cannot_have_are_refused(text, transform, grid, words):
+    product = place("default", Site(Torus((4, 4))), parse_grid(grid))
+    with pytest.raises(ScheduleError, match=words):
+        predict(product, parse_transform(transform), schedule=text)
+
+
+def test_axes_are_taken_in_turn():
+    product = place("default", Site(Torus((4, 4))), ProcessGrid(4, 4))
+
+    def axis(text, transform):
+        return predict(product, parse_transform(transform), schedule=text).schedule.axis
+
+    assert [axis("overlap:4", t) for t in ("16x16x16", "8x16x16", "8x16x8:fields=4")] == ["x", "z", "field"]
+    assert axis("overlap:4:z", "16x16x16") == "z" and axis("overlap:4", "19x16x16") == "x"
+
+
+@pytest.mark.parametrize("extent, sizes", [(5, (1, 1, 1, 1)), (16, (1, 2, 4, 8)), (7, (3, 1)), (100, (1,) * 7),
+                                           (3, (1, 5, 1))])
+def test_chunks_make_up_the_block(extent, sizes):
+    lengths = cut(extent, sizes)
+    assert sum(lengths) == extent and len(lengths) == len(sizes) and min(lengths) >= 0
+    assert all(abs(length - Fraction(extent * size, sum(sizes))) < 1 for length, size in zip(lengths, sizes))
+
+
+def test_slabs_have_one_exchange():
+    torus, letters = Torus((4, 4)), Pattern((("s", 4),))
+    from pencilmap.model.decompositions import SLAB
+
+    product = Product(torus, (letters, letters), Pattern(()), SLAB)
+    transform = Transform(64, 64, 64)
+    for name in SCHEDULES:
+        if name in ("two-way", "opposite"):
+            with pytest.raises(ScheduleError, match="two exchanges"):
+                predict(product, transform, schedule=name)
+        else:
+            p = predict(product, transform, schedule=name)
+            assert p.schedule.cost == p.cost and max(p.schedule.load_joint) == max(p.stages[0].load)
+
+
+def test_any_size_of_machine():
+    torus = Torus((64, 64, 128), bandwidth=(1e9,) * 3)
+    product = place("default", Site(torus), ProcessGrid(64, 8192))
+    p = predict(product, Transform(8192 * 8, 8192, 8192), schedule="best", costs=COSTS)
+    assert p.schedule.certificate >= 1 and p.schedule.known_s <= p.known_s and prod(torus.shape) == p.grid.n_tasks

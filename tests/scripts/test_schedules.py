@@ -1,0 +1,82 @@
+"""Schedules on the command line and in settings: tables, JSON, the joint ranking, mapfiles."""
+
+from itertools import product as cartesian
+
+import pytest
+
+from pencilmap.mapper.formats import read_mapping
+from pencilmap.mapper.setting import setting
+from pencilmap.model.errors import ScheduleError
+from pencilmap.model.predict import predict
+
+TORUS = ("--torus", "4x4x4", "--bandwidth", "1 GB/s", "--fft", "64")
+
+
+def test_the_member_of_the_json(pencilmap_json):
+    found, = pencilmap_json("predict", *TORUS, "--grid", "4x16", "-p", "default", "--schedule", "overlap:1,2,1:z")
+    assert found["schedule"] == {"name": "overlap:1,2,1:z", "chunks": 3, "axis": "z", "sizes": [1, 2, 1],
+                                 "load_joint": [2, 2, 2], "t_joint_s": pytest.approx(found["t_s"] / 2),
+                                 "t_s": pytest.approx(found["t_s"] * 0.75), "time_s": pytest.approx(found["t_s"] * 0.75),
+                                 "total_s": None, "certificate": 1.5, "certificate_any": 1.5}
+    plain, = pencilmap_json("predict", *TORUS, "--grid", "4x16", "-p", "default")
+    assert plain["schedule"]["name"] == "sequence" and plain["schedule"]["time_s"] == plain["time_s"] == found["time_s"]
+
+
+def test_one_line_says_the_schedule_and_its_time_beside_the_sequence(pencilmap):
+    shown = pencilmap("predict", *TORUS, "--grid", "4x16", "-p", "default", "--schedule", "two-way")[1]
+    line, = [line for line in shown.splitlines() if line.startswith("4x16 default: ")]
+    assert line == "4x16 default: two-way 0.03277 ms, in sequence 0.06554 ms"
+    assert "two-way" not in pencilmap("predict", *TORUS, "--grid", "4x16", "-p", "default")[1]
+
+
+def test_all_grids_and_schedules_are_ranked_together(pencilmap):
+    where = setting(torus="4x4x4", tasks_per_node=2, bandwidth="1 GB/s", fft="64")
+    found = where.predictions("best", schedule="best")
+    times = [p.schedule.known_s for p in found]
+    assert times == sorted(times)
+    tried = (("best", "sequence"), ("best", "overlap:4"), ("default", "best"))
+    every = [where.predict(where.place(placement, p.grid, schedule), schedule=schedule).schedule.known_s
+             for p, (placement, schedule) in cartesian(found[::3], tried)]
+    assert times[0] <= min(every) * (1 + 1e-9)
+    assert where.grid("best", "best") == found[0].grid
+    shown = pencilmap("predict", *TORUS, "-t", "2", "--schedule", "best")[1]
+    last = shown.rstrip().splitlines()[-1]
+    assert last.startswith(f"best: {found[0].grid} {found[0].schedule.name}, ") and len(last) <= 80
+
+
+def test_a_placement_is_searched_for_its_schedule():
+    where = setting(torus="8x8x8")
+    grid = where.grid("8x64")
+    costs = {(schedule, judged): predict(where.place("best", grid, schedule), schedule=judged).schedule.cost
+             for schedule, judged in cartesian(("sequence", "two-way"), repeat=2)}
+    assert costs == {("sequence", "sequence"): 6, ("sequence", "two-way"): 6, ("two-way", "two-way"): 4,
+                     ("two-way", "sequence"): 8}
+
+
+def test_the_mapfile_is_that_of_the_schedule(pencilmap, tmp_path):
+    done = {}
+    for schedule in ("sequence", "two-way"):
+        path = tmp_path / schedule
+        pencilmap("map", "--torus", "4x4x8", "--grid", "8x16", "--schedule", schedule, "--format", "hostfile", "-o", path)
+        where = setting(torus="4x4x8")
+        done[schedule] = predict(read_mapping(path, where.job(), where.grid("8x16")), schedule="two-way").schedule.cost
+    assert done["two-way"] == 4 and done["sequence"] >= 4
+
+
+@pytest.mark.parametrize("text", ["fastest", "overlap:0"])
+def test_a_wrong_schedule_is_refused_with_what_is_allowed(pencilmap, text):
+    status, _, err = pencilmap("predict", *TORUS, "--grid", "4x16", "-p", "default", "--schedule", text)
+    assert status and "write " in err and "overlap" in err
+    with pytest.raises(ScheduleError):
+        setting(torus="4x4x4").predictions("4x16", schedule=text)
+
+
+def test_an_exchange_that_runs_alone_is_refused(pencilmap):
+    status, _, err = pencilmap("predict", *TORUS, "--grid", "4x16", "--exchange", "node", "--schedule", "overlap:4")
+    assert status and "exchange node cannot run beside" in err and "alltoallv" in err
+
+
+def test_bounds_of_any_routing_have_no_schedule(pencilmap_json):
+    every = ("--routing", "all", "--schedule", "overlap:4")
+    found = pencilmap_json("predict", *TORUS, "--grid", "4x16", "-p", "default", *every)
+    assert found[0]["schedule"] is None and all(p["schedule"]["name"] == "overlap:4:x" for p in found[1:])

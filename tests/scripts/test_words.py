@@ -1,0 +1,162 @@
+"""What a user reads when a word was wrong: the near name, the list, one `error:`; and what the shell completes."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from pencilmap.mapper.formats import FORMATS
+from pencilmap.mapper.placements import PLACEMENTS
+from pencilmap.model.machine import machine_names
+from pencilmap.model.routing import ROUTINGS
+from pencilmap.model.units import UNITS, parse
+from pencilmap.scripts.command_line import memory
+from tests.documents import ROOT
+
+TORUS = ("--torus", "4x4", "-g", "4x4")
+
+
+@pytest.mark.parametrize("words, meant", [
+    (("predict", "-m", "Fugaku"), "fugaku"),
+    (("predict", "-m", "blugene-l"), "bluegene-l"),
+    (("predict", *TORUS, "-p", "bset"), "best"),
+    (("predict", *TORUS, "-p", "defualt:tn"), "default"),
+    (("predict", *TORUS, "--routing", "shortestpath"), "shortest-path"),
+    (("predict", "--torus", "16", "-g", "16", "--decomposition", "slap"), "slab"),
+    (("predict", *TORUS, "--exchange", "alltoalv"), "alltoallv"),
+    (("predict", *TORUS, "--fft", "64", "--schedule", "overlop:4"), "overlap"),
+    (("predict", *TORUS, "--fft", "64:r2r"), "r2c"),
+    (("map", *TORUS, "-o", "never", "-f", "hostfil"), "hostfile"),
+    (("convert", "nothing", "--torus", "4x4", "-o", "never", "--from", "Jax", "-f", "bgl"), "jax"),
+    (("draw", *TORUS, "-o", "never.svg", "--what", "lenghts"), "lengths"),
+    (("shapes", "-N", "64", "-m", "bluegene-l", "--scaling", "storng"), "strong"),
+])
+def test_a_wrong_name_is_answered_with_the_near_one(pencilmap, words, meant):
+    status, out, err = pencilmap(*words)
+    assert status == 2 and out == "" and err.startswith("error: ")
+    assert f"(did you mean {meant}?)" in err and any(words in err for words in ("known are", "types are", "write "))
+
+
+def test_a_name_that_is_like_none_is_answered_with_the_list_alone(pencilmap):
+    _, _, err = pencilmap("predict", *TORUS, "-p", "xyzzy")
+    assert "did you mean" not in err and all(p.usage in err for p in PLACEMENTS.values())
+
+
+def test_a_wrong_placement_is_not_blamed_on_the_transform(pencilmap):
+    """No grid of 1536 tasks fits the transform either; the name is what is wrong."""
+    _, _, err = pencilmap("predict", "-m", "fugaku", "--torus", "4x6x16", "--placement", "bset", "--fft", "512")
+    assert err.startswith("error: placement 'bset' is unknown (did you mean best?)") and "transform" not in err
+
+
+@pytest.mark.parametrize("words, name", [
+    (("predict", "-m", "bluegene-l", "-g", "8x64", "--grid", "64x8"), "--grid"),
+    (("predict", "-m", "bluegene-l", "--machine", "fugaku"), "--machine"),
+    (("map", *TORUS, "-o", "a", "--output=b"), "--output"),
+    (("map", *TORUS, "-o", "a", "-p", "default", "-p", "line"), "--placement"),
+    (("predict", *TORUS, "--json", "--json"), "--json"),
+])
+def test_an_option_given_twice_is_refused(pencilmap, words, name):
+    status, out, err = pencilmap(*words)
+    assert status == 2 and out == "" and err.startswith(f"error: {name} is given 2 times; give it once\nhelp: ")
+
+
+def test_options_that_are_lists_may_be_repeated(pencilmap_json):
+    assert len(pencilmap_json("predict", *TORUS, "-p", "default", "-p", "line")) == 2
+
+
+@pytest.mark.parametrize("words", [
+    ("compare", "no/such.jsonl"), ("check", "no/such.map", *TORUS), ("predict", *TORUS, "--nodes", "no/such"),
+    ("predict", "--graph", "no/such"), ("predict", *TORUS, "-p", "file:no/such"), ("predict", "-m", "no/such.toml"),
+    ("discover", "no/such"), ("map", *TORUS, "-f", "bgl", "-o", "no/such/file"), ("predict", *TORUS, "-p", "images:no/such"),
+    ("report", "no/such.jsonl", "-o", "page.html"), ("calibrate", "no/such.jsonl", "-m", "bluegene-l"),
+])
+def test_a_file_that_is_not_there_is_told_in_words(pencilmap, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    status, _, err = pencilmap(*words)
+    assert status == 2 and err.startswith("error: ") and "no/such" in err
+    assert "Errno" not in err and "Error:" not in err and "Traceback" not in err
+
+
+def test_units_are_listed_and_each_is_understood(pencilmap):
+    _, _, err = pencilmap("predict", *TORUS, "--bandwidth", "3 furlongs")
+    assert all(unit in err for unit in UNITS["byte/s"])
+    for kind, spellings in UNITS.items():
+        assert all(parse(f"2 {unit}", kind) > 0 for unit in spellings)
+
+
+def test_the_reference_lists_the_same_units():
+    text = (ROOT / "docs" / "reference" / "command-line.md").read_text("utf-8")
+    assert "| " + " | ".join(", ".join(spellings) for spellings in UNITS.values()) + " |" in text
+
+
+def completed(*words):
+    """What bash gets for the last word."""
+    asked = os.environ | {"_PENCILMAP_COMPLETE": "bash_complete", "COMP_WORDS": " ".join(["pencilmap", *words]),
+                          "COMP_CWORD": str(len(words))}
+    start = "import sys; sys.argv[0] = 'pencilmap'; from pencilmap.__main__ import main; main()"
+    done = subprocess.run([sys.executable, "-c", start], env=asked, capture_output=True, text=True, timeout=60)
+    return [line.partition(",")[2] for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize("words, wanted", [
+    (("predict", "-m", "blue"), [name for name in machine_names() if name.startswith("blue")]),
+    (("machines", "tpu-v5"), ["tpu-v5p"]),
+    (("map", "--placement", "d"), [name for name in PLACEMENTS if name.startswith("d")]),
+    (("predict", "--routing", "s"), [name for name in ROUTINGS if name.startswith("s")]),
+    (("map", "--format", "openmpi"), [name for name in FORMATS if name.startswith("openmpi")]),
+    (("predict", "--decomposition", "s"), ["slab"]),
+    (("predict", "--exchange", "pers"), ["persistent"]),
+    (("map", "--schedule", "over"), ["overlap"]),
+    (("predict", "--mach"), ["--machine"]),
+])
+def test_the_shell_completes_values(words, wanted):
+    assert wanted and completed(*words) == wanted
+
+
+@pytest.mark.parametrize("write", ["write_weighted_edgelist", "write_edgelist"])
+def test_predict_with_nothing_but_a_graph_of_networkx(pencilmap, pencilmap_json, tmp_path, write):
+    import networkx as nx
+
+    graph = nx.cycle_graph(4)
+    nx.set_edge_attributes(graph, 2.5, "weight")
+    getattr(nx, write)(graph, tmp_path / "graph")
+    words = ("predict", "--graph", tmp_path / "graph", "--bandwidth", "1 GB/s", "--fft", "64")
+    found = pencilmap_json(*words)
+    assert {p["placement"] for p in found} == {"default"} and {tuple(p["grid"]) for p in found} == {(1, 4), (2, 2), (4, 1)}
+    status, out, err = pencilmap(*words)
+    assert status == 0 and "2x2" in out and err == (
+        "note: no placement is searched on a graph; this is the launcher's order, --placement default\n")
+    assert pencilmap("map", "--graph", tmp_path / "graph", "-f", "hostfile", "-o", tmp_path / "hosts")[0] == 0
+    assert "needs a torus" in pencilmap(*words, "-p", "best")[2], "what is asked for by name is not replaced"
+
+
+def test_a_simulation_that_does_not_fit_shares_its_buffers(pencilmap, monkeypatch):
+    """Up to the run itself, which is not started: what it would be told is looked at."""
+    from pencilmap.scripts.command_line.commands import simulate
+
+    asked = []
+    monkeypatch.setattr(simulate, "simulate_all", lambda runs, **more: asked.extend(runs) or [])
+    words = ("simulate", "-m", "bluegene-l", "--torus", "2x2x2", "-g", "2x4", "--fft", "1024", "-p", "default")
+    monkeypatch.setattr(memory, "available", lambda: 16 * 2**30)
+    _, _, err = pencilmap(*words)
+    assert "note: transform 1024x1024x1024 needs 64.0 GiB, and 16.0 GiB of memory are free; the ranks share" in err
+    assert [run.timing_only for run in asked] == [True]
+    status, _, err = pencilmap(*words, "--verify")
+    assert status == 2 and "--verify needs all of the data" in err and len(asked) == 1
+    monkeypatch.setattr(memory, "available", lambda: 128 * 2**30)
+    _, _, err = pencilmap(*words)
+    assert "note" not in err and [run.timing_only for run in asked] == [True, False]
+
+
+def test_what_is_available_is_what_the_control_group_leaves(tmp_path):
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "sys/fs/cgroup").mkdir(parents=True)
+    assert memory.available(tmp_path) is None
+    (tmp_path / "proc/meminfo").write_text("MemTotal: 100 kB\nMemAvailable:   64 kB\n")
+    assert memory.available(tmp_path) == 65536
+    (tmp_path / "sys/fs/cgroup/memory.max").write_text("max\n")
+    assert memory.available(tmp_path) == 65536
+    (tmp_path / "sys/fs/cgroup/memory.max").write_text("10000\n")
+    (tmp_path / "sys/fs/cgroup/memory.current").write_text("4000\n")
+    assert memory.available(tmp_path) == 6000
