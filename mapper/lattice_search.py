@@ -204,7 +204,8 @@ def is_form(shape: np.ndarray, form: tuple[tuple[int, ...], ...], index: int) ->
 
 def coset_numbers(shape: np.ndarray, form: tuple[tuple[int, ...], ...]) -> np.ndarray:
     """The number of its coset for every place, 0 for the lattice itself: int array, shape (places,)."""
-    rest, number = coordinates(shape, np.arange(int(np.prod(shape)))), 0
+    rest = coordinates(shape, np.arange(int(np.prod(shape))))
+    number = np.zeros(len(rest), dtype=np.int64)
     for i, row in enumerate(form):
         rest = rest - (rest[:, i] // row[i])[:, None] * np.array(row)
         number = number * row[i] + rest[:, i]

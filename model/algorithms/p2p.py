@@ -25,7 +25,7 @@ def targets(p: int) -> Ints:
     ([[1, 2, 0], [2, 0, 1]], [[1, 0, 3, 2], [2, 3, 0, 1], [3, 2, 1, 0]])
     """
     step, me = np.ogrid[1:p, :p]
-    return me ^ step if p & (p - 1) == 0 else (me + step) % p
+    return np.asarray(me ^ step if p & (p - 1) == 0 else (me + step) % p, dtype=np.int64)
 
 
 def rounds(exchange: Exchange, mapping: Mapping) -> tuple[Exchange, ...]:

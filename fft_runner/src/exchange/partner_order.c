@@ -377,10 +377,10 @@ static int moved(const struct box *box, int cell, int v, int sign)
 static void add_load(const struct box *box, int v, int64_t load[WAYS])
 {
     v /= box->extent[0];
-    for (int i = 0; i < box->dims; i++) {
+    for (int i = 0, way = 0; i < box->dims; i++, way += 2) {
         const int64_t *shift = box->load[i][v % box->extent[i + 1]];
-        load[2 * i] += shift[0];
-        load[2 * i + 1] += shift[1];
+        load[way] += shift[0];
+        load[way + 1] += shift[1];
         v /= box->extent[i + 1];
     }
 }

@@ -47,8 +47,8 @@ bool pf_chunks_read(const char *text, size_t bytes, struct pf_choice *choice)
 /* extent * before / all, without a product that is too large. */
 int64_t pf_chunk_start(const struct pf_choice *choice, int64_t extent, int k)
 {
-    int64_t before = 0, all = 0;
-    for (int i = 0; i < choice->chunks; i++) {
+    int64_t before = k > 0 ? choice->size[0] : 0, all = choice->size[0];
+    for (int i = 1; i < choice->chunks; i++) {
         before += i < k ? choice->size[i] : 0;
         all += choice->size[i];
     }
