@@ -15,6 +15,7 @@ from pencilmap.model.errors import ScheduleError
 from pencilmap.model.machine import COSTS, costs_of, load_machine
 from pencilmap.model.predict import SEQUENCE, Prediction, predict
 from pencilmap.model.published import Cell, bluegene_l_512
+from pencilmap.model.schedules.schedule import PAIR
 from pencilmap.model.torus import Torus, parse_torus
 from pencilmap.model.units import parse
 
@@ -77,7 +78,7 @@ def compare_records(records: Iterable[Record], source: str) -> list[Comparison]:
     -------
     list
         Every exchange of each record; one row for all of them where the schedule is another than the sequence, for then the
-        time of an exchange is the time that ranks wait for it.
+        time of an exchange is the time that ranks wait for it, and of a pair of transforms.
     """
     return [row for number, record in enumerate(records, 1) for row in compare_record(record, f"{source}:{number}")]
 
@@ -87,11 +88,12 @@ def compare_record(record: Record, source: str) -> list[Comparison]:
     transform = transform_of_record(record)
     prediction, note = prediction_of_record(record)
     labels, names, found = record["labels"], [stage["name"] for stage in record["stages"]], []
-    for some in [names] if schedule_of_record(record) != SEQUENCE else [[name] for name in names]:
+    together = schedule_of_record(record) != SEQUENCE or record["direction"] == PAIR
+    for some in [names] if together else [[name] for name in names]:
         samples = [sum(each) for each in zip(*(record["phases"][f"exchange_{name}"]["max_s"] for name in some))]
         row = _row(source, labels.get("network", "real"), prediction, "+".join(some), record["grid"], transform,
                    median(samples), (min(samples), max(samples)), labels.get("placement", record["placement"]["source"]),
-                   note)
+                   note, together)
         found.append(replace(row, warnings=tuple(record.get("warnings", ()))))
     return found
 
@@ -101,8 +103,8 @@ def schedule_of_record(record: Record) -> str:
     return record.get("schedule") or SEQUENCE
 
 
-def _row(source, network, prediction, name, grid, transform, measured, spread, placement, note):
-    exchange = prediction and _predicted(prediction, name)
+def _row(source, network, prediction, name, grid, transform, measured, spread, placement, note, together=False):
+    exchange = prediction and (_all_exchanges(prediction) if together else prediction.stage(name))
     timed = exchange and exchange.t_s and measured > 0 and not isinstance(exchange, _Together)
     return Comparison(
         source, network, str(prediction.network) if prediction else "-",
@@ -122,10 +124,8 @@ class _Together:
     busiest: None = None
 
 
-def _predicted(prediction, name):
-    """The exchange of that name, or all exchanges under the schedule: ranks do not wait while they compute."""
-    if any(stage.name == name for stage in prediction.stages):
-        return prediction.stage(name)
+def _all_exchanges(prediction):
+    """Under the schedule: ranks do not wait while they compute."""
     found = prediction.schedule
     time_s = found.time_s if found.time_s is None else found.time_s - (found.hidden_s or 0.0)
     return _Together(found.load_joint, found.t_s, time_s)
@@ -160,7 +160,8 @@ def prediction_of_record(record: Record, **changes: Any) -> tuple[Prediction | N
         notes.append("no bandwidth: label the run machine=NAME or link_bandwidth='148 MB/s'")
     try:
         return predict(mapping, transform, labels.get("routing"), costs=changes.get("costs", _costs(labels)),
-                       exchange=_algorithms(record), schedule=schedule_of_record(record)), "; ".join(notes)
+                       exchange=_algorithms(record), schedule=schedule_of_record(record),
+                       direction=record["direction"]), "; ".join(notes)
     except ScheduleError as error:
         return None, str(error)
 

@@ -10,6 +10,7 @@ from pencilmap.model.costs import Costs
 from pencilmap.model.errors import CalibrationError
 from pencilmap.model.predict import SEQUENCE
 from pencilmap.model.published import PUBLISHED
+from pencilmap.model.schedules.schedule import PAIR
 from pencilmap.model.timing import local_work
 from pencilmap.model.torus import Torus
 
@@ -60,12 +61,15 @@ def record_samples(records: dict[str, Record],
     """The phases of run records: every exchange, the FFTs together, and the packing together.
 
     The computing of simulated runs is no measurement and is omitted, as are the exchanges of runs whose coordinates are not
-    known. `bandwidth` is bytes per second of the links, one for each dimension or one for all; by default what each record
-    says. Returns the samples, all first exchanges, then all second ones, then all computing, so that a rule by order is fair
-    to each; and what was left out, with the reason.
+    known, and runs of pairs of transforms, whose times are those of both. `bandwidth` is bytes per second of the links, one
+    for each dimension or one for all; by default what each record says. Returns the samples, all first exchanges, then all
+    second ones, then all computing, so that a rule by order is fair to each; and what was left out, with the reason.
     """
     samples, refused = list[tuple[int, Sample]](), list[str]()
     for label, record in records.items():
+        if record["direction"] == PAIR:
+            refused.append(f"{label}: left out: a forward and a backward transform ran as a pair, so no time is that of one")
+            continue
         exchanges, reason = _exchanges_of_record(record, label, bandwidth)
         samples += enumerate(exchanges)
         if reason:

@@ -30,6 +30,7 @@ from pencilmap.model.network import Network
 from pencilmap.model.predict import SEQUENCE, Prediction, predict
 from pencilmap.model.product import Product
 from pencilmap.model.schedules.objectives import objectives
+from pencilmap.model.schedules.schedule import FORWARD
 from pencilmap.model.torus import Torus, as_torus, parse_torus
 from pencilmap.model.transform import Transform, parse_transform
 from pencilmap.model.units import parse
@@ -134,38 +135,40 @@ class Setting:
                 and grid.n_tasks == self.site.n_slots)
 
     def predict(self, placed: Product | Mapping, routing: str | None = None, name: str | None = None,
-                exchange: str = DEFAULT_ALGORITHM, schedule: str = SEQUENCE) -> Prediction:
+                exchange: str = DEFAULT_ALGORITHM, schedule: str = SEQUENCE, direction: str = FORWARD) -> Prediction:
         """Its prediction, with the notes of this setting, see `pencilmap.model.predict.predict`."""
-        return self._noted(predict(placed, self.transform, routing, name, self.costs, self.site, exchange, schedule))
+        return self._noted(predict(placed, self.transform, routing, name, self.costs, self.site, exchange, schedule,
+                                   direction))
 
     def interval(self, placed: Product | Mapping, name: str | None = None, exchange: str = DEFAULT_ALGORITHM,
-                 schedule: str = SEQUENCE) -> list[Prediction]:
+                 schedule: str = SEQUENCE, direction: str = FORWARD) -> list[Prediction]:
         """Its predictions under all routing rules, see `pencilmap.model.interval.routing_interval`."""
         return [self._noted(p) for p in routing_interval(placed, self.transform, name, self.costs, self.site, exchange,
-                                                         schedule)]
+                                                         schedule, direction)]
 
     def predictions(self, grid: str = BEST, placements: Iterable[str] = (BEST,), routing: str | None = None,
-                    exchange: str = DEFAULT_ALGORITHM, schedule: str = SEQUENCE) -> list[Prediction]:
+                    exchange: str = DEFAULT_ALGORITHM, schedule: str = SEQUENCE,
+                    direction: str = FORWARD) -> list[Prediction]:
         """Predictions of all placements; with grid ``best``, for all grids on which a placement exists, best first.
 
         With schedule ``best`` grids, placements, schedules and chunks are ranked together, by the predicted time of the
-        whole transform as far as it is known. With routing `ALL_ROUTINGS` several for each placement, as `interval` gives
-        them. Raises GridError, PlacementError or ScheduleError when a placement or its schedule cannot be had; with grid
-        ``best``, when it cannot be had on any grid.
+        whole transform as far as it is known; with direction ``pair``, by that of a forward and a backward one. With
+        routing `ALL_ROUTINGS` several for each placement, as `interval` gives them. Raises GridError, PlacementError or
+        ScheduleError when a placement or its schedule cannot be had; with grid ``best``, when it cannot be had on any grid.
         """
         placements = tuple(placements)
         for text in placements:
             check_name(text)  # before anything about grids, which is not what is wrong then
         if grid != BEST:
             one = self.grid(grid)
-            return [p for text in placements for p in self._predictions(text, one, routing, exchange, schedule)]
+            return [p for text in placements for p in self._predictions(text, one, routing, exchange, schedule, direction)]
         if routing == ALL_ROUTINGS:
             raise GridError(f"`routing` all compares the rules for one grid; name it with `grid` {self.decomposition.usage}")
         found, refusals = [], []
         for each in all_grids(self.n_slots, self.decomposition):
             for text in placements:
                 try:
-                    found += self._predictions(text, each, routing, exchange, schedule)
+                    found += self._predictions(text, each, routing, exchange, schedule, direction)
                 except (PlacementError, GridError, ScheduleError) as error:
                     refusals.append(error)
         if not found:
@@ -192,11 +195,11 @@ class Setting:
         return Job(self.site, _hosts(hosts, self), cores, program)
 
     def _predictions(self, text: str, grid: ProcessGrid, routing: str | None, exchange: str,
-                     schedule: str) -> list[Prediction]:
+                     schedule: str, direction: str) -> list[Prediction]:
         placed = self.place(text, grid, schedule)
         if routing == ALL_ROUTINGS:
-            return self.interval(placed, text, exchange, schedule)
-        return [self.predict(placed, routing, text, exchange, schedule)]
+            return self.interval(placed, text, exchange, schedule, direction)
+        return [self.predict(placed, routing, text, exchange, schedule, direction)]
 
     def _noted(self, prediction: Prediction) -> Prediction:
         return replace(prediction, notes=(*prediction.notes, *self.notes))

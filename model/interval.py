@@ -14,6 +14,7 @@ from pencilmap.model.mapping import Mapping
 from pencilmap.model.predict import SEQUENCE, Prediction, predict
 from pencilmap.model.product import Product
 from pencilmap.model.routing import all_variants
+from pencilmap.model.schedules.schedule import FORWARD
 from pencilmap.model.transform import Transform
 
 ANY_ROUTING = "any (cut bound)"
@@ -22,12 +23,12 @@ BEST_MINIMAL = "optimal-minimal"
 
 def routing_interval(placed: Product | Mapping, transform: Transform | None = None, name: str | None = None,
                      costs: Costs = Costs(), site: Site | None = None, exchange: str | Sequence[str] = DEFAULT_ALGORITHM,
-                     schedule: str = SEQUENCE) -> list[Prediction]:
+                     schedule: str = SEQUENCE, direction: str = FORWARD) -> list[Prediction]:
     """Predictions of one placement under every routing rule of its network, with the bound for any routing.
 
     Parameters
     ----------
-    placed, transform, name, costs, site, exchange, schedule
+    placed, transform, name, costs, site, exchange, schedule, direction
         As for `pencilmap.model.predict.predict`.
 
     Returns
@@ -55,7 +56,7 @@ def routing_interval(placed: Product | Mapping, transform: Transform | None = No
     mapping = placed.mapping(name) if isinstance(placed, Product) else placed
     for rule in sorted(all_variants(mapping.network), key=lambda rule: rule != BEST_MINIMAL):
         try:
-            found.append(predict(placed, transform, rule, name, costs, site, exchange, schedule))
+            found.append(predict(placed, transform, rule, name, costs, site, exchange, schedule, direction))
         except RoutingError as error:
             refusals.append(f"without {rule}: {error}")
     return [_without_routing(found[0], mapping, transform, refusals), *found]

@@ -24,6 +24,7 @@ from pencilmap.model.product import Product, product_of
 from pencilmap.model.product_blocks import stage_blocks
 from pencilmap.model.routing import DEFAULT_ROUTING, default_routing, routing
 from pencilmap.model.schedules.forecast import Forecaster, ScheduleForecast
+from pencilmap.model.schedules.schedule import FORWARD
 from pencilmap.model.timing import (
     ExchangeWork,
     LocalTerms,
@@ -163,8 +164,8 @@ class Prediction:
                 "t_s": self.t_s, "time_s": self.time_s, "terms_local": self.local and self.local.as_dict(),
                 "total_s": self.total_s, "lower_bound": _plain(self.lower_bound.value),
                 "lower_bound_argument": self.lower_bound.argument, "certificate": self.certificate,
-                "schedule": self.schedule and self.schedule.as_dict(),
-                "notes": list(self.notes)}
+                "direction": self.schedule and self.schedule.direction,
+                "schedule": self.schedule and self.schedule.as_dict(), "notes": list(self.notes)}
 
 
 def _sum(times):
@@ -184,7 +185,8 @@ def _plain(value):
 
 def predict(placed: Product | Mapping, transform: Transform | None = None, routing_name: str | None = None,
             name: str | None = None, costs: Costs = Costs(), site: Site | None = None,
-            exchange: str | Sequence[str] = DEFAULT_ALGORITHM, schedule: str = SEQUENCE) -> Prediction:
+            exchange: str | Sequence[str] = DEFAULT_ALGORITHM, schedule: str = SEQUENCE,
+            direction: str = FORWARD) -> Prediction:
     """Predict the exchanges of a placement.
 
     A `Product` is predicted in closed form, whatever its size, where the routing has one; everything else by routing every
@@ -206,6 +208,8 @@ def predict(placed: Product | Mapping, transform: Transform | None = None, routi
         Name of the exchange algorithm, see `pencilmap.model.algorithms.ALGORITHMS`, or one name for each exchange.
     schedule : str
         See `pencilmap.model.schedules.SCHEDULES`; ``best`` takes the fastest of those that keep the boxes.
+    direction : str
+        ``forward``, ``backward`` or ``pair``, one of each: then the times of `Prediction.schedule` are those of both.
     """
     names = algorithms_of(placed.grid, exchange)
     product = placed if isinstance(placed, Product) else product_of(placed)
@@ -215,11 +219,11 @@ def predict(placed: Product | Mapping, transform: Transform | None = None, routi
     even = _is_even(placed.grid, transform)
     if product is not None and (even or _has_its_ranks(placed, product)) and all(
             algorithm_named(each).is_exchange(even) for each in names):
-        closed = predict_product(product, transform, name, costs, routing_name, names, schedule)
+        closed = predict_product(product, transform, name, costs, routing_name, names, schedule, direction)
         if closed is not None:
             return closed if isinstance(placed, Product) else replace(closed, notes=(*closed.notes, *placed.notes))
     mapping = placed.mapping() if isinstance(placed, Product) else placed
-    return predict_routed(mapping, transform, routing_name, name, product, costs, site, names, schedule)
+    return predict_routed(mapping, transform, routing_name, name, product, costs, site, names, schedule, direction)
 
 
 def algorithms_of(grid: ProcessGrid, exchange: str | Sequence[str] = DEFAULT_ALGORITHM) -> tuple[str, ...]:
@@ -231,7 +235,7 @@ def algorithms_of(grid: ProcessGrid, exchange: str | Sequence[str] = DEFAULT_ALG
 def predict_routed(mapping: Mapping, transform: Transform | None = None, routing_name: str | None = None,
                    name: str | None = None, product: Product | None = None, costs: Costs = Costs(),
                    site: Site | None = None, exchange: str | Sequence[str] = DEFAULT_ALGORITHM,
-                   schedule: str = SEQUENCE) -> Prediction:
+                   schedule: str = SEQUENCE, direction: str = FORWARD) -> Prediction:
     """Predict a mapping by the load of every link; `product` when it is known to be one."""
     routing_name, names = routing_name or default_routing(mapping.network), algorithms_of(mapping.grid, exchange)
     stages = tuple(_routed(mapping, product, each, transform, routing_name, costs, algorithm_name)
@@ -240,7 +244,7 @@ def predict_routed(mapping: Mapping, transform: Transform | None = None, routing
     bound, local = lower_bound(site, mapping.grid, transform), _local(transform, mapping.grid, mapping.tasks_per_node, costs)
     forecaster = Forecaster(stages, local, mapping, product, False, transform, routing_name, costs, bound.value or None,
                             _bound_any(site, mapping.grid, transform, bound))
-    found = forecaster.forecast(schedule)
+    found = forecaster.forecast(schedule, direction)
     return Prediction(mapping.network, mapping.tasks_per_node, mapping.grid, name or mapping.name, product, routing_name,
                       stages, bound, _certificate(mapping.network, stages, bound),
                       (*_notes(product, stages, bound), *mapping.notes, *found.notes), local, found)
@@ -248,7 +252,7 @@ def predict_routed(mapping: Mapping, transform: Transform | None = None, routing
 
 def predict_product(product: Product, transform: Transform | None = None, name: str | None = None, costs: Costs = Costs(),
                     routing_name: str | None = None, exchange: str | Sequence[str] = DEFAULT_ALGORITHM,
-                    schedule: str = SEQUENCE) -> Prediction | None:
+                    schedule: str = SEQUENCE, direction: str = FORWARD) -> Prediction | None:
     """Predict a product placement in closed form: no array of the length of the ranks, any size of machine.
 
     Every exchange must be one all-to-all. None where the routing has no closed form.
@@ -266,7 +270,7 @@ def predict_product(product: Product, transform: Transform | None = None, name: 
     bound, local = lower_bound(site, product.grid, transform), _local(transform, product.grid, product.tasks_per_node, costs)
     forecaster = Forecaster(stages, local, product, product, True, transform, routing_name, costs, bound.value or None,
                             _bound_any(site, product.grid, transform, bound))
-    plan = forecaster.forecast(schedule)
+    plan = forecaster.forecast(schedule, direction)
     return Prediction(product.torus, product.tasks_per_node, product.grid, name or str(product), product, routing_name,
                       stages, bound, _certificate(product.torus, stages, bound),
                       (*_notes(product, stages, bound), *plan.notes), local, plan)

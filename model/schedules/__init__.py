@@ -8,8 +8,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pencilmap.model.errors import ScheduleError, near
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.joint import JointLoads
 from pencilmap.model.schedules import opposite, overlap, pipelined, sequence, two_way
-from pencilmap.model.schedules.schedule import LANE_AXES, MOST_CHUNKS, MOST_SIZE, Course, Schedule
+from pencilmap.model.schedules.schedule import FORWARD, LANE_AXES, MOST_CHUNKS, MOST_SIZE, PAIR, Course, Schedule
+from pencilmap.model.transform import Transform
 
 BEST = "best"
 
@@ -22,6 +25,7 @@ class ScheduleKind:
     keeps_boxes : whether the output has the boxes of the sequence, so that it may be chosen where nobody asks for it
     read : the words after the name -> the schedule's fields, None where they are not understood
     chunked : whether the number of chunks may be chosen
+    pair : the course of a forward transform beside a backward one of another array; None: one runs after the other
     """
 
     course: Callable[..., Course]
@@ -30,6 +34,7 @@ class ScheduleKind:
     keeps_boxes: bool
     read: Callable[[Sequence[str]], dict | None]
     chunked: bool = False
+    pair: Callable[..., Course] | None = None
 
 
 def _nothing(words):
@@ -74,7 +79,7 @@ SCHEDULES = {
     "two-way": ScheduleKind(two_way.course, "two-way[:L]", "L planes of kz by rows first, the others by columns first; "
                             "changes the boxes of the output", False, _planes),
     "opposite": ScheduleKind(opposite.course, "opposite", "half of the fields by rows first, the others by columns first; "
-                             "changes the boxes of their output", False, _nothing),
+                             "changes the boxes of their output", False, _nothing, pair=opposite.pair),
 }
 
 
@@ -92,3 +97,14 @@ def parse_schedule(text: str) -> Schedule:
         limits = f", with at most {MOST_CHUNKS} chunks of sizes 1 to {MOST_SIZE}" if "K" in usages else ""
         raise ScheduleError(f"{what}; write {usages}{limits}")
     return Schedule(name, **found)
+
+
+def course_of(schedule: Schedule, grid: ProcessGrid, transform: Transform | None, loads: JointLoads | None,
+              direction: str = FORWARD) -> Course:
+    """The schedule worked out for a transform, or for a pair of them under a schedule that has a way for that.
+
+    Raises ScheduleError.
+    """
+    kind = SCHEDULES[schedule.name]
+    make = kind.pair if direction == PAIR and kind.pair else kind.course
+    return make(schedule, grid, transform, loads)

@@ -32,8 +32,18 @@ from pencilmap.model.network import Network
 from pencilmap.model.product import Product
 from pencilmap.model.product_blocks import stage_blocks
 from pencilmap.model.routing import DEFAULT_ROUTING, routing
-from pencilmap.model.schedules import BEST, SCHEDULES, Schedule, parse_schedule
-from pencilmap.model.schedules.schedule import LANE_AXES, MOST_SIZE, Course, block_of, cuts, reduced
+from pencilmap.model.schedules import BEST, SCHEDULES, Schedule, course_of, parse_schedule
+from pencilmap.model.schedules.schedule import (
+    DIRECTIONS,
+    FORWARD,
+    LANE_AXES,
+    MOST_SIZE,
+    PAIR,
+    Course,
+    block_of,
+    cuts,
+    reduced,
+)
 from pencilmap.model.schedules.sizes import best_sizes
 from pencilmap.model.timing import ExchangeWork, exchange_terms, pass_times, sent_by_rank
 from pencilmap.model.transform import Transform
@@ -45,6 +55,8 @@ MOST_NODES_AT_RANDOM = 4096
 @dataclass(frozen=True)
 class ScheduleForecast:
     """What a schedule makes of a placement; times are None where those of the prediction are.
+
+    Of a pair of transforms, a forward and a backward one, costs and times are those of both.
 
     schedule : with everything chosen: its text can be given to the runner
     sizes : of the lanes: relative sizes of chunks, planes or fields
@@ -71,11 +83,17 @@ class ScheduleForecast:
     certificate: float | None
     certificate_any: float | None
     notes: tuple[str, ...] = ()
+    direction: str = FORWARD
 
     @property
     def name(self) -> str:
         """Its text."""
         return str(self.schedule)
+
+    @property
+    def transforms(self) -> int:
+        """How many transforms its times are for."""
+        return 1 + (self.direction == PAIR)
 
     @property
     def chunks(self) -> int:
@@ -97,6 +115,18 @@ class ScheduleForecast:
 
 def _plain(value):
     return int(value) if value.denominator == 1 else float(value)
+
+
+def _worth(found):
+    """What is compared: times where there are any."""
+    return found.cost if found.known_s is None else float(f"{found.known_s:.9g}")
+
+
+def _twice(found):
+    """A forward transform, and then a backward one."""
+    times = {name: None if getattr(found, name) is None else 2 * getattr(found, name)
+             for name in ("t_s", "time_s", "total_s", "hidden_s")}
+    return replace(found, cost=2 * found.cost, direction=PAIR, **times)
 
 
 class Forecaster:
@@ -125,11 +155,27 @@ class Forecaster:
         self.bound, self.bound_any = bound, bound_any
         self._found: dict[Any, _Resources] = {}
 
-    def forecast(self, text: str) -> ScheduleForecast:
+    def forecast(self, text: str, direction: str = FORWARD) -> ScheduleForecast:
         """The schedule that `text` names, with everything chosen, or `best`: the fastest of those that keep the boxes.
 
-        Raises ScheduleError.
+        A backward transform takes as long as a forward one. A pair is both at once where the schedule has a way for that,
+        else one after the other. Raises ScheduleError.
         """
+        if direction not in DIRECTIONS:
+            raise ScheduleError(f"direction {direction!r} is unknown; known are {', '.join(DIRECTIONS)}")
+        if direction != PAIR:
+            return replace(self._one(text), direction=direction)
+        if text != BEST:
+            schedule = parse_schedule(text)
+            return self._with_hints(self._of(schedule, PAIR)) if SCHEDULES[schedule.name].pair else _twice(self._one(text))
+        found = [_twice(self._one(text))]
+        if self.transform is None or self.transform.fields == 1:      # then the boxes of a pair stay whatever its schedule
+            able = [Schedule(name) for name, kind in SCHEDULES.items() if kind.pair]
+            found += [self._of(schedule, PAIR) for schedule in able if self._is_possible(schedule, PAIR)]
+        return min(found, key=_worth)
+
+    def _one(self, text):
+        """Of one transform."""
         if text == BEST:
             return self._fastest(self._keeping_boxes())
         schedule = parse_schedule(text)
@@ -153,11 +199,15 @@ class Forecaster:
         yield from self._overlaps()
 
     def _tried(self, schedule):
+        if self._is_possible(schedule):
+            yield schedule
+
+    def _is_possible(self, schedule, direction=FORWARD):
         try:
-            SCHEDULES[schedule.name].course(schedule, self.grid, self.transform, None)
+            course_of(schedule, self.grid, self.transform, None, direction)
         except ScheduleError:
-            return
-        yield schedule
+            return False
+        return True
 
     def _overlaps(self):
         """Numbers of chunks, axes and sizes that could be best; at least one."""
@@ -174,17 +224,14 @@ class Forecaster:
 
     def _fastest(self, schedules):
         """The first of the fastest."""
-        def worth(found):
-            return found.cost if found.known_s is None else float(f"{found.known_s:.9g}")
-
-        return min((self._of(schedule) for schedule in schedules), key=worth)
+        return min(map(self._of, schedules), key=_worth)
 
     def _with_hints(self, found):
         """With notes on what would be faster."""
         notes = list(found.notes)
         name = found.schedule.name
         sequence = self._of(Schedule("sequence")) if name != "sequence" else found
-        if name in ("two-way", "opposite") and found.cost >= sequence.cost:
+        if name in ("two-way", "opposite") and found.cost >= found.transforms * sequence.cost:
             notes.append(f"by the links, schedule {found.name} is no faster than sequence here")
         if name == "overlap" and len(set(found.sizes)) == 1 and len(self.stages) == 2 and self.transform and found.axis:
             block = min(MOST_SIZE, block_of(found.axis, self.grid, self.transform)[0])
@@ -195,19 +242,19 @@ class Forecaster:
                     notes.append(f"chunks of other sizes are faster: {better.name}")
         return replace(found, notes=tuple(notes))
 
-    def _of(self, schedule: Schedule) -> ScheduleForecast:
+    def _of(self, schedule: Schedule, direction: str = FORWARD) -> ScheduleForecast:
         if schedule.name == "sequence":
             return self._in_sequence(schedule)
         self._check_beside(schedule)
-        course = SCHEDULES[schedule.name].course(schedule, self.grid, self.transform, self.joint)
-        resources = self._resources(course)
+        course = course_of(schedule, self.grid, self.transform, self.joint, direction)
+        resources, transforms = self._resources(course), 1 + (direction == PAIR)
         cost = sum((resources.links.length(phase.shares) for phase in course.phases), Fraction(0))
         load = self.joint.largest((1,) * len(self.stages))
-        certificates = self._certificates(cost, course.plain or schedule.name in ("overlap", "pipelined"))
+        certificates = self._certificates(cost / transforms, course.plain or schedule.name in ("overlap", "pipelined"))
         phases = [self._phase(phase, course, resources) for phase in course.phases]
-        times = self._times(course, phases)
+        times = self._times(course, phases, transforms)
         return ScheduleForecast(course.schedule, course.sizes, course.axis, load, cost, self._seconds(load), *times,
-                                certificates[0], certificates[1], self._notes(course, phases, times))
+                                certificates[0], certificates[1], self._notes(course, phases, times), direction)
 
     def _in_sequence(self, schedule):
         """What the stages say already; their exchanges may have rounds."""
@@ -236,7 +283,8 @@ class Forecaster:
     def _seconds(self, load):
         return None if self.transform is None else m_time(load, self.network, self.transform.total_bytes)
 
-    def _times(self, course: Course, phases: Sequence[Any]) -> tuple[float | None, float | None, float | None, float | None]:
+    def _times(self, course: Course, phases: Sequence[Any],
+               transforms: int) -> tuple[float | None, float | None, float | None, float | None]:
         """t_s, time_s, total_s, hidden_s of a course."""
         if None in phases:
             return None, None, None, None
@@ -247,7 +295,7 @@ class Forecaster:
         progress = self.costs.progress or 0.0
         hidden = sum(progress * min(p.flow_s, sum(float(share) * s for share, s in zip(phase.beside, computing)))
                      for p, phase in zip(phases, course.phases))
-        return t_s, time_s, time_s + self.local.time_s - hidden, hidden
+        return t_s, time_s, time_s + transforms * self.local.time_s - hidden, hidden
 
     def _phase(self, phase, course, resources):
         """The times of one phase, None without any."""

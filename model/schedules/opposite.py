@@ -1,16 +1,19 @@
 """Opposite: of several fields half go row, y, column, x, the others column, x, row, y.
 
 T = t_joint for an even number of fields. Changes the boxes of half of the fields.
+A forward transform of one array beside a backward one of another does the same, and its boxes stay: 2 t_joint for both.
 """
 
 from dataclasses import replace
 from fractions import Fraction
 
 from pencilmap.model.errors import ScheduleError
+from pencilmap.model.exchange import exchanges
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.joint import JointLoads
+from pencilmap.model.schedules import sequence
 from pencilmap.model.schedules.routes import check_routes, phases_of
-from pencilmap.model.schedules.schedule import FIELD, Course, Schedule
+from pencilmap.model.schedules.schedule import FIELD, Course, Part, Phase, Schedule
 from pencilmap.model.transform import Transform
 
 
@@ -27,3 +30,36 @@ def course(schedule: Schedule, grid: ProcessGrid, transform: Transform | None, l
     lanes = [replace(flat, fields=F - F // 2), replace(flat, fields=F // 2)]
     parts, phases = phases_of(lanes, Fraction(F - F // 2, F), grid, transform)
     return Course(schedule, (F - F // 2, F // 2), FIELD, parts, phases)
+
+
+def pair(schedule: Schedule, grid: ProcessGrid, transform: Transform | None, loads: JointLoads | None) -> Course:
+    """Two transforms at once: the backward one takes the steps of the forward one in reverse.
+
+    With several fields each of them goes two ways by itself. Nothing counts as computed beside the exchanges.
+    """
+    check_routes(schedule.name, grid)
+    several = transform is None or transform.fields > 1
+    one = course(schedule, grid, transform, loads) if several else sequence.course(schedule, grid, transform, loads)
+    steps = list(zip(one.phases, reversed(one.phases)))
+    idle = [(Fraction(0),) * len(ahead.beside) for ahead, _ in steps]
+    starts = [ahead.starts + back.starts for ahead, back in steps]
+    if one.plain and (transform is None or transform.divides_evenly(grid)):
+        shares = [tuple(sum(both, Fraction(0)) for both in zip(ahead.shares, back.shares)) for ahead, back in steps]
+        parts = one.parts
+    else:
+        shares = [ahead.shares + back.shares for ahead, back in steps]
+        parts = tuple(_made(part, grid, transform, turn) for turn in (_as_it_is, _reversed) for part in one.parts)
+    return replace(one, sizes=(1, 1), axis=None, parts=parts, phases=tuple(map(Phase, shares, starts, idle)))
+
+
+def _made(part, grid, transform, turn):
+    return Part(part.stage, lambda: turn(part.make() if part.make else exchanges(grid, transform)[part.stage]))
+
+
+def _as_it_is(exchange):
+    return exchange
+
+
+def _reversed(exchange):
+    """Its messages on their way back."""
+    return replace(exchange, send_weight=exchange.receive_weight, receive_weight=exchange.send_weight)

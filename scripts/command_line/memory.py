@@ -9,14 +9,15 @@ BYTES_PER_ELEMENT = 4 * 16  # input, output and two work arrays of complex doubl
 SHARE = 0.9  # of what is available: the system needs the rest
 
 
-def needed(transform: Transform, runs: int = 1) -> int:
-    """Bytes of the arrays of simulated runs that go on at the same time; all ranks of a simulation are one process.
+def needed(transform: Transform, runs: int = 1, arrays: int = 1) -> int:
+    """Bytes of the arrays of simulated runs that go on at the same time, each with transforms of so many arrays at once; all
+    ranks of a simulation are one process.
 
     >>> from pencilmap.model.transform import parse_transform
     >>> needed(parse_transform("1024")) // 2**30
     64
     """
-    return runs * transform.nx * transform.ny * transform.nz * BYTES_PER_ELEMENT
+    return runs * arrays * transform.fields * transform.nx * transform.ny * transform.nz * BYTES_PER_ELEMENT
 
 
 def available(files: Path = Path("/")) -> int | None:
@@ -32,7 +33,7 @@ def available(files: Path = Path("/")) -> int | None:
     return max(min(found), 0) if found else None
 
 
-def too_large(transform: Transform, runs: int = 1, free: int | None = None) -> str | None:
+def too_large(transform: Transform, runs: int = 1, free: int | None = None, arrays: int = 1) -> str | None:
     """Why the runs do not fit, in words; None where they do, or where it is not known. `free` is what `available` tells by
     default.
 
@@ -41,7 +42,7 @@ def too_large(transform: Transform, runs: int = 1, free: int | None = None) -> s
     'transform 1024x1024x1024 needs 64.0 GiB, and 16.0 GiB of memory are free'
     """
     free = available() if free is None else free
-    need = needed(transform, runs)
+    need = needed(transform, runs, arrays)
     if free is None or need <= SHARE * free:
         return None
     several = f" {runs} times at once" if runs > 1 else ""

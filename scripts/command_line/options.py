@@ -19,6 +19,7 @@ from pencilmap.model.errors import near
 from pencilmap.model.machine import machine_names
 from pencilmap.model.routing import ROUTINGS
 from pencilmap.model.schedules import SCHEDULES
+from pencilmap.model.schedules.schedule import DIRECTIONS, FORWARD
 from pencilmap.model.torus import Torus
 from pencilmap.model.transform import TYPES
 
@@ -81,6 +82,9 @@ SCHEDULE = click.option("--schedule", metavar="NAME[:ARGUMENT]", default="sequen
                         shell_complete=completed(lambda: (*SCHEDULES, "best")),
                         help="When the exchanges travel. " + "; ".join(f"{k.usage}: {k.meaning}" for k in SCHEDULES.values())
                         + "; best: the fastest of those that keep the boxes, and its chunks.")
+DIRECTION = click.option("--direction", type=Name(DIRECTIONS), default=FORWARD, show_default=True,
+                         help="Of the transform; pair: a forward and a backward one, of two arrays, beside each other under "
+                              "schedule opposite.")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 
 

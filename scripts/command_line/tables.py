@@ -13,6 +13,7 @@ from rich.table import Table
 from pencilmap.mapper.compare import Comparison
 from pencilmap.model.calibrate import Quality
 from pencilmap.model.predict import SEQUENCE, Prediction
+from pencilmap.model.schedules.schedule import PAIR
 from pencilmap.model.units import megabytes_per_second, milliseconds
 
 PLAIN_WIDTH = 400  # when standard output is not a terminal: as wide as the table
@@ -76,26 +77,27 @@ def prediction_table(predictions: Sequence[Prediction], title: str | None = None
 
 
 def schedule_lines(predictions: Iterable[Prediction]) -> list[str]:
-    """For each prediction under another schedule than the sequence, one line: the schedule and its T beside the sequence."""
+    """One line for each prediction of a pair, or of another schedule than the sequence: its T, and that of the sequence."""
     return [f"{p.grid} {p.placement[:24]}: {_schedule_line(p)}" for p in predictions
-            if p.schedule and p.schedule.name != SEQUENCE]
+            if p.schedule and (p.schedule.name != SEQUENCE or p.schedule.transforms > 1)]
 
 
 def _schedule_line(p):
     found = p.schedule
+    name = f"{found.name} ({PAIR})" if found.direction == PAIR else found.name
     if found.time_s is None or p.time_s is None:
-        return f"{found.name} T {float(found.cost):.4g}, in sequence {float(p.cost):.4g}"
-    return f"{found.name} {milliseconds(found.time_s)}, in sequence {milliseconds(p.time_s)}"
+        return f"{name} T {float(found.cost):.4g}, in sequence {float(found.transforms * p.cost):.4g}"
+    return f"{name} {milliseconds(found.time_s)}, in sequence {milliseconds(found.transforms * p.time_s)}"
 
 
 def winner(first: Prediction, alone: Prediction) -> str:
     """The line that says which grid, placement and schedule win, and over what: `alone` is the best in sequence."""
-    found = first.schedule
-    assert found is not None
-    if found.known_s is None or alone.known_s is None:
-        worth, other, ratio = f"T {float(found.cost):.4g}", f"T {float(alone.cost):.4g}", float(alone.cost / found.cost)
+    found, plain = first.schedule, alone.schedule
+    assert found is not None and plain is not None
+    if found.known_s is None or plain.known_s is None:
+        worth, other, ratio = f"T {float(found.cost):.4g}", f"T {float(plain.cost):.4g}", float(plain.cost / found.cost)
     else:
-        worth, other, ratio = milliseconds(found.known_s), milliseconds(alone.known_s), alone.known_s / found.known_s
+        worth, other, ratio = milliseconds(found.known_s), milliseconds(plain.known_s), plain.known_s / found.known_s
     joint, load = (float(max(x)) for x in (found.load_joint, [first.cost]))
     why = f"joint load {joint:.4g} of {load:.4g}" if found.name != SEQUENCE else "no schedule gains"
     return f"best: {first.grid} {found.name}, {worth}; {other} in sequence ({ratio:.3g}x, {why})"

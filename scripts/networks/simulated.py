@@ -30,13 +30,12 @@ from pencilmap.mapper.setting import Setting
 from pencilmap.model.errors import PencilmapError
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.predict import SEQUENCE
+from pencilmap.model.schedules.schedule import DIRECTIONS, FORWARD
 from pencilmap.model.torus import Torus, format_torus
 from pencilmap.scripts.networks.build import ensure_built, tail
 
 PLATFORM_VARIABLE = "PENCILMAP_PLATFORM"
 TIES = ("parity", "plus")
-DIRECTIONS = ("forward", "backward", "pair")
-PAIRED = "opposite"  # with a pair of transforms it needs no two fields
 BYTES_PER_ELEMENT = 16  # complex double
 ENVELOPE_BYTES = 16  # what SMPI adds to each message
 FOLDED_BLOCK = 1 << 20
@@ -136,7 +135,7 @@ class Simulation:
     exchange: str = "alltoallv"
     schedule: str = SEQUENCE
     fields: int = 1
-    direction: str = "forward"
+    direction: str = FORWARD
     reps: int = 1
     warmup: int = 0
     verify: bool = False
@@ -178,7 +177,7 @@ class Simulation:
 
 
 def simulation_of(where: Setting, network: SimulatedNetwork, grid: ProcessGrid, placement: str, schedule: str = SEQUENCE,
-                  **options: Any) -> Simulation:
+                  direction: str = FORWARD, **options: Any) -> Simulation:
     """The simulation of one placement, launched by a hostfile, with labels from which it can be predicted again.
 
     What a schedule leaves open, the model chooses, so that the runner gets a text in which all is said.
@@ -198,11 +197,11 @@ def simulation_of(where: Setting, network: SimulatedNetwork, grid: ProcessGrid, 
     if where.transform is None:
         raise SimulationError("a simulation transforms an array: give its extents with `fft`, e.g. 64")
     size = (where.transform.nx, where.transform.ny, where.transform.nz)
-    if schedule not in (SEQUENCE, PAIRED):
-        forecast = where.predict(placed, network.routing, schedule=schedule).schedule
+    if schedule != SEQUENCE:
+        forecast = where.predict(placed, network.routing, schedule=schedule, direction=direction).schedule
         schedule = forecast.name if forecast else schedule
     return Simulation(network, hosts(mapping), size, grid, labels=labels, fields=where.transform.fields, schedule=schedule,
-                      **options)
+                      direction=direction, **options)
 
 
 def simulate(simulation: Simulation, *, json_path: str | PathLike[str] | None = None,

@@ -13,9 +13,9 @@ from pencilmap.model.errors import PencilmapError
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.predict import SEQUENCE
 from pencilmap.model.published import bluegene_l_512
+from pencilmap.model.schedules.schedule import FORWARD, PAIR
 from pencilmap.model.transform import parse_transform
 
-PAIR = "pair"
 FOLDED_FROM = 512  # transforms of 512^3 and more: the buffers of all ranks share their memory, the times stay right
 
 
@@ -38,13 +38,13 @@ class Case:
     tasks_per_node: int = 1
     verify: bool = False  #: whether the transform is verified inside the run
     schedule: str = SEQUENCE
-    direction: str = "forward"  #: forward, backward, or pair: a forward transform beside a backward one
+    direction: str = FORWARD  #: forward, backward, or pair: a forward transform beside a backward one
 
     @property
     def name(self) -> str:
         """Its label in records, without blanks: the same for the same case in every suite."""
         where = filter(None, (self.machine, self.torus, self.bandwidth))
-        how = [text for text, usual in ((self.schedule, SEQUENCE), (self.direction, "forward")) if text != usual]
+        how = [text for text, usual in ((self.schedule, SEQUENCE), (self.direction, FORWARD)) if text != usual]
         return ",".join([*where, f"t={self.tasks_per_node}", self.grid, self.placement, self.fft, *how])
 
     @property
@@ -94,7 +94,7 @@ def _is_published_8_cube(row):
             and int(row.case.fft) >= 256)
 
 
-def _is_on_512(*schedules, direction="forward"):
+def _is_on_512(*schedules, direction=FORWARD):
     """Rows of 8x64 on 8x8x8 under one of these schedules."""
     return lambda row: (row.case.torus, row.case.grid, row.case.direction) == ("8x8x8", "8x64", direction) and \
         row.case.schedule in schedules

@@ -24,11 +24,12 @@ from pencilmap.model.mapping import Mapping
 from pencilmap.model.predict import predict
 from pencilmap.model.published import PUBLISHED
 from pencilmap.model.routing import routing
-from pencilmap.model.schedules import SCHEDULES, parse_schedule
+from pencilmap.model.schedules import course_of, parse_schedule
+from pencilmap.model.schedules.schedule import FORWARD
 from pencilmap.model.timing import exchange_terms
 from pencilmap.model.transform import Transform
 from pencilmap.scripts.networks.simulated import ENVELOPE_BYTES, SimulatedNetwork, simulate_all, simulation_of
-from pencilmap.scripts.networks.suites import PAIR, SEQUENCE, Case
+from pencilmap.scripts.networks.suites import SEQUENCE, Case
 
 ROUTING = "dimension-order:parity"  # what the simulated routers do
 TIMEOUT_S = 3600.0
@@ -151,39 +152,27 @@ def _rows(case, record):
 def _joint_rows(case, record):
     """One row for all exchanges of a transform, or of a pair of transforms."""
     where, grid = case.setting(), case.process_grid()
-    placed, pair = where.place(case.placement, grid), case.direction == PAIR
-    forecast = predict(placed, where.transform, ROUTING, schedule=SEQUENCE if pair else case.schedule).schedule
-    mapping = as_mapping(placed, case.placement)
-    time_s, enveloped_s = (2 * forecast.t_joint_s, pair_s(mapping, where.transform)) if pair else (
-        forecast.time_s, scheduled_s(mapping, where.transform, case.schedule))
-    bound_s = forecast.certificate_any and (1 + pair) * forecast.t_s / forecast.certificate_any
-    yield Row(case, "+".join(grid.decomposition.names), enveloped_s,
-              record["phases"]["total"]["max_s"][0], 0.0, time_s, None, bound_s)
+    placed = where.place(case.placement, grid)
+    forecast = predict(placed, where.transform, ROUTING, schedule=case.schedule, direction=case.direction).schedule
+    bound_s = forecast.certificate_any and forecast.t_s / forecast.certificate_any
+    yield Row(case, "+".join(grid.decomposition.names),
+              scheduled_s(as_mapping(placed, case.placement), where.transform, case.schedule, case.direction),
+              record["phases"]["total"]["max_s"][0], 0.0, forecast.time_s, None, bound_s)
 
 
-def scheduled_s(mapping: Mapping, transform: Transform, schedule: str) -> float:
+def scheduled_s(mapping: Mapping, transform: Transform, schedule: str, direction: str = FORWARD) -> float:
     """Seconds of the links under a schedule, with the envelope that SMPI adds to each message."""
-    chosen, whole = parse_schedule(schedule), exchanges(mapping.grid, transform)
-    course = SCHEDULES[chosen.name].course(chosen, mapping.grid, transform, _joint(mapping, whole))
-    return _phases_s(mapping, transform, [part.make() if part.make else whole[part.stage] for part in course.parts],
-                     [phase.shares for phase in course.phases])
-
-
-def pair_s(mapping: Mapping, transform: Transform) -> float:
-    """The same of a forward transform beside a backward one: twice all exchanges at once."""
     whole = exchanges(mapping.grid, transform)
-    return _phases_s(mapping, transform, whole, [(1,) * len(whole)] * 2)
+    course = course_of(parse_schedule(schedule), mapping.grid, transform, _joint(mapping, whole), direction)
+    parts = [part.make() if part.make else whole[part.stage] for part in course.parts]
+    loads, added = _joint(mapping, parts), [Fraction(ENVELOPE_BYTES * _messages(part), _bytes(part)) for part in parts]
+    times = [m_time(loads.largest([share + more if share else share for share, more in zip(phase.shares, added)]),
+                      mapping.network, transform.total_bytes) for phase in course.phases]
+    return sum(time for time in times if time is not None)
 
 
 def _joint(mapping, parts):
     return routed_joint(mapping.network, parts, mapping.node_of_rank, routing(ROUTING, mapping.network))
-
-
-def _phases_s(mapping, transform, parts, phases):
-    loads = _joint(mapping, parts)
-    added = [Fraction(ENVELOPE_BYTES * _messages(part), _bytes(part)) for part in parts]
-    return sum(m_time(loads.largest([share + more if share else share for share, more in zip(shares, added)]),
-                      mapping.network, transform.total_bytes) for shares in phases)
 
 
 def _messages(exchange):

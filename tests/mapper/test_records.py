@@ -100,6 +100,18 @@ def test_a_record_without_a_schedule_ran_in_sequence():
     assert [row.stage for row in compare_records([scheduled(None, 0.01)], "runs")] == ["row", "column"]
 
 
+@pytest.mark.parametrize("text, joint", [("opposite", 2), ("sequence", 4)])
+def test_a_pair_is_compared_with_the_time_of_both_transforms(text, joint):
+    row, = compare_records([scheduled(text, 0.01) | {"direction": "pair"}], "runs")
+    assert (row.stage, row.measured_s, row.t_s) == ("row+column", 0.02, pytest.approx(2 * joint * 16 * 64**3 / (64 * 100e6)))
+    assert row.note == ""
+
+
+def test_the_times_of_a_pair_are_no_samples():
+    samples, refused = record_samples({"runs:1": scheduled("sequence", 0.01, "real") | {"direction": "pair"}})
+    assert samples == [] and "as a pair" in refused[0]
+
+
 def test_a_schedule_that_the_model_does_not_know_is_told():
     row, = compare_records([scheduled("three-way", 0.01)], "runs")
     assert row.t_s is None and "'three-way' is unknown" in row.note

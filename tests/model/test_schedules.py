@@ -153,6 +153,51 @@ def test_T_is_that_of_walking_every_message_of_every_phase(case, text):
     assert found.cost == walk(phases, mapping.network, mapping.node_of_rank, transform.total_bytes)
 
 
+def turned_round(messages):
+    return [(there, here, size) for here, there, size in messages]
+
+
+@repeatable(40)
+@given(settings(), st.sampled_from([1, 2, 3]))
+def test_a_pair_is_a_forward_transform_beside_a_backward_one(case, fields):
+    """Uneven blocks too, where the messages there and back differ."""
+    mapping, transform = case[0], replace(case[1], fields=fields)
+    found = predict_routed(mapping, transform, schedule="opposite", direction="pair").schedule
+    one = [list(rows_first(mapping.grid, replace(transform, element_bytes=transform.point_bytes, fields=1), whole, first))
+           for first in (True, False)]
+    if fields > 1:
+        sizes = (fields - fields // 2, fields // 2)
+        arrays = [replace(transform, fields=1, element_bytes=transform.element_bytes * k) for k in sizes]
+        one = [[*rows_first(mapping.grid, arrays[0], whole, first), *columns_first(mapping.grid, arrays[1], whole, first)]
+               for first in (True, False)]
+    phases = [one[0] + turned_round(one[1]), one[1] + turned_round(one[0])]
+    assert found.cost == walk(phases, mapping.network, mapping.node_of_rank, transform.total_bytes)
+
+
+def test_a_pair_takes_twice_as_long_as_all_exchanges_at_once_and_any_other_schedule_twice_its_time():
+    costs, product = COSTS, place("default", Site(parse_torus("8x8x8", bandwidth=(148e6,) * 3)), ProcessGrid(8, 64))
+    transform = Transform(256, 256, 256)
+    of = {(text, direction): predict(product, transform, costs=costs, schedule=text, direction=direction)
+          for text in ("sequence", "overlap:4:x", "two-way", "best") for direction in ("forward", "pair")}
+    pair, one = predict(product, transform, costs=costs, schedule="opposite", direction="pair"), of["sequence", "forward"]
+    assert pair.schedule.t_s == pytest.approx(2 * one.schedule.t_joint_s) == pytest.approx(2 * 4 * 2**28 / (4 * 512 * 148e6))
+    assert pair.schedule.certificate_any == pair.schedule.certificate == 1.0 and pair.schedule.load_joint == (4, 4, 4)
+    starts = sum(stage.terms.messages_s + stage.terms.start_s for stage in one.stages)
+    assert pair.schedule.time_s >= pair.schedule.t_s + 2 * starts
+    assert pair.schedule.total_s == pytest.approx(pair.schedule.time_s + 2 * pair.local.time_s)
+    for text in ("sequence", "overlap:4:x", "two-way"):
+        ahead, both = of[text, "forward"].schedule, of[text, "pair"].schedule
+        assert (both.t_s, both.time_s, both.total_s, both.cost) == pytest.approx(
+            [2 * x for x in (ahead.t_s, ahead.time_s, ahead.total_s, ahead.cost)])
+        assert both.certificate == ahead.certificate
+        assert of[text, "pair"].time_s == of[text, "forward"].time_s       # the stages are those of one transform
+    assert of["best", "pair"].schedule.known_s == min(of["best", "forward"].schedule.known_s * 2, pair.schedule.known_s)
+    two = predict(product, replace(transform, fields=2), schedule="best", direction="pair").schedule
+    assert two.name != "opposite"                          # the boxes of half of the fields would change
+    with pytest.raises(ScheduleError, match="forward, backward, pair"):
+        predict(product, transform, direction="sideways")
+
+
 @repeatable(60)
 @given(products(), st.sampled_from(["sequence", "overlap:2", "overlap:1,3", "two-way", "opposite"]))
 def test_closed_forms_agree_with_routing(product, text):
@@ -161,6 +206,9 @@ def test_closed_forms_agree_with_routing(product, text):
     closed, routed = predict(product, transform, schedule=text), predict_routed(product.mapping(), transform, schedule=text)
     assert (closed.schedule.cost, closed.schedule.load_joint) == (routed.schedule.cost, routed.schedule.load_joint)
     assert closed.schedule.name == routed.schedule.name
+    pairs = [way(one, transform, schedule=text, direction="pair").schedule.cost for way, one in
+             ((predict, product), (predict_routed, product.mapping()))]
+    assert pairs[0] == pairs[1]
 
 
 @repeatable(40)

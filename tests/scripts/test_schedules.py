@@ -29,6 +29,20 @@ def test_one_line_says_the_schedule_and_its_time_beside_the_sequence(pencilmap):
     assert "two-way" not in pencilmap("predict", *TORUS, "--grid", "4x16", "-p", "default")[1]
 
 
+def test_a_pair_has_one_line_and_its_direction_in_the_json(pencilmap, pencilmap_json):
+    asked = ("predict", *TORUS, "--grid", "4x16", "-p", "default", "--schedule", "opposite", "--direction", "pair")
+    found, = pencilmap_json(*asked)
+    assert found["direction"] == "pair" and found["schedule"]["name"] == "opposite"
+    assert found["schedule"]["t_s"] == pytest.approx(2 * found["schedule"]["t_joint_s"]) == pytest.approx(found["t_s"])
+    assert "4x16 default: opposite (pair) 0.06554 ms, in sequence 0.1311 ms" in pencilmap(*asked)[1].splitlines()
+    alone, = pencilmap_json("predict", *TORUS, "--grid", "4x16", "-p", "default", "--direction", "backward")
+    assert (alone["direction"], alone["schedule"]["t_s"]) == ("backward", alone["t_s"])
+    last = pencilmap("predict", *TORUS, "--direction", "pair", "--schedule", "best")[1].rstrip().splitlines()[-1]
+    assert last.startswith("best: ") and "in sequence" in last
+    status, _, err = pencilmap(*asked[:-1], "sideways")
+    assert status and "forward, backward, pair" in err
+
+
 def test_all_grids_and_schedules_are_ranked_together(pencilmap):
     where = setting(torus="4x4x4", tasks_per_node=2, bandwidth="1 GB/s", fft="64")
     found = where.predictions("best", schedule="best")

@@ -11,7 +11,7 @@ from pencilmap.model.published import bluegene_l_512
 from pencilmap.scripts.command_line.documents import marker
 from pencilmap.scripts.networks import validation
 from pencilmap.scripts.networks.namespaces import experiment
-from pencilmap.scripts.networks.suites import CLAIMS, SUITES, cases_of
+from pencilmap.scripts.networks.suites import CLAIMS, RATE, SUITES, cases_of
 from tests.documents import ROOT, run_by
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "validation.md"
@@ -171,6 +171,16 @@ def test_exchanges_beside_each_other_take_their_predicted_time(tmp_path):
     found = {claim.text: claim.judge(rows) for claim in CLAIMS}
     assert len(rows) >= 6 and all(judged is None or judged[-1] for judged in found.values()), found
     assert {row.case.schedule.partition(":")[0] for row in rows} == {"overlap", "two-way", "opposite"}
+
+
+@needs_simgrid
+def test_a_pair_is_simulated_beside_its_prediction(pencilmap_json):
+    asked = ("simulate", "--torus", "4x4", "--bandwidth", RATE, "--grid", "4x4", "-p", "default", "--fft", "32", "--verify")
+    pair, = pencilmap_json(*asked, "--direction", "pair", "--schedule", "opposite")
+    after, = pencilmap_json(*asked, "--direction", "pair")
+    link_s = 2 * 2 * 16 * 32**3 / (4 * 16 * 148e6)
+    assert (pair["stage"], pair["t_s"], after["t_s"]) == ("row+column", pytest.approx(link_s), pytest.approx(2 * link_s))
+    assert pair["t_ratio"] == pytest.approx(1, abs=0.01) and after["t_ratio"] == pytest.approx(1, abs=0.01)
 
 
 @needs_simgrid

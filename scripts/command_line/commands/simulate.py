@@ -9,10 +9,20 @@ from pencilmap.mapper.compare import compare_records
 from pencilmap.mapper.progress import heard_by
 from pencilmap.mapper.setting import Setting
 from pencilmap.model.errors import GridError
+from pencilmap.model.schedules.schedule import PAIR
 from pencilmap.model.torus import as_torus
 from pencilmap.model.units import parse
 from pencilmap.scripts.command_line.memory import too_large
-from pencilmap.scripts.command_line.options import EXCHANGE, GRID, JSON, SCHEDULE, Name, on_machine, placements, with_options
+from pencilmap.scripts.command_line.options import (
+    DIRECTION,
+    EXCHANGE,
+    GRID,
+    JSON,
+    SCHEDULE,
+    on_machine,
+    placements,
+    with_options,
+)
 from pencilmap.scripts.command_line.progress import hearing, shown
 from pencilmap.scripts.command_line.tables import comparison_table, print_json
 from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate_all, simulation_of
@@ -20,10 +30,9 @@ from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate_all,
 
 @click.command("simulate")
 @on_machine
-@with_options(GRID, placements(), EXCHANGE, SCHEDULE)
+@with_options(GRID, placements(), EXCHANGE, SCHEDULE, DIRECTION)
 @click.option("--reps", type=click.IntRange(1), default=1, show_default=True,
               help="Repetitions; they all take the same time.")
-@click.option("--direction", type=Name(["forward", "backward"]), default="forward", show_default=True)
 @click.option("--verify", is_flag=True, help="Check the transform inside the run.")
 @click.option("--timing-only", is_flag=True, help="Share the buffers of all ranks: large transforms fit in memory, but "
               "their data is lost. Done without being asked where the memory would not do.")
@@ -33,7 +42,7 @@ from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate_all,
 @click.option("--output", "-o", type=click.Path(dir_okay=False), help="Append the run records to this file (JSON lines).")
 @click.option("--timeout", type=click.FloatRange(1), default=600.0, show_default=True, metavar="SECONDS")
 @JSON
-def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str, schedule: str, reps: int, direction: str,
+def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str, schedule: str, direction: str, reps: int,
             verify: bool, timing_only: bool, injection: str | None, hop_latency: str | None, output: str | None,
             timeout: float, as_json: bool) -> None:
     """Run fft_runner under each placement on a simulated torus, and compare with the prediction."""
@@ -44,7 +53,8 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str
                         "for c2c double")
     network = SimulatedNetwork(as_torus(where.network), parse(hop_latency, "s") if hop_latency else 0.0,
                                parse(injection, "byte/s") if injection else 0.0)
-    problem = None if timing_only else too_large(where.transform, min(len(placement), len(os.sched_getaffinity(0))))
+    problem = None if timing_only else too_large(where.transform, min(len(placement), len(os.sched_getaffinity(0))),
+                                                  arrays=1 + (direction == PAIR))
     if problem and verify:
         raise GridError(f"{problem}; --verify needs all of the data: take a smaller transform, or leave --verify out")
     if problem:
