@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan_refusals.h"
 #include "values.h"
 
 /* ---- values of the choices -------------------------------------------------------------------------------------- */
@@ -150,16 +151,6 @@ int matrix_size(void)
     return size;
 }
 
-static bool is_real(const char *type)
-{
-    return !strcmp(type, "dct") || !strcmp(type, "dst");
-}
-
-static bool is_halved(const char *type)
-{
-    return strcmp(type, "c2c") && !is_real(type);
-}
-
 static int draw(int number, int choice, int values)
 {
     return (int)(value_hash((uint64_t)number * N_CHOICES + (uint64_t)choice) % (uint64_t)values);
@@ -174,7 +165,7 @@ static void set_crossed(struct matrix_case *c, int number)
     }
     bool skips_axes = left == count_values(TYPE);
     int type = c->value[TYPE] = skips_axes ? draw(number, TYPE, count_values(TYPE)) : left;
-    int ways = is_halved(matrix_value_name(TYPE, type)) ? SKIPS_WITHOUT_Z : COUNT(skips);
+    int ways = type_is_halved(matrix_value_name(TYPE, type)) ? SKIPS_WITHOUT_Z : COUNT(skips);
     c->value[SKIP] = skips_axes ? 1 + draw(number, SKIP, ways - 1) : 0;
 }
 
@@ -193,7 +184,7 @@ static void set_drawn(struct matrix_case *c, int number)
 static void set_extents(struct matrix_case *c)
 {
     const struct extents *extents = &all_extents[c->value[EXTENTS]];
-    pencilfft_desc *desc = &c->desc;
+    pencilfft_desc *desc = &c->plan.desc;
     int64_t n[3];
     memcpy(n, extents->n, sizeof n);
     desc->R = grids[c->value[GRID]].R;
@@ -207,27 +198,28 @@ static void set_extents(struct matrix_case *c)
  * written without a letter. */
 static void set_kinds(struct matrix_case *c, int number)
 {
-    const pencilfft_desc *desc = &c->desc;
+    const pencilfft_desc *desc = &c->plan.desc;
     const int64_t n[3] = {desc->nx, desc->ny, desc->nz};
     char own = desc->type[1] == 'c' ? 'c' : 's', *at = c->kinds;
     for (int axis = 0; axis < 3; axis++) {
         int kind = draw(number, KIND_X + axis, COUNT(kinds));
         kind += kind == 0 && n[axis] < 2;
-        c->value[KIND_X + axis] = is_real(desc->type) ? kind : NOT_CHOSEN;
+        c->value[KIND_X + axis] = type_is_real(desc->type) ? kind : NOT_CHOSEN;
         at += sprintf(at, "%s%s", kinds[kind] + (kinds[kind][0] == own), axis < 2 ? "," : "");
     }
 }
 
 static void set_name(struct matrix_case *c)
 {
-    const pencilfft_desc *d = &c->desc;
-    int n = snprintf(c->name, sizeof c->name, "%dx%d %s %lldx%lldx%lld %s %s %s %s %s %s sync=%s pieces=%s fields=%d", d->R,
-                     d->C, d->decomposition, (long long)d->nx, (long long)d->ny, (long long)d->nz, d->type, d->precision,
-                     d->layout, d->exchange, d->schedule, d->rigor, d->sync, pieces[c->value[PIECES]], d->fields);
+    const pencilfft_desc *d = &c->plan.desc;
+    int n = snprintf(c->plan.name, sizeof c->plan.name,
+                     "%dx%d %s %lldx%lldx%lld %s %s %s %s %s %s sync=%s pieces=%s fields=%d", d->R, d->C, d->decomposition,
+                     (long long)d->nx, (long long)d->ny, (long long)d->nz, d->type, d->precision, d->layout, d->exchange,
+                     d->schedule, d->rigor, d->sync, pieces[c->value[PIECES]], d->fields);
     if (d->kinds)
-        n += snprintf(c->name + n, sizeof c->name - (size_t)n, " kinds=%s", d->kinds);
+        n += snprintf(c->plan.name + n, sizeof c->plan.name - (size_t)n, " kinds=%s", d->kinds);
     if (d->skip)
-        snprintf(c->name + n, sizeof c->name - (size_t)n, " skip=%s", d->skip);
+        snprintf(c->plan.name + n, sizeof c->plan.name - (size_t)n, " skip=%s", d->skip);
 }
 
 /* Plans of r2c and of c2r, which are one type, have one direction, the others both. */
@@ -240,7 +232,7 @@ static int directions_of(const char *type)
 
 void matrix_case_make(int number, struct matrix_case *c)
 {
-    pencilfft_desc *desc = &c->desc;
+    pencilfft_desc *desc = &c->plan.desc;
     pencilfft_desc_init(desc);
     set_crossed(c, number);
     set_drawn(c, number);
@@ -257,157 +249,8 @@ void matrix_case_make(int number, struct matrix_case *c)
     desc->fields = 1 + c->value[FIELDS];
     desc->skip = c->value[SKIP] ? skips[c->value[SKIP]] : NULL;
     desc->auto_budget_s = 0.002;
-    c->tiny_pieces = c->value[PIECES] == 1;
+    c->plan.tiny_pieces = c->value[PIECES] == 1;
     set_kinds(c, number);
-    desc->kinds = is_real(desc->type) ? c->kinds : NULL;
+    desc->kinds = type_is_real(desc->type) ? c->kinds : NULL;
     set_name(c);
-}
-
-/* ---- what must be refused --------------------------------------------------------------------------------------- */
-
-static int64_t kept_of_z(const pencilfft_desc *d)
-{
-    return is_halved(d->type) ? d->nz / 2 + 1 : d->nz;
-}
-
-/* Slabs have R = 1, for which what is said of pencils below holds of them too. */
-static bool grid_of_two_numbers(const pencilfft_desc *d, const char *absent)
-{
-    (void)absent;
-    return !strcmp(d->decomposition, "slab") && d->R > 1;
-}
-
-static bool too_many_tasks(const pencilfft_desc *d, const char *absent)
-{
-    (void)absent;
-    return d->nx < d->C || d->ny < d->R || d->ny < d->C || d->nz < d->R;
-}
-
-static bool too_many_for_half(const pencilfft_desc *d, const char *absent)
-{
-    (void)absent;
-    return kept_of_z(d) < d->R;
-}
-
-static bool chebyshev_of_one_point(const pencilfft_desc *d, const char *absent)
-{
-    (void)absent;
-    return !strcmp(d->type, "chebyshev") && d->nx < 2 && !(d->skip && strchr(d->skip, 'x'));
-}
-
-static bool is_schedule(const pencilfft_desc *d, const char *name)
-{
-    return !strncmp(d->schedule, name, strlen(name));
-}
-
-static bool goes_two_ways(const pencilfft_desc *d)
-{
-    return is_schedule(d, "two-way") || (is_schedule(d, "opposite") && d->fields > 1);
-}
-
-static int64_t full(int64_t planes, int64_t ranks)
-{
-    return (planes + ranks - 1) / ranks * ranks;
-}
-
-/* Planes that go rows before columns: those asked for, or by the rule of pencilfft.h, tried one by one. */
-static int64_t lower_planes(const pencilfft_desc *d)
-{
-    int64_t nz = kept_of_z(d), best = 1;
-    if (!is_schedule(d, "two-way"))
-        return nz;
-    if (strchr(d->schedule, ':'))
-        return atoll(strchr(d->schedule, ':') + 1);
-    for (int64_t lower = nz - 1; lower > 0; lower--) {
-        int64_t a = full(lower, d->R), b = full(nz - lower, d->C), c = full(best, d->R), e = full(nz - best, d->C);
-        int64_t most = a > b ? a : b, least = c > e ? c : e;
-        if (most < least || (most == least && a + b <= c + e))
-            best = lower;
-    }
-    return best;
-}
-
-static bool uneven_for_alltoall(const pencilfft_desc *d, const char *absent)
-{
-    int64_t lower = lower_planes(d), upper = is_schedule(d, "two-way") ? kept_of_z(d) - lower : kept_of_z(d);
-    bool first = d->ny % d->R || lower % d->R || d->nx % d->C || d->ny % d->C;
-    bool second = d->ny % d->R || upper % d->C || d->nx % d->C || d->nx % d->R;
-    (void)absent;
-    return !strcmp(d->exchange, "alltoall") && (first || (goes_two_ways(d) && second));
-}
-
-static bool one_exchange_for_two_ways(const pencilfft_desc *d, const char *absent)
-{
-    (void)absent;
-    return !strcmp(d->decomposition, "slab") && (is_schedule(d, "two-way") || is_schedule(d, "opposite"));
-}
-
-static bool one_plane_for_two_ways(const pencilfft_desc *d, const char *absent)
-{
-    (void)absent;
-    return is_schedule(d, "two-way") && kept_of_z(d) < 2;
-}
-
-/* Chunks asked for, and the most along the axis asked for, or along the axis with most. */
-static bool too_short_for_chunks(const pencilfft_desc *d, const char *absent)
-{
-    const char *chunks = strchr(d->schedule, ':'), *axis = chunks ? strchr(chunks + 1, ':') : NULL;
-    bool slab = !strcmp(d->decomposition, "slab");
-    int64_t wanted = 1, x = d->nx / d->C, z = slab ? kept_of_z(d) : kept_of_z(d) / d->R, most;
-    (void)absent;
-    if (!chunks || is_schedule(d, "two-way"))
-        return false;
-    for (const char *at = chunks; *at && at != axis; at++)
-        wanted += *at == ',';
-    if (wanted == 1)
-        wanted = atoll(chunks + 1);
-    most = x > z ? x : z;
-    most = most > d->fields ? most : d->fields;
-    if (axis)
-        most = axis[1] == 'x' ? x : axis[1] == 'z' ? z : d->fields;
-    return wanted > most;
-}
-
-static bool cannot_run_beside(const pencilfft_desc *d, const char *absent)
-{
-    (void)absent;
-    return !is_schedule(d, "sequence") && (!strcmp(d->exchange, "node") || !strcmp(d->exchange, "fftw"));
-}
-
-static bool not_of_this_mpi(const pencilfft_desc *d, const char *absent)
-{
-    return absent && !strcmp(d->exchange, absent);
-}
-
-static const struct reason {
-    bool (*applies)(const pencilfft_desc *desc, const char *absent);
-    int status;
-    const char *message;
-} reasons[] = {
-    {grid_of_two_numbers, PENCILFFT_BAD_GRID, "slab has a grid of one number"},
-    {too_many_tasks, PENCILFFT_BAD_GRID, "choose a grid with"},
-    {too_many_for_half, PENCILFFT_BAD_GRID, "splits the z of nz/2 + 1"},
-    {chebyshev_of_one_point, PENCILFFT_BAD_SIZE, "a cosine transform of kind I needs at least 2 points"},
-    {uneven_for_alltoall, PENCILFFT_NOT_POSSIBLE, "use exchange padded or alltoallv"},
-    {one_exchange_for_two_ways, PENCILFFT_NOT_POSSIBLE, "cannot go two ways"},
-    {one_plane_for_two_ways, PENCILFFT_NOT_POSSIBLE, "planes along z to be divided"},
-    {too_short_for_chunks, PENCILFFT_NOT_POSSIBLE, "too short for"},
-    {cannot_run_beside, PENCILFFT_NOT_POSSIBLE, "cannot run beside other work"},
-    {not_of_this_mpi, PENCILFFT_NOT_POSSIBLE, "needs FFTW's MPI library built for this MPI"},
-};
-
-bool matrix_must_be_refused(const struct matrix_case *c, const char *absent)
-{
-    for (int i = 0; i < COUNT(reasons); i++)
-        if (reasons[i].applies(&c->desc, absent))
-            return true;
-    return false;
-}
-
-bool matrix_refused_rightly(const struct matrix_case *c, const char *absent, int status, const char *message)
-{
-    for (int i = 0; i < COUNT(reasons); i++)
-        if (reasons[i].applies(&c->desc, absent) && status == reasons[i].status && strstr(message, reasons[i].message))
-            return true;
-    return false;
 }

@@ -1,9 +1,7 @@
-/* The cases of the matrix: the choices a plan is made of, the plan that a number stands for, and what must be refused. */
+/* The cases of the matrix: the choices a plan is made of, and the plan that a number stands for. */
 #pragma once
 
-#include <stdbool.h>
-
-#include "pencilfft.h"
+#include "plan_check.h"
 
 /* Those up to the type are crossed with each other; the rest is drawn by the number of the case. */
 enum matrix_choice {
@@ -25,14 +23,12 @@ enum matrix_choice {
     KIND_Z,
     N_CHOICES
 };
-enum { NOT_CHOSEN = -1, CASE_NAME_SIZE = 224 };
+enum { NOT_CHOSEN = -1 };
 
 struct matrix_case {
     int value[N_CHOICES]; /* number of the value, or NOT_CHOSEN */
-    pencilfft_desc desc;
-    bool tiny_pieces;          /* small arrays are cut like large ones: tuning.h */
-    char kinds[16];            /* what desc points to */
-    char name[CASE_NAME_SIZE]; /* words that say all of it */
+    struct plan_case plan;
+    char kinds[16]; /* what it points to */
 };
 
 const char *matrix_choice_name(int choice);
@@ -42,9 +38,3 @@ const char *matrix_value_name(int choice, int i);
 /* Cases are numbered from 0 to matrix_size() - 1. */
 int matrix_size(void);
 void matrix_case_make(int number, struct matrix_case *c);
-
-/* Whether header and README say that this case must be refused. `absent` is an exchange that this MPI does not have, or
- * NULL. */
-bool matrix_must_be_refused(const struct matrix_case *c, const char *absent);
-/* Whether a refusal is one of them, with its status and message. */
-bool matrix_refused_rightly(const struct matrix_case *c, const char *absent, int status, const char *message);

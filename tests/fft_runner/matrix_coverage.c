@@ -22,11 +22,11 @@ int coverage_note_pairs(const struct matrix_case *c, bool refused)
     return new_ones;
 }
 
-void coverage_count_transform(const struct matrix_case *c)
+void coverage_count_transforms(const struct matrix_case *c, int n)
 {
     for (int choice = 0; choice < N_CHOICES; choice++)
         if (c->value[choice] != NOT_CHOSEN)
-            transforms[choice][c->value[choice]]++;
+            transforms[choice][c->value[choice]] += n;
 }
 
 void names_print(void)

@@ -6,7 +6,7 @@
 /* Take note of the pairs of a case, of those that plan and of those that are refused apart; how many are new. */
 int coverage_note_pairs(const struct matrix_case *c, bool refused);
 
-void coverage_count_transform(const struct matrix_case *c);
+void coverage_count_transforms(const struct matrix_case *c, int n);
 /* A line for each choice: its name, the values that were verified, and in how many transforms. */
 void coverage_print(void);
 /* All choices and their values. */

@@ -1,0 +1,306 @@
+#include "plan_check.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "check_mpi.h"
+#include "plan_refusals.h"
+#include "runner.h"
+#include "speed/tuning.h"
+#include "values.h"
+#include "verify.h"
+
+/* A plan that takes more of a processor's time hangs. */
+enum { SECONDS_A_PLAN = 30 };
+
+static const struct pf_tuning tiny = {.block_bytes = 1024, .message_bytes = 64, .row_bytes = 4, .direct = PF_ALWAYS};
+static struct pf_tuning usual;
+
+static struct plan_check *check;
+static char now[CASE_NAME_SIZE + 32]; /* what is being checked */
+
+static const struct variant {
+    pencilfft_direction direction;
+    bool in_place;
+    const char *words[2];
+} variants[] = {
+    {PENCILFFT_FORWARD, false, {"forward", "out-of-place"}},
+    {PENCILFFT_FORWARD, true, {"forward", "in-place"}},
+    {PENCILFFT_BACKWARD, false, {"backward", "out-of-place"}},
+    {PENCILFFT_BACKWARD, true, {"backward", "in-place"}},
+};
+enum { N_VARIANTS = sizeof variants / sizeof variants[0] };
+
+static void start(const struct plan_case *c, const struct variant *variant)
+{
+    static const struct variant none = {.words = {"", ""}};
+    variant = variant ? variant : &none;
+    snprintf(now, sizeof now, "%s %s %s", c->name, variant->words[0], variant->words[1]);
+    if (check->list && check->rank == 0)
+        fprintf(stderr, "%s\n", now);
+    setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_sec = SECONDS_A_PLAN}, NULL);
+}
+
+/* On all ranks alike. */
+static void fail(const char *what)
+{
+    check_failures++;
+    if (check->rank == 0)
+        printf("FAILED %s: %s\n", now, what);
+}
+
+/* Collective. */
+static bool somewhere(bool here)
+{
+    int mine = here, any;
+    CHECK_MPI(MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, check->grid));
+    return any;
+}
+
+static bool input_was_lost(const struct problem *p)
+{
+    struct side in;
+    int64_t wrong = side_of(p, input_array(p), &in);
+    for (int i = 0; i < in.parts && !wrong; i++)
+        wrong = values_wrong(&in.part[i], &in.format, value_random, p->in);
+    return wrong;
+}
+
+static void judge(const struct problem *p, const struct verification *v)
+{
+    char what[256];
+    snprintf(what, sizeof what, "moved data %s, error %.3g to serial FFTW%s, %.3g to the direct sum, allowed %.3g",
+             v->moved_data_exact ? "exact" : "wrong", v->error_fftw, v->fftw_done ? "" : " (not done)", v->error_direct,
+             v->tolerance);
+    if (!v->passed || !v->fftw_done)
+        fail(what);
+    if (p->in != p->out && somewhere(input_was_lost(p)))
+        fail("the input was overwritten");
+}
+
+/* Grid ranks that exchange: of a row, of a column, all. */
+static bool is_member(const char *stage, const pencilfft_desc *desc, int j)
+{
+    return !strcmp(stage, "row") ? j / desc->R == check->rank / desc->R
+                                 : strcmp(stage, "column") || j % desc->R == check->rank % desc->R;
+}
+
+/* Nothing goes to oneself or out of the group, and bytes go in messages. */
+static void check_traffic(const struct problem *p, const pencilfft_desc *desc)
+{
+    int64_t bytes[64], messages[64];
+    bool wrong = false;
+    const char *stage;
+    for (int e = 0; (stage = pencilfft_exchange_stage(p->plan, e)); e++) {
+        wrong |= pencilfft_traffic(p->plan, e, p->direction, bytes, messages) != PENCILFFT_OK;
+        for (int j = 0; j < check->ranks && !wrong; j++)
+            wrong = bytes[j] < 0 || (bytes[j] > 0) != (messages[j] > 0) ||
+                    (bytes[j] > 0 && (!is_member(stage, desc, j) || j == check->rank));
+    }
+    if (somewhere(wrong))
+        fail("the traffic is not that of the exchange's group");
+}
+
+static bool is_among(const char *word, const struct variant *variant)
+{
+    return !strcmp(word, variant->words[0]) || !strcmp(word, variant->words[1]);
+}
+
+bool plan_check_names_a_variant(const char *word)
+{
+    for (int i = 0; i < N_VARIANTS; i++)
+        if (is_among(word, &variants[i]))
+            return true;
+    return false;
+}
+
+static bool variant_is_chosen(const struct variant *variant, int directions)
+{
+    if (!(directions & (int)variant->direction))
+        return false;
+    for (char **word = check->words; *word; word++)
+        if (plan_check_names_a_variant(*word) && !is_among(*word, variant))
+            return false;
+    return true;
+}
+
+static void check_variants(const struct plan_case *c, struct problem *p)
+{
+    for (int i = 0; i < N_VARIANTS; i++) {
+        struct verification v;
+        if (!variant_is_chosen(&variants[i], c->desc.directions))
+            continue;
+        start(c, &variants[i]);
+        p->direction = variants[i].direction;
+        p->out = variants[i].in_place ? p->in : p->other;
+        if (verify(p, &v))
+            abort_with_message();
+        judge(p, &v);
+        check_traffic(p, &c->desc);
+        check->transforms++;
+    }
+}
+
+/* Bits of an array that two buffers hold alike. */
+static bool same_array(const struct problem *p, int array, const void *a, const void *b)
+{
+    struct side side;
+    if (side_of(p, array, &side))
+        return false;
+    return !memcmp(a, b, (size_t)side_elements(&side) * side.format.element_bytes);
+}
+
+/* A pair gives what the two transforms give that it consists of, in place and out of place. */
+static void check_pair(const struct plan_case *c, struct problem *p)
+{
+    void *in[2], *expected[2], *out[2];
+    bool wrong = false;
+    if (c->desc.directions != (PENCILFFT_FORWARD | PENCILFFT_BACKWARD))
+        return;
+    start(c, NULL);
+    for (int i = 0; i < 2; i++) {
+        if (pencilfft_alloc(p->plan, &in[i]) || pencilfft_alloc(p->plan, &expected[i]) || pencilfft_alloc(p->plan, &out[i]))
+            abort_with_message();
+        p->direction = i ? PENCILFFT_BACKWARD : PENCILFFT_FORWARD;
+        p->in = in[i];
+        if (fill_input(p) || pencilfft_execute(p->plan, p->direction, in[i], expected[i]))
+            abort_with_message();
+    }
+    if (pencilfft_execute_pair(p->plan, in[0], out[0], in[1], out[1]))
+        abort_with_message();
+    wrong = !same_array(p, PENCILFFT_OUTPUT, out[0], expected[0]) || !same_array(p, PENCILFFT_INPUT, out[1], expected[1]);
+    if (pencilfft_execute_pair(p->plan, in[0], in[0], in[1], in[1]))
+        abort_with_message();
+    wrong |= !same_array(p, PENCILFFT_OUTPUT, in[0], expected[0]) || !same_array(p, PENCILFFT_INPUT, in[1], expected[1]);
+    if (somewhere(wrong))
+        fail("a pair of transforms is not what they are one by one");
+}
+
+/* Of the side that a transform takes (taken) or gives: index values into it, or how many of it are wrong. */
+static int64_t index_values(const struct problem *p, bool taken, pencilfft_direction direction, void *array, bool fill)
+{
+    bool input = taken == (direction == PENCILFFT_FORWARD);
+    int64_t wrong = 0;
+    struct side side;
+    if (side_of(p, input ? PENCILFFT_INPUT : PENCILFFT_OUTPUT, &side))
+        abort_with_message();
+    for (int i = 0; i < side.parts && fill; i++)
+        values_fill(&side.part[i], &side.format, value_index, array);
+    for (int i = 0; i < side.parts && !fill; i++)
+        wrong += values_wrong(&side.part[i], &side.format, value_index, array);
+    return wrong;
+}
+
+static int64_t moved_wrong(const struct problem *p, bool in_place)
+{
+    void *in = p->in, *out = in_place ? p->in : p->other;
+    index_values(p, true, p->direction, in, true);
+    if (pencilfft_execute(p->plan, p->direction, in, out))
+        abort_with_message();
+    return index_values(p, false, p->direction, out, false);
+}
+
+static int64_t pair_moved_wrong(const struct problem *p, bool in_place)
+{
+    void *in[2], *out[2];
+    for (int i = 0; i < 2; i++)
+        if (pencilfft_alloc(p->plan, &in[i]) || pencilfft_alloc(p->plan, &out[i]))
+            abort_with_message();
+    for (int i = 0; i < 2; i++) {
+        out[i] = in_place ? in[i] : out[i];
+        index_values(p, true, i ? PENCILFFT_BACKWARD : PENCILFFT_FORWARD, in[i], true);
+    }
+    if (pencilfft_execute_pair(p->plan, in[0], out[0], in[1], out[1]))
+        abort_with_message();
+    return index_values(p, false, PENCILFFT_FORWARD, out[0], false) +
+           index_values(p, false, PENCILFFT_BACKWARD, out[1], false);
+}
+
+/* Parts, too, whose exchanges cannot be run alone: so they are looked at where nothing is computed. */
+static void check_moved(const struct plan_case *c, struct problem *p)
+{
+    if (!c->desc.skip || strcmp(c->desc.skip, "xyz"))
+        return;
+    for (int i = 0; i < N_VARIANTS; i++) {
+        p->direction = variants[i].direction;
+        if (!variant_is_chosen(&variants[i], c->desc.directions))
+            continue;
+        start(c, &variants[i]);
+        if (somewhere(moved_wrong(p, variants[i].in_place)))
+            fail("a transform of no axis changed what it moved");
+    }
+    start(c, NULL);
+    if (c->desc.directions != (PENCILFFT_FORWARD | PENCILFFT_BACKWARD))
+        return;
+    if (somewhere(pair_moved_wrong(p, false)) || somewhere(pair_moved_wrong(p, true)))
+        fail("a pair of transforms of no axis changed what it moved");
+}
+
+static void check_plan(const struct plan_case *c, pencilfft_plan plan)
+{
+    struct problem p;
+    if (problem_make(plan, check->grid, &p))
+        abort_with_message();
+    check_variants(c, &p);
+    check_pair(c, &p);
+    check_moved(c, &p);
+    check->plans++;
+}
+
+static void check_refusal(const struct plan_case *c, int status)
+{
+    if (!plan_refused_rightly(&c->desc, check->absent, status, pencilfft_error_message()))
+        fail(pencilfft_error_message());
+    check->refused++;
+}
+
+void plan_check_run(struct plan_check *of, const struct plan_case *c)
+{
+    pencilfft_plan plan;
+    check = of;
+    pf_tuning = c->tiny_pieces ? tiny : usual;
+    start(c, NULL);
+    int status = pencilfft_plan_create(&c->desc, check->grid, &plan);
+    if (status == PENCILFFT_MPI_ERROR)
+        abort_with_message();
+    if (status)
+        check_refusal(c, status);
+    else if (plan_must_be_refused(&c->desc, check->absent))
+        fail("this must be refused, and was not");
+    else
+        check_plan(c, plan);
+    if (pencilfft_plan_destroy(plan))
+        abort_with_message();
+    setitimer(ITIMER_PROF, &(struct itimerval){0}, NULL);
+}
+
+static void say_that_it_hangs(int signal_number)
+{
+    (void)signal_number;
+    dprintf(STDERR_FILENO, "FAILED %s: not finished in %d s of processor time\n", now, SECONDS_A_PLAN);
+    _exit(EXIT_FAILURE);
+}
+
+void plan_check_begin(struct plan_check *of)
+{
+    int rank;
+    usual = pf_tuning;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    CHECK_MPI(MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &of->grid));
+    CHECK_MPI(MPI_Comm_rank(of->grid, &of->rank));
+    CHECK_MPI(MPI_Comm_size(of->grid, &of->ranks));
+    signal(SIGPROF, say_that_it_hangs);
+}
+
+int plan_check_end(struct plan_check *of)
+{
+    if (of->rank == 0)
+        printf("%d plans, %d transforms, %d refused, %d failures\n", of->plans, of->transforms, of->refused, check_failures);
+    MPI_Comm_free(&of->grid);
+    return check_failures || !(of->plans + of->refused);
+}

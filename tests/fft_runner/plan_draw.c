@@ -1,0 +1,249 @@
+/* Idea: small extents, of which some are primes, some one alone, some divided by the grid, and rarely long ones; what must be
+ *       refused is mostly drawn again. Names are asked of the library, so that what is added to it is drawn, too. */
+#include "plan_draw.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan_refusals.h"
+#include "values.h"
+
+enum { MOST_ELEMENTS = 30000, MOST_FIELDS = 5, MOST_CHUNKS = 9 };
+
+/* ---- chance ----------------------------------------------------------------------------------------------------- */
+
+struct dice {
+    uint64_t seed, thrown;
+};
+
+/* 0 to n - 1. */
+static int64_t below(struct dice *dice, int64_t n)
+{
+    return (int64_t)(value_hash(dice->seed + value_hash(dice->thrown++)) % (uint64_t)n);
+}
+
+static bool one_in(struct dice *dice, int64_t n)
+{
+    return below(dice, n) == 0;
+}
+
+static const char *any_name(struct dice *dice, const char *(*name)(int i))
+{
+    int n = 0;
+    while (name(n))
+        n++;
+    return name((int)below(dice, n));
+}
+
+/* ---- members ---------------------------------------------------------------------------------------------------- */
+
+static void draw_grid(struct dice *dice, int ranks, pencilfft_desc *d)
+{
+    bool slab = pencilfft_grid_numbers(d->decomposition) == 1;
+    do
+        d->R = 1 + (int)below(dice, ranks);
+    while (ranks % d->R || (slab && d->R > 1 && !one_in(dice, 8)));
+    d->C = ranks / d->R;
+}
+
+static int64_t draw_extent(struct dice *dice, int R, int C)
+{
+    static const int most[] = {3, 8, 20, 45};
+    if (one_in(dice, 12))
+        return 50 + below(dice, 250);
+    int64_t n = 1 + below(dice, most[below(dice, 4)]);
+    return one_in(dice, 3) ? n * (one_in(dice, 2) ? R : C) : n;
+}
+
+static void draw_extents(struct dice *dice, pencilfft_desc *d)
+{
+    int64_t n[3], largest = d->R > d->C ? d->R : d->C;
+    const int64_t least[3] = {d->C, largest, type_is_halved(d->type) ? 2 * (d->R - 1) : d->R};
+    do {
+        bool raise = !one_in(dice, 10);
+        for (int axis = 0; axis < 3; axis++) {
+            n[axis] = draw_extent(dice, d->R, d->C);
+            n[axis] = raise && n[axis] < least[axis] ? least[axis] : n[axis];
+            n[axis] += n[axis] == 0;
+        }
+    } while (n[0] * n[1] * n[2] * d->fields > MOST_ELEMENTS);
+    d->nx = n[0], d->ny = n[1], d->nz = n[2];
+}
+
+static void draw_chunks(struct dice *dice, char *text)
+{
+    int chunks = 1 + (int)below(dice, 1 + below(dice, MOST_CHUNKS));
+    char *at = text + strlen(text);
+    if (chunks == 1 || one_in(dice, 2)) {
+        sprintf(at, ":%d", chunks);
+        return;
+    }
+    for (int i = 0; i < chunks; i++)
+        at += sprintf(at, "%c%d", i ? ',' : ':', 1 + (int)below(dice, one_in(dice, 4) ? 1000 : 5));
+}
+
+static void draw_schedule(struct dice *dice, struct drawn_plan *drawn)
+{
+    static const char *const axes[] = {"x", "z", "field"};
+    pencilfft_desc *d = &drawn->plan.desc;
+    d->schedule = drawn->schedule;
+    if (one_in(dice, 6))
+        strcpy(drawn->schedule, "auto");
+    else
+        strcpy(drawn->schedule, any_name(dice, pencilfft_schedule_name));
+    if (!strcmp(drawn->schedule, "auto") && one_in(dice, 2))
+        d->schedule = NULL;
+    if (one_in(dice, 4))
+        return;
+    if (!strcmp(drawn->schedule, "overlap")) {
+        draw_chunks(dice, drawn->schedule);
+        if (one_in(dice, 2))
+            sprintf(drawn->schedule + strlen(drawn->schedule), ":%s", axes[below(dice, 3)]);
+    } else if (!strcmp(drawn->schedule, "pipelined"))
+        sprintf(drawn->schedule + strlen(drawn->schedule), ":%d", 1 + (int)below(dice, MOST_CHUNKS));
+    else if (!strcmp(drawn->schedule, "two-way"))
+        sprintf(drawn->schedule + strlen(drawn->schedule), ":%lld", 1 + (long long)below(dice, d->nz));
+}
+
+static void draw_kinds(struct dice *dice, struct drawn_plan *drawn)
+{
+    char *at = drawn->kinds;
+    for (int axis = 0; axis < 3; axis++) {
+        static const char *const families[] = {"", "c", "s"};
+        at += sprintf(at, "%s%s%d", axis ? "," : "", families[below(dice, 3)], 1 + (int)below(dice, 4));
+    }
+    if (type_is_real(drawn->plan.desc.type) && !one_in(dice, 8))
+        drawn->plan.desc.kinds = drawn->kinds;
+}
+
+/* Half of those that skip something skip all, where that is possible, for these are known to move data exactly. */
+static void draw_skip(struct dice *dice, struct drawn_plan *drawn)
+{
+    bool all = !type_is_halved(drawn->plan.desc.type);
+    int axes = all && one_in(dice, 2) ? 7 : 1 + (int)below(dice, all ? 7 : 3);
+    char *at = drawn->skip;
+    for (int axis = 0; axis < 3; axis++)
+        if (axes & 1 << axis)
+            *at++ = (char)('x' + axis);
+    if (one_in(dice, 3))
+        drawn->plan.desc.skip = drawn->skip;
+}
+
+static void draw_torus(struct dice *dice, struct drawn_plan *drawn)
+{
+    int sides[TORUS_DIMENSIONS] = {1 + (int)below(dice, 4), 1 + (int)below(dice, 4)};
+    sprintf(drawn->torus, "%dx%d%s", sides[0], sides[1], one_in(dice, 3) ? ":mesh" : "");
+    if (one_in(dice, 4))
+        drawn->plan.desc.torus = drawn->torus;
+}
+
+/* ---- words ------------------------------------------------------------------------------------------------------ */
+
+/* Ranks go round the nodes. */
+static void set_node(int rank, struct drawn_plan *drawn)
+{
+    int sides[TORUS_DIMENSIONS] = {1, 1};
+    const char *by;
+    if (!drawn->plan.desc.torus || !(by = strchr(drawn->plan.desc.torus, 'x')))
+        return;
+    sides[0] = atoi(drawn->plan.desc.torus);
+    sides[1] = atoi(by + 1);
+    snprintf(drawn->node, sizeof drawn->node, "%d %d", rank % sides[0], rank / sides[0] % sides[1]);
+    drawn->plan.desc.node = drawn->node;
+}
+
+static void add_text(char *words, const char *member, const char *value)
+{
+    size_t used = strlen(words);
+    if (value)
+        snprintf(words + used, CASE_NAME_SIZE - used, " %s=%s", member, value);
+}
+
+static void set_name(struct plan_case *plan)
+{
+    const pencilfft_desc *d = &plan->desc;
+    snprintf(plan->name, sizeof plan->name, "R=%d C=%d nx=%lld ny=%lld nz=%lld fields=%d directions=%d pieces=%s", d->R,
+             d->C, (long long)d->nx, (long long)d->ny, (long long)d->nz, d->fields, d->directions,
+             plan->tiny_pieces ? "tiny" : "usual");
+    add_text(plan->name, "decomposition", d->decomposition);
+    add_text(plan->name, "type", d->type);
+    add_text(plan->name, "kinds", d->kinds);
+    add_text(plan->name, "skip", d->skip);
+    add_text(plan->name, "precision", d->precision);
+    add_text(plan->name, "layout", d->layout);
+    add_text(plan->name, "exchange", d->exchange);
+    add_text(plan->name, "schedule", d->schedule);
+    add_text(plan->name, "rigor", d->rigor);
+    add_text(plan->name, "sync", d->sync);
+    add_text(plan->name, "torus", d->torus);
+}
+
+static bool is_number(const char *value)
+{
+    return *value && strspn(value, "0123456789") == strlen(value);
+}
+
+/* The budget of auto is always short: each candidate is tried once or not at all. */
+static void init(struct drawn_plan *drawn)
+{
+    *drawn = (struct drawn_plan){.plan.tiny_pieces = false};
+    pencilfft_desc_init(&drawn->plan.desc);
+    drawn->plan.desc.auto_budget_s = 0.002;
+}
+
+bool plan_from_words(char **words, int rank, struct drawn_plan *drawn)
+{
+    init(drawn);
+    for (; *words; words++) {
+        static char member[PLAN_TEXT_SIZE];
+        char *value = strchr(*words, '=');
+        if (plan_check_names_a_variant(*words))
+            continue;
+        if (!value)
+            return false;
+        snprintf(member, sizeof member, "%.*s", (int)(value++ - *words), *words);
+        if (!strcmp(member, "pieces"))
+            drawn->plan.tiny_pieces = !strcmp(value, "tiny");
+        else if (is_number(value) ? pencilfft_desc_set_integer(&drawn->plan.desc, member, atoll(value))
+                                  : pencilfft_desc_set_text(&drawn->plan.desc, member, value))
+            return false;
+    }
+    set_node(rank, drawn);
+    set_name(&drawn->plan);
+    return true;
+}
+
+static void draw(struct dice *dice, int ranks, struct drawn_plan *drawn)
+{
+    init(drawn);
+    pencilfft_desc *d = &drawn->plan.desc;
+    d->decomposition = any_name(dice, pencilfft_decomposition_name);
+    if (pencilfft_grid_numbers(d->decomposition) == 1 && one_in(dice, 2))
+        d->decomposition = "pencil"; /* has more to be drawn */
+    d->type = any_name(dice, pencilfft_type_name);
+    d->precision = any_name(dice, pencilfft_precision_name);
+    d->layout = any_name(dice, pencilfft_layout_name);
+    d->exchange = any_name(dice, pencilfft_exchange_name);
+    d->sync = any_name(dice, pencilfft_sync_name);
+    d->rigor = one_in(dice, 12) ? "measure" : "estimate";
+    d->directions = one_in(dice, 4) ? 1 + (int)below(dice, 2) : PENCILFFT_FORWARD | PENCILFFT_BACKWARD;
+    d->fields = one_in(dice, 2) ? 1 : 1 + (int)below(dice, MOST_FIELDS);
+    drawn->plan.tiny_pieces = one_in(dice, 2);
+    draw_grid(dice, ranks, d);
+    draw_extents(dice, d);
+    draw_schedule(dice, drawn);
+    draw_kinds(dice, drawn);
+    draw_skip(dice, drawn);
+    draw_torus(dice, drawn);
+}
+
+void plan_draw(uint64_t seed, int64_t number, const struct plan_check *check, struct drawn_plan *drawn)
+{
+    struct dice dice = {.seed = value_hash(seed) + value_hash((uint64_t)number) * 3 + (uint64_t)check->ranks};
+    do
+        draw(&dice, check->ranks, drawn);
+    while (plan_must_be_refused(&drawn->plan.desc, check->absent) && !one_in(&dice, 12));
+    set_node(check->rank, drawn);
+    set_name(&drawn->plan);
+}

@@ -1,0 +1,18 @@
+/* Plans at random, of everything that a descriptor can say; and the same as words, which say it again. */
+#pragma once
+
+#include <stdint.h>
+
+#include "plan_check.h"
+
+enum { PLAN_TEXT_SIZE = 96, TORUS_DIMENSIONS = 2 };
+
+struct drawn_plan {
+    struct plan_case plan; /* its name is the words */
+    char schedule[PLAN_TEXT_SIZE], kinds[16], skip[4], torus[16], node[32]; /* what it points to */
+};
+
+/* Plan `number` of a seed for so many ranks and this MPI; on all ranks alike, but for the node. */
+void plan_draw(uint64_t seed, int64_t number, const struct plan_check *check, struct drawn_plan *drawn);
+/* From words "member=value"; others are left alone. False when one is not understood. */
+bool plan_from_words(char **words, int rank, struct drawn_plan *drawn);

@@ -1,0 +1,186 @@
+#include "plan_refusals.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof(array)[0]))
+
+bool type_is_real(const char *type)
+{
+    return !strcmp(type, "dct") || !strcmp(type, "dst");
+}
+
+bool type_is_halved(const char *type)
+{
+    return strcmp(type, "c2c") && !type_is_real(type);
+}
+
+static int64_t kept_of_z(const pencilfft_desc *d)
+{
+    return type_is_halved(d->type) ? d->nz / 2 + 1 : d->nz;
+}
+
+/* Slabs have R = 1, for which what is said of pencils below holds of them too. */
+static bool grid_of_two_numbers(const pencilfft_desc *d, const char *absent)
+{
+    (void)absent;
+    return !strcmp(d->decomposition, "slab") && d->R > 1;
+}
+
+static bool too_many_tasks(const pencilfft_desc *d, const char *absent)
+{
+    (void)absent;
+    return d->nx < d->C || d->ny < d->R || d->ny < d->C || d->nz < d->R;
+}
+
+static bool too_many_for_half(const pencilfft_desc *d, const char *absent)
+{
+    (void)absent;
+    return kept_of_z(d) < d->R;
+}
+
+static bool chebyshev_of_one_point(const pencilfft_desc *d, const char *absent)
+{
+    (void)absent;
+    return !strcmp(d->type, "chebyshev") && d->nx < 2 && !(d->skip && strchr(d->skip, 'x'));
+}
+
+static bool cosine_of_one_point(const pencilfft_desc *d, const char *absent)
+{
+    const int64_t n[3] = {d->nx, d->ny, d->nz};
+    (void)absent;
+    for (int axis = 0; axis < 3 && d->kinds; axis++) {
+        const char *kind = d->kinds;
+        for (int i = 0; i < axis; i++)
+            kind = strchr(kind, ',') + 1;
+        bool cosine = *kind == 'c' || (*kind != 's' && !strcmp(d->type, "dct"));
+        bool first = kind[*kind == 'c'] == '1', skipped = d->skip && strchr(d->skip, 'x' + axis);
+        if (n[axis] < 2 && cosine && first && !skipped)
+            return true;
+    }
+    return false;
+}
+
+static bool is_schedule(const pencilfft_desc *d, const char *name)
+{
+    return d->schedule && !strncmp(d->schedule, name, strlen(name));
+}
+
+/* Where it may be chosen, one that is not possible is left out. */
+static bool is_free(const pencilfft_desc *d)
+{
+    return !d->schedule || is_schedule(d, "auto");
+}
+
+static bool goes_two_ways(const pencilfft_desc *d)
+{
+    return is_schedule(d, "two-way") || (is_schedule(d, "opposite") && d->fields > 1);
+}
+
+static int64_t full(int64_t planes, int64_t ranks)
+{
+    return (planes + ranks - 1) / ranks * ranks;
+}
+
+/* Planes that go rows before columns: those asked for, or by the rule of pencilfft.h, tried one by one. */
+static int64_t lower_planes(const pencilfft_desc *d)
+{
+    int64_t nz = kept_of_z(d), best = 1;
+    if (!is_schedule(d, "two-way"))
+        return nz;
+    if (strchr(d->schedule, ':'))
+        return atoll(strchr(d->schedule, ':') + 1);
+    for (int64_t lower = nz - 1; lower > 0; lower--) {
+        int64_t a = full(lower, d->R), b = full(nz - lower, d->C), c = full(best, d->R), e = full(nz - best, d->C);
+        int64_t most = a > b ? a : b, least = c > e ? c : e;
+        if (most < least || (most == least && a + b <= c + e))
+            best = lower;
+    }
+    return best;
+}
+
+static bool uneven_for_alltoall(const pencilfft_desc *d, const char *absent)
+{
+    int64_t lower = lower_planes(d), upper = is_schedule(d, "two-way") ? kept_of_z(d) - lower : kept_of_z(d);
+    bool first = d->ny % d->R || lower % d->R || d->nx % d->C || d->ny % d->C;
+    bool second = d->ny % d->R || upper % d->C || d->nx % d->C || d->nx % d->R;
+    (void)absent;
+    return !strcmp(d->exchange, "alltoall") && (first || (goes_two_ways(d) && second));
+}
+
+static bool one_exchange_for_two_ways(const pencilfft_desc *d, const char *absent)
+{
+    (void)absent;
+    return !strcmp(d->decomposition, "slab") && (is_schedule(d, "two-way") || is_schedule(d, "opposite"));
+}
+
+static bool one_plane_for_two_ways(const pencilfft_desc *d, const char *absent)
+{
+    (void)absent;
+    return is_schedule(d, "two-way") && (kept_of_z(d) < 2 || lower_planes(d) >= kept_of_z(d));
+}
+
+/* Chunks asked for, and the most along the axis asked for, or along the axis with most. */
+static bool too_short_for_chunks(const pencilfft_desc *d, const char *absent)
+{
+    const char *chunks = d->schedule ? strchr(d->schedule, ':') : NULL, *axis = chunks ? strchr(chunks + 1, ':') : NULL;
+    bool slab = !strcmp(d->decomposition, "slab");
+    int64_t wanted = 1, x = d->nx / d->C, z = slab ? kept_of_z(d) : kept_of_z(d) / d->R, most;
+    (void)absent;
+    if (!chunks || is_schedule(d, "two-way"))
+        return false;
+    for (const char *at = chunks; *at && at != axis; at++)
+        wanted += *at == ',';
+    if (wanted == 1)
+        wanted = atoll(chunks + 1);
+    most = x > z ? x : z;
+    most = most > d->fields ? most : d->fields;
+    if (axis)
+        most = axis[1] == 'x' ? x : axis[1] == 'z' ? z : d->fields;
+    return wanted > most;
+}
+
+static bool cannot_run_beside(const pencilfft_desc *d, const char *absent)
+{
+    (void)absent;
+    return !is_free(d) && !is_schedule(d, "sequence") && (!strcmp(d->exchange, "node") || !strcmp(d->exchange, "fftw"));
+}
+
+static bool not_of_this_mpi(const pencilfft_desc *d, const char *absent)
+{
+    return absent && !strcmp(d->exchange, absent);
+}
+
+static const struct reason {
+    bool (*applies)(const pencilfft_desc *desc, const char *absent);
+    int status;
+    const char *message;
+} reasons[] = {
+    {grid_of_two_numbers, PENCILFFT_BAD_GRID, "slab has a grid of one number"},
+    {too_many_tasks, PENCILFFT_BAD_GRID, "choose a grid with"},
+    {too_many_for_half, PENCILFFT_BAD_GRID, "splits the z of nz/2 + 1"},
+    {chebyshev_of_one_point, PENCILFFT_BAD_SIZE, "a cosine transform of kind I needs at least 2 points"},
+    {cosine_of_one_point, PENCILFFT_BAD_SIZE, "a cosine transform of kind I needs at least 2 points"},
+    {uneven_for_alltoall, PENCILFFT_NOT_POSSIBLE, "use exchange padded or alltoallv"},
+    {one_exchange_for_two_ways, PENCILFFT_NOT_POSSIBLE, "cannot go two ways"},
+    {one_plane_for_two_ways, PENCILFFT_NOT_POSSIBLE, "planes along z to be divided"},
+    {too_short_for_chunks, PENCILFFT_NOT_POSSIBLE, "too short for"},
+    {cannot_run_beside, PENCILFFT_NOT_POSSIBLE, "cannot run beside other work"},
+    {not_of_this_mpi, PENCILFFT_NOT_POSSIBLE, "needs FFTW's MPI library built for this MPI"},
+};
+
+bool plan_must_be_refused(const pencilfft_desc *desc, const char *absent)
+{
+    for (int i = 0; i < COUNT(reasons); i++)
+        if (reasons[i].applies(desc, absent))
+            return true;
+    return false;
+}
+
+bool plan_refused_rightly(const pencilfft_desc *desc, const char *absent, int status, const char *message)
+{
+    for (int i = 0; i < COUNT(reasons); i++)
+        if (reasons[i].applies(desc, absent) && status == reasons[i].status && strstr(message, reasons[i].message))
+            return true;
+    return false;
+}

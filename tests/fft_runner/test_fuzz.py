@@ -1,0 +1,58 @@
+"""Plans at random (fuzz_test.c): a sample of them here, thousands by hand (docs/contributing.md)."""
+
+import re
+
+import pytest
+
+SEED, SAMPLE, MANY = 20, 30, 1500
+
+
+def run_fuzz(start, ranks, *arguments, seconds=150):
+    """Plans and refusals that were checked, all of them right."""
+    done = start(ranks, *arguments, program="fuzz_test", seconds=seconds)
+    assert done.returncode == 0, done.stdout + done.stderr
+    [counts] = re.findall(r"^(\d+) plans, (\d+) transforms, (\d+) refused, 0 failures$", done.stdout, re.MULTILINE)
+    plans, transforms, refused = map(int, counts)
+    assert 2 * plans <= transforms <= 4 * plans
+    return plans, refused
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 4, 6])
+def test_plans_at_random_are_right(mpirun, ranks):
+    plans, refused = run_fuzz(mpirun, ranks, "--seed", SEED, "--plans", SAMPLE)
+    assert plans + refused == SAMPLE and refused < SAMPLE / 4
+
+
+@pytest.mark.parametrize("ranks", [2, pytest.param(4, marks=pytest.mark.slow)])
+def test_plans_at_random_are_right_under_mpich(mpich_run, ranks):
+    run_fuzz(mpich_run, ranks, "--seed", SEED, "--plans", SAMPLE, "--without", "fftw", seconds=600)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ranks", range(1, 9))
+def test_many_plans_at_random_are_right(mpirun, ranks):
+    run_fuzz(mpirun, ranks, "--seed", SEED + 1, "--plans", MANY, seconds=3600)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ranks", [2, 4, 6])
+def test_plans_at_random_are_clean_under_sanitizers(sanitized, ranks):
+    run_fuzz(sanitized, ranks, "--seed", SEED + 2, "--plans", MANY // 5, seconds=3600)
+
+
+def test_a_plan_that_fails_is_told_as_a_command_that_checks_it_alone(mpirun):
+    """Of faulty_exchanges.c, which swaps, forgets, scales or breaks what it moves, or is right."""
+    done = mpirun(2, "--seed", SEED, "--plans", SAMPLE, program="fuzz_test_faulty")
+    failures = re.findall(r"^FAILED mpirun -n 2 fuzz_test (.*): .*moved data wrong", done.stdout, re.MULTILINE)
+    assert done.returncode != 0 and failures, done.stdout + done.stderr
+    assert f"seed {SEED}, plans 0 to {SAMPLE - 1}" in done.stdout
+    again = mpirun(2, *failures[0].split(), program="fuzz_test_faulty")
+    assert again.returncode != 0 and re.search("1 plans, 1 transforms, 0 refused, [12] failures", again.stdout)
+    right = re.sub(r"exchange=\w+", "exchange=right", failures[0])
+    done = mpirun(2, *right.split(), program="fuzz_test_faulty")
+    assert done.returncode == 0 and "1 plans, 1 transforms, 0 refused, 0 failures" in done.stdout
+
+
+def test_words_that_are_no_plan_are_no_success(mpirun):
+    done = mpirun(1, "nx=4", "teleport=5", program="fuzz_test")
+    assert done.returncode != 0 and "these words are not a plan" in done.stdout
