@@ -130,6 +130,18 @@ def _on_graph(where, given):
     return given | {"placement": ("default",) if isinstance(given["placement"], tuple) else "default"}
 
 
+def given_words() -> list[str]:
+    """The command that runs, with the options that were given."""
+    context = click.get_current_context()
+    words = ["pencilmap", context.info_name or ""]
+    for option in context.command.params:
+        if option.name and context.get_parameter_source(option.name) == ParameterSource.COMMANDLINE:
+            value = context.params[option.name]
+            for each in value if isinstance(value, tuple) else [value]:
+                words += [option.opts[0]] + ([] if each is True else [str(each)])
+    return words
+
+
 def spelled(message: str) -> str:
     """A message of the library, with its arguments written as options.
 

@@ -18,9 +18,10 @@ from pencilmap.mapper.setting import setting
 from pencilmap.model.grid import parse_grid
 from pencilmap.model.transform import parse_transform
 from pencilmap.scripts.pictures.figures import bandwidth, phases
-from pencilmap.scripts.pictures.report.entries import entries_of, views
+from pencilmap.scripts.pictures.report.entries import entries_of
 from pencilmap.scripts.pictures.report.page import page
 from pencilmap.scripts.pictures.report.pictures import bandwidth_pictures, phase_pictures
+from pencilmap.scripts.pictures.report.tori import AT_ONCE, views
 from tests.documents import ROOT
 from tests.mapper.run_records import record
 from tests.model import brute_force
@@ -126,7 +127,7 @@ def test_the_table_shows_the_comparisons_and_the_medians(cubes, written):
 
 def test_one_view_for_all_sizes_with_the_loads_of_a_walk_along_every_message(cubes):
     entries = entries_of(cubes, "r.jsonl")
-    found, of_entry = views(entries)
+    found, of_entry = views([entry.placed for entry in entries])
     assert of_entry == [0, 1, 0, 1]
     for view, entry in zip(found, entries):
         mapping, torus = entry.mapping, entry.mapping.network
@@ -141,12 +142,52 @@ def test_one_view_for_all_sizes_with_the_loads_of_a_walk_along_every_message(cub
 
 def test_a_run_under_a_schedule_shows_what_all_exchanges_put_on_the_links_at_once(cubes):
     [entry] = entries_of([cubes[1] | {"schedule": "two-way"}], "r.jsonl")
-    [view], _ = views([entry])
+    [view], _ = views([entry.placed])
     joint, *alone = (np.frombuffer(base64.b64decode(text), "<f4") for text in view["loads"].values())
-    assert list(view["loads"]) == ["all exchanges at once", "row", "column"]
+    assert list(view["loads"]) == [AT_ONCE, "row", "column"]
     assert joint.tolist() == sum(alone).tolist()
     assert np.nanmax(joint) == max(entry.prediction.schedule.load_joint)
     assert 'value="all exchanges at once">all exchanges at once<' in page([entry], ["pencilmap", "report"])
+
+
+def predicted_page(path, pencilmap, *options):
+    """The page of two predictions without a run, and the data of their tori."""
+    asked = ("--torus", "8x8x8", "--bandwidth", "148 MB/s", "--fft", "256", "--grid", "8x64", "-p", "default",
+             "-p", "box:2x2x2")
+    status, printed, err = pencilmap("predict", *asked, *options, "--page", path)
+    assert (status, err) == (0, "") and printed.endswith(f"wrote {path}\n")
+    text = path.read_text("utf-8")
+    data = re.search(r'<script id="data" type="application/json">(.*?)</script>', text, re.DOTALL)[1]
+    return text, json.loads(data)["views"]
+
+
+def test_a_prediction_without_a_run_shows_rows_columns_and_both_at_once(tmp_path, pencilmap):
+    text, found = predicted_page(tmp_path / "p.html", pencilmap)
+    for view, largest in zip(found, ([4, 4, 4], [2, 4, 6])):
+        loads = {name: np.frombuffer(base64.b64decode(values), "<f4") for name, values in view["loads"].items()}
+        assert list(loads) == ["row", "column", AT_ONCE] and [values.max() for values in loads.values()] == largest
+        assert loads[AT_ONCE].tolist() == (loads["row"] + loads["column"]).tolist()
+    outline = Outline(text)
+    assert [row[4:7] for row in outline.rows[1:9]] == [
+        ["row", "4 0 0", "3.542 ms"], ["column", "0 4 4", "3.542 ms"], ["in sequence", "8", "7.085 ms"],
+        [AT_ONCE, "4 4 4", "3.542 ms"], ["row", "2 2 2", "1.771 ms"], ["column", "4 4 4", "3.542 ms"],
+        ["in sequence", "6", "5.314 ms"], [AT_ONCE, "6 6 6", "5.314 ms"]]
+    assert "Phases" not in text and "--placement box:2x2x2" in text
+
+
+def test_the_page_of_a_schedule_shows_both_at_once_first_and_its_time(tmp_path, pencilmap):
+    text, found = predicted_page(tmp_path / "p.html", pencilmap, "--schedule", "opposite", "--direction", "pair")
+    assert [next(iter(view["loads"])) for view in found] == [AT_ONCE] * 2
+    assert ["opposite (pair)", "8", "7.085 ms", "7.085 ms", "1.000"] in [row[4:9] for row in Outline(text).rows]
+
+
+@pytest.mark.parametrize("options, words", [(("--torus", "2x2", "--routing", "all"), "one rule"),
+                                            (("--graph", "net.txt"), "no coordinates")])
+def test_a_page_that_cannot_be_drawn_is_refused(options, words, tmp_path, pencilmap, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "net.txt").write_text("a b\nb c\nc d\nd a\n")
+    status, _, err = pencilmap("predict", *options, "--grid", "2x2", "-p", "default", "--page", "p.html")
+    assert status == 2 and words in err and not (tmp_path / "p.html").exists()
 
 
 def as_array(walked, torus):
@@ -193,7 +234,7 @@ def test_what_a_font_cannot_show_is_left_out_and_named(cubes, tmp_path, pencilma
     runs.write_text(json.dumps(cubes[0] | {"labels": cubes[0]["labels"] | {"placement": "\u65e5"}}) + "\n")
     status, printed, err = pencilmap("report", runs, "-o", tmp_path / "r.html", "--figures", figures, "--format", "png")
     assert (status, err) == (0, "") and list(figures.iterdir()) == []
-    assert printed.count("left out ") == printed.count("An SVG leaves the font to its reader") == 6
+    assert printed.count("left out ") == printed.count("An SVG leaves the font to its reader") == 7
 
 
 def test_the_same_records_make_the_same_bytes(cubes):
@@ -362,7 +403,7 @@ def test_slabs_stand_beside_pencils_with_one_exchange(cubes, tmp_path, pencilmap
     assert status == 0, err
     assert {path.stem for path in figures.iterdir()} == {
         "bandwidth-row", "bandwidth-column", "bandwidth-slab", "phases", "image-1", "loads-row-1", "loads-column-1",
-        "image-2", "loads-slab-2"}
+        "loads-joint-1", "image-2", "loads-slab-2"}
     outline = Outline((tmp_path / "r.html").read_text("utf-8"))
     assert [row[5] for row in outline.rows[1:4]] == ["row", "column", "slab"]
     assert {"row", "column", "slab"} <= set(outline.ids)
@@ -384,7 +425,7 @@ def test_the_command_writes_page_and_figures_and_names_itself(cubes, tmp_path, p
     assert f"pencilmap report &#39;{runs}&#39; -o {out} --figures {figures}" in out.read_text("utf-8")
     names = {path.name for path in figures.iterdir()}
     assert names == {"bandwidth-row.svg", "bandwidth-column.svg", "phases-1.svg", "phases-2.svg",
-                     *(f"{kind}-{k}.svg" for k in (1, 2) for kind in ("image", "loads-row", "loads-column"))}
+                     *(f"{kind}-{k}.svg" for k in (1, 2) for kind in ("image", "loads-row", "loads-column", "loads-joint"))}
     assert all(f"wrote {figures / name}" in printed for name in names)
 
 
@@ -625,10 +666,26 @@ class TestInABrowser:
 
     def test_the_picture_of_loads_has_the_colours_of_the_loads(self, opened, cubes):
         driver = opened(cubes)
-        choose_option(driver, "exchange", "row")
+        choose_option(driver, "view", "1")
+        choose_option(driver, "exchange", AT_ONCE)
         assert pixels_of(driver, (0x7A, 0x1F, 0x5C)) > 100       # the colour of the largest load
         choose_option(driver, "exchange", "none")
         assert pixels_of(driver, (0x7A, 0x1F, 0x5C)) == 0
+
+    def test_a_colour_is_the_same_load_for_every_exchange_and_placement(self, opened, cubes, tmp_path, pencilmap):
+        """Rows on cubes have load 2 of 6, so they never have the colour of the largest load; both at once on cubes have."""
+        driver, path = opened(cubes), tmp_path / "p.html"
+        predicted_page(path, pencilmap)
+        driver.get(path.as_uri())
+        drawn(driver)
+        shown = {}
+        for view, name in product("01", ("row", "column", AT_ONCE)):
+            choose_option(driver, "view", view)
+            choose_option(driver, "exchange", name)
+            shown[view, name] = pixels_of(driver, (0x7A, 0x1F, 0x5C)) > 100
+            assert driver.find_element("id", "largest").text == "6"
+        assert [key for key, seen in shown.items() if seen] == [("1", AT_ONCE)]
+        assert "The busiest link shown here carries 6." in driver.find_element("id", "nodes").text
 
     def test_a_torus_of_many_links_is_drawn_with_loads_and_row(self, opened):
         records = records_of("bluegene-l", "16x16x16", "16x256", ("default",), (256,))

@@ -1,10 +1,16 @@
 """`pencilmap predict`: effective lengths, loads, times and certificate of placements."""
 
+from collections.abc import Sequence
+from pathlib import Path
+
 import click
 
-from pencilmap.mapper.setting import BEST, Setting
-from pencilmap.model.errors import MachineError
-from pencilmap.model.predict import SEQUENCE
+from pencilmap.mapper.files import write_whole
+from pencilmap.mapper.placements import as_mapping
+from pencilmap.mapper.setting import ALL_ROUTINGS, BEST, Setting
+from pencilmap.model.errors import FigureError, MachineError
+from pencilmap.model.predict import SEQUENCE, Prediction
+from pencilmap.model.torus import Torus
 from pencilmap.scripts.command_line.options import (
     DIRECTION,
     EXCHANGE,
@@ -12,6 +18,7 @@ from pencilmap.scripts.command_line.options import (
     JSON,
     ROUTING,
     SCHEDULE,
+    given_words,
     on_machine,
     placements,
     with_options,
@@ -23,17 +30,25 @@ from pencilmap.scripts.command_line.tables import prediction_table, print_json, 
 @click.command("predict")
 @on_machine
 @with_options(GRID, placements(), ROUTING, EXCHANGE, SCHEDULE, DIRECTION)
+@click.option("--page", type=click.Path(dir_okay=False), metavar="FILE",
+              help="Also write a page with the torus in 3D: loads of rows, of columns, and of all exchanges at once.")
 @click.option("--terms", is_flag=True, help="Also print every term of the time model; --json always has them.")
 @JSON
 def command(where: Setting, grid: str, placement: tuple[str, ...], routing: str | None, exchange: str, schedule: str,
-            direction: str, terms: bool, as_json: bool) -> None:
+            direction: str, page: str | None, terms: bool, as_json: bool) -> None:
     """Predict the exchanges of a process grid under one or more placements."""
     if terms and (where.transform is None or where.network.bandwidth is None):
         raise MachineError("there are no terms without times: give --fft, and --machine or --bandwidth")
+    if page and not isinstance(where.network, Torus):
+        raise FigureError(f"{where.network} has no coordinates; --page draws a torus or mesh")
+    if page and routing == ALL_ROUTINGS:
+        raise FigureError("--page draws the loads of one rule; name it with --routing")
     with hearing():
         found = where.predictions(grid, placement, routing, exchange, schedule, direction)
         alone = where.predictions(grid, placement, routing, exchange, direction=direction) if (
             grid == BEST and schedule != SEQUENCE) else []
+    if page:
+        write_page(page, where, found, schedule)
     if as_json:
         print_json([p.as_dict() for p in found])
     else:
@@ -43,3 +58,21 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], routing: str 
             click.echo(winner(found[0], alone[0]))
         if terms:
             terms_table([p for p in found if p.stages[0].terms])
+        if page:
+            click.echo(f"\nwrote {page}")
+
+
+def write_page(path: str, where: Setting, found: Sequence[Prediction], schedule: str) -> None:
+    """The page of the report, with predictions in place of runs."""
+    from pencilmap.scripts.pictures.report.page import Forecast, page
+    from pencilmap.scripts.pictures.report.tori import MAX_NODES, Placed
+
+    def placed(prediction):
+        if where.network.n_nodes > MAX_NODES:
+            return None
+        name, beside = prediction.placement, prediction.schedule.name != SEQUENCE
+        mapping = as_mapping(prediction.product or where.place(name, prediction.grid, schedule), name)
+        return Placed(mapping, name, prediction.routing, where.transform, beside)
+
+    forecasts = [Forecast(prediction, placed(prediction)) for prediction in found]
+    write_whole(Path(path), page([], given_words(), forecasts=forecasts), FigureError)

@@ -8,7 +8,7 @@ from pencilmap.mapper.files import write_whole
 from pencilmap.model.errors import FigureError
 from pencilmap.scripts.command_line.options import JSON, Name
 from pencilmap.scripts.command_line.tables import print_json
-from pencilmap.scripts.pictures.report.entries import read_entries, views
+from pencilmap.scripts.pictures.report.entries import read_entries
 from pencilmap.scripts.pictures.report.page import page
 from pencilmap.scripts.pictures.report.pictures import (
     bandwidth_pictures,
@@ -18,6 +18,7 @@ from pencilmap.scripts.pictures.report.pictures import (
     torus_pictures,
     write_pictures,
 )
+from pencilmap.scripts.pictures.report.tori import views
 
 KINDS = ("svg", "pdf", "png")
 
@@ -57,4 +58,5 @@ def command(records: tuple[str, ...], output: str, published: bool, figures: str
 
 
 def _pictures(entries, cells):
-    return [*bandwidth_pictures(entries, cells), *phase_pictures(entries), *torus_pictures(entries, views(entries)[1])]
+    placed = [entry.placed for entry in entries]
+    return [*bandwidth_pictures(entries, cells), *phase_pictures(entries), *torus_pictures(placed, views(placed)[1])]

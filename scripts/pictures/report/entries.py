@@ -1,30 +1,19 @@
-"""Run records joined with their predictions, and the tori that the page draws."""
+"""Run records joined with their predictions."""
 
-from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import lcm
 from typing import Any
-
-import numpy as np
 
 from pencilmap.mapper.compare import Comparison, compare_record, prediction_of_record, schedule_of_record
 from pencilmap.mapper.records import mapping_of_record, read_records, transform_of_record
-from pencilmap.model.errors import FigureError
-from pencilmap.model.exchange import exchanges
-from pencilmap.model.loads import LinkLoads
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.predict import SEQUENCE, Prediction
-from pencilmap.model.routing import routing
 from pencilmap.model.transform import Transform
 from pencilmap.model.units import milliseconds
-from pencilmap.scripts.pictures.figures.loads import link_values
 from pencilmap.scripts.pictures.figures.phases import WAITING, kinds_of
-
-AT_ONCE = "all exchanges at once"
-MAX_NODES = 20_000  # of a torus that is drawn
+from pencilmap.scripts.pictures.report.tori import Placed
 
 
 @dataclass(frozen=True)
@@ -133,21 +122,12 @@ class Entry:
         return schedule_of_record(self.record)
 
     @property
-    def loads_shown(self) -> list[str]:
-        """What has loads on the links: all exchanges at once, where they were beside each other, then each alone."""
-        return [AT_ONCE] * (self.schedule != SEQUENCE and len(self.stages) > 1) + self.stages
-
-    def link_loads(self, shown: str) -> LinkLoads:
-        """Loads of all links in one exchange, or in all at once, under the routing of the prediction."""
+    def placed(self) -> Placed | None:
+        """Where its links have loads; None where the run does not know its torus."""
         mapping, prediction = self.mapping, self.prediction
         if mapping is None or prediction is None:
-            raise FigureError(f"{self.source}: the run does not know its torus, so its links have no loads")
-        rule, named = routing(prediction.routing, mapping.network), zip(self.stages, exchanges(mapping.grid, self.transform))
-        found = [rule.loads(mapping.network, exchange, mapping.node_of_rank) for name, exchange in named
-                 if shown in (name, AT_ONCE)]
-        common = lcm(*(loads.denominator for loads in found))
-        return replace(found[0], values=np.sum([loads.values * (common // loads.denominator) for loads in found], axis=0),
-                       denominator=common)
+            return None
+        return Placed(mapping, self.placement, prediction.routing, self.transform, self.schedule != SEQUENCE)
 
 
 def read_entries(paths: Iterable[str]) -> list[Entry]:
@@ -214,41 +194,3 @@ def label_of(comparison: Comparison, *more: str) -> str:
     """Grid and placement of a run and what else tells it apart, as legends call it."""
     tasks = f"{comparison.tasks_per_node} tasks/node" if comparison.tasks_per_node > 1 else ""
     return ", ".join(filter(None, (f"{comparison.grid} {comparison.placement}", tasks, *more)))
-
-
-def views(entries: Iterable[Entry]) -> tuple[list[dict[str, Any]], list[int | None]]:
-    """The data of the tori on the page: one dict per placement and its loads, shared by all its records.
-
-    The dicts are for JSON: ``nodes`` (one int32 for each rank) and ``loads`` (float32, shape (d, 2, N), one cable, scale of
-    m, nan where there is no link) are base64, little-endian. Second, for each entry the number of its view, None where it
-    has none.
-    """
-    numbers, found, of_entry = dict[str, int](), list[dict[str, Any]](), list[int | None]()
-    for entry in entries:
-        view = _view(entry)
-        key = str(sorted((k, v) for k, v in view.items() if k != "title")) if view else ""
-        if view and key not in numbers:
-            numbers[key] = len(found)
-            found.append(view)
-        of_entry.append(numbers.get(key))
-    return found, of_entry
-
-
-def _view(entry):
-    mapping = entry.mapping
-    if mapping is None or mapping.network.n_nodes > MAX_NODES:
-        return None
-    torus = mapping.network
-    return {
-        "title": f"{torus}, grid {mapping.grid}, {entry.placement}",
-        "shape": list(torus.shape), "ring": [torus.is_ring(i) for i in range(torus.n_dimensions)], "axes": torus.axes,
-        "grid": list(mapping.grid.shape), "dimensions": [d.name for d in mapping.grid.decomposition.dimensions],
-        "routing": entry.prediction.routing,
-        "nodes": _base64(mapping.node_of_rank, "<i4"),
-        "loads": {name: _base64(link_values(entry.link_loads(name), with_bytes=False), "<f4")
-                  for name in entry.loads_shown},
-    }
-
-
-def _base64(values, kind):
-    return b64encode(np.ascontiguousarray(values, dtype=kind).tobytes()).decode("ascii")

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import version
 from importlib.resources import files
@@ -9,29 +10,42 @@ from itertools import count
 from shlex import join
 
 from pencilmap.mapper.compare import Comparison
+from pencilmap.model.predict import Prediction
 from pencilmap.model.units import megabytes_per_second, milliseconds
 from pencilmap.scripts.pictures.figures.phases import WAITING, kinds_of
-from pencilmap.scripts.pictures.report.entries import AT_ONCE, MAX_NODES, Entry, printable, views
+from pencilmap.scripts.pictures.report.entries import Entry, printable
 from pencilmap.scripts.pictures.report.inline import inline_svg
 from pencilmap.scripts.pictures.report.pictures import bandwidth_pictures, phase_pictures
+from pencilmap.scripts.pictures.report.tori import AT_ONCE, MAX_NODES, Placed, views
 
 
-def page(entries: Sequence[Entry], command: list[str], cells: Sequence[Comparison] = ()) -> str:
+@dataclass(frozen=True)
+class Forecast:
+    """A prediction without a run, with what its torus shows."""
+
+    prediction: Prediction
+    placed: Placed | None  #: None where the torus is too large to be drawn
+
+
+def page(entries: Sequence[Entry], command: list[str], cells: Sequence[Comparison] = (),
+         forecasts: Sequence[Forecast] = ()) -> str:
     """The report as HTML: one file, nothing loaded from anywhere, the same bytes for the same records.
 
-    `command` is the command line that makes it; `cells` are published exchanges beside the records.
+    `command` is the command line that makes it; `cells` are published exchanges beside the records, `forecasts` predictions
+    without a run.
     """
-    found, of_entry = views(entries)
+    found, of_entry = views([*(entry.placed for entry in entries), *(forecast.placed for forecast in forecasts)])
     return _environment().get_template("page.html").render(
         title="pencilmap report", command=printable(join(command)), version=version("pencilmap"), entries=entries,
-        of_entry=of_entry,
-        views=found, dimensions=list(dict.fromkeys(name for view in found for name in view["dimensions"])),
+        forecasts=[forecast.prediction for forecast in forecasts], views=found,
+        dimensions=list(dict.fromkeys(name for view in found for name in view["dimensions"])),
         stages=list(dict.fromkeys(name for view in found for name in view["loads"])),
         at_once=AT_ONCE, data=_script_data({"views": found}), style=_part("page.css"), script=_part("torus.js"),
         bandwidth=_inline(bandwidth_pictures(entries, cells)), phases=_inline(phase_pictures(entries)),
         comparisons=_numbered([(c, entry.distinction, entry.notes(c)) for entry in entries for c in entry.comparisons]
                               + [(cell, "", cell.note and [cell.note]) for cell in cells]),
         undrawn=[entry for entry, view in zip(entries, of_entry) if view is None], max_nodes=MAX_NODES,
+        unseen=[forecast.prediction for forecast in forecasts if forecast.placed is None],
         phases_table=_phases_table(entries), join=join)
 
 
@@ -72,6 +86,7 @@ def _environment():
     environment = jinja2.Environment(loader=jinja2.FunctionLoader(_part), autoescape=True, trim_blocks=True,
                                      lstrip_blocks=True, undefined=jinja2.StrictUndefined)
     environment.filters |= {"ms": milliseconds, "rate": megabytes_per_second,
+                            "lengths": lambda values: " ".join(f"{float(value):.4g}" for value in values),
                             "plain_ms": lambda seconds: f"{1e3 * seconds:.5f}",
                             "ratio": lambda value: "-" if value is None else f"{value:.3f}"}
     return environment

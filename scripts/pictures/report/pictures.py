@@ -13,7 +13,8 @@ from pencilmap.scripts.pictures.figures.canvas import Target
 from pencilmap.scripts.pictures.figures.image import draw_image
 from pencilmap.scripts.pictures.figures.loads import draw_loads
 from pencilmap.scripts.pictures.figures.phases import MAX_BARS, WAITING, Bar, draw_phases, kinds_of
-from pencilmap.scripts.pictures.report.entries import AT_ONCE, Entry, label_of
+from pencilmap.scripts.pictures.report.entries import Entry, label_of
+from pencilmap.scripts.pictures.report.tori import AT_ONCE, Placed
 
 LONG = 16    # rows of more tasks are long: they have panels of their own, as in the paper
 ONE_AXIS = 4  # links that are faster by more than this also have their own panels
@@ -99,21 +100,21 @@ def _bar(entry):
     return Bar(entry.label, seconds | ({WAITING: 0.0} if entry.record["sync"] == "clock" else {}), entry.slowest_s)
 
 
-def torus_pictures(entries: Sequence[Entry], of_entry: Sequence[int | None]) -> list[Picture]:
-    """Images and link loads of every placement that the records had, for files."""
-    first = {view: entry for entry, view in reversed(list(zip(entries, of_entry))) if view is not None}
-    return [picture for view, entry in sorted(first.items()) for picture in _of_torus(entry, view + 1)]
+def torus_pictures(placed: Sequence[Placed | None], of_placed: Sequence[int | None]) -> list[Picture]:
+    """Images and link loads of every placement, for files."""
+    first = {view: one for one, view in reversed(list(zip(placed, of_placed))) if one and view is not None}
+    return [picture for view, one in sorted(first.items()) for picture in _of_torus(one, view + 1)]
 
 
-def _of_torus(entry, number):
-    where = f"{entry.prediction.network}, grid {entry.mapping.grid}, placement {entry.placement}"
-    groups = {dimension.name: 0 for dimension in entry.mapping.grid.decomposition.dimensions}
-    yield Picture(f"image-{number}", where, lambda path: draw_image(entry.mapping, groups, path, where))
-    for name in entry.loads_shown:
+def _of_torus(placed, number):
+    where = f"{placed.mapping.network}, grid {placed.mapping.grid}, placement {placed.name}"
+    groups = {dimension.name: 0 for dimension in placed.mapping.grid.decomposition.dimensions}
+    yield Picture(f"image-{number}", where, lambda path: draw_image(placed.mapping, groups, path, where))
+    for name in placed.shown:
         what = name if name == AT_ONCE else f"{name} exchange"
-        title = f"{where}, {what}, routing {entry.prediction.routing}"
+        title = f"{where}, {what}, routing {placed.routing}"
         yield Picture(f"loads-{'joint' if name == AT_ONCE else name}-{number}", title,
-                      lambda path, name=name, title=title: draw_loads(entry.link_loads(name), path, title, with_bytes=False))
+                      lambda path, name=name, title=title: draw_loads(placed.link_loads(name), path, title, False))
 
 
 def make_folder(path: str | PathLike[str]) -> None:

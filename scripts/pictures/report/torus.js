@@ -14,11 +14,13 @@
   const canvas = find("torus"), context = canvas.getContext("2d");
 
   const bytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer;
+  const largest = (values) => values.reduce((most, value) => (value > most ? value : most), 0);
   const views = JSON.parse(find("data").textContent).views.map((view) => ({
     ...view,
     nodes: new Int32Array(bytes(view.nodes)),
     loads: Object.fromEntries(Object.entries(view.loads).map(([name, text]) => [name, new Float32Array(bytes(text))])),
   }));
+  for (const view of views) view.most = largest(Object.values(view.loads).map(largest));
   const NAMES = [...new Set(views.flatMap((view) => view.dimensions))];    // of the dimensions of the grids
   const state = { view: null, ...Object.fromEntries(NAMES.map((name) => [name, 0])),   // the group of each that is shown
     exchange: Object.keys(views[0].loads)[0], direction: "both", drawn: [], slice: [], ...FLAT };
@@ -63,9 +65,11 @@
     return { both: Math.max(up, down), 0: up, 1: down }[state.direction];
   }
 
+  /* One scale for each exchange and all at once, and for all placements on this torus, so that a colour is a load. */
   function largestLoad() {
     if (state.exchange === "none") return 0;
-    return state.view.loads[state.exchange].reduce((most, value) => (value > most ? value : most), 0);
+    const shape = String(state.view.shape);
+    return largest(views.filter((view) => String(view.shape) === shape).map((view) => view.most));
   }
 
   /* ---- projection ---- */
@@ -235,6 +239,7 @@
     return text;
   }
 
+  const rounded = (value) => Number(value.toPrecision(4));
   const counted = (things, name) => `${things.length} ${name}${things.length === 1 ? "" : "s"}`;
   const spread = (nodes) => state.view.shape.map((_, i) =>
     `${new Set(nodes.map((node) => coordinates(node)[i])).size} in ${state.view.axes[i]}`).join(", ");
@@ -243,10 +248,11 @@
     const loads = document.createElement("p");
     loads.className = "hint";
     loads.textContent = "Loads of one cable on the scale of m, 4 \u00b7 load \u00b7 N / D_T, "
-      + `under routing ${state.view.routing}.`;
+      + `under routing ${state.view.routing}.`
+      + (state.exchange === "none" ? "" : ` The busiest link shown here carries ${rounded(largest(state.view.loads[state.exchange]))}.`);
     find("nodes").replaceChildren(...state.view.dimensions.map(describe), loads);
     find("scale").style.display = state.exchange === "none" ? "none" : "";
-    find("largest").textContent = Number(largestLoad().toPrecision(4));
+    find("largest").textContent = rounded(largestLoad());
   }
 
   /* ---- choices ---- */

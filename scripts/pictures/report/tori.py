@@ -1,0 +1,84 @@
+"""The tori on the page: placements with the loads of their exchanges, each alone and all at once."""
+
+from base64 import b64encode
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from math import lcm
+from typing import Any
+
+import numpy as np
+
+from pencilmap.model.exchange import exchanges
+from pencilmap.model.loads import LinkLoads
+from pencilmap.model.mapping import Mapping
+from pencilmap.model.routing import routing
+from pencilmap.model.torus import as_torus
+from pencilmap.model.transform import Transform
+from pencilmap.scripts.pictures.figures.loads import link_values
+
+AT_ONCE = "all exchanges at once"
+MAX_NODES = 20_000  # of a torus that is drawn
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A placement whose links have loads: that of a run, or one that is only predicted."""
+
+    mapping: Mapping
+    name: str  #: of the placement
+    routing: str
+    transform: Transform | None
+    beside: bool  #: whether the schedule has exchanges beside each other: then their loads at once are shown first
+
+    @property
+    def title(self) -> str:
+        return f"{self.mapping.network}, grid {self.mapping.grid}, {self.name}"
+
+    @property
+    def shown(self) -> list[str]:
+        """What has loads on the links: each exchange alone, and all at once."""
+        names = list(self.mapping.grid.decomposition.names)
+        once = [AT_ONCE] * (len(names) > 1)
+        return once + names if self.beside else names + once
+
+    def link_loads(self, shown: str) -> LinkLoads:
+        """Loads of all links in one exchange, or in all at once."""
+        network = self.mapping.network
+        rule, found = routing(self.routing, network), exchanges(self.mapping.grid, self.transform)
+        loads = [rule.loads(network, each, self.mapping.node_of_rank) for each in found if shown in (each.name, AT_ONCE)]
+        common = lcm(*(each.denominator for each in loads))
+        return replace(loads[0], values=np.sum([each.values * (common // each.denominator) for each in loads], axis=0),
+                       denominator=common)
+
+    def view(self) -> dict[str, Any]:
+        """For the script of the page: ``nodes`` (one int32 for each rank) and ``loads`` (float32, shape (d, 2, N), one
+        cable, scale of m, nan where there is no link) are base64, little-endian."""
+        mapping, torus = self.mapping, as_torus(self.mapping.network)
+        return {
+            "title": self.title,
+            "shape": list(torus.shape), "ring": [torus.is_ring(i) for i in range(torus.n_dimensions)], "axes": torus.axes,
+            "grid": list(mapping.grid.shape), "dimensions": [d.name for d in mapping.grid.decomposition.dimensions],
+            "routing": self.routing,
+            "nodes": _base64(mapping.node_of_rank, "<i4"),
+            "loads": {name: _base64(link_values(self.link_loads(name), with_bytes=False), "<f4") for name in self.shown},
+        }
+
+
+def views(placed: Iterable[Placed | None]) -> tuple[list[dict[str, Any]], list[int | None]]:
+    """The data of the tori, one dict for all that are alike; second, for each placement the number of its view.
+
+    None for a placement that is None or whose torus is too large to be drawn.
+    """
+    numbers, found, of_placed = dict[str, int](), list[dict[str, Any]](), list[int | None]()
+    for one in placed:
+        view = one.view() if one and one.mapping.network.n_nodes <= MAX_NODES else None
+        key = str(sorted((k, v) for k, v in view.items() if k != "title")) if view else ""
+        if view and key not in numbers:
+            numbers[key] = len(found)
+            found.append(view)
+        of_placed.append(numbers.get(key))
+    return found, of_placed
+
+
+def _base64(values, kind):
+    return b64encode(np.ascontiguousarray(values, dtype=kind).tobytes()).decode("ascii")
