@@ -1,4 +1,5 @@
-"""The two commands for a stranger. The main job: 512 simulated ranks on 8x8x8, default order against cubes, verified."""
+"""The two commands for a stranger. The main job: 512 simulated ranks on 8x8x8, default order against cubes, verified; and
+lines with both exchanges at once against cubes in sequence on 8x8x2."""
 
 import json
 import subprocess
@@ -56,7 +57,7 @@ def test_simulated_exchanges_are_within_two_percent_of_the_bound(demo):
 
 def test_the_transform_was_verified_inside_the_simulation(demo):
     records = [json.loads(line) for line in (demo[0] / "records.jsonl").read_text().splitlines()]
-    assert len(records) == 2
+    assert len(records) == 2 + 4
     for record in records:
         assert record["verify"]["passed"] and record["verify"]["moved_data_exact"]
         assert record["verify"]["error_fftw"] is not None
@@ -75,3 +76,14 @@ def test_every_rank_sat_where_its_mapfile_says(demo):
 def test_cubes_beat_the_default_as_predicted(demo):
     assert demo[1]["speedup"]["t_s"] == pytest.approx(8 / 6)
     assert demo[1]["speedup"]["measured_s"] == pytest.approx(8 / 6, rel=0.02)
+
+
+def test_lines_with_both_exchanges_at_once_beat_cubes_in_sequence_and_reach_the_bound(demo):
+    """On the m scale 8 and 6 in sequence, (4 + 7 4 + 4) / 8 in chunks, 4 two ways, which is the bound."""
+    runs, unit = demo[1]["at_once"], 16 * 128**3 / (4 * 128 * 148e6)
+    assert [(run["placement"], run["schedule"], run["joint"]) for run in runs] == [
+        ("default", "sequence", 4), ("box:2x2x2", "sequence", 6), ("default", "overlap:8:x", 4),
+        ("default", "two-way:64", 4)]
+    for run, m in zip(runs, (8, 6, 4.5, 4)):
+        assert (run["t_s"], run["bound_s"]) == pytest.approx((m * unit, 4 * unit))
+        assert run["measured_s"] == pytest.approx(run["t_s"], rel=0.02)
