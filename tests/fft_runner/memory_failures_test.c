@@ -1,8 +1,9 @@
-/* Memory that runs out, and planners of FFTW that give nothing, on one rank: in plans with each exchange, when "auto" tries
- * them, when wisdom is read and written. All ranks must get the same status and message, no plan, must not wait for each
+/* Memory that runs out, and planners of FFTW that give nothing, on one rank: in plans with each exchange and each schedule, when
+ * "auto" tries them, when wisdom is read and written. All ranks must get the same status and message, no plan, must not wait for each
  * other, and the file keeps what it had.
  * Run under mpirun with the grid and, if that is to be tried, a file for wisdom: memory_failures_test R C [FILE]. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "agreement.h"
 #include "check.h"
@@ -11,7 +12,7 @@
 
 enum { MOST_TRIES = 5000 };
 static int R, C, rank, ranks;
-static const char *file, *exchange = "alltoallv", *type = "c2c";
+static const char *file, *exchange = "alltoallv", *type = "c2c", *schedule;
 
 static int plan(void)
 {
@@ -22,6 +23,8 @@ static int plan(void)
     desc.R = R, desc.C = C;
     desc.type = type;
     desc.exchange = exchange;
+    desc.schedule = schedule;
+    desc.fields = schedule ? 2 : 1;
     desc.rigor = "estimate";
     desc.auto_budget_s = 0;
     pencilfft_wisdom_forget(); /* of what auto took before */
@@ -80,6 +83,13 @@ static void plans_fail_anywhere(int failing)
     type = "c2c";
 }
 
+static void schedules_fail_anywhere(int failing)
+{
+    for (int i = 0; (schedule = pencilfft_schedule_name(i)); i++)
+        if (strcmp(schedule, "sequence") != 0)
+            fails_anywhere(schedule, plan, failing);
+}
+
 static void wisdom_fails_anywhere(void)
 {
     exchange = "auto";
@@ -99,6 +109,7 @@ int main(int argc, char **argv)
     plans_fail_anywhere(0);
     if (ranks > 1)
         plans_fail_anywhere(ranks - 1);
+    schedules_fail_anywhere(ranks - 1);
     if (file)
         wisdom_fails_anywhere();
     MPI_Finalize();

@@ -1,6 +1,6 @@
 /* A call of MPI that fails on one rank: the library must tell it there, and who calls the library ends all ranks.
- *     mpi_failures_test R C EXCHANGE                  what is called, how often, by the first and the last rank
- *     mpi_failures_test R C EXCHANGE RANK CALL AT     the AT-th CALL on that RANK fails */
+ *     mpi_failures_test R C EXCHANGE SCHEDULE                what is called, how often, by the first and the last rank
+ *     mpi_failures_test R C EXCHANGE SCHEDULE RANK CALL AT   the AT-th CALL on that RANK fails */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -23,11 +23,17 @@ static void need(int status, const char *during)
 static void use(pencilfft_plan plan)
 {
     static const pencilfft_direction directions[] = {PENCILFFT_FORWARD, PENCILFFT_BACKWARD};
-    void *in, *out;
+    void *in, *out, *other;
+    int parts;
     need(pencilfft_alloc(plan, &in), "alloc");
     need(pencilfft_alloc(plan, &out), "alloc");
+    need(pencilfft_alloc(plan, &other), "alloc");
+    need(pencilfft_parts(plan, PENCILFFT_OUTPUT, &parts), "parts");
+    need(pencilfft_execute_pair(plan, in, out, other, other), "execute_pair");
     for (int i = 0; i < 2; i++) {
         need(pencilfft_execute(plan, directions[i], in, out), "execute");
+        if (parts > 1)
+            continue;
         need(pencilfft_transpose(plan, PENCILFFT_ROW, directions[i], in, out), "transpose");
         need(pencilfft_transpose(plan, PENCILFFT_COLUMN, directions[i], in, out), "transpose");
     }
@@ -48,8 +54,8 @@ int main(int argc, char **argv)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (argc != 4 && argc != 7) {
-        fprintf(stderr, "mpi_failures_test R C EXCHANGE [RANK CALL AT]\n");
+    if (argc != 5 && argc != 8) {
+        fprintf(stderr, "mpi_failures_test R C EXCHANGE SCHEDULE [RANK CALL AT]\n");
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
     pencilfft_desc desc;
@@ -57,16 +63,17 @@ int main(int argc, char **argv)
     pencilfft_desc_init(&desc);
     desc.nx = desc.ny = desc.nz = 8;
     desc.R = atoi(argv[1]), desc.C = atoi(argv[2]);
-    desc.exchange = argv[3];
+    desc.exchange = argv[3], desc.schedule = argv[4];
+    desc.fields = 2;
     desc.rigor = "estimate";
     desc.sync = "barrier";
-    int fail = argc == 7 && rank == atoi(argv[4]);
-    failing_mpi_start(fail ? argv[5] : NULL, fail ? atol(argv[6]) : 0);
+    int fail = argc == 8 && rank == atoi(argv[5]);
+    failing_mpi_start(fail ? argv[6] : NULL, fail ? atol(argv[7]) : 0);
     need(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), "plan");
     use(plan);
     failing_mpi_stop();
     need(pencilfft_plan_destroy(plan), "destroy");
-    if (argc == 4 && (rank == 0 || rank == ranks - 1))
+    if (argc == 5 && (rank == 0 || rank == ranks - 1))
         print_calls();
     MPI_Finalize();
     return EXIT_SUCCESS;

@@ -1,4 +1,5 @@
-"""A call of MPI that fails on one rank, in each exchange: one message there, all ranks end, not with success, in time.
+"""A call of MPI that fails on one rank, in each exchange and beside other work: one message there, all ranks end, not
+with success, in time.
 
 Which calls there are is counted in a run without failures (mpi_failures_test.c), so that none is forgotten.
 """
@@ -10,7 +11,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.fft_runner.tables import EXCHANGES
+from tests.fft_runner.tables import EXCHANGES, SCHEDULES
 
 CASES = [*EXCHANGES, "node-of-one"]
 MOVES_DATA = {  # what an exchange cannot do without; a new one at least one of all of these
@@ -18,6 +19,13 @@ MOVES_DATA = {  # what an exchange cannot do without; a new one at least one of 
     "p2p": {"MPI_Sendrecv"}, "persistent": {"MPI_Startall", "MPI_Waitall"}, "fftw": {"MPI_Comm_dup"},
     "node": {"MPI_Win_allocate_shared", "MPI_Win_sync", "MPI_Barrier", "MPI_Ibarrier", "MPI_Wait"},
     "node-of-one": {"MPI_Win_sync", "MPI_Isend", "MPI_Irecv", "MPI_Waitall"}}
+BESIDE = {  # the same under schedules; between them all those that run exchanges beside other work
+    "alltoallv@overlap:2": {"MPI_Ialltoallv", "MPI_Testany", "MPI_Waitall"},
+    "p2p@opposite": {"MPI_Isend", "MPI_Irecv", "MPI_Testany", "MPI_Waitall"},
+    "alltoall@pipelined:2": {"MPI_Ialltoall", "MPI_Test", "MPI_Wait"},
+    "padded@two-way": {"MPI_Ialltoall", "MPI_Test", "MPI_Wait"},
+    "alltoallw@overlap:2:field": {"MPI_Ialltoallw", "MPI_Test", "MPI_Wait"},
+    "persistent@two-way": {"MPI_Startall", "MPI_Testany", "MPI_Waitall"}}
 UNCHECKED = {"MPI_Error_string", "MPI_Get_library_version", "MPI_Initialized", "MPI_Finalized", "MPI_Comm_f2c",
              "MPI_Wtime",  # of which no error is of interest
              "MPI_Request_free", "MPI_Win_free", "MPI_Win_unlock_all"}  # when a plan ends
@@ -25,10 +33,12 @@ GRID = (2, 1)
 
 
 def program(start, exchange):
-    """Run mpi_failures_test with this exchange; further arguments make a call fail."""
+    """Run mpi_failures_test with this exchange, or exchange@schedule; further arguments make a call fail."""
     if exchange == "node-of-one":  # messages between nodes, too
         start = replace(start, mpirun=("env", "PENCILFFT_RANKS_PER_NODE=1", *start.mpirun))
-    return lambda *failure: start(2, *GRID, exchange.split("-")[0], *failure, program="mpi_failures_test")
+    name, _, schedule = exchange.partition("@")
+    words = [*GRID, name.split("-")[0], schedule or "sequence"]
+    return lambda *failure: start(2, *words, *failure, program="mpi_failures_test")
 
 
 def calls_of(start, exchange):
@@ -91,8 +101,21 @@ def test_first_and_last_call_of_each_kind(mpirun, exchange):
     check_failures(mpirun, exchange, first_or_last(calls))
 
 
+@pytest.mark.parametrize("exchange", [pytest.param(name, marks=[] if name in ("alltoallv@overlap:2", "p2p@opposite")
+                                                   else pytest.mark.slow) for name in BESIDE])
+def test_first_and_last_call_beside_other_work(mpirun, exchange):
+    calls = own_calls(mpirun, exchange)
+    assert {function for _, function in calls} >= BESIDE[exchange]
+    check_failures(mpirun, exchange, first_or_last(calls))
+
+
+def test_every_schedule_that_runs_beside_other_work_is_among_them():
+    assert {name.partition("@")[2].partition(":")[0] for name in BESIDE} | {"sequence"} == {
+        name.replace("_", "-") for name in SCHEDULES}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("exchange", [*CASES, "auto"])
+@pytest.mark.parametrize("exchange", [*CASES, *BESIDE, "auto"])
 def test_every_call(mpirun, exchange):
     check_failures(mpirun, exchange, [(rank, function, at) for (rank, function), times in calls_of(mpirun, exchange).items()
                                       for at in range(1,
@@ -100,6 +123,6 @@ def test_every_call(mpirun, exchange):
 
 
 @pytest.mark.parametrize("exchange", [pytest.param(name, marks=[] if name == "persistent" else pytest.mark.slow)
-                                      for name in CASES if name != "fftw"])
+                                      for name in [*CASES, *BESIDE] if name != "fftw"])
 def test_under_mpich(mpich_run, exchange):
     check_failures(mpich_run, exchange, first_or_last(own_calls(mpich_run, exchange)))

@@ -443,7 +443,7 @@ static int choose_exchanges(struct trial *t, double budget_s, int nodes)
     for (int e = 0; e < plan->exchanges && !status; e++)
         if (t->open[e] && !pf_wisdom_keep(t->key[e], plan->chosen[e]->name))
             status = pf_fail(PENCILFFT_NO_MEMORY, "no memory to keep what was chosen");
-    return status;
+    return pf_agree(status, plan->all); /* for schedules are tried next, by all ranks or by none */
 }
 
 int pf_auto_choose(pencilfft_plan plan, double budget_s)
