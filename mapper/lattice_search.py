@@ -6,7 +6,7 @@ So the columns have no busiest link, and the tile can be made compact and even: 
 of L and annealed. Products of digit patterns are far from even wherever extents are odd or do not divide well.
 Subgroups are the sub-lattices of Z^(d+1) that contain n_i e_i, one for each Hermite normal form whose rows generate them.
 Those with the same distances, up to an exchange of dimensions that are alike, are taken as equal. The coset loads are known
-before any search. Every lattice is annealed a little from two seeds, the better ones more, the best to the end; a lattice
+before any search. The most promising lattices are annealed a little, the better ones more, the best to the end; a lattice
 whose coset load and least tile load (below) do not beat the best tiling found is left out.
 Least tile load: the distances from a task to the R - 1 nearest slots, shared by all links.
 Source: H. Cohen, "A Course in Computational Algebraic Number Theory" (1993), sec. 2.4, for the normal form.
@@ -17,22 +17,24 @@ Deterministic: the same seed and evaluations give the same tiling.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product as cartesian
-from math import prod
+from math import inf, prod
 
 import numpy as np
 
-from pencilmap.mapper.lattice_tile import Folded, anneal
+from pencilmap.mapper.lattice_tile import anneal, folded
 from pencilmap.mapper.product_search import weights
+from pencilmap.mapper.progress import now_and_then, say
 from pencilmap.model.factors import divisors
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.torus import Torus
 
-MEMBER_STEPS = 32_000_000  # steps by default, times the tasks of a tile: some seconds
-SMALL_TILE = 16            # smaller tiles get no more steps
-ROUNDS = ((96, 2, 4_000), (16, 2, 30_000), (4, 1, 30_000))  # lattices, annealings of each, steps; the last repeats
+MEMBER_STEPS = 32_000_000  # by default: steps times the tasks of the tile that is annealed; some seconds
+ROUNDS = ((64, 1, 3_000), (12, 1, 20_000), (4, 2, 30_000))  # lattices, annealings of each, steps; the last repeats
+USUAL_TILE = 16
 MOST_LATTICES = 200_000  # normal forms looked at
 MOST_PLACES = 1 << 14
+MOST_TILE = 512           # tasks: larger tiles are not annealed
 
 
 @dataclass(frozen=True)
@@ -86,31 +88,39 @@ class Lattice:
 
 
 def best_tiling(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, seed: int = 1,
-                evaluations: int | None = None) -> tuple[Tiling | None, float]:
+                evaluations: int | None = None, below: float = inf,
+                patience: int | None = None) -> tuple[Tiling | None, float]:
     """The best tiling found and its cost: sum of the worst lengths of rows and columns, exchanged one after the other.
 
-    `evaluations` are steps of the annealing; by default as many as take some seconds. None where there is no lattice.
+    `evaluations` are steps of the annealing for tiles of 16 tasks, fewer for larger ones; by default as many as take some
+    seconds. Only tilings that cost less than `below` count. With `patience` so many rounds without a better one end the
+    search; so does Ctrl-C. None where there is none.
 
     >>> tiling, cost = best_tiling(Torus((5, 5)), ProcessGrid(5, 5), evaluations=20_000)
     >>> float(f"{cost:.3f}"), tiling.cosets
     (4.8, 'c')
     """
     shape = _shape(torus, tasks_per_node)
-    tried = tried_lattices(torus, shape, grid)
-    runs = [_Run(torus, tasks_per_node, lattice, grid, seed) for lattice in tried]
-    left = MEMBER_STEPS // max(SMALL_TILE, min(grid.shape)) if evaluations is None else evaluations
-    best, cost, rounds = None, float("inf"), iter(ROUNDS)
+    runs = [_Run(torus, tasks_per_node, lattice, grid, seed) for lattice in tried_lattices(torus, shape, grid, below)]
+    left = MEMBER_STEPS if evaluations is None else evaluations * USUAL_TILE
+    best, cost, rounds, idle = None, below, iter(ROUNDS), 0
     kept, times, steps = next(rounds)
-    while runs and left > 0:
-        runs = sorted((run for run in runs if run.floor < cost - 1e-9), key=lambda run: run.cost)[:kept]
-        for run in runs:
-            for _ in range(times):
-                if left > 0 and run.floor < cost - 1e-9:
-                    run.anneal(min(steps, left))
-                    left -= min(steps, left)
-            if run.cost < cost - 1e-9:
-                best, cost = run.tiling(), run.cost
-        kept, times, steps = next(rounds, (kept, times, steps))
+    report = now_and_then(say)
+    try:
+        while runs and left > 0 and (patience is None or idle < patience):
+            runs = sorted((run for run in runs if run.floor < cost - 1e-9), key=lambda run: run.cost)[:kept]
+            idle += 1
+            for run in runs:
+                for _ in range(times):
+                    if left > 0 and run.floor < cost - 1e-9:
+                        run.anneal(max(1, min(steps, left // len(run.start))))
+                        left -= steps * len(run.start)
+                if run.cost < cost - 1e-9:
+                    best, cost, idle = run.tiling(), run.cost, 0
+            report(f"tilings of grid {grid}: best {cost:.4g}, {max(left, 0) // USUAL_TILE} evaluations to go")
+            kept, times, steps = next(rounds, (kept, times, steps))
+    except KeyboardInterrupt:
+        say(f"tilings of grid {grid}: interrupted, {cost:.4g} is the best so far")
     return best, cost
 
 
@@ -212,11 +222,16 @@ def coset_numbers(shape: np.ndarray, form: tuple[tuple[int, ...], ...]) -> np.nd
     return number
 
 
-def tried_lattices(torus: Torus, shape: np.ndarray, grid: ProcessGrid) -> list[Lattice]:
-    """The different lattices for columns, and for rows as cosets, those with the least load of cosets and tile first."""
+def tried_lattices(torus: Torus, shape: np.ndarray, grid: ProcessGrid, below: float = inf) -> list[Lattice]:
+    """The different lattices for columns, and for rows as cosets, those with the least load of cosets and tile first.
+
+    Without those on which no tiling can cost less than `below`, and without those of too large tiles.
+    """
     found: dict[tuple, Lattice] = {}
     scale = np.array([float(w) for w in weights(torus)])
     for letter, tile in (("c", grid.shape[0]), ("r", grid.shape[1])):
+        if tile > MOST_TILE:
+            continue
         floor = _least_tile(torus, shape, tile, scale)
         for count, form in enumerate(normal_forms(tuple(shape.tolist()), tile)):
             if count >= MOST_LATTICES:
@@ -224,6 +239,8 @@ def tried_lattices(torus: Torus, shape: np.ndarray, grid: ProcessGrid) -> list[L
             numbers = coset_numbers(shape, form)
             apart = _apart(torus, coordinates(shape, np.flatnonzero(numbers == 0)))
             load = float((_lengths(torus, apart.mean(axis=0)) * scale).max())
+            if load + floor >= below - 1e-9:
+                continue
             alike = letter, _signature(torus, scale, apart)
             found.setdefault(alike, Lattice(form, numbers, letter, load, floor))
     return sorted(found.values(), key=lambda some: (some.load + some.floor, some.cosets, some.form))
@@ -288,5 +305,5 @@ def _folded(torus, tasks_per_node, form, size):
     _, key = np.unique(label, return_inverse=True)
     times = len(members) // len(projected)
     unit = np.array([float(w) for w in weights(torus)]) * 2.0 * times / (tasks_per_node * size)  # of half a message
-    return Folded(np.array(torus.shape), strides, np.array([torus.is_ring(i) for i in range(torus.n_dimensions)]), unit,
-                  key.ravel().astype(np.int64), int(key.max()) + 1, tasks_per_node)
+    return folded(np.array(torus.shape), np.array([torus.is_ring(i) for i in range(torus.n_dimensions)]),
+                  key.ravel().astype(np.int64), unit, tasks_per_node)

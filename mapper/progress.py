@@ -5,6 +5,7 @@ The command line listens (`pencilmap.scripts.command_line.progress`); a library 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from time import monotonic
 
 _LISTENER: ContextVar[Callable[[str], None] | None] = ContextVar("listener", default=None)
 
@@ -29,3 +30,18 @@ def say(line: str) -> None:
     listener = _LISTENER.get()
     if listener is not None:
         listener(line)
+
+
+def now_and_then(say_line: Callable[[str], None], seconds: float = 5.0) -> Callable[[str], None]:
+    """A listener that passes on no more than one line in so many seconds, the first one after that time.
+
+    >>> now_and_then(print)("too soon")
+    """
+    last = [monotonic()]
+
+    def report(line: str) -> None:
+        if monotonic() - last[0] >= seconds:
+            last[0] = monotonic()
+            say_line(line)
+
+    return report

@@ -14,9 +14,9 @@ from pencilmap.mapper.allocations.table import NodeTable, read_table
 from pencilmap.mapper.block_search import best_product_of
 from pencilmap.mapper.formats import Job, read_document
 from pencilmap.mapper.graphs import read_graph
-from pencilmap.mapper.grids import rank_grids
 from pencilmap.mapper.hosts import Hosts
 from pencilmap.mapper.placements import check_name, place, takes_objective
+from pencilmap.mapper.placements.best import candidates, is_searched
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.allocation import Allocation, Site, parse_nodes
 from pencilmap.model.costs import Costs
@@ -29,6 +29,7 @@ from pencilmap.model.mapping import Mapping
 from pencilmap.model.network import Network
 from pencilmap.model.predict import SEQUENCE, Prediction, predict
 from pencilmap.model.product import Product
+from pencilmap.model.ranking import ranked
 from pencilmap.model.schedules.objectives import objectives
 from pencilmap.model.schedules.schedule import FORWARD
 from pencilmap.model.torus import Torus, as_torus, parse_torus
@@ -38,6 +39,7 @@ from pencilmap.model.units import parse
 ALL_ROUTINGS = "all"
 SHORT_SEARCH = "search:evaluations=2000"  # budget for ranking grids where there are no products
 BEST = "best"
+REFINED = 3  # grids: the fastest by products, whose other placements are searched too when all grids are ranked
 
 
 @dataclass(frozen=True)
@@ -103,9 +105,7 @@ class Setting:
                 return self.predictions(BEST, ("default",), schedule=schedule)[0].grid
             if not self.site.allocation.is_complete:
                 return self.predictions(BEST, (SHORT_SEARCH,), schedule=schedule)[0].grid
-            if schedule != SEQUENCE:
-                return self.predictions(BEST, schedule=schedule)[0].grid
-            return rank_grids(self.network, self.tasks_per_node, self.transform, self.costs, self.decomposition)[0][0]
+            return self.predictions(BEST, schedule=schedule)[0].grid
         grid = parse_grid(text, self.decomposition)
         self.site.check_grid(grid)
         if self.transform:
@@ -120,11 +120,26 @@ class Setting:
         check_name(text)
         if self.transform:
             self.transform.check_grid(grid)
-        if text == BEST and schedule == SEQUENCE and self.transform and self._is_whole(grid):
-            return best_product_of(as_torus(self.network), grid, self.tasks_per_node, self.transform)
+        if text == BEST:
+            return self._best(grid, schedule)
         if not takes_objective(text):
             return place(text, self.site, grid)
-        found = [place(text, self.site, grid, wanted) for wanted in objectives(schedule, grid)]
+        return self._fastest([place(text, self.site, grid, wanted) for wanted in objectives(schedule, grid)], schedule)
+
+    def _best(self, grid: ProcessGrid, schedule: str, share: int = 1) -> Product | Mapping:
+        """The fastest placement of all families; searches get their usual evaluations divided by `share`, 0 for none."""
+        if not isinstance(self.network, Torus):
+            return place(BEST, self.site, grid)  # it says that there is none
+        found: list[Product | Mapping] = []
+        if schedule == SEQUENCE and self.transform and self._is_whole(grid):
+            found = [best_product_of(as_torus(self.network), grid, self.tasks_per_node, self.transform)]
+        for wanted in objectives(schedule, grid):
+            found += [placed for placed in candidates(self.site, grid, wanted, share)
+                      if not (isinstance(placed, Product) and placed in found)]
+        return self._fastest(found, schedule)
+
+    def _fastest(self, found: list[Product | Mapping], schedule: str) -> Product | Mapping:
+        """The first of the fastest by all terms of the time model."""
         if len(found) == 1:
             return found[0]
         return min(found, key=lambda placed: self.predict(placed, schedule=schedule).order)
@@ -168,12 +183,21 @@ class Setting:
         for each in all_grids(self.n_slots, self.decomposition):
             for text in placements:
                 try:
-                    found += self._predictions(text, each, routing, exchange, schedule, direction)
+                    found += self._predictions(text, each, routing, exchange, schedule, direction, share=0)
                 except (PlacementError, GridError, ScheduleError) as error:
                     refusals.append(error)
         if not found:
             raise refusals[-1]
-        return sorted(found, key=lambda p: p.order)
+        return ranked(self._refined(ranked(found), routing, exchange, schedule, direction))
+
+    def _refined(self, found: list[Prediction], routing: str | None, exchange: str, schedule: str,
+                 direction: str) -> list[Prediction]:
+        """The predictions, with placements that are no products for the first few grids on which they are searched."""
+        some = [p for p in found if p.placement == BEST and p.product and is_searched(self.site, p.grid)][:REFINED]
+        for before in some:
+            [after] = self._predictions(BEST, before.grid, routing, exchange, schedule, direction, len(some))
+            found[next(i for i, p in enumerate(found) if p is before)] = min(before, after, key=lambda p: p.order)
+        return found
 
     def job(self, hosts: str | PathLike[str] | None = None, cores_per_task: int = 1,
             hwloc: str | PathLike[str] | None = None, program: str = "./a.out") -> Job:
@@ -194,9 +218,12 @@ class Setting:
         cores = slot_cores(read_cores(read_document(hwloc)).cores or (), tasks) if hwloc else _cores(cores_per_task, tasks)
         return Job(self.site, _hosts(hosts, self), cores, program)
 
-    def _predictions(self, text: str, grid: ProcessGrid, routing: str | None, exchange: str,
-                     schedule: str, direction: str) -> list[Prediction]:
-        placed = self.place(text, grid, schedule)
+    def _predictions(self, text: str, grid: ProcessGrid, routing: str | None, exchange: str, schedule: str,
+                     direction: str, share: int = 1) -> list[Prediction]:
+        """Of one placement; for `share` see `candidates`."""
+        if text == BEST and self.transform:
+            self.transform.check_grid(grid)
+        placed = self._best(grid, schedule, share) if text == BEST else self.place(text, grid, schedule)
         if routing == ALL_ROUTINGS:
             return self.interval(placed, text, exchange, schedule, direction)
         return [self.predict(placed, routing, text, exchange, schedule, direction)]

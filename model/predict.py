@@ -150,6 +150,11 @@ class Prediction:
         return time, cost, sum(stage.hop_length for stage in self.stages), max(self.grid.shape)
 
     @property
+    def n_messages(self) -> int:
+        """Messages that a task sends to other tasks in all exchanges; the fewer, the larger."""
+        return sum(self.grid.extent(stage.letters) - 1 for stage in self.grid.decomposition.exchanges)
+
+    @property
     def cost(self) -> Fraction:
         """What searches minimise: the sum over the exchanges of the worst routed length (exact)."""
         return _cost(self.stages, self.network)

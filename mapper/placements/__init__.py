@@ -38,8 +38,8 @@ class Placement:
 
 
 PLACEMENTS = {
-    "best": Placement(best, "best", "the best product placement, by exact search; with holes or idle slots the result of "
-                      "search", searches=True),
+    "best": Placement(best, "best", "the best of digit patterns, ring maps and lattice tilings; on meshes, with holes or "
+                      "idle slots also that of search", searches=True),
     "search": Placement(search, "search[:seed=S,evaluations=E,seconds=T]", "local search on the routed loads, for holes, "
                         "idle slots, awkward factors", searches=True),
     "default": Placement(default, "default[:ORDER]",

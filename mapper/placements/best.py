@@ -1,18 +1,33 @@
-"""The best placement for a grid: the exact search over products where one exists, local search everywhere else."""
+"""The best placement for a grid: on a whole torus the best of digit patterns, ring maps and lattice tilings, on a whole mesh
+of digit patterns, ring maps and the local search; local search everywhere else.
+
+Digit patterns and ring maps are searched exactly at any size. Tilings and the local search, which are for exchanges in
+sequence, take a second or a few, up to `MOST_SEARCHED` slots, and are left out where a bound proves the product optimal.
+"""
+
+from functools import lru_cache
 
 from pencilmap.mapper.placements.search import search
 from pencilmap.mapper.product_search import best_product
 from pencilmap.model.allocation import Site
+from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.errors import PlacementError
 from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.lower_bound import lower_bound
 from pencilmap.model.mapping import Mapping
-from pencilmap.model.objective import Objective
+from pencilmap.model.objective import Objective, in_sequence
 from pencilmap.model.product import Product
-from pencilmap.model.torus import as_torus
+from pencilmap.model.routing import DEFAULT_ROUTING, routing
+from pencilmap.model.torus import Torus, as_torus
+
+MOST_SEARCHED = 2048           # slots; beyond, the best product is the answer
+EVALUATIONS = 800_000          # of tilings, see `best_tiling`: two or three seconds
+PATIENCE = 4                   # rounds without a better tiling
+SWAPS, SWAP_MATES = 50_000, 2_000_000  # evaluations of the local search: so many, or this divided by R + C
 
 
 def best(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None = None) -> Product | Mapping:
-    """The best product placement; on a site with holes or idle slots, where none exists, the result of the local search.
+    """The best placement of all families; on a site with holes or idle slots the result of the local search.
 
     `wanted` is what is to be least, by default the exchanges in sequence.
 
@@ -22,7 +37,52 @@ def best(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None 
     """
     if argument:
         raise PlacementError(f"placement best:{argument}: best takes no argument; search does, e.g. search:seed=2")
+    return candidates(site, grid, wanted)[-1]
+
+
+def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, share: int = 1) -> list[Product | Mapping]:
+    """Placements of which the last has the least of what is wanted: the best product, and what is better than it.
+
+    `share`: the searches get their usual number of evaluations divided by this, none for 0.
+    """
     site.check_grid(grid)
-    if site.allocation.is_complete and grid.n_tasks == site.n_slots:
-        return best_product(as_torus(site.network), grid, site.tasks_per_node, wanted)
-    return search("", site, grid, wanted)
+    if not (site.allocation.is_complete and grid.n_tasks == site.n_slots):
+        return [search("", site, grid, wanted)]
+    torus, alone = as_torus(site.network), in_sequence(len(grid.decomposition.exchanges))
+    product = best_product(torus, grid, site.tasks_per_node, wanted)
+    if (wanted or alone) != alone or not share or not is_searched(site, grid):
+        return [product]
+    letters = tuple(stage.letters for stage in grid.decomposition.exchanges)
+    cost = alone.of_loads(routing(DEFAULT_ROUTING).joint_of_product(product, letters))
+    if lower_bound(site, grid).value >= cost:
+        return [product]
+    found = _tiling(torus, grid, site.tasks_per_node, float(cost), share) if _has_rings(torus) else _swapped(
+        site, grid, float(cost), share)
+    return [product] if found is None else [product, found]
+
+
+def is_searched(site: Site, grid: ProcessGrid) -> bool:
+    """Whether other placements than products are searched on a whole torus or mesh."""
+    return grid.decomposition is PENCIL and min(grid.shape) > 1 and site.n_slots <= MOST_SEARCHED
+
+
+def _has_rings(torus: Torus) -> bool:
+    return all(wrap or n <= 2 for n, wrap in zip(torus.shape, torus.wrap))
+
+
+@lru_cache(maxsize=64)
+def _tiling(torus, grid, tasks_per_node, cost, share):
+    """A tiling of less cost, None where none was found."""
+    from pencilmap.mapper import lattice_search  # numba is loaded only when a tiling is searched
+
+    found, _ = lattice_search.best_tiling(torus, grid, tasks_per_node, 1, EVALUATIONS // share, cost, PATIENCE)
+    return found and found.mapping(grid)
+
+
+def _swapped(site, grid, cost, share):
+    """What the local search finds of less cost, None where it finds nothing."""
+    from pencilmap.mapper import annealing
+
+    steps = min(SWAPS, SWAP_MATES // sum(grid.shape)) // share
+    found = annealing.search(site, grid, budget=annealing.Budget(steps, None))
+    return found.mapping if found.cost < cost - 1e-9 else None

@@ -1,17 +1,15 @@
 """Local search where no product exists or is good enough: holes, idle slots, awkward factors; see
 `pencilmap.mapper.annealing`."""
 
-from time import monotonic
 from typing import Any
 
-from pencilmap.mapper.progress import say
+from pencilmap.mapper.progress import now_and_then, say
 from pencilmap.model.allocation import Site
 from pencilmap.model.errors import PlacementError
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.objective import Objective
 
-SECONDS_BETWEEN_LINES = 5.0
 KINDS = {"seed": int, "evaluations": int, "seconds": float}
 
 
@@ -26,7 +24,8 @@ def search(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | Non
     from pencilmap.mapper import annealing  # numba is loaded only when a search is requested
 
     seed = options.pop("seed", 1)
-    found = annealing.search(site, grid, seed, annealing.Budget(**options), _now_and_then(say), wanted)
+    report = now_and_then(lambda line: say(f"search: {line}"))
+    found = annealing.search(site, grid, seed, annealing.Budget(**options), report, wanted)
     say(str(found))
     return found.mapping
 
@@ -48,14 +47,3 @@ def parse_options(argument: str) -> dict[str, Any]:
         if not 0 <= options[name] < 2**53:
             raise PlacementError(f"search:{argument}: {part} is out of range; use 0 or more")
     return options
-
-
-def _now_and_then(say_line):
-    last = [monotonic()]
-
-    def report(line):
-        if monotonic() - last[0] >= SECONDS_BETWEEN_LINES:
-            last[0] = monotonic()
-            say_line(f"search: {line}")
-
-    return report

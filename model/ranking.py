@@ -1,0 +1,26 @@
+"""Predictions in the order in which a user wants to see them."""
+
+from collections.abc import Iterable
+
+from pencilmap.model.predict import Prediction
+
+TIE = 1.01  # times the least time: so near, models cannot tell which is faster
+
+
+def ranked(predictions: Iterable[Prediction]) -> list[Prediction]:
+    """The fastest first; among those within one per cent of the fastest, the one with the fewest and so largest messages.
+
+    >>> from pencilmap.model.grid import ProcessGrid
+    >>> from pencilmap.model.predict import predict
+    >>> from pencilmap.mapper.product_search import best_product
+    >>> from pencilmap.model.torus import Torus
+    >>> ring = Torus((8, 8, 8))
+    >>> [str(p.grid) for p in ranked(predict(best_product(ring, ProcessGrid(r, 512 // r))) for r in (8, 64, 2, 16))]
+    ['8x64', '64x8', '16x32', '2x256']
+    """
+    rest, found = sorted(predictions, key=lambda p: p.order), []
+    while rest:
+        tied = [p for p in rest if p.order[0] <= rest[0].order[0] * TIE]
+        found += sorted(tied, key=lambda p: p.n_messages)
+        rest = rest[len(tied):]
+    return found

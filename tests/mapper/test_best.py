@@ -1,0 +1,103 @@
+"""`best` over its families, every placement found routed again hop by hop; ties between grids."""
+
+from fractions import Fraction
+
+import pytest
+
+from pencilmap.mapper.placements import as_mapping, place
+from pencilmap.mapper.placements.best import candidates
+from pencilmap.mapper.product_search import best_product
+from pencilmap.mapper.setting import setting
+from pencilmap.model.grid import parse_grid
+from pencilmap.model.objective import at_once, overlapped
+from pencilmap.model.predict import predict
+from pencilmap.model.product import Product
+from pencilmap.model.ranking import TIE, ranked
+
+
+def hops(torus, a, b):
+    """The links of a message and its share on each, walked step by step in dimension order, ties in halves."""
+    here = list(torus.coordinates(a))
+    for i, n in enumerate(torus.shape):
+        to, ways = int(torus.coordinates(b)[i]), []
+        for step in (1, -1):
+            length = (to - here[i]) * step
+            ways.append((length % n if torus.is_ring(i) else length, step))
+        ways = [way for way in ways if way[0] >= 0]
+        shortest = min(ways)[0]
+        ways = [way for way in ways if way[0] == shortest > 0]
+        for length, step in ways:
+            at = list(here)
+            for _ in range(length):
+                yield (i, step, *map(int, at)), Fraction(1, len(ways))
+                at[i] = (at[i] + step) % n
+        here[i] = to
+
+
+def brute_loads(mapping):
+    """For each exchange the load of every link on the m scale."""
+    torus, grid, found = mapping.network, mapping.grid, []
+    for letter, size in zip("rc", grid.shape):
+        loads = {}
+        for group in grid.groups(letter):
+            for a in group:
+                for b in group:
+                    for link, share in hops(torus, int(mapping.node_of_rank[a]), int(mapping.node_of_rank[b])):
+                        loads[link] = loads.get(link, 0) + share * Fraction(4 * torus.n_nodes, grid.n_tasks * size)
+        found.append(loads)
+    return found
+
+
+@pytest.mark.parametrize("shape, grid, tasks, most", [
+    ("7x7", "14x7", 2, 6.29), ("13x13:mesh", "13x13", 1, 18.2),
+    pytest.param("10x10", "10x20", 2, 7.4, marks=pytest.mark.slow),
+    pytest.param("6x6x6", "16x27", 2, 4.67, marks=pytest.mark.slow),
+    ("5x3", "3x5", 1, 3.74), ("2x2x4", "4x4", 1, 4.0), ("3x4:mesh", "3x4", 1, 6.0)])
+def test_best_in_sequence_is_never_worse_than_digits(shape, grid, tasks, most):
+    site, grid = setting(torus=shape, tasks_per_node=tasks).site, parse_grid(grid)
+    found = place("best", site, grid)
+    rows, columns = brute_loads(as_mapping(found, "found"))
+    cost = max(rows.values()) + max(columns.values())
+    assert cost == predict(found, site=site).cost <= predict(best_product(site.network, grid, tasks)).cost
+    assert cost <= most + 0.005
+
+
+@pytest.mark.parametrize("shape, grid, joint", [("8x8x8", "16x32", 5), ("4x4x4", "8x8", 2), ("10x10", "5x20", 7)])
+def test_best_at_once_has_the_joint_load_it_says(shape, grid, joint):
+    site, grid = setting(torus=shape).site, parse_grid(grid)
+    found = place("best", site, grid, at_once(2))
+    rows, columns = brute_loads(as_mapping(found, "found"))
+    assert isinstance(found, Product)
+    assert max(rows.get(link, 0) + columns.get(link, 0) for link in rows | columns) <= joint
+
+
+def test_the_time_of_the_schedule_decides_which_family_is_taken():
+    """8x8x8 with 16x32 in four chunks: ring maps have T 6, digit patterns 6.5, the tiling that is best in sequence 7."""
+    where, grid = setting(torus="8x8x8"), parse_grid("16x32")
+    found = where.place("best", grid, "overlap:4")
+    assert where.predict(found, schedule="overlap:4").schedule.cost == 6 and not found.is_digits
+    alone = where.place("best", grid)
+    assert where.predict(alone).cost == 7 and not isinstance(alone, Product)
+    assert where.predict(alone, schedule="overlap:4").schedule.cost > 6
+
+
+def test_ranking_takes_the_best_of_all_families_for_the_first_grids():
+    found = setting(torus="7x7").predictions()
+    assert found[0].cost <= found[1].cost
+    [square] = [p for p in found if str(p.grid) == "7x7"]
+    assert square.cost <= predict(best_product(square.network, square.grid)).cost
+
+
+def test_of_equal_times_fewer_and_larger_messages_come_first():
+    found = setting(machine="bluegene-q", torus="4x4x4x4x2").predictions(placements=("default",))
+    times = [p.order[0] for p in found]
+    first = [p for p in found if p.order[0] <= min(times) * TIE]
+    assert found[:len(first)] == first
+    assert [p.n_messages for p in first] == sorted(p.n_messages for p in first)
+    assert ranked(found[::-1])[0].n_messages == found[0].n_messages
+
+
+def test_large_machines_get_the_product_alone():
+    site, grid = setting(torus="16x16x16").site, parse_grid("64x64")
+    assert candidates(site, grid) == [best_product(site.network, grid)]
+    assert candidates(site, grid, overlapped(2, 4)) == [best_product(site.network, grid, wanted=overlapped(2, 4))]
