@@ -196,7 +196,7 @@ def test_every_place_of_the_document_is_filled_and_has_its_command():
     places = re.findall(r"^<!-- (simulated|namespaces) (\S+) -->\n\*\*", text, re.MULTILINE)
     commands = [re.search(r"--network (\w+) .*?--(?:suite|torus) (\S+)", c).groups()
                 for c in re.findall(r"^pencilmap .* --into docs/validation\.md$", text, re.MULTILINE)]
-    assert places == commands and len(places) == text.count("<!-- end -->") == 7
+    assert places == commands and len(places) == text.count("<!-- end -->") == 8
 
 
 @needs_simgrid

@@ -21,6 +21,7 @@ from pencilmap.scripts.command_line.documents import check_place, fill, markdown
 from pencilmap.scripts.command_line.options import JSON, Name
 from pencilmap.scripts.command_line.progress import shown
 from pencilmap.scripts.command_line.tables import print_json, print_table
+from pencilmap.scripts.networks.namespaces import overlap
 from pencilmap.scripts.networks.namespaces.box import UnavailableError
 from pencilmap.scripts.networks.namespaces.experiment import IDLE_SHARE, LINK_TOLERANCE, Experiment, run
 from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork
@@ -77,8 +78,7 @@ def _simulated(given):
     rows = validate_simulated(cases_of(suite, given["at_most"]), given["records"], given["timeout"])
     judged = [(claim.text, found) for claim in CLAIMS if (found := claim.judge(rows))]
     as_dict = {"rows": [row.as_dict() for row in rows],
-               "claims": [{"claim": text, "n": n, "least": least, "most": most, "holds": holds}
-                          for text, (n, least, most, holds) in judged]}
+               "claims": _claims_json(judged)}
     parts = [_rows_part(suite, rows), *_published_part(rows), _claims_part(judged)]
     return Outcome(parts, as_dict, all(found[-1] for _, found in judged))
 
@@ -127,6 +127,11 @@ def _published_part(rows):
     return [Part("against the published times", columns, cells)]
 
 
+def _claims_json(judged):
+    return [{"claim": text, "n": n, "least": least, "most": most, "holds": holds}
+            for text, (n, least, most, holds) in judged]
+
+
 def _claims_part(judged):
     return Part("claims", ["claim", ">exchanges", ">least", ">most", "holds"],
                 [[text, n, f"{least:.3f}", f"{most:.3f}", "yes" if holds else "NO"]
@@ -145,13 +150,52 @@ def _torus(given):
     return parse_torus(given["torus"] or "4x4:mesh")
 
 
-def _namespaces(given):
+def _network_place(given):
+    return given["suite"] or _torus(given)
+
+
+def _emulated(given):
+    """Network, grid and transform (None by default)."""
     network = EmulatedNetwork(_torus(given), bits_per_second(given["rate"] or "10mbit"),
                               given["mtu"] or 1500)
     n = network.torus.n_nodes
     grid = parse_grid(given["grid"]) if given["grid"] else next(
         ProcessGrid(R, n // R) for R in range(isqrt(n), 0, -1) if n % R == 0)
-    transform = parse_transform(given["fft"]) if given["fft"] else None
+    return network, grid, parse_transform(given["fft"]) if given["fft"] else None
+
+
+def _namespaces_overlap(given):
+    if given["placement"]:
+        raise ValidationError("--suite overlap names its placements; leave --placement out")
+    network, grid, transform = _emulated(given)
+    transform, reps = transform or overlap.TRANSFORM, given["reps"] or 3
+    if given["records"]:
+        append_records(given["records"], "")
+    rows, records = overlap.run_schedules(network, grid, transform, reps, overlap.ROUNDS, given["timeout"])
+    if given["records"]:
+        append_records(given["records"], "".join(json.dumps(record) + "\n" for record in records))
+    judged = [(claim.text, found) for claim in overlap.CLAIMS if (found := claim.judge(rows))]
+    holds = all(found[-1] for _, found in judged) and all(row.verified for row in rows)
+    title = (f"{network.torus} of namespaces, {network.rate_bits_per_s / 1e6:g} Mbit/s, {grid}, {transform}: whole "
+             f"transforms, median of {reps * overlap.ROUNDS} in {overlap.ROUNDS} rounds")
+    cells = [[row.placement, row.schedule, milliseconds(row.t_s), milliseconds(row.measured_s),
+              *map(milliseconds, row.spread), _ratio(row.measured_s / row.t_s), _times(row.gain),
+              "yes" if row.verified else "NO"] for row in rows]
+    columns = ["placement", "schedule", ">link time", ">measured", ">least", ">most", ">ratio", ">best in sequence / this",
+               "verified"]
+    as_dict = {"torus": str(network.torus), "rate_bits_per_s": network.rate_bits_per_s, "grid": list(grid.shape),
+               "transform": str(transform), "holds": holds, "rows": [row.as_dict() for row in rows],
+               "claims": _claims_json(judged)}
+    return Outcome([Part(title, columns, cells), _claims_part(judged)], as_dict, holds)
+
+
+def _namespaces(given):
+    if given["suite"]:
+        if given["suite"] != "overlap":
+            raise ValidationError(f"suite {given['suite']!r} is unknown on namespaces; known is overlap; without --suite "
+                                  "the counters of the links are checked")
+        return _namespaces_overlap(given)
+    network, grid, transform = _emulated(given)
     experiment = Experiment(network, grid, given["placement"] or ("default", "best"), transform, given["reps"] or 3)
     if given["records"]:
         append_records(given["records"], "")  # report an unwritable path before the long run, not after
@@ -206,7 +250,8 @@ def _over(first, other):
 
 NETWORKS = {
     "simulated": Network(_simulated, _suite, ("suite", "at_most", "records")),
-    "namespaces": Network(_namespaces, _torus, ("torus", "rate", "mtu", "grid", "placement", "fft", "reps", "records")),
+    "namespaces": Network(_namespaces, _network_place, ("suite", "torus", "rate", "mtu", "grid", "placement", "fft", "reps",
+                                                         "records")),
 }
 
 
@@ -215,7 +260,8 @@ NETWORKS = {
               help="simulated: the runner on a simulated torus (SimGrid). namespaces: the runner under Open MPI on a torus "
                    "of network namespaces with shaped links; needs root or user namespaces.")
 @click.option("--suite", metavar="NAME", help="Simulated: the suite to run. "
-              + "; ".join(f"{name}: {suite.meaning}" for name, suite in SUITES.items()) + ". [default: quick]")
+              + "; ".join(f"{name}: {suite.meaning}" for name, suite in SUITES.items()) + ". [default: quick] Namespaces: "
+              "overlap, whole transforms under schedules, a few minutes of a quiet machine. [default: bytes of each link]")
 @click.option("--at-most", type=click.IntRange(1), metavar="N", help="Simulated: only transforms up to N^3.")
 @click.option("--torus", metavar="SHAPE", help="Namespaces: shape of the network. [default: 4x4:mesh]")
 @click.option("--rate", metavar="RATE", help="Namespaces: rate of each link, headers included. [default: 10mbit]")

@@ -1,7 +1,9 @@
 """Several placements on one emulated network: the job, its link counters and its times compared with the model."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, lcm
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -107,7 +109,7 @@ def run(experiment: Experiment, timeout_s: float) -> list[Result]:
     """
     check_available()
     program = ensure_built().mpi_runner
-    runs = [_timed(experiment, program, text, transform) for text in experiment.placements
+    runs = [launch_of(experiment, program, text, transform) for text in experiment.placements
             for transform in (experiment.least, experiment.transform)]
     checks = [_verified(experiment, program)] if experiment.verify else []
     network = experiment.network
@@ -117,13 +119,15 @@ def run(experiment: Experiment, timeout_s: float) -> list[Result]:
     return [_result(experiment, text, *both) for text, *both in zip(experiment.placements, found[::2], found[1::2])]
 
 
-def _timed(experiment, program, placement, transform):
-    options = [*_options(experiment, transform), "--reps", str(experiment.reps), "--warmup", str(WARMUP)]
+def launch_of(experiment: Experiment, program: Path, placement: str, transform: Transform,
+              more: Sequence[str] = ()) -> dict[str, Any]:
+    """One run of a job: the runner with `more` options, timed, and the host of each rank."""
+    options = [*_options(experiment, transform), "--reps", str(experiment.reps), "--warmup", str(WARMUP), *more]
     labels = {"placement": placement, "network": "namespaces",
               "link_bandwidth": f"{experiment.network.payload_bytes_per_s:.17g}byte/s"}
     for key, value in labels.items():
         options += ["--label", f"{key}={value}"]
-    name = f"{transform} on {experiment.network.torus}, {experiment.grid}, {placement}"
+    name = ", ".join([f"{transform} on {experiment.network.torus}", str(experiment.grid), placement, *more[1:2]])
     return {"name": name, "program": [str(program), *options], "hosts": hosts(experiment.mapping(placement))}
 
 

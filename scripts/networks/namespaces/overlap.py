@@ -1,0 +1,79 @@
+"""Exchanges beside each other on an emulated network: whole verified transforms, each schedule beside the sequence."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import inf
+from statistics import median
+from typing import Any
+
+from pencilmap.mapper.compare import compare_record
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.predict import SEQUENCE
+from pencilmap.model.torus import format_torus
+from pencilmap.model.transform import Transform
+from pencilmap.scripts.networks.build import ensure_built
+from pencilmap.scripts.networks.namespaces.box import check_available, run_boxed
+from pencilmap.scripts.networks.namespaces.experiment import Experiment, launch_of
+from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork
+from pencilmap.scripts.networks.suites import Claim
+
+TRANSFORM = Transform(64, 64, 96)  # rows or columns keep a link of 10 Mbit/s busy for a third of a second
+RUNS = (("default", SEQUENCE), ("box:2x2", SEQUENCE), ("default", "overlap:4:x"), ("default", "overlap:8:x"),
+        ("default", "two-way"))
+ROUNDS = 3  # each runs everything once, so that whatever else the machine does meets all alike
+CLAIMS = (
+    Claim("4 chunks: at least 1.3 times faster than the best placement in sequence",
+          lambda row: row.schedule == "overlap:4:x", lambda row: row.gain, 1.3, inf),
+    Claim("8 chunks: at least 1.45 times faster than the best placement in sequence",
+          lambda row: row.schedule == "overlap:8:x", lambda row: row.gain, 1.45, inf),
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """The runs of one placement under one schedule; seconds of the slowest rank for a whole transform."""
+
+    placement: str
+    schedule: str
+    t_s: float  #: predicted, by the links alone
+    measured_s: float  #: median of all repetitions of all rounds
+    spread: tuple[float, float]
+    verified: bool  #: the result of every run
+    sequence_s: float = 0.0  #: median of the placement that is fastest in sequence
+
+    @property
+    def gain(self) -> float:
+        """How many times faster than the best placement in sequence."""
+        return self.sequence_s / self.measured_s
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {**self.__dict__, "spread": list(self.spread), "gain": self.gain}
+
+
+def run_schedules(network: EmulatedNetwork, grid: ProcessGrid, transform: Transform, reps: int, rounds: int,
+                  timeout_s: float) -> tuple[list[Row], list[dict[str, Any]]]:
+    """Run every placement and schedule in turn, several rounds of them. Returns rows and run records.
+
+    Raises UnavailableError when this machine cannot make such networks, EmulationError when a run fails.
+    """
+    experiment = Experiment(network, grid, tuple(dict.fromkeys(placement for placement, _ in RUNS)), transform, reps)
+    check_available()
+    program = ensure_built().mpi_runner
+    each = [launch_of(experiment, program, placement, transform, ("--schedule", schedule, "--verify"))
+            for placement, schedule in RUNS]
+    job = {"torus": format_torus(network.torus), "rate_bits_per_s": network.rate_bits_per_s, "mtu": network.mtu,
+           "tie": network.tie, "runs": each * rounds, "timeout_s": timeout_s}
+    records = [run["record"] for run in run_boxed(job, timeout_s * (len(each) * rounds + 1))]
+    return rows_of([records[k::len(RUNS)] for k in range(len(RUNS))]), records
+
+
+def rows_of(found: Sequence[Sequence[dict[str, Any]]]) -> list[Row]:
+    """A row for each of `RUNS`, of its records of all rounds."""
+    rows = []
+    for (placement, schedule), records in zip(RUNS, found):
+        samples = [seconds for record in records for seconds in record["phases"]["total"]["max_s"]]
+        rows.append(Row(placement, schedule, sum(row.t_s or 0.0 for row in compare_record(records[0], placement)),
+                        median(samples), (min(samples), max(samples)), all(r["verify"]["passed"] for r in records)))
+    best = min(row.measured_s for row in rows if row.schedule == SEQUENCE)
+    return [replace(row, sequence_s=best) for row in rows]
