@@ -29,6 +29,8 @@ enum pm_reorder_status { PM_SUCCESS = 0, PM_ERROR = 1, PM_MPI_ERROR = 2 };
  *   placement=default[:ORDER]         ranks along the axes, fastest first, t the slot [default:xyzt]
  *   placement=digits:x=r2c4,..,t=r2   digit patterns, as `pencilmap predict` prints them: r rows, c columns (s for slabs),
  *                                     i idle; axes not named are columns
+ *   placement=ring:x=0.1/3.2,..       ring maps: the positions of the members of each row, or digit patterns
+ *   placement=lattice:c=..,tile=..    lattice tilings, as `pencilmap check` prints them
  *   placement=file:PATH               mapfile: line i holds "x y z t" of rank i; read by rank 0 of comm
  *   where=auto | environment | blue-gene | hostname | table:PATH | assumed[:ORDER]
  *                                     how a process knows its node [auto: the first of environment, blue-gene and hostname

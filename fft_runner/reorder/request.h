@@ -4,7 +4,7 @@
 #include "common/grid.h"
 #include "common/sources.h"
 
-enum { PM_VALUE_SIZE = 1024 };
+enum { PM_VALUE_SIZE = 4096 };
 
 struct pm_request {
     struct seats_request seats; /* torus, tasks per node, where */

@@ -10,7 +10,7 @@ import pytest
 from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.model.allocation import Site
 from pencilmap.model.decompositions import DECOMPOSITIONS
-from pencilmap.model.errors import TorusError
+from pencilmap.model.errors import PlacementError, TorusError
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.machine import load_machine, machine_names
 from pencilmap.model.torus import Torus, parse_torus
@@ -97,6 +97,64 @@ def test_the_letter_of_an_axis_is_that_of_the_machine(programs):
 def test_slabs_have_one_owner(programs, text, places):
     [line] = places_in_c(programs / "placement_test", [(f"2x2 placement={text}", "4")])
     assert line.strip().startswith(places.strip())
+
+
+def random_rings(choose):
+    """A product of ring maps and digit patterns: torus, tasks per node, text, grid."""
+    torus, tasks = Torus(tuple(choose.randint(1, 9) for _ in range(choose.randint(1, 3)))), choose.randint(1, 4)
+    parts, extents = [], []
+    for axis, n in (*zip(torus.axes, torus.shape), ("t", tasks)):
+        r = choose.choice([k for k in range(1, n + 1) if n % k == 0])
+        extents.append((r, n // r))
+        order = choose.sample(range(n), n)
+        text = "/".join(".".join(map(str, order[q * r:q * r + r])) for q in range(n // r))
+        parts.append(f"{axis}={f'r{r}c{n // r}' if axis == 't' or choose.random() < 0.3 else text}")
+    choose.shuffle(parts)
+    R, C = map(prod, zip(*extents))
+    return torus, tasks, "ring:" + ",".join(parts), ProcessGrid(R, C)
+
+
+def random_tiling(choose):
+    """A lattice tiling whose tile is no good but has one place of every coset."""
+    from pencilmap.mapper.lattice_search import coset_numbers, normal_forms
+
+    torus, tasks = Torus(tuple(choose.randint(2, 6) for _ in range(choose.randint(2, 3)))), choose.randint(1, 3)
+    shape = (*torus.shape, tasks)
+    places, letter = prod(shape), choose.choice("cr")
+    size = choose.choice([k for k in range(2, places) if places % k == 0 and list(normal_forms(shape, k))])
+    form = choose.choice(list(normal_forms(shape, size)))
+    numbers = coset_numbers(np.array(shape), form)
+    tile = [choose.choice(np.flatnonzero(numbers == coset).tolist()) for coset in choose.sample(range(size), size)]
+    text = f"lattice:{letter}={'/'.join('.'.join(map(str, row)) for row in form)},tile={'.'.join(map(str, tile))}"
+    return torus, tasks, text, ProcessGrid(*(size, places // size)[::1 if letter == "c" else -1])
+
+
+def test_c_and_python_read_the_same_ring_maps_and_tilings(programs):
+    choose = random.Random(12)
+    some = [make(choose) for make in (random_rings, random_tiling) for _ in range(60)]
+    lines = places_in_c(programs / "placement_test", [(f"{torus} tasks={tasks} placement={text}", grid)
+                                                      for torus, tasks, text, grid in some])
+    for (torus, tasks, text, grid), line in zip(some, lines, strict=True):
+        mapping = as_mapping(place(text, Site(torus, tasks), grid), text)
+        assert not line.startswith("refused"), (text, line)
+        found = np.array(line.split(), dtype=np.int64)
+        assert np.array_equal(found, mapping.node_of_rank * tasks + mapping.slot_of_rank), (str(torus), text)
+
+
+@pytest.mark.parametrize("torus, grid, text", [
+    ("4x4", "4x4", "ring:x=0.1/3.3,y=r2c2"), ("4x4", "4x4", "ring:x=0.1/3.2.1,y=r2c2"), ("4x4", "4x4", "ring:x=0.1/3.2"),
+    ("4x4", "4x4", "ring:x=0.1/3.4,y=r2c2"), ("4x4", "4x4", "ring:x=i2r2,y=r2c2"), ("4x4", "4x4", "ring:x=0.1/,y=r2c2"),
+    ("3x3", "3x3", "lattice:c=1.0.0/0.3.0/0.0.1,tile=0.3"), ("3x3", "3x3", "lattice:c=1.0.0/0.3.0/0.0.1,tile=0.3.6.1"),
+    ("3x3", "3x3", "lattice:c=1.0.0/0.3.0/0.0.1,tile=0.3.3"), ("3x3", "3x3", "lattice:c=1.0.0/0.3.0/0.0.1,tile=0.3.9"),
+    ("3x3", "3x3", "lattice:c=1.0.0/1.3.0/0.0.1,tile=0.3.6"), ("3x3", "3x3", "lattice:c=1.0/0.3,tile=0.3.6"),
+    ("4x4", "4x4", "lattice:c=1.3.0/0.4.0/1.0.1,tile=0.4.8.12"),
+    ("3x3:mesh", "3x3", "lattice:c=1.0.0/0.3.0/0.0.1,tile=0.3.6"),
+    ("6x6", "4x9", "lattice:c=1.1.0/0.4.0/0.0.1,tile=0.6.12.18"), ("3x3", "3x3", "lattice:c=,tile=0")])
+def test_c_and_python_refuse_the_same_ring_maps_and_tilings(programs, torus, grid, text):
+    [line] = places_in_c(programs / "placement_test", [(f"{torus} placement={text}", grid)])
+    assert line.startswith("refused: placement="), line
+    with pytest.raises(PlacementError):
+        place(text, Site(parse_torus(torus)), ProcessGrid(*map(int, grid.split("x"))))
 
 
 TEXTS = ["8", "8x8x8", "8x8x8:mesh", "8wx8x4w", "2wx2w", "4x4:torus", "4x6x16x2x3x2:axes=xyzabc", "8x8x8:mesh:axes=abc",
