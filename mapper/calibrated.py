@@ -10,7 +10,8 @@ import tomli_w
 from pencilmap.mapper.files import write_whole
 from pencilmap.model.calibrate import NO_SAMPLE, PRICES, Calibration, Fitted
 from pencilmap.model.errors import CalibrationError, MachineError
-from pencilmap.model.machine import COSTS, Figure, Machine, read_machine
+from pencilmap.model.machine import COSTS, RATIO, Machine, read_machine
+from pencilmap.model.machine_file import Figure
 from pencilmap.model.torus import parse_torus
 
 BY = "pencilmap calibrate"    # how the source of a calibrated figure begins
@@ -18,17 +19,23 @@ CERTAIN = 0.25                # a figure known to that ratio counts as certain
 _SCALES = {"byte/s": ("MB/s", 1e6), "s": ("us", 1e-6), "flop/s": ("Gflop/s", 1e9)}
 
 
-def calibrated_figures(machine: Machine, calibration: Calibration, source: str) -> dict[str, Figure]:
+def calibrated_figures(machine: Machine, calibration: Calibration, source: str,
+                       likely: tuple[float, float] | None = None) -> dict[str, Figure]:
     """The figures of a machine file after a calibration.
 
     Fitted figures replace those of the file. Figures that the fit left out stay, unless they come from an earlier
     calibration that these samples do not confirm. The samples must have been made with the bandwidth of the machine's torus.
-    `source` tells the data, e.g. ``"--published bluegene-l (...)"``.
+    `source` tells the data, e.g. ``"--published bluegene-l (...)"``; `likely` is `pencilmap.model.splits.likely_range` of
+    all samples.
     """
     figures = {key: figure for key, figure in machine.figures.items()
                if not (figure.source.startswith(BY) and _disowned(calibration.left_out.get(key)))}
     for key, found in calibration.figures.items():
         figures[key] = _figure(key, found, machine, source)
+    figures.pop(RATIO, None)
+    if likely is not None:
+        figures[RATIO] = Figure([float(f"{ratio:.3g}") for ratio in likely], f"{BY} {source}", True,
+                                "of nine in ten exchanges when their placement or their size was not fitted")
     return figures
 
 

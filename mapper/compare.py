@@ -13,7 +13,7 @@ from pencilmap.model.allocation import Site
 from pencilmap.model.costs import Costs
 from pencilmap.model.errors import ScheduleError
 from pencilmap.model.machine import COSTS, costs_of, load_machine
-from pencilmap.model.predict import SEQUENCE, Prediction, predict
+from pencilmap.model.predict import SEQUENCE, Prediction, likely_times, predict
 from pencilmap.model.published import Cell, bluegene_l_512
 from pencilmap.model.schedules.schedule import PAIR
 from pencilmap.model.torus import Torus, parse_torus
@@ -25,11 +25,11 @@ class Comparison:
     """One exchange, or all exchanges of a run whose schedule has them travel together, predicted and measured.
 
     t_s is the link time, time_s the predicted time by all terms of the time model (`pencilmap.model.timing`); t_ratio and
-    time_ratio are measured over these. measured_s is the median over the repetitions of the slowest rank. stage is the
-    name of the exchange, "row+column" of exchanges together, or "total" of a published transform. link_bandwidth is eq. 16
+    time_ratio are measured over these. measured_s is the median over the repetitions of the slowest rank. stage is the name
+    of the exchange, "row+column" of exchanges together, or "total" of a published transform. link_bandwidth is eq. 16
     solved for B with the paper's m: m D_T / (4 N t), bytes per second, in the dimension that bounds the exchange; None of
-    exchanges together, whose m is their joint load. warnings are those of the runner: reasons why its times are not
-    meaningful.
+    exchanges together, whose m is their joint load. time_range_s is where nine in ten measured times are expected. warnings
+    are those of the runner: reasons why its times are not meaningful.
     """
 
     source: str
@@ -49,6 +49,7 @@ class Comparison:
     busiest: str | None
     note: str = ""
     warnings: tuple[str, ...] = ()
+    time_range_s: tuple[float, float] | None = None
 
     @property
     def t_ratio(self) -> float | None:
@@ -60,7 +61,8 @@ class Comparison:
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return {**self.__dict__, "spread": list(self.spread), "warnings": list(self.warnings), "t_ratio": self.t_ratio,
+        return {**self.__dict__, "spread": list(self.spread), "warnings": list(self.warnings),
+                "time_range_s": None if self.time_range_s is None else list(self.time_range_s), "t_ratio": self.t_ratio,
                 "time_ratio": self.time_ratio}
 
 
@@ -111,7 +113,8 @@ def _row(source, network, prediction, name, grid, transform, measured, spread, p
         prediction.tasks_per_node if prediction else 0, "x".join(map(str, grid)), placement, str(transform), name,
         float(max(exchange.m)) if exchange else None, exchange and exchange.t_s, exchange and exchange.time_s, measured,
         spread, _bandwidth(exchange, prediction, transform, measured) if timed else None,
-        str(exchange.busiest) if exchange and exchange.busiest else None, note)
+        str(exchange.busiest) if exchange and exchange.busiest else None, note,
+        time_range_s=likely_times(exchange.time_s, prediction.likely) if exchange else None)
 
 
 @dataclass(frozen=True)
@@ -159,9 +162,9 @@ def prediction_of_record(record: Record, **changes: Any) -> tuple[Prediction | N
     if rates is None:
         notes.append("no bandwidth: label the run machine=NAME or link_bandwidth='148 MB/s'")
     try:
-        return predict(mapping, transform, labels.get("routing"), costs=changes.get("costs", _costs(labels)),
-                       exchange=_algorithms(record), schedule=schedule_of_record(record),
-                       direction=record["direction"]), "; ".join(notes)
+        found = predict(mapping, transform, labels.get("routing"), costs=changes.get("costs", _costs(labels)),
+                        exchange=_algorithms(record), schedule=schedule_of_record(record), direction=record["direction"])
+        return replace(found, likely=_likely(labels)), "; ".join(notes)
     except ScheduleError as error:
         return None, str(error)
 
@@ -178,6 +181,12 @@ def _costs(labels):
     real = "machine" in labels and labels.get("network") != "simulated"
     costs = load_machine(labels["machine"]).costs if real else Costs()
     return replace(costs, **costs_of({key: labels[key] for key in COSTS if key in labels}))
+
+
+def _likely(labels):
+    """That of the machine whose figures all count."""
+    is_real = "machine" in labels and labels.get("network") != "simulated" and not {"link_bandwidth", *COSTS} & set(labels)
+    return load_machine(labels["machine"]).likely if is_real else None
 
 
 def bandwidth_of_record(record: Record) -> tuple[float, ...] | None:
@@ -200,7 +209,8 @@ def _cables(labels, n_dimensions):
 def compare_published() -> list[Comparison]:
     """Every published cell of Blue Gene/L beside the prediction; of totals only the predicted time has the FFTs in it."""
     machine = load_machine("bluegene-l")
-    return [_published_row(cell, prediction_of_cell(cell, machine.torus, machine.costs)) for cell in bluegene_l_512()]
+    return [_published_row(cell, replace(prediction_of_cell(cell, machine.torus, machine.costs), likely=machine.likely))
+            for cell in bluegene_l_512()]
 
 
 def prediction_of_cell(cell: Cell, torus: Torus, costs: Costs = Costs()) -> Prediction:

@@ -45,7 +45,8 @@ def _label(cell, what):
 
 def _exchange_of_cell(cell, torus):
     exchange = prediction_of_cell(cell, torus, _ANY).stage(cell.phase)
-    return Sample(_label(cell, cell.phase), cell.phase, str(cell.transform), exchange.work, cell.time_s, exchange.bound_s)
+    return Sample(_label(cell, cell.phase), cell.phase, str(cell.transform), exchange.work, cell.time_s, exchange.bound_s,
+                  f"{cell.mode} {cell.grid} {cell.placement}")
 
 
 def _local_of_cell(cell, time_s):
@@ -88,8 +89,9 @@ def _exchanges_of_record(record, label, bandwidth):
     if prediction is None or prediction.t_s is None:
         return [], note
     size = "x".join(map(str, record["size"]))
+    placement = f"{prediction.tasks_per_node} {prediction.grid} {prediction.placement}"
     return [Sample(f"{label} {stage.name}", stage.name, size, stage.work, _seconds(record, [f"exchange_{stage.name}"]),
-                   stage.bound_s) for stage in prediction.stages], ""
+                   stage.bound_s, placement) for stage in prediction.stages], ""
 
 
 def _local_of_record(record, phase, label):

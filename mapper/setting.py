@@ -62,6 +62,8 @@ class Setting:
         Names of the usable nodes, None unless the list of nodes names every one.
     decomposition : Decomposition
         Whose grids are meant.
+    likely : tuple of float, optional
+        Measured over predicted time, see `pencilmap.model.machine.Machine.likely`.
 
     Examples
     --------
@@ -78,6 +80,7 @@ class Setting:
     notes: tuple[str, ...] = ()
     names: dict[int, str] | None = None
     decomposition: Decomposition = PENCIL
+    likely: tuple[float, float] | None = None
 
     @property
     def network(self) -> Network:
@@ -229,7 +232,7 @@ class Setting:
         return [self.predict(placed, routing, text, exchange, schedule, direction)]
 
     def _noted(self, prediction: Prediction) -> Prediction:
-        return replace(prediction, notes=(*prediction.notes, *self.notes))
+        return replace(prediction, notes=(*prediction.notes, *self.notes), likely=self.likely)
 
 
 def setting(machine: str | None = None, torus: str | None = None, partition: str | None = None, graph: str | None = None,
@@ -281,7 +284,8 @@ def setting(machine: str | None = None, torus: str | None = None, partition: str
     site = Site(shape, tasks, _allocation(shape, listed, failed), idle)
     names = listed.names if listed and len(listed.names) == len(listed.nodes) else None
     return Setting(site, transform, machine, described.costs if described else Costs(),
-                   described.doubts(shape, used) if described else (), names, decomposition_named(decomposition))
+                   described.doubts(shape, used) if described else (), names, decomposition_named(decomposition),
+                   described.likely if described and rate is None else None)
 
 
 def figures_used(machine: Machine, transform: Transform | None, replaced: Container[str]) -> list[str]:

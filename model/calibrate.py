@@ -2,9 +2,10 @@
 
 Idea: `pencilmap.model.timing` prices work; the fit finds the prices, all 0 or more, whose times are nearest to the measured
 ones in ratio. A figure is left out when no time depends on it, when its uncertainty is larger than itself, or when the fit
-is no worse without it (Bayesian information criterion); what is left is fitted again.
+predicts no better with it (Akaike's information criterion); what is left is fitted again.
 Source: soft-L1 loss after Triggs, McLauchlan, Hartley, Fitzgibbon, "Bundle adjustment: a modern synthesis" (2000), as in
-`scipy.optimize.least_squares`; G. Schwarz, "Estimating the dimension of a model", Ann. Statist. 6 (1978).
+`scipy.optimize.least_squares`; H. Akaike, "A new look at the statistical model identification", IEEE Trans. Automatic
+Control 19 (1974).
 Needs: blocks and placements as varied as the intended use of the figures. Two figures that grow together in all samples
 cannot be separated; one is then left out, and the other's note names it.
 """
@@ -12,7 +13,7 @@ cannot be separated; one is then left out, and the other's note names it.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from math import log, prod
+from math import prod
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from pencilmap.model.timing import ExchangeWork, LocalWork, exchange_terms, loca
 OUTLIER = 0.1          # deviations from this ratio on count linearly, not squared
 LEAST_NOISE = 1e-3     # no time is assumed to be more accurate than this
 STARTS = (0.9, 0.3, 0.03)
+WORTH = 2.0            # a figure must gain more than this in twice the logarithm of the likelihood (Akaike)
 NO_SAMPLE = "no sample"  # start of the reason where the samples say nothing about a figure
 
 
@@ -37,6 +39,7 @@ class Sample:
     work: ExchangeWork | LocalWork
     measured_s: float
     bound_s: float | None = None  #: the paper's bound, for comparison
+    placement: str = ""  #: tasks per node, grid and placement: what its neighbours at other sizes have in common
 
     def time_s(self, costs: Costs) -> float | None:
         """Seconds by the time model; None where none of its terms applies."""
@@ -70,6 +73,7 @@ PRICES = {  # key of the machine file; where two cannot be separated, the later 
     "injection_per_node": Price("node_bytes", "injection_per_node", True),
     "exchange_cost": Price("tasks", "exchange_cost_s", False),
     "message_cost": Price("messages", "message_cost_s", False),
+    "message_size_cost": Price("message_roots", "message_size_cost_s", False),
     "contention": Price("adaptive_s", "contention", False),
     "hop_latency": Price("hops", "hop_latency_s", False, ceiling=1e-6),  # torus routers pass a head on in 0.05 to 0.3 us
     "fft_rate_per_task": Price("operations", "fft_rate_per_task", True),
@@ -281,7 +285,7 @@ class _Fit:
             if others and key != "link_bandwidth" and (self._priced(others) == self._priced(solution.keys)).all():
                 gains[key] = 2 * (self.solve(others).cost - solution.cost) / solution.variance
         least = min(gains, key=gains.get, default=None)
-        if least is None or gains[least] >= log(solution.n):
+        if least is None or gains[least] >= WORTH:
             return None, ""
         return least, "the times are explained equally well without it"
 

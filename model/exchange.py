@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pencilmap.model.arrays import Floats, Ints
 from pencilmap.model.decompositions.decomposition import AXES, ExchangeStage
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.transform import Transform, block_lengths
@@ -44,6 +45,18 @@ class Exchange:
     def message_unit(self) -> int:
         """Bytes of one message of an even exchange."""
         return int(self.group_weight[0] * self.send_weight[0] * self.receive_weight[0]) * self.unit_bytes
+
+
+def message_roots(send: Ints, receive: Ints, factor: float) -> Floats:
+    """For every member, the sum over its messages to other members of the square root of their size in KiB.
+
+    The message of a to b has ``send[a] * receive[b] * factor`` bytes; arrays have shape (size,).
+
+    >>> message_roots(np.array([4, 1]), np.array([1, 1]), 1024.0).tolist()
+    [2.0, 1.0]
+    """
+    from_each, to_each = np.sqrt(send), np.sqrt(receive)
+    return np.asarray(from_each * (to_each.sum() - to_each) * (factor / 1024) ** 0.5, dtype=float)
 
 
 def exchanges(grid: ProcessGrid, transform: Transform | None = None) -> tuple[Exchange, ...]:

@@ -14,20 +14,11 @@ from typing import Any
 
 from pencilmap.model.costs import Costs
 from pencilmap.model.errors import MachineError, PencilmapError, near
+from pencilmap.model.machine_file import Figure, figures_of, machine_names, package_file
 from pencilmap.model.network import Network
 from pencilmap.model.partition import Partitions, claims_more, parse_extents, parse_partition
 from pencilmap.model.torus import Torus, parse_torus
 from pencilmap.model.units import parse
-
-
-@dataclass(frozen=True)
-class Figure:
-    """One figure of a machine: its value as written in the file, and how far it can be trusted."""
-
-    value: Any
-    source: str
-    certain: bool
-    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -139,6 +130,12 @@ class Machine:
                 yield f"{NAMES[key]} of machine {self.name} is uncertain: {figure.note or figure.source}"
 
     @property
+    def likely(self) -> tuple[float, float] | None:
+        """Measured over predicted time, from and to, of nine in ten held-out exchanges; None where none was calibrated."""
+        low, high = self.figures[RATIO].value if RATIO in self.figures else (None, None)
+        return None if low is None or high is None else (float(low), float(high))
+
+    @property
     def uncertain(self) -> tuple[str, ...]:
         """Keys of the figures that are not certain."""
         return tuple(key for key, figure in self.figures.items() if not figure.certain)
@@ -156,12 +153,6 @@ def machine_partitions(machine: Machine, n_nodes: int) -> list[Torus]:
     return [machine.with_shape(str(torus)).torus for torus in machine.partition_rule().of_size(n_nodes)]
 
 
-def machine_names() -> list[str]:
-    """Names of the machines in the package."""
-    return sorted(p.name.removesuffix(".toml") for p in files("pencilmap.model.machines").iterdir()
-                  if p.name.endswith(".toml"))
-
-
 def load_machine(name: str) -> Machine:
     """A machine of the package by name, or the machine file at a path that ends in ``.toml``."""
     if name.endswith(".toml"):
@@ -172,7 +163,7 @@ def load_machine(name: str) -> Machine:
         raise MachineError(f"machine {name!r} is unknown{near(name, machine_names())}; known are "
                            f"{', '.join(machine_names())}, or give the path of "
                            "a machine file that ends in .toml")
-    return read_machine((files("pencilmap.model.machines") / f"{name}.toml").read_bytes(), name)
+    return read_machine(package_file(name), name)
 
 
 def read_machine(content: bytes, label: str) -> Machine:
@@ -199,7 +190,7 @@ def _check_schema(data, label):
 
 
 def _build(data):
-    figures = {key: Figure(**value) for key, value in data.items() if isinstance(value, dict)}
+    figures = figures_of(data)
     shape = parse_torus(figures["shape"].value)
     rate = figures["link_bandwidth"].value
     rates = rate if isinstance(rate, list) else [rate] * shape.n_dimensions
@@ -210,11 +201,13 @@ def _build(data):
                    _partitions(figures.get("partition"), torus))
 
 
+RATIO = "measured_over_predicted"  # key of the file
 COSTS = {  # key of the file: field of Costs, unit (None: a bare number), name in sentences
     "hop_latency": ("hop_latency_s", "s", "hop latency"),
     "injection_per_task": ("injection_per_task", "byte/s", "injection rate of a task"),
     "injection_per_node": ("injection_per_node", "byte/s", "injection rate of a node"),
     "message_cost": ("message_cost_s", "s", "cost of a message"),
+    "message_size_cost": ("message_size_cost_s", "s", "cost of a message by its size"),
     "exchange_cost": ("exchange_cost_s", "s", "cost of an exchange"),
     "progress": ("progress", None, "progress beside computing"),
     "contention": ("contention", None, "contention"),

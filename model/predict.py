@@ -101,6 +101,8 @@ class Prediction:
     local : LocalTerms of the computing, None without a transform.
     schedule : ScheduleForecast of the schedule asked for, else of the sequence; None where there are no loads. The times of
     the prediction itself, `t_s`, `time_s` and `total_s`, are those in sequence.
+    likely : measured over predicted time, from and to, of nine in ten exchanges held out of the machine's calibration; None
+    where it was not calibrated.
     """
 
     network: Network
@@ -115,6 +117,7 @@ class Prediction:
     notes: tuple[str, ...] = ()
     local: LocalTerms | None = None
     schedule: ScheduleForecast | None = None
+    likely: tuple[float, float] | None = None
 
     def stage(self, name: str) -> ExchangePrediction:
         """The exchange of that name."""
@@ -129,6 +132,11 @@ class Prediction:
     def time_s(self) -> float | None:
         """Seconds of all exchanges by all terms of the time model."""
         return _sum(stage.time_s for stage in self.stages)
+
+    @property
+    def time_range_s(self) -> tuple[float, float] | None:
+        """Seconds between which nine in ten measured times are expected, as if all exchanges erred alike; or None."""
+        return likely_times(self.time_s, self.likely)
 
     @property
     def total_s(self) -> float | None:
@@ -166,11 +174,25 @@ class Prediction:
                 "patterns": None if self.product is None else str(self.product), "routing": self.routing,
                 "m_source": "paper" if self.product and self.product.is_digits else "cut",
                 "stages": [stage.as_dict() for stage in self.stages],
-                "t_s": self.t_s, "time_s": self.time_s, "terms_local": self.local and self.local.as_dict(),
+                "t_s": self.t_s, "time_s": self.time_s, "time_range_s": _listed(self.time_range_s),
+                "terms_local": self.local and self.local.as_dict(),
                 "total_s": self.total_s, "lower_bound": _plain(self.lower_bound.value),
                 "lower_bound_argument": self.lower_bound.argument, "certificate": self.certificate,
                 "direction": self.schedule and self.schedule.direction,
                 "schedule": self.schedule and self.schedule.as_dict(), "notes": list(self.notes)}
+
+
+def likely_times(time_s: float | None, likely: tuple[float, float] | None) -> tuple[float, float] | None:
+    """Seconds, from and to, that a measured time lies between nine times in ten; None where either is not known.
+
+    >>> likely_times(2.0, (0.75, 1.5))
+    (1.5, 3.0)
+    """
+    return None if time_s is None or likely is None else (time_s * likely[0], time_s * likely[1])
+
+
+def _listed(times):
+    return None if times is None else list(times)
 
 
 def _sum(times):

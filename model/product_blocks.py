@@ -20,6 +20,7 @@ import numpy as np
 
 from pencilmap.model.arrays import Ints
 from pencilmap.model.decompositions.decomposition import AXES, ExchangeStage
+from pencilmap.model.exchange import message_roots
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.pattern import Pattern
 from pencilmap.model.product import Product
@@ -133,6 +134,11 @@ class ProductBlocks:
         """Bytes of all messages to other tasks."""
         pairs = int(self.blocks.send.sum()) * int(self.blocks.receive.sum()) - int(self.blocks.send @ self.blocks.receive)
         return pairs * prod(int(weights.sum()) for weights in self.blocks.groups.values()) * self.blocks.unit_bytes
+
+    def message_roots(self) -> float:
+        """Sum over the messages of the busiest task to other tasks of the square root of their size in KiB."""
+        of_group = self.blocks.unit_bytes * prod(int(weights[0]) for weights in self.blocks.groups.values())
+        return float(message_roots(self.blocks.send, self.blocks.receive, of_group).max())
 
     def busiest_task_and_node(self) -> tuple[int, int]:
         """The most bytes that one task, and all tasks of one node, send to other nodes."""

@@ -10,6 +10,7 @@ Time of an exchange, in seconds::
     injection    max(bytes of a task to other nodes / injection_per_task, of a node / injection_per_node)
     start        exchange_cost x tasks on the node
     messages     message_cost x messages a task sends to other tasks
+                 + message_size_cost x sum over these of the square root of their size in KiB
     hops         hop_latency x hops of the average byte
 
 Bytes flow through links and ports at the same time, so the slower counts (max). Before they flow, a task must enter the
@@ -39,7 +40,7 @@ import numpy as np
 from pencilmap.model.arrays import Floats
 from pencilmap.model.costs import Costs
 from pencilmap.model.decompositions.decomposition import AXES, LocalPass
-from pencilmap.model.exchange import Exchange
+from pencilmap.model.exchange import Exchange, message_roots
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.product import Product
@@ -60,6 +61,8 @@ class ExchangeWork:
     hops: float  #: hops of the average byte sent to another task
     #: largest number of tasks on a node that enter the exchange: 0 where groups have one task and exchange nothing
     tasks: int
+    #: sum over the messages that a task sends to other tasks of the square root of their size, in KiB^(1/2)
+    message_roots: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -131,7 +134,7 @@ def exchange_terms(work: ExchangeWork, costs: Costs) -> TimeTerms:
     if costs.contention is not None and work.adaptive_s is not None:
         contention = costs.contention * np.maximum(work.adaptive_s - work.link_s, 0.0)
     return TimeTerms(work.link_s, contention, _injection(work, costs), _times(costs.exchange_cost_s, work.tasks),
-                     _times(costs.message_cost_s, work.messages), _times(costs.hop_latency_s, work.hops))
+                     _message_time(work, costs), _times(costs.hop_latency_s, work.hops))
 
 
 def local_terms(work: LocalWork, costs: Costs) -> LocalTerms:
@@ -146,6 +149,12 @@ def local_terms(work: LocalWork, costs: Costs) -> LocalTerms:
 
 def _times(cost, amount):
     return None if cost is None else cost * amount
+
+
+def _message_time(work, costs):
+    known = [t for t in (_times(costs.message_cost_s, work.messages), _times(costs.message_size_cost_s, work.message_roots))
+             if t is not None]
+    return sum(known) if known else None
 
 
 def _over(amount, rate):
@@ -170,7 +179,8 @@ def product_work(product: Product, letters: str, transform: Transform, link_s: f
     each = transform.total_bytes / product.grid.n_tasks * (1 - 1 / nodes)
     hops = float(hop_length) / 4 / (1 - 1 / size) if size > 1 else 0.0
     return ExchangeWork(link_s, adaptive_s, each, each * product.tasks_per_node, size - 1, hops,
-                        product.tasks_per_node if size > 1 else 0)
+                        product.tasks_per_node if size > 1 else 0,
+                        (size - 1) * (transform.total_bytes / product.grid.n_tasks / size / 1024) ** 0.5)
 
 
 def blocks_work(product: Product, blocks: StageBlocks, link_s: float, adaptive_s: float | None,
@@ -181,7 +191,7 @@ def blocks_work(product: Product, blocks: StageBlocks, link_s: float, adaptive_s
     task_bytes, node_bytes = exact.busiest_task_and_node()
     hops = float(hop_length * blocks.total_bytes / 4 / sent) if sent else 0.0
     return ExchangeWork(link_s, adaptive_s, float(task_bytes), float(node_bytes), size - 1, hops,
-                        product.tasks_per_node if size > 1 else 0)
+                        product.tasks_per_node if size > 1 else 0, exact.message_roots())
 
 
 def mapping_work(mapping: Mapping, exchange: Exchange, link_s: float, adaptive_s: float | None,
@@ -195,7 +205,7 @@ def mapping_work(mapping: Mapping, exchange: Exchange, link_s: float, adaptive_s
                         for places in (exchange.members, mapping.node_of_rank[exchange.members]))
     entering = np.bincount(mapping.node_of_rank).max() if exchange.size > 1 else 0
     return ExchangeWork(link_s, adaptive_s, float(by_task), float(by_node), _messages(exchange),
-                        float(hop_bytes) / sent if sent else 0.0, int(entering))
+                        float(hop_bytes) / sent if sent else 0.0, int(entering), _message_roots(exchange))
 
 
 def work_in_turn(rounds: Sequence[ExchangeWork]) -> ExchangeWork:
@@ -205,7 +215,7 @@ def work_in_turn(rounds: Sequence[ExchangeWork]) -> ExchangeWork:
                         None if None in adaptive else sum(s for s in adaptive if s is not None),
                         sum(work.task_bytes for work in rounds), sum(work.node_bytes for work in rounds),
                         sum(work.messages for work in rounds), sum(work.hops for work in rounds),
-                        max(work.tasks for work in rounds))
+                        max(work.tasks for work in rounds), sum(work.message_roots for work in rounds))
 
 
 def terms_in_turn(rounds: Sequence[ExchangeWork], costs: Costs) -> tuple[TimeTerms, ...]:
@@ -232,6 +242,13 @@ def _messages(exchange):
     sends, receives = exchange.send_weight > 0, exchange.receive_weight > 0
     each = sends * (receives.sum() - receives)
     return int(np.bincount(exchange.members.ravel(), np.tile(each, len(exchange.members))).max(initial=0))
+
+
+def _message_roots(exchange):
+    """Those of the busiest task."""
+    each = message_roots(exchange.send_weight, exchange.receive_weight, exchange.unit_bytes)
+    of_all = np.sqrt(exchange.group_weight)[:, None] * each
+    return float(np.bincount(exchange.members.ravel(), of_all.ravel()).max(initial=0.0))
 
 
 def sent_by_rank(mapping: Mapping, exchange: Exchange) -> Floats:

@@ -11,6 +11,7 @@ any schedule. Two bounds: for this grid, and for any transform whose tasks hold 
 (docs/theory.md).
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -311,10 +312,18 @@ class Forecaster:
         in_flight = [self.stages[part.stage] for part, share in zip(course.parts, phase.shares) if share]
         hops = [stage.work.hops / stage.n_rounds for stage in in_flight]
         terms = exchange_terms(ExchangeWork(link_s, adaptive_s, *bytes_of, sum(w.messages for w in works),
-                                            max(hops, default=0.0), sum(w.tasks for w in works)),
+                                            max(hops, default=0.0), sum(w.tasks for w in works),
+                                            self._message_roots(phase, course, resources)),
                                self.costs)
         routed = link_s + float(terms.contention_s or 0.0)
         return _PhaseTimes(link_s, routed, max(routed, float(terms.injection_s or 0.0)), float(terms.time_s))
+
+    def _message_roots(self, phase, course, resources):
+        """Of the exchanges that are started: their messages are the shares of the whole ones that fly."""
+        flying, times = Counter(), Counter(phase.starts)
+        for part, share, held in zip(course.parts, phase.shares, resources.held):
+            flying[part.stage] += share * held
+        return sum(n * self.stages[i].work.message_roots * float(flying[i] / n) ** 0.5 for i, n in times.items())
 
     def _adaptive_s(self, phase, course, resources, link_s):
         """Seconds of the busiest link if routers chose at random."""

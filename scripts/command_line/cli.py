@@ -10,7 +10,7 @@ import click
 
 from pencilmap.model.errors import PencilmapError, reason
 from pencilmap.scripts.command_line import commands
-from pencilmap.scripts.command_line.options import spelled
+from pencilmap.scripts.command_line.plain_options import spelled
 
 
 class OneOfEach(click.Group):

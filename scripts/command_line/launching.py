@@ -10,7 +10,7 @@ from pencilmap.mapper.formats import FORMATS
 from pencilmap.mapper.formats.format import Launch
 from pencilmap.mapper.setting import Setting
 from pencilmap.model.machine import load_machine
-from pencilmap.scripts.command_line.options import Decorator, Name, spelled
+from pencilmap.scripts.command_line.plain_options import Decorator, Name, spelled
 
 FORMAT_HELP = "; ".join(f"{name}: {form.title}" for name, form in FORMATS.items())
 LAUNCHER = (

@@ -1,48 +1,25 @@
-"""Options that several commands share, and their names in messages of the library."""
+"""Options that several commands share, made from the tables of the library."""
 
-import re
-from collections.abc import Callable, Iterable
-from functools import reduce, wraps
+from collections.abc import Callable
+from functools import wraps
 from inspect import signature
-from typing import Any, TypeAlias
+from typing import Any
 
 import click
 from click.core import ParameterSource
-from click.shell_completion import CompletionItem
 
 from pencilmap.mapper.graphs import GRAPHS
 from pencilmap.mapper.placements import PLACEMENTS
 from pencilmap.mapper.setting import setting
 from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
 from pencilmap.model.decompositions import DECOMPOSITIONS
-from pencilmap.model.errors import near
-from pencilmap.model.machine import machine_names
+from pencilmap.model.machine_file import machine_names
 from pencilmap.model.routing import ROUTINGS
 from pencilmap.model.schedules import SCHEDULES
 from pencilmap.model.schedules.schedule import DIRECTIONS, FORWARD
 from pencilmap.model.torus import Torus
 from pencilmap.model.transform import TYPES
-
-Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
-
-def completed(names: Callable[[], Iterable[str]], files: bool = False) -> Callable[..., list[CompletionItem]]:
-    """The completion of a value by the shell: names, and with `files` the files that the shell itself finds."""
-    def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        found = [CompletionItem(name) for name in names() if name.startswith(incomplete)]
-        return found or ([CompletionItem(incomplete, type="file")] if files else [])
-
-    return complete
-
-
-class Name(click.Choice[str]):
-    """One of a list of names; the error about another one says which was probably meant."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        names = [str(choice) for choice in self.choices]
-        if value not in names:
-            self.fail(f"{str(value)!r} is unknown{near(str(value), names)}; known are {', '.join(names)}", param, ctx)
-        return value
-
+from pencilmap.scripts.command_line.plain_options import Decorator, Name, completed, with_options
 
 MACHINE = (
     click.option("--machine", "-m", metavar="NAME", shell_complete=completed(machine_names, files=True),
@@ -85,12 +62,6 @@ SCHEDULE = click.option("--schedule", metavar="NAME[:ARGUMENT]", default="sequen
 DIRECTION = click.option("--direction", type=Name(DIRECTIONS), default=FORWARD, show_default=True,
                          help="Of the transform; pair: a forward and a backward one, of two arrays, beside each other under "
                               "schedule opposite.")
-JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
-
-
-def with_options(*options: Decorator) -> Decorator:
-    """Put a list of options on a command, in the order given."""
-    return lambda command: reduce(lambda c, option: option(c), reversed(options), command)
 
 
 def grid_option(default: str | None, meaning: str, **settings: Any) -> Decorator:
@@ -140,12 +111,3 @@ def given_words() -> list[str]:
             for each in value if isinstance(value, tuple) else [value]:
                 words += [option.opts[0]] + ([] if each is True else [str(each)])
     return words
-
-
-def spelled(message: str) -> str:
-    """A message of the library, with its arguments written as options.
-
-    >>> spelled("give `tasks_per_node`")
-    'give --tasks-per-node'
-    """
-    return re.sub(r"`([a-z]\w*)`", lambda argument: "--" + argument[1].replace("_", "-"), message)

@@ -1,26 +1,33 @@
-"""Tables and JSON on standard output, the two output forms of every command."""
+"""Tables and JSON on standard output, the two output forms of every command.
+
+What is heavy is loaded where it is used, so that the commands without predictions start at once.
+"""
+
+from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich import box
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
-from pencilmap.mapper.compare import Comparison
-from pencilmap.model.calibrate import Quality
-from pencilmap.model.predict import SEQUENCE, Prediction
-from pencilmap.model.schedules.schedule import PAIR
 from pencilmap.model.units import megabytes_per_second, milliseconds
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from pencilmap.mapper.compare import Comparison
+    from pencilmap.model.calibrate import Quality
+    from pencilmap.model.predict import Prediction
+    from pencilmap.model.splits import Held
 
 PLAIN_WIDTH = 400  # when standard output is not a terminal: as wide as the table
 
 
 def console(stderr: bool = False) -> Console:
     """A console that does not fold tables when its output is piped."""
+    from rich.console import Console
+
     out = Console(stderr=stderr, highlight=False)
     return out if out.is_terminal else Console(stderr=stderr, highlight=False, width=PLAIN_WIDTH)
 
@@ -33,6 +40,10 @@ def print_json(value: Any) -> None:
 def print_table(title: str | None, columns: Sequence[str], rows: Iterable[Sequence[Any]],
                 notes: Iterable[str] = ()) -> None:
     """A table; columns that start with ``>`` are numbers, aligned right."""
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for column in columns:
         table.add_column(column.lstrip(">"), justify="right" if column.startswith(">") else "left", overflow="fold")
@@ -73,18 +84,25 @@ def prediction_table(predictions: Sequence[Prediction], title: str | None = None
              *([milliseconds(p.time_s)] if predicted else []), f"{float(p.lower_bound.value):.4g}",
              "-" if p.certificate is None else f"{p.certificate:.3f}"]
             for p in predictions]
-    print_table(title, columns, rows, [*schedule_lines(predictions), *(f"note: {n}" for p in predictions for n in p.notes)])
+    print_table(title, columns, rows, [*schedule_lines(predictions), *likely_lines(predictions),
+                                       *(f"note: {n}" for p in predictions for n in p.notes)])
 
 
 def schedule_lines(predictions: Iterable[Prediction]) -> list[str]:
     """One line for each prediction of a pair, or of another schedule than the sequence: its T, and that of the sequence."""
     return [f"{p.grid} {p.placement[:24]}: {_schedule_line(p)}" for p in predictions
-            if p.schedule and (p.schedule.name != SEQUENCE or p.schedule.transforms > 1)]
+            if p.schedule and (not _is_sequence(p.schedule) or p.schedule.transforms > 1)]
+
+
+def _is_sequence(found):
+    from pencilmap.model.predict import SEQUENCE
+
+    return found.name == SEQUENCE
 
 
 def _schedule_line(p):
     found = p.schedule
-    name = f"{found.name} ({PAIR})" if found.direction == PAIR else found.name
+    name = f"{found.name} ({found.direction})" if found.transforms > 1 else found.name
     if found.time_s is None or p.time_s is None:
         return f"{name} T {float(found.cost):.4g}, in sequence {float(found.transforms * p.cost):.4g}"
     return f"{name} {milliseconds(found.time_s)}, in sequence {milliseconds(found.transforms * p.time_s)}"
@@ -99,7 +117,7 @@ def winner(first: Prediction, alone: Prediction) -> str:
     else:
         worth, other, ratio = milliseconds(found.known_s), milliseconds(plain.known_s), plain.known_s / found.known_s
     joint, load = (float(max(x)) for x in (found.load_joint, [first.cost]))
-    why = f"joint load {joint:.4g} of {load:.4g}" if found.name != SEQUENCE else "no schedule gains"
+    why = f"joint load {joint:.4g} of {load:.4g}" if not _is_sequence(found) else "no schedule gains"
     return f"best: {first.grid} {found.name}, {worth}; {other} in sequence ({ratio:.3g}x, {why})"
 
 
@@ -129,6 +147,23 @@ def quality_table(rows: Iterable[Quality], title: str | None = None) -> None:
                                  for row in rows if row.model])
 
 
+def honest_table(rows: Iterable[Held], title: str | None = None) -> None:
+    """The errors of what was held out whole; of the random halves the range of their means too."""
+    print_table(title, ["rule", "predicted", ">number", ">mean", ">largest", "worst"], [
+        [row.rule, row.held_out, row.n, f"{100 * row.mean:.1f} %" + _range(row.means), f"{100 * row.largest:.1f} %",
+         row.worst] for row in rows])
+
+
+def _range(means):
+    return f" ({100 * means[0]:.1f} to {100 * means[-1]:.1f})" if len(means) > 1 else ""
+
+
+def likely_lines(predictions: Iterable[Prediction]) -> list[str]:
+    """One line about how far measured times lie from the predicted ones; none where the machine was not calibrated."""
+    return list(dict.fromkeys(f"nine in ten measured times are expected at {p.likely[0]:.3g} to {p.likely[1]:.3g} of the "
+                              "predicted ones" for p in predictions if p.likely and p.time_s is not None))
+
+
 def comparison_table(comparisons: Sequence[Comparison], title: str | None = None) -> None:
     """The table of link times and predicted times beside measured ones; notes are numbered and stand below."""
     notes = {note: f"[{number}]" for number, note in enumerate(dict.fromkeys(c.note for c in comparisons if c.note), 1)}
@@ -138,7 +173,9 @@ def comparison_table(comparisons: Sequence[Comparison], title: str | None = None
              milliseconds(c.t_s), milliseconds(c.measured_s), _ratio(c.t_ratio), milliseconds(c.time_s),
              _ratio(c.time_ratio), megabytes_per_second(c.link_bandwidth), c.busiest or "-", notes.get(c.note, "")]
             for c in comparisons]
-    print_table(title, columns, rows, [f"{number} {note}" for note, number in notes.items()])
+    ranges = [c.time_range_s[0] <= c.measured_s <= c.time_range_s[1] for c in comparisons if c.time_range_s]
+    expected = [f"{sum(ranges)} of {len(ranges)} measured times lie where nine in ten are expected"] if ranges else []
+    print_table(title, columns, rows, [*expected, *(f"{number} {note}" for note, number in notes.items())])
 
 
 def _ratio(value):

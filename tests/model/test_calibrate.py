@@ -166,17 +166,17 @@ def test_half_of_the_published_exchanges_predict_the_other_half(published):
     rows = {(row.group, row.half): row for row in quality(training, held_out, found.time_s)}
     fitted, predicted = rows["exchanges", "fitted"], rows["exchanges", "predicted"]
     assert (fitted.model.n, predicted.model.n) == (47, 47)
-    assert predicted.model.mean < 0.10 and predicted.model.largest < 0.30
+    assert predicted.model.mean < 0.07 and predicted.model.largest < 0.30
     assert fitted.model.mean < 0.10 and fitted.model.largest < 0.30
     assert predicted.bound.mean > 0.20 and predicted.bound.largest > 0.65   # what the model has to improve on
 
 
 def test_the_figures_are_of_the_size_that_the_hardware_has(published):
     """Seen without any fit: 8-cube rows in CO mode send 158 to 175e6 bytes/s a task; 4x4x4 boxes take 1.17 to 1.24 of the
-    bound, so 0.45 to 0.65 of the way to 1.36."""
+    bound, so 0.45 to 0.65 of the way to 1.36, less what 64 messages cost."""
     figures = published[2].figures
     assert 150e6 < figures["injection_per_task"].value < 180e6
-    assert 0.4 < figures["contention"].value < 0.7
+    assert 0.3 < figures["contention"].value < 0.7
     assert figures["fft_rate_per_task"].value < 2.8e9       # peak of a core
     assert figures["memory_bandwidth_per_node"].value < 5.6e9
 

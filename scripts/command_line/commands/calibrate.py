@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import asdict
+from functools import lru_cache
 from pathlib import Path
 
 import click
@@ -14,8 +15,9 @@ from pencilmap.model.calibrate import RULES, calibrate, quality, split
 from pencilmap.model.errors import CalibrationError
 from pencilmap.model.machine import load_machine
 from pencilmap.model.published import PUBLISHED
-from pencilmap.scripts.command_line.options import JSON, Name
-from pencilmap.scripts.command_line.tables import print_json, print_table, quality_table
+from pencilmap.model.splits import LIKELY, honest_errors, likely_range
+from pencilmap.scripts.command_line.plain_options import JSON, Name
+from pencilmap.scripts.command_line.tables import honest_table, print_json, print_table, quality_table
 
 ANY_BANDWIDTH = (1e9,)  # scaled by the fit
 
@@ -27,10 +29,12 @@ ANY_BANDWIDTH = (1e9,)  # scaled by the fit
               "link bandwidth is kept. [from the records]")
 @click.option("--rule", type=Name(list(RULES)), help="Which samples are fitted; the others are predicted. "
               "[every-second for published measurements, all for records]")
+@click.option("--honest", is_flag=True, help="Also fit with whole placements, sizes and numbers of tasks held out, and "
+              "print how well these are predicted; about a minute.")
 @click.option("--output", "-o", type=click.Path(dir_okay=False), help="Write a machine file (TOML) with the figures found.")
 @JSON
-def command(records: tuple[str, ...], published: str | None, machine: str | None, rule: str | None, output: str | None,
-            as_json: bool) -> None:
+def command(records: tuple[str, ...], published: str | None, machine: str | None, rule: str | None, honest: bool,
+            output: str | None, as_json: bool) -> None:
     """Fit the figures of the time model to run records or published times, as far as these determine them."""
     if bool(records) == bool(published):
         raise click.UsageError("name files of run records, or --published NAME")
@@ -44,22 +48,31 @@ def command(records: tuple[str, ...], published: str | None, machine: str | None
     source = f"{f'--published {published}' if published else ' '.join(records)} (rule {rule}, {found.n_samples} of " \
              f"{len(samples)} times fitted)"
     errors = quality(training, held_out, found.time_s)
+    fit = lru_cache(lambda some: calibrate(some, base.costs.cache_per_node, fit_bandwidth))
+    held = honest_errors(samples, fit) if honest else []
+    likely = likely_range(samples, fit) if honest or output else None
     if output:
         if "link_bandwidth" in found.left_out:
             raise CalibrationError("a machine file needs the link bandwidth, which the samples do not determine: "
                                    f"{found.left_out['link_bandwidth']}; name the machine with --machine, or label the runs "
                                    "link_bandwidth='148 MB/s'")
-        write_machine(base, calibrated_figures(base, found, source), output)
+        write_machine(base, calibrated_figures(base, found, source, likely), output)
     if as_json:
         print_json({"source": source, "rule": rule, "machine": base.name, "file": output, "left_out": found.left_out,
                     "figures": {key: asdict(f) | {"text": figure_text(key, f, base)} for key, f in found.figures.items()},
-                    "quality": [asdict(row) for row in errors], "refused": refused})
+                    "quality": [asdict(row) for row in errors], "honest": [asdict(row) | {"mean": row.mean} for row in held],
+                    "measured_over_predicted": likely, "refused": refused})
         return
     rows = [[key, figure_text(key, f, base), f"{100 * f.uncertainty:.2g} %", f.note] for key, f in found.figures.items()]
     rows += [[key, "-", "-", f"not determined: {reason}"] for key, reason in found.left_out.items()]
     print_table(f"figures of {base.name} by {source}", ["figure", ">value", ">1 sigma", "note"], rows,
                 [f"note: {line}" for line in refused])
     quality_table(errors, "errors |predicted/measured - 1|: mean and largest")
+    if held:
+        honest_table(held, "errors |predicted/measured - 1| of exchanges that were not fitted")
+    if likely:
+        click.echo(f"{100 * LIKELY:.0f} % of those of a placement or size that was not fitted take {likely[0]:.3g} to "
+                   f"{likely[1]:.3g} times as long as predicted")
     if output:
         click.echo(f"wrote {output}")
 

@@ -5,7 +5,8 @@ import click
 from pencilmap.mapper.formats import mapping_of, read_document, recognise
 from pencilmap.mapper.setting import ALL_ROUTINGS, Setting
 from pencilmap.scripts.command_line.launching import LAUNCHER, format_option
-from pencilmap.scripts.command_line.options import JSON, ROUTING, grid_option, on_machine, with_options
+from pencilmap.scripts.command_line.options import ROUTING, grid_option, on_machine
+from pencilmap.scripts.command_line.plain_options import JSON, with_options
 from pencilmap.scripts.command_line.tables import prediction_table, print_json
 
 

@@ -8,7 +8,7 @@ from pencilmap.mapper.samples import published_samples
 from pencilmap.model.calibrate import RULES, quality, split
 from pencilmap.model.errors import FigureError
 from pencilmap.model.machine import load_machine
-from pencilmap.scripts.command_line.options import JSON
+from pencilmap.scripts.command_line.plain_options import JSON
 from pencilmap.scripts.command_line.tables import comparison_table, print_json, quality_table
 from pencilmap.scripts.pictures.figures.canvas import suffix
 from pencilmap.scripts.pictures.figures.published import draw_published

@@ -16,7 +16,8 @@ from pencilmap.scripts.command_line.launching import (
     launch_as_dict,
     show_launch,
 )
-from pencilmap.scripts.command_line.options import JSON, grid_option, on_machine, with_options
+from pencilmap.scripts.command_line.options import grid_option, on_machine
+from pencilmap.scripts.command_line.plain_options import JSON, with_options
 from pencilmap.scripts.command_line.tables import print_json
 
 

@@ -15,7 +15,7 @@ from pencilmap.mapper.allocations.found import Picture
 from pencilmap.mapper.allocations.hwloc import slot_cores
 from pencilmap.mapper.files import write_whole
 from pencilmap.model.torus import format_torus
-from pencilmap.scripts.command_line.options import JSON, spelled, with_options
+from pencilmap.scripts.command_line.plain_options import JSON, spelled, with_options
 from pencilmap.scripts.command_line.tables import print_json, print_table
 
 LSTOPO = ("lstopo-no-graphics", "lstopo")

@@ -15,7 +15,8 @@ from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.routing import default_routing, routing as routing_named
 from pencilmap.model.torus import Torus
-from pencilmap.scripts.command_line.options import GRID, JSON, ROUTING, Name, on_machine, placements, with_options
+from pencilmap.scripts.command_line.options import GRID, ROUTING, on_machine, placements
+from pencilmap.scripts.command_line.plain_options import JSON, Name, with_options
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import print_json
 from pencilmap.scripts.pictures.figures.canvas import suffix

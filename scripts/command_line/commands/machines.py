@@ -3,8 +3,9 @@
 import click
 
 from pencilmap.model.errors import PartitionError
-from pencilmap.model.machine import load_machine, machine_names, machine_partitions
-from pencilmap.scripts.command_line.options import JSON, completed
+from pencilmap.model.machine import load_machine, machine_partitions
+from pencilmap.model.machine_file import machine_names
+from pencilmap.scripts.command_line.plain_options import JSON, completed
 from pencilmap.scripts.command_line.tables import print_json, print_table
 
 

@@ -6,7 +6,8 @@ from pencilmap.mapper.formats import format_named, write_mapping
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.setting import Setting
 from pencilmap.scripts.command_line.launching import FORMAT_TO_WRITE, LAUNCHER, format_to_write, launch_as_dict, show_launch
-from pencilmap.scripts.command_line.options import GRID, JSON, SCHEDULE, on_machine, placements, with_options
+from pencilmap.scripts.command_line.options import GRID, SCHEDULE, on_machine, placements
+from pencilmap.scripts.command_line.plain_options import JSON, with_options
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import prediction_table, print_json
 

@@ -15,14 +15,13 @@ from pencilmap.scripts.command_line.options import (
     DIRECTION,
     EXCHANGE,
     GRID,
-    JSON,
     ROUTING,
     SCHEDULE,
     given_words,
     on_machine,
     placements,
-    with_options,
 )
+from pencilmap.scripts.command_line.plain_options import JSON, with_options
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import prediction_table, print_json, terms_table, winner
 

@@ -6,7 +6,7 @@ import click
 
 from pencilmap.mapper.files import write_whole
 from pencilmap.model.errors import FigureError
-from pencilmap.scripts.command_line.options import JSON, Name
+from pencilmap.scripts.command_line.plain_options import JSON, Name
 from pencilmap.scripts.command_line.tables import print_json
 from pencilmap.scripts.pictures.report.entries import read_entries
 from pencilmap.scripts.pictures.report.page import page

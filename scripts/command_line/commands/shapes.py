@@ -12,11 +12,13 @@ from pencilmap.model.costs import Costs
 from pencilmap.model.decompositions import DECOMPOSITIONS
 from pencilmap.model.errors import GridError, PartitionError
 from pencilmap.model.grid import parse_grid
-from pencilmap.model.machine import Machine, load_machine, machine_names
+from pencilmap.model.machine import Machine, load_machine
+from pencilmap.model.machine_file import machine_names
 from pencilmap.model.torus import Torus
 from pencilmap.model.transform import Transform, parse_transform
 from pencilmap.model.units import milliseconds, parse
-from pencilmap.scripts.command_line.options import FFT, JSON, Name, completed, grid_option, with_options
+from pencilmap.scripts.command_line.options import FFT, grid_option
+from pencilmap.scripts.command_line.plain_options import JSON, Name, completed, with_options
 from pencilmap.scripts.command_line.tables import print_json, print_table
 from pencilmap.scripts.pictures.figures.canvas import suffix
 from pencilmap.scripts.pictures.figures.shapes import draw_scaling, draw_shapes

@@ -13,16 +13,8 @@ from pencilmap.model.schedules.schedule import PAIR
 from pencilmap.model.torus import as_torus
 from pencilmap.model.units import parse
 from pencilmap.scripts.command_line.memory import too_large
-from pencilmap.scripts.command_line.options import (
-    DIRECTION,
-    EXCHANGE,
-    GRID,
-    JSON,
-    SCHEDULE,
-    on_machine,
-    placements,
-    with_options,
-)
+from pencilmap.scripts.command_line.options import DIRECTION, EXCHANGE, GRID, SCHEDULE, on_machine, placements
+from pencilmap.scripts.command_line.plain_options import JSON, with_options
 from pencilmap.scripts.command_line.progress import hearing, shown
 from pencilmap.scripts.command_line.tables import comparison_table, print_json
 from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate_all, simulation_of

@@ -18,7 +18,7 @@ from pencilmap.model.torus import parse_torus
 from pencilmap.model.transform import parse_transform
 from pencilmap.model.units import milliseconds, parse
 from pencilmap.scripts.command_line.documents import check_place, fill, markdown_table
-from pencilmap.scripts.command_line.options import JSON, Name
+from pencilmap.scripts.command_line.plain_options import JSON, Name
 from pencilmap.scripts.command_line.progress import shown
 from pencilmap.scripts.command_line.tables import print_json, print_table
 from pencilmap.scripts.networks.namespaces import overlap

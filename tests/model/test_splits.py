@@ -1,0 +1,93 @@
+"""Honest divisions of measured exchanges, on times made with known figures and on the published table."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pencilmap.mapper.samples import published_samples
+from pencilmap.model.calibrate import Calibration, Fitted, calibrate
+from pencilmap.model.machine import load_machine
+from pencilmap.model.splits import divisions, honest_errors, likely_range
+from pencilmap.model.timing import ExchangeWork
+
+
+@pytest.fixture(scope="module")
+def published():
+    return published_samples("bluegene-l", load_machine("bluegene-l").torus)
+
+
+def test_nothing_of_what_is_predicted_was_fitted(published):
+    """Held out whole: a placement, a size, a number of tasks; and with the larger sizes, nothing smaller is seen."""
+    exchanges = [s for s in published if isinstance(s.work, ExchangeWork)]
+    seen = dict.fromkeys(d.rule for d in divisions(published))
+    assert list(seen) == ["random halves", "one placement out", "one size out", "larger sizes", "tasks on a node"]
+    for d in divisions(published):
+        assert not set(d.training) & set(d.others) and set(d.training) | set(d.others) <= set(exchanges)
+        alike = {"one placement out": lambda s: s.placement, "one size out": lambda s: s.size,
+                 "larger sizes": lambda s: s.size, "tasks on a node": lambda s: s.work.tasks}.get(d.rule)
+        if alike:
+            assert not set(map(alike, d.training)) & set(map(alike, d.others))
+        if d.rule == "larger sizes":
+            assert {int(s.size.split("x")[0]) for s in d.training} == {256, 512, 1024}
+        else:
+            assert len(d.training) + len(d.others) == len(exchanges) == 94
+
+
+def test_the_errors_are_those_of_what_was_held_out(published):
+    """A model that is wrong by the share of the samples that it has not seen, computed here by hand."""
+    def blind(training):
+        return _Known(dict.fromkeys(training, 1.0))
+
+    for row in honest_errors(published, blind):
+        assert row.mean == pytest.approx(0.5) and row.largest == pytest.approx(0.5)  # seen: 1, not seen: 1.5
+        assert row.n == (47 if row.rule == "random halves" else row.n)
+        assert len(row.means) == (30 if row.rule == "random halves" else 1)
+
+
+class _Known(Calibration):
+    """Knows the times of some samples and takes 1.5 times as long for the others."""
+
+    def __init__(self, known):
+        super().__init__({"exchange_cost": Fitted(1.0, 0.0)}, {}, len(known))
+        object.__setattr__(self, "known", known)
+
+    def time_s(self, sample):
+        return sample.measured_s * self.known.get(sample, 1.5)
+
+
+def test_the_likely_range_holds_nine_in_ten(published):
+    """Made times whose ratio to the model is known: 100 ratios from 0.505 to 1.495, whatever was fitted."""
+    rng = np.random.default_rng(2)
+    ratios = rng.permutation(np.linspace(0.505, 1.495, 94))
+    exchanges = [replace(s, measured_s=float(ratio)) for s, ratio in
+                 zip((s for s in published if isinstance(s.work, ExchangeWork)), ratios)]
+    low, high = likely_range(exchanges, lambda training: _One())
+    assert low == pytest.approx(0.5 + 0.05, abs=0.012) and high == pytest.approx(1.5 - 0.05, abs=0.012)
+    assert likely_range(exchanges[:8], lambda training: _One()) is None
+
+
+class _One:
+    def time_s(self, sample):
+        return 1.0
+
+
+def test_large_transforms_predict_small_ones(published):
+    """No constant of any placement, nothing smaller than 256^3 seen."""
+    found = {}
+    for d in divisions(published):
+        if d.rule == "larger sizes":
+            fitted = calibrate(d.training, load_machine("bluegene-l").costs.cache_per_node)
+            found[d.others[0].size] = np.mean([abs(fitted.time_s(s) / s.measured_s - 1) for s in d.others])
+    assert found["64x64x64"] < 0.20 and found["128x128x128"] < 0.20
+
+
+def test_predictions_have_a_range_only_where_the_machine_was_calibrated():
+    from pencilmap.mapper.setting import setting
+
+    low, high = load_machine("bluegene-l").likely
+    found = setting(machine="bluegene-l", fft="64").predictions("8x64", ("default",))[0]
+    assert found.time_range_s == pytest.approx((low * found.time_s, high * found.time_s))
+    assert found.as_dict()["time_range_s"] == list(found.time_range_s)
+    for other in ({"machine": "bluegene-l", "bandwidth": "1 GB/s"}, {"torus": "8x8x8", "bandwidth": "1 GB/s"}):
+        assert setting(**other, fft="64").predictions("8x64", ("default",))[0].time_range_s is None
