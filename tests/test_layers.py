@@ -99,7 +99,8 @@ def test_errors_of_the_library_name_arguments_and_each_is_an_option():
     """Else the command line would tell the user an option that is not there, or a library call of one it has not."""
     from pencilmap.scripts.command_line.cli import pencilmap
 
-    options = {o for command in pencilmap.commands.values() for option in command.params for o in option.opts}
+    options = {o for name in pencilmap.list_commands(None) for option in pencilmap.get_command(None, name).params
+               for o in option.opts}
     found = {(path.name, text) for layer in ("model", "mapper", "scripts/networks", "scripts/pictures")
              for path in (ROOT / layer).rglob("*.py") for text in errors(path)}
     named = {(file, argument) for file, text in found for argument in re.findall(r"`([a-z]\w*)`", text)}

@@ -6,7 +6,7 @@ import sys
 def main() -> None:
     """Run the command line; Ctrl-C during loading is reported as it is later."""
     try:
-        from pencilmap.scripts.command_line.cli import main as command_line  # loads numpy and more: a third of a second
+        from pencilmap.scripts.command_line.cli import main as command_line  # takes a tenth of a second
     except KeyboardInterrupt:
         print("pencilmap: interrupted", file=sys.stderr)
         sys.exit(130)

@@ -1,9 +1,11 @@
-"""The command `pencilmap`: every file of `scripts/command_line/commands` is one command."""
+"""The command `pencilmap`: every file of `scripts/command_line/commands` is one command, loaded when it is used."""
 
+import ast
 import os
 import sys
 from collections import Counter
 from importlib import import_module
+from pathlib import Path
 from pkgutil import iter_modules
 
 import click
@@ -13,7 +15,32 @@ from pencilmap.scripts.command_line import commands
 from pencilmap.scripts.command_line.plain_options import spelled
 
 
-class OneOfEach(click.Group):
+class Commands(click.Group):
+    """The commands of the folder. Help lists them without loading them: NumPy alone takes longer than the help."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(module.name for module in iter_modules(commands.__path__))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        return import_module(f"{commands.__name__}.{cmd_name}").command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        limit = formatter.width - 6 - max(map(len, self.list_commands(ctx)))
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, click.Command(name, help=_help_of(name)).get_short_help_str(limit))
+                                for name in self.list_commands(ctx)])
+
+
+def _help_of(name):
+    """The docstring of a command, without loading it."""
+    tree = ast.parse((Path(commands.__path__[0]) / f"{name}.py").read_text("utf-8"))
+    return next(ast.get_docstring(part) for part in tree.body
+                if isinstance(part, ast.FunctionDef) and part.name == "command")
+
+
+class OneOfEach(Commands):
     """Commands whose options are given once, unless they are lists; click would take the last and forget the others."""
 
     def resolve_command(self, ctx: click.Context,
@@ -33,10 +60,6 @@ class OneOfEach(click.Group):
 def pencilmap() -> None:
     """Place the ranks of a pencil-decomposed 3D FFT on a torus, predict how long its exchanges take, and check the
     prediction."""
-
-
-for _module in iter_modules(commands.__path__):
-    pencilmap.add_command(import_module(f"{commands.__name__}.{_module.name}").command)
 
 
 def main(arguments: list[str] | None = None) -> None:

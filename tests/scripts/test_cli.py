@@ -189,16 +189,18 @@ def test_a_reader_that_goes_away_is_no_error_to_talk_of(unbuffered):
     assert done.returncode == 1 and done.stderr == ""
 
 
-def test_ctrl_c_while_the_command_line_loads_is_no_traceback():
+@pytest.mark.parametrize("loaded", ["click", "numpy"])   # by the command line, by a command
+def test_ctrl_c_while_the_command_line_loads_is_no_traceback(loaded):
     press = ("import signal, sys; from importlib.metadata import entry_points\n"
              "class Press:\n"
              "    def find_spec(name, *rest):\n"
-             "        if name.startswith('numpy'): signal.raise_signal(signal.SIGINT)\n"
+             f"        if name.startswith('{loaded}'): signal.raise_signal(signal.SIGINT)\n"
              "start = entry_points(group='console_scripts')['pencilmap'].load\n"
              "sys.meta_path.insert(0, Press)\n"
+             "sys.argv = ['pencilmap', 'predict', '--help']\n"
              "start()()")
     done = subprocess.run([sys.executable, "-c", press], capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "pencilmap: interrupted\n")
+    assert (done.returncode, done.stdout, done.stderr.lstrip("\n")) == (130, "", "pencilmap: interrupted\n")
 
 
 def test_help_tells_all(pencilmap):
@@ -213,3 +215,33 @@ def test_json_is_json_for_every_reading_command(pencilmap):
     for arguments in (["machines"], ["machines", "bluegene-l"], ["predict", *BGL], ["compare", "--published"]):
         status, out, _ = pencilmap(*arguments, "--json")
         assert status == 0 and json.loads(out)
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["machines"]])
+def test_what_needs_no_numbers_loads_no_numpy(arguments):
+    """It would take longer than all the rest."""
+    told = ("import sys; from pencilmap.scripts.command_line.cli import main\n"
+            "try: main(sys.argv[1:])\n"
+            "finally: sys.stderr.write(' '.join(sorted({'numpy', 'pint', 'jsonschema', 'scipy'} & set(sys.modules))))")
+    done = subprocess.run([sys.executable, "-c", told, *arguments], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "") and done.stdout
+
+
+def test_the_help_of_all_commands_is_that_of_each(pencilmap):
+    """The list is made from the files, without loading them."""
+    from pencilmap.scripts.command_line.cli import pencilmap as group
+
+    _, out, _ = pencilmap("--help")
+    for name in group.list_commands(None):
+        command = group.get_command(None, name)
+        line = next(line for line in out.splitlines() if line.startswith(f"  {name} "))
+        assert command.name == name and line.split(None, 1)[1].removesuffix("...") in " ".join(command.help.split())
+
+
+def test_the_list_of_machines_shows_what_their_files_say(pencilmap, pencilmap_json):
+    _, out, _ = pencilmap("machines")
+    for machine in pencilmap_json("machines"):
+        line = next(line for line in out.splitlines() if line.startswith(machine["name"]))
+        told = {"shape", "tasks_per_node", "link_bandwidth", "partition"}
+        assert machine["torus"].partition(":axes")[0] in line
+        assert ("*" in line) == bool(told & set(machine["uncertain"]))

@@ -3,8 +3,7 @@
 import click
 
 from pencilmap.model.errors import PartitionError
-from pencilmap.model.machine import load_machine, machine_partitions
-from pencilmap.model.machine_file import machine_names
+from pencilmap.model.machine_file import machine_names, package_figures
 from pencilmap.scripts.command_line.plain_options import JSON, completed
 from pencilmap.scripts.command_line.tables import print_json, print_table
 
@@ -20,30 +19,41 @@ def command(name: str | None, n_nodes: int | None, as_json: bool) -> None:
         if n_nodes:
             raise click.UsageError("--partitions needs one machine: name it, e.g. pencilmap machines bluegene-l "
                                    "--partitions 1024")
-        _show_all([load_machine(n) for n in machine_names()], as_json)
+        _show_all(as_json)
     elif n_nodes:
-        _show_partitions(load_machine(name), n_nodes, as_json)
+        _show_partitions(_loaded(name), n_nodes, as_json)
     else:
-        _show_one(load_machine(name), as_json)
+        _show_one(_loaded(name), as_json)
 
 
-def _show_all(machines, as_json):
+def _loaded(name):
+    from pencilmap.model.machine import load_machine  # with NumPy, which the list of all machines does not need
+
+    return load_machine(name)
+
+
+def _show_all(as_json):
     if as_json:
-        print_json([_summary(m) for m in machines])
+        print_json([_summary(_loaded(name)) for name in machine_names()])
         return
     columns = {"torus": "shape", ">tasks per node": "tasks_per_node", ">link bandwidth": "link_bandwidth",
                "partitions": "partition"}
     print_table(None, ["machine", "title", *columns],
-                [[m.name, m.title, *(_marked(m, key) for key in columns.values())] for m in machines],
+                [_line(name, columns.values()) for name in machine_names()],
                 ["* uncertain; `pencilmap machines NAME` shows every figure with its source"])
 
 
-def _marked(machine, key):
+def _line(name, keys):
+    title, figures = package_figures(name)
+    return [name, title, *(_marked(figures.get(key), key) for key in keys)]
+
+
+def _marked(figure, key):
     """A figure as the file writes it, with an asterisk when it is not certain."""
-    if key not in machine.figures:
+    if figure is None:
         return "-"
-    text = machine.partitions.rule if key == "partition" else _text(machine.figures[key].value)
-    return f"{text} *" if key in machine.uncertain else f"{text}  "
+    text = figure.value["rule"] if key == "partition" else _text(figure.value)
+    return f"{text}  " if figure.certain else f"{text} *"
 
 
 def _show_one(machine, as_json):
@@ -64,6 +74,8 @@ def _summary(machine):
 
 
 def _show_partitions(machine, n_nodes, as_json):
+    from pencilmap.model.machine import machine_partitions
+
     found = machine_partitions(machine, n_nodes)
     if not found:
         raise PartitionError(f"machine {machine.name} hands out no partition of {n_nodes} nodes; the next sizes are "
