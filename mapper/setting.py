@@ -196,7 +196,7 @@ class Setting:
     def _refined(self, found: list[Prediction], routing: str | None, exchange: str, schedule: str,
                  direction: str) -> list[Prediction]:
         """The predictions, with placements that are no products for the first few grids on which they are searched."""
-        some = [p for p in found if p.placement == BEST and p.product and is_searched(self.site, p.grid)][:REFINED]
+        some = [p for p in found if p.placement == BEST and is_searched(self.site, p.grid)][:REFINED]
         for before in some:
             [after] = self._predictions(BEST, before.grid, routing, exchange, schedule, direction, len(some))
             found[next(i for i, p in enumerate(found) if p is before)] = min(before, after, key=lambda p: p.order)

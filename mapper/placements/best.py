@@ -23,6 +23,7 @@ from pencilmap.model.torus import Torus, as_torus
 MOST_SEARCHED = 2048           # slots; beyond, the best product is the answer
 EVALUATIONS = 800_000          # of tilings, see `best_tiling`: two or three seconds
 PATIENCE = 4                   # rounds without a better tiling
+SHORT, LONG = 2_000, 50_000    # evaluations of the local search where no product exists, with share 0 and 1
 SWAPS, SWAP_MATES = 50_000, 2_000_000  # evaluations of the local search: so many, or this divided by R + C
 
 
@@ -43,11 +44,11 @@ def best(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None 
 def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, share: int = 1) -> list[Product | Mapping]:
     """Placements of which the last has the least of what is wanted: the best product, and what is better than it.
 
-    `share`: the searches get their usual number of evaluations divided by this, none for 0.
+    `share`: the searches get their usual number of evaluations divided by this; for 0 none, or few where no product exists.
     """
     site.check_grid(grid)
     if not (site.allocation.is_complete and grid.n_tasks == site.n_slots):
-        return [search("", site, grid, wanted)]
+        return [search("" if share == 1 else f"evaluations={LONG // share if share else SHORT}", site, grid, wanted)]
     torus, alone = as_torus(site.network), in_sequence(len(grid.decomposition.exchanges))
     product = best_product(torus, grid, site.tasks_per_node, wanted)
     if (wanted or alone) != alone or not share or not is_searched(site, grid):
@@ -62,7 +63,9 @@ def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, s
 
 
 def is_searched(site: Site, grid: ProcessGrid) -> bool:
-    """Whether other placements than products are searched on a whole torus or mesh."""
+    """Whether other placements than products are searched."""
+    if not (site.allocation.is_complete and grid.n_tasks == site.n_slots):
+        return min(grid.shape) > 1 and isinstance(site.network, Torus)
     return grid.decomposition is PENCIL and min(grid.shape) > 1 and site.n_slots <= MOST_SEARCHED
 
 
