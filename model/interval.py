@@ -70,5 +70,5 @@ def _without_routing(prediction, mapping, transform, refusals):
                      for b in cut_bound(mapping.network, exchange, mapping.node_of_rank))
         t_s = None if transform is None else m_time(load, mapping.network, transform.total_bytes)
         stages.append(replace(stage, load=load, t_s=t_s, busiest=None, work=None, rounds=None))
-    return replace(prediction, routing=ANY_ROUTING, certificate=None, notes=tuple(refusals), local=None,
+    return replace(prediction, routing=ANY_ROUTING, certified=False, notes=tuple(refusals), local=None,
                    schedule=None, stages=tuple(stages))

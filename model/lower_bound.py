@@ -1,9 +1,10 @@
-"""A lower bound for every placement of a grid on the usable nodes, under any routing, without a search.
+"""Lower bounds for every placement of a grid on the usable nodes, without a search.
 
 Everything is on the scale of `Prediction.cost`: the sum over the exchanges of m = 4 load N / D_T, with slower links
 weighted. There are several arguments; the best one is the bound.
 
-All blocks are taken as even, or, with a transform, as they are (`pencilmap.model.crossing`).
+`together_bound` bounds what both exchanges together put on the busiest link, so it holds under every schedule and routing.
+All blocks are taken as even, or, with a transform, as they are (`pencilmap.model.crossing`). Its arguments:
 
 Cuts. Let k of P tasks sit on one side of a cut. A group with x of its R tasks there sends x (R-x) messages of D_T / (P R)
 across. All exchanges together send at least L(k) D_T / P^2, where the decomposition knows L(k)
@@ -19,7 +20,14 @@ Distances. A message over h hops loads h links, so bytes x hops divided by the c
 group of R tasks has for each of them at least the distances to the R-1 nearest slots; and all exchanges together bring a
 block from every task to every other, so together at least all distances between tasks.
 
-Source: the cut argument is that of Jagode, Hein, Trew, UT-CS-08-613 (2008), eq. 4 to 15, with all exchanges together.
+`lower_bound` bounds the sum of the two worst lengths, for exchanges one after the other. It takes in that rows that send
+little across a cut make the columns send more (`pencilmap.model.frontier`), across each cut and, on full tori, in the mean
+over all translations (`pencilmap.model.translations`), given that neither length is below its floor
+(`pencilmap.model.floors`). These arguments are for even blocks; uneven messages are no smaller than r times their mean,
+which keeps r times the bound.
+
+Source: the cut argument is that of Jagode, Hein, Trew, UT-CS-08-613 (2008), eq. 4 to 15, with all exchanges together; the
+rest is ours, with proofs in docs/theory.md.
 """
 
 from dataclasses import dataclass
@@ -32,10 +40,13 @@ import numpy as np
 from pencilmap.model.allocation import Site
 from pencilmap.model.bounds import machine_bound
 from pencilmap.model.crossing import Crossing
+from pencilmap.model.floors import floor_of, hops_between, nearest
+from pencilmap.model.frontier import exact_frontier, exact_total, least_total
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.network import Network
 from pencilmap.model.torus import Torus
 from pencilmap.model.transform import Transform
+from pencilmap.model.translations import translation_bound
 
 MOST_BOXES = 1 << 21     # beyond, only planes cut
 MOST_NODES = 2048        # beyond, distances between all nodes are not summed
@@ -50,17 +61,35 @@ class LowerBound:
     argument: str
 
 
-def lower_bound(site: Site, grid: ProcessGrid, transform: Transform | None = None) -> LowerBound:
-    """The best of the bounds for any placement of `grid` on the usable nodes of `site`.
+def lower_bound(site: Site, grid: ProcessGrid, transform: Transform | None = None, ordered: bool = False) -> LowerBound:
+    """The best of the bounds on the sum over the exchanges of the worst length, for any placement on the usable nodes.
 
-    The grid has no more tasks than the site has slots. A full machine is bounded by its all-to-all through the worst
-    dimension (`machine_bound`), at negligible cost for any size. With a transform the bound holds for its blocks, which
-    need not be even.
+    The grid has no more tasks than the site has slots. With a transform the bound holds for its blocks, which need not be
+    even.
 
-    >>> bound = lower_bound(Site(Torus((8, 8, 8))), ProcessGrid(8, 64))
+    ordered : whether messages take dimension order, in any order of the dimensions; otherwise the bound holds for any
+    routing
+
+    >>> bound = lower_bound(Site(Torus((4, 4, 4), (False,) * 3)), ProcessGrid(8, 8), ordered=True)
+    >>> print(bound.value, bound.argument)
+    39/8 rows and columns across the middle of x
+    """
+    both = together_bound(site, grid, transform)
+    smallest = Crossing(grid, transform).smallest
+    return max((both, *(LowerBound(value * smallest, argument + (", with the smallest messages" if smallest < 1 else ""))
+                        for value, argument in _in_turn(site, grid, ordered))), key=lambda bound: bound.value)
+
+
+def together_bound(site: Site, grid: ProcessGrid, transform: Transform | None = None) -> LowerBound:
+    """The best of the bounds on what all exchanges together put on the busiest link, under any schedule and routing.
+
+    A full machine is bounded by its all-to-all through the worst dimension (`machine_bound`), at negligible cost for any
+    size.
+
+    >>> bound = together_bound(Site(Torus((8, 8, 8))), ProcessGrid(8, 64))
     >>> print(bound.value, bound.argument)
     4 all-to-all of the full machine across x
-    >>> lower_bound(Site(Torus((4, 4)), idle=True), ProcessGrid(3, 4))
+    >>> together_bound(Site(Torus((4, 4)), idle=True), ProcessGrid(3, 4))
     LowerBound(value=Fraction(52, 27), argument='block of 1x2 with its share of the tasks')
     """
     if site.allocation.is_complete and grid.n_tasks == site.n_slots:
@@ -71,6 +100,64 @@ def lower_bound(site: Site, grid: ProcessGrid, transform: Transform | None = Non
     part = _Part(site, grid, transform)
     return max((LowerBound(value, argument) for bounds in (_fixed_cuts, _moving_planes, _blocks, _distances)
                 for value, argument in bounds(part)), key=lambda bound: bound.value)
+
+
+def _in_turn(site, grid, ordered):
+    """Bounds on the sum of two lengths: for even blocks and two exchanges on a torus."""
+    torus, sizes = site.network, [grid.extent(stage.letters) for stage in grid.decomposition.exchanges]
+    if not isinstance(torus, Torus) or len(sizes) != 2 or min(sizes) == 1:
+        return
+    weights = link_weights(torus)
+    capacity = [Fraction(cables) / weight for cables, weight in zip(torus.cables, weights)]
+    rows, columns = (floor_of(site, capacity, size, grid.n_tasks, ordered) for size in sizes)
+    yield rows + columns, "rows and columns, each alone"
+    if not site.allocation.is_complete or grid.n_tasks != site.n_slots:
+        part = _Part(site, grid, None)
+        yield from _pairs_of_cuts(part, rows, columns)
+        return
+    for i, n in enumerate(torus.shape):
+        if n > 1:
+            share, lines = Fraction(n // 2, n), torus.lines(i)
+            carried = torus.g(i) * lines * capacity[i] / (4 * torus.n_nodes)
+            yield least_total(carried, share, rows, columns), f"rows and columns across the middle of {torus.axes[i]}"
+            exact = exact_frontier(*sizes, n // 2 * lines * site.tasks_per_node)
+            if exact is not None:
+                total = exact_total(exact, float(carried), float(rows), float(columns))
+                yield rounded_down(total), f"rows and columns across the middle of {torus.axes[i]}"
+    yield (translation_bound(torus, tuple(weights), site.tasks_per_node, *sizes, rows, columns),
+           "rows and columns across the middles, over all translations")
+
+
+def _pairs_of_cuts(part, rows, columns):
+    """The frontier of every box against the rest, and of planes that move, with the share of the tasks that is worst."""
+    torus, P = part.torus, part.P
+    for which, arcs in _families(torus):
+        inside = _inside(part, arcs)
+        fewest = np.minimum(np.maximum(0, P - (part.S - inside)), np.maximum(0, P - inside))
+        carried = _capacities(part, arcs) / (4 * torus.n_nodes)
+        score = least_total(carried, fewest / P, float(rows), float(columns))
+        best = np.unravel_index(int(score.argmax()), score.shape)
+        if carried[best] > 0 and fewest[best]:
+            exact = _capacity(part, arcs, best) / (4 * torus.n_nodes)
+            yield least_total(exact, Fraction(int(fewest[best]), P), rows, columns), f"rows and columns, {which}"
+    for i, axis in enumerate(torus.axes):
+        if torus.shape[i] > 1:
+            low = -(-(P - _largest_plane(part, i)) // 2)
+            carried = torus.g(i) * torus.lines(i) * part.capacity[i] / (4 * torus.n_nodes)
+            yield (least_total(carried, Fraction(low, P), rows, columns),
+                   f"rows and columns, {axis} plane that moves through the machine")
+
+
+def rounded_down(value: float) -> Fraction:
+    """A number with rounding errors as a fraction that is not above it.
+
+    >>> rounded_down(4.25)
+    Fraction(17, 4)
+    """
+    near = Fraction(value).limit_denominator(10_000)
+    if abs(float(near) - value) < 1e-12 * max(1.0, value):
+        return near
+    return Fraction(int((value - 1e-9) * 1_000_000), 1_000_000)
 
 
 def _full_machine(torus):
@@ -148,15 +235,25 @@ def _fixed_cuts(part):
     held = [part.window(max(0, part.P - (part.S - inside)), min(inside, part.P)) for inside in range(part.S + 1)]
     held = np.array(held)
     for which, arcs in _families(part.torus):
-        inside = part.slots
-        for i, (member, _, _) in enumerate(arcs):
-            inside = np.moveaxis(np.tensordot(member, inside, axes=(1, i)), 0, i)
+        inside = _inside(part, arcs)
         capacity = _capacities(part, arcs)
         score = np.divide(held[inside], capacity, out=np.zeros(inside.shape), where=capacity > 0)
         best = np.unravel_index(int(score.argmax()), score.shape)
-        exact = sum(part.capacity[i] * int(arcs[i][2][best[i]]) * prod(
-            int(arcs[j][1][best[j]]) for j in range(len(arcs)) if j != i) for i in range(len(arcs)))
-        yield part.length(held[inside[best]], exact), which
+        yield part.length(held[inside[best]], _capacity(part, arcs, best)), which
+
+
+def _inside(part, arcs):
+    """Slots in each box: int array, one axis for each dimension."""
+    inside = part.slots
+    for i, (member, _, _) in enumerate(arcs):
+        inside = np.moveaxis(np.tensordot(member, inside, axes=(1, i)), 0, i)
+    return inside
+
+
+def _capacity(part, arcs, box):
+    """Capacity of the links that leave one box: exact."""
+    return sum(part.capacity[i] * int(arcs[i][2][box[i]]) * prod(
+        int(arcs[j][1][box[j]]) for j in range(len(arcs)) if j != i) for i in range(len(arcs)))
 
 
 def _families(torus):
@@ -200,11 +297,17 @@ def _moving_planes(part):
     """A plane that moves through a dimension has nearly half of the tasks behind it at some position."""
     torus = part.torus
     for i, axis in enumerate(torus.axes):
-        largest = min(part.P, int(part.slots.sum(axis=tuple(j for j in range(torus.n_dimensions) if j != i)).max()))
+        largest = _largest_plane(part, i)
         low, high = -(-(part.P - largest) // 2), (part.P + largest) // 2
         if torus.shape[i] > 1:
             yield (part.length(part.window(low, high), torus.g(i) * torus.lines(i) * part.capacity[i]),
                    f"{axis} plane that moves through the machine")
+
+
+def _largest_plane(part, i):
+    """The most tasks that a plane across dimension `i` can hold."""
+    others = tuple(j for j in range(part.torus.n_dimensions) if j != i)
+    return min(part.P, int(part.slots.sum(axis=others).max()))
 
 
 def _blocks(part):
@@ -236,25 +339,8 @@ def _distances(part):
     if len(part.nodes) > MOST_NODES:
         return
     capacity = sum(2 * torus.lines(i) * torus.cable_positions(i) * part.capacity[i] for i in range(torus.n_dimensions))
-    hops = np.sort(_hops(torus, part.nodes), axis=1)
+    hops = np.sort(hops_between(torus, part.nodes), axis=1)
     sizes, P = [part.grid.extent(stage.letters) for stage in part.grid.decomposition.exchanges], part.P
-    yield part.hop_length(_nearest(hops, P, part.T, P), capacity), "distances between all tasks over all links"
-    nearest = sum(P // size * _nearest(hops, size, part.T, P) for size in sizes)
-    yield part.hop_length(nearest, capacity), "distances to the nearest tasks over all links"
-
-
-def _hops(torus, nodes):
-    """Hops between every two usable nodes: int array, shape (n, n)."""
-    where = torus.coordinates(nodes)
-    total = np.zeros((len(nodes), len(nodes)), dtype=np.int64)
-    for i, n in enumerate(torus.shape):
-        apart = np.abs(where[:, None, i] - where[None, :, i])
-        total += np.minimum(apart, n - apart) if torus.is_ring(i) else apart
-    return total
-
-
-def _nearest(hops, count, T, P):
-    """Hops from each of the P best placed tasks to the `count` nearest slots, its own among them, summed."""
-    nodes, rest = divmod(count, T)
-    near = hops[:, :nodes].sum(axis=1) * T + (hops[:, nodes] * rest if rest else 0)
-    return int(np.sort(np.repeat(near, T))[:P].sum())
+    yield part.hop_length(nearest(hops, P, part.T, P), capacity), "distances between all tasks over all links"
+    to_partners = sum(P // size * nearest(hops, size, part.T, P) for size in sizes)
+    yield part.hop_length(to_partners, capacity), "distances to the nearest tasks over all links"

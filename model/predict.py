@@ -1,7 +1,7 @@
 """The prediction for one mapping: effective lengths, loads, bounds, times, certificate."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -10,13 +10,13 @@ import numpy as np
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM, algorithm_named
 from pencilmap.model.allocation import Site
 from pencilmap.model.bounds import cut_bound
+from pencilmap.model.certificates import Bounds, certificate
 from pencilmap.model.contention import random_minimal_lengths
 from pencilmap.model.costs import Costs
-from pencilmap.model.decompositions import SLAB
 from pencilmap.model.exchange import exchanges
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.loads import m_scale, m_time
-from pencilmap.model.lower_bound import LowerBound, lower_bound
+from pencilmap.model.lower_bound import LowerBound
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.network import GraphLink, Network, TorusLink
 from pencilmap.model.pattern import effective_length
@@ -96,8 +96,8 @@ class Prediction:
     """The prediction for one mapping.
 
     stages : the exchanges, in the order of a forward transform.
-    lower_bound : LowerBound for every placement of the grid on the usable nodes, with the blocks of the transform.
-    certificate : cost over the lower bound; 1.0 is provably optimal; None where no bound is known.
+    bounds : Bounds for every placement of the grid on the usable nodes, with the blocks of the transform.
+    certified : whether the lengths are routed loads, so that a bound says how good they are.
     local : LocalTerms of the computing, None without a transform.
     schedule : ScheduleForecast of the schedule asked for, else of the sequence; None where there are no loads. The times of
     the prediction itself, `t_s`, `time_s` and `total_s`, are those in sequence.
@@ -112,16 +112,26 @@ class Prediction:
     product: Product | None
     routing: str
     stages: tuple[ExchangePrediction, ...]
-    lower_bound: LowerBound
-    certificate: float | None
+    bounds: Bounds = field(compare=False, repr=False)
     notes: tuple[str, ...] = ()
     local: LocalTerms | None = None
     schedule: ScheduleForecast | None = None
     likely: tuple[float, float] | None = None
+    certified: bool = True
 
     def stage(self, name: str) -> ExchangePrediction:
         """The exchange of that name."""
         return next(stage for stage in self.stages if stage.name == name)
+
+    @property
+    def lower_bound(self) -> LowerBound:
+        """For every placement of the grid on the usable nodes, in sequence."""
+        return self.bounds.in_sequence
+
+    @property
+    def certificate(self) -> float | None:
+        """Cost over the lower bound; 1.0 is provably optimal; None where no bound is known."""
+        return certificate(self.cost, self.lower_bound.value) if self.certified else None
 
     @property
     def t_s(self) -> float | None:
@@ -268,13 +278,12 @@ def predict_routed(mapping: Mapping, transform: Transform | None = None, routing
     stages = tuple(_routed(mapping, product, each, transform, routing_name, costs, algorithm_name)
                    for each, algorithm_name in zip(exchanges(mapping.grid, transform), names))
     site = site or Site(mapping.network, mapping.tasks_per_node, idle=True)
-    bound, local = lower_bound(site, mapping.grid, transform), _local(transform, mapping.grid, mapping.tasks_per_node, costs)
-    forecaster = Forecaster(stages, local, mapping, product, False, transform, routing_name, costs, bound.value or None,
-                            _bound_any(site, mapping.grid, transform, bound))
+    bounds = _bounds(site, mapping.grid, transform, routing_name)
+    local = _local(transform, mapping.grid, mapping.tasks_per_node, costs)
+    forecaster = Forecaster(stages, local, mapping, product, False, transform, routing_name, costs, bounds)
     found = forecaster.forecast(schedule, direction)
     return Prediction(mapping.network, mapping.tasks_per_node, mapping.grid, name or mapping.name, product, routing_name,
-                      stages, bound, _certificate(mapping.network, stages, bound),
-                      (*_notes(product, stages, bound), *mapping.notes, *found.notes), local, found)
+                      stages, bounds, (*_notes(product, stages, bounds), *mapping.notes, *found.notes), local, found)
 
 
 def predict_product(product: Product, transform: Transform | None = None, name: str | None = None, costs: Costs = Costs(),
@@ -294,13 +303,12 @@ def predict_product(product: Product, transform: Transform | None = None, name: 
         return None
     stages = tuple(replace(stage, algorithm=name) for stage, name in zip(found, algorithms_of(product.grid, exchange)))
     site = Site(product.torus, product.tasks_per_node)
-    bound, local = lower_bound(site, product.grid, transform), _local(transform, product.grid, product.tasks_per_node, costs)
-    forecaster = Forecaster(stages, local, product, product, True, transform, routing_name, costs, bound.value or None,
-                            _bound_any(site, product.grid, transform, bound))
+    bounds = _bounds(site, product.grid, transform, routing_name)
+    local = _local(transform, product.grid, product.tasks_per_node, costs)
+    forecaster = Forecaster(stages, local, product, product, True, transform, routing_name, costs, bounds)
     plan = forecaster.forecast(schedule, direction)
     return Prediction(product.torus, product.tasks_per_node, product.grid, name or str(product), product, routing_name,
-                      stages, bound, _certificate(product.torus, stages, bound),
-                      (*_notes(product, stages, bound), *plan.notes), local, plan)
+                      stages, bounds, (*_notes(product, stages, bounds), *plan.notes), local, plan)
 
 
 def _name(placed):
@@ -428,28 +436,11 @@ def _cost(stages, network):
     return sum(worst(stage.load, network) for stage in stages)
 
 
-def _certificate(network, stages, bound):
-    """How far from optimal at most: all exchanges over the lower bound; 1.0 is provably optimal."""
-    cost = _cost(stages, network)
-    if bound.value:
-        return float(cost / bound.value)
-    return None if cost else 1.0
+def _bounds(site, grid, transform, routing_name):
+    return Bounds(site, grid, transform, routing_name.startswith(DEFAULT_ROUTING))
 
 
-def _bound_any(site, grid, transform, bound):
-    """What no schedule of any placement can beat, on any grid: the all-to-all of all tasks; None where it is not known.
-
-    On a whole machine that is the argument of `bound` itself. Elsewhere it is known for even blocks: an exchange between all
-    tasks sends k (P-k) blocks across every cut.
-    """
-    if site.allocation.is_complete and grid.n_tasks == site.n_slots:
-        return bound.value or None if isinstance(site.network, Torus) or _is_even(grid, transform) else None
-    if not isinstance(site.network, Torus) or not _is_even(grid, transform):
-        return None
-    return lower_bound(site, ProcessGrid(grid.n_tasks, decomposition=SLAB)).value or None
-
-
-def _notes(product, stages, bound):
+def _notes(product, stages, bounds):
     if product is None:
         yield "not a product of digit patterns: m is the best cut, a lower bound for any routing"
     elif not product.is_digits:
@@ -457,5 +448,5 @@ def _notes(product, stages, bound):
     elif any(max(stage.m) != max(stage.load) for stage in stages):
         yield ("the paper's m and the routed load differ (odd ring, uneven blocks, or a routing that does not split ties); "
                "times follow the routed load")
-    if not bound.value and any(any(stage.load) for stage in stages):
-        yield f"no certificate; lower bound: {bound.argument}"
+    if not isinstance(bounds.site.network, Torus) and not bounds.together.value and any(any(stage.load) for stage in stages):
+        yield f"no certificate; lower bound: {bounds.together.argument}"

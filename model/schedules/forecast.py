@@ -7,13 +7,14 @@ its messages. Computing that runs beside the flow is hidden, but only as far as 
 
 Certificates. Every phase moves its shares across every cut, and the busiest link carries at least the mean of the links cut;
 all shares together are both exchanges whole. So T is never below the bound on both exchanges together (`lower_bound`), under
-any schedule. Two bounds: for this grid, and for any transform whose tasks hold equal shares before and after, the all-to-all
-(docs/theory.md).
+any schedule; of what travels in phases of its own the bound in sequence holds (`pencilmap.model.certificates`). Two
+certificates: for this grid under this schedule, and for any transform whose tasks hold equal shares before and after, by the
+all-to-all (docs/theory.md).
 """
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -21,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from pencilmap.model.algorithms import ALGORITHMS, algorithm_named
+from pencilmap.model.certificates import Bounds, certificate
 from pencilmap.model.costs import Costs
 from pencilmap.model.errors import ScheduleError
 from pencilmap.model.exchange import Exchange, exchanges
@@ -67,8 +69,8 @@ class ScheduleForecast:
     t_joint_s : seconds of the busiest link with all exchanges at once
     t_s : T by the links alone; time_s : by all terms; total_s : with the computing that is not hidden
     hidden_s : computing beside the exchanges, as far as the MPI makes progress meanwhile
-    certificate : cost over what no placement of the grid can beat under this schedule
-    certificate_any : cost over what no placement, schedule or order of exchanges can beat
+    bounds : Bounds of the grid; None where none is proved for the schedule
+    alone : the share of each exchange that travels beside no other
     """
 
     schedule: Schedule
@@ -81,8 +83,8 @@ class ScheduleForecast:
     time_s: float | None
     total_s: float | None
     hidden_s: float | None
-    certificate: float | None
-    certificate_any: float | None
+    bounds: Bounds | None = field(compare=False, repr=False)
+    alone: Fraction
     notes: tuple[str, ...] = ()
     direction: str = FORWARD
 
@@ -95,6 +97,16 @@ class ScheduleForecast:
     def transforms(self) -> int:
         """How many transforms its times are for."""
         return 1 + (self.direction == PAIR)
+
+    @property
+    def certificate(self) -> float | None:
+        """Cost over what no placement of the grid can beat under this schedule; None where that is not known."""
+        return certificate(self.cost / self.transforms, self.bounds.under(self.alone) or None) if self.bounds else None
+
+    @property
+    def certificate_any(self) -> float | None:
+        """Cost over what no placement, schedule or order of exchanges can beat; None where that is not known."""
+        return certificate(self.cost / self.transforms, self.bounds.any) if self.bounds else None
 
     @property
     def chunks(self) -> int:
@@ -140,20 +152,19 @@ class Forecaster:
     placed, transform, routing_name, costs
         As for `pencilmap.model.predict.predict`; `product` when the placement is one, `closed` where its closed form
         applies.
-    bound, bound_any : Fraction or None
-        What no placement can beat with both exchanges together, and what nothing can; on the scale of `Prediction.cost`.
+    bounds : Bounds
+        Of the grid.
     """
 
     def __init__(self, stages: Sequence[Any], local: Any, placed: Product | Mapping, product: Product | None, closed: bool,
-                 transform: Transform | None, routing_name: str, costs: Costs, bound: Fraction | None,
-                 bound_any: Fraction | None) -> None:
+                 transform: Transform | None, routing_name: str, costs: Costs, bounds: Bounds) -> None:
         self.stages, self.local, self.placed, self.product, self.closed = stages, local, placed, product, closed
         self.transform, self.costs = transform, costs
         self.grid: ProcessGrid = placed.grid
         self.network: Network = placed.torus if isinstance(placed, Product) else placed.network
         self.routing_name = routing_name
         self.rule = routing(routing_name, self.network)
-        self.bound, self.bound_any = bound, bound_any
+        self.bounds = bounds
         self._found: dict[Any, _Resources] = {}
 
     def forecast(self, text: str, direction: str = FORWARD) -> ScheduleForecast:
@@ -251,11 +262,12 @@ class Forecaster:
         resources, transforms = self._resources(course), 1 + (direction == PAIR)
         cost = sum((resources.links.length(phase.shares) for phase in course.phases), Fraction(0))
         load = self.joint.largest((1,) * len(self.stages))
-        certificates = self._certificates(cost / transforms, course.plain or schedule.name in ("overlap", "pipelined"))
+        known = course.plain or schedule.name in ("overlap", "pipelined")
         phases = [self._phase(phase, course, resources) for phase in course.phases]
         times = self._times(course, phases, transforms)
         return ScheduleForecast(course.schedule, course.sizes, course.axis, load, cost, self._seconds(load), *times,
-                                certificates[0], certificates[1], self._notes(course, phases, times), direction)
+                                self.bounds if known else None, _alone(course, len(self.stages)) / transforms,
+                                self._notes(course, phases, times), direction)
 
     def _in_sequence(self, schedule):
         """What the stages say already; their exchanges may have rounds."""
@@ -267,11 +279,7 @@ class Forecaster:
         computing = self.local and self.local.time_s
         total_s = None if time_s is None or computing is None else time_s + computing
         return ScheduleForecast(schedule, (1,), None, load, cost, self._seconds(load), t_s, time_s, total_s,
-                                None if total_s is None else 0.0, *self._certificates(cost, True))
-
-    def _certificates(self, cost, known):
-        return [None if bound is None else float(cost / bound)
-                for bound in ((self.bound, self.bound_any) if known else (None, None))]
+                                None if total_s is None else 0.0, self.bounds, Fraction(1))
 
     def _check_beside(self, schedule):
         """Raise ScheduleError where an exchange can only run alone."""
@@ -410,6 +418,18 @@ class Forecaster:
             links = routed_joint(self.network, found, self.mapping.node_of_rank, self.rule)
             self._found[key] = self._measured(found, links)
         return self._found[key]
+
+
+def _alone(course, n_stages):
+    """The share of each exchange that travels in phases of its own; 0 where parts of one exchange differ."""
+    if not course.plain:
+        return Fraction(0)
+    found = [Fraction(0)] * n_stages
+    for phase in course.phases:
+        in_flight = [(part.stage, share) for part, share in zip(course.parts, phase.shares) if share]
+        if len(in_flight) == 1:
+            found[in_flight[0][0]] += in_flight[0][1]
+    return min(found)
 
 
 MOST_ROUTED = 1 << 16

@@ -66,7 +66,7 @@ def compared(torus: str, tasks_per_node: int, missing: int, grid: str, evaluatio
     orders = [float(predict(default(order, site, tasks)).cost) for order in ("", "tn", *axis_orders(shape))]
     fits = site.allocation.is_complete and tasks.n_tasks == site.n_slots
     product = float(predict(best_product(shape, tasks, tasks_per_node)).cost) if fits else None
-    bound = float(lower_bound(site, tasks).value)
+    bound = float(lower_bound(site, tasks, ordered=True).value)
     best = min(found.cost, product or found.cost)
     return (name_of(torus, tasks_per_node, missing, grid), orders[0], min(orders),
             float(predict(scotch_mapping(site, tasks)).cost), product, found.cost, bound, best / bound, spent)

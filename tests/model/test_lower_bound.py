@@ -10,7 +10,7 @@ from pencilmap.mapper.product_search import best_product
 from pencilmap.model.allocation import Allocation, Site
 from pencilmap.model.decompositions.pencil import least_crossing
 from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.lower_bound import _Minimum, lower_bound
+from pencilmap.model.lower_bound import _Minimum, lower_bound, together_bound
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.predict import predict, predict_routed
 from pencilmap.model.torus import Torus
@@ -117,7 +117,7 @@ def test_the_bound_scales_with_the_slowest_link():
     nodes = [0, 1, 2, 5, 6, 7]
     slow, even = (lower_bound(site((8,), nodes=nodes, bandwidth=b), ProcessGrid(2, 3)).value for b in ((1.0,), None))
     assert slow == even > 0
-    plain, halved = (lower_bound(site((8, 2), bandwidth=b), ProcessGrid(2, 7)).value for b in ((2.0, 2.0), (1.0, 2.0)))
+    plain, halved = (together_bound(site((8, 2), bandwidth=b), ProcessGrid(2, 7)).value for b in ((2.0, 2.0), (1.0, 2.0)))
     assert halved == 2 * plain
 
 

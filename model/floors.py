@@ -1,0 +1,134 @@
+"""What the worst length of one exchange is at least, whatever the other exchange does.
+
+On the m scale, slower links counted longer, for even blocks; groups of `size` tasks of an exchange.
+
+*Distances.* Every task has size-1 partners, on the nearest slots at best, and a message over h hops loads h links; divided
+by all links.
+
+*First hops*, under dimension order. In the first dimension in which a group takes more than one coordinate its messages
+leave on the line of their source. Of k >= 2 coordinates one holds c <= size/k of its tasks, and a node there sends size - c
+messages through at most two links: half of 1 - 1/k of a task's data, 2 (1 - 1/k) N/P. On an open line the first and the last
+coordinate send all one way, and one of them holds at most half: 2 N/P. So do two coordinates of a ring that are not
+opposite; opposite ones, on a ring of even extent, 1 N/P; three or more 4/3 N/P at least.
+
+*One node.* All that a node's tasks send to tasks elsewhere leaves by its links (where no slot is idle).
+"""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from pencilmap.model.allocation import Site
+from pencilmap.model.torus import Torus
+
+MOST_NODES = 2048  # of a machine with holes: distances between all nodes
+
+
+def floor_of(site: Site, capacity: list[Fraction], size: int, n_tasks: int, ordered: bool) -> Fraction:
+    """The best floor on the worst length of an exchange in groups of `size` on a torus.
+
+    capacity : cables of a link in each dimension over its weight
+    n_tasks : of all groups together
+    ordered : whether messages take dimension order, in any order of the dimensions
+
+    >>> floor_of(Site(Torus((8, 8, 8), (False,) * 3)), [Fraction(1)] * 3, 8, 512, True)
+    Fraction(2, 1)
+    """
+    return max((Fraction(0), *_floors(site, capacity, size, n_tasks, ordered)))
+
+
+def _floors(site: Site, capacity, size, n_tasks, ordered) -> Iterator[Fraction]:
+    torus, T = site.network, site.tasks_per_node
+    assert isinstance(torus, Torus)
+    if size <= 1 or torus.n_nodes == 1:
+        return
+    every = sum(2 * torus.lines(i) * torus.cable_positions(i) * capacity[i] for i in range(torus.n_dimensions))
+    yield Fraction(4 * torus.n_nodes * _distances(site, size, n_tasks), n_tasks * size) / every
+    if size <= T:
+        return
+    if ordered:
+        slab = [_largest_slab(site, i) for i in range(torus.n_dimensions)]
+        yield min(_first_hop(torus, i, -(-size // slab[i])) / capacity[i] for i in range(torus.n_dimensions)
+                  if torus.shape[i] > 1) * Fraction(torus.n_nodes, n_tasks)
+    if n_tasks == site.n_slots:
+        leaving = _least_ends(site, capacity)
+        yield Fraction(4 * torus.n_nodes * T * (size - T), n_tasks * size) / leaving
+
+
+def _first_hop(torus, i, least):
+    """In units of N/P, where a group takes `least` coordinates or more."""
+    if not torus.is_ring(i):
+        return Fraction(2)
+    if torus.shape[i] % 2 == 0 and least <= 2:
+        return Fraction(1)
+    return 2 - Fraction(2, max(3, least))
+
+
+def _largest_slab(site, i):
+    """The most slots that share one coordinate."""
+    torus = site.network
+    if site.allocation.is_complete:
+        return torus.lines(i) * site.tasks_per_node
+    where = torus.coordinates(site.allocation.nodes)[:, i]
+    return int(np.bincount(where).max()) * site.tasks_per_node
+
+
+def _least_ends(site, capacity):
+    """The least capacity of the links that leave a usable node."""
+    torus, nodes = site.network, site.allocation.nodes if not site.allocation.is_complete else None
+    if nodes is None:
+        return sum((1 if not torus.is_ring(i) else 2) * capacity[i] for i in range(torus.n_dimensions) if torus.shape[i] > 1)
+    total = np.zeros(len(nodes), dtype=object)
+    for i, (n, where) in enumerate(zip(torus.shape, torus.coordinates(nodes).T)):
+        ends = np.full(len(nodes), 2) if torus.is_ring(i) else (where > 0).astype(int) + (where < n - 1)
+        total = total + ends.astype(object) * capacity[i]
+    return min(total)
+
+
+def _distances(site: Site, size: int, n_tasks: int) -> int:
+    """Hops from each task to its nearest `size` slots, its own among them, summed over the tasks that have it best."""
+    torus, T = site.network, site.tasks_per_node
+    assert isinstance(torus, Torus)
+    if site.allocation.is_complete:
+        near = _nearest_of_all(torus, size, T)
+        return near * n_tasks
+    nodes = site.allocation.nodes
+    if len(nodes) > MOST_NODES:
+        return _nearest_of_all(torus, size, T) * n_tasks
+    hops = np.sort(hops_between(torus, nodes), axis=1)
+    return nearest(hops, size, T, n_tasks)
+
+
+def _nearest_of_all(torus, size, T):
+    """Hops to the nearest `size` slots of a node from which as many lie near as from any."""
+    at = np.ones(1, dtype=object)                            # nodes at each distance
+    for n in torus.shape:
+        here = np.bincount(np.abs(np.arange(n) - n // 2)).astype(object)
+        at = np.convolve(at, here)
+    hops, left = 0, size
+    for distance, nodes in enumerate(at):
+        taken = min(left, int(nodes) * T)
+        hops, left = hops + taken * distance, left - taken
+    return hops
+
+
+def hops_between(torus: Torus, nodes: Any) -> np.ndarray:
+    """Hops between every two of some nodes: int array, shape (n, n)."""
+    where = torus.coordinates(nodes)
+    total = np.zeros((len(nodes), len(nodes)), dtype=np.int64)
+    for i, n in enumerate(torus.shape):
+        apart = np.abs(where[:, None, i] - where[None, :, i])
+        total += np.minimum(apart, n - apart) if torus.is_ring(i) else apart
+    return total
+
+
+def nearest(hops: np.ndarray, count: int, T: int, n_tasks: int) -> int:
+    """Hops from each of the best placed tasks to the `count` nearest slots, its own among them, summed.
+
+    hops : each row sorted; T tasks on a node.
+    """
+    nodes, rest = divmod(count, T)
+    near = hops[:, :nodes].sum(axis=1) * T + (hops[:, nodes] * rest if rest else 0)
+    return int(np.sort(np.repeat(near, T))[:n_tasks].sum())

@@ -1,0 +1,102 @@
+"""How little the rows and the columns can send across one cut: the less the one, the more the other.
+
+Let S be the tasks on one side of a cut, a share t of all, and s = min(t, 1-t). With x_q the share of row q that lies in S
+and y_p that of column p, the rows send alpha = E[x (1-x)] of D_T across in each direction, the columns beta = E[y (1-y)].
+
+*Closed form.* (u - alpha) (u - beta) <= u^3 with u = 1-s, hence beta >= u (s u - alpha) / (u - alpha). Rectangles, whole or
+cut out, reach it. Proof in docs/theory.md.
+
+*Exact.* Pushing the tasks of every row to one side and sorting the rows keeps x and does not lessen E[y^2], so the best sets
+are Young diagrams, rows l_1 >= l_2 >= ... with sum y^2 = sum (2q-1) l_q: for every sum of l^2 the largest sum of y^2 comes
+from one dynamic program over row lengths in falling order.
+"""
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from pencilmap.model.arrays import Floats
+
+MOST_STEPS = 600_000_000  # additions of the dynamic program; about half a second
+
+
+def least_other(sent: Any, share: Any) -> Any:
+    """The least that the columns send across where the rows send `sent` or less, or the other way round; parts of D_T.
+
+    share : of the tasks on the smaller side of the cut. Numbers, exact fractions or arrays that fit each other.
+
+    >>> from fractions import Fraction
+    >>> least_other(Fraction(1, 8), Fraction(1, 2))          # half the rows in two halves: 1/8 of 1/4
+    Fraction(1, 6)
+    >>> least_other(Fraction(1, 4), Fraction(1, 2)), least_other(Fraction(0), Fraction(1, 3))
+    (Fraction(0, 1), Fraction(2, 9))
+    """
+    rest = 1 - share
+    if isinstance(sent, np.ndarray) or isinstance(share, np.ndarray):
+        return rest * np.maximum(share * rest - sent, 0.0) / np.maximum(rest - sent, 1e-300)
+    return rest * max(share * rest - sent, 0 * sent) / (rest - sent) if sent < share * rest else 0 * sent
+
+
+def least_total(capacity: Any, share: Any, rows: Any, columns: Any) -> Any:
+    """The least sum of the two lengths, given that they are at least `rows` and `columns`.
+
+    capacity : of the cut: what a length of 1 carries across, a part of D_T.
+
+    The least length of the one over that of the other is concave, so the sum is least at one of the two ends.
+
+    >>> from fractions import Fraction
+    >>> least_total(Fraction(1, 32), Fraction(1, 2), Fraction(2), Fraction(2))     # a cut of 8:mesh
+    Fraction(62, 7)
+    """
+    ends = [(one, other, least_other(one * capacity, share) / _positive(capacity))
+            for one, other in ((rows, columns), (columns, rows))]
+    if isinstance(capacity, np.ndarray) or isinstance(share, np.ndarray):
+        return np.minimum(*(one + np.maximum(other, least) for one, other, least in ends))
+    return min(one + max(other, least) for one, other, least in ends)
+
+
+def _positive(capacity):
+    return np.where(capacity > 0, capacity, np.inf) if isinstance(capacity, np.ndarray) else capacity
+
+
+@lru_cache(maxsize=64)
+def exact_frontier(R: int, C: int, k: int) -> Floats | None:
+    """What the rows and the columns of an RxC grid send across with k tasks on one side, where neither can be less.
+
+    Parts of D_T for even blocks: float array, shape (points, 2), the rows' part rising. None where it would take too long.
+
+    >>> exact_frontier(2, 2, 2).tolist()        # a whole column, a whole row
+    [[0.0, 0.25], [0.25, 0.0]]
+    """
+    if R > C:
+        turned = exact_frontier(C, R, k)
+        return None if turned is None else turned[::-1, ::-1]
+    k, P = min(k, R * C - k), R * C
+    most = k * R
+    if R * C * k * (most // 2) > MOST_STEPS:
+        return None
+    kind = np.dtype(np.int16 if 2 * k * C < 1 << 15 else np.int32)
+    never = -(k * C) - 1
+    best = np.full((C + 1, k + 1, (most - k) // 2 + 1), never, dtype=kind)     # rows so far, cells, (sum of l^2 - cells) / 2
+    best[0, 0, 0] = 0
+    for length in range(R, 0, -1):
+        step = (length * length - length) // 2
+        for q in range(min(C, k // length)):
+            low, high = q * length, min(k - length, q * R)
+            here = best[q, low:high + 1, :min(high * (R - 1) // 2, best.shape[2] - 1 - step) + 1]
+            there = best[q + 1, low + length:high + length + 1, step:step + here.shape[1]]
+            np.maximum(there, here + kind.type((2 * q + 1) * length), out=there)
+    squares = best[:, k].max(axis=0)
+    found = np.flatnonzero(squares > 0)
+    rows = (k * R - (2 * found + k)) / (P * R)
+    columns = (k * C - squares[found].astype(np.int64)) / (P * C)
+    order = np.argsort(rows)
+    rows, columns = rows[order], columns[order]
+    kept = columns < np.concatenate([[np.inf], np.minimum.accumulate(columns)[:-1]])
+    return np.stack([rows[kept], columns[kept]], axis=1)
+
+
+def exact_total(frontier: Floats, capacity: float, rows: float, columns: float) -> float:
+    """As `least_total`, over the points of an exact frontier."""
+    return float((np.maximum(frontier / capacity, (rows, columns))).sum(axis=1).min())

@@ -1,0 +1,211 @@
+"""A lower bound on the sum of both lengths on a full torus, by a linear program over all translations of a placement.
+
+Let f(z) be the mean number of tasks of its own row that a task finds at the displacement z, and g(z) of its column, the mean
+over all tasks, all reflections and all exchanges of equal dimensions. Then, with T tasks on every node,
+
+- f and g add up to R and C; f(0), g(0) >= 1, the task itself; f + g <= T, and <= T + 1 at 0;
+- the transforms of f and g are not negative, and f^/R + g^/C <= 1 but for the constant: a wave is divided into the part that
+  is
+  constant on the rows, the part that is constant on the columns, and the rest;
+- a row length is at least the mean of the loads of a dimension, which the distances give, under any routing;
+- the mean of what a cut and its translations carry follows from f and g. For each of them the pair is on the upper side of
+  the frontier of cuts (`pencilmap.model.frontier`), and none of them carries more than the lengths allow; so the mean lies
+  in the convex hull of that part of the frontier.
+
+The last depends on the lengths themselves, and the frontier is not convex: so the plane of both lengths is divided into
+boxes, each bounded by a linear program with the hull of its own part, and the box with the least bound is divided next. The
+least bound of all boxes is a bound at any moment. Linear programs are solved by HiGHS; what it finds is lowered by far more
+than its tolerance.
+"""
+
+from fractions import Fraction
+from functools import lru_cache
+from itertools import pairwise, product as cartesian
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from pencilmap.model.frontier import exact_frontier, least_other
+from pencilmap.model.torus import Torus
+
+MOST_KINDS = 64        # of displacements, up to reflection and order: a linear program of a few hundredths of a second
+MOST_PROGRAMS = 24
+SLACK = 1e-5           # taken off; the tolerances of the linear program are 1e-7
+LOWER = 0.4
+CLOSE = 4e-3           # boxes smaller than this are not divided
+
+Box = tuple[float, float, float, float]  # row length from, to, column length from, to
+
+
+def translation_bound(torus: Torus, weights: tuple[Fraction, ...], tasks_per_node: int, R: int, C: int,
+                      rows: Fraction = Fraction(0), columns: Fraction = Fraction(0)) -> Fraction:
+    """The least sum of the worst row and column length of an RxC grid of even blocks that fills all slots of a torus.
+
+    weights : of a length in each dimension, see `pencilmap.model.lower_bound.link_weights`
+    rows, columns : what the two lengths are at least, by other arguments
+
+    0 where the torus has open lines, or too many kinds of displacements.
+
+    >>> torus = Torus((4, 4, 4))
+    >>> round(float(translation_bound(torus, (Fraction(1),) * 3, 1, 8, 8)), 2)
+    2.44
+    """
+    if min(R, C) == 1 or not all(torus.is_ring(i) or n <= 2 for i, n in enumerate(torus.shape)) \
+            or _kinds(torus, weights) > MOST_KINDS or torus.n_nodes == 1:
+        return Fraction(0)
+    capacity = tuple(Fraction(cables) / weight for cables, weight in zip(torus.cables, weights))
+    return _bound(torus.shape, capacity, tasks_per_node, R, C, rows, columns)
+
+
+def _kinds(torus, weights):
+    """How many displacements differ."""
+    found = 1
+    for (n, _, _), size in _classes(torus.shape, tuple(zip(torus.cables, weights))).items():
+        halves, count = n // 2 + 1, len(size)
+        for i in range(count):
+            found = found * (halves + i) // (i + 1)
+    return found
+
+
+def _classes(shape, kinds):
+    """Dimensions that are alike."""
+    found: dict[Any, list[int]] = {}
+    for i, (n, kind) in enumerate(zip(shape, kinds)):
+        if n > 1:
+            found.setdefault((n, *(kind if isinstance(kind, tuple) else (kind, 0))), []).append(i)
+    return found
+
+
+@lru_cache(maxsize=256)
+def _bound(shape, capacity, T, R, C, rows, columns):
+    program = _Program(shape, capacity, T, R, C)
+    most = 1.5 * program.together + 1
+    whole = (float(rows), most, float(columns), most)
+    found = program.least(whole)
+    if found is None:       # both lengths are above `most`
+        return rows + columns
+    boxes = [(found, whole)]
+    for _ in range(MOST_PROGRAMS):
+        value, box = boxes[0]
+        if max(box[1] - box[0], box[3] - box[2]) < CLOSE:
+            break
+        parts = [(program.least(part), part) for part in _halves(box)]
+        boxes = sorted([*boxes[1:], *((max(least, value), part) for least, part in parts if least is not None)])
+        if not boxes:
+            return Fraction(int(most * 1000), 1000)
+    # a placement outside all boxes has a length above `most`
+    value = min(boxes[0][0], most)
+    return Fraction(max(0, int((value - SLACK) * 10_000)), 10_000)
+
+
+class _Program:
+    """The linear program of one machine and grid. Variables: f, g by kind of displacement, then the two lengths."""
+
+    def __init__(self, shape, capacity, T, R, C):
+        self.R, self.C, N = R, C, prod(shape)
+        classes = _classes(shape, capacity)
+        z = np.array(list(cartesian(*map(range, shape))))
+        folded = np.minimum(z, np.array(shape) - z)
+        key = folded.copy()
+        for dims in classes.values():
+            key[:, dims] = np.sort(folded[:, dims], axis=1)
+        kinds, kind, count = np.unique(key, axis=0, return_inverse=True, return_counts=True)
+        kind, m = kind.ravel(), len(kinds)
+        self.m = m
+
+        def by_kind(values):
+            """Sums of something known for every displacement, over each kind."""
+            return np.bincount(kind, weights=values, minlength=m)
+
+        waves = [np.cos(2 * np.pi * np.outer(np.arange(n), np.arange(n)) / n) for n in shape]
+        transform = np.array([by_kind(np.prod([waves[i][w[i]][z[:, i]] for i in range(len(shape))], axis=0)) for w in kinds])
+        one, none = np.eye(m), np.zeros((m, m))
+        zero = ~kinds.any(axis=1)
+        below = [(-transform, none, np.zeros(m)), (none, -transform, np.zeros(m)),
+                 (transform[~zero] / R, transform[~zero] / C, np.ones(m - 1)), (one, one, np.where(zero, T + 1.0, T))]
+        lengths, self.cuts = [], []
+        for (n, links, _), dims in classes.items():
+            ring, lines = n > 2, N // n
+            every = 2 * lines * (n if ring else 1) * float(links)
+            hops = 4 * N * np.mean([by_kind(folded[:, i]) for i in dims], axis=0) / every
+            lengths += [(hops / R, 0), (hops / C, 1)]
+            k = n // 2
+            across = np.array([min(k, d, n - d, n - k) for d in range(n)]) / n      # of a translation, that d is led across
+            mean = np.mean([by_kind(across[z[:, i]]) for i in dims], axis=0)
+            carried = (2 if ring else 1) * lines * float(links) / (4 * N)
+            self.cuts.append((k / n, carried, mean, exact_frontier(R, C, k * lines * T)))
+        self.together = max(share * (1 - share) / carried for share, carried, _, _ in self.cuts)
+        rows = [np.hstack([f, g, np.zeros((len(f), 2))]) for f, g, _ in below]
+        for values, which in lengths:
+            row = np.zeros(2 * m + 2)
+            row[which * m:(which + 1) * m], row[2 * m + which] = values, -1
+            rows.append(row[None])
+        self.upper = np.vstack(rows)
+        self.upper_at = np.concatenate([*(b for _, _, b in below), np.zeros(len(lengths))])
+        self.equal = np.zeros((2, 2 * m + 2))
+        self.equal[0, :m] = self.equal[1, m:2 * m] = count
+        self.range = [(float(zero[i]), float(min(size, T))) for size in (R, C) for i in range(m)]
+
+    def least(self, box: Box) -> float | None:
+        """The least sum of the lengths in a box; None where there is nothing in it."""
+        from scipy.optimize import linprog  # slow to import
+
+        extra, at = [], []
+        for share, carried, mean, frontier in self.cuts:
+            facets = _hull(share, frontier, box[1] * carried, box[3] * carried)
+            if facets is None:
+                return None
+            for p, q, least in facets:                        # p rows + q columns >= least
+                row = np.concatenate([-p * mean / self.R, -q * mean / self.C, [0, 0]])
+                scale = np.abs(row).max()
+                extra.append(row / scale)
+                at.append(-least / scale)
+        found = linprog([0] * (2 * self.m) + [1, 1], A_ub=np.vstack([self.upper, *extra]),
+                        b_ub=np.concatenate([self.upper_at, at]),
+                        A_eq=self.equal, b_eq=[self.R, self.C], bounds=[*self.range, box[:2], box[2:]], method="highs")
+        if found.status == 2:
+            return None
+        return float(found.fun) if found.status == 0 else box[0] + box[2]
+
+
+def _halves(box):
+    """A box divided along its longer side, nearer to the lower end."""
+    a0, a1, b0, b1 = box
+    if a1 - a0 >= b1 - b0:
+        middle = a0 + (a1 - a0) * LOWER
+        return [(a0, middle, b0, b1), (middle, a1, b0, b1)]
+    middle = b0 + (b1 - b0) * LOWER
+    return [(a0, a1, b0, middle), (a0, a1, middle, b1)]
+
+
+def _hull(share, frontier, rows, columns):
+    """Facets (p, q, least) with p rows + q columns >= least of what a cut can carry that carries no more than these two.
+
+    None where there is nothing.
+    """
+    if frontier is None:
+        most = share * (1 - share)                             # with so much of the one nothing of the other is needed
+        rows, columns = min(rows, most), min(columns, most)
+        points = np.array([(least_other(columns, share), columns), (rows, least_other(rows, share))])
+        if points[0, 0] > rows + 1e-12:
+            return None
+    else:
+        points = frontier[(frontier[:, 0] <= rows + 1e-12) & (frontier[:, 1] <= columns + 1e-12)]
+        if not len(points):
+            return None
+    chain: list[Any] = []
+    for point in points:                                       # rows rise, columns fall
+        while len(chain) > 1 and _turns(chain[-2], chain[-1], point) <= 0:
+            chain.pop()
+        chain.append(point)
+    facets = [(1.0, 0.0, chain[0][0]), (0.0, 1.0, chain[-1][1])]
+    for (r0, c0), (r1, c1) in pairwise(chain):
+        p, q = c0 - c1, r1 - r0
+        if p > 1e-9 and q > 1e-9:
+            facets.append((p, q, p * r0 + q * c0))
+    return [(p, q, least) for p, q, least in facets if least > 0]
+
+
+def _turns(a, b, c):
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])

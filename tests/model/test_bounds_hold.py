@@ -1,0 +1,159 @@
+"""No placement is below a bound: machines and grids at random, with the best placements that are quick to find."""
+
+from fractions import Fraction
+from itertools import combinations, permutations
+
+import numpy as np
+import pytest
+
+from pencilmap.mapper.product_search import best_product
+from pencilmap.model import translations
+from pencilmap.model.allocation import Allocation, Site
+from pencilmap.model.certificates import Bounds
+from pencilmap.model.factors import divisors
+from pencilmap.model.frontier import exact_frontier, exact_total, least_other, least_total
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.lower_bound import lower_bound, rounded_down, together_bound
+from pencilmap.model.mapping import Mapping
+from pencilmap.model.predict import predict, predict_routed
+from pencilmap.model.torus import Torus, parse_torus
+from pencilmap.model.transform import Transform
+from pencilmap.model.translations import translation_bound
+
+
+def machine(rng):
+    shape = tuple(int(n) for n in rng.integers(1, 6, rng.integers(1, 4)))
+    options = {"bandwidth": tuple(float(b) for b in rng.choice([1.0, 2.0, 3.0], len(shape)))} if rng.random() < 0.3 else {}
+    if rng.random() < 0.2:
+        options["cables"] = tuple(int(c) for c in rng.integers(1, 3, len(shape)))
+    wrap = tuple(bool(w) for w in rng.random(len(shape)) < 0.7)
+    return Torus(shape, wrap, **options)
+
+
+def placements(rng, torus, grid, T):
+    """Products, orders of the axes, lines turned by the other coordinates, and at random."""
+    slots, N = grid.n_tasks, torus.n_nodes
+    yield best_product(torus, grid, T).mapping()
+    for order in permutations(range(torus.n_dimensions + 1)):
+        every = np.arange(slots).reshape(T, *torus.shape[::-1]).transpose(order).ravel()
+        yield Mapping(torus, grid, T, every % N, every // N)
+    where = torus.coordinates(np.arange(N))
+    turned = torus.node((where + where.sum(axis=1, keepdims=True) * rng.integers(0, 3, torus.n_dimensions)) % torus.shape)
+    if len(set(turned.tolist())) == N:
+        yield Mapping(torus, grid, T, np.tile(turned, T), np.repeat(np.arange(T), N))
+    for _ in range(3):
+        every = rng.permutation(slots)
+        yield Mapping(torus, grid, T, every % N, every // N)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_no_placement_of_a_random_machine_is_below_the_bound(seed):
+    rng = np.random.default_rng(seed)
+    torus, T = machine(rng), int(rng.integers(1, 4))
+    P = torus.n_nodes * T
+    R = int(rng.choice(divisors(P)))
+    grid = ProcessGrid(R, P // R)
+    extents = rng.integers(max(grid.shape), 2 * max(grid.shape) + 3, 3)
+    transform = None if rng.random() < 0.6 else Transform(*map(int, extents))
+    bound = lower_bound(Site(torus, T), grid, transform, ordered=True)
+    for mapping in placements(rng, torus, grid, T):
+        cost = predict_routed(mapping, transform).cost
+        assert bound.value <= cost, (str(torus), T, str(grid), bound, str(transform))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_placement_with_holes_or_idle_slots_is_below_the_bound(seed):
+    rng = np.random.default_rng(seed)
+    torus, T = machine(rng), int(rng.integers(1, 3))
+    nodes = rng.permutation(torus.n_nodes)[:rng.integers(1, torus.n_nodes + 1)]
+    site = Site(torus, T, Allocation(torus, nodes), idle=True)
+    C = int(rng.integers(1, site.n_slots + 1))
+    grid = ProcessGrid(int(rng.integers(1, site.n_slots // C + 1)), C)
+    bound = lower_bound(site, grid, None, ordered=True)
+    near = np.sort(nodes)
+    for k in range(6):
+        slots = np.arange(site.n_slots) if k == 0 else rng.permutation(site.n_slots)
+        slots = (slots if k != 1 else np.arange(site.n_slots).reshape(-1, T).T.ravel())[:grid.n_tasks]
+        cost = predict_routed(Mapping(torus, grid, T, near[slots // T], slots % T), site=site).cost
+        assert bound.value <= cost, (str(site), str(grid), bound)
+
+
+@pytest.mark.parametrize("torus, T, R, cost", [        # best placements known, by ring maps, tilings and exhaustion
+    ("4x4", 1, 2, 3), ("4x4", 1, 4, 4), ("2x2x4", 1, 4, 4), ("2x8", 1, 4, 6), ("3x3", 1, 3, Fraction(8, 3)),
+    ("3x5", 1, 3, Fraction(56, 15)), ("8", 1, 2, 6), ("9", 1, 3, Fraction(20, 3)), ("12", 1, 3, Fraction(26, 3)),
+    ("8x8x8", 1, 8, 6), ("8x8x8", 1, 16, 7), ("13x13", 1, 13, Fraction(140, 13)), ("11x11", 1, 11, Fraction(108, 11)),
+    ("10x10", 2, 10, 7.4), ("7x7", 2, 14, 6.286), ("6x6x6", 1, 6, 5.667), ("6x6x6", 2, 16, 4.667), ("8x8x8", 2, 16, 6),
+    ("4x4x4x4", 1, 16, 4), ("4x4x4", 4, 16, 3.938), ("3x3:mesh", 1, 3, 5.334), ("4x4:mesh", 1, 4, 6),
+    ("8:mesh", 1, 2, 10), ("13x13:mesh", 1, 13, 18.16), ("8wx8x4w", 1, 16, 10), ("16x16", 1, 16, 12),
+    ("7x5x3", 1, 7, 5.829)])
+@pytest.mark.parametrize("exact", [True, False])
+def test_best_known_placements_are_not_below_the_bound(torus, T, R, cost, exact, monkeypatch):
+    """With the exact frontier and with its closed form."""
+    network = parse_torus(torus)
+    if not exact:
+        monkeypatch.setattr(translations, "exact_frontier", lambda *of: None)
+        translations._bound.cache_clear()
+    P = network.n_nodes * T
+    for grid in (ProcessGrid(R, P // R), ProcessGrid(P // R, R)):
+        assert lower_bound(Site(network, T), grid, ordered=True).value <= cost
+    translations._bound.cache_clear()
+
+
+@pytest.mark.parametrize("R, C", [(2, 3), (3, 3), (2, 5), (3, 4), (6, 2)])
+def test_the_frontier_is_that_of_every_set_of_tasks(R, C):
+    for k in range(1, R * C):
+        sets = np.array([[cell in chosen for cell in range(R * C)] for chosen in combinations(range(R * C), k)])
+        sets = sets.reshape(-1, C, R)
+        x, y = sets.sum(axis=2), sets.sum(axis=1)
+        sent = np.stack([(x * (R - x)).sum(axis=1) / (R * C * R), (y * (C - y)).sum(axis=1) / (R * C * C)], axis=1)
+        frontier = exact_frontier(R, C, k)
+        assert all((abs(sent - point) < 1e-12).all(axis=1).any() for point in frontier)
+        below = (frontier[None] <= sent[:, None] + 1e-12).all(axis=2)
+        assert below.any(axis=1).all()
+        closed = least_other(frontier[:, 0], min(k, R * C - k) / (R * C))
+        assert (closed <= frontier[:, 1] + 1e-12).all()
+
+
+def test_the_inequality_of_the_frontier_holds_for_uneven_rows_and_columns():
+    """E[x^2] E[y^2] <= t^3 for sets of at least half, with rows and columns of any weights; rectangles reach it."""
+    rng = np.random.default_rng(5)
+    for _ in range(3000):
+        mu, nu = rng.dirichlet(np.full(rng.integers(1, 6), 0.5)), rng.dirichlet(np.full(rng.integers(1, 6), 0.5))
+        inside = rng.random((len(mu), len(nu))) < rng.random()
+        inside |= np.add.outer(np.arange(len(mu)), np.arange(len(nu))) < rng.integers(0, 8)
+        t = mu @ inside @ nu
+        if t >= 0.5:
+            assert (mu @ (inside @ nu) ** 2) * ((mu @ inside) ** 2 @ nu) <= t**3 * (1 + 1e-12)
+    alpha = least_other(Fraction(1, 10), Fraction(2, 5))
+    assert (Fraction(3, 5) - Fraction(1, 10)) * (Fraction(3, 5) - alpha) == Fraction(3, 5) ** 3
+
+
+def test_totals_of_cuts_by_the_frontier_and_by_its_closed_form():
+    frontier = exact_frontier(8, 8, 32)
+    for rows, columns in ((2.0, 2.0), (1.0, 3.0), (0.0, 0.0)):
+        assert exact_total(frontier, 1 / 16, rows, columns) >= least_total(1 / 16, 0.5, rows, columns) - 1e-12
+    assert rounded_down(2 / 3) <= Fraction(2, 3) and float(rounded_down(1.2345678)) < 1.2345678
+
+
+@pytest.mark.parametrize("torus, grid, least", [
+    ("8x8x8", (8, 64), 4.46), ("8x8x8", (16, 32), 4.63), ("6x6x6", (6, 36), 3.41), ("16x16", (16, 16), 9.12)])
+def test_bounds_of_known_machines(torus, grid, least):
+    network = parse_torus(torus)
+    bounds = Bounds(Site(network), ProcessGrid(*grid), None, ordered=True)
+    assert least <= bounds.in_sequence.value
+    assert bounds.together == together_bound(Site(network), ProcessGrid(*grid))
+    assert bounds.under(Fraction(1, 2)) == (bounds.in_sequence.value + bounds.together.value) / 2
+    assert bounds.any == bounds.together.value < bounds.in_sequence.value
+
+
+def test_machines_too_large_for_the_program_are_bounded_by_the_closed_form():
+    torus = Torus((100, 100, 100))
+    assert translation_bound(torus, (Fraction(1),) * 3, 1, 1000, 1000) == 0
+    assert lower_bound(Site(torus), ProcessGrid(1000, 1000), ordered=True).value > 50
+
+
+def test_uneven_blocks_have_the_bound_of_their_smallest_messages():
+    torus, grid = Torus((4, 4)), ProcessGrid(4, 4)
+    even, uneven = (lower_bound(Site(torus), grid, transform).value for transform in (None, Transform(17, 17, 17)))
+    assert uneven < even
+    assert predict(best_product(torus, grid), Transform(17, 17, 17)).certificate >= 1
