@@ -12,6 +12,7 @@ from pencilmap.model.errors import near
 
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+WIDE = click.option("--wide", is_flag=True, help="Print every column.")
 
 
 def completed(names: Callable[[], Iterable[str]], files: bool = False) -> Callable[..., list[CompletionItem]]:

@@ -6,7 +6,12 @@ What is heavy is loaded where it is used, so that the commands without predictio
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,6 +27,8 @@ if TYPE_CHECKING:
     from pencilmap.model.splits import Held
 
 PLAIN_WIDTH = 400  # when standard output is not a terminal: as wide as the table
+NARROW, SPACE = 80, 2  # columns of a terminal that tables fit without --wide; spaces between columns
+NARROW_NAME = 24   # characters of a placement on a line, unless one of its words is longer
 
 
 def console(stderr: bool = False) -> Console:
@@ -44,20 +51,29 @@ def print_table(title: str | None, columns: Sequence[str], rows: Iterable[Sequen
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
     for column in columns:
         table.add_column(column.lstrip(">"), justify="right" if column.startswith(">") else "left", overflow="fold")
     for row in rows:
         table.add_row(*(escape(str(cell)) for cell in row))
     if title:
-        click.secho(title, bold=True)
+        say(title, bold=True)
     out = console()
     with out.capture() as text:
         out.print(table)
     click.echo("\n".join(line.rstrip() for line in text.get().splitlines()))
     for note in dict.fromkeys(notes):
-        click.echo(note)
+        say(note)
     click.echo()
+
+
+def say(text: str, bold: bool = False) -> None:
+    """A sentence on standard output; a terminal gets it broken between words."""
+    out = console()
+    lines = text.splitlines()
+    if out.is_terminal:
+        lines = [part for line in lines for part in wrap(line, out.width, break_long_words=False, break_on_hyphens=False)]
+    click.secho("\n".join(lines), bold=bold or None)
 
 
 def lengths(values: Iterable[Any]) -> str:
@@ -70,55 +86,142 @@ def lengths(values: Iterable[Any]) -> str:
     return " ".join(f"{float(v):.4g}" for v in values)
 
 
-def prediction_table(predictions: Sequence[Prediction], title: str | None = None) -> None:
-    """The table of one or more predictions of one decomposition; predicted times beside the link times where they differ."""
-    predicted = any(p.time_s != p.t_s for p in predictions)
-    several = len({p.routing for p in predictions}) > 1
+def prediction_table(predictions: Sequence[Prediction], title: str | None = None, wide: bool = False) -> None:
+    """The table of predictions of one decomposition: what the exchanges take, how far from optimal they can be at most, and
+    the slowest link. `wide`: also lengths, loads and link times of each exchange, and the lower bound."""
+    columns, rows = (_wide_predictions if wide else _predictions)(predictions)
+    print_table(title, columns, rows, [*likely_lines(predictions), *(f"note: {n}" for p in predictions for n in p.notes)])
+
+
+def _predictions(predictions):
+    several, scheduled = len({p.routing for p in predictions}) > 1, any(_beside(p) for p in predictions)
+    timed, predicted = predictions[0].t_s is not None, any(p.time_s != p.t_s for p in predictions)
+    columns = ["grid", "placement", *(["routing"] if several else []), *(["schedule"] if scheduled else []),
+               *([">predicted"] if predicted else []), ">at best" if timed else ">busiest links",
+               *([">in sequence"] if scheduled else []), "at most", "slowest link"]
+    rows = []
+    for grids, p in _once(predictions):
+        found = exchanges_of(p)
+        rows.append([grids, broken(p.placement), *([p.routing] if several else []),
+                     *([broken(found.schedule)] if scheduled else []), *([milliseconds(found.time_s)] if predicted else []),
+                     _worth(found.t_s, found.cost), *([_in_sequence(p)] if scheduled else []),
+                     from_optimal(found.certificate), _slowest(p)])
+    return fitted(columns, rows, ["slowest link", *([">at best"] if predicted else [])])
+
+
+def fitted(columns: list[str], rows: list[list[str]], droppable: Iterable[str]) -> tuple[list[str], list[list[str]]]:
+    """The table without those of some columns, in this order, that keep it from fitting 80 columns of a terminal.
+
+    >>> fitted(["grid", ">measured"], [["8x8", "-" * 78]], [">measured"])
+    (['grid'], [['8x8']])
+    """
+    for name in droppable:
+        if _width(columns, rows) > NARROW and name in columns:
+            at = columns.index(name)
+            columns, rows = columns[:at] + columns[at + 1:], [row[:at] + row[at + 1:] for row in rows]
+    return columns, rows
+
+
+def _width(columns, rows):
+    cells = zip(*([[name.lstrip(">") for name in columns], *([str(cell) for cell in row] for row in rows)]))
+    return sum(max(len(line) for cell in column for line in cell.split("\n")) + SPACE for column in cells) - SPACE
+
+
+def _wide_predictions(predictions):
+    several, scheduled = len({p.routing for p in predictions}) > 1, any(_beside(p) for p in predictions)
     names = [stage.name for stage in predictions[0].stages]
+    predicted = any(p.time_s != p.t_s for p in predictions)
     columns = ["grid", "placement", *(["routing"] if several else []), *(f"m {name}" for name in names),
-               *(f"load {name}" for name in names), ">sum", *(f">t {name}" for name in names), ">link time",
-               *([">predicted"] if predicted else []), ">lower bound", ">certificate"]
-    rows = [[p.grid, p.placement, *([p.routing] if several else []), *(lengths(stage.m) for stage in p.stages),
-             *(lengths(stage.load) for stage in p.stages), f"{float(p.cost):.4g}",
-             *(milliseconds(stage.t_s) for stage in p.stages), milliseconds(p.t_s),
-             *([milliseconds(p.time_s)] if predicted else []), f"{float(p.lower_bound.value):.4g}",
-             "-" if p.certificate is None else f"{p.certificate:.3f}"]
-            for p in predictions]
-    print_table(title, columns, rows, [*schedule_lines(predictions), *likely_lines(predictions),
-                                       *(f"note: {n}" for p in predictions for n in p.notes)])
+               *(f"load {name}" for name in names), ">busiest links", ">lower bound",
+               *(f">{name} at best" for name in names), ">both at best", *([">predicted"] if predicted else []), "at most",
+               *(["schedule", "load of both", ">at best", ">predicted", "at most"] if scheduled else []), "slowest link"]
+    rows = []
+    for p in predictions:
+        found = exchanges_of(p)
+        rows.append([p.grid, p.placement, *([p.routing] if several else []), *(lengths(stage.m) for stage in p.stages),
+                     *(lengths(stage.load) for stage in p.stages), f"{float(p.cost):.4g}",
+                     f"{float(p.lower_bound.value):.4g}", *(milliseconds(stage.t_s) for stage in p.stages),
+                     milliseconds(p.t_s), *([milliseconds(p.time_s)] if predicted else []), from_optimal(p.certificate),
+                     *([found.schedule, lengths(p.schedule.load_joint), milliseconds(found.t_s), milliseconds(found.time_s),
+                        from_optimal(found.certificate)] if scheduled and p.schedule else []), _slowest(p)])
+    return columns, rows
 
 
-def schedule_lines(predictions: Iterable[Prediction]) -> list[str]:
-    """One line for each prediction of a pair, or of another schedule than the sequence: its T, and that of the sequence."""
-    return [f"{p.grid} {p.placement[:24]}: {_schedule_line(p)}" for p in predictions
-            if p.schedule and (not _is_sequence(p.schedule) or p.schedule.transforms > 1)]
+@dataclass(frozen=True)
+class Exchanges:
+    """What counts of a prediction under its schedule: the exchanges by all terms and by links alone, seconds."""
+
+    schedule: str
+    cost: Fraction
+    t_s: float | None
+    time_s: float | None
+    certificate: float | None
 
 
-def _is_sequence(found):
+def exchanges_of(p: Prediction) -> Exchanges:
+    """The exchanges under the schedule of the prediction."""
+    found = p.schedule
+    if found is None or not _beside(p):
+        return Exchanges("sequence", p.cost, p.t_s, p.time_s, p.certificate)
+    name = f"{found.name} ({found.direction})" if found.transforms > 1 else found.name
+    return Exchanges(name, found.cost, found.t_s, found.time_s, found.certificate)
+
+
+def _beside(p):
+    """Whether it is of another schedule than the sequence, or of two transforms at once."""
     from pencilmap.model.predict import SEQUENCE
 
-    return found.name == SEQUENCE
+    return p.schedule is not None and (p.schedule.name != SEQUENCE or p.schedule.transforms > 1)
 
 
-def _schedule_line(p):
-    found = p.schedule
-    name = f"{found.name} ({found.direction})" if found.transforms > 1 else found.name
-    if found.time_s is None or p.time_s is None:
-        return f"{name} T {float(found.cost):.4g}, in sequence {float(found.transforms * p.cost):.4g}"
-    return f"{name} {milliseconds(found.time_s)}, in sequence {milliseconds(found.transforms * p.time_s)}"
+def _in_sequence(p):
+    transforms = p.schedule.transforms if p.schedule else 1
+    return _worth(p.time_s and transforms * p.time_s, transforms * p.cost)
 
 
-def winner(first: Prediction, alone: Prediction) -> str:
-    """The line that says which grid, placement and schedule win, and over what: `alone` is the best in sequence."""
-    found, plain = first.schedule, alone.schedule
-    assert found is not None and plain is not None
-    if found.known_s is None or plain.known_s is None:
-        worth, other, ratio = f"T {float(found.cost):.4g}", f"T {float(plain.cost):.4g}", float(plain.cost / found.cost)
-    else:
-        worth, other, ratio = milliseconds(found.known_s), milliseconds(plain.known_s), plain.known_s / found.known_s
-    joint, load = (float(max(x)) for x in (found.load_joint, [first.cost]))
-    why = f"joint load {joint:.4g} of {load:.4g}" if not _is_sequence(found) else "no schedule gains"
-    return f"best: {first.grid} {found.name}, {worth}; {other} in sequence ({ratio:.3g}x, {why})"
+def _once(predictions):
+    """Each prediction, with its grid; RxC and CxR are one where nothing tells them apart but the order of the exchanges."""
+    found: dict[tuple, list[Prediction]] = {}
+    for p in predictions:
+        e = exchanges_of(p)
+        times = tuple(x and float(f"{x:.10g}") for x in (e.t_s, e.time_s, p.total_s, e.certificate))
+        found.setdefault((tuple(sorted(p.grid.shape)), p.placement, p.routing, e.schedule, e.cost, *times), []).append(p)
+    return [(", ".join(dict.fromkeys(str(p.grid) for p in same)), same[0]) for same in found.values()]
+
+
+def broken(text: str) -> str:
+    """A placement or schedule on lines of at most 24 characters where commas let it.
+
+    >>> broken("digits:x=c2r4,y=c2r4,z=c2r4").splitlines()
+    ['digits:x=c2r4,y=c2r4,', 'z=c2r4']
+    """
+    lines = [""]
+    for word in re.findall(r"[^,]*,|[^,]+$", text):
+        if lines[-1] and len(lines[-1] + word) > NARROW_NAME:
+            lines.append("")
+        lines[-1] += word
+    return "\n".join(lines)
+
+
+def from_optimal(certificate: float | None) -> str:
+    """How far from optimal at most; "-" where no bound is known.
+
+    >>> from_optimal(1.0), from_optimal(1.0004), from_optimal(1.5)
+    ('optimal', '1.001x optimal', '1.5x optimal')
+    """
+    if certificate is None:
+        return "-"
+    return "optimal" if certificate <= 1 + 1e-9 else f"{ceil(1000 * certificate - 1e-6) / 1000:g}x optimal"
+
+
+def _worth(seconds, cost):
+    return f"{float(cost):.4g}" if seconds is None else milliseconds(seconds)
+
+
+def _slowest(p):
+    """The busiest link of the exchange that takes longest."""
+    stage = max(p.stages, key=lambda stage: max(stage.load))
+    return str(stage.busiest) if stage.busiest is not None and max(stage.load) else "-"
 
 
 def terms_table(predictions: Iterable[Prediction]) -> None:
@@ -164,18 +267,38 @@ def likely_lines(predictions: Iterable[Prediction]) -> list[str]:
                               "predicted ones" for p in predictions if p.likely and p.time_s is not None))
 
 
-def comparison_table(comparisons: Sequence[Comparison], title: str | None = None) -> None:
-    """The table of link times and predicted times beside measured ones; notes are numbered and stand below."""
+def comparison_table(comparisons: Sequence[Comparison], title: str | None = None, wide: bool = False) -> None:
+    """The table of predicted times beside measured ones; notes are numbered and stand below. What is the same in all rows
+    stands once, above. `wide`: every column."""
     notes = {note: f"[{number}]" for number, note in enumerate(dict.fromkeys(c.note for c in comparisons if c.note), 1)}
-    columns = ["network", "grid", ">tasks/node", "placement", "size", "exchange", ">m", ">link time", ">measured", ">ratio",
-               ">predicted", ">ratio", ">link B", "busiest", "note"]
-    rows = [[c.network, c.grid, c.tasks_per_node, c.placement, c.transform, c.stage, "-" if c.m is None else f"{c.m:.4g}",
-             milliseconds(c.t_s), milliseconds(c.measured_s), _ratio(c.t_ratio), milliseconds(c.time_s),
-             _ratio(c.time_ratio), megabytes_per_second(c.link_bandwidth), c.busiest or "-", notes.get(c.note, "")]
-            for c in comparisons]
+    columns: list[tuple[str, Callable[[Comparison], str]]] = [
+        ("network", lambda c: c.network), ("grid", lambda c: c.grid), (">tasks/\nnode", lambda c: str(c.tasks_per_node)),
+        ("size", lambda c: _size(c.transform)), ("placement", lambda c: c.placement if wide else broken(c.placement)),
+        ("exchange", lambda c: c.stage), (">m", lambda c: "-" if c.m is None else f"{c.m:.4g}"),
+        (">at best", lambda c: milliseconds(c.t_s)), (">predicted", lambda c: milliseconds(c.time_s)),
+        (">measured", lambda c: milliseconds(c.measured_s)), (">measured/\nat best", lambda c: _ratio(c.t_ratio)),
+        (">measured/\npredicted", lambda c: _ratio(c.time_ratio)),
+        (">achieved link\nbandwidth", lambda c: megabytes_per_second(c.link_bandwidth)),
+        ("slowest link", lambda c: c.busiest or "-"), ("note", lambda c: notes.get(c.note, ""))]
+    same = [name for name, cell in columns[:4] if len({cell(c) for c in comparisons}) == 1]
+    hidden = {*same, ">m", ">at best", ">achieved link\nbandwidth", *([] if notes else ["note"])}
+    if all(c.t_s == c.time_s for c in comparisons):
+        hidden = hidden - {">at best"} | {">predicted", ">measured/\npredicted"}
+    shown = [(name, cell) for name, cell in columns if wide or name not in hidden]
+    common = ", ".join(f"{name.strip('>')}: {cell(comparisons[0])}".replace("\n", "") for name, cell in columns
+                       if name in same and not wide)
+    names, rows = [name for name, _ in shown], [[cell(c) for _, cell in shown] for c in comparisons]
+    if not wide:
+        names, rows = fitted(names, rows, ["slowest link", ">measured/\nat best"])
     ranges = [c.time_range_s[0] <= c.measured_s <= c.time_range_s[1] for c in comparisons if c.time_range_s]
     expected = [f"{sum(ranges)} of {len(ranges)} measured times lie where nine in ten are expected"] if ranges else []
-    print_table(title, columns, rows, [*expected, *(f"{number} {note}" for note, number in notes.items())])
+    print_table(f"{title}\n{common}" if title and common else title or common or None, names, rows,
+                [*expected, *(f"{number} {note}" for note, number in notes.items())])
+
+
+def _size(transform):
+    """A cube as 64^3."""
+    return re.sub(r"^(\d+)x\1x\1(?=\D|$)", r"\1^3", transform)
 
 
 def _ratio(value):

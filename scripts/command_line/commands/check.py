@@ -6,7 +6,7 @@ from pencilmap.mapper.formats import mapping_of, read_document, recognise
 from pencilmap.mapper.setting import ALL_ROUTINGS, Setting
 from pencilmap.scripts.command_line.launching import LAUNCHER, format_option
 from pencilmap.scripts.command_line.options import ROUTING, grid_option, on_machine
-from pencilmap.scripts.command_line.plain_options import JSON, with_options
+from pencilmap.scripts.command_line.plain_options import JSON, WIDE, with_options
 from pencilmap.scripts.command_line.tables import prediction_table, print_json
 
 
@@ -15,9 +15,9 @@ from pencilmap.scripts.command_line.tables import prediction_table, print_json
 @on_machine
 @grid_option(None, "R tasks in a row, C in a column, of slabs P tasks.", required=True)
 @with_options(format_option(("--format", "-f", "format_name"), None, "Format of the file [detected]."), *LAUNCHER[:3],
-              ROUTING, JSON)
+              ROUTING, WIDE, JSON)
 def command(file: str, where: Setting, grid: str, format_name: str | None, hosts: str | None, cores_per_task: int,
-            hwloc: str | None, routing: str | None, as_json: bool) -> None:
+            hwloc: str | None, routing: str | None, wide: bool, as_json: bool) -> None:
     """Validate a placement file of any format against machine and grid and print its loads."""
     tasks = where.grid(grid)
     document = read_document(file)
@@ -28,6 +28,6 @@ def command(file: str, where: Setting, grid: str, format_name: str | None, hosts
     if as_json:
         print_json({"file": file, "format": format_name, "valid": True, "predictions": [p.as_dict() for p in found]})
         return
-    prediction_table(found, where.where)
+    prediction_table(found, where.where, wide)
     shape = f"the product {found[0].product}" if found[0].product else "not a product of digit patterns"
     click.echo(f"{file}: valid (format {format_name}), {tasks.n_tasks} ranks, {shape}")

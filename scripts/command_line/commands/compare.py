@@ -8,7 +8,7 @@ from pencilmap.mapper.samples import published_samples
 from pencilmap.model.calibrate import RULES, quality, split
 from pencilmap.model.errors import FigureError
 from pencilmap.model.machine import load_machine
-from pencilmap.scripts.command_line.plain_options import JSON
+from pencilmap.scripts.command_line.plain_options import JSON, WIDE, with_options
 from pencilmap.scripts.command_line.tables import comparison_table, print_json, quality_table
 from pencilmap.scripts.pictures.figures.canvas import suffix
 from pencilmap.scripts.pictures.figures.published import draw_published
@@ -20,8 +20,8 @@ PUBLISHED, RULE = "bluegene-l", "every-second"  # rule by which the package's ma
 @click.argument("records", nargs=-1, type=click.Path())
 @click.option("--published", is_flag=True, help="Also compare with the published Blue Gene/L measurements.")
 @click.option("--plot", metavar="FILE", help="With --published: draw them and the model (svg, png or pdf).")
-@JSON
-def command(records: tuple[str, ...], published: bool, plot: str | None, as_json: bool) -> None:
+@with_options(WIDE, JSON)
+def command(records: tuple[str, ...], published: bool, plot: str | None, wide: bool, as_json: bool) -> None:
     """Compare run records (JSON lines written by fft_runner) with predictions for the placement they had."""
     if not records and not published:
         raise click.UsageError("name at least one file of run records, or --published")
@@ -36,7 +36,7 @@ def command(records: tuple[str, ...], published: bool, plot: str | None, as_json
     if as_json:
         print_json([row.as_dict() for row in found + cells])
     else:
-        comparison_table(found + cells, "predicted and measured, time of the slowest rank, median of the repetitions")
+        comparison_table(found + cells, "predicted and measured, time of the slowest rank, median of the repetitions", wide)
     if published and not as_json:
         _errors()
     if plot:

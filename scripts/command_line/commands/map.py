@@ -5,20 +5,22 @@ import click
 from pencilmap.mapper.formats import format_named, write_mapping
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.setting import Setting
+from pencilmap.scripts.command_line.answers import answer
 from pencilmap.scripts.command_line.launching import FORMAT_TO_WRITE, LAUNCHER, format_to_write, launch_as_dict, show_launch
 from pencilmap.scripts.command_line.options import GRID, SCHEDULE, on_machine, placements
-from pencilmap.scripts.command_line.plain_options import JSON, with_options
+from pencilmap.scripts.command_line.plain_options import JSON, WIDE, with_options
 from pencilmap.scripts.command_line.progress import hearing
-from pencilmap.scripts.command_line.tables import prediction_table, print_json
+from pencilmap.scripts.command_line.tables import prediction_table, print_json, say
 
 
 @click.command("map")
 @on_machine
 @with_options(GRID, placements(multiple=False), SCHEDULE, FORMAT_TO_WRITE)
 @click.option("--output", "-o", required=True, type=click.Path(dir_okay=False), help="The file to write.")
-@with_options(*LAUNCHER, JSON)
+@with_options(*LAUNCHER, WIDE, JSON)
 def command(where: Setting, grid: str, placement: str, schedule: str, format_name: str | None, output: str,
-            hosts: str | None, cores_per_task: int, hwloc: str | None, program: str, as_json: bool) -> None:
+            hosts: str | None, cores_per_task: int, hwloc: str | None, program: str, wide: bool,
+            as_json: bool) -> None:
     """Write the best placement, or the one named, and print its prediction next to that of the default order, and how to
     launch it."""
     form = format_to_write(format_name, where)
@@ -34,6 +36,7 @@ def command(where: Setting, grid: str, placement: str, schedule: str, format_nam
         print_json({"file": output, **launch_as_dict(launch, form),
                     "predictions": [p.as_dict() for p in both]})
         return
-    prediction_table(both, where.where)
+    prediction_table(both, where.where, wide)
+    say(answer(both[:1], both[1]))
     click.echo(f"wrote {output} ({tasks.n_tasks} ranks, {form})")
     show_launch(launch, form)

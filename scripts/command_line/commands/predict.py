@@ -11,6 +11,7 @@ from pencilmap.mapper.setting import ALL_ROUTINGS, BEST, Setting
 from pencilmap.model.errors import FigureError, MachineError
 from pencilmap.model.predict import SEQUENCE, Prediction
 from pencilmap.model.torus import Torus
+from pencilmap.scripts.command_line.answers import answer, launchers_order
 from pencilmap.scripts.command_line.options import (
     DIRECTION,
     EXCHANGE,
@@ -21,9 +22,9 @@ from pencilmap.scripts.command_line.options import (
     on_machine,
     placements,
 )
-from pencilmap.scripts.command_line.plain_options import JSON, with_options
+from pencilmap.scripts.command_line.plain_options import JSON, WIDE, with_options
 from pencilmap.scripts.command_line.progress import hearing
-from pencilmap.scripts.command_line.tables import prediction_table, print_json, terms_table, winner
+from pencilmap.scripts.command_line.tables import prediction_table, print_json, say, terms_table
 
 
 @click.command("predict")
@@ -32,9 +33,9 @@ from pencilmap.scripts.command_line.tables import prediction_table, print_json, 
 @click.option("--page", type=click.Path(dir_okay=False), metavar="FILE",
               help="Also write a page with the torus in 3D: loads of rows, of columns, and of all exchanges at once.")
 @click.option("--terms", is_flag=True, help="Also print every term of the time model; --json always has them.")
-@JSON
+@with_options(WIDE, JSON)
 def command(where: Setting, grid: str, placement: tuple[str, ...], routing: str | None, exchange: str, schedule: str,
-            direction: str, page: str | None, terms: bool, as_json: bool) -> None:
+            direction: str, page: str | None, terms: bool, wide: bool, as_json: bool) -> None:
     """Predict the exchanges of a process grid under one or more placements."""
     if terms and (where.transform is None or where.network.bandwidth is None):
         raise MachineError("there are no terms without times: give --fft, and --machine or --bandwidth")
@@ -52,11 +53,12 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], routing: str 
         print_json([p.as_dict() for p in found])
     else:
         size = f", transform {where.transform}" if where.transform else ""
-        prediction_table(found, f"{where.where}{size}")
-        if alone:
-            click.echo(winner(found[0], alone[0]))
+        prediction_table(found, f"{where.where}{size}", wide)
         if terms:
             terms_table([p for p in found if p.stages[0].terms])
+        if routing != ALL_ROUTINGS:
+            best = min(found, key=lambda p: p.order)
+            say(answer(found, launchers_order(where, best, routing), alone[0] if alone else None))
         if page:
             click.echo(f"\nwrote {page}")
 

@@ -18,8 +18,8 @@ from pencilmap.model.torus import Torus
 from pencilmap.model.transform import Transform, parse_transform
 from pencilmap.model.units import milliseconds, parse
 from pencilmap.scripts.command_line.options import FFT, grid_option
-from pencilmap.scripts.command_line.plain_options import JSON, Name, completed, with_options
-from pencilmap.scripts.command_line.tables import print_json, print_table
+from pencilmap.scripts.command_line.plain_options import JSON, WIDE, Name, completed, with_options
+from pencilmap.scripts.command_line.tables import from_optimal, print_json, print_table, say
 from pencilmap.scripts.pictures.figures.canvas import suffix
 from pencilmap.scripts.pictures.figures.shapes import draw_scaling, draw_shapes
 
@@ -106,10 +106,10 @@ class NodeCounts(click.ParamType):
 @click.option("--scaling", type=Name(["strong", "weak"]),
               help="Several numbers of nodes: the same transform on all, or one that grows with them. [default: strong]")
 @click.option("--plot", metavar="FILE", help="Plot the table: .svg, .pdf or .png.")
-@with_options(JSON)
+@with_options(WIDE, JSON)
 def command(nodes: tuple[int, ...], machine: str | None, dimensions: int | None, mesh: bool, tasks_per_node: int | None,
             bandwidth: str | None, fft: str | None, decomposition: str, grid: str, top: int, grids: int, scaling: str | None,
-            plot: str | None, as_json: bool) -> None:
+            plot: str | None, wide: bool, as_json: bool) -> None:
     """Rank partition shapes and grids by the predicted time of a transform; tables and plots of how it scales."""
     if plot:
         suffix(plot)
@@ -128,7 +128,7 @@ def command(nodes: tuple[int, ...], machine: str | None, dimensions: int | None,
     if as_json:
         print_json(show.study() if study else show.ranking())
     else:
-        (show.study_table if study else show.ranking_table)()
+        (show.study_table if study else show.ranking_table)(wide)
         if plot:
             click.echo(f"wrote {plot}")
 
@@ -183,15 +183,30 @@ class _Shown:
                 "shapes": [s.as_dict() for s in self.listed],
                 "slower": rest, "notes": list(notes)}
 
-    def ranking_table(self):
-        """One line for each shape and grid."""
+    def ranking_table(self, wide):
+        """One line for each shape and grid, and the one that says what to take."""
         shown = [(s, p) for s in self.listed for p in s.predictions]
         rest = len(self.points[0].shapes) - len(self.listed)
         more = [f"{rest} more shapes are not faster; --top lists more"] if rest else []
         notes = [f"note: {n}" for n in self.notes([p for _, p in shown])]
-        print_table(self.title(), ["torus", "grid", "placement", *_stages(shown[0][1]), ">computing", _total(shown[0][1]),
-                                   ">certificate"],
-                    [[s.torus, p.grid, p.product, *_times(p), _certificate(p)] for s, p in shown], more + notes)
+        names = ["placement", *_stages(shown[0][1])] if wide else [">exchanges"]
+        columns = ["torus", "grid", *names, *_totals(shown[0][1], wide), "at most"]
+        print_table(self.title(), columns,
+                    [[s.torus, p.grid, *([p.product, *_by_exchange(p)] if wide else [_exchanges(p)]), *_times(p, wide),
+                      from_optimal(p.certificate)] for s, p in shown], more + notes)
+        say(self._answer(shown[0]))
+
+    def _answer(self, best):
+        """What to take, and what it saves over the worst shape."""
+        (shape, p), point = best, self.points[0]
+        worst = max((s.bound_s for s in point.shapes if s.bound_s), default=None)
+        said = f"take {shape.torus} with grid {p.grid}: "
+        if p.known_s is None:
+            return said + f"the busiest links carry {float(p.cost):.4g}"
+        said += milliseconds(p.known_s) + (" with computing" if p.total_s is not None else " for the exchanges")
+        if not worst:
+            return said
+        return f"{said}; exchanges {milliseconds(p.time_s)}, in the worst shape at least {milliseconds(worst)}"
 
     def study(self):
         rows = []
@@ -201,34 +216,42 @@ class _Shown:
         return {"scaling": self.kind, "tasks_per_node": self.tasks, "points": rows,
                 "notes": list(self.notes([p.best for p in self.points]))}
 
-    def study_table(self):
+    def study_table(self, wide):
         """One line for each number of nodes: its best shape, and the lower bound of its worst shape."""
-        rows = [[point.n_nodes, point.transform, point.best.network, point.best.grid, *_times(point.best),
-                 "-" if share is None else f"{100 * share:.1f} %", milliseconds(point.worst_bound_s)]
+        grows = wide or len({point.transform for point in self.points}) > 1
+        rows = [[point.n_nodes, *([point.transform] if grows else []), point.best.network, point.best.grid,
+                 *(_by_exchange(point.best) if wide else [_exchanges(point.best)]), *_times(point.best, wide),
+                 "-" if share is None else f"{100 * share:.1f} %", *([milliseconds(point.worst_bound_s)] if wide else [])]
                 for point, share in zip(self.points, efficiency(self.points, self.kind))]
-        print_table(self.title(), [">nodes", "transform", "best torus", "grid", *_stages(self.points[0].best), ">computing",
-                                   _total(self.points[0].best), ">efficiency", ">worst shape at least"], rows,
+        first = self.points[0].best
+        print_table(self.title(), [">nodes", *(["transform"] if grows else []), "best torus", "grid",
+                                   *(_stages(first) if wide else [">exchanges"]), *_totals(first, wide), ">efficiency",
+                                   *([">worst shape at least"] if wide else [])], rows,
                     [f"note: {n}" for n in self.notes([p.best for p in self.points])])
 
 
-def _times(prediction):
-    """Every exchange, computing, and all that is known together; lengths where there are no times."""
-    local = prediction.local and prediction.local.time_s
+def _exchanges(prediction):
+    """Time of all exchanges, or what the busiest links carry where there are no times."""
+    return f"m = {float(prediction.cost):.4g}" if prediction.t_s is None else milliseconds(prediction.time_s)
+
+
+def _by_exchange(prediction):
     if prediction.t_s is None:
-        return (*(f"m = {float(max(stage.load)):.4g}" for stage in prediction.stages), "-",
-                f"m = {float(prediction.cost):.4g}")
-    return (*(milliseconds(stage.time_s) for stage in prediction.stages), milliseconds(local),
-            milliseconds(prediction.known_s))
+        return [f"m = {float(max(stage.load)):.4g}" for stage in prediction.stages]
+    return [milliseconds(stage.time_s) for stage in prediction.stages]
 
 
 def _stages(prediction):
     return [f">{stage.name}" for stage in prediction.stages]
 
 
-def _certificate(prediction):
-    return "-" if prediction.certificate is None else f"{prediction.certificate:.3f}"
+def _totals(prediction, wide):
+    """Titles of `_times`."""
+    return [">computing", ">total"] if prediction.total_s is not None else [">exchanges"] if wide else []
 
 
-def _total(prediction):
-    """Title of the last column of times."""
-    return ">exchanges" if prediction.total_s is None else ">total"
+def _times(prediction, wide):
+    """Computing, and all together; without computing the exchanges, which the narrow table already has."""
+    if prediction.total_s is not None:
+        return [milliseconds(prediction.local.time_s), milliseconds(prediction.total_s)]
+    return [_exchanges(prediction)] if wide else []

@@ -14,7 +14,7 @@ from pencilmap.model.torus import as_torus
 from pencilmap.model.units import parse
 from pencilmap.scripts.command_line.memory import too_large
 from pencilmap.scripts.command_line.options import DIRECTION, EXCHANGE, GRID, SCHEDULE, on_machine, placements
-from pencilmap.scripts.command_line.plain_options import JSON, with_options
+from pencilmap.scripts.command_line.plain_options import JSON, WIDE, with_options
 from pencilmap.scripts.command_line.progress import hearing, shown
 from pencilmap.scripts.command_line.tables import comparison_table, print_json
 from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate_all, simulation_of
@@ -33,10 +33,10 @@ from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate_all,
 @click.option("--hop-latency", metavar="TIME", help="Latency of one hop, e.g. '100 ns' [none; slows the simulation].")
 @click.option("--output", "-o", type=click.Path(dir_okay=False), help="Append the run records to this file (JSON lines).")
 @click.option("--timeout", type=click.FloatRange(1), default=600.0, show_default=True, metavar="SECONDS")
-@JSON
+@with_options(WIDE, JSON)
 def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str, schedule: str, direction: str, reps: int,
             verify: bool, timing_only: bool, injection: str | None, hop_latency: str | None, output: str | None,
-            timeout: float, as_json: bool) -> None:
+            timeout: float, wide: bool, as_json: bool) -> None:
     """Run fft_runner under each placement on a simulated torus, and compare with the prediction."""
     if where.transform is None:
         raise GridError("a simulation transforms an array: give its extents, e.g. --fft 64")
@@ -63,4 +63,4 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str
     if as_json:
         print_json([row.as_dict() for row in rows])
     else:
-        comparison_table(rows, f"{where.where}: predicted and simulated")
+        comparison_table(rows, f"{where.where}: predicted and simulated", wide)

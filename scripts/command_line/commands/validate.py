@@ -18,9 +18,9 @@ from pencilmap.model.torus import parse_torus
 from pencilmap.model.transform import parse_transform
 from pencilmap.model.units import milliseconds, parse
 from pencilmap.scripts.command_line.documents import check_place, fill, markdown_table
-from pencilmap.scripts.command_line.plain_options import JSON, Name
+from pencilmap.scripts.command_line.plain_options import JSON, WIDE, Name, with_options
 from pencilmap.scripts.command_line.progress import shown
-from pencilmap.scripts.command_line.tables import print_json, print_table
+from pencilmap.scripts.command_line.tables import fitted, print_json, print_table
 from pencilmap.scripts.networks.namespaces import overlap
 from pencilmap.scripts.networks.namespaces.box import UnavailableError
 from pencilmap.scripts.networks.namespaces.experiment import IDLE_SHARE, LINK_TOLERANCE, Experiment, run
@@ -30,6 +30,7 @@ from pencilmap.scripts.networks.suites import CLAIMS, PAIR, SUITES, ValidationEr
 from pencilmap.scripts.networks.validation import validate_simulated
 
 FAILED, UNAVAILABLE = 1, 3
+LESS_WANTED = (">tasks/node", ">size", ">+ software", ">time model", ">published", ">predicted", ">simulated")
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ class Part:
     title: str
     columns: list
     rows: list
+    droppable: tuple[str, ...] = ()  #: columns left out where 80 columns of a terminal are too narrow for all
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,7 @@ def _rows_part(suite, rows):
         cells = [[*cell, milliseconds(row.simulated_s + row.software_s), milliseconds(row.published_s),
                   _ratio(row.published_ratio), milliseconds(row.time_s), _ratio(row.time_ratio)]
                  for cell, row in zip(cells, rows)]
-    return Part(f"suite {suite}: predicted and simulated", columns, cells)
+    return Part(f"suite {suite}: predicted and simulated", columns, cells, LESS_WANTED)
 
 
 def _schedule(case):
@@ -278,8 +280,8 @@ NETWORKS = {
               help="Timeout of one run.")
 @click.option("--into", type=click.Path(dir_okay=False), metavar="FILE",
               help="Also write the tables into their marked place in a Markdown file.")
-@JSON
-def command(network: str, timeout: float | None, into: str | None, as_json: bool, **given: Any) -> int:
+@with_options(WIDE, JSON)
+def command(network: str, timeout: float | None, into: str | None, wide: bool, as_json: bool, **given: Any) -> int:
     """Run fft_runner on a network and test predictions against it.
 
     The exit status is 1 when they do not agree, and 3 when this machine cannot make the network.
@@ -303,7 +305,7 @@ def command(network: str, timeout: float | None, into: str | None, as_json: bool
         print_json(outcome.as_dict)
     else:
         for part in outcome.parts:
-            print_table(part.title, part.columns, part.rows)
+            print_table(part.title, *(part.columns, part.rows) if wide else fitted(part.columns, part.rows, part.droppable))
     return 0 if outcome.holds else FAILED
 
 
