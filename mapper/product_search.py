@@ -49,6 +49,7 @@ def best_product(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, wante
 
     Examples
     --------
+    >>> from pencilmap.model.predict import predict
     >>> torus = Torus((8, 8, 8))
     >>> [int(predict(best_product(torus, ProcessGrid(r, 512 // r))).cost) for r in (8, 64)]
     [6, 6]

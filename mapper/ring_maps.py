@@ -15,7 +15,7 @@ def ring_maps(n: int, ring: bool) -> list[RingMap]:
     """The maps of a ring (or an open line) of n nodes whose joint load is below that of every digit pattern.
 
     >>> [str(m) for m in ring_maps(4, True)], ring_maps(4, False), len(ring_maps(12, True))
-    (['0.1/3.2'], [], 4)
+    (['1.0/2.3'], [], 4)
     """
     return [found for (kind, nodes, _), found in _table().items() if (kind, nodes) == (ring, n)]
 

@@ -64,7 +64,11 @@ def undominated(rows: ArrayLike) -> np.ndarray:
     >>> undominated([[1, 3], [2, 2], [1, 2], [2, 2]]).tolist()
     [[2, 2], [1, 3]]
     """
-    rows = np.unique(np.asarray(rows), axis=0)[::-1]    # the first column falls
+    rows = np.asarray(rows)
+    if rows.dtype == object:  # exact numbers beyond 64 bits, which numpy's unique does not know
+        rows = np.array(sorted(set(map(tuple, rows)), reverse=True), dtype=object)
+    else:
+        rows = np.unique(rows, axis=0)[::-1]    # the first column falls
     if rows.shape[1] == 1:
         return rows[:1]
     if rows.shape[1] == 2:

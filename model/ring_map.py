@@ -60,7 +60,7 @@ class RingMap:
         """The load of the best cut, on the m scale of `effective_length`: a lower bound for any routing.
 
         >>> RingMap(((0, 1), (3, 2))).cut("r", True)
-        Fraction(1, 1)
+        Fraction(2, 1)
         """
         n, a = self.n, self.extent(letters)
         group = self.group(letters)
