@@ -55,8 +55,8 @@ def best_product(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, wante
     [6, 6]
     >>> str(best_product(torus, ProcessGrid(8, 64), wanted=at_once(2)))
     'digits:x=r8,y=c8,z=c8'
-    >>> str(best_product(torus, ProcessGrid(16, 32), wanted=at_once(2))).split(",")[2]
-    'z=0.1/2.3/7.5/6.4'
+    >>> str(best_product(torus, ProcessGrid(16, 32), wanted=at_once(2)))
+    'ring:x=r8,y=0.1/2.3/7.5/6.4,z=c8'
     """
     check_tasks(grid, torus.n_nodes * tasks_per_node, f"torus {torus} with {tasks_per_node} tasks per node")
     wanted = wanted or in_sequence(len(grid.decomposition.exchanges))
