@@ -30,6 +30,7 @@ from pencilmap.model.network import Network
 from pencilmap.model.predict import SEQUENCE, Prediction, predict
 from pencilmap.model.product import Product
 from pencilmap.model.ranking import ranked
+from pencilmap.model.routing import routing as routing_rule
 from pencilmap.model.schedules.objectives import objectives
 from pencilmap.model.schedules.schedule import FORWARD
 from pencilmap.model.torus import Torus, as_torus, parse_torus
@@ -177,6 +178,8 @@ class Setting:
         placements = tuple(placements)
         for text in placements:
             check_name(text)  # before anything about grids, which is not what is wrong then
+        if routing not in (None, ALL_ROUTINGS):
+            routing_rule(routing, self.network)  # before a search, which may be long
         if grid != BEST:
             one = self.grid(grid)
             return [p for text in placements for p in self._predictions(text, one, routing, exchange, schedule, direction)]

@@ -13,7 +13,8 @@ Commands in blocks of shell are not run here but by the tests they name, which a
 
 Examples of Python are blocks that start with ```` ```python ```` and ``>>> ``: `wrong_examples` runs them in order.
 
-Anywhere else there is no command of ours: `unrun` finds it. ``python tests/documents.py FILE...`` writes all outputs anew.
+Anywhere else there is no command of ours: `unrun` finds it. ``python tests/documents.py FILE...`` writes anew what is
+shown and no longer printed.
 """
 
 import contextlib
@@ -187,8 +188,11 @@ def refresh(path):
         make_folder(folder)
 
         def fill(block):
-            parts = ["\n".join(filter(None, [f"$ {command.text}", run(command, folder)])) + "\n"
-                     for command in _commands(block)]
+            parts = []
+            for command in _commands(block):
+                printed = run(command, folder)
+                shown = command.shown if not command.shown or command.agrees(printed) else printed
+                parts.append("\n".join(filter(None, [f"$ {command.text}", shown])) + "\n")
             return f"{block['comments']}```console\n{''.join(parts)}```"
 
         path.write_text(BLOCK.sub(fill, path.read_text("utf-8")), "utf-8")

@@ -240,14 +240,15 @@ def terms_table(predictions: Iterable[Prediction]) -> None:
     print_table("time = max(link + contention, injection) + start + messages + hops", columns, rows)
 
 
-def quality_table(rows: Iterable[Quality], title: str | None = None) -> None:
+def quality_table(rows: Iterable[Quality], title: str | None = None, wide: bool = False) -> None:
     """Errors of the bound and of the time model, of exchanges, by size, and of computing; held-out ones are "predicted"."""
     def pair(found):
         return ["-", "-"] if found is None else [f"{100 * found.mean:.1f} %", f"{100 * found.largest:.1f} %"]
 
-    columns = ["of", "samples", ">number", ">bound mean", ">largest", ">model mean", ">largest", "worst of the model"]
-    print_table(title, columns, [[row.group, row.half, row.model.n, *pair(row.bound), *pair(row.model), row.model.worst]
-                                 for row in rows if row.model])
+    columns = ["of", "samples", ">number", ">bound\nmean", ">\nlargest", ">model\nmean", ">\nlargest", "worst of the model"]
+    cells = [[_size(row.group), row.half, str(row.model.n), *pair(row.bound), *pair(row.model), row.model.worst]
+             for row in rows if row.model]
+    print_table(title, *(columns, cells) if wide else fitted(columns, cells, ["worst of the model"]))
 
 
 def honest_table(rows: Iterable[Held], title: str | None = None) -> None:
@@ -289,7 +290,7 @@ def comparison_table(comparisons: Sequence[Comparison], title: str | None = None
                        if name in same and not wide)
     names, rows = [name for name, _ in shown], [[cell(c) for _, cell in shown] for c in comparisons]
     if not wide:
-        names, rows = fitted(names, rows, ["slowest link", ">measured/\nat best"])
+        names, rows = fitted(names, rows, ["slowest link", ">measured/\nat best", ">tasks/\nnode"])
     ranges = [c.time_range_s[0] <= c.measured_s <= c.time_range_s[1] for c in comparisons if c.time_range_s]
     expected = [f"{sum(ranges)} of {len(ranges)} measured times lie where nine in ten are expected"] if ranges else []
     print_table(f"{title}\n{common}" if title and common else title or common or None, names, rows,

@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from tests.documents import run_by
+
 SEED, SAMPLE, MANY = 20, 30, 1500
 
 
@@ -38,6 +40,12 @@ def test_many_plans_at_random_are_right(mpirun, ranks):
 @pytest.mark.parametrize("ranks", [2, 4, 6])
 def test_plans_at_random_are_clean_under_sanitizers(sanitized, ranks):
     run_fuzz(sanitized, ranks, "--seed", SEED + 2, "--plans", MANY // 5, seconds=3600)
+
+
+@pytest.mark.slow
+def test_the_command_of_the_docs_finds_nothing_wrong(mpirun):
+    words = run_by(__file__)[0].split()
+    run_fuzz(mpirun, int(words[words.index("-n") + 1]), *words[words.index("--seed"):], seconds=3600)
 
 
 def test_a_plan_that_fails_is_told_as_a_command_that_checks_it_alone(mpirun):

@@ -99,7 +99,7 @@ BAD = {
     "suite": (["--network", "simulated", "--suite", "slow"], ["'slow'", "quick, tori, paper"]),
     "nothing left": (["--network", "simulated", "--suite", "paper", "--at-most", "8"], ["64"]),
     "foreign option": (["--network", "simulated", "--rate", "10mbit"], ["--rate", "--suite"]),
-    "foreign the other way": (["--network", "namespaces", "--suite", "quick"], ["--suite", "--torus"]),
+    "foreign the other way": (["--network", "namespaces", "--suite", "quick"], ["'quick'", "known is overlap"]),
     "rate": (["--network", "namespaces", "--rate", "fast"], ["'fast'", "10mbit"]),
     "torus": (["--network", "namespaces", "--torus", "64x64"], ["4096 nodes", "256"]),
     "grid": (["--network", "namespaces", "--grid", "3x3", "--fft", "12"], ["3x3", "9"]),

@@ -38,17 +38,17 @@ def command(records: tuple[str, ...], published: bool, plot: str | None, wide: b
     else:
         comparison_table(found + cells, "predicted and measured, time of the slowest rank, median of the repetitions", wide)
     if published and not as_json:
-        _errors()
+        _errors(wide)
     if plot:
         _draw(cells, plot)
         click.echo(f"wrote {plot}", err=as_json)
 
 
-def _errors():
+def _errors(wide):
     machine = load_machine(PUBLISHED)
     samples = split(published_samples(PUBLISHED, machine.torus), RULE)
     quality_table(quality(*samples, lambda sample: sample.time_s(machine.costs)),
-                  f"published: errors |predicted/measured - 1| of the bound and of the time model (fitted by {RULE})")
+                  f"published: errors |predicted/measured - 1| of the bound and of the time model (fitted by {RULE})", wide)
 
 
 def _draw(cells, path):

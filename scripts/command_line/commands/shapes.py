@@ -19,7 +19,7 @@ from pencilmap.model.transform import Transform, parse_transform
 from pencilmap.model.units import milliseconds, parse
 from pencilmap.scripts.command_line.options import FFT, grid_option
 from pencilmap.scripts.command_line.plain_options import JSON, WIDE, Name, completed, with_options
-from pencilmap.scripts.command_line.tables import from_optimal, print_json, print_table, say
+from pencilmap.scripts.command_line.tables import fitted, from_optimal, print_json, print_table, say
 from pencilmap.scripts.pictures.figures.canvas import suffix
 from pencilmap.scripts.pictures.figures.shapes import draw_scaling, draw_shapes
 
@@ -224,9 +224,10 @@ class _Shown:
                  "-" if share is None else f"{100 * share:.1f} %", *([milliseconds(point.worst_bound_s)] if wide else [])]
                 for point, share in zip(self.points, efficiency(self.points, self.kind))]
         first = self.points[0].best
-        print_table(self.title(), [">nodes", *(["transform"] if grows else []), "best torus", "grid",
-                                   *(_stages(first) if wide else [">exchanges"]), *_totals(first, wide), ">efficiency",
-                                   *([">worst shape at least"] if wide else [])], rows,
+        columns = [">nodes", *(["transform"] if grows else []), "best torus", "grid",
+                   *(_stages(first) if wide else [">exchanges"]), *_totals(first, wide), ">efficiency",
+                   *([">worst shape at least"] if wide else [])]
+        print_table(self.title(), *(columns, rows) if wide else fitted(columns, rows, [">computing"]),
                     [f"note: {n}" for n in self.notes([p.best for p in self.points])])
 
 
