@@ -16,7 +16,7 @@ def ranked(predictions: Iterable[Prediction]) -> list[Prediction]:
     >>> from pencilmap.model.torus import Torus
     >>> ring = Torus((8, 8, 8))
     >>> [str(p.grid) for p in ranked(predict(best_product(ring, ProcessGrid(r, 512 // r))) for r in (8, 64, 2, 16))]
-    ['8x64', '64x8', '16x32', '2x256']
+    ['8x64', '64x8', '2x256', '16x32']
     """
     rest, found = sorted(predictions, key=lambda p: p.order), []
     while rest:

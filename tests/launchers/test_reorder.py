@@ -95,7 +95,7 @@ REFUSED = {
     "rows": ("4 where=assumed placement=digits:x=r4", "2x2", "its r digits make 4, but the grid has 2 there"),
     "file": ("4 where=assumed placement=file:/nowhere", "2x2", "/nowhere cannot be opened"),
     "table": ("4 where=table:/nowhere", "2x2", "/nowhere cannot be opened"),
-    "long": ("4 placement=" + "x" * 2000, "2x2", "longer than 1023 characters"),
+    "long": ("4 placement=" + "x" * 5000, "2x2", "longer than 4095 characters"),
     "empty": ("", "", "torus '' is not understood"),
 }
 
