@@ -121,8 +121,8 @@ def _together(runs, where):
     click.echo()
     print_table(f"5. both exchanges at once: {where.where}, grid {PART_GRID}, transform {where.transform}, simulated and "
                 "verified as above",
-                ["placement", "schedule", ">joint load", ">link time", ">simulated", ">over the bound",
-                 ">cubes in sequence / this"],
+                ["placement", "schedule", ">joint\nload", ">link time", ">simulated", ">over the\nbound",
+                 ">cubes in\nsequence / this"],
                 [[run.placement, run.schedule, f"{run.joint:.4g}", milliseconds(run.t_s), milliseconds(run.measured_s),
                   f"{run.measured_s / run.bound_s:.2f}", f"{cubes.measured_s / run.measured_s:.2f}"] for run in runs]
                 + [["any", "any", "", milliseconds(runs[0].bound_s), "", "", ""]])
