@@ -3,8 +3,11 @@
 from collections.abc import Sequence
 
 from pencilmap.mapper.setting import Setting
+from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.predict import SEQUENCE, Prediction
 from pencilmap.model.product import Product
+from pencilmap.model.ranking import ranked
+from pencilmap.model.schedules.schedule import FORWARD
 from pencilmap.model.units import milliseconds
 from pencilmap.scripts.command_line.tables import exchanges_of, from_optimal
 
@@ -13,12 +16,13 @@ MOST_TASKS_ROUTED = 4096  # up to this many the launcher's order is routed messa
 SAME = 0.01  # times that differ by less than this share are called the same
 
 
-def launchers_order(where: Setting, like: Prediction, routing: str | None = None) -> Prediction | None:
-    """The launcher's order on the same grid in sequence; None where it would take long to predict."""
+def launchers_order(where: Setting, like: Prediction, routing: str | None = None, exchange: str = DEFAULT_ALGORITHM,
+                    direction: str = FORWARD) -> Prediction | None:
+    """The launcher's order on the same grid in sequence, otherwise asked alike; None where it would take long to predict."""
     placed = where.place(DEFAULT, like.grid)
     if not isinstance(placed, Product) and like.grid.n_tasks > MOST_TASKS_ROUTED:
         return None
-    return where.predict(placed, routing, DEFAULT)
+    return where.predict(placed, routing, DEFAULT, exchange, direction=direction)
 
 
 def answer(predictions: Sequence[Prediction], default: Prediction | None = None,
@@ -32,7 +36,7 @@ def answer(predictions: Sequence[Prediction], default: Prediction | None = None,
     alone : Prediction, optional
         The best in sequence, where schedules were ranked.
     """
-    best = min(predictions, key=lambda p: p.order)
+    best = ranked(predictions)[0]
     found = exchanges_of(best)
     schedule = f", {found.schedule}" if found.schedule != SEQUENCE else ""
     clauses = [f"take {best.grid} {best.placement}{schedule}: exchanges {_worth(found)}"]

@@ -74,6 +74,13 @@ def test_the_line_compares_with_the_launchers_order():
     assert "as fast as the launcher's order" in answer([replace(lines, placement="line")], lines)
 
 
+def test_the_line_names_the_first_of_the_list(pencilmap):
+    """Grids within 1 % of the fastest are listed by their messages; the line follows the list."""
+    lines = pencilmap("predict", "--torus", "4x4x4", "-t", "2", "--bandwidth", "1 GB/s", "-n", "64")[1].splitlines()
+    first = lines[next(i for i, line in enumerate(lines) if line.startswith("─")) + 1]
+    assert lines[-1].startswith(f"take {first.split()[0].rstrip(',')} ")
+
+
 def test_the_line_says_where_no_placement_is_better():
     best, = setting(torus="4x4", bandwidth="1 GB/s", fft="64").predictions("1x16", ["best"])
     assert answer([best]).endswith("and no placement of this grid has less busy links")

@@ -10,6 +10,7 @@ from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.setting import ALL_ROUTINGS, BEST, Setting
 from pencilmap.model.errors import FigureError, MachineError
 from pencilmap.model.predict import SEQUENCE, Prediction
+from pencilmap.model.ranking import ranked
 from pencilmap.model.torus import Torus
 from pencilmap.scripts.command_line.answers import answer, launchers_order
 from pencilmap.scripts.command_line.options import (
@@ -57,8 +58,8 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], routing: str 
         if terms:
             terms_table([p for p in found if p.stages[0].terms])
         if routing != ALL_ROUTINGS:
-            best = min(found, key=lambda p: p.order)
-            say(answer(found, launchers_order(where, best, routing), alone[0] if alone else None))
+            default = launchers_order(where, ranked(found)[0], routing, exchange, direction)
+            say(answer(found, default, alone[0] if alone else None))
         if page:
             click.echo(f"\nwrote {page}")
 
