@@ -17,6 +17,7 @@ from pencilmap.mapper.graphs import read_graph
 from pencilmap.mapper.hosts import Hosts
 from pencilmap.mapper.placements import check_name, place, takes_objective
 from pencilmap.mapper.placements.best import candidates, is_searched
+from pencilmap.mapper.progress import now_and_then, say
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.allocation import Allocation, Site, parse_nodes
 from pencilmap.model.costs import Costs
@@ -186,8 +187,10 @@ class Setting:
         if routing == ALL_ROUTINGS:
             raise GridError(f"`routing` all compares the rules for one grid; name it with `grid` {self.decomposition.usage}")
         found, refusals = [], []
+        report = now_and_then(say)
         for each in all_grids(self.n_slots, self.decomposition):
             for text in placements:
+                report(f"grid {each}, placement {text}")
                 try:
                     found += self._predictions(text, each, routing, exchange, schedule, direction, share=0)
                 except (PlacementError, GridError, ScheduleError) as error:

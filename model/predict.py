@@ -87,7 +87,7 @@ class ExchangePrediction:
         return {"name": self.name, "m": _numbers(self.m), "load": _numbers(self.load), "hops": _plain(self.hop_length),
                 "t_s": self.t_s, "bound_s": self.bound_s, "busiest": self.busiest and self.busiest.as_dict(),
                 "exchange": self.algorithm, "rounds": self.n_rounds,
-                "messages": self.work and self.work.messages,
+                "messages": self.work and self.work.messages, "message_bytes": self.work and self.work.message_bytes,
                 "time_s": self.time_s, "terms": self.terms and self.terms.as_dict()}
 
 

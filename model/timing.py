@@ -64,6 +64,11 @@ class ExchangeWork:
     #: sum over the messages that a task sends to other tasks of the square root of their size, in KiB^(1/2)
     message_roots: float = 0.0
 
+    @property
+    def message_bytes(self) -> float:
+        """Size of a message; of several sizes that whose square root is their mean one, as the time model counts."""
+        return 1024 * (self.message_roots / self.messages) ** 2 if self.messages else 0.0
+
 
 @dataclass(frozen=True)
 class LocalWork:

@@ -50,11 +50,18 @@ def pencilmap(capsys):
 
 @pytest.fixture
 def pencilmap_json(pencilmap):
-    """The same with ``--json``, successful; returns the parsed output."""
+    """The same with ``--json``, successful; returns the list. ``pencilmap_json.one(...)`` returns its only element."""
 
     def run(*arguments):
         status, out, err = pencilmap(*arguments, "--json")
         assert status == 0, err
-        return json.loads(out)
+        found = json.loads(out)
+        assert isinstance(found, list), "a script that reads one command can read them all"
+        return found
 
+    def one(*arguments):
+        found, = run(*arguments)
+        return found
+
+    run.one = one
     return run

@@ -1,7 +1,10 @@
 """The one plain line below a table: what to take, and why."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from math import log
+from statistics import median
 
+from pencilmap.mapper.compare import Comparison
 from pencilmap.mapper.setting import Setting
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.predict import SEQUENCE, Prediction
@@ -13,6 +16,7 @@ from pencilmap.scripts.command_line.tables import exchanges_of, from_optimal
 
 DEFAULT = "default"
 MOST_TASKS_ROUTED = 4096  # up to this many the launcher's order is routed message by message, in less than a second
+FAR = 1.1  # measured over predicted, or the other way round: from here on the furthest exchange is named
 SAME = 0.01  # times that differ by less than this share are called the same
 
 
@@ -26,7 +30,7 @@ def launchers_order(where: Setting, like: Prediction, routing: str | None = None
 
 
 def answer(predictions: Sequence[Prediction], default: Prediction | None = None,
-           alone: Prediction | None = None) -> str:
+           alone: Prediction | None = None, start: str | None = None) -> str:
     """The line for the best of some predictions of one routing.
 
     Parameters
@@ -35,18 +39,20 @@ def answer(predictions: Sequence[Prediction], default: Prediction | None = None,
         The launcher's order on the grid of the best, in sequence.
     alone : Prediction, optional
         The best in sequence, where schedules were ranked.
+    start : str, optional
+        What the line is about; by default what to take.
     """
     best = ranked(predictions)[0]
     found = exchanges_of(best)
     schedule = f", {found.schedule}" if found.schedule != SEQUENCE else ""
-    clauses = [f"take {best.grid} {best.placement}{schedule}: exchanges {_worth(found)}"]
+    clauses = [f"{start or f'take {best.grid} {best.placement}{schedule}'}: exchanges {_worth(found)}"]
     if best.placement == DEFAULT and not schedule:
         clauses.append("the launcher's own order")
     elif default is not None:
         clauses.append(_against(found, default, "the launcher's order" + (" in sequence" if schedule else "")))
     if alone is not None and (schedule or alone.grid != best.grid):
         clauses.append(_against(found, alone, f"the best in sequence, {alone.grid}"))
-    clauses.append(_proof(found.certificate))
+    clauses += [_proof(found.certificate), decided_by_messages(best, predictions)]
     return ", ".join(clause for clause in clauses if clause)
 
 
@@ -68,9 +74,83 @@ def _against(found, other, name):
     return f"{ratio:.2f} times faster than {name}" if ratio > 1 else f"{1 / ratio:.2f} times slower than {name}"
 
 
+def decided_by_messages(best: Prediction, predictions: Iterable[Prediction]) -> str:
+    """Why the best stands before one that is faster by less than can be predicted: it sends fewer, larger messages."""
+    fastest = min(predictions, key=lambda p: p.order)
+    if fastest.order[0] >= best.order[0] or fastest.n_messages == best.n_messages:
+        return ""
+    return f"within 1 % of {fastest.grid}, in {best.n_messages} messages of each task in place of {fastest.n_messages}"
+
+
 def _proof(certificate):
     if certificate is None:
         return ""
     if certificate <= 1 + 1e-9:
         return "and no placement of this grid has less busy links"
     return f"at most {from_optimal(certificate)}"
+
+
+def agreement(comparisons: Sequence[Comparison]) -> str:
+    """The line for measured times beside predicted ones: which placement was fastest, where several were tried on the same
+    grid, and how near the prediction was. Empty where no time is predicted.
+
+    Of a published table, transforms as a whole do not count: they are no exchanges.
+    """
+    rows = [c for c in comparisons if c.stage != "total"]
+    return "; ".join(filter(None, (_fastest(rows), _nearness(rows))))
+
+
+def _fastest(rows):
+    """Of each setup with several placements: which was fastest, and by how much, than the first or else the slowest."""
+    setups: dict[tuple, dict[str, list[Comparison]]] = {}
+    for row in rows:
+        setup = (row.network, row.torus, row.tasks_per_node, row.grid, row.transform)
+        setups.setdefault(setup, {}).setdefault(row.source, []).append(row)
+    found = [_gain(list(runs.values())) for runs in setups.values() if len({run[0].placement for run in runs.values()}) > 1]
+    if not found or len({(best, other) for best, other, *_ in found}) > 1:
+        return ""
+    best, other, seconds, gains, expected = zip(*found)
+    if max(gains) < 1 + SAME:
+        return f"{best[0]} and {other[0]} took the same time, within 1 %"
+    if len(found) == 1:
+        predicted = f" ({expected[0]:.2f} predicted)" if expected[0] else ""
+        return (f"{best[0]} was fastest: exchanges {milliseconds(seconds[0])}, {gains[0]:.2f} times faster than {other[0]}"
+                f"{predicted}")
+    return (f"{best[0]} was fastest each of {len(found)} times, {min(gains):.2f} to {max(gains):.2f} times faster than "
+            f"{other[0]}")
+
+
+def _gain(runs):
+    """Placements of the fastest run and of the one it is compared with, seconds, measured and predicted gain."""
+    measured = [sum(row.measured_s for row in run) for run in runs]
+    best = min(range(len(runs)), key=measured.__getitem__)
+    rest = [k for k, run in enumerate(runs) if run[0].placement != runs[best][0].placement]
+    other = 0 if rest[0] == 0 else max(rest, key=measured.__getitem__)
+    expected = [sum(row.time_s or 0.0 for row in runs[k]) for k in (other, best)]
+    return (runs[best][0].placement, runs[other][0].placement, measured[best], measured[other] / measured[best],
+            expected[0] / expected[1] if all(expected) else None)
+
+
+def _nearness(rows):
+    timed = sorted((row for row in rows if row.time_ratio), key=lambda row: row.time_ratio)
+    if not timed:
+        return ""
+    least, most = timed[0], timed[-1]
+    if len(timed) == 1 or f"{least.time_ratio:.3f}" == f"{most.time_ratio:.3f}":
+        return f"measured times are {most.time_ratio:.3f} of the predicted ones"
+    said = f"measured times are {least.time_ratio:.3f} to {most.time_ratio:.3f} of the predicted ones"
+    furthest = max(timed, key=lambda row: abs(log(row.time_ratio)))
+    if len(timed) > 2 and abs(log(furthest.time_ratio)) > log(FAR):
+        said += (f", in the middle {median(row.time_ratio for row in timed):.3f}; furthest is the {furthest.stage} exchange "
+                 f"of {furthest.grid} {furthest.placement}, {furthest.transform}")
+    return said
+
+
+def claims_answer(judged: Sequence[tuple[str, tuple[int, float, float, bool]]]) -> str:
+    """The line for claims: (text, (number, least, most, whether it holds)) of each."""
+    broken = [(text, least, most) for text, (_, least, most, holds) in judged if not holds]
+    if not broken:
+        number = sum(found[0] for _, found in judged)
+        return f"every claim holds: {len(judged)}, of {number} times in all"
+    text, least, most = broken[0]
+    return f"{len(broken)} of {len(judged)} claims do NOT hold: {text}; found {least:.3f} to {most:.3f}"

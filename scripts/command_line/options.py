@@ -21,6 +21,7 @@ from pencilmap.model.torus import Torus
 from pencilmap.model.transform import TYPES
 from pencilmap.scripts.command_line.plain_options import Decorator, Name, completed, with_options
 
+WHOLE = 50_000  # tasks from which on a machine without a shape is probably not what the user's job has
 MACHINE = (
     click.option("--machine", "-m", metavar="NAME", shell_complete=completed(machine_names, files=True),
                  help="A machine of the package, or a machine file ending in .toml."),
@@ -86,7 +87,11 @@ def on_machine(command: Callable[..., Any]) -> Callable[..., Any]:
     """Put the machine options and --fft on a command, which gets the resulting Setting as `where`."""
     @wraps(command)
     def resolved(**given):
-        where = setting(**{name: given.pop(name) for name in signature(setting).parameters if name in given})
+        asked = {name: given.pop(name) for name in signature(setting).parameters if name in given}
+        where = setting(**asked)
+        if where.machine and where.n_slots > WHOLE and not any(map(asked.get, ("torus", "partition", "nodes"))):
+            click.echo(f"note: this is the whole of {where.machine}, {where.n_slots:,} tasks; a job on a part of it is "
+                       "named by --partition SHAPE, --torus SHAPE or --nodes FILE", err=True)
         return command(where=where, **_on_graph(where, given))
 
     return with_options(*MACHINE, FFT)(resolved)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from pencilmap.mapper.compare import Comparison
     from pencilmap.model.calibrate import Quality
-    from pencilmap.model.predict import Prediction
+    from pencilmap.model.predict import ExchangePrediction, Prediction
     from pencilmap.model.splits import Held
 
 PLAIN_WIDTH = 400  # when standard output is not a terminal: as wide as the table
@@ -39,9 +39,9 @@ def console(stderr: bool = False) -> Console:
     return out if out.is_terminal else Console(stderr=stderr, highlight=False, width=PLAIN_WIDTH)
 
 
-def print_json(value: Any) -> None:
-    """One JSON document on standard output."""
-    click.echo(json.dumps(value, indent=2))
+def print_json(*found: Any) -> None:
+    """One JSON list on standard output, an element for each thing that was asked for: of every command."""
+    click.echo(json.dumps(found, indent=2))
 
 
 def print_table(title: str | None, columns: Sequence[str], rows: Iterable[Sequence[Any]],
@@ -133,18 +133,26 @@ def _wide_predictions(predictions):
     predicted = any(p.time_s != p.t_s for p in predictions)
     columns = ["grid", "placement", *(["routing"] if several else []), *(f"m {name}" for name in names),
                *(f"load {name}" for name in names), ">busiest links", ">lower bound",
-               *(f">{name} at best" for name in names), ">both at best", *([">predicted"] if predicted else []), "at most",
+               *(head for name in names for head in (f">{name} at best", ">messages", ">bytes each")),
+               ">both at best", *([">predicted"] if predicted else []), "at most",
                *(["schedule", "load of both", ">at best", ">predicted", "at most"] if scheduled else []), "slowest link"]
     rows = []
     for p in predictions:
         found = exchanges_of(p)
         rows.append([p.grid, p.placement, *([p.routing] if several else []), *(lengths(stage.m) for stage in p.stages),
                      *(lengths(stage.load) for stage in p.stages), f"{float(p.cost):.4g}",
-                     f"{float(p.lower_bound.value):.4g}", *(milliseconds(stage.t_s) for stage in p.stages),
+                     f"{float(p.lower_bound.value):.4g}", *(cell for stage in p.stages for cell in (
+                         milliseconds(stage.t_s), *messages_of(stage))),
                      milliseconds(p.t_s), *([milliseconds(p.time_s)] if predicted else []), from_optimal(p.certificate),
                      *([found.schedule, lengths(p.schedule.load_joint), milliseconds(found.t_s), milliseconds(found.time_s),
                         from_optimal(found.certificate)] if scheduled and p.schedule else []), _slowest(p)])
     return columns, rows
+
+
+def messages_of(stage: ExchangePrediction) -> tuple[str, str]:
+    """How many messages a task sends in an exchange, and the bytes of each; "-" where they are not known."""
+    work = stage.work
+    return ("-", "-") if work is None else (str(work.messages), f"{work.message_bytes:.0f}" if work.messages else "-")
 
 
 @dataclass(frozen=True)

@@ -111,7 +111,7 @@ def main(most_nodes: int, as_json: bool) -> None:
              if parse_torus(shape).n_nodes <= most_nodes]
     found = [measured(*case) for case in cases]
     if as_json:
-        print_json(found)
+        print_json(*found)
         return
     columns = ["what", "torus", ">nodes", "grid", ">pairs", ">wall s", ">CPU s", "of which", ">memory MiB"]
     print_table("Cost of a prediction", columns, [

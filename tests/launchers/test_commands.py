@@ -17,10 +17,11 @@ def machine(name):
 def test_map_then_convert_then_check(tmp_path, pencilmap, pencilmap_json, name):
     first, second = tmp_path / "first.map", tmp_path / "second"
     assert pencilmap("map", *machine(name), "--grid", "8x4", "-f", "bgl", "-o", first)[0] == 0
-    done = pencilmap_json("convert", first, *machine(name), "--grid", "8x4", "-f", name, "-o", second, "--program", "./mine")
+    done = pencilmap_json.one("convert", first, *machine(name), "--grid", "8x4", "-f", name, "-o", second,
+                              "--program", "./mine")
     assert (done["from"], done["format"], done["ranks"]) == ("bgl", name, 32)
     assert (done["needs"] or done["job_script"]) and ("./mine" in done["launch"] or name in ("jax", "scotch"))
-    before, after = (pencilmap_json("check", path, *machine(name), "--grid", "8x4", *form)
+    before, after = (pencilmap_json.one("check", path, *machine(name), "--grid", "8x4", *form)
                      for path, form in ((first, ()), (second, ("--format", name))))
     assert before["predictions"][0]["stages"] == after["predictions"][0]["stages"]
     assert after["format"] == name and after["valid"]
@@ -91,7 +92,7 @@ IN_A_JOB = {  # what a batch system sets, and the format of its launcher
     ("tpu-v4", "4x4x4", "jax", "jax.sharding.Mesh", []),
 ])
 def test_the_machine_decides_format_and_job_script(tmp_path, pencilmap_json, machine, shape, name, line, script):
-    done = pencilmap_json("map", "-m", machine, "--torus", shape, "-p", "default", "-o", tmp_path / "file", "--grid",
+    done = pencilmap_json.one("map", "-m", machine, "--torus", shape, "-p", "default", "-o", tmp_path / "file", "--grid",
                           f"4x{64 * load_machine(machine).tasks_per_node // 4}" if shape.startswith("4x4x4") else
                           {"8x8x16": "16x64", "2x2x2x2x2": "16x32", "4x6x4": "16x24"}[shape])
     assert done["format"] == name and line in done["launch"]
@@ -145,5 +146,5 @@ def test_rows_are_not_made_up_for_a_format_that_writes_them(tmp_path, pencilmap)
 def test_slurm_gets_a_path_that_it_takes_for_one(tmp_path, pencilmap_json, monkeypatch):
     monkeypatch.chdir(tmp_path)
     words = ("map", "--torus", "4", "-g", "2x2", "-p", "default", "-f", "slurm", "-o")
-    assert pencilmap_json(*words, "hosts")["launch"].startswith("SLURM_HOSTFILE=./hosts srun ")
-    assert pencilmap_json(*words, tmp_path / "hosts")["launch"].startswith(f"SLURM_HOSTFILE={tmp_path}/hosts srun ")
+    assert pencilmap_json.one(*words, "hosts")["launch"].startswith("SLURM_HOSTFILE=./hosts srun ")
+    assert pencilmap_json.one(*words, tmp_path / "hosts")["launch"].startswith(f"SLURM_HOSTFILE={tmp_path}/hosts srun ")

@@ -319,7 +319,7 @@ def test_discover_without_anything_says_what_it_reads(pencilmap, monkeypatch):
 def test_discover_as_json(tmp_path, pencilmap):
     (tmp_path / "topology").write_text(CRAY)
     status, out, _ = pencilmap("discover", "--no-hardware", tmp_path / "topology", "--json")
-    found = json.loads(out)
+    found, = json.loads(out)
     assert status == 0 and found["torus"] == "3x2x2" and found["nodes"][1] == {"node": [2, 1, 0], "host": "nid00017"}
 
 
@@ -327,7 +327,7 @@ def test_discover_as_json(tmp_path, pencilmap):
 def test_discover_names_lstopo_and_not_the_file_it_wrote(pencilmap_json, tmp_path):
     (tmp_path / "topology").write_text(CRAY)
     sources = {fact["what"].partition(" of ")[0]: fact["source"] for fact in
-               pencilmap_json("discover", tmp_path / "topology")["facts"]}
+               pencilmap_json.one("discover", tmp_path / "topology")["facts"]}
     assert sources["processors"] == "lstopo on this node" and sources["torus"] == str(tmp_path / "topology")
 
 

@@ -59,7 +59,7 @@ def test_the_machine_file_holds_the_figures_behind_the_records(records, tmp_path
 
 
 def test_an_unknown_bandwidth_is_fitted_and_both_modes_separate_the_computing(records, tmp_path, pencilmap_json):
-    found = pencilmap_json("calibrate", write(records, tmp_path / "runs.jsonl"), "-o", tmp_path / "found.toml")
+    found = pencilmap_json.one("calibrate", write(records, tmp_path / "runs.jsonl"), "-o", tmp_path / "found.toml")
     figures = found["figures"]
     assert figures["link_bandwidth"]["text"] == "200 MB/s"
     assert figures["fft_rate_per_task"]["value"] == pytest.approx(1e9, rel=0.02)
@@ -87,7 +87,7 @@ def test_a_prediction_with_the_written_file_is_what_was_measured(records, tmp_pa
 
 
 def test_held_out_records_are_predicted(records, tmp_path, pencilmap_json):
-    found = pencilmap_json("calibrate", write(records, tmp_path / "runs.jsonl"), "--rule", "every-second")
+    found = pencilmap_json.one("calibrate", write(records, tmp_path / "runs.jsonl"), "--rule", "every-second")
     halves = {(row["group"], row["half"]): row for row in found["quality"]}
     assert halves["exchanges", "predicted"]["model"]["n"] == 15
     assert halves["exchanges", "predicted"]["model"]["largest"] < 0.1

@@ -377,8 +377,8 @@ def test_the_command_line_takes_own_images(written, pencilmap_json, tmp_path):
     machine = ("--machine", "bluegene-l", "--grid", "8x64")
     found = pencilmap_json("predict", *machine, "-p", f"images:{path}", "-p", "box:2x2x2")
     assert found[0]["patterns"] == found[1]["patterns"] and found[0]["stages"][0]["m"] == [2, 2, 2]
-    pencilmap_json("map", *machine, "-p", f"images:{path}", "-o", tmp_path / "own.map")
-    assert pencilmap_json("check", tmp_path / "own.map", *machine)["predictions"][0]["patterns"] == found[0]["patterns"]
+    pencilmap_json.one("map", *machine, "-p", f"images:{path}", "-o", tmp_path / "own.map")
+    assert pencilmap_json.one("check", tmp_path / "own.map", *machine)["predictions"][0]["patterns"] == found[0]["patterns"]
     assert Path(tmp_path / "own.map").read_text().splitlines()[1] == "1 0 0 0"
 
 

@@ -33,7 +33,7 @@ def as_the_document_says(command, folder, timeout_s):
     """Run a command of the document in a folder with a copy of the document: JSON, records."""
     status, out, err = as_printed(f"{command} --records records.jsonl --json", folder, timeout_s)
     assert status == 0, out[-3000:] + err
-    return json.loads(out), [json.loads(line) for line in (folder / "records.jsonl").read_text().splitlines()]
+    return json.loads(out)[0], [json.loads(line) for line in (folder / "records.jsonl").read_text().splitlines()]
 
 
 def as_printed(command, folder, timeout_s=300):
@@ -61,7 +61,7 @@ def test_schedules_run_whole_verified_transforms(namespaces, tmp_path):
     """Small and with the links alone predicted: how fast they are is for a quiet machine and the document."""
     status, out, err = as_printed(f"{AT_ONCE} --fft 32 --reps 1 --records records.jsonl --json", tmp_path)
     assert status in (0, 1), err
-    found, records = json.loads(out), (tmp_path / "records.jsonl").read_text().splitlines()
+    [found], records = json.loads(out), (tmp_path / "records.jsonl").read_text().splitlines()
     unit = 16 * 32**3 / (4 * 16 * 10e6 / 8 * 1448 / 1547)
     assert [(row["placement"], row["schedule"]) for row in found["rows"]] == list(overlap.RUNS)
     for row, m in zip(found["rows"], (8, 6, 5, 4.5, 4)):

@@ -26,7 +26,7 @@ def demo(tmp_path_factory):
     folder = tmp_path_factory.mktemp("demo")
     done = subprocess.run([*DEMO.split(), "--json", "-o", folder], cwd=ROOT, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
-    return folder, json.loads(done.stdout)
+    return folder, json.loads(done.stdout)[0]
 
 
 def test_the_second_command_finds_all_tests():

@@ -53,7 +53,7 @@ def test_the_suffix_names_the_format_and_files_are_the_same_each_time(what, endi
                                                                       pencilmap_json):
     first, second = tmp_path / f"first.{ending}", tmp_path / f"second.{ending}"
     arguments = ("draw", "--what", what, "--torus", "4x3", "--grid", "4x3", "-p", "line")
-    found = pencilmap_json(*arguments, "-o", first)
+    found = pencilmap_json.one(*arguments, "-o", first)
     assert found["file"] == str(first) and found["grid"] == [4, 3]
     status, out, _ = pencilmap(*arguments, "-o", second)
     assert status == 0 and out == f"wrote {second}\n"
@@ -276,3 +276,73 @@ def test_every_picture_of_the_table_is_in_the_help(pencilmap):
 def test_figures_refuse_what_is_no_picture():
     with pytest.raises(FigureError, match="a.txt"):
         canvas.suffix("a.txt")
+
+
+# small pictures in a terminal, graphs, and what is drawn when nothing is named
+
+
+def test_without_a_file_and_a_kind_there_is_a_small_picture(pencilmap, pencilmap_json):
+    status, out, _ = pencilmap("draw", "--torus", "4x4x2", "-g", "4x8", "-p", "line", "--row", "1")
+    lines = out.splitlines()
+    assert status == 0 and lines[2] == "y  z=0          y  z=1" and max(map(len, lines)) <= 80
+    planes = [line[3:].split("    ")[0].split()[:4] for line in lines[3:7]]
+    mapping = mapping_of("4x4x2", "4x8", "line")
+    row, column = (set(mapping.node_of_rank[mapping.grid.groups(letter)[k]].tolist()) for letter, k in (("r", 1), ("c", 0)))
+    for up, marks in enumerate(reversed(planes)):
+        for right, mark in enumerate(marks):
+            node = 4 * up + right
+            assert mark == {(True, True): "◆", (True, False): "●", (False, True): "■", (False, False): "·"}[
+                node in row, node in column]
+    assert pencilmap_json.one("draw", "--torus", "4x4x2", "-g", "4x8", "-p", "line", "--row", "1")["lines"] == lines
+
+
+def test_loads_in_a_terminal_are_those_of_the_prediction(pencilmap, pencilmap_json):
+    asked = ("--torus", "8x4", "-g", "8x4", "-p", "default")
+    out = pencilmap("draw", "-w", "loads", *asked, "--exchange", "column")[1]
+    shown = {name: float(value) for name, value in re.findall(r"^([+-][xy]) +█* +([\d.]+)", out, re.MULTILINE)}
+    column = pencilmap_json("predict", *asked)[0]["stages"][1]
+    assert [max(shown[f"+{x}"], shown[f"-{x}"]) for x in "xy"] == column["load"]
+
+
+@pytest.fixture
+def fat_tree(tmp_path):
+    """Two leaves of two hosts each under a spine."""
+    path = tmp_path / "tree.txt"
+    path.write_text("".join(f"{name} {{'kind': 'switch'}}\n" for name in ("l0", "l1", "spine"))
+                    + "a l0\nb l0\nc l1\nd l1\nl0 spine\nl1 spine\n")
+    return path
+
+
+def test_a_graph_is_drawn_with_its_switches_above_its_hosts(fat_tree, tmp_path, pencilmap, captured, check_texts):
+    from pencilmap.scripts.pictures.figures import graph
+
+    found = captured(graph, lambda: pencilmap("draw", "--graph", fat_tree, "-g", "2x2", "-o", tmp_path / "a.svg"))
+    check_texts(found)
+    axes = found["axes"][0]
+    marks = {c.get_gid(): np.asarray(c.get_offsets()) for c in axes.collections
+             if (c.get_gid() or "").endswith(("hosts", "switches"))}
+    assert len(marks["switches"]) == 3 and sorted(marks["switches"][:, 1]) == [1, 1, 2]
+    hosts = np.concatenate([places for name, places in marks.items() if name != "switches"])
+    assert len(hosts) == 4 and set(hosts[:, 1]) == {0}
+    links = next(c for c in axes.collections if c.get_gid() == "links")
+    loads = pencilmap_loads(fat_tree)
+    assert len(links.get_segments()) == 6 and max(links.get_array()) == max(loads)
+    out = pencilmap("draw", "--graph", fat_tree, "-g", "2x2")[1]
+    assert re.search(rf"^\S+->\S+ +█{{30}} +{float(max(loads)):g}$", out, re.MULTILINE)
+
+
+def pencilmap_loads(fat_tree):
+    """Of the row exchange, largest of each direction."""
+    from pencilmap.mapper.setting import setting
+
+    where = setting(graph=str(fat_tree))
+    return where.predict(where.place("default", where.grid("2x2"))).stages[0].load
+
+
+@pytest.mark.parametrize("words, says", [
+    (("-w", "image", "--graph", "TREE", "-g", "2x2"), "no coordinates"), (("-w", "graph", *BGL), "has coordinates"),
+    (("-w", "lengths", *BGL), "--output"),
+    (("--torus", "32x32x32", "-g", "32x1024", "-p", "default"), "a terminal shows 4096")])
+def test_what_is_not_drawn_here_names_what_is(words, says, fat_tree, pencilmap):
+    status, out, err = pencilmap("draw", *(fat_tree if word == "TREE" else word for word in words))
+    assert status == 2 and out == "" and says in err

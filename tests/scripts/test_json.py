@@ -51,15 +51,15 @@ def test_a_graph_has_the_same_json(graph, pencilmap_json, validate):
 
 @pytest.mark.parametrize("more", [(), ("--decomposition", "slab")], ids=["pencil", "slab"])
 def test_map_check_and_shapes_hold_predictions(more, tmp_path, pencilmap_json, validate):
-    mapped = pencilmap_json("map", *BGL, *more, "--format", "hostfile", "-o", tmp_path / "hosts")
+    mapped = pencilmap_json.one("map", *BGL, *more, "--format", "hostfile", "-o", tmp_path / "hosts")
     validate(mapped["predictions"])
     assert len(mapped["predictions"]) == 2
     grid = "x".join(map(str, mapped["predictions"][0]["grid"]))
-    checked = pencilmap_json("check", tmp_path / "hosts", *BGL, *more, "--grid", grid)
+    checked = pencilmap_json.one("check", tmp_path / "hosts", *BGL, *more, "--grid", grid)
     validate(checked["predictions"])
     assert checked["predictions"][0]["stages"] == mapped["predictions"][0]["stages"]
-    shapes = pencilmap_json("shapes", "--machine", "bluegene-l", "--nodes", "512", "--fft", "512", *more)["shapes"]
-    scaled = pencilmap_json("shapes", "--machine", "bluegene-l", "--nodes", "512,1024", "--fft", "2048", *more)["points"]
+    shapes = pencilmap_json.one("shapes", "--machine", "bluegene-l", "--nodes", "512", "--fft", "512", *more)["shapes"]
+    scaled = pencilmap_json.one("shapes", "--machine", "bluegene-l", "--nodes", "512,1024", "--fft", "2048", *more)["points"]
     for found in (*shapes, *scaled):
         validate(found["predictions"])
 

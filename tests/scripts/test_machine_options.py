@@ -32,7 +32,7 @@ def test_machines_json_has_costs_and_uncertain_keys(pencilmap_json):
 
 @pytest.mark.parametrize("name", machine_names())
 def test_one_machine_shows_every_figure_with_its_source(pencilmap, pencilmap_json, name):
-    figures = pencilmap_json("machines", name)["figures"]
+    figures = pencilmap_json.one("machines", name)["figures"]
     assert all(f["source"] for f in figures.values())
     status, out, _ = pencilmap("machines", name)
     assert status == 0 and all(key in out for key in figures) and ("NO" in out) == any(not f["certain"]
@@ -80,8 +80,8 @@ def test_a_torus_that_the_machine_cannot_close_is_noted(pencilmap, pencilmap_jso
 
 def test_uncertain_bandwidth_is_noted_wherever_it_makes_times(pencilmap_json, tmp_path):
     v2 = ("--machine", "tpu-v2", "--tasks-per-node", "1", "--grid", "16x16", "--fft", "256")
-    written = pencilmap_json("map", *v2, "-o", tmp_path / "m", "--format", "hostfile")
-    checked = pencilmap_json("check", tmp_path / "m", *v2)
+    written = pencilmap_json.one("map", *v2, "-o", tmp_path / "m", "--format", "hostfile")
+    checked = pencilmap_json.one("check", tmp_path / "m", *v2)
     for found in (*pencilmap_json("predict", *v2), *written["predictions"], *checked["predictions"]):
         assert any(n.startswith("link bandwidth of machine tpu-v2 is uncertain: ") for n in found["notes"])
     assert pencilmap_json("predict", *v2, "--bandwidth", "60 GB/s")[0]["notes"] == []
@@ -115,9 +115,9 @@ def test_a_list_of_nodes_is_filled_in_its_order(tmp_path, pencilmap, pencilmap_j
     nodes.write_text("# from the scheduler\n3 1 0\n0 0 0\n2 2 2\n1 0 3\n")
     job = ("--torus", "4x4x4", "--nodes", nodes, "--grid", "2x2", "--placement", "default")
     written = tmp_path / "job.map"
-    pencilmap_json("map", *job, "-o", written, "--format", "bgl")
+    pencilmap_json.one("map", *job, "-o", written, "--format", "bgl")
     assert written.read_text().split("\n")[:4] == ["3 1 0 0", "0 0 0 0", "2 2 2 0", "1 0 3 0"]
-    checked = pencilmap_json("check", written, "--torus", "4x4x4", "--nodes", nodes, "--grid", "2x2")
+    checked = pencilmap_json.one("check", written, "--torus", "4x4x4", "--nodes", nodes, "--grid", "2x2")
     assert checked["valid"]
     nodes.write_text("3 1 0\n0 0 0\n2 2 2\n1 0 2\n")
     assert "not among the usable" in refused(pencilmap, "check", written, "--torus", "4x4x4", "--nodes", nodes, "--grid",
@@ -128,13 +128,13 @@ def test_names_in_the_list_of_nodes_are_the_hosts_of_the_job(tmp_path, pencilmap
     nodes, written = tmp_path / "job.nodes", tmp_path / "job.hosts"
     nodes.write_text("nid7 3 1 0\nnid5 0 0 0\n")
     job = ("--torus", "4x4x4", "--nodes", nodes, "--grid", "2x1", "--format", "slurm")
-    pencilmap_json("map", *job, "--placement", "default", "-o", written)
+    pencilmap_json.one("map", *job, "--placement", "default", "-o", written)
     assert written.read_text() == "nid7\nnid5\n"
-    assert pencilmap_json("check", written, *job)["valid"]
-    pencilmap_json("map", *job, "--placement", "default", "-o", written, "--hosts", "n{x}{y}{z}")
+    assert pencilmap_json.one("check", written, *job)["valid"]
+    pencilmap_json.one("map", *job, "--placement", "default", "-o", written, "--hosts", "n{x}{y}{z}")
     assert written.read_text() == "n310\nn000\n"
     nodes.write_text("nid7 3 1 0\n0 0 0\n")
-    pencilmap_json("map", *job, "--placement", "default", "-o", written)
+    pencilmap_json.one("map", *job, "--placement", "default", "-o", written)
     assert written.read_text() == "node-3-1-0\nnode-0-0-0\n"
 
 

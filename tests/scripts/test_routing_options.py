@@ -86,7 +86,7 @@ def test_a_placement_on_a_graph_goes_round(pencilmap, pencilmap_json, fat_tree, 
     out = tmp_path / "out.hosts"
     assert pencilmap("map", "--graph", fat_tree, "-g", "2x2", "-p", "default", "-f", "hostfile", "-o", out)[0] == 0
     assert out.read_text() == "a0\na1\nb0\nb1\n"
-    assert pencilmap_json("check", out, "--graph", fat_tree, "-g", "2x2")["valid"] is True
+    assert pencilmap_json.one("check", out, "--graph", fat_tree, "-g", "2x2")["valid"] is True
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -101,7 +101,7 @@ def test_formats_by_name_are_for_graphs_and_formats_by_coordinates_are_not(penci
 
 def test_a_file_is_checked_under_all_rules(pencilmap_json, fat_tree, tmp_path):
     (tmp_path / "hosts").write_text("a0\nb0\na1\nb1\n")
-    found = pencilmap_json("check", tmp_path / "hosts", "--graph", fat_tree, "-g", "2x2", "--routing", "all")
+    found = pencilmap_json.one("check", tmp_path / "hosts", "--graph", fat_tree, "-g", "2x2", "--routing", "all")
     rules = [p["routing"] for p in found["predictions"]]
     assert found["valid"] and rules == ["any (cut bound)", "optimal-minimal", "shortest-path"]
 

@@ -172,7 +172,7 @@ BGL = ("--machine", "bluegene-l", "--fft", "512")
 def test_the_table_is_ranked_and_json_says_the_same(pencilmap, pencilmap_json):
     arguments = ("shapes", "--nodes", "1024", "--torus-dimensions", "3", "--bandwidth", "148 MB/s", "--fft", "512",
                  "--top", "3", "--grids", "2")
-    found = pencilmap_json(*arguments)
+    found = pencilmap_json.one(*arguments)
     assert [len(s["predictions"]) for s in found["shapes"]] == [2, 2, 2] and found["shapes"][0]["torus"] == "8x8x16"
     times = [s["predictions"][0]["t_s"] for s in found["shapes"]]
     assert times == sorted(times)
@@ -183,7 +183,7 @@ def test_the_table_is_ranked_and_json_says_the_same(pencilmap, pencilmap_json):
 
 
 def test_the_time_of_a_shape_is_that_of_predict(pencilmap_json):
-    found = pencilmap_json("shapes", "--nodes", "1024", *BGL)["shapes"][0]
+    found = pencilmap_json.one("shapes", "--nodes", "1024", *BGL)["shapes"][0]
     best = found["predictions"][0]
     again, = pencilmap_json("predict", *BGL, "--partition", found["torus"], "--grid", "x".join(map(str, best["grid"])),
                            "--placement", best["patterns"])
@@ -192,7 +192,7 @@ def test_the_time_of_a_shape_is_that_of_predict(pencilmap_json):
 
 
 def test_without_a_transform_lengths_are_ranked(pencilmap, pencilmap_json):
-    found = pencilmap_json("shapes", "--nodes", "64", "-d", "3")
+    found = pencilmap_json.one("shapes", "--nodes", "64", "-d", "3")
     assert found["transform"] is None and found["shapes"][0]["torus"] == "4x4x4" and found["shapes"][0]["bound_s"] is None
     assert "m = 2" in pencilmap("shapes", "--nodes", "64", "-d", "3")[1]
 
@@ -200,7 +200,7 @@ def test_without_a_transform_lengths_are_ranked(pencilmap, pencilmap_json):
 @pytest.mark.parametrize("kind", ["strong", "weak"])
 def test_scaling_studies_give_table_json_and_plot(kind, pencilmap, pencilmap_json, tmp_path):
     arguments = ("shapes", "--nodes", "512,1024,2048", *BGL, "--scaling", kind)
-    found = pencilmap_json(*arguments, "--plot", tmp_path / "a.svg")
+    found = pencilmap_json.one(*arguments, "--plot", tmp_path / "a.svg")
     assert [p["nodes"] for p in found["points"]] == [512, 1024, 2048] and found["scaling"] == kind
     assert found["points"][0]["efficiency"] == 1
     assert [p["transform"] for p in found["points"]][2] == {"strong": "512x512x512", "weak": "1024x1024x512"}[kind]
@@ -266,7 +266,7 @@ def test_bad_input_gets_one_clear_message(case, pencilmap, tmp_path, monkeypatch
 
 def test_meshes_can_be_ranked_and_need_longer(pencilmap_json):
     arguments = ("shapes", "--nodes", "64", "-d", "3", "--bandwidth", "1 GB/s", "--fft", "64")
-    ring, line = (pencilmap_json(*arguments, *more)["shapes"][0] for more in ((), ("--mesh",)))
+    ring, line = (pencilmap_json.one(*arguments, *more)["shapes"][0] for more in ((), ("--mesh",)))
     assert line["torus"] == "4x4x4:mesh" and line["predictions"][0]["time_s"] > ring["predictions"][0]["time_s"]
 
 

@@ -55,7 +55,7 @@ def kept(tmp_path_factory):
 
 @needs_simgrid
 def test_the_quick_suite_holds(kept, pencilmap_json):
-    found = pencilmap_json(*QUICK, "--records", kept)
+    found = pencilmap_json.one(*QUICK, "--records", kept)
     assert len(found["rows"]) == 2 * len(cases_of("quick"))
     assert [c["holds"] for c in found["claims"]] == [True]
     by_hand = 4 * 16 * 32**3 / (4 * 16 * 148e6)  # m D_T / (4 N B) of a line of 4 on an open mesh

@@ -149,6 +149,23 @@ def test_a_simulation_that_does_not_fit_shares_its_buffers(pencilmap, monkeypatc
     assert "note" not in err and [run.timing_only for run in asked] == [True, False]
 
 
+def test_a_whole_machine_is_predicted_with_a_word(pencilmap):
+    asked = ("predict", "-m", "cray-xe6", "-g", "384x408", "-p", "default:txyz")
+    assert "note: this is the whole of cray-xe6, 156,672 tasks; a job on a part" in pencilmap(*asked)[2]
+    part = ("predict", "-m", "cray-xe6", "--torus", "4x4x4", "-g", "48x64", "-p", "default:txyz")
+    assert "the whole of" not in pencilmap(*part)[2]
+    assert "the whole of" not in pencilmap("predict", "-m", "bluegene-l", "-g", "8x64")[2]
+
+
+def test_a_long_ranking_says_where_it_is(pencilmap, monkeypatch):
+    from pencilmap.mapper import setting
+
+    monkeypatch.setattr(setting, "now_and_then", lambda say_line: say_line)     # as if each grid took more than five seconds
+    _, _, err = pencilmap("predict", "--torus", "4x4")
+    assert [line for line in err.splitlines() if line.startswith("grid ")] == [
+        f"grid {r}x{16 // r}, placement best" for r in (1, 2, 4, 8, 16)]
+
+
 def test_what_is_available_is_what_the_control_group_leaves(tmp_path):
     (tmp_path / "proc").mkdir()
     (tmp_path / "sys/fs/cgroup").mkdir(parents=True)

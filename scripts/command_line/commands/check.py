@@ -4,10 +4,11 @@ import click
 
 from pencilmap.mapper.formats import mapping_of, read_document, recognise
 from pencilmap.mapper.setting import ALL_ROUTINGS, Setting
+from pencilmap.scripts.command_line.answers import answer, launchers_order
 from pencilmap.scripts.command_line.launching import LAUNCHER, format_option
 from pencilmap.scripts.command_line.options import ROUTING, grid_option, on_machine
 from pencilmap.scripts.command_line.plain_options import JSON, WIDE, with_options
-from pencilmap.scripts.command_line.tables import prediction_table, print_json
+from pencilmap.scripts.command_line.tables import prediction_table, print_json, say
 
 
 @click.command("check")
@@ -31,3 +32,5 @@ def command(file: str, where: Setting, grid: str, format_name: str | None, hosts
     prediction_table(found, where.where, wide)
     shape = f"the product {found[0].product}" if found[0].product else "not a product of digit patterns"
     click.echo(f"{file}: valid (format {format_name}), {tasks.n_tasks} ranks, {shape}")
+    if routing != ALL_ROUTINGS:
+        say(answer(found, launchers_order(where, found[0], routing), start=file))

@@ -8,8 +8,9 @@ from pencilmap.mapper.samples import published_samples
 from pencilmap.model.calibrate import RULES, quality, split
 from pencilmap.model.errors import FigureError
 from pencilmap.model.machine import load_machine
+from pencilmap.scripts.command_line.answers import agreement
 from pencilmap.scripts.command_line.plain_options import JSON, WIDE, with_options
-from pencilmap.scripts.command_line.tables import comparison_table, print_json, quality_table
+from pencilmap.scripts.command_line.tables import comparison_table, print_json, quality_table, say
 from pencilmap.scripts.pictures.figures.canvas import suffix
 from pencilmap.scripts.pictures.figures.published import draw_published
 
@@ -34,11 +35,13 @@ def command(records: tuple[str, ...], published: bool, plot: str | None, wide: b
         click.echo(warning, err=True)
     cells = compare_published() if published else []
     if as_json:
-        print_json([row.as_dict() for row in found + cells])
+        print_json(*[row.as_dict() for row in found + cells])
     else:
         comparison_table(found + cells, "predicted and measured, time of the slowest rank, median of the repetitions", wide)
     if published and not as_json:
         _errors(wide)
+    if not as_json and (line := agreement(found + cells)):
+        say(line)
     if plot:
         _draw(cells, plot)
         click.echo(f"wrote {plot}", err=as_json)

@@ -12,6 +12,7 @@ from pencilmap.model.decompositions import DECOMPOSITIONS
 from pencilmap.model.errors import FigureError
 from pencilmap.model.exchange import exchanges
 from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.loads import LinkLoads
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.routing import default_routing, routing as routing_named
 from pencilmap.model.torus import Torus
@@ -20,9 +21,11 @@ from pencilmap.scripts.command_line.plain_options import JSON, Name, with_option
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import print_json
 from pencilmap.scripts.pictures.figures.canvas import suffix
+from pencilmap.scripts.pictures.figures.graph import draw_graph
 from pencilmap.scripts.pictures.figures.image import draw_image
 from pencilmap.scripts.pictures.figures.lengths import draw_lengths
 from pencilmap.scripts.pictures.figures.loads import draw_loads
+from pencilmap.scripts.pictures.plain import image_text, loads_text
 
 
 @dataclass(frozen=True)
@@ -35,55 +38,89 @@ class Order:
     routing: str | None
     groups: dict[str, int]
     exchange: str | None
-    path: str
+    path: str | None  #: None for a small picture in the terminal
     title: str | None
 
     @property
     def mapping(self) -> Mapping:
         """The mapping of the one placement."""
-        if not isinstance(self.where.network, Torus):
-            raise FigureError(f"{self.where.network} has no coordinates; this picture needs a torus or mesh")
         if len(self.placements) > 1:
             raise FigureError(f"{len(self.placements)} placements: this picture shows one; only lengths compares several")
         return as_mapping(self.where.place(self.placements[0], self.grid), self.placements[0])
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """Which group along each dimension of the grid; FigureError for a dimension that it does not have."""
+        letters = {d.name: d.letter for d in self.grid.decomposition.dimensions}
+        foreign = next((name for name in self.groups if name not in letters), None)
+        if foreign:
+            raise FigureError(f"--{foreign}: grid {self.grid} has {', '.join(f'{name}s' for name in letters)} only")
+        return {name: self.groups.get(name, 0) for name in letters}
+
+    @property
+    def on_torus(self) -> "Order":
+        """Itself; FigureError where the network has no coordinates."""
+        if not isinstance(self.where.network, Torus):
+            raise FigureError(f"{self.where.network} has no coordinates; this picture needs a torus or mesh; --what graph "
+                              "draws the links")
+        return self
+
+    @property
+    def loads(self) -> LinkLoads:
+        """Of the one placement, in the exchange asked for."""
+        mapping, names = self.mapping, self.mapping.grid.decomposition.names
+        if self.exchange and self.exchange not in names:
+            raise FigureError(f"--exchange {self.exchange}: grid {mapping.grid} has the exchanges {', '.join(names)} only")
+        exchange = exchanges(mapping.grid, self.where.transform)[names.index(self.exchange or names[0])]
+        rule = routing_named(self.routing or default_routing(mapping.network), mapping.network)
+        return rule.loads(mapping.network, exchange, mapping.node_of_rank)
+
+    @property
+    def exchange_title(self) -> str:
+        """Placement, exchange and routing."""
+        name = self.exchange or self.grid.decomposition.names[0]
+        return self.titled(f"placement {self.placements[0]}", f"{name} exchange",
+                           f"routing {self.routing or default_routing(self.where.network)}",
+                           *([f"transform {self.where.transform}"] if self.where.transform else []))
 
     def titled(self, *parts: str) -> str:
         return self.title or ", ".join([str(self.where.site), f"grid {self.grid}", *parts])
 
 
 def _image(order):
-    letters = {d.name: d.letter for d in order.grid.decomposition.dimensions}
-    foreign = next((name for name in order.groups if name not in letters), None)
-    if foreign:
-        raise FigureError(f"--{foreign}: grid {order.grid} has {', '.join(f'{name}s' for name in letters)} only")
-    groups = {name: order.groups.get(name, 0) for name in letters}
-    draw_image(order.mapping, groups, order.path, order.titled(f"placement {order.placements[0]}"))
+    title = order.titled(f"placement {order.placements[0]}")
+    if order.path is None:
+        return [title, "", *image_text(order.on_torus.mapping, order.numbers, WIDTH)]
+    return draw_image(order.on_torus.mapping, order.numbers, order.path, title)
 
 
 def _loads(order):
     """Loads of one exchange, in bytes when a transform is named."""
-    mapping, transform = order.mapping, order.where.transform
-    name = order.routing or default_routing(mapping.network)
-    names = mapping.grid.decomposition.names
-    if order.exchange and order.exchange not in names:
-        raise FigureError(f"--exchange {order.exchange}: grid {mapping.grid} has the exchanges {', '.join(names)} only")
-    exchange = exchanges(mapping.grid, transform)[names.index(order.exchange or names[0])]
-    loads = routing_named(name, mapping.network).loads(mapping.network, exchange, mapping.node_of_rank)
-    size = (f"transform {transform}",) if transform else ()
-    title = order.titled(f"placement {order.placements[0]}", f"{exchange.name} exchange", f"routing {name}", *size)
-    draw_loads(loads, order.path, title, with_bytes=transform is not None)
+    if order.path is None:
+        return [order.exchange_title, "load of one cable on the scale of m", "", *loads_text(order.loads)]
+    return draw_loads(order.on_torus.loads, order.path, order.exchange_title, with_bytes=order.where.transform is not None)
 
 
 def _lengths(order):
+    if order.path is None:
+        raise FigureError("lengths are drawn into a file; name it with --output")
     found = [order.where.predict(order.where.place(text, order.grid), order.routing, text) for text in order.placements]
-    draw_lengths(found, order.path, order.titled())
+    return draw_lengths(found, order.path, order.titled())
+
+
+def _graph(order):
+    if isinstance(order.where.network, Torus):
+        raise FigureError(f"torus {order.where.network} has coordinates; draw it with --what image or loads")
+    if order.path is None:
+        return _loads(order)
+    return draw_graph(order.mapping, order.loads, order.numbers, order.path, order.exchange_title)
 
 
 @dataclass(frozen=True)
 class Picture:
-    """One line of the table."""
+    """One line of the table. draw : writes the file, or returns the lines of a small picture for a terminal."""
 
-    draw: Callable
+    draw: Callable[[Order], list[str] | None]
     meaning: str
 
 
@@ -91,7 +128,9 @@ PICTURES = {
     "image": Picture(_image, "the nodes of one row and one column (slab) in the torus"),
     "loads": Picture(_loads, "the load of every link in one exchange, a heat map"),
     "lengths": Picture(_lengths, "m_i and routed loads of one or more placements, bars"),
+    "graph": Picture(_graph, "a network without coordinates: hosts, switches, and the load of every link in one exchange"),
 }
+WIDTH = 80  # columns of a small picture
 
 
 GROUPS = tuple(dict.fromkeys(dimension.name for d in DECOMPOSITIONS.values() for dimension in d.dimensions))
@@ -99,25 +138,30 @@ EXCHANGES = tuple(dict.fromkeys(name for d in DECOMPOSITIONS.values() for name i
 
 
 @click.command("draw")
-@click.option("--what", "-w", required=True, type=Name(list(PICTURES)),
-              help="; ".join(f"{name}: {picture.meaning}" for name, picture in PICTURES.items()))
+@click.option("--what", "-w", type=Name(list(PICTURES)),
+              help="; ".join(f"{name}: {picture.meaning}" for name, picture in PICTURES.items())
+              + ". [default: image, of a graph graph]")
 @on_machine
 @with_options(GRID, placements(), ROUTING)
 @with_options(*(click.option(f"--{name}", type=int, metavar="N", help=f"Which {name}, for an image. [default: 0]")
                 for name in GROUPS))
 @click.option("--exchange", type=Name(EXCHANGES), help="Which exchange, for loads. [default: the first]")
 @click.option("--title", metavar="TEXT", help="Title instead of machine, grid and placement.")
-@click.option("--output", "-o", required=True, type=click.Path(dir_okay=False), help="The file: .svg, .pdf or .png.")
+@click.option("--output", "-o", type=click.Path(dir_okay=False),
+              help="The file: .svg, .pdf or .png. [default: a small picture in the terminal]")
 @JSON
-def command(what: str, where: Setting, grid: str, placement: tuple[str, ...], output: str, as_json: bool,
+def command(what: str | None, where: Setting, grid: str, placement: tuple[str, ...], output: str | None, as_json: bool,
             **options: Any) -> None:
-    """Draw a placement: the image of a group of each kind, link loads, or effective lengths."""
-    suffix(output)
+    """Draw a placement: the image of a group of each kind, link loads, effective lengths, or a graph."""
+    if output:
+        suffix(output)
+    what = what or ("image" if isinstance(where.network, Torus) else "graph")
     with hearing():
         chosen = where.grid(grid)
         groups = {name: number for name in GROUPS if (number := options.pop(name)) is not None}
-    PICTURES[what].draw(Order(where, chosen, placement, path=output, groups=groups, **options))
+    lines = PICTURES[what].draw(Order(where, chosen, placement, path=output, groups=groups, **options))
     if as_json:
-        print_json({"file": output, "what": what, "grid": list(chosen.shape), "placements": list(placement)})
+        print_json({"file": output, "what": what, "grid": list(chosen.shape), "placements": list(placement),
+                    "lines": lines})
     else:
-        click.echo(f"wrote {output}")
+        click.echo(f"wrote {output}" if output else "\n".join(lines or []))

@@ -34,7 +34,7 @@ def _loaded(name):
 
 def _show_all(as_json):
     if as_json:
-        print_json([_summary(_loaded(name)) for name in machine_names()])
+        print_json(*[_summary(_loaded(name)) for name in machine_names()])
         return
     columns = {"torus": "shape", ">tasks per node": "tasks_per_node", ">link bandwidth": "link_bandwidth",
                "partitions": "partition"}
@@ -81,7 +81,7 @@ def _show_partitions(machine, n_nodes, as_json):
         raise PartitionError(f"machine {machine.name} hands out no partition of {n_nodes} nodes; the next sizes are "
                              f"{_next_sizes(machine.partition_rule().sizes(), n_nodes)}")
     if as_json:
-        print_json([{"torus": str(t), "shape": list(t.shape), "wrap": list(t.wrap)} for t in found])
+        print_json(*[{"torus": str(t), "shape": list(t.shape), "wrap": list(t.wrap)} for t in found])
         return
     doubt = machine.figures["partition"].note if "partition" in machine.uncertain else None
     print_table(None, [f"partitions of {n_nodes} nodes"], [[t] for t in found],

@@ -48,23 +48,24 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], routing: str 
         found = where.predictions(grid, placement, routing, exchange, schedule, direction)
         alone = where.predictions(grid, placement, routing, exchange, direction=direction) if (
             grid == BEST and schedule != SEQUENCE) else []
+    default = None if routing == ALL_ROUTINGS else launchers_order(where, ranked(found)[0], routing, exchange, direction)
     if page:
-        write_page(page, where, found, schedule)
+        both = [] if default is None or any(p.placement == default.placement for p in found) else [default]
+        write_page(page, where, [*both, *found], schedule, answer(found, default, alone[0] if alone else None))
     if as_json:
-        print_json([p.as_dict() for p in found])
+        print_json(*[p.as_dict() for p in found])
     else:
         size = f", transform {where.transform}" if where.transform else ""
         prediction_table(found, f"{where.where}{size}", wide)
         if terms:
             terms_table([p for p in found if p.stages[0].terms])
         if routing != ALL_ROUTINGS:
-            default = launchers_order(where, ranked(found)[0], routing, exchange, direction)
             say(answer(found, default, alone[0] if alone else None))
         if page:
             click.echo(f"\nwrote {page}")
 
 
-def write_page(path: str, where: Setting, found: Sequence[Prediction], schedule: str) -> None:
+def write_page(path: str, where: Setting, found: Sequence[Prediction], schedule: str, verdict: str) -> None:
     """The page of the report, with predictions in place of runs."""
     from pencilmap.scripts.pictures.report.page import Forecast, page
     from pencilmap.scripts.pictures.report.tori import MAX_NODES, Placed
@@ -74,7 +75,8 @@ def write_page(path: str, where: Setting, found: Sequence[Prediction], schedule:
             return None
         name, beside = prediction.placement, prediction.schedule.name != SEQUENCE
         mapping = as_mapping(prediction.product or where.place(name, prediction.grid, schedule), name)
-        return Placed(mapping, name, prediction.routing, where.transform, beside)
+        return Placed(mapping, name, prediction.routing, where.transform, beside, where.names or {})
 
-    forecasts = [Forecast(prediction, placed(prediction)) for prediction in found]
-    write_whole(Path(path), page([], given_words(), forecasts=forecasts), FigureError)
+    forecasts = [Forecast(prediction, placed(prediction), where.transform) for prediction in found]
+    text = page([], given_words(), forecasts=forecasts, verdict=verdict, machine=where.machine)
+    write_whole(Path(path), text, FigureError)

@@ -6,6 +6,7 @@ import click
 
 from pencilmap.mapper.files import write_whole
 from pencilmap.model.errors import FigureError
+from pencilmap.scripts.command_line.answers import agreement
 from pencilmap.scripts.command_line.plain_options import JSON, Name
 from pencilmap.scripts.command_line.tables import print_json
 from pencilmap.scripts.pictures.report.entries import read_entries
@@ -20,6 +21,7 @@ from pencilmap.scripts.pictures.report.pictures import (
 )
 from pencilmap.scripts.pictures.report.tori import views
 
+PUBLISHED = "bluegene-l"
 KINDS = ("svg", "pdf", "png")
 
 
@@ -41,10 +43,14 @@ def command(records: tuple[str, ...], output: str, published: bool, figures: str
     if kind and not figures:
         raise click.UsageError(f"--format {kind} is the format of the figures; name a folder for them with --figures")
     kind = kind or KINDS[0]
-    entries, cells = read_entries(records), published_cells() if published else []
+    entries = read_entries(records)
+    cells = published_cells() if published and any(entry.machine == PUBLISHED for entry in entries) else []
+    if published and not cells:
+        click.echo(f"note: the published times are of {PUBLISHED}, and no record is of it: they are left out", err=True)
     words = ["pencilmap", "report", *records, "-o", output, *(["--published"] if published else []),
              *(["--figures", figures, "--format", kind] if figures else [])]
-    text = page(entries, words, cells)
+    rows = [row for entry in entries for row in entry.comparisons]
+    text = page(entries, words, cells, verdict=agreement(rows))
     if figures:
         make_folder(figures)
     write_whole(Path(output), text, FigureError)

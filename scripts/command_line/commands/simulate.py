@@ -12,11 +12,12 @@ from pencilmap.model.errors import GridError
 from pencilmap.model.schedules.schedule import PAIR
 from pencilmap.model.torus import as_torus
 from pencilmap.model.units import parse
+from pencilmap.scripts.command_line.answers import agreement
 from pencilmap.scripts.command_line.memory import too_large
 from pencilmap.scripts.command_line.options import DIRECTION, EXCHANGE, GRID, SCHEDULE, on_machine, placements
 from pencilmap.scripts.command_line.plain_options import JSON, WIDE, with_options
 from pencilmap.scripts.command_line.progress import hearing, shown
-from pencilmap.scripts.command_line.tables import comparison_table, print_json
+from pencilmap.scripts.command_line.tables import comparison_table, print_json, say
 from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate_all, simulation_of
 
 
@@ -61,6 +62,7 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str
         records = simulate_all(runs, json_path=output, timeout_s=timeout)
     rows = [row for text, found in zip(placement, records) for row in compare_records(found, text)]
     if as_json:
-        print_json([row.as_dict() for row in rows])
+        print_json(*[row.as_dict() for row in rows])
     else:
         comparison_table(rows, f"{where.where}: predicted and simulated", wide)
+        say(agreement(rows))

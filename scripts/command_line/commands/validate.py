@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import isqrt
 from statistics import mean
+from textwrap import wrap
 from typing import Any
 
 import click
@@ -17,10 +18,11 @@ from pencilmap.model.predict import SEQUENCE
 from pencilmap.model.torus import parse_torus
 from pencilmap.model.transform import parse_transform
 from pencilmap.model.units import milliseconds, parse
+from pencilmap.scripts.command_line.answers import claims_answer
 from pencilmap.scripts.command_line.documents import check_place, fill, markdown_table
 from pencilmap.scripts.command_line.plain_options import JSON, WIDE, Name, with_options
 from pencilmap.scripts.command_line.progress import shown
-from pencilmap.scripts.command_line.tables import fitted, print_json, print_table
+from pencilmap.scripts.command_line.tables import broken, fitted, print_json, print_table, say
 from pencilmap.scripts.networks.namespaces import overlap
 from pencilmap.scripts.networks.namespaces.box import UnavailableError
 from pencilmap.scripts.networks.namespaces.experiment import IDLE_SHARE, LINK_TOLERANCE, Experiment, run
@@ -30,7 +32,9 @@ from pencilmap.scripts.networks.suites import CLAIMS, PAIR, SUITES, ValidationEr
 from pencilmap.scripts.networks.validation import validate_simulated
 
 FAILED, UNAVAILABLE = 1, 3
-LESS_WANTED = (">tasks/node", ">size", ">+ software", ">time model", ">published", ">predicted", ">simulated")
+LESS_WANTED = (">tasks/node", ">size", ">+ software", ">time model", ">published", ">predicted", ">simulated", ">m",
+               ">least", ">most", "exchange")  # in this order, where 80 columns of a terminal are too narrow for all
+HEADING, TEXT = 10, 40  # characters on a line of a heading or schedule, and of other cells, unless a word is longer
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,7 @@ class Part:
     title: str
     columns: list
     rows: list
-    droppable: tuple[str, ...] = ()  #: columns left out where 80 columns of a terminal are too narrow for all
+    droppable: tuple[str, ...] = LESS_WANTED  #: columns left out where 80 columns of a terminal are too narrow for all
 
 
 @dataclass(frozen=True)
@@ -50,11 +54,13 @@ class Outcome:
     parts : tables; the first may be long
     as_dict : the same for JSON
     holds : whether everything that was claimed is true
+    answer : that in one line
     """
 
     parts: list
     as_dict: dict
     holds: bool
+    answer: str
 
 
 @dataclass(frozen=True)
@@ -82,24 +88,25 @@ def _simulated(given):
     as_dict = {"rows": [row.as_dict() for row in rows],
                "claims": _claims_json(judged)}
     parts = [_rows_part(suite, rows), *_published_part(rows), _claims_part(judged)]
-    return Outcome(parts, as_dict, all(found[-1] for _, found in judged))
+    return Outcome(parts, as_dict, all(found[-1] for _, found in judged), claims_answer(judged))
 
 
 def _rows_part(suite, rows):
-    columns = ["torus", ">tasks/node", "grid", "placement", ">size", "exchange", ">predicted", ">simulated", ">ratio"]
+    columns = ["torus", ">tasks/node", "grid", "placement", ">size", "exchange", ">predicted", ">simulated",
+               ">simulated / predicted"]
     cells = [[str(row.case.setting().network), row.case.tasks_per_node, row.case.grid, row.case.placement, row.case.fft,
               row.stage, milliseconds(row.network_s), milliseconds(row.simulated_s), f"{row.network_ratio:.3f}"]
              for row in rows]
     if any(row.case.schedule != SEQUENCE for row in rows):
-        columns = [*columns[:5], "schedule", *columns[5:], ">best in sequence / this", ">this / what nothing can beat"]
+        columns = [*columns[:5], "schedule", *columns[5:], ">best in sequence / this", ">over the bound"]
         cells = [[*cell[:5], _schedule(row.case), *cell[5:], _times(row.sequence_s and row.gain),
                   _ratio(row.bound_s and row.bound_ratio)] for cell, row in zip(cells, rows)]
     if any(row.published_s for row in rows):
-        columns += [">+ software", ">published", ">ratio", ">time model", ">ratio"]
+        columns += [">+ software", ">published", ">+ software / published", ">time model", ">time model / published"]
         cells = [[*cell, milliseconds(row.simulated_s + row.software_s), milliseconds(row.published_s),
                   _ratio(row.published_ratio), milliseconds(row.time_s), _ratio(row.time_ratio)]
                  for cell, row in zip(cells, rows)]
-    return Part(f"suite {suite}: predicted and simulated", columns, cells, LESS_WANTED)
+    return Part(f"suite {suite}: predicted and simulated", columns, cells)
 
 
 def _schedule(case):
@@ -183,12 +190,14 @@ def _namespaces_overlap(given):
     cells = [[row.placement, row.schedule, milliseconds(row.t_s), milliseconds(row.measured_s),
               *map(milliseconds, row.spread), _ratio(row.measured_s / row.t_s), _times(row.gain),
               "yes" if row.verified else "NO"] for row in rows]
-    columns = ["placement", "schedule", ">link time", ">measured", ">least", ">most", ">ratio", ">best in sequence / this",
-               "verified"]
+    columns = ["placement", "schedule", ">link time", ">measured", ">least", ">most", ">measured / link time",
+               ">best in sequence / this", "verified"]
     as_dict = {"torus": str(network.torus), "rate_bits_per_s": network.rate_bits_per_s, "grid": list(grid.shape),
                "transform": str(transform), "holds": holds, "rows": [row.as_dict() for row in rows],
                "claims": _claims_json(judged)}
-    return Outcome([Part(title, columns, cells), _claims_part(judged)], as_dict, holds)
+    wrong = [row for row in rows if not row.verified]
+    said = f"the transform of {wrong[0].placement} under {wrong[0].schedule} is WRONG" if wrong else claims_answer(judged)
+    return Outcome([Part(title, columns, cells), _claims_part(judged)], as_dict, holds, said)
 
 
 def _namespaces(given):
@@ -208,7 +217,17 @@ def _namespaces(given):
     as_dict = {"torus": str(network.torus), "rate_bits_per_s": network.rate_bits_per_s, "grid": list(grid.shape),
                "transform": str(experiment.transform), "holds": holds, "placements": [r.as_dict() for r in results]}
     title = f"{network.torus} of namespaces, {network.rate_bits_per_s / 1e6:g} Mbit/s, {grid}, {experiment.transform}"
-    return Outcome([_links_part(title, results), _times_part(results)], as_dict, holds)
+    return Outcome([_links_part(title, results), _times_part(results)], as_dict, holds, _links_answer(results))
+
+
+def _links_answer(results):
+    """Whether every link carried what was predicted."""
+    wrong = [result.placement for result in results if not result.holds]
+    if wrong:
+        return f"links did NOT carry what was predicted under {', '.join(wrong)}"
+    ratios = [share for result in results for share in result.ratios]
+    return (f"every loaded link carried {min(ratios):.3f} to {max(ratios):.3f} of the bytes that were predicted, under "
+            f"{', '.join(result.placement for result in results)}")
 
 
 def bits_per_second(text: str) -> int:
@@ -237,8 +256,9 @@ def _links_part(title, results):
 
 def _times_part(results):
     first = {c.stage: c for c in results[0].comparisons}
-    columns = ["placement", "exchange", ">m", ">link time", ">measured", ">least", ">most", ">ratio",
-               f">{results[0].placement} over this, link time", ">measured"]
+    columns = ["placement", "exchange", ">m", ">link time", ">measured", ">least", ">most",
+               ">measured / link time", f">{results[0].placement} over this, link time",
+               f">{results[0].placement} over this, measured"]
     cells = [[result.placement, c.stage, f"{c.m:.4g}", milliseconds(c.t_s), milliseconds(c.measured_s),
               *map(milliseconds, c.spread), _ratio(c.t_ratio), _over(first[c.stage].t_s, c.t_s),
               _over(first[c.stage].measured_s, c.measured_s)] for result in results for c in result.comparisons]
@@ -305,8 +325,29 @@ def command(network: str, timeout: float | None, into: str | None, wide: bool, a
         print_json(outcome.as_dict)
     else:
         for part in outcome.parts:
-            print_table(part.title, *(part.columns, part.rows) if wide else fitted(part.columns, part.rows, part.droppable))
+            print_table(part.title, *(part.columns, part.rows) if wide else _narrow(part))
+        say(outcome.answer)
     return 0 if outcome.holds else FAILED
+
+
+FOLDED = {"placement": broken, "schedule": lambda cell: _folded(cell, HEADING),
+          "torus": lambda cell: cell.replace(":", "\n:") if len(cell) > HEADING else cell}
+
+
+def _narrow(part):
+    """Headings and texts on several lines, and the less wanted columns left out where that is not enough."""
+    columns = [_heading(name) for name in part.columns]
+    rows = [[FOLDED.get(name, lambda cell: _folded(cell, TEXT))(str(cell)) for name, cell in zip(part.columns, row)]
+            for row in part.rows]
+    return fitted(columns, rows, map(_heading, part.droppable))
+
+
+def _heading(name):
+    return ">" * name.startswith(">") + _folded(name.lstrip(">").replace(" / ", "/ "), HEADING)
+
+
+def _folded(text, width):
+    return "\n".join(wrap(text, width, break_long_words=False, break_on_hyphens=False)) or text
 
 
 def _markdown(part):

@@ -29,6 +29,7 @@ BLUE, VERMILLION, GREEN, ORANGE, SKY, PURPLE, YELLOW, BLACK = (
     "#0072B2", "#D55E00", "#009E73", "#E69F00", "#56B4E9", "#CC79A7", "#F0E442", "#000000")
 CYCLE = (BLUE, ORANGE, GREEN, VERMILLION, SKY, PURPLE, YELLOW, BLACK)  # one for each of at most eight dimensions
 GREY, PALE = "#9a9a9a", "#d4d4d4"
+RAMP = ("#d9dee4", "#d9a441", "#7a1f5c")  # of loads, from none to the largest, as in the report
 
 _STYLE = {
     "font.family": "DejaVu Sans", "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8, "legend.fontsize": 8,
@@ -74,6 +75,13 @@ def figure(height: float, width: float = WIDTH, layout: str = "constrained") -> 
 
     with matplotlib.rc_context(_STYLE):
         yield Figure(figsize=(width, height), layout=layout)
+
+
+def load_colours() -> Any:
+    """The colours of loads, for matplotlib."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("load", RAMP)
 
 
 def save(drawn: "Figure", path: Target) -> None:

@@ -8,6 +8,7 @@ Nodes shrink with their depth. Of more than three dimensions the longest three m
 omitted. Short dotted ends of lines mean that the dimension closes to a ring.
 """
 
+from collections.abc import Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -149,13 +150,7 @@ def draw_image(mapping: Mapping, numbers: dict[str, int], path: str, title: str)
     Raises FigureError when there is no such group, or the torus is too large for a picture. `numbers` says which group, by
     the name of the dimension: of pencils 0 <= row < C and 0 <= column < R.
     """
-    grid, torus, groups = mapping.grid, mapping.network, {}
-    for dimension in grid.decomposition.dimensions:
-        what, ranks = dimension.name, grid.groups(dimension.letter)
-        number = numbers[what]
-        if not 0 <= number < len(ranks):
-            raise FigureError(f"{what} {number}: grid {grid} has {what}s 0..{len(ranks) - 1}")
-        groups[what] = number, mapping.node_of_rank[ranks[number]]
+    torus, groups = mapping.network, groups_of(mapping, numbers)
     lattices = Lattices(as_torus(torus))
     panels = prod(torus.shape[i] for i in lattices.further)
     if torus.n_nodes > MAX_NODES or panels > MAX_PANELS:
@@ -171,6 +166,19 @@ def draw_image(mapping: Mapping, numbers: dict[str, int], path: str, title: str)
         drawn.legend(handles=[_mark(what, text, looks) for what, text in legend.items()], loc="lower center",
                      ncols=len(legend), columnspacing=1.5)
         save(drawn, path)
+
+
+def groups_of(mapping: Mapping, numbers: dict[str, int]) -> dict[str, tuple[int, Ints]]:
+    """The group along each dimension of the grid that `numbers` say, and the nodes of its ranks; FigureError where there is
+    none."""
+    grid, groups = mapping.grid, {}
+    for dimension in grid.decomposition.dimensions:
+        what, ranks = dimension.name, grid.groups(dimension.letter)
+        number = numbers[what]
+        if not 0 <= number < len(ranks):
+            raise FigureError(f"{what} {number}: grid {grid} has {what}s 0..{len(ranks) - 1}")
+        groups[what] = number, mapping.node_of_rank[ranks[number]]
+    return groups
 
 
 @contextmanager
@@ -218,9 +226,14 @@ def _looks(groups):
     return {**dict(zip(groups, GROUP_LOOKS)), **LOOK}
 
 
+def look_of(kind: str, groups: Iterable[str]) -> tuple[str, str, float]:
+    """Colour, marker and size, in distances of nodes, of a kind of node: of a group, or "both", "other", "empty"."""
+    return _looks(groups)[kind]
+
+
 def _nodes(axes, lattices, groups, empty):
     """Marks of all nodes: of each group, of others, and of those without a task."""
-    kinds, looks = _kinds(groups), _looks(groups)
+    kinds, looks = kinds_of_nodes(groups), _looks(groups)
     rest = np.setdiff1d(np.arange(lattices.torus.n_nodes), np.concatenate([*kinds.values(), empty]))
     _scatter(axes, lattices, rest, "other-nodes", *looks["other"], 2)
     _scatter(axes, lattices, empty, "empty-nodes", *looks["empty"], 2)
@@ -230,7 +243,7 @@ def _nodes(axes, lattices, groups, empty):
         _scatter(axes, lattices, nodes, f"{what}-nodes", *looks[what], 6 if what == "both" else 5)
 
 
-def _kinds(groups):
+def kinds_of_nodes(groups: dict[str, tuple[int, Ints]]) -> dict[str, Ints]:
     """Nodes of each group alone, and of several."""
     nodes, count = np.unique(np.concatenate([np.unique(found) for _, found in groups.values()]), return_counts=True)
     alone = {what: np.intersect1d(found, nodes[count == 1]) for what, (_, found) in groups.items()}
@@ -282,7 +295,7 @@ def _legend(groups, empty):
     """What each mark means: dict of kind to text."""
     meaning = {what: f"{what} {number}: {_count(len(nodes), 'task')} on {_count(len(np.unique(nodes)), 'node')}"
                for what, (number, nodes) in groups.items()}
-    if len(_kinds(groups)["both"]):
+    if len(kinds_of_nodes(groups)["both"]):
         meaning["both"] = "in both"
     if len(empty):
         meaning["empty"] = "no task"

@@ -13,7 +13,7 @@ from pencilmap.model.arrays import Floats, Ints
 from pencilmap.model.errors import FigureError
 from pencilmap.model.loads import LinkLoads, m_scale
 from pencilmap.model.torus import Torus, as_torus
-from pencilmap.scripts.pictures.figures.canvas import TALLEST, WIDTH, Target, figure, heading, save
+from pencilmap.scripts.pictures.figures.canvas import TALLEST, WIDTH, Target, figure, heading, load_colours, save
 
 MAX_LINKS, MAX_VECTOR_LINKS = 60_000, 20_000
 FLAT = 0.25                    # strips flatter than this are as wide as the page, others stand side by side
@@ -126,7 +126,7 @@ def _strip(axes, blocks, values, largest, raster):
     cells = np.full(blocks.extent[::-1], np.nan)
     right, up = blocks.place()
     cells[up, right] = values
-    return axes.pcolormesh(np.ma.masked_invalid(cells), cmap="cividis", vmin=0, vmax=largest or 1, linewidth=0,
+    return axes.pcolormesh(np.ma.masked_invalid(cells), cmap=load_colours(), vmin=0, vmax=largest or 1, linewidth=0,
                            antialiased=False, rasterized=raster)
 
 

@@ -45,6 +45,11 @@ class Entry:
         return self.comparisons[0].network
 
     @property
+    def machine(self) -> str | None:
+        """The machine it names."""
+        return self.record["labels"].get("machine")
+
+    @property
     def mapping(self) -> Mapping | None:
         """None where the run does not know its torus."""
         if self.prediction is None:
@@ -127,7 +132,9 @@ class Entry:
         mapping, prediction = self.mapping, self.prediction
         if mapping is None or prediction is None:
             return None
-        return Placed(mapping, self.placement, prediction.routing, self.transform, self.schedule != SEQUENCE)
+        hosts = {node: seat["host"] for node, seat in zip(mapping.node_of_rank.tolist(), sorted(
+            self.record["placement"]["ranks"], key=lambda seat: seat["rank"]))}
+        return Placed(mapping, self.placement, prediction.routing, self.transform, self.schedule != SEQUENCE, hosts)
 
 
 def read_entries(paths: Iterable[str]) -> list[Entry]:

@@ -7,16 +7,22 @@ from functools import lru_cache
 from importlib.metadata import version
 from importlib.resources import files
 from itertools import count
+from math import inf
 from shlex import join
 
 from pencilmap.mapper.compare import Comparison
 from pencilmap.model.predict import Prediction
+from pencilmap.model.transform import Transform
 from pencilmap.model.units import megabytes_per_second, milliseconds
 from pencilmap.scripts.pictures.figures.phases import WAITING, kinds_of
+from pencilmap.scripts.pictures.report.bars import bar_of_entry, bar_of_forecast, groups_of_bars, kinds_of_bars
 from pencilmap.scripts.pictures.report.entries import Entry, printable
 from pencilmap.scripts.pictures.report.inline import inline_svg
 from pencilmap.scripts.pictures.report.pictures import bandwidth_pictures, phase_pictures
 from pencilmap.scripts.pictures.report.tori import AT_ONCE, MAX_NODES, Placed, views
+
+FEW = 3  # names in a title
+NOT_IN_TOTAL = f"not in the total: {WAITING}"
 
 
 @dataclass(frozen=True)
@@ -25,28 +31,75 @@ class Forecast:
 
     prediction: Prediction
     placed: Placed | None  #: None where the torus is too large to be drawn
+    transform: Transform | None = None
 
 
 def page(entries: Sequence[Entry], command: list[str], cells: Sequence[Comparison] = (),
-         forecasts: Sequence[Forecast] = ()) -> str:
+         forecasts: Sequence[Forecast] = (), verdict: str = "", machine: str | None = None) -> str:
     """The report as HTML: one file, nothing loaded from anywhere, the same bytes for the same records.
 
     `command` is the command line that makes it; `cells` are published exchanges beside the records, `forecasts` predictions
-    without a run.
+    without a run, of `machine` where one is named. `verdict` is the sentence on top: what was found.
     """
-    found, of_entry = views([*(entry.placed for entry in entries), *(forecast.placed for forecast in forecasts)])
+    found, of_all = views([*(entry.placed for entry in entries), *(forecast.placed for forecast in forecasts)])
+    of_entry, of_forecast = of_all[:len(entries)], of_all[len(entries):]
+    bars = groups_of_bars([*map(bar_of_entry, entries), *(bar_of_forecast(f.prediction) for f in forecasts)])
+    first, second = _pair(found, [*zip(of_entry, map(_measured_s, entries)), *zip(of_forecast, (
+        f.prediction.known_s for f in forecasts))])
     return _environment().get_template("page.html").render(
-        title="pencilmap report", command=printable(join(command)), version=version("pencilmap"), entries=entries,
-        forecasts=[forecast.prediction for forecast in forecasts], views=found,
+        title=title_of(entries, forecasts, machine), verdict=verdict, command=printable(join(command)),
+        version=version("pencilmap"), entries=entries, bars=bars, bar_kinds=kinds_of_bars(bars),
+        forecasts=[forecast.prediction for forecast in forecasts], views=found, paired=second is not None,
         dimensions=list(dict.fromkeys(name for view in found for name in view["dimensions"])),
         stages=list(dict.fromkeys(name for view in found for name in view["loads"])),
-        at_once=AT_ONCE, data=_script_data({"views": found}), style=_part("page.css"), script=_part("torus.js"),
+        at_once=AT_ONCE, data=_script_data({"views": found, "first": first, "second": second}), style=_part("page.css"),
+        script=_part("torus.js"), waiting=NOT_IN_TOTAL,
         bandwidth=_inline(bandwidth_pictures(entries, cells)), phases=_inline(phase_pictures(entries)),
         comparisons=_numbered([(c, entry.distinction, entry.notes(c)) for entry in entries for c in entry.comparisons]
                               + [(cell, "", cell.note and [cell.note]) for cell in cells]),
         undrawn=[entry for entry, view in zip(entries, of_entry) if view is None], max_nodes=MAX_NODES,
         unseen=[forecast.prediction for forecast in forecasts if forecast.placed is None],
         phases_table=_phases_table(entries), join=join)
+
+
+def title_of(entries: Sequence[Entry], forecasts: Sequence[Forecast], machine: str | None = None) -> str:
+    """Machine, torus, grid, placements and sizes, as far as they are few: what the page is about."""
+    if entries:
+        rows = [entry.comparisons[0] for entry in entries]
+        machines = [entry.machine or "" for entry in entries]
+        parts = [[row.torus.strip("-") for row in rows], [row.grid for row in rows], [row.placement for row in rows],
+                 [row.transform for row in rows], [row.network for row in rows]]
+    else:
+        found = [forecast.prediction for forecast in forecasts]
+        machines, parts = [machine or ""], [[str(p.network) for p in found], [str(p.grid) for p in found],
+                                            [p.placement for p in found],
+                                            [str(forecast.transform or "") for forecast in forecasts], ["predicted"]]
+    where, *rest = (_few(part) for part in parts)
+    return ", ".join(filter(None, (" ".join(filter(None, (_few(machines), where))), *rest)))
+
+
+def _few(names):
+    different = list(dict.fromkeys(filter(None, names)))
+    return " and ".join(different) if len(different) <= FEW else f"{different[0]} and {len(different) - 1} others"
+
+
+def _measured_s(entry):
+    return sum(c.measured_s for c in entry.comparisons)
+
+
+def _pair(found, timed):
+    """Numbers of the views before and after: the launcher's order or else the slowest, and the fastest of another one on
+    the same torus. The second is None where there is no other."""
+    best: dict[int, float] = {}
+    for view, seconds in timed:
+        if view is not None:
+            best[view] = min(best.get(view, inf), inf if seconds is None else seconds)
+    if not best:
+        return 0, None
+    before = next((view for view in best if found[view]["title"].endswith(", default")), max(best, key=best.__getitem__))
+    others = [view for view in best if view != before
+              and [found[view][key] for key in ("shape", "ring")] == [found[before][key] for key in ("shape", "ring")]]
+    return before, min(others, key=best.__getitem__, default=None)
 
 
 def _inline(pictures):
@@ -57,7 +110,7 @@ def _phases_table(entries):
     """Columns and cells of the table of phases, in ms; waiting comes after the total, because it is not part of it."""
     kinds = kinds_of(dict.fromkeys(name for entry in entries for name in entry.stages))
     waiting = kinds.pop(WAITING)
-    after = {WAITING: waiting} if any(entry.record["sync"] != "none" for entry in entries) else {}
+    after = {NOT_IN_TOTAL: waiting} if any(entry.record["sync"] != "none" for entry in entries) else {}
     columns = [*kinds, "total", "slowest rank", *after]
     rows = [(entry.title, [*(entry.phase_s(*names) for names in kinds.values()), entry.phase_s("total"), entry.slowest_s,
                            *(entry.phase_s(*names) for names in after.values())]) for entry in entries]
@@ -88,5 +141,10 @@ def _environment():
     environment.filters |= {"ms": milliseconds, "rate": megabytes_per_second,
                             "lengths": lambda values: " ".join(f"{float(value):.4g}" for value in values),
                             "plain_ms": lambda seconds: f"{1e3 * seconds:.5f}",
-                            "ratio": lambda value: "-" if value is None else f"{value:.3f}"}
+                            "ratio": lambda value: "-" if value is None else f"{value:.3f}",
+                            "optimal": _optimal}
     return environment
+
+
+def _optimal(certificate):
+    return "-" if certificate is None else "optimal" if certificate < 1.0005 else f"{certificate:.3f}x optimal"

@@ -35,7 +35,10 @@ def published_cells() -> list[Comparison]:
 
 
 def bandwidth_pictures(entries: Sequence[Entry], cells: Sequence[Comparison] = ()) -> list[Picture]:
-    """Fig. 8 and 9: a picture for each exchange, of grids with short and with long rows, of links of about one speed."""
+    """Fig. 8 and 9: a picture for each exchange, of grids with short and with long rows, of links of about one speed.
+
+    None where all is of one size, for a line of one point shows nothing.
+    """
     points = [(comparison, point) for comparison, nominal, label in _with_nominal(entries, cells)
               if (point := point_of(comparison, nominal, label))]
     speeds, stages = _speeds(point.nominal for _, point in points), list(dict.fromkeys(c.stage for c, _ in points))
@@ -43,6 +46,7 @@ def bandwidth_pictures(entries: Sequence[Entry], cells: Sequence[Comparison] = (
     for comparison, point in points:
         long = "x" in comparison.grid and int(comparison.grid.split("x")[0]) > LONG
         found.setdefault((speeds[point.nominal], long, stages.index(comparison.stage)), []).append(point)
+    found = {key: some for key, some in found.items() if len({point.n for point in some}) > 1}
     lengths, rates = {long for _, long, _ in found}, sorted(set(speeds.values()))
     return [_bandwidth_picture(found[rate, long, k], rate, long, stages[k], len(lengths) > 1,
                                rates.index(rate) + 1 if len(rates) > 1 else 0) for rate, long, k in sorted(found)]

@@ -2,7 +2,7 @@
 
 from base64 import b64encode
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import lcm
 from typing import Any
 
@@ -29,6 +29,7 @@ class Placed:
     routing: str
     transform: Transform | None
     beside: bool  #: whether the schedule has exchanges beside each other: then their loads at once are shown first
+    hosts: dict[int, str] = field(default_factory=dict)  #: node -> name, as far as they are known
 
     @property
     def title(self) -> str:
@@ -56,10 +57,11 @@ class Placed:
         mapping, torus = self.mapping, as_torus(self.mapping.network)
         return {
             "title": self.title,
-            "shape": list(torus.shape), "ring": [torus.is_ring(i) for i in range(torus.n_dimensions)], "axes": torus.axes,
+            "shape": list(torus.shape),
+            "ring": [torus.is_ring(i) for i in range(torus.n_dimensions)], "axes": torus.axes,
             "grid": list(mapping.grid.shape), "dimensions": [d.name for d in mapping.grid.decomposition.dimensions],
             "routing": self.routing,
-            "nodes": _base64(mapping.node_of_rank, "<i4"),
+            "nodes": _base64(mapping.node_of_rank, "<i4"), "hosts": {str(node): name for node, name in self.hosts.items()},
             "loads": {name: _base64(link_values(self.link_loads(name), with_bytes=False), "<f4") for name in self.shown},
         }
 

@@ -1,0 +1,101 @@
+"""A network without coordinates: its hosts and switches, the links coloured by their load in one exchange.
+
+Switches stand above the hosts that they are nearest to, by the number of links to the nearest host; without switches the
+hosts stand where springs of their links put them. Hosts of the chosen row and column have the marks of an image in a torus.
+"""
+
+import numpy as np
+
+from pencilmap.model.arrays import Floats
+from pencilmap.model.errors import FigureError
+from pencilmap.model.graph_network import GraphNetwork
+from pencilmap.model.loads import LinkLoads, m_scale
+from pencilmap.model.mapping import Mapping
+from pencilmap.scripts.pictures.figures import canvas
+from pencilmap.scripts.pictures.figures.canvas import WIDTH, Target, figure, heading, load_colours, save
+from pencilmap.scripts.pictures.figures.image import groups_of, kinds_of_nodes, look_of
+
+MAX_VERTICES = 1000
+HEIGHT = 4.6         # inches
+NAMED = 40           # vertices that have their names beside them
+LONGEST_NAME = 12    # letters
+
+
+def draw_graph(mapping: Mapping, loads: LinkLoads, numbers: dict[str, int], path: Target, title: str) -> None:
+    """Draw hosts, switches and links. `numbers` say which row and column; FigureError where there is too much to draw."""
+    from matplotlib.collections import LineCollection
+
+    network = mapping.network
+    if not isinstance(network, GraphNetwork):
+        raise FigureError(f"{network} is no graph; draw it with --what image or loads")
+    if len(network.vertices) > MAX_VERTICES:
+        raise FigureError(f"{network} has {len(network.vertices)} hosts and switches; a picture takes {MAX_VERTICES} at "
+                          "most")
+    where = _places(network)
+    values = np.asarray(loads.bytes(), dtype=float)[0] / [float(c) for c in network.cables]
+    values = values * float(m_scale(1, network, loads.total_bytes))
+    both = _busier(network, values)
+    lines, top = heading(title, WIDTH)
+    with figure(HEIGHT + top, WIDTH) as drawn:
+        drawn.suptitle(lines, fontsize=8)
+        axes = drawn.subplots()
+        order = sorted(both, key=both.__getitem__)
+        links = LineCollection([where[list(ends)] for ends in order], array=[both[ends] for ends in order],
+                               cmap=load_colours(), linewidths=1.4, zorder=1, gid="links")
+        links.set_clim(0, max(both.values(), default=0.0) or 1.0)
+        axes.add_collection(links)
+        groups = groups_of(mapping, numbers)
+        kinds = kinds_of_nodes(groups)
+        hosts, switches = np.arange(network.n_nodes), np.arange(network.n_nodes, len(network.vertices))
+        others = np.setdiff1d(hosts, np.concatenate(list(kinds.values())))
+        for name, nodes in {"other": others, **kinds}.items():
+            colour, marker, _ = look_of(name, groups)
+            axes.scatter(*where[nodes].T, s=14 if name == "other" else 46, c=colour, marker=marker, zorder=3,
+                         gid=f"{name}-hosts", label=None if name == "other" else _meaning(name, groups))
+        axes.scatter(*where[switches].T, s=60, facecolors="white", edgecolors=canvas.BLACK, marker="h", zorder=2,
+                     gid="switches", label="switch" if len(switches) else None)
+        if len(network.vertices) <= NAMED:
+            for place, name in zip(where, network.vertices):
+                axes.annotate(name[:LONGEST_NAME], place, (0, -7), textcoords="offset points", ha="center", va="top",
+                              fontsize=6)
+        axes.set_axis_off()
+        axes.margins(0.06)
+        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
+        bar = drawn.colorbar(links, ax=axes, location="bottom", fraction=0.04, pad=0.04, aspect=60)
+        bar.set_label("load of one cable on the scale of m, the busier direction: 4 \u00b7 load \u00b7 N / D_T")
+        bar.outline.set_linewidth(0.5)
+        save(drawn, path)
+
+
+def _meaning(name, groups):
+    return "in both" if name == "both" else f"{name} {groups[name][0]}"
+
+
+def _busier(network, values):
+    """Loads of the busier direction of each pair of neighbours."""
+    found: dict[tuple[int, int], float] = {}
+    for a, b, value in zip(network.source.tolist(), network.target.tolist(), values.tolist()):
+        ends = (min(a, b), max(a, b))
+        found[ends] = max(value, found.get(ends, 0.0))
+    return found
+
+
+def _places(network: GraphNetwork) -> Floats:
+    """Right and up of each vertex: float array, shape (V, 2)."""
+    import networkx as nx
+
+    graph = nx.Graph()
+    graph.add_nodes_from(range(len(network.vertices)))
+    graph.add_edges_from(zip(network.source.tolist(), network.target.tolist()))
+    n = network.n_nodes
+    if len(network.vertices) == n:
+        found = nx.kamada_kawai_layout(graph) if n <= 100 else nx.spring_layout(graph, seed=1)
+        return np.array([found[k] for k in range(n)])
+    level = nx.multi_source_dijkstra_path_length(graph, set(range(n)))
+    right = {k: (k + 0.5) / n for k in range(n)}
+    for height in range(1, max(level.values()) + 1):  # each switch above the middle of what hangs below it, none on another
+        here = [k for k, at in level.items() if at == height]
+        middle = {k: float(np.mean([right[b] for b in graph[k] if level[b] < height])) for k in here}
+        ordered = sorted(here, key=lambda k: (middle[k], k))
+        right |= {k: (place + 0.5) / len(ordered) for place, k in enumerate(ordered)}
+    return np.array([(right[k], float(level[k])) for k in range(len(network.vertices))])

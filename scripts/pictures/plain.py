@@ -1,0 +1,115 @@
+"""Small pictures for a terminal: which nodes a row and a column have, and where the load is. Look, don't read."""
+
+from collections.abc import Iterable, Sequence
+from itertools import product
+
+import numpy as np
+
+from pencilmap.model.errors import FigureError
+from pencilmap.model.graph_network import GraphNetwork
+from pencilmap.model.loads import LinkLoads, m_scale
+from pencilmap.model.mapping import Mapping
+from pencilmap.model.torus import Torus, as_torus
+from pencilmap.scripts.pictures.figures.image import groups_of, kinds_of_nodes
+
+MAX_NODES = 4096
+MARKS = ("●", "■", "▲")        # of one group of each kind, as in figures and reports
+BOTH, OTHER, EMPTY = "◆", "·", "x"
+BETWEEN = 4                    # columns between planes side by side
+FULL, WIDEST = "█", 30         # of a bar of loads
+LINES = 12                     # of a list of links
+
+
+def image_text(mapping: Mapping, numbers: dict[str, int], width: int) -> list[str]:
+    """Nodes of a torus as planes, the first dimension to the right and the second up; lines of at most `width` columns.
+
+    >>> from pencilmap.mapper.placements import as_mapping, place
+    >>> from pencilmap.model.allocation import Site
+    >>> from pencilmap.model.grid import parse_grid
+    >>> from pencilmap.model.torus import parse_torus
+    >>> lines = as_mapping(place("line", Site(parse_torus("4x3")), parse_grid("4x3")), "line")
+    >>> print("\\n".join(image_text(lines, {"row": 0, "column": 0}, 80)))
+    y
+    2  ■ · · ·
+    1  ■ · · ·
+    0  ◆ ● ● ●
+       0     3 x
+    <BLANKLINE>
+    ● row 0: 4 ranks on 4 nodes   ■ column 0: 3 ranks on 3 nodes   ◆ in both
+    """
+    if not isinstance(mapping.network, Torus):
+        raise FigureError(f"{mapping.network} has no coordinates; --what graph shows its links")
+    torus = as_torus(mapping.network)
+    if torus.n_nodes > MAX_NODES:
+        raise FigureError(f"torus {torus} has {torus.n_nodes} nodes, and a terminal shows {MAX_NODES}; write a file with "
+                          "--output")
+    groups = groups_of(mapping, numbers)
+    mark = np.full(torus.n_nodes, EMPTY)
+    mark[np.unique(mapping.node_of_rank)] = OTHER
+    kinds = kinds_of_nodes(groups)
+    for sign, name in zip(MARKS, groups):
+        mark[kinds[name]] = sign
+    mark[kinds["both"]] = BOTH
+    seen = [i for i, n in enumerate(torus.shape) if n > 1] or [0]
+    right, up, further = seen[0], seen[1] if len(seen) > 1 else None, seen[2:]
+    planes = [_plane(torus, mark, right, up, dict(zip(further, reversed(at))))
+              for at in product(*(range(torus.shape[i]) for i in reversed(further)))]
+    return [*_side_by_side(planes, width), "", _legend(groups, bool(len(kinds["both"])), EMPTY in mark)]
+
+
+def _plane(torus, mark, right, up, at):
+    """One plane: the further coordinates above it, the axes beside it."""
+    rows, title = torus.shape[up] if up is not None else 1, " ".join(f"{torus.axes[i]}={value}" for i, value in at.items())
+    lines = [title] if at else []
+    margin = len(str(rows - 1)) + 2 if up is not None else 0
+    if up is not None:
+        lines.append(torus.axes[up] if not at else f"{torus.axes[up]}  {lines.pop()}")
+    for y in reversed(range(rows)):
+        nodes = [torus.node(tuple(at.get(i, {right: x, up: y}.get(i, 0)) for i in range(torus.n_dimensions)))
+                 for x in range(torus.shape[right])]
+        number = str(y).rjust(margin - 2) + "  " if up is not None else ""
+        lines.append(number + " ".join(mark[nodes]))
+    last = str(torus.shape[right] - 1)
+    lines.append(" " * margin + "0" + last.rjust(2 * torus.shape[right] - 2) + f" {torus.axes[right]}")
+    return lines
+
+
+def _side_by_side(planes: Sequence[Sequence[str]], width: int) -> list[str]:
+    column = max(len(line) for plane in planes for line in plane)
+    beside, found = max(1, (width + BETWEEN) // (column + BETWEEN)), []
+    for start in range(0, len(planes), beside):
+        found += [""] * bool(start)
+        found += [(" " * BETWEEN).join(line.ljust(column) for line in lines).rstrip()
+                  for lines in zip(*planes[start:start + beside])]
+    return found
+
+
+def _legend(groups, both, empty):
+    said = [f"{sign} {name} {number}: {len(nodes)} ranks on {len(np.unique(nodes))} nodes"
+            for sign, (name, (number, nodes)) in zip(MARKS, groups.items())]
+    return "   ".join([*said, *([f"{BOTH} in both"] if both else []), *([f"{EMPTY} no task"] if empty else [])])
+
+
+def loads_text(loads: LinkLoads) -> list[str]:
+    """Loads on the scale of m: of a torus the largest and the mean of each dimension and direction, of a graph the busiest
+    links."""
+    network, rows = loads.network, []
+    scale = float(m_scale(1, network, loads.total_bytes))
+    if isinstance(network, Torus):
+        torus = as_torus(network)
+        values = np.asarray(loads.bytes(), dtype=float) / np.array(torus.cables)[:, None, None] * scale
+        rows = [(f"{'+-'[k]}{torus.axes[i]}", values[i, k].max(), f"mean {values[i, k].mean():.4g}")
+                for i, n in enumerate(torus.shape) if n > 1 for k in (0, 1)]
+    elif isinstance(network, GraphNetwork):
+        cables = np.array([float(c) for c in network.cables])
+        values = np.asarray(loads.bytes(), dtype=float)[0] / cables * scale
+        order = np.argsort(-values, kind="stable")[:LINES]
+        rows = [(str(network.link(0, int(place))), values[place], "") for place in order]
+    return _bars(rows)
+
+
+def _bars(rows: Iterable[tuple[str, float, str]]) -> list[str]:
+    rows = list(rows)
+    most, widest = max((value for _, value, _ in rows), default=0.0) or 1.0, max((len(name) for name, *_ in rows), default=0)
+    return [f"{name.ljust(widest)}  {(FULL * round(WIDEST * value / most)).ljust(WIDEST)} {value:7.4g}  {more}".rstrip()
+            for name, value, more in rows]
