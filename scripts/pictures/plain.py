@@ -38,11 +38,11 @@ def image_text(mapping: Mapping, numbers: dict[str, int], width: int) -> list[st
     ● row 0: 4 ranks on 4 nodes   ■ column 0: 3 ranks on 3 nodes   ◆ in both
     """
     if not isinstance(mapping.network, Torus):
-        raise FigureError(f"{mapping.network} has no coordinates; --what graph shows its links")
+        raise FigureError(f"{mapping.network} has no coordinates; `what` graph shows its links")
     torus = as_torus(mapping.network)
     if torus.n_nodes > MAX_NODES:
         raise FigureError(f"torus {torus} has {torus.n_nodes} nodes, and a terminal shows {MAX_NODES}; write a file with "
-                          "--output")
+                          "`output`")
     groups = groups_of(mapping, numbers)
     mark = np.full(torus.n_nodes, EMPTY)
     mark[np.unique(mapping.node_of_rank)] = OTHER

@@ -27,7 +27,7 @@ def draw_graph(mapping: Mapping, loads: LinkLoads, numbers: dict[str, int], path
 
     network = mapping.network
     if not isinstance(network, GraphNetwork):
-        raise FigureError(f"{network} is no graph; draw it with --what image or loads")
+        raise FigureError(f"{network} is no graph; draw it with `what` image or loads")
     if len(network.vertices) > MAX_VERTICES:
         raise FigureError(f"{network} has {len(network.vertices)} hosts and switches; a picture takes {MAX_VERTICES} at "
                           "most")
