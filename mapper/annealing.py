@@ -25,13 +25,17 @@ from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.objective import Objective, in_sequence
 from pencilmap.model.routing import DEFAULT_ROUTING, routing
+from pencilmap.model.routing.dimension_order import DimensionOrder
 from pencilmap.model.torus import as_torus
 
 EVALUATIONS = 50_000
 SECONDS = 120.0
 TRIALS = 3             # starts of different kinds that are annealed for a while before the best is annealed on
-TRIAL_SHARE = 0.4      # of the evaluations
+TRIAL_SHARE = 0.25     # of the evaluations, for these and one random start
 HOT, COLD = 0.4, 0.002  # temperatures in units of the energy divided by the number of links
+WARM = 0.8, 0.05       # as HOT and COLD
+ROUNDS = WARM, WARM, WARM, (HOT, COLD)  # in which the rest is used, each from the best placement so far
+MELT, FREEZE = 0.003, 5e-5  # from a random start: in units of the energy
 
 ENDS = {"seconds": "CUT SHORT by its time limit; another run may find another placement",
         "interrupt": "interrupted, this is the best so far"}
@@ -121,11 +125,20 @@ class _Run:
         self._know_the_best_product()
         tried = self._try_starts()
         left = self.budget.evaluations - self.used
-        trial = int(left * TRIAL_SHARE) // max(1, len(tried))
+        trial = int(left * TRIAL_SHARE) // (len(tried) + 1)
         if trial > 0:
             ends = [self._anneal(slot, trial, name) for name, slot in tried]
+            ends.append(self._melt(trial))
             _, slot = min(ends, key=lambda end: end[0])
-            self._anneal(slot, self.budget.evaluations - self.used, "the best of these")
+            for k, between in enumerate(ROUNDS):
+                self._anneal(slot, (self.budget.evaluations - self.used) // (len(ROUNDS) - k), "the best of these", between)
+                slot = self.state.best_slot.copy()
+
+    def _melt(self, steps):
+        """Anneal from a random start, so hot at first that no start would matter."""
+        slot = np.random.default_rng(self.seed).permutation(self.site.n_slots)[:self.grid.n_tasks]
+        links = routed_swaps.links_of(self.state)
+        return self._anneal(slot, steps, "a random start", (MELT * links, FREEZE * links))
 
     def _know_the_best_product(self):
         """Where the grid fills a torus, begin with the best product, whose cost needs no routing: a limit may come early."""
@@ -160,6 +173,7 @@ class _Run:
     def _try_starts(self):
         """Evaluate all starts; the best of each kind, as many as are annealed."""
         best_of_kind = {}
+        last, square = f" {self.grid.decomposition.dimensions[-1].name}s", len(set(self.grid.shape)) == 1
         for name, slot in self._starts():
             routed_swaps.settle_down(self.state, slot)
             self.used += 1
@@ -170,7 +184,7 @@ class _Run:
                 self.start, self.start_cost = name, cost
             routed_swaps.remember(self.state)
             key = (cost, float(routed_swaps.energy(self.state)))
-            kind = name.split(":")[0].split(" ")[0], name.endswith(f" {self.grid.decomposition.dimensions[-1].name}s")
+            kind = name.split(":")[0].split(" ")[0], name.endswith(last) and not square
             if kind not in best_of_kind or key < best_of_kind[kind][0]:
                 best_of_kind[kind] = key, name, slot
             self._look()
@@ -178,26 +192,27 @@ class _Run:
         kept = sorted(best_of_kind.values(), key=lambda found: found[0])[:TRIALS]
         return [(name, slot) for _, name, slot in kept]
 
-    def _anneal(self, slot, steps, name):
+    def _anneal(self, slot, steps, name, between=(HOT, COLD)):
         """Anneal from a start; the (cost, energy) of its best and the slots of that, whatever was best before."""
         state, before = self.state, (self.state.best.copy(), self.state.best_slot.copy())
         routed_swaps.settle_down(state, slot)
         state.best[:] = np.inf
         routed_swaps.remember(state)
         try:
-            self._cool(steps, name)
+            self._cool(steps, name, between)
         finally:
             end = tuple(state.best), state.best_slot.copy()
             if tuple(before[0]) < end[0]:
                 state.best[:], state.best_slot[:] = before
         return end
 
-    def _cool(self, steps, name):
+    def _cool(self, steps, name, between):
         state = self.state
-        share = max(routed_swaps.energy(state), 1.0) / (len(state.load) // 2)
+        share = max(routed_swaps.energy(state), 1.0) / routed_swaps.links_of(state)
+        hot, cold = (part * share for part in between)
         done, piece = 0, min(steps, 100)
         while done < steps:
-            low, high = ((HOT * (COLD / HOT) ** (k / steps)) * share for k in (done + piece, done))
+            low, high = (hot * (cold / hot) ** (k / steps) for k in (done + piece, done))
             routed_swaps.anneal(state, piece, high, low)
             routed_swaps.refresh(state)
             done += piece
@@ -242,26 +257,81 @@ def _terms(wanted, order):
             np.array([[float(term.shares[e]) for e in order] for term in wanted.terms]))
 
 
-def _state(site, grid, seed, terms):
+def _state(site, grid, seed, terms, rules=(DimensionOrder(),)):
     """The state of the inner loop, nobody placed yet."""
     torus, T, P = site.network, site.tasks_per_node, grid.n_tasks
-    N, d, S = torus.n_nodes, torus.n_dimensions, site.n_slots
+    N, d, S, Q = torus.n_nodes, torus.n_dimensions, site.n_slots, len(rules)
     nodes = site.allocation.nodes
     place = np.full(N, -1, dtype=np.int64)
     place[nodes] = np.arange(len(nodes)) * T
     steps, sizes = _groups(grid)
-    links, (worth, shares) = 2 * len(steps) * d * N, terms
-    M = len(worth)
+    worth, shares = terms
+    M, E = shares.shape
+    unit = np.zeros((Q, M, Q, E, d))
+    for q in range(Q):
+        unit[q, :, q] = shares[:, :, None] * _units(torus, P, sizes)
+    unit = unit.reshape(Q * M, Q * E, d)
+    flows = [np.flatnonzero(some) for some in unit.any(axis=2)]
+    lane, extent = _lanes(torus)
+    start = np.concatenate([[0], np.cumsum(np.array(torus.shape)[extent] + 1)])
 
     def zeros(*shape, kind=np.int64):
         return np.zeros(shape, dtype=kind)
 
+    changes, lanes = (Q * E, int(start[-1])), (Q * M, len(extent))
     return routed_swaps.State(
-        P, T, steps, sizes, np.array(torus.shape), np.array(torus.strides), np.array([torus.is_ring(i) for i in range(d)]),
-        worth, shares[:, :, None] * _units(torus, P, sizes), np.repeat(nodes, T).astype(np.int64), place,
-        torus.coordinates(np.arange(N)), zeros(P), zeros(P), zeros(S), zeros(links), zeros(M, kind=float),
-        zeros(M, kind=float), zeros(M), zeros(links), zeros(links), zeros(links), zeros(2), _random_state(seed),
+        P, T, steps, sizes, np.array([rule.dimensions(torus) for rule in rules]),
+        *_legs(torus, [rule.tie for rule in rules]), np.array(torus.shape), np.array(torus.strides),
+        np.array([torus.is_ring(i) for i in range(d)]), lane, start[:-1], extent, np.tile(worth, Q),
+        np.repeat(np.arange(Q), M), np.array([some[0] if len(some) == 1 else -1 for some in flows]), unit,
+        np.repeat(nodes, T).astype(np.int64), place, torus.coordinates(np.arange(N)), zeros(P), zeros(P), zeros(S),
+        zeros(*changes), zeros(*lanes, kind=float), zeros(*lanes, kind=float), zeros(Q * M, kind=float),
+        zeros(Q * M, kind=float), zeros(*lanes, kind=float), zeros(*lanes, kind=float), zeros(*changes),
+        zeros(Q * E, len(extent)), zeros(*lanes), zeros(Q * E, len(extent)), zeros(Q * E), zeros(1), _random_state(seed),
         np.full(2, np.inf), zeros(P))
+
+
+def _legs(torus, ties):
+    """The first line of every rule and dimension, and all lines, of `routed_swaps.State.legs`."""
+    found: dict[tuple, int] = {}
+    first: list[int] = []
+    lines: list[tuple] = []
+    for tie in ties:
+        for i, n in enumerate(torus.shape):
+            if (tie, i) not in found:
+                found[tie, i] = len(lines)
+                lines += _legs_of(n, torus.is_ring(i), tie, len(lines))
+            first.append(found[tie, i])
+    return np.array(first).reshape(len(ties), -1), np.array(lines)
+
+
+def _legs_of(n, ring, tie, first):
+    """The lines of one dimension, of which the first gets that number."""
+    lines, others = [], []
+    for a in range(n):
+        for b in range(n):
+            up = (b - a) % n
+            up_halves = (2 if b >= a else 0) if not ring else 2 if 2 * up < n else 0 if 2 * up > n else \
+                {"split": 1, "parity": 2 * (a % 2 == 0), "plus": 2}[tie]
+            ways = [(0, up_halves, a, b, int(b < a), -1), (1, 2 - up_halves, b + 1, a + 1, int(b > a), -1)]
+            some = [way for way in ways if way[1]]
+            if len(some) == 2:
+                others.append(some[1])
+                some[0] = (*some[0][:-1], first + n * n + len(others) - 1)
+            lines.append(some[0])
+    return lines + others
+
+
+def _lanes(torus):
+    """For every node and dimension the lane that runs up; the dimension of every lane: int arrays, (N, d) and (K,)."""
+    places, first, lane, extent = torus.coordinates(np.arange(torus.n_nodes)), 0, [], []
+    for i, n in enumerate(torus.shape):
+        foot = np.arange(torus.n_nodes) - places[:, i] * torus.strides[i]  # the node of the line at coordinate 0
+        _, line = np.unique(foot, return_inverse=True)
+        lane.append(first + 2 * line.ravel())
+        first += 2 * (torus.n_nodes // n)
+        extent += [i] * (2 * (torus.n_nodes // n))
+    return np.stack(lane, axis=1).astype(np.int64), np.array(extent, dtype=np.int64)
 
 
 def _groups(grid):

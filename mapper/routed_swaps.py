@@ -1,12 +1,12 @@
 """Exact link loads of all exchanges while ranks change places: the inner loop of the local search.
 
-Idea: when a rank moves, only its messages to and from its groups change, and each of them only the links of its own
-dimension-ordered path. So a change costs O(group x path) instead of a new count of all messages. For each term of the
-objective the largest length is kept with the number of links that have it, and searched again only when that number falls to
-zero. The loads that a change
-touches are saved, so that a rejected change is undone without routing.
-Cost: about 40 microseconds for a swap of two ranks of 8x59 on 512 nodes; compiled by numba, cached on disk where that is
-possible. Needs: even exchanges (one unit for every message), dimension order first to last, ties at half a ring split.
+Idea: when a rank moves, only its messages to and from its groups change. A leg of a message loads a run of links on one
+line of the network in one direction, a lane. So a leg is noted as two or three changes of load along its lane, whatever its
+length, and only the lanes that a change touches are summed again, for their largest length and the p-norm of their lengths.
+They are saved before, so that a rejected change is undone without routing.
+Cost: 4 to 14 microseconds for a swap of two ranks on 100 to 512 nodes; compiled by numba, cached on disk where that is
+possible. Needs: even exchanges (one unit for every message), dimension order; any order of the dimensions and rule for ties
+at half a ring, and several at once.
 """
 
 from collections import namedtuple
@@ -18,11 +18,15 @@ from numba import njit
 OF_PROPOSAL = np.array([0, 0, -1, -1, 0, 0, 0, -1])  # which exchange a kind of proposal looks at: the first or the last
 INSIDE, ANYWHERE = 3, 3      # kinds below stay inside a group; this one goes anywhere; others bring a rank next to a mate
 DOUBLINGS = 4                # the guide is the p-norm of all lengths, p = 2^DOUBLINGS
-TOUCHED, CHANGE = 0, 1       # places in `count`
+DOWN, HALVES, FROM, TO, WRAPS, OTHER = range(6)  # columns of `legs`
 
-State = namedtuple("State", "P T step size shape stride ring worth unit slots place coordinates node slot rank_in load norm "
-                            "top at_top before stamp touched count random best best_slot")
+State = namedtuple("State", "P T step size order leg legs shape stride ring lane start extent worth rule alone unit slots "
+                            "place coordinates node slot rank_in change lane_norm lane_top norm top norm_before top_before "
+                            "before stamp seen touched touches count random best best_slot")
 State.__doc__ = """The state of the loop; arrays are changed in place.
+
+A flow is one exchange under one rule of routing; flow q E + e is exchange e under rule q. A lane is a line of the network in
+one direction; lane k + 1 runs down where lane k, an even number, runs up.
 
 Parameters
 ----------
@@ -30,11 +34,23 @@ P, T : int
     Tasks, slots of a node.
 step, size : int64 arrays, shape (E,)
     Of each exchange: from a rank to the next of its group, and how many are in a group; small groups first.
+order, leg : int64 arrays, shape (Q, d)
+    Of each rule the dimensions in the order in which they are routed, and the first line of each dimension in `legs`.
+legs : int64 array, shape (lines, 6)
+    A leg from coordinate a to b of a dimension of n nodes is line a n + b: whether it runs down, how many half messages,
+    where in the lane they begin and end to be carried, whether they are carried around its end, and the line of the other
+    half, or -1.
 shape, stride : int64 arrays, shape (d,); ring : bool array, shape (d,)
-worth : float array, shape (M,)
-    What the largest length of each term of the objective counts.
-unit : float array, shape (M, E, d)
-    What half a message on a link of a dimension adds to its length on the weighted m scale, for each term and exchange.
+lane : int64 array, shape (N, d)
+    For every node and dimension the lane that runs up.
+start, extent : int64 arrays, shape (K,)
+    Where each lane begins in the changes of a flow, W in all, one more than it has links; its dimension.
+worth : float array, shape (M,); rule : int64 array, shape (M,)
+    What the largest length of each term of the objective counts; the rule it belongs to. The worst rule counts.
+alone : int64 array, shape (M,)
+    The only flow in a term, -1 where there are several.
+unit : float array, shape (M, Q E, d)
+    What half a message on a link of a dimension adds to its length on the weighted m scale, for each term and flow.
 slots : int64 array, shape (S,)
     Node of every slot that may be used; slots of one node are neighbours.
 place : int64 array, shape (N,)
@@ -44,16 +60,18 @@ node, slot : int64 arrays, shape (P,)
     Node and slot of every rank.
 rank_in : int64 array, shape (S,)
     The rank in every slot, -1 for idle.
-load : int64 array, shape (E * d * 2 * N,)
-    Half messages on every link by exchange, dimension, direction and node it leaves.
+change : int64 array, shape (Q E, W)
+    How many half messages more than the link before it each link carries; the first of a lane: how many it carries.
+lane_norm, lane_top : float arrays, shape (M, K)
+    Of each term and lane the sum of the lengths to the power p; the largest length.
 norm, top : float arrays, shape (M,)
-    Of each term the sum of all lengths to the power p; the largest length.
-at_top : int64 array, shape (M,)
-    Links whose length is `top`.
-before, stamp, touched : int64 arrays, shape of `load`
-    The loads that a change has touched, as they were before.
-count : int64 array, shape (2,)
-    How many loads are touched; the number of the change.
+    The same of all lanes.
+norm_before, top_before, before : arrays of the shapes of `lane_norm`, `lane_top`, `change`
+    What the last change of places has touched, as it was before.
+stamp, touched : int64 arrays, shape (Q E, K); seen : int64 array, shape (M, K)
+    Number of the last change of places that touched a lane of a flow, and of a term; the lanes it touched in each flow.
+touches : int64 array, shape (Q E,); count : int64 array, shape (1,)
+    How many lanes of each flow are touched; the number of the change of places.
 random : uint64 array, shape (1,)
     State of the random numbers.
 best : float array, shape (2,); best_slot : int64 array, shape (P,)
@@ -77,162 +95,137 @@ def _power(x):
 
 
 @compiled
-def _route(s, e, source, target, sign):
-    """Add (+1) or remove (-1) one message."""
-    node, N = source, len(s.coordinates)
-    base = e * len(s.shape) * 2 * N
-    for i in range(len(s.shape)):
-        a, b = s.coordinates[source, i], s.coordinates[target, i]
-        if a != b:
-            _leg(s, i, base + node, a, b - a, sign)
-            node += (b - a) * s.stride[i]
-        base += 2 * N
+def _moved(a, b, sign, node_of, step, size, order, leg, legs, coordinates, shape, stride, lane, start, change, before,
+           stamp, touched, touches, number):
+    """Add (+1) or remove (-1) all messages of two ranks, or of one where b < 0, as they sit now.
+
+    Two of one group may swap without touching it. `change`, `before`, `stamp`, `touched` are flat: all flows in a row.
+    """
+    E, K, W = len(step), len(start), len(change) // len(touches)
+    for e in range(E):
+        first, other = _first(step, size, e, a), _first(step, size, e, b) if b >= 0 else -1
+        if first == other:
+            continue
+        for q in range(len(order)):
+            flow = q * E + e
+            for rank in (a, b):
+                if rank >= 0:
+                    begin = first if rank == a else other
+                    touches[flow] = _routed(
+                        node_of, node_of[rank], begin, begin + size[e] * step[e], step[e], sign, True, order, leg, q, legs,
+                        coordinates, shape, stride, lane, start, change, flow * W, before, stamp, touched, flow * K,
+                        touches[flow], number)
 
 
 @compiled
-def _leg(s, i, link, a, up, sign):
-    """One leg from coordinate `a`, `up` further (or back); `link` leaves its start upwards."""
-    n, stride, down_link = s.shape[i], s.stride[i], link + len(s.coordinates)
-    if not s.ring[i]:
-        if up > 0:
-            _walk_up(s, link, a, n, stride, up, 2 * sign)
-        else:
-            _walk_down(s, down_link, a, n, stride, -up, 2 * sign)
-        return
-    if up < 0:
-        up += n
-    halves = sign if 2 * up == n else 2 * sign
-    if 2 * up <= n:
-        _walk_up(s, link, a, n, stride, up, halves)
-    if 2 * up >= n:
-        _walk_down(s, down_link, a, n, stride, n - up, halves)
-
-
-@compiled
-def _walk_up(s, k, position, n, stride, steps, halves):
-    for _ in range(steps):
-        _touch(s, k, halves)
-        k += stride
-        position += 1
-        if position == n:
-            position = 0
-            k -= n * stride
-
-
-@compiled
-def _walk_down(s, k, position, n, stride, steps, halves):
-    for _ in range(steps):
-        _touch(s, k, halves)
-        k -= stride
-        position -= 1
-        if position < 0:
-            position += n
-            k += n * stride
-
-
-@compiled
-def _touch(s, k, halves):
-    if s.stamp[k] != s.count[CHANGE]:
-        s.stamp[k] = s.count[CHANGE]
-        s.before[k] = s.load[k]
-        s.touched[s.count[TOUCHED]] = k
-        s.count[TOUCHED] += 1
-    s.load[k] += halves
-
-
-@compiled
-def _begin(s):
-    s.count[TOUCHED] = 0
-    s.count[CHANGE] += 1
-
-
-@compiled
-def _messages(s, e, rank, sign):
-    """Add or remove all messages from and to a rank in one exchange, as it sits now."""
-    here, first, step = s.node[rank], _first(s, e, rank), s.step[e]
-    for k in range(s.size[e]):
-        other = s.node[first + k * step]
-        if other != here:
-            _route(s, e, here, other, sign)
-            _route(s, e, other, here, sign)
-
-
-@compiled
-def _first(s, e, rank):
+def _first(step, size, e, rank):
     """The first rank of the group that a rank is in; two are in one group when it is the same for both."""
-    return rank - rank // s.step[e] % s.size[e] * s.step[e]
+    return rank - rank // step[e] % size[e] * step[e]
 
 
 @compiled
-def _account(s):
-    """Update sums and largest lengths after the touched loads."""
-    links, of_dimension = len(s.shape) * 2 * len(s.coordinates), 2 * len(s.coordinates)
-    for t in range(s.count[TOUCHED]):
-        k = s.touched[t]
-        if s.load[k] == s.before[k] or _counted(s, k, links):
+def _routed(node_of, here, first, end, step, sign, both, order, leg, q, legs, coordinates, shape, stride, lanes, starts,
+            change, base, before, stamp, touched, row, touches, number):
+    """Add or remove the messages from a node to a group, and those to it if `both`; how many lanes are touched."""
+    for mate in range(first, end, step):
+        there = node_of[mate]
+        if there == here:
             continue
-        link = k % links
-        for m in range(len(s.worth)):
-            was, now = _length(s, m, link, links, of_dimension, True), _length(s, m, link, links, of_dimension, False)
-            if was == now:
+        source, target = here, there
+        for _ in range(2 if both else 1):
+            node = source
+            for j in range(len(shape)):
+                i = order[q, j]
+                a, b, n = coordinates[source, i], coordinates[target, i], shape[i]
+                if a == b:
+                    continue
+                line = leg[q, i] + a * n + b
+                while line >= 0:
+                    lane, halves = lanes[node, i] + legs[line, DOWN], sign * legs[line, HALVES]
+                    at = base + starts[lane]
+                    if stamp[row + lane] != number:
+                        stamp[row + lane] = number
+                        touched[row + touches] = lane
+                        touches += 1
+                        for x in range(at, at + n + 1):
+                            before[x] = change[x]
+                    change[at + legs[line, FROM]] += halves
+                    change[at + legs[line, TO]] -= halves
+                    change[at] += halves * legs[line, WRAPS]
+                    line = legs[line, OTHER]
+                node += (b - a) * stride[i]
+            source, target = there, here
+    return touches
+
+
+@compiled
+def _account(worth, alone, unit, norm, top, change, start, extent, shape, seen, lane_norm, lane_top, norm_before, top_before,
+             touched, touches, number):
+    """Update sums and largest lengths after the touched lanes."""
+    K, W = len(start), len(change) // len(touches)
+    for m in range(len(worth)):
+        old, fallen = top[m], False
+        for flow in range(len(touches)):
+            if alone[m] != flow and alone[m] >= 0:
                 continue
-            s.norm[m] += _power(now) - _power(was)
-            if was == s.top[m]:
-                s.at_top[m] -= 1
-            if now == s.top[m]:
-                s.at_top[m] += 1
-            elif now > s.top[m]:
-                s.top[m], s.at_top[m] = now, 1
-    _settle(s)
+            for t in range(flow * K, flow * K + touches[flow]):
+                lane = touched[t]
+                if seen[m, lane] == number:
+                    continue
+                seen[m, lane] = number
+                norm_before[m, lane], top_before[m, lane] = lane_norm[m, lane], lane_top[m, lane]
+                each, most = _summed(m, lane, start, extent, shape, change, W, unit, alone[m])
+                norm[m] += each - lane_norm[m, lane]
+                fallen = fallen or (lane_top[m, lane] == old and most < old)
+                top[m] = max(top[m], most)
+                lane_norm[m, lane], lane_top[m, lane] = each, most
+        if fallen and top[m] == old:
+            top[m] = _largest(lane_top, m)
 
 
 @compiled
-def _counted(s, k, links):
-    """Whether the same link has also changed in an exchange before that of load `k`: then it is accounted for with that."""
-    for other in range(k % links, k, links):
-        if s.stamp[other] == s.count[CHANGE] and s.load[other] != s.before[other]:
-            return True
-    return False
+def _largest(values, m):
+    top = 0.0
+    for k in range(values.shape[1]):
+        top = max(top, values[m, k])
+    return top
 
 
 @compiled
-def _length(s, m, link, links, of_dimension, before):
-    """The length of a link in a term, now or before the change."""
-    length, i = 0.0, link // of_dimension
-    for e in range(len(s.step)):
-        k = e * links + link
-        old = before and s.stamp[k] == s.count[CHANGE]
-        length += s.unit[m, e, i] * (s.before[k] if old else s.load[k])
-    return length
-
-
-@compiled
-def _settle(s):
-    """Search the largest length again where no link has the old one any more."""
-    links, of_dimension = len(s.shape) * 2 * len(s.coordinates), 2 * len(s.coordinates)
-    for m in range(len(s.worth)):
-        if s.at_top[m] > 0:
-            continue
-        top, count = -1.0, 0
-        for link in range(links):
-            length = _length(s, m, link, links, of_dimension, False)
-            if length > top:
-                top, count = length, 1
-            elif length == top:
-                count += 1
-        s.top[m], s.at_top[m] = top, count
+def _summed(m, lane, start, extent, shape, change, W, unit, alone):
+    """The p-norm sum and the largest length of one lane in a term."""
+    i, at = extent[lane], start[lane]
+    n, norm, top = shape[i], 0.0, 0.0
+    if alone >= 0:
+        carried, most, each = 0, 0, unit[m, alone, i]
+        for x in range(alone * W + at, alone * W + at + n):
+            carried += change[x]
+            most = max(most, carried)
+            norm += _power(each * carried)
+        return norm, each * most
+    together = np.zeros(n)
+    for flow in range(unit.shape[1]):
+        carried, each = 0, unit[m, flow, i]
+        for x in range(n):
+            carried += change[flow * W + at + x]
+            together[x] += each * carried
+    for x in range(n):
+        top = max(top, together[x])
+        norm += _power(together[x])
+    return norm, top
 
 
 @compiled
 def refresh(s: State) -> None:
     """Sums and largest lengths from the loads: removes accumulated rounding errors."""
-    links, of_dimension = len(s.shape) * 2 * len(s.coordinates), 2 * len(s.coordinates)
-    s.norm[:] = 0.0
+    W = s.change.shape[1]
     for m in range(len(s.worth)):
-        for link in range(links):
-            s.norm[m] += _power(_length(s, m, link, links, of_dimension, False))
-    s.at_top[:] = 0
-    _settle(s)
+        s.norm[m] = 0.0
+        for lane in range(len(s.start)):
+            s.lane_norm[m, lane], s.lane_top[m, lane] = _summed(m, lane, s.start, s.extent, s.shape, s.change.ravel(), W,
+                                                                s.unit, s.alone[m])
+            s.norm[m] += s.lane_norm[m, lane]
+        s.top[m] = _largest(s.lane_top, m)
 
 
 @compiled
@@ -240,169 +233,199 @@ def settle_down(s: State, slot: np.ndarray) -> None:
     """Put rank r into slot ``slot[r]`` and route every message again."""
     s.rank_in[:] = -1
     for rank in range(len(slot)):
-        _sit(s, rank, slot[rank])
-    s.load[:] = 0
-    _begin(s)
+        _sit(rank, slot[rank], s.slot, s.node, s.slots, s.rank_in)
+    s.change[:] = 0
+    K, W = len(s.start), s.change.shape[1]
     for e in range(len(s.step)):
         for rank in range(s.P):
-            first = _first(s, e, rank)
-            for k in range(s.size[e]):
-                other = s.node[first + k * s.step[e]]
-                if other != s.node[rank]:
-                    _route(s, e, s.node[rank], other, 1)
+            first = _first(s.step, s.size, e, rank)
+            for q in range(len(s.order)):
+                flow = q * len(s.step) + e
+                s.count[0] += 1
+                _routed(s.node, s.node[rank], first, first + s.size[e] * s.step[e], s.step[e], 1, False, s.order, s.leg, q,
+                        s.legs, s.coordinates, s.shape, s.stride, s.lane, s.start, s.change.ravel(), flow * W,
+                        s.before.ravel(), s.stamp.ravel(), s.touched.ravel(), flow * K, 0, s.count[0])
     refresh(s)
 
 
 @compiled
-def _sit(s, rank, slot):
-    s.slot[rank] = slot
-    s.node[rank] = s.slots[slot]
-    s.rank_in[slot] = rank
+def _sit(rank, place, slot, node, slots, rank_in):
+    slot[rank] = place
+    node[rank] = slots[place]
+    rank_in[place] = rank
 
 
 @compiled
-def swap(s: State, a: int, to: int) -> None:
-    """Put rank `a` into slot `to`; the rank there takes a's slot."""
-    b = s.rank_in[to]
-    _begin(s)
-    _both(s, a, b, -1)
-    _trade(s, a, to)
-    _both(s, a, b, 1)
-    _account(s)
-
-
-@compiled
-def _both(s, a, b, sign):
-    """Add or remove all messages of two ranks, or of one where b is idle; two of one group may swap without touching it."""
-    for e in range(len(s.step)):
-        if b < 0 or _first(s, e, a) != _first(s, e, b):
-            _messages(s, e, a, sign)
-            if b >= 0:
-                _messages(s, e, b, sign)
-
-
-@compiled
-def _trade(s, a, to):
-    b, origin = s.rank_in[to], s.slot[a]
-    s.rank_in[origin] = b
+def _trade(a, b, to, slot, node, slots, rank_in):
+    """Rank a and what is in slot `to`, rank b or nobody, change places."""
+    origin = slot[a]
+    rank_in[origin] = b
     if b >= 0:
-        _sit(s, b, origin)
-    _sit(s, a, to)
+        _sit(b, origin, slot, node, slots, rank_in)
+    _sit(a, to, slot, node, slots, rank_in)
 
 
 @compiled
-def _take_back(s, a, origin, norm, top, at_top):
-    """Undo the last swap."""
-    for t in range(s.count[TOUCHED]):
-        s.load[s.touched[t]] = s.before[s.touched[t]]
-    s.norm[:], s.top[:], s.at_top[:] = norm, top, at_top
-    _trade(s, a, origin)
+def _take_back(alone, start, extent, shape, change, before, seen, lane_norm, lane_top, norm_before, top_before, touched,
+               touches, number):
+    """Undo what the last change of places did to the lanes."""
+    K, W = len(start), len(change) // len(touches)
+    for flow in range(len(touches)):
+        for t in range(flow * K, flow * K + touches[flow]):
+            lane = touched[t]
+            at = flow * W + start[lane]
+            for x in range(at, at + shape[extent[lane]] + 1):
+                change[x] = before[x]
+            for m in range(len(alone)):
+                if seen[m, lane] == number:
+                    lane_norm[m, lane], lane_top[m, lane] = norm_before[m, lane], top_before[m, lane]
+
+
+@compiled
+def _cost(rules, worth, rule, top):
+    worst = 0.0
+    for q in range(rules):
+        value = 0.0
+        for m in range(len(worth)):
+            if rule[m] == q:
+                value += worth[m] * top[m]
+        worst = max(worst, value)
+    return worst
+
+
+@compiled
+def _energy(rules, worth, rule, norm, links):
+    worst = 0.0
+    for q in range(rules):
+        value = 0.0
+        for m in range(len(worth)):
+            if rule[m] == q:
+                value += worth[m] * (max(norm[m], 0.0) / links) ** (1.0 / (1 << DOUBLINGS))
+        worst = max(worst, value)
+    return worst
 
 
 @compiled
 def cost(s: State) -> float:
-    """The objective: the largest lengths of the terms by what they count."""
-    value = 0.0
-    for m in range(len(s.worth)):
-        value += s.worth[m] * s.top[m]
-    return value
+    """The objective: the largest lengths of the terms by what they count, under the worst rule."""
+    return _cost(len(s.order), s.worth, s.rule, s.top)
 
 
 @compiled
 def energy(s: State) -> float:
-    """What the annealing follows: the p-norms of the lengths in each term, each as a mean over the links."""
-    value, links = 0.0, len(s.load) // len(s.step)
-    for m in range(len(s.worth)):
-        value += s.worth[m] * (max(s.norm[m], 0.0) / links) ** (1.0 / (1 << DOUBLINGS))
-    return value
+    """What the annealing follows: the p-norms of the lengths in each term, as means over the links; the worst rule's."""
+    return _energy(len(s.order), s.worth, s.rule, s.norm, links_of(s))
 
 
 @compiled
-def _random(s):
+def links_of(s: State) -> int:
+    """How many links the network has."""
+    return s.change.shape[1] - len(s.start)
+
+
+@compiled
+def _random(random):
     """The next 64 random bits (xorshift64*; S. Vigna, ACM Trans. Math. Softw. 42 (2016))."""
-    x = s.random[0]
+    x = random[0]
     x ^= x >> np.uint64(12)
     x ^= x << np.uint64(25)
     x ^= x >> np.uint64(27)
-    s.random[0] = x
+    random[0] = x
     return x * np.uint64(2685821657736338717)
 
 
 @compiled
-def _below(s, n):
-    return np.int64((_random(s) >> np.uint64(33)) % np.uint64(n))
+def _below(random, n):
+    return np.int64((_random(random) >> np.uint64(33)) % np.uint64(n))
 
 
 @compiled
-def _uniform(s):
-    return np.float64(_random(s) >> np.uint64(11)) / 9007199254740992.0
+def _uniform(random):
+    return np.float64(_random(random) >> np.uint64(11)) / 9007199254740992.0
 
 
 @compiled
-def _proposal(s):
+def _proposal(random, T, step, size, node, slot, slots, place, coordinates, shape, stride, ring):
     """A rank and its proposed slot.
 
     Two of eight stay in the first group (of pencils, the shorter of row and column), one in the last, one goes anywhere; the
     others bring a rank next to a mate of its first group (three) or its last (one).
     """
-    rank, kind, mate = _below(s, s.P), _below(s, 8), 0
-    wanted = OF_PROPOSAL[kind] % len(s.step)
-    for e in range(len(s.step)):
-        some = _first(s, e, rank) + _below(s, s.size[e]) * s.step[e]
+    rank, kind, mate = _below(random, len(slot)), _below(random, 8), 0
+    wanted = OF_PROPOSAL[kind] % len(step)
+    for e in range(len(step)):
+        some = _first(step, size, e, rank) + _below(random, size[e]) * step[e]
         if e == wanted:
             mate = some
     if kind < INSIDE:
-        return rank, s.slot[mate]
+        return rank, slot[mate]
     if kind == ANYWHERE:
-        return rank, _below(s, len(s.slots))
-    return rank, _beside(s, s.node[mate], s.slot[rank])
+        return rank, _below(random, len(slots))
+    return rank, _beside(random, T, place, coordinates, shape, stride, ring, node[mate], slot[rank])
 
 
 @compiled
-def _beside(s, node, otherwise):
+def _beside(random, T, place, coordinates, shape, stride, ring, node, otherwise):
     """A slot of the node itself or of a neighbour; `otherwise` where there is none."""
-    i = _below(s, len(s.shape))
-    x = s.coordinates[node, i]
-    y = x + _below(s, 3) - 1 if s.T > 1 else x + 2 * _below(s, 2) - 1
-    if y < 0 or y >= s.shape[i]:
-        if not s.ring[i]:
+    i = _below(random, len(shape))
+    x = coordinates[node, i]
+    y = x + _below(random, 3) - 1 if T > 1 else x + 2 * _below(random, 2) - 1
+    if y < 0 or y >= shape[i]:
+        if not ring[i]:
             return otherwise
-        y %= s.shape[i]
-    first = s.place[node + (y - x) * s.stride[i]]
-    return otherwise if first < 0 else first + _below(s, s.T)
+        y %= shape[i]
+    first = place[node + (y - x) * stride[i]]
+    return otherwise if first < 0 else first + _below(random, T)
 
 
 @compiled
-def _remember(s, now):
-    value = cost(s)
-    if value < s.best[0] - 1e-9 or (value < s.best[0] + 1e-9 and now < s.best[1] - 1e-9):
-        s.best[0], s.best[1] = value, now
-        s.best_slot[:] = s.slot
+def _remember(value, now, slot, best, best_slot):
+    if value < best[0] - 1e-9 or (value < best[0] + 1e-9 and now < best[1] - 1e-9):
+        best[0], best[1] = value, now
+        best_slot[:] = slot
 
 
 @compiled
 def remember(s: State) -> None:
     """Keep the current placement if it is the best so far, by cost, then by energy."""
-    _remember(s, energy(s))
+    _remember(cost(s), energy(s), s.slot, s.best, s.best_slot)
 
 
 @compiled
 def anneal(s: State, steps: int, hot: float, cold: float) -> None:
     """`steps` proposals while the temperature falls from `hot` to `cold`; the best seen is kept."""
     ratio = (cold / hot) ** (1.0 / max(steps, 1))
-    temperature, now = hot, energy(s)
-    norm, top, at_top = s.norm.copy(), s.top.copy(), s.at_top.copy()
+    temperature, now, rules, links = hot, energy(s), len(s.order), links_of(s)
+    T, step, size, order, leg, legs = s.T, s.step, s.size, s.order, s.leg, s.legs  # taken out once: that costs time
+    shape, stride, ring = s.shape, s.stride, s.ring
+    lane, start, extent, worth, rule, alone, unit = s.lane, s.start, s.extent, s.worth, s.rule, s.alone, s.unit
+    slots, place, coordinates, node, slot, rank_in = s.slots, s.place, s.coordinates, s.node, s.slot, s.rank_in
+    change, before, stamp, touched = s.change.ravel(), s.before.ravel(), s.stamp.ravel(), s.touched.ravel()
+    touches, count, seen, lane_norm, lane_top, norm, top = s.touches, s.count, s.seen, s.lane_norm, s.lane_top, s.norm, s.top
+    norm_before, top_before, random, best, best_slot = s.norm_before, s.top_before, s.random, s.best, s.best_slot
+    old_norm, old_top = norm.copy(), top.copy()
     for _ in range(steps):
         temperature *= ratio
-        a, to = _proposal(s)
-        if s.slots[to] == s.node[a]:
+        a, to = _proposal(random, T, step, size, node, slot, slots, place, coordinates, shape, stride, ring)
+        if slots[to] == node[a]:
             continue
-        norm[:], top[:], at_top[:] = s.norm, s.top, s.at_top
-        origin = s.slot[a]
-        swap(s, a, to)
-        then = energy(s)
-        if then <= now or _uniform(s) < np.exp((now - then) / temperature):
+        old_norm[:], old_top[:] = norm, top
+        origin, b = slot[a], rank_in[to]
+        touches[:] = 0
+        count[0] += 1
+        for sign in (-1, 1):
+            _moved(a, b, sign, node, step, size, order, leg, legs, coordinates, shape, stride, lane, start, change, before,
+                   stamp, touched, touches, count[0])
+            if sign < 0:
+                _trade(a, b, to, slot, node, slots, rank_in)
+        _account(worth, alone, unit, norm, top, change, start, extent, shape, seen, lane_norm, lane_top, norm_before,
+                 top_before, touched, touches, count[0])
+        then = _energy(rules, worth, rule, norm, links)
+        if then <= now or _uniform(random) < np.exp((now - then) / temperature):
             now = then
-            _remember(s, now)
+            _remember(_cost(rules, worth, rule, top), now, slot, best, best_slot)
         else:
-            _take_back(s, a, origin, norm, top, at_top)
+            _take_back(alone, start, extent, shape, change, before, seen, lane_norm, lane_top, norm_before, top_before,
+                       touched, touches, count[0])
+            norm[:], top[:] = old_norm, old_top
+            _trade(a, b, origin, slot, node, slots, rank_in)

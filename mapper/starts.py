@@ -5,11 +5,13 @@ that keeps neighbours together makes these groups compact.
 """
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import permutations, product as cartesian
 from math import prod
 
 import numpy as np
 
+from pencilmap.mapper.partitions import grown
 from pencilmap.mapper.placements.default import default
 from pencilmap.mapper.product_search import best_product
 from pencilmap.model.allocation import Site
@@ -34,7 +36,7 @@ def starts(site: Site, grid: ProcessGrid) -> Starts:
 
 def grouped(site: Site, grid: ProcessGrid) -> Starts:
     """The starts that keep neighbours together; all dimensions of the grid are treated alike."""
-    for make in (products, inner_products, bisections, boxes):
+    for make in (products, inner_products, bisections, compact, boxes):
         yield from make(site, grid)
 
 
@@ -123,12 +125,23 @@ def _corner(usable, shape):
 
 def bisections(site: Site, grid: ProcessGrid) -> Starts:
     """Recursive bisection of the slots into compact groups, across the longest side, ties to the first or last axis."""
-    where = _coordinates(site)
     for dimension, size in zip(grid.decomposition.dimensions, grid.shape):
         for turn in (1, -1):
-            groups = _bisected(where, np.arange(len(where)), grid.n_tasks // size, turn)
-            order = np.concatenate([_compact(where, group)[:size] for group in groups])
+            order = np.concatenate(_bisection(site, grid.n_tasks // size, size, turn))
             yield f"bisection {dimension.name}s", dealt(order, grid, dimension.letter)
+
+
+def _bisection(site, count, size, turn):
+    where = _coordinates(site)
+    return [_compact(where, group)[:size] for group in _bisected(where, np.arange(len(where)), count, turn)]
+
+
+def compact(site: Site, grid: ProcessGrid) -> Starts:
+    """Blobs, spectral and geometric parts as groups along each dimension, the groups across them matched."""
+    for dimension, size in zip(grid.decomposition.dimensions, grid.shape):
+        count = grid.n_tasks // size
+        for name, order in grown(site, count, size, partial(_bisection, site, count, size, 1)):
+            yield f"{name} {dimension.name}s", dealt(order, grid, dimension.letter)
 
 
 def _coordinates(site):

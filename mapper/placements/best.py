@@ -24,7 +24,7 @@ MOST_SEARCHED = 2048           # slots; beyond, the best product is the answer
 EVALUATIONS = 800_000          # of tilings, see `best_tiling`: two or three seconds
 PATIENCE = 4                   # rounds without a better tiling
 SHORT, LONG = 2_000, 50_000    # evaluations of the local search where no product exists, with share 0 and 1
-SWAPS, SWAP_MATES = 50_000, 2_000_000  # evaluations of the local search: so many, or this divided by R + C
+SWAPS, SWAP_MATES = 400_000, 10_000_000  # evaluations of the local search: so many, or this divided by R + C
 
 
 def best(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None = None) -> Product | Mapping:

@@ -43,12 +43,12 @@ class DimensionOrder:
 
     def loads(self, torus: Torus, exchange: Exchange, node_of_rank: np.ndarray) -> LinkLoads:
         """Exact load of every link, see `dimension_order_loads`."""
-        return dimension_order_loads(torus, exchange, node_of_rank, self._dimensions(torus), self.tie)
+        return dimension_order_loads(torus, exchange, node_of_rank, self.dimensions(torus), self.tie)
 
     def of_product(self, product: Product, letters: str) -> ProductLoad:
         """Exact loads of a product placement with even blocks; they are the same for every order of the dimensions."""
         torus = product.torus
-        self._dimensions(torus)
+        self.dimensions(torus)
         lines = [ring_load(p, letters, torus.is_ring(i), self.tie) for i, p in enumerate(product.dimensions)]
         load = tuple(line.largest / cables for line, cables in zip(lines, torus.cables))
         hops = sum((line.total / n for line, n in zip(lines, torus.shape)), Fraction(0))
@@ -57,7 +57,7 @@ class DimensionOrder:
     def of_blocks(self, product: Product, blocks: StageBlocks) -> ProductLoad:
         """Exact loads of a product placement with any blocks, from one line of each dimension."""
         torus, exact = product.torus, ProductBlocks(product, blocks)
-        order = self._dimensions(torus)
+        order = self.dimensions(torus)
         lines = [exact.line(i, order, self.tie) for i in range(torus.n_dimensions)]
         load = tuple(m_scale(Fraction(int(line.max()), 2 * cables), torus, blocks.total_bytes)
                      for line, cables in zip(lines, torus.cables))
@@ -68,14 +68,14 @@ class DimensionOrder:
     def joint_of_product(self, product: Product, letters: tuple[str, ...]) -> JointLoads:
         """Exact loads of several exchanges of a product at once, one text of `letters` for each, with even blocks."""
         torus = product.torus
-        self._dimensions(torus)
+        self.dimensions(torus)
         lines = [ring_vectors(p, letters, torus.is_ring(i), self.tie) for i, p in enumerate(product.dimensions)]
         return JointLoads(torus, tuple(tuple(tuple(x / cables for x in vector) for vector in line)
                                        for line, cables in zip(lines, torus.cables)))
 
     def joint_of_blocks(self, product: Product, blocks: tuple[StageBlocks, ...]) -> JointLoads:
         """Exact loads of several exchanges of a product at once, with any blocks; no line has more than that of digits 0."""
-        torus, order = product.torus, self._dimensions(product.torus)
+        torus, order = product.torus, self.dimensions(product.torus)
         units = [Fraction(2 * torus.n_nodes, some.total_bytes) for some in blocks]
         classes = []
         for i, cables in enumerate(torus.cables):
@@ -84,7 +84,8 @@ class DimensionOrder:
                                  for row in undominated(np.stack(lines, axis=1))))
         return JointLoads(torus, tuple(classes))
 
-    def _dimensions(self, torus):
+    def dimensions(self, torus: Torus) -> tuple[int, ...]:
+        """The dimensions in the order in which they are routed. Raises RoutingError when the letters are not the axes."""
         if self.order is None:
             return tuple(range(torus.n_dimensions))
         if sorted(self.order) != sorted(torus.axes):

@@ -49,7 +49,9 @@ def brute_loads(mapping):
 
 
 @pytest.mark.parametrize("shape, grid, tasks, most", [
-    ("7x7", "14x7", 2, 6.29), ("13x13:mesh", "13x13", 1, 18.2),
+    ("7x7", "14x7", 2, 6.29), ("4x5:mesh", "4x5", 1, 8.6),
+    pytest.param("13x13:mesh", "13x13", 1, 18.2, marks=pytest.mark.slow),
+    pytest.param("10x10:mesh", "10x10", 1, 14.4, marks=pytest.mark.slow),
     pytest.param("10x10", "10x20", 2, 7.4, marks=pytest.mark.slow),
     pytest.param("6x6x6", "16x27", 2, 4.67, marks=pytest.mark.slow),
     ("5x3", "3x5", 1, 3.74), ("2x2x4", "4x4", 1, 4.0), ("3x4:mesh", "3x4", 1, 6.0)])

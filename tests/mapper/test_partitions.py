@@ -1,0 +1,32 @@
+"""Compact groups of slots: every slot once, compact, and columns that are translates where that is possible."""
+
+import numpy as np
+import pytest
+
+from pencilmap.mapper.partitions import blobs, distances, matched, spectral
+from pencilmap.model.allocation import Allocation, Site
+from pencilmap.model.torus import Torus
+
+SITES = [Site(Torus((6, 4))), Site(Torus((5, 4), (False, True)), 2), Site(Torus((4, 4, 4)), 1,
+         Allocation(Torus((4, 4, 4))).without([3, 17, 40, 63]), idle=True)]
+
+
+@pytest.mark.parametrize("site", SITES, ids=str)
+@pytest.mark.parametrize("make", [blobs, spectral])
+def test_groups_are_compact_and_take_every_slot_at_most_once(site, make):
+    size = 4
+    groups = matched(site, make(site, [size] * (site.n_slots // size)))
+    every = np.concatenate(groups)
+    assert len(set(every.tolist())) == len(every) == site.n_slots // size * size
+    apart = distances(site)
+    spread = np.mean([apart[np.ix_(group, group)].mean() for group in groups])
+    others = np.random.default_rng(0).permutation(site.n_slots)[:len(every)].reshape(-1, size)
+    assert spread < 0.8 * np.mean([apart[np.ix_(group, group)].mean() for group in others])
+
+
+def test_members_that_sit_alike_are_matched():
+    site, rng = Site(Torus((6, 4), (False, False))), np.random.default_rng(1)
+    tiles = [[x + dx + 6 * (y + dy) for dy in range(2) for dx in range(2)] for y in (0, 2) for x in (0, 2, 4)]
+    groups = matched(site, [rng.permutation(tile) for tile in tiles])
+    steps = {tuple(group - group[0]) for group in groups}
+    assert len(steps) == 1 and all(set(group) == set(tile) for group, tile in zip(groups, tiles))
