@@ -11,7 +11,10 @@
 extern const struct pf_exchange pf_exchange_alltoallv;
 
 enum { BASE, ROWS, COLUMNS, HOPELESS, REFUSES, HALFWAY, LAST, N_EXCHANGES };
-enum { MOST_RUNS = 6, DIRECTIONS = 2 }; /* of a candidate: one to warm up, and five */
+enum { FIRST_RUNS = 4, DIRECTIONS = 2 }; /* of a candidate in the first round: one to warm up, and three */
+enum {
+    LAST_RUNS = FIRST_RUNS + 4 + 7
+}; /* of a winner in three rounds: six times in all, then twelve, each time warmed up */
 
 static int R, C, rank;
 static int runs[2][N_EXCHANGES]; /* row, column */
@@ -131,8 +134,8 @@ static void row_and_column_take_their_own(void)
 {
     pencilfft_plan plan = make_plan(60, NULL);
     took(plan, "rows", "columns");
-    CHECK_INT(runs[0][ROWS] >= MOST_RUNS * DIRECTIONS, 1);
-    CHECK_INT(runs[1][COLUMNS], MOST_RUNS * DIRECTIONS);
+    CHECK_INT(runs[0][ROWS] > LAST_RUNS * DIRECTIONS, 1);
+    CHECK_INT(runs[1][COLUMNS] >= FIRST_RUNS * DIRECTIONS, 1); /* more where the others come near on a slow machine */
     for (int e = 0; e < 2; e++) {
         CHECK_INT(runs[e][HOPELESS], 2 * DIRECTIONS); /* once to warm up, and once */
         CHECK_INT(runs[e][HALFWAY], 0);
@@ -145,10 +148,10 @@ static void row_and_column_take_their_own(void)
 static void whole_transforms_are_timed(void)
 {
     pencilfft_plan plan = make_plan(60, "x");
-    CHECK(runs[1][BASE] > 2 * MOST_RUNS * DIRECTIONS);
+    CHECK(runs[1][BASE] > 2 * FIRST_RUNS * DIRECTIONS);
     CHECK(seconds(plan, 0, BASE) >= DIRECTIONS * 20e-3);
     CHECK(seconds(plan, 0, ROWS) >= DIRECTIONS * 11e-3);
-    CHECK(seconds(plan, 1, BASE) == seconds(plan, 0, ROWS));
+    CHECK(seconds(plan, 1, BASE) >= DIRECTIONS * 11e-3 && seconds(plan, 1, BASE) < seconds(plan, 0, BASE));
     CHECK(seconds(plan, 1, COLUMNS) >= DIRECTIONS * 2e-3 && seconds(plan, 1, COLUMNS) < seconds(plan, 1, BASE));
     CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
 }
@@ -157,7 +160,7 @@ static void without_time_the_first_that_goes(void)
 {
     pencilfft_plan plan = make_plan(0, "y");
     took(plan, "base", "base");
-    CHECK_INT(runs[0][BASE], 2 * DIRECTIONS);
+    CHECK_INT(runs[0][BASE], 2 * DIRECTIONS); /* once to warm up, and once */
     CHECK(seconds(plan, 0, ROWS) == 0 && seconds(plan, 1, ROWS) == 0);
     CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
 }
@@ -173,7 +176,7 @@ static void none_takes_more_than_its_share(void)
 static void they_are_tried_in_the_order_of_the_table(void)
 {
     pencilfft_plan plan = make_plan(60, "yz");
-    CHECK(runs_before[BASE] == 0 && runs_before[ROWS] == runs[0][BASE] && runs_before[LAST] > runs_before[ROWS]);
+    CHECK(runs_before[BASE] == 0 && runs_before[ROWS] == FIRST_RUNS * DIRECTIONS && runs_before[LAST] > runs_before[ROWS]);
     CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
 }
 

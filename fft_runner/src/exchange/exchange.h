@@ -94,6 +94,7 @@ struct pf_exchange {
     const char *means; /* optional: the MPI calls it uses, where that depends on the MPI */
 };
 
+enum { PF_MOST_EXCHANGES = 16 };
 extern const struct pf_table pf_exchanges; /* of pointers */
 
 /* MPI's type of an element of that many bytes; nothing is computed with it. */

@@ -21,3 +21,4 @@ const struct pf_exchange pf_exchange_auto = {.name = "auto"};
 #define ADDRESS(name) &pf_exchange_##name,
 static const struct pf_exchange *const rows[] = {EXCHANGES(ADDRESS)};
 const struct pf_table pf_exchanges = PF_TABLE_OF_POINTERS("exchange", rows);
+_Static_assert(sizeof rows / sizeof rows[0] <= PF_MOST_EXCHANGES, "PF_MOST_EXCHANGES is too small");

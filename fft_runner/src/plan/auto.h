@@ -1,7 +1,17 @@
+/* What "auto" chooses when the plan is made. */
 #pragma once
 
-#include "plan/plan.h"
+#include "plan/trial.h"
 
-/* Sets plan->chosen[] of each exchange within about that many seconds. Collective; the same choice on all ranks. The
- * plan is as pf_plan_build() takes it, before and after. */
+enum { PF_AUTO_KEY_SIZE = 256 };
+
+/* Sets plan->chosen[] of each exchange, and the schedule where it is open, within about that many seconds. Collective; the
+ * same choice on all ranks. The plan is as pf_plan_build() takes it, before and after. auto.c */
 int pf_auto_choose(pencilfft_plan plan, double budget_s);
+
+/* The name of exchange e of this transform in wisdom. auto_exchanges.c */
+void pf_auto_key(const struct pencilfft_plan_s *plan, int e, int nodes, char key[PF_AUTO_KEY_SIZE]);
+/* Each exchange of the plan that wisdom does not know, until the budget is used up. auto_exchanges.c */
+int pf_auto_exchanges(struct pf_trial *trial, double budget_s, int nodes);
+/* The schedule, with exchanges that can run so, until the budget is used up. auto_schedule.c */
+int pf_auto_schedule(struct pf_trial *trial, double budget_s, int nodes);
