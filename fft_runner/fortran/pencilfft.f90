@@ -51,7 +51,7 @@ module pencilfft
     public :: pencilfft_plan_create, pencilfft_plan_destroy, pencilfft_box_mine, pencilfft_shape, pencilfft_scale
     public :: pencilfft_alloc, pencilfft_forward, pencilfft_backward, pencilfft_transpose, pencilfft_message
     public :: pencilfft_parts, pencilfft_part_mine, pencilfft_execute_pair, pencilfft_schedule_chosen
-    public :: pencilfft_plan_text
+    public :: pencilfft_plan_text, pencilfft_grid
     public :: pencilfft_exchanges, pencilfft_exchange_stage, pencilfft_exchange_chosen, pencilfft_traffic
     public :: pencilfft_phases, pencilfft_phase_name, pencilfft_phase_seconds
     public :: pencilfft_wisdom_load, pencilfft_wisdom_save, pencilfft_wisdom_forget
@@ -196,6 +196,11 @@ module pencilfft
             type(pencilfft_plan), value :: plan
             integer(c_int), intent(inout) :: n
         end function
+        integer(c_int) function c_grid(plan, R, C) bind(C, name="pencilfft_grid")
+            import
+            type(pencilfft_plan), value :: plan
+            integer(c_int), intent(inout) :: R, C
+        end function
         integer(c_int) function c_wisdom_load(path, comm, found) bind(C, name="pencilfft_wisdom_load_fortran")
             import
             character(kind=c_char), intent(in) :: path(*)
@@ -314,6 +319,17 @@ contains
         status = c_plan_text(plan, start)
         if (status /= pencilfft_ok) start = c_null_ptr
         text = text_of(start)
+    end function
+
+    !> The process grid, R and C, as given or as chosen for those that were 0. Zeros without a plan.
+    function pencilfft_grid(plan) result(grid)
+        type(pencilfft_plan), intent(in) :: plan
+        integer :: grid(2)
+        integer(c_int) :: status, R, C
+        R = 0
+        C = 0
+        status = c_grid(plan, R, C)
+        grid = [R, C]
     end function
 
     !> Exchanges of a transform; 0 without a plan. They are numbered from 0 in the order of a forward transform.

@@ -126,7 +126,7 @@ typedef enum {
 /* Descriptor of a plan. Call pencilfft_desc_init() first, then set what differs from the defaults. */
 typedef struct {
     int64_t nx, ny, nz; /* extents; no default */
-    int R, C; /* process grid; no default; R * C is the size of the communicator */
+    int R, C; /* process grid; R * C is the size of the communicator. 0 (default) is chosen, see pencilfft_grid() */
     const char *decomposition; /* "pencil" (default), "slab": R = 1 and C = P */
     int directions; /* PENCILFFT_FORWARD, PENCILFFT_BACKWARD or both (default) or-ed */
     const char *type; /* "c2c" (default) or another of the table above */
@@ -198,6 +198,11 @@ void pencilfft_desc_free(pencilfft_desc *desc);
 int pencilfft_plan_create(const pencilfft_desc *desc, MPI_Comm comm, pencilfft_plan *plan);
 /* Collective, before MPI_Finalize. Frees the plan and every buffer of pencilfft_alloc(); a null plan is ignored. */
 int pencilfft_plan_destroy(pencilfft_plan plan);
+
+/* The process grid: as given, or as chosen for numbers that were 0. One that was 0 follows from the other. Both are chosen by the
+ * loads of the busiest links where torus and node are given; otherwise it is the squarest grid whose rows stay inside nodes, or
+ * the squarest of all where a node has one rank. Slabs have R = 1. Local. */
+int pencilfft_grid(pencilfft_plan plan, int *R, int *C);
 
 /* Prints what the plan does on the calling rank: the passes over memory with their transforms, blocks and buffers, and
  * between each two the exchange with its messages. And the same as a text, which belongs to the plan and lasts until the

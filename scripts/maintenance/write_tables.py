@@ -90,7 +90,7 @@ def types_of_the_header() -> str:
 
 TABLES = (  # file, line before the table, line behind it, what makes its content
     ("docs/formats.md", marker("table of formats"), END, formats),
-    ("README.md", marker("table of placements"), END, placements),
+    ("docs/tour.md", marker("table of placements"), END, placements),
     ("docs/routing.md", marker("table of routings"), END, routings),
     ("docs/time-model.md", marker("table of exchange algorithms"), END, algorithms),
     ("docs/schedules.md", marker("table of schedules"), END, schedules),

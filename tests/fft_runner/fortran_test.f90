@@ -51,6 +51,7 @@ program fortran_test
     call transforms_go_two_ways("opposite")
     call what_happened_is_told()
     call wisdom_is_kept()
+    call zero_is_chosen()
     call every_choice_gets_where_it_belongs()
     call what_is_wrong_is_told()
     call MPI_Finalize(ierror)
@@ -421,6 +422,13 @@ contains
                    pencilfft_exchange_chosen(plan, pencilfft_column) == column, "the choice is remembered")
         call need(pencilfft_plan_destroy(plan))
         call refused(pencilfft_wisdom_save("/nowhere/wisdom", MPI_COMM_WORLD), pencilfft_bad_call, "/nowhere/wisdom")
+    end subroutine
+
+    subroutine zero_is_chosen()
+        type(pencilfft_plan) :: plan
+        call need(pencilfft_plan_create(n, 0, C, MPI_COMM_WORLD, plan, rigor="estimate"))
+        call check(all(pencilfft_grid(plan) == [R, C]), "R follows from C")
+        call need(pencilfft_plan_destroy(plan))
     end subroutine
 
     !> A name that is not known is refused by the words of its own member.

@@ -36,6 +36,14 @@ def check_transform(grid, kind, precision, layout, fields, in_place):
         assert np.abs(source / plan.scale - mine).max() < 10 * TOLERANCE[precision]
 
 
+def check_chosen_grid():
+    with Plan(SHAPE, (0, 0), comm, rigor="estimate") as plan:
+        R, C = plan.grid
+        assert R * C == comm.size and repr(plan).startswith(f"<pencilfft.Plan 12x10x9 on {R}x{C}, ")
+    with Plan(SHAPE, 0, comm, decomposition="slab", rigor="estimate") as plan:
+        assert plan.grid == (1, comm.size)
+
+
 def check_slab():
     a = whole(1, "c2c")
     with Plan(SHAPE, comm.size, comm, decomposition="slab", rigor="estimate", exchange=None) as plan:
@@ -201,6 +209,7 @@ for grid in GRIDS:
         check_two_routes(grid, schedule, kind, layout, fields, in_place)
 check_refusals(GRIDS[0])
 check_slab()
+check_chosen_grid()
 with tempfile.TemporaryDirectory() as mine:
     check_wisdom(GRIDS[-1], Path(comm.bcast(mine)))
     comm.Barrier()

@@ -6,11 +6,12 @@ import subprocess
 
 import pytest
 
-from tests.documents import ROOT, run_by
+from tests.documents import ROOT, commands, run_by
 
 M = {("default", "row"): 4, ("default", "column"): 4, ("box:2x2x2", "row"): 2, ("box:2x2x2", "column"): 4}
 
 DEMO, TEST = run_by(__file__)
+PREDICTED = "1. predicted: torus 8x8x8 with 1 task per node, transform 256x256x256"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -22,11 +23,11 @@ def nothing_is_installed_by_a_test():
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
-    """What the first command of the README did: folder, JSON."""
+    """What the first command of the README did: folder, JSON, tables."""
     folder = tmp_path_factory.mktemp("demo")
-    done = subprocess.run([*DEMO.split(), "--json", "-o", folder], cwd=ROOT, capture_output=True, text=True, timeout=600)
+    done = subprocess.run([*DEMO.split(), "-o", folder], cwd=ROOT, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
-    return folder, json.loads(done.stdout)[0]
+    return folder, json.loads((folder / "demo.json").read_text()), done.stdout
 
 
 def test_the_second_command_finds_all_tests():
@@ -47,6 +48,18 @@ def test_quick_finds_the_linters_and_the_units_and_nothing_thorough():
     assert "tests/test_lint.py::test_lint_is_clean[warnings]" not in done.stdout
 
 
+def test_the_tour_shows_what_it_prints(demo):
+    """But for the lines above, of the set-up, and the names of the folder."""
+    shown, = (c.shown for c in commands((ROOT / "docs" / "tour.md").read_text("utf-8")) if c.text == "pencilmap demo")
+
+    def tables(text):
+        lines = [line.rstrip() for line in text.splitlines()]
+        first, second = lines.index(PREDICTED), next(i for i, line in enumerate(lines) if line.startswith("3. "))
+        return lines[first:lines.index("2. mapped")] + lines[second:]
+
+    assert tables(demo[2]) == tables(shown)
+
+
 def test_simulated_exchanges_are_within_two_percent_of_the_bound(demo):
     rows = demo[1]["comparison"]
     assert {(r["placement"], r["stage"]) for r in rows} == set(M)
@@ -65,7 +78,7 @@ def test_the_transform_was_verified_inside_the_simulation(demo):
 
 
 def test_every_rank_sat_where_its_mapfile_says(demo):
-    folder, _ = demo
+    folder = demo[0]
     for line, name in zip((folder / "records.jsonl").read_text().splitlines(), ("default.map", "box-2x2x2.map")):
         placement = json.loads(line)["placement"]
         assert placement["coordinate_source"] == "hostname"

@@ -229,7 +229,7 @@ class Plan:
         Global extents nx, ny, nz.
     grid : two ints, or one int
         R tasks in a row, C in a column; R * C is the size of the communicator. nx >= C, ny >= R and C, and the exchanged
-        extent along z >= R. Of slabs one number, that size; nx and ny are not smaller.
+        extent along z >= R. Of slabs one number, that size; nx and ny are not smaller. 0 is chosen; `Plan.grid` tells.
     comm : mpi4py.MPI.Comm
         The library duplicates it.
     decomposition : str, optional
@@ -287,7 +287,10 @@ class Plan:
         finally:
             _function("desc_free")(desc)
         self._handle = handle
-        self._told = ", ".join([f"{'x'.join(map(str, shape))} on {'x'.join(map(str, grid))}",
+        pair = c_int(), c_int()
+        _call("grid", handle, *map(byref, pair))
+        self._grid = (pair[0].value, pair[1].value)
+        self._told = ", ".join([f"{'x'.join(map(str, shape))} on {'x'.join(map(str, self._grid[-len(grid):]))}",
                                 *(f"{name} {value}" for name, value in choices.items() if value is not None),
                                 f"rank {comm.rank} of {comm.size}"])
         self._exchanges = _names("exchange_stage", handle)
@@ -322,6 +325,11 @@ class Plan:
     def _array(self, name: str | int) -> "_Array":
         self._alive()
         return _known(self._arrays, name)
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        """R tasks in a row and C in a column, as given or as chosen for 0; slabs have R = 1."""
+        return self._grid
 
     def start(self, array: str | int) -> tuple[int, int, int]:
         """Global x, y, z of the first local element of an array of one part: tuple of three ints."""

@@ -41,10 +41,7 @@ static int set_names(pencilfft_plan plan, const pencilfft_desc *desc)
 static int set_geometry(pencilfft_plan plan, const pencilfft_desc *desc)
 {
     struct pf_geometry *g = &plan->geometry;
-    memcpy(g->n, (int64_t[]){desc->nx, desc->ny, desc->nz}, sizeof g->n);
-    int status = g->decomposition->take_grid(desc->R, desc->C, g->grid);
-    if (!status)
-        status = pf_geometry_check(g, plan->ranks);
+    int status = pf_geometry_check(g, plan->ranks);
     if (!status)
         status = pf_transform_make(desc, &plan->transform);
     if (!status) {
@@ -101,7 +98,7 @@ static int choose_exchanges(pencilfft_plan plan, const pencilfft_desc *desc)
 }
 
 static int (*const stages[])(pencilfft_plan plan, const pencilfft_desc *desc) = {
-    set_names, same_everywhere, set_geometry, split_groups, pf_places_make, set_schedule, choose_exchanges,
+    set_names, same_everywhere, pf_grid_take, set_geometry, split_groups, pf_places_make, set_schedule, choose_exchanges,
 };
 
 /* ---- create and destroy ---------------------------------------------------------------------------------------------- */

@@ -7,6 +7,13 @@
 
 /* plan->places[]. Collective, after the groups have been made. */
 int pf_places_make(pencilfft_plan plan, const pencilfft_desc *desc);
+/* The torus of the descriptors, which must have one, and the node of every rank, to be freed in any case. Collective. */
+int pf_places_nodes(pencilfft_plan plan, const pencilfft_desc *desc, struct torus *torus, int64_t **node);
+
+/* ---- grid.c -------------------------------------------------------------------------------------------------------- */
+
+/* The numbers of the grid, those that the descriptors leave open included. Collective. */
+int pf_grid_take(pencilfft_plan plan, const pencilfft_desc *desc);
 
 /* ---- build.c ------------------------------------------------------------------------------------------------------- */
 

@@ -56,18 +56,28 @@ static int find(pencilfft_plan plan, const struct torus *torus, const int64_t *n
     return status;
 }
 
+int pf_places_nodes(pencilfft_plan plan, const pencilfft_desc *desc, struct torus *torus, int64_t **node)
+{
+    struct coordinate mine;
+    int status = torus_parse(desc->torus, torus) ? PENCILFFT_BAD_CALL : take_node(desc, torus, &mine);
+    *node = calloc((size_t)plan->ranks, sizeof **node);
+    if (!status && !*node)
+        status = pf_fail(PENCILFFT_NO_MEMORY, "no memory for the places of %d ranks", plan->ranks);
+    status = pf_agree(status, plan->all);
+    return status ? status : gather_nodes(plan, torus_node(torus, &mine), *node);
+}
+
 int pf_places_make(pencilfft_plan plan, const pencilfft_desc *desc)
 {
     struct torus torus;
-    struct coordinate mine;
+    int64_t *node;
     if (!desc->torus)
         return PENCILFFT_OK;
-    int status = torus_parse(desc->torus, &torus) ? PENCILFFT_BAD_CALL : take_node(desc, &torus, &mine);
-    int64_t *node = calloc((size_t)plan->ranks, sizeof *node);
+    int status = pf_places_nodes(plan, desc, &torus, &node);
     int *group = calloc((size_t)plan->ranks, sizeof *group);
-    if (!status && (!node || !group))
+    if (!status && !group)
         status = pf_fail(PENCILFFT_NO_MEMORY, "no memory for the places of %d ranks", plan->ranks);
-    if (!(status = pf_agree(status, plan->all)) && !(status = gather_nodes(plan, torus_node(&torus, &mine), node)))
+    if (!status)
         status = find(plan, &torus, node, group);
     free(node);
     free(group);

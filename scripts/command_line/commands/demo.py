@@ -1,11 +1,13 @@
 """`pencilmap demo`: the paper's result, from the machine description to the comparison, and both exchanges at once."""
 
+import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import click
 
 from pencilmap.mapper.compare import compare_published, compare_records, schedule_of_record
+from pencilmap.mapper.files import write_whole
 from pencilmap.mapper.formats import write_mapping
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.progress import heard_by
@@ -25,7 +27,7 @@ SCHEDULES = (("default", SEQUENCE), ("box:2x2x2", SEQUENCE), ("default", "overla
 
 @click.command("demo")
 @click.option("--output", "-o", type=click.Path(file_okay=False), default="demo-out", show_default=True,
-              help="Folder for the mapfiles and the run records.")
+              help="Folder for the mapfiles, the run records and demo.json.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def command(output: str, as_json: bool) -> None:
     """Predict, map, simulate and compare: 8x64 rows on 2x2x2 cubes against the default on an 8x8x8 torus (256^3).
@@ -46,10 +48,12 @@ def command(output: str, as_json: bool) -> None:
                         + _runs(part, part.grid(PART_GRID), SCHEDULES), folder / "records.jsonl")
     rows = [row for text, found in zip(PLACEMENTS, records) for row in compare_records(found, text)]
     at_once = [_AtOnce.of(part, found) for found in records[len(PLACEMENTS):]]
+    found = {"predictions": [p.as_dict() for p in predicted], "mapfiles": [str(m) for m in mapfiles],
+             "comparison": [row.as_dict() for row in rows], "speedup": _speedup(rows),
+             "at_once": [asdict(run) for run in at_once]}
+    write_whole(folder / "demo.json", json.dumps(found, indent=2) + "\n")
     if as_json:
-        print_json({"predictions": [p.as_dict() for p in predicted], "mapfiles": [str(m) for m in mapfiles],
-                    "comparison": [row.as_dict() for row in rows], "speedup": _speedup(rows),
-                    "at_once": [asdict(run) for run in at_once]})
+        print_json(found)
         return
     comparison_table(rows, "3. simulated with the real runner, its result verified, and compared")
     _side_by_side(rows, where)

@@ -1,0 +1,232 @@
+/* The process grid where the descriptor leaves it open: R or C, or both, are 0.
+ * Idea:  one that is 0 follows from the other. Of both, every division of the ranks is looked at that the extents allow. In a
+ *        known torus each rank follows its own messages over the links, in the order of the dimensions, with a tie half each
+ *        way; the loads of all ranks are added, and that grid is taken whose rows and columns have the least time on their
+ *        busiest links. Where nothing is known, or no link is used, it is the squarest grid whose rows stay inside nodes, for
+ *        what a row sends then stays there too; with one rank a node, the squarest of all.
+ * Source: H. Jagode, J. Hein, A. Trew, UT-CS-08-613 (2008), for the time of the busiest links.
+ * Cost:  for each division of P, P messages a rank at most and a sum of four numbers a node and dimension over all ranks. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/failure.h"
+#include "geometry/blocks.h"
+#include "lines/transforms.h"
+#include "plan/make.h"
+
+enum { ROW, COLUMN, STAGES, WAYS = 2 };
+enum { MOST_DIVISORS = 1536 }; /* of a number below 2^31 */
+
+/* ---- loads of the links ---------------------------------------------------------------------------------------------- */
+
+struct links {
+    const struct torus *torus;
+    int64_t n;    /* of one stage */
+    double *load; /* of both stages, in messages: by stage, node, dimension, way */
+};
+
+/* Along one dimension, by so many hops one way (0: up). */
+static void add_hops(const struct links *links, int stage, struct coordinate at, int dim, int hops, int way, double weight)
+{
+    int extent = links->torus->extent[dim];
+    for (int hop = 0; hop < hops; hop++) {
+        int64_t node = torus_node(links->torus, &at);
+        links->load[stage * links->n + (node * links->torus->dims + dim) * WAYS + way] += weight;
+        at.at[dim] = (at.at[dim] + (way ? extent - 1 : 1)) % extent;
+    }
+}
+
+static void add_message(const struct links *links, int stage, struct coordinate from, const struct coordinate *to)
+{
+    for (int dim = 0; dim < links->torus->dims; dim++) {
+        int extent = links->torus->extent[dim];
+        int up = (to->at[dim] - from.at[dim] + extent) % extent, down = (extent - up) % extent;
+        if (!links->torus->wrapped[dim]) {
+            bool way = to->at[dim] < from.at[dim];
+            add_hops(links, stage, from, dim, way ? down : up, way, 1);
+        } else if (up != down) {
+            add_hops(links, stage, from, dim, up < down ? up : down, up > down, 1);
+        } else {
+            add_hops(links, stage, from, dim, up, 0, 0.5);
+            add_hops(links, stage, from, dim, down, 1, 0.5);
+        }
+        from.at[dim] = to->at[dim];
+    }
+}
+
+/* What this rank sends; rank q * R + p has position p in row q. */
+static void add_mine(const struct links *links, int rank, int R, int C, const int64_t *node)
+{
+    struct coordinate mine = torus_coordinate(links->torus, node[rank]);
+    for (int j = 0; j < R; j++) {
+        struct coordinate to = torus_coordinate(links->torus, node[rank - rank % R + j]);
+        add_message(links, ROW, mine, &to);
+    }
+    for (int j = 0; j < C; j++) {
+        struct coordinate to = torus_coordinate(links->torus, node[j * R + rank % R]);
+        add_message(links, COLUMN, mine, &to);
+    }
+}
+
+/* Elements that the busiest links of both stages carry: messages times the elements of the largest. */
+static int busiest(pencilfft_plan plan, const struct links *links, int R, int C, const int64_t *node, double *elements)
+{
+    const int64_t *n = plan->geometry.n;
+    double nx = (double)((n[0] + C - 1) / C), ny_row = (double)((n[1] + R - 1) / R),
+           ny_column = (double)((n[1] + C - 1) / C);
+    double nz = (double)((n[2] + R - 1) / R), most[STAGES] = {0};
+    memset(links->load, 0, STAGES * (size_t)links->n * sizeof *links->load);
+    add_mine(links, plan->rank, R, C, node);
+    for (int stage = 0; stage < STAGES; stage++) {
+        double *load = links->load + stage * links->n;
+        PF_MPI(MPI_Allreduce(MPI_IN_PLACE, load, (int)links->n, MPI_DOUBLE, MPI_SUM, plan->all));
+        for (int64_t i = 0; i < links->n; i++)
+            most[stage] = load[i] > most[stage] ? load[i] : most[stage];
+    }
+    *elements = nx * nz * (most[ROW] * ny_row + most[COLUMN] * ny_column);
+    return PENCILFFT_OK;
+}
+
+/* ---- the choice ------------------------------------------------------------------------------------------------------ */
+
+/* Do the extents allow this grid? That is not a failure here, whatever message it leaves. */
+static bool allows(pencilfft_plan plan, int R, int C)
+{
+    struct pf_geometry *g = &plan->geometry;
+    return !g->decomposition->take_grid(R, C, g->grid) && !pf_geometry_check(g, plan->ranks);
+}
+
+/* The least number of ranks of a node: rows of as many stay inside where ranks fill one node after the other. */
+static int ranks_of_a_node(pencilfft_plan plan, int *ranks)
+{
+    MPI_Comm node = MPI_COMM_NULL;
+    PF_MPI(MPI_Comm_split_type(plan->all, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
+    PF_MPI(MPI_Comm_size(node, ranks));
+    PF_MPI(MPI_Comm_free(&node));
+    PF_MPI(MPI_Allreduce(MPI_IN_PLACE, ranks, 1, MPI_INT, MPI_MIN, plan->all));
+    return PENCILFFT_OK;
+}
+
+static int squareness(int R, int C)
+{
+    return R > C ? R / C : C / R;
+}
+
+static int choose_square(pencilfft_plan plan, int *R)
+{
+    int inside, best[2] = {0}; /* any; with rows inside nodes */
+    int status = ranks_of_a_node(plan, &inside);
+    for (int r = 1; r <= plan->ranks && !status; r++) {
+        int c = plan->ranks / r;
+        if (plan->ranks % r || !allows(plan, r, c))
+            continue;
+        if (!best[0] || squareness(r, c) < squareness(best[0], plan->ranks / best[0]))
+            best[0] = r;
+        if (inside > 1 && inside % r == 0 && (!best[1] || squareness(r, c) < squareness(best[1], plan->ranks / best[1])))
+            best[1] = r;
+    }
+    *R = best[1] > 1 ? best[1] : best[0];
+    return status;
+}
+
+/* Of those within one per cent of the least, that with the fewest messages. */
+static int choose_by_loads(pencilfft_plan plan, const struct links *links, const int64_t *node, int *R)
+{
+    static const double tie = 1.01;
+    int status = PENCILFFT_OK, n = 0, candidate[MOST_DIVISORS];
+    double elements[MOST_DIVISORS], least = 0;
+    for (int r = 1; r <= plan->ranks && !status; r++) {
+        if (plan->ranks % r || !allows(plan, r, plan->ranks / r))
+            continue;
+        status = busiest(plan, links, r, plan->ranks / r, node, &elements[n]);
+        least = n && least < elements[n] ? least : elements[n];
+        candidate[n++] = r;
+    }
+    *R = 0;
+    for (int i = 0; i < n && !status; i++)
+        if (elements[i] <= tie * least && (!*R || candidate[i] + plan->ranks / candidate[i] < *R + plan->ranks / *R))
+            *R = candidate[i];
+    if (!status && n && least == 0) /* all in one node */
+        status = choose_square(plan, R);
+    return status;
+}
+
+static int choose_in_torus(pencilfft_plan plan, const pencilfft_desc *desc, int *R)
+{
+    struct torus torus;
+    int64_t *node = NULL;
+    struct links links = {.torus = &torus};
+    int status = pf_places_nodes(plan, desc, &torus, &node);
+    if (!status) {
+        links.n = torus_nodes(&torus) * torus.dims * WAYS;
+        links.load = links.n <= INT32_MAX ? calloc(STAGES * (size_t)links.n, sizeof *links.load) : NULL;
+        status = links.load ? PENCILFFT_OK
+                            : pf_fail(PENCILFFT_NO_MEMORY, "no memory for the loads of %lld links", (long long)links.n);
+        status = pf_agree(status, plan->all);
+    }
+    if (!status)
+        status = choose_by_loads(plan, &links, node, R);
+    free(links.load);
+    free(node);
+    return status;
+}
+
+/* Both are open. */
+static int choose(pencilfft_plan plan, const pencilfft_desc *desc, int *R)
+{
+    int status = desc->torus ? choose_in_torus(plan, desc, R) : choose_square(plan, R);
+    if (status || *R)
+        return status;
+    const int64_t *n = plan->geometry.n;
+    return pf_fail(
+        PENCILFFT_BAD_GRID,
+        "no grid RxC of %d ranks divides size %lld %lld %lld: R may be at most ny and nz, C at most nx and ny (nz "
+        "counts what is exchanged); use fewer ranks",
+        plan->ranks, (long long)n[0], (long long)n[1], (long long)n[2]);
+}
+
+static int take_other(const pencilfft_plan plan, int given, char name)
+{
+    if (given > 0 && plan->ranks % given == 0)
+        return plan->ranks / given;
+    pf_fail(PENCILFFT_BAD_GRID,
+            "%c is %d and the other number of the grid 0, to be derived: then %c must divide the %d ranks", name, given,
+            name, plan->ranks);
+    return 0;
+}
+
+int pf_grid_take(pencilfft_plan plan, const pencilfft_desc *desc)
+{
+    struct pf_geometry *g = &plan->geometry;
+    struct pf_transform transform;
+    int R = desc->R, C = desc->C, status = PENCILFFT_OK;
+    bool line = g->decomposition->dimensions == 1;
+    memcpy(g->n, (int64_t[]){desc->nx, desc->ny, desc->nz}, sizeof g->n);
+    if (line && !R)
+        R = 1;
+    if (R || C) {
+        if (!C && !(C = take_other(plan, R, 'R')))
+            return PENCILFFT_BAD_GRID;
+        if (!R && !(R = take_other(plan, C, 'C')))
+            return PENCILFFT_BAD_GRID;
+    } else {
+        if ((status = pf_transform_make(desc, &transform)))
+            return status;
+        g->n[2] = transform.output_nz; /* at most nz */
+        if ((status = choose(plan, desc, &R)))
+            return status;
+        C = plan->ranks / R;
+        g->n[2] = desc->nz;
+    }
+    return g->decomposition->take_grid(R, C, g->grid);
+}
+
+int pencilfft_grid(pencilfft_plan plan, int *R, int *C)
+{
+    if (!plan || !R || !C)
+        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_grid: null plan or result");
+    const struct pf_geometry *g = &plan->geometry;
+    *R = g->decomposition->dimensions == 1 ? 1 : g->grid[0];
+    *C = g->decomposition->dimensions == 1 ? g->grid[0] : g->grid[1];
+    return PENCILFFT_OK;
+}

@@ -1,0 +1,63 @@
+"""The process grid that the library chooses where R or C is 0, against the model's exact loads of every grid."""
+
+import numpy as np
+import pytest
+
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.mapping import Mapping
+from pencilmap.model.predict import predict
+from pencilmap.model.torus import Torus
+from pencilmap.model.transform import Transform
+
+SIZE, P = (64, 60, 48), 12
+
+
+@pytest.fixture
+def chosen(mpirun):
+    def ask(*words, ranks=P, size=SIZE, type="c2c", decomposition="pencil", given=(0, 0), **settings):
+        done = mpirun(ranks, *size, type, decomposition, *given, *words, program="grid_test", **settings)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    return ask
+
+
+def seconds(torus, nodes, grid, size):
+    slots = [list(nodes[:i]).count(node) for i, node in enumerate(nodes)]
+    mapping = Mapping(torus, grid, max(slots) + 1, nodes, slots)
+    return predict(mapping, Transform(*size)).t_s
+
+
+def texts(torus, nodes):
+    return [" ".join(map(str, where)) for where in torus.coordinates(np.array(nodes)).tolist()]
+
+
+@pytest.mark.parametrize("extents, wrapped, seed", [((12,), (True,), None), ((4, 3), (True, True), None),
+                                                    ((4, 3), (True, False), 1), ((2, 3, 2), (True, True, True), 2),
+                                                    ((6,), (False,), 3)])
+def test_a_known_torus_decides_by_its_busiest_links(chosen, extents, wrapped, seed):
+    """In the default order and in random ones, with one or two ranks a node: no grid has less, within one per cent."""
+    torus = Torus(extents, wrapped, (1e9,) * len(extents))
+    nodes = np.arange(P) % torus.n_nodes
+    if seed is not None:
+        nodes = np.random.default_rng(seed).permutation(nodes)
+    found = ProcessGrid(*map(int, chosen(str(torus), *texts(torus, nodes)).split("x")))
+    all_of_them = {R: seconds(torus, nodes, ProcessGrid(R, P // R), SIZE) for R in (1, 2, 3, 4, 6, 12)}
+    assert all_of_them[found.shape[0]] <= 1.01 * min(all_of_them.values()), all_of_them
+
+
+def test_without_a_torus_the_squarest_of_one_node(chosen):
+    assert chosen() == "3x4"
+    assert chosen(size=(64, 60, 2)) == "2x6"
+    assert chosen(size=(64, 60, 4), type="r2c") == "3x4"   # three complex numbers along z
+    assert chosen(size=(64, 60, 3), type="r2c") == "2x6"
+
+
+def test_one_that_is_zero_follows_from_the_other(chosen):
+    assert chosen(given=(6, 0)) == "6x2" and chosen(given=(0, 3)) == "4x3" and chosen(given=(2, 6)) == "2x6"
+    assert chosen(decomposition="slab") == "1x12" and chosen(decomposition="slab", given=(1, 0)) == "1x12"
+
+
+def test_what_cannot_be_is_said_once(chosen):
+    assert "must divide the 12 ranks" in chosen(given=(5, 0))
+    assert "no grid RxC of 12 ranks divides size 3 3 3" in chosen(size=(3, 3, 3))
