@@ -8,11 +8,15 @@ from fractions import Fraction
 from functools import cached_property
 
 from pencilmap.model.allocation import Site
-from pencilmap.model.decompositions import SLAB
+from pencilmap.model.decompositions import PENCIL, SLAB
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.lower_bound import LowerBound, lower_bound, together_bound
+from pencilmap.model.optima import Optima, optima
+from pencilmap.model.reachable import least_factor, why_unreachable
 from pencilmap.model.torus import Torus
 from pencilmap.model.transform import Transform
+
+EXHAUSTION = "by exhaustion: every placement was tried"
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,26 +24,71 @@ class Bounds:
     """Bounds on the mapping of a grid, on the scale of `Prediction.cost`.
 
     ordered : whether messages take dimension order
+    split : whether they also take the dimensions in their order, and messages half round a ring both ways
 
     >>> from pencilmap.model.torus import Torus
     >>> bounds = Bounds(Site(Torus((4, 4, 4), (False,) * 3)), ProcessGrid(8, 8), None, True)
     >>> str(bounds.in_sequence.value), str(bounds.together.value), str(bounds.any)
-    ('39/8', '4', '4')
+    ('5', '4', '4')
+    >>> Bounds(Site(Torus((4, 4))), ProcessGrid(2, 8), split=True).in_sequence
+    LowerBound(value=Fraction(3, 1), argument='by exhaustion: every placement was tried')
     """
 
     site: Site
     grid: ProcessGrid
     transform: Transform | None = None
     ordered: bool = False
+    split: bool = False
 
     @cached_property
     def in_sequence(self) -> LowerBound:
         """What no placement of the grid can beat with its exchanges one after the other."""
+        if self.optima is not None:
+            return LowerBound(self.optima.sequence, EXHAUSTION)
         return lower_bound(self.site, self.grid, self.transform, self.ordered)
 
     @cached_property
     def together(self) -> LowerBound:
-        """What no placement of the grid can beat under any schedule."""
+        """What no placement of the grid can beat under any schedule.
+
+        Over all phases of a schedule a link carries both exchanges whole, so the least joint length bounds every schedule.
+        """
+        if self.optima is not None:
+            return LowerBound(self.optima.joint, EXHAUSTION)
+        found, torus = self._all_to_all, self.site.network
+        if not (isinstance(torus, Torus) and self._is_plain):
+            return found
+        factor = least_factor(torus, *self.grid.shape)
+        return LowerBound(found.value * factor, f"{found.argument}, with rows and columns cut") if factor > 1 else found
+
+    @cached_property
+    def optima(self) -> Optima | None:
+        """The true optima, where every placement was tried: the bounds are then these."""
+        torus = self.site.network
+        if not (self.split and isinstance(torus, Torus) and self._is_plain):
+            return None
+        return optima(torus, self.site.tasks_per_node, *self.grid.shape)
+
+    @cached_property
+    def unreachable(self) -> str | None:
+        """Why no placement has as little joint load as one all-to-all; None where one may, or where it is not known."""
+        return why_unreachable(self.site, self.grid) if self._is_even else None
+
+    @property
+    def _is_plain(self):
+        """Whether rows and columns of even blocks fill the machine."""
+        return self.grid.decomposition is PENCIL and self._fills_the_machine and self._is_even
+
+    @property
+    def _fills_the_machine(self):
+        return self.site.allocation.is_complete and self.grid.n_tasks == self.site.n_slots
+
+    @property
+    def _is_even(self):
+        return self.transform is None or self.transform.divides_evenly(self.grid)
+
+    @cached_property
+    def _all_to_all(self):
         return together_bound(self.site, self.grid, self.transform)
 
     @cached_property
@@ -49,10 +98,9 @@ class Bounds:
         On a whole machine that is the argument of `together` itself. Elsewhere it is known for even blocks: an exchange
         between all tasks sends k (P-k) blocks across every cut.
         """
-        even = self.transform is None or self.transform.divides_evenly(self.grid)
-        if self.site.allocation.is_complete and self.grid.n_tasks == self.site.n_slots:
-            return self.together.value or None if isinstance(self.site.network, Torus) or even else None
-        if not isinstance(self.site.network, Torus) or not even:
+        if self._fills_the_machine:
+            return self._all_to_all.value or None if isinstance(self.site.network, Torus) or self._is_even else None
+        if not isinstance(self.site.network, Torus) or not self._is_even:
             return None
         return together_bound(self.site, ProcessGrid(self.grid.n_tasks, decomposition=SLAB)).value or None
 

@@ -11,6 +11,14 @@ messages through at most two links: half of 1 - 1/k of a task's data, 2 (1 - 1/k
 coordinate send all one way, and one of them holds at most half: 2 N/P. So do two coordinates of a ring that are not
 opposite; opposite ones, on a ring of even extent, 1 N/P; three or more 4/3 N/P at least.
 
+*First hops and distances*, under dimension order. Let a be the worst length, as if there were one task a node. In the first
+dimension in which a group varies, a share w of it on one coordinate sends 1-w through two links, at most a/4 through each,
+so w >= e = 1 - a/2. Nor can half the ring or less hold the whole group if a < 2: its outermost coordinates would send all
+one way. So all arcs of half a ring hold between e and 1-e of the group, and its messages go n e (1-e) hops in that dimension
+in the mean. The same holds for the last dimension in which it varies, where messages arrive. Open lines and pairs of nodes
+cannot be first or last at all. A group that is too large for a line has two such dimensions, and the links of each carry 2 n
+e (1-e) for every group: not all groups find room unless a >= 2 - d/n, on d rings of n nodes. A group on one line fills it.
+
 *One node.* All that a node's tasks send to tasks elsewhere leaves by its links (where no slot is idle).
 """
 
@@ -23,6 +31,7 @@ import numpy as np
 from pencilmap.model.allocation import Site
 from pencilmap.model.torus import Torus
 
+STEPS = 20         # of halving, towards the least length
 MOST_NODES = 2048  # of a machine with holes: distances between all nodes
 
 
@@ -52,6 +61,7 @@ def _floors(site: Site, capacity, size, n_tasks, ordered) -> Iterator[Fraction]:
         slab = [_largest_slab(site, i) for i in range(torus.n_dimensions)]
         yield min(_first_hop(torus, i, -(-size // slab[i])) / capacity[i] for i in range(torus.n_dimensions)
                   if torus.shape[i] > 1) * Fraction(torus.n_nodes, n_tasks)
+        yield _least_spread(torus, capacity, size, n_tasks, T)
     if n_tasks == site.n_slots:
         leaving = _least_ends(site, capacity)
         yield Fraction(4 * torus.n_nodes * T * (size - T), n_tasks * size) / leaving
@@ -64,6 +74,48 @@ def _first_hop(torus, i, least):
     if torus.shape[i] % 2 == 0 and least <= 2:
         return Fraction(1)
     return 2 - Fraction(2, max(3, least))
+
+
+def _least_spread(torus, capacity, size, n_tasks, T):
+    """The least length at which all groups find room, by first hops and distances: rounded down."""
+    low, high = Fraction(0), 2 * Fraction(torus.n_nodes, n_tasks) / min(capacity)
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if _room(torus, capacity, size, n_tasks, T, middle) >= 1 else (middle, high)
+    return low
+
+
+def _room(torus, capacity, size, n_tasks, T, length):
+    """At most this share of all groups has room with no length above `length`."""
+    room = Fraction(0)
+    for i, n in enumerate(torus.shape):
+        if n == 1:
+            continue
+        here = length * capacity[i]
+        least = 1 - here * n_tasks / (2 * torus.n_nodes)               # of a group, on one coordinate
+        if least > 0 and (not torus.is_ring(i) or least > Fraction(1, 2)):
+            continue
+        two = _cost(n, max(least, 0)) / here
+        one = _cost(n, max(least, 1 - Fraction((n + 1) // 2 * T, size))) / here if size <= T * n else None
+        room += _most_groups(one, two)
+    return room
+
+
+def _cost(n, least):
+    """Of a length, along a ring of n nodes where every half holds at least `least` of each group."""
+    least = min(least, Fraction(1, 2))
+    return 2 * n * least * (1 - least)
+
+
+def _most_groups(one, two):
+    """The largest p + x/2 with one p + two x <= 1 and p + x <= 1; without p where `one` is None."""
+    half = min(Fraction(1), 1 / two) / 2 if two else Fraction(1, 2)
+    if one is None:
+        return half
+    if one <= 1:
+        return Fraction(1)
+    both = 1 - (one - 1) / (one - two) / 2 if two < 1 else Fraction(0)      # p + x = 1
+    return max(half, 1 / one, both)
 
 
 def _largest_slab(site, i):

@@ -10,6 +10,7 @@ Cost: O(V^2) for each order, V vertices; above MAX_VERTICES, single hosts are us
 """
 
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 
@@ -25,17 +26,39 @@ def graph_bound(graph: GraphNetwork, traffic: Ints) -> Fraction:
 
     `traffic` is bytes from host to host, shape (N, N).
     """
+    runs = _worst_runs(graph, traffic)
+    return max(*(_load(graph, traffic, run) for run in runs), _hop_bound(graph, graph.arcs(), traffic))
+
+
+@lru_cache(maxsize=8)
+def all_to_all_cuts(graph: GraphNetwork) -> tuple[tuple[int, Fraction], ...]:
+    """Cuts across which an all-to-all of the hosts takes longest: hosts on one side, and cables, of the weaker direction.
+
+    >>> import networkx as nx
+    >>> from pencilmap.model.graph_network import from_networkx
+    >>> [(hosts, str(cables)) for hosts, cables in all_to_all_cuts(from_networkx(nx.path_graph(4), "line"))][0]
+    (2, '1')
+    """
+    found: dict[tuple[int, Fraction], None] = {}
+    for run in _worst_runs(graph, 1 - np.eye(graph.n_nodes, dtype=np.int64)):
+        hosts = int(np.count_nonzero(run < graph.n_nodes))
+        cables = min(_cables(graph, run))
+        if 0 < hosts < graph.n_nodes and cables:
+            found[hosts, cables] = None
+    return tuple(found)
+
+
+def _worst_runs(graph, traffic):
+    """Sets of vertices that need the longest to send or receive their traffic, one for each order: int arrays."""
     from scipy.sparse import coo_array  # slow to import, and only graphs need it
 
     arcs = graph.arcs()
-    whole = np.zeros((arcs.n_vertices, arcs.n_vertices), dtype=np.int64) if arcs.n_vertices <= MAX_VERTICES else None
-    if whole is None:
-        cut = max((np.array([host]) for host in range(graph.n_nodes)), key=lambda s: _load(graph, traffic, s))
-        return max(_load(graph, traffic, cut), _hop_bound(graph, arcs, traffic))
+    if arcs.n_vertices > MAX_VERTICES:
+        return [max((np.array([host]) for host in range(graph.n_nodes)), key=lambda s: _load(graph, traffic, s))]
+    whole = np.zeros((arcs.n_vertices, arcs.n_vertices), dtype=np.int64)
     whole[:graph.n_nodes, :graph.n_nodes] = traffic
     capacity = coo_array((arcs.capacity, (arcs.source, arcs.target)), shape=whole.shape).toarray()
-    runs = [_worst_run(order, whole, capacity) for order in _orders(arcs, capacity)]
-    return max(*(_load(graph, traffic, run) for run in runs), _hop_bound(graph, arcs, traffic))
+    return [_worst_run(order, whole, capacity) for order in _orders(arcs, capacity)]
 
 
 def _orders(arcs, capacity):
@@ -76,16 +99,19 @@ def _leaving(matrix):
 
 def _load(graph, traffic, run):
     """Bytes that must leave or enter a set of vertices, for each cable that does: an exact fraction."""
+    hosts = np.zeros(graph.n_nodes, dtype=bool)
+    hosts[run[run < graph.n_nodes]] = True
+    loads = [int(traffic[np.ix_(here, ~here)].sum()) / cables
+             for here, cables in zip((hosts, ~hosts), _cables(graph, run)) if cables]
+    return max(loads, default=Fraction(0))
+
+
+def _cables(graph, run):
+    """Cables that leave a set of vertices, and that enter it: exact."""
     inside = np.zeros(len(graph.vertices), dtype=bool)
     inside[run] = True
-    hosts = inside[:graph.n_nodes]
-    loads = [Fraction(0)]
-    for here, ends in ((hosts, (graph.source, graph.target)), (~hosts, (graph.target, graph.source))):
-        crossing = inside[ends[0]] & ~inside[ends[1]]
-        cables = sum((graph.cables[i] for i in np.flatnonzero(crossing)), Fraction(0))
-        if cables:
-            loads.append(int(traffic[np.ix_(here, ~here)].sum()) / cables)
-    return max(loads)
+    return [sum((graph.cables[i] for i in np.flatnonzero(inside[ends[0]] & ~inside[ends[1]])), Fraction(0))
+            for ends in ((graph.source, graph.target), (graph.target, graph.source))]
 
 
 def _hop_bound(graph, arcs, traffic):

@@ -33,7 +33,7 @@ rest is ours, with proofs in docs/theory.md.
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product as cartesian
-from math import prod
+from math import ceil, gcd, prod
 
 import numpy as np
 
@@ -41,7 +41,8 @@ from pencilmap.model.allocation import Site
 from pencilmap.model.bounds import machine_bound
 from pencilmap.model.crossing import Crossing
 from pencilmap.model.floors import floor_of, hops_between, nearest
-from pencilmap.model.frontier import exact_frontier, exact_total, least_total
+from pencilmap.model.frontier import exact_frontier, exact_total, least_total, least_whole
+from pencilmap.model.graph_cuts import all_to_all_cuts
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.network import Network
 from pencilmap.model.torus import Torus
@@ -51,6 +52,7 @@ from pencilmap.model.translations import translation_bound
 MOST_BOXES = 1 << 21     # beyond, only planes cut
 MOST_NODES = 2048        # beyond, distances between all nodes are not summed
 MOST_BLOCK_WORK = 1 << 24
+TOLERANCE = Fraction(1, 1_000_000_000)  # for numbers that a float may have raised
 
 
 @dataclass(frozen=True, order=True)
@@ -72,7 +74,7 @@ def lower_bound(site: Site, grid: ProcessGrid, transform: Transform | None = Non
 
     >>> bound = lower_bound(Site(Torus((4, 4, 4), (False,) * 3)), ProcessGrid(8, 8), ordered=True)
     >>> print(bound.value, bound.argument)
-    39/8 rows and columns across the middle of x
+    5 rows and columns across the middle of x
     """
     both = together_bound(site, grid, transform)
     smallest = Crossing(grid, transform).smallest
@@ -103,32 +105,80 @@ def together_bound(site: Site, grid: ProcessGrid, transform: Transform | None = 
 
 
 def _in_turn(site, grid, ordered):
-    """Bounds on the sum of two lengths: for even blocks and two exchanges on a torus."""
+    """Bounds on the sum of two lengths: for even blocks and two exchanges."""
     torus, sizes = site.network, [grid.extent(stage.letters) for stage in grid.decomposition.exchanges]
-    if not isinstance(torus, Torus) or len(sizes) != 2 or min(sizes) == 1:
+    if len(sizes) != 2 or min(sizes) == 1:
+        return
+    if not isinstance(torus, Torus):
+        yield from _in_turn_on_graph(site, grid, sizes)
         return
     weights = link_weights(torus)
     capacity = [Fraction(cables) / weight for cables, weight in zip(torus.cables, weights)]
     rows, columns = (floor_of(site, capacity, size, grid.n_tasks, ordered) for size in sizes)
+    units = _units(torus, capacity, sizes, grid.n_tasks) if ordered else None
+    if units is not None:
+        rows, columns = (unit * ceil(floor / unit) for floor, unit in zip((rows, columns), units))
+        step = Fraction(gcd(*(unit.numerator * other.denominator for unit, other in (units, units[::-1]))),
+                        units[0].denominator * units[1].denominator)
+    for value, argument in _sums(site, grid, sizes, capacity, rows, columns, units):
+        yield (value if units is None else step * ceil((value - TOLERANCE) / step)), argument
+
+
+def _units(torus, capacity, sizes, n_tasks):
+    """What one message adds to the length of a link of each exchange, or half of one where messages are divided in two; None
+    where links differ."""
+    if len(set(capacity)) > 1:
+        return None
+    divided = any(torus.is_ring(i) and n % 2 == 0 for i, n in enumerate(torus.shape))
+    return tuple(Fraction(2 if divided else 4) * torus.n_nodes / (n_tasks * size) / capacity[0] for size in sizes)
+
+
+def _sums(site, grid, sizes, capacity, rows, columns, units):
+    """As `_in_turn`, by the floors of both lengths."""
+    torus = site.network
     yield rows + columns, "rows and columns, each alone"
     if not site.allocation.is_complete or grid.n_tasks != site.n_slots:
-        part = _Part(site, grid, None)
-        yield from _pairs_of_cuts(part, rows, columns)
+        yield from _pairs_of_cuts(_Part(site, grid, None), sizes, rows, columns, units)
         return
     for i, n in enumerate(torus.shape):
         if n > 1:
-            share, lines = Fraction(n // 2, n), torus.lines(i)
+            lines = torus.lines(i)
             carried = torus.g(i) * lines * capacity[i] / (4 * torus.n_nodes)
-            yield least_total(carried, share, rows, columns), f"rows and columns across the middle of {torus.axes[i]}"
-            exact = exact_frontier(*sizes, n // 2 * lines * site.tasks_per_node)
-            if exact is not None:
-                total = exact_total(exact, float(carried), float(rows), float(columns))
-                yield rounded_down(total), f"rows and columns across the middle of {torus.axes[i]}"
-    yield (translation_bound(torus, tuple(weights), site.tasks_per_node, *sizes, rows, columns),
+            yield (_across(carried, Fraction(n // 2, n), n // 2 * lines * site.tasks_per_node, sizes, rows, columns, units),
+                   f"rows and columns across the middle of {torus.axes[i]}")
+    yield (translation_bound(torus, tuple(capacity), site.tasks_per_node, *sizes, rows, columns, units),
            "rows and columns across the middles, over all translations")
 
 
-def _pairs_of_cuts(part, rows, columns):
+def _in_turn_on_graph(site, grid, sizes):
+    """The same for a graph whose slots are all used."""
+    graph, T, P = site.network, site.tasks_per_node, grid.n_tasks
+    if not site.allocation.is_complete or site.n_slots != P or graph.n_nodes > MOST_NODES:
+        return
+    hops = np.sort(graph.arcs().distances(range(graph.n_nodes))[:, :graph.n_nodes].astype(np.int64), axis=1)
+    every = sum(graph.cables, Fraction(0))
+    rows, columns = (Fraction(4 * graph.n_nodes * nearest(hops, size, T, P), P * size) / every if every else Fraction(0)
+                     for size in sizes)
+    yield rows + columns, "rows and columns, each alone"
+    for hosts, cables in all_to_all_cuts(graph):
+        yield (_across(cables / (4 * graph.n_nodes), Fraction(min(hosts, graph.n_nodes - hosts), graph.n_nodes), hosts * T,
+                       sizes, rows, columns, None), f"rows and columns across a cut with {hosts} nodes on one side")
+
+
+def _across(carried, share, k, sizes, rows, columns, units):
+    """The least sum of both lengths across one cut, with `k` tasks on one side, or at least a share where k is None."""
+    value = least_total(carried, share, rows, columns)
+    if units is not None:
+        value = max(value, rounded_down(least_whole(*map(float, (carried, share)), tuple(map(float, (rows, columns))),
+                                                    tuple(map(float, units)))))
+    exact = None if k is None else exact_frontier(*sizes, k)
+    if exact is not None:
+        total = exact_total(exact, float(carried), float(rows), float(columns), units and tuple(map(float, units)))
+        value = max(value, rounded_down(total))
+    return value
+
+
+def _pairs_of_cuts(part, sizes, rows, columns, units):
     """The frontier of every box against the rest, and of planes that move, with the share of the tasks that is worst."""
     torus, P = part.torus, part.P
     for which, arcs in _families(torus):
@@ -138,13 +188,14 @@ def _pairs_of_cuts(part, rows, columns):
         score = least_total(carried, fewest / P, float(rows), float(columns))
         best = np.unravel_index(int(score.argmax()), score.shape)
         if carried[best] > 0 and fewest[best]:
-            exact = _capacity(part, arcs, best) / (4 * torus.n_nodes)
-            yield least_total(exact, Fraction(int(fewest[best]), P), rows, columns), f"rows and columns, {which}"
+            exact, k = _capacity(part, arcs, best) / (4 * torus.n_nodes), int(fewest[best])
+            yield (_across(exact, Fraction(k, P), k if part.S == P else None, sizes, rows, columns, units),
+                   f"rows and columns, {which}")
     for i, axis in enumerate(torus.axes):
         if torus.shape[i] > 1:
             low = -(-(P - _largest_plane(part, i)) // 2)
             carried = torus.g(i) * torus.lines(i) * part.capacity[i] / (4 * torus.n_nodes)
-            yield (least_total(carried, Fraction(low, P), rows, columns),
+            yield (_across(carried, Fraction(low, P), None, sizes, rows, columns, units),
                    f"rows and columns, {axis} plane that moves through the machine")
 
 

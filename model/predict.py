@@ -188,6 +188,7 @@ class Prediction:
                 "terms_local": self.local and self.local.as_dict(),
                 "total_s": self.total_s, "lower_bound": _plain(self.lower_bound.value),
                 "lower_bound_argument": self.lower_bound.argument, "certificate": self.certificate,
+                "all_to_all_unreachable": self.bounds.unreachable,
                 "direction": self.schedule and self.schedule.direction,
                 "schedule": self.schedule and self.schedule.as_dict(), "notes": list(self.notes)}
 
@@ -437,7 +438,7 @@ def _cost(stages, network):
 
 
 def _bounds(site, grid, transform, routing_name):
-    return Bounds(site, grid, transform, routing_name.startswith(DEFAULT_ROUTING))
+    return Bounds(site, grid, transform, routing_name.startswith(DEFAULT_ROUTING), routing_name == DEFAULT_ROUTING)
 
 
 def _notes(product, stages, bounds):

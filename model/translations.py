@@ -21,7 +21,7 @@ than its tolerance.
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise, product as cartesian
-from math import prod
+from math import ceil, floor, prod
 from typing import Any
 
 import numpy as np
@@ -38,12 +38,14 @@ CLOSE = 4e-3           # boxes smaller than this are not divided
 Box = tuple[float, float, float, float]  # row length from, to, column length from, to
 
 
-def translation_bound(torus: Torus, weights: tuple[Fraction, ...], tasks_per_node: int, R: int, C: int,
-                      rows: Fraction = Fraction(0), columns: Fraction = Fraction(0)) -> Fraction:
+def translation_bound(torus: Torus, capacity: tuple[Fraction, ...], tasks_per_node: int, R: int, C: int,
+                      rows: Fraction = Fraction(0), columns: Fraction = Fraction(0),
+                      units: tuple[Fraction, Fraction] | None = None) -> Fraction:
     """The least sum of the worst row and column length of an RxC grid of even blocks that fills all slots of a torus.
 
-    weights : of a length in each dimension, see `pencilmap.model.lower_bound.link_weights`
+    capacity : cables of a link in each dimension over its weight, see `pencilmap.model.lower_bound.link_weights`
     rows, columns : what the two lengths are at least, by other arguments
+    units : what the two lengths are multiples of, where that is known
 
     0 where the torus has open lines, or too many kinds of displacements.
 
@@ -52,16 +54,15 @@ def translation_bound(torus: Torus, weights: tuple[Fraction, ...], tasks_per_nod
     2.44
     """
     if min(R, C) == 1 or not all(torus.is_ring(i) or n <= 2 for i, n in enumerate(torus.shape)) \
-            or _kinds(torus, weights) > MOST_KINDS or torus.n_nodes == 1:
+            or _kinds(torus, capacity) > MOST_KINDS or torus.n_nodes == 1:
         return Fraction(0)
-    capacity = tuple(Fraction(cables) / weight for cables, weight in zip(torus.cables, weights))
-    return _bound(torus.shape, capacity, tasks_per_node, R, C, rows, columns)
+    return _bound(torus.shape, capacity, tasks_per_node, R, C, rows, columns, units)
 
 
-def _kinds(torus, weights):
+def _kinds(torus, capacity):
     """How many displacements differ."""
     found = 1
-    for (n, _, _), size in _classes(torus.shape, tuple(zip(torus.cables, weights))).items():
+    for (n, _), size in _classes(torus.shape, capacity).items():
         halves, count = n // 2 + 1, len(size)
         for i in range(count):
             found = found * (halves + i) // (i + 1)
@@ -73,14 +74,15 @@ def _classes(shape, kinds):
     found: dict[Any, list[int]] = {}
     for i, (n, kind) in enumerate(zip(shape, kinds)):
         if n > 1:
-            found.setdefault((n, *(kind if isinstance(kind, tuple) else (kind, 0))), []).append(i)
+            found.setdefault((n, kind), []).append(i)
     return found
 
 
 @lru_cache(maxsize=256)
-def _bound(shape, capacity, T, R, C, rows, columns):
+def _bound(shape, capacity, T, R, C, rows, columns, units):
     program = _Program(shape, capacity, T, R, C)
     most = 1.5 * program.together + 1
+    units = units and tuple(map(float, units))
     whole = (float(rows), most, float(columns), most)
     found = program.least(whole)
     if found is None:       # both lengths are above `most`
@@ -90,7 +92,7 @@ def _bound(shape, capacity, T, R, C, rows, columns):
         value, box = boxes[0]
         if max(box[1] - box[0], box[3] - box[2]) < CLOSE:
             break
-        parts = [(program.least(part), part) for part in _halves(box)]
+        parts = [(program.least(part), part) for part in _halves(box, units)]
         boxes = sorted([*boxes[1:], *((max(least, value), part) for least, part in parts if least is not None)])
         if not boxes:
             return Fraction(int(most * 1000), 1000)
@@ -125,7 +127,7 @@ class _Program:
         below = [(-transform, none, np.zeros(m)), (none, -transform, np.zeros(m)),
                  (transform[~zero] / R, transform[~zero] / C, np.ones(m - 1)), (one, one, np.where(zero, T + 1.0, T))]
         lengths, self.cuts = [], []
-        for (n, links, _), dims in classes.items():
+        for (n, links), dims in classes.items():
             ring, lines = n > 2, N // n
             every = 2 * lines * (n if ring else 1) * float(links)
             hops = 4 * N * np.mean([by_kind(folded[:, i]) for i in dims], axis=0) / every
@@ -169,14 +171,24 @@ class _Program:
         return float(found.fun) if found.status == 0 else box[0] + box[2]
 
 
-def _halves(box):
-    """A box divided along its longer side, nearer to the lower end."""
+def _halves(box, units):
+    """A box divided along its longer side, nearer to the lower end; without what lies between multiples of the units."""
     a0, a1, b0, b1 = box
     if a1 - a0 >= b1 - b0:
         middle = a0 + (a1 - a0) * LOWER
-        return [(a0, middle, b0, b1), (middle, a1, b0, b1)]
-    middle = b0 + (b1 - b0) * LOWER
-    return [(a0, a1, b0, middle), (a0, a1, middle, b1)]
+        parts = [(a0, middle, b0, b1), (middle, a1, b0, b1)]
+    else:
+        middle = b0 + (b1 - b0) * LOWER
+        parts = [(a0, a1, b0, middle), (a0, a1, middle, b1)]
+    if units is None:
+        return parts
+    parts = [(*_multiples(*part[:2], units[0]), *_multiples(*part[2:], units[1])) for part in parts]
+    return [part for part in parts if part[0] <= part[1] and part[2] <= part[3]]
+
+
+def _multiples(low, high, unit):
+    """The first and the last multiple of a unit in an interval; the first above the last where there is none."""
+    return unit * ceil(low / unit - 1e-6), unit * floor(high / unit + 1e-6)
 
 
 def _hull(share, frontier, rows, columns):

@@ -242,6 +242,9 @@ class Forecaster:
         """With notes on what would be faster."""
         notes = list(found.notes)
         name = found.schedule.name
+        if name != "sequence" and found.bounds and found.bounds.unreachable:
+            notes.append(f"no placement of {self.grid} loads the links with both exchanges at once as little as one "
+                         f"all-to-all: {found.bounds.unreachable}")
         sequence = self._of(Schedule("sequence")) if name != "sequence" else found
         if name in ("two-way", "opposite") and found.cost >= found.transforms * sequence.cost:
             notes.append(f"by the links, schedule {found.name} is no faster than sequence here")

@@ -52,7 +52,7 @@ def answer(predictions: Sequence[Prediction], default: Prediction | None = None,
         clauses.append(_against(found, default, "the launcher's order" + (" in sequence" if schedule else "")))
     if alone is not None and (schedule or alone.grid != best.grid):
         clauses.append(_against(found, alone, f"the best in sequence, {alone.grid}"))
-    clauses += [_proof(found.certificate), decided_by_messages(best, predictions)]
+    clauses += [_proof(found), decided_by_messages(best, predictions)]
     return ", ".join(clause for clause in clauses if clause)
 
 
@@ -82,12 +82,13 @@ def decided_by_messages(best: Prediction, predictions: Iterable[Prediction]) -> 
     return f"within 1 % of {fastest.grid}, in {best.n_messages} messages of each task in place of {fastest.n_messages}"
 
 
-def _proof(certificate):
-    if certificate is None:
+def _proof(found):
+    if found.certificate is None:
         return ""
-    if certificate <= 1 + 1e-9:
-        return "and no placement of this grid has less busy links"
-    return f"at most {from_optimal(certificate)}"
+    if found.certificate <= 1 + 1e-9:
+        tried = ": every one was tried" if found.exhausted else ""
+        return f"and no placement of this grid has less busy links{tried}"
+    return f"at most {from_optimal(found.certificate)}"
 
 
 def agreement(comparisons: Sequence[Comparison]) -> str:

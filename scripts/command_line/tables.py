@@ -105,7 +105,7 @@ def _predictions(predictions):
         rows.append([grids, broken(p.placement), *([p.routing] if several else []),
                      *([broken(found.schedule)] if scheduled else []), *([milliseconds(found.time_s)] if predicted else []),
                      _worth(found.t_s, found.cost), *([_in_sequence(p)] if scheduled else []),
-                     from_optimal(found.certificate), _slowest(p)])
+                     from_optimal(found.certificate, found.exhausted), _slowest(p)])
     return fitted(columns, rows, ["slowest link", *([">at best"] if predicted else [])])
 
 
@@ -143,9 +143,10 @@ def _wide_predictions(predictions):
                      *(lengths(stage.load) for stage in p.stages), f"{float(p.cost):.4g}",
                      f"{float(p.lower_bound.value):.4g}", *(cell for stage in p.stages for cell in (
                          milliseconds(stage.t_s), *messages_of(stage))),
-                     milliseconds(p.t_s), *([milliseconds(p.time_s)] if predicted else []), from_optimal(p.certificate),
+                     milliseconds(p.t_s), *([milliseconds(p.time_s)] if predicted else []),
+                     from_optimal(p.certificate, found.exhausted),
                      *([found.schedule, lengths(p.schedule.load_joint), milliseconds(found.t_s), milliseconds(found.time_s),
-                        from_optimal(found.certificate)] if scheduled and p.schedule else []), _slowest(p)])
+                        from_optimal(found.certificate, found.exhausted)] if scheduled and p.schedule else []), _slowest(p)])
     return columns, rows
 
 
@@ -164,15 +165,16 @@ class Exchanges:
     t_s: float | None
     time_s: float | None
     certificate: float | None
+    exhausted: bool  #: whether every placement was tried
 
 
 def exchanges_of(p: Prediction) -> Exchanges:
     """The exchanges under the schedule of the prediction."""
     found = p.schedule
     if found is None or not _beside(p):
-        return Exchanges("sequence", p.cost, p.t_s, p.time_s, p.certificate)
+        return Exchanges("sequence", p.cost, p.t_s, p.time_s, p.certificate, p.bounds.optima is not None)
     name = f"{found.name} ({found.direction})" if found.transforms > 1 else found.name
-    return Exchanges(name, found.cost, found.t_s, found.time_s, found.certificate)
+    return Exchanges(name, found.cost, found.t_s, found.time_s, found.certificate, p.bounds.optima is not None)
 
 
 def _beside(p):
@@ -211,15 +213,17 @@ def broken(text: str) -> str:
     return "\n".join(lines)
 
 
-def from_optimal(certificate: float | None) -> str:
-    """How far from optimal at most; "-" where no bound is known.
+def from_optimal(certificate: float | None, exhausted: bool = False) -> str:
+    """How far from optimal at most; "-" where no bound is known. `exhausted`: because every placement was tried.
 
-    >>> from_optimal(1.0), from_optimal(1.0004), from_optimal(1.5)
-    ('optimal', '1.001x optimal', '1.5x optimal')
+    >>> from_optimal(1.0), from_optimal(1.0004), from_optimal(1.5), from_optimal(1.0, True)
+    ('optimal', '1.001x optimal', '1.5x optimal', 'optimal, by exhaustion')
     """
     if certificate is None:
         return "-"
-    return "optimal" if certificate <= 1 + 1e-9 else f"{ceil(1000 * certificate - 1e-6) / 1000:g}x optimal"
+    if certificate <= 1 + 1e-9:
+        return "optimal, by exhaustion" if exhausted else "optimal"
+    return f"{ceil(1000 * certificate - 1e-6) / 1000:g}x optimal"
 
 
 def _worth(seconds, cost):

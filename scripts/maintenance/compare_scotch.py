@@ -1,114 +1,146 @@
-"""Compare our placements with Scotch's, machine by machine, and write the table of docs/placement-search.md.
+"""Compare our placements with Scotch's and with the lower bounds, machine by machine.
 
-    .venv/bin/python scripts/maintenance/compare_scotch.py            # prints the table
-    .venv/bin/python scripts/maintenance/compare_scotch.py --write    # and puts it into docs/placement-search.md
+The machines and what was found are kept in `placement_cases.csv`; docs/placement-search.md shows them.
 
-Needs the Debian package scotch; without it the script says so and ends with status 77.
+    .venv/bin/python scripts/maintenance/compare_scotch.py            # tries everything anew and prints the table
+    .venv/bin/python scripts/maintenance/compare_scotch.py --ours     # keeps what Scotch found
+    .venv/bin/python scripts/maintenance/compare_scotch.py --bounds   # keeps all lengths
+    ... --write                                                       # puts it into the file and the document
+
+Without the Debian package scotch the first says so and ends with status 77.
 """
 
+import csv
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from statistics import mean
 from time import process_time
-from typing import Any
 
 import click
 import numpy as np
 
 from pencilmap.mapper.annealing import Budget, search
+from pencilmap.mapper.placements.best import best
 from pencilmap.mapper.placements.default import default
 from pencilmap.mapper.product_search import best_product
 from pencilmap.mapper.scotch import PROGRAMS, scotch_is_there, scotch_mapping
 from pencilmap.mapper.starts import axis_orders
 from pencilmap.model.allocation import Allocation, Site
-from pencilmap.model.grid import parse_grid
+from pencilmap.model.grid import ProcessGrid, parse_grid
 from pencilmap.model.lower_bound import lower_bound
 from pencilmap.model.predict import predict
-from pencilmap.model.torus import parse_torus
+from pencilmap.model.torus import as_torus, parse_torus
 from pencilmap.scripts.command_line.documents import fill, markdown_table
 from pencilmap.scripts.command_line.progress import shown
 
 SKIPPED = 77
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "placement-search.md"
-COLUMNS = ("case", ">launcher", ">best axis order", ">Scotch", ">product search", ">local search", ">lower bound",
+FILE = Path(__file__).with_name("placement_cases.csv")
+COLUMNS = ("case", ">launcher", ">best axis order", ">Scotch", ">product search", ">local search", ">`best`", ">lower bound",
            ">certificate", ">CPU s")
+OURS, ALL = ("search", "best"), ("launcher", "axis_order", "scotch", "product", "search", "best")
+HEAD = """\
+# Written by scripts/maintenance/compare_scotch.py: worst row length plus worst column length of placements. Nodes are
+# missing at random with seed 0; with fewer tasks than slots, slots stay idle. cpu_s is of the local search.
+"""
 
-CASES = (  # torus, tasks per node, missing nodes (seed 0), grid; fewer tasks than slots leave slots idle
-    ("8x8x8", 1, 0, "8x64"),
-    ("8x8x8", 1, 0, "16x32"),
-    ("8x8x8:mesh", 1, 0, "8x64"),
-    ("8wx8x4w", 1, 0, "16x16"),
-    ("16x16", 1, 0, "16x16"),
-    ("7x5x3", 1, 0, "7x15"),
-    ("4x4x4x4", 1, 0, "16x16"),
-    ("4x4x4x2x2", 1, 0, "16x16"),
-    ("4x4x4", 4, 0, "16x16"),
-    ("8x8x8", 1, 40, "8x59"),
-    ("8x8x8", 1, 40, "59x8"),
-    ("8x8x8:mesh", 1, 40, "8x59"),
-    ("16x16:mesh", 1, 16, "15x16"),
-    ("6x6x6", 1, 0, "10x20"),
-    ("7x5x3", 1, 5, "10x10"),
-    ("4x4x4x4", 1, 16, "15x16"),
-    ("4x4x4x2x2", 1, 16, "15x16"),
-    ("4x4x4", 4, 4, "15x16"),
-)
+Case = dict[str, str]
 
 
-def compared(torus: str, tasks_per_node: int, missing: int, grid: str, evaluations: int) -> tuple[Any, ...]:
-    """One line of the table, as text and numbers."""
-    shape, tasks = parse_torus(torus), parse_grid(grid)
-    failed = np.random.default_rng(0).choice(shape.n_nodes, missing, replace=False)
-    site = Site(shape, tasks_per_node, Allocation(shape).without(failed), idle=True)
-    began = process_time()
-    found = search(site, tasks, budget=Budget(evaluations, None))
-    spent = process_time() - began
-    orders = [float(predict(default(order, site, tasks)).cost) for order in ("", "tn", *axis_orders(shape))]
+def cases() -> list[Case]:
+    """The lines of the file."""
+    lines = FILE.read_text(encoding="ascii").splitlines()
+    return list(csv.DictReader(line for line in lines if not line.startswith("#")))
+
+
+def asked(case: Case) -> tuple[Site, ProcessGrid]:
+    """What a case is about."""
+    shape, tasks = parse_torus(case["torus"]), parse_grid(case["grid"])
+    failed = np.random.default_rng(0).choice(shape.n_nodes, int(case["missing"]), replace=False)
+    return Site(shape, int(case["tasks_per_node"]), Allocation(shape).without(failed), idle=True), tasks
+
+
+def bound_of(case: Case) -> float:
+    """The lower bound."""
+    return float(lower_bound(*asked(case), ordered=True).value)
+
+
+def tried_anew(case: Case, names: Iterable[str], evaluations: int) -> Case:
+    """The case with lengths of these names and the bound found anew."""
+    site, tasks = asked(case)
+    torus = as_torus(site.network)
     fits = site.allocation.is_complete and tasks.n_tasks == site.n_slots
-    product = float(predict(best_product(shape, tasks, tasks_per_node)).cost) if fits else None
-    bound = float(lower_bound(site, tasks, ordered=True).value)
-    best = min(found.cost, product or found.cost)
-    return (name_of(torus, tasks_per_node, missing, grid), orders[0], min(orders),
-            float(predict(scotch_mapping(site, tasks)).cost), product, found.cost, bound, best / bound, spent)
+    began = process_time()
+    found: dict[str, float] = {}
+    if "search" in names:
+        found["search"] = search(site, tasks, budget=Budget(evaluations, None)).cost
+        found["cpu_s"] = process_time() - began
+    if "best" in names:
+        found["best"] = _cost(best("", site, tasks))
+    if "scotch" in names:
+        found["launcher"] = _cost(default("", site, tasks))
+        found["axis_order"] = min(_cost(default(order, site, tasks)) for order in ("", "tn", *axis_orders(torus)))
+        found["scotch"] = _cost(scotch_mapping(site, tasks))
+        if fits:
+            found["product"] = _cost(best_product(torus, tasks, site.tasks_per_node))
+    return case | {name: f"{value:.4f}" for name, value in found.items()} | {"bound": f"{bound_of(case):.4f}"}
 
 
-def name_of(torus: str, tasks_per_node: int, missing: int, grid: str) -> str:
+def _cost(placed):
+    return float(predict(placed).cost)
+
+
+def certificate_of(case: Mapping[str, str]) -> float:
+    """The least length found over the bound."""
+    return min(float(case[name]) for name in ALL if case[name]) / float(case["bound"])
+
+
+def name_of(case: Mapping[str, str]) -> str:
     """
-    >>> name_of("8x8x8", 2, 40, "8x118")
+    >>> name_of({"torus": "8x8x8", "tasks_per_node": "2", "missing": "40", "grid": "8x118"})
     '8x8x8, 2 tasks/node, 40 nodes missing, grid 8x118'
     """
-    parts = [torus, *([f"{tasks_per_node} tasks/node"] if tasks_per_node > 1 else []),
-             *([f"{missing} nodes missing"] if missing else []), f"grid {grid}"]
+    parts = [case["torus"], *([f"{case['tasks_per_node']} tasks/node"] if case["tasks_per_node"] != "1" else []),
+             *([f"{case['missing']} nodes missing"] if case["missing"] != "0" else []), f"grid {case['grid']}"]
     return ", ".join(parts)
 
 
-def table(lines: Iterable[Sequence[Any]]) -> str:
-    """Markdown."""
-    def cell(value):
-        return value if isinstance(value, str) else "-" if value is None else f"{value:.3f}"
-
-    return markdown_table(COLUMNS, [[*map(cell, line[:-1]), f"{line[-1]:.0f}"] for line in lines])
+def table(lines: Iterable[Case]) -> str:
+    """Markdown, the mean certificate last."""
+    lines = list(lines)
+    cells = [[name_of(line), *(f"{float(line[name]):.3f}" if line[name] else "-" for name in (*ALL, "bound")),
+              f"{certificate_of(line):.3f}", f"{float(line['cpu_s']):.0f}"] for line in lines]
+    cells.append(["mean", *[""] * 7, f"{mean(map(certificate_of, lines)):.3f}", ""])
+    return markdown_table(COLUMNS, cells)
 
 
 @click.command()
-@click.option("--write", is_flag=True, help=f"Put the table into {PAGE.relative_to(PAGE.parent.parent)}.")
+@click.option("--write", is_flag=True, help=f"Write {FILE.name} and {PAGE.relative_to(PAGE.parent.parent)}.")
+@click.option("--ours", is_flag=True, help="Keep what Scotch, the launcher and products have.")
+@click.option("--bounds", is_flag=True, help="Keep all lengths.")
 @click.option("--evaluations", type=click.IntRange(0), default=50_000, show_default=True, help="Budget of the local search.")
-def main(write: bool, evaluations: int) -> None:
-    """Cost (worst row length plus worst column length) of placements by launcher, Scotch and ourselves."""
-    if not scotch_is_there():
-        click.echo(f"SKIPPED: nothing was compared: {' and '.join(PROGRAMS)} are missing; install the Debian package scotch",
-                   err=True)
+def main(write: bool, ours: bool, bounds: bool, evaluations: int) -> None:
+    """Cost (worst row length plus worst column length) of placements by launcher, Scotch and ourselves, and bounds."""
+    names = () if bounds else OURS if ours else ALL
+    if "scotch" in names and not scotch_is_there():
+        click.echo(f"SKIPPED: nothing was compared: {' and '.join(PROGRAMS)} are missing; install the Debian package "
+                   "scotch, or give --ours", err=True)
         sys.exit(SKIPPED)
     lines = []
     with shown() as show:
-        for case in CASES:
-            lines.append(compared(*case, evaluations))
-            show(f"{lines[-1][0]}: Scotch {lines[-1][3]:.3f}, ours {lines[-1][5]:.3f}")
+        for case in cases():
+            lines.append(tried_anew(case, names, evaluations))
+            show(f"{name_of(case)}: certificate {certificate_of(lines[-1]):.3f}")
     text = table(lines)
     click.echo(text)
     if write:
+        rows = [",".join(line[name] for name in lines[0]) for line in lines]
+        FILE.write_text(HEAD + "\n".join([",".join(lines[0]), *rows]) + "\n", encoding="ascii")
         fill(PAGE, "scripts/maintenance/compare_scotch.py", text)
-    worse = [line[0] for line in lines if min(line[5], line[4] or line[5]) > min(line[2], line[3]) + 1e-9]
+    worse = [name_of(line) for line in lines
+             if min(float(line[name]) for name in ("product", *OURS) if line[name])
+             > min(float(line["axis_order"]), float(line["scotch"])) + 1e-4]
     if worse:
         click.echo(f"WORSE than Scotch or an axis order: {'; '.join(worse)}", err=True)
         sys.exit(1)
