@@ -7,6 +7,8 @@ sequence, take a second or a few, up to `MOST_SEARCHED` slots, and are left out 
 
 from functools import lru_cache
 
+import numpy as np
+
 from pencilmap.mapper.placements.search import search
 from pencilmap.mapper.product_search import best_product
 from pencilmap.model.allocation import Site
@@ -15,7 +17,8 @@ from pencilmap.model.errors import PlacementError
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.lower_bound import lower_bound
 from pencilmap.model.mapping import Mapping
-from pencilmap.model.objective import Objective, in_sequence
+from pencilmap.model.objective import Objective, at_once, in_sequence
+from pencilmap.model.optima import optima
 from pencilmap.model.product import Product
 from pencilmap.model.routing import DEFAULT_ROUTING, routing
 from pencilmap.model.torus import Torus, as_torus
@@ -51,15 +54,33 @@ def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, s
         return [search("" if share == 1 else f"evaluations={LONG // share if share else SHORT}", site, grid, wanted)]
     torus, alone = as_torus(site.network), in_sequence(len(grid.decomposition.exchanges))
     product = best_product(torus, grid, site.tasks_per_node, wanted)
+    tried = _tried(torus, grid, site.tasks_per_node, wanted or alone)
+    if tried is not None:
+        return [product, tried[1]] if tried[0] < _cost(product, wanted or alone) else [product]
     if (wanted or alone) != alone or not share or not is_searched(site, grid):
         return [product]
-    letters = tuple(stage.letters for stage in grid.decomposition.exchanges)
-    cost = alone.of_loads(routing(DEFAULT_ROUTING).joint_of_product(product, letters))
+    cost = _cost(product, alone)
     if lower_bound(site, grid).value >= cost:
         return [product]
     found = _tiling(torus, grid, site.tasks_per_node, float(cost), share) if _has_rings(torus) else _swapped(
         site, grid, float(cost), share)
     return [product] if found is None else [product, found]
+
+
+def _tried(torus, grid, tasks_per_node, wanted):
+    """The optimum of a small machine and a placement that has it, where every placement was tried; None elsewhere."""
+    known = optima(torus, tasks_per_node, *grid.shape) if grid.decomposition is PENCIL else None
+    if known is None or wanted not in (in_sequence(2), at_once(2)):
+        return None
+    least, rows = (known.joint, known.rows_joint) if wanted == at_once(2) else (known.sequence, known.rows_sequence)
+    nodes = np.array(rows).ravel()
+    slots = np.array([np.count_nonzero(nodes[:rank] == node) for rank, node in enumerate(nodes)])
+    return least, Mapping(torus, grid, tasks_per_node, nodes, slots, "best")
+
+
+def _cost(product, wanted):
+    letters = tuple(stage.letters for stage in product.decomposition.exchanges)
+    return wanted.of_loads(routing(DEFAULT_ROUTING).joint_of_product(product, letters))
 
 
 def is_searched(site: Site, grid: ProcessGrid) -> bool:
