@@ -398,8 +398,10 @@
     choose({});
     if (!again) state.slice = coordinates(panels[0].view.nodes[ranksOf(panels[0].view, 0)[0]]);
     const [left, right, bottom, top] = frame(start());
+    const ratio = Math.min(3, Math.max(0.9, (right - left) / Math.max(top - bottom, 0.1)));
     for (const { canvas } of panels) {
-      canvas.style.aspectRatio = Math.min(3, Math.max(0.9, (right - left) / Math.max(top - bottom, 0.1)));
+      canvas.style.aspectRatio = ratio;
+      canvas.parentNode.style.maxWidth = `calc(${ratio} * min(36rem, 80vh))`;    // the height that page.css allows
     }
     dimensionControls();
   }
