@@ -11,7 +11,7 @@ Cost: one evaluation is O(group x path).
 Deterministic: the same seed and number of evaluations give the same placement, on any machine, unless seconds cut it short.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import monotonic
 
@@ -24,9 +24,8 @@ from pencilmap.model.allocation import Site
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.objective import Objective, in_sequence
-from pencilmap.model.routing import DEFAULT_ROUTING, routing
 from pencilmap.model.routing.dimension_order import DimensionOrder
-from pencilmap.model.torus import as_torus
+from pencilmap.model.torus import TIES, as_torus
 
 EVALUATIONS = 50_000
 SECONDS = 120.0
@@ -36,6 +35,9 @@ HOT, COLD = 0.4, 0.002  # temperatures in units of the energy divided by the num
 WARM = 0.8, 0.05       # as HOT and COLD
 ROUNDS = WARM, WARM, WARM, (HOT, COLD)  # in which the rest is used, each from the best placement so far
 MELT, FREEZE = 0.003, 5e-5  # from a random start: in units of the energy
+
+USUAL = (DimensionOrder(),)  # rules of routing
+TIED = tuple(DimensionOrder(None, tie) for tie in TIES)  # those of which the worst counts in a robust search
 
 ENDS = {"seconds": "CUT SHORT by its time limit; another run may find another placement",
         "interrupt": "interrupted, this is the best so far"}
@@ -74,12 +76,14 @@ class _Cut(Exception):
 
 
 def search(site: Site, grid: ProcessGrid, seed: int = 1, budget: Budget = Budget(),
-           report: Callable[[str], None] | None = None, wanted: Objective | None = None) -> Found:
+           report: Callable[[str], None] | None = None, wanted: Objective | None = None,
+           rules: Sequence[DimensionOrder] = USUAL) -> Found:
     """Search for a placement with a small objective, by default that of exchanges in sequence.
 
     It is never worse than the best product placement, where there is one, nor than any default axis order, unless its
     seconds ended before these were all tried. The site may be any torus, with any usable nodes and idle slots; `report` is
-    called with one line of text now and then. Raises GridError when the grid does not fit the site.
+    called with one line of text now and then. Under several
+    rules of routing the worst counts. Raises GridError when the grid does not fit the site.
 
     >>> from pencilmap.model.allocation import Allocation
     >>> from pencilmap.model.torus import Torus
@@ -91,7 +95,7 @@ def search(site: Site, grid: ProcessGrid, seed: int = 1, budget: Budget = Budget
     """
     site.check_grid(grid)
     wanted = wanted or in_sequence(len(grid.decomposition.exchanges))
-    run = _Run(site, grid, seed, budget, report or (lambda line: None), wanted)
+    run = _Run(site, grid, seed, budget, report or (lambda line: None), wanted, rules)
     cut = None
     try:
         run.search()
@@ -111,12 +115,12 @@ class _Run:
     count alike.
     """
 
-    def __init__(self, site, grid, seed, budget, report, wanted):
+    def __init__(self, site, grid, seed, budget, report, wanted, rules):
         self.site, self.grid, self.seed, self.budget, self.report = site, grid, seed, budget, report
-        self.wanted = wanted
+        self.wanted, self.rules = wanted, rules
         self.short = ProcessGrid(*sorted(grid.shape), decomposition=grid.decomposition)
         self.turned = _turned(grid)
-        self.state = _state(site, self.short, seed, _terms(wanted, _order_of_exchanges(grid)))
+        self.state = _state(site, self.short, seed, _terms(wanted, _order_of_exchanges(grid)), rules)
         self.began = monotonic()
         self.used = 0
         self.launcher_cost, self.start, self.start_cost = None, "", np.inf
@@ -146,9 +150,10 @@ class _Run:
         if not site.allocation.is_complete or grid.n_tasks != site.n_slots:
             return
         product = best_product(as_torus(site.network), grid, site.tasks_per_node, self.wanted)
-        loads = routing(DEFAULT_ROUTING).joint_of_product(product, tuple(s.letters for s in grid.decomposition.exchanges))
+        letters = tuple(stage.letters for stage in grid.decomposition.exchanges)
         mapping = product.mapping()
-        self.start, self.start_cost = "best product", float(self.wanted.of_loads(loads))
+        self.start, self.start_cost = "best product", max(
+            float(self.wanted.of_loads(rule.joint_of_product(product, letters))) for rule in self.rules)
         self.state.best[0] = self.start_cost
         self.state.best_slot[:] = slots_of(site, mapping.node_of_rank, mapping.slot_of_rank)[self.turned]
 
@@ -257,7 +262,7 @@ def _terms(wanted, order):
             np.array([[float(term.shares[e]) for e in order] for term in wanted.terms]))
 
 
-def _state(site, grid, seed, terms, rules=(DimensionOrder(),)):
+def _state(site, grid, seed, terms, rules=USUAL):
     """The state of the inner loop, nobody placed yet."""
     torus, T, P = site.network, site.tasks_per_node, grid.n_tasks
     N, d, S, Q = torus.n_nodes, torus.n_dimensions, site.n_slots, len(rules)

@@ -16,22 +16,23 @@ from pencilmap.mapper.formats import Job, read_document
 from pencilmap.mapper.graphs import read_graph
 from pencilmap.mapper.hosts import Hosts
 from pencilmap.mapper.placements import check_name, place, takes_objective
-from pencilmap.mapper.placements.best import candidates, is_searched
+from pencilmap.mapper.placements.best import candidates, is_searched, robust_search
+from pencilmap.mapper.placements.search import search
 from pencilmap.mapper.progress import now_and_then, say
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.allocation import Allocation, Site, parse_nodes
 from pencilmap.model.costs import Costs
 from pencilmap.model.decompositions import PENCIL, Decomposition, decomposition_named
-from pencilmap.model.errors import GridError, MachineError, MapfileError, PlacementError, ScheduleError
+from pencilmap.model.errors import GridError, MachineError, MapfileError, PlacementError, RoutingError, ScheduleError
 from pencilmap.model.grid import ProcessGrid, all_grids, parse_grid
-from pencilmap.model.interval import routing_interval
+from pencilmap.model.interval import BEST_MINIMAL, routing_interval
 from pencilmap.model.machine import COSTS, Machine, load_machine
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.network import Network
 from pencilmap.model.predict import SEQUENCE, Prediction, predict
 from pencilmap.model.product import Product
 from pencilmap.model.ranking import ranked
-from pencilmap.model.routing import routing as routing_rule
+from pencilmap.model.routing import all_variants, routing as routing_rule
 from pencilmap.model.schedules.objectives import objectives
 from pencilmap.model.schedules.schedule import FORWARD
 from pencilmap.model.torus import Torus, as_torus, parse_torus
@@ -64,6 +65,8 @@ class Setting:
         Names of the usable nodes, None unless the list of nodes names every one.
     decomposition : Decomposition
         Whose grids are meant.
+    robust : bool
+        Whether the worst over the routing rules counts, and is predicted where none is named.
     likely : tuple of float, optional
         Measured over predicted time, see `pencilmap.model.machine.Machine.likely`.
 
@@ -83,6 +86,7 @@ class Setting:
     names: dict[int, str] | None = None
     decomposition: Decomposition = PENCIL
     likely: tuple[float, float] | None = None
+    robust: bool = False
 
     @property
     def network(self) -> Network:
@@ -129,6 +133,10 @@ class Setting:
             return self._best(grid, schedule)
         if not takes_objective(text):
             return place(text, self.site, grid)
+        name, _, argument = text.partition(":")
+        if self.robust and name == "search":
+            return self._fastest([search(argument, self.site, grid, wanted, robust=True)
+                                  for wanted in objectives(schedule, grid)], schedule)
         return self._fastest([place(text, self.site, grid, wanted) for wanted in objectives(schedule, grid)], schedule)
 
     def _best(self, grid: ProcessGrid, schedule: str, share: int = 1) -> Product | Mapping:
@@ -141,13 +149,15 @@ class Setting:
         for wanted in objectives(schedule, grid):
             found += [placed for placed in candidates(self.site, grid, wanted, share)
                       if not (isinstance(placed, Product) and placed in found)]
+            if self.robust:
+                found += robust_search(self.site, grid, wanted, share)
         return self._fastest(found, schedule)
 
     def _fastest(self, found: list[Product | Mapping], schedule: str) -> Product | Mapping:
         """The first of the fastest by all terms of the time model."""
         if len(found) == 1:
             return found[0]
-        return min(found, key=lambda placed: self.predict(placed, schedule=schedule).order)
+        return min(found, key=lambda placed: self.shown(placed, schedule=schedule).order)
 
     def _is_whole(self, grid: ProcessGrid) -> bool:
         """Whether the grid takes every slot of a whole torus, so that it has product placements."""
@@ -159,6 +169,22 @@ class Setting:
         """Its prediction, with the notes of this setting, see `pencilmap.model.predict.predict`."""
         return self._noted(predict(placed, self.transform, routing, name, self.costs, self.site, exchange, schedule,
                                    direction))
+
+    def shown(self, placed: Product | Mapping, routing: str | None = None, name: str | None = None,
+              exchange: str = DEFAULT_ALGORITHM, schedule: str = SEQUENCE, direction: str = FORWARD) -> Prediction:
+        """Its prediction, in a robust setting that under the worst rule where none is named, with a note that says so."""
+        if not self.robust or routing is not None:
+            return self.predict(placed, routing, name, exchange, schedule, direction)
+        found = []
+        for rule in all_variants(self.network):
+            if rule != BEST_MINIMAL:  # never the worst
+                try:
+                    found.append(self.predict(placed, rule, name, exchange, schedule, direction))
+                except RoutingError:
+                    continue          # the rule cannot handle the case
+        worst = max(found, key=lambda p: p.order)
+        note = f"the worst of {len(found)} routing rules is shown"
+        return replace(worst, notes=(*worst.notes, note))
 
     def interval(self, placed: Product | Mapping, name: str | None = None, exchange: str = DEFAULT_ALGORITHM,
                  schedule: str = SEQUENCE, direction: str = FORWARD) -> list[Prediction]:
@@ -235,7 +261,7 @@ class Setting:
         placed = self._best(grid, schedule, share) if text == BEST else self.place(text, grid, schedule)
         if routing == ALL_ROUTINGS:
             return self.interval(placed, text, exchange, schedule, direction)
-        return [self.predict(placed, routing, text, exchange, schedule, direction)]
+        return [self.shown(placed, routing, text, exchange, schedule, direction)]
 
     def _noted(self, prediction: Prediction) -> Prediction:
         return replace(prediction, notes=(*prediction.notes, *self.notes), likely=self.likely)
@@ -244,7 +270,7 @@ class Setting:
 def setting(machine: str | None = None, torus: str | None = None, partition: str | None = None, graph: str | None = None,
             tasks_per_node: int | None = None, bandwidth: str | None = None, nodes: str | PathLike[str] | None = None,
             failed: str | None = None, idle: bool = False, fft: str | None = None,
-            decomposition: str = PENCIL.name) -> Setting:
+            decomposition: str = PENCIL.name, robust: bool = False) -> Setting:
     """The setting described by texts. A machine, a torus or a graph is needed; everything else has a default.
 
     Parameters
@@ -271,6 +297,8 @@ def setting(machine: str | None = None, torus: str | None = None, partition: str
         The transform: ``512``, ``512x256x128``, ``512:r2c:single``.
     decomposition : str
         How the tasks share the array: ``pencil`` (grids RxC) or ``slab`` (grids P).
+    robust : bool
+        Whether the worst over the routing rules of the network counts.
 
     Raises
     ------
@@ -291,7 +319,7 @@ def setting(machine: str | None = None, torus: str | None = None, partition: str
     names = listed.names if listed and len(listed.names) == len(listed.nodes) else None
     return Setting(site, transform, machine, described.costs if described else Costs(),
                    described.doubts(shape, used) if described else (), names, decomposition_named(decomposition),
-                   described.likely if described and rate is None else None)
+                   described.likely if described and rate is None else None, robust)
 
 
 def figures_used(machine: Machine, transform: Transform | None, replaced: Container[str]) -> list[str]:

@@ -28,6 +28,7 @@ EVALUATIONS = 800_000          # of tilings, see `best_tiling`: two or three sec
 PATIENCE = 4                   # rounds without a better tiling
 SHORT, LONG = 2_000, 50_000    # evaluations of the local search where no product exists, with share 0 and 1
 SWAPS, SWAP_MATES = 400_000, 10_000_000  # evaluations of the local search: so many, or this divided by R + C
+RULES = 3  # for ties: a robust search routes under each
 
 
 def best(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None = None) -> Product | Mapping:
@@ -83,6 +84,13 @@ def _cost(product, wanted):
     return wanted.of_loads(routing(DEFAULT_ROUTING).joint_of_product(product, letters))
 
 
+def robust_search(site: Site, grid: ProcessGrid, wanted: Objective | None = None, share: int = 1) -> list[Mapping]:
+    """What the local search finds when the worst over the rules for ties is to be least; nothing where it is not used."""
+    if not share or min(grid.shape) < 2 or site.n_slots > MOST_SEARCHED:
+        return []
+    return [search(f"evaluations={_steps(grid, share) // RULES}", site, grid, wanted, robust=True)]
+
+
 def is_searched(site: Site, grid: ProcessGrid) -> bool:
     """Whether other placements than products are searched."""
     if not (site.allocation.is_complete and grid.n_tasks == site.n_slots):
@@ -107,6 +115,9 @@ def _swapped(site, grid, cost, share):
     """What the local search finds of less cost, None where it finds nothing."""
     from pencilmap.mapper import annealing
 
-    steps = min(SWAPS, SWAP_MATES // sum(grid.shape)) // share
-    found = annealing.search(site, grid, budget=annealing.Budget(steps, None))
+    found = annealing.search(site, grid, budget=annealing.Budget(_steps(grid, share), None))
     return found.mapping if found.cost < cost - 1e-9 else None
+
+
+def _steps(grid, share):
+    return min(SWAPS, SWAP_MATES // sum(grid.shape)) // share

@@ -13,11 +13,13 @@ from pencilmap.model.objective import Objective
 KINDS = {"seed": int, "evaluations": int, "seconds": float}
 
 
-def search(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None = None) -> Mapping:
+def search(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None = None,
+           robust: bool = False) -> Mapping:
     """``search`` or ``search:seed=1,evaluations=200000,seconds=30``; it reports to `pencilmap.mapper.progress`.
 
     The same seed and evaluations give the same placement unless `seconds` ends the search early; then the placement's notes
-    say so. Raises PlacementError when the argument is not understood, GridError when the grid does not fit the site.
+    say so. A robust search makes the worst over the rules for ties least. Raises PlacementError when the argument is not
+    understood, GridError when the grid does not fit the site.
     """
     options = parse_options(argument)
     site.check_grid(grid)
@@ -25,7 +27,8 @@ def search(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | Non
 
     seed = options.pop("seed", 1)
     report = now_and_then(lambda line: say(f"search: {line}"))
-    found = annealing.search(site, grid, seed, annealing.Budget(**options), report, wanted)
+    found = annealing.search(site, grid, seed, annealing.Budget(**options), report, wanted,
+                             annealing.TIED if robust else annealing.USUAL)
     say(str(found))
     return found.mapping
 

@@ -26,7 +26,7 @@ def launchers_order(where: Setting, like: Prediction, routing: str | None = None
     placed = where.place(DEFAULT, like.grid)
     if not isinstance(placed, Product) and like.grid.n_tasks > MOST_TASKS_ROUTED:
         return None
-    return where.predict(placed, routing, DEFAULT, exchange, direction=direction)
+    return where.shown(placed, routing, DEFAULT, exchange, direction=direction)
 
 
 def answer(predictions: Sequence[Prediction], default: Prediction | None = None,

@@ -52,6 +52,8 @@ ROUTING = click.option("--routing", metavar="NAME[:ARGUMENT]", shell_complete=co
                        + "; ".join(f"{r.usage}: {r.meaning}" for r in ROUTINGS.values())
                        + "; all: every rule, with the cut bound below them. [default: dimension-order; on a graph "
                          "shortest-path]")
+ROBUST = click.option("--robust", is_flag=True, help="Placements that are searched make the worst over all routing rules "
+                      "least; without --routing that worst is predicted.")
 EXCHANGE = click.option("--exchange", "-e", metavar="NAME", default=DEFAULT_ALGORITHM, show_default=True,
                         shell_complete=completed(lambda: ALGORITHMS),
                         help="Algorithm of the exchanges. "

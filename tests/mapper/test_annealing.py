@@ -1,6 +1,8 @@
 """Local search: exact loads, never worse than the launcher, deterministic, anytime; the irregular case of the issue."""
 
 from fractions import Fraction
+from importlib import import_module
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from pencilmap.mapper.placements.default import all_orders, default
 from pencilmap.mapper.placements.search import parse_options
 from pencilmap.mapper.product_search import best_product
 from pencilmap.mapper.progress import heard_by
+from pencilmap.mapper.setting import setting
 from pencilmap.mapper.starts import starts
 from pencilmap.model.allocation import Allocation, Site
 from pencilmap.model.errors import GridError, PlacementError
@@ -208,6 +211,46 @@ def test_best_searches_where_there_are_no_products():
         mapping = place("best", site, grid)
     assert predict(mapping).cost <= predict(default("", site, grid)).cost
     assert heard[-1].startswith("search:") and "launcher's order" in heard[-1]
+
+
+def worst_of_ring(nodes, R, C, tie):
+    """Largest link load of rows plus that of columns on a ring, counted hop by hop in halves, on the m scale."""
+    n, total = len(nodes), Fraction(0)
+    for groups, size in (([range(q * R, q * R + R) for q in range(C)], R), ([range(p, n, R) for p in range(R)], C)):
+        load = np.zeros((2, n), dtype=int)
+        for group in groups:
+            for a, b in ((nodes[i], nodes[j]) for i in group for j in group if i != j):
+                up = (b - a) % n
+                halves = 2 if 2 * up < n else 0 if 2 * up > n else {"split": 1, "parity": 2 - 2 * (a % 2), "plus": 2}[tie]
+                for k in range(up):
+                    load[0, (a + k) % n] += halves
+                for k in range(n - up):
+                    load[1, (a - k) % n] += 2 - halves
+        total += Fraction(2 * int(load.max()), size)
+    return total
+
+
+def test_a_robust_search_finds_the_least_worst_over_the_rules_for_ties():
+    ties = ("split", "parity", "plus")
+    every = [max(worst_of_ring(nodes, 2, 3, tie) for tie in ties) for nodes in permutations(range(6))]
+    found = search(Site(Torus((6,))), ProcessGrid(2, 3), budget=SHORT, rules=annealing.TIED)
+    assert found.cost == pytest.approx(float(min(every))) and found.cost < float(max(every))
+    assert found.cost == pytest.approx(max(float(predict(found.mapping, routing_name=f"dimension-order:{tie}").cost)
+                                           for tie in ties))
+
+
+def test_a_robust_setting_shows_the_worst_rule_and_takes_the_least(monkeypatch):
+    families = import_module("pencilmap.mapper.placements.best")  # the package's name `best` is the function
+    monkeypatch.setattr(families, "SWAPS", 6000)
+    monkeypatch.setattr(families, "EVALUATIONS", 6000)
+    where, usual, grid = setting(torus="8x8", robust=True), setting(torus="8x8"), ProcessGrid(4, 16)
+    [shown] = where.predictions("4x16")
+    worst = max(p.cost for p in usual.predictions("4x16", routing="all")[2:])
+    assert shown.cost < worst and any("worst of 5" in note for note in shown.notes)
+    placed = where.place("search:evaluations=500", grid)
+    assert where.shown(placed).cost == max(p.cost for p in usual.interval(placed)[2:])
+    assert where.predict(placed).routing == "dimension-order"
+    assert where.shown(placed, "dimension-order") == where.predict(placed)
 
 
 def test_what_does_not_fit_is_refused():

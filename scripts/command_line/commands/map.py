@@ -7,7 +7,7 @@ from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.setting import Setting
 from pencilmap.scripts.command_line.answers import answer
 from pencilmap.scripts.command_line.launching import FORMAT_TO_WRITE, LAUNCHER, format_to_write, launch_as_dict, show_launch
-from pencilmap.scripts.command_line.options import GRID, SCHEDULE, on_machine, placements
+from pencilmap.scripts.command_line.options import GRID, ROBUST, SCHEDULE, on_machine, placements
 from pencilmap.scripts.command_line.plain_options import JSON, WIDE, with_options
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import prediction_table, print_json, say
@@ -15,7 +15,7 @@ from pencilmap.scripts.command_line.tables import prediction_table, print_json, 
 
 @click.command("map")
 @on_machine
-@with_options(GRID, placements(multiple=False), SCHEDULE, FORMAT_TO_WRITE)
+@with_options(GRID, placements(multiple=False), SCHEDULE, ROBUST, FORMAT_TO_WRITE)
 @click.option("--output", "-o", required=True, type=click.Path(dir_okay=False), help="The file to write.")
 @with_options(*LAUNCHER, WIDE, JSON)
 def command(where: Setting, grid: str, placement: str, schedule: str, format_name: str | None, output: str,
@@ -30,7 +30,7 @@ def command(where: Setting, grid: str, placement: str, schedule: str, format_nam
         chosen, default = (where.place(text, tasks, schedule) for text in (placement, "default"))
     mapping = as_mapping(chosen, placement)
     write_mapping(mapping, output, form.name, job)
-    both = [where.predict(chosen, name=placement, schedule=schedule), where.predict(default, schedule=schedule)]
+    both = [where.shown(chosen, name=placement, schedule=schedule), where.shown(default, schedule=schedule)]
     launch = format_named(form.name).launch(mapping, job, output)
     if as_json:
         print_json({"file": output, **launch_as_dict(launch, form),

@@ -17,6 +17,7 @@ from pencilmap.scripts.command_line.options import (
     DIRECTION,
     EXCHANGE,
     GRID,
+    ROBUST,
     ROUTING,
     SCHEDULE,
     given_words,
@@ -30,7 +31,7 @@ from pencilmap.scripts.command_line.tables import prediction_table, print_json, 
 
 @click.command("predict")
 @on_machine
-@with_options(GRID, placements(), ROUTING, EXCHANGE, SCHEDULE, DIRECTION)
+@with_options(GRID, placements(), ROUTING, ROBUST, EXCHANGE, SCHEDULE, DIRECTION)
 @click.option("--page", type=click.Path(dir_okay=False), metavar="FILE",
               help="Also write a page with the torus in 3D: loads of rows, of columns, and of all exchanges at once.")
 @click.option("--terms", is_flag=True, help="Also print every term of the time model; --json always has them.")
