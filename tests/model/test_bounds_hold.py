@@ -3,6 +3,7 @@
 from fractions import Fraction
 from itertools import combinations, permutations
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -11,7 +12,9 @@ from pencilmap.model import translations
 from pencilmap.model.allocation import Allocation, Site
 from pencilmap.model.certificates import Bounds
 from pencilmap.model.factors import divisors
+from pencilmap.model.floors import floor_of
 from pencilmap.model.frontier import exact_frontier, exact_total, least_other, least_total
+from pencilmap.model.graph_network import from_networkx
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.lower_bound import lower_bound, rounded_down, together_bound
 from pencilmap.model.mapping import Mapping
@@ -157,3 +160,37 @@ def test_uneven_blocks_have_the_bound_of_their_smallest_messages():
     even, uneven = (lower_bound(Site(torus), grid, transform).value for transform in (None, Transform(17, 17, 17)))
     assert uneven < even
     assert predict(best_product(torus, grid), Transform(17, 17, 17)).certificate >= 1
+
+
+@pytest.mark.parametrize("shape, size, floor", [
+    ((8, 8, 8), 16, Fraction(13, 8)), ((6, 6, 6), 36, Fraction(3, 2)), ((10, 10, 10), 20, Fraction(17, 10)),
+    ((4, 4, 4), 8, Fraction(5, 4)), ((3, 3, 3), 9, Fraction(4, 3)), ((8, 8, 8), 8, Fraction(4, 3))])
+def test_rows_that_wrap_have_a_floor(shape, size, floor):
+    """2 - d/n where rows are too large for a line; on 3x3x3 by the first hops alone, and lines of 8 may be whole."""
+    torus = Torus(shape)
+    found = floor_of(Site(torus), [Fraction(1)] * len(shape), size, torus.n_nodes, True)
+    assert floor - Fraction(1, 10_000) <= found <= floor
+
+
+def test_a_floor_of_two_for_all_rows_would_be_wrong():
+    """Rows of 8 on 4x4x4x4, those of even nodes in the plane of the first two dimensions, the others in that of the last."""
+    torus = Torus((4, 4, 4, 4))
+    where = torus.coordinates(np.arange(256))
+    even = where.sum(axis=1) % 2 == 0
+    row = np.where(even, 4 * where[:, 2] + where[:, 3], 16 + 4 * where[:, 0] + where[:, 1])
+    placed = Mapping(torus, ProcessGrid(8, 32), 1, np.argsort(row, kind="stable"), np.zeros(256, dtype=int))
+    assert predict_routed(placed).stages[0].load == (Fraction(3, 2),) * 4
+    assert floor_of(Site(torus), [Fraction(1)] * 4, 8, 256, True) <= Fraction(3, 2)
+
+
+@pytest.mark.parametrize("graph", [nx.cycle_graph(8), nx.petersen_graph(), nx.balanced_tree(2, 3)], ids=str)
+def test_no_placement_on_a_graph_is_below_the_bound(graph):
+    network, rng = from_networkx(graph, "graph"), np.random.default_rng(3)
+    for T in (1, 2):
+        P = network.n_nodes * T
+        for R in (R for R in divisors(P) if 1 < R < P):
+            site, grid = Site(network, T), ProcessGrid(R, P // R)
+            bound = lower_bound(site, grid)
+            for slots in (np.arange(P), rng.permutation(P)):
+                assert bound.value <= predict_routed(Mapping(network, grid, T, slots // T, slots % T)).cost
+            assert T in (R, P // R) or bound.value > together_bound(site, grid).value
