@@ -120,7 +120,8 @@ def table(lines: Iterable[Case]) -> str:
 @click.option("--write", is_flag=True, help=f"Write {FILE.name} and {PAGE.relative_to(PAGE.parent.parent)}.")
 @click.option("--ours", is_flag=True, help="Keep what Scotch, the launcher and products have.")
 @click.option("--bounds", is_flag=True, help="Keep all lengths.")
-@click.option("--evaluations", type=click.IntRange(0), default=50_000, show_default=True, help=f"Budget of the local search, {LONGER} times that where nodes are missing or slots idle.")
+@click.option("--evaluations", type=click.IntRange(0), default=50_000, show_default=True,
+              help=f"Budget of the local search, {LONGER} times that where nodes are missing or slots idle.")
 def main(write: bool, ours: bool, bounds: bool, evaluations: int) -> None:
     """Cost (worst row length plus worst column length) of placements by launcher, Scotch and ourselves, and bounds."""
     names = () if bounds else OURS if ours else ALL
