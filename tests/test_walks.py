@@ -14,7 +14,7 @@ from tests.documents import ROOT, commands
 from tests.test_package import OFFLINE, PIP, execute
 
 pytestmark = pytest.mark.thorough
-PAGES = {"before-a-job": (), "own-code": (), "check-a-network": (pytest.mark.slow,)}  # the last builds the C program
+PAGES = {"before-a-job": (), "own-code": (pytest.mark.slow,), "check-a-network": (pytest.mark.slow,)}  # the last builds C
 TIMEOUT_S = 900
 
 

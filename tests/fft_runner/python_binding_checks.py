@@ -39,7 +39,7 @@ def check_transform(grid, kind, precision, layout, fields, in_place):
 def check_chosen_grid():
     with Plan(SHAPE, (0, 0), comm, rigor="estimate") as plan:
         R, C = plan.grid
-        assert R * C == comm.size and repr(plan).startswith(f"<pencilfft.Plan 12x10x9 on {R}x{C}, ")
+        assert comm.size == R * C and repr(plan).startswith(f"<pencilfft.Plan 12x10x9 on {R}x{C}, ")
     with Plan(SHAPE, 0, comm, decomposition="slab", rigor="estimate") as plan:
         assert plan.grid == (1, comm.size)
 
