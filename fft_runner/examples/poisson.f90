@@ -13,15 +13,12 @@ program poisson
     real(c_double), allocatable :: u(:, :, :)
     complex(c_double_complex), pointer :: hat(:, :, :)
     real(c_double) :: error, mine
-    integer :: ranks, rank, ierror, dims(2)
+    integer :: rank, ierror
 
     call MPI_Init(ierror)
-    call MPI_Comm_size(MPI_COMM_WORLD, ranks, ierror)
     call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierror)
-    dims = 0
-    call MPI_Dims_create(ranks, 2, dims, ierror)
 
-    call need(pencilfft_plan_create(n, dims(2), dims(1), MPI_COMM_WORLD, plan, type="r2c"))
+    call need(pencilfft_plan_create(n, 0, 0, MPI_COMM_WORLD, plan, type="r2c")) ! the library chooses the grid
     call need(pencilfft_alloc(plan, f_buffer))
     call need(pencilfft_alloc(plan, hat_buffer))
     call c_f_pointer(f_buffer, f, pencilfft_shape(plan, pencilfft_input))      ! f(z, y, x)
@@ -72,14 +69,15 @@ contains
         complex(c_double_complex), intent(inout) :: a(:, :, :)
         type(pencilfft_box) :: box
         real(c_double) :: wave(3), scaling
-        integer :: i, j, k
+        integer :: i, j, k, axis
+        integer(c_int64_t) :: at(3)
         call need(pencilfft_box_mine(plan, pencilfft_output, box))
         call need(pencilfft_scale(plan, scaling))
         do k = 1, size(a, 3)
             do j = 1, size(a, 2)
                 do i = 1, size(a, 1)
-                    wave = real(box%offset + [k, j, i] - 1, c_double)
-                    where (wave > n/2) wave = wave - n
+                    at = box%offset + [k, j, i] - 1
+                    wave = [(pencilfft_waves(plan, axis, at(axis)), axis=1, 3)]
                     if (any(wave /= 0)) then
                         a(i, j, k) = -a(i, j, k)/(sum(wave**2)*scaling)
                     else

@@ -10,17 +10,16 @@ from pencilfft import Plan
 
 N = (48, 40, 36)
 comm = MPI.COMM_WORLD
-C, R = MPI.Compute_dims(comm.size, 2)
 
-with Plan(N, (R, C), comm, type="r2c") as plan:
+with Plan(N, (0, 0), comm, type="r2c") as plan:  # the library chooses the grid
+    R, C = plan.grid
     f, f_hat = plan.empty("input"), plan.empty("output")
     x, y, z = (2 * np.pi * index / n for index, n in zip(np.ogrid[plan.part("input")], N, strict=True))
     u = np.sin(x) * np.cos(2 * y) * np.sin(3 * z) + np.cos(4 * x) * np.sin(y)
     f[...] = -14 * np.sin(x) * np.cos(2 * y) * np.sin(3 * z) - 17 * np.cos(4 * x) * np.sin(y)
 
     plan.forward(f, f_hat)
-    waves = (np.where(k > n // 2, k - n, k) for k, n in zip(np.ogrid[plan.part("output")], N, strict=True))
-    k2 = sum(k**2 for k in waves)
+    k2 = sum(k**2 for k in plan.waves())
     f_hat *= np.where(k2 > 0, -1 / np.maximum(k2, 1), 0) / plan.scale
     plan.backward(f_hat, f)
 

@@ -51,7 +51,7 @@ module pencilfft
     public :: pencilfft_plan_create, pencilfft_plan_destroy, pencilfft_box_mine, pencilfft_shape, pencilfft_scale
     public :: pencilfft_alloc, pencilfft_forward, pencilfft_backward, pencilfft_transpose, pencilfft_message
     public :: pencilfft_parts, pencilfft_part_mine, pencilfft_execute_pair, pencilfft_schedule_chosen
-    public :: pencilfft_plan_text, pencilfft_grid
+    public :: pencilfft_plan_text, pencilfft_grid, pencilfft_waves
     public :: pencilfft_exchanges, pencilfft_exchange_stage, pencilfft_exchange_chosen, pencilfft_traffic
     public :: pencilfft_phases, pencilfft_phase_name, pencilfft_phase_seconds
     public :: pencilfft_wisdom_load, pencilfft_wisdom_save, pencilfft_wisdom_forget
@@ -196,6 +196,13 @@ module pencilfft
             type(pencilfft_plan), value :: plan
             integer(c_int), intent(inout) :: n
         end function
+        integer(c_int) function c_waves(plan, axis, index, waves) bind(C, name="pencilfft_waves")
+            import
+            type(pencilfft_plan), value :: plan
+            integer(c_int), value :: axis
+            integer(c_int64_t), value :: index
+            real(c_double), intent(inout) :: waves
+        end function
         integer(c_int) function c_grid(plan, R, C) bind(C, name="pencilfft_grid")
             import
             type(pencilfft_plan), value :: plan
@@ -330,6 +337,18 @@ contains
         C = 0
         status = c_grid(plan, R, C)
         grid = [R, C]
+    end function
+
+    !> Waves of a mode of the spectrum in the n steps of its axis (1 to 3 for x, y, z), of a global index from 0 on as in
+    !! box%offset: 0, 1, ..., -2, -1 along an axis with a DFT. A grid with step h has the wavenumber 2 pi waves/(n h). 0 where
+    !! there is no such mode.
+    real(c_double) function pencilfft_waves(plan, axis, index) result(waves)
+        type(pencilfft_plan), intent(in) :: plan
+        integer, intent(in) :: axis
+        integer(c_int64_t), intent(in) :: index
+        integer(c_int) :: status
+        waves = 0
+        status = c_waves(plan, axis - 1, index, waves)
     end function
 
     !> Exchanges of a transform; 0 without a plan. They are numbered from 0 in the order of a forward transform.

@@ -223,6 +223,28 @@ int pencilfft_format_of(pencilfft_plan plan, int array, pencilfft_format *format
 int pencilfft_scale(pencilfft_plan plan, double *scale);
 /* What a forward transform does along an axis; backward does the inverse, kind III for II. Local. */
 int pencilfft_line_of(pencilfft_plan plan, int axis, pencilfft_line *line);
+/* How many waves of a mode of the spectrum fit into the n grid steps of its axis: 0, 1, ..., -2, -1 along an axis with a DFT, halves
+ * and odd quarters for cosines and sines (n/(2(n-1)) and n/(2(n+1)) times whole numbers for their kinds I), 0 where an axis is not
+ * transformed. A grid with step h has the wavenumber 2 pi waves / (n h). Local. */
+int pencilfft_waves(pencilfft_plan plan, int axis, int64_t index, double *waves);
+
+/* The elements that this rank holds of an array, in the order of memory, whatever its layout, parts and fields:
+ *     pencilfft_walk w;
+ *     for (pencilfft_walk_begin(plan, PENCILFFT_OUTPUT, &w); pencilfft_walk_next(&w);)
+ *         spectrum[w.at] *= factor(w.waves[0], w.waves[1], w.waves[2]);
+ * waves are those of pencilfft_waves(), and 0 for PENCILFFT_INPUT. pencilfft_walk_next() is 0 after the last element. Local. */
+typedef struct {
+    int64_t at; /* element of the buffer; a real number, or a complex one that counts as one */
+    int64_t index[3]; /* global x, y, z */
+    double waves[3];
+    int field;
+    pencilfft_plan plan; /* this and what follows is its own */
+    int array, parts, next_part, inside, order[3];
+    pencilfft_part part;
+} pencilfft_walk;
+int pencilfft_walk_begin(pencilfft_plan plan, int array, pencilfft_walk *walk);
+int pencilfft_walk_next(pencilfft_walk *walk);
+
 /* What a buffer given to execute or transpose must hold: all fields of the largest array, or more where the exchange
  * pads. In elements of what forward gives, or in bytes. */
 int pencilfft_alloc_elements(pencilfft_plan plan, int64_t *elements);

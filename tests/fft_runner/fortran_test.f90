@@ -428,6 +428,9 @@ contains
         type(pencilfft_plan) :: plan
         call need(pencilfft_plan_create(n, 0, C, MPI_COMM_WORLD, plan, rigor="estimate"))
         call check(all(pencilfft_grid(plan) == [R, C]), "R follows from C")
+        call check(pencilfft_waves(plan, 1, n(1) - 1_c_int64_t) == -1 .and. pencilfft_waves(plan, 3, 1_c_int64_t) == 1, &
+                   "the last mode has one wave backwards")
+        call check(pencilfft_waves(plan, 4, 1_c_int64_t) == 0, "there is no axis 4")
         call need(pencilfft_plan_destroy(plan))
     end subroutine
 

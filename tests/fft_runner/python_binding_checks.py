@@ -39,6 +39,9 @@ def check_transform(grid, kind, precision, layout, fields, in_place):
 def check_chosen_grid():
     with Plan(SHAPE, (0, 0), comm, rigor="estimate") as plan:
         R, C = plan.grid
+        waves = [np.fft.fftfreq(n, 1 / n)[mine] for n, mine in zip(SHAPE, plan.part("output"))]
+        assert all(np.array_equal(np.abs(ours.ravel()), np.abs(theirs)) for ours, theirs in zip(plan.waves(), waves))
+        assert sum(plan.waves()).shape == plan.shape("output")
         assert comm.size == R * C and repr(plan).startswith(f"<pencilfft.Plan 12x10x9 on {R}x{C}, ")
     with Plan(SHAPE, 0, comm, decomposition="slab", rigor="estimate") as plan:
         assert plan.grid == (1, comm.size)

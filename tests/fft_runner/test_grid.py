@@ -61,3 +61,9 @@ def test_one_that_is_zero_follows_from_the_other(chosen):
 def test_what_cannot_be_is_said_once(chosen):
     assert "must divide the 12 ranks" in chosen(given=(5, 0))
     assert "no grid RxC of 12 ranks divides size 3 3 3" in chosen(size=(3, 3, 3))
+
+
+@pytest.mark.parametrize("R, C", [(1, 1), (2, 2), (2, 3)])
+def test_a_walk_goes_over_all_elements_and_tells_their_waves(mpirun, R, C):
+    done = mpirun(R * C, R, C, program="walk_test")
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -423,6 +423,19 @@ class Plan:
     def _number(self, exchange: str) -> int:
         return _known({name: e for e, name in enumerate(self._exchanges)}, exchange)
 
+    def waves(self, i: int = 0) -> tuple[np.ndarray[Any, np.dtype[np.float64]], ...]:
+        """Waves of the modes of my output, or of part `i` of it: three arrays that broadcast to its shape, for x, y, z.
+
+        How many waves of a mode fit into the n steps of its axis: 0, 1, ..., -2, -1 along an axis with a DFT, see
+        ``pencilfft_waves`` in pencilfft.h for cosines and sines; 0 where an axis is not transformed. A grid with step h has
+        the wavenumbers ``2 pi waves / (n h)``.
+        """
+        def of(axis: int, index: int) -> float:
+            return float(_asked("waves", self._alive(), c_double(), axis, c_int64(index)).value)
+
+        return np.ix_(*([of(axis, index) for index in range(mine.start, mine.stop)]
+                        for axis, mine in enumerate(self.part_mine("output", i))))
+
     @property
     def scale(self) -> float:
         """Backward after forward gives this float times the input."""
