@@ -68,13 +68,18 @@ static void add_mine(const struct links *links, int rank, int R, int C, const in
     }
 }
 
+/* Extent of the largest of so many blocks. */
+static double largest(int64_t n, int blocks)
+{
+    int64_t extent = (n + blocks - 1) / blocks;
+    return (double)extent;
+}
+
 /* Elements that the busiest links of both stages carry: messages times the elements of the largest. */
 static int busiest(pencilfft_plan plan, const struct links *links, int R, int C, const int64_t *node, double *elements)
 {
     const int64_t *n = plan->geometry.n;
-    double nx = (double)((n[0] + C - 1) / C), ny_row = (double)((n[1] + R - 1) / R),
-           ny_column = (double)((n[1] + C - 1) / C);
-    double nz = (double)((n[2] + R - 1) / R), most[STAGES] = {0};
+    double plane = largest(n[0], C) * largest(n[2], R), most[STAGES] = {0};
     memset(links->load, 0, STAGES * (size_t)links->n * sizeof *links->load);
     add_mine(links, plan->rank, R, C, node);
     for (int stage = 0; stage < STAGES; stage++) {
@@ -83,7 +88,7 @@ static int busiest(pencilfft_plan plan, const struct links *links, int R, int C,
         for (int64_t i = 0; i < links->n; i++)
             most[stage] = load[i] > most[stage] ? load[i] : most[stage];
     }
-    *elements = nx * nz * (most[ROW] * ny_row + most[COLUMN] * ny_column);
+    *elements = plane * (most[ROW] * largest(n[1], R) + most[COLUMN] * largest(n[1], C));
     return PENCILFFT_OK;
 }
 
@@ -199,7 +204,7 @@ int pf_grid_take(pencilfft_plan plan, const pencilfft_desc *desc)
 {
     struct pf_geometry *g = &plan->geometry;
     struct pf_transform transform;
-    int R = desc->R, C = desc->C, status = PENCILFFT_OK;
+    int R = desc->R, C = desc->C;
     bool line = g->decomposition->dimensions == 1;
     memcpy(g->n, (int64_t[]){desc->nx, desc->ny, desc->nz}, sizeof g->n);
     if (line && !R)
@@ -210,7 +215,8 @@ int pf_grid_take(pencilfft_plan plan, const pencilfft_desc *desc)
         if (!R && !(R = take_other(plan, C, 'C')))
             return PENCILFFT_BAD_GRID;
     } else {
-        if ((status = pf_transform_make(desc, &transform)))
+        int status = pf_transform_make(desc, &transform);
+        if (status)
             return status;
         g->n[2] = transform.output_nz; /* at most nz */
         if ((status = choose(plan, desc, &R)))
