@@ -91,8 +91,8 @@ def pair_loads(torus: Torus) -> Ints:
                     for pair in ((a, b), (b, a)):
                         found[(*pair, i, int(torus.node(node)), way)] += 2 // len(ways)
             at[i] = where[b, i]
-    found = found.reshape(N, N, -1)
-    return np.ascontiguousarray(found[:, :, found.any(axis=(0, 1))])
+    flat = found.reshape(N, N, -1)
+    return np.ascontiguousarray(flat[:, :, flat.any(axis=(0, 1))])
 
 
 def symmetries(torus: Torus) -> Ints:
