@@ -228,11 +228,15 @@ class Setting:
     def _refined(self, found: list[Prediction], routing: str | None, exchange: str, schedule: str,
                  direction: str) -> list[Prediction]:
         """The predictions, with placements that are no products for the first few grids on which they are searched."""
-        some = [p for p in found if p.placement == BEST and is_searched(self.site, p.grid)][:REFINED]
+        searched = [p for p in found if p.placement == BEST and is_searched(self.site, p.grid)]
+        some, rest = searched[:REFINED], searched[REFINED:]
         for before in some:
             [after] = self._predictions(BEST, before.grid, routing, exchange, schedule, direction, len(some))
             found[next(i for i, p in enumerate(found) if p is before)] = min(before, after, key=lambda p: p.order)
-        return found
+        if self.site.allocation.is_complete or not rest:
+            return found
+        brief = (f"grids but the {len(some)} fastest were searched briefly; name one with `grid` to search it longer",)
+        return [replace(p, notes=(*p.notes, *brief)) if any(p is each for each in rest) else p for p in found]
 
     def job(self, hosts: str | PathLike[str] | None = None, cores_per_task: int = 1,
             hwloc: str | PathLike[str] | None = None, program: str = "./a.out") -> Job:

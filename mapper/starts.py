@@ -18,6 +18,7 @@ from pencilmap.model.allocation import Site
 from pencilmap.model.factors import divisors
 from pencilmap.model.grid import ProcessGrid, dealt
 from pencilmap.model.objective import Objective
+from pencilmap.model.predict import predict
 from pencilmap.model.torus import Torus, as_torus
 
 Starts = Iterator[tuple[str, np.ndarray]]
@@ -70,14 +71,31 @@ def products(site: Site, grid: ProcessGrid, wanted: Objective | None = None) -> 
     Where the torus has no such product, those with the next shorter and the next longer groups. `wanted` is the objective of
     `best_product`.
     """
+    for product, dimension in _whole_products(site, grid, wanted):
+        yield f"product {dimension.name}s", _skipping(product, site, grid, dimension)
+
+
+def likely_product(site: Site, grid: ProcessGrid, wanted: Objective | None = None) -> np.ndarray:
+    """The slots of that start of `products` which costs least on the whole torus; nothing is routed."""
+    found = [(predict(product).cost, k, product, dimension)
+             for k, (product, dimension) in enumerate(_whole_products(site, grid, wanted))]
+    *_, product, dimension = min(found, key=lambda some: some[:2])
+    return _skipping(product, site, grid, dimension)
+
+
+def _whole_products(site, grid, wanted):
     n_slots = site.network.n_nodes * site.tasks_per_node
     for dimension, length in zip(grid.decomposition.dimensions, grid.shape):
         for size in _nearest_divisors(n_slots, length):  # rows of pencils, whatever the decomposition
-            mapping = best_product(as_torus(site.network), ProcessGrid(size, n_slots // size), site.tasks_per_node,
-                                   wanted).mapping()
-            kept = site.allocation.is_usable()[mapping.node_of_rank]
-            order = slots_of(site, mapping.node_of_rank[kept], mapping.slot_of_rank[kept])
-            yield f"product {dimension.name}s", dealt(order[:grid.n_tasks], grid, dimension.letter)
+            yield best_product(as_torus(site.network), ProcessGrid(size, n_slots // size), site.tasks_per_node,
+                               wanted), dimension
+
+
+def _skipping(product, site, grid, dimension):
+    mapping = product.mapping()
+    kept = site.allocation.is_usable()[mapping.node_of_rank]
+    order = slots_of(site, mapping.node_of_rank[kept], mapping.slot_of_rank[kept])
+    return dealt(order[:grid.n_tasks], grid, dimension.letter)
 
 
 def _nearest_divisors(n, length):

@@ -15,6 +15,8 @@ from pencilmap.model.loads import m_scale
 from pencilmap.model.network import Network
 from pencilmap.model.torus import Torus
 
+_EXACT = 1 << 53  # whole numbers below are exact as floats
+
 
 @singledispatch
 def cut_bound(network: Network, exchange: Exchange, node_of_rank: np.ndarray) -> tuple[Fraction, ...]:
@@ -49,8 +51,10 @@ def _plane_traffic(n, exchange, position):
         found = np.bincount(cell.ravel(), np.broadcast_to(weight, cell.shape).ravel(), groups * n)
         return found.astype(np.int64).reshape(groups, n)
 
-    sent = by_plane(exchange.send_weight) * exchange.group_weight[:, None]
-    return sent.T @ by_plane(exchange.receive_weight) * exchange.unit_bytes
+    sent, received = by_plane(exchange.send_weight) * exchange.group_weight[:, None], by_plane(exchange.receive_weight)
+    if exchange.total_bytes < _EXACT:  # floats are multiplied many times faster, and here without rounding
+        return (sent.T.astype(float) @ received.astype(float)).astype(np.int64) * exchange.unit_bytes
+    return sent.T @ received * exchange.unit_bytes
 
 
 def _worst_cut(torus, planes, i):

@@ -9,8 +9,10 @@ from functools import lru_cache
 
 import numpy as np
 
+from pencilmap.mapper.placements.default import default
 from pencilmap.mapper.placements.search import search
 from pencilmap.mapper.product_search import best_product
+from pencilmap.mapper.starts import likely_product
 from pencilmap.model.allocation import Site
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.errors import PlacementError
@@ -19,10 +21,12 @@ from pencilmap.model.lower_bound import lower_bound
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.objective import Objective, at_once, in_sequence
 from pencilmap.model.optima import optima
+from pencilmap.model.predict import predict
 from pencilmap.model.product import Product
 from pencilmap.model.routing import DEFAULT_ROUTING, routing
 from pencilmap.model.torus import Torus, as_torus
 
+MOST_MESSAGES = 10_000_000     # with holes or idle slots; beyond, nothing is searched
 MOST_SEARCHED = 2048           # slots; beyond, the best product is the answer
 EVALUATIONS = 800_000          # of tilings, see `best_tiling`: two or three seconds
 PATIENCE = 4                   # rounds without a better tiling
@@ -52,6 +56,10 @@ def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, s
     """
     site.check_grid(grid)
     if not (site.allocation.is_complete and grid.n_tasks == site.n_slots):
+        if grid.n_tasks in grid.shape and grid.n_tasks == site.n_slots:  # one group takes every slot: all are alike
+            return [default("", site, grid)]
+        if not is_searched(site, grid):
+            return _unsearched(site, grid, wanted, share)
         return [search("" if share == 1 else f"evaluations={LONG // share if share else SHORT}", site, grid, wanted)]
     torus, alone = as_torus(site.network), in_sequence(len(grid.decomposition.exchanges))
     product = best_product(torus, grid, site.tasks_per_node, wanted)
@@ -91,10 +99,21 @@ def robust_search(site: Site, grid: ProcessGrid, wanted: Objective | None = None
     return [search(f"evaluations={_steps(grid, share) // RULES}", site, grid, wanted, robust=True)]
 
 
+def _unsearched(site, grid, wanted, share):
+    """Where one count of all messages takes seconds: the best product of the whole torus without the unusable slots, or,
+    where only this grid is asked for, the launcher's order if that costs less."""
+    slot, T = likely_product(site, grid, wanted), site.tasks_per_node
+    product = Mapping(site.network, grid, T, site.allocation.nodes[slot // T], slot % T, "best")
+    if not share:
+        return [product]
+    return sorted([product, default("", site, grid)], key=lambda placed: predict(placed, site=site).cost)[:1]
+
+
 def is_searched(site: Site, grid: ProcessGrid) -> bool:
     """Whether other placements than products are searched."""
     if not (site.allocation.is_complete and grid.n_tasks == site.n_slots):
-        return min(grid.shape) > 1 and isinstance(site.network, Torus)
+        return (isinstance(site.network, Torus) and min(grid.shape) > 1
+                and grid.n_tasks * sum(grid.shape) <= MOST_MESSAGES)
     return grid.decomposition is PENCIL and min(grid.shape) > 1 and site.n_slots <= MOST_SEARCHED
 
 

@@ -1,6 +1,7 @@
 """`best` over its families, every placement found routed again hop by hop; ties between grids."""
 
 from fractions import Fraction
+from importlib import import_module
 
 import pytest
 
@@ -103,3 +104,21 @@ def test_large_machines_get_the_product_alone():
     site, grid = setting(torus="16x16x16").site, parse_grid("64x64")
     assert candidates(site, grid) == [best_product(site.network, grid)]
     assert candidates(site, grid, overlapped(2, 4)) == [best_product(site.network, grid, wanted=overlapped(2, 4))]
+
+
+def test_many_slots_with_a_hole_get_a_product_that_skips_it_and_nothing_is_searched(monkeypatch):
+    families = import_module("pencilmap.mapper.placements.best")
+    monkeypatch.setattr(families, "MOST_MESSAGES", 0)
+    monkeypatch.setattr(families, "search", lambda *given, **named: pytest.fail("searched"))
+    where = setting(torus="8x8", failed="1-2")
+    for grid in ("7x9", "9x7", "3x21", "1x63"):
+        found = where.place("best", parse_grid(grid))
+        where.site.check_mapping(found)
+        assert where.predict(found).cost <= where.predict(where.place("default", parse_grid(grid))).cost
+    assert len(where.predictions()) == 6
+
+
+def test_grids_that_were_searched_briefly_are_said_to_be():
+    found = setting(torus="5x5", failed="0-0").predictions()
+    assert len(found) == 8 and any("searched briefly" in note for p in found for note in p.notes)
+    assert not any("searched" in note for p in setting(torus="5x5", failed="0-0").predictions("4x6") for note in p.notes)
