@@ -83,7 +83,7 @@
 extern "C" {
 #endif
 
-#define PENCILFFT_VERSION "0.1.0"
+#define PENCILFFT_VERSION "0.2.0"
 
 typedef enum {
     PENCILFFT_OK = 0,

@@ -21,6 +21,6 @@ in the layers, linked here from the top-level folders: `pencilmap.model` (networ
 
 import lazy_loader
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 # Names are listed in __init__.pyi; their modules are loaded when first used: numpy and scipy take half a second.
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

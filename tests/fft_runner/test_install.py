@@ -161,7 +161,7 @@ def test_part_of_another_project(mpirun, without_hwloc, tmp_path, options, kind)
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("shared", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_libraries_alone(mpirun, without_hwloc, tmp_path, shared):
     """One kind of library, without hwloc and Jansson; CMake and pkg-config find it under the names of the full build."""
     build, prefix = tmp_path / "build", tmp_path / "prefix"

@@ -37,7 +37,7 @@ def check_values(choices, ranks, names, absent=()):
             assert list(choices[choice]) == expected
 
 
-@pytest.mark.parametrize("ranks", range(1, 9))
+@pytest.mark.parametrize("ranks", [pytest.param(n, marks=[] if n in (1, 2, 4, 6) else pytest.mark.slow) for n in range(1, 9)])
 def test_every_pair_of_choices_is_right(mpirun, library_names, ranks):
     choices, _, refused = run_matrix(mpirun, ranks, "--pairs")
     check_values(choices, ranks, library_names)
