@@ -136,6 +136,7 @@ def check_paper(simulation, names):
         assert times_s(records) == pytest.approx(bounds_s(run, [m_row], [m_column]), rel=TOLERANCE), name
 
 
+@pytest.mark.slow  # the demo runs the same, see tests/scripts/test_demo.py
 def test_cubes_halve_the_row_exchange_of_512_ranks(build, simulation):
     check_paper(simulation, ["8x64 default", "8x64 2x2x2"])
 
