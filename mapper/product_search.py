@@ -35,7 +35,8 @@ from pencilmap.model.ring_map import RingMap
 from pencilmap.model.torus import Torus
 
 
-def best_product(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, wanted: Objective | None = None) -> Product:
+def best_product(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, wanted: Objective | None = None,
+                 maps: bool = True) -> Product:
     """The product placement of `grid` whose exchanges together are fastest.
 
     Parameters
@@ -46,6 +47,8 @@ def best_product(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, wante
         Its tasks must be as many as the slots.
     wanted : Objective, optional
         What is to be least; by default the exchanges take place one after the other.
+    maps : bool
+        Whether ring maps are tried where they can be better; False: digit patterns alone.
 
     Examples
     --------
@@ -60,7 +63,7 @@ def best_product(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, wante
     """
     check_tasks(grid, torus.n_nodes * tasks_per_node, f"torus {torus} with {tasks_per_node} tasks per node")
     wanted = wanted or in_sequence(len(grid.decomposition.exchanges))
-    places = [_all_choices(n, torus.is_ring(i), weight, grid.decomposition, wanted)
+    places = [_all_choices(n, torus.is_ring(i), weight, grid.decomposition, wanted, maps)
               for i, (n, weight) in enumerate(zip(torus.shape, weights(torus)))]
     scale, places = _whole_numbers([[c for c in choices if _divide(c.extents, grid)]
                                     for choices in (*places, _slot_choices(tasks_per_node, grid.decomposition, wanted))])
@@ -108,10 +111,10 @@ def _divide(extents, grid):
 
 
 @lru_cache(maxsize=1024)
-def _all_choices(n, ring, weight, decomposition, wanted):
+def _all_choices(n, ring, weight, decomposition, wanted, maps=True):
     """Non-dominated choices of a dimension of `n` nodes."""
     kept, letters = {}, tuple(stage.letters for stage in decomposition.exchanges)
-    for pattern in (*patterns(n, decomposition.letters), *_maps(n, ring, decomposition, wanted)):
+    for pattern in (*patterns(n, decomposition.letters), *(_maps(n, ring, decomposition, wanted) if maps else ())):
         vectors = ring_vectors(pattern, letters, ring)
         choice = _Choice(pattern, tuple(map(pattern.extent, decomposition.letters)),
                          tuple(weight * max(sum(map(mul, term.shares, vector)) for vector in vectors)

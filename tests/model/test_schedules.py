@@ -218,7 +218,7 @@ def test_closed_forms_agree_with_routing(product, text):
     assert pairs[0] == pairs[1]
 
 
-@repeatable(40)
+@repeatable(15)
 @given(drawn(lambda rng: random_full_mapping(rng, random_torus(rng, 16)))())
 def test_what_holds_for_every_placement(mapping):
     R, C = mapping.grid.shape

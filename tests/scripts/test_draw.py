@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.placements import as_mapping, place
+from pencilmap.mapper.product_search import best_product
 from pencilmap.model.allocation import Allocation, Site
 from pencilmap.model.errors import FigureError
 from pencilmap.model.exchange import exchanges
@@ -39,8 +40,11 @@ def texts(path):
     return ["".join(t.itertext()) for t in tree.parse(path).iter(f"{SVG}text")]
 
 
-def mapping_of(torus, grid, placement="best", tasks_per_node=1, **options):
+def mapping_of(torus, grid, placement=None, tasks_per_node=1, **options):
+    """By default the best digit patterns, which need no search."""
     site = Site(parse_torus(torus), tasks_per_node, **options)
+    if placement is None:
+        return as_mapping(best_product(site.network, parse_grid(grid), tasks_per_node), "digits")
     return as_mapping(place(placement, site, parse_grid(grid)), placement)
 
 
@@ -184,7 +188,7 @@ def test_links_inside_an_image_are_drawn(tmp_path):
 # loads
 
 
-def row_loads(torus, grid, name="dimension-order", placement="best"):
+def row_loads(torus, grid, name="dimension-order", placement=None):
     mapping = mapping_of(torus, grid, placement)
     return routing(name).loads(mapping.network, exchanges(mapping.grid)[0], mapping.node_of_rank)
 
