@@ -78,6 +78,7 @@ def small(command):
     return [*options.split(), "--size", "12", "--grid", "1x2", "--rounds", "1", "--repetitions", "1"]
 
 
+@pytest.mark.slow
 def test_all_types_and_precisions_are_compared_and_drawn(tmp_path):
     [command] = run_by(__file__)
     done = benchmark(*small(command), "--precision", "single", "--plot", tmp_path / "plot.svg", "--json",
