@@ -156,11 +156,11 @@ def test_no_plan_on_one_rank_is_no_plan_on_all(mpirun, R, C):
 AUTO = ["--size", 16, 12, 8, "--grid", "2x2", "--exchange", "auto", "--rigor", "estimate", "--reps", 1, "--verify"]
 
 
-def test_auto_takes_the_fastest_it_tried(run):
+# Which of them it takes is the matter of auto_test.c, where their speeds are known.
+def test_auto_tells_what_it_tried(run):
     record = run(4, *AUTO, "--auto-budget", 5)
     for stage in record["stages"]:
-        tried = {name: seconds for name, seconds in stage["tried_s"].items() if seconds is not None}
-        assert tried[stage["exchange"]] == min(tried.values()) and list(stage["tried_s"]) == EXCHANGES
+        assert list(stage["tried_s"]) == EXCHANGES and stage["tried_s"][stage["exchange"]] > 0
     assert record["exchange"] == "auto" and record["auto_budget_s"] == 5
 
 
