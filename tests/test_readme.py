@@ -48,3 +48,37 @@ def test_no_command_of_the_readme_is_left_out():
 def test_the_two_commands_for_a_stranger_are_there():
     for name in ("demo", "test", "setup"):
         assert os.access(ROOT / "scripts" / name, os.X_OK)
+
+
+def rows_of(text, heading):
+    """The rows of the table below ``heading``, its first line, as lists of texts."""
+    lines = text[text.index(heading):].split("\n\n")[0].splitlines()
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+def gains():
+    return rows_of((ROOT / "docs" / "schedules.md").read_text("utf-8"), "| placement | schedule | predicted |")
+
+
+def test_the_measured_table_is_that_of_the_suite():
+    """Which `validate --into` writes; in sequence it has rows and columns apart."""
+    suite = [line.split(" | ") for line in (ROOT / "docs" / "validation.md").read_text("utf-8").splitlines()
+             if line.startswith("| 8x8x8 | 1 | 8x64 | ") and "| row+column |" in line]
+    written = {row[5].replace(", ", "`, a "): [row[7].removesuffix(" ms"), row[8].removesuffix(" ms"), row[10]] for row in suite}
+    for placement, schedule, predicted, simulated, gain in gains():
+        if schedule != "`sequence`":
+            name = schedule.strip("`") if "pair" not in schedule else "opposite`, a pair"
+            assert placement == "default (lines)"
+            assert [predicted.removesuffix(" for two"), simulated, gain] == written[name]
+
+
+def test_the_gain_is_that_of_the_measured_table():
+    """Predicted and simulated stand in docs/schedules.md, which the suite overlap writes; a gain is over the first row."""
+    measured = {f"{row[0]} {row[1]}": row[2:4] for row in gains()}
+    names = ["default (lines) `sequence`", "2x2x2 cubes `sequence`", "default (lines) `overlap:8:z`",
+             "default (lines) `two-way`"]
+    *shown, bound = rows_of(README, "| placement and schedule |")
+    assert [[ms.removesuffix(" ms") for ms in row[1:3]] for row in shown] == [measured[name] for name in names]
+    first = float(shown[0][2].removesuffix(" ms"))
+    assert [row[3] for row in shown[1:]] == [f"{first / float(row[2].removesuffix(' ms')):.2f}" for row in shown[1:]]
+    assert bound[1] == "3.542 ms" and bound[3] == f"{first / 3.542:.2f}"

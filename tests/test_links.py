@@ -1,0 +1,45 @@
+"""Every link of a Markdown file to another file, or to a heading, leads somewhere. Sphinx checks only the pages of the docs."""
+
+import re
+
+import pytest
+
+from tests.documents import ROOT
+
+PAGES = sorted(path for folder in ("", "docs/", "fft_runner/", "mapfiles/", "model/", "mapper/")
+               for path in ROOT.glob(f"{folder}{'**/' if folder else ''}*.md"))
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+FENCE = re.compile(r"^(```|~~~).*?^\1", re.DOTALL | re.MULTILINE)
+SCHEME = re.compile(r"[a-z]+:")
+
+
+def headings(text):
+    """The anchors that GitHub makes of the headings of ``text``."""
+    lines = re.findall(r"^#+ +(.*?) *#*$", FENCE.sub("", text), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", line.lower()).replace(" ", "-") for line in lines} | set(
+        re.findall(r"^\(([\w-]+)\)=$", text, re.MULTILINE))
+
+
+def broken(page):
+    """The links of ``page``, a path, that lead nowhere."""
+    wrong = []
+    for link in LINK.findall(FENCE.sub("", page.read_text("utf-8"))):
+        name, _, anchor = link.partition("#")
+        target = (page.parent / name).resolve() if name else page
+        if SCHEME.match(link):
+            continue
+        if not target.exists() or (anchor and target.suffix == ".md" and anchor not in headings(target.read_text("utf-8"))):
+            wrong.append(link)
+    return wrong
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_link_leads_somewhere(page):
+    assert broken(page) == []
+
+
+def test_a_link_that_leads_nowhere_is_seen(tmp_path):
+    (tmp_path / "there.md").write_text("# The one, and `only`\n")
+    page = tmp_path / "page.md"
+    page.write_text("[a](there.md) [b](gone.md) [c](there.md#the-one-and-only) [d](there.md#other) [e](https://x.y/z)\n")
+    assert broken(page) == ["gone.md", "there.md#other"]
