@@ -1,4 +1,4 @@
-"""Every link of a Markdown file to another file, or to a heading, leads somewhere. Sphinx checks only the pages of the docs."""
+"""Every link of a Markdown file to another file, or to a heading, leads somewhere: Sphinx checks those of the docs alone."""
 
 import re
 

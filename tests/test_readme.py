@@ -64,7 +64,8 @@ def test_the_measured_table_is_that_of_the_suite():
     """Which `validate --into` writes; in sequence it has rows and columns apart."""
     suite = [line.split(" | ") for line in (ROOT / "docs" / "validation.md").read_text("utf-8").splitlines()
              if line.startswith("| 8x8x8 | 1 | 8x64 | ") and "| row+column |" in line]
-    written = {row[5].replace(", ", "`, a "): [row[7].removesuffix(" ms"), row[8].removesuffix(" ms"), row[10]] for row in suite}
+    written = {row[5].replace(", ", "`, a "): [row[7].removesuffix(" ms"), row[8].removesuffix(" ms"), row[10]]
+               for row in suite}
     for placement, schedule, predicted, simulated, gain in gains():
         if schedule != "`sequence`":
             name = schedule.strip("`") if "pair" not in schedule else "opposite`, a pair"
