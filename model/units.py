@@ -6,12 +6,41 @@ from functools import cache
 from pencilmap.model.errors import UnitError
 
 
+# Reading all that pint defines takes 0.7 s, and there a bit is a plain number, so that 5 GHz would be bits.
+_DEFINITIONS = """
+pico- = 1e-12 = p-
+nano- = 1e-9 = n-
+micro- = 1e-6 = µ- = μ- = u-
+milli- = 1e-3 = m-
+kilo- = 1e3 = k-
+mega- = 1e6 = M-
+giga- = 1e9 = G-
+tera- = 1e12 = T-
+peta- = 1e15 = P-
+exa- = 1e18 = E-
+kibi- = 1024 = Ki-
+mebi- = 1048576 = Mi-
+gibi- = 1073741824 = Gi-
+tebi- = 1099511627776 = Ti-
+pebi- = 1125899906842624 = Pi-
+exbi- = 1152921504606846976 = Ei-
+second = [time] = s = sec
+minute = 60 * second = min
+hour = 60 * minute = h = hr
+hertz = 1 / second = Hz
+bit = [information]
+byte = 8 * bit = B = octet
+baud = bit / second = Bd = bps
+flop = [operation]
+""".strip().splitlines()
+
+
 @cache
 def _registry():
     import pint  # slow to import, and not every command reads a quantity
 
-    registry = pint.UnitRegistry()
-    registry.define("flop = [operation]")  # so that 2.8 Gflop/s is a rate, but not a rate of bytes
+    registry = pint.UnitRegistry(None)
+    registry.load_definitions(_DEFINITIONS)
     return registry
 
 
@@ -35,7 +64,7 @@ def parse(text: str, unit: str) -> float:
             raise ValueError(text)
         quantity = _registry().Quantity(text)
         if quantity.to_root_units().units != _registry().Quantity(1, unit).to_root_units().units:
-            raise ValueError(text)  # in pint, bits are dimensionless like plain numbers and angles, so 5 GHz would be bits
+            raise ValueError(text)
         value = float(quantity.m_as(unit))
     except (pint.errors.PintError, ValueError, TypeError, AssertionError, AttributeError, SyntaxError) as error:
         raise UnitError(f"{text[:60]!r} is not a quantity in {unit}; write a number and a unit, e.g. "
@@ -47,7 +76,7 @@ def parse(text: str, unit: str) -> float:
 
 _QUANTITY = re.compile(r"\s*[+-]?([0-9]{1,30}\.?[0-9]{0,30}|\.[0-9]{1,30})([eE][+-]?[0-9]{1,3})?"
                        r"\s*([A-Za-zµμ_]{1,30}(\s*/\s*[A-Za-zµμ_]{1,30})*)?\s*")
-#: Spellings of units that messages and documents list; others that pint knows are accepted as well.
+#: Spellings of units that messages and documents list; whole words (2 gigabytes/second) and other prefixes are accepted as well.
 UNITS = {
     "byte/s": ("B/s", "kB/s", "MB/s", "GB/s", "TB/s", "KiB/s", "MiB/s", "GiB/s", "bit/s", "Mbit/s", "Gbit/s"),
     "byte": ("B", "kB", "MB", "GB", "KiB", "MiB", "GiB"),
