@@ -74,7 +74,7 @@ def test_spack_recipe_builds(spack, others, tmp_path):
     assert ("libpencilfft.so" in found, "fft_runner" in found) == ((False, False) if others else (True, True))
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_conda_recipe_builds(tmp_path):
     (tmp_path / "fft_runner").symlink_to(ROOT / "fft_runner")
     execute("bash", ROOT / "packaging" / "conda" / "pencilfft.sh", cwd=tmp_path,

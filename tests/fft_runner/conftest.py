@@ -114,13 +114,20 @@ def library_names(programs):
     return {choice: names.split() for choice, names in (line.split(":", 1) for line in done.stdout.splitlines())}
 
 
+def of_all_workers(tmp_path_factory):
+    """A temporary folder that the processes of pytest-xdist share."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
 @pytest.fixture(scope="session")
 def mpich_run(tmp_path_factory):
     """The same runner under MPICH."""
     compiler = shutil.which("mpicc.mpich")
     if not compiler or not shutil.which("mpiexec.mpich") or not links(compiler):
         pytest.skip("NOT TESTED: MPICH, its compiler or its headers are not installed (Debian: mpich libmpich-dev)")
-    return launcher(build(tmp_path_factory.mktemp("build-mpich"), f"-DMPI_C_COMPILER={compiler}", "-DPENCILFFT_SMPI=OFF"))
+    return launcher(build(of_all_workers(tmp_path_factory) / "build-mpich", f"-DMPI_C_COMPILER={compiler}",
+                          "-DPENCILFFT_SMPI=OFF", "-DCMAKE_BUILD_TYPE=Debug"))  # builds in half the time
 
 
 @pytest.fixture(scope="session")
@@ -132,7 +139,7 @@ def sanitized(tmp_path_factory):
     flags = "-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ASAN_OPTIONS", "detect_leaks=0")
-        programs = build(tmp_path_factory.mktemp("build-sanitized"), f"-DMPI_C_COMPILER={compiler}",
+        programs = build(of_all_workers(tmp_path_factory) / "build-sanitized", f"-DMPI_C_COMPILER={compiler}",
                          "-DPENCILFFT_SMPI=OFF", "-DCMAKE_BUILD_TYPE=Debug", f"-DCMAKE_C_FLAGS={flags}")
     start = shutil.which("mpirun.openmpi") or "mpirun"
     return Launcher(programs, ("env", "ASAN_OPTIONS=detect_leaks=0", start, *OPEN_MPI_OPTIONS))
