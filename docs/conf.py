@@ -1,18 +1,24 @@
 """Sphinx configuration of the pencilmap documentation: ``sphinx-build -W -b html docs build/docs``."""
 
 import pkgutil
+import sys
 from importlib import import_module
 from importlib.metadata import version as version_of
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "extensions"))
 
 project = "pencilmap"
 author = "the pencilmap authors"
 release = version = version_of("pencilmap")
 language = "en"
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_click"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_click", "sphinx_fortran_domain",
+              "c_header", "fortran_module"]
 source_suffix = {".md": "markdown"}
-exclude_patterns = ["_build"]
-suppress_warnings = ["ref.python"]  # types in docstrings are plain words: "node" is no reference
+exclude_patterns = ["_build", "extensions"]
+suppress_warnings = ["ref.python",    # types in docstrings are plain words: "node" is no reference
+                     "myst.domains"]  # the Fortran domain is not asked for links without a role
 add_module_names = False
 nitpicky = False
 smartquotes = False
@@ -27,6 +33,10 @@ napoleon_google_docstring = False
 napoleon_use_rtype = False
 napoleon_use_ivar = True
 default_role = "code"
+
+fortran_sources = [str(Path(__file__).parents[1] / "fft_runner" / "fortran" / "pencilfft.f90")]
+fortran_lexer = "joined"
+fortran_doc_chars = [">", "!"]
 
 html_theme = "furo"
 html_title = f"pencilmap {release}"

@@ -3,9 +3,11 @@
 ``python tests/documents.py docs/tutorial.md`` writes the outputs of a page anew.
 """
 
+import doctest
 import re
 import subprocess
 import sys
+from importlib import import_module
 
 import pytest
 
@@ -128,7 +130,8 @@ def test_digits_are_left_out_with_the_widths_that_follow_from_them():
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
     """Folder of the built pages; every warning is an error."""
-    pytest.importorskip("sphinx", reason="sphinx is missing; pip install -e '.[docs]'")
+    for needed in ("sphinx", "sphinx_fortran_domain"):
+        pytest.importorskip(needed, reason=f"{needed} is missing; pip install -e '.[docs]'")
     out = tmp_path_factory.mktemp("html")
     done = subprocess.run([sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", ROOT / "docs", out],
                           capture_output=True, text=True, timeout=400)
@@ -199,15 +202,58 @@ def test_every_public_name_of_the_python_binding_is_in_the_reference_with_its_wo
         assert text.partition(f'id="pencilfft.{name}"')[2].partition("</dt>")[2].lstrip().startswith("<dd><p>"), name
 
 
-def test_every_public_name_of_the_fortran_module_is_in_the_reference(built):
-    source = (ROOT / "fft_runner" / "fortran" / "pencilfft.f90").read_text("utf-8")
-    text = re.sub("<[^>]+>", "", (built / "reference" / "fortran.html").read_text("utf-8"))
-    names = re.findall(r"public :: (\w+)", source)
-    assert names and all(name in text for name in names)
+@pytest.mark.parametrize("extension", ["c_header", "fortran_module"])
+def test_the_examples_of_the_extensions_hold(extension, monkeypatch):
+    pytest.importorskip("sphinx_fortran_domain", reason="sphinx_fortran_domain is missing; pip install -e '.[docs]'")
+    monkeypatch.syspath_prepend(ROOT / "docs" / "extensions")
+    failed, tried = doctest.testmod(import_module(extension))
+    assert tried and not failed
 
 
-def test_every_name_of_the_headers_is_in_the_reference(built):
-    text = re.sub("<[^>]+>", "", (built / "reference" / "c.html").read_text("utf-8"))
-    for header in ("include/pencilfft.h", "reorder/pm_reorder.h"):
-        for name in set(re.findall(r"\b(?:pencilfft|pm)_\w+(?=\()", (ROOT / "fft_runner" / header).read_text("utf-8"))):
-            assert name in text
+@pytest.fixture(scope="module")
+def index(built):
+    """The names of the built pages' index, by kind of object."""
+    from sphinx.util.inventory import InventoryFile
+
+    return InventoryFile.loads((built / "objects.inv").read_bytes(), uri="").data
+
+
+def described(page, name):
+    """Whether words follow the signature, or signatures, in which a name has its place on a page."""
+    after = re.search(rf'id="{re.escape(name)}".*?</dt>(?:\s*<dt.*?</dt>)*\s*<dd>(.*?)</d[ld]>', page, re.DOTALL)
+    return after is not None and re.sub("<[^>]+>|\\s", "", after[1]) != ""
+
+
+def test_every_public_name_of_the_fortran_module_is_in_the_index_with_its_words(built, index):
+    source = re.sub(r"&\s*\n\s*", "", (ROOT / "fft_runner" / "fortran" / "pencilfft.f90").read_text("utf-8"))
+    names = {name for line in re.findall(r"\bpublic ::([^!\n]*)", source) for name in re.findall(r"pencilfft_\w+", line)}
+    found = {name for kind, objects in index.items() if kind.startswith("f:") for name in objects}
+    assert {"pencilfft_plan_create", "pencilfft_wisdom_forget", "pencilfft_not_possible", "pencilfft_part"} <= names
+    assert names == found - {"pencilfft"}
+    page = (built / "reference" / "fortran.html").read_text("utf-8")
+    procedures = [name for name in names if re.search(rf"(?:function|subroutine) {name}\(", source)]
+    assert len(procedures) > 20 and [name for name in procedures if name not in page] == []
+    assert "auto_budget_s, decomposition, schedule, torus, node" in re.sub("<[^>]+>", "", page)  # continued lines
+
+
+@pytest.mark.parametrize("header", ["include/pencilfft.h", "reorder/pm_reorder.h"])
+def test_every_name_of_a_header_is_in_the_index_with_its_words(built, index, header):
+    code = re.sub(r"/\*.*?\*/", "", (ROOT / "fft_runner" / header).read_text("utf-8"), flags=re.DOTALL)
+    functions = set(re.findall(r"\b((?:pencilfft|pm)_\w+)\(", code))
+    constants = set(re.findall(r"\b((?:PENCILFFT|PM)_[A-Z0-9_]+)\b(?!_H)", code)) - {"PENCILFFT_H", "PM_REORDER_H"}
+    types = set(re.findall(r"\}\s*(\w+);", code)) | set(re.findall(r"enum (\w+) \{", code))
+    members = {f"{name}.{member}" for body, name in re.findall(r"typedef struct \{(.*?)\}\s*(\w+);", code, re.DOTALL)
+               for line in body.split(";") for member in re.findall(r"(\w+)(?:\[\d\])?\s*(?:,|$)", line)}
+    assert functions <= set(index["c:function"])
+    assert constants <= {*index["c:enumerator"], *index["c:macro"]}
+    assert types <= {*index["c:struct"], *index["c:enum"], *index.get("c:type", ())}
+    assert members <= set(index["c:member"])
+    page = (built / "reference" / "c.html").read_text("utf-8")
+    assert functions and [name for name in sorted(functions | types) if not described(page, f"c.{name}")] == []
+
+
+def test_the_reference_of_c_has_nothing_that_the_headers_have_not(index):
+    code = "".join((ROOT / "fft_runner" / header).read_text("utf-8") for header in ("include/pencilfft.h",
+                                                                                    "reorder/pm_reorder.h"))
+    shown = [name for kind in ("function", "struct", "enum", "enumerator", "macro", "type") for name in index[f"c:{kind}"]]
+    assert len(shown) > 100 and [name for name in shown if not re.search(rf"\b{name.split('.')[-1]}\b", code)] == []

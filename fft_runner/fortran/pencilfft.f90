@@ -1,9 +1,11 @@
 !> libpencilfft from Fortran.
 !!
 !! Index order: the last index of C is the first of Fortran. What pencilfft.h writes as A[x][y][z], with z fastest, is a(z,
-!! y, x) here. The local part of an array has the shape  n(1:3) = pencilfft_shape(plan, array); for pencils:
+!! y, x) here. The local part of an array has the shape n(1:3) = pencilfft_shape(plan, array); for pencils::
+!!
 !!     layout natural   Z, Y and X pencils   (z, y, x)
 !!     layout stride1   Z pencil             (z, y, x)      Y pencil  (y, z, x)      X pencil  (x, y, z)
+!!
 !! box%offset, box%extent and box%stride are still of x, y, z, in this order, and offsets count from 0: element (i, j, k) of
 !! a natural pencil is global z = i - 1 + box%offset(3), y = j - 1 + box%offset(2), x = k - 1 + box%offset(1).
 !!
@@ -19,12 +21,17 @@ module pencilfft
     integer(c_int), parameter, public :: pencilfft_ok = 0, pencilfft_bad_call = 1, pencilfft_bad_size = 2, &
         pencilfft_bad_grid = 3, pencilfft_unknown_name = 4, pencilfft_mismatch = 5, pencilfft_too_large = 6, &
         pencilfft_no_memory = 7, pencilfft_fftw_error = 8, pencilfft_mpi_error = 9, pencilfft_not_possible = 10
+    !> Which way an exchange goes, and of a plan both, added up.
     integer(c_int), parameter, public :: pencilfft_direction_forward = 1, pencilfft_direction_backward = 2
+    !> Arrays of decomposition pencil.
     integer(c_int), parameter, public :: pencilfft_z_pencil = 0, pencilfft_y_pencil = 1, pencilfft_x_pencil = 2
+    !> What a forward transform takes, and what it gives.
     integer(c_int), parameter, public :: pencilfft_input = -2, pencilfft_output = -1
+    !> Exchanges of decomposition pencil.
     integer(c_int), parameter, public :: pencilfft_row = 0, pencilfft_column = 1
 
-    integer, parameter, public :: pencilfft_max_exchanges = 4, pencilfft_max_phases = 24 !< no plan has more
+    !> No plan has more.
+    integer, parameter, public :: pencilfft_max_exchanges = 4, pencilfft_max_phases = 24
 
     integer, parameter :: longest_name = 256 ! longer than any known name
 
@@ -68,12 +75,14 @@ module pencilfft
     procedure(name_of), bind(C, name="pencilfft_exchange_chosen") :: c_exchange_chosen
 
     interface ! to what needs no more than C has
+        !> The part of this rank in an array; fails where the array has several parts. Local.
         integer(c_int) function pencilfft_box_mine(plan, array, box) bind(C)
             import
             type(pencilfft_plan), value :: plan
             integer(c_int), value :: array
             type(pencilfft_box), intent(out) :: box
         end function
+        !> Backward after forward gives this times the input. Local.
         integer(c_int) function pencilfft_scale(plan, scaling) bind(C)
             import
             type(pencilfft_plan), value :: plan
@@ -91,6 +100,7 @@ module pencilfft
             type(pencilfft_plan), value :: plan
             type(c_ptr), value :: from, to
         end function
+        !> Output to input, otherwise as forward.
         integer(c_int) function pencilfft_backward(plan, from, to) bind(C)
             import
             type(pencilfft_plan), value :: plan

@@ -83,8 +83,10 @@
 extern "C" {
 #endif
 
+/* Of the library, a text. */
 #define PENCILFFT_VERSION "0.2.0"
 
+/* What every function that can fail returns. */
 typedef enum {
     PENCILFFT_OK = 0,
     PENCILFFT_BAD_CALL,     /* a null pointer or communicator, MPI not running, buffers that overlap or are not aligned */
@@ -99,6 +101,7 @@ typedef enum {
     PENCILFFT_NOT_POSSIBLE  /* the exchange algorithm or the schedule does not support these extents or this MPI */
 } pencilfft_status;
 
+/* Which way a transform or an exchange goes; of a descriptor also both, or-ed. */
 typedef enum { PENCILFFT_FORWARD = 1, PENCILFFT_BACKWARD = 2 } pencilfft_direction;
 /* Arrays are numbered from 0, before the first exchange, to the number of exchanges, after the last; all of them have the
  * element that forward gives. PENCILFFT_INPUT is what a forward transform takes (and a backward one gives),
@@ -169,6 +172,7 @@ typedef struct {
     int64_t n[3]; /* global extents */
 } pencilfft_format;
 
+/* What is done along an axis. */
 typedef enum {
     PENCILFFT_LINE_NONE, /* the axis is not transformed */
     PENCILFFT_LINE_DFT,
@@ -183,8 +187,10 @@ typedef struct {
     int number; /* 1 to 4 for cosine and sine transforms I to IV; else 0 */
 } pencilfft_line;
 
+/* A plan. */
 typedef struct pencilfft_plan_s *pencilfft_plan;
 
+/* Gives every member its default. Local. */
 void pencilfft_desc_init(pencilfft_desc *desc);
 /* The same for languages that do not know the structure: make a descriptor with its defaults (NULL: no memory), set its
  * members by name, and free it. Strings are not copied; they must live until the plan is made. Local. */
@@ -218,8 +224,9 @@ int pencilfft_box_mine(pencilfft_plan plan, int array, pencilfft_box *box);
 int pencilfft_parts(pencilfft_plan plan, int array, int *n);
 int pencilfft_part_of(pencilfft_plan plan, int array, int rank, int i, pencilfft_part *part);
 int pencilfft_part_mine(pencilfft_plan plan, int array, int i, pencilfft_part *part);
+/* What an array consists of. Local. */
 int pencilfft_format_of(pencilfft_plan plan, int array, pencilfft_format *format);
-/* Backward after forward gives this times the input. */
+/* Backward after forward gives this times the input. Local. */
 int pencilfft_scale(pencilfft_plan plan, double *scale);
 /* What a forward transform does along an axis; backward does the inverse, kind III for II. Local. */
 int pencilfft_line_of(pencilfft_plan plan, int axis, pencilfft_line *line);
@@ -302,7 +309,8 @@ const char *pencilfft_exchange_means(pencilfft_plan plan, int exchange);
  * machine or with another MPI, or that is not a wisdom file, is refused. Rank 0 of comm reads or writes. Collective. */
 int pencilfft_wisdom_load(const char *path, MPI_Comm comm, int *found);
 int pencilfft_wisdom_save(const char *path, MPI_Comm comm);
-void pencilfft_wisdom_forget(void); /* forgets all wisdom, including FFTW's. Local */
+/* Forgets all wisdom, including FFTW's. Local. */
+void pencilfft_wisdom_forget(void);
 
 /* The i-th known name, NULL after the last. */
 const char *pencilfft_decomposition_name(int i);

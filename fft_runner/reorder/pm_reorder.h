@@ -18,6 +18,7 @@
 extern "C" {
 #endif
 
+/* What pm_comm_reorder() returns: PM_ERROR for a request that cannot be met, PM_MPI_ERROR where MPI failed. */
 enum pm_reorder_status { PM_SUCCESS = 0, PM_ERROR = 1, PM_MPI_ERROR = 2 };
 
 /* Collective over comm: succeeds on all ranks or fails on all, with the same message; then *newcomm is MPI_COMM_NULL.

@@ -69,8 +69,9 @@ DIRECTION = click.option("--direction", type=Name(DIRECTIONS), default=FORWARD, 
 
 def grid_option(default: str | None, meaning: str, **settings: Any) -> Decorator:
     """The options --decomposition and --grid."""
-    return with_options(DECOMPOSITION, click.option("--grid", "-g", metavar=GRID_USAGE, default=default,
-                                                    show_default=default is not None, help=meaning, **settings))
+    if default is not None:  # click takes a default of None for a value that was given
+        settings |= {"default": default, "show_default": True}
+    return with_options(DECOMPOSITION, click.option("--grid", "-g", metavar=GRID_USAGE, help=meaning, **settings))
 
 
 GRID = grid_option("best", "R tasks in a row, C in a column, of slabs P tasks; best ranks all grids.")

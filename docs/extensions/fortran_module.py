@@ -1,0 +1,39 @@
+"""Fortran for sphinx-fortran-domain: continued lines are one line, which its lexer does not see, and only what is public."""
+
+from __future__ import annotations
+
+from sphinx_fortran_domain.lexers import register_lexer
+from sphinx_fortran_domain.lexers.lexer_regex import RegexFortranLexer
+
+
+def joined(lines: list[str]) -> list[str]:
+    """The lines of a source, each with those that continue it.
+
+    >>> joined(["integer :: a, & ! one", "  & b", "! c &", "end"])
+    ['integer :: a, b', '! c &', 'end']
+    """
+    out: list[str] = []
+    going_on = False
+    for line in lines:
+        code = line.split("!")[0].rstrip()
+        going, text = code.endswith("&"), code.removesuffix("&").rstrip() if code.endswith("&") else line.rstrip()
+        if going_on:
+            out[-1] += " " + text.strip().removeprefix("&").strip()
+        else:
+            out.append(text)
+        going_on = going
+    return out
+
+
+class JoinedLines(RegexFortranLexer):
+    """The lexer of the extension, after continued lines were joined."""
+
+    name = "joined"
+
+    def _parse_file(self, path, lines, **found):
+        super()._parse_file(path, joined(lines), **found)
+
+
+def setup(app):
+    register_lexer("joined", JoinedLines)
+    return {"parallel_read_safe": True}
