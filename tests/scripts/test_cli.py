@@ -240,7 +240,7 @@ def test_the_help_of_all_commands_is_that_of_each(pencilmap):
 
 
 def test_the_list_of_machines_shows_what_their_files_say(pencilmap, pencilmap_json):
-    _, out, _ = pencilmap("machines")
+    _, out, _ = pencilmap("machines", "--wide")
     for machine in pencilmap_json("machines"):
         line = next(line for line in out.splitlines() if line.startswith(machine["name"]))
         told = {"shape", "tasks_per_node", "link_bandwidth", "partition"}

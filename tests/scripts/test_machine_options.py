@@ -154,3 +154,7 @@ def test_slots_may_stay_idle_when_that_is_allowed(pencilmap, pencilmap_json):
     found, = pencilmap_json("predict", *BGL, "--grid", "8x59", "-p", "default", "--idle")
     assert found["certificate"] > 1 and max(found["stages"][0]["m"]) == 4
     assert "leaves 40 of 512 idle" in refused(pencilmap, "predict", *BGL, "--grid", "8x59", "-p", "line", "--idle")
+
+
+def test_a_grid_that_is_needed_is_asked_for(pencilmap):
+    assert "Missing option '--grid'" in refused(pencilmap, "check", "my.map", "-m", "bluegene-l")

@@ -17,6 +17,8 @@ from pencilmap.scripts.networks.namespaces.network import LinkCheck
 from pencilmap.scripts.networks.validation import Row
 
 COMMANDS = {
+    "machines": ("machines",),
+    "one machine": ("machines", "k-computer"),
     "grids": ("predict", "-m", "bluegene-l", "-n", "512"),
     "placements": ("predict", "-m", "bluegene-l", "-g", "8x64", "-n", "256", "-p", "default", "-p", "box:2x2x2",
                    "-p", "digits:x=r2c4,y=r2c4,z=r2c4"),

@@ -4,22 +4,23 @@ import click
 
 from pencilmap.model.errors import PartitionError
 from pencilmap.model.machine_file import machine_names, package_figures
-from pencilmap.scripts.command_line.plain_options import JSON, completed
-from pencilmap.scripts.command_line.tables import print_json, print_table
+from pencilmap.scripts.command_line.plain_options import JSON, WIDE, completed
+from pencilmap.scripts.command_line.tables import print_json, print_table, say
 
 
 @click.command("machines")
 @click.argument("name", required=False, shell_complete=completed(machine_names, files=True))
 @click.option("--partitions", "n_nodes", type=click.IntRange(1), metavar="N",
               help="List the partitions of N nodes that the machine hands out, with their wraps.")
+@WIDE
 @JSON
-def command(name: str | None, n_nodes: int | None, as_json: bool) -> None:
+def command(name: str | None, n_nodes: int | None, wide: bool, as_json: bool) -> None:
     """List the machines, or show every figure of one with its source, or its partitions of a size."""
     if name is None:
         if n_nodes:
             raise click.UsageError("--partitions needs one machine: name it, e.g. pencilmap machines bluegene-l "
                                    "--partitions 1024")
-        _show_all(as_json)
+        _show_all(wide, as_json)
     elif n_nodes:
         _show_partitions(_loaded(name), n_nodes, as_json)
     else:
@@ -32,26 +33,32 @@ def _loaded(name):
     return load_machine(name)
 
 
-def _show_all(as_json):
+def _show_all(wide, as_json):
     if as_json:
         print_json(*[_summary(_loaded(name)) for name in machine_names()])
         return
-    columns = {"torus": "shape", ">tasks per node": "tasks_per_node", ">link bandwidth": "link_bandwidth",
-               "partitions": "partition"}
-    print_table(None, ["machine", "title", *columns],
-                [_line(name, columns.values()) for name in machine_names()],
-                ["* uncertain; `pencilmap machines NAME` shows every figure with its source"])
+    columns = {"torus": "shape", ">tasks/\nnode": "tasks_per_node", ">link bandwidth": "link_bandwidth",
+               "format": "formats"} | ({"partitions": "partition"} if wide else {})
+    print_table(None, ["machine", *(["title"] if wide else []), *columns],
+                [_line(name, columns.values(), wide) for name in machine_names()],
+                ["format: of the file that `pencilmap map` writes for the launcher; `--wide` shows titles and partition rules",
+                 "* uncertain; `pencilmap machines NAME` shows every figure with its source"])
+    say("take one by --machine NAME, a part of it by --partition SHAPE, --torus SHAPE or --nodes FILE; another network by "
+               "--torus SHAPE --bandwidth RATE or --graph FILE")
 
 
-def _line(name, keys):
+def _line(name, keys, wide):
     title, figures = package_figures(name)
-    return [name, title, *(_marked(figures.get(key), key) for key in keys)]
+    cells = [_marked(figures.get(key), key) for key in keys]
+    return [name, *([title] if wide else []), *(cells if wide else (cell.replace(", ", ",\n") for cell in cells))]
 
 
 def _marked(figure, key):
     """A figure as the file writes it, with an asterisk when it is not certain."""
     if figure is None:
         return "-"
+    if key == "formats":
+        return figure.value[0]
     text = figure.value["rule"] if key == "partition" else _text(figure.value)
     return f"{text}  " if figure.certain else f"{text} *"
 
@@ -60,9 +67,10 @@ def _show_one(machine, as_json):
     if as_json:
         print_json(_summary(machine) | {"figures": {k: f.__dict__ for k, f in machine.figures.items()}})
         return
-    print_table(f"{machine.name}: {machine.title}", ["figure", "value", "certain", "source and note"],
-                [[k, _text(f.value), "yes" if f.certain else "NO", f"{f.source}. {f.note}".strip()]
-                 for k, f in machine.figures.items()])
+    print_table(f"{machine.name}: {machine.title}", ["figure", "value", "certain"],
+                [[k, _text(f.value).replace(", ", ",\n"), "yes" if f.certain else "NO"] for k, f in machine.figures.items()])
+    for k, f in machine.figures.items():
+        say(f"{k}: {f.source}. {f.note}".strip())
 
 
 def _summary(machine):
@@ -96,4 +104,4 @@ def _next_sizes(sizes, n_nodes):
 def _text(value):
     if isinstance(value, dict):
         return ", ".join(f"{key} {_text(v)}" for key, v in value.items())
-    return ", ".join(map(str, value)) if isinstance(value, list) else value
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
