@@ -48,6 +48,7 @@ html_copy_source = False
 
 PYTHON_PAGES = {"reference/python-model": "pencilmap.model", "reference/python-mapper": "pencilmap.mapper",
                 "reference/python-pencilfft": "pencilfft"}
+WIDE_PAGES = ("validation", "time-model")
 
 
 def modules_of(package):
@@ -66,6 +67,13 @@ def add_modules(app, name, source):
         source[0] += f"\n## {title}\n\n```{{eval-rst}}\n.. automodule:: {module}\n   :members:\n```\n"
 
 
+def widen(app, name, template, context, tree):
+    """Without the contents of the page on the right there is room for its widest tables."""
+    if name in WIDE_PAGES:
+        context["furo_hide_toc"] = True
+
+
 def setup(app):
     app.connect("source-read", add_modules)
+    app.connect("html-page-context", widen, priority=900)  # after that of the theme
     return {"parallel_read_safe": True}

@@ -161,6 +161,35 @@ def test_no_page_is_cut_off_by_its_window(built, tmp_path):
                 assert article <= width, (page, width)
 
 
+CUT_OFF = """
+const wide = (line) => {
+  const probe = document.createElement('span'); probe.style.whiteSpace = 'pre'; probe.textContent = line; return probe; };
+return [...document.querySelectorAll('article table')].filter((t) => t.scrollWidth > t.parentElement.clientWidth + 4)
+  .map((t) => t.innerText.slice(0, 80))
+  .concat([...document.querySelectorAll('article .highlight-console pre')].flatMap((pre) => {
+    const rules = pre.textContent.split('\\n').filter((line) => line.includes('────')).map(wide);
+    rules.forEach((rule) => pre.append(rule));
+    const space = pre.clientWidth - 2 * parseFloat(getComputedStyle(pre).paddingLeft);
+    return rules.filter((rule) => rule.offsetWidth > space + 1).map((rule) => `${rule.offsetWidth} in ${space}`);
+  }));
+"""
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(bool(missing()), reason=f"no browser: {missing()} missing; apt-get install chromium chromium-driver")
+def test_no_table_of_any_page_is_cut_off_at_1400_pixels(built, tmp_path):
+    with browser(tmp_path) as driver:
+        window(driver, 1400, 900)
+        cut = {}
+        for page in PAGES:
+            driver.get((built / page).with_suffix(".html").as_uri())
+            if found := driver.execute_script(CUT_OFF):
+                cut[str(page)] = found
+        assert cut == {}
+        driver.execute_script("document.querySelector('article').style.width = '200px'")
+        assert driver.execute_script(CUT_OFF) != [], "a table that is cut off is not seen"
+
+
 def test_every_command_and_its_options_are_in_the_reference(built):
     from pencilmap.scripts.command_line.cli import pencilmap
 
