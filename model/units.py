@@ -5,7 +5,6 @@ from functools import cache
 
 from pencilmap.model.errors import UnitError
 
-
 # Reading all that pint defines takes 0.7 s, and there a bit is a plain number, so that 5 GHz would be bits.
 _DEFINITIONS = """
 pico- = 1e-12 = p-

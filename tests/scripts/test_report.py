@@ -275,9 +275,12 @@ def test_bars_and_table_add_up_to_the_total_with_the_waiting_behind_it(sync, cub
     waited = sum(ranks[name][:, typical].mean() for name in ("wait_row", "wait_column") if name in ranks)
     drawn = captured(phases, lambda: phase_pictures(entries_of([record], "r.jsonl"))[0].draw("a.svg"))
     legend = [text for text, _, _ in drawn["boxes"] if text in (*KINDS, "slowest rank")]
-    assert sum(bar.get_width() for bar in drawn["axes"][0].patches) == pytest.approx(
-        1e3 * (total + (waited if sync == "barrier" else 0.0)))
-    assert legend == [kind for kind in KINDS if kind != phases.WAITING or sync == "barrier"] + ["slowest rank"]
+    first, *apart = drawn["axes"]
+    assert sum(bar.get_width() for bar in first.patches) == pytest.approx(1e3 * total)
+    assert [(bar.get_x(), bar.get_width()) for other in apart for bar in other.patches] == (
+        [(0.0, pytest.approx(1e3 * waited))] if sync == "barrier" else [])
+    assert legend == [kind for kind in KINDS if kind != phases.WAITING] + ["slowest rank"] + (
+        [phases.WAITING] if sync == "barrier" else [])
     mark = next(line for line in drawn["axes"][0].lines if line.get_gid() == "slowest")
     assert mark.get_xdata() == pytest.approx([1e3 * ranks["total"][:, typical].max()])
 
@@ -306,6 +309,18 @@ def test_the_rank_is_named_that_took_longest_with_the_phase_that_kept_it(cubes, 
 def test_runs_of_one_size_and_network_are_beside_each_other(cubes):
     assert [picture.title for picture in phase_pictures(entries_of(cubes, "r.jsonl"))] == [
         "where the time goes: 64x64x64, real", "where the time goes: 128x128x128, real"]
+
+
+@pytest.mark.parametrize("wait", [0.0, 0.1, 40.0])
+def test_waiting_has_a_zero_of_its_own_and_the_scale_of_the_totals(wait, captured, check_texts):
+    bars = [phases.Bar(name, dict.fromkeys(KINDS, 1.0) | {phases.WAITING: wait * share}, 6.0) for name, share in
+            (("8x8 default", 1.0), ("8x8 box:2x2x2", 0.5))]
+    drawn = captured(phases, lambda: phases.draw_phases(bars, "a.svg", "where the time goes"))
+    scales = {(axes.get_xlim()[1] - axes.get_xlim()[0]) / axes.get_window_extent().width for axes in drawn["axes"]}
+    assert len(drawn["axes"]) == 1 + bool(wait) and max(scales) == pytest.approx(min(scales), rel=0.02)
+    assert [bar.get_width() for bar in drawn["axes"][-1].patches[-2:]] == ([wait, wait / 2] if wait else [1, 1])
+    assert all(axes.get_xlim()[0] == 0 for axes in drawn["axes"])
+    check_texts(drawn)
 
 
 @pytest.mark.parametrize("count", [1, 20])
@@ -786,6 +801,13 @@ class TestInABrowser:
                                      "(t) => t.scrollWidth <= t.clientWidth)") == [True, True], "a table is cut off"
         head = driver.find_element("css selector", "th.apart")
         assert head.text == NOT_IN_TOTAL and head.value_of_css_property("border-left-width") == "2px"
+        for width, scheme in product((1400, 390), ("light", "dark")):
+            window(driver, width, 900, scheme)
+            (total, end), (waiting, last) = (driver.execute_script(
+                "const text = [...document.querySelectorAll('section[aria-labelledby=phases-heading] svg text')].find("
+                "(t) => t.textContent === arguments[0]).getBoundingClientRect(); return [text.left, text.right]", name)
+                for name in ("total, ms", "waiting, ms"))
+            assert 0 < total < end < waiting < last <= width
 
 
 def test_one_size_has_no_chart_against_the_size(cubes):

@@ -41,10 +41,10 @@ def _show_all(wide, as_json):
                "format": "formats"} | ({"partitions": "partition"} if wide else {})
     print_table(None, ["machine", *(["title"] if wide else []), *columns],
                 [_line(name, columns.values(), wide) for name in machine_names()],
-                ["format: of the file that `pencilmap map` writes for the launcher; `--wide` shows titles and partition rules",
+                ["format: of the file that `pencilmap map` writes for the launcher; --wide: titles and partition rules",
                  "* uncertain; `pencilmap machines NAME` shows every figure with its source"])
-    say("take one by --machine NAME, a part of it by --partition SHAPE, --torus SHAPE or --nodes FILE; another network by "
-               "--torus SHAPE --bandwidth RATE or --graph FILE")
+    say("take one by --machine NAME, a part of it by --partition SHAPE, --torus SHAPE or --nodes FILE; another network "
+        "by --torus SHAPE --bandwidth RATE or --graph FILE")
 
 
 def _line(name, keys, wide):

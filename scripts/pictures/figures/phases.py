@@ -1,7 +1,8 @@
 """Where the time of a transform goes: the phases of each run, one bar per run.
 
 The phases are means over the ranks, because only means add up: the slowest rank of one phase is not the slowest of another.
-A mark shows the total of the slowest rank. Time waited in barriers follows the phases; it is not part of the total.
+A mark shows the total of the slowest rank. Time waited in barriers is not part of the total: its bars stand
+beside the others, on the same scale, from a zero of their own.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,6 +14,7 @@ from pencilmap.scripts.pictures.figures.canvas import Target, figure, heading, s
 WIDTH = 3.6                       # inches
 LETTERS_OF_NAME = 56
 MAX_BARS = 20                     # in one picture
+LEAST_BESIDE = 0.4                # of the other scale: room for the name of one of the two
 WAITING = "waiting before exchanges"
 FFT, COPY = "FFT", "pack, unpack"
 _LOOK = {FFT: (canvas.SKY, ""), COPY: (canvas.YELLOW, "..."), WAITING: (canvas.PALE, "xxx")}
@@ -42,39 +44,55 @@ class Bar:
 
     @property
     def longest_s(self) -> float:
-        """How far to the right it reaches."""
-        return max(sum(self.seconds.values()), self.slowest_s)
+        """How far to the right it reaches, without waiting."""
+        return max(self.total_s, self.slowest_s)
+
+    @property
+    def total_s(self) -> float:
+        return sum(seconds for kind, seconds in self.seconds.items() if kind != WAITING)
 
 
 def draw_phases(bars: Sequence[Bar], path: Target, title: str) -> None:
-    """Draw stacked bars. There are at most `MAX_BARS`."""
+    """Draw stacked bars, and to their right those of the waiting, where there was any. There are at most `MAX_BARS`."""
     lines, top = heading(title, WIDTH)
-    longest = max(bar.longest_s for bar in bars)
+    longest, waited = max(bar.longest_s for bar in bars), max(bar.seconds.get(WAITING, 0.0) for bar in bars)
+    room, beside = max(longest, LEAST_BESIDE * waited), max(waited, LEAST_BESIDE * longest)
     scale, unit = next(((s, u) for s, u in _UNITS if longest >= s), _UNITS[-1])
-    every = [kind for kind in dict.fromkeys(kind for bar in bars for kind in bar.seconds) if kind != WAITING]
-    kinds = every + [WAITING] * any(bar.seconds[WAITING] for bar in bars)
-    looks = _LOOK | dict(zip([kind for kind in every if kind not in _LOOK], _EXCHANGE_LOOKS))
+    kinds = [kind for kind in dict.fromkeys(kind for bar in bars for kind in bar.seconds) if kind != WAITING]
+    looks = _LOOK | dict(zip([kind for kind in kinds if kind not in _LOOK], _EXCHANGE_LOOKS))
     with figure(0.34 * len(bars) + top + 1.2, WIDTH) as drawn:
-        axes = drawn.subplots()
-        axes.set_title(lines)
+        axes, *apart = drawn.subplots(1, 2, width_ratios=(room, beside)) if waited else [drawn.subplots()]
+        drawn.suptitle(lines, fontsize=axes.title.get_fontsize())
         left, handles = [0.0] * len(bars), []
         for kind in kinds:
             widths = [bar.seconds.get(kind, 0.0) / scale for bar in bars]
-            colour, hatch = looks[kind]
-            handles.append(axes.barh(range(len(bars)), widths, 0.42, left=left, color=colour, hatch=hatch,
-                                     edgecolor=canvas.GREY, linewidth=0.3, label=kind))
+            handles.append(_bars(axes, widths, looks[kind], kind, left))
             left = [a + b for a, b in zip(left, widths)]
         handles += axes.plot([bar.slowest_s / scale for bar in bars], range(len(bars)), linestyle="none", marker="|",
                              markersize=13, markeredgewidth=1.6, color=canvas.BLACK, label="slowest rank", gid="slowest")
         for k, bar in enumerate(bars):
-            axes.text(0, k - 0.26, _short(bar.name), fontsize=7, va="bottom", color=canvas.BLACK)
-        axes.set_ylim(len(bars) - 0.6, -0.75)
-        axes.set_yticks([])
-        axes.set_xlim(0, 1.04 * longest / scale)
-        axes.spines["left"].set_visible(False)
-        axes.set_xlabel(f"mean over the ranks, {unit}")
+            axes.text(0, k - 0.26, _short(bar.name), fontsize=7, va="bottom", color=canvas.BLACK, in_layout=not apart)
+        _scale(axes, len(bars), room / scale, f"total, {unit}" if waited else f"mean over the ranks, {unit}")
+        for other in apart:
+            other.patch.set_visible(False)  # names of runs reach over it
+            handles.append(_bars(other, [bar.seconds.get(WAITING, 0.0) / scale for bar in bars], looks[WAITING], WAITING))
+            _scale(other, len(bars), beside / scale, f"waiting, {unit}")
+            other.locator_params(axis="x", nbins=3)
         drawn.legend(handles=handles, loc="outside lower left", ncols=2, handlelength=1.8, columnspacing=1.2)
         save(drawn, path)
+
+
+def _bars(axes, widths, look, label, left=0.0):
+    return axes.barh(range(len(widths)), widths, 0.42, left=left, color=look[0], hatch=look[1], edgecolor=canvas.GREY,
+                     linewidth=0.3, label=label)
+
+
+def _scale(axes, count, longest, label):
+    axes.set_ylim(count - 0.6, -0.75)
+    axes.set_yticks([])
+    axes.set_xlim(0, 1.04 * longest)
+    axes.spines["left"].set_visible(False)
+    axes.set_xlabel(label)
 
 
 def _short(name):
