@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 
 from pencilmap.mapper.allocations.table import read_table
+from pencilmap.mapper.default_order import axis_order
 from pencilmap.mapper.formats.slots import slots_in_order
 from pencilmap.mapper.hosts import Hosts
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.mapper.placements.default import axis_order
 from pencilmap.model.allocation import Allocation, Site
 from pencilmap.model.decompositions import DECOMPOSITIONS, PENCIL
 from pencilmap.model.errors import PencilmapError

@@ -11,8 +11,8 @@ from math import prod
 
 import numpy as np
 
+from pencilmap.mapper.default_order import default
 from pencilmap.mapper.partitions import grown
-from pencilmap.mapper.placements.default import default
 from pencilmap.mapper.product_search import best_product
 from pencilmap.model.allocation import Site
 from pencilmap.model.factors import divisors

@@ -132,7 +132,8 @@ def _check_reach(graph: GraphNetwork) -> None:
     from scipy.sparse.csgraph import connected_components
 
     V = len(graph.vertices)
-    links = coo_array((np.ones(len(graph.source), dtype=np.int8), (graph.source, graph.target)), shape=(V, V))
+    ends = (graph.source.astype(np.int32), graph.target.astype(np.int32))  # scipy 1.11 takes no others
+    links = coo_array((np.ones(len(graph.source), dtype=np.int8), ends), shape=(V, V))
     _, part = connected_components(links, directed=True, connection="strong")
     apart = np.flatnonzero(part[:graph.n_nodes] != part[0])
     if apart.size:

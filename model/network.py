@@ -102,7 +102,7 @@ class Arcs:
         from scipy.sparse import coo_array  # slow to import, and closed forms do without
         from scipy.sparse.csgraph import shortest_path
 
-        ends = (self.source, self.target)
+        ends = (self.source.astype(np.int32), self.target.astype(np.int32))  # scipy 1.11 takes no others
         links = coo_array((np.ones(len(self.source)), ends), shape=(self.n_vertices, self.n_vertices)).tocsr()
         return shortest_path(links, method="D", unweighted=True, indices=sources)
 

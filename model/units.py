@@ -75,7 +75,7 @@ def parse(text: str, unit: str) -> float:
 
 _QUANTITY = re.compile(r"\s*[+-]?([0-9]{1,30}\.?[0-9]{0,30}|\.[0-9]{1,30})([eE][+-]?[0-9]{1,3})?"
                        r"\s*([A-Za-zµμ_]{1,30}(\s*/\s*[A-Za-zµμ_]{1,30})*)?\s*")
-#: Spellings of units that messages and documents list; whole words (2 gigabytes/second) and other prefixes are accepted as well.
+#: Spellings of units that messages and documents list; whole words (2 gigabytes/second) and other prefixes are taken too.
 UNITS = {
     "byte/s": ("B/s", "kB/s", "MB/s", "GB/s", "TB/s", "KiB/s", "MiB/s", "GiB/s", "bit/s", "Mbit/s", "Gbit/s"),
     "byte": ("B", "kB", "MB", "GB", "KiB", "MiB", "GiB"),

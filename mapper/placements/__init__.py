@@ -7,9 +7,9 @@ Those that search also get the objective. A new placement is one file here and o
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from pencilmap.mapper.default_order import default
 from pencilmap.mapper.placements.best import best
 from pencilmap.mapper.placements.box import box, line, plane
-from pencilmap.mapper.placements.default import default
 from pencilmap.mapper.placements.digits import digits
 from pencilmap.mapper.placements.file import from_file
 from pencilmap.mapper.placements.function import function

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from pencilmap.mapper.placements.default import default
+from pencilmap.mapper.default_order import default
 from pencilmap.mapper.placements.search import search
 from pencilmap.mapper.product_search import best_product
 from pencilmap.mapper.starts import likely_product

@@ -21,8 +21,8 @@ import click
 import numpy as np
 
 from pencilmap.mapper.annealing import Budget, search
+from pencilmap.mapper.default_order import default
 from pencilmap.mapper.placements.best import best
-from pencilmap.mapper.placements.default import default
 from pencilmap.mapper.product_search import best_product
 from pencilmap.mapper.scotch import PROGRAMS, scotch_is_there, scotch_mapping
 from pencilmap.mapper.starts import axis_orders

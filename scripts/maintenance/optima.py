@@ -26,7 +26,7 @@ import numpy as np
 from numba import njit
 
 from pencilmap.mapper.annealing import Budget, search
-from pencilmap.mapper.placements.default import default
+from pencilmap.mapper.default_order import default
 from pencilmap.mapper.product_search import best_product
 from pencilmap.model.allocation import Site
 from pencilmap.model.arrays import Ints

@@ -5,8 +5,8 @@ import random
 
 import pytest
 
+from pencilmap.mapper.default_order import axis_order
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.mapper.placements.default import axis_order
 from pencilmap.mapper.reorder import ReorderError, reorder
 from pencilmap.model.allocation import Site
 from pencilmap.model.decompositions import PENCIL, SLAB

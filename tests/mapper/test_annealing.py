@@ -9,8 +9,8 @@ import pytest
 
 from pencilmap.mapper import annealing, routed_swaps
 from pencilmap.mapper.annealing import Budget, search
+from pencilmap.mapper.default_order import all_orders, default
 from pencilmap.mapper.placements import place
-from pencilmap.mapper.placements.default import all_orders, default
 from pencilmap.mapper.placements.search import parse_options
 from pencilmap.mapper.product_search import best_product
 from pencilmap.mapper.progress import heard_by
