@@ -10,7 +10,7 @@ from pkgutil import iter_modules
 
 import click
 
-from pencilmap.model.errors import PencilmapError, reason
+from pencilmap.model.errors import PencilmapError, near, reason
 from pencilmap.scripts.command_line import commands
 from pencilmap.scripts.command_line.plain_options import spelled
 
@@ -45,6 +45,10 @@ class OneOfEach(Commands):
 
     def resolve_command(self, ctx: click.Context,
                         args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and self.get_command(ctx, args[0]) is None and not ctx.resilient_parsing:
+            known = self.list_commands(ctx)
+            raise click.UsageError(f"command {args[0]!r} is unknown{near(args[0], known)}; known are {', '.join(known)}",
+                                   ctx)
         name, command, rest = super().resolve_command(ctx, args)
         if command is not None and not ctx.resilient_parsing:
             own = click.Context(command, info_name=name, parent=ctx)

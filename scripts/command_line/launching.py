@@ -10,15 +10,16 @@ from pencilmap.mapper.formats import FORMATS
 from pencilmap.mapper.formats.format import Launch
 from pencilmap.mapper.setting import Setting
 from pencilmap.model.machine import load_machine
-from pencilmap.scripts.command_line.plain_options import Decorator, Name, spelled
+from pencilmap.scripts.command_line.plain_options import FILES, Decorator, Name, spelled
 
 FORMAT_HELP = "; ".join(f"{name}: {form.title}" for name, form in FORMATS.items())
 LAUNCHER = (
-    click.option("--hosts", metavar="FILE|TEMPLATE", help="Names of the nodes: a template such as nid{node:05d} or "
-                 "r{x}c{y}n{z:02d}, or a file with a line NAME x y z for each [the names of --nodes, or node-x-y-z]."),
+    click.option("--hosts", metavar="FILE|TEMPLATE", shell_complete=FILES,
+                 help="Names of the nodes: a template such as nid{node:05d} or r{x}c{y}n{z:02d}, or a file with "
+                      "a line NAME x y z for each [the names of --nodes, or node-x-y-z]."),
     click.option("--cores-per-task", type=click.IntRange(1), default=1, show_default=True, metavar="K",
                  help="Processors of a task: slot t is bound to K consecutive processors, from t*K on."),
-    click.option("--hwloc", metavar="FILE",
+    click.option("--hwloc", metavar="FILE", shell_complete=FILES,
                  help="lstopo --of xml of a node: slots get equal blocks of its cores, within a "
                  "NUMA node where possible."),
     click.option("--program", default="./a.out", show_default=True, metavar="COMMAND",

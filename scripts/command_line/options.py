@@ -19,7 +19,7 @@ from pencilmap.model.schedules import SCHEDULES
 from pencilmap.model.schedules.schedule import DIRECTIONS, FORWARD
 from pencilmap.model.torus import Torus
 from pencilmap.model.transform import TYPES
-from pencilmap.scripts.command_line.plain_options import Decorator, Name, completed, with_options
+from pencilmap.scripts.command_line.plain_options import FILES, Decorator, Name, completed, with_options
 
 WHOLE = 50_000  # tasks from which on a machine without a shape is probably not what the user's job has
 MACHINE = (
@@ -28,14 +28,16 @@ MACHINE = (
     click.option("--torus", metavar="SHAPE", help="Shape instead of the machine's: 8x8x8 (wraps), 8x8x8:mesh, 8wx8x4w."),
     click.option("--partition", metavar="SHAPE", help="Shape instead of the machine's, e.g. 8x8x16; the machine's rule "
                                                       "decides which dimensions wrap."),
-    click.option("--graph", metavar="FILE[,FORMAT]", help="A network without coordinates instead of a machine: "
+    click.option("--graph", metavar="FILE[,FORMAT]", shell_complete=FILES,
+                 help="A network without coordinates instead of a machine: "
                  + "; ".join(f"{name}: {form.title}" for name, form in GRAPHS.items())
                  + ". The format is detected unless named."),
     click.option("--tasks-per-node", "-t", type=click.IntRange(1), metavar="T", help="Tasks on a node [machine's]."),
     click.option("--bandwidth", metavar="RATE", help="Bandwidth of every link instead of the machine's, e.g. '148 MB/s'; "
                                                      "for a graph, of links without one."),
-    click.option("--nodes", metavar="FILE", help="Usable nodes in the launcher's order, one per line: x y z, or a name "
-                                                 "with coordinates; for a graph, the name [all]."),
+    click.option("--nodes", metavar="FILE", shell_complete=FILES,
+                 help="Usable nodes in the launcher's order, one per line: x y z, or a name "
+                      "with coordinates; for a graph, the name [all]."),
     click.option("--failed", metavar="LIST", help="Nodes not to use, e.g. 1-2-3,0-0-4."),
     click.option("--idle", is_flag=True, help="Allow a grid of fewer tasks than there are slots."),
 )

@@ -24,6 +24,9 @@ def completed(names: Callable[[], Iterable[str]], files: bool = False) -> Callab
     return complete
 
 
+FILES = completed(tuple, files=True)
+
+
 class Name(click.Choice[str]):
     """One of a list of names; the error about another one says which was probably meant."""
 

@@ -1,9 +1,11 @@
 """What a user reads when a word was wrong: the near name, the list, one `error:`; and what the shell completes."""
 
 import os
+import re
 import subprocess
 import sys
 
+import click
 import pytest
 
 from pencilmap.mapper.formats import FORMATS
@@ -112,6 +114,20 @@ def completed(*words):
 ])
 def test_the_shell_completes_values(words, wanted):
     assert wanted and completed(*words) == wanted
+
+
+def test_the_shell_completes_every_option_that_takes_a_name_or_a_file():
+    from pencilmap.scripts.command_line.cli import pencilmap as group
+
+    context = click.Context(group)
+    silent = [(name, option.opts[0]) for name in group.list_commands(context)
+              for option in group.get_command(context, name).params
+              if re.search("NAME|FILE|FOLDER", option.metavar or "") and not option.shell_complete(context, "")]
+    assert silent == []
+
+
+def test_a_command_that_is_not_there_is_told_the_near_one(pencilmap):
+    assert "command 'prdict' is unknown (did you mean predict?); known are calibrate, check" in pencilmap("prdict")[2]
 
 
 @pytest.mark.parametrize("write", ["write_weighted_edgelist", "write_edgelist"])

@@ -14,9 +14,10 @@ from pencilmap.mapper.samples import published_samples, record_samples
 from pencilmap.model.calibrate import RULES, calibrate, quality, split
 from pencilmap.model.errors import CalibrationError
 from pencilmap.model.machine import load_machine
+from pencilmap.model.machine_file import machine_names
 from pencilmap.model.published import PUBLISHED
 from pencilmap.model.splits import LIKELY, honest_errors, likely_range
-from pencilmap.scripts.command_line.plain_options import JSON, Name
+from pencilmap.scripts.command_line.plain_options import JSON, Name, completed
 from pencilmap.scripts.command_line.tables import honest_table, print_json, print_table, quality_table
 
 ANY_BANDWIDTH = (1e9,)  # scaled by the fit
@@ -25,8 +26,9 @@ ANY_BANDWIDTH = (1e9,)  # scaled by the fit
 @click.command("calibrate")
 @click.argument("records", nargs=-1, type=click.Path())
 @click.option("--published", type=Name(list(PUBLISHED)), help="Fit published measurements instead of run records.")
-@click.option("--machine", "-m", metavar="NAME", help="The known figures of the machine: a name or a machine file. Its "
-              "link bandwidth is kept. [from the records]")
+@click.option("--machine", "-m", metavar="NAME", shell_complete=completed(machine_names, files=True),
+              help="The known figures of the machine: a name or a machine file. Its link bandwidth is kept. "
+                   "[from the records]")
 @click.option("--rule", type=Name(list(RULES)), help="Which samples are fitted; the others are predicted. "
               "[every-second for published measurements, all for records]")
 @click.option("--honest", is_flag=True, help="Also fit with whole placements, sizes and numbers of tasks held out, and "

@@ -20,7 +20,8 @@ PUBLISHED, RULE = "bluegene-l", "every-second"  # rule by which the package's ma
 @click.command("compare")
 @click.argument("records", nargs=-1, type=click.Path())
 @click.option("--published", is_flag=True, help="Also compare with the published Blue Gene/L measurements.")
-@click.option("--plot", metavar="FILE", help="With --published: draw them and the model (svg, png or pdf).")
+@click.option("--plot", type=click.Path(dir_okay=False), metavar="FILE",
+              help="With --published: draw them and the model (svg, png or pdf).")
 @with_options(WIDE, JSON)
 def command(records: tuple[str, ...], published: bool, plot: str | None, wide: bool, as_json: bool) -> None:
     """Compare run records (JSON lines written by fft_runner) with predictions for the placement they had."""

@@ -105,7 +105,7 @@ class NodeCounts(click.ParamType):
 @click.option("--grids", type=click.IntRange(1), default=1, show_default=True, help="How many grids to list of each shape.")
 @click.option("--scaling", type=Name(["strong", "weak"]),
               help="Several numbers of nodes: the same transform on all, or one that grows with them. [default: strong]")
-@click.option("--plot", metavar="FILE", help="Plot the table: .svg, .pdf or .png.")
+@click.option("--plot", type=click.Path(dir_okay=False), metavar="FILE", help="Plot the table: .svg, .pdf or .png.")
 @with_options(WIDE, JSON)
 def command(nodes: tuple[int, ...], machine: str | None, dimensions: int | None, mesh: bool, tasks_per_node: int | None,
             bandwidth: str | None, fft: str | None, decomposition: str, grid: str, top: int, grids: int, scaling: str | None,

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from pencilmap.mapper.placements import PLACEMENTS
 from pencilmap.mapper.progress import heard_by
 from pencilmap.model.errors import UnitError
 from pencilmap.model.grid import ProcessGrid, parse_grid
@@ -20,7 +21,7 @@ from pencilmap.model.transform import parse_transform
 from pencilmap.model.units import milliseconds, parse
 from pencilmap.scripts.command_line.answers import claims_answer
 from pencilmap.scripts.command_line.documents import check_place, fill, markdown_table
-from pencilmap.scripts.command_line.plain_options import JSON, WIDE, Name, with_options
+from pencilmap.scripts.command_line.plain_options import JSON, WIDE, Name, completed, with_options
 from pencilmap.scripts.command_line.progress import shown
 from pencilmap.scripts.command_line.tables import broken, fitted, print_json, print_table, say
 from pencilmap.scripts.networks.namespaces import overlap
@@ -281,7 +282,7 @@ NETWORKS = {
 @click.option("--network", type=Name(list(NETWORKS)), required=True,
               help="simulated: the runner on a simulated torus (SimGrid). namespaces: the runner under Open MPI on a torus "
                    "of network namespaces with shaped links; needs root or user namespaces.")
-@click.option("--suite", metavar="NAME", help="Simulated: the suite to run. "
+@click.option("--suite", metavar="NAME", shell_complete=completed(lambda: SUITES), help="Simulated: the suite to run. "
               + "; ".join(f"{name}: {suite.meaning}" for name, suite in SUITES.items()) + ". [default: quick] Namespaces: "
               "overlap, whole transforms under schedules, a few minutes of a quiet machine. [default: bytes of each link]")
 @click.option("--at-most", type=click.IntRange(1), metavar="N", help="Simulated: only transforms up to N^3.")
@@ -290,6 +291,7 @@ NETWORKS = {
 @click.option("--mtu", type=click.IntRange(576, 65535), metavar="BYTES", help="Namespaces: largest packet. [default: 1500]")
 @click.option("--grid", "-g", metavar="RxC", help="Namespaces: process grid. [default: as square as possible]")
 @click.option("--placement", "-p", multiple=True, metavar="NAME[:ARGUMENT]",
+              shell_complete=completed(lambda: PLACEMENTS),
               help="Namespaces: as for predict; may be given several times. [default: default and best]")
 @click.option("--fft", "-n", metavar="N|NXxNYxNZ", help="Namespaces: extents. [default: enough to keep a link busy "
               "for 0.16 s]")
