@@ -1,0 +1,47 @@
+"""Write down the version and the hashes of everything that the tests and the demo install.
+
+``python -m pencilmap.scripts.maintenance.lock`` writes ``packaging/locked/*.txt`` anew, from ``pyproject.toml`` and the
+newest versions in the index; ``scripts/setup`` installs these and no others. Needs uv (``pip install uv``).
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "packaging" / "locked"
+EXTRAS = ("test", "peers")  #: of `pyproject.toml`; a file each, the later ones with what the earlier ones have not
+HEAD = "# Written by python -m pencilmap.scripts.maintenance.lock; scripts/setup installs it.\n"
+
+
+def resolved(uv: str, extras: tuple[str, ...]) -> list[str]:
+    """What pip needs for some extras, with every package that these need: an entry of several lines for each package.
+
+    It holds for every Python and every platform.
+    """
+    done = subprocess.run(
+        [uv, "pip", "compile", str(ROOT / "pyproject.toml"), "--universal", "--generate-hashes", "--upgrade", "--quiet",
+         "--no-header", "--no-annotate", "--python-version", "3.11", *(word for e in extras for word in ("--extra", e))],
+        capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"error: uv found no versions for {', '.join(extras)}; nothing was written\n{done.stderr}")
+    return re.findall(r"^\S.*(?:\n +.*)*\n", done.stdout, re.MULTILINE)
+
+
+def main() -> None:
+    uv = shutil.which("uv")
+    if uv is None:
+        sys.exit("error: uv is missing; pip install uv")
+    entries = [resolved(uv, EXTRAS[:n + 1]) for n in range(len(EXTRAS))]
+    FOLDER.mkdir(exist_ok=True)
+    for name, own, before in zip(EXTRAS, entries, ([], *entries)):
+        aside = FOLDER / f"{name}.new"
+        aside.write_text(HEAD + "".join(entry for entry in own if entry not in before), "utf-8")
+        aside.replace(FOLDER / f"{name}.txt")
+        print(f"wrote packaging/locked/{name}.txt")
+
+
+if __name__ == "__main__":
+    main()
