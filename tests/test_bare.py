@@ -1,4 +1,4 @@
-"""scripts/test-bare: that it starts, refuses and tells. What it is for is tested by running it, which takes most of an hour."""
+"""scripts/test-bare: that it starts, refuses and tells; the whole of it takes most of an hour."""
 
 import os
 import shutil
