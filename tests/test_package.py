@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +21,7 @@ pytestmark = pytest.mark.thorough
 SETUP = "import setuptools; setuptools.setup()"
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
 OFFLINE = ("--no-deps", "--no-build-isolation")  # what is needed is here already
+RELEASE = Path("/etc/os-release").read_text("utf-8") if Path("/etc/os-release").exists() else ""
 NOT_COPIED = shutil.ignore_patterns(".git", ".venv", "build", "build-*", "__pycache__", "*.egg-info", "demo-out", "dist")
 
 
@@ -118,6 +120,20 @@ def test_the_distribution_of_the_binding_runs(binding, tmp_path):
     where = "import pencilfft; pencilfft.forget_wisdom(); print(pencilfft._library._name)"
     loaded = execute(sys.executable, "-c", where, cwd=tmp_path, env=env).strip()
     assert loaded == str(binding / "pencilfft" / "libpencilfft.so")
+
+
+@pytest.mark.skipif("VERSION_CODENAME=bookworm" not in RELEASE, reason="this is not Debian 12, whose versions are named")
+def test_the_page_names_the_versions_that_it_is_tested_with():
+    table = between_marks((ROOT / "docs" / "howto" / "install.md").read_text("utf-8"))
+    named = re.findall(r"^\| .*? \| ([\d.]+) \| `(\S+)` \|$", table, re.MULTILINE)
+    assert len(named) == 9
+    for version, package in named:
+        found = subprocess.run(["dpkg-query", "-W", "-f=${Version}", package], capture_output=True, text=True).stdout
+        assert not found or re.match(rf"(\d+:)?{re.escape(version)}\b", found), (package, found)
+
+
+def between_marks(text):
+    return text.partition("tests/test_package.py -->")[2].partition("<!-- end -->")[0]
 
 
 def test_all_parts_have_one_version():

@@ -308,6 +308,13 @@ def test_loads_in_a_terminal_are_those_of_the_prediction(pencilmap, pencilmap_js
     assert [max(shown[f"+{x}"], shown[f"-{x}"]) for x in "xy"] == column["load"]
 
 
+@pytest.mark.parametrize("words, drawn", [(("-g", "1x16"), "column"), (("-g", "16x1"), "row"), (("-g", "4x4"), "row"),
+                                          (("--decomposition", "slab", "-g", "16"), "slab")])
+def test_the_exchange_that_is_drawn_moves_something(words, drawn, pencilmap):
+    out = pencilmap("draw", "-w", "loads", "--torus", "4x4", *words)[1]
+    assert f"{drawn} exchange" in out and "█" in out
+
+
 @pytest.fixture
 def fat_tree(tmp_path):
     """Two leaves of two hosts each under a spine."""

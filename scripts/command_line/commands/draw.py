@@ -71,15 +71,20 @@ class Order:
         mapping, names = self.mapping, self.mapping.grid.decomposition.names
         if self.exchange and self.exchange not in names:
             raise FigureError(f"--exchange {self.exchange}: grid {mapping.grid} has the exchanges {', '.join(names)} only")
-        exchange = exchanges(mapping.grid, self.where.transform)[names.index(self.exchange or names[0])]
+        exchange = exchanges(mapping.grid, self.where.transform)[names.index(self.drawn)]
         rule = routing_named(self.routing or default_routing(mapping.network), mapping.network)
         return rule.loads(mapping.network, exchange, mapping.node_of_rank)
 
     @property
+    def drawn(self) -> str:
+        """The exchange asked for, or the first between several tasks."""
+        names = self.grid.decomposition.names
+        return self.exchange or next((name for name, tasks in zip(names, self.grid.shape) if tasks > 1), names[0])
+
+    @property
     def exchange_title(self) -> str:
         """Placement, exchange and routing."""
-        name = self.exchange or self.grid.decomposition.names[0]
-        return self.titled(f"placement {self.placements[0]}", f"{name} exchange",
+        return self.titled(f"placement {self.placements[0]}", f"{self.drawn} exchange",
                            f"routing {self.routing or default_routing(self.where.network)}",
                            *([f"transform {self.where.transform}"] if self.where.transform else []))
 
@@ -145,7 +150,8 @@ EXCHANGES = tuple(dict.fromkeys(name for d in DECOMPOSITIONS.values() for name i
 @with_options(GRID, placements(), ROUTING)
 @with_options(*(click.option(f"--{name}", type=int, metavar="N", help=f"Which {name}, for an image. [default: 0]")
                 for name in GROUPS))
-@click.option("--exchange", type=Name(EXCHANGES), help="Which exchange, for loads. [default: the first]")
+@click.option("--exchange", type=Name(EXCHANGES),
+              help="Which exchange, for loads. [default: the first between several tasks]")
 @click.option("--title", metavar="TEXT", help="Title instead of machine, grid and placement.")
 @click.option("--output", "-o", type=click.Path(dir_okay=False),
               help="The file: .svg, .pdf or .png. [default: a small picture in the terminal]")
