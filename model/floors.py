@@ -132,11 +132,9 @@ def _least_ends(site, capacity):
     torus, nodes = site.network, site.allocation.nodes if not site.allocation.is_complete else None
     if nodes is None:
         return sum((1 if not torus.is_ring(i) else 2) * capacity[i] for i in range(torus.n_dimensions) if torus.shape[i] > 1)
-    total = np.zeros(len(nodes), dtype=object)
-    for i, (n, where) in enumerate(zip(torus.shape, torus.coordinates(nodes).T)):
-        ends = np.full(len(nodes), 2) if torus.is_ring(i) else (where > 0).astype(int) + (where < n - 1)
-        total = total + ends.astype(object) * capacity[i]
-    return min(total)
+    ends = [np.full(len(nodes), 2) if torus.is_ring(i) else (where > 0).astype(int) + (where < n - 1)
+            for i, (n, where) in enumerate(zip(torus.shape, torus.coordinates(nodes).T))]
+    return min(sum(int(end) * cables for end, cables in zip(node, capacity)) for node in np.unique(ends, axis=1).T)
 
 
 def _distances(site: Site, size: int, n_tasks: int) -> int:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from pencilmap.model.arrays import Floats
 from pencilmap.model.exchange import Exchange
-from pencilmap.model.loads import as_fraction
+from pencilmap.model.loads import LinkLoads, as_fraction
 from pencilmap.model.lower_bound import link_weights
 from pencilmap.model.network import Network
 from pencilmap.model.pattern import Pattern, ring_halves
@@ -82,9 +83,13 @@ def undominated(rows: ArrayLike) -> np.ndarray:
     return kept
 
 
-def routed_joint(network: Network, exchanges: Iterable[Exchange], node_of_rank: np.ndarray, rule: Any) -> JointLoads:
-    """By routing every message of each exchange; `rule` is what `pencilmap.model.routing.routing` gives."""
-    found = [rule.loads(network, exchange, node_of_rank) for exchange in exchanges]
+def routed_joint(network: Network, exchanges: Iterable[Exchange], node_of_rank: np.ndarray, rule: Any,
+                 known: Iterable[LinkLoads | None] = ()) -> JointLoads:
+    """By routing every message of each exchange.
+
+    `rule` is what `pencilmap.model.routing.routing` gives, `known` the loads of exchanges that it has routed already.
+    """
+    found = [loads or rule.loads(network, exchange, node_of_rank) for exchange, loads in zip_longest(exchanges, known)]
     units = [Fraction(4 * network.n_nodes, loads.total_bytes * loads.denominator) for loads in found]
     classes = []
     for i in range(len(network.link_classes)):

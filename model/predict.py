@@ -276,12 +276,12 @@ def predict_routed(mapping: Mapping, transform: Transform | None = None, routing
                    schedule: str = SEQUENCE, direction: str = FORWARD) -> Prediction:
     """Predict a mapping by the load of every link; `product` when it is known to be one."""
     routing_name, names = routing_name or default_routing(mapping.network), algorithms_of(mapping.grid, exchange)
-    stages = tuple(_routed(mapping, product, each, transform, routing_name, costs, algorithm_name)
-                   for each, algorithm_name in zip(exchanges(mapping.grid, transform), names))
+    stages, loads = zip(*(_routed(mapping, product, each, transform, routing_name, costs, algorithm_name)
+                          for each, algorithm_name in zip(exchanges(mapping.grid, transform), names)))
     site = site or Site(mapping.network, mapping.tasks_per_node, idle=True)
     bounds = _bounds(site, mapping.grid, transform, routing_name)
     local = _local(transform, mapping.grid, mapping.tasks_per_node, costs)
-    forecaster = Forecaster(stages, local, mapping, product, False, transform, routing_name, costs, bounds)
+    forecaster = Forecaster(stages, local, mapping, product, False, transform, routing_name, costs, bounds, loads)
     found = forecaster.forecast(schedule, direction)
     return Prediction(mapping.network, mapping.tasks_per_node, mapping.grid, name or mapping.name, product, routing_name,
                       stages, bounds, (*_notes(product, stages, bounds), *mapping.notes, *found.notes), local, found)
@@ -325,9 +325,11 @@ def _local(transform, grid, tasks_per_node, costs):
 
 
 def _routed(mapping, product, exchange, transform, routing_name, costs, algorithm_name):
+    """An exchange, and the loads of its links where all messages start at once."""
     network, way = mapping.network, algorithm_named(algorithm_name)
     rule, rounds = routing(routing_name, network), way.rounds(exchange, mapping)
-    routed = [_RoutedRound.of(rule.loads(network, each, mapping.node_of_rank)) for each in rounds]
+    whole = rule.loads(network, rounds[0], mapping.node_of_rank) if way.is_alltoall else None
+    routed = [_RoutedRound.of(whole or rule.loads(network, each, mapping.node_of_rank)) for each in rounds]
     m = _paper(product, exchange.letters, network) if product else tuple(
         m_scale(b, network, exchange.total_bytes) for b in cut_bound(network, exchange, mapping.node_of_rank))
     hops = m_scale(sum(each.hop_bytes for each in routed), network, exchange.total_bytes) / network.n_nodes
@@ -337,11 +339,11 @@ def _routed(mapping, product, exchange, transform, routing_name, costs, algorith
                                max(routed, key=lambda each: worst(each.load, network)).busiest,
                                algorithm=algorithm_name, n_rounds=len(rounds))
     if stage.t_s is None:
-        return stage
-    whole = product if way.is_alltoall else None
-    works = [mapping_work(mapping, each, seconds, _adaptive_s(mapping, whole, each, transform, seconds) if _contends(
+        return stage, whole
+    closed = product if way.is_alltoall else None
+    works = [mapping_work(mapping, each, seconds, _adaptive_s(mapping, closed, each, transform, seconds) if _contends(
         costs, routing_name) else None, found.hop_bytes) for each, seconds, found in zip(rounds, link_s, routed)]
-    return replace(stage, work=work_in_turn(works), rounds=terms_in_turn(works, costs))
+    return replace(stage, work=work_in_turn(works), rounds=terms_in_turn(works, costs)), whole
 
 
 @dataclass(frozen=True)

@@ -305,8 +305,8 @@ def ring_link_loads(legs: Ints, ring: bool, tie: str = "split") -> Ints:
 
     Notes
     -----
-    The link p -> p+1 carries every upward leg that starts k = (p-a) mod n before it and is longer than k: suffix sums
-    over the length, then a sum along the diagonals; O(n^2) for each line.
+    The link p -> p+1 carries what the link before it carries, and what starts at p, without what ends there; the link from
+    the last position to the first carries what goes round. O(n^2) for each line.
 
     Examples
     --------
@@ -314,20 +314,23 @@ def ring_link_loads(legs: Ints, ring: bool, tie: str = "split") -> Ints:
     [[1, 2, 1, 0], [2, 1, 0, 1]]
     """
     n = legs.shape[-1]
-    a, k = np.ogrid[:n, :n]
-    by_length = np.take_along_axis(legs, np.broadcast_to((a + k) % n, legs.shape), axis=-1)  # [a, steps upwards]
+    a, b = np.ogrid[:n, :n]
+    k = (b - a) % n
     shares = np.where(2 * k < n, 2, np.where(2 * k > n, 0, _TIE_SHARE[tie](a)))
-    up = shares if ring else np.where(a + k < n, 2, 0)
-    upward = _suffix_sums(by_length * up)
-    downward = _suffix_sums(np.roll((by_length * (2 - up))[..., ::-1], 1, axis=-1))  # [a, steps downwards]
-    p = k.T
-    return np.stack([upward[..., a.T, (p - a.T) % n].sum(axis=-1),
-                     downward[..., a.T, (a.T - p) % n].sum(axis=-1)], axis=-2)
+    up = shares if ring else np.where(b > a, 2, 0)
+    upward, downward = legs * up, legs * (2 - up)
+    return np.stack([_around(upward, b < a) + _balance(upward).cumsum(axis=-1),
+                     _around(downward, b > a) + _balance(downward)[..., ::-1].cumsum(axis=-1)[..., ::-1]], axis=-2)
 
 
-def _suffix_sums(lengths: Ints) -> Ints:
-    """Sum of the legs longer than k steps, for k = 0, 1, ...: exclusive suffix sums along the last axis."""
-    return lengths[..., ::-1].cumsum(axis=-1)[..., ::-1] - lengths
+def _balance(legs: Ints) -> Ints:
+    """What starts at each position without what ends there."""
+    return legs.sum(axis=-1) - legs.sum(axis=-2)
+
+
+def _around(legs: Ints, crosses: np.ndarray) -> Ints:
+    """What crosses the link between the ends of the line, shape (..., 1)."""
+    return (legs * crosses).sum(axis=(-2, -1))[..., None]
 
 
 _TIE_SHARE: dict[str, Callable[[Ints], Ints]] = {  # halves that go upwards, by the coordinate the leg starts from

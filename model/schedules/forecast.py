@@ -28,7 +28,7 @@ from pencilmap.model.errors import ScheduleError
 from pencilmap.model.exchange import Exchange, exchanges
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.joint import JointLoads, routed_joint, undominated
-from pencilmap.model.loads import m_time
+from pencilmap.model.loads import LinkLoads, m_time
 from pencilmap.model.lower_bound import link_weights
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.network import Network
@@ -154,10 +154,14 @@ class Forecaster:
         applies.
     bounds : Bounds
         Of the grid.
+    loads : sequence of LinkLoads or None
+        Of the exchanges that were routed already.
     """
 
     def __init__(self, stages: Sequence[Any], local: Any, placed: Product | Mapping, product: Product | None, closed: bool,
-                 transform: Transform | None, routing_name: str, costs: Costs, bounds: Bounds) -> None:
+                 transform: Transform | None, routing_name: str, costs: Costs, bounds: Bounds,
+                 loads: Sequence[LinkLoads | None] = ()) -> None:
+        self.loads = loads
         self.stages, self.local, self.placed, self.product, self.closed = stages, local, placed, product, closed
         self.transform, self.costs = transform, costs
         self.grid: ProcessGrid = placed.grid
@@ -371,7 +375,7 @@ class Forecaster:
         n = len(self.stages)
         links = self._closed_joint()
         if links is None:
-            links = routed_joint(self.network, self._exchanges, self.mapping.node_of_rank, self.rule)
+            links = routed_joint(self.network, self._exchanges, self.mapping.node_of_rank, self.rule, self.loads)
         if self.stages[0].work is None:
             return _Resources(links, None, np.zeros((1, n)), np.zeros((1, n)), (Fraction(1),) * n)
         if self.closed:
