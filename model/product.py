@@ -101,7 +101,7 @@ def product_of(mapping: Mapping) -> Product | None:
     if len(found) < len(patterns):
         return None
     product = Product(torus, tuple(found[:-1]), found[-1], grid.decomposition)
-    return product if product.grid == grid and _same_groups(product.mapping(), mapping) else None
+    return product if product.grid == grid and same_groups(product.mapping(), mapping) else None
 
 
 def _group_of(grid, letter, rank):
@@ -110,7 +110,8 @@ def _group_of(grid, letter, rank):
     return groups[int(np.flatnonzero((groups == rank).any(axis=1))[0])]
 
 
-def _same_groups(a, b):
+def same_groups(a: Mapping, b: Mapping) -> bool:
+    """Whether every group of both takes the same places; both fill their network and have one grid."""
     return all(_same_partition(_labels(a, stage.letters), _labels(b, stage.letters))
                for stage in a.grid.decomposition.exchanges)
 

@@ -3,6 +3,7 @@
 import click
 
 from pencilmap.mapper.formats import mapping_of, read_document, recognise
+from pencilmap.mapper.recognised import named
 from pencilmap.mapper.setting import ALL_ROUTINGS, Setting
 from pencilmap.scripts.command_line.answers import answer, launchers_order
 from pencilmap.scripts.command_line.launching import LAUNCHER, format_option
@@ -30,7 +31,8 @@ def command(file: str, where: Setting, grid: str, format_name: str | None, hosts
         print_json({"file": file, "format": format_name, "valid": True, "predictions": [p.as_dict() for p in found]})
         return
     prediction_table(found, where.where, wide)
-    shape = f"the product {found[0].product}" if found[0].product else "not a product of digit patterns"
+    product = found[0].product
+    shape = f"the product {product}" if product else named(mapping) or "not a product of digit patterns"
     click.echo(f"{file}: valid (format {format_name}), {tasks.n_tasks} ranks, {shape}")
     if routing != ALL_ROUTINGS:
         say(answer(found, launchers_order(where, found[0], routing), start=file))

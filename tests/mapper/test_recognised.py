@@ -1,0 +1,28 @@
+"""The texts of ring maps and tilings are found again from the ranks alone."""
+
+import numpy as np
+import pytest
+
+from pencilmap.mapper.placements import as_mapping, place
+from pencilmap.mapper.recognised import named
+from pencilmap.model.allocation import Site
+from pencilmap.model.grid import parse_grid
+from pencilmap.model.mapping import Mapping
+from pencilmap.model.torus import parse_torus
+
+TEXTS = [("4x4x4", 1, "8x8", "ring:x=r4,y=1.0/2.3,z=c4"), ("8x8", 2, "4x32", "ring:x=0.2.7.6/1.3.5.4,y=c8,t=c2"),
+         ("6x4", 2, "12x4", "ring:x=1.0.5/2.3.4,y=0.1/3.2,t=r2"), ("5x9", 1, "15x3", "ring:x=r5,y=0.1.2/6.5.4/8.7.3"),
+         ("7x7", 1, "7x7", "lattice:c=1.2.0/0.7.0/0.0.1,tile=41.46.40.48.4.47.5"),
+         ("5x5", 2, "5x10", "lattice:r=1.2.0/0.5.0/0.0.2,tile=8.9.7.13.3.47.48.29.27.28"),
+         ("4x4x4", 2, "8x16", "lattice:c=1.1.1.0/0.2.0.0/0.0.2.0/0.0.0.2,tile=61.9.57.13.74.126.78.122")]
+
+
+@pytest.mark.parametrize("torus, tasks, grid, text", TEXTS, ids=[text[:22] for *_, text in TEXTS])
+def test_a_placement_is_named_by_its_text_and_no_longer_when_two_ranks_change_places(torus, tasks, grid, text):
+    site, grid = Site(parse_torus(torus), tasks), parse_grid(grid)
+    made = as_mapping(place(text, site, grid), text)
+    unnamed = Mapping(made.network, grid, tasks, made.node_of_rank, made.slot_of_rank, "file")
+    assert text in (named(unnamed) or "").split()
+    swap = np.arange(grid.n_tasks)
+    swap[[0, -1]] = swap[[-1, 0]]
+    assert named(Mapping(made.network, grid, tasks, made.node_of_rank[swap], made.slot_of_rank[swap], "file")) is None
