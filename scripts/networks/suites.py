@@ -100,13 +100,21 @@ def _is_on_512(*schedules, direction=FORWARD):
         row.case.schedule in schedules
 
 
+def _is_long_ring_map(row):
+    """Ring maps on rings of more than 4 nodes: there links that both exchanges share are not busy to the end."""
+    return row.case.placement.startswith("ring:") and max(row.case.setting().network.shape) > 4
+
+
 CLAIMS = (
     Claim("simulated over predicted network time, every exchange: within 0.5 %", lambda row: row.case.schedule == SEQUENCE,
           lambda row: row.network_ratio, 0.995, 1.005),
     Claim("simulated with software over published, CO mode on 2x2x2 cubes from 256^3 on, rows and columns: within 10 %",
           _is_published_8_cube, lambda row: row.published_ratio, 0.9, 1.1),
-    Claim("simulated over predicted, exchanges beside each other: within 0.2 %", lambda row: row.case.schedule != SEQUENCE,
-          lambda row: row.network_ratio, 0.998, 1.002),
+    Claim("simulated over predicted, exchanges beside each other: within 0.2 %",
+          lambda row: row.case.schedule != SEQUENCE and not _is_long_ring_map(row), lambda row: row.network_ratio,
+          0.998, 1.002),
+    Claim("simulated over predicted, ring maps of more than 4 nodes beside each other: 0 to 12 % more",
+          _is_long_ring_map, lambda row: row.network_ratio, 0.998, 1.12),
     Claim("8x64 on 8x8x8 in 8 chunks: at least 1.30 times faster than the best placement in sequence",
           _is_on_512("overlap:8:z"), lambda row: row.gain, 1.30, inf),
     Claim("8x64 on 8x8x8 two ways: at least 1.48 times faster than the best placement in sequence",
@@ -199,6 +207,31 @@ def overlap() -> list[Case]:
     return sorted(found, key=lambda case: case.longest)
 
 
+TILINGS = {  # (torus, tasks per node, grid, fft): the best digit pattern in sequence, a tiling
+    ("7x7", 1, "7x7", "49"): ("digits:x=r7,y=c7", "lattice:c=1.2.0/0.7.0/0.0.1,tile=41.46.40.48.4.47.5"),
+    ("5x5", 2, "10x5", "50"): ("digits:x=r5,y=c5,t=r2", "lattice:c=1.2.0/0.5.0/0.0.2,tile=8.9.7.13.3.47.48.29.27.28"),
+    ("4x4x4", 2, "8x16", "64"): ("digits:x=r4,y=c4,z=c4,t=r2",
+                                 "lattice:c=1.1.1.0/0.2.0.0/0.0.2.0/0.0.0.2,tile=61.9.57.13.74.126.78.122"),
+}
+RINGS = {  # (torus, grid, fft, schedule): the best digit pattern of exchanges at once, ring maps
+    ("4x4x4", "8x8", "64", "overlap:4:x"): ("digits:x=r4,y=r2c2,z=c4", "ring:x=r4,y=1.0/2.3,z=c4"),
+    ("4x4x4", "2x32", "64", "overlap:4:z"): ("digits:x=r2c2,y=c4,z=c4", "ring:x=1.0/2.3,y=c4,z=c4"),
+    ("4x4x4", "32x2", "64", "overlap:8:x"): ("digits:x=r4,y=r4,z=r2c2", "ring:x=r4,y=r4,z=1.0/2.3"),
+    ("6x6", "4x9", "72", "overlap:4:x"): ("ring:x=1.2/0.3/5.4,y=1.2/0.3/5.4",),
+    ("7x8", "14x4", "56", "overlap:4:x"): ("ring:x=r7,y=0.1/2.3/7.5/6.4",),
+    ("8x8", "4x16", "64", "overlap:4:x"): ("digits:x=c2r4,y=c8", "ring:x=0.2.7.6/1.3.5.4,y=c8"),
+    ("5x9", "15x3", "90", "overlap:2:x"): ("digits:x=r5,y=r3c3", "ring:x=r5,y=0.1.2/6.5.4/8.7.3"),
+}
+
+
+def maps() -> list[Case]:
+    """Three tilings in sequence, and ring maps whose exchanges overlap, after the best digit patterns."""
+    found = [Case(grid, placement, fft, torus=torus, bandwidth=RATE, tasks_per_node=tasks)
+             for (torus, tasks, grid, fft), placements in TILINGS.items() for placement in placements]
+    return found + [Case(grid, placement, fft, torus=torus, bandwidth=RATE, schedule=schedule)
+                    for (torus, grid, fft, schedule), placements in RINGS.items() for placement in placements]
+
+
 SUITES = {
     "quick": Suite(quick, "a few small networks, results verified; seconds"),
     "tori": Suite(tori, "tori and meshes of 2 to 6 dimensions, 25 to 4096 ranks; minutes, 5 GB"),
@@ -206,6 +239,7 @@ SUITES = {
                           "processors up to 512^3, as much again for 1024^3"),
     "overlap": Suite(overlap, "exchanges beside each other, 16 to 512 ranks; a minute up to 128^3, a quarter of an hour "
                      "for 256^3"),
+    "maps": Suite(maps, "tilings in sequence, and ring maps whose exchanges overlap, 45 to 128 ranks; a minute"),
 }
 
 

@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -126,7 +127,7 @@ def test_bad_input_gets_one_clear_message_before_anything_is_run(case, pencilmap
 # ---- documents -------------------------------------------------------------------------------------------------------
 
 
-QUICK_COMMAND, TORI_COMMAND, PAPER_COMMAND, OVERLAP_COMMAND = run_by(__file__)
+QUICK_COMMAND, TORI_COMMAND, PAPER_COMMAND, OVERLAP_COMMAND, MAPS_COMMAND = run_by(__file__)
 
 
 @pytest.fixture
@@ -191,12 +192,30 @@ def test_the_schedules_of_the_document_are_those_of_its_command(run_in_copy):
     assert run_in_copy(OVERLAP_COMMAND) == DOCUMENT.read_text("utf-8")
 
 
+@needs_simgrid
+@pytest.mark.slow
+def test_the_tilings_and_ring_maps_of_the_document_are_those_of_its_command(run_in_copy):
+    assert run_in_copy(MAPS_COMMAND) == DOCUMENT.read_text("utf-8")
+
+
+@needs_simgrid
+def test_a_tiling_and_a_ring_map_take_their_predicted_times():
+    """A tiling in sequence, where digit patterns take 6.857, and a ring map whose exchanges overlap."""
+    tiling, ring = (next(case for case in cases_of("maps") if case.placement.startswith(kind))
+                    for kind in ("lattice:", "ring:"))
+    rows = validation.validate_simulated([tiling, ring])
+    assert [row.stage for row in rows] == ["row", "column", "row+column"]
+    assert all(row.network_ratio == pytest.approx(1, abs=0.002) for row in rows)
+    by_hand = sum(16 * 49**3 * m / (4 * 49 * 148e6) for m in (Fraction(20, 7), Fraction(24, 7)))  # 6.286 in sequence
+    assert rows[0].simulated_s + rows[1].simulated_s == pytest.approx(float(by_hand), rel=0.01)
+
+
 def test_every_place_of_the_document_is_filled_and_has_its_command():
     text = DOCUMENT.read_text("utf-8")
     places = re.findall(r"^<!-- (simulated|namespaces) (\S+) -->\n\*\*", text, re.MULTILINE)
     commands = [re.search(r"--network (\w+) .*?--(?:suite|torus) (\S+)", c).groups()
                 for c in re.findall(r"^pencilmap .* --into docs/validation\.md$", text, re.MULTILINE)]
-    assert places == commands and len(places) == text.count("<!-- end -->") == 8
+    assert places == commands and len(places) == text.count("<!-- end -->") == 9
 
 
 @needs_simgrid
