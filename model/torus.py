@@ -330,7 +330,7 @@ def _balance(legs: Ints) -> Ints:
 
 def _around(legs: Ints, crosses: np.ndarray) -> Ints:
     """What crosses the link between the ends of the line, shape (..., 1)."""
-    return (legs * crosses).sum(axis=(-2, -1))[..., None]
+    return (legs * crosses).sum(axis=-1).sum(axis=-1, keepdims=True)
 
 
 _TIE_SHARE: dict[str, Callable[[Ints], Ints]] = {  # halves that go upwards, by the coordinate the leg starts from
