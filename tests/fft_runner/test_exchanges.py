@@ -21,6 +21,21 @@ def test_exchanges_alone_and_at_once_with_late_ranks(mpirun, ranks, per_node):
     assert lines >= {f"{exchange} at once" for exchange in set(EXCHANGES) - {"fftw", "node"}}
 
 
+def test_exchanges_alone_and_at_once_with_late_ranks_under_mpich(mpich_run):
+    done = mpich_run(2, program="beside_test")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {f"{exchange} at once" for exchange in set(EXCHANGES) - {"fftw", "node"}} <= set(done.stdout.splitlines())
+
+
+@pytest.mark.slow
+def test_a_transform_does_not_write_over_what_a_late_rank_has_not_read_under_mpich(mpich_run):
+    done = mpich_run(4, 2, 2, program="late_test", seconds=600)
+    assert done.returncode == 0, done.stdout + done.stderr
+    schedules = ("overlap:3:x", "overlap:2:field", "pipelined:2", "two-way", "opposite")
+    assert {f"pencil {exchange} {schedule}" for exchange in set(EXCHANGES) - {"fftw", "node"} for schedule in schedules
+            } <= set(done.stdout.splitlines())
+
+
 @pytest.mark.parametrize("ranks, grid, per_node",
                          [(4, "2x2", 8), (6, "3x2", 2), *(pytest.param(*each, marks=pytest.mark.slow) for each in (
                              (6, "2x3", 8), (3, "3x1", 8), (4, "1x4", 2)))])
