@@ -3,7 +3,6 @@
 from pencilmap.mapper.block_search import best_product_of
 from pencilmap.model.costs import Costs
 from pencilmap.model.decompositions import PENCIL, Decomposition
-from pencilmap.model.errors import GridError
 from pencilmap.model.grid import ProcessGrid, all_grids
 from pencilmap.model.predict import Prediction, predict
 from pencilmap.model.product import Product
@@ -13,20 +12,23 @@ from pencilmap.model.transform import Transform
 
 def rank_grids(torus: Torus, tasks_per_node: int = 1, transform: Transform | None = None, costs: Costs | None = None,
                decomposition: Decomposition = PENCIL) -> list[tuple[ProcessGrid, Product, Prediction]]:
-    """The best product placement of every grid, the fastest first; grids too large for the transform are omitted.
+    """The best product placement of every grid, the fastest first; of those that leave tasks without data only if all do.
 
     With the machine's `costs` the predicted time decides, else the link time.
     """
     found = []
-    for grid in all_grids(torus.n_nodes * tasks_per_node, decomposition):
-        try:
-            if transform is not None:
-                transform.check_grid(grid)
-        except GridError:
-            continue
+    for grid in filled_grids(torus.n_nodes * tasks_per_node, transform, decomposition):
         product = best_product_of(torus, grid, tasks_per_node, transform)
         found.append((grid, product, predict(product, transform, costs=costs or Costs())))
-    if not found:
-        raise GridError(f"transform {transform} is too small for every grid of {torus.n_nodes * tasks_per_node} tasks; use "
-                        "a larger transform or a smaller torus")
     return sorted(found, key=lambda f: f[2].order)
+
+
+def filled_grids(n_tasks: int, transform: Transform | None = None,
+                 decomposition: Decomposition = PENCIL) -> list[ProcessGrid]:
+    """The grids of `n_tasks` tasks of which each holds something of the transform; all grids where there is none.
+
+    >>> [str(grid) for grid in filled_grids(4, Transform(2, 4, 4))], len(filled_grids(4, Transform(1, 1, 1)))
+    (['2x2', '4x1'], 3)
+    """
+    grids = all_grids(n_tasks, decomposition)
+    return [grid for grid in grids if transform is None or transform.fills(grid)] or grids

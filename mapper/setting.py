@@ -105,7 +105,7 @@ class Setting:
         return str(self.site)
 
     def grid(self, text: str = BEST, schedule: str = SEQUENCE) -> ProcessGrid:
-        """The process grid that is written ``RxC`` (of slabs ``P``), checked against slots and transform, or the best one.
+        """The process grid that is written ``RxC`` (of slabs ``P``), checked against the slots, or the best one.
 
         Raises GridError.
         """
@@ -117,8 +117,6 @@ class Setting:
             return self.predictions(BEST, schedule=schedule)[0].grid
         grid = parse_grid(text, self.decomposition)
         self.site.check_grid(grid)
-        if self.transform:
-            self.transform.check_grid(grid)
         return grid
 
     def place(self, text: str, grid: ProcessGrid, schedule: str = SEQUENCE) -> Product | Mapping:
@@ -127,8 +125,6 @@ class Setting:
         Placements that search take that which is fastest under the schedule by all terms of the time model.
         """
         check_name(text)
-        if self.transform:
-            self.transform.check_grid(grid)
         if text == BEST:
             return self._best(grid, schedule)
         if not takes_objective(text):
@@ -260,8 +256,6 @@ class Setting:
     def _predictions(self, text: str, grid: ProcessGrid, routing: str | None, exchange: str, schedule: str,
                      direction: str, share: int = 1) -> list[Prediction]:
         """Of one placement; for `share` see `candidates`."""
-        if text == BEST and self.transform:
-            self.transform.check_grid(grid)
         placed = self._best(grid, schedule, share) if text == BEST else self.place(text, grid, schedule)
         if routing == ALL_ROUTINGS:
             return self.interval(placed, text, exchange, schedule, direction)

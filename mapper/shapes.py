@@ -13,13 +13,14 @@ from fractions import Fraction
 from itertools import islice
 from typing import Any
 
+from pencilmap.mapper.grids import filled_grids
 from pencilmap.mapper.product_search import best_product
 from pencilmap.model.bounds import machine_bound
 from pencilmap.model.costs import Costs
 from pencilmap.model.decompositions import PENCIL, Decomposition
 from pencilmap.model.errors import GridError, PartitionError
 from pencilmap.model.factors import factorisations
-from pencilmap.model.grid import ProcessGrid, all_grids, check_tasks
+from pencilmap.model.grid import ProcessGrid, check_tasks
 from pencilmap.model.loads import m_time
 from pencilmap.model.machine import Machine, machine_partitions
 from pencilmap.model.predict import Prediction, predict_product, worst
@@ -80,7 +81,7 @@ def rank_shapes(tori: Iterable[Torus], tasks_per_node: int = 1, transform: Trans
     Raises
     ------
     GridError
-        When no grid fits the transform, or the one named does not fill the slots.
+        When the grid named does not fill the slots.
 
     Examples
     --------
@@ -130,22 +131,8 @@ def _grids(n_nodes, tasks_per_node, transform, grid, decomposition):
     n_tasks = n_nodes * tasks_per_node
     if grid is not None:
         check_tasks(grid, n_tasks, f"a partition of {n_nodes} nodes with {tasks_per_node} tasks per node")
-        if transform is not None:
-            transform.check_grid(grid)
         return [grid]
-    fitting = [g for g in all_grids(n_tasks, decomposition) if transform is None or _fits(transform, g)]
-    if not fitting:
-        raise GridError(f"transform {transform} is too small for every grid of {n_tasks} tasks; use a larger transform or "
-                        "fewer nodes")
-    return fitting
-
-
-def _fits(transform, grid):
-    try:
-        transform.check_grid(grid)
-    except GridError:
-        return False
-    return True
+    return filled_grids(n_tasks, transform, decomposition)
 
 
 def torus_shapes(n_nodes: int, n_dimensions: int, like: Torus | None = None, wrap: bool = True) -> list[Torus]:

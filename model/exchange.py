@@ -70,12 +70,6 @@ def exchanges(grid: ProcessGrid, transform: Transform | None = None) -> tuple[Ex
     """
     if transform is None:
         return tuple(_even(stage, grid) for stage in grid.decomposition.exchanges)
-    transform.check_grid(grid)
-    return unchecked_exchanges(grid, transform)
-
-
-def unchecked_exchanges(grid: ProcessGrid, transform: Transform) -> tuple[Exchange, ...]:
-    """As `exchanges`, for a transform that may leave tasks with nothing."""
     return tuple(_of_transform(stage, division, grid, transform) for stage, division in grid.decomposition.layouts()
                  if isinstance(stage, ExchangeStage))
 

@@ -251,8 +251,6 @@ def predict(placed: Product | Mapping, transform: Transform | None = None, routi
     """
     names = algorithms_of(placed.grid, exchange)
     product = placed if isinstance(placed, Product) else product_of(placed)
-    if transform is not None:
-        transform.check_grid(placed.grid)
     name = name or _name(placed)
     even = _is_even(placed.grid, transform)
     if product is not None and (even or _has_its_ranks(placed, product)) and all(

@@ -89,15 +89,13 @@ class Transform:
         """D_T of the paper: bytes of all exchanged elements."""
         return prod(self.exchanged) * self.point_bytes
 
-    def check_grid(self, grid: ProcessGrid) -> None:
-        """Raise GridError where a task would hold nothing (the limits of P3DFFT's eq. 2)."""
-        for axis, n in zip(AXES, self.exchanged):
-            name, dimensions = f"n{axis}" if n == getattr(self, f"n{axis}") else f"n{axis}/2+1", self._divides(axis, grid)
-            needed, symbols = max(dimensions.values(), default=1), ", ".join(dimensions)
-            if n < needed:
-                why = f"max({symbols})" if len(dimensions) > 1 else symbols
-                raise GridError(f"transform {self} is too small for grid {grid}: {name} = {n}, but {name} >= {why} = "
-                                f"{needed} is needed so that no task is empty; take a larger transform or another grid")
+    def fills(self, grid: ProcessGrid) -> bool:
+        """Whether every task holds something in every stage (the limits of P3DFFT's eq. 2).
+
+        >>> Transform(4, 4, 2).fills(ProcessGrid(2, 4)), Transform(4, 3, 2).fills(ProcessGrid(2, 4))
+        (True, False)
+        """
+        return all(n >= extent for axis, n in zip(AXES, self.exchanged) for extent in self._divides(axis, grid).values())
 
     def _divides(self, axis, grid):
         """Extents of the grid's dimensions that divide an axis in some stage, by their symbols."""

@@ -91,7 +91,7 @@ typedef enum {
     PENCILFFT_OK = 0,
     PENCILFFT_BAD_CALL,     /* a null pointer or communicator, MPI not running, buffers that overlap or are not aligned */
     PENCILFFT_BAD_SIZE,     /* extents below 1, or too large to be counted */
-    PENCILFFT_BAD_GRID,     /* grid that does not match the communicator or the extents */
+    PENCILFFT_BAD_GRID,     /* grid that does not match the communicator */
     PENCILFFT_UNKNOWN_NAME, /* decomposition, type, exchange, rigor or another name that is not in its table */
     PENCILFFT_MISMATCH,     /* descriptors differ between ranks */
     PENCILFFT_TOO_LARGE,    /* a block with more elements than an MPI count holds */
@@ -129,7 +129,8 @@ typedef enum {
 /* Descriptor of a plan. Call pencilfft_desc_init() first, then set what differs from the defaults. */
 typedef struct {
     int64_t nx, ny, nz; /* extents; no default */
-    int R, C; /* process grid; R * C is the size of the communicator. 0 (default) is chosen, see pencilfft_grid() */
+    int R, C; /* process grid; R * C is the size of the communicator. 0 (default) is chosen, see pencilfft_grid(). Ranks hold
+                 nothing where an extent is shorter than the ranks that share it; they take part like the others */
     const char *decomposition; /* "pencil" (default), "slab": R = 1 and C = P */
     int directions; /* PENCILFFT_FORWARD, PENCILFFT_BACKWARD or both (default) or-ed */
     const char *type; /* "c2c" (default) or another of the table above */

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from pencilmap.model.decompositions.decomposition import AXES, Decomposition, ExchangeStage, LocalPass
 from pencilmap.model.errors import ScheduleError
-from pencilmap.model.exchange import unchecked_exchanges
+from pencilmap.model.exchange import exchanges
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.schedules.schedule import Part, Phase, passes
 from pencilmap.model.transform import Transform
@@ -74,4 +74,4 @@ def _is_even(lane, grid):
 
 
 def _maker(grid, lane, i, transform):
-    return lambda: replace(unchecked_exchanges(grid, lane)[i], total_bytes=transform.total_bytes)
+    return lambda: replace(exchanges(grid, lane)[i], total_bytes=transform.total_bytes)

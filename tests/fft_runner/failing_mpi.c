@@ -156,13 +156,3 @@ CALL(Type_create_hindexed, WORLD, (int n, const int lengths[], const MPI_Aint at
 CALL(Type_get_extent, WORLD, (MPI_Datatype type, MPI_Aint *low, MPI_Aint *extent), (type, low, extent))
 CALL(Type_commit, WORLD, (MPI_Datatype * type), (type))
 CALL(Type_free, WORLD, (MPI_Datatype * type), (type))
-
-/* ---- shared memory --------------------------------------------------------------------------------------------- */
-
-CALL(Win_allocate_shared, comm, (MPI_Aint bytes, int unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *window),
-     (bytes, unit, info, comm, base, window))
-CALL(Win_set_errhandler, WORLD, (MPI_Win window, MPI_Errhandler handler), (window, handler))
-CALL(Win_shared_query, WORLD, (MPI_Win window, int rank, MPI_Aint *bytes, int *unit, void *base),
-     (window, rank, bytes, unit, base))
-CALL(Win_lock_all, WORLD, (int claim, MPI_Win window), (claim, window))
-CALL(Win_sync, WORLD, (MPI_Win window), (window))

@@ -1,4 +1,6 @@
 /* Blocks and boxes, by pen and paper. No MPI is started. */
+#include <string.h>
+
 #include "check.h"
 #include "common/failure.h"
 #include "geometry/blocks.h"
@@ -39,9 +41,9 @@ static void a_product_beyond_the_limit_is_minus_one(void)
 /* 5x4x7 on a 2x3 grid: x is split 2 2 1 over C = 3; y 2 2 and z 4 3 over R = 2; y 2 1 1 over C = 3. */
 static const struct pf_layout stride1 = {"stride1", true};
 extern const struct pf_decomposition pf_decomposition_pencil, pf_decomposition_slab;
-static const struct pf_geometry uneven = {{5, 4, 7}, &pf_decomposition_pencil, {2, 3}, &stride1, false};
+static const struct pf_geometry uneven = {{5, 4, 7}, &pf_decomposition_pencil, {2, 3}, &stride1};
 /* The same over 3 ranks in slabs: x 2 2 1 before, y 2 1 1 after. */
-static const struct pf_geometry slabs = {{5, 4, 7}, &pf_decomposition_slab, {3}, &stride1, false};
+static const struct pf_geometry slabs = {{5, 4, 7}, &pf_decomposition_slab, {3}, &stride1};
 
 struct box_case {
     const struct pf_geometry *of;
@@ -77,7 +79,7 @@ static void boxes_are_as_on_paper(void)
 
 static void natural_order_keeps_z_nearest(void)
 {
-    const struct pf_geometry natural = {{5, 4, 7}, &pf_decomposition_pencil, {2, 3}, NULL, false};
+    const struct pf_geometry natural = {{5, 4, 7}, &pf_decomposition_pencil, {2, 3}, NULL};
     pencilfft_box box = pf_array_box(&natural, PENCILFFT_X_PENCIL, 0);
     const int64_t stride[3] = {8, 4, 1};
     for (int axis = 0; axis < 3; axis++)
@@ -103,12 +105,27 @@ static void boxes_of_all_ranks_hold_every_element_once(const struct pf_geometry 
     }
 }
 
+/* 2x1x3 on the same: of Y pencils two ranks of six hold something, of X pencils two others. */
+static const struct pf_geometry empty = {{2, 1, 3}, &pf_decomposition_pencil, {2, 3}, &stride1};
+
+static void a_grid_fills_its_ranks_or_not(void)
+{
+    static const struct {
+        int64_t n[3];
+        int R, C;
+        bool fills;
+    } cases[] = {{{4, 4, 2}, 2, 4, true},  {{3, 4, 2}, 2, 4, false}, {{4, 3, 2}, 2, 4, false},
+                 {{2, 3, 4}, 4, 2, false}, {{4, 4, 1}, 2, 4, false}, {{1, 1, 1}, 1, 1, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct pf_geometry g = {.decomposition = &pf_decomposition_pencil, .grid = {cases[i].R, cases[i].C}};
+        memcpy(g.n, cases[i].n, sizeof g.n);
+        CHECK_INT(pf_geometry_fills(&g), cases[i].fills);
+        CHECK_INT(pf_geometry_check(&g, 8 / (i == 5 ? 8 : 1)), PENCILFFT_OK);
+    }
+}
+
 /* 2512^3 real numbers on 512 ranks, of which mpiFFT4py held 2496 x 2512 x 2512 (its issue 11). */
-static const struct pf_geometry lost_in_mpifft4py = {{2512, 2512, 2512 / 2 + 1},
-                                                     &pf_decomposition_pencil,
-                                                     {16, 32},
-                                                     NULL,
-                                                     true};
+static const struct pf_geometry lost_in_mpifft4py = {{2512, 2512, 2512 / 2 + 1}, &pf_decomposition_pencil, {16, 32}, NULL};
 
 /* Rank 0's Z pencil and rank 1's Y pencil: x 0..1, y 0..1, z 4..6, which begins at local element 4. */
 static void what_passes_between_two_ranks_is_the_common_part(void)
@@ -141,10 +158,6 @@ static const struct refusal refusals[] = {
      8,
      PENCILFFT_BAD_GRID,
      "at least 1"}, /* cuDecomp took it (its pull request 141) */
-    {{3, 8, 8}, &pf_decomposition_pencil, 2, 4, 8, PENCILFFT_BAD_GRID, "nx is 3; choose a grid with C <= 3"},
-    {{8, 3, 8}, &pf_decomposition_pencil, 2, 4, 8, PENCILFFT_BAD_GRID, "ny is 3; choose a grid with C <= 3"},
-    {{8, 3, 8}, &pf_decomposition_pencil, 4, 2, 8, PENCILFFT_BAD_GRID, "ny is 3; choose a grid with R <= 3"},
-    {{8, 8, 1}, &pf_decomposition_pencil, 2, 4, 8, PENCILFFT_BAD_GRID, "nz is 1; choose a grid with R <= 1"},
     {{8, 8, 1}, &pf_decomposition_slab, 1, 8, 8, PENCILFFT_OK, ""},
     {{8, 8, 8}, &pf_decomposition_slab, 2, 4, 8, PENCILFFT_BAD_GRID, "slab has a grid of one number P"},
     {{8, 8, 8}, &pf_decomposition_slab, 1, 0, 8, PENCILFFT_BAD_GRID, "grid 0: P must be at least 1"},
@@ -155,14 +168,13 @@ static const struct refusal refusals[] = {
      8,
      PENCILFFT_BAD_GRID,
      "grid 4 needs 4 processes, 8 were started; choose P = 8"},
-    {{8, 7, 8}, &pf_decomposition_slab, 1, 8, 8, PENCILFFT_BAD_GRID, "splits y over the 8 tasks of the grid, but ny is 7"},
 };
 
 static void grids_that_do_not_fit_are_refused(void)
 {
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
         const struct refusal *r = &refusals[i];
-        struct pf_geometry g = {{r->n[0], r->n[1], r->n[2]}, r->decomposition, {0}, NULL, false};
+        struct pf_geometry g = {{r->n[0], r->n[1], r->n[2]}, r->decomposition, {0}, NULL};
         int status = r->decomposition->take_grid(r->R, r->C, g.grid);
         CHECK_INT(status ? status : pf_geometry_check(&g, r->ranks), r->status);
         CHECK_CONTAINS(pf_message(), refusals[i].part);
@@ -178,6 +190,8 @@ int main(void)
     natural_order_keeps_z_nearest();
     boxes_of_all_ranks_hold_every_element_once(&uneven);
     boxes_of_all_ranks_hold_every_element_once(&slabs);
+    boxes_of_all_ranks_hold_every_element_once(&empty);
+    a_grid_fills_its_ranks_or_not();
     boxes_of_all_ranks_hold_every_element_once(&lost_in_mpifft4py);
     what_passes_between_two_ranks_is_the_common_part();
     grids_that_do_not_fit_are_refused();

@@ -1,4 +1,5 @@
-/* Idea: small extents, of which some are primes, some one alone, some divided by the grid, and rarely long ones; what must be
+/* Idea: small extents, of which some are primes, some one alone, some divided by the grid, and rarely long ones; of a third
+ *       of the plans some may be too short for all ranks to hold something; what must be
  *       refused is mostly drawn again. Names are asked of the library, so that what is added to it is drawn, too. */
 #include "plan_draw.h"
 
@@ -61,7 +62,7 @@ static void draw_extents(struct dice *dice, pencilfft_desc *d)
     int64_t n[3], largest = d->R > d->C ? d->R : d->C;
     const int64_t least[3] = {d->C, largest, type_is_halved(d->type) ? 2 * (d->R - 1) : d->R};
     do {
-        bool raise = !one_in(dice, 10);
+        bool raise = !one_in(dice, 3);
         for (int axis = 0; axis < 3; axis++) {
             n[axis] = draw_extent(dice, d->R, d->C);
             n[axis] = raise && n[axis] < least[axis] ? least[axis] : n[axis];

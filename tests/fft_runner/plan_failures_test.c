@@ -1,25 +1,37 @@
 /* Plans that cannot be made: ranks that ask for different things, and no room for shared memory. All ranks must get the same
  * status and message, no plan, and must not wait for each other.
- * Run under mpirun with the grid: plan_failures_test R C. Linked so that the library's calls of statvfs come here. */
+ * Run under mpirun with the grid: plan_failures_test R C. Linked so that the library's calls of posix_fallocate and fstatvfs
+ * come here. */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/statvfs.h>
 
 #include "agreement.h"
 #include "check.h"
+#include "plan/auto.h"
+#include "plan/wisdom.h"
 #include "start_on_grid.h"
 
-int __real_statvfs(const char *path, struct statvfs *room);
-int __wrap_statvfs(const char *path, struct statvfs *room);
+int __real_posix_fallocate(int file, off_t start, off_t bytes);
+int __wrap_posix_fallocate(int file, off_t start, off_t bytes);
+int __real_fstatvfs(int file, struct statvfs *room);
+int __wrap_fstatvfs(int file, struct statvfs *room);
 
 static int R, C, rank, ranks;
-static int no_room; /* left for shared memory */
+static enum { ROOM, NO_ROOM, TOO_LITTLE_LEFT } shared_memory;
 
-int __wrap_statvfs(const char *path, struct statvfs *room)
+int __wrap_posix_fallocate(int file, off_t start, off_t bytes)
 {
-    int status = __real_statvfs(path, room);
-    if (no_room)
-        room->f_bavail = 0;
+    return shared_memory == NO_ROOM ? ENOSPC : __real_posix_fallocate(file, start, bytes);
+}
+
+int __wrap_fstatvfs(int file, struct statvfs *room)
+{
+    int status = __real_fstatvfs(file, room);
+    if (shared_memory == TOO_LITTLE_LEFT)
+        room->f_bavail = (4 << 20) / room->f_frsize;
     return status;
 }
 
@@ -92,19 +104,50 @@ static void grids_that_differ_and_null_descriptors_get_no_plan(void)
     CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, rank == ranks - 1 ? NULL : &plan), PENCILFFT_BAD_CALL);
 }
 
-static void no_room_for_shared_memory_is_told(void)
+static void expect_no_room(int node_is_first, const char *words)
 {
     pencilfft_desc desc = description("node");
     pencilfft_plan plan = NULL;
-    no_room = rank == 0; /* of the node's ranks it has the memory made */
+    shared_memory = ROOM;
+    if (rank == (node_is_first ? 0 : ranks - 1))
+        shared_memory = node_is_first ? TOO_LITTLE_LEFT : NO_ROOM;
     CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), PENCILFFT_NOT_POSSIBLE);
     CHECK(plan == NULL);
-    CHECK_CONTAINS(pencilfft_error_message(), "shared memory on a node and /dev/shm has 0 left");
+    CHECK_CONTAINS(pencilfft_error_message(), "bytes of shared memory for each of its groups on a node");
+    CHECK_CONTAINS(pencilfft_error_message(), words);
+    CHECK(same_message_on_all());
     desc.exchange = "auto";
     desc.auto_budget_s = 5;
     CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), PENCILFFT_OK);
     CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
-    no_room = 0;
+    shared_memory = ROOM;
+}
+
+/* Wisdom may be of a time when there was room. */
+static void a_choice_that_is_not_possible_now_is_made_anew(void)
+{
+    pencilfft_desc desc = description("auto");
+    pencilfft_plan plan = NULL;
+    char key[PF_MAX_EXCHANGES][PF_AUTO_KEY_SIZE];
+    desc.schedule = "sequence";
+    desc.auto_budget_s = 5;
+    CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), PENCILFFT_OK);
+    for (int e = 0; e < plan->exchanges; e++) {
+        pf_auto_key(plan, e, 1, key[e]);
+        CHECK(plan->p[e] == 1 || pf_wisdom_find(key[e]));
+        pf_wisdom_keep(key[e], "node");
+    }
+    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+    for (int i = 0; i < 2; i++) { /* as wisdom has it, and what is not possible */
+        shared_memory = i ? NO_ROOM : ROOM;
+        CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), PENCILFFT_OK);
+        for (int e = 0; plan && e < plan->exchanges; e++)
+            if (plan->p[e] > 1)
+                CHECK_INT(!strcmp(plan->chosen[e]->name, "node"), !i);
+        CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+    }
+    shared_memory = ROOM;
+    pencilfft_wisdom_forget();
 }
 
 int main(int argc, char **argv)
@@ -112,7 +155,9 @@ int main(int argc, char **argv)
     start_on_grid(argc, argv, &rank, &ranks, &R, &C);
     if (ranks > 1) {
         ranks_that_differ_get_no_plan();
-        no_room_for_shared_memory_is_told();
+        expect_no_room(0, "No space left on device");
+        expect_no_room(1, "too little would be left");
+        a_choice_that_is_not_possible_now_is_made_anew();
         grids_that_differ_and_null_descriptors_get_no_plan();
     }
     MPI_Finalize();

@@ -27,18 +27,6 @@ static bool grid_of_two_numbers(const pencilfft_desc *d, const char *absent)
     return !strcmp(d->decomposition, "slab") && d->R > 1;
 }
 
-static bool too_many_tasks(const pencilfft_desc *d, const char *absent)
-{
-    (void)absent;
-    return d->nx < d->C || d->ny < d->R || d->ny < d->C || d->nz < d->R;
-}
-
-static bool too_many_for_half(const pencilfft_desc *d, const char *absent)
-{
-    (void)absent;
-    return kept_of_z(d) < d->R;
-}
-
 static bool chebyshev_of_one_point(const pencilfft_desc *d, const char *absent)
 {
     (void)absent;
@@ -127,6 +115,8 @@ static bool too_short_for_chunks(const pencilfft_desc *d, const char *absent)
     bool slab = !strcmp(d->decomposition, "slab");
     int64_t wanted = 1, x = d->nx / d->C, z = slab ? kept_of_z(d) : kept_of_z(d) / d->R, most;
     (void)absent;
+    x += x == 0; /* the others hold one index or nothing */
+    z += z == 0;
     if (!chunks || is_schedule(d, "two-way"))
         return false;
     for (const char *at = chunks; *at && at != axis; at++)
@@ -157,8 +147,6 @@ static const struct reason {
     const char *message;
 } reasons[] = {
     {grid_of_two_numbers, PENCILFFT_BAD_GRID, "slab has a grid of one number"},
-    {too_many_tasks, PENCILFFT_BAD_GRID, "choose a grid with"},
-    {too_many_for_half, PENCILFFT_BAD_GRID, "splits the z of nz/2 + 1"},
     {chebyshev_of_one_point, PENCILFFT_BAD_SIZE, "a cosine transform of kind I needs at least 2 points"},
     {cosine_of_one_point, PENCILFFT_BAD_SIZE, "a cosine transform of kind I needs at least 2 points"},
     {uneven_for_alltoall, PENCILFFT_NOT_POSSIBLE, "use exchange padded or alltoallv"},

@@ -17,8 +17,8 @@ CASES = [*EXCHANGES, "node-of-one"]
 MOVES_DATA = {  # what an exchange cannot do without; a new one at least one of all of these
     "alltoallv": {"MPI_Alltoallv"}, "alltoall": {"MPI_Alltoall"}, "padded": {"MPI_Alltoall"}, "alltoallw": {"MPI_Alltoallw"},
     "p2p": {"MPI_Sendrecv"}, "persistent": {"MPI_Startall", "MPI_Waitall"}, "fftw": {"MPI_Comm_dup"},
-    "node": {"MPI_Win_allocate_shared", "MPI_Win_sync", "MPI_Barrier", "MPI_Ibarrier", "MPI_Wait"},
-    "node-of-one": {"MPI_Win_sync", "MPI_Isend", "MPI_Irecv", "MPI_Waitall"}}
+    "node": {"MPI_Barrier", "MPI_Ibarrier", "MPI_Wait"},
+    "node-of-one": {"MPI_Isend", "MPI_Irecv", "MPI_Waitall"}}
 BESIDE = {  # the same under schedules; between them all those that run exchanges beside other work
     "alltoallv@overlap:2": {"MPI_Ialltoallv", "MPI_Testany", "MPI_Waitall"},
     "p2p@opposite": {"MPI_Isend", "MPI_Irecv", "MPI_Testany", "MPI_Waitall"},
@@ -28,7 +28,7 @@ BESIDE = {  # the same under schedules; between them all those that run exchange
     "persistent@two-way": {"MPI_Startall", "MPI_Testany", "MPI_Waitall"}}
 UNCHECKED = {"MPI_Error_string", "MPI_Get_library_version", "MPI_Initialized", "MPI_Finalized", "MPI_Comm_f2c",
              "MPI_Wtime",  # of which no error is of interest
-             "MPI_Request_free", "MPI_Win_free", "MPI_Win_unlock_all"}  # when a plan ends
+             "MPI_Request_free"}  # when a plan ends
 GRID = (2, 1)
 
 

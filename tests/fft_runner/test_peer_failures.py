@@ -110,23 +110,25 @@ def test_right_where_a_peer_failed(run, name):
         assert verify["error_fftw"] is not None, "not held against serial FFTW"
 
 
-# ---- what is refused, with the reason; peers stopped by an assertion, went on with empty parts, or crashed ----------------
+# ---- tasks without data; peers stopped by an assertion or crashed --------------------------------------------------------
 
 
-REFUSED = {  # peer and source, ranks, grid, size, what the message says
-    "mpi4py-fft issue 21, 3 ranks for 2x2x3": (3, "3x1", (2, 2, 3), "ny is 2; choose a grid with R <= 2"),
-    "mpi4py-fft issue 21, the other way": (3, "1x3", (2, 2, 3), "nx is 2; choose a grid with C <= 2"),
-    "heFFTe issue 50, more ranks in a direction than indices": (4, "2x2", (20, 20, 1), "nz is 1; choose a grid with R <= 1"),
-    "heFFTe issue 10, alltoall with empty boxes": (4, "4x1", (8, 8, 3), "nz is 3; choose a grid with R <= 3"),
-    "cuDecomp pull request 102, empty pencils": (4, "1x4", (3, 8, 8), "nx is 3; choose a grid with C <= 3"),
-    "FFTW issue 20, 98x1 over ranks": (2, "1x2", (98, 1, 1), "ny is 1; choose a grid with C <= 1"),
+EMPTY = {  # peer and source, ranks, grid, size, exchange
+    "mpi4py-fft issue 21, 3 ranks for 2x2x3": (3, "3x1", (2, 2, 3), "alltoallv"),
+    "mpi4py-fft issue 21, the other way": (3, "1x3", (2, 2, 3), "node"),
+    "heFFTe issue 50, more ranks in a direction than indices": (4, "2x2", (20, 20, 1), "p2p"),
+    "heFFTe issue 10, alltoall with empty boxes": (4, "4x1", (8, 8, 3), "padded"),
+    "cuDecomp pull request 102, empty pencils": (4, "1x4", (3, 8, 8), "alltoallw"),
+    "FFTW issue 20, 98x1 over ranks": (2, "1x2", (98, 1, 1), "persistent"),
+    "one element": (4, "2x2", (1, 1, 1), "auto"),
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_parts_that_would_be_empty_are_refused(mpirun, one_message, name):
-    ranks, grid, size, part = REFUSED[name]
-    assert part in one_message(mpirun(ranks, "--size", *size, "--grid", grid, "--exchange", "padded"))
+@pytest.mark.parametrize("name", EMPTY)
+def test_tasks_without_data_take_part(run, name):
+    ranks, grid, size, exchange = EMPTY[name]
+    record = run(ranks, "--size", *size, "--grid", grid, "--exchange", exchange, "--reps", 1, "--verify")
+    assert record["verify"]["passed"] and record["verify"]["moved_data_exact"]
 
 
 @pytest.mark.parametrize("exchange", ["alltoall", "padded"])

@@ -92,8 +92,6 @@ BAD_INPUT = {
     "grid too small": (["predict", *BGL, "--grid", "8x60"], ["8x60 has 480 tasks", "512 slots"]),
     "grid no grid": (["predict", *BGL, "--grid", "8by64"], ["8by64", "8x64"]),
     "grid of zero": (["predict", *BGL, "--grid", "0x64"], ["0x64 is empty"]),
-    "transform too small": (["predict", *BGL, "--grid", "8x64", "--fft", "32"], ["nx = 32", "nx >= C = 64"]),
-    "n smaller than R": (["predict", *BGL, "--grid", "64x8", "--fft", "128x64x32"], ["nz = 32", "nz >= R = 64"]),
     "transform no number": (["predict", *BGL, "--grid", "8x64", "--fft", "huge"], ["'huge'", "512x256x128"]),
     "placement unknown": (["predict", *BGL, "--grid", "8x64", "-p", "cube"], ["'cube'", "box:2x2x2"]),
     "box does not divide": (["predict", *BGL, "--grid", "27x19", "-p", "box:3x3x3"], ["27x19 has 513 tasks"]),

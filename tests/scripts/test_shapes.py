@@ -130,11 +130,15 @@ def test_rings_too_long_to_search_are_bounded():
 def test_one_grid_can_be_asked_for():
     found = rank_shapes(torus_shapes(64, 3, FAST), 1, Transform(64, 64, 64), grid=ProcessGrid(4, 16))
     assert {p.grid for s in found for p in s.predictions} == {ProcessGrid(4, 16)}
-    for grid, transform in ((ProcessGrid(4, 8), Transform(64, 64, 64)), (ProcessGrid(4, 16), Transform(8, 8, 8))):
-        with pytest.raises(GridError):
-            rank_shapes(torus_shapes(64, 3, FAST), 1, transform, grid=grid)
-    with pytest.raises(GridError, match="too small for every grid"):
-        rank_shapes(torus_shapes(64, 3, FAST), 1, Transform(4, 4, 4))
+    with pytest.raises(GridError, match="grid 4x8"):
+        rank_shapes(torus_shapes(64, 3, FAST), 1, Transform(64, 64, 64), grid=ProcessGrid(4, 8))
+
+
+def test_grids_that_leave_tasks_without_data_are_tried_where_all_do():
+    shape, = rank_shapes([Torus((2, 2, 2))], 1, Transform(2, 4, 4))
+    assert {str(p.grid) for p in shape.predictions} == {"4x2"}
+    shape, = rank_shapes([Torus((2, 2, 2))], 1, Transform(1, 1, 1))
+    assert {str(p.grid) for p in shape.predictions} == {"1x8", "2x4", "4x2", "8x1"}
 
 
 # scaling
@@ -246,7 +250,6 @@ BAD = {
     "plot of nothing": (["-d", "3", "--nodes", "64", "--plot", "a.svg"], ["--fft 2048"]),
     "plot without time": (["-d", "3", "--nodes", "64", "--fft", "64", "--plot", "a.svg"], ["no bandwidth", "--bandwidth"]),
     "plot of sound": (["-d", "3", "--nodes", "64", "--fft", "64", "--plot", "a.wav"], ["a.wav", ".svg"]),
-    "small transform": (["-d", "3", "--nodes", "4096", "--fft", "8"], ["too small for every grid"]),
     "grid": (["-d", "3", "--nodes", "64", "--grid", "4x8"], ["4x8 has 32 tasks", "64 slots"]),
     "one long line": (["-d", "1", "--nodes", "1024", "--fft", "1024"], ["more than 256 nodes", "more dimensions"]),
     "too many shapes": (["-d", "8", "-m", "bluegene-l", "--nodes", str(2**19 * 9 * 5 * 7 * 11 * 13)], ["20000 shapes"]),

@@ -228,8 +228,8 @@ class Plan:
     shape : three ints
         Global extents nx, ny, nz.
     grid : two ints, or one int
-        R tasks in a row, C in a column; R * C is the size of the communicator. nx >= C, ny >= R and C, and the exchanged
-        extent along z >= R. Of slabs one number, that size; nx and ny are not smaller. 0 is chosen; `Plan.grid` tells.
+        R tasks in a row, C in a column; R * C is the size of the communicator. Of slabs one number, that size. Where an
+        extent is shorter than the tasks that share it, some hold nothing. 0 is chosen; `Plan.grid` tells.
     comm : mpi4py.MPI.Comm
         The library duplicates it.
     decomposition : str, optional

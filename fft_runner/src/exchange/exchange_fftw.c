@@ -124,6 +124,8 @@ static int connect(void *state, void *from, void *to)
     struct transposer *a = state;
     (void)from, (void)to;
     prepare();
+    if (!a->block0 || !a->block1 || !a->tuple) /* nor have the others of the group anything */
+        return PENCILFFT_OK;
     return pf_agree(plan_transpose(a), a->t.group);
 }
 
@@ -149,6 +151,8 @@ static void copy_parts(const struct transposer *a, bool in, const void *from, vo
 static int start(void *state, void *from, void *to)
 {
     const struct transposer *a = state;
+    if (!a->plan)
+        return PENCILFFT_OK;
     copy_parts(a, true, from, a->before);
     fftw_execute(a->plan);
     copy_parts(a, false, a->after, to);
@@ -162,7 +166,7 @@ static void traffic(const void *state, int64_t *bytes, int64_t *messages)
     for (int j = 0; j < a->t.p; j++)
         if (j != a->t.me) {
             bytes[j] = a->block0 * a->block1 * a->tuple * (int64_t)a->t.element_bytes;
-            messages[j] = 1;
+            messages[j] = bytes[j] > 0;
         }
 }
 

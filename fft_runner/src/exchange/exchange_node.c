@@ -7,11 +7,11 @@
  *        A block may be written again once all ranks of the node have read it. A barrier, started after each run and
  *        completed before the next write, ensures this; much time passes in between.
  * Source: A. Jocksch, M. Kraushaar, D. Daverio, Optimized all-to-all communication on multicore architectures applied
- *         to FFTs with pencil decomposition, 2018; MPI-3 shared memory (MPI_Win_allocate_shared).
+ *         to FFTs with pencil decomposition, 2018; shared_memory.c.
  * Cost:  one barrier inside the node, a second one where there are other nodes; (nodes - 1) / t messages a rank. The
  *        block takes the place of the plan's buffers, and both directions of an exchange have the same one.
- * Needs: MPI-3 shared memory, with room for the block where the system keeps it; messages between two nodes that an MPI
- *        int counts. */
+ * Needs: room for the block where the system keeps shared memory, and 8 MB a rank left over there for MPI; messages between
+ *        two nodes that an MPI int counts. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,15 +150,26 @@ static int lay_out_all(struct node_state *a, int64_t *elements)
     return status;
 }
 
-/* Memory is allocated at the first write, near the writer, so each rank touches what it will write. */
-static void touch(const struct node_state *a)
+/* Each rank reserves what it will write, and then they agree. */
+static int reserve(const struct node_state *a)
 {
     size_t size = a->t.element_bytes;
-    for (int j = 0; j < a->t.p; j++)
-        memset(a->shared->block + (size_t)a->sent->start[j] * size, 0, (size_t)a->sent->elements[j] * size);
-    for (int other = 0; other < a->shared->n; other++)
+    int status = PENCILFFT_OK;
+    for (int j = 0; j < a->t.p && !status; j++)
+        status = pf_shared_reserve(a->shared, (size_t)a->sent->start[j] * size, (size_t)a->sent->elements[j] * size);
+    for (int other = 0; other < a->shared->n && !status; other++)
         if (a->coming[other].mine)
-            memset(a->shared->block + (size_t)a->coming[other].start * size, 0, (size_t)a->coming[other].elements * size);
+            status = pf_shared_reserve(a->shared, (size_t)a->coming[other].start * size,
+                                       (size_t)a->coming[other].elements * size);
+    return pf_agree(status, a->t.group);
+}
+
+static int make_block(struct node_state *a, size_t bytes)
+{
+    int status = pf_agree(pf_shared_open(a->shared, bytes), a->t.group);
+    if (!status)
+        status = reserve(a);
+    return status ? status : pf_agree(pf_shared_close(a->shared), a->t.group);
 }
 
 /* The second direction takes what the first has made. */
@@ -172,13 +183,9 @@ static int connect(void *state, void *from, void *to)
     if (a->t.p == 1 || (first && (status = pf_shared_find(a->shared, a->t.group))))
         return status;
     status = lay_out_all(a, &elements);
-    size_t bytes = (size_t)elements * a->t.element_bytes;
-    if (first && !status)
-        status = pf_shared_room(a->shared, bytes);
-    if ((status = pf_agree(status, a->t.group)) || !first || (status = pf_shared_allocate(a->shared, bytes)))
+    if ((status = pf_agree(status, a->t.group)) || !first)
         return status;
-    touch(a);
-    return status;
+    return make_block(a, (size_t)elements * a->t.element_bytes);
 }
 
 static void *memory(const void *state)

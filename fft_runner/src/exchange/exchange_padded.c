@@ -42,7 +42,7 @@ static void traffic(const void *state, int64_t *bytes, int64_t *messages)
     for (int j = 0; j < a->p; j++)
         if (j != a->me) {
             bytes[j] = a->count * (int64_t)a->bytes;
-            messages[j] = 1;
+            messages[j] = bytes[j] > 0;
         }
 }
 

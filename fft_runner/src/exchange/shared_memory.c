@@ -1,22 +1,31 @@
 /* Memory that the ranks of a node share.
- * Idea:  one rank per node allocates, the others map its memory. What is written between two barriers is read after the
- *        second; what was read may be overwritten after a barrier that is started then and completed later.
- * Source: MPI 3.1, sections 6.4.2 and 11.2.3; T. Hoefler et al., MPI + MPI: a new hybrid approach to parallel programming
- *         with MPI plus shared memory, Computing 95 (2013).
- * Needs: MPI-3. The environment variable PENCILFFT_RANKS_PER_NODE makes nodes smaller than the set of ranks that share
- *        memory (NUMA domains, tests). */
+ * Idea:  one rank per node makes a file of shared memory, which all map. Each rank reserves what it will write, so that
+ *        memory lies near the writer and what is missing is a refusal: with MPI_Win_allocate_shared it is a signal at the
+ *        first write that ends the job. What is written between two barriers is read after the second; what was read may be
+ *        overwritten after a barrier that is started then and completed later.
+ * Source: T. Hoefler et al., MPI + MPI: a new hybrid approach to parallel programming with MPI plus shared memory,
+ *         Computing 95 (2013); posix_fallocate of POSIX.
+ * Needs: MPI-3 to know a node's ranks. The environment variable PENCILFFT_RANKS_PER_NODE makes nodes smaller than the set of
+ *        ranks that share memory (NUMA domains, tests). */
 #include "exchange/shared_memory.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include "common/failure.h"
 #include "pencilfft.h"
 
-enum { ALIGNMENT = 64 };
+enum { NAME_SIZE = 64, MOST_NAMES = 10000 };
 
 void pf_shared_leave(struct pf_shared *shared)
 {
@@ -24,10 +33,10 @@ void pf_shared_leave(struct pf_shared *shared)
         return;
     if (shared->all_read != MPI_REQUEST_NULL)
         MPI_Wait(&shared->all_read, MPI_STATUS_IGNORE);
-    if (shared->window != MPI_WIN_NULL) {
-        MPI_Win_unlock_all(shared->window);
-        MPI_Win_free(&shared->window);
-    }
+    if (shared->block)
+        munmap(shared->block, shared->bytes);
+    if (shared->file >= 0)
+        close(shared->file);
     if (shared->comm != MPI_COMM_NULL)
         MPI_Comm_free(&shared->comm);
     free(shared->of);
@@ -41,7 +50,7 @@ struct pf_shared *pf_shared_make(size_t p)
     struct pf_shared *shared = calloc(1, sizeof *shared);
     if (!shared)
         return NULL;
-    *shared = (struct pf_shared){1, MPI_COMM_NULL, MPI_WIN_NULL, MPI_REQUEST_NULL, .block = NULL};
+    *shared = (struct pf_shared){1, MPI_COMM_NULL, MPI_REQUEST_NULL, .file = -1};
     shared->of = calloc(p, sizeof *shared->of);
     shared->members = calloc(p, sizeof *shared->members);
     shared->first = calloc(p + 1, sizeof *shared->first); /* there are at most as many nodes as members */
@@ -138,43 +147,96 @@ int pf_shared_find(struct pf_shared *shared, MPI_Comm group)
 
 /* ---- the memory ------------------------------------------------------------------------------------------------- */
 
-/* MPI libraries keep shared memory there, and some hang when it is full. */
-int pf_shared_room(const struct pf_shared *shared, size_t bytes)
+/* What MPI keeps in the same place is often promised to it and not there yet, and ends the program when it is missing: 4 MB
+ * a rank in Open MPI, and as much again. */
+static const size_t left_for_mpi = (size_t)8 << 20; /* bytes a rank */
+
+static int no_room(const struct pf_shared *shared, const char *why)
 {
-    static const char place[] = "/dev/shm";
-    struct statvfs room;
-    if (shared->local || statvfs(place, &room) || bytes / room.f_frsize < room.f_bavail)
-        return PENCILFFT_OK;
-    return pf_fail(PENCILFFT_NOT_POSSIBLE,
-                   "exchange node needs %zu bytes of shared memory on a node and %s has %llu left; "
-                   "make it larger or use another exchange",
-                   bytes, place, (unsigned long long)room.f_bavail * room.f_frsize);
+    return pf_fail(
+        PENCILFFT_NOT_POSSIBLE,
+        "exchange node needs %zu bytes of shared memory for each of its groups on a node, and 8 MB a rank left over "
+        "for MPI, and there is no room (%s); make /dev/shm larger, or use another exchange",
+        shared->bytes, why);
 }
 
-int pf_shared_allocate(struct pf_shared *shared, size_t bytes)
+/* By the first rank of the node. Two plans of one process, and other processes of that number, have other names. */
+static int create_file(struct pf_shared *shared, char name[NAME_SIZE])
 {
-    int unit;
-    MPI_Aint mine = shared->local ? 0 : (MPI_Aint)(bytes + ALIGNMENT), size;
-    PF_MPI(MPI_Win_allocate_shared(mine, 1, MPI_INFO_NULL, shared->comm, &shared->block, &shared->window));
-    PF_MPI(MPI_Win_set_errhandler(shared->window, MPI_ERRORS_RETURN));
-    PF_MPI(MPI_Win_shared_query(shared->window, 0, &size, &unit, &shared->block));
-    PF_MPI(MPI_Win_lock_all(MPI_MODE_NOCHECK, shared->window));
-    /* By the same amount on all ranks, because pages begin at multiples of it. */
-    shared->block += (ALIGNMENT - (uintptr_t)shared->block % ALIGNMENT) % ALIGNMENT;
+    for (int i = 0; i < MOST_NAMES && shared->file < 0; i++) {
+        snprintf(name, NAME_SIZE, "/pencilfft-%ld-%d", (long)getpid(), i);
+        shared->file = shm_open(name, O_RDWR | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
+        if (shared->file < 0 && errno != EEXIST)
+            break;
+    }
+    if (shared->file < 0) {
+        *name = '\0';
+        return no_room(shared, strerror(errno));
+    }
+    return ftruncate(shared->file, (off_t)shared->bytes) ? no_room(shared, strerror(errno)) : PENCILFFT_OK;
+}
+
+static int map_file(struct pf_shared *shared, const char *name)
+{
+    if (!*name)
+        return no_room(shared, "its first rank made none");
+    if (shared->file < 0 && (shared->file = shm_open(name, O_RDWR, 0)) < 0)
+        return no_room(shared, strerror(errno));
+    void *block = mmap(NULL, shared->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, shared->file, 0);
+    if (block == MAP_FAILED)
+        return no_room(shared, strerror(errno));
+    shared->block = block;
     return PENCILFFT_OK;
+}
+
+/* The name is gone as soon as all have the file, so that nothing is left of a program that is killed. */
+int pf_shared_open(struct pf_shared *shared, size_t bytes)
+{
+    char name[NAME_SIZE] = "";
+    shared->bytes = bytes ? bytes : 1;
+    int status = shared->local ? PENCILFFT_OK : create_file(shared, name);
+    PF_MPI(MPI_Bcast(name, NAME_SIZE, MPI_CHAR, 0, shared->comm));
+    if (!status)
+        status = map_file(shared, name);
+    PF_MPI(MPI_Barrier(shared->comm));
+    if (!shared->local && *name)
+        shm_unlink(name);
+    return status;
+}
+
+int pf_shared_reserve(const struct pf_shared *shared, size_t start, size_t bytes)
+{
+    int code = 0;
+    do
+        code = bytes ? posix_fallocate(shared->file, (off_t)start, (off_t)bytes) : 0;
+    while (code == EINTR);
+    return code ? no_room(shared, strerror(code)) : PENCILFFT_OK;
+}
+
+int pf_shared_close(struct pf_shared *shared)
+{
+    int ranks, status = PENCILFFT_OK;
+    struct statvfs room;
+    PF_MPI(MPI_Comm_size(shared->comm, &ranks));
+    if (!shared->local && !(status = pf_shared_reserve(shared, 0, shared->bytes)) && !fstatvfs(shared->file, &room) &&
+        room.f_blocks && room.f_bavail < left_for_mpi / room.f_frsize * (size_t)ranks)
+        status = no_room(shared, "too little would be left");
+    close(shared->file);
+    shared->file = -1;
+    return status;
 }
 
 int pf_shared_meet(struct pf_shared *shared)
 {
-    PF_MPI(MPI_Win_sync(shared->window));
+    atomic_thread_fence(memory_order_seq_cst);
     PF_MPI(MPI_Barrier(shared->comm));
-    PF_MPI(MPI_Win_sync(shared->window));
+    atomic_thread_fence(memory_order_seq_cst);
     return PENCILFFT_OK;
 }
 
 int pf_shared_let_write(struct pf_shared *shared)
 {
-    PF_MPI(MPI_Win_sync(shared->window));
+    atomic_thread_fence(memory_order_seq_cst);
     PF_MPI(MPI_Ibarrier(shared->comm, &shared->all_read));
     return PENCILFFT_OK;
 }
@@ -182,6 +244,6 @@ int pf_shared_let_write(struct pf_shared *shared)
 int pf_shared_wait_to_write(struct pf_shared *shared)
 {
     PF_MPI(MPI_Wait(&shared->all_read, MPI_STATUS_IGNORE));
-    PF_MPI(MPI_Win_sync(shared->window));
+    atomic_thread_fence(memory_order_seq_cst);
     return PENCILFFT_OK;
 }

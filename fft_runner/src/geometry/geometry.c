@@ -191,32 +191,20 @@ static int check_ranks(const struct pf_geometry *g, int ranks)
     return PENCILFFT_OK;
 }
 
-static int check_axis(const struct pf_geometry *g, int array, int axis)
-{
-    char text[PF_GRID_TEXT], letter = "xyz"[axis];
-    const struct pf_decomposition *d = g->decomposition;
-    int over = d->array[array].over[axis];
-    if (over == PF_WHOLE || g->n[axis] >= g->grid[over])
-        return PENCILFFT_OK;
-    const char *tasks = d->dimension[over].tasks, *name = d->dimension[over].letter;
-    long long n = g->n[axis];
-    if (axis == Z && g->halved)
-        return pf_fail(PENCILFFT_BAD_GRID,
-                       "grid %s splits the z of nz/2 + 1 = %lld complex numbers over the %d tasks %s; "
-                       "choose a grid with %s <= %lld or a larger nz",
-                       pf_grid_text(g, text), n, g->grid[over], tasks, name, n);
-    return pf_fail(PENCILFFT_BAD_GRID,
-                   "grid %s splits %c over the %d tasks %s, but n%c is %lld; choose a grid with %s <= %lld or a larger n%c",
-                   pf_grid_text(g, text), letter, g->grid[over], tasks, letter, n, name, n, letter);
-}
-
 int pf_geometry_check(const struct pf_geometry *g, int ranks)
 {
     int status = check_extents(g);
-    if (status == PENCILFFT_OK)
-        status = check_ranks(g, ranks);
-    for (int array = 0; array <= g->decomposition->exchanges; array++)
-        for (int axis = 0; axis < 3 && status == PENCILFFT_OK; axis++)
-            status = check_axis(g, array, axis);
-    return status;
+    return status ? status : check_ranks(g, ranks);
+}
+
+bool pf_geometry_fills(const struct pf_geometry *g)
+{
+    const struct pf_decomposition *d = g->decomposition;
+    for (int array = 0; array <= d->exchanges; array++)
+        for (int axis = 0; axis < 3; axis++) {
+            int over = d->array[array].over[axis];
+            if (over != PF_WHOLE && g->n[axis] < g->grid[over])
+                return false;
+        }
+    return true;
 }

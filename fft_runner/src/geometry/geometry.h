@@ -19,13 +19,14 @@ struct pf_geometry {
     const struct pf_decomposition *decomposition;
     int grid[PF_MAX_DIMENSIONS];
     const struct pf_layout *layout; /* NULL: the first of the table */
-    bool halved;                    /* n[2] is the nz/2 + 1 of an array whose z is halved */
 };
 
 /* An array holds as many elements as a double counts exactly, so that an index is a value. */
 #define PF_MAX_ELEMENTS ((int64_t)1 << 53)
 
 int pf_geometry_check(const struct pf_geometry *geometry, int ranks);
+/* Whether every rank holds something of every array. */
+bool pf_geometry_fills(const struct pf_geometry *geometry);
 pencilfft_box pf_array_box(const struct pf_geometry *geometry, int array, int rank);
 /* The same of the planes z to z_end alone, after the z transform; array 0 comes before it, and is whole. */
 pencilfft_box pf_planes_box(const struct pf_geometry *geometry, int64_t z, int64_t z_end, int array, int rank);

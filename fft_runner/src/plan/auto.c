@@ -41,9 +41,9 @@ static bool may_run_beside(const struct pencilfft_plan_s *plan)
     return moves && (plan->exchange->plan ? plan->exchange->beside : beside);
 }
 
-int pf_auto_choose(pencilfft_plan plan, double budget_s)
+int pf_auto_choose(pencilfft_plan plan, double budget_s, bool anew)
 {
-    struct pf_trial trial = {.plan = plan};
+    struct pf_trial trial = {.plan = plan, .anew = anew};
     bool schedules = plan->any_schedule && may_run_beside(plan);
     double for_schedules = schedules ? 0.25 * budget_s : 0; /* of the budget, and what the exchanges leave */
     int nodes, status = count_nodes(plan->all, &nodes);

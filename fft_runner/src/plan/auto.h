@@ -6,8 +6,8 @@
 enum { PF_AUTO_KEY_SIZE = 256 };
 
 /* Sets plan->chosen[] of each exchange, and the schedule where it is open, within about that many seconds. Collective; the
- * same choice on all ranks. The plan is as pf_plan_build() takes it, before and after. auto.c */
-int pf_auto_choose(pencilfft_plan plan, double budget_s);
+ * same choice on all ranks. The plan is as pf_plan_build() takes it, before and after. `anew`: whatever wisdom knows. auto.c */
+int pf_auto_choose(pencilfft_plan plan, double budget_s, bool anew);
 
 /* The name of exchange e of this transform in wisdom. auto_exchanges.c */
 void pf_auto_key(const struct pencilfft_plan_s *plan, int e, int nodes, char key[PF_AUTO_KEY_SIZE]);

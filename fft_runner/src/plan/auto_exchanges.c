@@ -187,14 +187,16 @@ void pf_auto_key(const struct pencilfft_plan_s *plan, int e, int nodes, char key
 }
 
 /* The algorithm that rank 0 knows from wisdom, on all ranks; -1: none. */
-static int recall(pencilfft_plan plan, const char *key, int *known)
+static int recall(const struct pf_trial *trial, const char *key, int *known)
 {
-    const char *name = plan->rank ? NULL : pf_wisdom_find(key);
+    pencilfft_plan plan = trial->plan;
+    const char *name = plan->rank || trial->anew ? NULL : pf_wisdom_find(key);
     *known = -1;
     for (int i = 0; name && i < pf_exchanges.count; i++)
         if (row_at(i)->plan && !strcmp(name, row_at(i)->name))
             *known = i;
     PF_MPI(MPI_Bcast(known, 1, MPI_INT, 0, plan->all));
+    plan->recalled |= *known >= 0;
     return PENCILFFT_OK;
 }
 
@@ -204,7 +206,7 @@ static int take_known(struct choice *c, int e, int nodes)
     int known = 0, status = PENCILFFT_OK;
     pf_auto_key(c->plan, e, nodes, c->key[e]);
     if (c->plan->p[e] > 1)
-        status = recall(c->plan, c->key[e], &known);
+        status = recall(c->trial, c->key[e], &known);
     c->open[e] = known < 0;
     if (known >= 0)
         c->plan->chosen[e] = row_at(known);
@@ -215,7 +217,8 @@ static int make_lists(pencilfft_plan plan)
 {
     int status = PENCILFFT_OK;
     for (int e = 0; e < plan->exchanges; e++)
-        if (!(plan->auto_seconds[e] = calloc((size_t)pf_exchanges.count, sizeof *plan->auto_seconds[e])))
+        if (!plan->auto_seconds[e] &&
+            !(plan->auto_seconds[e] = calloc((size_t)pf_exchanges.count, sizeof *plan->auto_seconds[e])))
             status = pf_fail(PENCILFFT_NO_MEMORY, "no memory for the times of exchanges");
     return pf_agree(status, plan->all);
 }

@@ -152,12 +152,13 @@ int pf_auto_schedule(struct pf_trial *t, double budget_s, int nodes)
     size_t used = strlen(key);
     snprintf(key + used, PF_AUTO_KEY_SIZE - used, "/schedule%s%s", plan->exchange->plan ? "/" : "",
              plan->exchange->plan ? plan->exchange->name : "");
-    const char *kept = plan->rank ? NULL : pf_wisdom_find(key);
+    const char *kept = plan->rank || t->anew ? NULL : pf_wisdom_find(key);
     if (kept)
         snprintf(text, sizeof text, "%s", kept);
     PF_MPI(MPI_Bcast(text, SCHEDULE_SIZE, MPI_CHAR, 0, plan->all));
     if (text[0] && read_way(plan, text, &known)) {
         take_way(plan, &known);
+        plan->recalled = true;
         return PENCILFFT_OK;
     }
     take_way(plan, &usual);

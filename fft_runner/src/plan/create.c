@@ -44,13 +44,9 @@ static int set_geometry(pencilfft_plan plan, const pencilfft_desc *desc)
     int status = pf_geometry_check(g, plan->ranks);
     if (!status)
         status = pf_transform_make(desc, &plan->transform);
-    if (!status) {
-        g->n[2] = plan->transform.output_nz;
-        g->halved = g->n[2] < desc->nz;
-        status = pf_geometry_check(g, plan->ranks);
-    }
     if (status)
         return status;
+    g->n[2] = plan->transform.output_nz; /* at most nz */
     if (desc->fields < 1)
         return pf_fail(PENCILFFT_BAD_SIZE, "fields is %d; a plan has at least 1", desc->fields);
     if (pf_bounded_product((int64_t[]){desc->nx, desc->ny, desc->nz}, PF_MAX_ELEMENTS / desc->fields) < 0)
@@ -90,16 +86,31 @@ static int set_schedule(pencilfft_plan plan, const pencilfft_desc *desc)
     return status ? status : pf_schedule_take(plan, &choice);
 }
 
-static int choose_exchanges(pencilfft_plan plan, const pencilfft_desc *desc)
+static int (*const stages[])(pencilfft_plan plan, const pencilfft_desc *desc) = {
+    set_names, same_everywhere, pf_grid_take, set_geometry, split_groups, pf_places_make, set_schedule,
+};
+
+static int choose_and_build(pencilfft_plan plan, const pencilfft_desc *desc, bool anew)
 {
+    int status = PENCILFFT_OK;
     for (int e = 0; e < plan->exchanges; e++)
         plan->chosen[e] = plan->exchange;
-    return plan->exchange->plan && !plan->any_schedule ? PENCILFFT_OK : pf_auto_choose(plan, desc->auto_budget_s);
+    if (!plan->exchange->plan || plan->any_schedule)
+        status = pf_agree(pf_auto_choose(plan, desc->auto_budget_s, anew), plan->all);
+    return status ? status : pf_plan_build(plan);
 }
 
-static int (*const stages[])(pencilfft_plan plan, const pencilfft_desc *desc) = {
-    set_names, same_everywhere, pf_grid_take, set_geometry, split_groups, pf_places_make, set_schedule, choose_exchanges,
-};
+/* What wisdom knows may not be possible any more: then it is chosen anew. */
+static int make_rest(pencilfft_plan plan, const pencilfft_desc *desc)
+{
+    int status = choose_and_build(plan, desc, false);
+    if (!status || status == PENCILFFT_MPI_ERROR || !plan->recalled)
+        return status;
+    pf_plan_clear(plan);
+    if (!(status = pf_agree(set_schedule(plan, desc), plan->all)))
+        status = choose_and_build(plan, desc, true);
+    return status;
+}
 
 /* ---- create and destroy ---------------------------------------------------------------------------------------------- */
 
@@ -138,7 +149,7 @@ int pencilfft_plan_create(const pencilfft_desc *desc, MPI_Comm comm, pencilfft_p
     for (size_t i = 0; i < sizeof stages / sizeof stages[0] && !status; i++)
         status = pf_agree(stages[i](*plan, desc), (*plan)->all);
     if (!status)
-        status = pf_plan_build(*plan);
+        status = make_rest(*plan, desc);
     if (status && status != PENCILFFT_MPI_ERROR && plan) {
         pencilfft_plan_destroy(*plan);
         *plan = NULL;

@@ -1,5 +1,6 @@
 /* The process grid where the descriptor leaves it open: R or C, or both, are 0.
- * Idea:  one that is 0 follows from the other. Of both, every division of the ranks is looked at that the extents allow. In a
+ * Idea:  one that is 0 follows from the other. Of both, every division of the ranks is looked at that leaves no rank without
+ *        data; where there is none, every division. In a
  *        known torus each rank follows its own messages over the links, in the order of the dimensions, with a tie half each
  *        way; the loads of all ranks are added, and that grid is taken whose rows and columns have the least time on their
  *        busiest links. Where nothing is known, or no link is used, it is the squarest grid whose rows stay inside nodes, for
@@ -94,11 +95,22 @@ static int busiest(pencilfft_plan plan, const struct links *links, int R, int C,
 
 /* ---- the choice ------------------------------------------------------------------------------------------------------ */
 
-/* Do the extents allow this grid? That is not a failure here, whatever message it leaves. */
-static bool allows(pencilfft_plan plan, int R, int C)
+/* Does this grid leave no rank without data? */
+static bool fills(pencilfft_plan plan, int R)
 {
     struct pf_geometry *g = &plan->geometry;
-    return !g->decomposition->take_grid(R, C, g->grid) && !pf_geometry_check(g, plan->ranks);
+    return !g->decomposition->take_grid(R, plan->ranks / R, g->grid) && pf_geometry_fills(g);
+}
+
+/* The divisions of the ranks to choose from, as numbers of tasks in a row; returns how many. */
+static int list_candidates(pencilfft_plan plan, int candidate[MOST_DIVISORS])
+{
+    int n = 0;
+    for (int all = 0; all < 2 && !n; all++)
+        for (int r = 1; r <= plan->ranks; r++)
+            if (plan->ranks % r == 0 && (all || fills(plan, r)))
+                candidate[n++] = r;
+    return n;
 }
 
 /* The least number of ranks of a node: rows of as many stay inside where ranks fill one node after the other. */
@@ -120,11 +132,9 @@ static int squareness(int R, int C)
 static int choose_square(pencilfft_plan plan, int *R)
 {
     int inside, best[2] = {0}; /* any; with rows inside nodes */
-    int status = ranks_of_a_node(plan, &inside);
-    for (int r = 1; r <= plan->ranks && !status; r++) {
-        int c = plan->ranks / r;
-        if (plan->ranks % r || !allows(plan, r, c))
-            continue;
+    int candidate[MOST_DIVISORS], n = list_candidates(plan, candidate), status = ranks_of_a_node(plan, &inside);
+    for (int i = 0; i < n && !status; i++) {
+        int r = candidate[i], c = plan->ranks / r;
         if (!best[0] || squareness(r, c) < squareness(best[0], plan->ranks / best[0]))
             best[0] = r;
         if (inside > 1 && inside % r == 0 && (!best[1] || squareness(r, c) < squareness(best[1], plan->ranks / best[1])))
@@ -138,20 +148,17 @@ static int choose_square(pencilfft_plan plan, int *R)
 static int choose_by_loads(pencilfft_plan plan, const struct links *links, const int64_t *node, int *R)
 {
     static const double tie = 1.01;
-    int status = PENCILFFT_OK, n = 0, candidate[MOST_DIVISORS];
+    int candidate[MOST_DIVISORS], n = list_candidates(plan, candidate), status = PENCILFFT_OK;
     double elements[MOST_DIVISORS], least = 0;
-    for (int r = 1; r <= plan->ranks && !status; r++) {
-        if (plan->ranks % r || !allows(plan, r, plan->ranks / r))
-            continue;
-        status = busiest(plan, links, r, plan->ranks / r, node, &elements[n]);
-        least = n && least < elements[n] ? least : elements[n];
-        candidate[n++] = r;
+    for (int i = 0; i < n && !status; i++) {
+        status = busiest(plan, links, candidate[i], plan->ranks / candidate[i], node, &elements[i]);
+        least = i && least < elements[i] ? least : elements[i];
     }
     *R = 0;
     for (int i = 0; i < n && !status; i++)
         if (elements[i] <= tie * least && (!*R || candidate[i] + plan->ranks / candidate[i] < *R + plan->ranks / *R))
             *R = candidate[i];
-    if (!status && n && least == 0) /* all in one node */
+    if (!status && least == 0) /* all in one node */
         status = choose_square(plan, R);
     return status;
 }
@@ -179,15 +186,7 @@ static int choose_in_torus(pencilfft_plan plan, const pencilfft_desc *desc, int 
 /* Both are open. */
 static int choose(pencilfft_plan plan, const pencilfft_desc *desc, int *R)
 {
-    int status = desc->torus ? choose_in_torus(plan, desc, R) : choose_square(plan, R);
-    if (status || *R)
-        return status;
-    const int64_t *n = plan->geometry.n;
-    return pf_fail(
-        PENCILFFT_BAD_GRID,
-        "no grid RxC of %d ranks divides size %lld %lld %lld: R may be at most ny and nz, C at most nx and ny (nz "
-        "counts what is exchanged); use fewer ranks",
-        plan->ranks, (long long)n[0], (long long)n[1], (long long)n[2]);
+    return desc->torus ? choose_in_torus(plan, desc, R) : choose_square(plan, R);
 }
 
 static int take_other(const pencilfft_plan plan, int given, char name)

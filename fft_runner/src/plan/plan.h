@@ -128,6 +128,7 @@ struct pencilfft_plan_s {
     struct pf_buffer *buffers; /* all allocated buffers, including the work buffers. buffers.c */
     void *work[PF_WORKS];
     double *auto_seconds[PF_MAX_EXCHANGES]; /* by number of the exchange; NULL without "auto" */
+    bool recalled; /* something that "auto" took is from wisdom */
 
     struct pf_clock clock;
     char *text; /* of pencilfft_plan_text() */

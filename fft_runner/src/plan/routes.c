@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/failure.h"
+#include "geometry/blocks.h"
 #include "speed/tuning.h"
 
 enum { X, Y, Z };
@@ -21,11 +22,11 @@ static bool moves(const struct pencilfft_plan_s *plan)
     return any;
 }
 
-/* Indices of the smallest block by which an axis may be cut. */
+/* Indices of the smallest block by which an axis may be cut that is not empty. */
 static int64_t smallest_block(const struct pf_geometry *g, int axis)
 {
     int over = pf_cut_over(g->decomposition, axis);
-    return over == PF_NOT_CUT ? 0 : over == PF_WHOLE ? g->n[axis] : g->n[axis] / g->grid[over];
+    return over == PF_NOT_CUT ? 0 : over == PF_WHOLE ? g->n[axis] : pf_larger(1, g->n[axis] / g->grid[over]);
 }
 
 /* Ranks that z is divided over after the first exchange. */

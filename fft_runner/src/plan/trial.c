@@ -42,7 +42,7 @@ static int give_arrays(struct pf_trial *t)
 {
     int64_t needed = t->plan->alloc_elements;
     int status = PENCILFFT_OK;
-    if (needed > t->elements) {
+    if (!t->in.raw || needed > t->elements) {
         pf_trial_release(t);
         status = pf_buffer_make(t->plan, needed, &t->in);
         if (!status)

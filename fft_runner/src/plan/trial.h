@@ -18,6 +18,7 @@ struct pf_trial {
     double limit;          /* of spent */
     struct pf_buffer in, out;
     int64_t elements; /* of each of the two */
+    bool anew; /* whatever wisdom knows */
 };
 
 /* How to repeat a candidate. */

@@ -47,7 +47,6 @@ class Experiment:
         if not self.transform.is_plain:
             raise EmulationError(f"transform {self.transform} is not run: give extents alone with `fft`, e.g. 64, for c2c "
                                  "double")
-        self.transform.check_grid(self.grid)
         if self.transform.total_bytes <= self.least.total_bytes:
             raise EmulationError(f"transform {self.transform} is too small: the traffic of a run of {self.least} "
                                  "is subtracted, and something must remain")
