@@ -76,6 +76,12 @@ def _positive(capacity):
     return np.where(capacity > 0, capacity, np.inf) if isinstance(capacity, np.ndarray) else capacity
 
 
+def steps(R: int, C: int, k: int) -> int:
+    """Additions that `exact_frontier` takes."""
+    k = min(k, R * C - k)
+    return R * C * k * (k * min(R, C) // 2)
+
+
 @lru_cache(maxsize=64)
 def exact_frontier(R: int, C: int, k: int) -> Floats | None:
     """What the rows and the columns of an RxC grid send across with k tasks on one side, where neither can be less.
@@ -90,7 +96,7 @@ def exact_frontier(R: int, C: int, k: int) -> Floats | None:
         return None if turned is None else turned[::-1, ::-1]
     k, P = min(k, R * C - k), R * C
     most = k * R
-    if R * C * k * (most // 2) > MOST_STEPS:
+    if steps(R, C, k) > MOST_STEPS:
         return None
     kind = np.dtype(np.int16 if 2 * k * C < 1 << 15 else np.int32)
     never = -(k * C) - 1

@@ -139,6 +139,8 @@ def _sums(site, grid, sizes, capacity, rows, columns, units):
     yield rows + columns, "rows and columns, each alone"
     if not site.allocation.is_complete or grid.n_tasks != site.n_slots:
         yield from _pairs_of_cuts(_Part(site, grid, None), sizes, rows, columns, units)
+        yield (translation_bound(torus, tuple(capacity), site.tasks_per_node, *sizes, rows, columns, units,
+                                 site.allocation.is_usable()), "rows and columns across the middles, over all translations")
         return
     for i, n in enumerate(torus.shape):
         if n > 1:

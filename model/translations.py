@@ -1,16 +1,19 @@
-"""A lower bound on the sum of both lengths on a full torus, by a linear program over all translations of a placement.
+"""A lower bound on the sum of both lengths on a torus, by a linear program over all translations of a placement.
 
-Let f(z) be the mean number of tasks of its own row that a task finds at the displacement z, and g(z) of its column, the mean
-over all tasks, all reflections and all exchanges of equal dimensions. Then, with T tasks on every node,
+Let f(z) be the mean number of tasks of its own row that a task finds at the displacement z, g(z) of its column, and h(z) of
+all tasks, the mean over all tasks, all reflections and all exchanges of equal dimensions. Then, with at most T tasks on a
+node,
 
-- f and g add up to R and C; f(0), g(0) >= 1, the task itself; f + g <= T, and <= T + 1 at 0;
-- the transforms of f and g are not negative, and f^/R + g^/C <= 1 but for the constant: a wave is divided into the part that
-  is
-  constant on the rows, the part that is constant on the columns, and the rest;
+- f, g and h add up to R, C and P; f(0), g(0) >= 1, the task itself; f + g <= h, and <= h + 1 at 0. Where all nodes are full,
+  h = T; where some are missing but no slot is idle, the nodes give h; where slots are idle, the nodes and T bound it;
+- f^/R, g^/C >= h^/P and f^/R + g^/C <= 1 + h^/P for the transforms: the mean square of a wave is divided into the squares of
+  its mean, h^/P, of the row means about it, of the column means, and the rest. Where all nodes are full, h^ = 0 for every
+  wave but the constant;
 - a row length is at least the mean of the loads of a dimension, which the distances give, under any routing;
 - the mean of what a cut and its translations carry follows from f and g. For each of them the pair is on the upper side of
   the frontier of cuts (`pencilmap.model.frontier`), and none of them carries more than the lengths allow; so the mean lies
-  in the convex hull of that part of the frontier.
+  in the convex hull of that part of the frontier. Where nodes are missing or slots idle, the translations have unlike
+  numbers of tasks on one side, and the mean lies in the mean of their hulls.
 
 The last depends on the lengths themselves, and the frontier is not convex: so the plane of both lengths is divided into
 boxes, each bounded by a linear program with the hull of its own part, and the box with the least bound is divided next. The
@@ -21,12 +24,13 @@ than its tolerance.
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise, product as cartesian
-from math import ceil, floor, prod
+from math import atan2, ceil, floor, prod
 from typing import Any
 
 import numpy as np
 
-from pencilmap.model.frontier import exact_frontier, least_other
+from pencilmap.model.arrays import Bools, Floats
+from pencilmap.model.frontier import MOST_STEPS, exact_frontier, least_other, steps
 from pencilmap.model.torus import Torus
 
 MOST_KINDS = 64        # of displacements, up to reflection and order: a linear program of a few hundredths of a second
@@ -34,18 +38,20 @@ MOST_PROGRAMS = 24
 SLACK = 1e-5           # taken off; the tolerances of the linear program are 1e-7
 LOWER = 0.4
 CLOSE = 4e-3           # boxes smaller than this are not divided
+DIGITS = 3             # of the angle of a facet: those that agree so far are one
 
 Box = tuple[float, float, float, float]  # row length from, to, column length from, to
 
 
 def translation_bound(torus: Torus, capacity: tuple[Fraction, ...], tasks_per_node: int, R: int, C: int,
                       rows: Fraction = Fraction(0), columns: Fraction = Fraction(0),
-                      units: tuple[Fraction, Fraction] | None = None) -> Fraction:
-    """The least sum of the worst row and column length of an RxC grid of even blocks that fills all slots of a torus.
+                      units: tuple[Fraction, Fraction] | None = None, usable: Bools | None = None) -> Fraction:
+    """The least sum of the worst row and column length of an RxC grid of even blocks on a torus.
 
     capacity : cables of a link in each dimension over its weight, see `pencilmap.model.lower_bound.link_weights`
     rows, columns : what the two lengths are at least, by other arguments
     units : what the two lengths are multiples of, where that is known
+    usable : which nodes may be used, shape (N,); all of them where it is None
 
     0 where the torus has open lines, or too many kinds of displacements.
 
@@ -56,7 +62,9 @@ def translation_bound(torus: Torus, capacity: tuple[Fraction, ...], tasks_per_no
     if min(R, C) == 1 or not all(torus.is_ring(i) or n <= 2 for i, n in enumerate(torus.shape)) \
             or _kinds(torus, capacity) > MOST_KINDS or torus.n_nodes == 1:
         return Fraction(0)
-    return _bound(torus.shape, capacity, tasks_per_node, R, C, rows, columns, units)
+    places = np.ones(torus.n_nodes, dtype=bool) if usable is None else usable
+    return _bound(torus.shape, capacity, tasks_per_node, R, C, rows, columns, units,
+                  places.reshape(torus.shape, order="F").tobytes())
 
 
 def _kinds(torus, capacity):
@@ -79,8 +87,8 @@ def _classes(shape, kinds):
 
 
 @lru_cache(maxsize=256)
-def _bound(shape, capacity, T, R, C, rows, columns, units):
-    program = _Program(shape, capacity, T, R, C)
+def _bound(shape, capacity, T, R, C, rows, columns, units, usable):
+    program = _Program(shape, capacity, T, R, C, np.frombuffer(usable, dtype=bool).reshape(shape))
     most = 1.5 * program.together + 1
     units = units and tuple(map(float, units))
     whole = (float(rows), most, float(columns), most)
@@ -102,10 +110,10 @@ def _bound(shape, capacity, T, R, C, rows, columns, units):
 
 
 class _Program:
-    """The linear program of one machine and grid. Variables: f, g by kind of displacement, then the two lengths."""
+    """The linear program of one machine and grid. Variables: f, g, h by kind of displacement, then the two lengths."""
 
-    def __init__(self, shape, capacity, T, R, C):
-        self.R, self.C, N = R, C, prod(shape)
+    def __init__(self, shape, capacity, T, R, C, usable):
+        self.R, self.C, N, P = R, C, prod(shape), R * C
         classes = _classes(shape, capacity)
         z = np.array(list(cartesian(*map(range, shape))))
         folded = np.minimum(z, np.array(shape) - z)
@@ -122,10 +130,15 @@ class _Program:
 
         waves = [np.cos(2 * np.pi * np.outer(np.arange(n), np.arange(n)) / n) for n in shape]
         transform = np.array([by_kind(np.prod([waves[i][w[i]][z[:, i]] for i in range(len(shape))], axis=0)) for w in kinds])
-        one, none = np.eye(m), np.zeros((m, m))
+        one, nothing, level = np.eye(m), np.zeros((m - 1, m)), np.zeros(m - 1)
         zero = ~kinds.any(axis=1)
-        below = [(-transform, none, np.zeros(m)), (none, -transform, np.zeros(m)),
-                 (transform[~zero] / R, transform[~zero] / C, np.ones(m - 1)), (one, one, np.where(zero, T + 1.0, T))]
+        f, g, h = transform[~zero] / R, transform[~zero] / C, transform[~zero] / P
+        below = [(-f, nothing, h, level), (nothing, -g, h, level), (nothing, nothing, -h, level),
+                 (f, g, -h, np.ones(m - 1)), (one, one, -one, np.where(zero, 1.0, 0.0))]
+        near = np.rint(np.fft.ifftn(np.abs(np.fft.fftn(usable * T))**2).real).ravel() / P     # h, were no slot idle
+        most = by_kind(np.minimum(near, T)) / count
+        slots = np.count_nonzero(usable) * T
+        least = most if slots == P else zero.astype(float)
         lengths, self.cuts = [], []
         for (n, links), dims in classes.items():
             ring, lines = n > 2, N // n
@@ -136,39 +149,67 @@ class _Program:
             across = np.array([min(k, d, n - d, n - k) for d in range(n)]) / n      # of a translation, that d is led across
             mean = np.mean([by_kind(across[z[:, i]]) for i in dims], axis=0)
             carried = (2 if ring else 1) * lines * float(links) / (4 * N)
-            self.cuts.append((k / n, carried, mean, exact_frontier(R, C, k * lines * T)))
-        self.together = max(share * (1 - share) / carried for share, carried, _, _ in self.cuts)
-        rows = [np.hstack([f, g, np.zeros((len(f), 2))]) for f, g, _ in below]
+            inside = np.concatenate([_arcs(usable, i, k) for i in dims]) * T
+            self.cuts.append((carried, mean, _regions(R, C, inside, slots)))
+        self.together = max(sum(part * share * (1 - share) for part, share, _ in regions) / carried
+                            for carried, _, regions in self.cuts)
+        rows = [np.hstack([*some, np.zeros((len(some[0]), 2))]) for *some, _ in below]
         for values, which in lengths:
-            row = np.zeros(2 * m + 2)
-            row[which * m:(which + 1) * m], row[2 * m + which] = values, -1
+            row = np.zeros(3 * m + 2)
+            row[which * m:(which + 1) * m], row[3 * m + which] = values, -1
             rows.append(row[None])
         self.upper = np.vstack(rows)
-        self.upper_at = np.concatenate([*(b for _, _, b in below), np.zeros(len(lengths))])
-        self.equal = np.zeros((2, 2 * m + 2))
-        self.equal[0, :m] = self.equal[1, m:2 * m] = count
+        self.upper_at = np.concatenate([*(b for *_, b in below), np.zeros(len(lengths))])
+        self.equal = np.zeros((3, 3 * m + 2))
+        for which in range(3):
+            self.equal[which, which * m:(which + 1) * m] = count
         self.range = [(float(zero[i]), float(min(size, T))) for size in (R, C) for i in range(m)]
+        self.range += list(zip(least.tolist(), most.tolist()))
 
     def least(self, box: Box) -> float | None:
         """The least sum of the lengths in a box; None where there is nothing in it."""
         from scipy.optimize import linprog  # slow to import
 
         extra, at = [], []
-        for share, carried, mean, frontier in self.cuts:
-            facets = _hull(share, frontier, box[1] * carried, box[3] * carried)
+        for carried, mean, regions in self.cuts:
+            facets = _facets(regions, box[1] * carried, box[3] * carried)
             if facets is None:
                 return None
             for p, q, least in facets:                        # p rows + q columns >= least
-                row = np.concatenate([-p * mean / self.R, -q * mean / self.C, [0, 0]])
+                row = np.concatenate([-p * mean / self.R, -q * mean / self.C, np.zeros(self.m + 2)])
                 scale = np.abs(row).max()
                 extra.append(row / scale)
                 at.append(-least / scale)
-        found = linprog([0] * (2 * self.m) + [1, 1], A_ub=np.vstack([self.upper, *extra]),
+        found = linprog([0] * (3 * self.m) + [1, 1], A_ub=np.vstack([self.upper, *extra]),
                         b_ub=np.concatenate([self.upper_at, at]),
-                        A_eq=self.equal, b_eq=[self.R, self.C], bounds=[*self.range, box[:2], box[2:]], method="highs")
+                        A_eq=self.equal, b_eq=[self.R, self.C, self.R * self.C], bounds=[*self.range, box[:2], box[2:]],
+                        method="highs")
         if found.status == 2:
             return None
         return float(found.fun) if found.status == 0 else box[0] + box[2]
+
+
+def _arcs(usable, i, k):
+    """Usable nodes within k planes of dimension i, for every first plane: int array, shape (n,)."""
+    planes = usable.sum(axis=tuple(j for j in range(usable.ndim) if j != i))
+    around = np.concatenate([[0], np.cumsum(np.concatenate([planes, planes]))])
+    return around[k:k + len(planes)] - around[:len(planes)]
+
+
+def _regions(R, C, inside, slots):
+    """For the cuts with these numbers of slots on one side: their part of all cuts, the least share of the tasks on one
+    side, and all points of their exact frontiers, or None where these would take too long."""
+    P, found = R * C, {}
+    for some, cuts in zip(*np.unique(inside, return_counts=True)):
+        low, high = max(0, P - (slots - int(some))), min(P, int(some))
+        sides = tuple(sorted({min(k, P - k) for k in range(low, high + 1)}))
+        found[sides] = found.get(sides, 0) + int(cuts)
+    every = {k for sides in found for k in sides}
+    exact = sum(steps(R, C, k) for k in every) <= MOST_STEPS
+    frontier = {k: exact_frontier(R, C, k) if exact and k else None for k in every}
+    return [(cuts / len(inside), Fraction(sides[0], P),
+             None if any(frontier[k] is None for k in sides) else np.concatenate([frontier[k] for k in sides]))
+            for sides, cuts in found.items()]
 
 
 def _halves(box, units):
@@ -191,32 +232,48 @@ def _multiples(low, high, unit):
     return unit * ceil(low / unit - 1e-6), unit * floor(high / unit + 1e-6)
 
 
-def _hull(share, frontier, rows, columns):
-    """Facets (p, q, least) with p rows + q columns >= least of what a cut can carry that carries no more than these two.
+def _facets(regions, rows, columns):
+    """Facets (p, q, least) with p rows + q columns >= least of what cuts can carry in the mean that carry no more than these
+    two.
 
     None where there is nothing.
     """
+    chains = [_chain(share, frontier, rows, columns) for _, share, frontier in regions]
+    if any(chain is None for chain in chains):
+        return None
+    normals = {}
+    for chain in chains:
+        for (r0, c0), (r1, c1) in pairwise(chain):
+            p, q = c0 - c1, r1 - r0
+            if p > 1e-9 and q > 1e-9:
+                normals.setdefault(round(atan2(p, q), DIGITS) if len(chains) > 1 else len(normals), (p, q))
+    facets = [(p, q, sum(part * (chain @ (p, q)).min() for (part, _, _), chain in zip(regions, chains)))
+              for p, q in ((1.0, 0.0), (0.0, 1.0), *normals.values())]
+    return [(p, q, least) for p, q, least in facets if least > 0]
+
+
+def _chain(share: Fraction, frontier: Floats | None, rows: float, columns: float) -> Floats | None:
+    """The corners of the hull of what a cut can carry that carries no more than these two, where it cannot be less: float
+    array, shape (corners, 2), the rows' part rising. None where there is nothing."""
     if frontier is None:
-        most = share * (1 - share)                             # with so much of the one nothing of the other is needed
+        part = float(share)
+        most = part * (1 - part)                               # with so much of the one nothing of the other is needed
         rows, columns = min(rows, most), min(columns, most)
-        points = np.array([(least_other(columns, share), columns), (rows, least_other(rows, share))])
+        points = np.array([(least_other(columns, part), columns), (rows, least_other(rows, part))])
         if points[0, 0] > rows + 1e-12:
             return None
     else:
         points = frontier[(frontier[:, 0] <= rows + 1e-12) & (frontier[:, 1] <= columns + 1e-12)]
         if not len(points):
             return None
+        points = points[np.lexsort(points.T[::-1])]
+        points = points[points[:, 1] < np.concatenate([[np.inf], np.minimum.accumulate(points[:, 1])[:-1]])]
     chain: list[Any] = []
     for point in points:                                       # rows rise, columns fall
         while len(chain) > 1 and _turns(chain[-2], chain[-1], point) <= 0:
             chain.pop()
         chain.append(point)
-    facets = [(1.0, 0.0, chain[0][0]), (0.0, 1.0, chain[-1][1])]
-    for (r0, c0), (r1, c1) in pairwise(chain):
-        p, q = c0 - c1, r1 - r0
-        if p > 1e-9 and q > 1e-9:
-            facets.append((p, q, p * r0 + q * c0))
-    return [(p, q, least) for p, q, least in facets if least > 0]
+    return np.array(chain)
 
 
 def _turns(a, b, c):

@@ -18,7 +18,7 @@ from pencilmap.model.graph_network import from_networkx
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.lower_bound import lower_bound, rounded_down, together_bound
 from pencilmap.model.mapping import Mapping
-from pencilmap.model.predict import predict, predict_routed
+from pencilmap.model.predict import predict, predict_routed, worst
 from pencilmap.model.torus import Torus, parse_torus
 from pencilmap.model.transform import Transform
 from pencilmap.model.translations import translation_bound
@@ -195,3 +195,48 @@ def test_no_placement_on_a_graph_is_below_the_bound(graph):
             for slots in (np.arange(P), rng.permutation(P)):
                 assert bound.value <= predict_routed(Mapping(network, grid, T, slots // T, slots % T)).cost
             assert T in (R, P // R) or bound.value > together_bound(site, grid).value
+
+
+@pytest.mark.parametrize("torus, T, usable, R, C", [
+    ("4x4", 1, 14, 2, 7), ("4x4", 1, 16, 3, 5), ("5x3", 2, 11, 4, 5), ("3x3x2", 1, 16, 4, 4), ("4x2x4", 2, 30, 6, 9)])
+def test_every_inequality_of_the_translations_holds_with_holes_and_idle_slots(torus, T, usable, R, C):
+    """Partners are counted pair by pair, for lines of neighbours and at random."""
+    network, rng = parse_torus(torus), np.random.default_rng(1)
+    nodes = np.sort(rng.permutation(network.n_nodes)[:usable])
+    site = Site(network, T, Allocation(network, nodes), idle=True)
+    reached = site.allocation.is_usable().reshape(network.shape, order="F")
+    program = translations._Program(network.shape, (Fraction(1),) * network.n_dimensions, T, R, C, reached)
+    for k in range(6):
+        slots = (np.arange(site.n_slots) if k == 0 else rng.permutation(site.n_slots))[:R * C]
+        mapping = Mapping(network, ProcessGrid(R, C), T, nodes[slots // T], slots % T)
+        lengths = [float(worst(stage.load, network)) for stage in predict_routed(mapping, site=site).stages]
+        found = np.concatenate([*(_partners(network, mapping.node_of_rank, group) for group in (
+            np.arange(R * C) // R, np.arange(R * C) % R, np.zeros(R * C))), lengths])
+        assert (program.upper @ found <= program.upper_at + 1e-9).all()
+        assert np.allclose(program.equal @ found, (R, C, R * C))
+        assert all(low - 1e-9 <= x <= high + 1e-9 for x, (low, high) in zip(found, program.range))
+        for carried, mean, regions in program.cuts:
+            m, (a, b) = program.m, lengths
+            facets = translations._facets(regions, a * carried, b * carried)
+            assert facets and all(p * mean @ found[:m] / R + q * mean @ found[m:2 * m] / C >= least - 1e-9
+                                  for p, q, least in facets)
+
+
+def _partners(torus, node, group):
+    """The mean number of partners at each kind of displacement, for one displacement of the kind: in order of the kinds."""
+    kinds, shape = {}, np.array(torus.shape)
+    alike = [[i for i, m in enumerate(torus.shape) if m == n and n > 1] for n in dict.fromkeys(torus.shape)]
+
+    def kind(z):
+        z = np.minimum(z % shape, -z % shape)
+        for dims in alike:
+            z[dims] = np.sort(z[dims])
+        return tuple(z.tolist())
+
+    for z in np.ndindex(*torus.shape):
+        kinds.setdefault(kind(np.array(z)), [0, 0])[0] += 1
+    where = torus.coordinates(node)
+    for s, t in np.ndindex(len(node), len(node)):
+        if group[s] == group[t]:
+            kinds[kind(where[t] - where[s])][1] += 1
+    return np.array([pairs / count / len(node) for _, (count, pairs) in sorted(kinds.items())])
