@@ -7,8 +7,10 @@ none are documented; on reading they are accepted.
 import re
 from os import PathLike
 
+import numpy as np
+
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places, shell
-from pencilmap.mapper.formats.lines import Document, columns, integers
+from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.mapping import Mapping
 
 MIDPLANE = 8  # nodes along each edge
@@ -23,13 +25,9 @@ def write(mapping: Mapping, job: Job) -> str:
 def read(document: Document, job: Job) -> Places:
     torus, d = job.network, job.network.n_dimensions
     meaning = " ".join([*torus.axes, "t"])
-    lines = document.lines()
-    table = columns([integers(line, number, document.label, d + 1, meaning) for number, line in lines], d + 1)
-    numbers = [number for number, _ in lines]
-    for number, row in zip(numbers, table.tolist()):
-        problem = torus.outside(row[:d])
-        if problem:
-            raise document.refuse(problem, number)
+    table, numbers = document.integers(d + 1, meaning)
+    for i in np.flatnonzero(((table[:, :d] < 0) | (table[:, :d] >= torus.shape)).any(axis=1))[:1]:
+        raise document.refuse(str(torus.outside(table[i, :d].tolist())), numbers[i])
     return Places(torus.node(table[:, :d]), table[:, d].copy(), numbers)
 
 

@@ -1,7 +1,8 @@
 """Text from elsewhere: garbage is refused early, comments and blank lines are skipped, and positions are kept for errors."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 
@@ -14,6 +15,7 @@ MAX_LINE = 4096
 MAX_BYTES = 1 << 28
 MAX_PLACES = 1 << 23  # lines or list entries; what is made from them takes about a hundred times their size
 MAX_DIGITS = 12
+_PLAIN = frozenset("0123456789+- \t\r\n")  # of a file of integers alone, which is read as a whole
 
 
 class Document:
@@ -28,6 +30,7 @@ class Document:
 
     def __init__(self, content: bytes, label: str) -> None:
         self.label = label
+        self._found: dict[str, list[tuple[int, str]]] = {}
         if len(content) > MAX_BYTES:
             raise self.refuse(f"is longer than {MAX_BYTES} bytes; that is not a placement file")
         if b"\0" in content:
@@ -45,10 +48,22 @@ class Document:
 
     def lines(self, comment: str = "#", longest: int | None = MAX_LINE) -> list[tuple[int, str]]:
         """Number and text of the lines that are not blank or comments: list of (int, str); `comment` ends a line."""
+        if longest:
+            for number, line in enumerate(self._split, 1):
+                if len(line) > longest:
+                    raise self.refuse(f"{len(line)} characters long; at most {longest} are read", number)
+        if comment not in self._found:
+            self._found[comment] = self._without(comment)
+        return self._found[comment]
+
+    @cached_property
+    def _split(self) -> list[str]:
+        """All lines, with any line ending."""
+        return re.split("\r\n|\n|\r", self.text) if "\r" in self.text else self.text.split("\n")
+
+    def _without(self, comment):
         found = []
-        for number, line in enumerate(_split(self.text), 1):
-            if longest and len(line) > longest:
-                raise self.refuse(f"{len(line)} characters long; at most {longest} are read", number)
+        for number, line in enumerate(self._split, 1):
             line = line.partition(comment)[0]
             if line and not line.isspace():
                 found.append((number, line))
@@ -56,14 +71,18 @@ class Document:
                     raise self.refuse(f"more than {MAX_PLACES} lines; that is not a placement file", number)
         return found
 
-
-def _split(text: str) -> Iterator[str]:
-    """Lines of a text one by one, with any line ending."""
-    at = 0
-    for end in re.finditer("\r\n|\n|\r", text):
-        yield text[at:end.start()]
-        at = end.end()
-    yield text[at:]
+    def integers(self, count: int, meaning: str) -> tuple[Ints, list[int]]:
+        """`count` integers of every line that is not blank: an array, shape (lines, count), and the numbers of the lines."""
+        lines = self.lines()
+        numbers = [number for number, _ in lines]
+        if lines and set(self.text) <= _PLAIN and not re.search(rf"[^\s]{{{MAX_DIGITS + 1}}}", self.text):
+            try:
+                table = np.loadtxt([line for _, line in lines], dtype=np.int64, ndmin=2, comments=None)
+                if table.shape == (len(lines), count):
+                    return table, numbers
+            except ValueError:
+                pass                                              # the loop below says what is wrong, and where
+        return columns([integers(line, number, self.label, count, meaning) for number, line in lines], count), numbers
 
 
 def read_document(path: str | PathLike[str], error: type[PencilmapError] = MapfileError) -> Document:
