@@ -104,14 +104,14 @@ static const char *parse_digit(const char *at, const char *letters, bool idle, s
     return end;
 }
 
-/* Product of the radices of one owner; of all for N_OWNERS. */
+/* Product of the radices of one owner; of all for N_OWNERS. At most 2^31, which no grid and no torus has. */
 static int64_t extent_of(const struct pattern *p, int owner)
 {
     int64_t product = 1;
     for (int i = 0; i < p->digits; i++)
         if ((owner == N_OWNERS || p->owner[i] == owner) && product <= INT32_MAX)
             product *= p->radix[i];
-    return product;
+    return product <= INT32_MAX ? product : (int64_t)INT32_MAX + 1;
 }
 
 static int64_t extent_of_all(const struct product *product, int dims, int owner)

@@ -1,10 +1,13 @@
 /* fft_runner: place the ranks, plan, verify, time, report.
  * Every step fails on all ranks or on none (failure.c); the message is printed once, here. */
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "check_mpi.h"
+#include "common/names.h"
 #include "json_values.h"
 #include "report.h"
 #include "runner.h"
@@ -151,6 +154,27 @@ static void print_version(void)
     printf("%s %s (%s; FFTW %s; hwloc %s)\n", RUNNER_NAME, PENCILFFT_VERSION, mpi, fftw, topology_hwloc_version());
 }
 
+/* All ranks work by the same options; else some would wait for what others never do. */
+static int same_words(int argc, char **argv, int rank)
+{
+    enum { MOST = 1024 };
+    uint64_t of_first[MOST], mine[MOST] = {(uint64_t)argc};
+    int at = 0;
+    for (int i = 1; i < argc && i < MOST; i++)
+        mine[i] = pf_hash(argv[i], strlen(argv[i]));
+    memcpy(of_first, mine, sizeof mine);
+    PF_MPI(MPI_Bcast(of_first, MOST, MPI_UINT64_T, 0, MPI_COMM_WORLD));
+    for (int i = MOST - 1; i > 0; i--)
+        at = of_first[i] != mine[i] ? i : at;
+    if (!at && of_first[0] == mine[0])
+        return 0;
+    return pf_fail(
+        PF_REFUSED,
+        "the options differ between ranks: word %d is '%.60s' on rank %d and another or missing on rank 0; give all "
+        "ranks the same options",
+        at ? at : MOST, at && at < argc ? argv[at] : "", rank);
+}
+
 static int tell(const struct options *o, int rank)
 {
     if (rank == 0 && o->help)
@@ -171,6 +195,8 @@ static int run_program(int argc, char **argv, int rank)
 {
     struct run run = {.record = -1, .processes.seating.comm = MPI_COMM_NULL};
     int status = pf_agree(options_parse(argc, argv, &run.options), MPI_COMM_WORLD);
+    if (!status)
+        status = pf_agree(same_words(argc, argv, rank), MPI_COMM_WORLD);
     if (!status && (run.options.help || run.options.version))
         return tell(&run.options, rank);
     if (!status)

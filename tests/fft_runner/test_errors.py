@@ -1,5 +1,7 @@
 """Bad input: one message that says what was given and what is allowed, non-zero status, no hang."""
 
+from dataclasses import replace
+
 import pytest
 
 CUBE = ["--size", 8, 8, 8]
@@ -50,6 +52,17 @@ ARGUMENTS = [  # ranks, arguments, what the message says
 @pytest.mark.parametrize("ranks, arguments, part", ARGUMENTS, ids=[part for _, _, part in ARGUMENTS])
 def test_arguments_are_refused(mpirun, one_message, ranks, arguments, part):
     assert part in one_message(mpirun(ranks, *arguments))
+
+
+@pytest.mark.parametrize("more", ["--help", "--reps 3", "--verify --per-rank", "--mapfile /nowhere"])
+def test_options_of_one_rank_alone_are_refused(mpirun, one_message, programs, tmp_path, more):
+    script = tmp_path / "start.sh"
+    script.write_text(f'#!/bin/sh\n[ "$OMPI_COMM_WORLD_RANK$PMI_RANK" = 1 ] && set -- "$@" {more}\n'
+                      f'exec {programs}/fft_runner "$@"\n')
+    script.chmod(0o755)
+    done = replace(mpirun, programs=tmp_path)(2, *CUBE, "--grid", "2x1", program="start.sh")
+    message = one_message(done)
+    assert f"the options differ between ranks: word 7 is '{more.split()[0]}' on rank 1" in message
 
 
 ALL = ["0 0 0", "1 0 0", "0 1 0", "1 1 0"]  # the four nodes of 2x2

@@ -256,6 +256,14 @@ def test_wisdom_that_does_not_fit_is_refused_and_kept(mpirun, one_message, wisdo
     assert wisdom.read_bytes() == spoilt
 
 
+def test_wisdom_that_everyone_may_write_is_not_read(mpirun, wisdom):
+    wisdom.write_bytes(spoil(wisdom.read_bytes(), "garbage"))
+    wisdom.chmod(0o646)
+    done = run_with_wisdom(mpirun, wisdom)
+    assert done.returncode == 0 and f"wisdom file {wisdom} is not read, for everyone may write it" in done.stderr
+    assert wisdom.read_text().startswith("pencilfft-wisdom 1\n") and wisdom.stat().st_mode & 0o777 == 0o644
+
+
 def test_wisdom_of_another_mpi_is_refused(mpich_run, one_message, wisdom):
     assert "was written for another machine or MPI" in one_message(run_with_wisdom(mpich_run, wisdom))
 

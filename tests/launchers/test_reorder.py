@@ -92,6 +92,8 @@ REFUSED = {
     "axis": ("4 where=assumed placement=digits:y=r2c2", "2x2", "'y=r2c2': not an axis of the torus, or given twice"),
     "digits": ("4 where=assumed placement=digits:x=q2", "2x2", "'x=q2': not a digit pattern"),
     "comma": ("4 where=assumed placement=digits:x=r2c2,", "2x2", "ends with a comma"),
+    "more than 64 bits": ("2x2 where=assumed placement=digits:x=r1024r1048576,y=r1024r1024r512r1048576", "2x2",
+                          "the pattern of x stands for 1073741824, but there are 2"),
     "rows": ("4 where=assumed placement=digits:x=r4", "2x2", "its r digits make 4, but the grid has 2 there"),
     "file": ("4 where=assumed placement=file:/nowhere", "2x2", "/nowhere cannot be opened"),
     "table": ("4 where=table:/nowhere", "2x2", "/nowhere cannot be opened"),

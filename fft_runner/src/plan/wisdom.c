@@ -1,6 +1,7 @@
 /* Wisdom: what FFTW learnt and what "auto" chose, kept in a file.
  * Idea:  a text file with the kind of machine and the MPI, one line per choice, FFTW's wisdom as FFTW writes it, and a
- *        checksum over everything. It is written under a temporary name and renamed, so that the file is always complete.
+ *        checksum over everything. It is written under a new name and renamed, so that the file is always complete. One that
+ *        everyone may write is not read.
  *        One rank reads and writes; FFTW's wisdom of all ranks is collected in a binary tree.
  * Source: fftw_mpi_gather_wisdom and _broadcast_wisdom do the same for FFTW's part. The checksum is FNV-1a.
  * Cost:  log2 P messages of a few kilobytes, and as many agreements, to save; one broadcast to load. */
@@ -197,13 +198,30 @@ static int no_path(const char *function)
     return pf_fail(PENCILFFT_BAD_CALL, "%s: null path on rank 0", function);
 }
 
+/* FFTW ends the program at some wisdom that is crafted; then it is as if there were none. */
+static bool may_be_crafted(const char *path, int descriptor)
+{
+    struct stat about;
+    if (fstat(descriptor, &about) || !S_ISREG(about.st_mode) || !(about.st_mode & S_IWOTH))
+        return false;
+    fprintf(stderr,
+            "pencilfft: wisdom file %.200s is not read, for everyone may write it; plans are made afresh (chmod o-w)\n",
+            path);
+    return true;
+}
+
 static int read_whole(const char *path, struct text *text, int *found)
 {
-    int status = PENCILFFT_OK, descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    int status = PENCILFFT_OK, descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat about;
     *found = descriptor >= 0;
     if (descriptor < 0)
         return errno == ENOENT ? PENCILFFT_OK : refuse(path, strerror(errno));
+    if (may_be_crafted(path, descriptor)) {
+        *found = 0;
+        close(descriptor);
+        return PENCILFFT_OK;
+    }
     if (fstat(descriptor, &about) || !S_ISREG(about.st_mode) || about.st_size > largest_file)
         status = refuse(path, "is not a wisdom file");
     else if (!(text->bytes = calloc((size_t)about.st_size + 1, 1)))
@@ -338,13 +356,15 @@ static int not_written(const char *path)
                    errno ? strerror(errno) : "no space");
 }
 
-static int write_beside(const char *path, const char *beside, const struct text *text)
+/* The name is new: nothing that was put there before is followed or written over, and others, on other hosts, have others. */
+static int write_beside(const char *path, char *beside, const struct text *text)
 {
-    int descriptor = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    int descriptor = mkstemp(beside);
     if (descriptor < 0)
         return not_written(path);
     errno = 0;
-    int whole = write(descriptor, text->bytes, text->length) == (ssize_t)text->length && fsync(descriptor) == 0;
+    int whole = fchmod(descriptor, S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH) == 0 &&
+                write(descriptor, text->bytes, text->length) == (ssize_t)text->length && fsync(descriptor) == 0;
     if (close(descriptor) || !whole || rename(beside, path)) {
         int status = not_written(path);
         unlink(beside);
@@ -359,7 +379,7 @@ static int write_whole(const char *path, const struct text *text)
     char *beside = malloc(size);
     if (!beside)
         return pf_fail(PENCILFFT_NO_MEMORY, "no memory to write wisdom");
-    snprintf(beside, size, "%s.new-%ld", path, (long)getpid());
+    snprintf(beside, size, "%s.new-XXXXXX", path);
     int status = write_beside(path, beside, text);
     free(beside);
     return status;

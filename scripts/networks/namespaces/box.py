@@ -18,6 +18,7 @@ from pencilmap.scripts.networks.namespaces.network import EmulationError
 
 TOOL_PACKAGES = {"setpriv": "util-linux", "unshare": "util-linux", "nsenter": "util-linux", "ip": "iproute2",
                  "tc": "iproute2", "mpirun.openmpi": "openmpi-bin", "hostname": "hostname", "mount": "mount", "cc": "gcc"}
+SYSTEM_FOLDERS = ("/usr/sbin", "/sbin")  # where tools are that an ordinary user's PATH may lack
 PROBE_S = 30
 SET_UP = 'mount -t tmpfs tmpfs /run && mkdir /run/netns /run/pencilmap && exec "$@"'
 
@@ -33,9 +34,14 @@ def command() -> list[str]:
             "--mount-proc", "sh", "-c", SET_UP, "box", sys.executable, "-m", "pencilmap.scripts.networks.namespaces.inside"]
 
 
+def search_path() -> str:
+    """PATH with the system's folders behind it."""
+    return os.pathsep.join([os.environ.get("PATH", os.defpath), *SYSTEM_FOLDERS])
+
+
 def check_available() -> None:
     """Raise UnavailableError with the reason unless networks can be made here; takes a fraction of a second."""
-    missing = {tool: package for tool, package in TOOL_PACKAGES.items() if not shutil.which(tool)}
+    missing = {tool: package for tool, package in TOOL_PACKAGES.items() if not shutil.which(tool, path=search_path())}
     if missing:
         raise UnavailableError(f"networks of namespaces need {', '.join(missing)}; on Debian: apt-get install "
                                f"{' '.join(dict.fromkeys(missing.values()))}")
@@ -54,7 +60,7 @@ def run_boxed(job: dict[str, Any], timeout_s: float) -> list[dict[str, Any]]:
     """
     with tempfile.TemporaryFile("w+") as complaints:
         box = subprocess.Popen(command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=complaints, text=True,
-                               start_new_session=True)
+                               start_new_session=True, env={**os.environ, "PATH": search_path()})
         late = threading.Timer(timeout_s, box.kill)
         late.start()
         try:

@@ -1,0 +1,16 @@
+"""What a box needs of the machine."""
+
+from pencilmap.scripts.networks.namespaces import box
+
+
+def test_tools_are_found_where_an_ordinary_user_does_not_look(monkeypatch, tmp_path):
+    system, jobs = tmp_path / "sbin", []
+    system.mkdir()
+    for tool in box.TOOL_PACKAGES:
+        (system / tool).write_text("#!/bin/sh\n")
+        (system / tool).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(box, "SYSTEM_FOLDERS", (str(system),))
+    monkeypatch.setattr(box, "run_boxed", lambda job, seconds: jobs.append(job))
+    box.check_available()
+    assert len(jobs) == 1
