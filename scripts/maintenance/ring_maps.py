@@ -48,14 +48,36 @@ def joint(cells: np.ndarray, loads: np.ndarray) -> int:
 
 
 @njit(cache=True)
+def _put(load, weight, part):
+    """Add so many times the loads `part`; a loop, for sums of whole arrays take numba seconds to compile."""
+    for link in range(load.size):
+        load[link] += weight * part[link]
+
+
+@njit(cache=True)
+def _top(load):
+    most = load[0]
+    for x in load:
+        most = max(most, x)
+    return most
+
+
+@njit(cache=True)
+def _copy(cells, found):
+    for q in range(cells.shape[0]):
+        for p in range(cells.shape[1]):
+            found[q, p] = cells[q, p]
+
+
+@njit(cache=True)
 def _add(load, loads, cells, q, p, node, weight, across):
     """Add the pairs of `node` with the members before it of its row, or (`across`) of its column."""
     if across:
         for k in range(q):
-            load += weight * loads[cells[k, p], node]
+            _put(load, weight, loads[cells[k, p], node])
     else:
         for k in range(p):
-            load += weight * loads[cells[q, k], node]
+            _put(load, weight, loads[cells[q, k], node])
 
 
 @njit
@@ -63,8 +85,8 @@ def _columns(load, loads, rows, cells, taken, q, p, best, found):
     """Fill column p from row q on; every column starts with the node of row 0."""
     c, r = cells.shape
     if p == r:
-        best[0] = load.max()
-        found[:] = cells
+        best[0] = _top(load)
+        _copy(cells, found)
         return
     if q == c:
         _columns(load, loads, rows, cells, taken, 1, p + 1, best, found)
@@ -73,7 +95,7 @@ def _columns(load, loads, rows, cells, taken, q, p, best, found):
         if not taken[q, k]:
             cells[q, p] = rows[q, k]
             _add(load, loads, cells, q, p, rows[q, k], r, True)
-            if load.max() < best[0]:
+            if _top(load) < best[0]:
                 taken[q, k] = True
                 _columns(load, loads, rows, cells, taken, q + 1, p, best, found)
                 taken[q, k] = False
@@ -86,7 +108,8 @@ def _rows(load, loads, rows, used, q, p, best, found, cells, taken):
     c, r = rows.shape
     n = c * r
     if q == c:
-        cells[0] = rows[0]
+        for k in range(r):
+            cells[0, k] = rows[0, k]
         _columns(load, loads, rows, cells, taken, 1, 0, best, found)
         return
     first = 0 if p == 0 else rows[q, p - 1] + 1
@@ -95,7 +118,7 @@ def _rows(load, loads, rows, used, q, p, best, found, cells, taken):
             continue
         rows[q, p] = node
         _add(load, loads, rows, q, p, node, c, False)
-        if load.max() < best[0]:
+        if _top(load) < best[0]:
             used[node] = True
             if p + 1 == r:
                 _rows(load, loads, rows, used, q + 1, 0, best, found, cells, taken)
@@ -122,10 +145,10 @@ def _all_of(load, loads, cells, q, p, sign, other):
     c, r = cells.shape
     for k in range(r):
         if k != p and cells[q, k] != other:
-            load += sign * c * loads[cells[q, k], cells[q, p]]
+            _put(load, sign * c, loads[cells[q, k], cells[q, p]])
     for k in range(c):
         if k != q and cells[k, p] != other:
-            load += sign * r * loads[cells[k, p], cells[q, p]]
+            _put(load, sign * r, loads[cells[k, p], cells[q, p]])
 
 
 @njit(cache=True)
@@ -144,11 +167,11 @@ def _anneal(cells, loads, swaps, seed):
     for q in range(c):
         for p in range(r):
             for k in range(p):
-                load += c * loads[cells[q, k], cells[q, p]]
+                _put(load, c, loads[cells[q, k], cells[q, p]])
             for k in range(q):
-                load += r * loads[cells[k, p], cells[q, p]]
-    scale = float(load.max())
-    now, best, found = _energy(load, scale), load.max(), cells.copy()
+                _put(load, r, loads[cells[k, p], cells[q, p]])
+    scale = float(_top(load))
+    now, best, found = _energy(load, scale), _top(load), cells.copy()
     for step in range(swaps):
         temperature = 0.02 * 0.01 ** (step / swaps)
         a, b = np.random.randint(c * r), np.random.randint(c * r)
@@ -164,8 +187,8 @@ def _anneal(cells, loads, swaps, seed):
         then = _energy(load, scale)
         if then <= now or np.random.random() < np.exp((now - then) / temperature):
             now = then
-            if load.max() < best:
-                best = load.max()
+            if _top(load) < best:
+                best = _top(load)
                 found[:] = cells
         else:
             cells[qa, pa], cells[qb, pb] = cells[qb, pb], cells[qa, pa]
