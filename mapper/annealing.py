@@ -33,8 +33,11 @@ TRIALS = 3             # starts of different kinds that are annealed for a while
 TRIAL_SHARE = 0.25     # of the evaluations, for these and one random start
 HOT, COLD = 0.4, 0.002  # temperatures in units of the energy divided by the number of links
 WARM = 0.8, 0.05       # as HOT and COLD
-ROUNDS = WARM, WARM, WARM, (HOT, COLD)  # in which the rest is used, each from the best placement so far
+DOUBLINGS = 4          # the p-norm that leads has p = 2^DOUBLINGS at first
+LARGEST = 300          # decimal digits of the largest number
+ROUNDS = (WARM, 4), (WARM, 5), (WARM, 5), ((HOT, COLD), 6)  # in which the rest is used: temperatures, doublings
 MELT, FREEZE = 0.003, 5e-5  # from a random start: in units of the energy
+GAIN = 100.0           # of `routed_swaps.State` at first: more than any length
 
 USUAL = (DimensionOrder(),)  # rules of routing
 TIED = tuple(DimensionOrder(None, tie) for tie in TIES)  # those of which the worst counts in a robust search
@@ -134,9 +137,14 @@ class _Run:
             ends = [self._anneal(slot, trial, name) for name, slot in tried]
             ends.append(self._melt(trial))
             _, slot = min(ends, key=lambda end: end[0])
-            for k, between in enumerate(ROUNDS):
+            for k, (between, doublings) in enumerate(ROUNDS):
+                self.state.doublings[0] = min(doublings, self._most_doublings())
                 self._anneal(slot, (self.budget.evaluations - self.used) // (len(ROUNDS) - k), "the best of these", between)
                 slot = self.state.best_slot.copy()
+
+    def _most_doublings(self):
+        """So many that lengths ten times as large as those there are remain finite numbers."""
+        return int(np.log2(LARGEST / np.log10(10 * max(1.0, self.state.top.max()))))
 
     def _melt(self, steps):
         """Anneal from a random start, so hot at first that no start would matter."""
@@ -207,7 +215,7 @@ class _Run:
             self._cool(steps, name, between)
         finally:
             end = tuple(state.best), state.best_slot.copy()
-            if tuple(before[0]) < end[0]:
+            if before[0][0] < end[0][0] - 1e-9:
                 state.best[:], state.best_slot[:] = before
         return end
 
@@ -293,7 +301,7 @@ def _state(site, grid, seed, terms, rules=USUAL):
         zeros(*changes), zeros(*lanes, kind=float), zeros(*lanes, kind=float), zeros(Q * M, kind=float),
         zeros(Q * M, kind=float), zeros(*lanes, kind=float), zeros(*lanes, kind=float), zeros(*changes),
         zeros(Q * E, len(extent)), zeros(*lanes), zeros(Q * E, len(extent)), zeros(Q * E), zeros(1), _random_state(seed),
-        np.full(2, np.inf), zeros(P))
+        np.full(1, GAIN), np.full(1, DOUBLINGS), np.full(2, np.inf), zeros(P))
 
 
 def _legs(torus, ties):

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from pencilmap.model.allocation import Site
-from pencilmap.model.torus import as_torus
+from pencilmap.model.torus import Torus, as_torus
 
 MOST_SLOTS = 1024  # beyond, eigenvectors take longer than the search
 MATCHINGS = 3      # rounds, each with the mean places of the last as its pattern
@@ -110,10 +110,15 @@ def _places(site):
 
 def distances(site: Site) -> np.ndarray:
     """Hops between any two slots: int array, shape (S, S)."""
-    torus, where = as_torus(site.network), _places(site)
-    found = np.zeros((len(where), len(where)), dtype=np.int64)
+    where = _places(site)
+    return hops_apart(as_torus(site.network), where, where)
+
+
+def hops_apart(torus: Torus, some: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Hops between any of some coordinates, shape (A, d), and any of others, shape (B, d): int array, shape (A, B)."""
+    found = np.zeros((len(some), len(others)), dtype=np.int64)
     for i, n in enumerate(torus.shape):
-        hops = np.abs(where[:, None, i] - where[None, :, i])
+        hops = np.abs(some[:, None, i] - others[None, :, i])
         found += np.minimum(hops, n - hops) if torus.is_ring(i) else hops
     return found
 

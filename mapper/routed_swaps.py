@@ -3,8 +3,9 @@
 Idea: when a rank moves, only its messages to and from its groups change. A leg of a message loads a run of links on one
 line of the network in one direction, a lane. So a leg is noted as two or three changes of load along its lane, whatever its
 length, and only the lanes that a change touches are summed again, for their largest length and the p-norm of their lengths.
-They are saved before, so that a rejected change is undone without routing.
-Cost: 4 to 14 microseconds for a swap of two ranks on 100 to 512 nodes; compiled by numba, cached on disk where that is
+They are saved before, so that a rejected change is undone without routing. Most changes are rejected, and most of these
+because of their rows: so the exchange with small groups is routed first, and a change it makes too costly is given up.
+Cost: 10 to 40 microseconds for a swap of two ranks on 100 to 512 nodes; compiled by numba, cached on disk where that is
 possible. Needs: even exchanges (one unit for every message), dimension order; any order of the dimensions and rule for ties
 at half a ring, and several at once.
 """
@@ -17,12 +18,12 @@ from numba import njit
 
 OF_PROPOSAL = np.array([0, 0, -1, -1, 0, 0, 0, -1])  # which exchange a kind of proposal looks at: the first or the last
 INSIDE, ANYWHERE = 3, 3      # kinds below stay inside a group; this one goes anywhere; others bring a rank next to a mate
-DOUBLINGS = 4                # the guide is the p-norm of all lengths, p = 2^DOUBLINGS
+FADING = 0.99                # of `gain`, at each change of places that is followed to its end
 DOWN, HALVES, FROM, TO, WRAPS, OTHER = range(6)  # columns of `legs`
 
 State = namedtuple("State", "P T step size order leg legs shape stride ring lane start extent worth rule alone unit slots "
                             "place coordinates node slot rank_in change lane_norm lane_top norm top norm_before top_before "
-                            "before stamp seen touched touches count random best best_slot")
+                            "before stamp seen touched touches count random gain doublings best best_slot")
 State.__doc__ = """The state of the loop; arrays are changed in place.
 
 A flow is one exchange under one rule of routing; flow q E + e is exchange e under rule q. A lane is a line of the network in
@@ -74,6 +75,10 @@ touches : int64 array, shape (Q E,); count : int64 array, shape (1,)
     How many lanes of each flow are touched; the number of the change of places.
 random : uint64 array, shape (1,)
     State of the random numbers.
+gain : float array, shape (1,)
+    The most energy that the later exchanges of a change of places have lately saved; it fades.
+doublings : int64 array, shape (1,)
+    The guide is the p-norm of all lengths, p = 2^doublings.
 best : float array, shape (2,); best_slot : int64 array, shape (P,)
     Cost and energy of the best placement seen, and its slots.
 """
@@ -88,21 +93,21 @@ def compiled(function: Callable) -> Callable:
 
 
 @compiled
-def _power(x):
-    for _ in range(DOUBLINGS):
+def _power(x, doublings):
+    for _ in range(doublings):
         x *= x
     return x
 
 
 @compiled
 def _moved(a, b, sign, node_of, step, size, order, leg, legs, coordinates, shape, stride, lane, start, change, before,
-           stamp, touched, touches, number):
-    """Add (+1) or remove (-1) all messages of two ranks, or of one where b < 0, as they sit now.
+           stamp, touched, touches, number, exchanges):
+    """Add (+1) or remove (-1) all messages of two ranks in some exchanges, or of one where b < 0, as they sit now.
 
     Two of one group may swap without touching it. `change`, `before`, `stamp`, `touched` are flat: all flows in a row.
     """
     E, K, W = len(step), len(start), len(change) // len(touches)
-    for e in range(E):
+    for e in range(exchanges[0], exchanges[1]):
         first, other = _first(step, size, e, a), _first(step, size, e, b) if b >= 0 else -1
         if first == other:
             continue
@@ -160,7 +165,7 @@ def _routed(node_of, here, first, end, step, sign, both, order, leg, q, legs, co
 
 @compiled
 def _account(worth, alone, unit, norm, top, change, start, extent, shape, seen, lane_norm, lane_top, norm_before, top_before,
-             touched, touches, number):
+             touched, touches, number, doublings):
     """Update sums and largest lengths after the touched lanes."""
     K, W = len(start), len(change) // len(touches)
     for m in range(len(worth)):
@@ -174,7 +179,7 @@ def _account(worth, alone, unit, norm, top, change, start, extent, shape, seen, 
                     continue
                 seen[m, lane] = number
                 norm_before[m, lane], top_before[m, lane] = lane_norm[m, lane], lane_top[m, lane]
-                each, most = _summed(m, lane, start, extent, shape, change, W, unit, alone[m])
+                each, most = _summed(m, lane, start, extent, shape, change, W, unit, alone[m], doublings)
                 norm[m] += each - lane_norm[m, lane]
                 fallen = fallen or (lane_top[m, lane] == old and most < old)
                 top[m] = max(top[m], most)
@@ -192,7 +197,7 @@ def _largest(values, m):
 
 
 @compiled
-def _summed(m, lane, start, extent, shape, change, W, unit, alone):
+def _summed(m, lane, start, extent, shape, change, W, unit, alone, doublings):
     """The p-norm sum and the largest length of one lane in a term."""
     i, at = extent[lane], start[lane]
     n, norm, top = shape[i], 0.0, 0.0
@@ -201,7 +206,7 @@ def _summed(m, lane, start, extent, shape, change, W, unit, alone):
         for x in range(alone * W + at, alone * W + at + n):
             carried += change[x]
             most = max(most, carried)
-            norm += _power(each * carried)
+            norm += _power(each * carried, doublings)
         return norm, each * most
     together = np.zeros(n)
     for flow in range(unit.shape[1]):
@@ -211,7 +216,7 @@ def _summed(m, lane, start, extent, shape, change, W, unit, alone):
             together[x] += each * carried
     for x in range(n):
         top = max(top, together[x])
-        norm += _power(together[x])
+        norm += _power(together[x], doublings)
     return norm, top
 
 
@@ -223,7 +228,7 @@ def refresh(s: State) -> None:
         s.norm[m] = 0.0
         for lane in range(len(s.start)):
             s.lane_norm[m, lane], s.lane_top[m, lane] = _summed(m, lane, s.start, s.extent, s.shape, s.change.ravel(), W,
-                                                                s.unit, s.alone[m])
+                                                                s.unit, s.alone[m], s.doublings[0])
             s.norm[m] += s.lane_norm[m, lane]
         s.top[m] = _largest(s.lane_top, m)
 
@@ -294,13 +299,13 @@ def _cost(rules, worth, rule, top):
 
 
 @compiled
-def _energy(rules, worth, rule, norm, links):
+def _energy(rules, worth, rule, norm, links, doublings):
     worst = 0.0
     for q in range(rules):
         value = 0.0
         for m in range(len(worth)):
             if rule[m] == q:
-                value += worth[m] * (max(norm[m], 0.0) / links) ** (1.0 / (1 << DOUBLINGS))
+                value += worth[m] * (max(norm[m], 0.0) / links) ** (1.0 / (1 << doublings))
         worst = max(worst, value)
     return worst
 
@@ -314,7 +319,7 @@ def cost(s: State) -> float:
 @compiled
 def energy(s: State) -> float:
     """What the annealing follows: the p-norms of the lengths in each term, as means over the links; the worst rule's."""
-    return _energy(len(s.order), s.worth, s.rule, s.norm, links_of(s))
+    return _energy(len(s.order), s.worth, s.rule, s.norm, links_of(s), s.doublings[0])
 
 
 @compiled
@@ -393,7 +398,11 @@ def remember(s: State) -> None:
 
 @compiled
 def anneal(s: State, steps: int, hot: float, cold: float) -> None:
-    """`steps` proposals while the temperature falls from `hot` to `cold`; the best seen is kept."""
+    """`steps` proposals while the temperature falls from `hot` to `cold`; the best seen is kept.
+
+    Where every term counts one exchange alone, the exchange of small groups is routed first: a change that would need more
+    from the others than `gain` is given up.
+    """
     ratio = (cold / hot) ** (1.0 / max(steps, 1))
     temperature, now, rules, links = hot, energy(s), len(s.order), links_of(s)
     T, step, size, order, leg, legs = s.T, s.step, s.size, s.order, s.leg, s.legs  # taken out once: that costs time
@@ -403,6 +412,8 @@ def anneal(s: State, steps: int, hot: float, cold: float) -> None:
     change, before, stamp, touched = s.change.ravel(), s.before.ravel(), s.stamp.ravel(), s.touched.ravel()
     touches, count, seen, lane_norm, lane_top, norm, top = s.touches, s.count, s.seen, s.lane_norm, s.lane_top, s.norm, s.top
     norm_before, top_before, random, best, best_slot = s.norm_before, s.top_before, s.random, s.best, s.best_slot
+    gain, doublings, E = s.gain, s.doublings[0], len(step)
+    stages = E if rules == 1 and alone.min() >= 0 else 1
     old_norm, old_top = norm.copy(), top.copy()
     for _ in range(steps):
         temperature *= ratio
@@ -413,15 +424,26 @@ def anneal(s: State, steps: int, hot: float, cold: float) -> None:
         origin, b = slot[a], rank_in[to]
         touches[:] = 0
         count[0] += 1
-        for sign in (-1, 1):
-            _moved(a, b, sign, node, step, size, order, leg, legs, coordinates, shape, stride, lane, start, change, before,
-                   stamp, touched, touches, count[0])
-            if sign < 0:
-                _trade(a, b, to, slot, node, slots, rank_in)
-        _account(worth, alone, unit, norm, top, change, start, extent, shape, seen, lane_norm, lane_top, norm_before,
-                 top_before, touched, touches, count[0])
-        then = _energy(rules, worth, rule, norm, links)
-        if then <= now or _uniform(random) < np.exp((now - then) / temperature):
+        limit, then, early = now - temperature * np.log(1.0 - _uniform(random)), now, now
+        for stage in range(stages):
+            exchanges = (stage, stage + 1) if stages > 1 else (0, E)
+            if stage == 1:
+                early = then
+            if stage > 0:
+                if then > limit + gain[0]:
+                    break
+                _trade(a, b, origin, slot, node, slots, rank_in)
+            for sign in (-1, 1):
+                _moved(a, b, sign, node, step, size, order, leg, legs, coordinates, shape, stride, lane, start, change,
+                       before, stamp, touched, touches, count[0], exchanges)
+                if sign < 0:
+                    _trade(a, b, to, slot, node, slots, rank_in)
+            _account(worth, alone, unit, norm, top, change, start, extent, shape, seen, lane_norm, lane_top, norm_before,
+                     top_before, touched, touches, count[0], doublings)
+            then = _energy(rules, worth, rule, norm, links, doublings)
+            if stage > 0 and stage == stages - 1:
+                gain[0] = max(FADING * gain[0], early - then)
+        if then <= limit:
             now = then
             _remember(_cost(rules, worth, rule, top), now, slot, best, best_slot)
         else:

@@ -12,7 +12,7 @@ from math import prod
 import numpy as np
 
 from pencilmap.mapper.default_order import default
-from pencilmap.mapper.partitions import grown
+from pencilmap.mapper.partitions import MOST_SLOTS, grown, hops_apart
 from pencilmap.mapper.product_search import best_product
 from pencilmap.model.allocation import Site
 from pencilmap.model.factors import divisors
@@ -23,6 +23,7 @@ from pencilmap.model.torus import Torus, as_torus
 
 Starts = Iterator[tuple[str, np.ndarray]]
 
+SLOT_MOVED = 1e-3  # what another slot of the same node counts, in squared hops
 MOST_BOXES = 40  # boxes tried for the groups along a dimension of the grid
 
 
@@ -37,7 +38,7 @@ def starts(site: Site, grid: ProcessGrid) -> Starts:
 
 def grouped(site: Site, grid: ProcessGrid) -> Starts:
     """The starts that keep neighbours together; all dimensions of the grid are treated alike."""
-    for make in (products, inner_products, bisections, compact, boxes):
+    for make in (products, stretched_products, inner_products, bisections, compact, boxes):
         yield from make(site, grid)
 
 
@@ -107,6 +108,37 @@ def _nearest_divisors(n, length):
     if length in every:
         return [length]
     return [k for k in every if k < length][-1:] + [k for k in every if k > length][:1]
+
+
+def stretched_products(site: Site, grid: ProcessGrid) -> Starts:
+    """The best products of grids that fill the whole torus and are no smaller in either dimension, moved to usable slots.
+
+    Groups whose slots are the least usable are left out. The tasks left take usable slots with the least sum of squared
+    distances from where they were: many short moves rather than one long one, so that groups stay compact.
+    """
+    from scipy.optimize import linear_sum_assignment  # slow to import
+
+    torus, T = as_torus(site.network), site.tasks_per_node
+    n_slots = torus.n_nodes * T
+    if grid.n_tasks == n_slots or n_slots > MOST_SLOTS or len(grid.shape) != 2:
+        return
+    where = torus.coordinates(np.repeat(site.allocation.nodes, T))
+    for R in divisors(n_slots):
+        if grid.shape[0] > R or n_slots // R < grid.shape[1]:
+            continue
+        mapping = best_product(torus, ProcessGrid(R, n_slots // R), T).mapping()
+        usable = site.allocation.is_usable()[mapping.node_of_rank].reshape(-1, R)
+        p = _most(usable.sum(axis=0), grid.shape[0])
+        q = _most(usable[:, p].sum(axis=1), grid.shape[1])
+        rank = (q[:, None] * R + p).ravel()
+        apart = hops_apart(torus, torus.coordinates(mapping.node_of_rank[rank]), where)
+        turned = mapping.slot_of_rank[rank][:, None] != np.tile(np.arange(T), site.allocation.n_nodes)
+        yield f"stretched {R}x{n_slots // R}", linear_sum_assignment(apart**2 + SLOT_MOVED * turned)[1]
+
+
+def _most(values, count):
+    """Positions of the largest values, in rising order."""
+    return np.sort(np.argsort(-values, kind="stable")[:count])
 
 
 def inner_products(site: Site, grid: ProcessGrid) -> Starts:

@@ -30,7 +30,8 @@ MOST_MESSAGES = 10_000_000     # with holes or idle slots; beyond, nothing is se
 MOST_SEARCHED = 2048           # slots; beyond, the best product is the answer
 EVALUATIONS = 800_000          # of tilings, see `best_tiling`: two or three seconds
 PATIENCE = 4                   # rounds without a better tiling
-SHORT, LONG = 2_000, 50_000    # evaluations of the local search where no product exists, with share 0 and 1
+SHORT, LONG = 2_000, 50_000    # evaluations of the local search where no product exists, with share 0 and at least with 1
+TASK_STEPS, STEP_MATES = 800, 6_000_000  # and these where they are more: so many a task, or this divided by R + C
 SWAPS, SWAP_MATES = 400_000, 10_000_000  # evaluations of the local search: so many, or this divided by R + C
 RULES = 3  # for ties: a robust search routes under each
 
@@ -60,7 +61,7 @@ def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, s
             return [default("", site, grid)]
         if not is_searched(site, grid):
             return _unsearched(site, grid, wanted, share)
-        return [search("" if share == 1 else f"evaluations={LONG // share if share else SHORT}", site, grid, wanted)]
+        return [search(f"evaluations={_long(grid) // share if share else SHORT}", site, grid, wanted)]
     torus, alone = as_torus(site.network), in_sequence(len(grid.decomposition.exchanges))
     product = best_product(torus, grid, site.tasks_per_node, wanted)
     tried = _tried(torus, grid, site.tasks_per_node, wanted or alone)
@@ -140,3 +141,7 @@ def _swapped(site, grid, cost, share):
 
 def _steps(grid, share):
     return min(SWAPS, SWAP_MATES // sum(grid.shape)) // share
+
+
+def _long(grid):
+    return max(LONG, min(TASK_STEPS * grid.n_tasks, STEP_MATES // sum(grid.shape)))

@@ -15,7 +15,7 @@ from pencilmap.mapper.placements.search import parse_options
 from pencilmap.mapper.product_search import best_product
 from pencilmap.mapper.progress import heard_by
 from pencilmap.mapper.setting import setting
-from pencilmap.mapper.starts import starts
+from pencilmap.mapper.starts import starts, stretched_products
 from pencilmap.model.allocation import Allocation, Site
 from pencilmap.model.errors import GridError, PlacementError
 from pencilmap.model.exchange import exchanges
@@ -121,6 +121,38 @@ def test_a_search_that_is_cut_short_still_knows_the_best_product(torus, grid, ta
 def test_starts_are_placements(site, grid):
     for name, slot in starts(site, grid):
         assert len(set(slot.tolist())) == grid.n_tasks and slot.min() >= 0 and slot.max() < site.n_slots, name
+
+
+def test_a_product_loses_the_group_of_a_missing_node_and_the_others_stay():
+    torus = Torus((8, 8))
+    product = best_product(torus, ProcessGrid(8, 8)).mapping().node_of_rank.reshape(8, 8)
+    site = Site(torus, 1, Allocation(torus).without([product[5, 2]]), idle=True)
+    found = dict(stretched_products(site, ProcessGrid(8, 7)))
+    assert set(found) == {"stretched 8x8"}
+    assert (site.allocation.nodes[found["stretched 8x8"]].reshape(7, 8) == np.delete(product, 5, axis=0)).all()
+
+
+def test_a_product_is_stretched_around_a_missing_node():
+    """On a line the least sum of squares keeps the order of the tasks."""
+    torus = Torus((16,), (False,))
+    places = best_product(torus, ProcessGrid(4, 4)).mapping().coordinates().reshape(4, 4)
+    site = Site(torus, 1, Allocation(torus).without([0, 3, 9, 12]), idle=True)
+    found = site.allocation.nodes[dict(stretched_products(site, ProcessGrid(4, 3)))["stretched 4x4"]].reshape(3, 4)
+    usable = np.isin(places, site.allocation.nodes).sum(axis=1)
+    kept = places[np.sort(np.argsort(-usable, kind="stable")[:3])]
+    assert sorted(found.ravel()) == site.allocation.nodes.tolist()
+    least = ((np.sort(kept.ravel()) - site.allocation.nodes)**2).sum()
+    assert ((found - kept)**2).sum() == least
+
+
+def test_lengths_of_very_slow_links_remain_numbers():
+    site = Site(Torus((4, 4, 2), bandwidth=(1.0, 1e6, 1e6)), idle=True)
+    found = search(site, ProcessGrid(5, 6), budget=Budget(evaluations=1500, seconds=None))
+    assert found.cost < found.launcher_cost
+    run = annealing._Run(site, ProcessGrid(5, 6), 1, SHORT, lambda line: None, in_sequence(2), annealing.USUAL)
+    for top, doublings in ((1.0, 8), (40.0, 6), (1e6, 5), (1e9, 4)):
+        run.state.top[:] = top
+        assert run._most_doublings() == doublings
 
 
 def test_the_same_seed_gives_the_same_placement_and_another_another():
