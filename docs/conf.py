@@ -6,7 +6,10 @@ from importlib import import_module
 from importlib.metadata import version as version_of
 from pathlib import Path
 
+from sphinx.ext.autodoc import mock
+
 sys.path.insert(0, str(Path(__file__).parent / "extensions"))
+sys.path.append(str(Path(__file__).parents[1] / "packaging"))  # pencilfft, which is a distribution of its own
 
 project = "pencilmap"
 author = "the pencilmap authors"
@@ -53,7 +56,8 @@ WIDE_PAGES = ("validation", "time-model")
 
 def modules_of(package):
     """Names of all modules of a package, those of its folders behind it."""
-    found = import_module(package)
+    with mock(autodoc_mock_imports):
+        found = import_module(package)
     names = [package] if (found.__doc__ or "").strip() else []
     return sorted(names + [module.name for module in pkgutil.walk_packages(found.__path__, f"{package}.")])
 

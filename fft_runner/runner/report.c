@@ -60,6 +60,23 @@ void report_warnings(const struct warnings *w, FILE *file)
     fflush(file);
 }
 
+/* What a transform took, there and back where the plan has both, with each algorithm that "auto" tried for an exchange. */
+static void print_tried(const struct report *r, int e, FILE *file)
+{
+    const char *name = NULL;
+    int tried = 0;
+    for (int i = 0; (name = pencilfft_exchange_name(i)); i++) {
+        double seconds = 0;
+        if (pencilfft_auto_seconds(r->plan, e, i, &seconds) != PENCILFFT_OK || seconds == 0)
+            continue;
+        fprintf(file, "%s%s ", !tried ? "  tried: " : tried % 3 ? ", " : ",\n         ", name);
+        fprintf(file, isfinite(seconds) ? "%.4f ms" : "refused", 1e3 * seconds);
+        tried++;
+    }
+    if (tried)
+        fputc('\n', file);
+}
+
 /* The algorithm of each exchange, where "auto" chose it, and what it sends. */
 static void print_exchanges(const struct report *r, FILE *file)
 {
@@ -73,6 +90,7 @@ static void print_exchanges(const struct report *r, FILE *file)
         fprintf(file, "exchange %-6s %s%s%s%s: %lld messages, %lld bytes\n", pencilfft_exchange_stage(r->plan, e),
                 pencilfft_exchange_chosen(r->plan, e), means ? " (" : "", means ? means : "", means ? ")" : "", messages,
                 bytes);
+        print_tried(r, e, file);
     }
 }
 

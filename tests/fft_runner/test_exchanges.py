@@ -190,10 +190,18 @@ def test_auto_without_time_still_takes_one(run):
     assert [list(e["tried_s"]) for e in record["stages"]] == [["alltoallv"], ["alltoallv"]]
 
 
-def test_auto_leaves_out_what_refuses(run):
-    tried = run(4, "--size", 9, 9, 9, "--grid", "2x2", "--exchange", "auto", "--auto-budget", 5, "--rigor", "estimate",
-                "--reps", 1, "--verify")["stages"][0]["tried_s"]
+def test_auto_leaves_out_what_refuses_and_prints_what_it_tried(mpirun, records, tmp_path):
+    done = mpirun(4, "--size", 9, 9, 9, "--grid", "2x2", "--exchange", "auto", "--auto-budget", 5, "--rigor", "estimate",
+                  "--reps", 1, "--verify", "--json", tmp_path / "r.jsonl")
+    assert done.returncode == 0, done.stderr
+    [record] = records(tmp_path / "r.jsonl")
+    tried = record["stages"][0]["tried_s"]
     assert tried["alltoall"] is None and tried["padded"] > 0
+    printed = re.findall(r"  tried: ((?:[^\n]+,\n)*[^\n]+)\n", done.stdout)
+    assert [[(name, None if ms == "refused" else pytest.approx(1e-3 * float(ms), abs=1e-7))
+             for name, ms in re.findall(r"(\w+) (refused|[\d.]+(?= ms))", text)] for text in printed] == [
+        list(stage["tried_s"].items()) for stage in record["stages"]]
+    assert all(len(line) <= 80 for text in printed for line in f"  tried: {text}".splitlines())
 
 
 # ---- wisdom ----------------------------------------------------------------------------------------------------------
@@ -225,7 +233,7 @@ def test_wisdom_is_remembered(mpirun, records, wisdom, tmp_path):
     done = run_with_wisdom(mpirun, wisdom, "--json", tmp_path / "r.jsonl")
     assert done.returncode == 0, done.stderr
     [record] = records(tmp_path / "r.jsonl")
-    assert record["wisdom"] == {"file": str(wisdom), "found": True}
+    assert record["wisdom"] == {"file": str(wisdom), "found": True} and "tried" not in done.stdout
     for stage in record["stages"]:
         assert stage["tried_s"] == {} and f" {stage['exchange']}\n" in text
     assert sorted(os.listdir(tmp_path)) == ["r.jsonl", "wisdom"]  # nothing is left beside it
