@@ -3,7 +3,6 @@
 import pkgutil
 import sys
 from importlib import import_module
-from importlib.metadata import version as version_of
 from pathlib import Path
 
 from sphinx.ext.autodoc import mock
@@ -13,7 +12,7 @@ sys.path.append(str(Path(__file__).parents[1] / "packaging"))  # pencilfft, whic
 
 project = "pencilmap"
 author = "the pencilmap authors"
-release = version = version_of("pencilmap")
+release = version = import_module("pencilmap").__version__
 language = "en"
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_click", "sphinx_fortran_domain",
