@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from pencilmap.model.decompositions import decomposition_named
-from pencilmap.model.errors import GridError, PencilmapError, RecordError, reason
+from pencilmap.model.errors import GridError, PencilmapError, RecordError, reading, reason
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.network import Network
@@ -21,6 +21,9 @@ from pencilmap.model.transform import Transform, transform_of
 Record = dict[str, Any]
 SCHEMA = "pencilmap-run-record/2"
 SCHEMA_FILES = {"pencilmap-run-record/1": "run_record.1.schema.json", SCHEMA: "run_record.schema.json"}
+
+
+MOST_BYTES = 1 << 28  # of a file of records; endless ones (/dev/zero) end there
 
 
 def read_records(path: str | PathLike[str]) -> list[Record]:
@@ -32,12 +35,17 @@ def read_records(path: str | PathLike[str]) -> list[Record]:
         Naming file and line.
     """
     try:
-        lines = Path(path).read_text("utf-8").splitlines()
+        with Path(path).open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
+            raise RecordError(f"{path} cannot be read: it has more than {MOST_BYTES >> 20} MB; divide it")
+        lines = content.decode("utf-8").splitlines()
     except OSError as error:
         raise RecordError(f"{path} cannot be read: {reason(error)}") from error
     except UnicodeDecodeError as error:
         raise RecordError(f"{path} cannot be read: it is no text in UTF-8") from error
-    records = [_parse(line, path, number) for number, line in enumerate(lines, 1) if line.strip()]
+    with reading(str(path), RecordError):
+        records = [_parse(line, path, number) for number, line in enumerate(lines, 1) if line.strip()]
     if not records:
         raise RecordError(f"{path} contains no run record; fft_runner --json {path} writes one")
     return records

@@ -19,6 +19,7 @@ from pencilmap.model.units import parse
 
 KINDS = ("host", "switch")
 MAX_VERTICES = 1 << 16
+MOST_CABLES = 1 << 20  # of one edge
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,11 +186,12 @@ def _strength(name, a, b, data, default):
     """Cables and bandwidth of one edge."""
     where = f"graph {name}: edge {a!r} - {b!r}"
     try:
-        cables = Fraction(str(data.get("cables", 1)))
+        number = float(str(data.get("cables", 1)))
+        cables = Fraction(number) if 1 <= number <= MOST_CABLES else Fraction(0)
     except ValueError:
         cables = Fraction(0)
     if cables < 1 or cables.denominator > 1:
-        raise GraphError(f"{where} has {data['cables']!r} cables; a whole number of 1 or more is needed")
+        raise GraphError(f"{where} has {repr(data['cables'])[:40]} cables; a whole number of 1 to {MOST_CABLES} is needed")
     rate = data.get("bandwidth", default)
     if isinstance(rate, str):
         try:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from pencilmap.model.costs import Costs
-from pencilmap.model.errors import MachineError, PencilmapError, near
+from pencilmap.model.errors import MachineError, PencilmapError, near, reading
 from pencilmap.model.machine_file import Figure, figures_of, machine_names, package_file
 from pencilmap.model.network import Network
 from pencilmap.model.partition import Partitions, claims_more, parse_extents, parse_partition
@@ -168,15 +168,16 @@ def load_machine(name: str) -> Machine:
 
 def read_machine(content: bytes, label: str) -> Machine:
     """Read a machine file's bytes; `label` names it in errors."""
-    try:
-        data = tomllib.loads(content.decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise MachineError(f"machine file {label} is not TOML: {error}") from error
-    _check_schema(data, label)
-    try:
-        return _build(data)
-    except PencilmapError as error:
-        raise MachineError(f"machine file {label}: {error}") from error
+    with reading(f"machine file {label}", MachineError):
+        try:
+            data = tomllib.loads(content.decode("utf-8"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise MachineError(f"machine file {label} is not TOML: {error}") from error
+        _check_schema(data, label)
+        try:
+            return _build(data)
+        except PencilmapError as error:
+            raise MachineError(f"machine file {label}: {error}") from error
 
 
 def _check_schema(data, label):

@@ -10,7 +10,7 @@ from os import PathLike
 from pencilmap.mapper.allocations import bluegene, cray, fujitsu, hwloc, netloc, pbs, slurm, table, tpu
 from pencilmap.mapper.allocations.found import Fact, Found, Picture, combine
 from pencilmap.mapper.formats.lines import Document, read_document
-from pencilmap.model.errors import AllocationError
+from pencilmap.model.errors import AllocationError, reading
 
 __all__ = ["READERS", "Fact", "Found", "Picture", "Reader", "combine", "look_around", "read_description"]
 
@@ -66,8 +66,9 @@ def read_description(path: str | PathLike[str]) -> Found:
     document = read_document(path)
     if not document.lines(longest=None):
         raise document.refuse("is empty")
-    for reader in READERS.values():
-        if reader.looks_like and reader.find and reader.looks_like(document):
-            return reader.find(document)
+    with reading(str(path), AllocationError):
+        for reader in READERS.values():
+            if reader.looks_like and reader.find and reader.looks_like(document):
+                return reader.find(document)
     known = "; ".join(reader.title for reader in READERS.values() if reader.find)
     raise AllocationError(f"{path} is not recognised; files that are read: {known}")

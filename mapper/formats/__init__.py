@@ -11,7 +11,7 @@ from pencilmap.mapper.formats.format import Format, Job, Launch, Places
 from pencilmap.mapper.formats.lines import Document, read_document
 from pencilmap.mapper.formats.slots import check_count, check_slots, slots_in_order
 from pencilmap.model.allocation import Site
-from pencilmap.model.errors import MapfileError, MappingError, near
+from pencilmap.model.errors import MapfileError, MappingError, near, reading
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.torus import Torus
@@ -105,7 +105,8 @@ def mapping_of(document: Document, job: Job, grid: ProcessGrid | None = None, fo
     _check_network(form, format_name, job.network)
     if not document.lines(longest=None):
         raise document.refuse("is empty; one place for each rank is needed")
-    places = form.read(document, job)
+    with reading(document.label, MapfileError):
+        places = form.read(document, job)
     grid = grid or ProcessGrid(len(places.line), 1)
     check_count(document, places, grid)
     slot = slots_in_order(places.node) if places.slot is None else places.slot

@@ -119,10 +119,10 @@ class Format:
 def shell(path: str | PathLike[str]) -> str:
     """A path as a word of a shell command.
 
-    >>> shell("my map")
-    "'my map'"
+    >>> shell("my map"), shell("-x.map")
+    ("'my map'", './-x.map')
     """
-    return shlex.quote(str(path))
+    return shlex.quote(f"./{path}" if str(path).startswith("-") else str(path))
 
 
 def sbatch(mapping: Mapping, job: Job) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from pencilmap.mapper.formats.lines import Document, read_document
 from pencilmap.mapper.graphs import edge_list, graphml, hwloc, netloc
-from pencilmap.model.errors import GraphError, near
+from pencilmap.model.errors import GraphError, near, reading
 from pencilmap.model.graph_network import GraphNetwork, from_networkx
 
 
@@ -64,10 +64,12 @@ def parse_graph(document: Document, format_name: str | None = None, bandwidth: f
     """The same for a document."""
     if not document.text.strip():
         raise GraphError(f"{document.label} is empty; a graph has at least one edge")
-    name = format_name or _recognise(document)
+    with reading(document.label, GraphError):
+        name = format_name or _recognise(document)
     if name not in GRAPHS:
         raise GraphError(f"graph format {name!r} is unknown{near(name, GRAPHS)}; known are {', '.join(GRAPHS)}")
-    return from_networkx(GRAPHS[name].read(document), Path(document.label).name, bandwidth)
+    with reading(document.label, GraphError):
+        return from_networkx(GRAPHS[name].read(document), Path(document.label).name, bandwidth)
 
 
 def _recognise(document: Document) -> str:

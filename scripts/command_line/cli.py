@@ -10,7 +10,7 @@ from pkgutil import iter_modules
 
 import click
 
-from pencilmap.model.errors import PencilmapError, near, reason
+from pencilmap.model.errors import PencilmapError, near, reason, shortened
 from pencilmap.scripts.command_line import commands
 from pencilmap.scripts.command_line.plain_options import spelled
 
@@ -90,7 +90,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _failed(message: str) -> int:
     """Print a message of failure; the exit status."""
-    click.echo(f"error: {message}", err=True)
+    click.echo(shortened(f"error: {message}"), err=True)
     _abandon_output()
     return 2
 
