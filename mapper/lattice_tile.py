@@ -11,7 +11,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from pencilmap.mapper.routed_swaps import compiled
+from pencilmap.mapper.routed_swaps import compiled, copy_into
 
 HOT, COLD = 0.015, 0.0003  # temperatures in units of the length at the start
 
@@ -120,7 +120,8 @@ def _anneal(shape, stride, unit, key, sums, hop, half, length, slots, tile, memb
         coset[j] = key[node]
     for j in range(len(tile)):
         _messages(shape, stride, sums, hop, half, length, load, tile, coset, j, 1)
-    load //= 2  # every message was counted at both its ends
+    for link in range(len(load)):
+        load[link] //= 2  # every message was counted at both its ends
     top, _ = _lengths(unit, load, 1.0)
     scale = max(top, 1e-9)
     _, now = _lengths(unit, load, scale)
@@ -128,7 +129,8 @@ def _anneal(shape, stride, unit, key, sums, hop, half, length, slots, tile, memb
     for step in range(steps):
         temperature = HOT * (COLD / HOT) ** (step / steps)
         j, member = np.random.randint(len(tile)), np.random.randint(len(members))
-        before[:], old[:] = load, tile[j]
+        copy_into(before, load)
+        copy_into(old, tile[j])
         _messages(shape, stride, sums, hop, half, length, load, tile, coset, j, -1)
         for i in range(tile.shape[1]):
             tile[j, i] = (tile[j, i] + members[member, i]) % (shape[i] if i < len(shape) else slots)
@@ -138,9 +140,11 @@ def _anneal(shape, stride, unit, key, sums, hop, half, length, slots, tile, memb
             now = then
             if top < best - 1e-12:
                 best = top
-                found[:] = tile
+                for k in range(len(tile)):
+                    copy_into(found[k], tile[k])
         else:
-            load[:], tile[j] = before, old
+            copy_into(load, before)
+            copy_into(tile[j], old)
     return best, found
 
 

@@ -93,6 +93,13 @@ def compiled(function: Callable) -> Callable:
 
 
 @compiled
+def copy_into(target: np.ndarray, source: np.ndarray) -> None:
+    """Copy a row of numbers; for ``target[:] = source`` numba compiles messages about shapes, which takes seconds."""
+    for k in range(len(source)):
+        target[k] = source[k]
+
+
+@compiled
 def _power(x, doublings):
     for _ in range(doublings):
         x *= x
@@ -387,7 +394,7 @@ def _beside(random, T, place, coordinates, shape, stride, ring, node, otherwise)
 def _remember(value, now, slot, best, best_slot):
     if value < best[0] - 1e-9 or (value < best[0] + 1e-9 and now < best[1] - 1e-9):
         best[0], best[1] = value, now
-        best_slot[:] = slot
+        copy_into(best_slot, slot)
 
 
 @compiled
@@ -420,7 +427,8 @@ def anneal(s: State, steps: int, hot: float, cold: float) -> None:
         a, to = _proposal(random, T, step, size, node, slot, slots, place, coordinates, shape, stride, ring)
         if slots[to] == node[a]:
             continue
-        old_norm[:], old_top[:] = norm, top
+        copy_into(old_norm, norm)
+        copy_into(old_top, top)
         origin, b = slot[a], rank_in[to]
         touches[:] = 0
         count[0] += 1
@@ -449,5 +457,6 @@ def anneal(s: State, steps: int, hot: float, cold: float) -> None:
         else:
             _take_back(alone, start, extent, shape, change, before, seen, lane_norm, lane_top, norm_before, top_before,
                        touched, touches, count[0])
-            norm[:], top[:] = old_norm, old_top
+            copy_into(norm, old_norm)
+            copy_into(top, old_top)
             _trade(a, b, origin, slot, node, slots, rank_in)
