@@ -124,6 +124,7 @@ class _Run:
         self.short = ProcessGrid(*sorted(grid.shape), decomposition=grid.decomposition)
         self.turned = _turned(grid)
         self.state = _state(site, self.short, seed, _terms(wanted, _order_of_exchanges(grid)), rules)
+        self.whole = site.allocation.is_complete and grid.n_tasks == site.n_slots  # there a rising norm finds less on meshes
         self.began = monotonic()
         self.used = 0
         self.launcher_cost, self.start, self.start_cost = None, "", np.inf
@@ -138,7 +139,8 @@ class _Run:
             ends.append(self._melt(trial))
             _, slot = min(ends, key=lambda end: end[0])
             for k, (between, doublings) in enumerate(ROUNDS):
-                self.state.doublings[0] = min(doublings, self._most_doublings())
+                if not self.whole:
+                    self.state.doublings[0] = min(doublings, self._most_doublings())
                 self._anneal(slot, (self.budget.evaluations - self.used) // (len(ROUNDS) - k), "the best of these", between)
                 slot = self.state.best_slot.copy()
 
