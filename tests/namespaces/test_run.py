@@ -250,7 +250,7 @@ def test_without_the_tools_it_says_so_and_has_its_own_exit_status(pencilmap, mon
     monkeypatch.setenv("PATH", str(tmp_path))
     status, out, err = pencilmap(*VALIDATE)
     assert status == 3 and out == ""
-    assert "iproute2" in err and "apt-get install" in err and "Traceback" not in err
+    assert "need setpriv, unshare" in err and "apt-get install util-linux" in err and "Traceback" not in err
 
 
 def test_without_rights_it_says_so_and_has_its_own_exit_status(pencilmap, monkeypatch, tmp_path):

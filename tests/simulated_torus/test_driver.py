@@ -53,7 +53,7 @@ def test_a_simulation_is_checked_when_made(simulation, options, message):
 
 def test_what_the_runner_refuses_is_shown(build, simulation):
     with pytest.raises(SimulationError, match=r"(?s)the runner failed .* exit status [1-9].*fft_runner: "):
-        simulate(simulation("4x4", "4x4", 2))
+        simulate(simulation("4x4", "4x4", 6, exchange="alltoall"))  # which needs even blocks
 
 
 def test_a_mapfile_that_is_missing_is_named(build, simulation, tmp_path):
@@ -76,7 +76,7 @@ def test_records_are_appended_in_order_once_all_have_ended_well(build, simulatio
     assert [records[0]["grid"] for records in found] == [[4, 1], [1, 4]]
     assert len(path.read_text().splitlines()) == 3
     with pytest.raises(SimulationError):
-        simulate_all([runs[0], simulation("4", "4x1", 2)], json_path=path)
+        simulate_all([runs[0], simulation("4", "4x1", 6, exchange="alltoall")], json_path=path)
     assert len(path.read_text().splitlines()) == 3
 
 
