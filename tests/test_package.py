@@ -154,3 +154,11 @@ def test_only_pictures_need_matplotlib(tmp_path):
                           cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert done.returncode == 2 and done.stderr.count("\n") == 1
     assert "pip install 'pencilmap[plot]'" in done.stderr and not (tmp_path / "loads.svg").exists()
+
+
+def test_the_description_for_an_index_has_commands_of_the_readme_and_no_link_into_the_tree():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    text = (ROOT / project["readme"]).read_text("utf-8")
+    commands = re.findall(r"^    (pencilmap .*)$", text, re.MULTILINE)
+    assert "](" not in text and len(commands) == 2
+    assert [c for c in commands if f"$ {c}\n" not in (ROOT / "README.md").read_text("utf-8")] == []
