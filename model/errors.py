@@ -53,11 +53,14 @@ def reading(label: str, error: type[PencilmapError]) -> Iterator[None]:
 
 
 def shortened(message: str, most: int = MOST_CHARACTERS) -> str:
-    """A message without its middle where it has as many characters; whatever was given, what to do is at the end.
+    r"""A message without its middle where it has as many characters; whatever was given, what to do is at the end.
 
-    >>> shortened("name aaaaaaaaaaaaaaaaaa is unknown", 20)
-    'name aaa ... unknown'
+    What a terminal would take for a command is written out.
+
+    >>> shortened("name aaaaaaaaaaaaaaaaaa is unknown", 20), shortened("red is \x1b[31m")
+    ('name aaa ... unknown', 'red is \\x1b[31m')
     """
+    message = "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in message)
     if len(message) <= most:
         return message
     end = (most - 5) // 2

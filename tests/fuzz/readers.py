@@ -1,0 +1,186 @@
+"""The fuzz targets in Python: what reads bytes from elsewhere, and what must hold of what is read.
+
+A target is given the bytes of a file. It may raise a `PencilmapError`, whose message is one line; it returns when what was
+read is right. Anything else is a finding.
+"""
+
+import os
+import tempfile
+from collections.abc import Callable
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from zlib import crc32
+
+import numpy as np
+
+from pencilmap.mapper import allocations, graphs, records
+from pencilmap.mapper.allocations.table import parse_table
+from pencilmap.mapper.formats import FORMATS, Document, Job, parse_mapping, recognise
+from pencilmap.mapper.formats.hostlist import expand_hosts
+from pencilmap.mapper.hosts import Hosts
+from pencilmap.mapper.placements import place
+from pencilmap.mapper.placements.images import parse_images
+from pencilmap.model.allocation import Site, parse_nodes
+from pencilmap.model.errors import MapfileError, PencilmapError
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.machine import read_machine
+from pencilmap.model.mapping import Mapping
+from pencilmap.model.partition import parse_partition
+from pencilmap.model.torus import Torus, format_torus, parse_torus
+from pencilmap.model.transform import parse_transform
+from pencilmap.model.units import parse
+
+CORPUS = Path(__file__).with_name("corpus")
+SITE = Site(Torus((4, 2, 2)), 2)
+
+
+@contextmanager
+def _file(content):
+    """A path with these bytes, for readers that take a path; it is in memory."""
+    file = os.memfd_create("fuzz")
+    try:
+        os.write(file, content)
+        yield f"/proc/self/fd/{file}"
+    finally:
+        os.close(file)
+
+
+def _is_whole(mapping):
+    place = mapping.node_of_rank * mapping.tasks_per_node + mapping.slot_of_rank
+    assert len(np.unique(place)) == mapping.n_tasks and place.min() >= 0 and place.max() < mapping.network.n_nodes * 2
+
+
+def placement(content: bytes) -> None:
+    """Placement files of every format, as recognised and as named: what is read is written, and read again as it was."""
+    site = Site(Torus((2, 2, 2, 1, 2)), 2) if b"A B C D E" in content[:40] else SITE
+    job, named = Job(site), list(FORMATS)[crc32(content) % len(FORMATS)]
+    try:
+        names = {recognise(Document(content, "file")), named}
+    except PencilmapError:
+        names = {named}
+    for name in names:
+        try:
+            mapping = parse_mapping(content, "file", job, None, name)
+        except PencilmapError as error:
+            assert len(names) > 1 or "file" in str(error)
+            continue
+        _is_whole(mapping)
+        try:
+            text = FORMATS[name].write(mapping, job)
+        except MapfileError:
+            continue  # as a format that knows no idle slots
+        again = parse_mapping(text.encode(), "again", job, mapping.grid, name)
+        assert np.array_equal(again.node_of_rank, mapping.node_of_rank)
+
+
+def graph(content: bytes) -> None:
+    """Graph files."""
+    for name in (None, list(graphs.GRAPHS)[crc32(content) % len(graphs.GRAPHS)]):
+        try:
+            found = graphs.parse_graph(Document(content, "file"), name, 1e9)
+        except PencilmapError as error:
+            _one_line(error)
+        else:
+            assert found.n_nodes >= 1 and len(set(found.vertices)) == len(found.vertices)
+
+
+def description(content: bytes) -> None:
+    """Files that describe an allocation; what is found is put together and written as a table, which is read again."""
+    with _file(content) as path:
+        found = allocations.read_description(path)
+    picture = allocations.combine([found])
+    if picture.torus is not None and picture.nodes is not None and picture.torus.n_nodes < 1 << 20:
+        again = parse_table(Document(picture.table().encode(), "again"), picture.torus)
+        assert np.array_equal(again.nodes, picture.nodes) and again.names == picture.names
+
+
+def table(content: bytes) -> None:
+    """A table of nodes, whose names a launcher would get."""
+    found = parse_table(Document(content, "file"), SITE.network)
+    if found.names:
+        job = Job(SITE, Hosts(SITE.network, table=found.names))
+        nodes = np.array(sorted(found.names))
+        mapping = Mapping(SITE.network, ProcessGrid(len(nodes), 1), 2, nodes, np.zeros_like(nodes), "table")
+        for name, form in FORMATS.items():
+            if not form.by_coordinates and name != "cray":
+                text = form.write(mapping, job)
+                again = parse_mapping(text.encode(), "again", job, mapping.grid, name)
+                assert np.array_equal(again.node_of_rank, nodes), name
+
+
+def machine(content: bytes) -> None:
+    """Machine files."""
+    found = read_machine(content, "file")
+    assert found.tasks_per_node >= 1 and min(found.torus.bandwidth or (0,)) > 0
+
+
+def record(content: bytes) -> None:
+    """Run records."""
+    with _file(content) as path:
+        for found in records.read_records(path):
+            records.transform_of_record(found)
+            if found["placement"].get("torus"):
+                records.mapping_of_record(found, parse_torus(found["placement"]["torus"]), "file")
+
+
+def images(content: bytes) -> None:
+    """Images, and the placement on them."""
+    assert parse_images(content, "file", SITE)
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(content)
+        file.flush()
+        _is_whole(place(f"images:{file.name}", SITE, ProcessGrid(4, 8)))
+
+
+def text(content: bytes) -> None:
+    """Texts of options, each by every reader of texts."""
+    given = content.decode("utf-8", "replace")
+    for reader in TEXTS:
+        with suppress(PencilmapError):
+            reader(given)
+
+
+def environment(content: bytes) -> None:
+    """Variables of a batch system, NAME=VALUE in each line."""
+    pairs = (line.partition("=")[::2] for line in content.decode("utf-8", "replace").splitlines())
+    allocations.look_around({name: value for name, value in pairs if name != "PBS_NODEFILE"})
+
+
+def _torus(given):
+    torus = parse_torus(given)
+    assert parse_torus(format_torus(torus)).shape == torus.shape
+
+
+TEXTS: list[Callable[[str], object]] = [
+    _torus, lambda given: parse_nodes(given, SITE.network), parse_transform, lambda given: parse(given, "byte/s"),
+    lambda given: expand_hosts(given, 1 << 16), lambda given: Hosts(SITE.network, given).names([0, 5]),
+    lambda given: parse_partition(given, read_partitions()), lambda given: place(_bounded(given), SITE, ProcessGrid(4, 8))]
+
+
+def _bounded(given):
+    """A placement that reads no file and starts no long search."""
+    name = given.partition(":")[0].strip()
+    return "default" if name in ("search", "best", "images", "python", "file", "scotch") else given
+
+
+def read_partitions():
+    """The rule of a machine of the package."""
+    from pencilmap.model.machine import load_machine
+
+    return load_machine("bluegene-l").partition_rule()
+
+
+def _one_line(error):
+    assert str(error).strip() and "\n" not in str(error), f"not one line: {error!r}"
+
+
+TARGETS: dict[str, Callable[[bytes], None]] = {target.__name__: target for target in (
+    placement, graph, description, table, machine, record, images, text, environment)}
+
+
+def check(name: str, content: bytes) -> None:
+    """Run a target; raises whatever is a finding."""
+    try:
+        TARGETS[name](content)
+    except PencilmapError as error:
+        _one_line(error)
