@@ -76,6 +76,7 @@ MAPFILES = [  # lines, what the message says
     ([*ALL[:2], "1 0 0", ALL[3]], "demo.map line 2 and line 3 both give node (1, 0) slot 0"),
     (["# a comment", "", *ALL[:3], "0 0 0"], "demo.map line 3 and line 6 both give node (0, 0) slot 0"),
     ([*ALL[:3], "1 1 1"], "demo.map line 4: slot 1 of node (1, 1); with 1 tasks per node t must be 0..0"),
+    ([*ALL[:3], "1 1 -1"], "demo.map line 4: slot -1 of node (1, 1); with 1 tasks per node t must be 0..0"),
     ([*ALL[:3], "1 1"], "demo.map line 4: has 2 integers; a torus of 2 dimensions needs 3"),
     ([*ALL[:3], "1 1 0 0"], "demo.map line 4: has 4 integers"),
     ([*ALL[:3], "1 one 0"], "demo.map line 4: '1 one 0' contains something that is not an integer"),

@@ -138,6 +138,8 @@ def test_rankfile_slots_follow_the_processors():
     foreign = b"rank 0=node-0 slot=1:0-3\nrank 1=node-0 slot=0:0-3\n"
     for text in (own, foreign):
         assert parse_mapping(text, "m", job).slot_of_rank.tolist() == [1, 0]
+    one_of_them = b"rank 0=node-0 slot=4-7\nrank 1=node-0 slot=0-1\n"  # 0-1 is no slot of the job, so neither counts as one
+    assert parse_mapping(one_of_them, "m", job).slot_of_rank.tolist() == [1, 0]
 
 
 RFC_34 = """\

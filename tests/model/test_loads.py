@@ -14,6 +14,8 @@ from pencilmap.model.decompositions import SLAB
 from pencilmap.model.errors import RoutingError
 from pencilmap.model.exchange import exchanges, node_traffic
 from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.loads import LinkLoads
+from pencilmap.model.network import TorusLink
 from pencilmap.model.pattern import Pattern, parse_pattern
 from pencilmap.model.predict import predict, predict_product, predict_routed
 from pencilmap.model.product import Product, product_of
@@ -168,6 +170,16 @@ def test_order_of_the_dimensions_matters_for_a_scattered_row():
     loads = [as_links(dimension_order_loads(torus, exchange, nodes, order)) for order in permutations(range(2))]
     assert loads[0] != loads[1] and set(loads[0]) == {((0, 0), 0, 1), ((1, 0), 0, 1), ((2, 0), 1, 1), ((2, 1), 1, 1),
                                                       ((2, 2), 0, -1), ((1, 2), 0, -1), ((0, 2), 1, -1), ((0, 1), 1, -1)}
+
+
+def test_the_busiest_link_is_the_one_that_takes_longest():
+    """5 bytes at one byte a second take longer than 20 at ten; with no rates the 20 count."""
+    values = np.zeros((2, 2, 16), dtype=int)
+    values[0, 0, 3], values[1, 1, 6] = 5, 20
+    slow, heavy = TorusLink((3, 0), "x", 1), TorusLink((2, 1), "y", -1)
+    for bandwidth, link, seconds in (((1.0, 10.0), slow, 5.0), ((1.0, 2.0), heavy, 10.0), (None, heavy, None)):
+        loads = LinkLoads(Torus((4, 4), bandwidth=bandwidth), values, 100)
+        assert (loads.busiest(), loads.seconds()) == (link, seconds)
 
 
 def test_loads_that_do_not_fit_into_64_bits_are_refused():

@@ -1,5 +1,6 @@
 """The lower bound against every placement there is, in cases small enough to try them all."""
 
+from collections import Counter
 from fractions import Fraction
 from itertools import combinations, permutations
 
@@ -10,7 +11,7 @@ from pencilmap.mapper.product_search import best_product
 from pencilmap.model.allocation import Allocation, Site
 from pencilmap.model.decompositions.pencil import least_crossing
 from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.lower_bound import _Minimum, lower_bound, together_bound
+from pencilmap.model.lower_bound import _leaving, _Minimum, lower_bound, together_bound
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.predict import predict, predict_routed
 from pencilmap.model.torus import Torus
@@ -119,6 +120,18 @@ def test_the_bound_scales_with_the_slowest_link():
     assert slow == even > 0
     plain, halved = (together_bound(site((8, 2), bandwidth=b), ProcessGrid(2, 7)).value for b in ((2.0, 2.0), (1.0, 2.0)))
     assert halved == 2 * plain
+
+
+@pytest.mark.parametrize("wrap", [True, False], ids=["ring", "line"])
+def test_blocks_of_a_side_have_so_many_ends(wrap):
+    """The ends at which links leave a block, found by walking along the nodes; each block has that side but the last."""
+    for n in range(1, 14):
+        torus = Torus((n,), wrap=(wrap,))
+        nodes = range(n if torus.is_ring(0) else n - 1)
+        for side in range(1, n + 1):
+            ends = [(here, before) for at in nodes for here, before in [(at // side, (at + 1) % n // side)] if here != before]
+            most = max(Counter(block for pair in ends for block in pair).values(), default=0)
+            assert _leaving(torus, 0, side) == most, (n, side)
 
 
 def test_a_plane_cannot_leave_all_tasks_on_one_side():
