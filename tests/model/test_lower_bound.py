@@ -129,8 +129,8 @@ def test_blocks_of_a_side_have_so_many_ends(wrap):
         torus = Torus((n,), wrap=(wrap,))
         nodes = range(n if torus.is_ring(0) else n - 1)
         for side in range(1, n + 1):
-            ends = [(here, before) for at in nodes for here, before in [(at // side, (at + 1) % n // side)] if here != before]
-            most = max(Counter(block for pair in ends for block in pair).values(), default=0)
+            links = [(at // side, (at + 1) % n // side) for at in nodes]
+            most = max(Counter(block for ends in links if ends[0] != ends[1] for block in ends).values(), default=0)
             assert _leaving(torus, 0, side) == most, (n, side)
 
 
