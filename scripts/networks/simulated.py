@@ -51,6 +51,7 @@ SETTINGS = (
     "--cfg=smpi/send-is-detached-thresh:0",  # the same times, four times faster: otherwise SimGrid searches long lists
     "--cfg=smpi/test:0",  # MPI_Test takes no time, so that progress beside computing costs nothing; nothing may spin on it
     "--cfg=smpi/alltoall:basic_linear",  # set explicitly, because the default depends on the message size
+    "--cfg=smpi/allgather:bruck",  # made once a plan: by default P^2 messages, nine tenths of the work of 512 ranks
 )
 ALLTOALLV = "ompi_basic_linear"  # posts all messages at once
 
