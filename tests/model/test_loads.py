@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from pencilmap.model import translations
 from pencilmap.model.bounds import cut_bound, machine_bound
 from pencilmap.model.decompositions import SLAB
 from pencilmap.model.errors import RoutingError
@@ -25,12 +24,7 @@ from pencilmap.model.transform import Transform
 from tests.model import brute_force as brute
 from tests.model.cases import as_links, cases, drawn, full_mappings, largest, orders, products, random_transform, repeatable
 
-
-@pytest.fixture(autouse=True)
-def _quick_bounds(monkeypatch):
-    """A linear program for each machine, not dozens: here bounds need not be sharp."""
-    monkeypatch.setattr(translations, "MOST_PROGRAMS", 0)
-
+pytestmark = pytest.mark.usefixtures("quick_bounds")
 CASES = repeatable(200)
 
 

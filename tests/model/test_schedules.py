@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.model import translations
 from pencilmap.model.allocation import Site
 from pencilmap.model.costs import Costs
 from pencilmap.model.errors import ScheduleError
@@ -32,12 +31,7 @@ from pencilmap.model.transform import Transform, parse_transform
 from tests.model import brute_force as brute
 from tests.model.cases import drawn, largest, products, random_full_mapping, random_mapping, random_torus, repeatable
 
-
-@pytest.fixture(autouse=True)
-def _quick_bounds(monkeypatch):
-    """A linear program for each machine, not dozens: here bounds need not be sharp."""
-    monkeypatch.setattr(translations, "MOST_PROGRAMS", 0)
-
+pytestmark = pytest.mark.usefixtures("quick_bounds")
 COSTS = Costs(hop_latency_s=1e-6, injection_per_task=2e8, injection_per_node=3e8, message_cost_s=5e-6, exchange_cost_s=1e-5,
               fft_rate_per_task=1e9, memory_bandwidth_per_node=2e9)
 EVERY = ["sequence", "overlap:1", "overlap:2", "overlap:3:x", "overlap:1,2:z", "overlap:2:field", "pipelined:2", "two-way",
