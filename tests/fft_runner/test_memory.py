@@ -2,16 +2,33 @@
 
 import re
 import shutil
+import subprocess
 from dataclasses import replace
 
 import pytest
 
-from tests.fft_runner.tables import EXCHANGES
+from tests.fft_runner.tables import EXCHANGES, SOURCE
 
 
 def check_clean(done):
     assert done.returncode == 0, done.stdout + done.stderr
     assert "AddressSanitizer" not in done.stderr and "runtime error" not in done.stderr
+
+
+UNITS = {"geometry_test": "geometry", "copy_test": "geometry", "schedule_test": "schedule"}  # and the rooms they need
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_units_are_clean_under_sanitizers(unit, tmp_path):
+    """The sample of every commit: index arithmetic and copies, leaks too."""
+    compiler = shutil.which("mpicc.openmpi") or shutil.which("mpicc")
+    sources = [SOURCE.parent.parent / "tests" / "fft_runner" / f"{unit}.c", *(SOURCE / UNITS[unit]).glob("*.c"),
+               *(SOURCE.parent / "common" / f"{name}.c" for name in ("failure", "message", "names"))]
+    folders = [f"-I{folder}" for folder in (SOURCE, SOURCE.parent, SOURCE.parent / "include", sources[0].parent)]
+    done = subprocess.run([compiler, "-O0", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", *folders,
+                           *sources, "-lm", "-o", tmp_path / unit], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    check_clean(subprocess.run([tmp_path / unit], capture_output=True, text=True, timeout=300))
 
 
 @pytest.mark.slow
@@ -47,6 +64,15 @@ def test_runner_is_clean_under_sanitizers(sanitized, tmp_path, arguments):
 @pytest.mark.slow
 def test_bench_is_clean_under_sanitizers(sanitized):
     check_clean(sanitized(2, "--bytes", "16,1600", "--reps", 2, program="transpose_bench"))
+
+
+def test_copies_touch_nothing_unset_and_leak_nothing(programs):
+    valgrind = shutil.which("valgrind")
+    if not valgrind:
+        pytest.skip("NOT TESTED: valgrind is missing (Debian: valgrind)")
+    done = subprocess.run([valgrind, "-q", "--error-exitcode=9", "--leak-check=full", programs / "copy_test"],
+                          capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
 
 
 OURS = re.compile(r"(?:at|by) 0x\w+: (?!main )\w+ \(in .*/matrix_test\)")  # main starts MPI, which keeps some of its own
