@@ -4,26 +4,25 @@ import json
 from collections.abc import Iterator
 from functools import lru_cache
 from importlib.resources import files
+from itertools import islice
 from math import isfinite
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pencilmap.model.decompositions import decomposition_named
-from pencilmap.model.errors import GridError, PencilmapError, RecordError, reading, reason
+from pencilmap.model.errors import GridError, PencilmapError, RecordError
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.network import Network
+from pencilmap.model.reading import parse_json, read_whole, reading
 from pencilmap.model.transform import Transform, transform_of
 
 Record = dict[str, Any]
 SCHEMA = "pencilmap-run-record/2"
+MOST_ERRORS = 100  # among which the one that is told is looked for
 SCHEMA_FILES = {"pencilmap-run-record/1": "run_record.1.schema.json", SCHEMA: "run_record.schema.json"}
-
-
-MOST_BYTES = 1 << 28  # of a file of records; endless ones (/dev/zero) end there
 
 
 def read_records(path: str | PathLike[str]) -> list[Record]:
@@ -34,17 +33,12 @@ def read_records(path: str | PathLike[str]) -> list[Record]:
     RecordError
         Naming file and line.
     """
+    content = read_whole(path, RecordError)
     try:
-        with Path(path).open("rb") as file:
-            content = file.read(MOST_BYTES + 1)
-        if len(content) > MOST_BYTES:
-            raise RecordError(f"{path} cannot be read: it has more than {MOST_BYTES >> 20} MB; divide it")
-        lines = content.decode("utf-8").splitlines()
-    except OSError as error:
-        raise RecordError(f"{path} cannot be read: {reason(error)}") from error
+        lines = content.decode("utf-8").split("\n")
     except UnicodeDecodeError as error:
         raise RecordError(f"{path} cannot be read: it is no text in UTF-8") from error
-    with reading(str(path), RecordError):
+    with reading(str(path), RecordError, len(content)):
         records = [_parse(line, path, number) for number, line in enumerate(lines, 1) if line.strip()]
     if not records:
         raise RecordError(f"{path} contains no run record; fft_runner --json {path} writes one")
@@ -55,12 +49,12 @@ def _parse(line, path, number):
     import jsonschema
 
     try:
-        record = json.loads(line, parse_float=_finite, parse_constant=_finite)
+        record = parse_json(line, parse_float=_finite, parse_constant=_finite)
     except (ValueError, RecursionError) as error:
         raise RecordError(f"{path} line {number} is not JSON: {error}") from error
     version = record.get("schema") if isinstance(record, dict) else None
     schema = version if isinstance(version, str) and version in SCHEMA_FILES else SCHEMA
-    wrong = jsonschema.exceptions.best_match(_validator(schema).iter_errors(record))
+    wrong = jsonschema.exceptions.best_match(islice(_validator(schema).iter_errors(record), MOST_ERRORS))
     if wrong is not None:
         where = ".".join(str(p) for p in wrong.absolute_path) or "top level"
         raise RecordError(f"{path} line {number} is not a run record of {schema}: {where}: {wrong.message[:300]}")

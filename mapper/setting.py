@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 
-from pencilmap.mapper.allocations.hwloc import find as read_cores, slot_cores
+from pencilmap.mapper.allocations.hwloc import read_cores, slot_cores
 from pencilmap.mapper.allocations.table import NodeTable, read_table
 from pencilmap.mapper.block_search import best_product_of
-from pencilmap.mapper.formats import Job, read_document
+from pencilmap.mapper.formats import Job
 from pencilmap.mapper.graphs import read_graph
 from pencilmap.mapper.hosts import Hosts
 from pencilmap.mapper.placements import check_name, place, takes_objective
@@ -250,7 +250,7 @@ class Setting:
             The program in the launch line.
         """
         tasks = self.tasks_per_node
-        cores = slot_cores(read_cores(read_document(hwloc)).cores or (), tasks) if hwloc else _cores(cores_per_task, tasks)
+        cores = slot_cores(read_cores(hwloc), tasks) if hwloc else _cores(cores_per_task, tasks)
         return Job(self.site, _hosts(hosts, self), cores, program)
 
     def _predictions(self, text: str, grid: ProcessGrid, routing: str | None, exchange: str, schedule: str,

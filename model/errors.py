@@ -1,7 +1,6 @@
 """Errors, one class per meaning; every message says what was given, what is allowed, and what to do."""
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from difflib import get_close_matches
 
 
@@ -30,26 +29,6 @@ class PencilmapError(Exception):
 
 
 MOST_CHARACTERS = 400  # of a message
-
-
-@contextmanager
-def reading(label: str, error: type[PencilmapError]) -> Iterator[None]:
-    """Whatever a parser raises in this block becomes `error`, which names what was read: no file ends in a traceback.
-
-    >>> try:
-    ...     with reading("a.toml", MachineError):
-    ...         print(1 / 0)
-    ... except MachineError as error:
-    ...     print(error)
-    a.toml cannot be read: division by zero (ZeroDivisionError)
-    """
-    try:
-        yield
-    except PencilmapError:
-        raise
-    except Exception as problem:
-        what = str(problem)[:200] or "no more is known"
-        raise error(f"{label} cannot be read: {what} ({type(problem).__name__})") from problem
 
 
 def shortened(message: str, most: int = MOST_CHARACTERS) -> str:

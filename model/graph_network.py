@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from pencilmap.model.arrays import Ints
 from pencilmap.model.errors import GraphError, UnitError
 from pencilmap.model.network import Arcs, GraphLink
+from pencilmap.model.reading import MOST_UNITS
 from pencilmap.model.units import parse
 
 KINDS = ("host", "switch")
@@ -164,6 +165,8 @@ def from_networkx(graph: Any, name: str, bandwidth: float | None = None) -> Grap
     >>> from_networkx(star, "star", 1e9).vertices
     ('1', '2', '3', '4', '0')
     """
+    if graph.number_of_nodes() > MAX_VERTICES:
+        raise GraphError(f"graph {name} has {graph.number_of_nodes()} vertices; at most {MAX_VERTICES} are supported")
     kinds = {v: str(data.get("kind", "host")) for v, data in graph.nodes(data=True)}
     for vertex, kind in kinds.items():
         if kind not in KINDS:
@@ -171,9 +174,10 @@ def from_networkx(graph: Any, name: str, bandwidth: float | None = None) -> Grap
     ordered = [v for kind in KINDS for v in kinds if kinds[v] == kind]
     number = {v: i for i, v in enumerate(ordered)}
     rates: dict[tuple[int, int], list[tuple[int, Fraction | None]]] = {}
+    known: dict[tuple[str, Any], tuple[int, Fraction | None]] = {}
     for a, b, data in graph.edges(data=True):
         if a != b:
-            strength = _strength(name, a, b, data, bandwidth)
+            strength = _strength(name, a, b, data, bandwidth, known)
             for link in ((a, b),) if graph.is_directed() else ((a, b), (b, a)):
                 rates.setdefault((number[link[0]], number[link[1]]), []).append(strength)
     ends = np.array(list(rates), dtype=np.int64).reshape(-1, 2)
@@ -182,23 +186,36 @@ def from_networkx(graph: Any, name: str, bandwidth: float | None = None) -> Grap
                         ends[:, 1].copy(), cables, None if fastest is None else (float(fastest),))
 
 
-def _strength(name, a, b, data, default):
-    """Cables and bandwidth of one edge."""
+def _strength(name, a, b, data, default, known):
+    """Cables and bandwidth of one edge; `known` are the values that were read before, for files repeat a few."""
     where = f"graph {name}: edge {a!r} - {b!r}"
+    given = data.get("cables", 1), data.get("bandwidth", default)
+    if not isinstance(given[0], (str, int, float)):
+        given = str(given[0]), given[1]
+    if not isinstance(given[1], (str, int, float, type(None))):
+        raise GraphError(f"{where} has bandwidth {str(given[1])[:40]!r}; text with a unit, e.g. '12.5 GB/s', or bytes per "
+                         "second, more than 0, are needed")
+    if given not in known:
+        known[given] = _read_strength(where, *given, known)
+    return known[given]
+
+
+def _read_strength(where, count, rate, known):
     try:
-        number = float(str(data.get("cables", 1)))
+        number = float(count)
         cables = Fraction(number) if 1 <= number <= MOST_CABLES else Fraction(0)
-    except ValueError:
+    except (ValueError, OverflowError):
         cables = Fraction(0)
     if cables < 1 or cables.denominator > 1:
-        raise GraphError(f"{where} has {repr(data['cables'])[:40]} cables; a whole number of 1 to {MOST_CABLES} is needed")
-    rate = data.get("bandwidth", default)
+        raise GraphError(f"{where} has {repr(count)[:40]} cables; a whole number of 1 to {MOST_CABLES} is needed")
     if isinstance(rate, str):
+        if len(known) >= MOST_UNITS:
+            raise GraphError(f"{where} has bandwidth {rate[:40]!r}, one more than {MOST_UNITS} different ones; round them")
         try:
             rate = parse(rate, "byte/s")
         except UnitError as error:
             raise GraphError(f"{where}: {error}") from error
-    if rate is not None and not (isinstance(rate, (int, float)) and 0 < rate < float("inf")):
+    if rate is not None and not 0 < rate < float("inf"):
         raise GraphError(f"{where} has bandwidth {rate!r}; text with a unit, e.g. '12.5 GB/s', or bytes per second, more "
                          "than 0, are needed")
     return int(cables), None if rate is None else Fraction(rate)
@@ -206,10 +223,17 @@ def _strength(name, a, b, data, default):
 
 def _cables(name, rates):
     """Strength of each link in cables of the fastest kind, and the bandwidth of such a cable."""
-    every = [rate for strengths in rates.values() for _, rate in strengths]
+    kinds = {_same(strengths): strengths for strengths in rates.values()}
+    every = {rate for strengths in kinds.values() for _, rate in strengths}
     if None in every and any(every):
         raise GraphError(f"graph {name}: some edges have a bandwidth and others have none; give one for the others with "
                          "`bandwidth`, or give one to all or to none in the file")
     fastest = max(every) if any(every) else None
-    relative = [sum(n * (rate / fastest if fastest else 1) for n, rate in strengths) for strengths in rates.values()]
-    return tuple(Fraction(c) for c in relative), fastest
+    relative = {kind: Fraction(sum(n * (rate / fastest if fastest else 1) for n, rate in strengths))
+                for kind, strengths in kinds.items()}
+    return tuple(relative[_same(strengths)] for strengths in rates.values()), fastest
+
+
+def _same(strengths):
+    """Alike for links of the same edges, without the hash of fractions, which takes long."""
+    return tuple(map(id, strengths))

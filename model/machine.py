@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from pencilmap.model.costs import Costs
-from pencilmap.model.errors import MachineError, PencilmapError, near, reading
+from pencilmap.model.errors import MachineError, PencilmapError, near
 from pencilmap.model.machine_file import Figure, figures_of, machine_names, package_file
 from pencilmap.model.network import Network
 from pencilmap.model.partition import Partitions, claims_more, parse_extents, parse_partition
+from pencilmap.model.reading import MOST_TOML_BYTES, parse_toml, read_whole, reading
 from pencilmap.model.torus import Torus, parse_torus
 from pencilmap.model.units import parse
 
@@ -158,7 +159,7 @@ def load_machine(name: str) -> Machine:
     if name.endswith(".toml"):
         if not Path(name).is_file():
             raise MachineError(f"machine file {name} does not exist; known names are {', '.join(machine_names())}")
-        return read_machine(Path(name).read_bytes(), name)
+        return read_machine(read_whole(name, MachineError, MOST_TOML_BYTES), name)
     if name not in machine_names():
         raise MachineError(f"machine {name!r} is unknown{near(name, machine_names())}; known are "
                            f"{', '.join(machine_names())}, or give the path of "
@@ -168,9 +169,9 @@ def load_machine(name: str) -> Machine:
 
 def read_machine(content: bytes, label: str) -> Machine:
     """Read a machine file's bytes; `label` names it in errors."""
-    with reading(f"machine file {label}", MachineError):
+    with reading(f"machine file {label}", MachineError, len(content)):
         try:
-            data = tomllib.loads(content.decode("utf-8"))
+            data = parse_toml(content.decode("utf-8"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise MachineError(f"machine file {label} is not TOML: {error}") from error
         _check_schema(data, label)

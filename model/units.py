@@ -59,7 +59,7 @@ def parse(text: str, unit: str) -> float:
     import pint
 
     try:
-        if not _QUANTITY.fullmatch(text):  # pint would also compute "9**9**9 B/s" and never finish
+        if not _QUANTITY.fullmatch(text.strip()):  # pint would also compute "9**9**9 B/s" and never finish
             raise ValueError(text)
         quantity = _registry().Quantity(text)
         if quantity.to_root_units().units != _registry().Quantity(1, unit).to_root_units().units:
@@ -73,8 +73,8 @@ def parse(text: str, unit: str) -> float:
     return value
 
 
-_QUANTITY = re.compile(r"\s*[+-]?([0-9]{1,30}\.?[0-9]{0,30}|\.[0-9]{1,30})([eE][+-]?[0-9]{1,3})?"
-                       r"\s*([A-Za-zµμ_]{1,30}(\s*/\s*[A-Za-zµμ_]{1,30})*)?\s*")
+_QUANTITY = re.compile(r"[+-]?([0-9]{1,30}\.?[0-9]{0,30}|\.[0-9]{1,30})([eE][+-]?[0-9]{1,3})?"
+                       r"(\s*[A-Za-zµμ_]{1,30}(\s*/\s*[A-Za-zµμ_]{1,30})*)?")
 #: Spellings of units that messages and documents list; whole words (2 gigabytes/second) and other prefixes are taken too.
 UNITS = {
     "byte/s": ("B/s", "kB/s", "MB/s", "GB/s", "TB/s", "KiB/s", "MiB/s", "GiB/s", "bit/s", "Mbit/s", "Gbit/s"),

@@ -44,6 +44,33 @@ def test_imports_go_one_way(layer):
     assert found == []
 
 
+OWN_FILES = {  # modules that read files of the package, of the system, or of programs that they have started
+    "model/optima.py", "model/published.py", "model/machine_file.py", "mapper/ring_maps.py", "mapper/scotch.py",
+    "scripts/command_line/cli.py", "scripts/command_line/memory.py", "scripts/pictures/report/page.py",
+    "scripts/networks/build.py", "scripts/networks/simulated.py", "scripts/networks/namespaces/box.py",
+    "scripts/networks/namespaces/counters.py", "scripts/networks/namespaces/inside.py",
+    "scripts/networks/namespaces/kernel.py"}
+OWN_CALLS = {("model/machine.py", "read_text"), ("model/machine.py", "loads"),  # schemas
+             ("mapper/records.py", "read_text"), ("mapper/records.py", "json.loads")}
+PARSERS = {"json.load", "json.loads", "loads", "tomllib.load", "tomllib.loads", "literal_eval", "ast.literal_eval",
+           "yaml.load", "yaml.safe_load", "ElementTree.parse", "ElementTree.fromstring", "ElementTree.iterparse", "eval",
+           "open", "np.load", "np.genfromtxt", "np.fromfile"}
+
+
+def test_whatever_is_read_from_elsewhere_has_a_budget():
+    """Files are read, and parsers called, in `pencilmap.model.reading` alone."""
+    found = set()
+    for layer in ("model", "mapper", "scripts/command_line", "scripts/pictures", "scripts/networks"):
+        for path in (ROOT / layer).rglob("*.py"):
+            name = str(path.relative_to(ROOT))
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+                called = next((m for m in ("read_text", "read_bytes") if called.endswith(f".{m}")), called)
+                if called in (*PARSERS, "read_text", "read_bytes") and (name, called) not in OWN_CALLS:
+                    found.add(name)
+    assert found - OWN_FILES == {"model/reading.py"} and found > OWN_FILES
+
+
 def circles(links):
     """Groups of names that reach each other, each sorted; a link of a name to itself is none."""
     graph = nx.DiGraph((a, b) for a, b in links if a != b)

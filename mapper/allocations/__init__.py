@@ -10,7 +10,8 @@ from os import PathLike
 from pencilmap.mapper.allocations import bluegene, cray, fujitsu, hwloc, netloc, pbs, slurm, table, tpu
 from pencilmap.mapper.allocations.found import Fact, Found, Picture, combine
 from pencilmap.mapper.formats.lines import Document, read_document
-from pencilmap.model.errors import AllocationError, reading
+from pencilmap.model.errors import AllocationError
+from pencilmap.model.reading import reading
 
 __all__ = ["READERS", "Fact", "Found", "Picture", "Reader", "combine", "look_around", "read_description"]
 
@@ -56,17 +57,18 @@ def look_around(environ: Mapping[str, str], paths: Iterable[str | PathLike[str]]
     environment variables, `paths` files that describe the allocation, recognised by their content; `torus` is the shape,
     where no source gives it or a source is wrong.
     """
-    told = [found for reader in READERS.values() if reader.from_environment
-            if (found := reader.from_environment(environ)) is not None]
+    with reading("the environment", AllocationError):
+        told = [found for reader in READERS.values() if reader.from_environment
+                if (found := reader.from_environment(environ)) is not None]
     return combine([read_description(path) for path in paths], told, torus)
 
 
 def read_description(path: str | PathLike[str]) -> Found:
     """What one file gives, by the first reader that recognises it."""
     document = read_document(path)
-    if not document.lines(longest=None):
-        raise document.refuse("is empty")
-    with reading(str(path), AllocationError):
+    with reading(str(path), AllocationError, len(document.text)):
+        if not document.lines(longest=None):
+            raise document.refuse("is empty")
         for reader in READERS.values():
             if reader.looks_like and reader.find and reader.looks_like(document):
                 return reader.find(document)

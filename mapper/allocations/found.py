@@ -118,24 +118,25 @@ def combine(files: Iterable[Found], environment: Iterable[Found] = (), torus: st
 def _numbered(torus, coordinates):
     if coordinates is None:
         return None, {}, "which nodes of the torus are used: all are assumed"
-    return np.array([_node(torus, c) for c in coordinates], dtype=np.int64), {}, None
+    return _nodes(torus, coordinates), {}, None
 
 
 def _named(torus, hosts, places):
     """Node numbers and names of hosts by their known places, or by the numbers in their names."""
-    nodes, names, default, numbered = [], {}, Hosts(torus), _by_number(places)
+    default, numbered, found = Hosts(torus), _by_number(places), list[Sequence[int]]()
     for host in hosts:
-        place = places.get(host) or numbered.get(_number(host))
-        node = _node(torus, place) if place else default.node(host)
-        if node is None:
+        place = places.get(host) or numbered.get(_number(host)) or default.coordinates_in(host)
+        if place is None or (host not in places and _number(host) not in numbered and torus.outside(place)):
             return None, {}, (f"the coordinates of host {host}: give a table NAME {' '.join(torus.axes)}, or a shape that "
                               "fits the numbers in its name")
+        found.append(place)
+    nodes, names = _nodes(torus, found), dict[int, str]()
+    for node, host in zip(nodes.tolist(), hosts):
         if node in names:
             raise AllocationError(f"hosts {names[node]} and {host} have the same coordinates "
                                   f"{tuple(torus.coordinates(node).tolist())}; correct the table or the shape")
         names[node] = host
-        nodes.append(node)
-    return np.array(nodes, dtype=np.int64), names, None
+    return nodes, names, None
 
 
 def _number(name):
@@ -148,14 +149,16 @@ def _by_number(places):
     return {_number(name): place for name, place in places.items() if _number(name) is not None}
 
 
-def _node(torus, coordinates):
-    if len(coordinates) != torus.n_dimensions:
-        raise AllocationError(f"node {coordinates} has {len(coordinates)} coordinates, but torus {torus} has "
-                              f"{torus.n_dimensions} dimensions")
-    problem = torus.outside(coordinates)
-    if problem:
-        raise AllocationError(problem)
-    return int(torus.node(coordinates))
+def _nodes(torus, found):
+    """Numbers of the nodes at these coordinates: int array."""
+    for coordinates in found:
+        if len(coordinates) != torus.n_dimensions:
+            raise AllocationError(f"node {coordinates} has {len(coordinates)} coordinates, but torus {torus} has "
+                                  f"{torus.n_dimensions} dimensions")
+        problem = torus.outside(coordinates)
+        if problem:
+            raise AllocationError(problem)
+    return torus.node(np.array(found, dtype=np.int64).reshape(len(found), torus.n_dimensions))
 
 
 def bounding_box(coordinates: Iterable[Sequence[int]]) -> str:

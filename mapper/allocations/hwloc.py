@@ -2,24 +2,35 @@
 
 import re
 from collections.abc import Sequence
+from os import PathLike
 from xml.etree import ElementTree
 
+import numpy as np
+
 from pencilmap.mapper.allocations.found import Core, Fact, Found
-from pencilmap.mapper.formats.lines import Document
+from pencilmap.mapper.formats.lines import Document, read_document
+from pencilmap.mapper.graphs.hwloc import looks_like as looks_like
+from pencilmap.model.arrays import Ints
 from pencilmap.model.errors import MapfileError
+from pencilmap.model.reading import parse_xml, reading
 
 MAX_CORES = 1 << 16
+MAX_PROCESSORS = 1 << 20  # of one node
+_WORD = re.compile("(0x)?[0-9a-fA-F]{1,8}")
 
 
-def looks_like(document: Document) -> bool:
-    return bool(re.match(r"\s*(<\?xml[^>]*\?>)?\s*(<!DOCTYPE topology[^>]*>)?\s*<topology\b", document.text))
+def read_cores(path: str | PathLike[str]) -> tuple[Core, ...]:
+    """Cores of the node in the file at a path."""
+    document = read_document(path)
+    with reading(document.label, MapfileError, len(document.text)):
+        return find(document).cores or ()
 
 
 def find(document: Document) -> Found:
     """Cores of a node."""
     try:
-        root = ElementTree.fromstring(document.text)
-    except (ElementTree.ParseError, RecursionError) as error:
+        root = parse_xml(document.text)
+    except (ElementTree.ParseError, ValueError, RecursionError) as error:
         line, column = getattr(error, "position", (None, -1))
         raise document.refuse(f"is not XML: {error}", line, column + 1) from error
     cores = tuple(_cores(root))
@@ -51,22 +62,31 @@ def _cores(root):
 
 
 def _numa_by_set(root):
-    """Function from the set of processors of a core to the number of its NUMA node."""
+    """Function from the processors of a core to the number of its NUMA node: the first that has one of them, else 0."""
     sets = [_bits(e.get("cpuset", "")) for e in root.iter("object") if e.get("type") == "NUMANode"]
-    return lambda bits: next((i for i, numa in enumerate(sets) if bits & numa), 0)
+    owner = np.full(max((int(bits[-1]) + 2 for bits in sets if bits.size), default=1), len(sets))
+    for i in reversed(range(len(sets))):
+        owner[sets[i]] = i
+    nobody = owner.size - 1
+
+    def numa_of(bits):
+        first = int(owner[np.minimum(bits, nobody)].min(initial=len(sets)))
+        return first if first < len(sets) else 0
+
+    return numa_of
 
 
-def _bits(text):
-    """A set of processors as hwloc writes it, ``0x00000001,0xffffffff`` from the high end: int.
+def _bits(text: str) -> Ints:
+    """A set of processors as hwloc writes it, ``0x00000001,0xffffffff`` from the high end: their numbers in order.
 
-    >>> bin(_bits("0x00000001,0x00000003"))
-    '0b100000000000000000000000000000011'
+    >>> _bits("0x00000001,0x00000003").tolist()
+    [0, 1, 32]
     """
-    bits = 0
-    for word in text.split(","):
-        word = word.strip()
-        bits = (bits << 32) | (int(word, 16) if re.fullmatch("(0x)?[0-9a-fA-F]{1,8}", word) else 0)
-    return bits
+    words = [word.strip() for word in reversed(text.split(","))]
+    if len(words) * 32 > MAX_PROCESSORS:
+        raise MapfileError(f"a set of {len(words) * 32} processors; at most {MAX_PROCESSORS} are read")
+    values = [int(word, 16) if _WORD.fullmatch(word) else 0 for word in words]
+    return np.flatnonzero(np.unpackbits(np.array(values, dtype="<u4").view(np.uint8), bitorder="little"))
 
 
 def slot_cores(cores: Sequence[Core], tasks: int) -> tuple[str, ...]:

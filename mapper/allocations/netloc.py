@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 from pencilmap.mapper.allocations.found import Fact, Found
 from pencilmap.mapper.allocations.slurm import shortened
 from pencilmap.mapper.formats.lines import Document
+from pencilmap.model.reading import check_xml, parse_xml
 
 HOSTS = ("host", "ca", "1", "netloc_node_type_host")
 
@@ -34,6 +35,7 @@ def _graphml(document):
     import networkx as nx
 
     try:
+        check_xml(document.text)
         graph = nx.read_graphml(BytesIO(document.text.encode("utf-8")))
     except (nx.NetworkXError, ElementTree.ParseError, ValueError, KeyError, RecursionError) as error:
         raise document.refuse(f"is not GraphML: {str(error)[:120]}") from error
@@ -42,8 +44,8 @@ def _graphml(document):
 
 def _xml(document):
     try:
-        root = ElementTree.fromstring(document.text)
-    except (ElementTree.ParseError, RecursionError) as error:
+        root = parse_xml(document.text)
+    except (ElementTree.ParseError, ValueError, RecursionError) as error:
         line, column = getattr(error, "position", (None, -1))
         raise document.refuse(f"is not XML: {error}", line, column + 1) from error
     return _sorted_out((element.get("mac_addr", "?"), element.attrib) for element in root.iter("node"))

@@ -12,16 +12,15 @@ from collections.abc import Mapping, Sequence
 from pencilmap.mapper.allocations.found import Fact, Found, bounding_box
 from pencilmap.mapper.formats.hostlist import expand_hosts
 from pencilmap.mapper.formats.lines import Document
-
-MAX_HOSTS = 1 << 20
-MAX_YAML = 1 << 22
+from pencilmap.model.errors import MapfileError
+from pencilmap.model.reading import MOST_HOSTS, parse_yaml
 
 
 def from_environment(environ: Mapping[str, str]) -> Found | None:
     variable = next((v for v in ("SLURM_JOB_NODELIST", "SLURM_NODELIST") if environ.get(v)), None)
     if variable is None:
         return None
-    hosts = tuple(expand_hosts(environ[variable], MAX_HOSTS))
+    hosts = tuple(expand_hosts(environ[variable], MOST_HOSTS))
     facts = [Fact("hosts", f"{len(hosts)}: {shortened(hosts)}", variable)]
     tasks = None
     for name in ("SLURM_NTASKS_PER_NODE", "SLURM_TASKS_PER_NODE"):
@@ -48,14 +47,14 @@ def shortened(hosts: Sequence[str], most: int = 4) -> str:
 
 
 def looks_like(document: Document) -> bool:
-    return bool(re.search(r"^\s*(SwitchName|TopologyPlugin|NodeName|torus3d\s*:|-\s*topology\s*:|toruses\s*:)",
+    return bool(re.search(r"^[ \t]*(SwitchName|TopologyPlugin|NodeName|(torus3d|-[ \t]*topology|toruses)[ \t]*:)",
                           document.text, re.MULTILINE | re.IGNORECASE))
 
 
 def find(document: Document) -> Found:
-    if re.search(r"^\s*-?\s*(torus3d|toruses)\s*:", document.text, re.MULTILINE):
+    if re.search(r"^[ \t]*(-[ \t]*)?(torus3d|toruses)[ \t]*:", document.text, re.MULTILINE):
         return _torus3d(document)
-    if re.search(r"^\s*TopologyPlugin\s*=\s*topology/3d_torus", document.text, re.MULTILINE | re.IGNORECASE):
+    if re.search(r"^[ \t]*TopologyPlugin[ \t]*=[ \t]*topology/3d_torus", document.text, re.MULTILINE | re.IGNORECASE):
         return _names_with_coordinates(document)
     return _tree(document)
 
@@ -66,14 +65,14 @@ def _lists(document, key):
     for number, line in document.lines(longest=None):
         for text in re.findall(rf"(?<![A-Za-z]){key}\s*=\s*(\S+)", line, re.IGNORECASE):
             try:
-                hosts += expand_hosts(text, MAX_HOSTS - len(hosts))
-            except Exception as error:
+                hosts += expand_hosts(text, MOST_HOSTS - len(hosts))
+            except MapfileError as error:
                 raise document.refuse(str(error), number) from error
     return hosts
 
 
 def _tree(document):
-    switches = len(re.findall(r"^\s*SwitchName\s*=", document.text, re.MULTILINE | re.IGNORECASE))
+    switches = len(re.findall(r"^[ \t]*SwitchName[ \t]*=", document.text, re.MULTILINE | re.IGNORECASE))
     hosts = _lists(document, "Nodes") or _lists(document, "NodeName")
     facts = (Fact("network", f"a tree of {switches} switches and {len(hosts)} hosts: no coordinates" if switches
                   else f"{len(hosts)} hosts, no coordinates", document.label),)
@@ -95,15 +94,11 @@ def _names_with_coordinates(document):
 
 
 def _torus3d(document):
-    import yaml
-
-    if len(document.text) > MAX_YAML:
-        raise document.refuse(f"is longer than {MAX_YAML} characters; that is not a topology.yaml")
     try:
-        data = yaml.safe_load(document.text)
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        data = parse_yaml(document.text)
+    except Exception as error:  # of PyYAML, whose errors say where, or that it is too deep or too large
         mark = getattr(error, "problem_mark", None)
-        raise document.refuse(f"is not YAML: {getattr(error, 'problem', None) or 'nested too deeply'}",
+        raise document.refuse(f"is not YAML that is read here: {getattr(error, 'problem', None) or str(error)[:200]}",
                               mark.line + 1 if mark else None, mark.column + 1 if mark else None) from error
     toruses = list(_toruses(data))
     if not toruses:
@@ -140,7 +135,7 @@ def _region(document, region, dims):
     size, anchor = _triple(document, region, "dims"), _triple(document, region, "anchor")
     if any(a + s > d for a, s, d in zip(anchor, size, dims)):
         raise document.refuse(f"region at {anchor} of {size} nodes reaches out of the torus of {dims}")
-    hosts = expand_hosts(region["nodes"], MAX_HOSTS)
+    hosts = expand_hosts(region["nodes"], MOST_HOSTS)
     if len(hosts) != size[0] * size[1] * size[2]:
         raise document.refuse(f"{len(hosts)} hosts for a box of {'x'.join(map(str, size))}")
     return {host: (anchor[0] + i % size[0], anchor[1] + i // size[0] % size[1], anchor[2] + i // (size[0] * size[1]))
@@ -149,7 +144,7 @@ def _region(document, region, dims):
 
 def _triple(document, owner, key):
     value = owner.get(key)
-    numbers = [value.get(axis) for axis in "xyz"] if isinstance(value, dict) else None
-    if not numbers or not all(type(n) is int and 0 <= n < 1 << 16 for n in numbers):
+    numbers = [str(value.get(axis)) for axis in "xyz"] if isinstance(value, dict) else None
+    if not numbers or not all(re.fullmatch("[0-9]{1,5}", n) and int(n) < 1 << 16 for n in numbers):
         raise document.refuse(f"{key} needs x, y and z")
-    return tuple(numbers)
+    return tuple(int(n) for n in numbers)

@@ -13,7 +13,9 @@ from pencilmap.mapper.allocations.found import Fact, Found, bounding_box
 from pencilmap.mapper.formats.lines import Document, is_integer, read_document, words
 from pencilmap.mapper.hosts import MAX_NAME, Hosts
 from pencilmap.model.arrays import Ints
+from pencilmap.model.errors import MapfileError
 from pencilmap.model.network import Network
+from pencilmap.model.reading import reading
 
 
 class NodeTable(NamedTuple):
@@ -36,20 +38,21 @@ def parse_table(document: Document, network: Network) -> NodeTable:
     >>> parse_table(Document(b"cab7 1 0\\ncab3 0 0\\n", "demo"), Torus((2, 2))).names
     {1: 'cab7', 0: 'cab3'}
     """
-    line_of, names, taken = dict[int, int](), dict[int, str](), dict[str, int]()
-    for number, line in document.lines():
-        node, name = _entry(document, number, line, network)
-        if node in line_of:
-            raise document.refuse(f"node {_where(network, node)} is listed already in line {line_of[node]}; list every "
-                                  "usable node once", number)
-        if name in taken:
-            raise document.refuse(f"host {name} is already in line {taken[name]}; every node needs its own name", number)
-        line_of[node] = number
-        if name:
-            names[node], taken[name] = name, number
-    if not line_of:
-        raise document.refuse(f"lists no node; write one line of coordinates ({' '.join(network.axes)}) for each")
-    return NodeTable(np.array(list(line_of), dtype=np.int64), names)
+    with reading(document.label, MapfileError, len(document.text)):
+        line_of, names, taken = dict[int, int](), dict[int, str](), dict[str, int]()
+        for number, line in document.lines():
+            node, name = _entry(document, number, line, network)
+            if node in line_of:
+                raise document.refuse(f"node {_where(network, node)} is listed already in line {line_of[node]}; list every "
+                                      "usable node once", number)
+            if name in taken:
+                raise document.refuse(f"host {name} is already in line {taken[name]}; every node needs its own name", number)
+            line_of[node] = number
+            if name:
+                names[node], taken[name] = name, number
+        if not line_of:
+            raise document.refuse(f"lists no node; write one line of coordinates ({' '.join(network.axes)}) for each")
+        return NodeTable(np.array(list(line_of), dtype=np.int64), names)
 
 
 def _entry(document, number, line, network):

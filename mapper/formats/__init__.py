@@ -8,12 +8,13 @@ from pkgutil import resolve_name
 
 from pencilmap.mapper.files import write_whole
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places
-from pencilmap.mapper.formats.lines import Document, read_document
+from pencilmap.mapper.formats.lines import MAX_LINE, Document, read_document
 from pencilmap.mapper.formats.slots import check_count, check_slots, slots_in_order
 from pencilmap.model.allocation import Site
-from pencilmap.model.errors import MapfileError, MappingError, near, reading
+from pencilmap.model.errors import MapfileError, MappingError, near
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
+from pencilmap.model.reading import reading
 from pencilmap.model.torus import Torus
 
 __all__ = ["FORMATS", "Document", "Format", "Job", "Launch", "Places", "format_named", "mapping_of", "parse_mapping",
@@ -88,12 +89,14 @@ def parse_mapping(content: bytes, label: str, job: Job, grid: ProcessGrid | None
 
 def recognise(document: Document) -> str:
     """Name of the format that a document has. Raises MapfileError when it is empty or matches no format."""
-    lines = document.lines(longest=None)
-    if not lines:
-        raise document.refuse("is empty; one place for each rank is needed")
-    for name, form in FORMATS.items():
-        if form.looks_like(lines):
-            return name
+    with reading(document.label, MapfileError, len(document.text)):
+        lines = document.lines(longest=None)
+        if not lines:
+            raise document.refuse("is empty; one place for each rank is needed")
+        head = [(number, line[:MAX_LINE]) for number, line in lines[:3]]
+        for name, form in FORMATS.items():
+            if form.looks_like(head):
+                return name
     raise document.refuse(f"the format is not recognised from {lines[0][1].strip()[:40]!r}; name one of "
                           f"{', '.join(FORMATS)}", lines[0][0])
 
@@ -103,15 +106,15 @@ def mapping_of(document: Document, job: Job, grid: ProcessGrid | None = None, fo
     format_name = format_name or recognise(document)
     form = format_named(format_name)
     _check_network(form, format_name, job.network)
-    if not document.lines(longest=None):
-        raise document.refuse("is empty; one place for each rank is needed")
-    with reading(document.label, MapfileError):
+    with reading(document.label, MapfileError, len(document.text)):
+        if not document.lines(longest=None):
+            raise document.refuse("is empty; one place for each rank is needed")
         places = form.read(document, job)
-    grid = grid or ProcessGrid(len(places.line), 1)
-    check_count(document, places, grid)
-    slot = slots_in_order(places.node) if places.slot is None else places.slot
-    check_slots(document, places, slot, job)
-    try:
-        return Mapping(job.network, grid, job.site.tasks_per_node, places.node, slot, f"file:{document.label}")
-    except MappingError as error:
-        raise document.refuse(str(error)) from error
+        grid = grid or ProcessGrid(len(places.line), 1)
+        check_count(document, places, grid)
+        slot = slots_in_order(places.node) if places.slot is None else places.slot
+        check_slots(document, places, slot, job)
+        try:
+            return Mapping(job.network, grid, job.site.tasks_per_node, places.node, slot, f"file:{document.label}")
+        except MappingError as error:
+            raise document.refuse(str(error)) from error

@@ -86,7 +86,7 @@ def _read_raw(document, job):
 def looks_like(lines: list[tuple[int, str]]) -> bool:
     first = lines[0][1].strip()
     wrapped = re.match(r'\{\s*("version"|"map"|$)', first)
-    return bool(wrapped or re.match(r"\[\s*(\[\s*[0-9]|$)", first) or re.fullmatch(r"[0-9,;\s-]*;[0-9,;\s-]*", first))
+    return bool(wrapped or re.match(r"\[\s*(\[\s*[0-9]|$)", first) or (";" in first and re.fullmatch(r"[0-9,;\s-]*", first)))
 
 
 def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:

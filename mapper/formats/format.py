@@ -97,7 +97,7 @@ class Format:
 
     write : (mapping, job) -> text
     read : (document, job) -> Places
-    looks_like : lines of a document -> bool
+    looks_like : first three lines of a document, cut at `MAX_LINE` characters -> bool
     launch : (mapping, job, path) -> Launch
     says_slots : whether the file says which slot of a node a rank takes
     proof : source of the syntax: the launcher it was run with here, or the document it was taken from

@@ -15,7 +15,7 @@ from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.errors import MapfileError
 from pencilmap.model.mapping import Mapping
 
-_LINE = re.compile(r"\s*\(\s*([+-]?[0-9]{1,12}(?:\s*,\s*[+-]?[0-9]{1,12})*)\s*\)\s*(core\s*=\s*\S+)?\s*")
+_LINE = re.compile(r"\s*\(\s*([+-]?[0-9]{1,12}(?:\s*,\s*[+-]?[0-9]{1,12})*)\s*\)(?:\s*core\s*=\s*\S+)?\s*")
 
 
 def write(mapping: Mapping, job: Job) -> str:

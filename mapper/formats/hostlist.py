@@ -7,13 +7,13 @@ import re
 from itertools import product
 
 from pencilmap.model.errors import MapfileError
+from pencilmap.model.reading import MOST_HOSTS
 
-MAX_HOSTS = 1 << 22
 _PIECE = re.compile(r"\[([^\[\]]*)\]")
 _RANGE = re.compile(r"([0-9]{1,12})(?:-([0-9]{1,12}))?")
 
 
-def expand_hosts(text: str, most: int = MAX_HOSTS) -> list[str]:
+def expand_hosts(text: str, most: int = MOST_HOSTS) -> list[str]:
     """Names of a compressed list, in order. Raises MapfileError.
 
     A list of more than `most` names is refused before it is expanded.
@@ -22,17 +22,20 @@ def expand_hosts(text: str, most: int = MAX_HOSTS) -> list[str]:
     ['r0n08', 'r0n09', 'r1n08', 'r1n09', 'login']
     """
     names: list[str] = []
-    for part in split_hosts(text):
-        choices = [_numbers(found[1], text, most) for found in _PIECE.finditer(part)]
-        size = 1
-        for choice in choices:
-            size *= len(choice)
-        if len(names) + size > most:
-            raise MapfileError(f"host list {text[:40]!r} stands for more than {most} hosts")
+    parts = split_hosts(text)
+    if len(parts) > most:
+        raise MapfileError(f"host list {text[:40]!r} stands for more than {most} hosts")
+    for part in parts:
         fixed = _PIECE.split(part)[::2]
         if any("[" in piece or "]" in piece for piece in fixed):
             raise MapfileError(f"host list {text[:60]!r} has brackets that do not match")
-        names += ["".join(a + b for a, b in zip(fixed, (*chosen, ""))) for chosen in product(*choices)]
+        choices = [_ranges(found[1], text) for found in _PIECE.finditer(part)]
+        size = 1
+        for choice in choices:
+            size *= sum(last - first + 1 for first, last, _ in choice)
+            if len(names) + size > most:
+                raise MapfileError(f"host list {text[:40]!r} stands for more than {most} hosts")
+        names += ["".join(a + b for a, b in zip(fixed, (*chosen, ""))) for chosen in product(*map(_numbers, choices))]
     return names
 
 
@@ -42,20 +45,33 @@ def split_hosts(text: str) -> list[str]:
     >>> split_hosts("a[1,3],b")
     ['a[1,3]', 'b']
     """
-    parts = [part.strip() for part in re.split(r",(?![^\[]*\])", text)]
+    parts, inside, depth = list[str](), list[str](), 0
+    for piece in text.split(","):
+        inside.append(piece)
+        depth += piece.count("[") - piece.count("]")
+        if depth <= 0:
+            parts.append(",".join(inside).strip())
+            inside, depth = [], 0
+    if inside:
+        parts.append(",".join(inside).strip())
     if not all(parts):
         raise MapfileError(f"host list {text[:60]!r} has an empty entry; write names separated by single commas")
     return parts
 
 
-def _numbers(inside, text, most):
-    numbers = []
+def _ranges(inside, text):
+    """First and last number of each range, and the number of digits of the first."""
+    ranges = []
     for part in inside.split(","):
         found = _RANGE.fullmatch(part.strip())
         if not found:
             raise MapfileError(f"host list {text[:60]!r}: [{inside[:20]}] is not a list of numbers such as [0-3,7]")
         first, last = int(found[1]), int(found[2] or found[1])
-        if not 0 <= last - first < most - len(numbers):
-            raise MapfileError(f"host list {text[:60]!r}: range {part[:40]} runs backwards or is longer than {most}")
-        numbers += [str(n).zfill(len(found[1])) for n in range(first, last + 1)]
-    return numbers
+        if last < first:
+            raise MapfileError(f"host list {text[:60]!r}: range {part[:40]} runs backwards")
+        ranges.append((first, last, len(found[1])))
+    return ranges
+
+
+def _numbers(ranges):
+    return [str(n).zfill(width) for first, last, width in ranges for n in range(first, last + 1)]

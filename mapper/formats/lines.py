@@ -4,15 +4,14 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 from os import PathLike
-from pathlib import Path
 
 import numpy as np
 
 from pencilmap.model.arrays import Ints
 from pencilmap.model.errors import MapfileError, PencilmapError
+from pencilmap.model.reading import MOST_BYTES, read_whole
 
 MAX_LINE = 4096
-MAX_BYTES = 1 << 28
 MAX_PLACES = 1 << 23  # lines or list entries; what is made from them takes about a hundred times their size
 MAX_DIGITS = 12
 _PLAIN = frozenset("0123456789+- \t\r\n")  # of a file of integers alone, which is read as a whole
@@ -31,8 +30,8 @@ class Document:
     def __init__(self, content: bytes, label: str) -> None:
         self.label = label
         self._found: dict[str, list[tuple[int, str]]] = {}
-        if len(content) > MAX_BYTES:
-            raise self.refuse(f"is longer than {MAX_BYTES} bytes; that is not a placement file")
+        if len(content) > MOST_BYTES:
+            raise self.refuse(f"is longer than {MOST_BYTES} bytes; that is not a placement file")
         if b"\0" in content:
             raise self.refuse("a NUL byte; this is not a text file", content[:content.index(0)].count(10) + 1)
         try:
@@ -86,15 +85,11 @@ class Document:
 
 
 def read_document(path: str | PathLike[str], error: type[PencilmapError] = MapfileError) -> Document:
-    """The document at a path; endless files (``/dev/zero``) end at the limit.
+    """The document at a path.
 
     Raises MapfileError or `error` when it cannot be read.
     """
-    try:
-        with Path(path).open("rb") as file:
-            return Document(file.read(MAX_BYTES + 1), str(path))
-    except OSError as problem:
-        raise error(f"{path} cannot be read: {problem.strerror}") from problem
+    return Document(read_whole(path, error), str(path))
 
 
 def text_lines(content: bytes, label: str, comment: str = "#") -> list[tuple[int, str]]:

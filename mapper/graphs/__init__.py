@@ -12,8 +12,9 @@ from typing import Any
 
 from pencilmap.mapper.formats.lines import Document, read_document
 from pencilmap.mapper.graphs import edge_list, graphml, hwloc, netloc
-from pencilmap.model.errors import GraphError, near, reading
+from pencilmap.model.errors import GraphError, near
 from pencilmap.model.graph_network import GraphNetwork, from_networkx
+from pencilmap.model.reading import reading
 
 
 @dataclass(frozen=True)
@@ -64,11 +65,11 @@ def parse_graph(document: Document, format_name: str | None = None, bandwidth: f
     """The same for a document."""
     if not document.text.strip():
         raise GraphError(f"{document.label} is empty; a graph has at least one edge")
-    with reading(document.label, GraphError):
+    with reading(document.label, GraphError, len(document.text)):
         name = format_name or _recognise(document)
     if name not in GRAPHS:
         raise GraphError(f"graph format {name!r} is unknown{near(name, GRAPHS)}; known are {', '.join(GRAPHS)}")
-    with reading(document.label, GraphError):
+    with reading(document.label, GraphError, len(document.text)):
         return from_networkx(GRAPHS[name].read(document), Path(document.label).name, bandwidth)
 
 

@@ -12,21 +12,22 @@ Names have no blanks.
 """
 
 import re
-from ast import literal_eval
 from typing import Any
-from warnings import catch_warnings
 
-from pencilmap.mapper.formats.lines import Document
+from pencilmap.mapper.formats.lines import MAX_LINE, Document
 from pencilmap.model.errors import GraphError
+from pencilmap.model.reading import MOST_UNITS, parse_literal
 
-_LINE = re.compile(r"\s*(?P<a>[^\s{]+)(?:\s+(?P<b>[^\s{]+))?\s*(?P<rest>.*?)\s*")
-_WEIGHT = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
+_LINE = re.compile(r"(?P<a>[^\s{]+)(?:\s+(?P<b>[^\s{]+))?\s*(?P<rest>.*)")  # of a line without blanks around it
+_NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_WEIGHT = re.compile(rf"{_NUMBER}|\{{'weight': {_NUMBER}\}}")
 _VERTEX, _EDGE = ("kind",), ("bandwidth", "cables", "weight")
 
 
 def looks_like(document: Document) -> bool:
     lines = document.lines(longest=None)
-    return bool(lines) and _LINE.fullmatch(lines[0][1]) is not None and not lines[0][1].lstrip().startswith(("<", "{"))
+    first = lines[0][1][:MAX_LINE].strip() if lines else ""
+    return _LINE.fullmatch(first) is not None and not first.startswith(("<", "{"))
 
 
 def read(document: Document) -> Any:
@@ -39,17 +40,24 @@ def read(document: Document) -> Any:
     import networkx as nx  # slow to import; only graphs need it
 
     graph = nx.MultiGraph()
+    attributes: dict[tuple[bool, str], dict[str, Any]] = {}
     for number, line in document.lines():
         a, b, rest = _parts(document, number, line)
+        kind = b is None, "" if b and _WEIGHT.fullmatch(rest) else rest
+        if kind not in attributes:
+            if len(attributes) == MOST_UNITS:
+                raise GraphError(f"{document.label} line {number}: {rest[:40]!r}: more than {MOST_UNITS} kinds of edges"
+                                 "; round bandwidths")
+            attributes[kind] = _attributes(document, number, kind[1], _VERTEX if kind[0] else _EDGE)
         if b is None:
-            graph.add_node(a, **_attributes(document, number, rest, _VERTEX))
+            graph.add_node(a, **attributes[kind])
         else:
-            graph.add_edge(a, b, **_attributes(document, number, rest, _EDGE))
+            graph.add_edge(a, b, **attributes[kind])
     return graph
 
 
 def _parts(document, number, line):
-    found = _LINE.fullmatch(line)
+    found = _LINE.fullmatch(line.strip())
     if found is None or not (found["b"] or found["rest"]):
         raise GraphError(f"{document.label} line {number}: {line.strip()[:40]!r} is not an edge; write the names of its two "
                          "ends, e.g. a b or a b 12.5 GB/s, or for a vertex s1 {'kind': 'switch'}")
@@ -57,13 +65,10 @@ def _parts(document, number, line):
 
 
 def _attributes(document, number, text, known):
-    if re.fullmatch(_WEIGHT, text):
-        return {}
     if not text.startswith("{"):
         return {"bandwidth": text} if text else {}
     try:
-        with catch_warnings(action="ignore"):  # warnings about invalid escape sequences
-            data = literal_eval(text)
+        data = parse_literal(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
         raise GraphError(f"{document.label} line {number}: {text[:60]!r} is not a dict such as "
                          "{'bandwidth': '12.5 GB/s'}") from error

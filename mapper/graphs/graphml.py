@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.errors import GraphError
+from pencilmap.model.reading import check_xml
 
 
 def looks_like(document: Document) -> bool:
@@ -21,6 +22,7 @@ def read(document: Document, directed: bool = False) -> Any:
 
     text = document.text.replace('edgedefault="undirected"', 'edgedefault="directed"') if directed else document.text
     try:
+        check_xml(text)
         return nx.read_graphml(BytesIO(text.encode("utf-8")))
     except (nx.NetworkXError, ElementTree.ParseError, ValueError, LookupError, TypeError, AttributeError,
             RecursionError) as error:

@@ -13,10 +13,11 @@ from xml.etree import ElementTree
 
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.errors import GraphError
+from pencilmap.model.reading import parse_xml
 
 
 def looks_like(document: Document) -> bool:
-    return bool(re.match(r"\s*(<\?xml[^>]*\?>)?\s*(<!DOCTYPE topology[^>]*>)?\s*<topology\b", document.text))
+    return bool(re.match(r"(<\?xml[^>]*\?>)?\s*(<!DOCTYPE topology[^>]*>)?\s*<topology\b", document.text.lstrip()[:4000]))
 
 
 def read_cores(document: Document) -> Any:
@@ -60,7 +61,7 @@ def _tree(document, kinds):
 
 def _root(document):
     try:
-        return ElementTree.fromstring(document.text)
+        return parse_xml(document.text)
     except (ElementTree.ParseError, LookupError, ValueError, RecursionError) as error:
         line = getattr(error, "position", (None,))[0]
         raise GraphError(f"{document.label}{f' line {line}' if line else ''} is not XML: {error}") from error

@@ -14,7 +14,6 @@ but SDR for SDR. Data rates of a lane: InfiniBand Architecture Specification, vo
 """
 
 import itertools
-import json
 import re
 from collections import Counter
 from typing import Any, NamedTuple
@@ -22,6 +21,7 @@ from typing import Any, NamedTuple
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.graphs import graphml
 from pencilmap.model.errors import GraphError
+from pencilmap.model.reading import parse_json
 
 GBITS_OF_LANE = {"SDR": 2.0, "DDR": 4.0, "QDR": 8.0, "FDR10": 10.0, "FDR": 13.64, "EDR": 25.0, "HDR": 50.0, "NDR": 100.0}
 
@@ -70,7 +70,7 @@ def read_graphml(document: Document) -> Any:
 def read_ndat(document: Document) -> Any:
     """The JSON data file."""
     try:
-        data = json.loads(document.text)
+        data = parse_json(document.text)
         nodes = [Node(str(node["phy_id"]), {1: "switch", 2: "host"}[int(node["node_type"])], str(node.get("desc", "")))
                  for node in data["node_info"].values()]
         links = [Link(*(str(link[key]) for key in ("src_node_id", "dest_node_id", "width", "speed")))

@@ -29,7 +29,9 @@ from pencilmap.model.allocation import Site
 from pencilmap.model.errors import MappingError, PlacementError
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
+from pencilmap.model.reading import read_whole
 
+MOST_SOURCE_BYTES = 1 << 20
 USAGE = "python:FILE.py:function, with function(torus, R, C, tasks_per_node) giving the place of each rank"
 
 
@@ -49,10 +51,7 @@ def function(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
 
 def _load(path, name):
     """The function `name` of the file; executed without leaving compiled files behind."""
-    try:
-        source = Path(path).read_bytes()
-    except OSError as error:
-        raise PlacementError(f"python:{path}:{name}: {path} cannot be read: {error.strerror}") from error
+    source = read_whole(path, PlacementError, MOST_SOURCE_BYTES)
     module = ModuleType(Path(path).stem)
     module.__file__ = path
     exec(compile(source, path, "exec"), module.__dict__)

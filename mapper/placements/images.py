@@ -23,6 +23,7 @@ from pencilmap.model.arrays import Ints
 from pencilmap.model.errors import AllocationError, PlacementError, TorusError
 from pencilmap.model.grid import ProcessGrid, dealt
 from pencilmap.model.mapping import Mapping
+from pencilmap.model.reading import read_whole, reading
 from pencilmap.model.torus import as_torus
 
 
@@ -54,12 +55,9 @@ def images(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
     if not path or groups not in ("", *known):
         raise PlacementError(f"images:{argument} is not understood; write images:PATH for images of {known[0]}, or "
                              f"{' or '.join(f'images:PATH,{groups}' for groups in known[1:] or known)}")
-    try:
-        with open(path, "rb") as file:
-            content = file.read()
-    except OSError as error:
-        raise PlacementError(f"{path} cannot be read: {error.strerror}") from error
-    mapping = lay(parse_images(content, path, site), path, site, grid, known.index(groups or known[0]))
+    content = read_whole(path, PlacementError)
+    with reading(path, PlacementError, len(content)):
+        mapping = lay(parse_images(content, path, site), path, site, grid, known.index(groups or known[0]))
     site.check_mapping(mapping)
     return mapping
 

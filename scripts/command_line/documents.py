@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterable
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 from pencilmap.mapper.files import write_whole
-from pencilmap.model.errors import PencilmapError, reason
+from pencilmap.model.errors import PencilmapError
+from pencilmap.model.reading import read_whole
 
 END = "<!-- end -->"
 
@@ -65,9 +65,7 @@ def check_place(path: str | PathLike[str], name: str) -> None:
 
 def _filled_file(path: str | PathLike[str], name: str, content: str) -> str:
     try:
-        return filled(Path(path).read_text("utf-8"), name, content)
-    except OSError as error:
-        raise DocumentError(f"{path} cannot be read: {reason(error)}") from error
+        return filled(read_whole(path, DocumentError).decode("utf-8"), name, content)
     except UnicodeDecodeError as error:
         raise DocumentError(f"{path} cannot be read: it is no text in UTF-8") from error
     except DocumentError as error:

@@ -6,7 +6,6 @@
 """
 
 import argparse
-import json
 import sys
 from collections import defaultdict
 from os import PathLike
@@ -24,10 +23,13 @@ def read_samples(path: str | PathLike[str]) -> Samples:
     The file holds JSON lines of transpose_bench; cases that an exchange refused are left out. Returns
     ``{ranks of a group: {exchange: {bytes of a message: seconds}}}``; several samples of a case give their median.
     """
+    from pencilmap.model.errors import FigureError
+    from pencilmap.model.reading import parse_json, read_whole
+
     samples: dict[int, Any] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
-    for number, line in enumerate(Path(path).read_text().splitlines(), 1):
+    for number, line in enumerate(read_whole(path, FigureError).decode("utf-8").splitlines(), 1):
         try:
-            record = json.loads(line)
+            record = parse_json(line)
         except ValueError as error:
             raise ValueError(f"{path} line {number} is not JSON: {error}") from error
         if not isinstance(record, dict) or record.get("schema") != SCHEMA:
@@ -82,7 +84,7 @@ def main(arguments: list[str] | None = None) -> None:
         draw(read_samples(options.samples), options.output, options.reference)
     except ModuleNotFoundError as error:
         sys.exit(f"plot_transposes: {error}; run it with the Python that pencilmap is installed for: .venv/bin/python")
-    except (OSError, ValueError) as error:
+    except Exception as error:
         sys.exit(f"plot_transposes: {error}")
 
 

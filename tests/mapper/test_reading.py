@@ -1,6 +1,8 @@
 """No file ends in a traceback: whatever a parser raises is the error of its reader, and a sentence."""
 
 import json
+import os
+import signal
 import tomllib
 from dataclasses import replace
 
@@ -8,6 +10,7 @@ import pytest
 
 from pencilmap.mapper import allocations, formats, graphs, records
 from pencilmap.mapper.formats.format import Job
+from pencilmap.model import reading as reading_module
 from pencilmap.model.allocation import Site
 from pencilmap.model.errors import AllocationError, GraphError, MachineError, MapfileError, RecordError, shortened
 from pencilmap.model.machine import load_machine, read_machine
@@ -62,6 +65,112 @@ def test_what_a_parser_raises_is_its_readers_error(monkeypatch, tmp_path):
     monkeypatch.setattr(json, "loads", fails)
     with pytest.raises(RecordError, match="cannot be read: of the parser"):
         records.read_records(path)
+
+
+def aliases(levels):
+    """YAML whose last name stands for 9 to the power of `levels` letters."""
+    return "a0: &a0 [x]\n" + "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, levels))
+
+
+def hwloc(*cpusets, kinds=("NUMANode", "Core")):
+    objects = (f'<object type="{kind}" cpuset="{cpus}"/>' for kind, cpus in zip(kinds, cpusets))
+    return f"<topology>{''.join(objects)}</topology>"
+
+
+LAUGHS = "".join(f'<!ENTITY a{i} "{f"&a{i - 1};" * 10}">' for i in range(1, 9))
+
+
+@pytest.mark.parametrize("content, message", [
+    ("NodeName=a" + "[0-1000000]" * 200, "stands for more than 262144 hosts"),
+    ("NodeName=" + ",".join(["a[0-100000]"] * 9), "stands for more than 262144 hosts"),
+    ("NodeName=a" + ",a" * 400_000, "stands for more than 262144 hosts"),
+    ("NodeName=a" + "[" * 400_000, "brackets that do not match"),
+    (aliases(12) + "torus3d: {toruses: [{name: *a11, dims: {x: 1, y: 1, z: 1}, nodes: n0}]}", "anchors or aliases"),
+    ("torus3d:\n  toruses: " + "[" * 100_000, "nested more than 64 deep"),
+    ("torus3d:\n  toruses: [" + "a, " * 100_000 + "]", "more than 50000 entries"),
+    (" \n" * 300_000 + "SwitchName=a", None),
+    (hwloc("0x1", ",".join(["0x1"] * 400_000)), "a set of 12800000 processors"),
+    ('<!DOCTYPE topology [<!ENTITY a0 "x">' + LAUGHS + ']><topology><node type="&a8;"/></topology>', "entities"),
+    ("TpuDevice(id=1, coords=(999999999999,99999999999,99999))", None),
+])
+def test_what_would_expand_is_refused_before(tmp_path, content, message):
+    (tmp_path / "a").write_text(content)
+    if message is None:
+        assert allocations.read_description(tmp_path / "a")
+        return
+    with pytest.raises((AllocationError, MapfileError), match=message):
+        allocations.read_description(tmp_path / "a")
+
+
+def test_numa_nodes_are_found_by_the_first_processor_that_they_share(tmp_path):
+    (tmp_path / "a").write_text(hwloc("0x1", "0x3", "0x2,0x0", "0x2", "0x2,0x0", "0x80", "",
+                                      kinds=["NUMANode"] * 3 + ["Core"] * 4))
+    assert [core.numa for core in allocations.read_description(tmp_path / "a").cores] == [1, 2, 0, 0]
+
+
+@pytest.mark.parametrize("content, message", [
+    ("<graphml>" + "<graph/>" * 1000 + "</graphml>", "more than one graph"),
+    ("".join(f"a b {n}.5 GB/s\n" for n in range(2000)), "kinds of edges"),
+    ("".join(f"a b {{'bandwidth': {n}.5}}\n" for n in range(1, 2000)), "kinds of edges"),
+    ("".join(f"n{n} s\n" for n in range(65_536)), "at most 65536"),
+])
+def test_graphs_have_a_budget_too(tmp_path, content, message):
+    (tmp_path / "a").write_text(content)
+    with pytest.raises(GraphError, match=message):
+        graphs.read_graph(tmp_path / "a", bandwidth=1e9)
+
+
+def test_weights_of_networkx_are_no_kinds_of_edges(tmp_path):
+    (tmp_path / "a").write_text("".join(f"a b {{'weight': {n / 7}}}\n" for n in range(1, 2000)))
+    assert graphs.read_graph(tmp_path / "a", bandwidth=1e9).cables == (1999, 1999)
+
+
+def test_machine_files_are_small():
+    with pytest.raises(MachineError, match="more than 131072 characters"):
+        read_machine(b"a." * 100_000 + b"a = 1", "x")
+
+
+def test_seconds_end(monkeypatch):
+    monkeypatch.setattr(reading_module, "SECONDS", 0.05)
+    with pytest.raises(MachineError, match="a cannot be read: it takes more than 0.05 s of computing"), \
+            reading_module.reading("a", MachineError):
+        while True:
+            pass
+    assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0, 0)
+    with reading_module.reading("a", MachineError, 40 << 20):
+        assert 1 < signal.getitimer(signal.ITIMER_VIRTUAL)[0] < 42 * 0.05
+
+
+def test_bytes_end(tmp_path, monkeypatch):
+    for path, why in (("/dev/zero", "a device, which has no end"), (tmp_path, "a directory"), (tmp_path / "b", "No such"),
+                      ("a\0b", "null")):
+        with pytest.raises(RecordError, match=f"cannot be read: .*{why}"):
+            records.read_records(path)
+    with (tmp_path / "a").open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(RecordError, match="more than 256 MB"):
+        records.read_records(tmp_path / "a")
+    with pytest.raises(MachineError, match="more than 131072 bytes"):
+        (tmp_path / "a").rename(tmp_path / "a.toml")
+        load_machine(str(tmp_path / "a.toml"))
+    assert reading_module.read_whole("/dev/null", RecordError) == b""
+
+
+def test_pipes_are_read_and_do_not_wait_forever(tmp_path, monkeypatch):
+    monkeypatch.setattr(reading_module, "NO_WRITER_S", 0.05)
+    monkeypatch.setattr(reading_module, "SILENCE_S", 0.05)
+    os.mkfifo(tmp_path / "a")
+    with pytest.raises(MapfileError, match="a pipe that nobody writes to"):
+        formats.read_document(tmp_path / "a")
+    writer = os.open(tmp_path / "a", os.O_RDWR)
+    with pytest.raises(MapfileError, match="a pipe that ends neither"):
+        formats.read_document(tmp_path / "a")
+    os.close(writer)
+    found, end = os.pipe()
+    os.write(end, b"0 0 0\n" * 1000)
+    os.close(end)
+    assert formats.read_document(f"/dev/fd/{found}").text == "0 0 0\n" * 1000
+    os.close(found)
 
 
 def test_messages_are_short_whatever_was_given():
