@@ -19,8 +19,21 @@ in the layers, linked here from the top-level folders: `pencilmap.model` (networ
 (placements, searches, files) and `pencilmap.scripts` (command line, pictures, simulations).
 """
 
-import lazy_loader
-
 __version__ = "0.2.0"
-# Names are listed in __init__.pyi; their modules are loaded when first used: numpy and scipy take half a second.
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+
+# Names are listed in __init__.pyi; their modules are loaded when first used: numpy and scipy take half a second. So is the
+# loader, which the command line does not need.
+def _attached():
+    import lazy_loader
+
+    return lazy_loader.attach_stub(__name__, __file__)
+
+
+def __getattr__(name):
+    get, _, names = _attached()
+    return names if name == "__all__" else get(name)
+
+
+def __dir__():
+    return _attached()[1]()

@@ -1,15 +1,14 @@
 """Entry point of the command `pencilmap`, also as `python -m pencilmap`."""
 
-import sys
+from pencilmap.scripts.command_line.interrupts import listen
+
+listen()  # before all else: what follows loads for a tenth of a second
 
 
 def main() -> None:
-    """Run the command line; Ctrl-C during loading is reported as it is later."""
-    try:
-        from pencilmap.scripts.command_line.cli import main as command_line  # takes a tenth of a second
-    except KeyboardInterrupt:
-        print("pencilmap: interrupted", file=sys.stderr)
-        sys.exit(130)
+    """Run the command line."""
+    from pencilmap.scripts.command_line.cli import main as command_line
+
     command_line()
 
 

@@ -12,6 +12,7 @@ import click
 
 from pencilmap.model.errors import PencilmapError, near, reason, shortened
 from pencilmap.scripts.command_line import commands
+from pencilmap.scripts.command_line.interrupts import running
 from pencilmap.scripts.command_line.plain_options import spelled
 
 
@@ -56,6 +57,7 @@ class OneOfEach(Commands):
             for parameter, times in Counter(given).items():
                 if times > 1 and isinstance(parameter, click.Option) and not (parameter.multiple or parameter.count):
                     raise click.UsageError(f"{max(parameter.opts, key=len)} is given {times} times; give it once", own)
+        running(True)  # its modules are loaded
         return name, command, rest
 
 
@@ -85,6 +87,7 @@ def main(arguments: list[str] | None = None) -> None:
     except (click.exceptions.Abort, KeyboardInterrupt):
         click.echo("pencilmap: interrupted", err=True)
         status = 130
+    running(False)
     sys.exit(status or 0)
 
 

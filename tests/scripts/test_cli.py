@@ -202,6 +202,23 @@ def test_ctrl_c_while_the_command_line_loads_is_no_traceback(loaded):
     assert (done.returncode, done.stdout, done.stderr.lstrip("\n")) == (130, "", "pencilmap: interrupted\n")
 
 
+@pytest.mark.parametrize("within", ["loading", "running"])
+def test_ctrl_c_that_a_module_takes_for_an_error_of_its_own_is_no_traceback(tmp_path, within):
+    """As modules in C do, whose import then fails in many words; here one that is loaded first or by the command itself."""
+    name = {"loading": "click", "running": "networkx"}[within]
+    (tmp_path / f"{name}.py").write_text(
+        "import os, signal, sys\n"
+        "try:\n    os.kill(os.getpid(), signal.SIGINT)\n"
+        "except KeyboardInterrupt:\n    raise RuntimeError('half of it is loaded')\n"
+        f"sys.path.remove({str(tmp_path)!r})\ndel sys.modules[{name!r}]\nimport {name}\n")
+    (tmp_path / "a").write_text("a b 1 GB/s\n")
+    done = subprocess.run([sys.executable, "-m", "pencilmap", "predict", "--graph", tmp_path / "a", "--grid", "2x1",
+                           "--placement", "default"],
+                          env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
+                          capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr.lstrip("\n")) == (130, "pencilmap: interrupted\n")
+
+
 def test_help_tells_all(pencilmap):
     status, out, _ = pencilmap("--help")
     assert status == 0
