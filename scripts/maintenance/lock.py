@@ -1,7 +1,8 @@
 """Write down the version and the hashes of everything that the tests and the demo install.
 
 ``python -m pencilmap.scripts.maintenance.lock`` writes ``packaging/locked/*.txt`` anew, from ``pyproject.toml`` and the
-newest versions in the index; ``scripts/setup`` installs these and no others. Needs uv (``pip install uv``).
+newest versions in the index; ``scripts/setup`` and ``scripts/test-nightly`` install these and no others. Needs uv
+(``pip install uv``).
 """
 
 import re
@@ -12,8 +13,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "packaging" / "locked"
-EXTRAS = ("test", "peers")  #: of `pyproject.toml`; a file each, the later ones with what the earlier ones have not
-HEAD = "# Written by python -m pencilmap.scripts.maintenance.lock; scripts/setup installs it.\n"
+EXTRAS = ("test", "peers", "nightly")  #: of `pyproject.toml`; a file each, with what the earlier ones have not
+HEAD = "# Written by python -m pencilmap.scripts.maintenance.lock; scripts/setup or scripts/test-nightly installs it.\n"
 
 
 def resolved(uv: str, extras: tuple[str, ...]) -> list[str]:

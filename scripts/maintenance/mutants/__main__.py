@@ -1,0 +1,121 @@
+"""Mutation testing: small changes at random places of model, mapper and library; do the tests notice each?
+
+    .venv/bin/python -m pencilmap.scripts.maintenance.mutants --number 200 --seed 1
+
+A sample is kept when it is drawn; the same seed and sources give the same. A mutant of Python meets the tests that run
+its line, one of C those of library and runner. Each verdict is a line of `build/mutants/SEED.jsonl`; a second start goes on
+where the first one ended, and `--again` tries the survivors anew, with tests written since, and with all others that may
+reach them.
+"""
+
+import argparse
+import json
+import random
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from pencilmap.scripts.maintenance.mutants.places import Mutant, sample
+from pencilmap.scripts.maintenance.mutants.trials import PYTEST, Trial, limited
+
+ROOT = Path(__file__).resolve().parents[3]
+FOLDER = ROOT / "build" / "mutants"
+ROOMS = ("model", "mapper", "fft_runner/src")
+BOOKED_TESTS = ("model", "mapper", "tests/model", "tests/mapper", *(
+    f"tests/scripts/test_{name}.py" for name in ("cli", "json", "machine_options", "routing_options", "schedules", "words",
+                                                 "tables", "shapes")))
+
+
+def copy_of_checkout(name: str) -> Path:
+    """A copy with what is committed and what is not yet, to be broken; its build folder stays."""
+    tree = FOLDER / name
+    listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
+                            capture_output=True, text=True, check=True).stdout
+    for name in filter(None, listed.split("\0")):
+        source, target = ROOT / name, tree / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_symlink() and not target.is_symlink():
+            target.symlink_to(source.readlink())
+        elif source.is_file() and not source.is_symlink() and (
+                not target.exists() or target.read_bytes() != source.read_bytes()):
+            shutil.copy(source, target)  # with the time of now, so that it is built
+    return tree
+
+
+def book_lines(tree: Path) -> Path:
+    """Run the tests once, unchanged, and book which test runs which line; some minutes."""
+    booked = FOLDER / "lines.cov"
+    if not booked.exists():
+        print("booking which test runs which line", file=sys.stderr)
+        aside = FOLDER / "lines.new"
+        command = [*PYTEST[:2], "coverage", "run", "--branch", f"--data-file={aside}", "--source=model,mapper", *PYTEST[1:],
+                   "-p", "tests.booked_lines", f"--seconds-of-tests={booked.with_suffix('.seconds.json')}", *BOOKED_TESTS]
+        status, out = limited(command, tree, 3600)
+        if status:
+            sys.exit("error: the tests fail without a mutant\n" + out[-3000:])
+        aside.replace(booked)
+    return booked
+
+
+def drawn(rooms: Sequence[str], number: int, seed: int) -> list[Mutant]:
+    """The sample of a seed, kept when it was drawn, so that it stays the same while the sources are mended."""
+    kept = FOLDER / f"{seed}.sample.json"
+    if not kept.exists():
+        files = [path for room in rooms for path in [ROOT / room, *(ROOT / room).rglob("*")] if path.suffix in (".py", ".c")]
+        chosen = sample(sorted(files), ROOT, number, random.Random(seed).randrange)
+        kept.write_text("".join(json.dumps(asdict(mutant)) + "\n" for mutant in chosen), "utf-8")
+    return [Mutant(**json.loads(line)) for line in kept.read_text("utf-8").splitlines()]
+
+
+def read(results: Path) -> dict[Mutant, dict]:
+    """The verdicts in a file, the last one on each mutant."""
+    text = results.read_text("utf-8") if results.exists() else ""
+    return {Mutant(**line["mutant"]): line for line in map(json.loads, text.splitlines())}
+
+
+def summary(lines: Iterable[dict]) -> str:
+    """Counts of the verdicts, in one line."""
+    counts = Counter(line["outcome"] for line in lines)
+    killed = counts["killed"] + counts["timeout"]
+    tried = killed + counts["survived"]
+    return (f"{tried} mutants: {killed} killed ({counts['timeout']} of them by a time limit), {counts['survived']} survived"
+            f", {killed / tried if tried else 0:.1%}; set aside: {counts['same']} that give the same program, "
+            f"{counts['invalid']} that are no program, {counts['changed']} whose line has changed")
+
+
+def main() -> None:
+    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    asked.add_argument("--number", type=int, default=200, help="of mutants (200)")
+    asked.add_argument("--seed", type=int, default=1, help="of the sample (1)")
+    asked.add_argument("--in", dest="rooms", nargs="+", default=ROOMS, help=f"folders or files ({', '.join(ROOMS)})")
+    asked.add_argument("--again", action="store_true", help="try those that survived anew, with more tests")
+    asked.add_argument("--kind", choices=("py", "c"), help="try only those in one language; one process for each may run")
+    asked.add_argument("--list", action="store_true", help="print the sample alone")
+    given = asked.parse_args()
+
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    results = FOLDER / f"{given.seed}.jsonl"
+    verdicts = read(results)
+    todo = [mutant for mutant in drawn(given.rooms, given.number, given.seed)
+            if (verdicts.get(mutant, {}).get("outcome") == "survived" if given.again else mutant not in verdicts)
+            and (given.kind is None or mutant.path.endswith("." + given.kind))]
+    if given.list:
+        print(*todo, sep="\n")
+        return
+    tree = copy_of_checkout(f"tree-{given.kind}" if given.kind else "tree")
+    trial = Trial(tree, book_lines)
+    for n, mutant in enumerate(todo):
+        verdict, seconds = trial(mutant, given.again)
+        line = {"mutant": asdict(mutant), "outcome": verdict.outcome, "by": verdict.by, "seconds": round(seconds, 1)}
+        with results.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+        print(f"{n + 1}/{len(todo)} {verdict.outcome:8} {seconds:5.1f} s  {mutant}  {verdict.by}", flush=True)
+    print(summary(read(results).values()))
+
+
+if __name__ == "__main__":
+    main()

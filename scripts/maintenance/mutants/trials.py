@@ -1,0 +1,173 @@
+"""Whether the tests notice a mutant: Python by the tests that run its line, C by the tests of library and runner."""
+
+import json
+import re
+import shutil
+import sqlite3
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pencilmap.scripts.maintenance.bounded import bounded
+from pencilmap.scripts.maintenance.mutants.places import Mutant
+
+PYTEST = (sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", "-p", "no:randomly")
+MOST_S = 300  #: for one round of tests
+FUZZ = (1, 2, 4)  #: ranks of `tests/fft_runner/test_fuzz.py`, the quickest to notice: its command, before all is built
+FUZZ_PLANS = ("--seed", "20", "--plans", "30")
+C_ROUNDS = (  # the shorter and sharper ones first; each is (seconds that it takes unchanged, arguments of pytest)
+    (6, ("tests/fft_runner/test_units.py", "tests/fft_runner/test_print.py")),
+    (5, ("tests/fft_runner/test_matrix.py::test_every_pair_of_choices_is_right[2]",)),
+)
+C_WIDE = (
+    (20, (*(f"tests/fft_runner/test_matrix.py::test_every_pair_of_choices_is_right[{n}]" for n in (1, 4)),
+          "tests/fft_runner/test_grid.py")),
+    (100, ("tests/fft_runner/test_exchanges.py", "tests/fft_runner/test_types.py", "tests/fft_runner/test_telling.py",
+           "tests/fft_runner/test_record.py", "tests/fft_runner/test_transforms.py", "tests/fft_runner/test_verification.py",
+           "tests/fft_runner/test_placement.py", "tests/launchers/test_same_placements.py", "-k", "not mpich")),
+    (150, ("tests/fft_runner/test_errors.py", "tests/fft_runner/test_memory.py", "tests/fft_runner/test_mpi_failures.py",
+           "tests/fft_runner/test_out_of_memory.py", "tests/fft_runner/test_matrix.py",
+           "tests/fft_runner/test_peer_failures.py", "-k", "not mpich")),
+)
+PYTHON_WIDE = ("tests/test_docs.py", "tests/test_readme.py", "tests/test_walks.py", "tests/scripts/test_report.py",
+               "tests/scripts/test_draw.py", "tests/launchers/test_commands.py", "tests/launchers/test_mapfiles.py",
+               "tests/launchers/test_same_placements.py", "tests/launchers/test_reorder.py")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came of a mutant."""
+
+    outcome: str  #: killed, timeout (killed as well), survived, same (the same program), invalid (no program), or changed
+    by: str = ""  #: the test that failed
+
+
+def limited(command: Sequence[str | Path], tree: Path, seconds: float) -> tuple[int | None, str]:
+    """A command in the copy, with an end to its memory too."""
+    return bounded(["bash", "-c", 'ulimit -v 16000000; exec "$@"', "-", *command], tree, seconds,
+                   {"PYTHONPATH": str(tree / "packaging")})
+
+
+def tested(arguments: Sequence[str], tree: Path, seconds: float) -> Verdict:
+    """One round of tests, at most so long; the first that fails has killed the mutant."""
+    status, out = limited((*PYTEST, *arguments), tree, seconds)
+    if status is None:
+        return Verdict("timeout")
+    if status in (0, 5):  # 5: no test was chosen
+        return Verdict("survived")
+    failed = re.findall(r"^(?:FAILED|ERROR) (\S+)", out, re.MULTILINE)
+    return Verdict("killed", failed[0] if failed else out.strip().rpartition("\n")[2][:200])
+
+
+@dataclass
+class PythonTests:
+    """Which tests run which line, as coverage.py has booked it (`-p tests.booked_lines`)."""
+
+    booked: Path
+    tree: Path
+    seconds: dict[str, float] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.seconds = json.loads(self.booked.with_suffix(".seconds.json").read_text("utf-8"))
+
+    def of(self, mutant: Mutant) -> list[str]:
+        """Ids of the tests that run the line, the quickest first; where it runs at import, those that run the file."""
+        with sqlite3.connect(self.booked) as data:
+            rows = data.execute("select context, fromno, tono from arc join context on context.id = context_id"
+                                " join file on file.id = file_id where path like ?", ("%/" + mutant.path,)).fetchall()
+        lines = range(mutant.line, mutant.line + mutant.old.count("\n") + 1)
+        tests = {test for test, start, end in rows if test and (start in lines or end in lines)}
+        tests = tests or {test for test, _, _ in rows if test}
+        return sorted(tests, key=lambda test: self.seconds.get(test, 0.0))
+
+    def new(self) -> list[str]:
+        """Ids of the tests that were not there when lines were booked."""
+        _, out = limited((*PYTEST, "--collect-only", "tests/model", "tests/mapper"), self.tree, MOST_S)
+        return [test for test in re.findall(r"^(tests/.+::.+)$", out, re.MULTILINE) if test not in self.seconds]
+
+    def try_one(self, mutant: Mutant, wide: bool) -> Verdict:
+        tests, rounds = self.of(mutant), [(60.0, self.new())] if wide else []
+        for most in (5, 25) if not wide else (400,):
+            chosen: list[str] = []
+            total = 0.0
+            while tests and len(chosen) < 400 and (not chosen or total + self.seconds.get(tests[0], 0.0) < most):
+                total += self.seconds.get(tests[0], 0.0)
+                chosen.append(tests.pop(0))
+            rounds.append((total, chosen))
+        for total, chosen in rounds:
+            if chosen and (verdict := tested(chosen, self.tree, min(30 + 5 * total, MOST_S))).outcome != "survived":
+                return verdict
+        return tested(PYTHON_WIDE, self.tree, 1500) if wide else Verdict("survived")
+
+
+@dataclass
+class CTests:
+    """The tests of the runner, in a build folder of the copy."""
+
+    tree: Path
+    mpirun: tuple[str, ...] = field(init=False)
+    original: tuple[bytes, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        options = ["-D", "PENCILFFT_SMPI=OFF", "-D", "CMAKE_C_FLAGS_RELEASE=-O1 -DNDEBUG"]
+        status, out = limited(["cmake", "-S", "fft_runner", "-B", "build", *options], self.tree, 100)
+        if status or self._build("all"):
+            sys.exit("error: the runner cannot be built\n" + out)
+        self.mpirun = (shutil.which("mpirun.openmpi") or "mpirun", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1")
+        self.original = self._program()
+        for verdict in (self._fuzzed(), *(tested(arguments, self.tree, 600) for _, arguments in C_ROUNDS)):
+            if verdict.outcome != "survived":
+                sys.exit(f"error: {verdict.by} fails without a mutant")
+
+    def _build(self, target: str) -> int | None:
+        return limited(["cmake", "--build", "build", "--parallel", "2", "--target", target], self.tree, 600)[0]
+
+    def _program(self) -> tuple[bytes, ...]:
+        return tuple((self.tree / "build" / name).read_bytes() for name in ("lib/libpencilfft.a", "bin/fuzz_test"))
+
+    def _fuzzed(self) -> Verdict:
+        for ranks in FUZZ:
+            status, _ = limited((*self.mpirun, "-n", str(ranks), "build/bin/fuzz_test", *FUZZ_PLANS), self.tree, 40)
+            if status != 0:
+                return Verdict("timeout" if status is None else "killed",
+                               f"tests/fft_runner/test_fuzz.py::test_plans_at_random_are_right[{ranks}]")
+        return Verdict("survived")
+
+    def try_one(self, mutant: Mutant, wide: bool) -> Verdict:
+        if self._build("fuzz_test"):
+            return Verdict("invalid")
+        if self._program() == self.original:
+            return Verdict("same")
+        verdict = self._fuzzed()
+        for seconds, arguments in (*C_ROUNDS, *(C_WIDE if wide else ())):
+            if verdict.outcome != "survived":
+                break
+            verdict = tested(arguments, self.tree, 60 + 6 * seconds)
+        return verdict
+
+
+class Trial:
+    """Tries mutants in a copy of the checkout, one after the other."""
+
+    def __init__(self, tree: Path, book_lines: Callable[[Path], Path]) -> None:
+        self.tree, self.book_lines = tree, book_lines
+        self.kinds: dict[str, PythonTests | CTests] = {}
+
+    def __call__(self, mutant: Mutant, wide: bool) -> tuple[Verdict, float]:
+        """The verdict, and how long it took, s."""
+        kind = Path(mutant.path).suffix
+        if kind not in self.kinds:
+            self.kinds[kind] = CTests(self.tree) if kind == ".c" else PythonTests(self.book_lines(self.tree), self.tree)
+        path, start = self.tree / mutant.path, time.monotonic()
+        source = path.read_bytes()
+        try:
+            wrong = mutant.applied(source)
+        except ValueError as error:
+            return Verdict("changed", str(error)), 0.0
+        try:
+            path.write_bytes(wrong)
+            return self.kinds[kind].try_one(mutant, wide), time.monotonic() - start
+        finally:
+            path.write_bytes(source)

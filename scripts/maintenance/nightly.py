@@ -1,0 +1,187 @@
+"""The long tests of `scripts/test-nightly`, and the table of their last results in docs/reliability.md."""
+
+import json
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import date
+from pathlib import Path
+
+import click
+
+from pencilmap.mapper.files import write_whole
+from pencilmap.model.errors import PencilmapError
+from pencilmap.scripts.command_line.documents import fill, markdown_table
+from pencilmap.scripts.maintenance.bounded import bounded
+
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS, PAGE, MARKER = ROOT / "docs" / "nightly.json", ROOT / "docs" / "reliability.md", "scripts/test-nightly"
+LOGS = ROOT / "build" / "nightly"
+LOCKED = [f"packaging/locked/{name}.txt" for name in ("test", "peers", "nightly")]
+PYTEST, MODULE = (".venv/bin/python", "-m", "pytest", "-q"), (".venv/bin/python", "-m", "pencilmap.scripts.maintenance.")
+SLOW = (*PYTEST, "--slow", "-m", "slow", "-p", "no:xdist")
+RUNNER = "tests/fft_runner/"
+LOWEST = f"""\
+rm -rf build/nightly/lowest
+.venv/bin/uv venv -q -p .venv/bin/python build/nightly/lowest
+export VIRTUAL_ENV=build/nightly/lowest
+.venv/bin/uv pip compile -q --resolution lowest-direct --extra plot --extra mpi pyproject.toml -o build/nightly/lowest.txt
+.venv/bin/uv pip install -q -r build/nightly/lowest.txt pytest hypothesis
+build/nightly/lowest/bin/python -m pytest -q tests/model tests/mapper {' '.join(f'tests/scripts/test_{name}.py' for name in (
+    'cli', 'json', 'machine_options', 'routing_options', 'schedules', 'draw', 'report'))}
+"""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Commands that are run one after the other, from the root of the checkout."""
+
+    what: str  #: for the reader of the table
+    minutes: float  #: all of them together, at most
+    commands: tuple[tuple[str, ...], ...]
+    network: bool = False  #: skipped without
+
+
+PARTS: Mapping[str, Part] = {
+    "matrix": Part("every combination of every choice of a plan, on 1 to 8 ranks, against serial FFTW", 240,
+                   ((*SLOW, RUNNER + "test_matrix.py"),)),
+    "sanitizers": Part("library, runner and bench built with AddressSanitizer and UBSan", 60,
+                       ((*SLOW, RUNNER, "-k", "sanitizers"),)),
+    "valgrind": Part("nothing unset is read, nothing leaks: valgrind, each exchange", 60,
+                     ((*SLOW, RUNNER, "-k", "leaks_nothing"),)),
+    "plans": Part("plans at random against serial FFTW", 60, ((*SLOW, RUNNER + "test_fuzz.py", "-k", "not sanitizers"),)),
+    "fuzz": Part("every reader of files, with damaged and grown inputs", 15, (("scripts/fuzz", "--seconds", "600"),)),
+    "slow": Part("all other tests that take minutes", 180, (
+        (*SLOW, "tests", "-k", "not sanitizers and not leaks_nothing", f"--ignore={RUNNER}test_matrix.py",
+         f"--ignore={RUNNER}test_fuzz.py"),)),
+    "mutants": Part("slips of the hand at random places of model, mapper and library: do the tests notice?", 60,
+                    ((*MODULE[:2], MODULE[2] + "mutants", "--number", "40", "--seed", "{day}"),)),
+    "order": Part("the whole of `scripts/test` twice, in two random orders", 120, tuple(
+        (*PYTEST, "--numprocesses", "2", "--dist", "loadfile", "--random-order", f"--random-order-seed={{day}}{again}")
+        for again in (1, 2))),
+    "lowest": Part("the lowest versions that `pyproject.toml` allows: model, mapper, commands", 30,
+                   (("bash", "-ec", LOWEST),), network=True),
+    "promises": Part("promises of speed and scale: 98,304 nodes, a million nodes, times over FFTW-MPI", 30,
+                     ((*MODULE[:2], MODULE[2] + "promises"),)),
+    "coverage": Part("lines and branches that the tests run", 120, ((*MODULE[:2], MODULE[2] + "coverage_report"),)),
+    "inventory": Part("inventory of all that is installed (SBOM, CycloneDX)", 5, (
+        (".venv/bin/cyclonedx-py", "environment", ".venv/bin/python", "-o", "build/nightly/sbom.json"),)),
+}
+COUNTS = (  #: how the parts tell what they did, the last of each
+    r"^=* ?((?:\d+ (?:failed|passed|skipped|deselected|errors?|warnings?)(?:, )?)+) in ", r"^(\d+ mutants: .*)$",
+    r"^(\d+ promises, .*)$", r"^(\d[\d,]* inputs\b.*)$", r"^(coverage: .*)$")
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of a part."""
+
+    outcome: str  #: passed, failed, skipped, or "time was up"
+    counts: str
+    seconds: int
+    date: str
+    commit: str
+
+
+def run(part: Part, log: Path, minutes: float, day: str) -> Result:
+    """Run a part, its output into a file; ends within its time."""
+    start, output, outcome = time.monotonic(), "", "passed"
+    for words in part.commands:
+        left = 60 * min(minutes, part.minutes) - (time.monotonic() - start)
+        status, said = bounded([word.replace("{day}", day) for word in words], ROOT, max(left, 1.0))
+        output += f"$ {' '.join(words)}\n{said}\n"
+        if status is None:
+            outcome = "time was up"
+            break
+        if status:
+            outcome = "failed"
+    log.write_text(output, "utf-8")
+    if outcome == "passed" and re.search(r"\bskipped\b", output) and not re.search(r"\b[1-9]\d* passed\b", output):
+        outcome = "skipped"
+    return Result(outcome, counts_in(output), round(time.monotonic() - start), date.today().isoformat(), commit())
+
+
+def counts_in(output: str) -> str:
+    """What a part told of itself.
+
+    >>> counts_in("....\\n===== 3 passed, 2 skipped in 4.00s =====\\n==== 5 passed in 1s ====\\n")
+    '3 passed, 2 skipped; 5 passed'
+    """
+    return "; ".join(found.strip() for form in COUNTS for found in re.findall(form, output, re.MULTILINE))
+
+
+def commit() -> str:
+    """The commit of the checkout, with a + where something in it is changed but for the results."""
+    def git(*words: str) -> str:
+        return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+    changed = git("status", "--porcelain", "--", ".", *(f":!{path.relative_to(ROOT)}" for path in (RESULTS, PAGE)))
+    return git("rev-parse", "--short", "HEAD") + ("+" if changed else "")
+
+
+def network_there() -> bool:
+    """Whether the index of packages answers."""
+    return bounded([".venv/bin/pip", "download", "-q", "--no-deps", "-d", LOGS / "probe", "tomli-w"], ROOT, 60)[0] == 0
+
+
+def table(results: Mapping[str, Mapping]) -> str:
+    """The table of docs/reliability.md: the last result of each part, in the order of the parts."""
+    rows = []
+    for name, part in PARTS.items():
+        last = Result(**results[name]) if name in results else None
+        rows.append([f"`{name}`", part.what, f"{last.outcome}: {last.counts}".rstrip(": ") if last else "not run yet",
+                     *((f"{max(1, round(last.seconds / 60))} min", f"{last.date}, {last.commit}") if last else ("", ""))])
+    return markdown_table(["part", "what", "last result", "took", "when, commit"], rows)
+
+
+def read() -> dict[str, dict]:
+    return json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
+
+
+def remember(name: str, result: Result) -> None:
+    """Put a result into the file, and the file into the page."""
+    results = read() | {name: asdict(result)}
+    write_whole(RESULTS, json.dumps({key: results[key] for key in PARTS if key in results}, indent=1) + "\n", PencilmapError)
+    fill(PAGE, MARKER, table(results))
+
+
+def install_tools() -> None:
+    """What only these parts need, in the locked versions."""
+    status, said = bounded([".venv/bin/pip", "install", "-q", "--disable-pip-version-check", "--require-hashes",
+                            *(f"-r{name}" for name in LOCKED)], ROOT, 600)
+    if status:
+        sys.exit(f"error: {', '.join(LOCKED)} cannot be installed\n{said}")
+
+
+@click.command()
+@click.argument("parts", nargs=-1, type=click.Choice(list(PARTS)))
+@click.option("--minutes", type=float, default=1e9, help="End each part after so long.")
+@click.option("--list", "listed", is_flag=True, help="List the parts.")
+def main(parts: tuple[str, ...], minutes: float, listed: bool) -> None:
+    """Run the tests that are too long for each commit; all parts, or those named."""
+    if listed:
+        for name, part in PARTS.items():
+            print(f"{name:12} at most {part.minutes:3g} min  {part.what}")
+        return
+    LOGS.mkdir(parents=True, exist_ok=True)
+    install_tools()
+    failed, day = [], date.today().strftime("%Y%m%d")
+    for name in parts or PARTS:
+        print(f"{name}: {PARTS[name].what}", flush=True)
+        if PARTS[name].network and not network_there():
+            print(f"{name}: SKIPPED, the network is missing", flush=True)
+            continue
+        result = run(PARTS[name], LOGS / f"{name}.log", minutes, day)
+        remember(name, result)
+        print(f"{name}: {result.outcome}, {result.counts or 'no counts'}, {result.seconds} s", flush=True)
+        if result.outcome in ("failed", "time was up"):
+            failed.append(name)
+    if failed:
+        print(f"failed: {', '.join(failed)}; see {LOGS}")
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+"""Hold the promises of speed and scale: measure each anew, fail where one is broken by more than a margin.
+
+    .venv/bin/python -m pencilmap.scripts.maintenance.promises             # all, about five minutes on a quiet machine
+    .venv/bin/python -m pencilmap.scripts.maintenance.promises scale       # or fftw
+
+The promises are those of the documents: processor seconds and memory of docs/scaling.md, for 98,304 nodes and for a
+million, and the highest times over FFTW-MPI of docs/benchmarks.md at 128^3 and 256^3. They are read from there, so that a
+page and its guard cannot differ. The ratio of two libraries is measured in the same processes, so its margin is for chance
+alone; that of seconds is for another machine too.
+"""
+
+import re
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from pencilmap.scripts.maintenance.benchmark_fft import REFERENCE, measured as times_of, name_of, ratio
+from pencilmap.scripts.maintenance.benchmarks import Case
+from pencilmap.scripts.maintenance.scaling import MEASURES, measured
+
+ROOT = Path(__file__).resolve().parents[2]
+SCALING, BENCHMARKS = ROOT / "docs" / "scaling.md", ROOT / "docs" / "benchmarks.md"
+SCALES = (98_304, 1_000_000, 1_048_576)  #: nodes of the lines of docs/scaling.md that are held
+EXTENTS = (128, 256)  #: of the cubes of docs/benchmarks.md that are held; 64^3 lies in the caches, and no one promises that
+MARGINS = {"CPU s": 2.0, "MiB": 1.25, "of FFTW-MPI's time": 1.25}  #: measured over promised, at most
+OURS = ("pencilfft", "pencilfft:node")  #: the first columns of that page
+SHORTEST_S = 0.2  #: a shorter time is not a promise to keep to a hundredth
+LONG_S = 10.0  #: what takes less is measured three times, and the least counts
+
+
+@dataclass(frozen=True)
+class Promise:
+    """A number of a document that must not be exceeded, and the number that was found."""
+
+    what: str
+    unit: str
+    promised: float
+    found: float
+
+    @property
+    def kept(self) -> bool:
+        return self.found <= MARGINS[self.unit] * self.promised
+
+    def __str__(self) -> str:
+        return (f"{'kept  ' if self.kept else 'BROKEN'} {self.what}: {self.found:.3g} {self.unit}, "
+                f"promised {self.promised:.3g} (at most {MARGINS[self.unit]:g} times that)")
+
+
+def scale(measure: Callable = measured) -> Iterator[Promise]:
+    """Lines of docs/scaling.md: processor seconds and memory of machines of 98,304 nodes and more."""
+    for what, torus, nodes, grid, _, seconds, _, memory in rows(SCALING, 8):
+        if int(nodes.replace(",", "") or 0) in SCALES and (torus, grid) in MEASURES[what][1]:
+            found = [measure(what, torus, grid) for _ in range(1 if float(seconds) > LONG_S else 3)]
+            name = f"{what}, {nodes} nodes, grid {grid}"
+            yield Promise(name, "CPU s", max(float(seconds), SHORTEST_S), min(one["processor_s"] for one in found))
+            yield Promise(name, "MiB", float(memory), min(one["peak_bytes"] for one in found) / 2**20)
+
+
+def fftw(measure: Callable = times_of) -> Iterator[Promise]:
+    """Lines of docs/benchmarks.md: the highest ratio of three rounds to FFTW-MPI."""
+    lines = {name_of(case): case for case in (Case((n, n, n), grid, kind) for n in EXTENTS for grid in ((1, 2), (2, 1))
+                                              for kind in ("c2c", "r2c"))}
+    found = measure(lines.values(), [*OURS, REFERENCE], rounds=3, repetitions=9)
+    for *words, _, first, second, _ in rows(BENCHMARKS, 8):
+        case = lines.get(" ".join(words))
+        for contestant, cell in zip(OURS, (first, second)) if case and "[" in first else ():  # the other table has none
+            middle = ratio(found[case], contestant)
+            if middle is None:
+                sys.exit(f"error: {contestant} or {REFERENCE} cannot be measured here")
+            yield Promise(f"{contestant}, {' '.join(words)}", "of FFTW-MPI's time", float(re.findall(r"[\d.]+", cell)[-1]),
+                          middle[1])
+
+
+def rows(page: Path, columns: int) -> Iterator[list[str]]:
+    """The rows of the tables of a page that have so many columns, without their heads."""
+    for line in page.read_text("utf-8").splitlines():
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        if line.startswith("| ") and len(cells) == columns and "---" not in line and cells[0] not in ("what", "type"):
+            yield cells
+
+
+GROUPS: dict[str, Callable[[], Iterator[Promise]]] = {"scale": scale, "fftw": fftw}
+
+
+@click.command()
+@click.argument("groups", nargs=-1, type=click.Choice(list(GROUPS)))
+def main(groups: tuple[str, ...]) -> None:
+    """Measure what the documents promise of speed and scale; fail where it does not hold."""
+    found = []
+    for group in groups or GROUPS:
+        for promise in GROUPS[group]():
+            print(promise, flush=True)
+            found.append(promise)
+    broken = [promise for promise in found if not promise.kept]
+    print(f"{len(found)} promises, {len(broken)} broken")
+    sys.exit(bool(broken))
+
+
+if __name__ == "__main__":
+    main()

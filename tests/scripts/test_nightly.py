@@ -1,0 +1,162 @@
+"""scripts/test-nightly: its parts and their results; mutants; promises; the rest of each part runs at night."""
+
+import json
+import random
+import re
+import sqlite3
+import subprocess
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from pencilmap.scripts.command_line.documents import filled
+from pencilmap.scripts.maintenance import nightly, promises
+from pencilmap.scripts.maintenance.mutants import __main__ as mutants_command
+from pencilmap.scripts.maintenance.mutants.places import Mutant, mutants, sample
+from pencilmap.scripts.maintenance.mutants.trials import Trial, Verdict
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+# ---- the parts ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def parts(monkeypatch, tmp_path):
+    """Run made-up parts: parts(name=commands, minutes=...) -> (exit status, what was printed, results, page)."""
+    page, results = tmp_path / "reliability.md", tmp_path / "nightly.json"
+    page.write_text(f"<!-- {nightly.MARKER} -->\n<!-- end -->\n")
+    monkeypatch.setattr(nightly, "PAGE", page)
+    monkeypatch.setattr(nightly, "RESULTS", results)
+    monkeypatch.setattr(nightly, "LOGS", tmp_path / "logs")
+    monkeypatch.setattr(nightly, "install_tools", lambda: None)
+    monkeypatch.setattr(nightly, "commit", lambda: "abc1234")
+
+    def run(minutes=1, **commands):
+        made = {name: nightly.Part("what", 1, tuple(map(tuple, some))) for name, some in commands.items()}
+        monkeypatch.setattr(nightly, "PARTS", made)
+        done = CliRunner().invoke(nightly.main, [f"--minutes={minutes}"])
+        return done.exit_code, done.output, json.loads(results.read_text()), page.read_text()
+
+    return run
+
+
+def test_a_part_that_fails_does_not_stop_the_others_and_every_result_is_kept(parts):
+    status, told, results, page = parts(bad=[["bash", "-c", "echo '1 failed, 2 passed in 3s'; exit 1"]],
+                                        good=[["echo", "= 5 passed, 1 skipped in 2s ="], ["echo", "20 promises, 0 broken"]])
+    assert status == 1 and "failed: bad" in told
+    assert [(r["outcome"], r["counts"]) for r in results.values()] == [
+        ("failed", "1 failed, 2 passed"), ("passed", "5 passed, 1 skipped; 20 promises, 0 broken")]
+    assert re.search(r"^\| `good` \| what \| passed: 5 passed, 1 skipped; .* \| 1 min \| \d{4}-\d\d-\d\d, abc1234 \|$", page,
+                     re.MULTILINE)
+
+
+def test_a_part_ends_when_its_time_is_up_with_all_that_it_started(parts):
+    mark = "77.0123"
+    status, _, results, _ = parts(minutes=1 / 60, endless=[["bash", "-c", f"setsid sleep {mark} & sleep {mark}"]])
+    assert status == 1 and results["endless"]["outcome"] == "time was up" and results["endless"]["seconds"] < 20
+    assert subprocess.run(["pgrep", "-f", f"sleep {mark}"], capture_output=True).stdout == b""
+
+
+def test_what_was_skipped_has_not_passed(parts):
+    status, _, results, _ = parts(nothing=[["echo", "=== 3 skipped in 0.1s ==="]])
+    assert status == 0 and results["nothing"]["outcome"] == "skipped"
+
+
+def test_the_page_shows_the_last_results():
+    text = nightly.PAGE.read_text("utf-8")
+    assert filled(text, nightly.MARKER, nightly.table(nightly.read())) == text
+
+
+def test_every_part_is_listed_by_the_command_and_no_other_is_run():
+    told = subprocess.check_output([ROOT / "scripts" / "test-nightly", "--list"], text=True, timeout=60)
+    assert [line.split()[0] for line in told.splitlines()] == list(nightly.PARTS)
+    refused = CliRunner().invoke(nightly.main, ["mutant"])
+    assert refused.exit_code == 2 and "'mutant' is not one of 'matrix'" in refused.output
+
+
+# ---- mutants -----------------------------------------------------------------------------------------------------------
+
+SLIPS = {  # one place each: what stands in the source, and everything that may stand there instead
+    "a.py": {"x = a < b": ["x = a <= b", "x = a >= b"], "y = all(c)": ["y = any(c)"], "z = 2 * n": [
+        "z = 2", "z = n", "z = 3 * n", "z = 1 * n", "z = 2 + n"], "raise E": ["pass"], "f.a[0] += k": [
+        "pass", "f.a[1] += k", "f.a[0] -= k"], "def f(a: int | None): pass": [], "'a < b'": [],
+        "if x: y": ["if not (x): y"]},
+    "a.c": {"int f(int a) { return a && !a; }": ["a", "!a", "a || !a", "a && a"], "void g(void) { h(1); }": [
+        "void g(void) { ; }", "h(2)", "h(0)"], "char *s = \"a < b\";": [], "#define N (1 + 2)\n": []},
+}
+
+
+@pytest.mark.parametrize("file, source", [(file, source) for file, cases in SLIPS.items() for source in cases])
+def test_slips_of_the_hand(file, source, tmp_path):
+    path = tmp_path / file
+    path.write_text(f"{source}\n")
+    made = [mutant.applied(path.read_bytes()).decode().strip() for place in mutants(path, tmp_path) for mutant in place]
+    expected = SLIPS[file][source]
+    assert len(made) == len(expected) and all(any(part in text for text in made) for part in expected), made
+
+
+def test_a_sample_is_the_same_for_a_seed_and_has_no_place_twice():
+    files = [ROOT / "model" / "loads.py", ROOT / "fft_runner" / "src" / "geometry" / "blocks.c"]
+    first, again, other = (sample(files, ROOT, 40, random.Random(seed).randrange) for seed in (1, 1, 2))
+    assert first == again != other and len({(m.path, m.line, m.column, m.old) for m in first}) == 40
+    assert {m.path for m in first} == {str(path.relative_to(ROOT)) for path in files}
+
+
+def test_a_mutant_is_found_again_below_new_lines_and_not_where_its_line_has_gone():
+    mutant = Mutant("a.py", 2, 2, "+", "-", "a + b")
+    assert mutant.applied(b"\na + b\n") == mutant.applied(b"new\na + b\n").replace(b"new", b"") == b"\na - b\n"
+    with pytest.raises(ValueError, match="has changed"):
+        mutant.applied(b"\na + c\n")
+
+
+def test_mutants_meet_the_tests_of_their_line(monkeypatch, tmp_path):
+    """The sample of every commit, in a copy: the busiest link by its load, not its time; and a slip that no one notices."""
+    path, test = "model/loads.py", "tests/model/test_loads.py::test_the_busiest_link_is_the_one_that_takes_longest"
+    source = (ROOT / path).read_text("utf-8").splitlines()
+    line = next(n for n, text in enumerate(source, 1) if "load / Fraction(rate)" in text)
+    booked = tmp_path / "lines.cov"
+    with sqlite3.connect(booked) as data:
+        data.executescript(f"""
+            create table file(id, path); create table context(id, context);
+            create table arc(file_id, context_id, fromno, tono);
+            insert into file values (1, '/elsewhere/{path}'); insert into context values (1, '{test}');
+            insert into arc values (1, 1, {line - 1}, {line}), (1, 1, {line}, {line + 1});""")
+    booked.with_suffix(".seconds.json").write_text(json.dumps({test: 0.1}))
+    monkeypatch.setattr(mutants_command, "FOLDER", tmp_path)
+    trial = Trial(mutants_command.copy_of_checkout("tree"), lambda tree: booked)
+    column, around = source[line - 1].index("load / Fraction(rate)"), source[line - 1].strip()
+    wrong, harmless = (Mutant(path, line, column, "load / Fraction(rate)", new, around)
+                       for new in ("load", "load / Fraction(rate) * 1"))
+    assert trial(wrong, wide=False)[0] == Verdict("killed", test)
+    assert trial(harmless, wide=False)[0].outcome == "survived"
+    assert (trial.tree / path).read_text("utf-8").splitlines() == source
+
+
+# ---- promises ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_broken_promise_of_scale_is_told(monkeypatch):
+    """The figures of docs/scaling.md, with a machine on which everything takes ten times as long."""
+    lines = {(what, torus): float(seconds) for what, torus, _, _, _, seconds, *_ in promises.rows(promises.SCALING, 8)}
+
+    def measured(what, torus, grid):
+        return {"processor_s": slow * max(lines[what, torus], promises.SHORTEST_S), "peak_bytes": 50 * 2**20}
+
+    for slow, status in ((1.0, 0), (10.0, 1)):
+        monkeypatch.setitem(promises.GROUPS, "scale", lambda: promises.scale(measured))
+        done = CliRunner().invoke(promises.main, ["scale"])
+        assert done.exit_code == status and ("BROKEN" in done.output) == (slow > 1)
+    assert re.search(r"random mapfile, 98,304 nodes, grid 256x384: 22.4 CPU s, promised 2.24", done.output)
+    assert "1,000,000 nodes" in done.output and "1,048,576 nodes" in done.output
+
+
+def test_a_broken_promise_of_speed_is_told(monkeypatch):
+    def measured(cases, names, rounds, repetitions):
+        return {case: [{"times_s": {name: [1.0 if name == "fftw-mpi" else ratio] for name in names}}] for case in cases}
+
+    for ratio, status in ((0.5, 0), (2.0, 1)):
+        monkeypatch.setitem(promises.GROUPS, "fftw", lambda: promises.fftw(measured))
+        done = CliRunner().invoke(promises.main, ["fftw"])
+        assert done.exit_code == status and done.output.count("BROKEN") == (16 if ratio > 1 else 0), done.output
