@@ -12,6 +12,20 @@ from pencilmap.model.errors import MapfileError
 from pencilmap.model.network import Network
 
 MAX_NAME = 255
+_NAME = re.compile(rf"[A-Za-z0-9_][A-Za-z0-9._-]{{0,{MAX_NAME - 1}}}")
+
+
+def check_name(name: str) -> str:
+    """A host's name, as launchers, shells and batch systems take it. Raises MapfileError for any other.
+
+    >>> check_name("r1c2-n03.site.org")
+    'r1c2-n03.site.org'
+    """
+    if _NAME.fullmatch(name):
+        return name
+    what = f"has {len(name)} characters" if len(name) > MAX_NAME else "is none that launchers take"
+    raise MapfileError(f"host name {name[:40]!r} {what}; names have letters, digits and . _ -, begin with a letter, a digit "
+                       f"or _, and have at most {MAX_NAME} characters")
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +65,7 @@ class Hosts:
         """Names of nodes: list of str, in the order given."""
         nodes = np.asarray(nodes, dtype=np.int64)
         if self.table is not None:
-            return [self._listed(self.table, n) for n in nodes.tolist()]
+            return [check_name(self._listed(self.table, n)) for n in nodes.tolist()]
         coordinates = self.network.coordinates(nodes).tolist()
         if self.template is None:
             return ["node-" + "-".join(map(str, c)) for c in coordinates]
@@ -77,7 +91,7 @@ class Hosts:
             return outside or (
                 f"host {name[:40]!r} does not end in {d} coordinates of {self.network.title}; names such as "
                 f"{self.names([0])[0]} are needed, or `hosts` to name the nodes")
-        example = self.names([next(iter(self.table))])[0] if self.table else self.names([0])[0]
+        example = next(iter(self.table.values())) if self.table else self.names([0])[0]
         return f"host {name[:40]!r} is not a node of {self.network.title}; its nodes are named {example} and so on"
 
     def coordinates_in(self, name: str) -> list[int] | None:
@@ -94,7 +108,9 @@ class Hosts:
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
-        nodes = np.arange(self.network.n_nodes) if self.table is None else np.array(list(self.table))
+        if self.table is not None:
+            return {name: node for node, name in self.table.items()}
+        nodes = np.arange(self.network.n_nodes)
         return dict(zip(self.names(nodes), nodes.tolist()))
 
 
@@ -108,6 +124,8 @@ def _check_template(template, network):
     if strange:
         raise MapfileError(f"host template {template[:60]!r}: {strange[0]!r} is not allowed in a host name; letters, "
                            "digits and . _ - can")
+    if parsed and parsed[0][0]:
+        check_name(parsed[0][0])
     fields = [(name, f"{spec}{(conversion and f'!{conversion}') or ''}")
               for _, name, spec, conversion in parsed if name is not None]
     for name, spec in fields:

@@ -31,6 +31,15 @@ class PencilmapError(Exception):
 MOST_CHARACTERS = 400  # of a message
 
 
+def printable(text: str) -> str:
+    r"""A text from elsewhere for a terminal: whatever does not print is written out.
+
+    >>> printable("red is \x1b[31m")
+    'red is \\x1b[31m'
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 def shortened(message: str, most: int = MOST_CHARACTERS) -> str:
     r"""A message without its middle where it has as many characters; whatever was given, what to do is at the end.
 
@@ -39,7 +48,7 @@ def shortened(message: str, most: int = MOST_CHARACTERS) -> str:
     >>> shortened("name aaaaaaaaaaaaaaaaaa is unknown", 20), shortened("red is \x1b[31m")
     ('name aaa ... unknown', 'red is \\x1b[31m')
     """
-    message = "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in message)
+    message = "\n".join(map(printable, message.split("\n")))
     if len(message) <= most:
         return message
     end = (most - 5) // 2

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pencilmap.mapper.hosts import Hosts
+from pencilmap.mapper.hosts import Hosts, check_name
 from pencilmap.model.allocation import Allocation
 from pencilmap.model.arrays import Ints
-from pencilmap.model.errors import AllocationError
+from pencilmap.model.errors import AllocationError, printable
 from pencilmap.model.torus import Torus, format_torus, parse_torus
 
 
@@ -101,7 +101,7 @@ def combine(files: Iterable[Found], environment: Iterable[Found] = (), torus: st
     def first(attribute, founds=founds):
         return next((v for v in (getattr(f, attribute) for f in founds) if v), None)
 
-    facts = tuple(fact for f in founds for fact in f.facts)
+    facts = tuple(fact._replace(value=printable(fact.value)) for f in founds for fact in f.facts)
     text, hosts, coordinates = torus or first("torus"), first("hosts", [*environment, *files]), first("coordinates")
     places = {name: place for f in reversed(founds) for name, place in f.places.items()}
     shape = parse_torus(text) if text else None
@@ -125,6 +125,7 @@ def _named(torus, hosts, places):
     """Node numbers and names of hosts by their known places, or by the numbers in their names."""
     default, numbered, found = Hosts(torus), _by_number(places), list[Sequence[int]]()
     for host in hosts:
+        check_name(host)
         place = places.get(host) or numbered.get(_number(host)) or default.coordinates_in(host)
         if place is None or (host not in places and _number(host) not in numbered and torus.outside(place)):
             return None, {}, (f"the coordinates of host {host}: give a table NAME {' '.join(torus.axes)}, or a shape that "

@@ -11,7 +11,7 @@ import numpy as np
 
 from pencilmap.mapper.allocations.found import Fact, Found, bounding_box
 from pencilmap.mapper.formats.lines import Document, is_integer, read_document, words
-from pencilmap.mapper.hosts import MAX_NAME, Hosts
+from pencilmap.mapper.hosts import Hosts, check_name
 from pencilmap.model.arrays import Ints
 from pencilmap.model.errors import MapfileError
 from pencilmap.model.network import Network
@@ -65,9 +65,8 @@ def _entry(document, number, line, network):
                               "after)", number, names[-1][1])
     if len(found) - len(names) != d:
         raise document.refuse(f"{len(found) - len(names)} coordinates, but {network.title} has {d} dimensions", number)
-    if names and len(names[0][0]) > MAX_NAME:
-        raise document.refuse(f"a host name of {len(names[0][0])} characters; at most {MAX_NAME} are allowed", number,
-                              names[0][1])
+    if names:
+        _check_name(document, number, names[0])
     coordinates = [int(word) for word, _ in found if is_integer(word)]
     problem = network.outside(coordinates)
     if problem:
@@ -77,10 +76,19 @@ def _entry(document, number, line, network):
 
 def _from_name(document, number, word, network):
     hosts = Hosts(network)
+    if network.host_names is None:
+        _check_name(document, number, word)
     node = hosts.node(word[0])
     if node is None:
         raise document.refuse(hosts.why_not(word[0]), number, word[1])
     return node
+
+
+def _check_name(document, number, word):
+    try:
+        check_name(word[0])
+    except MapfileError as error:
+        raise document.refuse(str(error), number, word[1]) from error
 
 
 def _where(network, node):

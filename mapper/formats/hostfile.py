@@ -15,7 +15,7 @@ import numpy as np
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places, sbatch, shell
 from pencilmap.mapper.formats.hostlist import expand_hosts, split_hosts
 from pencilmap.mapper.formats.lines import Document
-from pencilmap.mapper.hosts import Hosts
+from pencilmap.mapper.hosts import Hosts, check_name
 from pencilmap.model.errors import MapfileError
 from pencilmap.model.mapping import Mapping
 
@@ -55,7 +55,7 @@ def _entries(document, number, line, most):
             if not name or re.search(r"\s", name):
                 raise MapfileError(f"{part[:40]!r} is not a host; one HOST or HOST:COUNT per line is needed")
             for host in expand_hosts(name, most) if "[" in name or "]" in name else [name]:
-                yield host, int(count or 1)
+                yield check_name(host), int(count or 1)
     except MapfileError as error:
         raise document.refuse(str(error), number, len(line) - len(line.lstrip()) + 1) from error
 

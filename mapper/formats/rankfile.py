@@ -15,6 +15,8 @@ import numpy as np
 
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places, by_rank, shell
 from pencilmap.mapper.formats.lines import Document
+from pencilmap.mapper.hosts import check_name
+from pencilmap.model.errors import MapfileError
 from pencilmap.model.mapping import Mapping
 
 _LINE = re.compile(r"\s*rank\s+([0-9]{1,12})\s*=\s*(\S+)(?:\s+slots?\s*=\s*(\S(?:.*\S)?))?\s*", re.IGNORECASE)
@@ -53,6 +55,10 @@ def _node(document, number, found, job):
             raise document.refuse(f"host {found[2]} is beyond the last of the {nodes.size} nodes (+n{nodes.size - 1})",
                                   number, found.start(2) + 1)
         return int(nodes[int(relative[1])])
+    try:
+        check_name(found[2])
+    except MapfileError as error:
+        raise document.refuse(str(error), number, found.start(2) + 1) from error
     node = job.hosts.node(found[2])
     if node is None:
         raise document.refuse(job.hosts.why_not(found[2]), number, found.start(2) + 1)

@@ -6,14 +6,19 @@ import signal
 import tomllib
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from pencilmap.mapper import allocations, formats, graphs, records
+from pencilmap.mapper.allocations.table import parse_table
 from pencilmap.mapper.formats.format import Job
+from pencilmap.mapper.hosts import Hosts
 from pencilmap.model import reading as reading_module
 from pencilmap.model.allocation import Site
 from pencilmap.model.errors import AllocationError, GraphError, MachineError, MapfileError, RecordError, shortened
+from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.machine import load_machine, read_machine
+from pencilmap.model.mapping import Mapping
 from pencilmap.model.torus import Torus
 
 SITE = Site(Torus((2, 2)))
@@ -171,6 +176,41 @@ def test_pipes_are_read_and_do_not_wait_forever(tmp_path, monkeypatch):
     os.close(end)
     assert formats.read_document(f"/dev/fd/{found}").text == "0 0 0\n" * 1000
     os.close(found)
+
+
+HOSTILE = ["$(id)", "evil;rm", "a b", "a\nb", "-oProxyCommand=x", "a`id`", "a&b", "a|b", "a>b", "é1", "a:2", "", ".a",
+           "n" * 256]
+BY_NAME = [name for name, form in formats.FORMATS.items() if not form.by_coordinates and name not in ("cray", "flux")]
+
+
+@pytest.mark.parametrize("host", HOSTILE)
+def test_no_file_names_a_host_that_a_launcher_would_take_for_something_else(host, tmp_path):
+    """Whatever table it comes from, and in every format that names hosts, written and read."""
+    job = Job(SITE, Hosts(SITE.network, table=dict(enumerate(["n0", host, "n2", "n3"]))))
+    mapping = Mapping(SITE.network, ProcessGrid(2, 2), 1, np.arange(4), np.zeros(4, dtype=np.int64), "default")
+    lines = {"openmpi4": "rank 0={}-0-0 slot=0\n", "openmpi5": "rank 0={}-0-0 slot=0\n", "hydra": "{}-0-0:1\n"}
+    for name in BY_NAME:
+        with pytest.raises(MapfileError, match="host name .* names have letters, digits and"):
+            formats.write_mapping(mapping, tmp_path / "a", name, job)
+        assert not (tmp_path / "a").exists()
+        if host and host != "a:2":
+            with pytest.raises(MapfileError, match="line 1"):
+                formats.parse_mapping(lines.get(name, "{}-0-0\n").format(host).encode(), "a", Job(SITE), format_name=name)
+    for text in (f"{host} 0 0\n", f"0 0 {host}\n", f"{host}-0-0\n"):
+        if host:
+            with pytest.raises(MapfileError, match="line [12]"):
+                parse_table(formats.Document(text.encode(), "a"), SITE.network)
+    with pytest.raises(MapfileError, match="host name"):
+        allocations.combine([allocations.Found(hosts=("n0", host), places={"n0": (0, 0), host: (1, 0)})], torus="2x2")
+    if "\n" not in host and "," not in host and host:
+        with pytest.raises(MapfileError):
+            Hosts(SITE.network, host + "{x}{y}")
+
+
+def test_what_a_terminal_takes_for_a_command_is_written_out(tmp_path):
+    (tmp_path / "a").write_text('torus3d: {toruses: [{name: "\\e[31m", dims: {x: 1, y: 1, z: 1}, nodes: n0}]}')
+    [fact, *_] = allocations.look_around({}, [tmp_path / "a"]).facts
+    assert fact.value == "1x1x1, \\x1b[31m, 1 hosts (topology/torus3d)"
 
 
 def test_messages_are_short_whatever_was_given():
