@@ -1,5 +1,6 @@
 # What this MPI has beyond MPI-3, and whether FFTW's MPI library here was built for it. Sets
 #   PENCILFFT_HAVE_ALLTOALLV_INIT, PENCILFFT_HAVE_MPIX_ALLTOALLV_INIT   persistent collectives, of MPI-4 or of Open MPI 4
+#   PENCILFFT_HAVE_LARGE_COUNTS                                          MPI_Alltoallv_c and its like, of MPI-4
 #   PENCILFFT_HAVE_FFTW_MPI, PENCILFFT_FFTW_MPI_LIBRARY
 #   PENCILFFT_FEATURES                                                   the definitions for the library's sources
 include(CheckSymbolExists)
@@ -11,6 +12,7 @@ check_symbol_exists(MPI_Alltoallv_init mpi.h PENCILFFT_HAVE_ALLTOALLV_INIT)
 if(NOT PENCILFFT_HAVE_ALLTOALLV_INIT)
   check_symbol_exists(MPIX_Alltoallv_init "mpi.h;mpi-ext.h" PENCILFFT_HAVE_MPIX_ALLTOALLV_INIT)
 endif()
+check_symbol_exists(MPI_Alltoallv_init_c mpi.h PENCILFFT_HAVE_LARGE_COUNTS) # among the last that an MPI gains
 cmake_pop_check_state()
 
 # A library for another MPI links just as well and crashes when called, so it is called once here, in a single process.
@@ -57,7 +59,7 @@ if(PENCILFFT_HAVE_FFTW_MPI)
   set(PENCILFFT_FFTW_MPI_FLAG -lfftw3_mpi) # programs that link the static library need it too
 endif()
 set(PENCILFFT_FEATURES)
-foreach(feature ALLTOALLV_INIT MPIX_ALLTOALLV_INIT FFTW_MPI)
+foreach(feature ALLTOALLV_INIT MPIX_ALLTOALLV_INIT LARGE_COUNTS FFTW_MPI)
   if(PENCILFFT_HAVE_${feature})
     list(APPEND PENCILFFT_FEATURES PENCILFFT_HAVE_${feature})
   endif()

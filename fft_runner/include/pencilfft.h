@@ -94,7 +94,7 @@ typedef enum {
     PENCILFFT_BAD_GRID,     /* grid that does not match the communicator */
     PENCILFFT_UNKNOWN_NAME, /* decomposition, type, exchange, rigor or another name that is not in its table */
     PENCILFFT_MISMATCH,     /* descriptors differ between ranks */
-    PENCILFFT_TOO_LARGE,    /* a block with more elements than an MPI count holds */
+    PENCILFFT_TOO_LARGE,    /* a plane of more numbers than exchange fftw counts */
     PENCILFFT_NO_MEMORY,
     PENCILFFT_FFTW_ERROR,
     PENCILFFT_MPI_ERROR,

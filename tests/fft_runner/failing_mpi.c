@@ -146,6 +146,45 @@ int MPIX_Alltoallv_init ALLTOALLV_INIT_PARAMETERS
 }
 #endif
 
+/* ---- large counts -------------------------------------------------------------------------------------------- */
+
+#ifdef PENCILFFT_HAVE_LARGE_COUNTS
+CALL(Alltoall_c, comm,
+     (const void *from, MPI_Count n, MPI_Datatype type, void *to, MPI_Count m, MPI_Datatype other, MPI_Comm comm),
+     (from, n, type, to, m, other, comm))
+CALL(Ialltoall_c, comm,
+     (const void *from, MPI_Count n, MPI_Datatype type, void *to, MPI_Count m, MPI_Datatype other, MPI_Comm comm,
+      MPI_Request *request),
+     (from, n, type, to, m, other, comm, request))
+CALL(Alltoallv_c, comm,
+     (const void *from, const MPI_Count n[], const MPI_Aint at[], MPI_Datatype type, void *to, const MPI_Count m[],
+      const MPI_Aint there[], MPI_Datatype other, MPI_Comm comm),
+     (from, n, at, type, to, m, there, other, comm))
+CALL(Ialltoallv_c, comm,
+     (const void *from, const MPI_Count n[], const MPI_Aint at[], MPI_Datatype type, void *to, const MPI_Count m[],
+      const MPI_Aint there[], MPI_Datatype other, MPI_Comm comm, MPI_Request *request),
+     (from, n, at, type, to, m, there, other, comm, request))
+CALL(Alltoallv_init_c, comm,
+     (const void *from, const MPI_Count n[], const MPI_Aint at[], MPI_Datatype type, void *to, const MPI_Count m[],
+      const MPI_Aint there[], MPI_Datatype other, MPI_Comm comm, MPI_Info info, MPI_Request *request),
+     (from, n, at, type, to, m, there, other, comm, info, request))
+CALL(Isend_c, comm,
+     (const void *data, MPI_Count n, MPI_Datatype type, int target, int tag, MPI_Comm comm, MPI_Request *request),
+     (data, n, type, target, tag, comm, request))
+CALL(Irecv_c, comm, (void *data, MPI_Count n, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request *request),
+     (data, n, type, source, tag, comm, request))
+CALL(Sendrecv_c, comm,
+     (const void *from, MPI_Count n, MPI_Datatype type, int target, int tag, void *to, MPI_Count m, MPI_Datatype other,
+      int source, int its_tag, MPI_Comm comm, MPI_Status *about),
+     (from, n, type, target, tag, to, m, other, source, its_tag, comm, about))
+CALL(Send_init_c, comm,
+     (const void *data, MPI_Count n, MPI_Datatype type, int target, int tag, MPI_Comm comm, MPI_Request *request),
+     (data, n, type, target, tag, comm, request))
+CALL(Recv_init_c, comm,
+     (void *data, MPI_Count n, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request *request),
+     (data, n, type, source, tag, comm, request))
+#endif
+
 /* ---- data types ------------------------------------------------------------------------------------------------ */
 
 CALL(Type_contiguous, WORLD, (int n, MPI_Datatype type, MPI_Datatype *made), (n, type, made))
@@ -153,6 +192,9 @@ CALL(Type_create_hvector, WORLD, (int n, int length, MPI_Aint stride, MPI_Dataty
      (n, length, stride, type, made))
 CALL(Type_create_hindexed, WORLD, (int n, const int lengths[], const MPI_Aint at[], MPI_Datatype type, MPI_Datatype *made),
      (n, lengths, at, type, made))
+CALL(Type_create_struct, WORLD,
+     (int n, const int lengths[], const MPI_Aint at[], const MPI_Datatype types[], MPI_Datatype *made),
+     (n, lengths, at, types, made))
 CALL(Type_get_extent, WORLD, (MPI_Datatype type, MPI_Aint *low, MPI_Aint *extent), (type, low, extent))
 CALL(Type_commit, WORLD, (MPI_Datatype * type), (type))
 CALL(Type_free, WORLD, (MPI_Datatype * type), (type))

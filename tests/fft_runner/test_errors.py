@@ -26,7 +26,7 @@ ARGUMENTS = [  # ranks, arguments, what the message says
     (4, [*PLAIN, "--decomposition", "slab"], "decomposition slab has a grid of one number, P; 2 were given"),
     (4, [*PLAIN, "--decomposition", "brick"], "unknown decomposition 'brick'; known: pencil, slab"),
     (4, [*CUBE, "--grid", "2x3"], "grid 2x3 needs 6 processes, 4 were started; choose RxC with R*C = 4"),
-    (2, ["--size", 4096, 4096, 4096, "--grid", "1x2"], "more than the 2147483647 an MPI count can name"),
+    (2, ["--size", 16384, 16384, 16384, "--grid", "1x2"], "no memory for a buffer of 35184372088832 bytes"),
     (2, ["--size", 2000000000, 2000000000, 2, "--grid", "1x2"], "more than 2^53 elements"),
     (4, [*PLAIN, "--exchange", "teleport"], "unknown exchange 'teleport'; known: alltoallv"),
     (4, [*PLAIN, "--rigor", "hope"], "unknown rigor 'hope'; known: estimate, measure, patient"),

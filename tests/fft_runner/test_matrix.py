@@ -4,6 +4,7 @@
 import math
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -14,9 +15,9 @@ def grids_of(ranks):
     return [f"{R}x{ranks // R}" for R in range(1, ranks + 1) if ranks % R == 0]
 
 
-def run_matrix(start, ranks, *arguments, seconds=150):
+def run_matrix(start, ranks, *arguments, seconds=150, program="matrix_test"):
     """What was verified: transforms by choice and value, and the counts of the last line."""
-    done = start(ranks, *arguments, program="matrix_test", seconds=seconds)
+    done = start(ranks, *arguments, program=program, seconds=seconds)
     assert done.returncode == 0, done.stdout + done.stderr
     choices = {choice: dict(pair.split("=") for pair in pairs.split())
                for choice, pairs in re.findall(r"^([\w-]+):(.*)$", done.stdout, re.MULTILINE)}
@@ -65,6 +66,51 @@ def test_node_gathers_for_several_nodes(mpirun, ranks_per_node, ranks):
     start = replace(mpirun, mpirun=("env", f"PENCILFFT_RANKS_PER_NODE={ranks_per_node}", *mpirun.mpirun))
     choices, plans, _ = run_matrix(start, ranks, "--share", 20, "node")
     assert list(choices["exchange"]) == ["node"] and list(choices["grid"]) == grids_of(ranks) and plans > 10
+
+
+# ---- messages beyond what MPI counts -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ranks", [2, pytest.param(3, marks=pytest.mark.slow), pytest.param(6, marks=pytest.mark.slow)])
+def test_messages_beyond_counts_are_moved_right(mpirun, library_names, ranks):
+    """Five elements are too many for a count (small_counts.c); FFTW's transposes go slice by slice."""
+    choices, _, _ = run_matrix(mpirun, ranks, "--share", 150, program="matrix_test_small_counts")
+    assert list(choices["exchange"]) == list(library_names["exchange"])
+
+
+@pytest.mark.slow
+def test_messages_beyond_counts_are_moved_right_under_mpich(mpich_run):
+    run_matrix(mpich_run, 2, "--pairs", *NO_FFTW, program="matrix_test_small_counts", seconds=600)
+
+
+def test_fftw_moves_slices_of_what_it_cannot_count(mpirun, records, tmp_path):
+    messages = {}
+    for program in ("fft_runner", "fft_runner_small_counts"):
+        done = mpirun(2, "--size", 24, 16, 20, "--grid", "2x1", "--exchange", "fftw", "--reps", 1, "--verify", "--json",
+                      tmp_path / program, program=program)
+        assert done.returncode == 0, done.stderr
+        messages[program] = records(tmp_path / program)[0]["stages"][0]["messages"]
+    assert messages == {"fft_runner": [1, 1], "fft_runner_small_counts": [2, 2]}  # 20 planes are 7680 doubles a rank
+
+
+AVAILABLE_KB = 12e6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("exchange, more", [("p2p", ()), ("alltoallv", ()), ("persistent", ()), ("alltoallw", ()),
+                                            ("alltoall", (16,)), ("padded", (16,)), ("node", (16,))])
+@pytest.mark.parametrize("mpi", ["open mpi", "mpich"])
+def test_more_than_2_gib_in_one_message(request, mpirun, mpi, exchange, more):
+    """8.6 GB, which are 2^31 numbers and more; 2.1 GB where all messages are as long or memory is shared."""
+    [available] = re.findall(r"MemAvailable: *(\d+) kB", Path("/proc/meminfo").read_text())
+    if int(available) < AVAILABLE_KB:
+        pytest.skip("NOT TESTED: messages beyond 2 GiB, for there are no 12 GB of free memory")
+    start = mpirun if mpi == "open mpi" else request.getfixturevalue("mpich_run")
+    start = replace(start, mpirun=("env", "PENCILFFT_RANKS_PER_NODE=1", *start.mpirun))
+    done = start(2, exchange, *more, program="large_test", seconds=600)
+    assert done.returncode == 0, done.stdout + done.stderr
+    [size] = re.findall(rf"{exchange}: (\d+) bytes in one message", done.stdout)
+    assert int(size) > (2**31 if more else 2**33)
 
 
 # ---- the matrix itself -------------------------------------------------------------------------------------------------

@@ -4,8 +4,6 @@
  * Source: the call of Cramer and Board, and of P3DFFT with USEEVEN on extents that need no padding.
  * Cost:  one collective of p - 1 messages per rank, and a copy of what stays.
  * Needs: extents that the grid divides; others are refused (exchange_padded.c takes them). */
-#include <stdlib.h>
-
 #include "common/failure.h"
 #include "exchange/exchange.h"
 #include "exchange/message_counts.h"
@@ -35,7 +33,7 @@ const struct pf_exchange pf_exchange_alltoall = {
     .start = pf_equal_start,
     .progress = pf_equal_progress,
     .finish = pf_equal_finish,
-    .destroy = free,
+    .destroy = pf_equal_destroy,
     .takes = PF_MESSAGES,
     .moves_self = true,
     .beside = true,

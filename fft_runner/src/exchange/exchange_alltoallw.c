@@ -5,12 +5,12 @@
  *         subarray types and MPI_Alltoallw (mpi4py-fft). Theirs describe the same order on both sides; ours may reorder, so
  *         they are vectors of vectors instead of subarrays.
  * Cost:  one collective of p - 1 messages a rank; how often data passes through memory depends on MPI.
- * Needs: extents that fit an MPI int; no condition on p. */
-#include <limits.h>
+ * Needs: no condition on p or on the extents. */
 #include <stdlib.h>
 
 #include "common/failure.h"
 #include "exchange/exchange.h"
+#include "exchange/large_messages.h"
 #include "geometry/geometry.h"
 #include "geometry/strided_copy.h"
 
@@ -37,21 +37,6 @@ static void memory_order(const pencilfft_box *box, int order[3])
     }
 }
 
-/* n of `inner`, stride bytes apart, in its place. */
-static int repeat(int64_t n, int64_t stride, MPI_Datatype *inner)
-{
-    MPI_Datatype outer;
-    MPI_Aint low, extent;
-    PF_MPI(MPI_Type_get_extent(*inner, &low, &extent));
-    if (extent == stride)
-        PF_MPI(MPI_Type_contiguous((int)n, *inner, &outer));
-    else
-        PF_MPI(MPI_Type_create_hvector((int)n, 1, (MPI_Aint)stride, *inner, &outer));
-    PF_MPI(MPI_Type_free(inner));
-    *inner = outer;
-    return PENCILFFT_OK;
-}
-
 static int place(int64_t start, MPI_Datatype *inner)
 {
     int one = 1;
@@ -73,9 +58,9 @@ static int describe(const struct pf_transpose *t, const pencilfft_box *box, cons
     PF_MPI(MPI_Type_contiguous((int)bytes, MPI_BYTE, type));
     for (int i = 0; i < 3 && !status; i++)
         if (part->extent[order[i]] != 1)
-            status = repeat(part->extent[order[i]], box->stride[order[i]] * bytes, type);
+            status = pf_type_repeat(part->extent[order[i]], box->stride[order[i]] * bytes, type);
     if (!status && t->fields > 1)
-        status = repeat(t->fields, pf_box_elements(box) * bytes, type);
+        status = pf_type_repeat(t->fields, pf_box_elements(box) * bytes, type);
     if (!status)
         status = place(pf_box_start(box, part) * bytes, type);
     return status;
@@ -120,14 +105,6 @@ static void side_release(struct side *side, int p)
     free(side->type);
 }
 
-static int check_extents(const struct pf_transpose *t)
-{
-    for (int axis = 0; axis < 3; axis++)
-        if (t->from[t->me].extent[axis] > INT_MAX || t->to[t->me].extent[axis] > INT_MAX)
-            return pf_fail(PENCILFFT_TOO_LARGE, "an extent is beyond the %d an MPI count can name", INT_MAX);
-    return PENCILFFT_OK;
-}
-
 static void destroy(void *state)
 {
     struct alltoallw *a = state;
@@ -138,12 +115,12 @@ static void destroy(void *state)
 
 static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
 {
-    int status = check_extents(t);
-    struct alltoallw *a = status ? NULL : calloc(1, sizeof *a);
+    int status;
+    struct alltoallw *a = calloc(1, sizeof *a);
     (void)sent, (void)received;
     *state = NULL;
     if (!a)
-        return status ? status : pf_fail(PENCILFFT_NO_MEMORY, "no memory for an exchange");
+        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for an exchange");
     a->t = *t;
     a->request = MPI_REQUEST_NULL;
     a->from = t->from[t->me];

@@ -2,7 +2,8 @@
  * Idea:  the gathered axis and the split axis form a matrix whose elements are tuples of everything along the third axis, in
  *        all fields. It is copied into FFTW's order, fftw_mpi_plan_many_transpose() moves it with the algorithm measured as
  *        the fastest, and it is copied into the new box. FFTW supports only equal blocks (the last may be shorter), so the
- *        matrix is padded where ours are uneven.
+ *        matrix is padded where ours are uneven. FFTW counts its messages and where they begin in ints of doubles, without
+ *        a check (mpi/transpose-*.c), so tuples that would go beyond are cut along the third axis and moved slice by slice.
  * Source: M. Schulz, "3D-FFT on different networks", section 5: FFTW's transpose planner inside pencils;
  *         FFTW's manual, 6.7 FFTW MPI Transposes.
  * Cost:  what FFTW takes, and two passes over memory here; padding as in exchange_padded.c; two additional buffers.
@@ -15,6 +16,8 @@
 #include <fftw3-mpi.h>
 #include <stdlib.h>
 
+#include "exchange/large_messages.h"
+#include "geometry/blocks.h"
 #include "geometry/geometry.h"
 #include "geometry/strided_copy.h"
 
@@ -22,7 +25,8 @@ struct transposer {
     struct pf_transpose t;
     int gathered, split, third; /* axes: split before and whole after, whole before and split after, the other */
     int64_t block0, block1;     /* padded blocks of the gathered and of the split axis */
-    int64_t tuple;              /* elements of a tuple, rounded up to whole doubles */
+    int64_t slice;              /* indices of the third axis that are moved at once */
+    int64_t tuple;              /* elements of a tuple of a slice, rounded up to whole doubles */
     double *before, *after;
     fftw_plan plan;
 };
@@ -57,14 +61,38 @@ static void find_axes(struct transposer *a)
     a->third = 3 - a->gathered - a->split;
 }
 
-static void find_sizes(struct transposer *a)
+static int64_t tuple_of(const struct pf_transpose *t, int64_t indices)
+{
+    int64_t tuple = indices * t->fields;
+    return t->element_bytes < sizeof(double) ? tuple + tuple % 2 : tuple;
+}
+
+static int64_t doubles_of(const struct transposer *a, int64_t indices)
+{
+    return a->block0 * a->block1 * a->t.p * tuple_of(&a->t, indices) * (int64_t)a->t.element_bytes / (int64_t)sizeof(double);
+}
+
+/* Of the third axis. */
+static int64_t indices(const struct transposer *a)
+{
+    return a->t.from[a->t.me].extent[a->third];
+}
+
+static int find_sizes(struct transposer *a)
 {
     const struct pf_transpose *t = &a->t;
     a->block0 = pf_widest(t->from, t->p, a->gathered);
     a->block1 = pf_widest(t->to, t->p, a->split);
-    a->tuple = t->from[t->me].extent[a->third] * t->fields;
-    if (t->element_bytes < sizeof(double))
-        a->tuple += a->tuple % 2;
+    a->slice = indices(a);
+    while (a->slice > 1 && doubles_of(a, a->slice) > pf_fftw_count_limit)
+        a->slice = (a->slice + 1) / 2;
+    a->tuple = tuple_of(t, a->slice);
+    if (doubles_of(a, a->slice) > pf_fftw_count_limit)
+        return pf_fail(PENCILFFT_TOO_LARGE,
+                       "exchange fftw moves planes of %lld numbers a task, more than the %lld that FFTW's transpose counts; "
+                       "use another exchange, or more tasks",
+                       (long long)doubles_of(a, a->slice), (long long)pf_fftw_count_limit);
+    return PENCILFFT_OK;
 }
 
 static void destroy(void *state)
@@ -86,7 +114,11 @@ static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct p
         return pf_fail(PENCILFFT_NO_MEMORY, "no memory for an exchange");
     a->t = *t;
     find_axes(a);
-    find_sizes(a);
+    int status = find_sizes(a);
+    if (status) {
+        destroy(a);
+        return status;
+    }
     size_t elements = (size_t)(a->block0 * a->block1 * a->tuple) * (size_t)t->p;
     a->before = fftw_malloc(elements * t->element_bytes + sizeof(double));
     a->after = fftw_malloc(elements * t->element_bytes + sizeof(double));
@@ -129,14 +161,16 @@ static int connect(void *state, void *from, void *to)
     return pf_agree(plan_transpose(a), a->t.group);
 }
 
-/* Between this rank's box and the matrix, whose rows are tuples, part by part: into the matrix or out of it. */
-static void copy_parts(const struct transposer *a, bool in, const void *from, void *to)
+/* Between a slice of this rank's box and the matrix, whose rows are tuples, part by part: into the matrix or out of it. */
+static void copy_parts(const struct transposer *a, bool in, int64_t slice, const void *from, void *to)
 {
     const struct pf_transpose *t = &a->t;
     const pencilfft_box *mine = in ? &t->from[t->me] : &t->to[t->me], *theirs = in ? t->to : t->from;
     int64_t block = in ? a->block1 : a->block0;
     for (int j = 0; j < t->p; j++) {
-        pencilfft_box part = pf_box_common(mine, &theirs[j]), matrix = part;
+        pencilfft_box part = pf_box_common(mine, &theirs[j]), matrix;
+        part = pf_box_cut(&part, a->third, slice, pf_smaller(a->slice, part.extent[a->third] - slice));
+        matrix = part;
         matrix.stride[in ? a->gathered : a->split] = t->p * block * a->tuple;
         matrix.stride[in ? a->split : a->gathered] = a->tuple;
         matrix.stride[a->third] = 1;
@@ -153,9 +187,11 @@ static int start(void *state, void *from, void *to)
     const struct transposer *a = state;
     if (!a->plan)
         return PENCILFFT_OK;
-    copy_parts(a, true, from, a->before);
-    fftw_execute(a->plan);
-    copy_parts(a, false, a->after, to);
+    for (int64_t slice = 0; slice < indices(a); slice += a->slice) {
+        copy_parts(a, true, slice, from, a->before);
+        fftw_execute(a->plan);
+        copy_parts(a, false, slice, a->after, to);
+    }
     return PENCILFFT_OK;
 }
 
@@ -163,10 +199,11 @@ static int start(void *state, void *from, void *to)
 static void traffic(const void *state, int64_t *bytes, int64_t *messages)
 {
     const struct transposer *a = state;
+    int64_t slices = a->slice ? (indices(a) + a->slice - 1) / a->slice : 0;
     for (int j = 0; j < a->t.p; j++)
         if (j != a->t.me) {
-            bytes[j] = a->block0 * a->block1 * a->tuple * (int64_t)a->t.element_bytes;
-            messages[j] = bytes[j] > 0;
+            bytes[j] = slices * a->block0 * a->block1 * a->tuple * (int64_t)a->t.element_bytes;
+            messages[j] = bytes[j] > 0 ? slices : 0;
         }
 }
 

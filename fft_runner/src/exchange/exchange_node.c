@@ -10,14 +10,13 @@
  *         to FFTs with pencil decomposition, 2018; shared_memory.c.
  * Cost:  one barrier inside the node, a second one where there are other nodes; (nodes - 1) / t messages a rank. The
  *        block takes the place of the plan's buffers, and both directions of an exchange have the same one.
- * Needs: room for the block where the system keeps shared memory, and 8 MB a rank left over there for MPI; messages between
- *        two nodes that an MPI int counts. */
-#include <limits.h>
+ * Needs: room for the block where the system keeps shared memory, and 8 MB a rank left over there for MPI. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/failure.h"
 #include "exchange/exchange.h"
+#include "exchange/large_messages.h"
 #include "exchange/shared_memory.h"
 #include "geometry/geometry.h"
 
@@ -25,8 +24,8 @@ enum { TAG = 1 };
 
 /* What is sent to a node, or received from one. */
 struct parcel {
-    int64_t start;
-    int elements;
+    int64_t start, elements;
+    struct pf_amount amount;
     int peer; /* member who takes or sends it */
     bool mine; /* this rank sends or receives it */
 };
@@ -45,6 +44,10 @@ static void destroy(void *state)
 {
     struct node_state *a = state;
     pf_shared_leave(a->shared);
+    for (int other = 0; other < a->t.p && a->leaving && a->coming; other++) {
+        pf_amount_release(&a->leaving[other].amount);
+        pf_amount_release(&a->coming[other].amount);
+    }
     free(a->leaving);
     free(a->coming);
     free(a->requests);
@@ -119,18 +122,13 @@ static int carrier(const struct pf_shared *shared, int node, int other)
 
 static int make_parcel(const struct node_state *a, int other, int64_t start, int64_t end, struct parcel *parcel)
 {
-    if (end - start > INT_MAX)
-        return pf_fail(PENCILFFT_TOO_LARGE,
-                       "the ranks of two nodes exchange %lld elements, more than the %d an MPI count "
-                       "can name; use more nodes",
-                       (long long)(end - start), INT_MAX);
     *parcel = (struct parcel){
         .start = start,
-        .elements = (int)(end - start),
+        .elements = end - start,
         .peer = carrier(a->shared, other, a->shared->mine),
         .mine = carrier(a->shared, a->shared->mine, other) == a->t.me && end > start,
     };
-    return PENCILFFT_OK;
+    return parcel->mine ? pf_amount_make(end - start, a->t.element_bytes, &parcel->amount) : PENCILFFT_OK;
 }
 
 /* Gives the size of the block in elements, which is the same in both directions. */
@@ -198,12 +196,11 @@ static void *memory(const void *state)
 
 static int receive_parcels(struct node_state *a)
 {
-    MPI_Datatype element = pf_element_type(a->t.element_bytes);
     for (int other = 0; other < a->shared->n; other++) {
         const struct parcel *c = &a->coming[other];
         if (c->mine)
-            PF_MPI(MPI_Irecv(a->shared->block + (size_t)c->start * a->t.element_bytes, c->elements, element, c->peer, TAG,
-                             a->t.group, &a->requests[a->n_requests++]));
+            PF_MPI_LARGE(MPI_Irecv, a->shared->block + (size_t)c->start * a->t.element_bytes, c->amount.count,
+                         c->amount.type, c->peer, TAG, a->t.group, &a->requests[a->n_requests++]);
     }
     return PENCILFFT_OK;
 }
@@ -211,12 +208,11 @@ static int receive_parcels(struct node_state *a)
 /* To the nearest node above first, so that not all send to the same one. */
 static int send_parcels(struct node_state *a)
 {
-    MPI_Datatype element = pf_element_type(a->t.element_bytes);
     for (int distance = 1; distance < a->shared->n; distance++) {
         const struct parcel *l = &a->leaving[(a->shared->mine + distance) % a->shared->n];
         if (l->mine)
-            PF_MPI(MPI_Isend(a->shared->block + (size_t)l->start * a->t.element_bytes, l->elements, element, l->peer, TAG,
-                             a->t.group, &a->requests[a->n_requests++]));
+            PF_MPI_LARGE(MPI_Isend, a->shared->block + (size_t)l->start * a->t.element_bytes, l->amount.count,
+                         l->amount.type, l->peer, TAG, a->t.group, &a->requests[a->n_requests++]);
     }
     return PENCILFFT_OK;
 }

@@ -5,7 +5,7 @@
  *        Beside other work all messages are posted at once, in the same order.
  * Source: partner_order.c.
  * Cost:  p - 1 messages a rank, in p - 1 steps or, on a torus, about a quarter as many; an empty part is not sent.
- * Needs: counts and displacements that fit an MPI int; nothing of p or of the extents. */
+ * Needs: nothing of p or of the extents. */
 #include <stdlib.h>
 
 #include "common/failure.h"
@@ -47,31 +47,23 @@ static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct p
 
 static int send_and_receive(const struct pf_calls *c, int target, int source, const void *from, void *to)
 {
-    PF_MPI(MPI_Sendrecv(pf_message_in(c, &c->sent, target, from), c->sent.count[target], c->element,
-                        c->sent.count[target] ? target : MPI_PROC_NULL, c->lane, pf_message_in(c, &c->received, source, to),
-                        c->received.count[source], c->element, c->received.count[source] ? source : MPI_PROC_NULL, c->lane,
-                        c->group, MPI_STATUS_IGNORE));
+    struct pf_amount sent = c->sent.amount[target], received = c->received.amount[source];
+    PF_MPI_LARGE(MPI_Sendrecv, pf_message_in(c, &c->sent, target, from), sent.count, sent.type,
+                 sent.count ? target : MPI_PROC_NULL, c->lane, pf_message_in(c, &c->received, source, to), received.count,
+                 received.type, received.count ? source : MPI_PROC_NULL, c->lane, c->group, MPI_STATUS_IGNORE);
     return PENCILFFT_OK;
 }
 
 /* Messages k to end - 1 of the order. */
 static int post(struct p2p *a, int k, int end, const void *from, void *to)
 {
-    struct pf_calls *c = a->calls;
-    c->n_requests = 0;
-    for (int i = k; i < end; i++) {
-        int source = a->partners.source[i];
-        if (c->received.count[source])
-            PF_MPI(MPI_Irecv(pf_message_in(c, &c->received, source, to), c->received.count[source], c->element, source,
-                             c->lane, c->group, &c->requests[c->n_requests++]));
-    }
-    for (int i = k; i < end; i++) {
-        int target = a->partners.target[i];
-        if (c->sent.count[target])
-            PF_MPI(MPI_Isend(pf_message_in(c, &c->sent, target, from), c->sent.count[target], c->element, target, c->lane,
-                             c->group, &c->requests[c->n_requests++]));
-    }
-    return PENCILFFT_OK;
+    int status = PENCILFFT_OK;
+    a->calls->n_requests = 0;
+    for (int i = k; i < end && !status; i++)
+        status = pf_calls_receive(a->calls, a->partners.source[i], to);
+    for (int i = k; i < end && !status; i++)
+        status = pf_calls_send(a->calls, a->partners.target[i], from);
+    return status;
 }
 
 static int run_phase(struct p2p *a, int k, int end, const void *from, void *to)

@@ -4,9 +4,7 @@
  * Source: P3DFFT's USEEVEN, 2DECOMP&FFT's EVEN.
  * Cost:  one collective of p - 1 messages a rank, and a copy of what stays; the padding, at most one index in each of the
  *        two split axes, is sent too.
- * Needs: nothing of p or of the extents; a message that an MPI int counts. */
-#include <stdlib.h>
-
+ * Needs: nothing of p or of the extents. */
 #include "exchange/exchange.h"
 #include "exchange/message_counts.h"
 #include "geometry/blocks.h"
@@ -41,7 +39,7 @@ static void traffic(const void *state, int64_t *bytes, int64_t *messages)
     const struct pf_equal_calls *a = state;
     for (int j = 0; j < a->p; j++)
         if (j != a->me) {
-            bytes[j] = a->count * (int64_t)a->bytes;
+            bytes[j] = a->elements * (int64_t)a->bytes;
             messages[j] = bytes[j] > 0;
         }
 }
@@ -52,7 +50,7 @@ const struct pf_exchange pf_exchange_padded = {
     .start = pf_equal_start,
     .progress = pf_equal_progress,
     .finish = pf_equal_finish,
-    .destroy = free,
+    .destroy = pf_equal_destroy,
     .takes = PF_MESSAGES,
     .moves_self = true,
     .beside = true,

@@ -1,17 +1,17 @@
 /* Transpose by a collective that is set up once and started for each run.
  * Idea:  counts, displacements and buffers never change, so MPI can prepare the whole exchange when it is connected:
  *        MPI_Alltoallv_init of MPI-4, its predecessor MPIX_Alltoallv_init of Open MPI, or, where MPI has neither, persistent
- *        sends and receives between all pairs (MPI-1). `means` says which.
+ *        sends and receives between all pairs (MPI-1). `means` says which. The pairs also beyond what that call can count.
  * Source: MPI 4.0, section 6.13; D. J. Holmes et al., Persistent collective operations in MPI, 2020.
  * Cost:  one start and one wait per run in addition to the p - 1 messages.
- * Needs: the same two buffers in every run; counts and displacements that fit an MPI int. */
+ * Needs: the same two buffers in every run. */
 #include "common/failure.h"
 #include "exchange/exchange.h"
 #include "exchange/message_counts.h"
 
 #if defined PENCILFFT_HAVE_ALLTOALLV_INIT
-#define ALLTOALLV_INIT MPI_Alltoallv_init
-static const char means[] = "MPI_Alltoallv_init";
+#define ALLTOALLV_INIT PF_LARGE(MPI_Alltoallv_init)
+static const char means[] = PF_LARGE_NAME(MPI_Alltoallv_init);
 #elif defined PENCILFFT_HAVE_MPIX_ALLTOALLV_INIT
 #include <mpi-ext.h>
 #define ALLTOALLV_INIT MPIX_Alltoallv_init
@@ -20,31 +20,33 @@ static const char means[] = "MPIX_Alltoallv_init";
 static const char means[] = "MPI_Send_init and MPI_Recv_init: no MPI_Alltoallv_init here";
 #endif
 
+static int prepare_pair(struct pf_calls *c, int target, int source, const void *from, void *to)
+{
+    struct pf_amount sent = c->sent.amount[target], received = c->received.amount[source];
+    if (received.count)
+        PF_MPI_LARGE(MPI_Recv_init, pf_message_in(c, &c->received, source, to), received.count, received.type, source,
+                     c->lane, c->group, &c->requests[c->n_requests++]);
+    if (sent.count)
+        PF_MPI_LARGE(MPI_Send_init, pf_message_in(c, &c->sent, target, from), sent.count, sent.type, target, c->lane,
+                     c->group, &c->requests[c->n_requests++]);
+    return PENCILFFT_OK;
+}
+
+static int prepare(struct pf_calls *c, const void *from, void *to)
+{
+    int status = PENCILFFT_OK;
 #ifdef ALLTOALLV_INIT
-static int prepare(struct pf_calls *c, const void *from, void *to)
-{
-    int code = ALLTOALLV_INIT(from, c->sent.count, c->sent.displacement, c->element, to, c->received.count,
-                              c->received.displacement, c->element, c->group, MPI_INFO_NULL, &c->requests[0]);
-    if (code != MPI_SUCCESS)
-        return pf_fail_mpi(code, means);
-    c->n_requests = 1;
-    return PENCILFFT_OK;
-}
-#else
-static int prepare(struct pf_calls *c, const void *from, void *to)
-{
-    for (int s = 1; s < c->p; s++) {
-        int target = (c->me + s) % c->p, source = (c->me - s + c->p) % c->p;
-        if (c->received.count[source])
-            PF_MPI(MPI_Recv_init(pf_message_in(c, &c->received, source, to), c->received.count[source], c->element, source,
-                                 c->lane, c->group, &c->requests[c->n_requests++]));
-        if (c->sent.count[target])
-            PF_MPI(MPI_Send_init(pf_message_in(c, &c->sent, target, from), c->sent.count[target], c->element, target,
-                                 c->lane, c->group, &c->requests[c->n_requests++]));
+    if (!c->wide) {
+        int code = ALLTOALLV_INIT(from, c->sent.count, c->sent.displacement, c->element, to, c->received.count,
+                                  c->received.displacement, c->element, c->group, MPI_INFO_NULL, &c->requests[0]);
+        c->n_requests = code == MPI_SUCCESS;
+        return code == MPI_SUCCESS ? status : pf_fail_mpi(code, means);
     }
-    return PENCILFFT_OK;
-}
 #endif
+    for (int s = 1; s < c->p && !status; s++)
+        status = prepare_pair(c, (c->me + s) % c->p, (c->me - s + c->p) % c->p, from, to);
+    return status;
+}
 
 static int connect(void *state, void *from, void *to)
 {

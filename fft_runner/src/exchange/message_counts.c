@@ -1,36 +1,56 @@
 #include "exchange/message_counts.h"
 
-#include <limits.h>
 #include <stdlib.h>
 
 #include "common/failure.h"
+#include "geometry/blocks.h"
+#include "geometry/geometry.h"
 
-/* PENCILFFT_TOO_LARGE when a number does not fit an int. What a rank keeps is not limited. */
-static int counts_make(const struct pf_messages *m, int me, struct pf_counts *counts)
+static int for_a_collective(struct pf_counts *counts, int n)
 {
-    int n = m->p;
     counts->count = calloc((size_t)n, sizeof *counts->count);
     counts->displacement = calloc((size_t)n, sizeof *counts->displacement);
     if (!counts->count || !counts->displacement)
-        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the message lists of %d ranks", m->p);
+        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the message lists of %d ranks", n);
     for (int i = 0; i < n; i++) {
-        if (i == me)
-            continue;
-        if (m->elements[i] > INT_MAX || m->start[i] > INT_MAX)
-            return pf_fail(PENCILFFT_TOO_LARGE,
-                           "the messages of a task hold %lld elements, more than the %d an MPI count can name; "
-                           "use more tasks",
-                           (long long)m->total, INT_MAX);
-        counts->count[i] = (int)m->elements[i];
-        counts->displacement[i] = (int)m->start[i];
+        counts->count[i] = counts->amount[i].count;
+        counts->displacement[i] = (pf_displacement)counts->start[i];
     }
     return PENCILFFT_OK;
 }
 
-static void counts_release(struct pf_counts *counts)
+static int counts_make(const struct pf_messages *m, const struct pf_calls *calls, struct pf_counts *counts)
 {
+    int n = m->p, status = PENCILFFT_OK;
+    counts->amount = calloc((size_t)n, sizeof *counts->amount);
+    counts->start = calloc((size_t)n, sizeof *counts->start);
+    if (!counts->amount || !counts->start)
+        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the message lists of %d ranks", n);
+    for (int i = 0; i < n && !status; i++) {
+        bool kept = i == calls->me;
+        status = pf_amount_make(kept ? 0 : m->elements[i], calls->bytes, &counts->amount[i]);
+        counts->start[i] = kept ? 0 : m->start[i];
+    }
+    return status || calls->wide ? status : for_a_collective(counts, n);
+}
+
+static void counts_release(struct pf_counts *counts, int n)
+{
+    for (int i = 0; i < n && counts->amount; i++)
+        pf_amount_release(&counts->amount[i]);
+    free(counts->amount);
+    free(counts->start);
     free(counts->count);
     free(counts->displacement);
+}
+
+/* Every rank knows all boxes, so all of the group find the same. Messages lie densely: none begins beyond them all. */
+static bool is_wide(const struct pf_transpose *t)
+{
+    int64_t most = 0;
+    for (int i = 0; i < t->p; i++)
+        most = pf_larger(most, pf_larger(pf_box_elements(&t->from[i]), pf_box_elements(&t->to[i])));
+    return most * t->fields > pf_count_limit;
 }
 
 static int allocate_requests(struct pf_calls *calls, int n)
@@ -57,7 +77,8 @@ int pf_calls_plan(const struct pf_transpose *t, struct pf_messages *sent, struct
     a->me = t->me;
     a->lane = t->lane;
     a->beside = t->beside;
-    if (!(status = counts_make(sent, t->me, &a->sent)) && !(status = counts_make(received, t->me, &a->received)))
+    a->wide = is_wide(t);
+    if (!(status = counts_make(sent, a, &a->sent)) && !(status = counts_make(received, a, &a->received)))
         status = allocate_requests(a, 2 * sent->p);
     if (status) {
         pf_calls_destroy(a);
@@ -69,8 +90,8 @@ int pf_calls_plan(const struct pf_transpose *t, struct pf_messages *sent, struct
 void pf_calls_destroy(void *calls)
 {
     struct pf_calls *a = calls;
-    counts_release(&a->sent);
-    counts_release(&a->received);
+    counts_release(&a->sent, a->p);
+    counts_release(&a->received, a->p);
     free(a->requests);
     free(a->statuses);
     free(a);
@@ -93,37 +114,66 @@ int pf_calls_finish(void *calls)
     return PENCILFFT_OK;
 }
 
+int pf_calls_receive(struct pf_calls *c, int source, void *to)
+{
+    const struct pf_amount *amount = &c->received.amount[source];
+    if (amount->count)
+        PF_MPI_LARGE(MPI_Irecv, pf_message_in(c, &c->received, source, to), amount->count, amount->type, source, c->lane,
+                     c->group, &c->requests[c->n_requests++]);
+    return PENCILFFT_OK;
+}
+
+int pf_calls_send(struct pf_calls *c, int target, const void *from)
+{
+    const struct pf_amount *amount = &c->sent.amount[target];
+    if (amount->count)
+        PF_MPI_LARGE(MPI_Isend, pf_message_in(c, &c->sent, target, from), amount->count, amount->type, target, c->lane,
+                     c->group, &c->requests[c->n_requests++]);
+    return PENCILFFT_OK;
+}
+
+int pf_calls_post(struct pf_calls *c, const void *from, void *to)
+{
+    int status = PENCILFFT_OK;
+    c->n_requests = 0;
+    for (int s = 1; s < c->p && !status; s++)
+        status = pf_calls_receive(c, (c->me - s + c->p) % c->p, to);
+    for (int s = 1; s < c->p && !status; s++)
+        status = pf_calls_send(c, (c->me + s) % c->p, from);
+    return status;
+}
+
 int pf_equal_plan(const struct pf_transpose *t, int64_t elements, void **calls)
 {
     struct pf_equal_calls *a = *calls = NULL;
-    if (elements > INT_MAX)
-        return pf_fail(PENCILFFT_TOO_LARGE,
-                       "a message has %lld elements, more than the %d an MPI count can name; "
-                       "use more tasks",
-                       (long long)elements, INT_MAX);
     if (!(a = malloc(sizeof *a)))
         return pf_fail(PENCILFFT_NO_MEMORY, "no memory for an exchange");
     *a = (struct pf_equal_calls){
         .group = t->group,
-        .element = pf_element_type(t->element_bytes),
+        .elements = elements,
         .bytes = t->element_bytes,
         .p = t->p,
         .me = t->me,
-        .count = (int)elements,
         .beside = t->beside,
         .request = MPI_REQUEST_NULL,
     };
-    *calls = a;
-    return PENCILFFT_OK;
+    int status = pf_amount_make(elements, t->element_bytes, &a->amount);
+    if (status)
+        pf_equal_destroy(a);
+    else
+        *calls = a;
+    return status;
 }
 
 int pf_equal_start(void *calls, void *from, void *to)
 {
     struct pf_equal_calls *a = calls;
+    pf_count n = a->amount.count;
+    MPI_Datatype type = a->amount.type;
     if (a->beside)
-        PF_MPI(MPI_Ialltoall(from, a->count, a->element, to, a->count, a->element, a->group, &a->request));
+        PF_MPI_LARGE(MPI_Ialltoall, from, n, type, to, n, type, a->group, &a->request);
     else
-        PF_MPI(MPI_Alltoall(from, a->count, a->element, to, a->count, a->element, a->group));
+        PF_MPI_LARGE(MPI_Alltoall, from, n, type, to, n, type, a->group);
     return PENCILFFT_OK;
 }
 
@@ -142,4 +192,11 @@ int pf_equal_finish(void *calls)
     if (a->beside)
         PF_MPI(MPI_Wait(&a->request, MPI_STATUS_IGNORE));
     return PENCILFFT_OK;
+}
+
+void pf_equal_destroy(void *calls)
+{
+    struct pf_equal_calls *a = calls;
+    pf_amount_release(&a->amount);
+    free(a);
 }

@@ -1,10 +1,15 @@
 #pragma once
 
 #include "exchange/exchange.h"
+#include "exchange/large_messages.h"
 
-/* Message lists in the form MPI's calls take: a number for each member, in elements. What a rank keeps has count 0. */
+/* Message lists in the form MPI's calls take: an entry for each member. What a rank keeps has count 0. */
 struct pf_counts {
-    int *count, *displacement;
+    struct pf_amount *amount;
+    int64_t *start; /* in elements */
+    /* The same for a collective; NULL where calls are wide. */
+    pf_count *count;
+    pf_displacement *displacement;
 };
 
 /* All that MPI's calls take to move the messages of a transpose between the members of its group. */
@@ -14,6 +19,7 @@ struct pf_calls {
     size_t bytes; /* of an element */
     int p, me, lane;
     bool beside;
+    bool wide; /* on all of the group: counts or displacements are beyond what a collective takes here */
     struct pf_counts sent, received;
     MPI_Request *requests; /* two a message, MPI_REQUEST_NULL at first */
     MPI_Status *statuses; /* the same number, not read; MPICH's MPI_STATUSES_IGNORE makes gcc warn */
@@ -29,24 +35,32 @@ void pf_calls_destroy(void *calls);
 int pf_calls_progress(void *calls);
 int pf_calls_finish(void *calls);
 
+/* What an exchange needs of one message; nothing where it is empty. */
+int pf_calls_receive(struct pf_calls *calls, int source, void *to);
+int pf_calls_send(struct pf_calls *calls, int target, const void *from);
+/* All of them at once, to and from the nearest above first: what a collective does where none is wide enough. */
+int pf_calls_post(struct pf_calls *calls, const void *from, void *to);
+
 /* Where message i begins in a buffer. */
 static inline char *pf_message_in(const struct pf_calls *calls, const struct pf_counts *counts, int i, const void *buffer)
 {
-    return (char *)buffer + (size_t)counts->displacement[i] * calls->bytes;
+    return (char *)buffer + (size_t)counts->start[i] * calls->bytes;
 }
 
 /* The same for messages of one length, which MPI_Alltoall takes; what a rank keeps is among them. */
 struct pf_equal_calls {
     MPI_Comm group;
-    MPI_Datatype element;
+    struct pf_amount amount;
+    int64_t elements;
     size_t bytes;
-    int p, me, count;
+    int p, me;
     bool beside;
     MPI_Request request;
 };
 
-/* With that many elements a message. The state is released by free(). */
+/* With that many elements a message. */
 int pf_equal_plan(const struct pf_transpose *transpose, int64_t elements, void **calls);
 int pf_equal_start(void *calls, void *from, void *to);
 int pf_equal_progress(void *calls);
 int pf_equal_finish(void *calls);
+void pf_equal_destroy(void *calls);
