@@ -185,7 +185,7 @@ def _pairs_of_cuts(part, sizes, rows, columns, units):
     torus, P = part.torus, part.P
     for which, arcs in _families(torus):
         inside = _inside(part, arcs)
-        fewest = np.minimum(np.maximum(0, P - (part.S - inside)), np.maximum(0, P - inside))
+        fewest = _fewest(P, part.S, inside)
         carried = _capacities(part, arcs) / (4 * torus.n_nodes)
         score = least_total(carried, fewest / P, float(rows), float(columns))
         best = np.unravel_index(int(score.argmax()), score.shape)
@@ -199,6 +199,11 @@ def _pairs_of_cuts(part, sizes, rows, columns, units):
             carried = torus.g(i) * torus.lines(i) * part.capacity[i] / (4 * torus.n_nodes)
             yield (_across(carried, Fraction(low, P), None, sizes, rows, columns, units),
                    f"rows and columns, {axis} plane that moves through the machine")
+
+
+def _fewest(P, S, inside):
+    """Tasks on the emptier side of a cut with so many of the S slots on one side: what has no room on the other."""
+    return np.minimum(np.maximum(0, P - (S - inside)), np.maximum(0, P - inside))
 
 
 def rounded_down(value: float) -> Fraction:

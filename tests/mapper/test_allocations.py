@@ -76,6 +76,8 @@ def test_slurm_3d_torus_reads_the_last_three_characters_in_base_36(tmp_path):
 def test_slurm_trees_have_no_coordinates(tmp_path):
     picture = around(tmp_path=tmp_path, **{"topology.conf": "SwitchName=s0 Nodes=dev[0-5]\nSwitchName=s3 Switches=s[0-2]\n"})
     assert "a tree of 2 switches and 6 hosts" in picture.facts[0].value and picture.torus is None
+    shouted = around(tmp_path=tmp_path, **{"topology.conf": "SWITCHNAME=s0 Nodes=dev[0-5]\n"})  # names of Slurm have no case
+    assert "a tree of 1 switches and 6 hosts" in shouted.facts[0].value
 
 
 def test_pbs_counts_tasks_and_keeps_the_order(tmp_path):

@@ -59,6 +59,12 @@ def test_cut_bound_agrees_with_trying_every_cut(case):
                                                                                        mapping.node_of_rank)
 
 
+def test_twice_the_cables_halve_the_bound_by_cuts():
+    exchange, where = exchanges(ProcessGrid(4, 4))[0], np.random.default_rng(4).permutation(16)
+    one, two = (cut_bound(Torus((4, 4), cables=cables), exchange, where) for cables in ((1, 1), (2, 1)))
+    assert two == (one[0] / 2, one[1]) and min(one) > 0
+
+
 @CASES
 @given(cases(), st.data())
 def test_no_minimal_routing_beats_the_cut_bound(case, data):

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from fractions import Fraction
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from pencilmap.mapper.product_search import best_product
 from pencilmap.model.allocation import Allocation, Site
 from pencilmap.model.decompositions.pencil import least_crossing
 from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.lower_bound import _leaving, _Minimum, lower_bound, together_bound
+from pencilmap.model.lower_bound import _fewest, _leaving, _Minimum, lower_bound, together_bound
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.predict import predict, predict_routed
 from pencilmap.model.torus import Torus
@@ -120,6 +120,34 @@ def test_the_bound_scales_with_the_slowest_link():
     assert slow == even > 0
     plain, halved = (together_bound(site((8, 2), bandwidth=b), ProcessGrid(2, 7)).value for b in ((2.0, 2.0), (1.0, 2.0)))
     assert halved == 2 * plain
+
+
+def test_the_emptier_side_of_a_cut_has_what_has_no_room_on_the_other():
+    for S, P in combinations(range(1, 13), 2):
+        S, P = max(S, P), min(S, P)
+        for inside in range(S + 1):
+            either = [min(k, P - k) for k in range(P + 1) if k <= inside and P - k <= S - inside]
+            assert _fewest(P, S, inside) == min(either), (S, P, inside)
+
+
+@pytest.mark.parametrize("shape, wrap, missing, P", [
+    ((2, 5), (False, True), (1, 4, 7, 9), 6), ((4, 4), (False, False), (0, 5), 13), ((3, 6), (True, False), (2,), 17),
+    ((5, 2), (True, True), (), 9), ((7,), (False,), (3,), 5)])
+def test_the_bound_of_one_group_is_at_least_that_of_every_box(shape, wrap, missing, P):
+    """Every box against the rest, link by link, with the number of tasks in it that is best."""
+    torus = Torus(shape, wrap=wrap)
+    where = site(shape, wrap=wrap, nodes=[n for n in range(torus.n_nodes) if n not in missing])
+    arcs, cells = torus.arcs(), torus.coordinates(np.arange(torus.n_nodes))
+    worst = Fraction(0)
+    for low in product(*map(range, shape)):
+        for size in product(*(range(1, n + 1) for n in shape)):
+            box = (((cells - low) % shape) < size).all(axis=1)
+            inside = int(box[where.allocation.nodes].sum())
+            leaving = int((box[arcs.source] & ~box[arcs.target]).sum())
+            crossing = min(k * (P - k) for k in range(P + 1) if k <= inside and P - k <= where.n_slots - inside)
+            if leaving:
+                worst = max(worst, Fraction(4 * torus.n_nodes * crossing, P * P * leaving))
+    assert lower_bound(where, ProcessGrid(1, P)).value >= worst > 0
 
 
 @pytest.mark.parametrize("wrap", [True, False], ids=["ring", "line"])

@@ -50,6 +50,11 @@ def test_a_box_that_does_not_fit_is_refused(extents):
         subbox(Torus((4, 4)), extents)
 
 
+def test_a_rule_by_multiples_names_its_unit():
+    assert str(Partitions("multiple", Torus((16, 16, 16)), unit=(4, 4, 4), ring=(8, 8, 8))).endswith("(8x8x8)")
+    assert not str(load_machine("cray-xt5").partitions).endswith(")")
+
+
 PUBLISHED = [  # machine, partition, the torus that it really is
     ("bluegene-l", "8x8x8", "8x8x8"),                   # a midplane closes
     ("bluegene-l", "16x8x32", "16x8x32"),

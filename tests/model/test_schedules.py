@@ -424,3 +424,17 @@ def test_any_size_of_machine():
     product = place("default", Site(torus), ProcessGrid(64, 8192))
     p = predict(product, Transform(8192 * 8, 8192, 8192), schedule="best", costs=COSTS)
     assert p.schedule.certificate >= 1 and p.schedule.known_s <= p.known_s and prod(torus.shape) == p.grid.n_tasks
+
+
+def test_opposite_without_a_transform_is_that_of_two_fields_in_even_blocks():
+    placed = place("default", Site(parse_torus("4x4")), parse_grid("4x4"))
+    for direction in ("forward", "pair"):
+        bare, fields = (predict(placed, transform, schedule="opposite", direction=direction).schedule for transform in (
+            None, Transform(16, 16, 16, fields=2)))
+        assert bare.load_joint == fields.load_joint and bare.cost == fields.cost
+
+
+@pytest.mark.parametrize("text", ["overlap:2:x", "overlap:4:x", "overlap:3:z"])
+def test_even_chunks_are_not_called_slower_where_they_are_the_fastest(text):
+    found = predict(place("default", Site(parse_torus("8x8")), parse_grid("8x8")), parse_transform("64"), schedule=text)
+    assert found.schedule.notes == ()

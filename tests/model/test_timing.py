@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from pencilmap.model.contention import random_minimal_lengths
 from pencilmap.model.costs import Costs
+from pencilmap.model.errors import MachineError
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.pattern import Pattern, parse_pattern
@@ -245,6 +246,13 @@ def test_json_has_every_term_beside_the_fields_of_the_bound():
                                                 + terms["start_s"] + terms["messages_s"] + terms["hops_s"])
     parts = [found["stages"][0]["time_s"], found["stages"][1]["time_s"], *found["terms_local"].values()]
     assert found["total_s"] == pytest.approx(sum(parts))
+
+
+def test_rates_are_above_0_and_may_be_below_1():
+    assert Costs(injection_per_task=0.5, hop_latency_s=0.0).injection_per_task == 0.5
+    for wrong in ({"injection_per_task": 0.0}, {"hop_latency_s": -0.5}, {"fft_rate_per_task": float("inf")}):
+        with pytest.raises(MachineError, match=next(iter(wrong))):
+            Costs(**wrong)
 
 
 def test_rows_inside_a_node_cost_the_network_nothing_but_their_messages():
