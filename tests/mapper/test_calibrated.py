@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from pencilmap.mapper.calibrated import machine_text
-from pencilmap.mapper.compare import compare_records
+from pencilmap.mapper.compare import _likely, compare_records
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.mapper.samples import published_samples, record_samples
+from pencilmap.mapper.samples import _tasks_per_node, published_samples, record_samples
 from pencilmap.model.allocation import Site
 from pencilmap.model.costs import Costs
 from pencilmap.model.errors import CalibrationError
@@ -107,6 +107,23 @@ def test_assumed_coordinates_give_no_exchange_and_simulated_runs_no_computing():
     assert [s.phase for s in assumed] == ["fft", "copy"] and "assumed" in refused[0]
     simulated, refused = record_samples({"r": record(mapping, transform, TRUTH, {"network": "simulated"})}, (BANDWIDTH,))
     assert [s.phase for s in simulated] == ["row", "column"] and refused == []
+
+
+def test_a_record_without_tasks_per_node_has_those_of_its_fullest_host():
+    transform = Transform(128, 128, 128)
+    found = record(mapping_of(*RUNS[3]), transform, TRUTH)
+    known = _tasks_per_node(found)
+    found["placement"]["tasks_per_node"] = None
+    found["placement"]["ranks"][0]["host"] = "elsewhere"
+    assert known == _tasks_per_node(found) == 2
+
+
+def test_only_a_real_network_has_likely_times():
+    labels = {"machine": "bluegene-l"}
+    assert _likely(labels) == load_machine("bluegene-l").likely is not None
+    for more in ({"network": "simulated"}, {"link_bandwidth": "1e9"}, {"progress": "0.5"}):
+        assert _likely(labels | more) is None
+    assert _likely({}) is None
 
 
 def test_figures_in_the_labels_of_a_record_are_in_its_full_time():

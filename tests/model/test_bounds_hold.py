@@ -12,7 +12,7 @@ from pencilmap.model import translations
 from pencilmap.model.allocation import Allocation, Site
 from pencilmap.model.certificates import Bounds
 from pencilmap.model.factors import divisors
-from pencilmap.model.floors import floor_of
+from pencilmap.model.floors import _least_ends, floor_of
 from pencilmap.model.frontier import exact_frontier, exact_total, least_other, least_total
 from pencilmap.model.graph_network import from_networkx
 from pencilmap.model.grid import ProcessGrid
@@ -240,3 +240,14 @@ def _partners(torus, node, group):
         if group[s] == group[t]:
             kinds[kind(where[t] - where[s])][1] += 1
     return np.array([pairs / count / len(node) for _, (count, pairs) in sorted(kinds.items())])
+
+
+@pytest.mark.parametrize("wrap", [(True, True), (False, False), (True, False)])
+@pytest.mark.parametrize("missing", [(), (0, 3, 8, 11), (0, 1, 2, 3, 4, 8)])
+def test_the_fewest_links_that_leave_a_usable_node(wrap, missing):
+    """Against counting the links of every node."""
+    torus = Torus((4, 3), wrap=wrap)
+    where = Site(torus, 1, Allocation(torus).without(list(missing)) if missing else Allocation(torus))
+    degree = np.bincount(torus.arcs().source, minlength=12)
+    least = _least_ends(where, (1, 1))
+    assert least == min(degree[where.allocation.nodes]) if missing else least <= min(degree)

@@ -17,23 +17,31 @@ PYTEST = (sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:xdist", "-p", "n
 MOST_S = 300  #: for one round of tests
 FUZZ = (1, 2, 4)  #: ranks of `tests/fft_runner/test_fuzz.py`, the quickest to notice: its command, before all is built
 FUZZ_PLANS = ("--seed", "20", "--plans", "30")
+RUNNER = "tests/fft_runner/test_{}.py".format
+PAIRS = RUNNER("matrix") + "::test_every_pair_of_choices_is_right[{}]"
 C_ROUNDS = (  # the shorter and sharper ones first; each is (seconds that it takes unchanged, arguments of pytest)
-    (6, ("tests/fft_runner/test_units.py", "tests/fft_runner/test_print.py")),
-    (5, ("tests/fft_runner/test_matrix.py::test_every_pair_of_choices_is_right[2]",)),
+    (6, (RUNNER("units"), RUNNER("print"))),
+    (5, (PAIRS.format(2),)),
 )
+C_OWN = {  # by the first letters of a file's name: tests of what is in it alone
+    "wisdom": (10, (RUNNER("exchanges"), "-k", "wisdom and not mpich")),
+    "auto": (10, (RUNNER("exchanges"), "-k", "auto and not whole and not mpich")),
+    "walk": (8, (RUNNER("grid"), "-k", "walk")),
+    "grid": (15, (RUNNER("grid"),)),
+    "partner": (10, (RUNNER("grid"), "-k", "busiest")),
+    "traffic": (5, (RUNNER("telling"), "-k", "traffic or matrix")),
+    "message_counts": (5, (RUNNER("telling"), "-k", "traffic or matrix")),
+    "exchange_node": (10, (RUNNER("matrix"), "-k", "node_gathers")),
+    "shared_memory": (10, (RUNNER("matrix"), "-k", "node_gathers")),
+}
 C_WIDE = (
-    (20, (*(f"tests/fft_runner/test_matrix.py::test_every_pair_of_choices_is_right[{n}]" for n in (1, 4)),
-          "tests/fft_runner/test_grid.py")),
-    (100, ("tests/fft_runner/test_exchanges.py", "tests/fft_runner/test_types.py", "tests/fft_runner/test_telling.py",
-           "tests/fft_runner/test_record.py", "tests/fft_runner/test_transforms.py", "tests/fft_runner/test_verification.py",
-           "tests/fft_runner/test_placement.py", "tests/launchers/test_same_placements.py", "-k", "not mpich")),
-    (150, ("tests/fft_runner/test_errors.py", "tests/fft_runner/test_memory.py", "tests/fft_runner/test_mpi_failures.py",
-           "tests/fft_runner/test_out_of_memory.py", "tests/fft_runner/test_matrix.py",
-           "tests/fft_runner/test_peer_failures.py", "-k", "not mpich")),
+    (20, (PAIRS.format(1), PAIRS.format(4), RUNNER("grid"))),
+    (100, (*map(RUNNER, ("exchanges", "types", "telling", "record", "transforms", "verification", "placement")),
+           "tests/launchers/test_same_placements.py", "-k", "not mpich")),
+    (150, (*map(RUNNER, ("mpi_failures", "out_of_memory", "memory", "matrix", "errors")), "-k", "not mpich")),
 )
-PYTHON_WIDE = ("tests/test_docs.py", "tests/test_readme.py", "tests/test_walks.py", "tests/scripts/test_report.py",
-               "tests/scripts/test_draw.py", "tests/launchers/test_commands.py", "tests/launchers/test_mapfiles.py",
-               "tests/launchers/test_same_placements.py", "tests/launchers/test_reorder.py")
+PYTHON_WIDE = (*(f"tests/launchers/test_{name}.py" for name in ("reorder", "commands", "same_placements")),
+               "tests/scripts/test_draw.py", "tests/scripts/test_report.py")
 
 
 @dataclass(frozen=True)
@@ -89,7 +97,7 @@ class PythonTests:
 
     def try_one(self, mutant: Mutant, wide: bool) -> Verdict:
         tests, rounds = self.of(mutant), [(60.0, self.new())] if wide else []
-        for most in (5, 25) if not wide else (400,):
+        for most in (5, 25) if not wide else (120,):
             chosen: list[str] = []
             total = 0.0
             while tests and len(chosen) < 400 and (not chosen or total + self.seconds.get(tests[0], 0.0) < most):
@@ -99,7 +107,7 @@ class PythonTests:
         for total, chosen in rounds:
             if chosen and (verdict := tested(chosen, self.tree, min(30 + 5 * total, MOST_S))).outcome != "survived":
                 return verdict
-        return tested(PYTHON_WIDE, self.tree, 1500) if wide else Verdict("survived")
+        return tested(PYTHON_WIDE, self.tree, 900) if wide else Verdict("survived")
 
 
 @dataclass
@@ -141,7 +149,8 @@ class CTests:
         if self._program() == self.original:
             return Verdict("same")
         verdict = self._fuzzed()
-        for seconds, arguments in (*C_ROUNDS, *(C_WIDE if wide else ())):
+        own = [some for name, some in C_OWN.items() if re.match(name, Path(mutant.path).name)]
+        for seconds, arguments in (*C_ROUNDS, *own, *(C_WIDE if wide else ())):
             if verdict.outcome != "survived":
                 break
             verdict = tested(arguments, self.tree, 60 + 6 * seconds)
