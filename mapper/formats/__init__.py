@@ -110,8 +110,11 @@ def mapping_of(document: Document, job: Job, grid: ProcessGrid | None = None, fo
         if not document.lines(longest=None):
             raise document.refuse("is empty; one place for each rank is needed")
         places = form.read(document, job)
-        grid = grid or ProcessGrid(len(places.line), 1)
+        given, grid = grid is not None, grid or ProcessGrid(len(places.line), 1)
         check_count(document, places, grid)
+        if given and places.row not in (None, grid.shape[0]):
+            raise document.refuse(f"has rows of {places.row}, but grid {grid} has rows of {grid.shape[0]}; a mesh has the "
+                                  "shape of its grid")
         slot = slots_in_order(places.node) if places.slot is None else places.slot
         check_slots(document, places, slot, job)
         try:

@@ -5,9 +5,11 @@ recursion. """
 
 import re
 from collections.abc import Callable
-from typing import NamedTuple
+from json import JSONDecodeError
+from typing import Any, NamedTuple
 
 from pencilmap.mapper.formats.lines import MAX_DIGITS, MAX_PLACES, Document
+from pencilmap.model.reading import parse_json
 
 _TOKEN = re.compile(r"\s*(?:([\[\](),])|([+-]?[0-9]+)|(.))", re.DOTALL)
 MAX_DEPTH = 8
@@ -20,6 +22,15 @@ class Leaf(NamedTuple):
     depth: int
     line: int
     column: int
+
+
+def check_json(document: Document) -> Any:
+    """What a parser of JSON makes of a document, for launchers read it with one; MapfileError where it makes nothing."""
+    document.refuse_marks("a parser of JSON", returns=False)
+    try:
+        return parse_json(document.text)
+    except JSONDecodeError as error:
+        raise document.refuse(f"is not JSON: {error.msg}", error.lineno, error.colno) from error
 
 
 def leaves(document: Document, text: str | None = None, offset: int = 0) -> list[Leaf]:

@@ -20,6 +20,7 @@ from pencilmap.model.errors import MapfileError
 from pencilmap.model.mapping import Mapping
 
 _WORD = re.compile(r"[^,\s]+")
+_BESIDE = re.compile(r"[0-9]\s+[0-9]")
 _RANKS = re.compile(r"([0-9]{1,12})(?:-([0-9]{1,12}))?")
 
 
@@ -44,6 +45,10 @@ def read(document: Document, job: Job) -> Places:
     T, nodes = job.site.tasks_per_node, job.site.allocation.nodes
     entries: list[tuple[int, int, int | None, int]] = []
     for number, line in document.lines(longest=None):
+        beside = _BESIDE.search(line)
+        if beside:
+            raise document.refuse(f"{beside[0][:20]!r}: ranks are separated by commas, not by blanks alone", number,
+                                  beside.start() + 1)
         for word in _WORD.finditer(line):
             for rank in _ranks(document, number, word, job.site.n_slots):
                 if len(entries) == job.site.n_slots:

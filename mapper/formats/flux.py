@@ -10,7 +10,7 @@ from os import PathLike
 
 import numpy as np
 
-from pencilmap.mapper.formats.brackets import leaves
+from pencilmap.mapper.formats.brackets import check_json, leaves
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places, by_rank, shell
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.formats.taskmap import blocks, expand
@@ -32,6 +32,9 @@ def read(document: Document, job: Job) -> Places:
 
 def _read_blocks(document, job):
     found = leaves(document, *_unwrapped(document.text))
+    whole = check_json(document)
+    if isinstance(whole, dict) and (whole.get("version") != 1 or len(whole) != 2):
+        raise document.refuse('is not {"version": 1, "map": [...]}')
     for leaf in found:
         if leaf.depth != 2 or len(leaf.values) != 4:
             raise document.refuse("a block of a task map is [nodeid,nnodes,ppn,repeat]", leaf.line, leaf.column)

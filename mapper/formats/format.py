@@ -23,11 +23,13 @@ class Places(NamedTuple):
     node : int array, shape (P,)
     slot : int array, shape (P,), or None where the file does not give it; then the ranks of a node take its slots in order
     line : list of int, the line that places each rank
+    row : ranks in each row of a file in the shape of the grid, None elsewhere
     """
 
     node: Ints
     slot: Ints | None
     line: list[int]
+    row: int | None = None
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from os import PathLike
 
 import numpy as np
 
-from pencilmap.mapper.formats.brackets import leaves
+from pencilmap.mapper.formats.brackets import check_json, leaves
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.errors import MapfileError
@@ -36,8 +36,9 @@ def write(mapping: Mapping, job: Job) -> str:
 def read(document: Document, job: Job) -> Places:
     _check(job, f"{document.label}: ")
     found = leaves(document)
+    row = _row_of_mesh(document)
     if found[0].depth < 3:
-        return _read_ids(document, found, job)
+        return _read_ids(document, found, job)._replace(row=row)
     d, rows = job.network.n_dimensions, []
     for leaf in found:
         if leaf.depth != 3 or len(leaf.values) != 4 or any(leaf.values[d:3]):
@@ -48,7 +49,17 @@ def read(document: Document, job: Job) -> Places:
             raise document.refuse(problem, leaf.line, leaf.column)
         rows.append(leaf.values)
     table = np.array(rows, dtype=np.int64).reshape(-1, 4)
-    return Places(job.network.node(table[:, :d]), table[:, 3].copy(), [leaf.line for leaf in found])
+    return Places(job.network.node(table[:, :d]), table[:, 3].copy(), [leaf.line for leaf in found], row)
+
+
+def _row_of_mesh(document):
+    """Devices in each row; NumPy makes a mesh of rows of one length alone."""
+    rows = check_json(document)
+    lengths = [len(row) for row in rows]
+    for i, n in enumerate(lengths):
+        if n != lengths[0]:
+            raise document.refuse(f"row {i} of the mesh has {n} devices, row 0 has {lengths[0]}; all rows need as many")
+    return lengths[0]
 
 
 def _read_ids(document, found, job):

@@ -1,5 +1,6 @@
 """Text from elsewhere: garbage is refused early, comments and blank lines are skipped, and positions are kept for errors."""
 
+import codecs
 import re
 from collections.abc import Sequence
 from functools import cached_property
@@ -36,6 +37,7 @@ class Document:
             raise self.refuse("a NUL byte; this is not a text file", content[:content.index(0)].count(10) + 1)
         try:
             self.text = content.decode("utf-8-sig")
+            self.marked = content.startswith(codecs.BOM_UTF8)
         except UnicodeDecodeError as error:
             line = error.object[:error.start].count(10) + 1
             raise self.refuse(f"byte {error.object[error.start]:#04x} is not UTF-8 text", line) from error
@@ -44,6 +46,14 @@ class Document:
         """The error to raise, with the place it is about; lines and columns count from 1."""
         place = f"{self.label}{f' line {line}' if line else ''}{f' column {column}' if column else ''}"
         return MapfileError(f"{place}{':' if line else ''} {message}")
+
+    def refuse_marks(self, consumer: str, returns: bool = True) -> None:
+        """Refuse a byte order mark and carriage returns, which most launchers take for a part of a name."""
+        if self.marked:
+            raise self.refuse(f"begins with a byte order mark, which {consumer} does not read; save it without", 1)
+        if returns and "\r" in self.text:
+            raise self.refuse(f"a carriage return, which {consumer} does not take for an end of line",
+                              self.text[:self.text.index("\r")].count("\n") + 1)
 
     def lines(self, comment: str = "#", longest: int | None = MAX_LINE) -> list[tuple[int, str]]:
         """Number and text of the lines that are not blank or comments: list of (int, str); `comment` ends a line."""

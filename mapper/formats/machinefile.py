@@ -8,14 +8,27 @@ import re
 from itertools import groupby
 from os import PathLike
 
-from pencilmap.mapper.formats.format import Format, Job, Launch, shell
-from pencilmap.mapper.formats.hostfile import hosts, read
+from pencilmap.mapper.formats.format import Format, Job, Launch, Places, shell
+from pencilmap.mapper.formats.hostfile import hosts, read_hosts
+from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.mapping import Mapping
+
+_LINE = re.compile(r"\s*[A-Za-z0-9_][\w.-]*(:[0-9]{1,9})?\s*", re.ASCII)
 
 
 def write(mapping: Mapping, job: Job) -> str:
     """Consecutive ranks on one host are one line."""
     return "".join(f"{name}:{len(list(run))}\n" for name, run in groupby(hosts(mapping, job.hosts)))
+
+
+def read(document: Document, job: Job) -> Places:
+    """As Hydra reads it, which knows no lists of hosts."""
+    document.refuse_marks("Hydra", returns=False)
+    for number, line in document.lines():
+        if not _LINE.fullmatch(line):
+            raise document.refuse(f"{line.strip()[:40]!r} is not HOST or HOST:COUNT, one in each line", number,
+                                  len(line) - len(line.lstrip()) + 1)
+    return read_hosts(document, job, ":")
 
 
 def looks_like(lines: list[tuple[int, str]]) -> bool:

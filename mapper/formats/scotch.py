@@ -20,6 +20,9 @@ def write(mapping: Mapping, job: Job) -> str:
 
 
 def read(document: Document, job: Job) -> Places:
+    if "#" in document.text:
+        raise document.refuse("a #, which Scotch does not take for a comment",
+                              document.text[:document.text.index("#")].count("\n") + 1)
     lines, entries = document.lines(), []
     number, head = lines[0]
     if not is_integer(head.strip()):

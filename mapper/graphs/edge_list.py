@@ -43,7 +43,9 @@ def read(document: Document) -> Any:
     attributes: dict[tuple[bool, str], dict[str, Any]] = {}
     for number, line in document.lines():
         a, b, rest = _parts(document, number, line)
-        kind = b is None, "" if b and _WEIGHT.fullmatch(rest) else rest
+        kind = b is None, rest
+        if kind not in attributes and b and _WEIGHT.fullmatch(rest):
+            kind = False, ""
         if kind not in attributes:
             if len(attributes) == MOST_UNITS:
                 raise GraphError(f"{document.label} line {number}: {rest[:40]!r}: more than {MOST_UNITS} kinds of edges"
@@ -57,6 +59,9 @@ def read(document: Document) -> Any:
 
 
 def _parts(document, number, line):
+    words = line.split(None, 2)
+    if len(words) > 1 and "{" not in line:  # most lines; a fraction of the time
+        return words[0], words[1], words[2].rstrip() if len(words) > 2 else ""
     found = _LINE.fullmatch(line.strip())
     if found is None or not (found["b"] or found["rest"]):
         raise GraphError(f"{document.label} line {number}: {line.strip()[:40]!r} is not an edge; write the names of its two "

@@ -111,7 +111,7 @@ FOREIGN = {  # as the sources named in each format's file show them: format, tas
                                     [0, 0, 1, 1, 0, 0, 1, 1]),
     "cray, rubik's single line": ("cray", 1, (4,), "3,1,0,2", [2, 1, 3, 0]),
     "open mpi, mpirun(1)": ("openmpi4", 2, (3,), "rank 0=node-0 slot=1:0,1\nrank 1=node-1 slot=0:*\nrank 2=node-2 slot=1-2\n"
-                            "RANK 3 = +n1 slots=0:1;1:0-2\n", [0, 1, 2, 1]),
+                            "rank 3 = +n1 slots=0:1;1:0-2\n", [0, 1, 2, 1]),
     "mpich wiki": ("hydra", 2, (4,), "node3:2\nnode1:2\nnode0:2\nnode2:2\n", [3, 3, 1, 1, 0, 0, 2, 2]),
     "slurm, srun(1)": ("slurm", 2, (4,), "node3\nnode3\nnode1\nnode0\n", [3, 3, 1, 0]),
     "slurm, a list": ("slurm", 2, (4,), "node3,node[0-1],node3\n", [3, 0, 1, 3]),
@@ -260,12 +260,12 @@ def test_broken_mapfiles_are_refused(case):
 BROKEN_OTHERS = [
     ("hostfile", "node-1-0", "line 1 column 1: host 'node-1-0' does not end in 3 coordinates"),
     ("hostfile", "node-9-0-0", "line 1 column 1: node (9, 0, 0) is outside torus 4x2x3; x must be 0..3"),
-    ("hostfile", "node-0-0-0\n  node-0-0-0:0", "line 2 column 3: '0' is not a number of ranks"),
-    ("hostfile", "node-0-0-0:x", "line 1 column 1: 'x' is not a number of ranks"),
+    ("slurm", "node-0-0-0\n  node-0-0-0*0", "line 2 column 3: '0' is not a number of ranks"),
+    ("hostfile", "node-0-0-0:0", "line 1 column 1: '0' is not a number of ranks"),
     ("hostfile", "node-0-0-0:99999999", "line 1: more ranks than the 24 slots"),
     ("slurm", "node[0-99999999999]", "line 1 column 1: host list 'node[0-99999999999]' stands for more than 24 hosts"),
     ("slurm", "node[0-1", "brackets that do not match"),
-    ("hydra", "node-0-0-0 slots=2", "line 1 column 1: 'node-0-0-0 slots=2' is not a host; one HOST or HOST:COUNT"),
+    ("hydra", "node-0-0-0 slots=2", "line 1 column 1: 'node-0-0-0 slots=2' is not HOST or HOST:COUNT"),
     ("vcoordfile", "(0,0,0)\n(0,0)", "line 2 column 2: 2 coordinates, but shape 4x2x3 has 3: (x,y,z)"),
     ("vcoordfile", "(0,0,0)\n  0,0,0", "line 2 column 3: '0,0,0' is not a node (x,y,z)"),
     ("vcoordfile", "(0,0,3)", "line 1 column 2: node (0, 0, 3) is outside"),
@@ -426,3 +426,42 @@ def test_long_hostile_files_end_soon(name):
 def test_line_ends_of_all_systems_count_alike():
     for end in ("\n", "\r\n", "\r"):
         assert Document(f"a{end}{end}b{end}".encode(), "m").lines() == [(1, "a"), (3, "b")]
+
+
+UNREADABLE = [  # by the consumer itself, most of them tried with it: Open MPI 4.1.4 and 5.0, MPICH 4.0, SimGrid 3.32, Python
+    ("jax", "[[[0,0,0,0],[1,0,0,0]],[[0,1,0,0],[1,1,0,0)]]", "line 1 column 43: is not JSON"),
+    ("jax", "[[[0,0,0,0] [1,0,0,0]]]", "is not JSON"), ("jax", "[[[00,0,0,0]]]", "is not JSON"),
+    ("jax", "[[[0,0,0,0],[1,0,0,0]],[[0,1,0,0]]]", "row 1 of the mesh has 1 devices, row 0 has 2"),
+    ("jax", "[[0,1],[2]]", "row 1 of the mesh has 1 devices, row 0 has 2"),
+    ("flux", "[[0,1,1,1),[1,1,1,1]]", "is not JSON"), ("flux", "[[0,1,1,1],]", "is not JSON"),
+    ("flux", '{"version": 2, "map": [[0,1,1,1]]}', "version"), ("flux", '{"map": [[0,1,1,1]]}', "version"),
+    ("openmpi4", "RANK 0=node-0-0-0 slot=0", "is not a rankfile line"),
+    ("openmpi5", "rank 0=node-0-0-0 SLOT=0", "is not a rankfile line"),
+    ("openmpi4", "rank 0=node-0-0-0", "no slot="), ("openmpi4", "rank 0=node-0-0-0 slot=0\r\n", "a carriage return"),
+    ("openmpi5", "rank 0=node-0-0-0 slot=0\r\n", "a carriage return"),
+    ("hydra", "node-0-0-0,node-1-0-0", "is not HOST or HOST:COUNT"),
+    ("hydra", "node-0-0-[0-1]", "is not HOST or HOST:COUNT"),
+    ("intel", "node-0-0-0,node-1-0-0", "is not HOST or HOST:COUNT"),
+    ("hostfile", "node-0-0-0,node-1-0-0", "SimGrid"), ("hostfile", "node-0-0-[0-1]", "SimGrid"),
+    ("hostfile", "# of ours\nnode-0-0-0", "SimGrid"), ("hostfile", " node-0-0-0", "SimGrid"),
+    ("hostfile", "node-0-0-0\r\n", "SimGrid"), ("slurm", "node-0-0-0:2", "host name"),
+    ("slurm", "node-0-0-0\r\n", "a carriage return"),
+    *((name, f"\ufeff{text}", "a byte order mark") for name, text in (
+        ("jax", "[[[0,0,0,0]]]"), ("flux", "[[0,1,1,1]]"), ("openmpi4", "rank 0=node-0-0-0 slot=0"), ("hydra", "node-0-0-0"),
+        ("slurm", "node-0-0-0"), ("hostfile", "node-0-0-0"))),
+    ("cray", "0 1", "separated by commas"), ("scotch", "1\n0\t0 # here", "does not take for a comment")]
+
+
+@pytest.mark.parametrize("name, text, message", UNREADABLE)
+def test_what_the_consumer_cannot_read_is_not_valid(name, text, message):
+    with pytest.raises(MapfileError) as error:
+        parse_mapping(text.encode(), "demo.map", JOB, None, name)
+    assert message in str(error.value)
+
+
+def test_a_mesh_has_the_shape_of_the_grid():
+    job = Job(Site(Torus((4, 2))))
+    text = FORMATS["jax"].write(shuffled(job.site, ProcessGrid(4, 2), 0), job).encode()
+    assert parse_mapping(text, "m", job, ProcessGrid(4, 2), "jax").n_tasks == 8
+    with pytest.raises(MapfileError, match="has rows of 4, but grid 2x4 has rows of 2"):
+        parse_mapping(text, "m", job, ProcessGrid(2, 4), "jax")
