@@ -10,6 +10,7 @@ import shutil
 import subprocess
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from pencilmap.mapper.progress import say
@@ -76,11 +77,17 @@ def _directory(root):
 
 
 def ensure_built() -> Build:
-    """Configure and build what is missing or older than its sources.
+    """Configure and build what is missing or older than its sources; looked at once in a process for each directory.
 
     Raises BuildError when a tool or library is missing (the message names the Debian packages), or the build fails.
     """
     build = find_build()
+    _ensure(build)
+    return build
+
+
+@cache  # a look takes two seconds of the processor where nothing is to be built; what fails is looked at again
+def _ensure(build):
     check_tools()
     try:
         build.directory.mkdir(parents=True, exist_ok=True)
@@ -94,7 +101,6 @@ def ensure_built() -> Build:
         if not product.is_file():
             raise BuildError(f"the build did not produce {product}; was it configured without SimGrid? Delete "
                              f"{build.directory} and try again")
-    return build
 
 
 def check_tools() -> None:

@@ -147,7 +147,8 @@ def without_hwloc(tmp_path, monkeypatch):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("options, kind", [((), "static"), (("-DBUILD_SHARED_LIBS=ON",), "shared")])
+@pytest.mark.parametrize("options, kind", [
+    ((), "static"), pytest.param(("-DBUILD_SHARED_LIBS=ON",), "shared", marks=pytest.mark.slow)])
 def test_part_of_another_project(mpirun, without_hwloc, tmp_path, options, kind):
     """FetchContent, which is add_subdirectory after a download: no test and no runner is even known there."""
     (tmp_path / "CMakeLists.txt").write_text(OUTSIDE)
@@ -160,8 +161,8 @@ def test_part_of_another_project(mpirun, without_hwloc, tmp_path, options, kind)
     checked(replace(mpirun, programs=build)(2, program="poisson"), "poisson_c")
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("shared", [pytest.param(False, marks=pytest.mark.slow), True])
+@pytest.mark.slow
+@pytest.mark.parametrize("shared", [False, True])
 def test_libraries_alone(mpirun, without_hwloc, tmp_path, shared):
     """One kind of library, without hwloc and Jansson; CMake and pkg-config find it under the names of the full build."""
     build, prefix = tmp_path / "build", tmp_path / "prefix"

@@ -38,7 +38,7 @@ def check_values(choices, ranks, names, absent=()):
             assert list(choices[choice]) == expected
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 4, 6, *(pytest.param(n, marks=pytest.mark.slow) for n in (3, 5, 7, 8))])
+@pytest.mark.parametrize("ranks", [1, 2, 4, *(pytest.param(n, marks=pytest.mark.slow) for n in (3, 5, 6, 7, 8))])
 def test_every_pair_of_choices_is_right(mpirun, library_names, ranks):
     choices, _, refused = run_matrix(mpirun, ranks, "--pairs")
     check_values(choices, ranks, library_names)

@@ -48,7 +48,7 @@ def test_rings_have_the_optima_of_an_independent_exhaustive_search(n, r, load):
     assert joint(on_line(found, True)) == load
 
 
-@pytest.mark.thorough
+@pytest.mark.slow  # what it compiles takes 15 s
 @pytest.mark.parametrize("n, r, ring", [(4, 2, True), (6, 2, True), (6, 2, False), (8, 2, True), (8, 2, False)])
 def test_the_table_is_what_its_program_finds(n, r, ring):
     stored = [m for m in ring_maps(n, ring) if m.extent("r") == r]
