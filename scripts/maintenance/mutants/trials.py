@@ -40,8 +40,12 @@ C_WIDE = (
            "tests/launchers/test_same_placements.py", "-k", "not mpich")),
     (150, (*map(RUNNER, ("mpi_failures", "out_of_memory", "memory", "matrix", "errors")), "-k", "not mpich")),
 )
-PYTHON_WIDE = (*(f"tests/launchers/test_{name}.py" for name in ("reorder", "commands", "same_placements")),
-               "tests/scripts/test_draw.py", "tests/scripts/test_report.py")
+PYTHON_OWN = {  # what coverage.py does not see, for it is compiled, or runs in a process of its own
+    "mapper/routed_swaps.py": ("tests/mapper/test_annealing.py", "tests/mapper/test_best.py"),
+    "mapper/lattice_tile.py": ("tests/mapper/test_lattice_search.py", "tests/mapper/test_shape_cases.py"),
+    "mapper/reorder.py": ("tests/launchers/test_reorder.py",),
+    "mapper/format_choice.py": ("tests/launchers/test_commands.py",),
+}
 
 
 @dataclass(frozen=True)
@@ -107,7 +111,8 @@ class PythonTests:
         for total, chosen in rounds:
             if chosen and (verdict := tested(chosen, self.tree, min(30 + 5 * total, MOST_S))).outcome != "survived":
                 return verdict
-        return tested(PYTHON_WIDE, self.tree, 900) if wide else Verdict("survived")
+        own = PYTHON_OWN.get(mutant.path)
+        return tested(own, self.tree, MOST_S) if own else Verdict("survived")
 
 
 @dataclass
