@@ -68,6 +68,7 @@ def test_mpich_gives_the_same(run, mpich_run, kind):
     (["--layout", "tiled"], "unknown layout 'tiled'; known: natural, stride1"),
     (["--type", "c2r", "--direction", "forward"], "c2r is backward; use r2c for forward"),
     (["--type", "dct", "--kinds", "1,2"], "kinds '1,2' are not understood"),
+    (["--type", "dct", "--kinds", "0,1,2"], "kinds '0,1,2' are not understood"),
     (["--type", "chebyshev", "--kinds", "2,2,2"], "type chebyshev has no kinds"),
     (["--type", "dst", "--kinds", "1,2,5"], "kinds '1,2,5' are not understood"),
     (["--skip", "w"], "skip 'w' is not understood"),

@@ -140,6 +140,9 @@ static void they_are_whole_numbers_below_and_above_zero(void)
     CHECK(!pencilfft_waves(plan, 2, 3, &waves) && waves == 0);
     CHECK_INT(pencilfft_waves(plan, 0, NX, &waves), PENCILFFT_BAD_CALL);
     CHECK_INT(pencilfft_waves(plan, 3, 0, &waves), PENCILFFT_BAD_CALL);
+    CHECK_INT(pencilfft_waves(plan, -1, 0, &waves), PENCILFFT_BAD_CALL);
+    CHECK_INT(pencilfft_waves(plan, 0, 0, NULL), PENCILFFT_BAD_CALL);
+    CHECK_INT(pencilfft_waves(NULL, 0, 0, &waves), PENCILFFT_BAD_CALL);
     CHECK_INT(pencilfft_walk_begin(NULL, 0, NULL), PENCILFFT_BAD_CALL);
     CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
 }

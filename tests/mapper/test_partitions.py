@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pencilmap.mapper.partitions import blobs, distances, matched, spectral
+from pencilmap.mapper.partitions import blobs, distances, hops_apart, matched, spectral
 from pencilmap.model.allocation import Allocation, Site
 from pencilmap.model.torus import Torus
 
@@ -30,3 +30,10 @@ def test_members_that_sit_alike_are_matched():
     groups = matched(site, [rng.permutation(tile) for tile in tiles])
     steps = {tuple(group - group[0]) for group in groups}
     assert len(steps) == 1 and all(set(group) == set(tile) for group, tile in zip(groups, tiles))
+
+
+@pytest.mark.parametrize("wrap", [(True, True, False), (False, True, True)])
+def test_hops_are_those_of_the_links(wrap):
+    torus = Torus((5, 2, 4), wrap=wrap)
+    where = torus.coordinates(np.arange(torus.n_nodes))
+    assert (hops_apart(torus, where, where[::3]) == torus.arcs().distances()[:torus.n_nodes, :torus.n_nodes:3]).all()

@@ -23,7 +23,7 @@ from pencilmap.model.predict import predict, predict_routed
 from pencilmap.model.product import Product
 from pencilmap.model.routing import routing
 from pencilmap.model.schedules import SCHEDULES, parse_schedule
-from pencilmap.model.schedules.schedule import cut
+from pencilmap.model.schedules.schedule import beside, cut
 from pencilmap.model.schedules.sizes import best_shares, best_sizes, overlap_length
 from pencilmap.model.schedules.two_way import default_planes
 from pencilmap.model.torus import Torus, parse_torus
@@ -438,3 +438,15 @@ def test_opposite_without_a_transform_is_that_of_two_fields_in_even_blocks():
 def test_even_chunks_are_not_called_slower_where_they_are_the_fastest(text):
     found = predict(place("default", Site(parse_torus("8x8")), parse_grid("8x8")), parse_transform("64"), schedule=text)
     assert found.schedule.notes == ()
+
+
+def test_the_share_of_a_pass_is_that_of_its_chunk():
+    grid, half = parse_grid("4x4"), Fraction(1, 4)
+    assert beside(grid, "x", (1, 3), {0: 0, 1: 1}) == (half, 1 - half, 0)
+    assert beside(grid, "x", (1, 3), {0: 2, 1: -1, 2: 0}) == (0, 0, 0) == beside(grid, None, (1, 3), {0: 0})
+
+
+def test_pipelined_has_four_chunks_where_nothing_is_said():
+    placed = place("default", Site(parse_torus("8x8")), parse_grid("8x8"))
+    plain, four = (predict(placed, parse_transform("64"), schedule=text).schedule for text in ("pipelined", "pipelined:4"))
+    assert plain.name == four.name and plain.sizes == four.sizes and len(plain.sizes) == 4

@@ -17,7 +17,7 @@ from pencilmap.model.mapping import Mapping
 from pencilmap.model.pattern import Pattern, parse_pattern
 from pencilmap.model.predict import predict, predict_product, predict_routed
 from pencilmap.model.product import Product
-from pencilmap.model.timing import ExchangeWork, LocalWork, exchange_terms, local_terms, local_work
+from pencilmap.model.timing import ExchangeWork, LocalWork, exchange_terms, local_terms, local_work, pass_times
 from pencilmap.model.torus import Torus, parse_torus
 from pencilmap.model.transform import Transform
 from tests.model import brute_force as brute
@@ -246,6 +246,15 @@ def test_json_has_every_term_beside_the_fields_of_the_bound():
                                                 + terms["start_s"] + terms["messages_s"] + terms["hops_s"])
     parts = [found["stages"][0]["time_s"], found["stages"][1]["time_s"], *found["terms_local"].values()]
     assert found["total_s"] == pytest.approx(sum(parts))
+
+
+@pytest.mark.parametrize("cache", [None, 1e4, 1e9])
+def test_the_passes_together_take_the_local_work(cache):
+    costs = Costs(fft_rate_per_task=2e9, memory_bandwidth_per_node=5e9, cache_per_node=cache)
+    for n, grid, tasks in (((64, 48, 80), ProcessGrid(4, 6), 3), ((32, 32, 32), ProcessGrid(2, 8), 1)):
+        transform = Transform(*n)
+        together = local_terms(local_work(transform, grid, tasks), costs).time_s
+        assert sum(pass_times(transform, grid, tasks, costs)) == pytest.approx(together)
 
 
 def test_rates_are_above_0_and_may_be_below_1():
