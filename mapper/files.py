@@ -34,3 +34,15 @@ def write_whole(path: str | PathLike[str], content: str | bytes, error: type[Pen
             raise
     except OSError as problem:
         raise error(f"{path} cannot be written: {problem.strerror}") from problem
+
+
+def check_writable(path: str | PathLike[str], error: type[PencilmapError] = MapfileError) -> None:
+    """Ask before long work, not after: raises `error` where `write_whole` could not make its file. Leaves nothing behind."""
+    path = Path(path)
+    if path.exists() and not path.is_file():
+        return
+    try:
+        with tempfile.TemporaryFile(dir=Path(os.path.realpath(path)).parent):
+            pass
+    except OSError as problem:
+        raise error(f"{path} cannot be written: {problem.strerror}") from problem

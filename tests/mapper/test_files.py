@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from pencilmap.mapper.files import write_whole
+from pencilmap.mapper.files import check_writable, write_whole
 from pencilmap.model.errors import MapfileError
 
 
@@ -36,3 +36,22 @@ def test_a_folder_is_refused(tmp_path, monkeypatch, path):
     with pytest.raises(MapfileError, match="directory"):
         write_whole(path, "text")
     assert os.listdir(tmp_path) == []
+
+
+def test_asked_before_the_work_and_nothing_is_left(tmp_path):
+    check_writable(tmp_path / "a.map")
+    check_writable("/dev/stdout")
+    assert os.listdir(tmp_path) == []
+    with pytest.raises(MapfileError, match="cannot be written: No such file or directory"):
+        check_writable(tmp_path / "nowhere" / "a.map")
+
+
+@pytest.mark.parametrize("words", [
+    ("map", "-m", "bluegene-l", "-g", "8x64", "-f", "bgl"), ("draw", "-m", "bluegene-l", "-g", "8x64"),
+    ("calibrate", "--published", "bluegene-l")])
+def test_commands_ask_before_they_search(words, pencilmap, tmp_path, monkeypatch):
+    monkeypatch.setattr("pencilmap.mapper.setting.Setting.place", lambda *_: pytest.fail("searched"))
+    monkeypatch.setattr("pencilmap.scripts.command_line.commands.calibrate.calibrate", lambda *_: pytest.fail("fitted"))
+    suffix = {"map": "map", "draw": "svg", "calibrate": "toml"}[words[0]]
+    status, _, err = pencilmap(*words, "-o", tmp_path / "nowhere" / f"a.{suffix}")
+    assert status == 2 and "cannot be written" in " ".join(err.split())

@@ -50,10 +50,11 @@ def test_partitions_of_a_size_are_listed(pencilmap, pencilmap_json):
 
 
 def test_partition_takes_the_wraps_of_the_machine(pencilmap_json):
-    found, = pencilmap_json("predict", *BGL, "--partition", "8x4x4", "--grid", "8x16")
+    found, = pencilmap_json("predict", *BGL, "--partition", "8x4x4", "--grid", "8x16", "-p", "default")
     assert found["torus"] == "8x4x4:mesh"
     assert [n.partition(":")[0] for n in found["notes"]] == ["partition rule of machine bluegene-l is uncertain"]
-    assert pencilmap_json("predict", *BGL, "--partition", "8x8x16", "--grid", "8x128")[0]["torus"] == "8x8x16"
+    whole, = pencilmap_json("predict", *BGL, "--partition", "8x8x16", "--grid", "8x128", "-p", "default")
+    assert whole["torus"] == "8x8x16"
 
 
 @pytest.mark.parametrize("arguments, message", [
@@ -71,10 +72,11 @@ def test_impossible_shapes_and_nodes_are_one_sentence(pencilmap, arguments, mess
 
 
 def test_a_torus_that_the_machine_cannot_close_is_noted(pencilmap, pencilmap_json):
-    found, = pencilmap_json("predict", *BGL, "--torus", "4x4x4", "--grid", "8x8")
+    eight = ("--grid", "8x8", "-p", "default")
+    found, = pencilmap_json("predict", *BGL, "--torus", "4x4x4", *eight)
     assert found["torus"] == "4x4x4" and "has rings that machine bluegene-l does not have" in found["notes"][0]
-    assert pencilmap_json("predict", *BGL, "--torus", "4x4x4:mesh", "--grid", "8x8")[0]["notes"] == []
-    status, out, _ = pencilmap("predict", *BGL, "--torus", "4x4x4", "--grid", "8x8")
+    assert pencilmap_json("predict", *BGL, "--torus", "4x4x4:mesh", *eight)[0]["notes"] == []
+    status, out, _ = pencilmap("predict", *BGL, "--torus", "4x4x4", *eight)
     assert status == 0 and "note: torus 4x4x4 has rings" in out
 
 
@@ -84,8 +86,8 @@ def test_uncertain_bandwidth_is_noted_wherever_it_makes_times(pencilmap_json, tm
     checked = pencilmap_json.one("check", tmp_path / "m", *v2)
     for found in (*pencilmap_json("predict", *v2), *written["predictions"], *checked["predictions"]):
         assert any(n.startswith("link bandwidth of machine tpu-v2 is uncertain: ") for n in found["notes"])
-    assert pencilmap_json("predict", *v2, "--bandwidth", "60 GB/s")[0]["notes"] == []
-    assert pencilmap_json("predict", *v2[:-2])[0]["notes"] == []
+    assert pencilmap_json("predict", *v2, "-p", "default", "--bandwidth", "60 GB/s")[0]["notes"] == []
+    assert pencilmap_json("predict", *v2[:-2], "-p", "default")[0]["notes"] == []
 
 
 def test_only_figures_that_are_used_are_doubted(pencilmap_json):

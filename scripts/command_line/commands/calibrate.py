@@ -9,6 +9,7 @@ import click
 
 from pencilmap.mapper.calibrated import calibrated_figures, figure_text, machine_of_records, write_machine
 from pencilmap.mapper.compare import bandwidth_of_record
+from pencilmap.mapper.files import check_writable
 from pencilmap.mapper.records import read_records
 from pencilmap.mapper.samples import published_samples, record_samples
 from pencilmap.model.calibrate import RULES, calibrate, quality, split
@@ -42,6 +43,8 @@ def command(records: tuple[str, ...], published: str | None, machine: str | None
         raise click.UsageError("name files of run records, or --published NAME")
     if output and not output.endswith(".toml"):
         raise CalibrationError(f"{output}: a machine file ends in .toml")
+    if output:
+        check_writable(output, CalibrationError)
     rule = rule or ("every-second" if published else "all")
     base, samples, fit_bandwidth, refused = _of_published(published, machine) if published else _of_records(
         records, machine, Path(output).stem if output else "calibrated")

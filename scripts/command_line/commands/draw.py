@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from pencilmap.mapper.files import check_writable
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.setting import Setting
 from pencilmap.model.decompositions import DECOMPOSITIONS
@@ -161,6 +162,7 @@ def command(what: str | None, where: Setting, grid: str, placement: tuple[str, .
     """Draw a placement: the image of a group of each kind, link loads, effective lengths, or a graph."""
     if output:
         suffix(output)
+        check_writable(output, FigureError)
     what = what or ("image" if isinstance(where.network, Torus) else "graph")
     with hearing():
         chosen = where.grid(grid)

@@ -2,6 +2,7 @@
 
 import click
 
+from pencilmap.mapper.files import check_writable
 from pencilmap.mapper.formats import format_named, write_mapping
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.setting import Setting
@@ -24,6 +25,7 @@ def command(where: Setting, grid: str, placement: str, schedule: str, format_nam
     """Write the best placement, or the one named, and print its prediction next to that of the default order, and how to
     launch it."""
     form = format_to_write(format_name, where)
+    check_writable(output)
     with hearing():
         tasks = where.grid(grid, schedule)
         job = where.job(hosts, cores_per_task, hwloc, program)
