@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "runner.h"
+#include "watch.h"
 
 enum { MOST_NAPS = 500 };
 static const struct timespec nap = {.tv_nsec = 10000000}, time_to_forward = {.tv_nsec = 200000000};
@@ -27,6 +28,7 @@ void abort_with_message(void)
 {
     int rank = -1;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    watch_end(WATCH_SAID);
     fprintf(stderr, "%s: process %d: %s\n", RUNNER_NAME, rank, pf_message());
     await_launcher();
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);

@@ -11,6 +11,7 @@
 #include "json_values.h"
 #include "report.h"
 #include "runner.h"
+#include "watch.h"
 
 struct run {
     struct options options;
@@ -116,15 +117,19 @@ static int verdict(const struct run *run)
 static int run_all(struct run *run, int argc, char **argv)
 {
     const struct options *o = &run->options;
+    watch_mark("the seating of the ranks", 0);
     int status = processes_seat(&o->seats, o->mapfile, &run->processes);
     if (!status)
         status = open_record(run);
+    watch_mark("planning", 0);
     if (!status)
         status = make_problem(run);
+    watch_mark("the verification", 0);
     if (!status && o->verify)
         status = verify(&run->problem, &run->verification);
     if (!status)
         status = measure(&run->problem, &(struct measure_request){o->warmup, o->reps, o->per_rank}, &run->samples);
+    watch_mark("the report", 0);
     if (!status)
         status = traffic_gather(&run->problem, &run->traffic);
     for (int i = 0; i < o->n_matrices && !status; i++)
@@ -191,10 +196,10 @@ static void print_failure(int rank)
     fflush(stderr);
 }
 
-static int run_program(int argc, char **argv, int rank)
+static int run_program(const struct options *options, int parsed, int argc, char **argv, int rank)
 {
-    struct run run = {.record = -1, .processes.seating.comm = MPI_COMM_NULL};
-    int status = pf_agree(options_parse(argc, argv, &run.options), MPI_COMM_WORLD);
+    struct run run = {.options = *options, .record = -1, .processes.seating.comm = MPI_COMM_NULL};
+    int status = pf_agree(parsed, MPI_COMM_WORLD);
     if (!status)
         status = pf_agree(same_words(argc, argv, rank), MPI_COMM_WORLD);
     if (!status && (run.options.help || run.options.version))
@@ -214,13 +219,22 @@ static int run_program(int argc, char **argv, int rank)
 int main(int argc, char **argv)
 {
     int rank = 0;
+    struct options options;
+    int parsed = options_parse(argc, argv, &options);
+    if (!parsed && options.time_limit_s > 0)
+        parsed = watch_start(options.time_limit_s);
     if (MPI_Init(&argc, &argv) != MPI_SUCCESS) {
         fprintf(stderr, "%s: MPI could not be started\n", RUNNER_NAME);
         return EXIT_FAILURE;
     }
     CHECK_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
     CHECK_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
-    int status = run_program(argc, argv, rank);
+    watch_rank(rank);
+    int status = run_program(&options, parsed, argc, argv, rank);
+    watch_mark("the end of MPI", 0);
+    if (status)
+        watch_end(WATCH_SAID);
     CHECK_MPI(MPI_Finalize());
+    watch_end(WATCH_DONE);
     return status ? EXIT_FAILURE : EXIT_SUCCESS;
 }

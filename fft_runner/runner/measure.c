@@ -7,12 +7,14 @@
 
 #include "check_mpi.h"
 #include "runner.h"
+#include "watch.h"
 
 static int repeat(const struct problem *p, int repetitions, struct samples *s, bool keep)
 {
     int status = 0;
     for (int rep = 0; rep < repetitions && !status; rep++) {
         double seconds[PENCILFFT_MAX_PHASES];
+        watch_mark(keep ? "repetition" : "warm-up", rep + 1);
         if (p->refill && (status = fill_input(p)))
             break;
         if (p->refill && p->beside && (status = fill_input(p->beside)))

@@ -79,13 +79,26 @@ static int take_desc_count(struct options *o, const struct option_row *row, char
     return status ? status : pencilfft_desc_set_integer(&o->fft, row->member, value);
 }
 
-static int take_desc_seconds(struct options *o, const struct option_row *row, char *const *words)
+static int read_seconds(const struct option_row *row, const char *text, double *seconds)
 {
     char *end;
-    double seconds = strtod(words[0], &end);
-    if (end == words[0] || *end || !(seconds >= 0) || seconds > 1e6)
-        return pf_fail(PF_REFUSED, "--%s: '%.60s' is not a number of seconds from 0 to 1000000", row->name, words[0]);
-    return pencilfft_desc_set_real(&o->fft, row->member, seconds);
+    *seconds = strtod(text, &end);
+    if (end == text || *end || !(*seconds >= row->least) || *seconds > 1e6)
+        return pf_fail(PF_REFUSED, "--%s: '%.60s' is not a number of seconds from %d to 1000000", row->name, text,
+                       row->least);
+    return 0;
+}
+
+static int take_desc_seconds(struct options *o, const struct option_row *row, char *const *words)
+{
+    double seconds;
+    int status = read_seconds(row, words[0], &seconds);
+    return status ? status : pencilfft_desc_set_real(&o->fft, row->member, seconds);
+}
+
+static int take_time_limit(struct options *o, const struct option_row *row, char *const *words)
+{
+    return read_seconds(row, words[0], &o->time_limit_s);
 }
 
 static int take_size(struct options *o, const struct option_row *row, char *const *words)
@@ -206,6 +219,8 @@ static const struct option_row rows[] = {
      .help = "how long auto may try the others (default 10)"},
     {"reps", "N", 1, take_count, AT(reps), .least = 1, .help = "timed repetitions (default 10)"},
     {"warmup", "N", 1, take_count, AT(warmup), .help = "repetitions before them (default 2)"},
+    {"time-limit", "SECONDS", 1, take_time_limit, .least = 1,
+     .help = "end all ranks then; say which and where, also of a rank that is killed"},
     {"verify", NULL, 0, take_flag, AT(verify), .help = "first check moved data, a serial FFTW and a direct sum"},
     {"json", "FILE", 1, take_text, AT(json), .help = "append the run record, one line; - is standard output"},
     {"label", "KEY=VALUE", 1, take_label, .help = "add it to the record; may be repeated"},

@@ -16,6 +16,7 @@ struct options {
     bool pair; /* a backward transform of other arrays runs beside the forward one */
     bool has_direction, in_place;
     int reps, warmup;
+    double time_limit_s; /* 0: none */
     bool verify;
     bool per_rank;
     bool print_plan;

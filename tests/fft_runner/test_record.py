@@ -8,8 +8,8 @@ import pytest
 
 TINY = ["--size", 4, 4, 4, "--grid", "1x2", "--reps", 1, "--rigor", "estimate"]
 OPTIONS = ["size", "grid", "decomposition", "direction", "type", "kinds", "skip", "precision", "layout", "in-place",
-           "fields", "exchange", "schedule", "auto-budget", "reps", "warmup", "verify", "json", "label", "rigor", "sync",
-           "barrier", "per-rank", "print-plan", "byte-matrix", "wisdom", "machine-torus", "tasks-per-node",
+           "fields", "exchange", "schedule", "auto-budget", "reps", "warmup", "time-limit", "verify", "json", "label",
+           "rigor", "sync", "barrier", "per-rank", "print-plan", "byte-matrix", "wisdom", "machine-torus", "tasks-per-node",
            "mapfile", "launch-order", "coordinates", "help", "version"]
 
 
