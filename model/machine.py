@@ -157,7 +157,7 @@ def machine_partitions(machine: Machine, n_nodes: int) -> list[Torus]:
 def load_machine(name: str) -> Machine:
     """A machine of the package by name, or the machine file at a path that ends in ``.toml``."""
     if name.endswith(".toml"):
-        if not Path(name).is_file():
+        if not Path(name).exists():
             raise MachineError(f"machine file {name} does not exist; known names are {', '.join(machine_names())}")
         return read_machine(read_whole(name, MachineError, MOST_TOML_BYTES), name)
     if name not in machine_names():

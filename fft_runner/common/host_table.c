@@ -1,12 +1,12 @@
 /* Idea:  the text is read once, its lines are sorted by name, and hosts are looked up by halving. */
 #include "common/host_table.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/message.h"
+#include "common/text_file.h"
 
 enum { LIMIT = 1 << 26 };
 
@@ -17,9 +17,9 @@ static int by_name(const void *a, const void *b)
 
 static int read_text(struct host_table *t)
 {
-    FILE *file = fopen(t->path, "r");
+    FILE *file = text_file_open(t->path, "");
     if (!file)
-        return pf_fail(PF_REFUSED, "%.200s cannot be opened: %s", t->path, strerror(errno));
+        return PF_REFUSED;
     size_t size = 1 << 16, found = 0, got = 1;
     while (got && found <= LIMIT) {
         char *larger = realloc(t->text, size *= 2);

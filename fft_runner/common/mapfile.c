@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "common/message.h"
+#include "common/text_file.h"
 
 enum { LINE_SIZE = 512 };
 
@@ -170,8 +171,8 @@ int mapfile_read(const void *path, const struct torus *torus, int tasks_per_node
     m->line = calloc((size_t)ranks, sizeof *m->line);
     if (!m->place || !m->line)
         status = pf_fail(PF_REFUSED, "no memory for a mapfile of %d ranks", ranks);
-    else if (!(reader.file = fopen(path, "r")))
-        status = pf_fail(PF_REFUSED, "MapfileError: %.200s cannot be opened: %s", reader.path, strerror(errno));
+    else if (!(reader.file = text_file_open(path, "MapfileError: ")))
+        status = PF_REFUSED;
     if (!status)
         status = read_places(&reader, m);
     if (!status)

@@ -42,6 +42,8 @@ ARGUMENTS = [  # ranks, arguments, what the message says
     (4, [*PLAIN, "--machine-torus", "2x2", "--coordinates", "dice"],
      "unknown coordinate source 'dice'; known: auto, environment, blue-gene, hostname"),
     (4, [*PLAIN, "--machine-torus", "2x2x2", "--coordinates", "blue-gene"], "is not a Blue Gene name with 3 coordinates"),
+    (4, [*PLAIN, "--machine-torus", "2x2", "--coordinates", "table:/dev/zero"], "it is a pipe or a device"),
+    (4, [*PLAIN, "--machine-torus", "2x2", "--mapfile", "/dev/zero"], "MapfileError: /dev/zero cannot be opened"),
     (4, [*PLAIN, "--machine-torus", "2x2", "--coordinates", "table:/nowhere"], "/nowhere cannot be opened: No such file"),
     (4, [*PLAIN, "--machine-torus", "2x2", "--coordinates", "environment"], "PENCILMAP_HOST is not set on process 0"),
     (4, [*PLAIN, "--machine-torus", "2x2:axes=xx"], "torus '2x2:axes=xx' is not understood"),
