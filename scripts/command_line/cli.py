@@ -75,20 +75,28 @@ def main(arguments: list[str] | None = None) -> None:
     Click ends it with status 1 when the reader of the output goes away.
     """
     try:
-        status = pencilmap.main(arguments, standalone_mode=False)
+        status = _run(arguments)
+        running(False)
+    except (click.exceptions.Abort, KeyboardInterrupt):  # also while an error is told
+        running(False)
+        click.echo("pencilmap: interrupted", err=True)
+        status = 130
+    sys.exit(status or 0)
+
+
+def _run(arguments):
+    """The exit status."""
+    try:
+        return pencilmap.main(arguments, standalone_mode=False)
     except PencilmapError as error:
-        status = _failed(spelled(str(error)))
+        return _failed(spelled(str(error)))
     except OSError as error:
-        status = _failed(": ".join([*([str(error.filename)] if error.filename else []), reason(error)]))
+        return _failed(": ".join([*([str(error.filename)] if error.filename else []), reason(error)]))
     except click.ClickException as error:
         status = _failed(error.format_message())
         if isinstance(error, click.UsageError) and error.ctx is not None:
             click.echo(f"help: {error.ctx.command_path} --help", err=True)
-    except (click.exceptions.Abort, KeyboardInterrupt):
-        click.echo("pencilmap: interrupted", err=True)
-        status = 130
-    running(False)
-    sys.exit(status or 0)
+        return status
 
 
 def _failed(message: str) -> int:

@@ -219,6 +219,15 @@ def test_ctrl_c_that_a_module_takes_for_an_error_of_its_own_is_no_traceback(tmp_
     assert (done.returncode, done.stderr.lstrip("\n")) == (130, "pencilmap: interrupted\n")
 
 
+def test_ctrl_c_while_an_error_is_told_is_one_sentence():
+    press = ("import signal, sys; from pencilmap.__main__ import main; from pencilmap.scripts.command_line import cli\n"
+             "told, cli.spelled = cli.spelled, lambda text: signal.raise_signal(signal.SIGINT) or told(text)\n"
+             "sys.argv = ['pencilmap', 'predict', '--machine', 'enterprise', '--grid', '2x1']\n"
+             "main()")
+    done = subprocess.run([sys.executable, "-c", press], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr.lstrip("\n")) == (130, "", "pencilmap: interrupted\n")
+
+
 def test_help_tells_all(pencilmap):
     status, out, _ = pencilmap("--help")
     assert status == 0
