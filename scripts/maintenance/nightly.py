@@ -72,7 +72,7 @@ PARTS: Mapping[str, Part] = {
 }
 COUNTS = (  #: how the parts tell what they did, the last of each
     r"^=* ?((?:\d+ (?:failed|passed|skipped|deselected|errors?|warnings?)(?:, )?)+) in ", r"^(\d+ mutants: .*)$",
-    r"^(\d+ promises, .*)$", r"^(\d[\d,]* inputs\b.*)$", r"^(coverage: .*)$")
+    r"^(\d+ promises, .*)$", r"^(coverage: .*)$")
 
 
 @dataclass(frozen=True)
@@ -109,8 +109,12 @@ def counts_in(output: str) -> str:
 
     >>> counts_in("....\\n===== 3 passed, 2 skipped in 4.00s =====\\n==== 5 passed in 1s ====\\n")
     '3 passed, 2 skipped; 5 passed'
+    >>> counts_in("torus: 1200 inputs from 5 of the corpus, nothing found\\nhosts: 30 inputs from 2 of the corpus\\n")
+    '1230 inputs'
     """
-    return "; ".join(found.strip() for form in COUNTS for found in re.findall(form, output, re.MULTILINE))
+    inputs = [int(number) for number in re.findall(r"^\w+: (\d+) inputs ", output, re.MULTILINE)]
+    found = [found.strip() for form in COUNTS for found in re.findall(form, output, re.MULTILINE)]
+    return "; ".join([*found, *([f"{sum(inputs)} inputs"] if inputs else [])])
 
 
 def commit() -> str:

@@ -251,3 +251,4 @@ def test_the_fewest_links_that_leave_a_usable_node(wrap, missing):
     degree = np.bincount(torus.arcs().source, minlength=12)
     least = _least_ends(where, (1, 1))
     assert least == min(degree[where.allocation.nodes]) if missing else least <= min(degree)
+    assert _least_ends(Site(Torus((4, 1), wrap=wrap)), (1, 1)) == 1 + wrap[0]

@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -24,6 +24,8 @@ from pencilmap.scripts.maintenance.mutants.trials import PYTEST, Trial, limited
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDER = ROOT / "build" / "mutants"
+EQUIVALENT = Path(__file__).with_name("equivalent.jsonl")  #: mutants that no test can tell from the program, with the reason
+LEAST = 0.9  #: fewer killed is a failure
 ROOMS = ("model", "mapper", "fft_runner/src")
 BOOKED_TESTS = ("model", "mapper", "tests/model", "tests/mapper", *(
     f"tests/scripts/test_{name}.py" for name in ("cli", "json", "machine_options", "routing_options", "schedules", "words",
@@ -77,14 +79,27 @@ def read(results: Path) -> dict[Mutant, dict]:
     return {Mutant(**line["mutant"]): line for line in map(json.loads, text.splitlines())}
 
 
-def summary(lines: Iterable[dict]) -> str:
-    """Counts of the verdicts, in one line."""
-    counts = Counter(line["outcome"] for line in lines)
+def counted(verdicts: dict[Mutant, dict]) -> Counter[str]:
+    """How many of each outcome; survivors that equivalent.jsonl explains are `equivalent`."""
+    known = {(one["path"], one["old"], one["new"], one["around"])
+             for one in map(json.loads, EQUIVALENT.read_text("utf-8").splitlines())}
+    return Counter("equivalent" if line["outcome"] == "survived" and (m.path, m.old, m.new, m.around) in known
+                   else line["outcome"] for m, line in verdicts.items())
+
+
+def share(counts: Counter[str]) -> float:
+    """Of the mutants that are programs of their own, those that were killed."""
     killed = counts["killed"] + counts["timeout"]
-    tried = killed + counts["survived"]
-    return (f"{tried} mutants: {killed} killed ({counts['timeout']} of them by a time limit), {counts['survived']} survived"
-            f", {killed / tried if tried else 0:.1%}; set aside: {counts['same']} that give the same program, "
-            f"{counts['invalid']} that are no program, {counts['changed']} whose line has changed")
+    return killed / (killed + counts["survived"]) if killed else 0.0
+
+
+def summary(counts: Counter[str]) -> str:
+    """Counts of the verdicts, in one line."""
+    killed = counts["killed"] + counts["timeout"]
+    return (f"{killed + counts['survived']} mutants: {killed} killed ({counts['timeout']} of them by a time limit), "
+            f"{counts['survived']} survived, {share(counts):.1%}; set aside: {counts['equivalent']} equivalent, "
+            f"{counts['same']} that give the same program, {counts['invalid']} that are no program, "
+            f"{counts['changed']} whose line has changed")
 
 
 def main() -> None:
@@ -100,7 +115,8 @@ def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     results = FOLDER / f"{given.seed}.jsonl"
     verdicts = read(results)
-    todo = [mutant for mutant in drawn(given.rooms, given.number, given.seed)
+    chosen = drawn(given.rooms, given.number, given.seed)
+    todo = [mutant for mutant in chosen
             if (verdicts.get(mutant, {}).get("outcome") == "survived" if given.again else mutant not in verdicts)
             and (given.kind is None or mutant.path.endswith("." + given.kind))]
     if given.list:
@@ -114,7 +130,10 @@ def main() -> None:
         with results.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
         print(f"{n + 1}/{len(todo)} {verdict.outcome:8} {seconds:5.1f} s  {mutant}  {verdict.by}", flush=True)
-    print(summary(read(results).values()))
+    verdicts = read(results)
+    counts = counted({mutant: verdicts[mutant] for mutant in chosen if mutant in verdicts})
+    print(summary(counts))
+    sys.exit(share(counts) < LEAST)
 
 
 if __name__ == "__main__":
