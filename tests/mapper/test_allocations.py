@@ -245,7 +245,7 @@ BROKEN = {
     "table": ("a 0 0\nb 0 0 0\n", "line 2: is not a line of coordinates"),
     "unknown": ("lorem ipsum dolor\n", "is not recognised; files that are read: Slurm"),
     "empty": ("# nothing\n", "is empty"),
-    "yaml list": ("- topology: torus\n  torus3d: [1\n", "line 3"),
+    "yaml list": ("- topology: torus\n  torus3d: [1\n", "line 3 column 1"),
     "slurm list": ("SwitchName=a Nodes=n[0-99999999999]\n", "line 1: host list"),
 }
 
