@@ -30,10 +30,10 @@ def _attached():
     return lazy_loader.attach_stub(__name__, __file__)
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> object:
     get, _, names = _attached()
     return names if name == "__all__" else get(name)
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return _attached()[1]()
