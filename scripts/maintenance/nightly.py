@@ -62,7 +62,7 @@ PARTS: Mapping[str, Part] = {
     "order": Part("the whole of `scripts/test` twice, in two random orders", 120, tuple(
         (*PYTEST, "--numprocesses", "2", "--dist", "loadfile", "--random-order", f"--random-order-seed={{day}}{again}")
         for again in (1, 2))),
-    "lowest": Part("the lowest versions that `pyproject.toml` allows: model, mapper, commands", 30,
+    "lowest": Part("the lowest versions that `pyproject.toml` allows: model, mapper, commands", 60,
                    (("bash", "-ec", LOWEST),), network=True),
     "promises": Part("promises of speed and scale: 98,304 nodes, a million nodes, times over FFTW-MPI", 30,
                      ((*MODULE[:2], MODULE[2] + "promises"),)),
