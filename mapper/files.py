@@ -1,11 +1,17 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all, and temporary folders of which none is left for good."""
 
+import fcntl
 import os
+import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 
 from pencilmap.model.errors import MapfileError, PencilmapError
+
+_TEMPORARY, _IN_USE = "pencilmap-", ".in-use"
 
 
 def write_whole(path: str | PathLike[str], content: str | bytes, error: type[PencilmapError] = MapfileError) -> None:
@@ -46,3 +52,26 @@ def check_writable(path: str | PathLike[str], error: type[PencilmapError] = Mapf
             pass
     except OSError as problem:
         raise error(f"{path} cannot be written: {problem.strerror}") from problem
+
+
+@contextmanager
+def temporary_folder(parent: str | None = None) -> Iterator[Path]:
+    """A folder that is removed at the end, and by the next call where this process is killed.
+
+    Who uses a folder holds a lock on a file in it, which the system releases however the process ends.
+    """
+    with (tempfile.TemporaryDirectory(prefix=_TEMPORARY, dir=parent, ignore_cleanup_errors=True) as name,
+          open(Path(name) / "lock", "w") as lock):
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        os.rename(lock.name, Path(name) / _IN_USE)  # nobody sees it unlocked
+        _remove_left_folders(Path(name).parent)
+        yield Path(name)
+
+
+def _remove_left_folders(parent):
+    """Those of killed processes; another's, or one that is just being made, is left alone."""
+    for mark in parent.glob(f"{_TEMPORARY}*/{_IN_USE}"):
+        with suppress(OSError), open(mark) as lock:
+            if os.fstat(lock.fileno()).st_uid == os.getuid():
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails where it is in use
+                shutil.rmtree(mark.parent, ignore_errors=True)

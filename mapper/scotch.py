@@ -9,12 +9,11 @@ Cost: seconds for 512 nodes; amk_grf needs the square of the nodes.
 """
 
 import subprocess
-from pathlib import Path
 from shutil import which
-from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from pencilmap.mapper.files import temporary_folder
 from pencilmap.model.allocation import Site
 from pencilmap.model.errors import PlacementError
 from pencilmap.model.grid import ProcessGrid
@@ -40,8 +39,7 @@ def scotch_mapping(site: Site, grid: ProcessGrid) -> Mapping:
     if not scotch_is_there():
         raise PlacementError("Scotch is not installed; install the Debian package scotch")
     site.check_grid(grid)
-    with TemporaryDirectory() as name:
-        folder = Path(name)
+    with temporary_folder() as folder:
         (folder / "tasks.grf").write_text(task_graph(grid))
         mappings = [_mapped(site, grid, folder, target, strategy)
                     for target in _targets(site, folder) for strategy in STRATEGIES]

@@ -21,6 +21,8 @@ def listen() -> None:
     """Begin; a process that ignores Ctrl-C, as in the background of a shell, goes on to do so."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _pressed)
+    if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _terminated)
 
 
 def running(command: bool) -> None:
@@ -39,6 +41,13 @@ def _pressed(number: int, frame: FrameType | None) -> None:
             return
         frame = frame.f_back
     raise KeyboardInterrupt
+
+
+def _terminated(number: int, frame: FrameType | None) -> None:
+    """The end asked for by others, as a batch system: a command cleans up first."""
+    if _loading:
+        os._exit(128 + number)
+    raise SystemExit(128 + number)
 
 
 def _press_again():

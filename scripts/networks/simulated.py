@@ -23,6 +23,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from pencilmap.mapper.files import temporary_folder
 from pencilmap.mapper.formats.hostfile import hosts
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.progress import say
@@ -292,9 +293,8 @@ def _run(simulation, build, timeout_s, cancelled):
 def _work_directory():
     """A temporary directory for one run, without blanks in its path because of smpirun."""
     parent = tempfile.gettempdir()
-    with tempfile.TemporaryDirectory(prefix="pencilmap-", dir="/tmp" if re.search(r"[^\w./-]", parent) else None,
-                                     ignore_cleanup_errors=True) as work:
-        yield Path(work)
+    with temporary_folder("/tmp" if re.search(r"[^\w./-]", parent) else None) as work:
+        yield work
 
 
 def _write_inputs(simulation, work):

@@ -3,9 +3,7 @@
 import os
 import shutil
 import subprocess
-import tempfile
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import click
@@ -13,7 +11,7 @@ import click
 from pencilmap.mapper.allocations import READERS, look_around
 from pencilmap.mapper.allocations.found import Picture
 from pencilmap.mapper.allocations.hwloc import slot_cores
-from pencilmap.mapper.files import write_whole
+from pencilmap.mapper.files import temporary_folder, write_whole
 from pencilmap.model.torus import format_torus
 from pencilmap.scripts.command_line.plain_options import JSON, spelled, with_options
 from pencilmap.scripts.command_line.tables import print_json, print_table
@@ -35,7 +33,7 @@ def command(files: tuple[str, ...], torus: str | None, hardware: bool, output: s
 
     Files are recognised by their content; docs/formats.md lists the known ones.
     """
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary_folder() as folder:
         asked = _hardware(folder, hardware)
         picture = look_around(os.environ, [*files, *asked], torus)
         told = {str(path): f"{LSTOPO[1]} on this node" for path in asked}  # the reader knows nothing but the temporary file
@@ -57,7 +55,7 @@ def _hardware(folder, wanted):
     program = next(filter(None, map(shutil.which, LSTOPO)), None)
     if not wanted or program is None:
         return []
-    path = Path(folder) / "hwloc of this node"
+    path = folder / "hwloc of this node"
     try:
         subprocess.run([program, "--of", "xml", path], check=True, capture_output=True, timeout=LSTOPO_TIMEOUT_S)
     except (OSError, subprocess.SubprocessError):
