@@ -60,18 +60,26 @@ def temporary_folder(parent: str | None = None) -> Iterator[Path]:
 
     Who uses a folder holds a lock on a file in it, which the system releases however the process ends.
     """
-    with (tempfile.TemporaryDirectory(prefix=_TEMPORARY, dir=parent, ignore_cleanup_errors=True) as name,
-          open(Path(name) / "lock", "w") as lock):
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        os.rename(lock.name, Path(name) / _IN_USE)  # nobody sees it unlocked
-        _remove_left_folders(Path(name).parent)
-        yield Path(name)
+    with tempfile.TemporaryDirectory(prefix=_TEMPORARY, dir=parent, ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        lock = os.open(folder / "lock", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            os.rename(folder / "lock", folder / _IN_USE)  # nobody sees it unlocked
+            _remove_left_folders(folder.parent)
+            yield folder
+        finally:
+            os.close(lock)
 
 
 def _remove_left_folders(parent):
     """Those of killed processes; another's, or one that is just being made, is left alone."""
     for mark in parent.glob(f"{_TEMPORARY}*/{_IN_USE}"):
-        with suppress(OSError), open(mark) as lock:
-            if os.fstat(lock.fileno()).st_uid == os.getuid():
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails where it is in use
-                shutil.rmtree(mark.parent, ignore_errors=True)
+        with suppress(OSError):
+            lock = os.open(mark, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                if os.fstat(lock).st_uid == os.getuid():
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails where it is in use
+                    shutil.rmtree(mark.parent, ignore_errors=True)
+            finally:
+                os.close(lock)
