@@ -237,8 +237,7 @@ SUITES = {
     "tori": Suite(tori, "tori and meshes of 2 to 6 dimensions, 25 to 4096 ranks; minutes, 5 GB"),
     "paper": Suite(paper, "every mapping and size that the paper measured on Blue Gene/L; about ten minutes of two "
                           "processors up to 512^3, as much again for 1024^3"),
-    "overlap": Suite(overlap, "exchanges beside each other, 16 to 512 ranks; a minute up to 128^3, a quarter of an hour "
-                     "for 256^3"),
+    "overlap": Suite(overlap, "exchanges beside each other, 16 to 512 ranks; two minutes"),
     "maps": Suite(maps, "tilings in sequence, and ring maps whose exchanges overlap, 45 to 128 ranks; a minute"),
 }
 
