@@ -1,24 +1,28 @@
-"""Files that are written whole or not at all, and temporary folders of which none is left for good."""
+"""Files that are written or appended to whole or not at all, and temporary folders of which none is left for good."""
 
 import fcntl
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from glob import escape
 from os import PathLike
 from pathlib import Path
 
 from pencilmap.model.errors import MapfileError, PencilmapError
 
 _TEMPORARY, _IN_USE = "pencilmap-", ".in-use"
+_ASIDE = ".pencilmap-aside"
 
 
 def write_whole(path: str | PathLike[str], content: str | bytes, error: type[PencilmapError] = MapfileError) -> None:
     """Write to a temporary file and rename it: a reader sees the old file or the new one, never a part.
 
     The file behind a link is replaced, not the link; anything that is not a regular file, such as /dev/stdout or a pipe, is
-    written directly. Text is written as UTF-8. Raises `error` when the file cannot be written.
+    written directly. Text is written as UTF-8. A temporary file that a killed process left is removed by the next call for
+    the same file, a minute later or more. Raises `error` when the file cannot be written.
     """
     path = Path(path)
     data = content.encode("utf-8") if isinstance(content, str) else content
@@ -27,9 +31,12 @@ def write_whole(path: str | PathLike[str], content: str | bytes, error: type[Pen
             path.write_bytes(data)
             return
         target = Path(os.path.realpath(path))
-        handle, aside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        _remove_left_asides(target)
+        handle, aside = tempfile.mkstemp(dir=target.parent, prefix=_aside_of(target), suffix=_ASIDE)
         try:
             with os.fdopen(handle, "wb") as file:
+                with suppress(OSError):  # some file systems of networks have no locks
+                    fcntl.flock(file, fcntl.LOCK_EX)
                 file.write(data)
             umask = os.umask(0)
             os.umask(umask)
@@ -38,6 +45,49 @@ def write_whole(path: str | PathLike[str], content: str | bytes, error: type[Pen
         except BaseException:
             os.unlink(aside)
             raise
+    except OSError as problem:
+        raise error(f"{path} cannot be written: {problem.strerror}") from problem
+
+
+def _aside_of(target):
+    """How the names of its temporary files begin; short enough for every file system."""
+    return f".{target.name[:50]}."
+
+
+def _remove_left_asides(target):
+    """Those of killed processes: older than a minute, which is longer than from their making to the lock, and not locked."""
+    for aside in target.parent.glob(f"{escape(_aside_of(target))}*{_ASIDE}"):
+        with suppress(OSError):
+            file = os.open(aside, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                if time.time() - os.fstat(file).st_mtime > 60:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails where it is in use
+                    os.unlink(aside)
+            finally:
+                os.close(file)
+
+
+def append_whole(path: str | PathLike[str], text: str, error: type[PencilmapError] = MapfileError) -> None:
+    """Append to a file: all of the text, in one piece also where others append to it now, or nothing.
+
+    Raises `error` when the file cannot be written, e.g. on a full disk. Pipes and devices get what there was room for.
+    """
+    left = memoryview(text.encode("utf-8"))
+    try:
+        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        try:
+            with suppress(OSError):  # some file systems of networks have no locks
+                fcntl.flock(file, fcntl.LOCK_EX)
+            before = os.fstat(file).st_size
+            try:
+                while left:
+                    left = left[os.write(file, left):]
+            except OSError:
+                with suppress(OSError):
+                    os.ftruncate(file, before)
+                raise
+        finally:
+            os.close(file)
     except OSError as problem:
         raise error(f"{path} cannot be written: {problem.strerror}") from problem
 

@@ -1,9 +1,9 @@
 """A plugin of pytest, ``-p tests.booked_lines``: under ``coverage run``, each line is booked to the test that ran it."""
 
 import json
+import sys
 from pathlib import Path
 
-import coverage
 import pytest
 
 SECONDS = {}
@@ -15,7 +15,7 @@ def pytest_addoption(parser):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item):
-    running = coverage.Coverage.current()
+    running = sys.modules["coverage"].Coverage.current() if "coverage" in sys.modules else None
     if running is not None:
         running.switch_context(item.nodeid)
     try:

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "common/message.h"
@@ -53,10 +54,15 @@ int json_file_append(json_t *object, int descriptor)
     }
     size_t length = strlen(line);
     line[length] = '\n'; /* in place of the final zero: the line is one write */
+    flock(descriptor, LOCK_EX); /* others may append to it now; where there are no locks, one write has to do */
+    off_t before = lseek(descriptor, 0, SEEK_END);
     errno = 0;
-    if (write(descriptor, line, length + 1) != (ssize_t)(length + 1))
-        status = pf_fail(PF_REFUSED, "--json: the record was not written completely: %s",
-                         errno ? strerror(errno) : "no space");
+    if (write(descriptor, line, length + 1) != (ssize_t)(length + 1)) {
+        status = pf_fail(PF_REFUSED, "--json: the record was not written: %s", errno ? strerror(errno) : "no space");
+        if (before >= 0 && ftruncate(descriptor, before)) /* of a file that is full the part is taken back */
+            status = pf_fail(PF_REFUSED, "--json: the record was not written completely");
+    }
+    flock(descriptor, LOCK_UN);
     free(line);
     return status;
 }

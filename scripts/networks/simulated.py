@@ -23,7 +23,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from pencilmap.mapper.files import temporary_folder
+from pencilmap.mapper.files import append_whole, temporary_folder
 from pencilmap.mapper.formats.hostfile import hosts
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.progress import say
@@ -222,7 +222,7 @@ def simulate_all(simulations: Sequence[Simulation], *, json_path: str | PathLike
     several threads.
     """
     if json_path is not None:
-        append_records(json_path, "")  # report an unwritable path before the long run, not after
+        append_whole(json_path, "", SimulationError)  # report an unwritable path before the long run, not after
     build = ensure_built()
     workers = workers or len(os.sched_getaffinity(0))
     cancelled = threading.Event()
@@ -236,17 +236,8 @@ def simulate_all(simulations: Sequence[Simulation], *, json_path: str | PathLike
             raise
     texts = [run.result() for run in runs]
     if json_path is not None:
-        append_records(json_path, "".join(texts))
+        append_whole(json_path, "".join(texts), SimulationError)
     return [_records(text) for text in texts]
-
-
-def append_records(path: str | PathLike[str], text: str) -> None:
-    """Append records, one JSON object a line, to a file."""
-    try:
-        with open(path, "a") as records:
-            records.write(text)
-    except OSError as error:
-        raise SimulationError(f"the records cannot be written to {path}: {error.strerror}") from error
 
 
 # ---- checks ----------------------------------------------------------------------------------------------------------

@@ -36,6 +36,21 @@ def check_transform(grid, kind, precision, layout, fields, in_place):
         assert np.abs(source / plan.scale - mine).max() < 10 * TOLERANCE[precision]
 
 
+def check_what_is_no_number(exchange):
+    """NaN and infinity reach all that is computed from them, in their field, and nothing else, then or later."""
+    a = whole(2, "c2c")
+    reference = np.fft.fftn(a, axes=(1, 2, 3))
+    with Plan(SHAPE, GRIDS[-1], comm, fields=2, exchange=exchange, rigor="estimate") as plan:
+        source, target = plan.empty("input"), plan.empty("output")
+        for one in (np.nan, np.inf, 0):
+            b = a.copy()
+            b[1, 3, 4, 5] += one
+            source[...] = b[:, *plan.part("input")].reshape(plan.shape("input"))
+            plan.forward(source, target)
+            assert np.abs(target[0] - reference[0][plan.part("output")]).max() < 1e-10, (exchange, one)
+            assert np.isfinite(target[1]).all() if one == 0 else not np.isfinite(target[1]).any(), (exchange, one)
+
+
 def check_chosen_grid():
     with Plan(SHAPE, (0, 0), comm, rigor="estimate") as plan:
         R, C = plan.grid
@@ -213,6 +228,8 @@ for grid in GRIDS:
 check_refusals(GRIDS[0])
 check_slab()
 check_chosen_grid()
+for exchange in ("alltoallv", "node", "p2p"):
+    check_what_is_no_number(exchange)
 with tempfile.TemporaryDirectory() as mine:
     check_wisdom(GRIDS[-1], Path(comm.bcast(mine)))
     comm.Barrier()

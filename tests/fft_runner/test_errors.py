@@ -111,3 +111,14 @@ def test_a_place_without_a_process_is_refused(mpirun, one_message, tmp_path):
 
 def test_a_full_disk_is_no_success(mpirun, one_message):
     assert "not written completely" in one_message(mpirun(1, *CUBE, "--grid", "1x1", "--reps", 1, "--json", "/dev/full"))
+
+
+def test_a_record_for_which_there_is_no_room_leaves_no_part(mpirun, one_message, tmp_path):
+    """A limit on the size of files stands for the disk that is full in the middle of a line."""
+    path, size = tmp_path / "r.jsonl", 200 * 2**20 - 100
+    with open(path, "wb") as file:
+        file.truncate(size)
+    start = replace(mpirun, mpirun=("bash", "-c", f'trap "" XFSZ; ulimit -f {200 * 2**10}; shift 2; exec "$@"', "bash"))
+    message = one_message(start(1, *CUBE, "--grid", "1x1", "--reps", 1, "--json", path))
+    assert "--json: the record was not written: no space" in message
+    assert path.stat().st_size == size

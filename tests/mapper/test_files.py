@@ -1,10 +1,14 @@
+import fcntl
 import os
+import resource
 import stat
+import subprocess
+import sys
 import threading
 
 import pytest
 
-from pencilmap.mapper.files import check_writable, write_whole
+from pencilmap.mapper.files import append_whole, check_writable, write_whole
 from pencilmap.model.errors import MapfileError
 
 
@@ -55,3 +59,51 @@ def test_commands_ask_before_they_search(words, pencilmap, tmp_path, monkeypatch
     suffix = {"map": "map", "draw": "svg", "calibrate": "toml"}[words[0]]
     status, _, err = pencilmap(*words, "-o", tmp_path / "nowhere" / f"a.{suffix}")
     assert status == 2 and "cannot be written" in " ".join(err.split())
+
+
+def test_what_several_append_at_once_stays_whole(tmp_path):
+    lines = [str(i) * 100_000 + "\n" for i in range(8)]
+
+    def often(line):
+        for _ in range(5):
+            append_whole(tmp_path / "r", line)
+
+    threads = [threading.Thread(target=often, args=[line]) for line in lines]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert sorted((tmp_path / "r").read_text().splitlines(keepends=True)) == sorted(5 * lines)
+
+
+def test_what_there_is_no_room_for_leaves_no_part(tmp_path):
+    """A limit on the size of files stands for a full disk: some of the text goes in, the rest does not."""
+    path = tmp_path / "r"
+    append_whole(path, "first\n")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+    try:
+        with pytest.raises(MapfileError, match="cannot be written: File too large"):
+            append_whole(path, 2000 * "x")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert path.read_text() == "first\n"
+
+
+def test_what_a_killed_process_left_is_removed_and_what_another_writes_now_is_not(tmp_path):
+    path = tmp_path / "a[1].map"
+    killed = ("import os, sys; from pencilmap.mapper.files import write_whole; "
+              "os.replace = lambda *_: os.kill(os.getpid(), 9); write_whole(sys.argv[1], 'half')")
+    done = subprocess.run([sys.executable, "-c", killed, path], timeout=60)
+    left, = tmp_path.iterdir()
+    assert done.returncode == -9
+    busy = tmp_path / ".a[1].map.busy.pencilmap-aside"
+    assert left.name.startswith(".a[1].map.") and left.suffix == busy.suffix
+    with open(busy, "w") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        write_whole(path, "whole")
+        assert left.exists(), "too young"
+        for each in (left, busy):
+            os.utime(each, (0, 0))
+        write_whole(path, "whole")
+    assert {each.name for each in tmp_path.iterdir()} == {"a[1].map", busy.name}

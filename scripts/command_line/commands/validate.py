@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from pencilmap.mapper.files import append_whole
 from pencilmap.mapper.placements import PLACEMENTS
 from pencilmap.mapper.progress import heard_by
 from pencilmap.model.errors import UnitError
@@ -28,7 +29,6 @@ from pencilmap.scripts.networks.namespaces import overlap
 from pencilmap.scripts.networks.namespaces.box import UnavailableError
 from pencilmap.scripts.networks.namespaces.experiment import IDLE_SHARE, LINK_TOLERANCE, Experiment, run
 from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork
-from pencilmap.scripts.networks.simulated import append_records
 from pencilmap.scripts.networks.suites import CLAIMS, PAIR, SUITES, ValidationError, cases_of
 from pencilmap.scripts.networks.validation import validate_simulated
 
@@ -180,10 +180,10 @@ def _namespaces_overlap(given):
     network, grid, transform = _emulated(given)
     transform, reps = transform or overlap.TRANSFORM, given["reps"] or 3
     if given["records"]:
-        append_records(given["records"], "")
+        append_whole(given["records"], "", ValidationError)
     rows, records = overlap.run_schedules(network, grid, transform, reps, overlap.ROUNDS, given["timeout"])
     if given["records"]:
-        append_records(given["records"], "".join(json.dumps(record) + "\n" for record in records))
+        append_whole(given["records"], "".join(json.dumps(record) + "\n" for record in records), ValidationError)
     judged = [(claim.text, found) for claim in overlap.CLAIMS if (found := claim.judge(rows))]
     holds = all(found[-1] for _, found in judged) and all(row.verified for row in rows)
     title = (f"{network.torus} of namespaces, {network.rate_bits_per_s / 1e6:g} Mbit/s, {grid}, {transform}: whole "
@@ -210,10 +210,10 @@ def _namespaces(given):
     network, grid, transform = _emulated(given)
     experiment = Experiment(network, grid, given["placement"] or ("default", "best"), transform, given["reps"] or 3)
     if given["records"]:
-        append_records(given["records"], "")  # report an unwritable path before the long run, not after
+        append_whole(given["records"], "", ValidationError)  # report an unwritable path before the long run, not after
     results = run(experiment, given["timeout"])
     if given["records"]:
-        append_records(given["records"], "".join(json.dumps(result.record) + "\n" for result in results))
+        append_whole(given["records"], "".join(json.dumps(result.record) + "\n" for result in results), ValidationError)
     holds = all(result.holds for result in results)
     as_dict = {"torus": str(network.torus), "rate_bits_per_s": network.rate_bits_per_s, "grid": list(grid.shape),
                "transform": str(experiment.transform), "holds": holds, "placements": [r.as_dict() for r in results]}
