@@ -8,15 +8,28 @@ import pytest
 
 @pytest.fixture(params=["mpirun", "mpich_run"])
 def start(request):
-    """A launcher whose programs have the Fortran test."""
-    launcher = request.getfixturevalue(request.param)
+    return with_fortran(request.getfixturevalue(request.param))
+
+
+def with_fortran(launcher):
+    """The launcher, if its programs have the Fortran test."""
     if not (launcher.programs / "fortran_test").exists():
         pytest.skip("NOT TESTED: the Fortran module, for no Fortran compiler or MPI of Fortran was found (Debian: gfortran)")
     return launcher
 
 
 @pytest.mark.parametrize("R, C", [(1, 1), (2, 1), (1, 2), (2, 2), (3, 1)])
-def test_module_works(start, R, C, tmp_path):
+def test_module_works(mpirun, R, C, tmp_path):
+    check_module(with_fortran(mpirun), R, C, tmp_path)
+
+
+@pytest.mark.parametrize("R, C", [(2, 1), (1, 2), pytest.param(2, 2, marks=pytest.mark.slow),
+                                  pytest.param(3, 1, marks=pytest.mark.slow)])
+def test_module_works_under_mpich(mpich_run, R, C, tmp_path):
+    check_module(with_fortran(mpich_run), R, C, tmp_path)
+
+
+def check_module(start, R, C, tmp_path):
     done = start(R * C, R, C, tmp_path / "wisdom", program="fortran_test")
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.splitlines() == ["0 failures"] * (R * C)

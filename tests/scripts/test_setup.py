@@ -1,5 +1,6 @@
 """The set-up tells a user without rights exactly what to ask for, and changes nothing."""
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -45,6 +46,18 @@ def test_sudo_without_a_password_is_used_when_there_is_one(tmp_path):
                           text=True, timeout=60, stdin=subprocess.DEVNULL)
     assert done.returncode != 0, "the stub of apt-get fails, so the set-up has to"
     assert (tmp_path / "sudo.log").read_text().startswith("apt-get update")
+
+
+def test_two_at_once_wait_for_each_other():
+    missing = subprocess.run([SETUP, "--missing"], capture_output=True, text=True, timeout=60).stdout.strip()
+    if missing:
+        pytest.skip(f"NOT TESTED: two set-ups at once, for scripts/setup would install {missing}")
+    with open(SETUP.parent.parent / "build" / ".setup-lock", "w") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        with subprocess.Popen([SETUP], stderr=subprocess.PIPE, text=True) as second:
+            assert second.stderr.readline() == "setup: waiting for another set-up\n"
+            fcntl.flock(other, fcntl.LOCK_UN)
+            assert "setup: ready" in second.communicate(timeout=300)[1] and second.returncode == 0
 
 
 @pytest.mark.skipif(not shutil.which("gfortran"), reason="NOT TESTED: gfortran is missing")
