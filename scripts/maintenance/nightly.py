@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -119,6 +120,9 @@ def counts_in(output: str) -> str:
 
 def commit() -> str:
     """The commit of the checkout, with a + where something in it is changed but for the results."""
+    if not shutil.which("git") or not (ROOT / ".git").exists():
+        return "unknown, for git or its folder is missing"
+
     def git(*words: str) -> str:
         return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True).stdout.strip()
     changed = git("status", "--porcelain", "--", ".", *(f":!{path.relative_to(ROOT)}" for path in (RESULTS, PAGE)))

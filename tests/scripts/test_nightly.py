@@ -111,6 +111,14 @@ def test_a_mutant_is_found_again_below_new_lines_and_not_where_its_line_has_gone
         mutant.applied(b"\na + c\n")
 
 
+def test_what_a_checkout_holds_is_found_without_git_too(monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(mutants_command.shutil, "which", lambda name: None)
+        found = set(mutants_command.files_of_checkout())
+    assert {"model/loads.py", "fft_runner/src/plan/ask.c", "scripts/setup", "README.md"} <= found
+    assert not {name for name in found if name.startswith((".venv/", "build/", ".git/")) or "__pycache__" in name}
+
+
 def test_mutants_meet_the_tests_of_their_line(monkeypatch, tmp_path):
     """The sample of every commit, in a copy: the busiest link by its load, not its time; and a slip that no one notices."""
     path, test = "model/loads.py", "tests/model/test_loads.py::test_the_busiest_link_is_the_one_that_takes_longest"

@@ -10,6 +10,7 @@ reach them.
 
 import argparse
 import json
+import os
 import random
 import shutil
 import subprocess
@@ -25,6 +26,7 @@ from pencilmap.scripts.maintenance.mutants.trials import PYTEST, Trial, limited
 ROOT = Path(__file__).resolve().parents[3]
 FOLDER = ROOT / "build" / "mutants"
 EQUIVALENT = Path(__file__).with_name("equivalent.jsonl")  #: mutants that no test can tell from the program, with the reason
+MADE = (".git", ".venv", "build", "__pycache__", "dist")
 LEAST = 0.9  #: fewer killed is a failure
 ROOMS = ("model", "mapper", "fft_runner/src")
 BOOKED_TESTS = ("model", "mapper", "tests/model", "tests/mapper", *(
@@ -32,12 +34,24 @@ BOOKED_TESTS = ("model", "mapper", "tests/model", "tests/mapper", *(
                                                  "tables", "shapes")))
 
 
+def files_of_checkout() -> list[str]:
+    """What git knows or would add; without git or its folder, all but what set-up and tests make."""
+    if shutil.which("git") and (ROOT / ".git").exists():
+        listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
+                                capture_output=True, text=True, check=True).stdout
+        return [name for name in listed.split("\0") if name]
+    found = []
+    for folder, inner, files in os.walk(ROOT):
+        inner[:] = [name for name in inner if name not in MADE and not name.endswith((".egg-info", "_cache"))]
+        links = [name for name in inner if Path(folder, name).is_symlink()]
+        found += [str(Path(folder, name).relative_to(ROOT)) for name in (*files, *links)]
+    return found
+
+
 def copy_of_checkout(name: str) -> Path:
     """A copy with what is committed and what is not yet, to be broken; its build folder stays."""
     tree = FOLDER / name
-    listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
-                            capture_output=True, text=True, check=True).stdout
-    for name in filter(None, listed.split("\0")):
+    for name in files_of_checkout():
         source, target = ROOT / name, tree / name
         target.parent.mkdir(parents=True, exist_ok=True)
         if source.is_symlink() and not target.is_symlink():
