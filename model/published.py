@@ -42,15 +42,30 @@ def bluegene_l_512() -> list[Cell]:
     >>> max(cell.time_s for cell in cells if cell.phase == "row")
     0.277
     """
-    text = (files("pencilmap.model.data") / "bluegene_l_512.csv").read_text("utf-8")
-    lines = [line for line in text.splitlines() if not line.startswith("#")]
-    return [_cell(line) for line in csv.DictReader(lines) if line["time_ms"]]
+    return [_cell(line) for line in table("bluegene_l_512.csv") if line["time_ms"]]
 
 
 def _cell(line):
     n = int(line["n"])
     return Cell({"CO": 1, "VN": 2}[line["mode"]], ProcessGrid(int(line["row_length"]), int(line["column_length"])),
                 line["mapping"], line["phase"], Transform(n, n, n), float(line["time_ms"]) * 1e-3)
+
+
+def p3dfft_2012() -> dict[str, float]:
+    """What the text of Pekurovsky, SIAM J. Sci. Comput. 34 (2012), says of its figures, by the quantity; SI units.
+
+    The points of the figures are not in it: they were printed as pictures.
+
+    >>> p3dfft_2012()["effective_bisection"] / 1e9
+    212.0
+    """
+    return {line["quantity"]: float(line["value"]) for line in table("p3dfft_2012.csv")}
+
+
+def table(name: str) -> list[dict[str, str]]:
+    """The lines of a data file of the package, by the names of its columns; its comments name the source."""
+    text = (files("pencilmap.model.data") / name).read_text("utf-8")
+    return list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
 
 
 PUBLISHED = {  # machine of the package: its cells

@@ -1,0 +1,188 @@
+"""`pencilmap scaling`: strong and weak scaling, 1D against 2D, shapes of grids, and the bandwidth of the bisection."""
+
+from typing import Any
+
+import click
+
+from pencilmap.mapper.records import read_records
+from pencilmap.mapper.scaling import (
+    PUBLICATIONS,
+    against_slabs,
+    aspects,
+    points_of_records,
+    read_points,
+    size_text,
+    strong,
+    weak,
+    weak_efficiencies,
+)
+from pencilmap.model.errors import RecordError
+from pencilmap.model.machine import load_machine
+from pencilmap.model.scaling import LEAST_POINTS, bisection_bandwidth, crossing_bytes, fit
+from pencilmap.model.torus import parse_torus
+from pencilmap.model.units import milliseconds, parse
+from pencilmap.scripts.command_line.plain_options import JSON, Name, with_options
+from pencilmap.scripts.command_line.tables import print_json, print_table, say
+from pencilmap.scripts.pictures.figures.canvas import suffix
+
+TRANSPOSES = 2  # of one transform of pencils
+
+
+@click.command("scaling")
+@click.argument("records", nargs=-1, type=click.Path())
+@click.option("--points", multiple=True, type=click.Path(), metavar="FILE",
+              help="A table n,ranks,time_s[,grid,decomposition,transforms,point_bytes,mean_s,deviation_s] (CSV) of other "
+                   "programs or of a publication; may be given several times.")
+@click.option("--published", type=Name(list(PUBLICATIONS)), help="Also take the points of a publication. "
+              + "; ".join(f"{name}: {what}" for name, (_, what) in PUBLICATIONS.items()) + ".")
+@click.option("--transposes", type=click.IntRange(1), metavar="N", help="All-to-alls of the whole array in a time, of which "
+              "half the bytes cross the bisection [2 for each transform, 1 for slabs].")
+@click.option("--ranks", type=click.IntRange(1), metavar="P", help="Ranks whose bisection is told [the most of the study].")
+@click.option("--machine", "-m", metavar="NAME|FILE", help="The machine, whose bisection is the peak.")
+@click.option("--torus", metavar="SHAPE", help="The torus or mesh of all those ranks, e.g. 15x16wx24w, whose bisection is "
+              "the peak.")
+@click.option("--bandwidth", metavar="RATE", help="Of a link in one direction, with --torus, e.g. '4.8 GB/s'.")
+@click.option("--plot", type=click.Path(dir_okay=False), metavar="FILE",
+              help="Draw the strong scaling with its fits (svg, png or pdf).")
+@with_options(JSON)
+def command(records: tuple[str, ...], points: tuple[str, ...], published: str | None, transposes: int | None,
+            ranks: int | None, machine: str | None, torus: str | None, bandwidth: str | None, plot: str | None,
+            as_json: bool) -> None:
+    """Tell how run records (JSON lines of fft_runner), and points of other programs, scale with the ranks."""
+    if not records and not points and not published:
+        raise click.UsageError("name at least one file of run records, or --points FILE, or --published NAME")
+    if plot:
+        suffix(plot)
+    peak = _peak(machine, torus, bandwidth)
+    found = [p for path in records for p in points_of_records(read_records(path), path)]
+    found += [p for path in points for p in read_points(path)]
+    found += PUBLICATIONS[published][0]() if published else []
+    answer = {"strong": [_strong(study, transposes, ranks, peak) for study in strong(found)],
+              "weak": [_weak(study) for study in weak(found)],
+              "slab_against_pencil": [_pair(*pair) for pair in against_slabs(found)],
+              "grids": [_aspect(study) for study in aspects(found)]}
+    if not any(answer.values()):
+        raise RecordError(f"{len(found)} times show no scaling: it takes the same transform on two numbers of ranks or two "
+                          "grids, or transforms with as many points on a rank")
+    if as_json:
+        print_json(answer)
+    else:
+        _print(answer, published)
+    if plot:
+        from pencilmap.scripts.pictures.figures.scaling import draw_scaling
+
+        draw_scaling(answer["strong"], plot)
+        click.echo(f"wrote {plot}", err=as_json)
+
+
+def _peak(machine, torus, bandwidth):
+    """Bytes per second through the bisection of the named network; None where none was named."""
+    rate = None if bandwidth is None else parse(bandwidth, "byte/s")
+    if torus is None and machine is None:
+        if rate is not None:
+            raise RecordError("--bandwidth is that of a link: name the network too, --torus SHAPE or --machine NAME")
+        return None
+    network = parse_torus(torus) if torus else load_machine(machine).torus
+    if torus and (rate is not None or machine):
+        given = load_machine(machine).torus.bandwidth[0] if rate is None else rate
+        network = parse_torus(torus, bandwidth=(given,) * network.n_dimensions)
+    return bisection_bandwidth(network)
+
+
+def _strong(study, transposes, ranks, peak):
+    """A study as JSON has it."""
+    first = study.points[0]
+    lines = [{"ranks": p.ranks, "grid": list(p.grid), "decomposition": p.decomposition, "time_s": p.time_s,
+              "speedup": first.time_s / p.time_s, "efficiency": first.time_s * first.ranks / (p.time_s * p.ranks)}
+             for p in study.points]
+    fitted = fit(study.points) if len(study.points) >= LEAST_POINTS else None
+    return {"transform": study.name, "transforms": first.transforms, "points": lines,
+            "fit": fitted and fitted.__dict__, "bisection": fitted and _bisection(study, fitted, transposes, ranks, peak)}
+
+
+def _bisection(study, fitted, transposes, ranks, peak):
+    last = study.points[-1]
+    if last.array_bytes is None or fitted.d <= 0:
+        return None
+    count = transposes or (1 if last.decomposition == "slab" else TRANSPOSES) * last.transforms
+    of, crossing = ranks or last.ranks, crossing_bytes(last.array_bytes, count)
+    rate = fitted.bisection(of, crossing)
+    return {"ranks": of, "transposes": count, "byte_per_s": rate, "deviation": fitted.d_deviation / fitted.d,
+            "peak_byte_per_s": peak, "of_peak": peak and rate / peak}
+
+
+def _weak(study):
+    return {"name": study.name, "points": [
+        {"transform": size_text(p.size), "ranks": p.ranks, "grid": list(p.grid), "time_s": p.time_s,
+         "efficiency": efficiency}
+        for p, efficiency in zip(study.points, weak_efficiencies(study))]}
+
+
+def _pair(one, two):
+    return {"transform": size_text(one.size), "ranks": one.ranks, "time_1d_s": one.time_s, "time_2d_s": two.time_s,
+            "grid_2d": list(two.grid), "ratio": two.time_s / one.time_s}
+
+
+def _aspect(study):
+    best = min(p.time_s for p in study.points)
+    return {"name": study.name, "points": [
+        {"grid": list(p.grid), "source": p.source, "time_s": p.time_s, "ratio": p.time_s / best, "mean_s": p.mean_s,
+         "deviation_s": p.deviation_s} for p in study.points]}
+
+
+# ---- tables ----------------------------------------------------------------------------------------------------------
+
+
+def _print(answer, published):
+    if published:
+        say(f"published: {PUBLICATIONS[published][1]}")
+    for study in answer["strong"]:
+        print_table(f"strong scaling of {study['transform']}{_pairs(study)}, the fastest grid of each number of ranks",
+                    [">ranks", "grid", ">time", ">speed-up", ">efficiency", *([">fit"] if study["fit"] else [])],
+                    [[p["ranks"], _grid(p["grid"]), milliseconds(p["time_s"]), f"{p['speedup']:.2f}",
+                      f"{100 * p['efficiency']:.0f} %", *([milliseconds(_fitted(study["fit"], p["ranks"]))] if study["fit"]
+                                                          else [])] for p in study["points"]], _fit_lines(study))
+    for study in answer["weak"]:
+        print_table(f"weak scaling, {study['name']}; efficiency with the work N log N",
+                    [">ranks", "transform", "grid", ">time", ">efficiency"],
+                    [[p["ranks"], p["transform"], _grid(p["grid"]), milliseconds(p["time_s"]),
+                      f"{100 * p['efficiency']:.0f} %"] for p in study["points"]])
+    if answer["slab_against_pencil"]:
+        print_table("1D against 2D decomposition, the fastest of each",
+                    ["transform", ">ranks", ">1D", ">2D", "grid of 2D", ">2D/1D"],
+                    [[p["transform"], p["ranks"], milliseconds(p["time_1d_s"]), milliseconds(p["time_2d_s"]),
+                      _grid(p["grid_2d"]), f"{p['ratio']:.2f}"] for p in answer["slab_against_pencil"]])
+    for study in answer["grids"]:
+        over = [">mean of ranks", ">deviation"] if any(p["mean_s"] is not None for p in study["points"]) else []
+        print_table(f"grids of {study['name']}", ["grid", "source", ">time", ">of best", *over],
+                    [[_grid(p["grid"]), p["source"], milliseconds(p["time_s"]), f"{p['ratio']:.2f}",
+                      *([milliseconds(p["mean_s"]), milliseconds(p["deviation_s"])] if over else [])]
+                     for p in study["points"]])
+
+
+def _pairs(study):
+    return f", {study['transforms']} transforms" if study["transforms"] > 1 else ""
+
+
+def _grid(shape):
+    return "x".join(map(str, shape)) or "-"
+
+
+def _fitted(found, ranks):
+    return found["a"] / ranks + found["d"] / ranks ** (2 / 3)
+
+
+def _fit_lines(study) -> list[Any]:
+    found, cut = study["fit"], study["bisection"]
+    if found is None:
+        return [f"no fit: it needs {LEAST_POINTS} numbers of ranks"]
+    lines = [f"a/P + d/P^(2/3): a = {found['a']:.4g} s +- {found['a_deviation']:.2g}, d = {found['d']:.4g} s +- "
+             f"{found['d_deviation']:.2g}, at most {100 * found['largest']:.1f} % off"]
+    if found["d"] <= 0:
+        return [*lines, "d is not above 0: nothing in these times grows like a bisection"]
+    if cut:
+        lines.append(f"effective bisection of {cut['ranks']} ranks: {cut['byte_per_s'] / 1e9:.4g} GB/s +- "
+                     f"{100 * cut['deviation']:.1f} %, by {cut['transposes']} all-to-alls"
+                     + (f"; {100 * cut['of_peak']:.1f} % of the peak, {cut['peak_byte_per_s'] / 1e9:.4g} GB/s"
+                        if cut["peak_byte_per_s"] else ""))
+    return lines
