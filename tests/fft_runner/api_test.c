@@ -147,6 +147,8 @@ static void wrong_calls_are_refused(void)
     pencilfft_plan plan = make_plan(&desc);
     double complex *in = buffer_of(plan), *out = buffer_of(plan);
     pencilfft_box box;
+    pencilfft_part part;
+    char words[64];
     CHECK_INT(pencilfft_forward(plan, in, NULL), PENCILFFT_BAD_CALL);
     CHECK_INT(pencilfft_forward(NULL, in, out), PENCILFFT_BAD_CALL);
     CHECK_INT(pencilfft_transpose(plan, PENCILFFT_ROW, PENCILFFT_FORWARD, in, in), PENCILFFT_BAD_CALL);
@@ -158,7 +160,14 @@ static void wrong_calls_are_refused(void)
     CHECK_INT(pencilfft_transpose(plan, 5, PENCILFFT_FORWARD, in, out), PENCILFFT_BAD_CALL);
     CHECK_INT(pencilfft_traffic(plan, PENCILFFT_ROW, 3, NULL, NULL), PENCILFFT_BAD_CALL);
     CHECK_INT(pencilfft_box_of(plan, PENCILFFT_Z_PENCIL, ranks, &box), PENCILFFT_BAD_CALL);
+    snprintf(words, sizeof words, "rank %d; ranks are 0..%d", ranks, ranks - 1);
+    CHECK_CONTAINS(pencilfft_error_message(), words);
+    CHECK_INT(pencilfft_box_of(plan, PENCILFFT_Z_PENCIL, -1, &box), PENCILFFT_BAD_CALL);
     CHECK_INT(pencilfft_box_of(plan, 9, 0, &box), PENCILFFT_BAD_CALL);
+    CHECK_INT(pencilfft_box_of(plan, 3, 0, &box), PENCILFFT_BAD_CALL); /* arrays are 0..2, and input and output */
+    for (int i = -1; i <= 1; i++)
+        CHECK_INT(pencilfft_part_of(plan, 0, 0, i, &part), i ? PENCILFFT_BAD_CALL : PENCILFFT_OK);
+    CHECK_CONTAINS(pencilfft_error_message(), "part 1; the array has parts 0..0");
     CHECK_INT(pencilfft_box_mine(NULL, PENCILFFT_Z_PENCIL, &box), PENCILFFT_BAD_CALL);
     CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
     CHECK_INT(pencilfft_plan_destroy(NULL), PENCILFFT_OK);

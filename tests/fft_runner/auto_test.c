@@ -7,6 +7,7 @@
 #include "check.h"
 #include "common/failure.h"
 #include "exchange/exchange.h"
+#include "plan/trial.h"
 
 extern const struct pf_exchange pf_exchange_alltoallv;
 
@@ -130,6 +131,15 @@ static void took(pencilfft_plan plan, const char *row, const char *column)
     CHECK(!strcmp(pencilfft_exchange_chosen(plan, PENCILFFT_COLUMN), column));
 }
 
+/* Of an odd and of an even number, in any order; of none there is none. */
+static void the_median_is_in_the_middle(void)
+{
+    struct pf_times times = {.seconds = {5, 1, 3, 4, 2, 7}};
+    static const double expected[] = {INFINITY, 5, 3, 3, 3.5, 3, 3.5};
+    for (times.n = 0; times.n <= 6; times.n++)
+        CHECK(pf_times_median(&times) == expected[times.n]);
+}
+
 static void row_and_column_take_their_own(void)
 {
     pencilfft_plan plan = make_plan(60, NULL);
@@ -215,6 +225,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     R = argc > 2 ? atoi(argv[1]) : 2;
     C = argc > 2 ? atoi(argv[2]) : 2;
+    the_median_is_in_the_middle();
     row_and_column_take_their_own();
     whole_transforms_are_timed();
     without_time_the_first_that_goes();

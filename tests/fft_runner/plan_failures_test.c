@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 
 #include "agreement.h"
@@ -22,8 +23,19 @@ int __wrap_fstatvfs(int file, struct statvfs *room);
 static int R, C, rank, ranks;
 static enum { ROOM, NO_ROOM, TOO_LITTLE_LEFT } shared_memory;
 
+static struct {
+    off_t size, end, bytes; /* of the last block; where what is reserved ends; all that is reserved */
+} reserved;
+
 int __wrap_posix_fallocate(int file, off_t start, off_t bytes)
 {
+    struct stat block;
+    CHECK_INT(fstat(file, &block), 0);
+    if (start || bytes < block.st_size) { /* the first rank reserves the whole block at last */
+        reserved.size = block.st_size;
+        reserved.end = start + bytes > reserved.end ? start + bytes : reserved.end;
+        reserved.bytes += bytes;
+    }
     return shared_memory == NO_ROOM ? ENOSPC : __real_posix_fallocate(file, start, bytes);
 }
 
@@ -123,6 +135,23 @@ static void expect_no_room(int node_is_first, const char *words)
     shared_memory = ROOM;
 }
 
+/* Each rank a node of its own: what it sends lies in its block and then what comes, piece after piece. */
+static void a_node_reserves_all_that_it_writes(void)
+{
+    pencilfft_desc desc = description("node");
+    pencilfft_plan plan = NULL;
+    desc.R = ranks;
+    desc.C = 1;
+    memset(&reserved, 0, sizeof reserved);
+    CHECK_INT(setenv("PENCILFFT_RANKS_PER_NODE", "1", 1), 0);
+    CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), PENCILFFT_OK);
+    CHECK_INT(unsetenv("PENCILFFT_RANKS_PER_NODE"), 0);
+    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+    CHECK(reserved.size > 0);
+    CHECK_INT(reserved.end, reserved.size);
+    CHECK_INT(reserved.bytes, reserved.size);
+}
+
 /* Wisdom may be of a time when there was room. */
 static void a_choice_that_is_not_possible_now_is_made_anew(void)
 {
@@ -155,6 +184,7 @@ int main(int argc, char **argv)
     start_on_grid(argc, argv, &rank, &ranks, &R, &C);
     if (ranks > 1) {
         ranks_that_differ_get_no_plan();
+        a_node_reserves_all_that_it_writes();
         expect_no_room(0, "No space left on device");
         expect_no_room(1, "too little would be left");
         a_choice_that_is_not_possible_now_is_made_anew();

@@ -248,6 +248,19 @@ def test_wisdom_is_remembered(mpirun, records, wisdom, tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["r.jsonl", "wisdom"]  # nothing is left beside it
 
 
+def test_what_fftw_learnt_of_each_precision_is_kept(mpirun, tmp_path):
+    """A later run in double precision writes the file anew, and loses nothing of single precision."""
+    path, parts = tmp_path / "wisdom", []
+    for precision in ("single", "double", "double"):
+        done = mpirun(1, "--size", 8, 6, 10, "--grid", "1x1", "--rigor", "measure", "--reps", 1, "--precision", precision,
+                      "--wisdom", path)
+        assert done.returncode == 0, done.stderr
+        parts.append(re.split(r"^fftwf? \d+$", path.read_text(), flags=re.MULTILINE)[1:])
+    for kind, first in ((0, 1), (1, 0)):  # double comes first in the file, and second in the runs
+        learnt = [set(re.findall(r"^  \(fftwf?_codelet.*$", part[kind], re.MULTILINE)) for part in parts[first:]]
+        assert learnt[0] and all(learnt[0] <= later for later in learnt[1:])
+
+
 def spoil(data, how):
     body = data[:data.rindex(b"checksum ")]
     return {

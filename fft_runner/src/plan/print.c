@@ -148,11 +148,9 @@ static void print_step(const struct pencilfft_plan_s *plan, const struct pf_step
     if (step->kind == PF_PASS) {
         int route = step->lane == PF_ALL_LANES ? 0 : plan->lane[step->lane].route;
         fprintf(out, " pass %d", (int)(step->pass - sequence->pass[route]));
-    } else if (step->kind == PF_START || step->kind == PF_FINISH)
+    } else
         fprintf(out, " %s %s", step->kind == PF_START ? "start" : "finish",
                 plan->geometry.decomposition->exchange[step->transfer->number].name);
-    else
-        return;
     if (step->lane != PF_ALL_LANES)
         fprintf(out, " (%d)", step->lane);
     fprintf(out, ",");
