@@ -1,5 +1,6 @@
 """Predictions compared with measurements: run records of real and simulated runs, and the published table."""
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -15,6 +16,7 @@ from pencilmap.model.errors import ScheduleError
 from pencilmap.model.machine import COSTS, costs_of, load_machine
 from pencilmap.model.predict import SEQUENCE, Prediction, likely_times, predict
 from pencilmap.model.published import Cell, bluegene_l_512
+from pencilmap.model.reading import parse_json
 from pencilmap.model.schedules.schedule import PAIR
 from pencilmap.model.torus import Torus, parse_torus
 from pencilmap.model.units import parse
@@ -148,6 +150,14 @@ def prediction_of_record(record: Record, **changes: Any) -> tuple[Prediction | N
     changes are bandwidth (tuple of bytes per second) or costs (`Costs`) that override the labels of the record. The label
     `routing` names the rule of the network; its default without.
     """
+    asked = {key: value for key, value in record.items() if key not in ("phases", "time")}
+    return _prediction(json.dumps(asked), tuple(sorted(changes.items())))
+
+
+@lru_cache(maxsize=64)
+def _prediction(text, changed):
+    """Runs that differ in their times alone, as most of a file do, have one prediction."""
+    record, changes = parse_json(text), dict(changed)
     placement, labels, transform = record["placement"], record["labels"], transform_of_record(record)
     if placement["torus"] is None or any(r["coordinate"] is None for r in placement["ranks"]):
         return None, "the run does not know its torus: give --machine-torus and a placement to the runner"

@@ -1,6 +1,7 @@
 """Run records of both versions, and what no schema can say of one."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,28 @@ def test_records_that_contradict_themselves_are_refused(changes, words, tmp_path
     with pytest.raises(RecordError) as error:
         read_records(written(tmp_path / "r.jsonl", slab_record() | changes))
     assert words in str(error.value) and "r.jsonl line 1" in str(error.value)
+
+
+@pytest.mark.parametrize("wrong, words", [
+    (True, "True is not of type 'number'"), ("1", "'1' is not of type 'number'"), (None, "None is not of type 'number'"),
+    (-1e-9, "-1e-09 is less than the minimum of 0"), ([0.5], "[0.5] is not of type 'number'")])
+def test_one_wrong_number_in_a_list_is_found(wrong, words, tmp_path):
+    bad = slab_record()
+    bad["phases"]["total"]["max_s"] = [1, 0.5, wrong]
+    with pytest.raises(RecordError, match="phases.total.max_s.2: " + re.escape(words)):
+        read_records(written(tmp_path / "r.jsonl", bad))
+    bad["phases"]["total"]["max_s"] = [1, 0.5, 0]
+    assert read_records(written(tmp_path / "r.jsonl", bad))
+    with pytest.raises(RecordError, match="size.1: 8.5 is not of type 'integer'"):
+        read_records(written(tmp_path / "r.jsonl", bad | {"size": [8, 8.5, 8]}))
+
+
+def test_runs_that_differ_in_one_word_are_predicted_apart():
+    """Predictions of equal runs are made once."""
+    mine = slab_record()
+    other = mine | {"size": [64, 64, 128]}
+    bounds = [[row.t_s for row in compare_records([one], "runs")] for one in (mine, other, mine | {"time": "later"})]
+    assert bounds[0] == bounds[2] == [t_s / 2 for t_s in bounds[1]]
 
 
 def scheduled(text, wait_s, network="simulated"):
