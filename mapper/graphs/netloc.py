@@ -142,6 +142,8 @@ def _plain(node):
 
     >>> _plain(Node("0002:c903:0006:dc31", "host", "'fourmi005 HCA-1'"))
     'fourmi005'
+    >>> _plain(Node("0008:f105:0065:0d3a", "switch", "'Infiniscale-IV'"))
+    '0008:f105:0065:0d3a'
     """
     words = node.name.strip(" '\"").split()
     return words[0] if words and node.kind == "host" else node.identity

@@ -115,6 +115,9 @@ def test_environments_that_tell_the_shape(environ, torus, tasks):
     picture = around(environ)
     assert format_torus(picture.torus) == torus and picture.tasks_per_node == tasks
     assert all(fact.source for fact in picture.facts)
+    told = {fact.source: fact.value for fact in picture.facts if fact.what == "tasks per node"}
+    assert {name: int(number) for name, number in told.items()} == {
+        name: tasks for name in environ if name in ("RUNJOB_RANKS_PER_NODE", "PJM_PROC_BY_NODE")}
 
 
 @pytest.mark.parametrize("environ",
@@ -245,7 +248,7 @@ BROKEN = {
     "table": ("a 0 0\nb 0 0 0\n", "line 2: is not a line of coordinates"),
     "unknown": ("lorem ipsum dolor\n", "is not recognised; files that are read: Slurm"),
     "empty": ("# nothing\n", "is empty"),
-    "yaml list": ("- topology: torus\n  torus3d: [1\n", "line 3 column 1"),
+    "yaml list": ("- topology: torus\n  torus3d: [1\n", "line 3 column 1:"),
     "slurm list": ("SwitchName=a Nodes=n[0-99999999999]\n", "line 1: host list"),
 }
 

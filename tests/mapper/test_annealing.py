@@ -7,7 +7,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from pencilmap.mapper import annealing, routed_swaps
+from pencilmap.mapper import annealing, routed_swaps, starts as starts_module
 from pencilmap.mapper.annealing import Budget, search
 from pencilmap.mapper.default_order import all_orders, default
 from pencilmap.mapper.placements import place
@@ -15,7 +15,7 @@ from pencilmap.mapper.placements.search import parse_options
 from pencilmap.mapper.product_search import best_product
 from pencilmap.mapper.progress import heard_by
 from pencilmap.mapper.setting import setting
-from pencilmap.mapper.starts import starts, stretched_products
+from pencilmap.mapper.starts import boxes, starts, stretched_products
 from pencilmap.model.allocation import Allocation, Site
 from pencilmap.model.errors import GridError, PlacementError
 from pencilmap.model.exchange import exchanges
@@ -121,6 +121,25 @@ def test_a_search_that_is_cut_short_still_knows_the_best_product(torus, grid, ta
 def test_starts_are_placements(site, grid):
     for name, slot in starts(site, grid):
         assert len(set(slot.tolist())) == grid.n_tasks and slot.min() >= 0 and slot.max() < site.n_slots, name
+
+
+def test_a_torus_that_is_filled_or_too_large_has_no_stretched_product(monkeypatch):
+    torus = Torus((4, 4))
+    holed = Site(torus, 1, Allocation(torus).without([5]))
+    assert list(stretched_products(Site(torus), ProcessGrid(4, 4))) == []
+    assert list(stretched_products(holed, ProcessGrid(4, 3)))
+    monkeypatch.setattr(starts_module, "MOST_SLOTS", 16)
+    assert list(stretched_products(holed, ProcessGrid(4, 3)))
+    monkeypatch.setattr(starts_module, "MOST_SLOTS", 15)
+    assert list(stretched_products(holed, ProcessGrid(4, 3))) == []
+
+
+@pytest.mark.parametrize("T, grid, box", [(1, ProcessGrid(4, 16), (2, 2)), (2, ProcessGrid(8, 16), (2, 2))])
+def test_groups_in_boxes_sit_in_boxes(T, grid, box):
+    site = Site(Torus((8, 8)), T)
+    slots = dict(boxes(site, grid))["boxes 2x2 rows"]
+    where = site.network.coordinates(site.allocation.nodes[slots // T]).reshape(grid.shape[1], grid.shape[0], 2)
+    assert (where // box == where[:, :1] // box).all()
 
 
 def test_a_product_loses_the_group_of_a_missing_node_and_the_others_stay():

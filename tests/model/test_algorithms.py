@@ -16,6 +16,7 @@ from pencilmap.model.graph_network import from_networkx
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.predict import predict
+from pencilmap.model.routing import routing
 from pencilmap.model.torus import parse_torus
 from pencilmap.model.transform import Transform
 
@@ -138,6 +139,18 @@ def test_the_times_of_rounds_add_up_and_so_do_their_messages():
     assert at_once.t_s == pytest.approx(4 * message_s)
     assert (steps.t_s, steps.n_rounds, steps.work.messages) == (pytest.approx(4 * message_s), 2, 3)
     assert steps.terms.link_s == pytest.approx(steps.t_s) and len(steps.rounds) == 2
+
+
+def test_the_busiest_link_is_that_of_the_round_that_takes_longest():
+    """On a line of six the first of three phases takes longest, and each has another busiest link."""
+    where = setting(torus="6:mesh", bandwidth="1 MB/s", fft="36")
+    placed = where.place("default", where.grid("6x1"))
+    loads = [routing("dimension-order").loads(where.network, each, np.arange(6))
+             for each in algorithm_named("p2p").rounds(exchanges(placed.grid, where.transform)[0], placed)]
+    most = [max(load.on_m_scale()) for load in loads]
+    assert len({load.busiest() for load in loads}) == len(set(most)) == 3
+    found = predict(placed, where.transform, exchange="p2p").stages[0]
+    assert found.busiest == loads[most.index(max(most))].busiest()
 
 
 def test_a_step_costs_its_links_or_its_injection_whichever_is_slower():

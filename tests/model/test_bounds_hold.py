@@ -6,13 +6,14 @@ from itertools import combinations, permutations
 import networkx as nx
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 from pencilmap.mapper.product_search import best_product
 from pencilmap.model import translations
 from pencilmap.model.allocation import Allocation, Site
 from pencilmap.model.certificates import Bounds
 from pencilmap.model.factors import divisors
-from pencilmap.model.floors import _least_ends, floor_of
+from pencilmap.model.floors import _least_ends, _most_groups, floor_of
 from pencilmap.model.frontier import exact_frontier, exact_total, least_other, least_total
 from pencilmap.model.graph_network import from_networkx
 from pencilmap.model.grid import ProcessGrid
@@ -252,3 +253,12 @@ def test_the_fewest_links_that_leave_a_usable_node(wrap, missing):
     least = _least_ends(where, (1, 1))
     assert least == min(degree[where.allocation.nodes]) if missing else least <= min(degree)
     assert _least_ends(Site(Torus((4, 1), wrap=wrap)), (1, 1)) == 1 + wrap[0]
+
+
+def test_the_most_groups_are_those_of_a_linear_program():
+    """One group of either kind costs at least as much of the length where all of it is on one side."""
+    for two in map(Fraction, ("0", "1/3", "2/3", "1", "3/2", "4")):
+        for one in (None, *(two + more for more in map(Fraction, ("0", "1/4", "1", "5")))):
+            first = () if one is None else (float(one),)
+            found = linprog([-1.0] * len(first) + [-0.5], A_ub=[[*first, float(two)], [1.0] * (len(first) + 1)], b_ub=[1, 1])
+            assert float(_most_groups(one, two)) == pytest.approx(-found.fun), (one, two)

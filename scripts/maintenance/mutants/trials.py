@@ -21,11 +21,13 @@ RUNNER = "tests/fft_runner/test_{}.py".format
 PAIRS = RUNNER("matrix") + "::test_every_pair_of_choices_is_right[{}]"
 C_ROUNDS = (  # the shorter and sharper ones first; each is (seconds that it takes unchanged, arguments of pytest)
     (6, (RUNNER("units"), RUNNER("print"))),
+    (6, (RUNNER("record") + "::test_library_calls", RUNNER("exchanges") + "::test_no_plan_on_one_rank_is_no_plan_on_all")),
     (5, (PAIRS.format(2),)),
 )
 C_OWN = {  # by the first letters of a file's name: tests of what is in it alone
     "wisdom": (10, (RUNNER("exchanges"), "-k", "wisdom and not mpich")),
-    "auto": (10, (RUNNER("exchanges"), "-k", "auto and not whole and not mpich")),
+    "auto": (15, (RUNNER("exchanges"), "-k", "auto and not mpich")),
+    "trial": (15, (RUNNER("exchanges"), "-k", "auto and not mpich")),
     "walk": (8, (RUNNER("grid"), "-k", "walk")),
     "grid": (15, (RUNNER("grid"),)),
     "partner": (10, (RUNNER("grid"), "-k", "busiest")),
