@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import isfinite, log2, prod
 from os import PathLike
 from pathlib import Path
-from statistics import median, pstdev
+from statistics import median
 
 from pencilmap.mapper.records import Record, transform_of_record
 from pencilmap.model.errors import RecordError
@@ -24,18 +24,18 @@ SAME_LOAD = 1.01  # points of a rank, larger over smaller, that count as the sam
 def points_of_records(records: Iterable[Record], source: str) -> list[Point]:
     """The whole transform of each run record: the median over the repetitions of the slowest rank.
 
-    Mean and standard deviation are over the ranks, each rank by its median over the repetitions, where the record has the
-    times of every rank (``fft_runner --per-rank``); without them there is the mean alone.
+    Mean and standard deviation over the ranks are the medians of those of each repetition; records of older programs have no
+    deviation.
     """
     return [_point(record, f"{Path(source).name}:{number}") for number, record in enumerate(records, 1)]
 
 
 def _point(record, source):
     total, transform = record["phases"]["total"], transform_of_record(record)
-    ranks = [median(times) for times in total.get("ranks_s", ())]
+    deviations = total.get("deviation_s")
     return Point(source, tuple(record["size"]), prod(record["grid"]), median(total["max_s"]), record["decomposition"],
                  tuple(record["grid"]), float(transform.total_bytes), 1 + (record["direction"] == PAIR),
-                 median(total["mean_s"]), pstdev(ranks) if ranks else None)
+                 median(total["mean_s"]), median(deviations) if deviations else None)
 
 
 def read_points(path: str | PathLike[str]) -> list[Point]:
@@ -101,8 +101,8 @@ def published_p3dfft() -> list[Point]:
 
     The text has neither the points nor the coefficients of a/P + d/P^(2/3), but two numbers that determine them: the
     bandwidth of the bisection, which is d, and the weak efficiency from 1024^3 on 128 to 8192^3 on 65,536 cores, which is a
-    over d, if a grows as N^3 log N and d as N^3. So the points show that the fit gives back the bandwidth that they contain, and how
-    far the two numbers agree with a third, the share of communication; they are no second measurement of it.
+    over d, if a grows as N^3 log N and d as N^3. So the points show that the fit gives back the bandwidth that they contain,
+    and how far the two numbers agree with a third, the share of communication; they are no second measurement of it.
     """
     runs = [(4096, p) for p in (4096, 8192, 16384, 32768, 65536)] + [(1024, 128), (2048, 1024), (8192, 65536)]
     return [Point(f"curve {n}^3 {p}", (n,) * 3, p, p3dfft_time(n, p), "pencil", (), n**3 * p3dfft_2012()["point_bytes"], 2)

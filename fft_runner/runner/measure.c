@@ -2,6 +2,7 @@
  * ranks only after the last one, so that only the barrier comes between repetitions. */
 #include "measure.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,15 +34,32 @@ int samples_make(int phases, int reps, MPI_Comm comm, struct samples *s)
     size_t n = (size_t)phases * (size_t)reps;
     int status = 0;
     *s = (struct samples){.reps = reps, .phases = phases};
-    if (!(s->mine = calloc(4 * n + (size_t)reps, sizeof *s->mine)))
+    if (!(s->mine = calloc(5 * n + (size_t)reps, sizeof *s->mine)))
         return pf_agree(pf_fail(PF_REFUSED, "no memory for the times of %d repetitions", reps), comm);
     s->max = s->mine + n;
     s->mean = s->max + n;
     s->min = s->mean + n;
-    s->sorted = s->min + n;
+    s->deviation = s->min + n;
+    s->sorted = s->deviation + n;
     PF_MPI(MPI_Comm_size(comm, &s->ranks));
     status = pf_agree(0, comm);
     return status;
+}
+
+/* From the means, which rank 0 has; in two passes, so that nothing is lost where times are alike. */
+static int reduce_deviations(MPI_Comm comm, struct samples *s)
+{
+    int rank, n = s->phases * s->reps;
+    PF_MPI(MPI_Comm_rank(comm, &rank));
+    PF_MPI(MPI_Bcast(s->mean, n, MPI_DOUBLE, 0, comm));
+    for (int i = 0; i < n; i++) {
+        double away = s->mine[i] - s->mean[i];
+        s->deviation[i] = away * away;
+    }
+    PF_MPI(MPI_Reduce(rank == 0 ? MPI_IN_PLACE : s->deviation, s->deviation, n, MPI_DOUBLE, MPI_SUM, 0, comm));
+    for (int i = 0; i < n; i++)
+        s->deviation[i] = sqrt(s->deviation[i] / s->ranks);
+    return 0;
 }
 
 int samples_reduce(MPI_Comm comm, struct samples *s)
@@ -52,7 +70,7 @@ int samples_reduce(MPI_Comm comm, struct samples *s)
     PF_MPI(MPI_Reduce(s->mine, s->min, n, MPI_DOUBLE, MPI_MIN, 0, comm));
     for (int i = 0; i < n; i++)
         s->mean[i] /= s->ranks;
-    return 0;
+    return reduce_deviations(comm, s);
 }
 
 /* Every rank's times, on rank 0. */

@@ -5,7 +5,7 @@
 /* Seconds by phase and repetition: mine[phase * reps + repetition], and likewise over ranks, on rank 0 of the grid. */
 struct samples {
     int reps, ranks, phases;
-    double *mine, *max, *mean, *min; /* one block */
+    double *mine, *max, *mean, *min, *deviation; /* one block; the standard deviation over the ranks */
     double *all;                     /* all[(rank * phases + phase) * reps + repetition]; NULL when not asked for */
     double *sorted;                  /* room for the repetitions of one phase */
 };

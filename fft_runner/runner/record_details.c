@@ -8,8 +8,8 @@
 json_t *record_times(const struct samples *s, int phase)
 {
     size_t at = (size_t)phase * (size_t)s->reps;
-    return json_pack("{s:o, s:o, s:o}", "max_s", reals(s->max + at, s->reps), "mean_s", reals(s->mean + at, s->reps),
-                     "min_s", reals(s->min + at, s->reps));
+    return json_pack("{s:o, s:o, s:o, s:o}", "max_s", reals(s->max + at, s->reps), "mean_s", reals(s->mean + at, s->reps),
+                     "min_s", reals(s->min + at, s->reps), "deviation_s", reals(s->deviation + at, s->reps));
 }
 
 json_t *record_ranks(const struct samples *s, int phase)

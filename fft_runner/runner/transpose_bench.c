@@ -4,6 +4,7 @@
  *        planned and run by the library as in a transform, with packing and unpacking timed separately. When a group is
  *        smaller than the job, as many groups as fit run at once, as the rows of a process grid do.
  * Source: the tables of M. Schulz, 3D-FFT on different networks, section 5, and of the Intel MPI Benchmarks (IMB).
+ * Beside them MPI's own collectives are timed on plain bytes (bare_exchange.h), which know every size, also 0.
  * A sample is the slowest rank's, and the table shows the median over the repetitions. */
 #include <errno.h>
 #include <getopt.h>
@@ -15,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bare_exchange.h"
 #include "check_mpi.h"
 #include "common/failure.h"
 #include "common/names.h"
@@ -58,15 +60,15 @@ struct bench {
 
 /* ---- command line ------------------------------------------------------------------------------------------- */
 
-static int take_numbers(const char *name, char *text, long long most, long long *values, int *n)
+static int take_numbers(const char *name, char *text, long long least, long long most, long long *values, int *n)
 {
     *n = 0;
     for (char *word = strtok(text, ","); word; word = strtok(NULL, ",")) {
         char *end;
         errno = 0;
         long long value = strtoll(word, &end, 10);
-        if (end == word || *end || errno || value < 1 || value > most)
-            return pf_fail(PF_REFUSED, "--%s: '%.60s' is not an integer of 1..%lld", name, word, most);
+        if (end == word || *end || errno || value < least || value > most)
+            return pf_fail(PF_REFUSED, "--%s: '%.60s' is not an integer of %lld..%lld", name, word, least, most);
         if (*n == MAX_LIST)
             return pf_fail(PF_REFUSED, "--%s: more than %d numbers", name, MAX_LIST);
         values[(*n)++] = value;
@@ -81,6 +83,8 @@ static const char *find_exchange(const char *word)
     struct pf_table table = {"exchange", known, sizeof *known, 0};
     for (const char *name; table.count < MAX_LIST && (name = pencilfft_exchange_name(table.count)); table.count++)
         known[table.count] = name;
+    for (int i = 0; table.count < MAX_LIST && bare_name(i); i++)
+        known[table.count++] = bare_name(i);
     const char *const *found = pf_table_find(&table, word);
     return found ? *found : NULL;
 }
@@ -104,7 +108,7 @@ static int take_exchanges(struct settings *s, char *text)
 static int take_one(const char *name, char *text, long long most, long long *value)
 {
     long long values[MAX_LIST];
-    int n, status = take_numbers(name, text, most, values, &n);
+    int n, status = take_numbers(name, text, 1, most, values, &n);
     if (!status && n != 1)
         status = pf_fail(PF_REFUSED, "--%s: one number", name);
     if (!status)
@@ -123,6 +127,8 @@ static void set_defaults(struct settings *s, int ranks)
     for (int i = 0; pencilfft_exchange_name(i) && s->n_exchanges < MAX_LIST; i++)
         if (strcmp(pencilfft_exchange_name(i), "auto"))
             s->exchanges[s->n_exchanges++] = pencilfft_exchange_name(i);
+    for (int i = 0; bare_name(i) && s->n_exchanges < MAX_LIST; i++)
+        s->exchanges[s->n_exchanges++] = bare_name(i);
 }
 
 static int check_settings(const struct settings *s, int ranks)
@@ -131,10 +137,6 @@ static int check_settings(const struct settings *s, int ranks)
         if (s->groups[i] > ranks)
             return pf_fail(PF_REFUSED, "--ranks: groups of %lld need more processes than the %d that were started",
                            s->groups[i], ranks);
-    for (int i = 0; i < s->n_bytes; i++)
-        if (s->bytes[i] % ELEMENT_BYTES)
-            return pf_fail(PF_REFUSED, "--bytes: %lld is not a multiple of %d, the bytes of a complex double", s->bytes[i],
-                           ELEMENT_BYTES);
     return 0;
 }
 
@@ -143,8 +145,8 @@ static int take(struct settings *s, int code)
     long long value = 0;
     int status = 0;
     switch (code) {
-    case 'n': return take_numbers("ranks", optarg, INT_MAX, s->groups, &s->n_groups);
-    case 'b': return take_numbers("bytes", optarg, 1LL << 40, s->bytes, &s->n_bytes);
+    case 'n': return take_numbers("ranks", optarg, 1, INT_MAX, s->groups, &s->n_groups);
+    case 'b': return take_numbers("bytes", optarg, 0, 1LL << 40, s->bytes, &s->n_bytes);
     case 'e': return take_exchanges(s, optarg);
     case 'j': s->json = optarg; return 0;
     case 'h': s->help = true; return 0;
@@ -180,24 +182,35 @@ static void print_help(void)
     printf("The global transposes of a pencil FFT alone: message size by communicator size, every exchange.\n\n"
            "  mpirun -n 8 transpose_bench --ranks 2,4,8 --bytes 1024,65536 --json transposes.jsonl\n\n"
            "  --ranks P,P,...     ranks of a group; as many groups as fit run at once (default 2,4,... and all)\n"
-           "  --bytes M,M,...     bytes of one message, multiples of 16 (default 16, 64, ... 1 MiB)\n"
+           "  --bytes M,M,...     bytes of one message (default 16, 64, ... 1 MiB); the library's exchanges\n"
+           "                      take multiples of 4, those of MPI any, also 0\n"
            "  --exchange A,B,...  algorithms (default all):");
     for (int i = 0; pencilfft_exchange_name(i); i++)
         if (strcmp(pencilfft_exchange_name(i), "auto"))
             printf(" %s", pencilfft_exchange_name(i));
+    printf("\n                      and MPI's own on plain bytes:");
+    for (int i = 0; bare_name(i); i++)
+        printf(" %s", bare_name(i));
     printf("\n  --reps N            timed repetitions (default 20)\n"
            "  --largest BYTES     omit cases where a rank holds more (default 64 MiB)\n"
            "  --json FILE         append one JSON object a case (transpose_bench.schema.json); - is standard output\n"
-           "  --help\n\nscripts/pictures/plot_transposes.py draws the file.\n");
+           "  --help\n\npencilmap transposes compares the file with another, of another MPI or network;\n"
+           "scripts/pictures/plot_transposes.py draws it.\n");
 }
 
 /* ---- one case ----------------------------------------------------------------------------------------------- */
 
-/* Messages of m elements each: runs along z as long as possible, the rest along x. */
-static pencilfft_desc describe(int p, int64_t elements, const char *exchange)
+/* Bytes of the elements of an array whose messages can have so many: complex double or single, or real single; else 0. */
+static int element_of(long long bytes)
+{
+    return !bytes || bytes % 4 ? 0 : bytes % 8 ? 4 : bytes % ELEMENT_BYTES ? 8 : ELEMENT_BYTES;
+}
+
+/* Messages of so many bytes each: runs along z as long as possible, the rest along x. */
+static pencilfft_desc describe(int p, long long bytes, const char *exchange)
 {
     pencilfft_desc desc;
-    int64_t length = 1;
+    int64_t length = 1, elements = bytes / element_of(bytes);
     pencilfft_desc_init(&desc);
     while (length < LONGEST_RUN && elements % (2 * length) == 0)
         length *= 2;
@@ -207,6 +220,8 @@ static pencilfft_desc describe(int p, int64_t elements, const char *exchange)
     desc.R = p;
     desc.C = 1;
     desc.directions = PENCILFFT_FORWARD;
+    desc.type = element_of(bytes) == 4 ? "dct" : "c2c";
+    desc.precision = element_of(bytes) == ELEMENT_BYTES ? "double" : "single";
     desc.exchange = exchange;
     desc.rigor = "estimate";
     return desc;
@@ -242,7 +257,7 @@ static int count_sent(pencilfft_plan plan, int p, struct result *r)
     return status;
 }
 
-static int time_plan(const struct bench *b, pencilfft_plan plan, MPI_Comm group, struct samples *samples)
+static int time_plan(const struct bench *b, pencilfft_plan plan, MPI_Comm group, size_t element, struct samples *samples)
 {
     void *in = NULL, *out = NULL;
     int64_t elements = 0;
@@ -251,7 +266,7 @@ static int time_plan(const struct bench *b, pencilfft_plan plan, MPI_Comm group,
         status = pencilfft_alloc(plan, &out);
     if ((status = pf_agree(status, group)))
         return status;
-    memset(in, 0, (size_t)elements * ELEMENT_BYTES);
+    memset(in, 0, (size_t)elements * element);
     status = repeat(plan, b->s.warmup, group, in, out, NULL);
     return status ? status : repeat(plan, b->s.reps, group, in, out, samples);
 }
@@ -269,14 +284,37 @@ static int reduce(MPI_Comm active, struct result *r)
     return status;
 }
 
-static int run_case(const struct bench *b, MPI_Comm group, MPI_Comm active, int p, int64_t elements, const char *exchange,
+/* MPI's own collective: a refusal of a size is told as one of the library's. */
+static int run_bare(const struct bench *b, MPI_Comm group, MPI_Comm active, int p, long long bytes, const char *name,
                     struct result *r)
 {
-    pencilfft_desc desc = describe(p, elements, exchange);
-    pencilfft_plan plan = NULL;
+    struct bare_case bare = {name, group, p, bytes, b->s.warmup, b->s.reps};
+    int status = pf_agree(bare_run(&bare, EXCHANGE, TOTAL, &r->samples), active);
+    if (status == PF_REFUSED) {
+        r->refused = true;
+        snprintf(r->message, sizeof r->message, "%.500s", pf_message());
+        return 0;
+    }
+    r->bytes = bytes * (p - 1);
+    r->messages = p - 1;
+    return status ? status : reduce(active, r);
+}
+
+static int run_case(const struct bench *b, MPI_Comm group, MPI_Comm active, int p, long long bytes, const char *exchange,
+                    struct result *r)
+{
     int status = samples_make(N_TIMES, b->s.reps, active, &r->samples);
     if (status)
-        goto done;
+        return status;
+    if (bare_is_known(exchange))
+        return run_bare(b, group, active, p, bytes, exchange, r);
+    r->refused = !element_of(bytes);
+    if (r->refused) {
+        snprintf(r->message, sizeof r->message, "no array has messages of %lld bytes: take multiples of 4 from 4 on", bytes);
+        return 0;
+    }
+    pencilfft_desc desc = describe(p, bytes, exchange);
+    pencilfft_plan plan = NULL;
     status = pf_agree(pencilfft_plan_create(&desc, group, &plan), active);
     r->refused = status == PENCILFFT_NOT_POSSIBLE || status == PENCILFFT_TOO_LARGE || status == PENCILFFT_NO_MEMORY;
     if (r->refused) {
@@ -288,7 +326,7 @@ static int run_case(const struct bench *b, MPI_Comm group, MPI_Comm active, int 
         goto done;
     const char *means = pencilfft_exchange_means(plan, PENCILFFT_ROW);
     snprintf(r->means, sizeof r->means, "%s", means ? means : "");
-    if (!(status = time_plan(b, plan, group, &r->samples)) && !(status = count_sent(plan, p, r)))
+    if (!(status = time_plan(b, plan, group, (size_t)element_of(bytes), &r->samples)) && !(status = count_sent(plan, p, r)))
         status = reduce(active, r);
 done:
     if (plan && status != PENCILFFT_MPI_ERROR)
@@ -351,7 +389,7 @@ static int one_size(const struct bench *b, MPI_Comm group, MPI_Comm active, int 
     double first = 0;
     for (int i = 0; i < b->s.n_exchanges && !status; i++) {
         struct result r = {.refused = false};
-        status = run_case(b, group, active, p, bytes / ELEMENT_BYTES, b->s.exchanges[i], &r);
+        status = run_case(b, group, active, p, bytes, b->s.exchanges[i], &r);
         if (!status && b->rank == 0) {
             status = b->json >= 0 ? append(b, p, bytes, b->s.exchanges[i], &r) : 0;
             print_line(b, p, bytes, b->s.exchanges[i], &r, &first);

@@ -7,14 +7,11 @@
 
 import argparse
 import sys
-from collections import defaultdict
 from os import PathLike
 from pathlib import Path
-from statistics import median
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 Samples: TypeAlias = dict[int, dict[str, dict[int, float]]]  # ranks of a group, exchange, bytes of a message: seconds
-SCHEMA = "pencilmap-transpose-bench/1"
 
 
 def read_samples(path: str | PathLike[str]) -> Samples:
@@ -23,24 +20,12 @@ def read_samples(path: str | PathLike[str]) -> Samples:
     The file holds JSON lines of transpose_bench; cases that an exchange refused are left out. Returns
     ``{ranks of a group: {exchange: {bytes of a message: seconds}}}``; several samples of a case give their median.
     """
-    from pencilmap.model.errors import FigureError
-    from pencilmap.model.reading import parse_json, read_whole
+    from pencilmap.mapper.transposes import read_transposes
 
-    samples: dict[int, Any] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
-    for number, line in enumerate(read_whole(path, FigureError).decode("utf-8").splitlines(), 1):
-        try:
-            record = parse_json(line)
-        except ValueError as error:
-            raise ValueError(f"{path} line {number} is not JSON: {error}") from error
-        if not isinstance(record, dict) or record.get("schema") != SCHEMA:
-            raise ValueError(f"{path} line {number} is not of transpose_bench (schema {SCHEMA})")
-        if record["refused"] is None:
-            seconds = median(record["total_times"]["max_s"])
-            samples[record["group"]][record["exchange"]][record["message_bytes"]].append(seconds)
-    if not samples:
-        raise ValueError(f"{path} has no times")
-    return {group: {exchange: {size: median(times) for size, times in sorted(sizes.items())}
-                    for exchange, sizes in exchanges.items()} for group, exchanges in sorted(samples.items())}
+    samples: Samples = {}
+    for case in read_transposes(path):
+        samples.setdefault(case.group, {}).setdefault(case.exchange, {})[case.message_bytes] = case.time_s
+    return samples
 
 
 def ratios(times: dict[int, float], reference: dict[int, float]) -> dict[int, float]:

@@ -9,6 +9,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from pencilmap.mapper.transposes import ratios, read_transposes
+
 ROOT = Path(__file__).resolve().parents[2]
 PLOT = ROOT / "scripts" / "pictures" / "plot_transposes.py"
 UNEVEN = ["--size", 9, 8, 7, "--grid", "2x2", "--rigor", "estimate", "--reps", 3]
@@ -157,23 +159,32 @@ def bench(mpirun, tmp_path):
 
 
 def test_bench_runs_every_exchange_size_and_group(bench):
-    cases, table, _ = bench(4, "--bytes", "16,1600", "--ranks", "2,3,4")
+    cases, table, path = bench(4, "--bytes", "0,3,20,16,1600", "--ranks", "2,3,4")
     names = list(dict.fromkeys(case["exchange"] for case in cases))
     assert {"alltoallv", "alltoall", "node", "persistent"} <= set(names) and "auto" not in names
-    assert len(cases) == 3 * 2 * len(names)
+    assert len(cases) == 3 * 5 * len(names) and {"mpi_alltoall", "mpi_alltoallv"} < set(names)
+    library = [case for case in cases if not case["exchange"].startswith("mpi_")]
+    refused = {case["message_bytes"] for case in library if case["refused"] and "no array has" in case["refused"]}
+    assert refused == {0, 3} and not any(case["refused"] for case in cases if case not in library)
     for case in cases:
         assert case["groups"] == 4 // case["group"] and case["ranks"] == 4
-        if case["exchange"] in ("alltoallv", "alltoall", "p2p", "padded"):
+        if case["exchange"] in ("alltoallv", "alltoall", "p2p", "padded", "mpi_alltoall") and not case["refused"]:
             assert case["bytes_sent"] == case["message_bytes"] * (case["group"] - 1)
             assert case["messages_sent"] == case["group"] - 1
         if case["refused"] is None:
             assert len(case["total_times"]["max_s"]) == 2
+            low, mean, high, away = (case["total_times"][f"{name}_s"] for name in ("min", "mean", "max", "deviation"))
+            assert all(0 <= d <= (c - a) / 2 + 1e-12 and a - 1e-12 <= b <= c + 1e-12
+                       for a, b, c, d in zip(low, mean, high, away, strict=True))
             assert all(t >= e for t, e in zip(case["total_times"]["max_s"], case["exchange_times"]["max_s"], strict=True))
     assert "t_min[us]" in table and table.count("# ") == 3
+    read = read_transposes(path)
+    assert len(read) == sum(case["refused"] is None for case in cases) and {c.message_bytes for c in read} >= {0, 3}
+    assert ratios(read, read)[0][2] == 1.0
 
 
 @pytest.mark.parametrize("arguments, part", [
-    (["--ranks", "3"], "need more processes than the 2"), (["--bytes", "17"], "is not a multiple of 16"),
+    (["--ranks", "3"], "need more processes than the 2"), (["--bytes", "-1"], "is not an integer of 0.."),
     (["--exchange", "teleport"], "unknown exchange 'teleport'; known: alltoallv"),
     (["--bytes", "many"], "is not an integer"), (["--exchange", "auto"], "chooses among the others"),
     (["--json", "/nowhere/b"], "cannot be written"), (["stray"], "does not belong to any option"),

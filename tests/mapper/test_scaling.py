@@ -68,7 +68,7 @@ def test_records_become_points(tmp_path):
     for grid in (ProcessGrid(4, 4), ProcessGrid(2, 8), ProcessGrid(2, 4)):
         mapping = Mapping(torus, grid, 1, np.arange(grid.n_tasks), np.zeros(grid.n_tasks, int))
         made = record(mapping, Transform(16, 16, 16), Costs())
-        made["phases"]["total"]["ranks_s"] = [[1.0, 2.0, 3.0], [4.0, 4.0, 9.0]] * (grid.n_tasks // 2)
+        made["phases"]["total"]["deviation_s"] = [0.5, 1.0, 9.0]
         points += points_of_records([made], "r")
     assert {p.ranks for p in points} == {16, 8} and points[0].deviation_s == 1.0
     assert points[0].array_bytes == 16**4 and len(strong(points)[0].points) == 2 and len(aspects(points)[0].points) == 2

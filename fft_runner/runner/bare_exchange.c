@@ -1,0 +1,102 @@
+/* MPI_Alltoall and MPI_Alltoallv on plain bytes, as the Intel MPI Benchmarks time them.
+ * Idea:   what the exchanges of the library are held against, and what tells two MPIs or networks apart at sizes that no
+ *         element of an array has: 0, 1 or 2 bytes.
+ * Source: R. Schulz, 3D FFT with 2D decomposition (2008), section 5, whose tables begin at 0 bytes. */
+#include "bare_exchange.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check_mpi.h"
+#include "common/failure.h"
+
+static const char *const names[] = {"mpi_alltoall", "mpi_alltoallv", NULL};
+
+struct buffers {
+    unsigned char *in, *out;
+    int *counts, *offsets;
+};
+
+const char *bare_name(int i)
+{
+    return names[i];
+}
+
+bool bare_is_known(const char *name)
+{
+    return !strcmp(name, names[0]) || !strcmp(name, names[1]);
+}
+
+static int make(const struct bare_case *b, struct buffers *of)
+{
+    size_t p = (size_t)b->ranks;
+    if (b->bytes > INT_MAX / b->ranks)
+        return pf_fail(PF_REFUSED, "%s cannot count %d messages of %lld bytes", b->name, b->ranks, b->bytes);
+    of->in = calloc(p * (size_t)b->bytes + 1, 1);
+    of->out = calloc(p * (size_t)b->bytes + 1, 1);
+    of->counts = calloc(2 * p, sizeof *of->counts);
+    if (!of->in || !of->out || !of->counts)
+        return pf_fail(PF_REFUSED, "no memory for %d messages of %lld bytes", b->ranks, b->bytes);
+    of->offsets = of->counts + p;
+    for (int i = 0; i < b->ranks; i++) {
+        of->counts[i] = (int)b->bytes;
+        of->offsets[i] = i * (int)b->bytes;
+    }
+    return 0;
+}
+
+static unsigned char mark(int from, int to)
+{
+    return (unsigned char)(1 + (31 * from + 7 * to) % 255);
+}
+
+static int exchange(const struct bare_case *b, const struct buffers *of)
+{
+    if (!strcmp(b->name, names[0]))
+        PF_MPI(MPI_Alltoall(of->in, (int)b->bytes, MPI_BYTE, of->out, (int)b->bytes, MPI_BYTE, b->group));
+    else
+        PF_MPI(
+            MPI_Alltoallv(of->in, of->counts, of->offsets, MPI_BYTE, of->out, of->counts, of->offsets, MPI_BYTE, b->group));
+    return 0;
+}
+
+static int check(const struct bare_case *b, const struct buffers *of, int rank)
+{
+    for (int i = 0; i < b->ranks; i++)
+        for (long long k = 0; k < b->bytes; k++)
+            if (of->out[i * b->bytes + k] != mark(i, rank))
+                return pf_fail(PF_REFUSED, "%s delivered wrong bytes from rank %d", b->name, i);
+    return 0;
+}
+
+static int repeat(const struct bare_case *b, const struct buffers *of, int first, int second, struct samples *s)
+{
+    int status = 0;
+    for (int rep = -b->warmup; rep < b->reps && !status; rep++) {
+        PF_MPI(MPI_Barrier(b->group));
+        double start = MPI_Wtime();
+        status = exchange(b, of);
+        if (rep >= 0)
+            s->mine[first * b->reps + rep] = s->mine[second * b->reps + rep] = MPI_Wtime() - start;
+    }
+    return status;
+}
+
+int bare_run(const struct bare_case *b, int first, int second, struct samples *s)
+{
+    struct buffers of = {NULL};
+    int rank = 0, status = 0;
+    PF_MPI(MPI_Comm_rank(b->group, &rank));
+    if ((status = pf_agree(make(b, &of), b->group)))
+        goto done;
+    for (int i = 0; i < b->ranks; i++)
+        memset(of.in + i * b->bytes, mark(rank, i), (size_t)b->bytes);
+    if (!(status = repeat(b, &of, first, second, s)))
+        status = check(b, &of, rank);
+done:
+    free(of.in);
+    free(of.out);
+    free(of.counts);
+    return status == PENCILFFT_MPI_ERROR ? status : pf_agree(status, b->group);
+}

@@ -1,0 +1,22 @@
+/* The collectives of MPI alone, without a plan: messages of any number of bytes, also none. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "measure.h"
+
+struct bare_case {
+    const char *name; /* one of bare_name() */
+    MPI_Comm group;
+    int ranks; /* of the group */
+    long long bytes;
+    int warmup, reps;
+};
+
+/* Their names; NULL after the last. */
+const char *bare_name(int i);
+bool bare_is_known(const char *name);
+
+/* Collective in the group. Time them into phases `first` and `second` of the samples alike, and check what arrived.
+ * PF_REFUSED where MPI cannot count so many bytes or memory lacks, on all ranks of the group. */
+int bare_run(const struct bare_case *bare, int first, int second, struct samples *samples);

@@ -1,0 +1,87 @@
+"""`pencilmap transposes`: tables of ratios of what transpose_bench measured, as those of Schulz (2008)."""
+
+from collections.abc import Sequence
+
+import click
+
+from pencilmap.mapper.transposes import Case, by_exchange, ratios, read_transposes
+from pencilmap.model.errors import RecordError, near
+from pencilmap.scripts.command_line.plain_options import JSON, with_options
+from pencilmap.scripts.command_line.tables import print_json, print_table, say
+
+MOST_COLUMNS = 8  # groups of ranks that fit a line of 80 columns
+
+
+@click.command("transposes")
+@click.argument("samples", type=click.Path())
+@click.argument("other", required=False, type=click.Path())
+@click.option("--reference", metavar="EXCHANGE", 
+              help="The exchange that the others are held against [alltoall, else the first].")
+@with_options(JSON)
+def command(samples: str, other: str | None, reference: str | None, as_json: bool) -> None:
+    """Compare the exchanges in a result of transpose_bench, or those of two results, of two MPIs or two networks."""
+    first = by_exchange(read_transposes(samples))
+    second = by_exchange(read_transposes(other)) if other else {}
+    name = _reference(first, reference, samples)
+    if other and not set(first) & set(second):
+        raise RecordError(f"{samples} and {other} have no exchange in common: {', '.join(first)}; {', '.join(second)}")
+    pairs = {f"{each} / {name}": ratios(first[each], first[name]) for each in first if each != name}
+    if other:
+        pairs = {f"{each}, second / first": ratios(second[each], first[each]) for each in first if each in second}
+        if not any(pairs.values()):
+            raise RecordError(f"{samples} and {other} have no group and message size in common")
+    if as_json:
+        print_json({"times": [case.__dict__ for cases in first.values() for case in cases], "reference": name,
+                    "other_times": [case.__dict__ for cases in second.values() for case in cases],
+                    "ratios": {title: [{"message_bytes": size, "group": group, "ratio": ratio}
+                                       for size, some in found.items() for group, ratio in some.items()]
+                               for title, found in pairs.items()}})
+        return
+    _times(first[name], f"{name}, with packing: mean and deviation over the ranks, us")
+    for title, found in pairs.items():
+        _ratios(found, title)
+    say(_sentence(pairs, other))
+
+
+def _reference(found, asked, path):
+    if asked is None:
+        return "alltoall" if "alltoall" in found else next(iter(found))
+    if asked not in found:
+        raise RecordError(f"exchange {asked!r} is not in {path}{near(asked, found)}; it has {', '.join(found)}")
+    return asked
+
+
+def _parts(groups: Sequence[int], width: int) -> list[list[int]]:
+    return [list(groups[k:k + width]) for k in range(0, len(groups), width)]
+
+
+def _times(cases: Sequence[Case], title: str) -> None:
+    sizes, groups = sorted({c.message_bytes for c in cases}), sorted({c.group for c in cases})
+    known = {(c.message_bytes, c.group): c for c in cases}
+    for some in _parts(groups, MOST_COLUMNS // 2):
+        print_table(title, [">bytes", *(f">{group} ranks" for group in some)],
+                    [[size, *(_spread(known.get((size, group))) for group in some)] for size in sizes])
+
+
+def _spread(case):
+    if case is None:
+        return "-"
+    return f"{1e6 * case.mean_s:.2f}" + ("" if case.deviation_s is None else f" +- {1e6 * case.deviation_s:.2f}")
+
+
+def _ratios(found, title):
+    for some in _parts(sorted({group for line in found.values() for group in line}), MOST_COLUMNS):
+        print_table(title, [">bytes", *(f">{group}" for group in some)],
+                    [[size, *(f"{line[group]:.2f}" if group in line else "-" for group in some)]
+                     for size, line in found.items()])
+
+
+def _sentence(pairs, other):
+    values = {title: [ratio for line in found.values() for ratio in line.values()] for title, found in pairs.items()}
+    known = [(max(some), title) for title, some in values.items() if some] + [(min(some), title) for title, some in
+                                                                               values.items() if some]
+    if not known:
+        return "there is one exchange: nothing to compare it with"
+    ratio, title = max(known, key=lambda each: max(each[0], 1 / each[0]))
+    what = "the two files differ most" if other else "the exchanges differ most"
+    return f"{what} in {title}: a ratio of {ratio:.2f}; columns are the ranks of a group"
