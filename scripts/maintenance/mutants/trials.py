@@ -81,10 +81,16 @@ class PythonTests:
 
     booked: Path
     tree: Path
-    seconds: dict[str, float] = field(init=False)
+    seconds: dict[str, float] = field(init=False)  #: of the tests that were booked and are still there
+    new: list[str] = field(init=False)  #: tests of model and mapper that were not there when lines were booked
 
     def __post_init__(self) -> None:
-        self.seconds = json.loads(self.booked.with_suffix(".seconds.json").read_text("utf-8"))
+        booked = json.loads(self.booked.with_suffix(".seconds.json").read_text("utf-8"))
+        _, out = limited((*PYTEST, "--collect-only", "model", "mapper", "tests/model", "tests/mapper", "tests/scripts"),
+                         self.tree, MOST_S)
+        there = re.findall(r"^(\S+::.+)$", out, re.MULTILINE)
+        self.seconds = {test: booked[test] for test in there if test in booked}
+        self.new = [test for test in there if test not in booked and not test.startswith("tests/scripts")]
 
     def of(self, mutant: Mutant) -> list[str]:
         """Ids of the tests that run the line, the quickest first; where it runs at import, those that run the file."""
@@ -92,22 +98,17 @@ class PythonTests:
             rows = data.execute("select context, fromno, tono from arc join context on context.id = context_id"
                                 " join file on file.id = file_id where path like ?", ("%/" + mutant.path,)).fetchall()
         lines = range(mutant.line, mutant.line + mutant.old.count("\n") + 1)
-        tests = {test for test, start, end in rows if test and (start in lines or end in lines)}
-        tests = tests or {test for test, _, _ in rows if test}
-        return sorted(tests, key=lambda test: self.seconds.get(test, 0.0))
-
-    def new(self) -> list[str]:
-        """Ids of the tests that were not there when lines were booked."""
-        _, out = limited((*PYTEST, "--collect-only", "tests/model", "tests/mapper"), self.tree, MOST_S)
-        return [test for test in re.findall(r"^(tests/.+::.+)$", out, re.MULTILINE) if test not in self.seconds]
+        tests = {test for test, start, end in rows if test in self.seconds and (start in lines or end in lines)}
+        tests = tests or {test for test, _, _ in rows if test in self.seconds}
+        return sorted(tests, key=lambda test: self.seconds[test])
 
     def try_one(self, mutant: Mutant, wide: bool) -> Verdict:
-        tests, rounds = self.of(mutant), [(60.0, self.new())] if wide else []
+        tests, rounds = self.of(mutant), [(60.0, self.new)] if wide else []
         for most in (5, 25) if not wide else (120,):
             chosen: list[str] = []
             total = 0.0
-            while tests and len(chosen) < 400 and (not chosen or total + self.seconds.get(tests[0], 0.0) < most):
-                total += self.seconds.get(tests[0], 0.0)
+            while tests and len(chosen) < 400 and (not chosen or total + self.seconds[tests[0]] < most):
+                total += self.seconds[tests[0]]
                 chosen.append(tests.pop(0))
             rounds.append((total, chosen))
         for total, chosen in rounds:
