@@ -98,8 +98,8 @@ def check_writable(path: str | PathLike[str], error: type[PencilmapError] = Mapf
     if path.exists() and not path.is_file():
         return
     try:
-        with tempfile.TemporaryFile(dir=Path(os.path.realpath(path)).parent):
-            pass
+        with tempfile.TemporaryFile(dir=Path(os.path.realpath(path)).parent) as file:
+            file.write(b"x")  # a full disk has room for names
     except OSError as problem:
         raise error(f"{path} cannot be written: {problem.strerror}") from problem
 

@@ -76,6 +76,7 @@ def test_copies_touch_nothing_unset_and_leak_nothing(programs):
 
 
 OURS = re.compile(r"(?:at|by) 0x\w+: (?!main )\w+ \(in .*/matrix_test\)")  # main starts MPI, which keeps some of its own
+NO_TRIALS = {"node": ["estimate"]}  # valgrind does not see what others write into shared memory over what a trial left unset
 OPEN_MPI_LOSES_IT = "Alltoallv_init"  # what it prepared for a persistent collective, when the request is freed
 
 
@@ -86,7 +87,7 @@ def test_library_touches_nothing_unset_and_leaks_nothing(mpirun, tmp_path, excha
     if not valgrind:
         pytest.skip("NOT TESTED: valgrind is missing (Debian: valgrind)")
     done = mpirun(2, "-q", "--leak-check=full", "--show-leak-kinds=definite", f"--log-file={tmp_path}/log.%p",
-                  mpirun.programs / "matrix_test", "--share", 40, exchange, program=valgrind)
+                  mpirun.programs / "matrix_test", "--share", 40, exchange, *NO_TRIALS.get(exchange, ()), program=valgrind)
     assert done.returncode == 0, done.stdout + done.stderr
     logs = list(tmp_path.glob("log.*"))
     assert len(logs) == 2

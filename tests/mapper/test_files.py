@@ -5,6 +5,7 @@ import stat
 import subprocess
 import sys
 import threading
+from contextlib import contextmanager
 
 import pytest
 
@@ -42,22 +43,41 @@ def test_a_folder_is_refused(tmp_path, monkeypatch, path):
     assert os.listdir(tmp_path) == []
 
 
+@contextmanager
+def file_limit(size):
+    """No file may become larger, in bytes."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
 def test_asked_before_the_work_and_nothing_is_left(tmp_path):
     check_writable(tmp_path / "a.map")
     check_writable("/dev/stdout")
     assert os.listdir(tmp_path) == []
     with pytest.raises(MapfileError, match="cannot be written: No such file or directory"):
         check_writable(tmp_path / "nowhere" / "a.map")
+    with file_limit(0), pytest.raises(MapfileError, match="cannot be written: File too large"):  # as on a full disk
+        check_writable(tmp_path / "a.map")
+    assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.parametrize("words", [
     ("map", "-m", "bluegene-l", "-g", "8x64", "-f", "bgl"), ("draw", "-m", "bluegene-l", "-g", "8x64"),
-    ("calibrate", "--published", "bluegene-l")])
+    ("calibrate", "--published", "bluegene-l"), ("report", "runs.jsonl"), ("convert", "a.map", "-m", "bluegene-l"),
+    ("shapes", "-N", "64", "-d", "2", "-n", "64", "--bandwidth", "1 GB/s")])
 def test_commands_ask_before_they_search(words, pencilmap, tmp_path, monkeypatch):
     monkeypatch.setattr("pencilmap.mapper.setting.Setting.place", lambda *_: pytest.fail("searched"))
     monkeypatch.setattr("pencilmap.scripts.command_line.commands.calibrate.calibrate", lambda *_: pytest.fail("fitted"))
-    suffix = {"map": "map", "draw": "svg", "calibrate": "toml"}[words[0]]
-    status, _, err = pencilmap(*words, "-o", tmp_path / "nowhere" / f"a.{suffix}")
+    for module, name in (("report", "read_entries"), ("convert", "read_document"), ("shapes", "scale")):
+        monkeypatch.setattr(f"pencilmap.scripts.command_line.commands.{module}.{name}",
+                            lambda *_, **__: pytest.fail("worked"))
+    suffix = {"calibrate": "toml", "report": "html", "draw": "svg", "shapes": "svg"}.get(words[0], "map")
+    option = "--plot" if words[0] == "shapes" else "-o"
+    status, _, err = pencilmap(*words, option, tmp_path / "nowhere" / f"a.{suffix}")
     assert status == 2 and "cannot be written" in " ".join(err.split())
 
 
@@ -80,13 +100,8 @@ def test_what_there_is_no_room_for_leaves_no_part(tmp_path):
     """A limit on the size of files stands for a full disk: some of the text goes in, the rest does not."""
     path = tmp_path / "r"
     append_whole(path, "first\n")
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
-    try:
-        with pytest.raises(MapfileError, match="cannot be written: File too large"):
-            append_whole(path, 2000 * "x")
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    with file_limit(1000), pytest.raises(MapfileError, match="cannot be written: File too large"):
+        append_whole(path, 2000 * "x")
     assert path.read_text() == "first\n"
 
 

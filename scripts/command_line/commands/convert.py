@@ -3,6 +3,7 @@
 import click
 import numpy as np
 
+from pencilmap.mapper.files import check_writable
 from pencilmap.mapper.formats import FORMATS, format_named, mapping_of, read_document, recognise, write_mapping
 from pencilmap.mapper.formats.slots import slots_in_order
 from pencilmap.mapper.setting import Setting
@@ -32,6 +33,7 @@ from pencilmap.scripts.command_line.tables import print_json
 def command(file: str, where: Setting, grid: str | None, from_name: str | None, format_name: str | None, output: str,
             hosts: str | None, cores_per_task: int, hwloc: str | None, program: str, as_json: bool) -> None:
     """Read a placement file, check it, write it in another format and print how to launch it."""
+    check_writable(output)
     form = format_to_write(format_name, where)
     if format_named(form.name).says_grid and not grid:
         raise GridError(f"format {form.name} is written in the shape of the process grid; name it with `grid` "

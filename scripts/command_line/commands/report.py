@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from pencilmap.mapper.files import write_whole
+from pencilmap.mapper.files import check_writable, write_whole
 from pencilmap.model.errors import FigureError
 from pencilmap.scripts.command_line.answers import agreement
 from pencilmap.scripts.command_line.plain_options import JSON, Name
@@ -43,6 +43,7 @@ def command(records: tuple[str, ...], output: str, published: bool, figures: str
     if kind and not figures:
         raise click.UsageError(f"--format {kind} is the format of the figures; name a folder for them with --figures")
     kind = kind or KINDS[0]
+    check_writable(output, FigureError)
     entries = read_entries(records)
     cells = published_cells() if published and any(entry.machine == PUBLISHED for entry in entries) else []
     if published and not cells:

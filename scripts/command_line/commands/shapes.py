@@ -6,11 +6,12 @@ from typing import Any
 
 import click
 
+from pencilmap.mapper.files import check_writable
 from pencilmap.mapper.setting import figures_used
 from pencilmap.mapper.shapes import LONGEST_RING, ScalingPoint, efficiency, partition_shapes, scale, torus_shapes
 from pencilmap.model.costs import Costs
 from pencilmap.model.decompositions import DECOMPOSITIONS
-from pencilmap.model.errors import GridError, PartitionError
+from pencilmap.model.errors import FigureError, GridError, PartitionError
 from pencilmap.model.grid import parse_grid
 from pencilmap.model.machine import Machine, load_machine
 from pencilmap.model.machine_file import machine_names
@@ -113,6 +114,7 @@ def command(nodes: tuple[int, ...], machine: str | None, dimensions: int | None,
     """Rank partition shapes and grids by the predicted time of a transform; tables and plots of how it scales."""
     if plot:
         suffix(plot)
+        check_writable(plot, FigureError)
     where = source(machine, dimensions, mesh, bandwidth)
     transform = parse_transform(fft) if fft else None
     study = len(nodes) > 1 or scaling is not None

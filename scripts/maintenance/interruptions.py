@@ -1,0 +1,215 @@
+"""Signals at random moments: what do commands leave behind when Ctrl-C, SIGTERM or SIGKILL meets them?
+
+    .venv/bin/python -m pencilmap.scripts.maintenance.interruptions --moments 50 --seed 1 [COMMAND...]
+
+Runs in namespaces of its own (mounts, processes, network), so that whatever is left is left by the command: needs root or
+user namespaces. A command is run once to its end, to know how long it takes and what it writes; then it is started again for
+Runs in namespaces of its own (mounts, processes, network), so that what is left was left by the command: needs root or
+namespace, no shared memory and no temporary file; after SIGKILL, what is left must be gone after the next run. No traceback
+is shown, but Python's own for Ctrl-C in the hundredths of a second in which it starts, before anything of ours runs.
+"""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import click
+
+ROOT = Path(__file__).resolve().parents[2]
+INSIDE = "PENCILMAP_INTERRUPTIONS"
+NAMESPACES = ("unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc")
+SET_UP = 'mount -t tmpfs tmpfs /dev/shm && mount -t tmpfs tmpfs /run && mkdir /run/netns && ip link set lo up && exec "$@"'
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
+STATUS = {signal.SIGINT: {130, -signal.SIGINT}, signal.SIGTERM: {143, -signal.SIGTERM}, signal.SIGKILL: {-signal.SIGKILL}}
+SMALL = ("--torus", "4x4", "--bandwidth", "100 MB/s", "--fft", "32", "--grid", "4x4")
+COMMANDS: Mapping[str, tuple[str, ...]] = {
+    "discover": ("discover",),
+    "shapes": ("shapes", "--nodes", "64", "--torus-dimensions", "2", "--bandwidth", "1 GB/s", "--fft", "128", "--top", "2",
+               "--plot", "shapes.svg"),
+    "simulate": ("simulate", *SMALL, "--placement", "default", "--output", "runs.jsonl"),
+    "report": ("report", "given.jsonl", "--output", "page.html"),
+    "validate": ("validate", "--network", "simulated", "--suite", "quick", "--at-most", "16"),
+    "namespaces": ("validate", "--network", "namespaces", "--torus", "2x2:mesh", "--fft", "16", "--placement", "default",
+                   "--reps", "2"),
+}
+OURS = f"{os.sep}pencilmap{os.sep}"  # in a traceback; without, Python itself was starting
+PATIENCE_S = 20.0  # for what a signal ends
+
+
+def processes() -> set[int]:
+    """All of this namespace but this one."""
+    return {int(p.name) for p in Path("/proc").iterdir() if p.name.isdecimal()} - {os.getpid()}
+
+
+def surroundings() -> dict[str, list[str]]:
+    """What a command must not leave behind, beside processes and files."""
+    devices = subprocess.run(["ip", "-o", "link"], capture_output=True, text=True, check=True).stdout
+    return {"network devices": sorted(line.split(": ")[1] for line in devices.splitlines()),
+            "namespaces": sorted(os.listdir("/run/netns")), "shared memory": sorted(os.listdir("/dev/shm")),
+            "mounts": sorted(line.split()[1] for line in Path("/proc/self/mounts").read_text().splitlines())}
+
+
+def is_whole(path: Path) -> bool:
+    """Whether a file has its end."""
+    text = path.read_text("utf-8")
+    if path.suffix == ".jsonl":
+        return text.endswith("\n") and all(isinstance(json.loads(line), dict) for line in text.splitlines())
+    return text.rstrip().endswith(f"</{path.suffix[1:]}>")
+
+
+class Case:
+    """A command in a folder of its own."""
+
+    def __init__(self, words: Sequence[str], folder: Path, record: bytes) -> None:
+        self.words, self.folder, self.temporary = words, folder, folder / "temporary"
+        self.temporary.mkdir(parents=True)
+        (folder / "given.jsonl").write_bytes(record)
+        self.given = {"given.jsonl", "temporary"}
+
+    def start(self) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "pencilmap", *self.words]
+        return subprocess.Popen(command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.PIPE, text=True, start_new_session=True,
+                                env=os.environ | {"TMPDIR": str(self.temporary)})
+
+    def written(self) -> set[str]:
+        return set(os.listdir(self.folder)) - self.given
+
+    def clear(self) -> None:
+        for name in self.written():
+            (self.folder / name).unlink()
+
+    def wrong(self, before: dict[str, list[str]]) -> list[str]:
+        """What was left that should not be."""
+        end = time.monotonic() + PATIENCE_S
+        while (left := processes()) and time.monotonic() < end:
+            reap()
+            time.sleep(0.02)
+        found = [f"process {command_of(pid)!r}" for pid in left]
+        now = surroundings()
+        found += [f"{kind}: {sorted(set(now[kind]) - set(names))}" for kind, names in before.items() if now[kind] != names]
+        found += [f"half-written {name}" for name in self.written() if not name.startswith(".") and not is_whole(
+            self.folder / name)]
+        return found
+
+    def left(self) -> list[str]:
+        """Temporary files, in the folder for them and beside what is written."""
+        return [*(f"temporary {name}" for name in os.listdir(self.temporary)), *(
+            f"temporary {name}" for name in self.written() if name.startswith("."))]
+
+
+def command_of(pid: int) -> bytes:
+    """The words of a process; none where it has ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()[:80]
+    except OSError:
+        return b""
+
+
+def reap() -> None:
+    """Orphans become children of this process, which is the first of its namespace."""
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        pass
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[int | None, str]:
+    """Status and messages of a process; None where it does not end."""
+    try:
+        return (lambda said: (process.returncode, said))(process.communicate(timeout=PATIENCE_S)[1])
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        return None, process.communicate()[1]
+
+
+def one_moment(case: Case, number: signal.Signals, moment: float, before: dict[str, list[str]]) -> list[str]:
+    """What goes wrong when a signal meets a command after so many seconds."""
+    process = case.start()
+    try:
+        process.wait(timeout=moment)
+    except subprocess.TimeoutExpired:
+        if number == signal.SIGINT:
+            os.killpg(process.pid, number)  # as a terminal does
+        else:
+            process.send_signal(number)
+    status, said = ended(process)
+    found = case.wrong(before)
+    if status is None:
+        found.append("did not end")
+    elif status and status not in STATUS[number]:
+        found.append(f"status {status}: {said[-200:]!r}")
+    if "Traceback" in said and OURS in said:
+        found.append(f"traceback: {said[-300:]!r}")
+    if number != signal.SIGKILL:
+        found += case.left()
+    return found
+
+
+def whole_run(case: Case) -> float:
+    """Run a command to its end; s."""
+    for name in case.left():
+        path = case.folder / name.removeprefix("temporary ")
+        if path.exists():
+            os.utime(path, (0, 0))  # files beside others are removed when they are old
+    start = time.monotonic()
+    _, said = (process := case.start()).communicate()
+    if process.returncode:
+        sys.exit(f"error: {' '.join(case.words)} fails by itself: {said[-500:]}")
+    return time.monotonic() - start
+
+
+def try_command(name: str, folder: Path, record: bytes, moments: int, draw: random.Random) -> tuple[Counter[str], list[str]]:
+    """All moments of a command; how many of each signal went well, and what went wrong."""
+    case, before, failures, well = Case(COMMANDS[name], folder, record), surroundings(), list[str](), Counter[str]()
+    whole_run(case)  # what it compiles or builds the first time is kept
+    case.clear()
+    seconds, expected = whole_run(case), case.written()
+    for n in range(moments):
+        case.clear()
+        number, moment = SIGNALS[n % len(SIGNALS)], draw.random() * seconds
+        found = one_moment(case, number, moment, before)
+        failures += [f"{name}, {number.name} after {moment:.3f} s: {what}" for what in found]
+        well[number.name] += not found
+        if case.left():
+            whole_run(case)
+            failures += [f"{name}, the run after {number.name} at {moment:.3f} s: {what}" for what in (
+                *case.left(), *case.wrong(before), *(["not all is written"] if case.written() != expected else []))]
+    return well, failures
+
+
+@click.command()
+@click.argument("names", nargs=-1, type=click.Choice(list(COMMANDS)))
+@click.option("--moments", default=50, show_default=True, help="Of each command.")
+@click.option("--seed", default=1, show_default=True)
+def main(names: tuple[str, ...], moments: int, seed: int) -> None:
+    """Send signals to commands at random moments, and look for what they leave behind."""
+    if INSIDE not in os.environ:
+        as_root = [] if os.getuid() == 0 else ["--map-root-user"]
+        os.execvpe("unshare", [*NAMESPACES[:1], *as_root, *NAMESPACES[1:], "sh", "-c", SET_UP, "-", *sys.orig_argv],
+                   os.environ | {INSIDE: "1"})
+    bad = 0
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([sys.executable, "-m", "pencilmap", *COMMANDS["simulate"]], check=True, cwd=folder,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        text = Path(folder, "runs.jsonl").read_bytes()
+        for name in names or COMMANDS:
+            well, failures = try_command(name, Path(folder, name), text, moments, random.Random(f"{seed} {name}"))
+            bad += len(failures)
+            each = ", ".join(f"{kind} {number}" for kind, number in well.items())
+            print(f"{name}: {moments} moments, {sum(well.values())} went well ({each})", *failures, sep="\n  ", flush=True)
+    print(f"interruptions: {bad} failures")
+    sys.exit(bad > 0)
+
+
+if __name__ == "__main__":
+    main()
