@@ -1,5 +1,6 @@
 """Files that are written or appended to whole or not at all, and temporary folders of which none is left for good."""
 
+import errno
 import fcntl
 import os
 import shutil
@@ -102,6 +103,18 @@ def check_writable(path: str | PathLike[str], error: type[PencilmapError] = Mapf
             file.write(b"x")  # a full disk has room for names
     except OSError as problem:
         raise error(f"{path} cannot be written: {problem.strerror}") from problem
+
+
+def check_appendable(path: str | PathLike[str], error: type[PencilmapError] = MapfileError) -> None:
+    """As `check_writable`, before `append_whole`: a file that is not there yet is not made."""
+    if not Path(path).exists():
+        check_writable(path, error)
+        return
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK))
+    except OSError as problem:
+        if problem.errno != errno.ENXIO:  # a pipe that nobody reads yet
+            raise error(f"{path} cannot be written: {problem.strerror}") from problem
 
 
 @contextmanager

@@ -5,6 +5,7 @@
 #include "bare_exchange.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,10 +76,10 @@ static int repeat(const struct bare_case *b, const struct buffers *of, int first
     int status = 0;
     for (int rep = -b->warmup; rep < b->reps && !status; rep++) {
         PF_MPI(MPI_Barrier(b->group));
-        double start = MPI_Wtime();
+        double start = MPI_Wtime(); /* in some MPIs the time of day, which can be set back */
         status = exchange(b, of);
         if (rep >= 0)
-            s->mine[first * b->reps + rep] = s->mine[second * b->reps + rep] = MPI_Wtime() - start;
+            s->mine[first * b->reps + rep] = s->mine[second * b->reps + rep] = fmax(MPI_Wtime() - start, 0);
     }
     return status;
 }

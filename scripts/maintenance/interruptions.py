@@ -2,9 +2,9 @@
 
     .venv/bin/python -m pencilmap.scripts.maintenance.interruptions --moments 50 --seed 1 [COMMAND...]
 
-Runs in namespaces of its own (mounts, processes, network), so that whatever is left is left by the command: needs root or
-user namespaces. A command is run once to its end, to know how long it takes and what it writes; then it is started again for
-Runs in namespaces of its own (mounts, processes, network), so that what is left was left by the command: needs root or
+Runs in namespaces of its own (mounts, processes, network), so that what is left was left by the command: needs root or user
+namespaces. A command is run once to its end, to know how long it takes and what it writes; then it is started again for each
+moment, and gets one of the three signals, in turn. Nothing half-written may be left, no process, network device or named
 namespace, no shared memory and no temporary file; after SIGKILL, what is left must be gone after the next run. No traceback
 is shown, but Python's own for Ctrl-C in the hundredths of a second in which it starts, before anything of ours runs.
 """

@@ -23,7 +23,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from pencilmap.mapper.files import append_whole, temporary_folder
+from pencilmap.mapper.files import append_whole, check_appendable, temporary_folder
 from pencilmap.mapper.formats.hostfile import hosts
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.progress import say
@@ -222,7 +222,7 @@ def simulate_all(simulations: Sequence[Simulation], *, json_path: str | PathLike
     several threads.
     """
     if json_path is not None:
-        append_whole(json_path, "", SimulationError)  # report an unwritable path before the long run, not after
+        check_appendable(json_path, SimulationError)
     build = ensure_built()
     workers = workers or len(os.sched_getaffinity(0))
     cancelled = threading.Event()

@@ -9,6 +9,14 @@
 
 static int R, C, rank, ranks;
 
+/* The library's clock, which somebody sets back all the time, another rank's at another moment: no time is negative, and
+ * nobody sleeps until the clock has come to where it was. */
+double MPI_Wtime(void)
+{
+    static int calls;
+    return PMPI_Wtime() - 100. * (++calls * (rank + 3) / 7);
+}
+
 static pencilfft_desc description(void)
 {
     pencilfft_desc desc;

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from pencilmap.mapper.files import append_whole, check_writable, write_whole
+from pencilmap.mapper.files import append_whole, check_appendable, check_writable, write_whole
 from pencilmap.model.errors import MapfileError
 
 
@@ -60,9 +60,24 @@ def test_asked_before_the_work_and_nothing_is_left(tmp_path):
     assert os.listdir(tmp_path) == []
     with pytest.raises(MapfileError, match="cannot be written: No such file or directory"):
         check_writable(tmp_path / "nowhere" / "a.map")
-    with file_limit(0), pytest.raises(MapfileError, match="cannot be written: File too large"):  # as on a full disk
+    with file_limit(0), pytest.raises(MapfileError, match="cannot be written: File too large"):  # as a full disk
         check_writable(tmp_path / "a.map")
     assert os.listdir(tmp_path) == []
+
+
+def test_asked_before_something_is_appended_and_nothing_is_made(tmp_path):
+    path = tmp_path / "r"
+    check_appendable(path)
+    assert os.listdir(tmp_path) == []
+    path.write_text("first\n")
+    os.mkfifo(tmp_path / "pipe")
+    check_appendable(path)
+    check_appendable("/dev/stdout")
+    check_appendable(tmp_path / "pipe")
+    assert path.read_text() == "first\n"
+    for wrong, why in ((tmp_path, "Is a directory"), (path / "r", "Not a directory"), (tmp_path / "no" / "r", "No such file")):
+        with pytest.raises(MapfileError, match=f"cannot be written: {why}"):
+            check_appendable(wrong)
 
 
 @pytest.mark.parametrize("words", [

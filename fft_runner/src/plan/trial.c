@@ -12,6 +12,7 @@
 
 #include "common/failure.h"
 #include "plan/make.h"
+#include "speed/clock.h"
 
 static int ascending(const void *a, const void *b)
 {
@@ -79,7 +80,7 @@ static int time_once(struct pf_trial *t, double *seconds)
     int status = run_once(t, &both[0]);
     if (status)
         return status;
-    both[1] = MPI_Wtime() - t->started;
+    both[1] = pf_now() - t->started;
     PF_MPI(MPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_DOUBLE, MPI_MAX, t->plan->all));
     *seconds = both[0];
     t->spent = both[1];
@@ -104,7 +105,7 @@ int pf_trial_run(struct pf_trial *t, struct pf_patience patience, struct pf_time
 {
     int status = pf_plan_build(t->plan);
     if (t->started == 0)
-        t->started = MPI_Wtime();
+        t->started = pf_now();
     if (!status)
         status = give_arrays(t);
     if (!status)

@@ -9,6 +9,8 @@ struct pf_clock {
     double started, last, unaccounted;
 };
 
+/* Seconds of MPI_Wtime(), but never less than before: in some MPIs it is the time of day, which can be set back. */
+double pf_now(void);
 void pf_clock_start(struct pf_clock *clock);
 void pf_clock_lap(struct pf_clock *clock, int phase);  /* time since the last call belongs to phase */
 void pf_clock_wait(struct pf_clock *clock, int phase); /* ... but not to the total */

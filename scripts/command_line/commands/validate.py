@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from pencilmap.mapper.files import append_whole
+from pencilmap.mapper.files import append_whole, check_appendable
 from pencilmap.mapper.placements import PLACEMENTS
 from pencilmap.mapper.progress import heard_by
 from pencilmap.model.errors import UnitError
@@ -180,7 +180,7 @@ def _namespaces_overlap(given):
     network, grid, transform = _emulated(given)
     transform, reps = transform or overlap.TRANSFORM, given["reps"] or 3
     if given["records"]:
-        append_whole(given["records"], "", ValidationError)
+        check_appendable(given["records"], ValidationError)
     rows, records = overlap.run_schedules(network, grid, transform, reps, overlap.ROUNDS, given["timeout"])
     if given["records"]:
         append_whole(given["records"], "".join(json.dumps(record) + "\n" for record in records), ValidationError)
@@ -210,7 +210,7 @@ def _namespaces(given):
     network, grid, transform = _emulated(given)
     experiment = Experiment(network, grid, given["placement"] or ("default", "best"), transform, given["reps"] or 3)
     if given["records"]:
-        append_whole(given["records"], "", ValidationError)  # report an unwritable path before the long run, not after
+        check_appendable(given["records"], ValidationError)
     results = run(experiment, given["timeout"])
     if given["records"]:
         append_whole(given["records"], "".join(json.dumps(result.record) + "\n" for result in results), ValidationError)
