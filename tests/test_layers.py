@@ -15,6 +15,7 @@ SCRIPTS = "pencilmap.scripts"
 FORBIDDEN = {"model": ("pencilmap.mapper", SCRIPTS), "mapper": (SCRIPTS,), "packaging/pencilmap/__init__.py": (SCRIPTS,),
              "scripts/networks": (f"{SCRIPTS}.command_line", f"{SCRIPTS}.maintenance"),
              "scripts/pictures": (f"{SCRIPTS}.command_line", f"{SCRIPTS}.maintenance"),
+             "scripts/reproduce": (f"{SCRIPTS}.command_line", f"{SCRIPTS}.maintenance"),
              "scripts/command_line": (f"{SCRIPTS}.maintenance",)}
 
 

@@ -15,6 +15,7 @@ from pencilmap.model.algorithms import ALGORITHMS
 from pencilmap.model.routing import ROUTINGS
 from pencilmap.model.schedules import SCHEDULES
 from pencilmap.scripts.command_line.documents import END, between, markdown_table, marker
+from pencilmap.scripts.reproduce import SOURCES, title_of
 
 ROOT = Path(__file__).resolve().parents[2]
 EXCHANGES = ROOT / "fft_runner" / "src" / "exchange"
@@ -65,6 +66,16 @@ def exchanges() -> str:
     return markdown_table(["name", "transposes", "needs"], rows)
 
 
+def reproduced() -> str:
+    """Every published table and figure, what of it is known, and what stands in its place."""
+    parts = [f"**{title_of(source)}**\n\n" + markdown_table(
+        ["figure", "what it shows", "published in text", "here, and what differs"],
+        [[f"`{source}:{name}`" if f.compute else f"{source}:{name}", f.title, f.published, f.here] for name,
+         f in figures.items()])
+        for source, figures in SOURCES.items()]
+    return "\n" + "\n\n".join(parts) + "\n"
+
+
 def types() -> list[tuple[str, tuple[str, str, str]]]:
     """Types of transform and what each does to lines along x, y and z: DFT, R2C, R2R or SKIP."""
     rows = re.findall(r'\{"(\w+)", \{PF_(\w+), PF_(\w+), PF_(\w+)\}', TRANSFORMS.read_text("utf-8"))
@@ -94,6 +105,7 @@ TABLES = (  # file, line before the table, line behind it, what makes its conten
     ("docs/routing.md", marker("table of routings"), END, routings),
     ("docs/time-model.md", marker("table of exchange algorithms"), END, algorithms),
     ("docs/schedules.md", marker("table of schedules"), END, schedules),
+    ("docs/reproduced.md", marker("table of figures"), END, reproduced),
     ("fft_runner/README.md", marker("table of exchanges"), END, exchanges),
     ("model/transform.py", "TYPES = {  # from fft_runner/src/lines/transforms.c by write_tables", "}", types_of_the_model),
     ("fft_runner/include/pencilfft.h",

@@ -1,0 +1,84 @@
+"""Runs of the library's programs under mpirun on this machine: transpose_bench and fft_runner, and FFTW on one processor."""
+
+import ctypes
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Sequence
+from ctypes.util import find_library
+from pathlib import Path
+from statistics import median
+
+from pencilmap.mapper.files import temporary_folder
+from pencilmap.mapper.records import Record, read_records
+from pencilmap.mapper.transposes import Case, read_transposes
+from pencilmap.model.errors import PencilmapError
+from pencilmap.scripts.networks.build import ensure_built, tail
+
+TIMEOUT_S = 300
+FFTW_FORWARD, FFTW_MEASURE = -1, 0
+
+
+class MeasureError(PencilmapError):
+    """A program that cannot be run here, or that failed."""
+
+
+def transposes(ranks: int, groups: Sequence[int], sizes: Sequence[int], exchanges: Sequence[str],
+               reps: int = 20) -> list[Case]:
+    """What transpose_bench measures on that many ranks, message sizes in bytes."""
+    with temporary_folder() as folder:
+        path = Path(folder) / "bench.jsonl"
+        _mpirun("transpose_bench", ranks, "--ranks", _listed(groups), "--bytes", _listed(sizes), "--exchange",
+                _listed(exchanges), "--reps", reps, "--json", path)
+        return read_transposes(path)
+
+
+def transforms(ranks: int, size: Sequence[int], grids: Sequence[str], *options: str, reps: int = 20) -> list[Record]:
+    """Run records of fft_runner, one for each grid."""
+    with temporary_folder() as folder:
+        path = Path(folder) / "runs.jsonl"
+        for grid in grids:
+            _mpirun("fft_runner", ranks, "--size", *size, "--grid", grid, "--reps", reps, *options, "--json", path)
+        return read_records(path)
+
+
+def serial_fftw_s(n: int, reps: int = 5) -> float:
+    """Seconds of one call of FFTW for n^3 complex doubles on one processor, out of place, planned by measuring: the
+    median."""
+    library = find_library("fftw3")
+    if library is None:
+        raise MeasureError("FFTW is not installed here, so nothing can be compared with it: apt-get install libfftw3-dev")
+    fftw = ctypes.CDLL(library)
+    fftw.fftw_malloc.restype = fftw.fftw_plan_dft_3d.restype = ctypes.c_void_p
+    given, found = (ctypes.c_void_p(fftw.fftw_malloc(ctypes.c_size_t(16 * n**3))) for _ in range(2))
+    plan = ctypes.c_void_p(fftw.fftw_plan_dft_3d(n, n, n, given, found, FFTW_FORWARD, FFTW_MEASURE))
+    ctypes.memset(given, 0, 16 * n**3)
+    times = []
+    for _ in range(reps):
+        start = time.perf_counter()
+        fftw.fftw_execute(plan)
+        times.append(time.perf_counter() - start)
+    fftw.fftw_destroy_plan(plan)
+    fftw.fftw_free(given)
+    fftw.fftw_free(found)
+    return median(times)
+
+
+def _listed(values):
+    return ",".join(map(str, values))
+
+
+def _mpirun(program, ranks, *words):
+    starter = shutil.which("mpirun.openmpi") or shutil.which("mpirun")
+    if starter is None:
+        raise MeasureError("mpirun is not installed here, so nothing can be measured: apt-get install openmpi-bin")
+    binary = ensure_built().mpi_runner.parent / program
+    command = [starter, "-n", str(ranks), "--oversubscribe", str(binary), *map(str, words)]
+    environment = os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, env=environment)
+    except subprocess.TimeoutExpired as error:
+        raise MeasureError(f"{program} did not end within {TIMEOUT_S} s") from error
+    if done.returncode:
+        raise MeasureError(f"{program} failed; its output ends with\n{tail(done.stdout + done.stderr)}")

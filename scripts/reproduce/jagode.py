@@ -1,0 +1,94 @@
+"""Jagode, Hein, Trew (2008): effective lengths, and the times of Blue Gene/L beside the time model."""
+
+from functools import partial
+
+from pencilmap.mapper.compare import compare_published
+from pencilmap.mapper.placements import place
+from pencilmap.model.allocation import Site
+from pencilmap.model.decompositions import PENCIL
+from pencilmap.model.grid import parse_grid
+from pencilmap.model.machine import load_machine
+from pencilmap.model.predict import predict
+from pencilmap.model.published import Cell, bluegene_l_512, table
+from pencilmap.scripts.reproduce.figure import SKETCH, Figure, Found
+
+PLACEMENTS = {"cube8": "box:2x2x2", "cube64": "box:4x4x4", "default": "default:zyxt"}
+REFERENCE = (1, "64x8", "default")  # of Fig. 7
+
+
+def _cells():
+    return [(cell, row) for cell, row in zip(bluegene_l_512(), compare_published())]
+
+
+def lengths() -> Found:
+    """Table 1: m of rows and columns, which must come out exactly."""
+    torus, rows = load_machine("bluegene-l").torus, []
+    for line in table("jagode_table1.csv"):
+        grid = parse_grid(line["grid"], PENCIL)
+        stage = predict(place(PLACEMENTS[line["mapping"]], Site(torus, 1), grid)).stage(line["exchange"])
+        computed = " ".join(f"{float(m):g}" for m in stage.m)
+        rows.append([line["grid"], line["mapping"], line["exchange"], line["m"], computed, line["m"] == computed])
+    return Found(["grid", "mapping", "exchange", "published", "computed", "equal"], rows,
+                 ["m along x, y and z; the paper's default order fills z first: default:zyxt"])
+
+
+def totals() -> Found:
+    """Times of the whole transform."""
+    return _times("total")
+
+
+def _times(stage):
+    rows = [[cell.mode, str(cell.grid), cell.mapping, cell.transform.nx, 1e3 * cell.time_s, 1e3 * row.time_s,
+             row.time_s / cell.time_s] for cell, row in _cells() if cell.phase == stage]
+    return Found(["mode", "grid", "mapping", ">n", ">published ms", ">predicted ms", ">predicted/published"], rows,
+                 ["mode: CO one task on a chip, VN two; half of the times of exchanges were fitted, every second "
+                  "(docs/time-model.md)"])
+
+
+def relative(mapping: str) -> Found:
+    """Fig. 7: the time of the default mapping of 64x8 in CO mode over that of each other, for the whole transform."""
+    cells = [(c, r) for c, r in _cells() if c.phase == "total"]
+
+    def key(cell: Cell) -> tuple[int, str, str]:
+        return cell.tasks_per_node, str(cell.grid), cell.mapping
+
+    reference = {c.transform.nx: (c.time_s, r.time_s) for c, r in cells if key(c) == REFERENCE}
+    short = mapping == "cube8"
+    rows = [[cell.mode, str(cell.grid), cell.mapping, cell.transform.nx, reference[cell.transform.nx][0] / cell.time_s,
+             reference[cell.transform.nx][1] / row.time_s] for cell, row in cells
+            if (cell.grid.shape[0] <= 16) is short or key(cell) == REFERENCE]
+    return Found(["mode", "grid", "mapping", ">n", ">published", ">predicted"], rows,
+                 ["relative performance: the time of 64x8 default, CO, over that of the line"])
+
+
+def bandwidths(short: bool, stage: str) -> Found:
+    """Fig. 8 and 9: eq. 16 solved for the bandwidth of a link; the hardware limit is 148 MB/s."""
+    rows = [[cell.mode, str(cell.grid), cell.mapping, cell.transform.nx, row.link_bandwidth / 1e6,
+             row.link_bandwidth * row.time_ratio / 1e6] for cell, row in _cells()
+            if cell.phase == stage and (cell.grid.shape[0] <= 16) is short and row.link_bandwidth]
+    return Found(["mode", "grid", "mapping", ">n", ">published MB/s", ">predicted MB/s"], rows,
+                 ["published: from the times of Appendix A; the hardware limit of the paper is 148 MB/s"])
+
+
+_NUMBERS = "all numbers, Appendix A"
+_MACHINE = "the machine is gone: its times by the time model, fitted to every second time of the exchanges"
+FIGURES = {
+    "fig1": Figure("steps of a transform with 2D decomposition", SKETCH, "`fft_runner --print-plan` prints the steps"),
+    "fig2": Figure("rows with a translation symmetry", SKETCH, "`pencilmap draw` draws the image of any placement"),
+    "fig3": Figure("rows on a fraction of a direction", SKETCH, "the same"),
+    "fig4": Figure("mappings in CO mode", SKETCH, "the same; their m are table1"),
+    "table1": Figure("effective lengths m", "all numbers", "computed exactly", lengths),
+    "fig5": Figure("mappings of 8-cubes in VN mode", SKETCH, "`pencilmap draw`"),
+    "fig6": Figure("mappings of 64-cubes in VN mode", SKETCH, "`pencilmap draw`"),
+    "fig7a": Figure("relative totals, 8-cubes", _NUMBERS + ", divided", _MACHINE, partial(relative, "cube8")),
+    "fig7b": Figure("relative totals, 64-cubes", _NUMBERS + ", divided", _MACHINE, partial(relative, "cube64")),
+    "fig8a": Figure("bandwidth of a link, rows on 8-cubes", _NUMBERS + ", by eq. 16", _MACHINE, partial(bandwidths, True,
+                                                                                                        "row")),
+    "fig8b": Figure("the same, columns", _NUMBERS + ", by eq. 16", _MACHINE, partial(bandwidths, True, "column")),
+    "fig9a": Figure("bandwidth of a link, rows on 64-cubes", _NUMBERS + ", by eq. 16", _MACHINE,
+                    partial(bandwidths, False, "row")),
+    "fig9b": Figure("the same, columns", _NUMBERS + ", by eq. 16", _MACHINE, partial(bandwidths, False, "column")),
+    "totals": Figure("times of the transform (Appendix A)", "all numbers", _MACHINE, totals),
+    "table2": Figure("times of the row exchange", "all numbers", _MACHINE, partial(_times, "row")),
+    "table3": Figure("times of the column exchange", "all numbers", _MACHINE, partial(_times, "column")),
+}

@@ -1,0 +1,83 @@
+"""`pencilmap reproduce`: what was published exactly is found exactly; every figure is listed; what cannot be is said."""
+
+import pytest
+
+from pencilmap.scripts.reproduce import SOURCES
+from pencilmap.scripts.reproduce.jocksch import break_even_points
+from pencilmap.scripts.reproduce.schulz import networks, published
+
+SLOW = ("jocksch:strong600", "jocksch:strong768", "jocksch:strong1200", "p3dfft:fig3", "p3dfft:fig4", "p3dfft:fig5",
+        "p3dfft:fig9", "p3dfft:fig10")
+COMPUTED = [f"{source}:{name}" for source, figures in SOURCES.items() for name, f in figures.items()
+            if f.compute and not f.measures]
+MEASURED = [f"{source}:{name}" for source, figures in SOURCES.items() for name, f in figures.items() if f.measures]
+
+
+def rows_of(name):
+    source, _, figure = name.partition(":")
+    found = SOURCES[source][figure].compute()
+    assert found.rows and all(len(row) == len(found.columns) for row in found.rows)
+    return found.rows
+
+
+def test_all_figures_are_listed(pencilmap, pencilmap_json):
+    listed = pencilmap_json("reproduce")
+    assert {f["figure"].partition(":")[0] for f in listed} == {"schulz", "p3dfft", "jagode", "jocksch", "cramer"}
+    assert {f["figure"] for f in listed if f["computed"]} == {*COMPUTED, *MEASURED}
+    status, out, _ = pencilmap("reproduce")
+    assert status == 0 and all(f["figure"] in out for f in listed)
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] if n in SLOW else []) for n in COMPUTED])
+def test_figures_are_computed_whole(name):
+    rows_of(name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MEASURED)
+def test_figures_are_measured_whole(name):
+    rows_of(name)
+
+
+def test_table_1_is_exact(pencilmap_json):
+    found = pencilmap_json.one("reproduce", "jagode:table1")
+    assert len(found["rows"]) == 8 and all(row["equal"] for row in found["rows"])
+
+
+def test_totals_are_predicted_within_what_the_model_promises():
+    """Fig. 7: the order of customised and default mappings in VN mode, where the paper gained most."""
+    rows = {(mode, grid, mapping, n): values for mode, grid, mapping, n, *values in rows_of("jagode:fig7a")}
+    for n in (256, 512, 1024):
+        cube, line = rows["VN", "16x64", "cube8", n], rows["VN", "16x64", "default", n]
+        assert cube[0] / line[0] > 1.05 and cube[1] / line[1] > 1.05
+        assert cube[1] == pytest.approx(cube[0], rel=0.15)
+
+
+def test_ratios_of_networks_are_those_of_the_tables_of_times():
+    """Two tables of the paper give a third; each printed ratio is rounded to a tenth."""
+    pairs = [(row[1 + k], row[5 + k]) for row in networks().rows for k in range(4) if row[5 + k] != "-"]
+    assert len(pairs) == 44 and all(abs(old - again) <= 0.0501 for old, again in pairs)
+
+
+def test_transcribed_tables_hold_what_the_text_says():
+    """Sec. 5: at 0 bytes far above 10, else close to 10 at most; Open MPI slower by up to 9 on two processes."""
+    ratios = published("alltoallv-jaguar")
+    assert ratios[0, 128] == 22832.0 and max(v for (size, _), v in ratios.items() if size) == 10.7
+    assert published("alltoall-jaguar")[65536, 128] == 61710.51 and published("networks")[64, 4] == 10.6
+
+
+def test_break_even_is_where_both_times_are_equal():
+    """By the two times themselves: starts and bytes of the all-to-alls, and of binary exchange."""
+    ranks, radix, ports, alphas, start = 256, 4, 3, 3, 5000.0
+    n = break_even_points(ranks, radix, ports, alphas, start)
+    transposes = alphas * (start * -(-(ranks - 1) // ports) + 16 * n)
+    binary = 4 * (start * -(-(radix - 1) // ports) + (radix - 1) * 16 * n)
+    assert transposes == pytest.approx(binary) and break_even_points(16, 2, 1, 4, 1.0) is None
+
+
+@pytest.mark.parametrize("name, part", [
+    ("jagode:table9", "did you mean table"), ("jagod:table1", "did you mean jagode?"), ("jagode", "has no figure ''"),
+    ("jagode:fig1", "cannot be computed: a sketch"), ("schulz:fig6", "not available in text")])
+def test_what_cannot_be_reproduced_is_told(pencilmap, name, part):
+    status, out, err = pencilmap("reproduce", name)
+    assert status == 2 and out == "" and err.startswith("error: ") and part in err
