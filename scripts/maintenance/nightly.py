@@ -23,6 +23,7 @@ RESULTS, PAGE, MARKER = ROOT / "docs" / "nightly.json", ROOT / "docs" / "reliabi
 LOGS = ROOT / "build" / "nightly"
 LOCKED = [f"packaging/locked/{name}.txt" for name in ("test", "peers", "nightly")]
 PYTEST, MODULE = (".venv/bin/python", "-m", "pytest", "-q"), (".venv/bin/python", "-m", "pencilmap.scripts.maintenance.")
+SHARE = 2 / 3  # of the time that is left, for a command that is told how many seconds it has
 SLOW = (*PYTEST, "--slow", "-m", "slow", "-p", "no:xdist")
 RUNNER = "tests/fft_runner/"
 LOWEST = f"""\
@@ -54,7 +55,7 @@ PARTS: Mapping[str, Part] = {
     "valgrind": Part("nothing unset is read, nothing leaks: valgrind, each exchange", 60,
                      ((*SLOW, RUNNER, "-k", "leaks_nothing"),)),
     "plans": Part("plans at random against serial FFTW", 60, ((*SLOW, RUNNER + "test_fuzz.py", "-k", "not sanitizers"),)),
-    "fuzz": Part("every reader of files, with damaged and grown inputs", 15, (("scripts/fuzz", "--seconds", "600"),)),
+    "fuzz": Part("every reader of files, with damaged and grown inputs", 15, (("scripts/fuzz", "--seconds", "{seconds}"),)),
     "slow": Part("all other tests that take minutes", 180, (
         (*SLOW, "tests", "-k", "not sanitizers and not leaks_nothing", f"--ignore={RUNNER}test_matrix.py",
          f"--ignore={RUNNER}test_fuzz.py"),)),
@@ -92,7 +93,8 @@ def run(part: Part, log: Path, minutes: float, day: str) -> Result:
     start, output, outcome = time.monotonic(), "", "passed"
     for words in part.commands:
         left = 60 * min(minutes, part.minutes) - (time.monotonic() - start)
-        status, said = bounded([word.replace("{day}", day) for word in words], ROOT, max(left, 1.0))
+        told = {"{day}": day, "{seconds}": str(max(1, int(left * SHARE)))}
+        status, said = bounded([re.sub(r"\{\w+\}", lambda found: told[found[0]], word) for word in words], ROOT, max(left, 1.0))
         output += f"$ {' '.join(words)}\n{said}\n"
         if status is None:
             outcome = "time was up"

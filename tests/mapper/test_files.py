@@ -75,7 +75,7 @@ def test_asked_before_something_is_appended_and_nothing_is_made(tmp_path):
     check_appendable("/dev/stdout")
     check_appendable(tmp_path / "pipe")
     assert path.read_text() == "first\n"
-    for wrong, why in ((tmp_path, "Is a directory"), (path / "r", "Not a directory"), (tmp_path / "no" / "r", "No such file")):
+    for wrong, why in ((tmp_path, "Is a directory"), (path / "r", "Not a directory"), (tmp_path / "no" / "r", "No such")):
         with pytest.raises(MapfileError, match=f"cannot be written: {why}"):
             check_appendable(wrong)
 

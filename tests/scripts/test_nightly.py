@@ -59,6 +59,11 @@ def test_a_part_ends_when_its_time_is_up_with_all_that_it_started(parts):
     assert subprocess.run(["pgrep", "-f", f"sleep {mark}"], capture_output=True).stdout == b""
 
 
+def test_a_part_can_be_told_its_day_and_how_long_it_may_take(parts):
+    _, _, results, _ = parts(minutes=0.5, told=[["bash", "-c", "echo $0: 1$1 inputs of {day}", "{day}", "{seconds}"]])
+    assert re.fullmatch(r"1(19|20) inputs", results["told"]["counts"])
+
+
 def test_what_was_skipped_has_not_passed(parts):
     status, _, results, _ = parts(nothing=[["echo", "=== 3 skipped in 0.1s ==="]])
     assert status == 0 and results["nothing"]["outcome"] == "skipped"
