@@ -65,7 +65,9 @@
  * Every function returns a pencilfft_status; pencilfft_error_message() has the message of the last one that was not
  * PENCILFFT_OK. pencilfft_plan_create() fails on all ranks or on none, with the same message. A failure of MPI itself
  * (PENCILFFT_MPI_ERROR), and a failure of execute, are known on one rank only: call MPI_Abort then. Inside FFTW's MPI
- * library (exchange fftw) a failure of MPI ends the program.
+ * library (exchange fftw) a failure of MPI ends the program. Where the environment variable PENCILFFT_CHECK_CALLS is 1 when
+ * a plan is made, its collective calls are compared: a call that differs between ranks, or that cannot be done on one of
+ * them, fails on all with the same message. Without it the others wait for that rank.
  *
  * Threads
  * -------

@@ -93,8 +93,9 @@ def run(part: Part, log: Path, minutes: float, day: str) -> Result:
     start, output, outcome = time.monotonic(), "", "passed"
     for words in part.commands:
         left = 60 * min(minutes, part.minutes) - (time.monotonic() - start)
-        told = {"{day}": day, "{seconds}": str(max(1, int(left * SHARE)))}
-        status, said = bounded([re.sub(r"\{\w+\}", lambda found: told[found[0]], word) for word in words], ROOT, max(left, 1.0))
+        seconds = str(max(1, int(left * SHARE)))
+        words = tuple(word.replace("{day}", day).replace("{seconds}", seconds) for word in words)
+        status, said = bounded(words, ROOT, max(left, 1.0))
         output += f"$ {' '.join(words)}\n{said}\n"
         if status is None:
             outcome = "time was up"

@@ -179,6 +179,52 @@ static void a_choice_that_is_not_possible_now_is_made_anew(void)
     pencilfft_wisdom_forget();
 }
 
+enum call { FORWARD, BACKWARD, IN_PLACE, NULL_BUFFER, ROW, ROW_BACKWARD, COLUMN, PAIR, DESTROY, CALLS };
+
+static int make_call(enum call call, pencilfft_plan plan, void *b[4])
+{
+    switch (call) {
+    case FORWARD: return pencilfft_forward(plan, b[0], b[1]);
+    case BACKWARD: return pencilfft_backward(plan, b[0], b[1]);
+    case IN_PLACE: return pencilfft_execute(plan, PENCILFFT_FORWARD, b[0], b[0]);
+    case NULL_BUFFER: return pencilfft_execute(plan, PENCILFFT_FORWARD, b[0], NULL);
+    case ROW: return pencilfft_transpose(plan, 0, PENCILFFT_FORWARD, b[0], b[1]);
+    case ROW_BACKWARD: return pencilfft_transpose(plan, 0, PENCILFFT_BACKWARD, b[0], b[1]);
+    case COLUMN: return pencilfft_transpose(plan, 1, PENCILFFT_FORWARD, b[0], b[1]);
+    case PAIR: return pencilfft_execute_pair(plan, b[0], b[1], b[2], b[3]);
+    default: return pencilfft_plan_destroy(plan);
+    }
+}
+
+/* Every collective call on the last rank beside every other one on the rest; then the plan works as before. */
+static void calls_that_differ_fail_on_all_where_they_are_compared(void)
+{
+    pencilfft_desc desc = description("alltoallv");
+    pencilfft_plan plan = NULL;
+    void *buffer[4];
+    CHECK_INT(setenv("PENCILFFT_CHECK_CALLS", rank ? "0" : "1", 1), 0);
+    CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), PENCILFFT_OK);
+    CHECK_INT(unsetenv("PENCILFFT_CHECK_CALLS"), 0);
+    for (int i = 0; i < 4; i++) {
+        CHECK_INT(pencilfft_alloc(plan, &buffer[i]), PENCILFFT_OK);
+        memset(buffer[i], 0, (size_t)plan->alloc_elements * plan->element_bytes);
+    }
+    for (int most = 0; most < CALLS; most++)
+        for (int last = 0; last < CALLS; last++) {
+            bool null = most == NULL_BUFFER || last == NULL_BUFFER;
+            if (most == last && !null)
+                continue;
+            CHECK_INT(make_call(rank == ranks - 1 ? last : most, plan, buffer),
+                      null ? PENCILFFT_BAD_CALL : PENCILFFT_MISMATCH);
+            CHECK_CONTAINS(pencilfft_error_message(),
+                           null ? "null plan or buffer" : "the calls differ between ranks: pencilfft_");
+            CHECK(same_message_on_all());
+        }
+    for (int call = 0; call < CALLS; call++)
+        if (call != NULL_BUFFER)
+            CHECK_INT(make_call(call, plan, buffer), PENCILFFT_OK);
+}
+
 int main(int argc, char **argv)
 {
     start_on_grid(argc, argv, &rank, &ranks, &R, &C);
@@ -189,6 +235,7 @@ int main(int argc, char **argv)
         expect_no_room(1, "too little would be left");
         a_choice_that_is_not_possible_now_is_made_anew();
         grids_that_differ_and_null_descriptors_get_no_plan();
+        calls_that_differ_fail_on_all_where_they_are_compared();
     }
     MPI_Finalize();
     return check_result();

@@ -150,6 +150,8 @@ int pencilfft_plan_create(const pencilfft_desc *desc, MPI_Comm comm, pencilfft_p
         status = pf_agree(stages[i](*plan, desc), (*plan)->all);
     if (!status)
         status = make_rest(*plan, desc);
+    if (!status)
+        status = pf_calls_check(*plan);
     if (status && status != PENCILFFT_MPI_ERROR && plan) {
         pencilfft_plan_destroy(*plan);
         *plan = NULL;
@@ -170,7 +172,7 @@ static void release_local(pencilfft_plan plan)
 int pencilfft_plan_destroy(pencilfft_plan plan)
 {
     int status = plan ? pf_usable(plan->all, "pencilfft_plan_destroy") : PENCILFFT_OK;
-    if (!plan || status)
+    if (!plan || status || (status = pf_same_call(plan, status, "pencilfft_plan_destroy", 0, 0, false)))
         return status;
     release_local(plan);
     for (int e = 0; e < plan->exchanges; e++)

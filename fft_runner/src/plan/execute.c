@@ -192,6 +192,7 @@ int pencilfft_execute(pencilfft_plan plan, pencilfft_direction direction, const 
     int status = check_call(plan, direction, in, out), backward = direction == PENCILFFT_BACKWARD;
     if (!status && in != out && overlap(plan, in, out))
         status = pf_fail(PENCILFFT_BAD_CALL, "in and out overlap; give the same buffer or two of pencilfft_alloc()");
+    status = pf_same_call(plan, status, "pencilfft_execute", (int)direction, 0, in == out);
     return status ? status : run_one(plan, backward, &plan->sequence[backward].transform, in, out);
 }
 
@@ -217,6 +218,7 @@ int pencilfft_transpose(pencilfft_plan plan, int exchange, pencilfft_direction d
                          "pencilfft_transpose: under schedule %.200s no exchange stands alone, because it leads to other "
                          "arrays for each part; make a plan with another schedule for it",
                          plan->schedule);
+    status = pf_same_call(plan, status, "pencilfft_transpose", (int)direction, exchange, false);
     return status ? status : run_one(plan, backward, &plan->sequence[backward].alone[exchange], in, out);
 }
 
@@ -242,6 +244,7 @@ int pencilfft_execute_pair(pencilfft_plan plan, const void *forward_in, void *fo
 {
     struct walk w = {.plan = plan};
     int status = check_pair(plan, forward_in, forward_out, backward_in, backward_out);
+    status = pf_same_call(plan, status, "pencilfft_execute_pair", 0, 0, forward_in == forward_out);
     if (status)
         return status;
     if (!pf_runs_pairs(plan)) {
