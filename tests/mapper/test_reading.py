@@ -3,8 +3,10 @@
 import json
 import os
 import signal
+import time
 import tomllib
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -144,6 +146,17 @@ def test_seconds_end(monkeypatch):
     assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0, 0)
     with reading_module.reading("a", MachineError, 40 << 20):
         assert 1 < signal.getitimer(signal.ITIMER_VIRTUAL)[0] < 42 * 0.05
+
+
+def test_a_module_may_take_its_time_to_load(tmp_path, monkeypatch):
+    """As jsonschema does, 2 s of the processor, where its formats of IRIs are installed."""
+    monkeypatch.setattr(reading_module, "SECONDS", 0.05)
+    (tmp_path / "slow_to_load.py").write_text("import time\nwhile time.process_time() < START + 0.2:\n    pass\n"
+                                              .replace("START", str(time.process_time())))
+    monkeypatch.syspath_prepend(tmp_path)
+    with reading_module.reading("a", MachineError):
+        assert import_module("slow_to_load")
+        assert signal.getitimer(signal.ITIMER_VIRTUAL)[0] > 0, "what is read after it has its limit again"
 
 
 def test_bytes_end(tmp_path, monkeypatch):
