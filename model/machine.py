@@ -169,8 +169,6 @@ def load_machine(name: str) -> Machine:
 
 def read_machine(content: bytes, label: str) -> Machine:
     """Read a machine file's bytes; `label` names it in errors."""
-    import jsonschema  # noqa: F401  # before the clock of `reading` runs: what it takes to load is no cost of the file
-
     with reading(f"machine file {label}", MachineError, len(content)):
         try:
             data = parse_toml(content.decode("utf-8"))
