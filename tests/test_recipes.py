@@ -60,9 +60,8 @@ def test_spack_recipe_names_its_checkout_and_what_cmake_asks_for(spack):
     assert {when for spec, when in spack.needs if spec.startswith(("hwloc", "jansson"))} == {"+runner"}
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("others", [pytest.param({}, marks=pytest.mark.slow),
-                                    {"shared": False, "fortran": False, "runner": False, "fftw_mpi": False}])
+@pytest.mark.slow
+@pytest.mark.parametrize("others", [{}, {"shared": False, "fortran": False, "runner": False, "fftw_mpi": False}])
 def test_spack_recipe_builds(spack, others, tmp_path):
     spack.recipe.chosen = {**spack.variants, **others}
     source = ROOT / spack.recipe.root_cmakelists_dir
