@@ -15,8 +15,8 @@ NEVER = 10**9
 INPUT, OUTPUT = {"demo.map"}, {"wisdom", "matrix.grf", "record.jsonl"}
 
 
-@pytest.mark.parametrize("start, R, C", [("mpirun", 1, 1), ("mpirun", 2, 1), pytest.param("mpirun", 2, 2, marks=pytest.mark.slow),
-                                         ("mpich_run", 2, 1)])
+@pytest.mark.parametrize("start, R, C", [("mpirun", 1, 1), ("mpirun", 2, 1), ("mpich_run", 2, 1),
+                                         pytest.param("mpirun", 2, 2, marks=pytest.mark.slow)])
 def test_library_fails_on_all_ranks_and_keeps_its_wisdom(request, tmp_path, start, R, C):
     done = request.getfixturevalue(start)(R * C, R, C, tmp_path / "wisdom", program="memory_failures_test")
     assert done.returncode == 0, done.stdout + done.stderr
