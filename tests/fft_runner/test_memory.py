@@ -87,7 +87,8 @@ def test_library_touches_nothing_unset_and_leaks_nothing(mpirun, tmp_path, excha
     if not valgrind:
         pytest.skip("NOT TESTED: valgrind is missing (Debian: valgrind)")
     done = mpirun(2, "-q", "--leak-check=full", "--show-leak-kinds=definite", f"--log-file={tmp_path}/log.%p",
-                  mpirun.programs / "matrix_test", "--share", 40, exchange, *NO_TRIALS.get(exchange, ()), program=valgrind)
+                  mpirun.programs / "matrix_test", "--share", 40, exchange, *NO_TRIALS.get(exchange, ()), program=valgrind,
+                  seconds=600)
     assert done.returncode == 0, done.stdout + done.stderr
     logs = list(tmp_path.glob("log.*"))
     assert len(logs) == 2
