@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
@@ -105,6 +106,14 @@ def test_byte_matrix_follows_from_the_layout(mpirun, tmp_path, prefix, which):
     assert [[int(word) for word in line.split(" ")] for line in path.read_text().splitlines()] == \
         expected_matrix(9, 8, 7, 2, 2, which)
     assert os.listdir(tmp_path) == ["matrix"]
+
+
+def test_the_byte_matrix_of_nodes_of_one_rank_is_that_of_the_layout(mpirun, tmp_path):
+    start = replace(mpirun, mpirun=("env", "PENCILFFT_RANKS_PER_NODE=1", *mpirun.mpirun))
+    done = start(4, *UNEVEN, "--exchange", "node", "--byte-matrix", tmp_path / "matrix")
+    assert done.returncode == 0, done.stderr
+    assert [[int(word) for word in line.split(" ")] for line in (tmp_path / "matrix").read_text().splitlines()] == \
+        expected_matrix(9, 8, 7, 2, 2, ["row", "column"])
 
 
 def test_byte_matrices_of_both_exchanges_in_one_run(mpirun, tmp_path):

@@ -67,6 +67,12 @@ def test_slurm_torus3d_gives_the_shape_and_the_places(tmp_path):
     assert coordinates(picture) == [[2, 0, 0], [3, 0, 0], [1, 1, 1]]
 
 
+def test_of_several_toruses_the_first_is_read_and_the_others_are_counted(tmp_path):
+    two = TORUS3D + "".join(f"      {line}\n" for line in ("- name: other", "  dims: {x: 1, y: 1, z: 1}"))
+    facts = around({"SLURM_JOB_NODELIST": "a07"}, tmp_path=tmp_path, **{"topology.yaml": two}).facts
+    assert [fact.value for fact in facts if fact.what == "other toruses"] == ["1 are not read"]
+
+
 def test_slurm_3d_torus_reads_the_last_three_characters_in_base_36(tmp_path):
     text = "TopologyPlugin=topology/3d_torus\nNodeName=tux[000-002] CPUs=4\nNodeName=tux01A\n"
     picture = around(tmp_path=tmp_path, **{"slurm.conf": text})

@@ -13,6 +13,7 @@ from hypothesis import given
 from pencilmap.model.bounds import cut_bound, machine_bound
 from pencilmap.model.errors import GraphError
 from pencilmap.model.exchange import exchanges
+from pencilmap.model.graph_cuts import _hop_bound
 from pencilmap.model.graph_network import from_networkx
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.loads import as_fraction
@@ -290,3 +291,10 @@ def test_the_bound_of_a_cycle_is_that_of_cutting_two_links():
 
 def test_random_graphs_are_drawn_connected():
     assert all(from_networkx(random_graph(Random(seed)), "random").n_nodes >= 2 for seed in range(50))
+
+
+def test_bytes_times_hops_are_shared_by_all_cables():
+    """On the Petersen graph each host has three others at one hop and six at two, and 30 directions of cables."""
+    graph = from_networkx(nx.petersen_graph(), "petersen")
+    traffic = 7 * (1 - np.eye(10, dtype=np.int64))
+    assert _hop_bound(graph, graph.arcs(), traffic) == Fraction(7 * 10 * (3 + 2 * 6), 30)

@@ -450,3 +450,13 @@ def test_pipelined_has_four_chunks_where_nothing_is_said():
     placed = place("default", Site(parse_torus("8x8")), parse_grid("8x8"))
     plain, four = (predict(placed, parse_transform("64"), schedule=text).schedule for text in ("pipelined", "pipelined:4"))
     assert plain.name == four.name and plain.sizes == four.sizes and len(plain.sizes) == 4
+
+
+@pytest.mark.parametrize("size, words", [("8x8x1", "planes of z, and transform 8x8x1 has 1"), ("8x8x2", None)])
+def test_two_ways_need_two_planes(size, words):
+    placed = place("default", Site(parse_torus("2x2")), parse_grid("2x2"))
+    if words is None:
+        assert predict(placed, parse_transform(size), schedule="two-way").schedule.name == "two-way"
+        return
+    with pytest.raises(ScheduleError, match=words):
+        predict(placed, parse_transform(size), schedule="two-way")

@@ -21,6 +21,7 @@ def test_nothing_of_what_is_predicted_was_fitted(published):
     """Held out whole: a placement, a size, a number of tasks; and with the larger sizes, nothing smaller is seen."""
     exchanges = [s for s in published if isinstance(s.work, ExchangeWork)]
     seen = dict.fromkeys(d.rule for d in divisions(published))
+    assert [d.held_out for d in divisions(published)][:2] == ["half 1", "half 2"]
     assert list(seen) == ["random halves", "one placement out", "one size out", "larger sizes", "tasks on a node"]
     for d in divisions(published):
         assert not set(d.training) & set(d.others) and set(d.training) | set(d.others) <= set(exchanges)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from pencilmap.model.contention import random_minimal_lengths
-from pencilmap.model.costs import Costs
+from pencilmap.model.costs import RATES, Costs
 from pencilmap.model.errors import MachineError
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
@@ -269,3 +269,12 @@ def test_rows_inside_a_node_cost_the_network_nothing_but_their_messages():
     terms = p.stages[0].terms.as_dict()
     assert (terms["link_s"], terms["contention_s"], terms["injection_s"], terms["hops_s"]) == (0, 0, 0, 0)
     assert p.stages[0].time_s == pytest.approx(4 * ALL.exchange_cost_s + 3 * ALL.message_cost_s)
+
+
+@pytest.mark.parametrize("name", [field.name for field in fields(Costs)])
+def test_a_cost_is_a_finite_number_and_a_rate_is_more_than_none(name):
+    assert getattr(Costs(**{name: 0.5}), name) == 0.5
+    for wrong in (float("inf"), float("nan"), -1.0, *([0.0] if name in RATES else [])):
+        with pytest.raises(MachineError, match=name):
+            Costs(**{name: wrong})
+    assert name in RATES or getattr(Costs(**{name: 0.0}), name) == 0.0
