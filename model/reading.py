@@ -62,8 +62,13 @@ def reading(label: str, error: type[PencilmapError], size: int = 0) -> Iterator[
         raise error(f"{label} cannot be read: it takes more than {seconds:g} s of computing, which no file of its size "
                     "needs; divide it") from problem
     except Exception as problem:
-        what = str(problem)[:200] or "no more is known"
+        what = in_a_line(problem) or "no more is known"
         raise error(f"{label} cannot be read: {what} ({type(problem).__name__})") from problem
+
+
+def in_a_line(problem: Exception) -> str:
+    """What a parser says, which may be several lines: at most 200 characters of it in one."""
+    return " ".join(str(problem).split())[:200]
 
 
 @contextmanager

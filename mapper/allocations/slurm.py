@@ -13,7 +13,7 @@ from pencilmap.mapper.allocations.found import Fact, Found, bounding_box
 from pencilmap.mapper.formats.hostlist import expand_hosts
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.errors import MapfileError
-from pencilmap.model.reading import MOST_HOSTS, parse_yaml
+from pencilmap.model.reading import MOST_HOSTS, in_a_line, parse_yaml
 
 
 def from_environment(environ: Mapping[str, str]) -> Found | None:
@@ -98,7 +98,7 @@ def _torus3d(document):
         data = parse_yaml(document.text)
     except Exception as error:  # of PyYAML, whose errors say where, or that it is too deep or too large
         mark = getattr(error, "problem_mark", None)
-        raise document.refuse(f"is not YAML that is read here: {getattr(error, 'problem', None) or str(error)[:200]}",
+        raise document.refuse(f"is not YAML that is read here: {getattr(error, 'problem', None) or in_a_line(error)}",
                               mark.line + 1 if mark else None, mark.column + 1 if mark else None) from error
     toruses = list(_toruses(data))
     if not toruses:

@@ -254,6 +254,7 @@ BROKEN = {
     "table": ("a 0 0\nb 0 0 0\n", "line 2: is not a line of coordinates"),
     "unknown": ("lorem ipsum dolor\n", "is not recognised; files that are read: Slurm"),
     "empty": ("# nothing\n", "is empty"),
+    "yaml control": ("\x01- topology: torus\n  torus3d:\n    toruses: []\n", "control characters are not allowed in"),
     "yaml list": ("- topology: torus\n  torus3d: [1\n", "line 3 column 1:"),
     "slurm list": ("SwitchName=a Nodes=n[0-99999999999]\n", "line 1: host list"),
 }
@@ -263,8 +264,9 @@ BROKEN = {
 def test_broken_descriptions_are_refused(tmp_path, case):
     text, message = BROKEN[case]
     (tmp_path / "demo").write_text(text)
-    with pytest.raises(PencilmapError, match=re.escape(message)):
+    with pytest.raises(PencilmapError, match=re.escape(message)) as error:
         read_description(tmp_path / "demo")
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("bomb", [
