@@ -39,7 +39,7 @@ class Exchange:
     @property
     def is_even(self) -> bool:
         """Whether every message has the same size."""
-        return all((w == w[0]).all() for w in (self.group_weight, self.send_weight, self.receive_weight))
+        return all((w == w[:1]).all() for w in (self.group_weight, self.send_weight, self.receive_weight))
 
     @property
     def message_unit(self) -> int:

@@ -1,0 +1,261 @@
+"""Which decomposition, grid, placement, exchange and schedule are fastest for a transform on some nodes, and why.
+
+Idea: every grid of every decomposition is predicted under its best placement, and the launcher's order, in sequence; the
+first few also with every exchange that the model knows and under the best schedule. All are ranked by predicted time.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from math import ceil
+
+from pencilmap.mapper.product_search import best_product
+from pencilmap.mapper.setting import BEST, Setting, setting
+from pencilmap.model.algorithms import ALGORITHMS
+from pencilmap.model.decompositions import DECOMPOSITIONS
+from pencilmap.model.errors import GridError, PartitionError, PlacementError, ScheduleError
+from pencilmap.model.grid import all_grids
+from pencilmap.model.machine import load_machine, machine_partitions
+from pencilmap.model.objective import in_sequence
+from pencilmap.model.predict import SEQUENCE, Prediction
+from pencilmap.model.ranking import ranked
+from pencilmap.model.scaling import bisection_bandwidth
+from pencilmap.model.torus import Torus, as_torus
+
+LARGE = 4096     # slots: from here on one of RxC and CxR is predicted, and no order that has no closed form
+SMALL = 128      # slots: up to here placements are also looked for under schedules
+EXCHANGED = 2    # grids on which every exchange is tried
+CHUNKED = ("overlap:8", "overlap:4", "overlap:2")  # where not all schedules can be predicted
+TERMS = {  # term of the time model: what it means
+    "link_s": "the busiest links: bytes, placement and grid decide",
+    "contention_s": "contention: messages that share links although their loads are even",
+    "injection_s": "the port of a task or node into the network: fewer bytes off the node help",
+    "start_s": "starting the exchanges: fewer tasks on a node help",
+    "messages_s": "message starts: fewer, larger messages help",
+    "hops_s": "the latency of hops: nearer partners help",
+    "fft_s": "the FFTs: more nodes help",
+    "memory_s": "memory: copies and passes over the array",
+}
+FIGURES = {  # figure of a machine file: what is not known without it
+    "message_cost_s": "the cost of a message", "injection_per_node": "what a node puts into the network",
+    "exchange_cost_s": "the start of an exchange", "fft_rate_per_task": "the rate of the FFTs"}
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Predictions from the fastest on, each with the exchange of its stages and its schedule.
+
+    term : name in `TERMS` of the largest term of the first; share : its part of the time.
+    unknown : figures that the machine file lacks, in words.
+    """
+
+    where: Setting
+    found: tuple[Prediction, ...]
+    term: str
+    share: float
+    unknown: tuple[str, ...]
+
+    @property
+    def best(self) -> Prediction:
+        return self.found[0]
+
+    @property
+    def rivals(self) -> list[Prediction]:
+        """Those beside the first that the errors of the model cannot tell from it: what to measure."""
+        error = 1.1 if self.where.likely is None else max(self.where.likely[1] / self.where.likely[0], 1.0)
+        return [p for p in self.found[1:4] if time_of(p) <= error * time_of(self.best)]
+
+
+def time_of(p: Prediction) -> float:
+    """The time by which candidates are ranked, seconds: of the transform as far as it is known."""
+    known = p.known_s if p.schedule is None else p.schedule.known_s
+    assert known is not None
+    return known
+
+
+def partition_for(machine: str, nodes: int) -> str:
+    """The shape of the partition of that many nodes with the widest bisection. Raises PartitionError where there is none."""
+    found = load_machine(machine)
+    if nodes == found.torus.n_nodes:
+        return "x".join(map(str, found.torus.shape))
+    if found.partitions is None:
+        raise PartitionError(f"machine {machine} has no rule of partitions: give the shape of the {nodes} nodes "
+                             "with `torus`")
+    shapes = machine_partitions(found, nodes)
+    if not shapes:
+        raise PartitionError(f"machine {machine} hands out no partition of {nodes} nodes: give a shape with `torus`")
+    best = max(shapes, key=bisection_bandwidth)
+    return "x".join(map(str, best.shape))
+
+
+def settings(fft: str, machine: str | None = None, nodes: int | None = None, torus: str | None = None,
+             tasks_per_node: int | None = None, bandwidth: str | None = None) -> Setting:
+    """The setting of a question: a machine, of which some nodes are taken, or a torus of its own."""
+    if torus is None and machine is not None and nodes is not None:
+        torus = partition_for(machine, nodes)
+    where = setting(machine=machine, torus=torus, tasks_per_node=tasks_per_node, bandwidth=bandwidth, fft=fft)
+    if nodes is not None and where.network.n_nodes != nodes:
+        raise PartitionError(f"{where.network} has {where.network.n_nodes} nodes, not the {nodes} asked for: give one of "
+                             "`nodes` and `torus`, or both alike")
+    return where
+
+
+def advise(where: Setting) -> Advice:
+    """Rank everything that a transform can be run with on the nodes of a setting. Raises GridError where nothing fits."""
+    if where.transform is None or where.network.bandwidth is None:
+        raise GridError("advice needs times: give the transform with `fft` and a `machine` or the `bandwidth` of its links")
+    found = list[Prediction]()
+    for decomposition in DECOMPOSITIONS.values():
+        here = replace(where, decomposition=decomposition)
+        for grid in _grids(here):
+            found += _tried(here, grid)
+    if not found:
+        raise GridError(f"no grid of {where.n_slots} tasks fits transform {where.transform} so that every task has data: "
+                        "take fewer tasks, or a larger transform")
+    order = ranked(found)
+    leaders = _leaders(order, where)
+    order = ranked([*found, *(p for leader in leaders for p in _varied(where, leader)),
+                    *(p for leader in leaders[:EXCHANGED] for p in _exchanged(where, leader))])
+    term, share = _largest(order[0])
+    return Advice(where, tuple(_distinct(order)), term, share, tuple(_unknown(where.costs)))
+
+
+def _unknown(costs):
+    """In words; of the two limits of what enters the network one is enough."""
+    known = {name for name in FIGURES if getattr(costs, name) is not None}
+    if costs.injection_per_task is not None:
+        known.add("injection_per_node")
+    return [words for name, words in FIGURES.items() if name not in known]
+
+
+def _leaders(order, where):
+    """Grids that exchanges and schedules are tried on: of large machines the first, else all within twice the least time.
+
+    Two exchanges at once take at least half of the time in sequence, so no other grid can come first by its schedule.
+    """
+    first: dict[tuple, Prediction] = {}
+    for p in order:
+        first.setdefault((p.grid.decomposition.name, p.grid.shape), p)
+    if where.n_slots > LARGE:
+        return list(first.values())[:1]
+    return [p for p in first.values() if time_of(p) <= 2 * time_of(order[0])]
+
+
+def _grids(here):
+    """Grids in which every task has data; of large machines and cubes one of RxC and CxR."""
+    transform = here.transform
+    found = [g for g in all_grids(here.n_slots, here.decomposition) if transform.fills(g)]
+    if here.n_slots > LARGE and len({transform.nx, transform.ny, transform.nz}) == 1:
+        return [g for g in found if g.shape[0] <= g.shape[-1]]
+    return found
+
+
+def _tried(here, grid):
+    """Its best placement without a search, and the launcher's order."""
+    found = []
+    for text in (BEST, "default") if here.n_slots <= LARGE else (BEST,):
+        try:
+            placed = here.place(text, grid) if text != BEST else _quick(here, grid)
+            found.append(here.predict(placed, name=text))
+        except (PlacementError, GridError):
+            continue  # that placement cannot be had here
+    return found
+
+
+def _quick(here, grid):
+    """The best placement without a search; of large machines the best product for even blocks."""
+    if here.n_slots > LARGE and isinstance(here.network, Torus) and here.site.allocation.is_complete:
+        return best_product(as_torus(here.network), grid, here.tasks_per_node,
+                            in_sequence(len(grid.decomposition.exchanges)))
+    return here._best(grid, SEQUENCE, 0)
+
+
+def _varied(where: Setting, leader: Prediction) -> Iterable[Prediction]:
+    """A grid under the best schedule that keeps the boxes, and on small machines with other placements for it."""
+    here = replace(where, decomposition=leader.grid.decomposition)
+    placed = [leader.product or here.place(leader.placement, leader.grid)]
+    if here.n_slots <= SMALL and leader.placement == BEST:
+        placed.append(here._best(leader.grid, BEST, 0))
+    for each in placed:
+        for schedule in (BEST, *CHUNKED):
+            try:
+                yield here.predict(each, name=leader.placement, schedule=schedule)
+                break
+            except ScheduleError:  # where lanes are unequal and there are too many messages to route
+                continue
+
+
+def _exchanged(where: Setting, leader: Prediction) -> Iterable[Prediction]:
+    """A grid in sequence with every other exchange."""
+    here = replace(where, decomposition=leader.grid.decomposition)
+    placed = leader.product or here.place(leader.placement, leader.grid)
+    for name in ALGORITHMS if here.n_slots <= LARGE else ():
+        if not ALGORITHMS[name].is_alltoall:
+            yield here.predict(placed, None, leader.placement, name)
+
+
+def _distinct(order):
+    """Without those that differ in nothing that is told."""
+    found: dict[tuple, Prediction] = {}
+    for p in order:
+        found.setdefault((p.grid.decomposition.name, str(p.grid), p.placement, exchange_of(p), schedule_of(p)), p)
+    return found.values()
+
+
+def exchange_of(p: Prediction) -> str:
+    """The exchange of its stages."""
+    return p.stages[0].algorithm
+
+
+def schedule_of(p: Prediction) -> str:
+    """Its schedule with everything chosen."""
+    return SEQUENCE if p.schedule is None else p.schedule.name
+
+
+def _largest(p):
+    """The largest term of all exchanges and of the computing, and its share of the time in sequence."""
+    sums: dict[str, float] = {}
+    for part in [stage.terms for stage in p.stages] + [p.local]:
+        for name, seconds in (part.as_dict() if part else {}).items():
+            sums[name] = sums.get(name, 0.0) + (seconds or 0.0)
+    name = max(sums, key=sums.__getitem__)
+    return name, sums[name] / sum(sums.values()) if sum(sums.values()) else 0.0
+
+
+# ---- ranks against threads -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Shared:
+    """The best way with some tasks on a node of so many threads each.
+
+    messages : that a node sends in all exchanges; task_bytes : of the array on a task.
+    peers : entries of the tables of counts that all tasks of a node keep, one for each partner in each exchange.
+    """
+
+    tasks: int
+    threads: int
+    prediction: Prediction
+    messages: int
+    task_bytes: int
+    peers: int
+
+
+def ranks_against_threads(where: Setting) -> list[Shared]:
+    """All tasks of a node as processes, and one process with as many threads: T^2 fewer messages between two nodes.
+
+    The threads of a task compute as fast together as the tasks did, and share the port of a node; a limit of one task stays
+    one task's. Overheads of threads are not in the model.
+    """
+    tasks = where.tasks_per_node
+    found = []
+    for n in dict.fromkeys((tasks, 1)):
+        costs = where.costs
+        if n != tasks and costs.fft_rate_per_task is not None:
+            costs = replace(costs, fft_rate_per_task=costs.fft_rate_per_task * tasks)
+        here = replace(where, site=replace(where.site, tasks_per_node=n), costs=costs)
+        best = advise(here).best
+        sent = sum(stage.work.messages for stage in best.stages if stage.work)
+        assert where.transform is not None
+        found.append(Shared(n, ceil(tasks / n), best, n * sent, where.transform.total_bytes // best.grid.n_tasks, n * sum(
+            best.grid.extent(stage.letters) for stage in best.grid.decomposition.exchanges)))
+    return found

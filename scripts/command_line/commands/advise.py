@@ -1,0 +1,107 @@
+"""`pencilmap advise`: what to run a transform with on some nodes, why, and what to measure to be sure."""
+
+import click
+
+from pencilmap.mapper.advise import (
+    TERMS,
+    Advice,
+    Shared,
+    advise,
+    exchange_of,
+    ranks_against_threads,
+    schedule_of,
+    settings,
+    time_of,
+)
+from pencilmap.model.errors import MachineError
+from pencilmap.model.predict import Prediction
+from pencilmap.model.units import milliseconds
+from pencilmap.scripts.command_line.plain_options import JSON, with_options
+from pencilmap.scripts.command_line.tables import broken, fitted, print_json, print_table, say
+
+
+@click.command("advise")
+@click.option("--machine", "-m", metavar="NAME|FILE", help="A machine of `pencilmap machines`, or a machine file.")
+@click.option("--nodes", type=click.IntRange(1), metavar="K", help="How many of its nodes: the partition of that size with "
+                                                                   "the widest "
+              "bisection [all].")
+@click.option("--torus", metavar="SHAPE", help="The shape of the nodes, e.g. 8x8x8 or 8x8:mesh, in place of --nodes.")
+@click.option("--bandwidth", metavar="RATE", help="Of every link in one direction, with --torus, e.g. '25 GB/s'.")
+@click.option("--tasks-per-node", "-t", type=click.IntRange(1), metavar="T", help="Tasks on a node [machine's].")
+@click.option("--fft", "-n", required=True, metavar="N|NXxNYxNZ[:TYPE][:single]", help="The transform, e.g. 512 or 512:r2c.")
+@click.option("--threads", is_flag=True, help="Also compare T tasks a node with one task of T threads.")
+@click.option("--top", type=click.IntRange(1), default=6, show_default=True, metavar="N", help="How many to list.")
+@with_options(JSON)
+def command(machine: str | None, nodes: int | None, torus: str | None, bandwidth: str | None, tasks_per_node: int | None,
+            fft: str,
+            threads: bool, top: int, as_json: bool) -> None:
+    """Rank decompositions, grids, placements, exchanges and schedules by predicted time, and say what decides."""
+    if machine is None and (torus is None or bandwidth is None):
+        raise MachineError("advice needs a machine: --machine NAME, or --torus SHAPE with --bandwidth RATE")
+    if threads and tasks_per_node == 1:
+        raise MachineError("--threads compares several tasks on a node with one: give --tasks-per-node 2 or more")
+    where = settings(fft, machine, nodes, torus, tasks_per_node, bandwidth)
+    found = advise(where)
+    shared = ranks_against_threads(where) if threads else []
+    if as_json:
+        print_json({"where": where.where, "transform": str(where.transform),
+                    "candidates": [_candidate(p) for p in found.found[:top]], "deciding_term": found.term,
+                    "deciding_share": found.share, "unknown": list(found.unknown), "measure": _to_measure(found),
+                    "threads": [_shared(s) for s in shared]})
+        return
+    _table(found, top)
+    if shared:
+        _threads(shared)
+    say(_answer(found))
+    for line in _to_measure(found):
+        say(line)
+
+
+def _candidate(p: Prediction):
+    return {"decomposition": p.grid.decomposition.name, "grid": list(p.grid.shape), "placement": p.placement,
+            "exchange": exchange_of(p), "schedule": schedule_of(p), "time_s": time_of(p), "exchanges_s": p.time_s,
+            "messages": sum(stage.work.messages for stage in p.stages if stage.work)}
+
+
+def _table(found: Advice, top):
+    columns = ["decomposition", "grid", "placement", "exchange", "schedule", ">predicted", ">of best"]
+    best = time_of(found.best)
+    rows = [[p.grid.decomposition.name, str(p.grid), broken(p.placement), exchange_of(p), broken(schedule_of(p)),
+             milliseconds(time_of(p)), f"{time_of(p) / best:.3f}"] for p in found.found[:top]]
+    print_table(f"{found.where.where}, transform {found.where.transform}", *fitted(columns, rows, [">of best"]),
+                ["predicted: the whole transform" if found.best.total_s is not None else "predicted: the exchanges; the "
+                 "machine's computing is not known"])
+
+
+def _threads(shared: list[Shared]):
+    print_table("the same cores as tasks or threads", [">tasks/\nnode", ">threads", "grid", ">predicted",
+                                                       ">messages\na node",
+                                                      ">bytes\na task", ">table entries\na node"],
+                [[s.tasks, s.threads, str(s.prediction.grid), milliseconds(time_of(s.prediction)), s.messages, s.task_bytes,
+                  s.peers]
+                 for s in shared], ["threads are taken to compute as fast as tasks; what they cost each other is not in the "
+                                    "model"])
+
+
+def _shared(s: Shared):
+    return {"tasks_per_node": s.tasks, "threads": s.threads, "best": _candidate(s.prediction),
+            "messages_of_node": s.messages,
+            "task_bytes": s.task_bytes, "table_entries_of_node": s.peers}
+
+
+def _answer(found: Advice):
+    best = found.best
+    return (f"take {best.grid.decomposition.name} {best.grid} {best.placement}, exchange {exchange_of(best)}, schedule "
+            f"{schedule_of(best)}: {milliseconds(time_of(best))}; {100 * found.share:.0f} % of it, in sequence, is "
+            f"{TERMS[found.term]}")
+
+
+def _to_measure(found: Advice):
+    lines = [f"not known of this machine: {', '.join(found.unknown)}; pencilmap calibrate finds them from run records"
+             ] if found.unknown else []
+    if found.rivals:
+        runs = "; ".join(f"--decomposition {p.grid.decomposition.name} --grid {p.grid} --exchange {exchange_of(p)} "
+                         "--schedule "
+                         f"{schedule_of(p)} ({p.placement})" for p in [found.best, *found.rivals[:2]])
+        lines.append(f"to be sure, run fft_runner with each of: {runs}")
+    return lines

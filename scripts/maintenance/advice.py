@@ -1,0 +1,117 @@
+"""How good the first advice is: 30 cases drawn by a seed, everything that could be run simulated message by message.
+
+    .venv/bin/python -m pencilmap.scripts.maintenance.advice            # about ten minutes; prints the table of
+    docs/validation.md
+
+A case is a torus or mesh of 8 to 20 nodes with one or two tasks on each and a transform; its candidates are every grid of
+every decomposition in which every task has data, under the best placement and the launcher's order, in sequence and
+overlapped. Nothing of `pencilmap.mapper.advise` was fitted to them: it has no figure that could be.
+"""
+
+import random
+from dataclasses import replace
+from statistics import median
+
+import click
+
+from pencilmap.mapper.advise import Advice, advise, schedule_of, settings
+from pencilmap.mapper.formats.hostfile import hosts
+from pencilmap.mapper.placements import as_mapping
+from pencilmap.mapper.setting import Setting
+from pencilmap.model.decompositions import DECOMPOSITIONS
+from pencilmap.model.errors import PencilmapError
+from pencilmap.model.grid import all_grids
+from pencilmap.model.predict import SEQUENCE, Prediction
+from pencilmap.model.torus import as_torus
+from pencilmap.scripts.command_line.documents import markdown_table
+from pencilmap.scripts.networks.simulated import SimulatedNetwork, Simulation, simulate_all
+
+SHAPES = ("8", "4x2", "4x3", "4x4", "8x2", "6x2", "6x3", "2x3x3", "5x4", "4x2x2", "3x3")
+SIZES = (16, 20, 24, 32, 36, 40)
+SEED, CASES, WITHIN, LEAST = 2026, 30, 1.05, 27
+OVERLAP = "overlap:4"
+
+
+def drawn(seed: int, cases: int) -> list[dict[str, object]]:
+    """Arguments of `pencilmap.mapper.advise.settings`, each torus, size and number of tasks by the seed."""
+    rng, found = random.Random(seed), list[dict[str, object]]()
+    while len(found) < cases:
+        shape, mesh, tasks = rng.choice(SHAPES), rng.random() < 0.4, rng.choice((1, 1, 2))
+        size = [rng.choice(SIZES) for _ in range(3)] if rng.random() < 0.3 else [rng.choice(SIZES)] * 3
+        found.append({"torus": shape + (":mesh" if mesh else ""), "bandwidth": "1 GB/s", "tasks_per_node": tasks,
+                      "fft": "x".join(map(str, size))})
+    return found
+
+
+def candidates(where: Setting) -> list[Prediction]:
+    """Everything that could be run."""
+    found, transform = list[Prediction](), where.transform
+    assert transform is not None
+    for decomposition in DECOMPOSITIONS.values():
+        here = replace(where, decomposition=decomposition)
+        for grid in all_grids(here.n_slots, decomposition):
+            for text in ("best", "default") if transform.fills(grid) else ():
+                for schedule in (SEQUENCE, OVERLAP):
+                    try:
+                        placed = here._best(grid, schedule, 0) if text == "best" else here.place(text, grid)
+                        found.append(here.predict(placed, name=text, schedule=schedule))
+                    except PencilmapError:
+                        continue  # a schedule or placement that this grid cannot have
+    return found
+
+
+def simulation(where: Setting, p: Prediction) -> Simulation:
+    """The run of a prediction, whose placement it has exactly."""
+    here = replace(where, decomposition=p.grid.decomposition)
+    transform = where.transform
+    assert transform is not None
+    best = p.placement == "best"
+    placed = p.product or (here._best(p.grid, schedule_of(p), 0) if best else here.place(p.placement, p.grid))
+    mapping = as_mapping(placed, p.placement)
+    return Simulation(SimulatedNetwork(as_torus(where.network)), hosts(mapping), (transform.nx, transform.ny, transform.nz),
+                      p.grid,
+                      exchange=p.stages[0].algorithm, schedule=schedule_of(p), labels={"placement": "candidate"})
+
+
+def seconds(records: list[dict]) -> float:
+    """Of the whole transform, in which computing takes no time."""
+    return float(median(records[0]["phases"]["total"]["max_s"]))
+
+
+def judged(case: dict) -> list[object]:
+    """The line of a case."""
+    where = settings(**case)
+    advice: Advice = advise(where)
+    rest = candidates(where)
+    times = [seconds(r) for r in simulate_all([simulation(where, p) for p in [advice.best, *rest]], workers=2)]
+    best = min(range(len(times)), key=times.__getitem__)
+    chosen = [advice.best, *rest][best]
+    return [f"{case['torus']}, {case['tasks_per_node']} a node", case["fft"], len(rest), name(advice.best), name(chosen),
+            f"{1e3 * times[0]:.4f}", f"{1e3 * times[best]:.4f}", f"{times[0] / times[best]:.3f}"]
+
+
+def name(p: Prediction) -> str:
+    """A candidate in one cell."""
+    return " ".join((p.grid.decomposition.name, str(p.grid), p.placement, schedule_of(p)))
+
+
+@click.command()
+@click.option("--seed", default=SEED, show_default=True)
+@click.option("--cases", default=CASES, show_default=True)
+def main(seed: int, cases: int) -> None:
+    """Print the table, and fail where fewer than nine in ten first choices are within 5 % of the best."""
+    rows = []
+    for case in drawn(seed, cases):
+        rows.append(judged(case))
+        click.echo(" ".join(map(str, rows[-1])), err=True)
+    good = sum(float(str(row[-1])) <= WITHIN for row in rows)
+    click.echo(markdown_table(["torus", "transform", ">candidates", "advised", "fastest simulated", ">advised ms",
+                               ">fastest ms",
+                               ">ratio"], rows))
+    click.echo(f"\nseed {seed}: {good} of {len(rows)} first choices are within 5 % of the fastest")
+    if good * CASES < LEAST * len(rows):
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()

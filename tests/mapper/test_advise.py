@@ -1,0 +1,75 @@
+"""`pencilmap advise`: first choices against everything predicted, the term that decides, threads, and what is refused."""
+
+import pytest
+
+from pencilmap.mapper.advise import LARGE, TERMS, advise, partition_for, ranks_against_threads, settings, time_of
+from pencilmap.mapper.setting import setting
+from pencilmap.model.schedules.schedule import FORWARD
+
+SMALL = {"torus": "4x2", "bandwidth": "1 GB/s"}
+
+
+def test_nothing_that_is_predicted_is_faster():
+    """Against every grid, placement and schedule by the usual rankings, one after the other."""
+    advice = advise(settings("24x16x20", **SMALL))
+    for decomposition in ("pencil", "slab"):
+        where = setting(fft="24x16x20", decomposition=decomposition, **SMALL)
+        for schedule in ("sequence", "best"):
+            for p in where.predictions("best", ["best", "default"], schedule=schedule, direction=FORWARD):
+                if where.transform.fills(p.grid):
+                    assert time_of(advice.best) <= 1.0101 * time_of(p)
+
+
+def test_the_deciding_term_is_the_one_that_is_large():
+    for figure, term in (("message_cost_s", "messages_s"), ("exchange_cost_s", "start_s"), (None, "link_s")):
+        where = settings("16", **SMALL)
+        if figure:
+            object.__setattr__(where, "costs", type(where.costs)(**{figure: 1.0}))
+        advice = advise(where)
+        assert advice.term == term and term in TERMS and advice.share > 0.9
+
+
+def test_messages_decide_for_few_partners():
+    """Where only starts cost, the grid with the fewest partners, by counting: (r - 1) + (c - 1) is least for 2x4."""
+    where = settings("16", **SMALL)
+    object.__setattr__(where, "costs", type(where.costs)(message_cost_s=1.0))
+    assert sorted(advise(where).best.grid.shape) == [2, 4]
+
+
+def test_one_task_of_threads_sends_fewer_messages():
+    where = settings("32", tasks_per_node=2, **SMALL)
+    tasks, threads = ranks_against_threads(where)
+    assert (tasks.tasks, tasks.threads, threads.tasks, threads.threads) == (2, 1, 1, 2)
+    assert threads.task_bytes == 2 * tasks.task_bytes and threads.prediction.grid.n_tasks == 8
+
+
+def test_a_large_machine_has_advice_from_products_alone():
+    where = settings("4096", torus="32x32x16", bandwidth="1 GB/s")
+    assert where.n_slots > LARGE
+    advice = advise(where)
+    assert all(p.product is not None for p in advice.found) and advice.best.certificate < 1.5
+
+
+def test_partitions_are_those_of_the_machine():
+    assert partition_for("bluegene-l", 1024) in ("8x8x16", "8x16x8", "16x8x8")
+
+
+def test_the_command_prints_what_to_take_and_measure(pencilmap, pencilmap_json):
+    words = ("--torus", "4x2", "--bandwidth", "1 GB/s", "--fft", "16")
+    found = pencilmap_json.one("advise", *words, "--top", 3)
+    assert len(found["candidates"]) == 3 and found["deciding_term"] == "link_s" and found["measure"]
+    status, out, _ = pencilmap("advise", *words, "-t", 2, "--threads")
+    table = out.partition("take ")[0]
+    assert status == 0 and "the busiest links" in out and max(map(len, table.splitlines()[:-3])) <= 90
+
+
+@pytest.mark.parametrize("words, part", [
+    (("--fft", "16"), "advice needs a machine"), (("--machine", "bluegene-l", "--nodes", "500", "--fft", "64"),
+                                                  "no partition of 500"),
+    (("--machine", "bluegene-x", "--fft", "64"), "is unknown"), (("--torus", "4x4", "--bandwidth", "1 GB/s", "--fft", "2"),
+                                                                 "so that every task has data"),
+    (("--torus", "4x4", "--bandwidth", "1 GB/s", "--nodes", "8", "--fft", "16"), "not the 8 asked for"),
+    (("--torus", "4x4", "--bandwidth", "1 GB/s", "-t", "1", "--threads", "--fft", "16"), "give --tasks-per-node 2")])
+def test_what_cannot_be_advised_is_told(pencilmap, words, part):
+    status, out, err = pencilmap("advise", *words)
+    assert status == 2 and out == "" and part in err
