@@ -298,3 +298,5 @@ def test_bytes_times_hops_are_shared_by_all_cables():
     graph = from_networkx(nx.petersen_graph(), "petersen")
     traffic = 7 * (1 - np.eye(10, dtype=np.int64))
     assert _hop_bound(graph, graph.arcs(), traffic) == Fraction(7 * 10 * (3 + 2 * 6), 30)
+    alone = from_networkx(nx.empty_graph(1), "one host")
+    assert _hop_bound(alone, alone.arcs(), np.zeros((1, 1), dtype=np.int64)) == 0
