@@ -5,15 +5,18 @@ import pytest
 from pencilmap.mapper.advise import LARGE, TERMS, advise, partition_for, ranks_against_threads, settings, time_of
 from pencilmap.mapper.setting import setting
 from pencilmap.model.schedules.schedule import FORWARD
+from pencilmap.scripts.maintenance.advice import WITHIN, drawn, judged
 
 SMALL = {"torus": "4x2", "bandwidth": "1 GB/s"}
+ODD = {"torus": "3x2", "bandwidth": "1 GB/s"}
+TINY = {"torus": "2x2", "bandwidth": "1 GB/s"}
 
 
 def test_nothing_that_is_predicted_is_faster():
     """Against every grid, placement and schedule by the usual rankings, one after the other."""
-    advice = advise(settings("24x16x20", **SMALL))
+    advice = advise(settings("12x8x10", **ODD))
     for decomposition in ("pencil", "slab"):
-        where = setting(fft="24x16x20", decomposition=decomposition, **SMALL)
+        where = setting(fft="12x8x10", decomposition=decomposition, **ODD)
         for schedule in ("sequence", "best"):
             for p in where.predictions("best", ["best", "default"], schedule=schedule, direction=FORWARD):
                 if where.transform.fills(p.grid):
@@ -22,7 +25,7 @@ def test_nothing_that_is_predicted_is_faster():
 
 def test_the_deciding_term_is_the_one_that_is_large():
     for figure, term in (("message_cost_s", "messages_s"), ("exchange_cost_s", "start_s"), (None, "link_s")):
-        where = settings("16", **SMALL)
+        where = settings("16", **TINY)
         if figure:
             object.__setattr__(where, "costs", type(where.costs)(**{figure: 1.0}))
         advice = advise(where)
@@ -37,10 +40,10 @@ def test_messages_decide_for_few_partners():
 
 
 def test_one_task_of_threads_sends_fewer_messages():
-    where = settings("32", tasks_per_node=2, **SMALL)
+    where = settings("32", tasks_per_node=2, **TINY)
     tasks, threads = ranks_against_threads(where)
     assert (tasks.tasks, tasks.threads, threads.tasks, threads.threads) == (2, 1, 1, 2)
-    assert threads.task_bytes == 2 * tasks.task_bytes and threads.prediction.grid.n_tasks == 8
+    assert threads.task_bytes == 2 * tasks.task_bytes and threads.prediction.grid.n_tasks == 4
 
 
 def test_a_large_machine_has_advice_from_products_alone():
@@ -55,7 +58,7 @@ def test_partitions_are_those_of_the_machine():
 
 
 def test_the_command_prints_what_to_take_and_measure(pencilmap, pencilmap_json):
-    words = ("--torus", "4x2", "--bandwidth", "1 GB/s", "--fft", "16")
+    words = ("--torus", "2x2", "--bandwidth", "1 GB/s", "--fft", "16")
     found = pencilmap_json.one("advise", *words, "--top", 3)
     assert len(found["candidates"]) == 3 and found["deciding_term"] == "link_s" and found["measure"]
     status, out, _ = pencilmap("advise", *words, "-t", 2, "--threads")
@@ -73,3 +76,13 @@ def test_the_command_prints_what_to_take_and_measure(pencilmap, pencilmap_json):
 def test_what_cannot_be_advised_is_told(pencilmap, words, part):
     status, out, err = pencilmap("advise", *words)
     assert status == 2 and out == "" and part in err
+
+
+def test_the_cases_of_the_validation_are_drawn_alike_each_time():
+    assert drawn(5, 30) == drawn(5, 30) != drawn(6, 30) and len({str(case) for case in drawn(5, 30)}) > 20
+
+
+@pytest.mark.slow
+def test_the_first_choice_is_the_fastest_of_all_simulated():
+    """Of a case that no validation had."""
+    assert float(judged(drawn(99, 1)[0])[-1]) <= WITHIN
