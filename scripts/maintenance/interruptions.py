@@ -180,6 +180,8 @@ def try_command(name: str, folder: Path, record: bytes, moments: int, draw: rand
         found = one_moment(case, number, moment, before)
         failures += [f"{name}, {number.name} after {moment:.3f} s: {what}" for what in found]
         well[number.name] += not found
+        told = "; ".join(found) or "well"
+        print(f"{name} {n + 1}/{moments} {number.name} after {moment:.3f} s: {told}", file=sys.stderr, flush=True)
         if case.left():
             whole_run(case)
             failures += [f"{name}, the run after {number.name} at {moment:.3f} s: {what}" for what in (
