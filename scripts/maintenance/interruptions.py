@@ -199,6 +199,7 @@ def main(names: tuple[str, ...], moments: int, seed: int) -> None:
         as_root = [] if os.getuid() == 0 else ["--map-root-user"]
         os.execvpe("unshare", [*NAMESPACES[:1], *as_root, *NAMESPACES[1:], "sh", "-c", SET_UP, "-", *sys.orig_argv],
                    os.environ | {INSIDE: "1"})
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the first process of a namespace ignores it otherwise
     bad = 0
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, "-m", "pencilmap", *COMMANDS["simulate"]], check=True, cwd=folder,
