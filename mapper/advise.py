@@ -72,11 +72,14 @@ def time_of(p: Prediction) -> float:
     return known
 
 
-def partition_for(machine: str, nodes: int) -> str:
-    """The shape of the partition of that many nodes with the widest bisection. Raises PartitionError where there is none."""
+def partition_for(machine: str, nodes: int) -> str | None:
+    """The shape of the partition of that many nodes with the widest bisection; None for the whole machine.
+
+    Raises PartitionError where there is no such partition.
+    """
     found = load_machine(machine)
     if nodes == found.torus.n_nodes:
-        return "x".join(map(str, found.torus.shape))
+        return None
     if found.partitions is None:
         raise PartitionError(f"machine {machine} has no rule of partitions: give the shape of the {nodes} nodes "
                              "with `torus`")
@@ -90,9 +93,11 @@ def partition_for(machine: str, nodes: int) -> str:
 def settings(fft: str, machine: str | None = None, nodes: int | None = None, torus: str | None = None,
              tasks_per_node: int | None = None, bandwidth: str | None = None) -> Setting:
     """The setting of a question: a machine, of which some nodes are taken, or a torus of its own."""
+    partition = None
     if torus is None and machine is not None and nodes is not None:
-        torus = partition_for(machine, nodes)
-    where = setting(machine=machine, torus=torus, tasks_per_node=tasks_per_node, bandwidth=bandwidth, fft=fft)
+        partition = partition_for(machine, nodes)
+    where = setting(machine=machine, torus=torus, partition=partition, tasks_per_node=tasks_per_node, bandwidth=bandwidth,
+                    fft=fft)
     if nodes is not None and where.network.n_nodes != nodes:
         raise PartitionError(f"{where.network} has {where.network.n_nodes} nodes, not the {nodes} asked for: give one of "
                              "`nodes` and `torus`, or both alike")

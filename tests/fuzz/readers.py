@@ -13,7 +13,7 @@ from zlib import crc32
 
 import numpy as np
 
-from pencilmap.mapper import allocations, graphs, records
+from pencilmap.mapper import allocations, graphs, records, scaling, transposes
 from pencilmap.mapper.allocations.table import parse_table
 from pencilmap.mapper.formats import FORMATS, Document, Job, parse_mapping, recognise
 from pencilmap.mapper.formats.hostlist import expand_hosts
@@ -123,6 +123,13 @@ def record(content: bytes) -> None:
                 records.mapping_of_record(found, parse_torus(found["placement"]["torus"]), "file")
 
 
+def times(content: bytes) -> None:
+    """Tables of points for scaling studies, and results of transpose_bench."""
+    with _file(content) as path:
+        read = transposes.read_transposes if content.lstrip()[:1] == b"{" else scaling.read_points
+        assert read(path)
+
+
 def images(content: bytes) -> None:
     """Images, and the placement on them."""
     assert parse_images(content, "file", SITE)
@@ -175,7 +182,7 @@ def _one_line(error):
 
 
 TARGETS: dict[str, Callable[[bytes], None]] = {target.__name__: target for target in (
-    placement, graph, description, table, machine, record, images, text, environment)}
+    placement, graph, description, table, machine, record, times, images, text, environment)}
 
 
 def check(name: str, content: bytes) -> None:

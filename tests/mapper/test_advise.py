@@ -54,7 +54,8 @@ def test_a_large_machine_has_advice_from_products_alone():
 
 
 def test_partitions_are_those_of_the_machine():
-    assert partition_for("bluegene-l", 1024) in ("8x8x16", "8x16x8", "16x8x8")
+    assert partition_for("bluegene-l", 1024) in ("8x8x16", "8x16x8", "16x8x8") and partition_for("bluegene-l", 512) is None
+    assert str(settings("64", "bluegene-l", 32).network) == "4x4x2:mesh"  # below a midplane nothing wraps
 
 
 def test_the_command_prints_what_to_take_and_measure(pencilmap, pencilmap_json):
