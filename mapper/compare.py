@@ -17,6 +17,7 @@ from pencilmap.model.machine import COSTS, costs_of, load_machine
 from pencilmap.model.predict import SEQUENCE, Prediction, likely_times, predict
 from pencilmap.model.published import Cell, bluegene_l_512
 from pencilmap.model.reading import parse_json
+from pencilmap.model.remap import REMAPS
 from pencilmap.model.schedules.schedule import PAIR
 from pencilmap.model.torus import Torus, parse_torus
 from pencilmap.model.units import parse
@@ -108,7 +109,8 @@ def schedule_of_record(record: Record) -> str:
 
 
 def _row(source, network, prediction, name, grid, transform, measured, spread, placement, note, together=False):
-    exchange = prediction and (_all_exchanges(prediction) if together else prediction.stage(name))
+    exchange = prediction and (_all_exchanges(prediction) if together else next(
+        (stage for stage in prediction.moves if stage.name == name), None))  # the remaps of boxes that are no bricks: none
     timed = exchange and exchange.t_s and measured > 0 and not isinstance(exchange, _Together)
     return Comparison(
         source, network, str(prediction.network) if prediction else "-",
@@ -132,8 +134,9 @@ class _Together:
 def _all_exchanges(prediction):
     """Under the schedule: ranks do not wait while they compute."""
     found = prediction.schedule
-    time_s = found.time_s if found.time_s is None else found.time_s - (found.hidden_s or 0.0)
-    return _Together(found.load_joint, found.t_s, time_s)
+    t_s, time_s = (None if seconds is None else seconds + found.transforms * sum(times) for seconds, times in (
+        (found.t_s, [r.t_s or 0.0 for r in prediction.remaps]), (found.time_s, [r.time_s or 0.0 for r in prediction.remaps])))
+    return _Together(found.load_joint, t_s, time_s if time_s is None else time_s - (found.hidden_s or 0.0))
 
 
 def _bandwidth(exchange, prediction, transform, measured):
@@ -181,7 +184,7 @@ def _prediction(text, changed):
 
 def _algorithms(record):
     """The exchange algorithm of each stage; the default where the model does not know the one that ran."""
-    names = [stage["exchange"] for stage in record["stages"]]
+    names = [stage["exchange"] for stage in record["stages"] if stage["name"] not in REMAPS]
     return [name if name in ALGORITHMS else DEFAULT_ALGORITHM for name in names]
 
 

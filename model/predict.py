@@ -13,6 +13,7 @@ from pencilmap.model.bounds import cut_bound
 from pencilmap.model.certificates import Bounds, certificate
 from pencilmap.model.contention import random_minimal_lengths
 from pencilmap.model.costs import Costs
+from pencilmap.model.errors import GridError
 from pencilmap.model.exchange import exchanges
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.loads import m_scale, m_time
@@ -22,6 +23,7 @@ from pencilmap.model.network import GraphLink, Network, TorusLink
 from pencilmap.model.pattern import effective_length
 from pencilmap.model.product import Product, product_of
 from pencilmap.model.product_blocks import stage_blocks
+from pencilmap.model.remap import remaps
 from pencilmap.model.routing import DEFAULT_ROUTING, default_routing, routing
 from pencilmap.model.schedules.forecast import Forecaster, ScheduleForecast
 from pencilmap.model.schedules.schedule import FORWARD
@@ -97,6 +99,8 @@ class Prediction:
 
     stages : the exchanges, in the order of a forward transform.
     bounds : Bounds for every placement of the grid on the usable nodes, with the blocks of the transform.
+    remaps : from bricks and to bricks, predicted as the exchanges are, and in all times of the prediction itself; those of
+    `schedule` are without them. moved_bytes : of all remaps and exchanges together, where there are bricks.
     certified : whether the lengths are routed loads, so that a bound says how good they are.
     local : LocalTerms of the computing, None without a transform.
     schedule : ScheduleForecast of the schedule asked for, else of the sequence; None where there are no loads. The times of
@@ -118,10 +122,17 @@ class Prediction:
     schedule: ScheduleForecast | None = None
     likely: tuple[float, float] | None = None
     certified: bool = True
+    remaps: tuple[ExchangePrediction, ...] = ()
+    moved_bytes: int = 0
 
     def stage(self, name: str) -> ExchangePrediction:
-        """The exchange of that name."""
-        return next(stage for stage in self.stages if stage.name == name)
+        """The exchange or remap of that name."""
+        return next(stage for stage in self.moves if stage.name == name)
+
+    @property
+    def moves(self) -> tuple[ExchangePrediction, ...]:
+        """Exchanges and remaps in the order of a forward transform."""
+        return (*self.remaps[:1], *self.stages, *self.remaps[1:])
 
     @property
     def lower_bound(self) -> LowerBound:
@@ -136,12 +147,12 @@ class Prediction:
     @property
     def t_s(self) -> float | None:
         """Seconds of all exchanges by the busiest links alone, None when there is no time."""
-        return _sum(stage.t_s for stage in self.stages)
+        return _sum(stage.t_s for stage in self.moves)
 
     @property
     def time_s(self) -> float | None:
         """Seconds of all exchanges by all terms of the time model."""
-        return _sum(stage.time_s for stage in self.stages)
+        return _sum(stage.time_s for stage in self.moves)
 
     @property
     def time_range_s(self) -> tuple[float, float] | None:
@@ -160,12 +171,13 @@ class Prediction:
 
     @property
     def order(self) -> tuple:
-        """Sort key of predictions of one transform: time, then lengths, then hops, then the squarer grid.
+        """Sort key of predictions of one transform: time, then between bricks bytes, then lengths, hops, the squarer grid.
 
         Times are rounded to ten digits, so that rounding errors do not decide; without times the lengths decide. """
         known, cost = (self.known_s, self.cost) if self.schedule is None else (self.schedule.known_s, self.schedule.cost)
+        known = known if known is None or self.schedule is None else known + (_sum(r.time_s for r in self.remaps) or 0.0)
         time = cost if known is None else float(f"{known:.10g}")
-        return time, cost, sum(stage.hop_length for stage in self.stages), max(self.grid.shape)
+        return time, self.moved_bytes, cost, sum(stage.hop_length for stage in self.stages), max(self.grid.shape)
 
     @property
     def n_messages(self) -> int:
@@ -190,7 +202,8 @@ class Prediction:
                 "lower_bound_argument": self.lower_bound.argument, "certificate": self.certificate,
                 "all_to_all_unreachable": self.bounds.unreachable,
                 "direction": self.schedule and self.schedule.direction,
-                "schedule": self.schedule and self.schedule.as_dict(), "notes": list(self.notes)}
+                "schedule": self.schedule and self.schedule.as_dict(), "notes": list(self.notes),
+                **({"remaps": [remap.as_dict() for remap in self.remaps]} if self.remaps else {})}
 
 
 def likely_times(time_s: float | None, likely: tuple[float, float] | None) -> tuple[float, float] | None:
@@ -281,8 +294,9 @@ def predict_routed(mapping: Mapping, transform: Transform | None = None, routing
     local = _local(transform, mapping.grid, mapping.tasks_per_node, costs)
     forecaster = Forecaster(stages, local, mapping, product, False, transform, routing_name, costs, bounds, loads)
     found = forecaster.forecast(schedule, direction)
-    return Prediction(mapping.network, mapping.tasks_per_node, mapping.grid, name or mapping.name, product, routing_name,
-                      stages, bounds, (*_notes(product, stages, bounds), *mapping.notes, *found.notes), local, found)
+    return _with_remaps(Prediction(
+        mapping.network, mapping.tasks_per_node, mapping.grid, name or mapping.name, product, routing_name, stages, bounds,
+        (*_notes(product, stages, bounds), *mapping.notes, *found.notes), local, found), mapping, transform, costs)
 
 
 def predict_product(product: Product, transform: Transform | None = None, name: str | None = None, costs: Costs = Costs(),
@@ -306,8 +320,25 @@ def predict_product(product: Product, transform: Transform | None = None, name: 
     local = _local(transform, product.grid, product.tasks_per_node, costs)
     forecaster = Forecaster(stages, local, product, product, True, transform, routing_name, costs, bounds)
     plan = forecaster.forecast(schedule, direction)
-    return Prediction(product.torus, product.tasks_per_node, product.grid, name or str(product), product, routing_name,
-                      stages, bounds, (*_notes(product, stages, bounds), *plan.notes), local, plan)
+    return _with_remaps(Prediction(
+        product.torus, product.tasks_per_node, product.grid, name or str(product), product, routing_name, stages, bounds,
+        (*_notes(product, stages, bounds), *plan.notes), local, plan), product, transform, costs)
+
+
+def _with_remaps(prediction, placed, transform, costs):
+    """Between bricks: every message of the remaps routed, all at once."""
+    grid = prediction.grid
+    if not grid.decomposition.has_bricks:
+        return prediction
+    if transform is None:
+        raise GridError("bricks are remapped by their extents: name the transform with `fft`, e.g. 512")
+    mapping = placed.mapping() if isinstance(placed, Product) else placed
+    found = remaps(grid, transform)
+    exchanged = sum(transform.total_bytes - transform.total_bytes // grid.extent(stage.letters)
+                    for stage in grid.decomposition.exchanges)
+    return replace(prediction, moved_bytes=exchanged + sum(int(each.group_weight.sum()) * each.unit_bytes for each in found),
+                   remaps=tuple(_routed(mapping, None, each, transform, prediction.routing, costs, DEFAULT_ALGORITHM)[0]
+                                for each in found))
 
 
 def _name(placed):

@@ -27,8 +27,12 @@ module pencilfft
     integer(c_int), parameter, public :: pencilfft_z_pencil = 0, pencilfft_y_pencil = 1, pencilfft_x_pencil = 2
     !> What a forward transform takes, and what it gives.
     integer(c_int), parameter, public :: pencilfft_input = -2, pencilfft_output = -1
+    !> The same after its remap and before its remap, where bricks or other boxes are remapped.
+    integer(c_int), parameter, public :: pencilfft_inner_input = -4, pencilfft_inner_output = -3
     !> Exchanges of decomposition pencil.
     integer(c_int), parameter, public :: pencilfft_row = 0, pencilfft_column = 1
+    !> Remaps, wherever an exchange is asked for.
+    integer(c_int), parameter, public :: pencilfft_remap_in = -2, pencilfft_remap_out = -1
 
     !> No plan has more.
     integer, parameter, public :: pencilfft_max_exchanges = 4, pencilfft_max_phases = 24
@@ -177,6 +181,12 @@ module pencilfft
             type(c_ptr), value :: desc, text
             character(kind=c_char), intent(in) :: member(*)
         end function
+        integer(c_int) function c_set_box(desc, member, box) bind(C, name="pencilfft_desc_set_box")
+            import
+            type(c_ptr), value :: desc
+            character(kind=c_char), intent(in) :: member(*)
+            type(pencilfft_box), intent(in) :: box
+        end function
         integer(c_int) function c_plan_create(desc, comm, plan) bind(C, name="pencilfft_plan_create_fortran")
             import
             type(c_ptr), value :: desc
@@ -242,15 +252,17 @@ module pencilfft
 contains
 
     !> Plan a transform of n(1:3) = nx, ny, nz over a grid of R tasks in a row and C in a column (slabs: 1 and C). comm is an
-    !! MPI communicator as an integer (with mpi_f08: comm%MPI_VAL). The names are those of pencilfft_desc. Collective.
+    !! MPI communicator as an integer (with mpi_f08: comm%MPI_VAL). The names are those of pencilfft_desc; of boxes, offset and
+    !! extent are read. Collective.
     integer(c_int) function pencilfft_plan_create(n, R, C, comm, plan, type, kinds, skip, precision, layout, exchange, &
                                                   rigor, sync, directions, fields, auto_budget_s, decomposition, &
-                                                  schedule, torus, node) &
+                                                  schedule, torus, node, input_box, output_box) &
         result(status)
         integer, intent(in) :: n(3), R, C, comm
         type(pencilfft_plan), intent(out) :: plan
         character(*), intent(in), optional :: type, kinds, skip, precision, layout, exchange, rigor, sync, decomposition
         character(*), intent(in), optional :: schedule, torus, node
+        type(pencilfft_box), intent(in), optional, target :: input_box, output_box
         integer, intent(in), optional :: directions, fields
         real(c_double), intent(in), optional :: auto_budget_s
         type(c_ptr) :: desc
@@ -276,6 +288,8 @@ contains
         call set_text(desc, "schedule", schedule, names(10))
         call set_text(desc, "torus", torus, names(11))
         call set_text(desc, "node", node, names(12))
+        if (present(input_box)) status = c_set_box(desc, "input_box"//c_null_char, input_box)
+        if (present(output_box)) status = c_set_box(desc, "output_box"//c_null_char, output_box)
         if (present(auto_budget_s)) status = c_set_real(desc, "auto_budget_s"//c_null_char, auto_budget_s)
         status = c_plan_create(desc, comm, plan)
         call c_desc_free(desc)

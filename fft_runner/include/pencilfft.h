@@ -1,4 +1,4 @@
-/* libpencilfft: three-dimensional FFTs over MPI by pencils or slabs.
+/* libpencilfft: three-dimensional FFTs over MPI by pencils or slabs, from and to bricks or any other boxes.
  *
  * Index order and names, for library, runner and tests
  * --------------------------------------------------------------
@@ -19,6 +19,12 @@
  *              2 (X pencil)   x            whole     q of C    p of R       x y z       z y x
  *     slab     0              z, y         r of P    whole     whole        x y z       x y z
  *              1              x, z         whole     r of P    whole        x y z       y z x
+ *
+ * brick    The arrays and the grid RxC of pencils, between a remap from bricks and one to bricks. "brick:PxQxS" has P bricks
+ *          along x, Q along y and S along z, P*Q*S ranks in all; rank (c * Q + b) * P + a holds block a of x, b of y, c of z.
+ *          "brick" has those with the least surface. R and C that are 0 are chosen with the remaps in mind. Schedules two-way
+ *          and opposite are not for it. Any other boxes, before or after any decomposition, are given as input_box and
+ *          output_box. What a rank keeps is not sent; with exchanges alltoall, padded, fftw and auto alltoallv remaps.
  *
  * A forward transform takes array 0 (PENCILFFT_INPUT) to the last array (PENCILFFT_OUTPUT), a backward one the last to the
  * first; the order of the axes is not changed back. Ask pencilfft_box_mine() where elements are and pencilfft_format_of()
@@ -109,6 +115,11 @@ typedef enum { PENCILFFT_FORWARD = 1, PENCILFFT_BACKWARD = 2 } pencilfft_directi
  * element that forward gives. PENCILFFT_INPUT is what a forward transform takes (and a backward one gives),
  * PENCILFFT_OUTPUT what it gives. Output and last array are the same; input and array 0 are, unless z is halved. */
 enum { PENCILFFT_INPUT = -2, PENCILFFT_OUTPUT = -1 };
+/* Where input or output have boxes of their own, bricks or those of the descriptors, they are remapped: from the input to
+ * PENCILFFT_INNER_INPUT, which is divided as array 0 is, and from the last array, PENCILFFT_INNER_OUTPUT, to the output. Without
+ * a remap they are the same. Remaps are exchanges with these numbers. */
+enum { PENCILFFT_INNER_INPUT = -4, PENCILFFT_INNER_OUTPUT = -3 };
+enum { PENCILFFT_REMAP_IN = -2, PENCILFFT_REMAP_OUT = -1 };
 /* Arrays and exchanges of decomposition pencil, in the order of a forward transform. */
 enum { PENCILFFT_Z_PENCIL, PENCILFFT_Y_PENCIL, PENCILFFT_X_PENCIL };
 enum { PENCILFFT_ROW, PENCILFFT_COLUMN };
@@ -128,12 +139,18 @@ typedef enum {
                            the end of its start and the beginning of its finish, added up over the chunks; not in the total */
 } pencilfft_kind;
 
+/* A rank's part of an array. Axis 0 is x, 1 is y, 2 is z.
+ * Global element (x, y, z) is local element  sum over axes of (index - offset) * stride. */
+typedef struct {
+    int64_t offset[3], extent[3], stride[3];
+} pencilfft_box;
+
 /* Descriptor of a plan. Call pencilfft_desc_init() first, then set what differs from the defaults. */
 typedef struct {
     int64_t nx, ny, nz; /* extents; no default */
     int R, C; /* process grid; R * C is the size of the communicator. 0 (default) is chosen, see pencilfft_grid(). Ranks hold
                  nothing where an extent is shorter than the ranks that share it; they take part like the others */
-    const char *decomposition; /* "pencil" (default), "slab": R = 1 and C = P */
+    const char *decomposition; /* "pencil" (default), "slab": R = 1 and C = P, "brick:PxQxS" */
     int directions; /* PENCILFFT_FORWARD, PENCILFFT_BACKWARD or both (default) or-ed */
     const char *type; /* "c2c" (default) or another of the table above */
     const char *kinds; /* of dct and dst alone: of x,y,z, 1 to 4; c or s before one for (co)sine. NULL: "2,2,2" */
@@ -149,13 +166,11 @@ typedef struct {
     int fields; /* arrays transformed together; each follows the previous one in memory; 1 by default */
     const char *torus; /* where the ranks are, for exchange "p2p": "8x8x8", "8x8x8:mesh", "8wx8x4w"; NULL: not known */
     const char *node; /* and this rank's own coordinate in it: "1 2 3" */
+    /* What this rank holds of the input and of the output, where that is not what the decomposition says; NULL: it is. Given on
+     * all ranks or on none. Together the boxes hold every element once; a box may be empty. Strides are not read: elements lie
+     * densely, in the order of axes that the decomposition gives that array. They must live until the plan is made. */
+    const pencilfft_box *input_box, *output_box;
 } pencilfft_desc;
-
-/* A rank's part of an array. Axis 0 is x, 1 is y, 2 is z.
- * Global element (x, y, z) is local element  sum over axes of (index - offset) * stride. */
-typedef struct {
-    int64_t offset[3], extent[3], stride[3];
-} pencilfft_box;
 
 /* Some fields of a box: a part of an array. Element (x, y, z) of field f is element
  * start + (f - first_field) * field_stride + (what the box says) of the buffer. */
@@ -201,6 +216,7 @@ pencilfft_desc *pencilfft_desc_new(void);
 int pencilfft_desc_set_integer(pencilfft_desc *desc, const char *member, int64_t value);
 int pencilfft_desc_set_real(pencilfft_desc *desc, const char *member, double value);
 int pencilfft_desc_set_text(pencilfft_desc *desc, const char *member, const char *value);
+int pencilfft_desc_set_box(pencilfft_desc *desc, const char *member, const pencilfft_box *value); /* not copied either */
 void pencilfft_desc_free(pencilfft_desc *desc);
 
 /* Collective over comm, while MPI runs. The rank in comm is the grid rank; comm is duplicated. */
@@ -212,6 +228,9 @@ int pencilfft_plan_destroy(pencilfft_plan plan);
  * loads of the busiest links where torus and node are given; otherwise it is the squarest grid whose rows stay inside nodes, or
  * the squarest of all where a node has one rank. Slabs have R = 1. Local. */
 int pencilfft_grid(pencilfft_plan plan, int *R, int *C);
+
+/* The numbers of bricks along x, y and z; 0 0 0 where the decomposition has none. Local. */
+int pencilfft_bricks(pencilfft_plan plan, int bricks[3]);
 
 /* Prints what the plan does on the calling rank: the passes over memory with their transforms, blocks and buffers, and
  * between each two the exchange with its messages. And the same as a text, which belongs to the plan and lasts until the
@@ -272,7 +291,8 @@ int pencilfft_backward(pencilfft_plan plan, const void *in, void *out);
  * those of both together. Collective. */
 int pencilfft_execute_pair(pencilfft_plan plan, const void *forward_in, void *forward_out, const void *backward_in,
                            void *backward_out);
-/* Exchanges are numbered from 0 in the order of a forward transform. How many a transform has, and the name of one: "row",
+/* Exchanges are numbered from 0 in the order of a forward transform; remaps, which are not counted, are PENCILFFT_REMAP_IN and
+ * PENCILFFT_REMAP_OUT wherever an exchange is asked for, "remap_in" and "remap_out". How many a transform has, and the name of one: "row",
  * "column"; "slab". NULL outside, and for a null plan. Local. */
 int pencilfft_exchanges(pencilfft_plan plan, int *n);
 const char *pencilfft_exchange_stage(pencilfft_plan plan, int exchange);

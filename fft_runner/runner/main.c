@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "boxes.h"
 #include "check_mpi.h"
 #include "common/names.h"
 #include "json_values.h"
@@ -24,6 +25,8 @@ struct run {
     int wisdom_found;
     int record; /* file descriptor; -1: none */
     char node[COORDINATE_TEXT]; /* for the descriptor */
+    pencilfft_box boxes[2];
+    char decomposition[64]; /* with the bricks that were chosen */
 };
 
 static int open_record(struct run *run)
@@ -57,6 +60,35 @@ static int make_one(const struct run *run, pencilfft_plan plan, pencilfft_direct
     return status;
 }
 
+static int read_boxes(struct run *run)
+{
+    static const char *const option[2] = {"input-boxes", "output-boxes"};
+    const pencilfft_box **member[2] = {&run->options.fft.input_box, &run->options.fft.output_box};
+    int status = 0;
+    for (int end = 0; end < 2 && !status; end++) {
+        if (!run->options.boxes[end])
+            continue;
+        status = boxes_read(run->options.boxes[end], option[end], run->processes.seating.comm, &run->boxes[end]);
+        *member[end] = &run->boxes[end];
+    }
+    return status;
+}
+
+/* What the plan chose: grid and bricks. */
+static int take_choices(struct run *run)
+{
+    struct options *o = &run->options;
+    int bricks[3], R, C, status = pencilfft_grid(run->problem.plan, &R, &C);
+    if (!status)
+        status = pencilfft_bricks(run->problem.plan, bricks);
+    if (status || !bricks[0])
+        return status;
+    o->grid = (struct grid){.dims = 2, .extent = {R, C}, .letters = "rc"};
+    snprintf(run->decomposition, sizeof run->decomposition, "brick:%dx%dx%d", bricks[0], bricks[1], bricks[2]);
+    o->fft.decomposition = run->decomposition;
+    return status;
+}
+
 static int make_problem(struct run *run)
 {
     struct problem *p = &run->problem;
@@ -65,7 +97,11 @@ static int make_problem(struct run *run)
     int status = wisdom ? pencilfft_wisdom_load(wisdom, grid, &run->wisdom_found) : 0;
     tell_places(run);
     if (!status)
+        status = read_boxes(run);
+    if (!status)
         status = pencilfft_plan_create(&run->options.fft, grid, &p->plan);
+    if (!status)
+        status = take_choices(run);
     if (!status && wisdom)
         status = pencilfft_wisdom_save(wisdom, grid);
     if (!status)

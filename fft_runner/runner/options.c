@@ -200,8 +200,11 @@ static int take_coordinates(struct options *o, const struct option_row *row, cha
 /* In help texts @name stands for the names in a table; see print_help_text(). */
 static const struct option_row rows[] = {
     {"size", "NX NY NZ", 3, take_size, .least = 1, .help = "extents of the array (required)"},
-    {"grid", "RxC", 1, take_grid, .help = "process grid: R tasks in a row, C in a column; P tasks of slabs (required)"},
-    {"decomposition", "NAME", 1, take_desc_text, "decomposition", .help = "how the array is divided: @decomposition"},
+    {"grid", "RxC", 1, take_grid, .help = "process grid: R tasks in a row, C in a column; P tasks of slabs (bricks: chosen)"},
+    {"decomposition", "NAME", 1, take_desc_text, "decomposition",
+     .help = "how the array is divided; brick:PxQxS is remapped to pencils: @decomposition"},
+    {"input-boxes", "FILE", 1, take_text, AT(boxes[0]), .help = "line i: what grid rank i holds before: x y z and extents"},
+    {"output-boxes", "FILE", 1, take_text, AT(boxes[1]), .help = "the same after a forward transform"},
     {"direction", "NAME", 1, take_direction,
      .help = "forward (default), backward, or pair: one of each at once; c2r is backward"},
     {"type", "NAME", 1, take_desc_text, "type", .help = "transform: @type"},
@@ -277,7 +280,7 @@ static void print_help_text(const char *help)
 
 void options_print_help(void)
 {
-    printf("3D FFT over MPI by pencils or slabs: run, verify, time every phase.\n\n"
+    printf("3D FFT over MPI by pencils, slabs or bricks: run, verify, time every phase.\n\n"
            "  mpirun -n 8 fft_runner --size 128 128 128 --grid 2x4 --verify --json out.jsonl\n\n");
     for (int i = 0; i < N_ROWS; i++) {
         char left[64];
@@ -367,10 +370,10 @@ static int check_options(struct options *o)
         return 0;
     if (!o->fft.nx)
         return pf_fail(PF_REFUSED, "--size NX NY NZ is required; see --help");
-    if (!o->fft.R)
+    if (!o->fft.R && strncmp(o->fft.decomposition, "brick", 5))
         return pf_fail(PF_REFUSED, "--grid RxC is required; see --help");
     int numbers = pencilfft_grid_numbers(o->fft.decomposition); /* 0 for a name that the library will refuse */
-    if (numbers && numbers != o->grid.dims)
+    if (numbers && o->fft.R && numbers != o->grid.dims)
         return pf_fail(PF_REFUSED, "--grid: decomposition %s has a grid of %s; %d %s given", o->fft.decomposition,
                        numbers == 1 ? "one number, P" : "two numbers, RxC", o->grid.dims,
                        o->grid.dims == 1 ? "was" : "were");

@@ -27,6 +27,7 @@ struct options {
     const char *torus_text;
     struct seats_request seats;
     const char *mapfile; /* NULL: grid ranks as launched */
+    const char *boxes[2]; /* files of input and output boxes; NULL: as the decomposition says */
     const char *labels[MAX_LABELS]; /* key=value */
     int n_labels;
     bool help, version;

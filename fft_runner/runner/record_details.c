@@ -37,9 +37,10 @@ static json_t *tried(pencilfft_plan plan, int e)
 static json_t *one_stage(const struct report *r, int e)
 {
     const struct traffic *t = r->traffic;
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "name", pencilfft_exchange_stage(r->plan, e), "exchange",
-                     text_or_null(pencilfft_exchange_chosen(r->plan, e)), "means",
-                     text_or_null(pencilfft_exchange_means(r->plan, e)), "tried_s", tried(r->plan, e), "bytes",
+    int number = t->number[e];
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "name", pencilfft_exchange_stage(r->plan, number), "exchange",
+                     text_or_null(pencilfft_exchange_chosen(r->plan, number)), "means",
+                     text_or_null(pencilfft_exchange_means(r->plan, number)), "tried_s", tried(r->plan, number), "bytes",
                      long_integers(t->bytes[e], t->ranks), "messages", long_integers(t->messages[e], t->ranks));
 }
 

@@ -13,6 +13,8 @@ static void print_head(const struct report *r, FILE *file)
             r->options->in_place ? ", in place" : "", f->fields > 1 ? ", " : "");
     if (f->fields > 1)
         fprintf(file, "%d fields", f->fields);
+    if (!strncmp(f->decomposition, "brick", 5))
+        fprintf(file, ", %s", f->decomposition);
     fprintf(file, ", size %lld %lld %lld, grid %s, exchange %s, ", (long long)f->nx, (long long)f->ny, (long long)f->nz,
             grid, f->exchange);
     if (strcmp(schedule, "sequence"))
@@ -81,26 +83,31 @@ static void print_tried(const struct report *r, int e, FILE *file)
 static void print_exchanges(const struct report *r, FILE *file)
 {
     for (int e = 0; e < r->traffic->exchanges; e++) {
-        const char *means = pencilfft_exchange_means(r->plan, e);
+        int number = r->traffic->number[e];
+        const char *means = pencilfft_exchange_means(r->plan, number);
         long long bytes = 0, messages = 0;
         for (int i = 0; i < r->traffic->ranks; i++) {
             bytes += r->traffic->bytes[e][i];
             messages += r->traffic->messages[e][i];
         }
-        fprintf(file, "exchange %-6s %s%s%s%s: %lld messages, %lld bytes\n", pencilfft_exchange_stage(r->plan, e),
-                pencilfft_exchange_chosen(r->plan, e), means ? " (" : "", means ? means : "", means ? ")" : "", messages,
+        fprintf(file, "exchange %-6s %s%s%s%s: %lld messages, %lld bytes\n", pencilfft_exchange_stage(r->plan, number),
+                pencilfft_exchange_chosen(r->plan, number), means ? " (" : "", means ? means : "", means ? ")" : "", messages,
                 bytes);
-        print_tried(r, e, file);
+        print_tried(r, number, file);
     }
 }
 
 static void print_phases(const struct report *r, FILE *file)
 {
     const struct samples *s = r->samples;
-    fprintf(file, "\n%-16s %12s %12s %12s   ms over ranks, median of %d\n", "phase", "max", "mean", "min", s->reps);
+    int width = 16; /* room for the names of remaps only where there are any */
+    for (int phase = 0; phase < s->phases; phase++)
+        if ((int)strlen(pencilfft_phase_name(r->plan, phase)) > width)
+            width = (int)strlen(pencilfft_phase_name(r->plan, phase));
+    fprintf(file, "\n%-*s %12s %12s %12s   ms over ranks, median of %d\n", width, "phase", "max", "mean", "min", s->reps);
     for (int phase = 0; phase < s->phases; phase++)
         if (phase_is_shown(r, phase))
-            fprintf(file, "%-16s %12.4f %12.4f %12.4f\n", pencilfft_phase_name(r->plan, phase),
+            fprintf(file, "%-*s %12.4f %12.4f %12.4f\n", width, pencilfft_phase_name(r->plan, phase),
                     1e3 * samples_median(s->max, s, phase), 1e3 * samples_median(s->mean, s, phase),
                     1e3 * samples_median(s->min, s, phase));
 }

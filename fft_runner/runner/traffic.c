@@ -48,10 +48,10 @@ int traffic_gather(const struct problem *p, struct traffic *t)
     *t = (struct traffic){.ranks = 0};
     CHECK_MPI(MPI_Comm_size(p->grid, &t->ranks));
     CHECK_MPI(MPI_Comm_rank(p->grid, &rank));
-    if (!(status = pencilfft_exchanges(p->plan, &t->exchanges)))
-        status = allocate(t, rank, p->grid, &mine);
+    t->exchanges = moves_of(p->plan, t->number);
+    status = allocate(t, rank, p->grid, &mine);
     for (int e = 0; e < t->exchanges && !status; e++) {
-        status = pf_agree(pencilfft_traffic(p->plan, e, p->direction, mine, mine + t->ranks), p->grid);
+        status = pf_agree(pencilfft_traffic(p->plan, t->number[e], p->direction, mine, mine + t->ranks), p->grid);
         if (status)
             break;
         int64_t bytes = sum(mine, t->ranks), messages = sum(mine + t->ranks, t->ranks);
@@ -73,7 +73,7 @@ void traffic_release(struct traffic *t)
 /* ---- the matrix --------------------------------------------------------------------------------------------- */
 
 struct request {
-    int exchange; /* -1: all */
+    int move; /* -1: all */
     const char *path;
     bool scotch;
 };
@@ -81,12 +81,14 @@ struct request {
 static struct request understand(pencilfft_plan plan, const char *text)
 {
     struct request r = {-1, text, false};
-    const char *name;
-    for (int e = 0; (name = pencilfft_exchange_stage(plan, e)); e++)
+    int number[MOST_MOVES], n = moves_of(plan, number);
+    for (int i = 0; i < n; i++) {
+        const char *name = pencilfft_exchange_stage(plan, number[i]);
         if (!strncmp(text, name, strlen(name)) && text[strlen(name)] == '=') {
-            r.exchange = e;
+            r.move = i;
             r.path = text + strlen(name) + 1;
         }
+    }
     size_t length = strlen(r.path);
     r.scotch = length > 4 && !strcmp(r.path + length - 4, ".grf");
     return r;
@@ -99,8 +101,9 @@ static int my_row(const struct problem *p, const struct request *r, int ranks, i
     if (!one)
         return pf_fail(PF_REFUSED, "no memory for a row of the byte matrix");
     memset(row, 0, (size_t)ranks * sizeof *row);
-    for (int e = 0; pencilfft_exchange_stage(p->plan, e) && !status; e++) {
-        if ((r->exchange >= 0 && e != r->exchange) || (status = pencilfft_traffic(p->plan, e, p->direction, one, NULL)))
+    int number[MOST_MOVES], n = moves_of(p->plan, number);
+    for (int i = 0; i < n && !status; i++) {
+        if ((r->move >= 0 && i != r->move) || (status = pencilfft_traffic(p->plan, number[i], p->direction, one, NULL)))
             continue;
         for (int j = 0; j < ranks; j++)
             row[j] += one[j];

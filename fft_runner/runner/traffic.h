@@ -8,7 +8,8 @@
 /* On rank 0 of the grid, by exchange and rank; what a rank keeps is not counted. */
 struct traffic {
     int ranks, exchanges;
-    int64_t *bytes[PENCILFFT_MAX_EXCHANGES], *messages[PENCILFFT_MAX_EXCHANGES];
+    int number[MOST_MOVES]; /* of the exchange or remap, in the order of a forward transform */
+    int64_t *bytes[MOST_MOVES], *messages[MOST_MOVES];
 };
 
 /* Collective; fails on all or none. */

@@ -47,6 +47,18 @@ void problem_run(const struct problem *p)
                        : pencilfft_execute(p->plan, p->direction, p->in, p->out));
 }
 
+int moves_of(pencilfft_plan plan, int number[MOST_MOVES])
+{
+    int n = 0, exchanges = 0;
+    if (pencilfft_exchange_stage(plan, PENCILFFT_REMAP_IN))
+        number[n++] = PENCILFFT_REMAP_IN;
+    while (pencilfft_exchange_stage(plan, exchanges))
+        number[n++] = exchanges++;
+    if (pencilfft_exchange_stage(plan, PENCILFFT_REMAP_OUT))
+        number[n++] = PENCILFFT_REMAP_OUT;
+    return n;
+}
+
 int input_array(const struct problem *p)
 {
     return p->direction == PENCILFFT_FORWARD ? PENCILFFT_INPUT : PENCILFFT_OUTPUT;

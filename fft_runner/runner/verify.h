@@ -33,6 +33,10 @@ struct verification {
     char note[256];
 };
 
+/* Numbers of the remaps and exchanges of a transform, in forward order; returns how many. */
+enum { MOST_MOVES = PENCILFFT_MAX_EXCHANGES + 2 };
+int moves_of(pencilfft_plan plan, int number[MOST_MOVES]);
+
 int input_array(const struct problem *problem);
 int output_array(const struct problem *problem);
 

@@ -1,6 +1,7 @@
 /* Is data moved correctly?  Every element holds its global index; after each exchange each rank knows what it must hold.
  * Targets are filled with NaN first, so that unwritten elements are detected. Where arrays have several parts no exchange
- * stands alone, and nothing is known of what was moved but by the transform. */
+ * stands alone, and nothing is known of what was moved but by the transform. Remaps are looked at by themselves, because what
+ * they move may be real numbers. */
 #include <math.h>
 
 #include "check_mpi.h"
@@ -25,16 +26,29 @@ static int move_and_count(const struct problem *p, int exchange, int target, voi
     return 0;
 }
 
-int verify_moved(const struct problem *p, bool *exact)
+static int check_remap(const struct problem *p, int remap, int64_t *wrong)
+{
+    int outer = remap == PENCILFFT_REMAP_IN ? PENCILFFT_INPUT : PENCILFFT_OUTPUT;
+    int inner = remap == PENCILFFT_REMAP_IN ? PENCILFFT_INNER_INPUT : PENCILFFT_INNER_OUTPUT;
+    bool inwards = (remap == PENCILFFT_REMAP_IN) == (p->direction == PENCILFFT_FORWARD);
+    struct side side;
+    if (!pencilfft_exchange_stage(p->plan, remap))
+        return 0;
+    int status = side_of(p, inwards ? outer : inner, &side);
+    if (status)
+        return status;
+    values_fill(&side.part[0], &side.format, value_index, p->in);
+    return move_and_count(p, remap, inwards ? inner : outer, p->in, p->other, wrong);
+}
+
+static int check_exchanges(const struct problem *p, int64_t *wrong)
 {
     bool forward = p->direction == PENCILFFT_FORWARD;
     struct side side;
     void *from = p->in, *to = p->other;
-    int64_t wrong = 0, all = 0;
     int exchanges, parts, status = pencilfft_exchanges(p->plan, &exchanges);
     if (!status)
-        status = pencilfft_parts(p->plan, PENCILFFT_OUTPUT, &parts);
-    *exact = true;
+        status = pencilfft_parts(p->plan, PENCILFFT_INNER_OUTPUT, &parts);
     if (!status && parts > 1)
         return status;
     if (status || (status = side_of(p, forward ? 0 : exchanges, &side)))
@@ -42,11 +56,23 @@ int verify_moved(const struct problem *p, bool *exact)
     values_fill(&side.part[0], &side.format, value_index, from);
     for (int i = 0; i < exchanges && !status; i++) {
         int e = forward ? i : exchanges - 1 - i;
-        status = move_and_count(p, e, forward ? e + 1 : e, from, to, &wrong);
+        status = move_and_count(p, e, forward ? e + 1 : e, from, to, wrong);
         void *next = from;
         from = to;
         to = next;
     }
+    return status;
+}
+
+int verify_moved(const struct problem *p, bool *exact)
+{
+    int64_t wrong = 0, all = 0;
+    int status = check_remap(p, PENCILFFT_REMAP_IN, &wrong);
+    *exact = false;
+    if (!status)
+        status = check_exchanges(p, &wrong);
+    if (!status)
+        status = check_remap(p, PENCILFFT_REMAP_OUT, &wrong);
     if (status)
         return status;
     CHECK_MPI(MPI_Allreduce(&wrong, &all, 1, MPI_INT64_T, MPI_SUM, p->grid));

@@ -3,20 +3,23 @@
 A new decomposition is one file here and one line below.
 """
 
+from pencilmap.model.decompositions.brick import BRICK, bricks_named
 from pencilmap.model.decompositions.decomposition import Decomposition
 from pencilmap.model.decompositions.pencil import PENCIL
 from pencilmap.model.decompositions.slab import SLAB
 from pencilmap.model.errors import GridError, near
 
-DECOMPOSITIONS = {d.name: d for d in (PENCIL, SLAB)}  # the first is the default
+DECOMPOSITIONS = {d.name: d for d in (PENCIL, SLAB, BRICK)}  # the first is the default
 
 
 def decomposition_named(name: str) -> Decomposition:
-    """The decomposition of that name. Raises GridError when there is none.
+    """The decomposition of that name, or ``brick:PxQxS``. Raises GridError when there is none.
 
     >>> decomposition_named("slab").names
     ('slab',)
     """
+    if name.startswith("brick:"):
+        return bricks_named(name)
     if name not in DECOMPOSITIONS:
         raise GridError(f"decomposition {name!r} is unknown{near(name, DECOMPOSITIONS)}; known are "
                         f"{', '.join(DECOMPOSITIONS)}")

@@ -67,6 +67,8 @@ class Decomposition:
     start : for each axis x, y, z the letters of the dimensions that divide it in the beginning
     stages : local passes and exchanges in the order of a forward transform
     example : a grid as text, and what it means
+    has_bricks : whether tasks hold bricks before and after, which are remapped
+    bricks : how many along x, y and z; None where they are to be chosen
     least_crossing : (shape of the grid, numbers k of tasks on one side of a cut) -> the least sent across, in D_T / P^2
     """
 
@@ -76,6 +78,8 @@ class Decomposition:
     stages: tuple[LocalPass | ExchangeStage, ...]
     example: str
     least_crossing: Callable[[tuple[int, ...], np.ndarray], np.ndarray] = all_to_all_crossing
+    has_bricks: bool = False
+    bricks: tuple[int, int, int] | None = None
 
     def __hash__(self) -> int:  # cheap: decompositions are part of the keys of caches
         return hash(self.name)

@@ -17,6 +17,7 @@ from pencilmap.scripts.command_line.tables import exchanges_of, from_optimal
 DEFAULT = "default"
 MOST_TASKS_ROUTED = 4096  # up to this many the launcher's order is routed message by message, in less than a second
 FAR = 1.1  # measured over predicted, or the other way round: from here on the furthest exchange is named
+SAME_TIME = 1e-9
 SAME = 0.01  # times that differ by less than this share are called the same
 
 
@@ -52,8 +53,23 @@ def answer(predictions: Sequence[Prediction], default: Prediction | None = None,
         clauses.append(_against(found, default, "the launcher's order" + (" in sequence" if schedule else "")))
     if alone is not None and (schedule or alone.grid != best.grid):
         clauses.append(_against(found, alone, f"the best in sequence, {alone.grid}"))
+    if best.remaps:
+        clauses.append(_between_bricks(best, predictions))
     clauses += [_proof(found), decided_by_messages(best, predictions)]
     return ", ".join(clause for clause in clauses if clause)
+
+
+def _between_bricks(best, predictions):
+    """Why these pencils: what the remaps take of the time, and what the next grid would take."""
+    others = [p for p in predictions if p.grid != best.grid]
+    spent = sum(r.time_s or 0.0 for r in best.remaps)
+    told = f"{milliseconds(spent)} of it remaps, {best.moved_bytes / 1e6:.4g} MB change their task"
+    if not others or best.time_s is None:
+        return told
+    second = min(others, key=lambda p: p.order)
+    same = abs(second.order[0] / best.order[0] - 1) < SAME_TIME
+    why = (f"the same time, but {second.moved_bytes / 1e6:.4g} MB" if same else milliseconds(exchanges_of(second).time_s))
+    return f"{told} (pencils of {second.grid}: {why})"
 
 
 def _worth(found):

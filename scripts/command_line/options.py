@@ -13,6 +13,8 @@ from pencilmap.mapper.placements import PLACEMENTS
 from pencilmap.mapper.setting import setting
 from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
 from pencilmap.model.decompositions import DECOMPOSITIONS
+from pencilmap.model.decompositions.brick import bricks_named
+from pencilmap.model.errors import GridError
 from pencilmap.model.machine_file import machine_names
 from pencilmap.model.routing import ROUTINGS
 from pencilmap.model.schedules import SCHEDULES
@@ -41,10 +43,22 @@ MACHINE = (
     click.option("--failed", metavar="LIST", help="Nodes not to use, e.g. 1-2-3,0-0-4."),
     click.option("--idle", is_flag=True, help="Allow a grid of fewer tasks than there are slots."),
 )
-DECOMPOSITION = click.option("--decomposition", type=Name(list(DECOMPOSITIONS)), default=next(iter(DECOMPOSITIONS)),
+class Decomposed(Name):
+    """A name of the table, or bricks with their numbers."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not str(value).startswith("brick:"):
+            return super().convert(value, param, ctx)
+        try:
+            return bricks_named(str(value)).name
+        except GridError as error:
+            self.fail(str(error), param, ctx)
+
+
+DECOMPOSITION = click.option("--decomposition", type=Decomposed(list(DECOMPOSITIONS)), default=next(iter(DECOMPOSITIONS)),
                              show_default=True, help="How the tasks share the array. "
-                             + "; ".join(f"{d.name}: grid {d.usage}" for d in DECOMPOSITIONS.values()) + ".")
-GRID_USAGE = "|".join(d.usage for d in DECOMPOSITIONS.values())
+                             + "; ".join(f"{d.name}: grid {d.usage}" for d in DECOMPOSITIONS.values()) + "; brick:PxQxS: remapped to pencils of that grid.")
+GRID_USAGE = "|".join(dict.fromkeys(d.usage for d in DECOMPOSITIONS.values()))
 FFT = click.option("--fft", "-n", metavar="N|NXxNYxNZ[:TYPE][:single][:fields=F]",
                    help=f"The transform, e.g. 512, 512x256x128, 512:r2c:single; types: {', '.join(TYPES)}; F arrays "
                         "together. "

@@ -129,7 +129,7 @@ def _width(columns, rows):
 
 def _wide_predictions(predictions):
     several, scheduled = len({p.routing for p in predictions}) > 1, any(_beside(p) for p in predictions)
-    names = [stage.name for stage in predictions[0].stages]
+    names = [stage.name for stage in predictions[0].moves]
     predicted = any(p.time_s != p.t_s for p in predictions)
     columns = ["grid", "placement", *(["routing"] if several else []), *(f"m {name}" for name in names),
                *(f"load {name}" for name in names), ">busiest links", ">lower bound",
@@ -139,9 +139,9 @@ def _wide_predictions(predictions):
     rows = []
     for p in predictions:
         found = exchanges_of(p)
-        rows.append([p.grid, p.placement, *([p.routing] if several else []), *(lengths(stage.m) for stage in p.stages),
-                     *(lengths(stage.load) for stage in p.stages), f"{float(p.cost):.4g}",
-                     f"{float(p.lower_bound.value):.4g}", *(cell for stage in p.stages for cell in (
+        rows.append([p.grid, p.placement, *([p.routing] if several else []), *(lengths(stage.m) for stage in p.moves),
+                     *(lengths(stage.load) for stage in p.moves), f"{float(p.cost):.4g}",
+                     f"{float(p.lower_bound.value):.4g}", *(cell for stage in p.moves for cell in (
                          milliseconds(stage.t_s), *messages_of(stage))),
                      milliseconds(p.t_s), *([milliseconds(p.time_s)] if predicted else []),
                      from_optimal(p.certificate, found.exhausted),
@@ -174,7 +174,9 @@ def exchanges_of(p: Prediction) -> Exchanges:
     if found is None or not _beside(p):
         return Exchanges("sequence", p.cost, p.t_s, p.time_s, p.certificate, p.bounds.optima is not None)
     name = f"{found.name} ({found.direction})" if found.transforms > 1 else found.name
-    return Exchanges(name, found.cost, found.t_s, found.time_s, found.certificate, p.bounds.optima is not None)
+    t_s, time_s = (None if seconds is None else seconds + found.transforms * sum(times) for seconds, times in (
+        (found.t_s, [r.t_s or 0.0 for r in p.remaps]), (found.time_s, [r.time_s or 0.0 for r in p.remaps])))
+    return Exchanges(name, found.cost, t_s, time_s, found.certificate, p.bounds.optima is not None)
 
 
 def _beside(p):
@@ -232,7 +234,7 @@ def _worth(seconds, cost):
 
 def _slowest(p):
     """The busiest link of the exchange that takes longest."""
-    stage = max(p.stages, key=lambda stage: max(stage.load))
+    stage = max(p.moves, key=lambda stage: max(stage.load))
     return str(stage.busiest) if stage.busiest is not None and max(stage.load) else "-"
 
 
@@ -242,7 +244,7 @@ def terms_table(predictions: Iterable[Prediction]) -> None:
                ">memory", ">time"]
     rows = []
     for p in predictions:
-        for stage in p.stages:
+        for stage in p.moves:
             terms = stage.terms.as_dict().values() if stage.terms else [None] * 6
             rows.append([p.grid, p.placement, stage.name, *map(milliseconds, terms), "-", "-", milliseconds(stage.time_s)])
         if p.local:

@@ -49,6 +49,7 @@ program fortran_test
     call fields_are_transformed_each_for_itself()
     call transforms_go_two_ways("two-way")
     call transforms_go_two_ways("opposite")
+    call boxes_are_remapped()
     call what_happened_is_told()
     call wisdom_is_kept()
     call zero_is_chosen()
@@ -85,8 +86,8 @@ contains
             pencilfft_mpi_error, pencilfft_not_possible
         print '(a,*(1x,i0))', "direction", pencilfft_direction_forward, pencilfft_direction_backward
         print '(a,*(1x,i0))', "pencil", pencilfft_z_pencil, pencilfft_y_pencil, pencilfft_x_pencil, pencilfft_input, &
-            pencilfft_output
-        print '(a,*(1x,i0))', "exchange", pencilfft_row, pencilfft_column
+            pencilfft_output, pencilfft_inner_input, pencilfft_inner_output
+        print '(a,*(1x,i0))', "exchange", pencilfft_row, pencilfft_column, pencilfft_remap_in, pencilfft_remap_out
         print '(a,*(1x,i0))', "most", pencilfft_max_exchanges, pencilfft_max_phases
     end subroutine
 
@@ -322,6 +323,34 @@ contains
         call need(pencilfft_plan_destroy(plan))
     end subroutine
 
+    !> All of the array on the last rank before, and in bricks after: a constant becomes one mode, and comes back.
+    subroutine boxes_are_remapped()
+        type(pencilfft_plan) :: plan
+        type(pencilfft_box) :: input, output
+        type(c_ptr) :: from, to
+        complex(c_double_complex), pointer :: a(:), b(:)
+        input%offset = 0
+        input%extent = 0
+        if (rank == R*C - 1) input%extent = n
+        call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, decomposition="brick", input_box=input, &
+                                        rigor="estimate"))
+        call check(pencilfft_exchange_stage(plan, pencilfft_remap_in) == "remap_in", "there is a remap")
+        call need(pencilfft_alloc(plan, from))
+        call need(pencilfft_alloc(plan, to))
+        call need(pencilfft_box_mine(plan, pencilfft_output, output))
+        call c_f_pointer(from, a, [product(input%extent)])
+        call c_f_pointer(to, b, [product(output%extent)])
+        a = 1
+        call need(pencilfft_forward(plan, from, to))
+        call check(abs(sum(abs(b)) - merge(product(n), 0, all(output%offset == 0))) < 1e-9, "one mode, on its brick")
+        call need(pencilfft_backward(plan, to, from))
+        call check(all(abs(a - product(n)) < 1e-9), "the constant again")
+        call need(pencilfft_plan_destroy(plan))
+        input%extent = n
+        if (R*C > 1) call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, input_box=input), &
+                                  pencilfft_bad_size, "the input boxes of ranks 0 and 1 overlap in element 0 0 0")
+    end subroutine
+
     !> Forward and backward give the input again, alone and as a pair; the parts of the output hold all modes.
     subroutine transforms_go_two_ways(schedule)
         character(*), intent(in) :: schedule
@@ -441,7 +470,7 @@ contains
         call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, type="dct", kinds="9,9,9"), &
                      pencilfft_unknown_name, "kinds '9,9,9'")
         call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, decomposition="wish"), pencilfft_unknown_name, &
-                     "decomposition 'wish'; known: pencil, slab")
+                     "decomposition 'wish'; known: pencil, slab, brick")
         call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, skip="w"), pencilfft_unknown_name, "skip 'w'")
         call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, precision="wish"), pencilfft_unknown_name, &
                      "precision 'wish'")

@@ -89,6 +89,43 @@ static bool is_member(const char *stage, const pencilfft_desc *desc, int j)
                                  : strcmp(stage, "column") || j % desc->R == check->rank % desc->R;
 }
 
+/* Elements of box `of` that lie in box `in`, one by one. */
+static int64_t elements_in(const pencilfft_box *of, const pencilfft_box *in)
+{
+    int64_t n = 0, at[3];
+    for (at[0] = of->offset[0]; at[0] < of->offset[0] + of->extent[0]; at[0]++)
+        for (at[1] = of->offset[1]; at[1] < of->offset[1] + of->extent[1]; at[1]++)
+            for (at[2] = of->offset[2]; at[2] < of->offset[2] + of->extent[2]; at[2]++) {
+                bool inside = true;
+                for (int axis = 0; axis < 3; axis++)
+                    inside &= at[axis] >= in->offset[axis] && at[axis] < in->offset[axis] + in->extent[axis];
+                n += inside;
+            }
+    return n;
+}
+
+/* A remap sends the elements that change their rank, and nothing else; what node gathers goes other ways. */
+static bool remap_is_wrong(const struct problem *p, int remap, const pencilfft_desc *desc)
+{
+    int outer = remap == PENCILFFT_REMAP_IN ? PENCILFFT_INPUT : PENCILFFT_OUTPUT;
+    int inner = remap == PENCILFFT_REMAP_IN ? PENCILFFT_INNER_INPUT : PENCILFFT_INNER_OUTPUT;
+    bool inwards = (remap == PENCILFFT_REMAP_IN) == (p->direction == PENCILFFT_FORWARD);
+    int64_t bytes[64], messages[64];
+    pencilfft_box mine, theirs;
+    pencilfft_format format;
+    if (!pencilfft_exchange_stage(p->plan, remap) || !strcmp(desc->exchange, "node"))
+        return false;
+    bool wrong = pencilfft_traffic(p->plan, remap, p->direction, bytes, messages) ||
+                 pencilfft_box_mine(p->plan, inwards ? outer : inner, &mine) ||
+                 pencilfft_format_of(p->plan, outer, &format);
+    for (int j = 0; j < check->ranks && !wrong; j++) {
+        wrong = pencilfft_box_of(p->plan, inwards ? inner : outer, j, &theirs);
+        int64_t sent = j == check->rank ? 0 : elements_in(&mine, &theirs);
+        wrong |= bytes[j] != sent * format.fields * (int64_t)format.element_bytes || messages[j] != (sent > 0);
+    }
+    return wrong;
+}
+
 /* Nothing goes to oneself or out of the group, and bytes go in messages. */
 static void check_traffic(const struct problem *p, const pencilfft_desc *desc)
 {
@@ -101,6 +138,7 @@ static void check_traffic(const struct problem *p, const pencilfft_desc *desc)
             wrong = bytes[j] < 0 || (bytes[j] > 0) != (messages[j] > 0) ||
                     (bytes[j] > 0 && (!is_member(stage, desc, j) || j == check->rank));
     }
+    wrong |= remap_is_wrong(p, PENCILFFT_REMAP_IN, desc) || remap_is_wrong(p, PENCILFFT_REMAP_OUT, desc);
     if (somewhere(wrong))
         fail("the traffic is not that of the exchange's group");
 }

@@ -48,6 +48,20 @@ static void draw_grid(struct dice *dice, int ranks, pencilfft_desc *d)
     d->C = ranks / d->R;
 }
 
+/* Half of them say their bricks. */
+static void draw_bricks(struct dice *dice, int ranks, struct drawn_plan *drawn)
+{
+    int a, b;
+    if (strcmp(drawn->plan.desc.decomposition, "brick") || one_in(dice, 2))
+        return;
+    do {
+        a = 1 + (int)below(dice, ranks);
+        b = 1 + (int)below(dice, ranks);
+    } while (ranks % a || ranks / a % b);
+    sprintf(drawn->decomposition, "brick:%dx%dx%d", a, b, ranks / a / b);
+    drawn->plan.desc.decomposition = drawn->decomposition;
+}
+
 static int64_t draw_extent(struct dice *dice, int R, int C)
 {
     static const int most[] = {3, 8, 20, 45};
@@ -222,6 +236,7 @@ static void draw(struct dice *dice, int ranks, struct drawn_plan *drawn)
     d->decomposition = any_name(dice, pencilfft_decomposition_name);
     if (pencilfft_grid_numbers(d->decomposition) == 1 && one_in(dice, 2))
         d->decomposition = "pencil"; /* has more to be drawn */
+    draw_bricks(dice, ranks, drawn);
     d->type = any_name(dice, pencilfft_type_name);
     d->precision = any_name(dice, pencilfft_precision_name);
     d->layout = any_name(dice, pencilfft_layout_name);

@@ -96,10 +96,10 @@ static bool uneven_for_alltoall(const pencilfft_desc *d, const char *absent)
     return !strcmp(d->exchange, "alltoall") && (first || (goes_two_ways(d) && second));
 }
 
-static bool one_exchange_for_two_ways(const pencilfft_desc *d, const char *absent)
+static bool one_order_for_two_ways(const pencilfft_desc *d, const char *absent)
 {
     (void)absent;
-    return !strcmp(d->decomposition, "slab") && (is_schedule(d, "two-way") || is_schedule(d, "opposite"));
+    return strcmp(d->decomposition, "pencil") && (is_schedule(d, "two-way") || is_schedule(d, "opposite"));
 }
 
 static bool one_plane_for_two_ways(const pencilfft_desc *d, const char *absent)
@@ -150,7 +150,7 @@ static const struct reason {
     {chebyshev_of_one_point, PENCILFFT_BAD_SIZE, "a cosine transform of kind I needs at least 2 points"},
     {cosine_of_one_point, PENCILFFT_BAD_SIZE, "a cosine transform of kind I needs at least 2 points"},
     {uneven_for_alltoall, PENCILFFT_NOT_POSSIBLE, "use exchange padded or alltoallv"},
-    {one_exchange_for_two_ways, PENCILFFT_NOT_POSSIBLE, "cannot go two ways"},
+    {one_order_for_two_ways, PENCILFFT_NOT_POSSIBLE, "cannot go two ways"},
     {one_plane_for_two_ways, PENCILFFT_NOT_POSSIBLE, "planes along z to be divided"},
     {too_short_for_chunks, PENCILFFT_NOT_POSSIBLE, "too short for"},
     {cannot_run_beside, PENCILFFT_NOT_POSSIBLE, "cannot run beside other work"},

@@ -51,6 +51,27 @@ def check_what_is_no_number(exchange):
             assert np.isfinite(target[1]).all() if one == 0 else not np.isfinite(target[1]).any(), (exchange, one)
 
 
+def check_bricks():
+    """From slabs of y, given as boxes, to bricks, and one remap alone."""
+    a, n = whole(1, "r2c"), comm.size
+    ends = [SHAPE[1] * i // n for i in range(n + 1)]
+    mine = slice(0, SHAPE[0]), slice(ends[comm.rank], ends[comm.rank + 1]), slice(0, SHAPE[2])
+    with Plan(SHAPE, (0, 0), comm, decomposition=f"brick:1x1x{n}", type="r2c", input_box=mine, rigor="estimate") as plan:
+        source, target = plan.empty("input"), plan.empty("output")
+        assert plan.part("input") == mine and plan.part("output")[:2] == (slice(0, SHAPE[0]), slice(0, SHAPE[1]))
+        source[...] = a[0][mine]
+        plan.forward(source, target)
+        assert np.abs(target - np.fft.rfftn(a[0])[plan.part("output")]).max() < 1e-11
+        inner = plan.empty("inner input")
+        plan.transpose("remap_in", FORWARD, source, inner)
+        assert np.array_equal(inner, a[0][plan.part("inner input")])
+        source[...] = 0
+        plan.transpose("remap_in", BACKWARD, inner, source)
+        assert np.array_equal(source, a[0][mine]) and plan.phase_seconds()["exchange_remap_in"] > 0
+    refused("give three slices", Plan, SHAPE, GRIDS[0], comm, input_box=[1, 2, 3])
+    refused("the output boxes of all ranks hold 0 of the 1080", Plan, SHAPE, GRIDS[0], comm, output_box=[slice(0, 0)] * 3)
+
+
 def check_chosen_grid():
     with Plan(SHAPE, (0, 0), comm, rigor="estimate") as plan:
         R, C = plan.grid
@@ -227,6 +248,7 @@ for grid in GRIDS:
         check_two_routes(grid, schedule, kind, layout, fields, in_place)
 check_refusals(GRIDS[0])
 check_slab()
+check_bricks()
 check_chosen_grid()
 for exchange in ("alltoallv", "node", "p2p"):
     check_what_is_no_number(exchange)

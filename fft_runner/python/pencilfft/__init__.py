@@ -15,13 +15,15 @@ the checkout, else the one the loader finds.
 Arrays are numbered from 0, before the first exchange of a forward transform, on. Those of pencils also have the name of the
 axis that is whole in them:
 
-=============== =======================================================================================================
-``"z"`` or 0    input of the forward row exchange: x in C parts, y in R
-``"y"`` or 1    between the exchanges: x in C parts, z in R
-``"x"`` or 2    output of the column exchange: z in R parts, y in C
-``"input"``     what `Plan.forward` takes: as array 0, but of real numbers and of nz, where the transform halves z
-``"output"``    what `Plan.forward` gives: as the last array
-=============== =======================================================================================================
+=================== ===================================================================================================
+``"z"`` or 0        input of the forward row exchange: x in C parts, y in R
+``"y"`` or 1        between the exchanges: x in C parts, z in R
+``"x"`` or 2        output of the column exchange: z in R parts, y in C
+``"input"``         what `Plan.forward` takes: as array 0, but of real numbers and of nz, where the transform halves z
+``"output"``        what `Plan.forward` gives: as the last array
+``"inner input"``   what is transformed, where the input is of bricks or of boxes that are given, and remapped
+``"inner output"``  what is remapped to such an output
+=================== ===================================================================================================
 
 Under schedules ``two-way`` and ``opposite`` all arrays but the input and array 0 have two parts, one behind the other in
 memory. Such an array has one axis; `Plan.split` gives views of its parts with x, y, z and where they belong:
@@ -66,7 +68,8 @@ __all__ = ["BACKWARD", "FORWARD", "PencilfftError", "Plan", "forget_wisdom", "lo
 FORWARD = 1
 #: The opposite direction.
 BACKWARD = 2
-ENDS = {"input": -2, "output": -1}
+ENDS = {"input": -2, "output": -1, "inner input": -4, "inner output": -3}
+REMAPS = {"remap_in": -2, "remap_out": -1}
 PENCILS = {"z": 0, "y": 1, "x": 2}
 ALIGNMENT = 64
 PLACES = (Path(__file__).with_name("libpencilfft.so"),  # put there by the wheel
@@ -96,6 +99,8 @@ class Choices(TypedDict, total=False):
     directions: int | None
     fields: int | None
     auto_budget_s: float | None
+    input_box: Sequence[slice] | None
+    output_box: Sequence[slice] | None
 
 
 class _Box(ctypes.Structure):
@@ -116,6 +121,7 @@ SIGNATURES: dict[str, list[Any]] = {
     "desc_set_integer": [c_void_p, c_char_p, c_int64],
     "desc_set_real": [c_void_p, c_char_p, c_double],
     "desc_set_text": [c_void_p, c_char_p, c_char_p],
+    "desc_set_box": [c_void_p, c_char_p, c_void_p],
     "desc_free": [c_void_p],
     "plan_create_fortran": [c_void_p, c_int, POINTER(c_void_p)],  # takes mpi4py's py2f(), whatever MPI's handles are
     "plan_destroy": [c_void_p],
@@ -187,7 +193,23 @@ def _names(of: str, handle: c_void_p) -> list[str]:
     return [name.decode() for name in iter(map(partial(_function(of), handle), count()).__next__, None)]
 
 
+def _box_of(name: str, given: Any) -> _Box:
+    """From slices of x, y and z, with both ends."""
+    try:
+        ends = [(index(one.start), index(one.stop)) for one in given]
+    except (AttributeError, TypeError):
+        ends = []
+    if len(ends) != 3:
+        raise PencilfftError(f"{name} is {given!r}; give three slices of x, y and z, each with start and stop")
+    box = _Box()
+    box.offset[:], box.extent[:] = zip(*((start, stop - start) for start, stop in ends))
+    return box
+
+
 def _set_member(desc: c_void_p, name: str, value: Any) -> None:
+    if isinstance(value, _Box):
+        _call("desc_set_box", desc, name.encode(), byref(value))
+        return
     if isinstance(value, bytes | float):
         _call("desc_set_text" if isinstance(value, bytes) else "desc_set_real", desc, name.encode(), value)
         return
@@ -233,7 +255,7 @@ class Plan:
     comm : mpi4py.MPI.Comm
         The library duplicates it.
     decomposition : str, optional
-        ``pencil`` (default), ``slab``.
+        ``pencil`` (default), ``slab``, ``brick:PxQxS``, remapped to pencils; ``brick`` has those with the least surface.
     type : str, optional
         ``c2c`` (default) or another of the table in pencilfft.h.
     kinds : str, optional
@@ -261,6 +283,9 @@ class Plan:
         Arrays that are transformed together, one after the other in memory; 1.
     auto_budget_s : float, optional
         Seconds that ``auto`` may try; 10.0.
+    input_box, output_box : three slices, optional
+        Of x, y and z: what this rank holds of the input and of the output, where that is not what the decomposition says. All
+        ranks give one or none does; together they hold each element once. ``slice(0, 0)`` holds nothing.
 
     Raises
     ------
@@ -277,6 +302,7 @@ class Plan:
         R, C = (1, *grid)[-2:]
         members: dict[str, Any] = {name: value.encode() if isinstance(value, str) else value
                                    for name, value in choices.items() if value is not None}
+        members |= {name: _box_of(name, members[name]) for name in ("input_box", "output_box") if name in members}
         members |= zip(("nx", "ny", "nz", "R", "C"), (*shape, R, C), strict=True)
         communicator = _handle(comm)
         desc = _function("desc_new")()
@@ -421,7 +447,8 @@ class Plan:
         return str(_function("schedule_chosen")(self._alive()).decode())
 
     def _number(self, exchange: str) -> int:
-        return _known({name: e for e, name in enumerate(self._exchanges)}, exchange)
+        there = {name: e for name, e in REMAPS.items() if _function("exchange_stage")(self._alive(), e)}
+        return _known({name: e for e, name in enumerate(self._exchanges)} | there, exchange)
 
     def waves(self, i: int = 0) -> tuple[np.ndarray[Any, np.dtype[np.float64]], ...]:
         """Waves of the modes of my output, or of part `i` of it: three arrays that broadcast to its shape, for x, y, z.
@@ -540,14 +567,16 @@ class Plan:
         Parameters
         ----------
         exchange : str
-            One of `exchanges`: of pencils ``row``, from Z to Y, or ``column``, from Y to X.
+            One of `exchanges`: of pencils ``row``, from Z to Y, or ``column``, from Y to X; or ``remap_in``, ``remap_out``.
         direction : int
             `FORWARD`, or `BACKWARD` for the other direction.
         source, target : parts of the arrays before and after it
             The contents of `source` are lost. The two must not share memory.
         """
         e = self._number(exchange)
-        first, last = _known({FORWARD: (e, e + 1), BACKWARD: (e + 1, e)}, direction)
+        ends: dict[int, tuple[str | int, str | int]] = {-2: ("input", "inner input"), -1: ("inner output", "output")}
+        before, after = ends.get(e, (e, e + 1))
+        first, last = _known({FORWARD: (before, after), BACKWARD: (after, before)}, direction)
         _call("transpose", self._alive(), e, direction, self._checked(source, first, True),
               self._checked(target, last, True))
 

@@ -51,6 +51,7 @@ struct pf_transpose {
     size_t element_bytes; /* 4, 8 or 16 */
     int fields;
     bool beside; /* runs beside passes or other exchanges; only for an exchange that offers it */
+    bool sparse; /* most messages are empty: collectives over all members give way to single messages */
     int lane;    /* tag of its messages: different for exchanges of one group that may be in flight together */
     const struct pf_places *places; /* of the members; NULL where they are not known */
     void *other_direction; /* state of the same exchange in the other direction, if that was planned before; else NULL */
@@ -76,6 +77,7 @@ struct pf_exchange {
     enum pf_takes takes;
     bool moves_self;
     bool beside; /* can run beside passes and other exchanges */
+    bool transposes_alone; /* for boxes of a transpose alone, where messages are about equal */
     int (*begin)(void *state, void *to);
     int (*progress)(void *state); /* never waits; any rank may call it as often as it likes */
     int (*finish)(void *state);

@@ -213,6 +213,7 @@ const struct pf_exchange pf_exchange_fftw = {
     .start = start,
     .destroy = destroy,
     .takes = PF_BOXES,
+    .transposes_alone = true,
     .connect = connect,
     .traffic = traffic,
     .prepare = prepare,
@@ -228,6 +229,6 @@ static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct p
                                            "found when pencilfft was configured (Debian, for Open MPI: libfftw3-mpi-dev)");
 }
 
-const struct pf_exchange pf_exchange_fftw = {.name = "fftw", .plan = plan, .takes = PF_BOXES};
+const struct pf_exchange pf_exchange_fftw = {.name = "fftw", .plan = plan, .takes = PF_BOXES, .transposes_alone = true};
 
 #endif

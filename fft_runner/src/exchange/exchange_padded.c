@@ -52,6 +52,7 @@ const struct pf_exchange pf_exchange_padded = {
     .finish = pf_equal_finish,
     .destroy = pf_equal_destroy,
     .takes = PF_MESSAGES,
+    .transposes_alone = true,
     .moves_self = true,
     .beside = true,
     .traffic = traffic,

@@ -77,7 +77,7 @@ int pf_calls_plan(const struct pf_transpose *t, struct pf_messages *sent, struct
     a->me = t->me;
     a->lane = t->lane;
     a->beside = t->beside;
-    a->wide = is_wide(t);
+    a->wide = t->sparse || is_wide(t);
     if (!(status = counts_make(sent, a, &a->sent)) && !(status = counts_make(received, a, &a->received)))
         status = allocate_requests(a, 2 * sent->p);
     if (status) {

@@ -5,6 +5,8 @@
  * phases and names follow from it. */
 #pragma once
 
+#include <stdbool.h>
+
 #include "common/names.h"
 #include "pencilfft.h"
 
@@ -32,6 +34,7 @@ struct pf_decomposition {
     int (*take_grid)(int R, int C, int grid[PF_MAX_DIMENSIONS]);
     /* The same first array, and the exchanges in another order; their names are the same. NULL: there is no other order. */
     const struct pf_decomposition *other_route;
+    bool bricks; /* what is transformed comes from bricks and goes to bricks */
 };
 
 extern const struct pf_table pf_decompositions; /* of pointers */

@@ -2,7 +2,8 @@
 
 #define DECOMPOSITIONS(X) \
     X(pencil)             \
-    X(slab)
+    X(slab)               \
+    X(brick)
 
 #define DECLARE(name) extern const struct pf_decomposition pf_decomposition_##name;
 DECOMPOSITIONS(DECLARE)

@@ -69,11 +69,20 @@ static void memory_order(const struct pf_geometry *g, int array, int order[3])
     }
 }
 
-pencilfft_box pf_array_box(const struct pf_geometry *g, int array, int rank)
+void pf_box_lay(const struct pf_geometry *g, int array, pencilfft_box *box)
 {
     int order[3];
-    pencilfft_box box;
+    int64_t stride = 1;
     memory_order(g, array, order);
+    for (int i = 2; i >= 0; i--) {
+        box->stride[order[i]] = stride;
+        stride *= box->extent[order[i]];
+    }
+}
+
+pencilfft_box pf_array_box(const struct pf_geometry *g, int array, int rank)
+{
+    pencilfft_box box;
     for (int axis = 0; axis < 3; axis++) {
         int over = g->decomposition->array[array].over[axis];
         struct pf_block block = {0, g->n[axis]};
@@ -82,11 +91,7 @@ pencilfft_box pf_array_box(const struct pf_geometry *g, int array, int rank)
         box.offset[axis] = block.offset;
         box.extent[axis] = block.extent;
     }
-    int64_t stride = 1;
-    for (int i = 2; i >= 0; i--) {
-        box.stride[order[i]] = stride;
-        stride *= box.extent[order[i]];
-    }
+    pf_box_lay(g, array, &box);
     return box;
 }
 

@@ -3,25 +3,54 @@
 #include "common/failure.h"
 #include "plan/make.h"
 
+/* The end of a transform that is remapped, of which this is the array outside; PF_ENDS when there is none such. */
+static int end_of(const struct pencilfft_plan_s *plan, int array)
+{
+    int end = array == PENCILFFT_INPUT ? 0 : array == PENCILFFT_OUTPUT ? 1 : PF_ENDS;
+    return end < PF_ENDS && plan->end[end].remapped ? end : PF_ENDS;
+}
+
 /* Number of an array; -1 when there is none such. */
 static int array_of(const struct pencilfft_plan_s *plan, int array)
 {
-    if (array == PENCILFFT_INPUT || array == PENCILFFT_OUTPUT)
-        return array == PENCILFFT_INPUT ? 0 : plan->exchanges;
+    if (array == PENCILFFT_INPUT || array == PENCILFFT_INNER_INPUT)
+        return 0;
+    if (array == PENCILFFT_OUTPUT || array == PENCILFFT_INNER_OUTPUT)
+        return plan->exchanges;
     return array >= 0 && array <= plan->exchanges ? array : -1;
+}
+
+static bool is_input(int array)
+{
+    return array == PENCILFFT_INPUT || array == PENCILFFT_INNER_INPUT;
 }
 
 /* The same, but what a forward transform takes stays apart from array 0. */
 static int own_array_of(const struct pencilfft_plan_s *plan, int array)
 {
-    return array == PENCILFFT_INPUT ? array : array_of(plan, array);
+    return is_input(array) ? PENCILFFT_INPUT : array_of(plan, array);
+}
+
+static int parts_of(const struct pencilfft_plan_s *plan, int array)
+{
+    return end_of(plan, array) < PF_ENDS ? 1 : pf_parts_of(plan, own_array_of(plan, array));
+}
+
+static pencilfft_part part_of(const struct pencilfft_plan_s *plan, int array, int rank, int i)
+{
+    int end = end_of(plan, array);
+    if (end == PF_ENDS)
+        return pf_part_of(plan, own_array_of(plan, array), rank, i);
+    pencilfft_part part = {.box = pf_end_box(plan, end, rank), .fields = plan->fields};
+    part.field_stride = pf_box_elements(&part.box);
+    return part;
 }
 
 int pencilfft_parts(pencilfft_plan plan, int array, int *n)
 {
     if (!plan || !n || array_of(plan, array) < 0)
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_parts: null plan or result, or no such array");
-    *n = pf_parts_of(plan, own_array_of(plan, array));
+    *n = parts_of(plan, array);
     return PENCILFFT_OK;
 }
 
@@ -32,7 +61,7 @@ static int check_question(pencilfft_plan plan, int array, int rank, int i, const
         return pf_fail(PENCILFFT_BAD_CALL, "%s: null plan or result, or no such array", function);
     if (rank < 0 || rank >= plan->ranks)
         return pf_fail(PENCILFFT_BAD_CALL, "%s: rank %d; ranks are 0..%d", function, rank, plan->ranks - 1);
-    int parts = pf_parts_of(plan, own_array_of(plan, array));
+    int parts = parts_of(plan, array);
     if (i < 0 || i >= parts)
         return pf_fail(PENCILFFT_BAD_CALL, "%s: part %d; the array has parts 0..%d", function, i, parts - 1);
     return PENCILFFT_OK;
@@ -42,7 +71,7 @@ int pencilfft_part_of(pencilfft_plan plan, int array, int rank, int i, pencilfft
 {
     int status = check_question(plan, array, rank, i, part, "pencilfft_part_of");
     if (!status)
-        *part = pf_part_of(plan, own_array_of(plan, array), rank, i);
+        *part = part_of(plan, array, rank, i);
     return status;
 }
 
@@ -54,13 +83,13 @@ int pencilfft_part_mine(pencilfft_plan plan, int array, int i, pencilfft_part *p
 int pencilfft_box_of(pencilfft_plan plan, int array, int rank, pencilfft_box *box)
 {
     int status = check_question(plan, array, rank, 0, box, "pencilfft_box_of");
-    if (!status && pf_parts_of(plan, own_array_of(plan, array)) > 1)
+    if (!status && parts_of(plan, array) > 1)
         status = pf_fail(PENCILFFT_BAD_CALL,
                          "pencilfft_box_of: under schedule %.200s this array has several parts; ask pencilfft_parts() and "
                          "pencilfft_part_of()",
                          plan->schedule);
     if (!status)
-        *box = pf_part_of(plan, own_array_of(plan, array), rank, 0).box;
+        *box = part_of(plan, array, rank, 0).box;
     return status;
 }
 
@@ -73,14 +102,13 @@ int pencilfft_format_of(pencilfft_plan plan, int array, pencilfft_format *format
 {
     if (!plan || !format || array_of(plan, array) < 0)
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_format_of: null plan or format, or no such array");
-    bool input = array == PENCILFFT_INPUT;
-    int own = own_array_of(plan, array);
+    bool input = is_input(array);
     *format = (pencilfft_format){
         .element_bytes = input ? plan->input_bytes : plan->element_bytes,
         .real_bytes = plan->precision->fftw->real_bytes,
         .is_complex = !(input ? plan->transform.real_input : plan->transform.real_output),
         .fields = plan->fields,
-        .field_stride = pf_parts_of(plan, own) > 1 ? 0 : pf_part_of(plan, own, plan->rank, 0).field_stride,
+        .field_stride = parts_of(plan, array) > 1 ? 0 : part_of(plan, array, plan->rank, 0).field_stride,
         .n = {plan->geometry.n[0], plan->geometry.n[1], input ? plan->transform.input_nz : plan->transform.output_nz},
     };
     return PENCILFFT_OK;
@@ -108,6 +136,8 @@ const char *pencilfft_schedule_chosen(pencilfft_plan plan)
 
 const char *pencilfft_exchange_stage(pencilfft_plan plan, int e)
 {
+    if (pf_is_remap(plan, e))
+        return pf_remap_names[e - PENCILFFT_REMAP_IN];
     return pf_is_exchange(plan, e) ? plan->geometry.decomposition->exchange[e].name : NULL;
 }
 
@@ -128,7 +158,8 @@ NAMES(pencilfft_sync_name, pf_syncs)
 
 int pencilfft_grid_numbers(const char *name)
 {
-    const struct pf_decomposition *decomposition = pf_table_find(&pf_decompositions, name);
+    int bricks[3];
+    const struct pf_decomposition *decomposition = pf_decomposition_find(name, bricks);
     return decomposition ? decomposition->dimensions : 0;
 }
 

@@ -19,6 +19,12 @@ static int64_t largest_array(const struct pencilfft_plan_s *plan)
         pencilfft_part last = pf_part_of(plan, array, plan->rank, pf_parts_of(plan, array) - 1);
         grow(&largest, last.start + last.fields * last.field_stride);
     }
+    for (int end = 0; end < PF_ENDS; end++)
+        if (plan->end[end].remapped) {
+            int64_t shared = (int64_t)(plan->element_bytes / pf_end_bytes(plan, end));
+            pencilfft_box box = pf_end_box(plan, end, plan->rank);
+            grow(&largest, (pf_box_elements(&box) * plan->fields + shared - 1) / shared);
+        }
     return largest;
 }
 

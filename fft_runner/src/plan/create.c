@@ -28,32 +28,31 @@ static int set_names(pencilfft_plan plan, const pencilfft_desc *desc)
     if (!plan->directions || plan->directions & ~(PENCILFFT_FORWARD | PENCILFFT_BACKWARD))
         return pf_fail(PENCILFFT_BAD_CALL, "directions must be PENCILFFT_FORWARD, PENCILFFT_BACKWARD or both");
     if (!(plan->exchange = find_exchange(desc->exchange)) ||
-        !(plan->geometry.decomposition = pf_table_find(&pf_decompositions, desc->decomposition)) ||
+        !(plan->geometry.decomposition = pf_decomposition_find(desc->decomposition, plan->bricks)) ||
         !(plan->precision = pf_table_find(&pf_precisions, desc->precision)) ||
         !(plan->geometry.layout = pf_table_find(&pf_layouts, desc->layout)) ||
         !(plan->rigor = pf_table_find(&pf_rigors, desc->rigor)) || !(plan->sync = pf_table_find(&pf_syncs, desc->sync)))
         return PENCILFFT_UNKNOWN_NAME;
     plan->exchanges = plan->geometry.decomposition->exchanges;
-    pf_phases_make(plan->geometry.decomposition, &plan->phases);
     return PENCILFFT_OK;
 }
 
 static int set_geometry(pencilfft_plan plan, const pencilfft_desc *desc)
 {
     struct pf_geometry *g = &plan->geometry;
+    struct pf_transform transform;
     int status = pf_geometry_check(g, plan->ranks);
     if (!status)
-        status = pf_transform_make(desc, &plan->transform);
+        status = pf_transform_make(desc, &transform);
     if (status)
         return status;
-    g->n[2] = plan->transform.output_nz; /* at most nz */
+    g->n[2] = transform.output_nz; /* at most nz */
     if (desc->fields < 1)
         return pf_fail(PENCILFFT_BAD_SIZE, "fields is %d; a plan has at least 1", desc->fields);
     if (pf_bounded_product((int64_t[]){desc->nx, desc->ny, desc->nz}, PF_MAX_ELEMENTS / desc->fields) < 0)
         return pf_fail(PENCILFFT_BAD_SIZE, "size %lld %lld %lld with %d fields: more than 2^53 elements",
                        (long long)desc->nx, (long long)desc->ny, (long long)desc->nz, desc->fields);
-    plan->input_bytes = plan->precision->fftw->real_bytes * (plan->transform.real_input ? 1 : 2);
-    plan->element_bytes = plan->precision->fftw->real_bytes * (plan->transform.real_output ? 1 : 2);
+    pf_transform_bytes(plan, &transform);
     plan->fields = desc->fields;
     plan->input = pf_input_box(plan, plan->rank);
     return PENCILFFT_OK;
@@ -87,7 +86,7 @@ static int set_schedule(pencilfft_plan plan, const pencilfft_desc *desc)
 }
 
 static int (*const stages[])(pencilfft_plan plan, const pencilfft_desc *desc) = {
-    set_names, same_everywhere, pf_grid_take, set_geometry, split_groups, pf_places_make, set_schedule,
+    set_names, same_everywhere, pf_ends_take, pf_grid_take, set_geometry, split_groups, pf_places_make, set_schedule,
 };
 
 static int choose_and_build(pencilfft_plan plan, const pencilfft_desc *desc, bool anew)
@@ -151,6 +150,8 @@ int pencilfft_plan_create(const pencilfft_desc *desc, MPI_Comm comm, pencilfft_p
     if (!status)
         status = make_rest(*plan, desc);
     if (!status)
+        status = pf_ends_make(*plan);
+    if (!status)
         status = pf_calls_check(*plan);
     if (status && status != PENCILFFT_MPI_ERROR && plan) {
         pencilfft_plan_destroy(*plan);
@@ -175,6 +176,7 @@ int pencilfft_plan_destroy(pencilfft_plan plan)
     if (!plan || status || (status = pf_same_call(plan, status, "pencilfft_plan_destroy", 0, 0, false)))
         return status;
     release_local(plan);
+    pf_ends_release(plan);
     for (int e = 0; e < plan->exchanges; e++)
         if (plan->group[e] != MPI_COMM_NULL)
             PF_MPI_OR_DONE(MPI_Comm_free(&plan->group[e]));

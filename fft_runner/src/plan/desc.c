@@ -12,8 +12,8 @@
 #include "common/failure.h"
 #include "common/names.h"
 
-enum kind { INT64, INT, REAL, TEXT };
-static const char *const kind_names[] = {"an integer", "an integer", "a real number", "a text"};
+enum kind { INT64, INT, REAL, TEXT, BOX };
+static const char *const kind_names[] = {"an integer", "an integer", "a real number", "a text", "a box"};
 
 struct member {
     const char *name;
@@ -30,6 +30,7 @@ static const struct member rows[] = {
     MEMBER(TEXT, kinds),    MEMBER(TEXT, skip),      MEMBER(TEXT, precision),     MEMBER(TEXT, layout),
     MEMBER(TEXT, exchange), MEMBER(TEXT, rigor),     MEMBER(TEXT, sync),          MEMBER(REAL, auto_budget_s),
     MEMBER(INT, fields),    MEMBER(TEXT, schedule),  MEMBER(TEXT, torus),         OWN_MEMBER(TEXT, node),
+    OWN_MEMBER(BOX, input_box), OWN_MEMBER(BOX, output_box),
 };
 enum { N_MEMBERS = sizeof rows / sizeof rows[0] };
 static const struct pf_table members = PF_TABLE("member of a descriptor", rows);
@@ -87,12 +88,14 @@ static int set(pencilfft_desc *desc, const char *name, enum kind given, const vo
     if (!member)
         return desc ? PENCILFFT_UNKNOWN_NAME : pf_fail(PENCILFFT_BAD_CALL, "null descriptor");
     void *at = (char *)desc + member->offset;
-    if (given == INT64 && member->kind != TEXT)
+    if (given == INT64 && member->kind != TEXT && member->kind != BOX)
         return set_number(member, at, *(const int64_t *)value);
     if (given != member->kind)
         return pf_fail(PENCILFFT_BAD_CALL, "%s is %s; %s was given", name, kind_names[member->kind], kind_names[given]);
     if (given == TEXT)
         *(const char **)at = *(const char *const *)value;
+    else if (given == BOX)
+        *(const pencilfft_box **)at = *(const pencilfft_box *const *)value;
     else
         *(double *)at = *(const double *)value;
     return PENCILFFT_OK;
@@ -111,6 +114,11 @@ int pencilfft_desc_set_real(pencilfft_desc *desc, const char *member, double val
 int pencilfft_desc_set_text(pencilfft_desc *desc, const char *member, const char *value)
 {
     return set(desc, member, TEXT, &value);
+}
+
+int pencilfft_desc_set_box(pencilfft_desc *desc, const char *member, const pencilfft_box *value)
+{
+    return set(desc, member, BOX, &value);
 }
 
 /* ---- comparing them ----------------------------------------------------------------------------------------- */

@@ -145,13 +145,12 @@ static void give_buffers(struct walk *w, int backward, const void *in, void *out
     pf_buffers_list(w->plan, backward, in, out, w->run[backward].buffer);
 }
 
+/* The clock runs. */
 static int run_steps(struct walk *w, const struct pf_steps *steps)
 {
     int status = PENCILFFT_OK;
-    pf_clock_start(&w->plan->clock);
     for (int i = 0; i < steps->n && !status; i++)
         status = run_step[steps->step[i].kind](w, &steps->step[i]);
-    pf_clock_stop(&w->plan->clock);
     return status;
 }
 
@@ -160,6 +159,22 @@ static int run_one(pencilfft_plan plan, int backward, const struct pf_steps *ste
     struct walk w = {.plan = plan};
     give_buffers(&w, backward, in, out);
     return run_steps(&w, steps);
+}
+
+/* With the remaps at its ends, which are not there yet while "auto" tries exchanges: in the output, and from there in place. */
+static int run_transform(pencilfft_plan plan, int backward, const void *in, void *out)
+{
+    const int first = backward, last = !backward; /* ends */
+    int status = PENCILFFT_OK;
+    if (plan->end[first].remap) {
+        status = pf_end_run(plan, first, backward, in, out);
+        in = out;
+    }
+    if (!status)
+        status = run_one(plan, backward, &plan->sequence[backward].transform, in, out);
+    if (!status && plan->end[last].remap)
+        status = pf_end_run(plan, last, backward, out, out);
+    return status;
 }
 
 /* ---- calls ---------------------------------------------------------------------------------------------------------- */
@@ -193,7 +208,12 @@ int pencilfft_execute(pencilfft_plan plan, pencilfft_direction direction, const 
     if (!status && in != out && overlap(plan, in, out))
         status = pf_fail(PENCILFFT_BAD_CALL, "in and out overlap; give the same buffer or two of pencilfft_alloc()");
     status = pf_same_call(plan, status, "pencilfft_execute", (int)direction, 0, in == out);
-    return status ? status : run_one(plan, backward, &plan->sequence[backward].transform, in, out);
+    if (status)
+        return status;
+    pf_clock_start(&plan->clock);
+    status = run_transform(plan, backward, in, out);
+    pf_clock_stop(&plan->clock);
+    return status;
 }
 
 int pencilfft_forward(pencilfft_plan plan, const void *in, void *out)
@@ -211,15 +231,22 @@ int pencilfft_transpose(pencilfft_plan plan, int exchange, pencilfft_direction d
     int status = check_call(plan, direction, in, out), backward = direction == PENCILFFT_BACKWARD;
     if (!status && overlap(plan, in, out))
         status = pf_fail(PENCILFFT_BAD_CALL, "in and out overlap; give two buffers of pencilfft_alloc()");
-    if (!status && !pf_is_exchange(plan, exchange))
+    bool remap = !status && pf_is_remap(plan, exchange);
+    if (!status && !remap && !pf_is_exchange(plan, exchange))
         status = pf_fail(PENCILFFT_BAD_CALL, "exchange is %d; the plan has 0..%d", exchange, plan->exchanges - 1);
-    if (!status && plan->parts > 1)
+    if (!status && !remap && plan->parts > 1)
         status = pf_fail(PENCILFFT_BAD_CALL,
                          "pencilfft_transpose: under schedule %.200s no exchange stands alone, because it leads to other "
                          "arrays for each part; make a plan with another schedule for it",
                          plan->schedule);
     status = pf_same_call(plan, status, "pencilfft_transpose", (int)direction, exchange, false);
-    return status ? status : run_one(plan, backward, &plan->sequence[backward].alone[exchange], in, out);
+    if (status)
+        return status;
+    pf_clock_start(&plan->clock);
+    status = remap ? pf_end_run(plan, exchange - PENCILFFT_REMAP_IN, backward, in, out)
+                   : run_one(plan, backward, &plan->sequence[backward].alone[exchange], in, out);
+    pf_clock_stop(&plan->clock);
+    return status;
 }
 
 /* ---- a pair of transforms --------------------------------------------------------------------------------------------- */
@@ -258,5 +285,8 @@ int pencilfft_execute_pair(pencilfft_plan plan, const void *forward_in, void *fo
     }
     give_buffers(&w, 0, forward_in, forward_out);
     give_buffers(&w, 1, backward_in, backward_out);
-    return run_steps(&w, &plan->pair);
+    pf_clock_start(&plan->clock);
+    status = run_steps(&w, &plan->pair);
+    pf_clock_stop(&plan->clock);
+    return status;
 }

@@ -4,7 +4,9 @@
  *        known torus each rank follows its own messages over the links, in the order of the dimensions, with a tie half each
  *        way; the loads of all ranks are added, and that grid is taken whose rows and columns have the least time on their
  *        busiest links. Where nothing is known, or no link is used, it is the squarest grid whose rows stay inside nodes, for
- *        what a row sends then stays there too; with one rank a node, the squarest of all.
+ *        what a row sends then stays there too; with one rank a node, the squarest of all. Where the ends of the transform are
+ *        remapped, the loads of the remaps count too, and bytes decide in place of squareness: the most that a rank sends in
+ *        all exchanges and remaps.
  * Source: H. Jagode, J. Hein, A. Trew, UT-CS-08-613 (2008), for the time of the busiest links.
  * Cost:  for each division of P, P messages a rank at most and a sum of four numbers a node and dimension over all ranks. */
 #include <stdlib.h>
@@ -15,7 +17,7 @@
 #include "lines/transforms.h"
 #include "plan/make.h"
 
-enum { ROW, COLUMN, STAGES, WAYS = 2 };
+enum { ROW, COLUMN, REMAPS, STAGES = REMAPS + PF_ENDS, WAYS = 2 };
 enum { MOST_DIVISORS = 1536 }; /* of a number below 2^31 */
 
 /* ---- loads of the links ---------------------------------------------------------------------------------------------- */
@@ -23,7 +25,7 @@ enum { MOST_DIVISORS = 1536 }; /* of a number below 2^31 */
 struct links {
     const struct torus *torus;
     int64_t n;    /* of one stage */
-    double *load; /* of both stages, in messages: by stage, node, dimension, way */
+    double *load; /* of all stages, in messages, of remaps in elements: by stage, node, dimension, way */
 };
 
 /* Along one dimension, by so many hops one way (0: up). */
@@ -37,19 +39,20 @@ static void add_hops(const struct links *links, int stage, struct coordinate at,
     }
 }
 
-static void add_message(const struct links *links, int stage, struct coordinate from, const struct coordinate *to)
+static void add_message(const struct links *links, int stage, struct coordinate from, const struct coordinate *to,
+                        double weight)
 {
     for (int dim = 0; dim < links->torus->dims; dim++) {
         int extent = links->torus->extent[dim];
         int up = (to->at[dim] - from.at[dim] + extent) % extent, down = (extent - up) % extent;
         if (!links->torus->wrapped[dim]) {
             bool way = to->at[dim] < from.at[dim];
-            add_hops(links, stage, from, dim, way ? down : up, way, 1);
+            add_hops(links, stage, from, dim, way ? down : up, way, weight);
         } else if (up != down) {
-            add_hops(links, stage, from, dim, up < down ? up : down, up > down, 1);
+            add_hops(links, stage, from, dim, up < down ? up : down, up > down, weight);
         } else {
-            add_hops(links, stage, from, dim, up, 0, 0.5);
-            add_hops(links, stage, from, dim, down, 1, 0.5);
+            add_hops(links, stage, from, dim, up, 0, weight / 2);
+            add_hops(links, stage, from, dim, down, 1, weight / 2);
         }
         from.at[dim] = to->at[dim];
     }
@@ -61,11 +64,25 @@ static void add_mine(const struct links *links, int rank, int R, int C, const in
     struct coordinate mine = torus_coordinate(links->torus, node[rank]);
     for (int j = 0; j < R; j++) {
         struct coordinate to = torus_coordinate(links->torus, node[rank - rank % R + j]);
-        add_message(links, ROW, mine, &to);
+        add_message(links, ROW, mine, &to, 1);
     }
     for (int j = 0; j < C; j++) {
         struct coordinate to = torus_coordinate(links->torus, node[j * R + rank % R]);
-        add_message(links, COLUMN, mine, &to);
+        add_message(links, COLUMN, mine, &to, 1);
+    }
+}
+
+/* What this rank sends in a remap of a forward transform, in elements. */
+static void add_remap(pencilfft_plan plan, const struct links *links, int end, const int64_t *node)
+{
+    const struct coordinate mine = torus_coordinate(links->torus, node[plan->rank]);
+    pencilfft_box outside = pf_end_box(plan, end, plan->rank), inside = pf_end_inside(plan, end, plan->rank);
+    for (int j = 0; j < plan->ranks; j++) {
+        pencilfft_box theirs = end ? pf_end_box(plan, end, j) : pf_end_inside(plan, end, j);
+        pencilfft_box common = pf_box_common(end ? &inside : &outside, &theirs);
+        struct coordinate to = torus_coordinate(links->torus, node[j]);
+        if (j != plan->rank && pf_box_elements(&common))
+            add_message(links, REMAPS + end, mine, &to, (double)pf_box_elements(&common));
     }
 }
 
@@ -81,16 +98,23 @@ static int busiest(pencilfft_plan plan, const struct links *links, int R, int C,
 {
     const int64_t *n = plan->geometry.n;
     double plane = largest(n[0], C) * largest(n[2], R), most[STAGES] = {0};
+    int status = plan->geometry.decomposition->take_grid(R, C, plan->geometry.grid);
     memset(links->load, 0, STAGES * (size_t)links->n * sizeof *links->load);
     add_mine(links, plan->rank, R, C, node);
     for (int stage = 0; stage < STAGES; stage++) {
+        if (stage >= REMAPS && !plan->end[stage - REMAPS].remapped)
+            continue;
+        if (stage >= REMAPS)
+            add_remap(plan, links, stage - REMAPS, node);
         double *load = links->load + stage * links->n;
         PF_MPI(MPI_Allreduce(MPI_IN_PLACE, load, (int)links->n, MPI_DOUBLE, MPI_SUM, plan->all));
         for (int64_t i = 0; i < links->n; i++)
             most[stage] = load[i] > most[stage] ? load[i] : most[stage];
     }
-    *elements = plane * (most[ROW] * largest(n[1], R) + most[COLUMN] * largest(n[1], C));
-    return PENCILFFT_OK;
+    double input = (double)plan->input_bytes / (double)plan->element_bytes;
+    *elements = plane * (most[ROW] * largest(n[1], R) + most[COLUMN] * largest(n[1], C)) + most[REMAPS] * input +
+                most[REMAPS + 1];
+    return status;
 }
 
 /* ---- the choice ------------------------------------------------------------------------------------------------------ */
@@ -144,22 +168,74 @@ static int choose_square(pencilfft_plan plan, int *R)
     return status;
 }
 
-/* Of those within one per cent of the least, that with the fewest messages. */
+static bool is_remapped(const struct pencilfft_plan_s *plan)
+{
+    return plan->end[0].remapped || plan->end[1].remapped;
+}
+
+/* Bytes of one field that this rank sends in all exchanges and remaps of a forward transform. */
+static int64_t bytes_sent(pencilfft_plan plan, int R)
+{
+    struct pf_geometry *g = &plan->geometry;
+    int64_t sent = g->decomposition->take_grid(R, plan->ranks / R, g->grid) ? 0 : pf_ends_sent(plan, plan->rank);
+    for (int e = 0; e < plan->exchanges; e++) {
+        pencilfft_box before = pf_array_box(g, e, plan->rank), after = pf_array_box(g, e + 1, plan->rank);
+        pencilfft_box kept = pf_box_common(&before, &after);
+        sent += (pf_box_elements(&before) - pf_box_elements(&kept)) * (int64_t)plan->element_bytes;
+    }
+    return sent;
+}
+
+/* The most of a rank for each candidate. */
+static int list_bytes(pencilfft_plan plan, const int *candidate, int n, int64_t *bytes)
+{
+    for (int i = 0; i < n; i++)
+        bytes[i] = bytes_sent(plan, candidate[i]);
+    PF_MPI(MPI_Allreduce(MPI_IN_PLACE, bytes, n, MPI_INT64_T, MPI_MAX, plan->all));
+    return PENCILFFT_OK;
+}
+
+static int choose_by_bytes(pencilfft_plan plan, int *R)
+{
+    int candidate[MOST_DIVISORS], n = list_candidates(plan, candidate), best = 0;
+    int64_t bytes[MOST_DIVISORS];
+    int status = list_bytes(plan, candidate, n, bytes);
+    for (int i = 1; i < n && !status; i++)
+        if (bytes[i] < bytes[best] ||
+            (bytes[i] == bytes[best] &&
+             squareness(candidate[i], plan->ranks / candidate[i]) < squareness(candidate[best], plan->ranks / candidate[best])))
+            best = i;
+    *R = candidate[best];
+    return status;
+}
+
+static int choose_without_links(pencilfft_plan plan, int *R)
+{
+    return is_remapped(plan) ? choose_by_bytes(plan, R) : choose_square(plan, R);
+}
+
+/* Of those within one per cent of the least, that with the fewest messages, or where there are remaps, bytes. */
 static int choose_by_loads(pencilfft_plan plan, const struct links *links, const int64_t *node, int *R)
 {
     static const double tie = 1.01;
     int candidate[MOST_DIVISORS], n = list_candidates(plan, candidate), status = PENCILFFT_OK;
     double elements[MOST_DIVISORS], least = 0;
+    int64_t second[MOST_DIVISORS]; /* what decides where the loads are alike */
+    if (is_remapped(plan))
+        status = list_bytes(plan, candidate, n, second);
+    for (int i = 0; i < n && !is_remapped(plan); i++)
+        second[i] = candidate[i] + plan->ranks / candidate[i];
+    int best = -1;
     for (int i = 0; i < n && !status; i++) {
         status = busiest(plan, links, candidate[i], plan->ranks / candidate[i], node, &elements[i]);
         least = i && least < elements[i] ? least : elements[i];
     }
-    *R = 0;
     for (int i = 0; i < n && !status; i++)
-        if (elements[i] <= tie * least && (!*R || candidate[i] + plan->ranks / candidate[i] < *R + plan->ranks / *R))
-            *R = candidate[i];
+        if (elements[i] <= tie * least && (best < 0 || second[i] < second[best]))
+            best = i;
+    *R = best < 0 ? 1 : candidate[best];
     if (!status && least == 0) /* all in one node */
-        status = choose_square(plan, R);
+        status = choose_without_links(plan, R);
     return status;
 }
 
@@ -186,7 +262,7 @@ static int choose_in_torus(pencilfft_plan plan, const pencilfft_desc *desc, int 
 /* Both are open. */
 static int choose(pencilfft_plan plan, const pencilfft_desc *desc, int *R)
 {
-    return desc->torus ? choose_in_torus(plan, desc, R) : choose_square(plan, R);
+    return desc->torus ? choose_in_torus(plan, desc, R) : choose_without_links(plan, R);
 }
 
 static int take_other(const pencilfft_plan plan, int given, char name)
@@ -197,6 +273,13 @@ static int take_other(const pencilfft_plan plan, int given, char name)
             "%c is %d and the other number of the grid 0, to be derived: then %c must divide the %d ranks", name, given,
             name, plan->ranks);
     return 0;
+}
+
+void pf_transform_bytes(pencilfft_plan plan, const struct pf_transform *transform)
+{
+    plan->transform = *transform;
+    plan->input_bytes = plan->precision->fftw->real_bytes * (transform->real_input ? 1 : 2);
+    plan->element_bytes = plan->precision->fftw->real_bytes * (transform->real_output ? 1 : 2);
 }
 
 int pf_grid_take(pencilfft_plan plan, const pencilfft_desc *desc)
@@ -218,12 +301,21 @@ int pf_grid_take(pencilfft_plan plan, const pencilfft_desc *desc)
         if (status)
             return status;
         g->n[2] = transform.output_nz; /* at most nz */
+        pf_transform_bytes(plan, &transform);
         if ((status = choose(plan, desc, &R)))
             return status;
         C = plan->ranks / R;
         g->n[2] = desc->nz;
     }
     return g->decomposition->take_grid(R, C, g->grid);
+}
+
+int pencilfft_bricks(pencilfft_plan plan, int bricks[3])
+{
+    if (!plan || !bricks)
+        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_bricks: null plan or result");
+    memcpy(bricks, plan->bricks, sizeof plan->bricks);
+    return PENCILFFT_OK;
 }
 
 int pencilfft_grid(pencilfft_plan plan, int *R, int *C)

@@ -14,7 +14,9 @@ struct pf_phases {
     int fft[3]; /* numbers: of an axis, and of an exchange */
     struct pf_exchange_phases {
         int pack, exchange, unpack, wait, hidden;
-    } of[PF_MAX_EXCHANGES];
+    } of[PF_MAX_EXCHANGES], remap[2]; /* before and after a forward transform */
 };
 
-void pf_phases_make(const struct pf_decomposition *decomposition, struct pf_phases *phases);
+extern const char *const pf_remap_names[2];
+/* `remapped` says before and after what there is a remap. */
+void pf_phases_make(const struct pf_decomposition *decomposition, const bool remapped[2], struct pf_phases *phases);

@@ -4,7 +4,9 @@
 #include "exchange/exchange.h"
 #include "exchange/messages.h"
 #include "exchange/partner_order.h"
+#include "exchange/remap.h"
 #include "exchange/sync.h"
+#include "geometry/bricks.h"
 #include "geometry/geometry.h"
 #include "lines/line_fft.h"
 #include "lines/pass.h"
@@ -90,6 +92,15 @@ struct pf_sequence {
     struct pf_steps transform, alone[PF_MAX_EXCHANGES];
 };
 
+/* What a transform takes, or gives, where its boxes are not those of an array: ends.c */
+struct pf_end {
+    bool remapped;
+    int64_t n[3];         /* extents of what it takes or gives */
+    pencilfft_box *given; /* of all ranks; NULL: bricks */
+    struct pf_remap *remap; /* from what a forward transform takes, or to what it gives; NULL while it is not made */
+};
+enum { PF_ENDS = 2 }; /* 0 is before a forward transform, 1 after it */
+
 struct pencilfft_plan_s {
     struct pf_geometry geometry; /* of the exchanged elements, those of the forward output */
     struct pf_transform transform;
@@ -103,7 +114,9 @@ struct pencilfft_plan_s {
     MPI_Comm all, group[PF_MAX_EXCHANGES];
     int p[PF_MAX_EXCHANGES], me[PF_MAX_EXCHANGES]; /* size of the group, place in it */
     struct pf_places places[PF_MAX_EXCHANGES]; /* of the members; `at` is NULL where they are not known. places.c */
-    pencilfft_box input; /* of a forward transform */
+    int bricks[3]; /* along x, y and z; 0 without bricks */
+    struct pf_end end[PF_ENDS];
+    pencilfft_box input; /* of a forward transform, after its remap */
     size_t input_bytes, element_bytes; /* of an element that forward takes, and of those after its z transform */
     int fields;
     struct pf_phases phases;
@@ -145,6 +158,12 @@ static inline bool pf_is_exchange(const struct pencilfft_plan_s *plan, int e)
     return plan && e >= 0 && e < plan->exchanges;
 }
 
+/* A number of a remap that the plan has. */
+static inline bool pf_is_remap(const struct pencilfft_plan_s *plan, int e)
+{
+    return plan && (e == PENCILFFT_REMAP_IN || e == PENCILFFT_REMAP_OUT) && plan->end[e - PENCILFFT_REMAP_IN].remap;
+}
+
 /* Grid rank of member j of my group. */
 static inline int pf_member(const struct pencilfft_plan_s *plan, int e, int j)
 {
@@ -154,7 +173,7 @@ static inline int pf_member(const struct pencilfft_plan_s *plan, int e, int j)
 /* A forward transform beside a backward one. */
 static inline bool pf_runs_pairs(const struct pencilfft_plan_s *plan)
 {
-    return plan->beside && plan->choice.schedule->runs_pairs && pf_has_direction(plan, 0) && pf_has_direction(plan, 1);
+    return plan->beside && plan->choice.schedule->runs_pairs && !plan->end[0].remapped && !plan->end[1].remapped && pf_has_direction(plan, 0) && pf_has_direction(plan, 1);
 }
 
 /* What a forward transform takes of a rank: the first array, of real numbers where it makes complex ones of them. */

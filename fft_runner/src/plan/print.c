@@ -173,10 +173,24 @@ static void print_steps(const struct pencilfft_plan_s *plan, int backward, FILE 
     fprintf(out, " done\n");
 }
 
+static void print_remap(const struct pencilfft_plan_s *plan, int end, int backward, FILE *out)
+{
+    if (!plan->end[end].remap)
+        return;
+    pencilfft_box outside = pf_end_box(plan, end, plan->rank), inside = pf_end_inside(plan, end, plan->rank);
+    const pencilfft_box *from = end == backward ? &outside : &inside, *to = end == backward ? &inside : &outside;
+    fprintf(out, " %s %s among %d ranks: %lldx%lldx%lld from %lld %lld %lld becomes %lldx%lldx%lld from %lld %lld %lld\n",
+            pf_remap_names[end], pf_remap_algorithm(plan->end[end].remap)->name, pf_remap_members(plan->end[end].remap),
+            (long long)from->extent[0], (long long)from->extent[1], (long long)from->extent[2], (long long)from->offset[0],
+            (long long)from->offset[1], (long long)from->offset[2], (long long)to->extent[0], (long long)to->extent[1],
+            (long long)to->extent[2], (long long)to->offset[0], (long long)to->offset[1], (long long)to->offset[2]);
+}
+
 static int print_sequence(pencilfft_plan plan, int backward, FILE *out)
 {
     int status = PENCILFFT_OK;
     fprintf(out, "%s\n", backward ? "backward" : "forward");
+    print_remap(plan, backward, backward, out);
     for (int r = 0; r < plan->routes && !status; r++) {
         if (plan->routes > 1)
             fprintf(out, " route %d\n", r);
@@ -184,6 +198,7 @@ static int print_sequence(pencilfft_plan plan, int backward, FILE *out)
     }
     if (plan->beside)
         print_steps(plan, backward, out);
+    print_remap(plan, !backward, backward, out);
     return status;
 }
 

@@ -59,19 +59,21 @@ static void count_lanes(pencilfft_plan plan, int e, int backward, int64_t *sum, 
 
 int pencilfft_traffic(pencilfft_plan plan, int e, pencilfft_direction direction, int64_t *bytes, int64_t *messages)
 {
-    if (!pf_is_exchange(plan, e))
+    if (!pf_is_exchange(plan, e) && !pf_is_remap(plan, e))
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_traffic: null plan, or no such exchange");
     if ((direction != PENCILFFT_FORWARD && direction != PENCILFFT_BACKWARD) || !(plan->directions & (int)direction))
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_traffic: the plan has no such exchange in this direction");
+    if (bytes)
+        memset(bytes, 0, (size_t)plan->ranks * sizeof *bytes);
+    if (messages)
+        memset(messages, 0, (size_t)plan->ranks * sizeof *messages);
+    if (pf_is_remap(plan, e))
+        return pf_remap_traffic(plan->end[e - PENCILFFT_REMAP_IN].remap, direction == PENCILFFT_BACKWARD, bytes, messages);
     int p = plan->p[e];
     int64_t *both = calloc(4 * (size_t)p, sizeof *both);
     if (!both)
         return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the traffic of %d ranks", p);
     count_lanes(plan, e, direction == PENCILFFT_BACKWARD, both, both + 2 * (ptrdiff_t)p);
-    if (bytes)
-        memset(bytes, 0, (size_t)plan->ranks * sizeof *bytes);
-    if (messages)
-        memset(messages, 0, (size_t)plan->ranks * sizeof *messages);
     for (int j = 0; j < p; j++) {
         if (bytes)
             bytes[pf_member(plan, e, j)] = both[j];
@@ -84,6 +86,8 @@ int pencilfft_traffic(pencilfft_plan plan, int e, pencilfft_direction direction,
 
 static const struct pf_exchange *chosen(pencilfft_plan plan, int e)
 {
+    if (pf_is_remap(plan, e))
+        return pf_remap_algorithm(plan->end[e - PENCILFFT_REMAP_IN].remap);
     return pf_is_exchange(plan, e) ? plan->chosen[e] : NULL;
 }
 

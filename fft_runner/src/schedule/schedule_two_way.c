@@ -47,7 +47,7 @@ static int settle(const struct pf_shape *shape, struct pf_choice *choice)
 {
     if (!shape->two_routes)
         return pf_fail(PENCILFFT_NOT_POSSIBLE,
-                       "schedule two-way: decomposition %s has one exchange, which cannot go two ways; use decomposition "
+                       "schedule two-way: decomposition %s cannot go two ways, for its exchanges have one order; use decomposition "
                        "pencil, or schedule overlap",
                        shape->decomposition);
     if (shape->nz < 2 || choice->lower >= shape->nz)

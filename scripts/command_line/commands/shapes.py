@@ -10,7 +10,7 @@ from pencilmap.mapper.files import check_writable
 from pencilmap.mapper.setting import figures_used
 from pencilmap.mapper.shapes import LONGEST_RING, ScalingPoint, efficiency, partition_shapes, scale, torus_shapes
 from pencilmap.model.costs import Costs
-from pencilmap.model.decompositions import DECOMPOSITIONS
+from pencilmap.model.decompositions import decomposition_named
 from pencilmap.model.errors import FigureError, GridError, PartitionError
 from pencilmap.model.grid import parse_grid
 from pencilmap.model.machine import Machine, load_machine
@@ -120,10 +120,10 @@ def command(nodes: tuple[int, ...], machine: str | None, dimensions: int | None,
     study = len(nodes) > 1 or scaling is not None
     if transform is None and (study or plot):
         raise GridError("how it scales, and a plot, need a transform: give its extents, e.g. --fft 2048")
-    chosen = None if grid == "best" else parse_grid(grid, DECOMPOSITIONS[decomposition])
+    chosen = None if grid == "best" else parse_grid(grid, decomposition_named(decomposition))
     tasks = tasks_per_node or (where.machine.tasks_per_node if where.machine else 1)
     points = scale(where.tori, nodes, transform, scaling or "strong", tasks_per_node=tasks, costs=where.costs,
-                   top=1 if study else top, grids=grids, grid=chosen, decomposition=DECOMPOSITIONS[decomposition])
+                   top=1 if study else top, grids=grids, grid=chosen, decomposition=decomposition_named(decomposition))
     show = _Shown(where, tasks, points, scaling or "strong", top)
     if plot:
         _plot(show, study, plot)

@@ -1,0 +1,355 @@
+/* Redistribution of an array from one set of boxes to another.
+ * Idea:  what two ranks have in common of a box before and a box after is a message, as in a transpose. Ranks that are joined by
+ *        a chain of such messages are a group, with a communicator of its own, and one of the exchanges moves its messages: so
+ *        bricks that fill a few pencils are remapped among these ranks alone. An exchange that takes transposes alone is
+ *        replaced by alltoallv. What a rank keeps is copied and not sent.
+ * Source: groups are found by hooking and pointer jumping: Y. Shiloach, U. Vishkin, An O(log n) parallel connectivity
+ *         algorithm, J. Algorithms 3 (1982).
+ * Cost:  making it: a look at the boxes of all ranks, O(P), and an all-reduce of P numbers in each of some log P rounds. Running
+ *        it: packing, an exchange, unpacking, and two buffers as large as what a rank sends and receives. */
+#include "exchange/remap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/failure.h"
+#include "geometry/geometry.h"
+
+enum { WAYS = 2, ALIGNMENT = 64 };
+
+struct way {
+    struct pf_transpose transpose;
+    struct pf_parts sent, received;
+    void *state;
+};
+
+struct pf_remap {
+    const struct pf_exchange *exchange;
+    MPI_Comm group;
+    int p, me, *member;
+    pencilfft_box *boxes[WAYS]; /* of the members: before and after */
+    struct way way[WAYS];       /* by backward */
+    void *raw[2], *buffer[2];   /* what is sent from, and received into */
+};
+
+/* ---- groups --------------------------------------------------------------------------------------------------------- */
+
+static bool have_common(const pencilfft_box *a, const pencilfft_box *b)
+{
+    pencilfft_box common = pf_box_common(a, b);
+    return pf_box_elements(&common) > 0;
+}
+
+static bool are_partners(const struct pf_remap_request *r, int one, int other)
+{
+    return have_common(&r->from[one], &r->to[other]) || have_common(&r->to[one], &r->from[other]);
+}
+
+static void lower(int *number, int to)
+{
+    *number = to < *number ? to : *number;
+}
+
+/* Each rank and the roots of its partners get the least label among them. */
+static void hook(const struct pf_remap_request *r, const int *partner, int partners, const int *label, int *next)
+{
+    int least = label[r->me];
+    for (int i = 0; i < partners; i++)
+        lower(&least, label[partner[i]]);
+    lower(&next[label[r->me]], least);
+    lower(&next[r->me], least);
+    for (int i = 0; i < partners; i++) {
+        lower(&next[label[partner[i]]], least);
+        lower(&next[partner[i]], least);
+    }
+}
+
+/* A label is never above the number of its rank, so that one way up finds all roots. */
+static void jump(int *label, int ranks)
+{
+    for (int i = 0; i < ranks; i++)
+        label[i] = label[label[i]];
+}
+
+/* label[rank] is the least rank of its group. `room` has place for as many numbers twice. */
+static int find_groups(const struct pf_remap_request *r, int *label, int *room)
+{
+    int *next = room, *partner = room + r->ranks, partners = 0;
+    bool again = true;
+    for (int j = 0; j < r->ranks; j++) {
+        label[j] = j;
+        if (j != r->me && are_partners(r, r->me, j))
+            partner[partners++] = j;
+    }
+    while (again) {
+        memcpy(next, label, (size_t)r->ranks * sizeof *next);
+        hook(r, partner, partners, label, next);
+        PF_MPI(MPI_Allreduce(MPI_IN_PLACE, next, r->ranks, MPI_INT, MPI_MIN, r->all));
+        jump(next, r->ranks);
+        again = memcmp(label, next, (size_t)r->ranks * sizeof *next) != 0;
+        memcpy(label, next, (size_t)r->ranks * sizeof *next);
+    }
+    return PENCILFFT_OK;
+}
+
+static int take_members(const struct pf_remap_request *r, const int *label, struct pf_remap *remap)
+{
+    for (int j = 0; j < r->ranks; j++)
+        remap->p += label[j] == label[r->me];
+    size_t p = (size_t)remap->p;
+    remap->member = calloc(p, sizeof *remap->member);
+    remap->boxes[0] = calloc(p, sizeof *remap->boxes[0]);
+    remap->boxes[1] = calloc(p, sizeof *remap->boxes[1]);
+    if (!remap->member || !remap->boxes[0] || !remap->boxes[1])
+        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the boxes of %zu ranks", p);
+    for (int j = 0, i = 0; j < r->ranks; j++)
+        if (label[j] == label[r->me]) {
+            if (j == r->me)
+                remap->me = i;
+            remap->member[i] = j;
+            remap->boxes[0][i] = r->from[j];
+            remap->boxes[1][i++] = r->to[j];
+        }
+    return PENCILFFT_OK;
+}
+
+static int make_group(const struct pf_remap_request *r, struct pf_remap *remap)
+{
+    int *label = calloc(3 * (size_t)r->ranks, sizeof *label);
+    int status = label ? PENCILFFT_OK : pf_fail(PENCILFFT_NO_MEMORY, "no memory for the groups of %d ranks", r->ranks);
+    if (!(status = pf_agree(status, r->all)))
+        status = find_groups(r, label, label + r->ranks);
+    if (!status)
+        status = pf_agree(take_members(r, label, remap), r->all);
+    if (!status) {
+        PF_MPI_OR_DONE(MPI_Comm_split(r->all, label[r->me], r->me, &remap->group));
+        PF_MPI_OR_DONE(MPI_Comm_set_errhandler(remap->group, MPI_ERRORS_RETURN));
+    }
+done:
+    free(label);
+    return status;
+}
+
+/* ---- messages ------------------------------------------------------------------------------------------------------- */
+
+static int plan_way(const struct pf_remap_request *r, struct pf_remap *remap, int backward)
+{
+    struct way *way = &remap->way[backward];
+    int status = PENCILFFT_OK;
+    way->transpose = (struct pf_transpose){
+        .group = remap->group,
+        .p = remap->p,
+        .me = remap->me,
+        .from = remap->boxes[backward],
+        .to = remap->boxes[!backward],
+        .element_bytes = r->element_bytes,
+        .fields = r->fields,
+        .sparse = true,
+        .lane = backward,
+        .other_direction = remap->way[!backward].state,
+    };
+    if (!(status = pf_parts_make(&way->transpose, true, &way->sent)))
+        status = pf_parts_make(&way->transpose, false, &way->received);
+    if (status)
+        return status;
+    if (remap->exchange->takes == PF_BOXES)
+        return remap->exchange->plan(&way->transpose, NULL, NULL, &way->state);
+    return remap->exchange->plan(&way->transpose, &way->sent.list, &way->received.list, &way->state);
+}
+
+static bool has_way(const struct pf_remap_request *r, int backward)
+{
+    return r->directions & (backward ? PENCILFFT_BACKWARD : PENCILFFT_FORWARD);
+}
+
+static int plan_ways(const struct pf_remap_request *r, struct pf_remap *remap)
+{
+    int status = PENCILFFT_OK;
+    for (int backward = 0; backward < WAYS && !status; backward++)
+        if (has_way(r, backward))
+            status = plan_way(r, remap, backward);
+    return status;
+}
+
+static int make_buffers(const struct pf_remap_request *r, struct pf_remap *remap)
+{
+    int64_t elements[2] = {0, 0};
+    for (int backward = 0; backward < WAYS; backward++) {
+        const struct way *way = &remap->way[backward];
+        elements[0] = way->sent.list.total > elements[0] ? way->sent.list.total : elements[0];
+        elements[1] = way->received.list.total > elements[1] ? way->received.list.total : elements[1];
+    }
+    for (int i = 0; i < 2; i++) {
+        size_t bytes = (size_t)elements[i] * r->element_bytes;
+        if (!(remap->raw[i] = malloc(bytes + ALIGNMENT)))
+            return pf_fail(PENCILFFT_NO_MEMORY, "no memory for a buffer of %zu bytes", bytes);
+        remap->buffer[i] = (char *)remap->raw[i] + (ALIGNMENT - (uintptr_t)remap->raw[i] % ALIGNMENT);
+    }
+    return PENCILFFT_OK;
+}
+
+/* On all ranks in the same order; a failure of a group ends all. */
+static int connect(const struct pf_remap_request *r, struct pf_remap *remap)
+{
+    int status = PENCILFFT_OK;
+    for (int backward = 0; backward < WAYS && !status; backward++) {
+        if (remap->exchange->connect && has_way(r, backward))
+            status = remap->exchange->takes == PF_BOXES
+                         ? remap->exchange->connect(remap->way[backward].state, NULL, NULL)
+                         : remap->exchange->connect(remap->way[backward].state, remap->buffer[0], remap->buffer[1]);
+        status = pf_agree(status, r->all);
+    }
+    return status;
+}
+
+static const struct pf_exchange *suitable(const struct pf_exchange *exchange)
+{
+    return exchange->plan && !exchange->transposes_alone ? exchange : pf_table_find(&pf_exchanges, "alltoallv");
+}
+
+static int make(const struct pf_remap_request *r, struct pf_remap *remap)
+{
+    int status = make_group(r, remap);
+    if (!status)
+        status = pf_agree(plan_ways(r, remap), r->all);
+    if (!status)
+        status = pf_agree(make_buffers(r, remap), r->all);
+    return status ? status : connect(r, remap);
+}
+
+int pf_remap_make(const struct pf_remap_request *r, struct pf_remap **remap)
+{
+    struct pf_remap *made = calloc(1, sizeof *made);
+    *remap = NULL;
+    int status = made ? PENCILFFT_OK : pf_fail(PENCILFFT_NO_MEMORY, "no memory for a remap");
+    if ((status = pf_agree(status, r->all))) {
+        free(made);
+        return status;
+    }
+    made->group = MPI_COMM_NULL;
+    made->exchange = suitable(r->exchange);
+    if (!(status = make(r, made)))
+        *remap = made;
+    else if (status != PENCILFFT_MPI_ERROR)
+        pf_remap_release(made);
+    return status;
+}
+
+int pf_remap_release(struct pf_remap *remap)
+{
+    int status = PENCILFFT_OK;
+    if (!remap)
+        return status;
+    for (int backward = 0; backward < WAYS; backward++) {
+        struct way *way = &remap->way[backward];
+        if (way->state)
+            remap->exchange->destroy(way->state);
+        pf_parts_release(&way->sent);
+        pf_parts_release(&way->received);
+        free(remap->boxes[backward]);
+        free(remap->raw[backward]);
+    }
+    free(remap->member);
+    if (remap->group != MPI_COMM_NULL)
+        PF_MPI_OR_DONE(MPI_Comm_free(&remap->group));
+done:
+    free(remap);
+    return status;
+}
+
+/* ---- running -------------------------------------------------------------------------------------------------------- */
+
+/* Where messages are sent from, or received: in memory of the exchange, or in the buffers. */
+static void *messages_of(const struct pf_remap *remap, int backward, bool sent)
+{
+    void *memory = remap->exchange->memory ? remap->exchange->memory(remap->way[backward].state) : NULL;
+    return memory ? memory : remap->buffer[!sent];
+}
+
+static size_t bytes_of(const struct pf_transpose *t, const pencilfft_box *box)
+{
+    return (size_t)(pf_box_elements(box) * t->fields) * t->element_bytes;
+}
+
+int pf_remap_pack(struct pf_remap *remap, int backward, const void *from)
+{
+    struct way *way = &remap->way[backward];
+    const struct pf_transpose *t = &way->transpose;
+    int status = PENCILFFT_OK;
+    if (remap->exchange->takes == PF_BOXES) {
+        memcpy(remap->buffer[0], from, bytes_of(t, &t->from[t->me]));
+        return status;
+    }
+    if (remap->exchange->begin && (status = remap->exchange->begin(way->state, messages_of(remap, backward, false))))
+        return status;
+    pf_pack(t, &way->sent, remap->exchange->moves_self ? -1 : t->me, from, messages_of(remap, backward, true));
+    if (!remap->exchange->moves_self)
+        pf_pack_own(t, &way->received, from, messages_of(remap, backward, false));
+    return status;
+}
+
+int pf_remap_exchange(struct pf_remap *remap, int backward, void *to)
+{
+    void *state = remap->way[backward].state;
+    int status = PENCILFFT_OK;
+    if (remap->exchange->takes == PF_BOXES) {
+        if (remap->exchange->begin)
+            status = remap->exchange->begin(state, to);
+        if (!status)
+            status = remap->exchange->start(state, remap->buffer[0], to);
+    } else
+        status = remap->exchange->start(state, messages_of(remap, backward, true), messages_of(remap, backward, false));
+    if (!status && remap->exchange->finish)
+        status = remap->exchange->finish(state);
+    return status;
+}
+
+int pf_remap_unpack(struct pf_remap *remap, int backward, void *to)
+{
+    struct way *way = &remap->way[backward];
+    if (remap->exchange->takes == PF_MESSAGES)
+        pf_unpack(&way->transpose, &way->received, -1, messages_of(remap, backward, false), to);
+    return remap->exchange->end ? remap->exchange->end(way->state) : PENCILFFT_OK;
+}
+
+/* ---- questions ------------------------------------------------------------------------------------------------------ */
+
+static void count(const struct way *way, int64_t *bytes, int64_t *messages)
+{
+    for (int j = 0; j < way->transpose.p; j++) {
+        pencilfft_box common = pf_box_common(&way->transpose.from[way->transpose.me], &way->transpose.to[j]);
+        int64_t elements = j == way->transpose.me ? 0 : pf_box_elements(&common) * way->transpose.fields;
+        bytes[j] = elements * (int64_t)way->transpose.element_bytes;
+        messages[j] = elements > 0;
+    }
+}
+
+int pf_remap_traffic(const struct pf_remap *remap, int backward, int64_t *bytes, int64_t *messages)
+{
+    const struct way *way = &remap->way[backward];
+    int64_t *both = calloc(2 * (size_t)remap->p, sizeof *both);
+    if (!both)
+        return pf_fail(PENCILFFT_NO_MEMORY, "no memory for the traffic of %d ranks", remap->p);
+    if (remap->exchange->traffic)
+        remap->exchange->traffic(way->state, both, both + remap->p);
+    else
+        count(way, both, both + remap->p);
+    for (int j = 0; j < remap->p; j++) {
+        if (bytes)
+            bytes[remap->member[j]] = both[j];
+        if (messages)
+            messages[remap->member[j]] = both[remap->p + j];
+    }
+    free(both);
+    return PENCILFFT_OK;
+}
+
+const struct pf_exchange *pf_remap_algorithm(const struct pf_remap *remap)
+{
+    return remap->exchange;
+}
+
+int pf_remap_members(const struct pf_remap *remap)
+{
+    return remap->p;
+}
