@@ -135,7 +135,8 @@ def _all_exchanges(prediction):
     """Under the schedule: ranks do not wait while they compute."""
     found = prediction.schedule
     t_s, time_s = (None if seconds is None else seconds + found.transforms * sum(times) for seconds, times in (
-        (found.t_s, [r.t_s or 0.0 for r in prediction.remaps]), (found.time_s, [r.time_s or 0.0 for r in prediction.remaps])))
+        (found.t_s, [r.t_s or 0.0 for r in prediction.remaps]),
+        (found.time_s, [r.time_s or 0.0 for r in prediction.remaps])))
     return _Together(found.load_joint, t_s, time_s if time_s is None else time_s - (found.hidden_s or 0.0))
 
 

@@ -1,7 +1,7 @@
 """What remaps of bricks send: from each task to each other the elements that change hands, and no others.
 
-Bricks and pencils are both products of blocks of the three axes, so that two of them have in common what their blocks of each
-axis have: the messages are a product of three short lists. What stays on a task is not sent.
+Bricks and pencils are both products of blocks of the three axes, so that two of them have in common what their blocks of
+each axis have: the messages are a product of three short lists. What stays on a task is not sent.
 """
 
 from math import prod
@@ -45,7 +45,7 @@ def remaps(grid: ProcessGrid, transform: Transform) -> tuple[Exchange, ...]:
     >>> from pencilmap.model.decompositions import decomposition_named
     >>> before, after = remaps(ProcessGrid(2, 1, decomposition=decomposition_named("brick:1x1x2")), Transform(4, 4, 4))
     >>> before.members.tolist(), before.group_weight.tolist(), len(after.members)
-    ([[0, 1], [1, 0]], [16, 16], 0)
+    ([[1, 0], [0, 1]], [16, 16], 0)
     """
     if not grid.decomposition.has_bricks:
         return ()
@@ -53,7 +53,7 @@ def remaps(grid: ProcessGrid, transform: Transform) -> tuple[Exchange, ...]:
     bricks, halved = bricks_of(grid.decomposition, grid.n_tasks, transform), TYPES[transform.type].half
     real_bytes = transform.point_bytes // (2 if halved else 1)
     before = _remap(REMAPS[0], bricks, divisions[0], grid, (transform.nx, transform.ny, transform.nz), real_bytes, transform)
-    after = _remap(REMAPS[1], bricks, divisions[-1], grid, transform.exchanged, transform.point_bytes, transform, inwards=False)
+    after = _remap(REMAPS[1], bricks, divisions[-1], grid, transform.exchanged, transform.point_bytes, transform, False)
     return before, after
 
 

@@ -39,7 +39,8 @@ static int read_lines(FILE *file, const char *path, const char *option, int rank
         if (found == 0)
             continue;
         if (found != NUMBERS)
-            return pf_fail(PF_REFUSED, "--%s: %.200s line %d is not understood; write x y z of the first element and three "
+            return pf_fail(PF_REFUSED,
+                           "--%s: %.200s line %d is not understood; write x y z of the first element and three "
                            "extents",
                            option, path, line);
         if (rank < ranks)

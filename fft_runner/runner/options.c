@@ -200,7 +200,8 @@ static int take_coordinates(struct options *o, const struct option_row *row, cha
 /* In help texts @name stands for the names in a table; see print_help_text(). */
 static const struct option_row rows[] = {
     {"size", "NX NY NZ", 3, take_size, .least = 1, .help = "extents of the array (required)"},
-    {"grid", "RxC", 1, take_grid, .help = "process grid: R tasks in a row, C in a column; P tasks of slabs (bricks: chosen)"},
+    {"grid", "RxC", 1, take_grid,
+     .help = "process grid: R tasks in a row, C in a column; P tasks of slabs (bricks: chosen)"},
     {"decomposition", "NAME", 1, take_desc_text, "decomposition",
      .help = "how the array is divided; brick:PxQxS is remapped to pencils: @decomposition"},
     {"input-boxes", "FILE", 1, take_text, AT(boxes[0]), .help = "line i: what grid rank i holds before: x y z and extents"},

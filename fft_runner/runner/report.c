@@ -91,8 +91,8 @@ static void print_exchanges(const struct report *r, FILE *file)
             messages += r->traffic->messages[e][i];
         }
         fprintf(file, "exchange %-6s %s%s%s%s: %lld messages, %lld bytes\n", pencilfft_exchange_stage(r->plan, number),
-                pencilfft_exchange_chosen(r->plan, number), means ? " (" : "", means ? means : "", means ? ")" : "", messages,
-                bytes);
+                pencilfft_exchange_chosen(r->plan, number), means ? " (" : "", means ? means : "", means ? ")" : "",
+                messages, bytes);
         print_tried(r, number, file);
     }
 }

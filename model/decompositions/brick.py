@@ -13,8 +13,8 @@ from pencilmap.model.decompositions.decomposition import Decomposition
 from pencilmap.model.decompositions.pencil import PENCIL
 from pencilmap.model.errors import GridError
 
-BRICK = replace(PENCIL, name="brick", has_bricks=True, example="8x64 for the pencils between bricks, rows of 8 tasks and columns "
-                "of 64")
+BRICK = replace(PENCIL, name="brick", has_bricks=True,
+                example="8x64 for the pencils between bricks, rows of 8 tasks and columns of 64")
 
 
 def bricks_named(text: str) -> Decomposition:
@@ -24,7 +24,7 @@ def bricks_named(text: str) -> Decomposition:
     (2, 2, 4)
     """
     if not re.fullmatch(r"brick:[1-9]\d{0,8}x[1-9]\d{0,8}x[1-9]\d{0,8}", text, re.ASCII):
-        raise GridError(f"decomposition {text[:40]!r} is not understood; write brick:PxQxS with the numbers of bricks along x, y "
-                        "and z, e.g. brick:4x4x4, or brick for those with the least surface")
+        raise GridError(f"decomposition {text[:40]!r} is not understood; write brick:PxQxS with the numbers of bricks along "
+                        "x, y and z, e.g. brick:4x4x4, or brick for those with the least surface")
     p, q, s = map(int, text.split(":")[1].split("x"))
     return replace(BRICK, name=text, bricks=(p, q, s))

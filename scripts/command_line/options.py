@@ -57,7 +57,8 @@ class Decomposed(Name):
 
 DECOMPOSITION = click.option("--decomposition", type=Decomposed(list(DECOMPOSITIONS)), default=next(iter(DECOMPOSITIONS)),
                              show_default=True, help="How the tasks share the array. "
-                             + "; ".join(f"{d.name}: grid {d.usage}" for d in DECOMPOSITIONS.values()) + "; brick:PxQxS: remapped to pencils of that grid.")
+                             + "; ".join(f"{d.name}: grid {d.usage}" for d in DECOMPOSITIONS.values())
+                             + "; brick:PxQxS: remapped to pencils of that grid.")
 GRID_USAGE = "|".join(dict.fromkeys(d.usage for d in DECOMPOSITIONS.values()))
 FFT = click.option("--fft", "-n", metavar="N|NXxNYxNZ[:TYPE][:single][:fields=F]",
                    help=f"The transform, e.g. 512, 512x256x128, 512:r2c:single; types: {', '.join(TYPES)}; F arrays "

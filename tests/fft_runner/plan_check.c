@@ -116,8 +116,7 @@ static bool remap_is_wrong(const struct problem *p, int remap, const pencilfft_d
     if (!pencilfft_exchange_stage(p->plan, remap) || !strcmp(desc->exchange, "node"))
         return false;
     bool wrong = pencilfft_traffic(p->plan, remap, p->direction, bytes, messages) ||
-                 pencilfft_box_mine(p->plan, inwards ? outer : inner, &mine) ||
-                 pencilfft_format_of(p->plan, outer, &format);
+                 pencilfft_box_mine(p->plan, inwards ? outer : inner, &mine) || pencilfft_format_of(p->plan, outer, &format);
     for (int j = 0; j < check->ranks && !wrong; j++) {
         wrong = pencilfft_box_of(p->plan, inwards ? inner : outer, j, &theirs);
         int64_t sent = j == check->rank ? 0 : elements_in(&mine, &theirs);

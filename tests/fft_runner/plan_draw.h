@@ -9,7 +9,8 @@ enum { PLAN_TEXT_SIZE = 96, TORUS_DIMENSIONS = 2 };
 
 struct drawn_plan {
     struct plan_case plan; /* its name is the words */
-    char decomposition[PLAN_TEXT_SIZE], schedule[PLAN_TEXT_SIZE], kinds[16], skip[4], torus[16], node[32]; /* what it points to */
+    char decomposition[PLAN_TEXT_SIZE], schedule[PLAN_TEXT_SIZE], kinds[16], skip[4], torus[16],
+        node[32]; /* what it points to */
 };
 
 /* Plan `number` of a seed for so many ranks and this MPI; on all ranks alike, but for the node. */

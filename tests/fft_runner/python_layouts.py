@@ -13,5 +13,6 @@ print_structure("pencilfft_box", pencilfft._Box)
 print_structure("pencilfft_part", pencilfft._Part)
 print_structure("pencilfft_format", pencilfft._Format)
 print("direction", pencilfft.FORWARD, pencilfft.BACKWARD)
-print("pencil", *({**pencilfft.PENCILS, **pencilfft.ENDS}[name] for name in ("z", "y", "x", "input", "output", "inner input", "inner output")))
+print("pencil", *({**pencilfft.PENCILS, **pencilfft.ENDS}[name]
+                  for name in ("z", "y", "x", "input", "output", "inner input", "inner output")))
 print("names", len(pencilfft.PENCILS) + len(pencilfft.ENDS))

@@ -9,6 +9,7 @@ import pytest
 from pencilmap.model.algorithms import partner_order
 from pencilmap.model.decompositions import DECOMPOSITIONS as MODEL_DECOMPOSITIONS
 from pencilmap.model.decompositions.decomposition import LocalPass
+from pencilmap.model.remap import REMAPS
 from pencilmap.model.torus import parse_torus
 from pencilmap.model.transform import TYPES as MODEL_TYPES
 from tests.fft_runner.tables import DECOMPOSITIONS, EXCHANGES, SCHEDULES, SOURCE, TYPES
@@ -48,6 +49,9 @@ def test_a_decomposition_has_the_same_stages_here_and_in_the_model(run, name):
     phases = [phase for stage in model.stages for phase in (
         [f"fft_{axis}" for axis in stage.axes] if isinstance(stage, LocalPass)
         else [f"{step}_{stage.name}" for step in ("pack", "exchange", "unpack")])]
+    if model.has_bricks:
+        before, after = ([f"{step}_{remap}" for step in ("pack", "exchange", "unpack")] for remap in REMAPS)
+        phases = [*before, *phases, *after]
     assert list(record["phases"]) == [*phases, "total"] and record["verify"]["passed"]
 
 

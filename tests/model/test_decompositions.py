@@ -85,5 +85,5 @@ def test_grids_are_read_and_refused_in_words():
     assert [Transform(16, n, 1).fills(ProcessGrid(16, decomposition=SLAB)) for n in (8, 16)] == [False, True]
     with pytest.raises(PlacementError, match="grid 16 of a slab decomposition"):
         place("box:4x4", Site(Torus((4, 4))), ProcessGrid(16, decomposition=SLAB))
-    with pytest.raises(GridError, match="known are pencil, slab"):
-        decomposition_named("brick")
+    with pytest.raises(GridError, match="known are pencil, slab, brick"):
+        decomposition_named("brock")

@@ -255,7 +255,7 @@ class Plan:
     comm : mpi4py.MPI.Comm
         The library duplicates it.
     decomposition : str, optional
-        ``pencil`` (default), ``slab``, ``brick:PxQxS``, remapped to pencils; ``brick`` has those with the least surface.
+        ``pencil`` (default), ``slab``, ``brick:PxQxS``, remapped to pencils; ``brick`` has the least surface.
     type : str, optional
         ``c2c`` (default) or another of the table in pencilfft.h.
     kinds : str, optional
@@ -284,8 +284,8 @@ class Plan:
     auto_budget_s : float, optional
         Seconds that ``auto`` may try; 10.0.
     input_box, output_box : three slices, optional
-        Of x, y and z: what this rank holds of the input and of the output, where that is not what the decomposition says. All
-        ranks give one or none does; together they hold each element once. ``slice(0, 0)`` holds nothing.
+        Of x, y and z: what this rank holds of the input and of the output, where that is not what the decomposition says.
+        All ranks give one or none does; together they hold each element once. ``slice(0, 0)`` holds nothing.
 
     Raises
     ------

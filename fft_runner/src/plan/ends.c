@@ -109,10 +109,11 @@ int pf_ends_take(pencilfft_plan plan, const pencilfft_desc *desc)
 static int check_parts(const struct pencilfft_plan_s *plan)
 {
     if (plan->end[1].remapped && plan->parts > 1)
-        return pf_fail(PENCILFFT_NOT_POSSIBLE,
-                       "under schedule %s the output has two parts, which are not remapped to boxes; choose sequence, overlap "
-                       "or pipelined",
-                       plan->schedule);
+        return pf_fail(
+            PENCILFFT_NOT_POSSIBLE,
+            "under schedule %s the output has two parts, which are not remapped to boxes; choose sequence, overlap "
+            "or pipelined",
+            plan->schedule);
     return PENCILFFT_OK;
 }
 

@@ -202,8 +202,8 @@ static int choose_by_bytes(pencilfft_plan plan, int *R)
     int status = list_bytes(plan, candidate, n, bytes);
     for (int i = 1; i < n && !status; i++)
         if (bytes[i] < bytes[best] ||
-            (bytes[i] == bytes[best] &&
-             squareness(candidate[i], plan->ranks / candidate[i]) < squareness(candidate[best], plan->ranks / candidate[best])))
+            (bytes[i] == bytes[best] && squareness(candidate[i], plan->ranks / candidate[i]) <
+                                            squareness(candidate[best], plan->ranks / candidate[best])))
             best = i;
     *R = candidate[best];
     return status;

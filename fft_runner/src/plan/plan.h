@@ -173,7 +173,8 @@ static inline int pf_member(const struct pencilfft_plan_s *plan, int e, int j)
 /* A forward transform beside a backward one. */
 static inline bool pf_runs_pairs(const struct pencilfft_plan_s *plan)
 {
-    return plan->beside && plan->choice.schedule->runs_pairs && !plan->end[0].remapped && !plan->end[1].remapped && pf_has_direction(plan, 0) && pf_has_direction(plan, 1);
+    return plan->beside && plan->choice.schedule->runs_pairs && !plan->end[0].remapped && !plan->end[1].remapped &&
+           pf_has_direction(plan, 0) && pf_has_direction(plan, 1);
 }
 
 /* What a forward transform takes of a rank: the first array, of real numbers where it makes complex ones of them. */

@@ -104,12 +104,13 @@ struct pf_piece pf_transfer_piece(const struct pf_lane *lane, const struct pf_tr
     bool own = sent && !boxes && i == t->transpose.me && !t->exchange->moves_self && !t->transpose.beside;
     const struct pf_parts *parts = sent && !own ? &t->sent : &t->received;
     const pencilfft_box *box = &parts->part[i];
+    int fields = t->transpose.fields; /* none in a chunk that gets no field */
     return (struct pf_piece){.buffer = sent && !own ? joint->from : joint->to,
                              .box = *box,
                              .first = lane->field,
-                             .fields = t->transpose.fields,
+                             .fields = fields,
                              .start = lane->slot + parts->list.start[i],
-                             .field = boxes ? parts->list.total / t->transpose.fields : pf_box_elements(box)};
+                             .field = boxes ? (fields ? parts->list.total / fields : 0) : pf_box_elements(box)};
 }
 
 void pf_transfer_release(struct pf_transfer *t)

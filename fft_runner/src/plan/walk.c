@@ -41,7 +41,9 @@ int pencilfft_waves(pencilfft_plan plan, int axis, int64_t index, double *waves)
 static void stand_at(pencilfft_walk *walk, int axis, int64_t local)
 {
     walk->index[axis] = walk->part.box.offset[axis] + local;
-    walk->waves[axis] = walk->array == PENCILFFT_INPUT || walk->array == PENCILFFT_INNER_INPUT ? 0 : waves_of(walk->plan, axis, walk->index[axis]);
+    walk->waves[axis] = walk->array == PENCILFFT_INPUT || walk->array == PENCILFFT_INNER_INPUT
+                            ? 0
+                            : waves_of(walk->plan, axis, walk->index[axis]);
 }
 
 /* The next part that has elements; false after the last. */

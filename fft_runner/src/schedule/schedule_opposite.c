@@ -11,10 +11,11 @@ static int settle(const struct pf_shape *shape, struct pf_choice *choice)
 {
     (void)choice;
     if (!shape->two_routes)
-        return pf_fail(PENCILFFT_NOT_POSSIBLE,
-                       "schedule opposite: decomposition %s cannot go two ways, for its exchanges have one order; use decomposition "
-                       "pencil, or schedule overlap",
-                       shape->decomposition);
+        return pf_fail(
+            PENCILFFT_NOT_POSSIBLE,
+            "schedule opposite: decomposition %s cannot go two ways, for its exchanges have one order; use decomposition "
+            "pencil, or schedule overlap",
+            shape->decomposition);
     return PENCILFFT_OK;
 }
 

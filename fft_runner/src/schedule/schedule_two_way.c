@@ -46,10 +46,11 @@ static int64_t by_rule(const struct pf_shape *shape)
 static int settle(const struct pf_shape *shape, struct pf_choice *choice)
 {
     if (!shape->two_routes)
-        return pf_fail(PENCILFFT_NOT_POSSIBLE,
-                       "schedule two-way: decomposition %s cannot go two ways, for its exchanges have one order; use decomposition "
-                       "pencil, or schedule overlap",
-                       shape->decomposition);
+        return pf_fail(
+            PENCILFFT_NOT_POSSIBLE,
+            "schedule two-way: decomposition %s cannot go two ways, for its exchanges have one order; use decomposition "
+            "pencil, or schedule overlap",
+            shape->decomposition);
     if (shape->nz < 2 || choice->lower >= shape->nz)
         return pf_fail(PENCILFFT_NOT_POSSIBLE,
                        "schedule two-way:%lld: there are %lld planes along z to be divided; give 1 to %lld lower ones, or "

@@ -1,0 +1,62 @@
+"""Remaps of bricks: what the model says is sent, against counting elements one by one; and the pencils that are chosen."""
+
+from collections import Counter
+from itertools import product as cartesian
+
+import numpy as np
+import pytest
+
+from pencilmap.mapper.setting import setting
+from pencilmap.model.decompositions import decomposition_named
+from pencilmap.model.errors import GridError
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.remap import remaps
+from pencilmap.model.transform import Transform, block_lengths
+
+
+def block_of(n, parts):
+    """Of every index of an axis its block."""
+    return np.repeat(np.arange(parts), block_lengths(n, parts))
+
+
+@pytest.mark.parametrize("bricks, grid, transform", [
+    ((2, 3, 2), (4, 3), Transform(7, 10, 9)), ((1, 1, 6), (2, 3), Transform(5, 4, 13, type="r2c", fields=2)),
+    ((5, 2, 1), (1, 10), Transform(3, 12, 4, 8, "dct")), ((2, 2, 2), (8, 1), Transform(8, 8, 8))])
+def test_remaps_send_the_elements_that_change_hands(bricks, grid, transform):
+    R, C = grid
+    P, Q, _ = bricks
+    found = remaps(ProcessGrid(R, C, decomposition=decomposition_named("brick:" + "x".join(map(str, bricks)))), transform)
+    real = transform.element_bytes // 2 if transform.type == "r2c" else transform.element_bytes
+    for remap, n, size in zip(found, ((transform.nx, transform.ny, transform.nz), transform.exchanged),
+                              (real, transform.element_bytes)):
+        a, b, c = (block_of(extent, parts) for extent, parts in zip(n, bricks))
+        row, column = (block_of(n[1], R), block_of(n[0], C)) if remap.name == "remap_in" else (block_of(n[2], R),
+                                                                                               block_of(n[1], C))
+        moved = Counter()
+        for x, y, z in cartesian(*map(range, n)):
+            brick = (c[z] * Q + b[y]) * P + a[x]
+            pencil = column[x] * R + row[y] if remap.name == "remap_in" else column[y] * R + row[z]
+            ends = (brick, pencil) if remap.name == "remap_in" else (pencil, brick)
+            if brick != pencil:
+                moved[tuple(map(int, ends))] += size * transform.fields
+        assert moved == {tuple(pair): int(n) * remap.unit_bytes
+                         for pair, n in zip(remap.members.tolist(), remap.group_weight)}
+
+
+def test_the_pencils_between_are_those_with_the_least_time():
+    """Of all grids, each as if it were the only one."""
+    where = setting(torus="4x2x2", bandwidth="1 GB/s", fft="32x24x40", decomposition="brick:2x4x2")
+    [*ranked] = where.predictions(placements=["default"])
+    alone = {R: where.predictions(f"{R}x{16 // R}", ["default"])[0] for R in (1, 2, 4, 8, 16)}
+    times = {R: p.time_s for R, p in alone.items()}
+    assert times[ranked[0].grid.shape[0]] == min(times.values()) and len(set(times.values())) > 2
+    assert all(p.time_s == pytest.approx(sum(move.time_s for move in p.moves)) and len(p.moves) == 4 for p in ranked)
+
+
+def test_what_bricks_cannot_be_is_said_once():
+    with pytest.raises(GridError, match="4x4x2 bricks are 32, but there are 16 tasks"):
+        setting(torus="4x4", fft="32", bandwidth="1 GB/s", decomposition="brick:4x4x2").predictions(placements=["default"])
+    with pytest.raises(GridError, match="bricks are remapped by their extents: name the transform"):
+        setting(torus="4x4", decomposition="brick:4x4x1").predictions("4x4", ["default"])
+    with pytest.raises(GridError, match="write brick:PxQxS"):
+        decomposition_named("brick:4x4")
