@@ -66,7 +66,7 @@ def test_a_slab_is_compared_in_its_one_exchange(tmp_path):
 
 
 @pytest.mark.parametrize("changes, words", [
-    ({"decomposition": "brick"}, "decomposition 'brick' is unknown; known are pencil, slab"),
+    ({"decomposition": "brock"}, "decomposition 'brock' is unknown (did you mean brick?); known are pencil, slab"),
     ({"grid": [4, 4]}, "has 2 dimensions, but that of a slab decomposition is P"),
     ({"stages": [{"name": "row"}]}, "a slab decomposition has slab"),
     ({"phases": {"total": slab_record()["phases"]["total"]}}, "exchange_slab is missing"),
