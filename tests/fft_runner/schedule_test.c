@@ -72,8 +72,8 @@ static const struct {
     {&shape, "pipelined:x", "as in pipelined:4"},
     {&shape, "two-way:0", "at least 1"},
     {&shape, "two-way:40", "1 to 39"},
-    {&slabs, "two-way", "decomposition slab has one exchange"},
-    {&slabs, "opposite", "decomposition slab has one exchange"},
+    {&slabs, "two-way", "decomposition slab cannot go two ways"},
+    {&slabs, "opposite", "decomposition slab cannot go two ways"},
 };
 
 static void what_cannot_be_is_refused_with_the_reason(void)
