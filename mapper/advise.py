@@ -109,7 +109,7 @@ def advise(where: Setting) -> Advice:
     if where.transform is None or where.network.bandwidth is None:
         raise GridError("advice needs times: give the transform with `fft` and a `machine` or the `bandwidth` of its links")
     found = list[Prediction]()
-    for decomposition in DECOMPOSITIONS.values():
+    for decomposition in (d for d in DECOMPOSITIONS.values() if not d.has_bricks):  # bricks are given, not chosen
         here = replace(where, decomposition=decomposition)
         for grid in _grids(here):
             found += _tried(here, grid)

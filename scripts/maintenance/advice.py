@@ -47,7 +47,7 @@ def candidates(where: Setting) -> list[Prediction]:
     """Everything that could be run."""
     found, transform = list[Prediction](), where.transform
     assert transform is not None
-    for decomposition in DECOMPOSITIONS.values():
+    for decomposition in (d for d in DECOMPOSITIONS.values() if not d.has_bricks):  # bricks are given, not chosen
         here = replace(where, decomposition=decomposition)
         for grid in all_grids(here.n_slots, decomposition):
             for text in ("best", "default") if transform.fills(grid) else ():
