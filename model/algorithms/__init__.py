@@ -1,7 +1,7 @@
 """Exchange algorithms of the library as the model sees them: a table from a name to its rounds of messages.
 
-A new algorithm is one file here, whose `ALGORITHM` is an `Algorithm`, and one line below. The names are those of
-fft_runner/src/exchange/exchange_table.c.
+A new algorithm is one file here, whose `ALGORITHM` is an `Algorithm`, and one line below, or several for one file.
+The names are those of fft_runner/src/exchange/exchange_table.c.
 """
 
 from pkgutil import resolve_name
@@ -9,17 +9,22 @@ from pkgutil import resolve_name
 from pencilmap.model.algorithms.algorithm import Algorithm
 from pencilmap.model.errors import ExchangeError, near
 
-_PLACES = {  # name: file; the first is the default
+_PLACES = {  # name: file, or file:name; the first is the default
     "alltoallv": "alltoallv",
     "alltoall": "alltoall",
     "padded": "padded",
     "alltoallw": "alltoallw",
     "p2p": "p2p",
     "persistent": "persistent",
+    "bruck2": "bruck:RADIX_2",
+    "bruck4": "bruck:RADIX_4",
+    "bruck8": "bruck:RADIX_8",
     "node": "node",
     "fftw": "fftw",
 }
-ALGORITHMS: dict[str, Algorithm] = {name: resolve_name(f"{__name__}.{place}:ALGORITHM") for name, place in _PLACES.items()}
+ALGORITHMS: dict[str, Algorithm] = {
+    name: resolve_name(f"{__name__}.{place}" if ":" in place else f"{__name__}.{place}:ALGORITHM")
+    for name, place in _PLACES.items()}
 DEFAULT_ALGORITHM = "alltoallv"
 
 

@@ -40,6 +40,7 @@ TIES = ("parity", "plus")
 BYTES_PER_ELEMENT = 16  # complex double
 ENVELOPE_BYTES = 16  # what SMPI adds to each message
 FOLDED_BLOCK = 1 << 20
+EVERY_MESSAGE = (1 << 31) - 1  # bytes; none is longer
 TIMEOUT_S = 600
 POLL_S = 0.1
 
@@ -78,6 +79,7 @@ class SimulatedNetwork:
     torus: Torus  #: with bandwidth
     latency_s: float = 0.0  #: of one hop. A value above 0 makes a simulation somewhat slower
     injection_bytes_per_s: float = 0.0  #: limit of all that a node sends, and of all that it receives; 0 for none
+    message_s: float = 0.0  #: what a rank takes to start a message; it starts one after the other
     #: "parity" or "plus"; the direction of a message that goes half way round: + from even and - from odd coordinates, or
     #: always +
     tie: str = "parity"
@@ -90,7 +92,7 @@ class SimulatedNetwork:
         dimensions = range(self.torus.n_dimensions)
         if self.torus.bandwidth is None:
             raise SimulationError(f"torus {self.torus} has no bandwidth; a simulation needs the bytes per second of a link")
-        for name in ("latency_s", "injection_bytes_per_s"):
+        for name in ("latency_s", "injection_bytes_per_s", "message_s"):
             if not 0 <= getattr(self, name) < float("inf"):
                 raise SimulationError(f"{name} {getattr(self, name)} must be 0 or above")
         if self.tie not in TIES:
@@ -194,6 +196,8 @@ def simulation_of(where: Setting, network: SimulatedNetwork, grid: ProcessGrid, 
         labels["machine"] = where.machine
     if network.injection_bytes_per_s:
         labels["injection_per_node"] = f"{network.injection_bytes_per_s:.17g}byte/s"
+    if network.message_s:
+        labels["message_cost"] = f"{network.message_s:.17g}s"
     if network.latency_s:
         labels["hop_latency"] = f"{network.latency_s:.17g}s"
     if where.transform is None:
@@ -306,6 +310,9 @@ def _mapfile_name(simulation):
 
 def _command(simulation, build, work):
     settings = [*SETTINGS, f"--cfg=smpi/alltoallv:{simulation.algorithm}"]
+    if simulation.network.message_s:
+        settings += [f"--cfg=smpi/{call}:0:{simulation.network.message_s!r}:0" for call in ("os", "ois")]
+        settings += [f"--cfg=smpi/send-is-detached-thresh:{EVERY_MESSAGE}"]  # else sends of MPI_Startall cost nothing
     if simulation.timing_only:
         # the buffers of the transform are folded, the smaller tables, which differ from rank to rank, are not
         # in blocks as large as the buffers: each block is a mapping, and Linux allows a process 65530 of them

@@ -5,15 +5,17 @@ A new suite is one function here and one line in `SUITES`; a new claim is one li
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from math import inf
+from math import inf, prod
 from typing import Any
 
 from pencilmap.mapper.setting import Setting, setting
+from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.errors import PencilmapError
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.predict import SEQUENCE
 from pencilmap.model.published import bluegene_l_512
 from pencilmap.model.schedules.schedule import FORWARD, PAIR
+from pencilmap.model.torus import parse_torus
 from pencilmap.model.transform import parse_transform
 
 FOLDED_FROM = 512  # transforms of 512^3 and more: the buffers of all ranks share their memory, the times stay right
@@ -39,18 +41,29 @@ class Case:
     verify: bool = False  #: whether the transform is verified inside the run
     schedule: str = SEQUENCE
     direction: str = FORWARD  #: forward, backward, or pair: a forward transform beside a backward one
+    exchange: str = DEFAULT_ALGORITHM
+    message_s: float = 0.0  #: what a rank takes to start a message
+    injection: float = 0.0  #: bytes per second of a node, 0 without a limit: with links that are faster, a crossbar
 
     @property
     def name(self) -> str:
         """Its label in records, without blanks: the same for the same case in every suite."""
         where = filter(None, (self.machine, self.torus, self.bandwidth))
         how = [text for text, usual in ((self.schedule, SEQUENCE), (self.direction, FORWARD)) if text != usual]
+        how += [f"{name}={value}" for name, value in (("message", self.message_s), ("injection", self.injection)) if value]
+        how += [self.exchange] * (self.exchange != DEFAULT_ALGORITHM)
         return ",".join([*where, f"t={self.tasks_per_node}", self.grid, self.placement, self.fft, *how])
+
+    @property
+    def is_usual(self) -> bool:
+        """Whether all its messages start at once, one exchange after the other: what others are held against."""
+        return self.schedule == SEQUENCE and self.exchange == DEFAULT_ALGORITHM
 
     @property
     def setup(self) -> tuple:
         """What it has in common with cases of other placements and schedules."""
-        return self.machine, self.torus, self.bandwidth, self.tasks_per_node, self.grid, self.fft
+        return (self.machine, self.torus, self.bandwidth, self.tasks_per_node, self.grid, self.fft, self.message_s,
+                self.injection)
 
     def setting(self) -> Setting:
         """Machine and transform, resolved."""
@@ -106,7 +119,8 @@ def _is_long_ring_map(row):
 
 
 CLAIMS = (
-    Claim("simulated over predicted network time, every exchange: within 0.5 %", lambda row: row.case.schedule == SEQUENCE,
+    Claim("simulated over predicted network time, every exchange: within 0.5 %",
+          lambda row: row.case.schedule == SEQUENCE and not row.case.message_s,
           lambda row: row.network_ratio, 0.995, 1.005),
     Claim("simulated with software over published, CO mode on 2x2x2 cubes from 256^3 on, rows and columns: within 10 %",
           _is_published_8_cube, lambda row: row.published_ratio, 0.9, 1.1),
@@ -115,6 +129,10 @@ CLAIMS = (
           0.998, 1.002),
     Claim("simulated over predicted, ring maps of more than 4 nodes beside each other: 0 to 12 % more",
           _is_long_ring_map, lambda row: row.network_ratio, 0.998, 1.12),
+    Claim("simulated over predicted, messages that cost 2 us each: within 15 %", lambda row: row.case.message_s > 0,
+          lambda row: row.network_ratio, 0.85, 1.15),
+    Claim("messages of 16 bytes that cost 2 us each, by bruck2: at least twice as fast as alltoallv",
+          lambda row: row.case.message_s > 0 and row.case.exchange == "bruck2", lambda row: row.gain, 2.0, inf),
     Claim("8x64 on 8x8x8 in 8 chunks: at least 1.30 times faster than the best placement in sequence",
           _is_on_512("overlap:8:z"), lambda row: row.gain, 1.30, inf),
     Claim("8x64 on 8x8x8 two ways: at least 1.48 times faster than the best placement in sequence",
@@ -232,12 +250,26 @@ def maps() -> list[Case]:
                     for (torus, grid, fft, schedule), placements in RINGS.items() for placement in placements]
 
 
+def messages() -> list[Case]:
+    """Messages of 16 bytes that cost 2 us each: all at once, and with the blocks of many ranks in one."""
+    networks = [("8x4", "1GB/s", 0.0), ("6x8", "1GB/s", 0.0), ("4x4x4:mesh", "1GB/s", 0.0), ("100", "10GB/s", 0.0),
+                ("8x4x4", "1GB/s", 0.0), ("45", "1e6GB/s", 1e9), ("64", "1e6GB/s", 1e9), ("128", "1e6GB/s", 1e9)]
+    found = []
+    for torus, bandwidth, injection in networks:
+        p = prod(parse_torus(torus).shape)
+        found += [Case(f"1x{p}", "default", f"{p}x{p}x1", torus=torus, bandwidth=bandwidth, exchange=exchange,
+                       message_s=2e-6, injection=injection)
+                  for exchange in (DEFAULT_ALGORITHM, "bruck2", "bruck4", "bruck8")]
+    return found
+
+
 SUITES = {
     "quick": Suite(quick, "a few small networks, results verified; seconds"),
     "tori": Suite(tori, "tori and meshes of 2 to 6 dimensions, 25 to 4096 ranks; minutes, 5 GB"),
     "paper": Suite(paper, "every mapping and size that the paper measured on Blue Gene/L; about ten minutes of two "
                           "processors up to 512^3, as much again for 1024^3"),
     "overlap": Suite(overlap, "exchanges beside each other, 16 to 512 ranks; two minutes"),
+    "messages": Suite(messages, "small messages that cost 2 us each, 32 to 128 ranks; half a minute"),
     "maps": Suite(maps, "tilings in sequence, and ring maps whose exchanges overlap, 45 to 128 ranks; a minute"),
 }
 

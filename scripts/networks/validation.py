@@ -16,12 +16,13 @@ from typing import Any
 
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.records import read_records
+from pencilmap.model.algorithms import algorithm_named
 from pencilmap.model.costs import Costs
-from pencilmap.model.exchange import exchanges
+from pencilmap.model.exchange import Exchange, exchanges
 from pencilmap.model.joint import routed_joint
 from pencilmap.model.loads import m_time
 from pencilmap.model.mapping import Mapping
-from pencilmap.model.predict import predict
+from pencilmap.model.predict import ExchangePrediction, predict
 from pencilmap.model.published import PUBLISHED
 from pencilmap.model.routing import routing
 from pencilmap.model.schedules import course_of, parse_schedule
@@ -48,7 +49,8 @@ class Row:
     time_s: float  #: predicted by the time model
     published_s: float | None
     bound_s: float | None = None  #: of exchanges beside each other: what nothing can beat, without envelopes
-    #: simulated time in sequence of the placement of the suite that is best so; twice that beside a pair of transforms
+    #: simulated time of the placement of the suite that is best in sequence by alltoallv; twice that beside a pair of
+    #: transforms
     sequence_s: float | None = None
 
     @property
@@ -104,12 +106,12 @@ def _beside_the_best(rows):
     """Rows with the simulated time of the best placement in sequence, where the same grid and transform was run so."""
     sums: dict[tuple, float] = {}
     for row in rows:
-        if row.case.schedule == SEQUENCE:
+        if row.case.is_usual:
             sums[row.case.setup, row.case.placement] = sums.get((row.case.setup, row.case.placement), 0.0) + row.simulated_s
     best: dict[tuple, float] = {}
     for (setup, _), seconds in sums.items():
         best[setup] = min(seconds, best.get(setup, inf))
-    return [row if row.case.schedule == SEQUENCE or row.case.setup not in best else
+    return [row if row.case.is_usual or row.case.setup not in best else
             replace(row, sequence_s=(1 + (row.case.direction == PAIR)) * best[row.case.setup]) for row in rows]
 
 
@@ -121,13 +123,14 @@ def _read(path):
 
 def _simulation(case):
     where = case.setting()
-    run = simulation_of(where, _network(where), case.process_grid(), case.placement, case.schedule,
-                        timing_only=case.timing_only, verify=case.verify, direction=case.direction)
+    run = simulation_of(where, _network(where, case), case.process_grid(), case.placement, case.schedule,
+                        exchange=case.exchange, timing_only=case.timing_only, verify=case.verify, direction=case.direction)
     return replace(run, labels={**run.labels, "case": case.name})
 
 
-def _network(where):
-    return SimulatedNetwork(where.network, injection_bytes_per_s=_injection(where) or 0.0)
+def _network(where, case):
+    return SimulatedNetwork(where.network, injection_bytes_per_s=case.injection or _injection(where) or 0.0,
+                            message_s=case.message_s)
 
 
 def _injection(where):
@@ -140,15 +143,26 @@ def _injection(where):
 def _rows(case, record):
     where, grid = case.setting(), case.process_grid()
     placed = where.place(case.placement, grid)
-    network = predict(placed, where.transform, ROUTING, costs=Costs(injection_per_node=_injection(where)))
-    model = predict(placed, where.transform, costs=where.costs)
-    published = _published(case)
-    for stage, simulated, predicted in zip(grid.decomposition.exchanges, network.stages, model.stages):
-        message_bytes = where.transform.total_bytes / grid.n_tasks / grid.extent(stage.letters)
+    costs = Costs(injection_per_node=case.injection or _injection(where), message_cost_s=case.message_s or None)
+    network = predict(placed, where.transform, ROUTING, costs=costs, exchange=case.exchange)
+    model = predict(placed, where.transform, costs=where.costs, exchange=case.exchange)
+    published, mapping = _published(case), as_mapping(placed, case.placement)
+    for stage, exchange, simulated, predicted in zip(grid.decomposition.exchanges, exchanges(grid, where.transform),
+                                                     network.stages, model.stages):
+        if exchange.size == 1:
+            continue
         terms = exchange_terms(predicted.work, where.costs)
-        yield Row(case, stage.name, simulated.time_s * (1 + ENVELOPE_BYTES / message_bytes),
+        yield Row(case, stage.name, with_envelopes(simulated, exchange, mapping),
                   record["phases"][f"exchange_{stage.name}"]["max_s"][0], (terms.start_s or 0.0) + (terms.messages_s or 0.0),
                   predicted.time_s, published.get(stage.name))
+
+
+def with_envelopes(stage: ExchangePrediction, exchange: Exchange, mapping: Mapping) -> float:
+    """Predicted seconds with the bytes that SMPI adds to each message, round by round."""
+    rounds = algorithm_named(stage.algorithm).rounds(exchange, mapping)
+    added = [ENVELOPE_BYTES * _messages(each) / _bytes(each) * max(terms.link_s, terms.injection_s or 0.0)
+             for each, terms in zip(rounds, stage.rounds or ())]
+    return (stage.time_s or 0.0) + sum(added)
 
 
 def _joint_rows(case, record):

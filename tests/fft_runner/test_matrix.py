@@ -98,7 +98,7 @@ AVAILABLE_KB = 12e6
 
 @pytest.mark.slow
 @pytest.mark.parametrize("exchange, more", [("p2p", ()), ("alltoallv", ()), ("persistent", ()), ("alltoallw", ()),
-                                            ("alltoall", (16,)), ("padded", (16,)), ("node", (16,))])
+                                            ("bruck2", ()), ("alltoall", (16,)), ("padded", (16,)), ("node", (16,))])
 @pytest.mark.parametrize("mpi", ["open mpi", "mpich"])
 def test_more_than_2_gib_in_one_message(request, mpirun, mpi, exchange, more):
     """8.6 GB, which are 2^31 numbers and more; 2.1 GB where all messages are as long or memory is shared."""

@@ -13,10 +13,12 @@ import pytest
 
 from tests.fft_runner.tables import EXCHANGES, SCHEDULES
 
+OTHER_RADICES = ("bruck4", "bruck8")  # the calls of bruck2
 CASES = [*EXCHANGES, "node-of-one"]
 MOVES_DATA = {  # what an exchange cannot do without; a new one at least one of all of these
     "alltoallv": {"MPI_Alltoallv"}, "alltoall": {"MPI_Alltoall"}, "padded": {"MPI_Alltoall"}, "alltoallw": {"MPI_Alltoallw"},
     "p2p": {"MPI_Sendrecv"}, "persistent": {"MPI_Startall", "MPI_Waitall"}, "fftw": {"MPI_Comm_dup"},
+    **{name: {"MPI_Isend", "MPI_Irecv", "MPI_Waitall"} for name in ("bruck2", *OTHER_RADICES)},
     "node": {"MPI_Barrier", "MPI_Ibarrier", "MPI_Wait"},
     "node-of-one": {"MPI_Isend", "MPI_Irecv", "MPI_Waitall"}}
 BESIDE = {  # the same under schedules; between them all those that run exchanges beside other work
@@ -25,6 +27,7 @@ BESIDE = {  # the same under schedules; between them all those that run exchange
     "alltoall@pipelined:2": {"MPI_Ialltoall", "MPI_Test", "MPI_Wait"},
     "padded@two-way": {"MPI_Ialltoall", "MPI_Test", "MPI_Wait"},
     "alltoallw@overlap:2:field": {"MPI_Ialltoallw", "MPI_Test", "MPI_Wait"},
+    "bruck2@pipelined:2": {"MPI_Isend", "MPI_Irecv", "MPI_Testall", "MPI_Waitall"},
     "persistent@two-way": {"MPI_Startall", "MPI_Testany", "MPI_Waitall"}}
 UNCHECKED = {"MPI_Error_string", "MPI_Get_library_version", "MPI_Initialized", "MPI_Finalized", "MPI_Comm_f2c",
              "MPI_Wtime",  # of which no error is of interest
@@ -98,7 +101,8 @@ def test_every_function_that_the_library_calls_can_fail_here(mpirun):
     assert used - mpi_symbols(mpirun.programs / "mpi_failures_test", "T") == UNCHECKED
 
 
-@pytest.mark.parametrize("exchange", CASES)
+@pytest.mark.parametrize("exchange", [pytest.param(name, marks=pytest.mark.slow if name in OTHER_RADICES else [])
+                                      for name in CASES])
 def test_first_and_last_call_of_each_kind(mpirun, exchange):
     calls = own_calls(mpirun, exchange)
     found = without_large_counts(function for _, function in calls)
@@ -124,6 +128,7 @@ BEYOND_COUNTS = {  # what an exchange cannot do without where its messages are b
     "alltoall": {"MPI_Alltoall", "MPI_Type_create_struct"}, "padded": {"MPI_Alltoall", "MPI_Type_create_struct"},
     "alltoallw": {"MPI_Alltoallw", "MPI_Type_create_struct"}, "p2p": {"MPI_Sendrecv", "MPI_Type_create_struct"},
     "persistent": {"MPI_Send_init", "MPI_Recv_init", "MPI_Startall", "MPI_Type_create_struct"},
+    "bruck2": {"MPI_Isend", "MPI_Irecv", "MPI_Type_create_struct"},
     "node-of-one": {"MPI_Isend", "MPI_Irecv", "MPI_Type_create_struct"}}
 
 

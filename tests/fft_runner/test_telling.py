@@ -8,9 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
+import numpy as np
 import pytest
 
 from pencilmap.mapper.transposes import ratios, read_transposes
+from pencilmap.model.algorithms import algorithm_named
+from pencilmap.model.exchange import exchanges
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.mapping import Mapping
+from pencilmap.model.torus import Torus
+from pencilmap.model.transform import Transform
 
 ROOT = Path(__file__).resolve().parents[2]
 PLOT = ROOT / "scripts" / "pictures" / "plot_transposes.py"
@@ -72,6 +79,20 @@ def test_traffic_of_each_rank_follows_from_the_layout(run, exchange):
     for stage in run(4, *UNEVEN, "--exchange", exchange)["stages"]:
         assert stage["bytes"] == [sum(row) for row in expected_matrix(9, 8, 7, 2, 2, stage["name"])]
         assert stage["messages"] == [1] * 4
+
+
+@pytest.mark.parametrize("exchange", ["bruck2", "bruck4"])
+def test_blocks_that_are_passed_on_are_traffic_where_they_pass(run, exchange):
+    """As the model has them, with uneven blocks in a group of five."""
+    grid = ProcessGrid(1, 5)
+    mapping = Mapping(Torus((5,)), grid, 1, np.arange(5), np.zeros(5, int))
+    [_, stage] = run(5, "--size", 9, 8, 7, "--grid", "1x5", "--reps", 1, "--exchange", exchange)["stages"]
+    sent, messages = np.zeros(5, int), np.zeros(5, int)
+    for each in algorithm_named(exchange).rounds(exchanges(grid, Transform(9, 8, 7))[1], mapping):
+        source = each.members[:, 0]
+        np.add.at(sent, source, each.group_weight * each.unit_bytes)
+        np.add.at(messages, source, 1)
+    assert (stage["bytes"], stage["messages"]) == (sent.tolist(), messages.tolist())
 
 
 def test_padding_is_traffic(run):

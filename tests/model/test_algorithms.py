@@ -93,6 +93,32 @@ def test_on_a_torus_the_phases_of_p2p_take_as_long_as_all_at_once(torus, grid):
         assert one.load == other.load
 
 
+def blocks_by_digits(exchange, radix):
+    """{(round, source, target): bytes}, block by block: the digits of a distance one after the other."""
+    sent, p = Counter(), exchange.size
+    for ranks, weight in zip(exchange.members, exchange.group_weight):
+        for source in range(p):
+            for distance in range(1, p):
+                size = weight * exchange.send_weight[source] * exchange.receive_weight[(source + distance) % p]
+                at, left, unit, number = source, distance, 1, 0
+                while left and size:
+                    left, digit = divmod(left, radix)
+                    after = (at + digit * unit) % p
+                    if digit:
+                        sent[number, int(ranks[at]), int(ranks[after])] += int(size) * exchange.unit_bytes
+                    at, unit, number = after, unit * radix, number + 1
+    return sent
+
+
+@pytest.mark.parametrize("radix", [2, 4, 8])
+def test_a_message_of_bruck_carries_all_blocks_of_its_digit(case, radix):
+    mapping, found = case
+    for exchange in found:
+        rounds = algorithm_named(f"bruck{radix}").rounds(exchange, mapping)
+        assert {(k, *pair): size for k, each in enumerate(rounds) for pair, size in messages(each).items()
+                } == blocks_by_digits(exchange, radix)
+
+
 @pytest.mark.parametrize("name", ["padded", "fftw"])
 def test_padding_makes_the_messages_of_a_group_as_long_as_its_longest(case, name):
     mapping, found = case

@@ -127,7 +127,7 @@ def test_bad_input_gets_one_clear_message_before_anything_is_run(case, pencilmap
 # ---- documents -------------------------------------------------------------------------------------------------------
 
 
-QUICK_COMMAND, TORI_COMMAND, PAPER_COMMAND, OVERLAP_COMMAND, MAPS_COMMAND = run_by(__file__)
+QUICK_COMMAND, TORI_COMMAND, PAPER_COMMAND, OVERLAP_COMMAND, MESSAGES_COMMAND, MAPS_COMMAND = run_by(__file__)
 
 
 @pytest.fixture
@@ -199,6 +199,12 @@ def test_the_tilings_and_ring_maps_of_the_document_are_those_of_its_command(run_
 
 
 @needs_simgrid
+@pytest.mark.slow
+def test_the_small_messages_of_the_document_are_those_of_its_command(run_in_copy):
+    assert run_in_copy(MESSAGES_COMMAND) == DOCUMENT.read_text("utf-8")
+
+
+@needs_simgrid
 def test_a_tiling_and_a_ring_map_take_their_predicted_times():
     """A tiling in sequence, where digit patterns take 6.857, and a ring map whose exchanges overlap."""
     tiling, ring = (next(case for case in cases_of("maps") if case.placement.startswith(kind))
@@ -215,7 +221,7 @@ def test_every_place_of_the_document_is_filled_and_has_its_command():
     places = re.findall(r"^<!-- (simulated|namespaces) (\S+) -->\n\*\*", text, re.MULTILINE)
     commands = [re.search(r"--network (\w+) .*?--(?:suite|torus) (\S+)", c).groups()
                 for c in re.findall(r"^pencilmap .* --into docs/validation\.md$", text, re.MULTILINE)]
-    assert places == commands and len(places) == text.count("<!-- end -->") == 9
+    assert places == commands and len(places) == text.count("<!-- end -->") == 10
 
 
 @needs_simgrid

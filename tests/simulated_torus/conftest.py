@@ -39,7 +39,8 @@ def simulation():
         size = (size,) * 3 if isinstance(size, int) else size
         if coordinates is None:
             coordinates = [torus.coordinates(r % torus.n_nodes) for r in range(torus.n_nodes * tasks_per_node)]
-        network = {k: options.pop(k) for k in ("latency_s", "injection_bytes_per_s", "tie", "order") if k in options}
+        network = {k: options.pop(k) for k in ("latency_s", "injection_bytes_per_s", "message_s", "tie", "order")
+                   if k in options}
         return Simulation(SimulatedNetwork(torus, **network), [host(c) for c in coordinates], size, grid, **options)
 
     return make

@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 
+from pencilmap.model.costs import Costs
+from pencilmap.model.exchange import exchanges
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.predict import predict
 from pencilmap.model.transform import Transform
 from pencilmap.scripts.networks.simulated import ENVELOPE_BYTES, simulate
+from pencilmap.scripts.networks.validation import with_envelopes
 
 TOLERANCE = 0.005
 NETWORKS = [  # torus, tasks per node, grid, n; blocks are even
@@ -25,14 +28,18 @@ def predicted_s(run, exchange):
     place = np.arange(grid.n_tasks)
     mapping = Mapping(torus, grid, tasks, place % torus.n_nodes, place // torus.n_nodes)
     transform = Transform(*run.size)
-    stages = predict(mapping, transform, run.network.routing, exchange=exchange).stages
+    costs = Costs(message_cost_s=run.network.message_s or None)
+    stages = predict(mapping, transform, run.network.routing, exchange=exchange, costs=costs).stages
+    if run.network.message_s:
+        return [with_envelopes(stage, each, mapping) for stage, each in zip(stages, exchanges(grid, transform))]
     message = [transform.total_bytes / grid.n_tasks / grid.extent(stage.letters) for stage in grid.decomposition.exchanges]
     return [stage.time_s * (1 + ENVELOPE_BYTES / size) for stage, size in zip(stages, message)]
 
 
 @pytest.mark.parametrize("exchange, shape, tasks, grid, n", [
-    *((exchange, *network) for exchange in ("p2p", "node") for network in NETWORKS),
-    *((exchange, *NETWORKS[3]) for exchange in ("alltoallv", "alltoall", "padded", "alltoallw", "persistent")),
+    *((exchange, *network) for exchange in ("p2p", "node", "bruck2") for network in NETWORKS),
+    *((exchange, *NETWORKS[3]) for exchange in ("alltoallv", "alltoall", "padded", "alltoallw", "persistent", "bruck4",
+                                                "bruck8")),
 ], ids=str)
 def test_an_algorithm_takes_its_predicted_time(build, simulation, exchange, shape, tasks, grid, n):
     run = simulation(shape, grid, n, tasks_per_node=tasks, exchange=exchange)
@@ -48,3 +55,24 @@ def test_an_algorithm_takes_its_predicted_time_with_uneven_blocks(build, simulat
     assert record["verify"]["passed"]
     measured = [record["phases"][f"exchange_{name}"]["max_s"][0] for name in ("row", "column")]
     assert measured == pytest.approx(predicted_s(run, exchange), rel=TOLERANCE)
+
+
+MESSAGES = {"message_s": 2e-6, "bandwidth": (1e9, 1e9)}  # of 16 bytes
+
+
+@pytest.mark.parametrize("shape, p", [("8x4", 32), ("5x7", 35)])
+def test_few_messages_are_faster_where_each_costs_more_than_its_bytes(build, simulation, shape, p):
+    """And auto takes what the model says is the fastest."""
+    seconds, predicted = {}, {}
+    for exchange in ("alltoallv", "bruck2", "bruck4", "auto"):
+        run = simulation(shape, f"1x{p}", (p, p, 1), exchange=exchange, verify=exchange != "auto", **MESSAGES)
+        [record] = simulate(run)
+        seconds[exchange] = record["phases"]["exchange_column"]["max_s"][0]
+        if exchange == "auto":
+            assert record["stages"][1]["exchange"] == min(predicted, key=predicted.get)
+        else:
+            assert record["verify"]["passed"]
+            predicted[exchange] = predicted_s(run, exchange)[1]
+    assert seconds["alltoallv"] > 4 * seconds["bruck2"] == 4 * seconds["auto"]
+    assert seconds["bruck2"] == pytest.approx(predicted["bruck2"], rel=0.01)
+    assert seconds["alltoallv"] == pytest.approx(predicted["alltoallv"], rel=0.03)

@@ -8,6 +8,9 @@
     X(alltoallw)     \
     X(p2p)           \
     X(persistent)    \
+    X(bruck2)        \
+    X(bruck4)        \
+    X(bruck8)        \
     X(node)          \
     X(fftw)          \
     X(auto)

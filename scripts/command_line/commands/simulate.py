@@ -32,12 +32,13 @@ from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate_all,
 @click.option("--injection", metavar="RATE", help="Limit of what a node sends, and of what it receives, e.g. "
               "'159 MB/s' [no limit].")
 @click.option("--hop-latency", metavar="TIME", help="Latency of one hop, e.g. '100 ns' [none; slows the simulation].")
+@click.option("--message-cost", metavar="TIME", help="What a rank takes to start a message, e.g. '2 us' [none].")
 @click.option("--output", "-o", type=click.Path(dir_okay=False), help="Append the run records to this file (JSON lines).")
 @click.option("--timeout", type=click.FloatRange(1), default=600.0, show_default=True, metavar="SECONDS")
 @with_options(WIDE, JSON)
 def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str, schedule: str, direction: str, reps: int,
-            verify: bool, timing_only: bool, injection: str | None, hop_latency: str | None, output: str | None,
-            timeout: float, wide: bool, as_json: bool) -> None:
+            verify: bool, timing_only: bool, injection: str | None, hop_latency: str | None,
+            message_cost: str | None, output: str | None, timeout: float, wide: bool, as_json: bool) -> None:
     """Run fft_runner under each placement on a simulated torus, and compare with the prediction."""
     if where.transform is None:
         raise GridError("a simulation transforms an array: give its extents, e.g. --fft 64")
@@ -45,7 +46,8 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str
         raise GridError(f"transform {where.transform} is not simulated: give extents, e.g. --fft 64 or --fft 64:fields=2, "
                         "for c2c double")
     network = SimulatedNetwork(as_torus(where.network), parse(hop_latency, "s") if hop_latency else 0.0,
-                               parse(injection, "byte/s") if injection else 0.0)
+                               parse(injection, "byte/s") if injection else 0.0,
+                               parse(message_cost, "s") if message_cost else 0.0)
     problem = None if timing_only else too_large(where.transform, min(len(placement), len(os.sched_getaffinity(0))),
                                                   arrays=1 + (direction == PAIR))
     if problem and verify:

@@ -14,6 +14,7 @@ import click
 from pencilmap.mapper.files import append_whole, check_appendable
 from pencilmap.mapper.placements import PLACEMENTS
 from pencilmap.mapper.progress import heard_by
+from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.errors import UnitError
 from pencilmap.model.grid import ProcessGrid, parse_grid
 from pencilmap.model.predict import SEQUENCE
@@ -102,6 +103,9 @@ def _rows_part(suite, rows):
         columns = [*columns[:5], "schedule", *columns[5:], ">best in sequence / this", ">over the bound"]
         cells = [[*cell[:5], _schedule(row.case), *cell[5:], _times(row.sequence_s and row.gain),
                   _ratio(row.bound_s and row.bound_ratio)] for cell, row in zip(cells, rows)]
+    if any(row.case.exchange != DEFAULT_ALGORITHM for row in rows):
+        columns = [*columns, "by", f">{DEFAULT_ALGORITHM} / this"]
+        cells = [[*cell, row.case.exchange, _times(row.sequence_s and row.gain)] for cell, row in zip(cells, rows)]
     if any(row.published_s for row in rows):
         columns += [">+ software", ">published", ">+ software / published", ">time model", ">time model / published"]
         cells = [[*cell, milliseconds(row.simulated_s + row.software_s), milliseconds(row.published_s),

@@ -1,0 +1,80 @@
+"""Messages that carry the blocks of many ranks: radix-r all-to-alls after Bruck, with r = 2, 4 and 8.
+
+Idea: a block for the member d above travels as the digits of d in base r say, the lowest first. In round k a member sends to
+those v r^k above it (v = 1 to r - 1) all blocks that it holds whose digit k is v, each of the distance d = low + v r^k +
+high r^(k+1) from the member `low` below it to the one v r^k + high r^(k+1) above. So a message has as many bytes as the
+product of two sums of block lengths, but for the last `high`, whose `low` may end early.
+Source: J. Bruck, C.-T. Ho, S. Kipnis, E. Upfal, D. Weathersby, Efficient algorithms for all-to-all communications in
+multiport message-passing systems, IEEE Transactions on Parallel and Distributed Systems 8 (1997), 1143-1156;
+fft_runner/src/exchange/bruck.c.
+Cost: O(p**2) for the sums of p uneven blocks, O(p r log p) for even ones.
+"""
+
+from functools import partial
+
+import numpy as np
+
+from pencilmap.model.algorithms.algorithm import Algorithm, single_messages
+from pencilmap.model.arrays import Ints
+from pencilmap.model.exchange import Exchange
+from pencilmap.model.mapping import Mapping
+
+
+def steps(p: int, radix: int) -> list[list[int]]:
+    """How far the messages of each round go in a group of p.
+
+    >>> steps(6, 2), steps(6, 4), steps(1, 2)
+    ([[1], [2], [4]], [[1, 2, 3], [4]], [])
+    """
+    units: list[int] = []
+    while radix ** len(units) < p:
+        units.append(radix ** len(units))
+    return [[digit * unit for digit in range(1, radix) if digit * unit < p] for unit in units]
+
+
+def carried(send: Ints, receive: Ints, radix: int, unit: int, far: int) -> Ints:
+    """Units of the message of each member to the one `far` above, in the round of that unit: int array, shape (p,).
+
+    `send` and `receive` are the block lengths of an exchange, shape (p,).
+
+    >>> carried(np.array([1, 1, 1, 1]), np.array([1, 1, 1, 2]), 2, 1, 1).tolist()    # distances 1 and 3
+    [2, 3, 3, 2]
+    """
+    p, stride = len(send), unit * radix
+    whole, left = divmod(p - far, stride)  # of so many `high` every `low`, of one more the first `left`
+    if left >= unit:
+        whole, left = whole + 1, 0
+    sums = [_below(send, n) for n in (unit, left)]
+    if (receive == receive[0]).all():
+        return receive[0] * (sums[0] * whole + sums[1])
+    above = sum((np.roll(receive, -far - high * stride) for high in range(whole)), np.zeros_like(receive))
+    return sums[0] * above + sums[1] * np.roll(receive, -far - whole * stride)
+
+
+def _below(send, n):
+    """Of every member the sum over it and the n - 1 below it."""
+    p = len(send)
+    sums = np.concatenate([[0], np.tile(send, 2).cumsum()])
+    return sums[p + 1:] - sums[p + 1 - n:2 * p + 1 - n]
+
+
+def rounds(radix: int, exchange: Exchange, mapping: Mapping) -> tuple[Exchange, ...]:
+    """One round for each digit; a single one of no messages in groups of one."""
+    p, found = exchange.size, []
+    unit = 1
+    for far in steps(p, radix):
+        sent = [carried(exchange.send_weight, exchange.receive_weight, radix, unit, each) for each in far]
+        units = np.concatenate([exchange.group_weight[:, None] * some for some in sent], axis=None)
+        source = np.concatenate([exchange.members] * len(far), axis=None)
+        target = np.concatenate([np.roll(exchange.members, -each, axis=1) for each in far], axis=None)
+        found.append(single_messages(exchange, source, target, units))
+        unit *= radix
+    return tuple(found) or (exchange,)
+
+
+def _of_radix(radix):
+    return Algorithm(f"blocks of many ranks in one message, radix {radix}: rounds whose times add up",
+                     partial(rounds, radix), is_alltoall=False)
+
+
+RADIX_2, RADIX_4, RADIX_8 = map(_of_radix, (2, 4, 8))

@@ -1,0 +1,158 @@
+"""What a Fourier transform of one line takes that is distributed over P ranks in equal blocks of n points each.
+
+Two ways, after Jocksch. By transposes: all-to-alls of all ranks (three from natural to natural order, two where the
+result may stay transposed, one where the input may be, too). By binary exchange: one stage for each factor r of P, in
+which every rank sends its whole block to the r - 1 others of its group, whose blocks meet in one butterfly. Factors are
+the radix as often as it divides P, and then the primes that are left: a stage of a prime r is the allgather of a dense
+transform of r points. Many small messages stand against few large ones, so below some n the binary exchange is faster.
+
+On a crossbar, with k messages at a time, the two take a (ceil((P-1)/k) alpha + n s beta) and L (ceil((r-1)/k) alpha +
+(r-1) n s beta), L = log_r P, which are equal at the n* of `crossbar_break_even`. On other networks the busiest link of
+each stage takes the place of n s beta: `line_times` routes the groups of every stage.
+
+Source: A. Jocksch, N. Tselepidis, V. Karakasis, Improved scaling of massively parallel FFTs on modern supercomputers, Cray
+User Group 2021.
+Cost: routing one all-to-all and one exchange for each factor.
+"""
+
+from dataclasses import dataclass
+from itertools import chain
+from math import ceil, inf
+
+import numpy as np
+
+from pencilmap.model.costs import Costs
+from pencilmap.model.errors import GridError
+from pencilmap.model.exchange import Exchange
+from pencilmap.model.mapping import Mapping
+from pencilmap.model.routing import default_routing, routing
+from pencilmap.model.timing import exchange_terms, mapping_work
+from pencilmap.model.transform import COMPLEX_DOUBLE_BYTES
+
+RADICES = (2, 4)
+
+
+@dataclass(frozen=True)
+class LineTimes:
+    """The communication of one distributed transform: ``starts_s + points * point_s`` seconds for so many points a rank."""
+
+    messages: int  #: that a rank sends
+    starts_s: float  #: seconds that do not depend on the size
+    point_s: float  #: seconds for each point of a rank
+
+    def time_s(self, points: float) -> float:
+        """Seconds with `points` a rank.
+
+        >>> LineTimes(3, 1.0, 0.25).time_s(6)
+        2.5
+        """
+        return self.starts_s + points * self.point_s
+
+
+def factors(ranks: int, radix: int) -> tuple[int, ...]:
+    """Of P, in the order of the stages: the radix, and of 4 then 2, as often as they divide it, then primes.
+
+    Raises GridError for another radix, or less than one rank.
+
+    >>> factors(16, 4), factors(32, 4), factors(60, 2), factors(1, 2)
+    ((4, 4), (4, 4, 2), (2, 2, 3, 5), ())
+    """
+    if radix not in RADICES:
+        raise GridError(f"radix {radix} of a binary exchange is unknown; known are {', '.join(map(str, RADICES))}")
+    if ranks < 1:
+        raise GridError(f"a line over {ranks} ranks has none to hold it; give 1 rank or more")
+    found: list[int] = []
+    left = ranks
+    for factor in chain((radix,), range(2, ranks + 1)):
+        while left % factor == 0 and left > 1:
+            found.append(factor)
+            left //= factor
+        if factor * factor > left > 1 and factor > radix:
+            found.append(left)
+            break
+    return tuple(found)
+
+
+def crossbar_break_even(ranks: int, radix: int, alpha_s: float, byte_s: float, all_to_alls: int = 3, ports: int = 1,
+                        element_bytes: int = COMPLEX_DOUBLE_BYTES) -> float:
+    """Points a rank below which the binary exchange is faster than the transposes, on a crossbar.
+
+    Infinity where it always is, 0 where it never is. `alpha_s` is the start of a message, of which `ports` start together,
+    `byte_s` the seconds of a byte.
+
+    >>> f"{crossbar_break_even(256, 2, 1e-6, 1e-9):.1f}"    # 1e-6 (3 255 - 8) / (16 1e-9 (8 - 3))
+    '9462.5'
+    >>> crossbar_break_even(4, 2, 1e-6, 1e-9)    # 2 stages of n s against 3 all-to-alls
+    inf
+    """
+    _check(all_to_alls, ports)
+    stages = factors(ranks, radix)
+    starts = all_to_alls * ceil((ranks - 1) / ports) - sum(ceil((r - 1) / ports) for r in stages)
+    blocks = sum(r - 1 for r in stages) - all_to_alls
+    return _equal(alpha_s * starts, element_bytes * byte_s * blocks)
+
+
+def break_even(transposes: LineTimes, binary: LineTimes) -> float:
+    """As `crossbar_break_even`, for any two ways on any network."""
+    return _equal(transposes.starts_s - binary.starts_s, binary.point_s - transposes.point_s)
+
+
+def line_times(mapping: Mapping, radix: int | None = None, all_to_alls: int = 3, costs: Costs = Costs(), ports: int = 1,
+               routing_name: str | None = None, element_bytes: int = COMPLEX_DOUBLE_BYTES) -> LineTimes:
+    """By binary exchange of that radix, or by so many all-to-alls where no radix is given.
+
+    Rank i holds block i of the line. Every exchange takes its busiest link or its injection, whichever is slower, and the
+    starts of its messages, `ports` at a time, as in the time model but for `message_size_cost`; contention is left out.
+    """
+    _check(all_to_alls, ports)
+    if mapping.network.bandwidth is None:
+        raise GridError(f"{mapping.network.title} has no bandwidth; the time of a line needs the bytes per second of a link")
+    ranks, rule = mapping.n_tasks, routing(routing_name or default_routing(mapping.network), mapping.network)
+    found = exchanges_of_line(ranks, radix, element_bytes)
+    repeated = all_to_alls if radix is None else 1
+    messages, starts_s, flow_s = 0, 0.0, 0.0
+    for exchange in found:
+        loads = rule.loads(mapping.network, exchange, mapping.node_of_rank)
+        work = mapping_work(mapping, exchange, loads.seconds(), None, loads.hop_bytes())
+        terms = exchange_terms(work, costs)
+        messages += repeated * work.messages
+        starts_s += repeated * ((terms.start_s or 0.0) + (terms.hops_s or 0.0) +
+                                ceil(work.messages / ports) * (costs.message_cost_s or 0.0))
+        flow_s += repeated * max(terms.link_s, terms.injection_s or 0.0)
+    return LineTimes(messages, starts_s, flow_s / ranks)
+
+
+def exchanges_of_line(ranks: int, radix: int | None = None, element_bytes: int = COMPLEX_DOUBLE_BYTES) -> list[Exchange]:
+    """With P points a rank: one all-to-all, or the stages of the binary exchange of that radix; none for a single rank.
+
+    >>> [(e.members.tolist(), e.message_unit) for e in exchanges_of_line(4, 2, 1)]
+    [([[0, 1], [2, 3]], 4), ([[0, 2], [1, 3]], 4)]
+    """
+    everyone = np.arange(ranks)
+    if radix is None:
+        return [_exchange(everyone[None], 1, element_bytes)] if ranks > 1 else []
+    found, apart = [], 1
+    for r in factors(ranks, radix):
+        groups = everyone.reshape(-1, r, apart).swapaxes(1, 2).reshape(-1, r)
+        found.append(_exchange(groups, ranks, element_bytes))
+        apart *= r
+    return found
+
+
+def _exchange(members: np.ndarray, points: int, element_bytes: int) -> Exchange:
+    groups, size = members.shape
+    one = np.ones(max(groups, size), dtype=np.int64)
+    return Exchange("line", "s", members, points * one[:groups], one[:size], one[:size], element_bytes,
+                    members.size ** 2 * element_bytes)
+
+
+def _check(all_to_alls, ports):
+    for name, number in (("all-to-alls", all_to_alls), ("ports", ports)):
+        if number < 1:
+            raise GridError(f"{number} {name} move nothing; give 1 or more")
+
+
+def _equal(more_starts_s, more_point_s):
+    if more_point_s <= 0:
+        return inf if more_starts_s >= 0 else 0.0
+    return max(0.0, more_starts_s / more_point_s)

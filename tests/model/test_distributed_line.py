@@ -1,0 +1,106 @@
+"""Costs of a distributed line: message counts, loads of rings by hand, break-even against the two times."""
+
+from math import ceil, inf, prod
+
+import numpy as np
+import pytest
+
+from pencilmap.model.costs import Costs
+from pencilmap.model.distributed_line import break_even, crossbar_break_even, exchanges_of_line, factors, line_times
+from pencilmap.model.errors import GridError
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.mapping import Mapping
+from pencilmap.model.torus import parse_torus
+
+POINT = 16  # bytes
+
+
+def line_on(shape, bandwidth=1e9, tasks=1):
+    torus = parse_torus(shape, bandwidth=(bandwidth,) * (shape.count("x") + 1))
+    ranks = np.arange(torus.n_nodes * tasks)
+    return Mapping(torus, ProcessGrid(1, len(ranks)), tasks, ranks // tasks, ranks % tasks)
+
+
+@pytest.mark.parametrize("radix", [2, 4])
+def test_the_stages_are_a_butterfly_over_all_ranks(radix):
+    """What every rank holds after a stage comes from r times as many, and after the last from all."""
+    for ranks in (1, 2, 12, 16, 17, 31, 32, 60, 127, 256):
+        stages = factors(ranks, radix)
+        assert prod(stages) == ranks and all(r in (2, 4) or all(r % d for d in range(2, r)) for r in stages)
+        reached, size = np.eye(ranks, dtype=bool), 1
+        for r, exchange in zip(stages, exchanges_of_line(ranks, radix)):
+            assert sorted(exchange.members.ravel()) == list(range(ranks)) and exchange.size == r
+            for group in exchange.members:
+                reached[group] = reached[group].any(axis=0)
+            size *= r
+            assert (reached.sum(axis=1) == size).all()
+        assert size == ranks
+
+
+@pytest.mark.parametrize("ranks", [16, 64, 256])
+def test_on_a_ring_the_stages_carry_three_quarters_of_the_ranks_and_the_all_to_all_an_eighth(ranks):
+    """In blocks a rank; a pair d apart loads d links with the blocks of d ranks, of the last stage half each way round."""
+    ring = line_on(str(ranks))
+    block_s = POINT / 1e9
+    assert line_times(ring, 2).point_s == pytest.approx((3 * ranks / 4 - 1) * block_s)
+    assert line_times(ring, all_to_alls=1).point_s == pytest.approx(ranks / 8 * block_s)
+    assert break_even(line_times(ring, costs=Costs(message_cost_s=1e-6)), line_times(ring, 2, costs=Costs(
+        message_cost_s=1e-6))) > 0
+
+
+@pytest.mark.parametrize("ports", [1, 3])
+def test_messages_and_their_starts(ports):
+    mapping, costs = line_on("4x4x3"), Costs(message_cost_s=1e-6)
+    for radix, stages in ((2, (2, 2, 2, 2, 3)), (4, (4, 4, 3))):
+        found = line_times(mapping, radix, costs=costs, ports=ports)
+        assert found.messages == sum(r - 1 for r in stages)
+        assert found.starts_s == pytest.approx(1e-6 * sum(ceil((r - 1) / ports) for r in stages))
+    found = line_times(mapping, costs=costs, ports=ports)
+    assert (found.messages, found.starts_s) == (3 * 47, pytest.approx(3e-6 * ceil(47 / ports)))
+
+
+@pytest.mark.parametrize("ranks, radix, all_to_alls, ports", [(16, 2, 1, 1), (256, 2, 3, 1), (256, 4, 2, 3), (64, 4, 1, 1)])
+def test_the_break_even_of_a_crossbar_is_where_both_take_as_long(ranks, radix, all_to_alls, ports):
+    """By the formula; and by routing on links without limit, 1 GB/s a node, where a rank keeps its own part of a block."""
+    alpha, beta, stages = 1e-6, 1e-9, round(np.log(ranks) / np.log(radix))
+    points = crossbar_break_even(ranks, radix, alpha, beta, all_to_alls, ports)
+    transposes = all_to_alls * (ceil((ranks - 1) / ports) * alpha + points * POINT * beta)
+    binary = stages * (ceil((radix - 1) / ports) * alpha + (radix - 1) * points * POINT * beta)
+    assert transposes == pytest.approx(binary)
+    costs = Costs(message_cost_s=alpha, injection_per_node=1 / beta)
+    mapping = line_on(str(ranks), bandwidth=1e18)
+    routed = break_even(line_times(mapping, all_to_alls=all_to_alls, costs=costs, ports=ports),
+                        line_times(mapping, radix, costs=costs, ports=ports))
+    assert routed == pytest.approx(points, rel=0.1) and routed <= points
+
+
+def test_the_faster_way_changes_at_the_break_even_of_a_torus():
+    mapping, costs = line_on("8x4x2", 1e9), Costs(message_cost_s=2e-6)
+    transposes, binary = line_times(mapping, costs=costs), line_times(mapping, 4, costs=costs)
+    points = break_even(transposes, binary)
+    assert 0 < points < inf
+    assert binary.time_s(0.99 * points) < transposes.time_s(0.99 * points)
+    assert binary.time_s(1.01 * points) > transposes.time_s(1.01 * points)
+
+
+def test_where_the_stages_carry_no_more_the_binary_exchange_always_wins():
+    assert crossbar_break_even(8, 2, 1e-6, 1e-9) == inf  # three stages of a block against three all-to-alls
+    assert crossbar_break_even(2, 2, 0.0, 1e-9, all_to_alls=1) == inf
+    assert crossbar_break_even(17, 2, 0.0, 1e-9) == 0.0  # a prime: 16 blocks against 3, and messages cost nothing
+
+
+def test_a_single_rank_sends_nothing():
+    assert line_times(line_on("1")) == line_times(line_on("1"), 2)
+    assert line_times(line_on("1")).messages == 0
+
+
+@pytest.mark.parametrize("ask, why", [
+    (lambda: factors(8, 3), "radix 3 of a binary exchange is unknown; known are 2, 4"),
+    (lambda: factors(0, 2), "over 0 ranks has none to hold it; give 1"),
+    (lambda: crossbar_break_even(8, 2, 1.0, 1.0, ports=0), "0 ports move nothing; give 1 or more"),
+    (lambda: line_times(line_on("4"), all_to_alls=0), "0 all-to-alls move nothing"),
+    (lambda: line_times(Mapping(parse_torus("4"), ProcessGrid(1, 4), 1, np.arange(4), np.zeros(4, int))), "no bandwidth"),
+])
+def test_what_makes_no_sense_is_refused(ask, why):
+    with pytest.raises(GridError, match=why):
+        ask()
