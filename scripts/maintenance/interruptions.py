@@ -36,7 +36,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
                "--plot", "shapes.svg"),
     "simulate": ("simulate", *SMALL, "--placement", "default", "--output", "runs.jsonl"),
     "report": ("report", "given.jsonl", "--output", "page.html"),
-    "validate": ("validate", "--network", "simulated", "--suite", "quick", "--at-most", "16"),
+    "validate": ("validate", "--network", "simulated", "--suite", "quick", "--at-most", "32"),
     "namespaces": ("validate", "--network", "namespaces", "--torus", "2x2:mesh", "--fft", "16", "--placement", "default",
                    "--reps", "2"),
 }
