@@ -189,16 +189,21 @@ static int map_file(struct pf_shared *shared, const char *name)
     return PENCILFFT_OK;
 }
 
-/* The name is gone as soon as all have the file, so that nothing is left of a program that is killed. */
-int pf_shared_open(struct pf_shared *shared, size_t bytes)
+static int map_together(struct pf_shared *shared, char name[NAME_SIZE], int status)
 {
-    char name[NAME_SIZE] = "";
-    shared->bytes = bytes ? bytes : 1;
-    int status = shared->local ? PENCILFFT_OK : create_file(shared, name);
     PF_MPI(MPI_Bcast(name, NAME_SIZE, MPI_CHAR, 0, shared->comm));
     if (!status)
         status = map_file(shared, name);
     PF_MPI(MPI_Barrier(shared->comm));
+    return status;
+}
+
+/* The name is gone as soon as all have the file or MPI fails, so that nothing is left of a program that ends. */
+int pf_shared_open(struct pf_shared *shared, size_t bytes)
+{
+    char name[NAME_SIZE] = "";
+    shared->bytes = bytes ? bytes : 1;
+    int status = map_together(shared, name, shared->local ? PENCILFFT_OK : create_file(shared, name));
     if (!shared->local && *name)
         shm_unlink(name);
     return status;
