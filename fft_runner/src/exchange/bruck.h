@@ -26,6 +26,7 @@ void pf_bruck_traffic(const void *state, int64_t *bytes, int64_t *messages);
         .finish = pf_bruck_finish,                                                                                      \
         .destroy = pf_bruck_destroy,                                                                                    \
         .takes = PF_MESSAGES,                                                                                           \
+        .transposes_alone = true,                                                                                       \
         .beside = true,                                                                                                 \
         .traffic = pf_bruck_traffic,                                                                                    \
     }
