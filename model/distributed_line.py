@@ -93,7 +93,19 @@ def crossbar_break_even(ranks: int, radix: int, alpha_s: float, byte_s: float, a
 
 
 def break_even(transposes: LineTimes, binary: LineTimes) -> float:
-    """As `crossbar_break_even`, for any two ways on any network."""
+    """As `crossbar_break_even`, for any two ways on any network.
+
+    >>> from pencilmap.model.grid import ProcessGrid
+    >>> from pencilmap.model.torus import parse_torus
+    >>> for shape in ("64", "8x8", "4x4x4"):
+    ...     network, ranks = parse_torus(shape, bandwidth=(1e9,) * (1 + shape.count("x"))), np.arange(64)
+    ...     mapping = Mapping(network, ProcessGrid(1, 64), 1, ranks, 0 * ranks)
+    ...     ways = [line_times(mapping, radix, costs=Costs(message_cost_s=2e-6)) for radix in (None, 2)]
+    ...     print(shape, ways[0].messages, ways[1].messages, round(break_even(*ways)))
+    64 189 6 995
+    8x8 189 6 3268
+    4x4x4 189 6 5083
+    """
     return _equal(transposes.starts_s - binary.starts_s, binary.point_s - transposes.point_s)
 
 

@@ -166,10 +166,11 @@ typedef struct {
     int fields; /* arrays transformed together; each follows the previous one in memory; 1 by default */
     const char *torus; /* where the ranks are, for exchange "p2p": "8x8x8", "8x8x8:mesh", "8wx8x4w"; NULL: not known */
     const char *node; /* and this rank's own coordinate in it: "1 2 3" */
-    /* What this rank holds of the input and of the output, where that is not what the decomposition says; NULL: it is. Given on
-     * all ranks or on none. Together the boxes hold every element once; a box may be empty. Strides are not read: elements lie
-     * densely, in the order of axes that the decomposition gives that array. They must live until the plan is made. */
-    const pencilfft_box *input_box, *output_box;
+    const pencilfft_box *input_box; /* what this rank holds of the input; NULL: what the decomposition says. Given on all
+                                       ranks or on none, and read while the plan is made. Together the boxes hold every
+                                       element once; one may be empty. Strides are not read: elements lie densely, in the
+                                       order of axes that the decomposition gives the array */
+    const pencilfft_box *output_box; /* the same of the output */
 } pencilfft_desc;
 
 /* Some fields of a box: a part of an array. Element (x, y, z) of field f is element

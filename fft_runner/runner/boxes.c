@@ -57,7 +57,7 @@ static int read_lines(FILE *file, const char *path, const char *option, int rank
 int boxes_read(const char *path, const char *option, MPI_Comm grid, pencilfft_box *mine)
 {
     int rank, ranks, status = 0;
-    int64_t *values = NULL, one[NUMBERS];
+    int64_t *values = NULL;
     CHECK_MPI(MPI_Comm_rank(grid, &rank));
     CHECK_MPI(MPI_Comm_size(grid, &ranks));
     if (rank == 0) {
@@ -74,6 +74,7 @@ int boxes_read(const char *path, const char *option, MPI_Comm grid, pencilfft_bo
             fclose(file);
     }
     if (!(status = pf_agree(status, grid))) {
+        int64_t one[NUMBERS];
         CHECK_MPI(MPI_Scatter(values, NUMBERS, MPI_INT64_T, one, NUMBERS, MPI_INT64_T, 0, grid));
         *mine = (pencilfft_box){.offset = {one[0], one[1], one[2]}, .extent = {one[3], one[4], one[5]}};
     }

@@ -78,7 +78,7 @@ static int read_boxes(struct run *run)
 static int take_choices(struct run *run)
 {
     struct options *o = &run->options;
-    int bricks[3], R, C, status = pencilfft_grid(run->problem.plan, &R, &C);
+    int bricks[3] = {0}, R, C, status = pencilfft_grid(run->problem.plan, &R, &C);
     if (!status)
         status = pencilfft_bricks(run->problem.plan, bricks);
     if (status || !bricks[0])

@@ -38,7 +38,7 @@ def carried(send: Ints, receive: Ints, radix: int, unit: int, far: int) -> Ints:
     `send` and `receive` are the block lengths of an exchange, shape (p,).
 
     >>> carried(np.array([1, 1, 1, 1]), np.array([1, 1, 1, 2]), 2, 1, 1).tolist()    # distances 1 and 3
-    [2, 3, 3, 2]
+    [3, 2, 3, 2]
     """
     p, stride = len(send), unit * radix
     whole, left = divmod(p - far, stride)  # of so many `high` every `low`, of one more the first `left`

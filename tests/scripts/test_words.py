@@ -127,7 +127,7 @@ def test_the_shell_completes_every_option_that_takes_a_name_or_a_file():
 
 
 def test_a_command_that_is_not_there_is_told_the_near_one(pencilmap):
-    assert "command 'prdict' is unknown (did you mean predict?); known are calibrate, check" in pencilmap("prdict")[2]
+    assert "command 'prdict' is unknown (did you mean predict?); known are advise, calibrate" in pencilmap("prdict")[2]
 
 
 @pytest.mark.parametrize("write", ["write_weighted_edgelist", "write_edgelist"])

@@ -219,7 +219,7 @@ static int choose_by_loads(pencilfft_plan plan, const struct links *links, const
 {
     static const double tie = 1.01;
     int candidate[MOST_DIVISORS], n = list_candidates(plan, candidate), status = PENCILFFT_OK;
-    double elements[MOST_DIVISORS], least = 0;
+    double elements[MOST_DIVISORS] = {0}, least = 0;
     int64_t second[MOST_DIVISORS]; /* what decides where the loads are alike */
     if (is_remapped(plan))
         status = list_bytes(plan, candidate, n, second);

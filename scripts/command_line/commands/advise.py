@@ -14,14 +14,16 @@ from pencilmap.mapper.advise import (
     time_of,
 )
 from pencilmap.model.errors import MachineError
+from pencilmap.model.machine_file import machine_names
 from pencilmap.model.predict import Prediction
 from pencilmap.model.units import milliseconds
-from pencilmap.scripts.command_line.plain_options import JSON, with_options
+from pencilmap.scripts.command_line.plain_options import JSON, completed, with_options
 from pencilmap.scripts.command_line.tables import broken, fitted, print_json, print_table, say
 
 
 @click.command("advise")
-@click.option("--machine", "-m", metavar="NAME|FILE", help="A machine of `pencilmap machines`, or a machine file.")
+@click.option("--machine", "-m", metavar="NAME|FILE", shell_complete=completed(machine_names, files=True),
+              help="A machine of `pencilmap machines`, or a machine file.")
 @click.option("--nodes", type=click.IntRange(1), metavar="K", help="How many of its nodes: the partition of that size with "
                                                                    "the widest "
               "bisection [all].")

@@ -18,10 +18,11 @@ from pencilmap.mapper.scaling import (
 )
 from pencilmap.model.errors import RecordError
 from pencilmap.model.machine import load_machine
+from pencilmap.model.machine_file import machine_names
 from pencilmap.model.scaling import LEAST_POINTS, bisection_bandwidth, crossing_bytes, fit
 from pencilmap.model.torus import parse_torus
 from pencilmap.model.units import milliseconds, parse
-from pencilmap.scripts.command_line.plain_options import JSON, Name, with_options
+from pencilmap.scripts.command_line.plain_options import JSON, Name, completed, with_options
 from pencilmap.scripts.command_line.tables import print_json, print_table, say
 from pencilmap.scripts.pictures.figures.canvas import suffix
 
@@ -38,7 +39,8 @@ TRANSPOSES = 2  # of one transform of pencils
 @click.option("--transposes", type=click.IntRange(1), metavar="N", help="All-to-alls of the whole array in a time, of which "
               "half the bytes cross the bisection [2 for each transform, 1 for slabs].")
 @click.option("--ranks", type=click.IntRange(1), metavar="P", help="Ranks whose bisection is told [the most of the study].")
-@click.option("--machine", "-m", metavar="NAME|FILE", help="The machine, whose bisection is the peak.")
+@click.option("--machine", "-m", metavar="NAME|FILE", shell_complete=completed(machine_names, files=True),
+              help="The machine, whose bisection is the peak.")
 @click.option("--torus", metavar="SHAPE", help="The torus or mesh of all those ranks, e.g. 15x16wx24w, whose bisection is "
               "the peak.")
 @click.option("--bandwidth", metavar="RATE", help="Of a link in one direction, with --torus, e.g. '4.8 GB/s'.")
