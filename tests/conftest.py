@@ -1,10 +1,14 @@
 """What all tests share: the marker `slow`, and how to run the command line."""
 
 import json
+import os
 import signal
 import subprocess
 
 import pytest
+
+# What Open MPI takes here anyway; looking for networks of other kinds first takes it 0.2 s, some hundred times.
+os.environ.setdefault("OMPI_MCA_pml", "ob1")
 
 
 def pytest_configure():
