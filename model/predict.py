@@ -142,7 +142,7 @@ class Prediction:
     @property
     def certificate(self) -> float | None:
         """Cost over the lower bound; 1.0 is provably optimal; None where no bound is known."""
-        return certificate(self.cost, self.lower_bound.value) if self.certified else None
+        return certificate(self.cost, self.lower_bound.value) if self.certified and not self.remaps else None
 
     @property
     def t_s(self) -> float | None:

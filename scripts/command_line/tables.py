@@ -176,7 +176,7 @@ def exchanges_of(p: Prediction) -> Exchanges:
     name = f"{found.name} ({found.direction})" if found.transforms > 1 else found.name
     t_s, time_s = (None if seconds is None else seconds + found.transforms * sum(times) for seconds, times in (
         (found.t_s, [r.t_s or 0.0 for r in p.remaps]), (found.time_s, [r.time_s or 0.0 for r in p.remaps])))
-    return Exchanges(name, found.cost, t_s, time_s, found.certificate, p.bounds.optima is not None)
+    return Exchanges(name, found.cost, t_s, time_s, None if p.remaps else found.certificate, p.bounds.optima is not None)
 
 
 def _beside(p):

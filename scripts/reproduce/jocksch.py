@@ -5,9 +5,10 @@ computed here. The text gives neither figure of the machine, so those that are a
 """
 
 from functools import partial
-from math import ceil, log, log2
+from math import inf, log, log2
 
 from pencilmap.model.costs import Costs
+from pencilmap.model.distributed_line import crossbar_break_even
 from pencilmap.model.graph_network import from_networkx
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
@@ -26,32 +27,16 @@ def fact(name: str) -> float:
     return next(float(r["value"]) for r in table("jocksch_2021.csv") if r["quantity"] == name)
 
 
-def break_even_points(ranks: int, radix: int, ports: int, alphas: int, start_bytes: float,
-                      element: int = ELEMENT) -> float | None:
-    """Points on a rank at which binary exchange takes as long as the all-to-alls, on a crossbar; None where it always wins.
-
-    n* = (alpha/beta) (a ceil((P-1)/k) - L ceil((r-1)/k)) / (s (L (r-1) - a)), with L = log_r P, all-to-alls a, ports k and
-    start_bytes = alpha/beta, the bytes that travel while a message starts.
-
-    >>> break_even_points(16, 2, 1, 1, 1000.0, 16)
-    229.16666666666666
-    """
-    stages = round(log(ranks, radix))
-    below = stages * (radix - 1) - alphas
-    starts = alphas * ceil((ranks - 1) / ports) - stages * ceil((radix - 1) / ports)
-    return start_bytes * starts / (element * below) if below > 0 else None
-
-
 def break_even() -> Found:
     """The start of a message, in bytes, that makes the break-even the published 256 points on a rank."""
     rows = []
     for ranks in RANKS:
         for radix in (2, 4):
             for ports in (1, 3):
-                one = break_even_points(ranks, radix, ports, 3, 1.0)
-                rows.append([ranks, radix, ports, "-" if one is None else fact("break_even_points"),
-                             "always" if one is None else one * ALPHA_S * RATE,
-                             "-" if one is None else fact("break_even_points") / one])
+                one = crossbar_break_even(ranks, radix, 1.0, 1.0, 3, ports, ELEMENT)  # where a start costs as much as a byte
+                rows.append([ranks, radix, ports, "-" if one == inf else fact("break_even_points"),
+                             "always" if one == inf else one * ALPHA_S * RATE,
+                             "-" if one == inf else fact("break_even_points") / one])
     return Found([">ranks", ">radix", ">ports", ">published n*", ">n* for 20 kB", ">alpha/beta for 256, bytes"], rows,
                  ["a = 3 all-to-alls (natural order), 16 bytes a point; n* where a start costs as much as 20 kB (2 us at 10 "
                   "GB/s, "

@@ -1,9 +1,11 @@
 """`pencilmap reproduce`: what was published exactly is found exactly; every figure is listed; what cannot be is said."""
 
+from math import inf
+
 import pytest
 
+from pencilmap.model.distributed_line import crossbar_break_even
 from pencilmap.scripts.reproduce import SOURCES
-from pencilmap.scripts.reproduce.jocksch import break_even_points
 from pencilmap.scripts.reproduce.schulz import networks, published
 
 SLOW = ("jocksch:strong600", "jocksch:strong768", "jocksch:strong1200", "p3dfft:fig3", "p3dfft:fig4", "p3dfft:fig5",
@@ -69,10 +71,10 @@ def test_transcribed_tables_hold_what_the_text_says():
 def test_break_even_is_where_both_times_are_equal():
     """By the two times themselves: starts and bytes of the all-to-alls, and of binary exchange."""
     ranks, radix, ports, alphas, start = 256, 4, 3, 3, 5000.0
-    n = break_even_points(ranks, radix, ports, alphas, start)
+    n = crossbar_break_even(ranks, radix, start, 1.0, alphas, ports)
     transposes = alphas * (start * -(-(ranks - 1) // ports) + 16 * n)
     binary = 4 * (start * -(-(radix - 1) // ports) + (radix - 1) * 16 * n)
-    assert transposes == pytest.approx(binary) and break_even_points(16, 2, 1, 4, 1.0) is None
+    assert transposes == pytest.approx(binary) and crossbar_break_even(16, 2, 1.0, 1.0, 4) == inf
 
 
 @pytest.mark.parametrize("name, part", [
