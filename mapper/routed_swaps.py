@@ -227,37 +227,46 @@ def _summed(m, lane, start, extent, shape, change, W, unit, alone, doublings):
     return norm, top
 
 
-@compiled
 def refresh(s: State) -> None:
     """Sums and largest lengths from the loads: removes accumulated rounding errors."""
-    W = s.change.shape[1]
-    for m in range(len(s.worth)):
-        s.norm[m] = 0.0
-        for lane in range(len(s.start)):
-            s.lane_norm[m, lane], s.lane_top[m, lane] = _summed(m, lane, s.start, s.extent, s.shape, s.change.ravel(), W,
-                                                                s.unit, s.alone[m], s.doublings[0])
-            s.norm[m] += s.lane_norm[m, lane]
-        s.top[m] = _largest(s.lane_top, m)
+    _refresh(s.start, s.extent, s.shape, s.alone, s.unit, s.change.ravel(), s.change.shape[1], s.lane_norm, s.lane_top, s.norm,
+             s.top, s.doublings[0])
 
 
 @compiled
+def _refresh(start, extent, shape, alone, unit, change, W, lane_norm, lane_top, norm, top, doublings):
+    for m in range(len(norm)):
+        norm[m] = 0.0
+        for lane in range(len(start)):
+            lane_norm[m, lane], lane_top[m, lane] = _summed(m, lane, start, extent, shape, change, W, unit, alone[m],
+                                                            doublings)
+            norm[m] += lane_norm[m, lane]
+        top[m] = _largest(lane_top, m)
+
+
 def settle_down(s: State, slot: np.ndarray) -> None:
     """Put rank r into slot ``slot[r]`` and route every message again."""
+    s.slot[:], s.node[:] = slot, s.slots[slot]
     s.rank_in[:] = -1
-    for rank in range(len(slot)):
-        _sit(rank, slot[rank], s.slot, s.node, s.slots, s.rank_in)
+    s.rank_in[slot] = np.arange(len(slot))
     s.change[:] = 0
-    K, W = len(s.start), s.change.shape[1]
-    for e in range(len(s.step)):
-        for rank in range(s.P):
-            first = _first(s.step, s.size, e, rank)
-            for q in range(len(s.order)):
-                flow = q * len(s.step) + e
-                s.count[0] += 1
-                _routed(s.node, s.node[rank], first, first + s.size[e] * s.step[e], s.step[e], 1, False, s.order, s.leg, q,
-                        s.legs, s.coordinates, s.shape, s.stride, s.lane, s.start, s.change.ravel(), flow * W,
-                        s.before.ravel(), s.stamp.ravel(), s.touched.ravel(), flow * K, 0, s.count[0])
+    _route_all(s.node, s.step, s.size, s.order, s.leg, s.legs, s.coordinates, s.shape, s.stride, s.lane, s.start,
+               s.change.ravel(), s.before.ravel(), s.stamp.ravel(), s.touched.ravel(), s.touches, s.count)
     refresh(s)
+
+
+@compiled
+def _route_all(node, step, size, order, leg, legs, coordinates, shape, stride, lane, start, change, before, stamp, touched,
+               touches, count):
+    E, K, W = len(step), len(start), len(change) // len(touches)
+    for e in range(E):
+        for rank in range(len(node)):
+            first = _first(step, size, e, rank)
+            for q in range(len(order)):
+                flow = q * E + e
+                count[0] += 1
+                _routed(node, node[rank], first, first + size[e] * step[e], step[e], 1, False, order, leg, q, legs, coordinates,
+                        shape, stride, lane, start, change, flow * W, before, stamp, touched, flow * K, 0, count[0])
 
 
 @compiled
@@ -317,19 +326,16 @@ def _energy(rules, worth, rule, norm, links, doublings):
     return worst
 
 
-@compiled
 def cost(s: State) -> float:
     """The objective: the largest lengths of the terms by what they count, under the worst rule."""
     return _cost(len(s.order), s.worth, s.rule, s.top)
 
 
-@compiled
 def energy(s: State) -> float:
     """What the annealing follows: the p-norms of the lengths in each term, as means over the links; the worst rule's."""
     return _energy(len(s.order), s.worth, s.rule, s.norm, links_of(s), s.doublings[0])
 
 
-@compiled
 def links_of(s: State) -> int:
     """How many links the network has."""
     return s.change.shape[1] - len(s.start)
@@ -397,7 +403,6 @@ def _remember(value, now, slot, best, best_slot):
         copy_into(best_slot, slot)
 
 
-@compiled
 def remember(s: State) -> None:
     """Keep the current placement if it is the best so far, by cost, then by energy."""
     _remember(cost(s), energy(s), s.slot, s.best, s.best_slot)
@@ -411,7 +416,7 @@ def anneal(s: State, steps: int, hot: float, cold: float) -> None:
     from the others than `gain` is given up.
     """
     ratio = (cold / hot) ** (1.0 / max(steps, 1))
-    temperature, now, rules, links = hot, energy(s), len(s.order), links_of(s)
+    temperature, rules, links = hot, len(s.order), s.change.shape[1] - len(s.start)
     T, step, size, order, leg, legs = s.T, s.step, s.size, s.order, s.leg, s.legs  # taken out once: that costs time
     shape, stride, ring = s.shape, s.stride, s.ring
     lane, start, extent, worth, rule, alone, unit = s.lane, s.start, s.extent, s.worth, s.rule, s.alone, s.unit
@@ -420,8 +425,11 @@ def anneal(s: State, steps: int, hot: float, cold: float) -> None:
     touches, count, seen, lane_norm, lane_top, norm, top = s.touches, s.count, s.seen, s.lane_norm, s.lane_top, s.norm, s.top
     norm_before, top_before, random, best, best_slot = s.norm_before, s.top_before, s.random, s.best, s.best_slot
     gain, doublings, E = s.gain, s.doublings[0], len(step)
-    stages = E if rules == 1 and alone.min() >= 0 else 1
-    old_norm, old_top = norm.copy(), top.copy()
+    stages = E if rules == 1 else 1
+    for flow in alone:
+        if flow < 0:
+            stages = 1
+    old_norm, old_top, now = norm.copy(), top.copy(), _energy(rules, worth, rule, norm, links, doublings)
     for _ in range(steps):
         temperature *= ratio
         a, to = _proposal(random, T, step, size, node, slot, slots, place, coordinates, shape, stride, ring)
