@@ -23,6 +23,7 @@ def test_exchanges_alone_and_at_once_with_late_ranks(mpirun, ranks, per_node):
     assert lines >= {f"{exchange} at once" for exchange in set(EXCHANGES) - {"fftw", "node"}}
 
 
+@pytest.mark.slow  # ranks that wait do not give way: 26 s of the processor
 def test_exchanges_alone_and_at_once_with_late_ranks_under_mpich(mpich_run):
     done = mpich_run(2, program="beside_test")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -55,7 +55,7 @@ def test_a_finding_in_python_is_kept(monkeypatch, tmp_path, capsys, error):
 
 
 def test_a_short_run_over_all_readers_finds_nothing(programs):
-    done = subprocess.run([run.ROOT / "scripts" / "fuzz", "--seconds", "3", "--seed", "1"], capture_output=True, text=True)
+    done = subprocess.run([run.ROOT / "scripts" / "fuzz", "--seconds", "1", "--seed", "1"], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     for name in (*run.C_TARGETS, *readers.TARGETS):
         assert f"{name}: " in done.stdout
