@@ -19,7 +19,7 @@ install(TARGETS ${installed} EXPORT pencilfft
 if(PENCILFFT_RUNNER)
   install(TARGETS fft_runner transpose_bench DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
-install(FILES include/pencilfft.h reorder/pm_reorder.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES include/pencilfft.h include/pencilfft_line.h reorder/pm_reorder.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/pencilfft)
 install(EXPORT pencilfft NAMESPACE pencilfft:: FILE pencilfft-targets.cmake DESTINATION ${package_dir})

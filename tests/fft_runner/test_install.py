@@ -131,7 +131,7 @@ def test_shared_library_shows_only_its_api(prefix):
 def test_installed_programs_and_headers_are_there(prefix):
     assert "fft_runner" in execute("env", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
                                    prefix / "bin" / "fft_runner", "--version")
-    assert {"pencilfft.h", "pm_reorder.h"} <= {path.name for path in (prefix / "include").iterdir()}
+    assert {"pencilfft.h", "pencilfft_line.h", "pm_reorder.h"} <= {path.name for path in (prefix / "include").iterdir()}
     assert any(prefix.glob("**/libpencilmap_reorder.so.0"))
 
 

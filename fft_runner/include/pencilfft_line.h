@@ -1,0 +1,96 @@
+/* libpencilfft: one-dimensional FFTs of lines that are distributed over ranks.
+ *
+ * Where the points are
+ * --------------------
+ * A line has n points. Before a forward transform, and after a backward one, rank r of P holds block r of n over P (natural
+ * order, as pencilfft.h divides an axis). After a forward transform it holds what the order says:
+ *
+ *     order             before   after                        all-to-alls: transpose   binary2, binary4   dft
+ *     natural           blocks   blocks                                    3           stages and 1       0
+ *     transposed        blocks   as the algorithm leaves it                2           stages             1 stage
+ *     transposed-both   as after as the algorithm leaves it                1           as transposed      as transposed
+ *
+ * pencilfft_line_points() and pencilfft_line_index() tell which points those are. "transposed-both" begins where the first
+ * all-to-all of the transposes would have brought the points; for the other algorithms it is "transposed".
+ *
+ * Algorithms
+ * ----------
+ *     transpose   N = N1 N2 as a matrix: FFTs of columns, twiddle factors, FFTs of rows, with all-to-alls between (six-step). Any
+ *                 N and P. Where no N1 and N2 divide N into parts that P ranks can share (primes), a chirp (Bluestein) over
+ *                 M >= 2N - 1 points takes its place, with four all-to-alls in every order; its result is in blocks, and N is
+ *                 below 2^31.
+ *     binary2     binary exchange: a stage for each factor r of P, 2 as often as it divides P and then the primes that are
+ *     binary4     left (binary4: 4, then 2, then primes). Each rank sends its whole block to the r - 1 others of its group, and
+ *                 takes its own sum of the r blocks: a dense DFT of r points by an allgather. P divides N.
+ *     dft         one such stage for all ranks. Order natural, or P that does not divide N: every rank gathers the line, and
+ *                 transforms it for its own block. Any N and P.
+ *
+ * Nothing is normalised: backward after forward gives n times the input. Source: A. Jocksch, N. Tselepidis, V. Karakasis,
+ * Improved scaling of massively parallel FFTs on modern supercomputers, Cray User Group 2021; D. Bailey, FFTs in external or
+ * hierarchical memory, 1990 (six-step). docs/distributed-lines.md says when which is faster. */
+#ifndef PENCILFFT_LINE_H
+#define PENCILFFT_LINE_H
+
+#include "pencilfft.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Descriptor of a plan for lines. Call pencilfft_line_desc_init() first, then set what differs from the defaults. */
+typedef struct {
+    int64_t n; /* points of a line; no default */
+    int64_t lines; /* transformed together; each rank holds its points of line 0, then of line 1, ... 1 by default */
+    const char *algorithm; /* "transpose" (default), see pencilfft_line_algorithm_name() */
+    const char *order; /* "natural" (default), see pencilfft_line_order_name() */
+    const char *precision; /* "double" (default), "single" */
+    const char *rigor; /* FFTW planning: "estimate", "measure" (default), "patient" */
+} pencilfft_line_desc;
+
+/* A plan for lines. */
+typedef struct pencilfft_line_plan_s *pencilfft_line_plan;
+
+/* Gives every member its default. Local. */
+void pencilfft_line_desc_init(pencilfft_line_desc *desc);
+
+/* Collective over comm, while MPI runs; all ranks give the same descriptor. comm is duplicated. */
+int pencilfft_line_create(const pencilfft_line_desc *desc, MPI_Comm comm, pencilfft_line_plan *plan);
+/* Collective, before MPI_Finalize. A null plan is ignored. */
+int pencilfft_line_destroy(pencilfft_line_plan plan);
+
+/* Complex numbers that in and out must hold on this rank: its points of all lines, before and after. Local. */
+int pencilfft_line_elements(pencilfft_line_plan plan, int64_t *elements);
+
+/* Transform in to out, which may be the same buffer; otherwise they must not overlap, and in is kept. Both are aligned to 16 bytes.
+ * Collective. */
+int pencilfft_line_execute(pencilfft_line_plan plan, pencilfft_direction direction, const void *in, void *out);
+
+/* How many points of a line a rank holds, before (PENCILFFT_INPUT) or after (PENCILFFT_OUTPUT) a forward transform, and which point
+ * of the line is the i-th of these. Local. */
+int pencilfft_line_points(pencilfft_line_plan plan, int array, int rank, int64_t *points);
+int pencilfft_line_index(pencilfft_line_plan plan, int array, int rank, int64_t i, int64_t *index);
+
+/* The exchanges of a forward transform in their order: how many, the name of one ("to_columns", "to_rows", "to_blocks", "stage_1", ...;
+ * NULL outside), and whether it is an all-to-all of all ranks (1) or one of groups (0). Local. */
+int pencilfft_line_exchanges(pencilfft_line_plan plan, int *n);
+const char *pencilfft_line_exchange_name(pencilfft_line_plan plan, int exchange);
+int pencilfft_line_is_all_to_all(pencilfft_line_plan plan, int exchange);
+/* What this rank sends to each rank in one exchange: bytes[rank] and messages[rank], one element per rank; what it keeps is not
+ * counted. Either may be NULL. Local. */
+int pencilfft_line_traffic(pencilfft_line_plan plan, int exchange, pencilfft_direction direction, int64_t *bytes,
+                           int64_t *messages);
+
+/* The timed parts of a transform: fft_line (all computing), pack_, exchange_ and unpack_ of every exchange, total. How many, their
+ * names (NULL outside) and the seconds of each in the last execute. Local. */
+int pencilfft_line_phases(pencilfft_line_plan plan, int *n);
+const char *pencilfft_line_phase_name(pencilfft_line_plan plan, int phase);
+int pencilfft_line_phase_seconds(pencilfft_line_plan plan, double *seconds);
+
+/* The i-th known name, NULL after the last. */
+const char *pencilfft_line_algorithm_name(int i);
+const char *pencilfft_line_order_name(int i);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,67 @@
+/* What an algorithm for distributed lines is: one file distributed_<name>.c, which defines pf_line_<name>, and one line in
+ * distributed_table.c. It says which steps a forward transform takes; plan/line.c makes them and runs them, forward in this
+ * order, backward in reverse and each as its adjoint, which together is the unnormalised inverse. */
+#pragma once
+
+#include <complex.h>
+#include <stdbool.h>
+
+#include "common/names.h"
+#include "geometry/line_layout.h"
+
+enum pf_line_step_kind {
+    PF_LINE_MOVE, /* an all-to-all: each point goes to the rank that holds its label in `to`; labels that `from` has not are 0 */
+    PF_LINE_FFT, /* of every run of `length` points in memory */
+    PF_LINE_SCALE, /* each point by its weight */
+    PF_LINE_MEET, /* a rank's block with those of the others of its group: `radix` ranks `apart` from each other */
+    PF_LINE_WHOLE /* all ranks gather the line, and transform it for their own block */
+};
+
+struct pf_line_step {
+    enum pf_line_step_kind kind;
+    char name[24]; /* of an exchange; empty: none */
+    struct pf_line_layout from, to; /* the same where nothing moves */
+    bool backward; /* computes the adjoint */
+    int64_t length;
+    int radix, apart;
+    /* Of the point with that label on that rank. */
+    double complex (*weight)(const struct pf_line_step *step, int rank, int64_t label);
+    int filter_steps; /* above 0: the weights are those after so many of the steps before this one, which begin with these */
+};
+
+enum { PF_LINE_STEPS = 48 };
+
+struct pf_line_steps {
+    int64_t n;
+    int ranks;
+    int order; /* enum pf_line_wish */
+    int count;
+    struct pf_line_step step[PF_LINE_STEPS];
+    struct pf_line_layout from, to; /* from is also where the next step begins */
+};
+
+enum pf_line_wish { PF_WISH_NATURAL, PF_WISH_TRANSPOSED, PF_WISH_TRANSPOSED_BOTH };
+
+struct pf_line_algorithm {
+    const char *name;
+    /* Appends the steps for n points on so many ranks. A status. */
+    int (*plan)(struct pf_line_steps *steps);
+};
+
+extern const struct pf_table pf_line_algorithms; /* of pointers */
+
+/* exp(-2 pi i of/n), for 0 <= of < n. */
+double complex pf_root(int64_t of, int64_t n);
+
+struct pf_line_layout pf_line_blocks(const struct pf_line_steps *steps);
+/* The next step; what it moves goes from where the points are to `to`. */
+struct pf_line_step *pf_line_add(struct pf_line_steps *steps, enum pf_line_step_kind kind, const struct pf_line_layout *to);
+void pf_line_add_move(struct pf_line_steps *steps, const char *name, const struct pf_line_layout *to);
+void pf_line_add_fft(struct pf_line_steps *steps, int64_t length);
+/* The points of `from` have other labels from here on. */
+void pf_line_rename(struct pf_line_steps *steps, const struct pf_line_layout *layout);
+/* The stages of a binary exchange over these factors of the ranks, the last first, and the FFT of what is on a rank. P divides
+ * n. */
+void pf_line_add_stages(struct pf_line_steps *steps, int factors, const int *factor);
+/* The same with a radix, which is refused where P does not divide n. */
+int pf_line_binary(struct pf_line_steps *steps, int radix);

@@ -1,0 +1,12 @@
+/* The algorithms for distributed lines: a new one is one file and one line here. */
+#include "lines/distributed.h"
+
+extern const struct pf_line_algorithm pf_line_transpose, pf_line_binary2, pf_line_binary4, pf_line_dft;
+
+static const struct pf_line_algorithm *const rows[] = {
+    &pf_line_transpose,
+    &pf_line_binary2,
+    &pf_line_binary4,
+    &pf_line_dft,
+};
+const struct pf_table pf_line_algorithms = PF_TABLE_OF_POINTERS("algorithm", rows);

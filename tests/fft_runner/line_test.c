@@ -1,0 +1,243 @@
+/* Distributed lines against serial FFTW and direct sums: every algorithm and order, both precisions, 1, 2, 3, 4, 5, 6, 8, 9, ... ranks up
+ * to those of the run (each on the first ranks), primes, several lines, both directions, in place and not. */
+#include <complex.h>
+#include <fftw3.h>
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "pencilfft_line.h"
+
+enum { LINES = 3, LONGEST = 400 };
+
+static const int64_t lengths[] = {1, 2, 3, 8, 12, 17, 30, 31, 60, 64, 100, 127, 128, 240, 360};
+
+static double complex given(int64_t line, int64_t index, int side)
+{
+    uint64_t h = (uint64_t)(line * 1000003 + index * 31 + side * 77 + 1) * 0x9e3779b97f4a7c15u;
+    h ^= h >> 29;
+    h *= 0xbf58476d1ce4e5b9u;
+    return CMPLX((double)(h >> 40) * 0x1p-24 - 0.5, (double)(h & 0xffffff) * 0x1p-24 - 0.5);
+}
+
+static double complex direct(int64_t n, int64_t line, int64_t k, int sign)
+{
+    long double complex sum = 0;
+    for (int64_t j = 0; j < n; j++) {
+        long double angle = 2 * acosl(-1) * (long double)(j * k % n) / (long double)n;
+        sum += given(line, j, sign > 0) * (cosl(angle) + sign * sinl(angle) * I);
+    }
+    return (double complex)sum;
+}
+
+static void serial(int64_t n, int64_t line, int sign, double complex *result)
+{
+    double complex *in = fftw_malloc((size_t)n * sizeof *in);
+    fftw_plan plan = fftw_plan_dft_1d((int)n, in, result, sign, FFTW_ESTIMATE);
+    for (int64_t j = 0; j < n; j++)
+        in[j] = given(line, j, sign > 0);
+    fftw_execute(plan);
+    fftw_destroy_plan(plan);
+    fftw_free(in);
+}
+
+static double complex load(const void *array, int64_t i, int single)
+{
+    return single ? (double complex)((const float complex *)array)[i] : ((const double complex *)array)[i];
+}
+
+static void store(void *array, int64_t i, int single, double complex value)
+{
+    if (single)
+        ((float complex *)array)[i] = CMPLXF((float)creal(value), (float)cimag(value));
+    else
+        ((double complex *)array)[i] = value;
+}
+
+/* One direction of a plan; the error over the root mean square of the result, of the worst rank. */
+static double error_of(pencilfft_line_plan plan, const pencilfft_line_desc *d, int rank, int backward, int in_place)
+{
+    int single = !strcmp(d->precision, "single"), sign = backward ? 1 : -1;
+    int before = backward ? PENCILFFT_OUTPUT : PENCILFFT_INPUT, after = backward ? PENCILFFT_INPUT : PENCILFFT_OUTPUT;
+    int64_t elements, points[2], index;
+    CHECK(!pencilfft_line_elements(plan, &elements));
+    CHECK(!pencilfft_line_points(plan, before, rank, &points[0]) && !pencilfft_line_points(plan, after, rank, &points[1]));
+    CHECK(points[0] * d->lines <= elements && points[1] * d->lines <= elements);
+    size_t bytes = ((size_t)elements + 1) * sizeof(double complex);
+    void *in = fftw_malloc(bytes), *out = in_place ? in : fftw_malloc(bytes);
+    for (int64_t i = 0; i < points[0] * d->lines; i++) {
+        CHECK(!pencilfft_line_index(plan, before, rank, i % points[0], &index));
+        store(in, i, single, given(i / points[0], index, backward));
+    }
+    CHECK(!pencilfft_line_execute(plan, backward ? PENCILFFT_BACKWARD : PENCILFFT_FORWARD, in, out));
+    double worst = 0;
+    static double complex expected[LONGEST];
+    for (int64_t line = 0; line < d->lines; line++) {
+        serial(d->n, line, sign, expected);
+        for (int64_t i = 0; i < points[1]; i++) {
+            CHECK(!pencilfft_line_index(plan, after, rank, i, &index));
+            double complex found = load(out, line * points[1] + i, single);
+            worst = fmax(worst, cabs(found - expected[index]));
+            if (d->n < 130 && line == d->lines - 1)
+                worst = fmax(worst, cabs(found - direct(d->n, line, index, sign)));
+        }
+    }
+    for (int64_t i = 0; i < points[0] * d->lines && !in_place; i++) {
+        CHECK(!pencilfft_line_index(plan, before, rank, i % points[0], &index));
+        double complex kept = load(in, i, single), was = given(i / points[0], index, backward);
+        CHECK(kept == (single ? (double complex)CMPLXF((float)creal(was), (float)cimag(was)) : was));
+    }
+    if (!in_place)
+        fftw_free(out);
+    fftw_free(in);
+    return worst / sqrt((double)d->n / 6);
+}
+
+/* Every point of the line is held once. */
+static void check_points(pencilfft_line_plan plan, int64_t n, int ranks)
+{
+    for (int array = PENCILFFT_INPUT; array <= PENCILFFT_OUTPUT; array++) {
+        char seen[LONGEST] = {0};
+        int64_t total = 0;
+        for (int rank = 0; rank < ranks; rank++) {
+            int64_t points, index = 0;
+            CHECK(!pencilfft_line_points(plan, array, rank, &points));
+            for (int64_t i = 0; i < points; i++, total++) {
+                CHECK(!pencilfft_line_index(plan, array, rank, i, &index) && index >= 0 && index < n);
+                CHECK(!seen[index % LONGEST]);
+                seen[index % LONGEST] = 1;
+            }
+        }
+        CHECK(total == n);
+    }
+}
+
+/* Over all ranks as much goes forth as back; in a group each gets the whole block. */
+static void check_traffic(pencilfft_line_plan plan, const pencilfft_line_desc *d, int rank, MPI_Comm comm)
+{
+    int exchanges, ranks;
+    int64_t points, bytes[64], messages[64];
+    MPI_Comm_size(comm, &ranks);
+    CHECK(!pencilfft_line_exchanges(plan, &exchanges) && !pencilfft_line_points(plan, PENCILFFT_INPUT, rank, &points));
+    CHECK(!pencilfft_line_exchange_name(plan, exchanges) && !pencilfft_line_exchange_name(plan, -1));
+    int64_t block = points * d->lines * (strcmp(d->precision, "single") ? 16 : 8);
+    for (int e = 0; e < exchanges; e++) {
+        int64_t sent[2] = {0, 0};
+        for (int backward = 0; backward < 2; backward++) {
+            CHECK(!pencilfft_line_traffic(plan, e, backward ? PENCILFFT_BACKWARD : PENCILFFT_FORWARD, bytes, messages));
+            CHECK(bytes[rank] == 0 && messages[rank] == 0);
+            for (int r = 0; r < ranks; r++) {
+                sent[backward] += bytes[r];
+                CHECK(messages[r] == (bytes[r] > 0) &&
+                      (pencilfft_line_is_all_to_all(plan, e) || !bytes[r] || bytes[r] == block));
+            }
+        }
+        MPI_Allreduce(MPI_IN_PLACE, sent, 2, MPI_INT64_T, MPI_SUM, comm);
+        CHECK(sent[0] == sent[1]);
+    }
+}
+
+static int may_refuse(const pencilfft_line_desc *d, int ranks)
+{
+    return !strncmp(d->algorithm, "binary", 6) && d->n % ranks;
+}
+
+static void check_one(const pencilfft_line_desc *d, MPI_Comm comm)
+{
+    int rank, ranks;
+    pencilfft_line_plan plan;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    int status = pencilfft_line_create(d, comm, &plan);
+    if (may_refuse(d, ranks)) {
+        CHECK(status == PENCILFFT_NOT_POSSIBLE && !plan && strstr(pencilfft_error_message(), "take"));
+        return;
+    }
+    CHECK(status == PENCILFFT_OK);
+    double allowed = (strcmp(d->precision, "single") ? DBL_EPSILON : FLT_EPSILON) * 10 * fmax(1, log2((double)d->n)),
+           error = 0;
+    check_points(plan, d->n, ranks);
+    check_traffic(plan, d, rank, comm);
+    for (int backward = 0; backward < 2; backward++)
+        error = fmax(error, error_of(plan, d, rank, backward, (int)(d->n + backward) % 2));
+    if (!(error <= allowed))
+        fprintf(stderr, "n %lld, %d ranks, %s, %s, %s, %lld lines: error %g, allowed %g\n", (long long)d->n, ranks,
+                d->algorithm, d->order, d->precision, (long long)d->lines, error, allowed);
+    CHECK(error <= allowed);
+    CHECK(!pencilfft_line_destroy(plan));
+}
+
+static void check_ranks(MPI_Comm comm)
+{
+    pencilfft_line_desc d;
+    pencilfft_line_desc_init(&d);
+    d.rigor = "estimate";
+    for (size_t l = 0; l < sizeof lengths / sizeof lengths[0]; l++)
+        for (int a = 0; (d.algorithm = pencilfft_line_algorithm_name(a)); a++)
+            for (int o = 0; (d.order = pencilfft_line_order_name(o)); o++) {
+                d.n = lengths[l];
+                d.precision = (l + (size_t)(a + o)) % 2 ? "single" : "double";
+                d.lines = l % 3 == 1 ? LINES : 1;
+                check_one(&d, comm);
+            }
+}
+
+static void check_refusals(int rank, int ranks)
+{
+    pencilfft_line_desc d, *none = NULL;
+    pencilfft_line_plan plan;
+    pencilfft_line_desc_init(&d);
+    CHECK(pencilfft_line_create(none, MPI_COMM_WORLD, &plan) == PENCILFFT_BAD_CALL);
+    CHECK(pencilfft_line_create(&d, MPI_COMM_NULL, &plan) == PENCILFFT_BAD_CALL);
+    CHECK(pencilfft_line_create(&d, MPI_COMM_WORLD, &plan) == PENCILFFT_BAD_SIZE);
+    d.n = 16 + rank;
+    if (ranks > 1)
+        CHECK(pencilfft_line_create(&d, MPI_COMM_WORLD, &plan) == PENCILFFT_MISMATCH &&
+              strstr(pencilfft_error_message(), " n;"));
+    d.n = 16;
+    d.lines = 0;
+    CHECK(pencilfft_line_create(&d, MPI_COMM_WORLD, &plan) == PENCILFFT_BAD_SIZE);
+    d.lines = (int64_t)1 << 52;
+    CHECK(pencilfft_line_create(&d, MPI_COMM_WORLD, &plan) == PENCILFFT_BAD_SIZE);
+    d.lines = 1;
+    d.algorithm = "fastest";
+    CHECK(pencilfft_line_create(&d, MPI_COMM_WORLD, &plan) == PENCILFFT_UNKNOWN_NAME);
+    CHECK(strstr(pencilfft_error_message(), "known: transpose, binary2, binary4, dft"));
+    d.algorithm = "dft";
+    d.order = "any";
+    CHECK(pencilfft_line_create(&d, MPI_COMM_WORLD, &plan) == PENCILFFT_UNKNOWN_NAME);
+    d.order = "natural";
+    CHECK(pencilfft_line_create(&d, MPI_COMM_WORLD, &plan) == PENCILFFT_OK);
+    double complex buffer[64];
+    int64_t n;
+    CHECK(pencilfft_line_execute(plan, (pencilfft_direction)3, buffer, buffer) == PENCILFFT_BAD_CALL);
+    CHECK(pencilfft_line_execute(plan, PENCILFFT_FORWARD, NULL, buffer) == PENCILFFT_BAD_CALL);
+    CHECK(pencilfft_line_execute(plan, PENCILFFT_FORWARD, (char *)buffer + 8, buffer) == PENCILFFT_BAD_CALL);
+    CHECK(pencilfft_line_points(plan, 5, 0, &n) == PENCILFFT_BAD_CALL);
+    CHECK(pencilfft_line_points(plan, PENCILFFT_INPUT, 1000, &n) == PENCILFFT_BAD_CALL);
+    CHECK(pencilfft_line_index(plan, PENCILFFT_INPUT, 0, 16, &n) == PENCILFFT_BAD_CALL);
+    CHECK(pencilfft_line_traffic(plan, 9, PENCILFFT_FORWARD, NULL, NULL) == PENCILFFT_BAD_CALL);
+    CHECK(pencilfft_line_destroy(plan) == PENCILFFT_OK && pencilfft_line_destroy(NULL) == PENCILFFT_OK);
+}
+
+int main(int argc, char **argv)
+{
+    int rank, ranks;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    check_refusals(rank, ranks);
+    for (int some = 1; some <= ranks; some += some == 6 ? 2 : 1) {
+        MPI_Comm comm;
+        MPI_Comm_split(MPI_COMM_WORLD, rank < some ? 0 : MPI_UNDEFINED, rank, &comm);
+        if (comm != MPI_COMM_NULL) {
+            check_ranks(comm);
+            MPI_Comm_free(&comm);
+        }
+    }
+    MPI_Finalize();
+    return check_result();
+}
