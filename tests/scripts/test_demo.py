@@ -39,6 +39,7 @@ def test_the_second_command_finds_all_tests():
     assert {"model/torus.py", "mapper/compare.py", "scripts/documents.py"} & files, "no doctests"
 
 
+@pytest.mark.slow  # a second collection of all tests
 def test_quick_finds_the_linters_and_the_units_and_nothing_thorough():
     done = subprocess.run([*TEST.split(), "--quick", "--collect-only", "-q"], cwd=ROOT, capture_output=True, text=True,
                           timeout=600)

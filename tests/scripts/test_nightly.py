@@ -124,6 +124,7 @@ def test_what_a_checkout_holds_is_found_without_git_too(monkeypatch):
     assert not {name for name in found if name.startswith((".venv/", "build/", ".git/")) or "__pycache__" in name}
 
 
+@pytest.mark.slow
 def test_mutants_meet_the_tests_of_their_line(monkeypatch, tmp_path):
     """The sample of every commit, in a copy: the busiest link by its load, not its time; and a slip that no one notices."""
     path, test = "model/loads.py", "tests/model/test_loads.py::test_the_busiest_link_is_the_one_that_takes_longest"
