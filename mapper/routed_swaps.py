@@ -229,8 +229,8 @@ def _summed(m, lane, start, extent, shape, change, W, unit, alone, doublings):
 
 def refresh(s: State) -> None:
     """Sums and largest lengths from the loads: removes accumulated rounding errors."""
-    _refresh(s.start, s.extent, s.shape, s.alone, s.unit, s.change.ravel(), s.change.shape[1], s.lane_norm, s.lane_top, s.norm,
-             s.top, s.doublings[0])
+    _refresh(s.start, s.extent, s.shape, s.alone, s.unit, s.change.ravel(), s.change.shape[1], s.lane_norm, s.lane_top,
+             s.norm, s.top, s.doublings[0])
 
 
 @compiled
@@ -265,8 +265,8 @@ def _route_all(node, step, size, order, leg, legs, coordinates, shape, stride, l
             for q in range(len(order)):
                 flow = q * E + e
                 count[0] += 1
-                _routed(node, node[rank], first, first + size[e] * step[e], step[e], 1, False, order, leg, q, legs, coordinates,
-                        shape, stride, lane, start, change, flow * W, before, stamp, touched, flow * K, 0, count[0])
+                _routed(node, node[rank], first, first + size[e] * step[e], step[e], 1, False, order, leg, q, legs,
+                        coordinates, shape, stride, lane, start, change, flow * W, before, stamp, touched, flow * K, 0, count[0])
 
 
 @compiled
