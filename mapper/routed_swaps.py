@@ -266,7 +266,8 @@ def _route_all(node, step, size, order, leg, legs, coordinates, shape, stride, l
                 flow = q * E + e
                 count[0] += 1
                 _routed(node, node[rank], first, first + size[e] * step[e], step[e], 1, False, order, leg, q, legs,
-                        coordinates, shape, stride, lane, start, change, flow * W, before, stamp, touched, flow * K, 0, count[0])
+                        coordinates, shape, stride, lane, start, change, flow * W, before, stamp, touched, flow * K, 0,
+                        count[0])
 
 
 @compiled
