@@ -59,6 +59,14 @@ module pencilfft
         type(c_ptr) :: handle = c_null_ptr
     end type
 
+    !> The halo of an array; make it with pencilfft_halo_create.
+    type, bind(C), public :: pencilfft_halo
+        private
+        type(c_ptr) :: handle = c_null_ptr
+    end type
+
+    public :: pencilfft_halo_create, pencilfft_halo_destroy, pencilfft_halo_part, pencilfft_halo_exchange
+    public :: pencilfft_halo_accumulate, pencilfft_halo_traffic
     public :: pencilfft_plan_create, pencilfft_plan_destroy, pencilfft_box_mine, pencilfft_shape, pencilfft_scale
     public :: pencilfft_alloc, pencilfft_forward, pencilfft_backward, pencilfft_transpose, pencilfft_message
     public :: pencilfft_parts, pencilfft_part_mine, pencilfft_execute_pair, pencilfft_schedule_chosen
@@ -137,6 +145,41 @@ module pencilfft
             integer(c_int), value :: exchange, direction
             type(c_ptr), value :: from, to
         end function
+        !> The halo of an array: low(1:3) planes below the part of every rank along x, y and z, high(1:3) above it, all periodic.
+        !! It does not need the plan any more. Collective.
+        integer(c_int) function pencilfft_halo_create(plan, array, low, high, halo) bind(C)
+            import
+            type(pencilfft_plan), value :: plan
+            integer(c_int), value :: array
+            integer(c_int64_t), intent(in) :: low(3), high(3)
+            type(pencilfft_halo), intent(out) :: halo
+        end function
+        !> The part of this rank with its halo: part%fields * part%field_stride elements in all, in the memory order of the array.
+        !! Offsets may be below 0 and ends beyond the array. Local.
+        integer(c_int) function pencilfft_halo_part(halo, part) bind(C)
+            import
+            type(pencilfft_halo), value :: halo
+            type(pencilfft_part), intent(out) :: part
+        end function
+        !> Copies the array into `padded`, and fills its halo from the neighbours; c_null_ptr where it lies in there already.
+        integer(c_int) function pencilfft_halo_exchange(halo, array, padded) bind(C)
+            import
+            type(pencilfft_halo), value :: halo
+            type(c_ptr), value :: array, padded
+        end function
+        !> The adjoint: adds each value of the halo to the element that it stands for, in the array or, with c_null_ptr, in `padded`.
+        integer(c_int) function pencilfft_halo_accumulate(halo, padded, array) bind(C)
+            import
+            type(pencilfft_halo), value :: halo
+            type(c_ptr), value :: padded, array
+        end function
+        !> What this rank sends to each rank, forward to exchange, backward to accumulate; as long as there are ranks.
+        integer(c_int) function pencilfft_halo_traffic(halo, direction, bytes, messages) bind(C)
+            import
+            type(pencilfft_halo), value :: halo
+            integer(c_int), value :: direction
+            integer(c_int64_t), intent(out) :: bytes(*), messages(*)
+        end function
         !> Seconds this rank spent in each phase of the last transform; of as many elements as phases.
         integer(c_int) function pencilfft_phase_seconds(plan, seconds) bind(C)
             import
@@ -196,6 +239,10 @@ module pencilfft
         integer(c_int) function c_plan_destroy(plan) bind(C, name="pencilfft_plan_destroy")
             import
             type(pencilfft_plan), value :: plan
+        end function
+        integer(c_int) function c_halo_destroy(halo) bind(C, name="pencilfft_halo_destroy")
+            import
+            type(pencilfft_halo), value :: halo
         end function
         integer(c_int) function c_plan_text(plan, text) bind(C, name="pencilfft_plan_text")
             import
@@ -321,6 +368,13 @@ contains
         type(pencilfft_plan), intent(inout) :: plan
         status = c_plan_destroy(plan)
         plan%handle = c_null_ptr
+    end function
+
+    !> Collective; frees the halo.
+    integer(c_int) function pencilfft_halo_destroy(halo) result(status)
+        type(pencilfft_halo), intent(inout) :: halo
+        status = c_halo_destroy(halo)
+        halo%handle = c_null_ptr
     end function
 
     !> Shape of the local array, fastest index first; zeros when there is no such plan or array.

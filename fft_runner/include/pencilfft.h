@@ -301,6 +301,30 @@ const char *pencilfft_exchange_stage(pencilfft_plan plan, int exchange);
  * in may be used as scratch space; its contents are lost. Fails where array e or e + 1 has several parts. Collective. */
 int pencilfft_transpose(pencilfft_plan plan, int exchange, pencilfft_direction direction, void *in, void *out);
 
+/* The halo of an array: planes of the neighbours around what this rank holds, in x, y and z alike, so also edges and corners.
+ * Arrays are periodic. A halo may be wider than what a neighbour holds, and reach round the whole array, but no farther; ranks
+ * that hold nothing have none. */
+typedef struct pencilfft_halo_s *pencilfft_halo;
+/* low[axis] planes below the box of every rank and high[axis] above it, each at most the array's extent along that axis. Not for
+ * arrays of several parts, nor along z where it is halved. The halo does not need the plan any more once it is made. Collective, with
+ * the same array and widths on all ranks. */
+int pencilfft_halo_create(pencilfft_plan plan, int array, const int64_t low[3], const int64_t high[3], pencilfft_halo *halo);
+/* Collective, before MPI_Finalize; a null halo is ignored. */
+int pencilfft_halo_destroy(pencilfft_halo halo);
+/* This rank's box with its halo: a dense part, in the memory order of the array, of fields * field_stride elements in all. Offsets
+ * may be below 0, and the box may end beyond the array: indices count on, modulo its extents. Local. */
+int pencilfft_halo_part(pencilfft_halo halo, pencilfft_part *part);
+/* Copies what this rank holds of the array into `padded`, which is such a part, and fills its halo with what the neighbours hold. Where the
+ * array is NULL it is inside `padded` already. The two must not overlap. Collective. */
+int pencilfft_halo_exchange(pencilfft_halo halo, const void *array, void *padded);
+/* The adjoint: each value of the halos is added to the element that it stands for. The sums with what is inside `padded`, in which
+ * nothing is changed, are written to the array; where it is NULL, they stay inside `padded`, whose halo keeps its values.
+ * Sums are in the same order in every run. Collective. */
+int pencilfft_halo_accumulate(pencilfft_halo halo, void *padded, void *array);
+/* What this rank sends to each rank in an exchange (PENCILFFT_FORWARD) or when values are accumulated (PENCILFFT_BACKWARD):
+ * bytes[rank] and messages[rank], as pencilfft_traffic() tells them. Local. */
+int pencilfft_halo_traffic(pencilfft_halo halo, pencilfft_direction direction, int64_t *bytes, int64_t *messages);
+
 /* The timed parts of a transform, in forward order; a backward transform runs them from the last to the first:
  *     fft_z, pack_row, exchange_row, unpack_row, fft_y, pack_column, exchange_column, unpack_column, fft_x,
  *     total, wait_row, wait_column, hidden_row, hidden_column                            (decomposition pencil)

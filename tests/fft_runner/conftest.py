@@ -185,7 +185,8 @@ def run(mpirun, records, tmp_path):
 def run_python(mpirun, programs):
     """Run a Python program that uses the binding, under the mpirun of the library's MPI; returns what it printed."""
     needs_module("mpi4py", "the Python binding, for mpi4py is missing (pip install mpi4py)")
-    places = [f"PYTHONPATH={SOURCE / 'python'}", f"PENCILFFT_LIBRARY={programs.parent / 'lib' / 'libpencilfft.so'}"]
+    places = [f"PYTHONPATH={SOURCE / 'python'}:{ROOT / 'packaging'}",
+              f"PENCILFFT_LIBRARY={programs.parent / 'lib' / 'libpencilfft.so'}"]
     env = replace(mpirun, programs=Path("/usr/bin"))
 
     def run(ranks, script, *arguments):

@@ -50,6 +50,7 @@ program fortran_test
     call transforms_go_two_ways("two-way")
     call transforms_go_two_ways("opposite")
     call boxes_are_remapped()
+    call halos_are_exchanged()
     call what_happened_is_told()
     call wisdom_is_kept()
     call zero_is_chosen()
@@ -350,6 +351,55 @@ contains
         if (R*C > 1) call refused(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, input_box=input), &
                                   pencilfft_bad_size, "the input boxes of ranks 0 and 1 overlap in element 0 0 0")
     end subroutine
+
+    !> Indices modulo the extents around each rank's bricks; ones that are accumulated count how often an element is there.
+    subroutine halos_are_exchanged()
+        type(pencilfft_plan) :: plan
+        type(pencilfft_halo) :: halo
+        type(pencilfft_part) :: part
+        type(pencilfft_box) :: box
+        complex(c_double_complex), allocatable, target :: own(:, :, :), padded(:, :, :)
+        integer(c_int64_t) :: bytes(R*C, 2), messages(R*C)
+        integer :: i, j, k
+        call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, decomposition="brick", rigor="estimate"))
+        call need(pencilfft_box_mine(plan, pencilfft_input, box))
+        call need(pencilfft_halo_create(plan, pencilfft_input, [1_c_int64_t, 2_c_int64_t, 0_c_int64_t], &
+                                        [2_c_int64_t, 1_c_int64_t, 3_c_int64_t], halo))
+        call need(pencilfft_halo_part(halo, part))
+        call check(all(part%box%extent == box%extent + 3), "three planes more along each axis")
+        allocate (own(box%extent(3), box%extent(2), box%extent(1)))
+        allocate (padded(part%box%extent(3), part%box%extent(2), part%box%extent(1)))
+        do concurrent(i=1:size(own, 1), j=1:size(own, 2), k=1:size(own, 3))
+            own(i, j, k) = index_of(box, i, j, k)
+        end do
+        call need(pencilfft_halo_exchange(halo, c_loc(own), c_loc(padded)))
+        do k = 1, size(padded, 3)
+            do j = 1, size(padded, 2)
+                do i = 1, size(padded, 1)
+                    call check(padded(i, j, k) == index_of(part%box, i, j, k), "a periodic index")
+                end do
+            end do
+        end do
+        padded = 1
+        call need(pencilfft_halo_accumulate(halo, c_loc(padded), c_loc(own)))
+        call check(all(real(own) >= 1), "each at least once")
+        call need(pencilfft_halo_traffic(halo, pencilfft_direction_forward, bytes(:, 1), messages))
+        call need(pencilfft_halo_traffic(halo, pencilfft_direction_backward, bytes(:, 2), messages))
+        call check(all((bytes(:, 2) > 0) .eqv. (messages == 1)) .and. (R*C == 1 .or. all(sum(bytes, 1) > 0)), "what is sent")
+        call need(pencilfft_halo_destroy(halo))
+        call refused(pencilfft_halo_create(plan, pencilfft_input, [99_c_int64_t, 0_c_int64_t, 0_c_int64_t], &
+                                           [0_c_int64_t, 0_c_int64_t, 0_c_int64_t], halo), pencilfft_bad_size, &
+                     "a halo of 99 planes below along x")
+        call need(pencilfft_plan_destroy(plan))
+    end subroutine
+
+    pure integer(c_int64_t) function index_of(box, i, j, k)
+        type(pencilfft_box), intent(in) :: box
+        integer, intent(in) :: i, j, k
+        integer(c_int64_t) :: at(3)
+        at = modulo(box%offset + [k, j, i] - 1, int(n, c_int64_t))
+        index_of = (at(1)*n(2) + at(2))*n(3) + at(3)
+    end function
 
     !> Forward and backward give the input again, alone and as a pair; the parts of the output hold all modes.
     subroutine transforms_go_two_ways(schedule)

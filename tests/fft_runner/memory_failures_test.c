@@ -1,5 +1,5 @@
 /* Memory that runs out, and planners of FFTW that give nothing, on one rank: in plans with each exchange and each schedule, when
- * "auto" tries them, when wisdom is read and written. All ranks must get the same status and message, no plan, must not wait for each
+ * "auto" tries them, in halos, when wisdom is read and written. All ranks must get the same status and message, no plan, must not wait for each
  * other, and the file keeps what it had.
  * Run under mpirun with the grid and, if that is to be tried, a file for wisdom: memory_failures_test R C [FILE]. */
 #include <stdlib.h>
@@ -31,6 +31,18 @@ static int plan(void)
     int status = pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan);
     CHECK((status == PENCILFFT_OK) == (plan != NULL));
     CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+    return status;
+}
+
+static pencilfft_plan with_halo;
+
+static int halo(void)
+{
+    const int64_t width[3] = {1, 2, 3};
+    pencilfft_halo made = NULL;
+    int status = pencilfft_halo_create(with_halo, PENCILFFT_INPUT, width, width, &made);
+    CHECK((status == PENCILFFT_OK) == (made != NULL));
+    CHECK_INT(pencilfft_halo_destroy(made), PENCILFFT_OK);
     return status;
 }
 
@@ -90,6 +102,18 @@ static void schedules_fail_anywhere(int failing)
             fails_anywhere(schedule, plan, failing);
 }
 
+static void halos_fail_anywhere(int failing)
+{
+    pencilfft_desc desc;
+    pencilfft_desc_init(&desc);
+    desc.nx = desc.ny = desc.nz = 4;
+    desc.R = R, desc.C = C;
+    desc.rigor = "estimate";
+    CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &with_halo), PENCILFFT_OK);
+    fails_anywhere("halo", halo, failing);
+    CHECK_INT(pencilfft_plan_destroy(with_halo), PENCILFFT_OK);
+}
+
 static void wisdom_fails_anywhere(void)
 {
     exchange = "auto";
@@ -110,6 +134,7 @@ int main(int argc, char **argv)
     if (ranks > 1)
         plans_fail_anywhere(ranks - 1);
     schedules_fail_anywhere(ranks - 1);
+    halos_fail_anywhere(ranks - 1);
     if (file)
         wisdom_fails_anywhere();
     MPI_Finalize();

@@ -1,8 +1,12 @@
 /* A call of MPI that fails on one rank: the library must tell it there, and who calls the library ends all ranks.
  *     mpi_failures_test R C EXCHANGE SCHEDULE                what is called, how often, by the first and the last rank
- *     mpi_failures_test R C EXCHANGE SCHEDULE RANK CALL AT   the AT-th CALL on that RANK fails */
+ *     mpi_failures_test R C EXCHANGE SCHEDULE RANK CALL AT   the AT-th CALL on that RANK fails
+ * EXCHANGE halo is a halo instead of transforms. */
+#include <complex.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "failing_mpi.h"
 #include "pencilfft.h"
@@ -39,6 +43,18 @@ static void use(pencilfft_plan plan)
     }
 }
 
+static void use_halo(pencilfft_plan plan)
+{
+    static double complex array[2 * 8 * 8 * 8], padded[2 * 10 * 10 * 10];
+    const int64_t one[3] = {1, 1, 1};
+    pencilfft_halo halo;
+    need(pencilfft_halo_create(plan, PENCILFFT_INPUT, one, one, &halo), "halo");
+    need(pencilfft_halo_exchange(halo, array, padded), "halo_exchange");
+    need(pencilfft_halo_accumulate(halo, padded, NULL), "halo_accumulate");
+    failing_mpi_stop();
+    need(pencilfft_halo_destroy(halo), "halo_destroy");
+}
+
 static void print_calls(void)
 {
     long times;
@@ -63,14 +79,18 @@ int main(int argc, char **argv)
     pencilfft_desc_init(&desc);
     desc.nx = desc.ny = desc.nz = 8;
     desc.R = atoi(argv[1]), desc.C = atoi(argv[2]);
-    desc.exchange = argv[3], desc.schedule = argv[4];
+    bool halo = !strcmp(argv[3], "halo");
+    desc.exchange = halo ? "alltoallv" : argv[3], desc.schedule = argv[4];
     desc.fields = 2;
     desc.rigor = "estimate";
     desc.sync = "barrier";
     int fail = argc == 8 && rank == atoi(argv[5]);
     failing_mpi_start(fail ? argv[6] : NULL, fail ? atol(argv[7]) : 0);
     need(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), "plan");
-    use(plan);
+    if (halo)
+        use_halo(plan);
+    else
+        use(plan);
     failing_mpi_stop();
     need(pencilfft_plan_destroy(plan), "destroy");
     if (argc == 5 && (rank == 0 || rank == ranks - 1))

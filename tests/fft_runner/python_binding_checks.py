@@ -7,6 +7,10 @@ import numpy as np
 from mpi4py import MPI
 
 from pencilfft import BACKWARD, FORWARD, PencilfftError, Plan, forget_wisdom, load_wisdom, save_wisdom
+from pencilmap.model.decompositions import decomposition_named
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.halo import halo as model_halo
+from pencilmap.model.transform import transform_of
 
 comm = MPI.COMM_WORLD
 SHAPE = (12, 10, 9)
@@ -70,6 +74,40 @@ def check_bricks():
         assert np.array_equal(source, a[0][mine]) and plan.phase_seconds()["exchange_remap_in"] > 0
     refused("give three slices", Plan, SHAPE, GRIDS[0], comm, input_box=[1, 2, 3])
     refused("the output boxes of all ranks hold 0 of the 1080", Plan, SHAPE, GRIDS[0], comm, output_box=[slice(0, 0)] * 3)
+
+
+def check_halo(decomposition, kind, layout, fields, array):
+    """Against NumPy's indices modulo the extents; sums against those over all ranks; messages against the model's."""
+    with Plan(SHAPE, (0, 0), comm, decomposition=decomposition, type=kind, layout=layout, fields=fields,
+              rigor="estimate") as plan:
+        a, low, high = whole(fields, kind), (3, 1, 9), (0, 7, 2)
+        a = np.round((a if plan.dtype(array).kind == "c" else a.real) * 100)  # exact sums
+        mine, target = plan.empty(array), plan.empty(array)
+        mine[...] = a[:, *plan.part(array)].reshape(plan.shape(array))
+        with plan.halo(array, low, high) as halo:
+            wide = halo.empty()
+            halo.exchange(wide, mine)
+            places = np.ix_(*(np.arange(at.start, at.stop) % n for at, n in zip(halo.part, SHAPE)))
+            assert np.array_equal(wide, a[:, *places].reshape(halo.shape)), (decomposition, layout, array)
+            assert np.array_equal(halo.inner(wide), mine)
+            sums = np.zeros((fields, *SHAPE), a.dtype)
+            np.add.at(sums, (slice(None), *places), wide.reshape(fields, *halo.shape[-3:]))
+            comm.Allreduce(MPI.IN_PLACE, sums)
+            halo.accumulate(wide, target)
+            assert np.array_equal(target, sums[:, *plan.part(array)].reshape(target.shape))
+            halo.accumulate(wide)
+            assert np.array_equal(halo.inner(wide), target)
+            told = model_halo(ProcessGrid(*plan.grid, decomposition=decomposition_named(decomposition)),
+                              transform_of(SHAPE, kind, fields=fields), array, low, high)
+            for me, (sent, messages) in enumerate((halo.traffic(), halo.traffic(BACKWARD))):
+                to = told.members[told.members[:, me] == comm.rank, 1 - me]
+                weight = told.group_weight[told.members[:, me] == comm.rank]
+                assert np.array_equal(np.bincount(to, weight * told.unit_bytes, comm.size), sent)
+                assert np.array_equal(np.bincount(to, minlength=comm.size), messages)
+            refused("array of a halo is", halo.exchange, wide[..., :1].copy().T, mine)
+        refused("destroyed", halo.exchange, wide)
+        refused("give one number, or three", plan.halo, array, (1, 2))
+        refused("give 0 to 12", plan.halo, array, 13)
 
 
 def check_chosen_grid():
@@ -249,6 +287,11 @@ for grid in GRIDS:
 check_refusals(GRIDS[0])
 check_slab()
 check_bricks()
+for layout, fields in (("natural", 1), ("stride1", 2)):
+    for array in ("inner input", 1, "output"):
+        check_halo("pencil", "c2c", layout, fields, array)
+    check_halo(f"brick:1x{comm.size}x1", "r2c", layout, fields, "input")
+    check_halo("brick", "dct", layout, fields, "output")
 check_chosen_grid()
 for exchange in ("alltoallv", "node", "p2p"):
     check_what_is_no_number(exchange)

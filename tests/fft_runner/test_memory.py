@@ -39,6 +39,12 @@ def test_library_is_clean_under_sanitizers(sanitized, program, R, C):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("ranks", [1, 2, 5])
+def test_halos_are_clean_under_sanitizers(sanitized, ranks):
+    check_clean(sanitized(ranks, 3, 48, program="halo_test"))
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6, 8])
 def test_every_pair_of_choices_is_clean_under_sanitizers(sanitized, ranks):
     check_clean(sanitized(ranks, "--pairs", program="matrix_test", seconds=600))

@@ -14,11 +14,12 @@ import pytest
 from tests.fft_runner.tables import EXCHANGES, SCHEDULES
 
 OTHER_RADICES = ("bruck4", "bruck8")  # the calls of bruck2
-CASES = [*EXCHANGES, "node-of-one"]
+CASES = [*EXCHANGES, "node-of-one", "halo"]
 MOVES_DATA = {  # what an exchange cannot do without; a new one at least one of all of these
     "alltoallv": {"MPI_Alltoallv"}, "alltoall": {"MPI_Alltoall"}, "padded": {"MPI_Alltoall"}, "alltoallw": {"MPI_Alltoallw"},
     "p2p": {"MPI_Sendrecv"}, "persistent": {"MPI_Startall", "MPI_Waitall"}, "fftw": {"MPI_Comm_dup"},
     **{name: {"MPI_Isend", "MPI_Irecv", "MPI_Waitall"} for name in ("bruck2", *OTHER_RADICES)},
+    "halo": {"MPI_Isend", "MPI_Irecv", "MPI_Waitall", "MPI_Comm_dup"},
     "node": {"MPI_Barrier", "MPI_Ibarrier", "MPI_Wait"},
     "node-of-one": {"MPI_Isend", "MPI_Irecv", "MPI_Waitall"}}
 BESIDE = {  # the same under schedules; between them all those that run exchanges beside other work

@@ -62,7 +62,7 @@ Key = TypeVar("Key")
 Value = TypeVar("Value")
 Result = TypeVar("Result", bound=ctypes.Structure | c_char_p | c_double | c_int | c_int64)
 
-__all__ = ["BACKWARD", "FORWARD", "PencilfftError", "Plan", "forget_wisdom", "load_wisdom", "save_wisdom"]
+__all__ = ["BACKWARD", "FORWARD", "Halo", "PencilfftError", "Plan", "forget_wisdom", "load_wisdom", "save_wisdom"]
 
 #: Direction of a transform or of an exchange alone; the bits of `directions`.
 FORWARD = 1
@@ -139,6 +139,12 @@ SIGNATURES: dict[str, list[Any]] = {
     "exchange_chosen": [c_void_p, c_int],
     "schedule_chosen": [c_void_p],
     "transpose": [c_void_p, c_int, c_int, c_void_p, c_void_p],
+    "halo_create": [c_void_p, c_int, POINTER(c_int64), POINTER(c_int64), POINTER(c_void_p)],
+    "halo_destroy": [c_void_p],
+    "halo_part": [c_void_p, POINTER(_Part)],
+    "halo_exchange": [c_void_p, c_void_p, c_void_p],
+    "halo_accumulate": [c_void_p, c_void_p, c_void_p],
+    "halo_traffic": [c_void_p, c_int, POINTER(c_int64), POINTER(c_int64)],
     "wisdom_load_fortran": [c_char_p, c_int, POINTER(c_int)],
     "wisdom_save_fortran": [c_char_p, c_int],
     "wisdom_forget": [],
@@ -325,6 +331,7 @@ class Plan:
         if choices.get("decomposition") in (None, "pencil"):
             numbers.update(PENCILS)
         self._arrays = {name: _array_of(handle, number) for name, number in numbers.items()}
+        self._array_numbers, self._ranks = numbers, comm.size
         self._buffer_bytes = _asked("alloc_bytes", handle, c_int64()).value
 
     def __repr__(self) -> str:
@@ -505,16 +512,7 @@ class Plan:
         return owner, offset
 
     def _checked(self, part: Array, array: str | int, written: bool) -> int:
-        wanted = self._array(array)
-        if not isinstance(part, np.ndarray):
-            raise PencilfftError(f"{type(part).__name__} is not an array of NumPy; make it by empty()")
-        if part.shape != wanted.shape or part.dtype != wanted.dtype:
-            raise PencilfftError(f"array of {part.dtype} {part.shape}; array {array} is {wanted.dtype} {wanted.shape}")
-        if part.strides != wanted.strides and any(  # along axes of extent 1 they do not matter
-                n > 1 and mine != its for n, mine, its in zip(part.shape, part.strides, wanted.strides, strict=True)):
-            raise PencilfftError(f"strides {part.strides}; array {array} has {wanted.strides}; make it by empty()")
-        if written and not part.flags.writeable:
-            raise PencilfftError("the array cannot be written")
+        _check_form(part, self._array(array), written, str(array))
         memory, offset = self._memory(part)
         return int(memory.ctypes.data) + offset
 
@@ -581,6 +579,154 @@ class Plan:
               self._checked(target, last, True))
 
 
+    def halo(self, array: str | int, low: int | Sequence[int], high: int | Sequence[int] | None = None) -> "Halo":
+        """The halo of an array, which lives on when the plan is destroyed. Collective.
+
+        Parameters
+        ----------
+        array : its name
+            Of one part; of a halved spectrum with no halo along z.
+        low : int, or three ints
+            Planes below the part of every rank along x, y and z, each from 0 to the array's extent.
+        high : the same above it, optional
+            As `low` where it is left out.
+
+        Raises
+        ------
+        PencilfftError
+            On all ranks, with the reason.
+        """
+        of = self._array(array)
+        return Halo(self._alive(), self._array_numbers[array], self._ranks, of, low, low if high is None else high)
+
+
+class Halo:
+    """Planes of the neighbours around what the calling rank has of an array, edges and corners as well; it is periodic.
+    `Plan.halo` makes one. As a context manager it destroys itself, unless there was an error.
+
+    >>> with Plan((128, 128, 128), (2, 4), MPI.COMM_WORLD, type="r2c") as plan:                # doctest: +SKIP
+    ...     with plan.halo("input", 2) as halo:
+    ...         f, wide = plan.empty("input"), halo.empty()
+    ...         halo.exchange(wide, f)
+    ...         halo.accumulate(wide, f)
+    """
+
+    def __init__(self, plan: c_void_p, number: int, ranks: int, of: "_Array", low: int | Sequence[int],
+                 high: int | Sequence[int]) -> None:
+        self._handle: c_void_p | None = None
+        handle = c_void_p()
+        widths = [(c_int64 * 3)(*_widths(given)) for given in (low, high)]
+        _call("halo_create", plan, number, *widths, byref(handle))
+        self._handle, self._ranks, self._inner = handle, ranks, of
+        form = _Format(element_bytes=of.dtype.itemsize, fields=of.fields)
+        self._padded = _Array(of.dtype, of.fields, (_piece_of(_asked("halo_part", handle, _Part()), form),))
+
+    def destroy(self) -> None:
+        """Free the halo; a second call does nothing. Collective."""
+        if self._handle is not None:
+            handle, self._handle = self._handle, None
+            _call("halo_destroy", handle)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if kind is None:  # after an error the other ranks may not get here
+            self.destroy()
+
+    def _alive(self) -> c_void_p:
+        if self._handle is None:
+            raise PencilfftError("the halo was destroyed")
+        return self._handle
+
+    @property
+    def part(self) -> tuple[slice, ...]:
+        """Slices of x, y, z of the global array that the array with halo has. They may begin below 0 and end beyond the
+        array: indices count on, modulo its extents."""
+        return self._padded.parts[0].at[-3:]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Extents of x, y, z with the halo, before them the fields, when there are several: tuple of three or four ints."""
+        return self._padded.shape
+
+    def empty(self) -> Array:
+        """An array with halo, not filled. Local."""
+        memory = np.empty(prod(self.shape) * self._padded.dtype.itemsize, np.uint8)
+        return np.ndarray(self.shape, self._padded.dtype, memory, 0, self._padded.strides)
+
+    def inner(self, padded: Array) -> Array:
+        """What an array with halo has of the calling rank's own, in its memory. Local."""
+        pairs = zip(self.part, self._inner.parts[0].at[-3:], strict=True)
+        own = [slice(mine.start - wide.start, mine.stop - wide.start) for wide, mine in pairs]
+        return padded[..., own[0], own[1], own[2]]
+
+    def exchange(self, padded: Array, source: Array | None = None) -> None:
+        """Fill the halo. Collective.
+
+        Parameters
+        ----------
+        padded : as `empty` gives it
+        source : part of the array, optional
+            Copied into `padded` before; where it is left out, what `inner` gives is there already.
+
+        Raises
+        ------
+        PencilfftError
+            For an array of another shape, type or strides; this is raised on that rank alone, while the others wait.
+        """
+        self._call("exchange", source, False, padded, True)
+
+    def accumulate(self, padded: Array, target: Array | None = None) -> None:
+        """Adjoint of `exchange`, with its errors: add each value of the halo to the element that it stands for. Collective.
+
+        Parameters
+        ----------
+        padded : as `empty` gives it
+            Keeps what it has, unless `target` is left out.
+        target : part of the array, optional
+            Gets the sums; where it is left out, they are added in `padded` itself, to what `inner` gives.
+        """
+        self._call("accumulate", padded, target is None, target, True)
+
+    def _call(self, name: str, first: Array | None, first_written: bool, second: Array | None, second_written: bool) -> None:
+        handle = self._alive()
+        padded_first = name == "accumulate"
+        addresses = [None if array is None else _address(array, self._padded if is_padded else self._inner, written)
+                     for array, is_padded, written in ((first, padded_first, first_written),
+                                                       (second, not padded_first, second_written))]
+        _call(f"halo_{name}", handle, *addresses)
+
+    def traffic(self, direction: int = FORWARD) -> tuple[list[int], list[int]]:
+        """Bytes and messages that the calling rank sends to each rank: `FORWARD` in `exchange`, `BACKWARD` in `accumulate`.
+        What it keeps is not counted. Local."""
+        sent, messages = (c_int64 * self._ranks)(), (c_int64 * self._ranks)()
+        _call("halo_traffic", self._alive(), direction, sent, messages)
+        return list(sent), list(messages)
+
+
+def _widths(given: int | Sequence[int]) -> tuple[int, ...]:
+    widths = _numbers(given, (1, 3), "a width of a halo; give one number, or three for x, y and z")
+    return widths * 3 if len(widths) == 1 else widths
+
+
+def _address(array: Array, wanted: "_Array", written: bool) -> int:
+    _check_form(array, wanted, written, "of a halo")
+    return int(array.ctypes.data)
+
+
+def _check_form(part: Array, wanted: "_Array", written: bool, name: str) -> None:
+    if not isinstance(part, np.ndarray):
+        raise PencilfftError(f"{type(part).__name__} is not an array of NumPy; make it by empty()")
+    if part.shape != wanted.shape or part.dtype != wanted.dtype:
+        raise PencilfftError(f"array of {part.dtype} {part.shape}; array {name} is {wanted.dtype} {wanted.shape}")
+    if part.strides != wanted.strides and any(  # along axes of extent 1 they do not matter
+            n > 1 and mine != its for n, mine, its in zip(part.shape, part.strides, wanted.strides, strict=True)):
+        raise PencilfftError(f"strides {part.strides}; array {name} has {wanted.strides}; make it by empty()")
+    if written and not part.flags.writeable:
+        raise PencilfftError("the array cannot be written")
+
+
 @dataclass(frozen=True)
 class _Piece:
     """One part of an array: where it belongs and how it lies."""
@@ -596,6 +742,7 @@ class _Array:
     """The library's description of what the calling rank has of an array; constant while the plan lives."""
 
     dtype: np.dtype[Any]
+    fields: int
     parts: tuple[_Piece, ...]
 
     @property
@@ -611,7 +758,7 @@ class _Array:
 def _array_of(handle: c_void_p, number: int) -> _Array:
     form = _asked("format_of", handle, _Format(), number)
     parts = range(_asked("parts", handle, c_int(), number).value)
-    return _Array(np.dtype(f"{'c' if form.is_complex else 'f'}{form.element_bytes}"),
+    return _Array(np.dtype(f"{'c' if form.is_complex else 'f'}{form.element_bytes}"), form.fields,
                   tuple(_piece_of(_asked("part_mine", handle, _Part(), number, i), form) for i in parts))
 
 

@@ -10,8 +10,7 @@ static int end_of(const struct pencilfft_plan_s *plan, int array)
     return end < PF_ENDS && plan->end[end].remapped ? end : PF_ENDS;
 }
 
-/* Number of an array; -1 when there is none such. */
-static int array_of(const struct pencilfft_plan_s *plan, int array)
+int pf_array_of(const struct pencilfft_plan_s *plan, int array)
 {
     if (array == PENCILFFT_INPUT || array == PENCILFFT_INNER_INPUT)
         return 0;
@@ -28,7 +27,7 @@ static bool is_input(int array)
 /* The same, but what a forward transform takes stays apart from array 0. */
 static int own_array_of(const struct pencilfft_plan_s *plan, int array)
 {
-    return is_input(array) ? PENCILFFT_INPUT : array_of(plan, array);
+    return is_input(array) ? PENCILFFT_INPUT : pf_array_of(plan, array);
 }
 
 static int parts_of(const struct pencilfft_plan_s *plan, int array)
@@ -48,7 +47,7 @@ static pencilfft_part part_of(const struct pencilfft_plan_s *plan, int array, in
 
 int pencilfft_parts(pencilfft_plan plan, int array, int *n)
 {
-    if (!plan || !n || array_of(plan, array) < 0)
+    if (!plan || !n || pf_array_of(plan, array) < 0)
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_parts: null plan or result, or no such array");
     *n = parts_of(plan, array);
     return PENCILFFT_OK;
@@ -57,7 +56,7 @@ int pencilfft_parts(pencilfft_plan plan, int array, int *n)
 /* Whether a call that asks for part i of an array on a rank can be answered. */
 static int check_question(pencilfft_plan plan, int array, int rank, int i, const void *result, const char *function)
 {
-    if (!plan || !result || array_of(plan, array) < 0)
+    if (!plan || !result || pf_array_of(plan, array) < 0)
         return pf_fail(PENCILFFT_BAD_CALL, "%s: null plan or result, or no such array", function);
     if (rank < 0 || rank >= plan->ranks)
         return pf_fail(PENCILFFT_BAD_CALL, "%s: rank %d; ranks are 0..%d", function, rank, plan->ranks - 1);
@@ -100,7 +99,7 @@ int pencilfft_box_mine(pencilfft_plan plan, int array, pencilfft_box *box)
 
 int pencilfft_format_of(pencilfft_plan plan, int array, pencilfft_format *format)
 {
-    if (!plan || !format || array_of(plan, array) < 0)
+    if (!plan || !format || pf_array_of(plan, array) < 0)
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_format_of: null plan or format, or no such array");
     bool input = is_input(array);
     *format = (pencilfft_format){

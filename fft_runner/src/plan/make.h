@@ -36,6 +36,11 @@ int64_t pf_ends_sent(const struct pencilfft_plan_s *plan, int rank);
 /* A remap as part of a run, or alone; the clock runs. */
 int pf_end_run(pencilfft_plan plan, int end, int backward, const void *from, void *to);
 
+/* ---- ask.c --------------------------------------------------------------------------------------------------------- */
+
+/* Number of an array, 0 for what a forward transform takes; -1 when there is none such. */
+int pf_array_of(const struct pencilfft_plan_s *plan, int array);
+
 /* ---- build.c ------------------------------------------------------------------------------------------------------- */
 
 /* All that follows from plan->chosen[]: transfers, work buffers, passes, steps. Collective; fails on all ranks or on none,
@@ -85,6 +90,8 @@ struct pf_range pf_lane_range(const struct pencilfft_plan_s *plan, const struct 
 int pf_calls_check(pencilfft_plan plan);
 /* The status of such a call, and where they are compared the same status on all ranks: whether all call this, and can. */
 int pf_same_call(pencilfft_plan plan, int status, const char *function, int direction, int exchange, bool in_place);
+/* The same of any call, of fewer than 96 letters, where calls are compared. */
+int pf_same_call_in(MPI_Comm comm, int rank, int status, const char *call);
 
 /* ---- joints.c ------------------------------------------------------------------------------------------------------ */
 

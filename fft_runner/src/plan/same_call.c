@@ -20,16 +20,24 @@ int pf_calls_check(pencilfft_plan plan)
     return PENCILFFT_OK;
 }
 
+int pf_same_call_in(MPI_Comm comm, int rank, int status, const char *call)
+{
+    char first[CALL_SIZE] = "";
+    if ((status = pf_agree(status, comm)))
+        return status;
+    snprintf(first, sizeof first, "%s", call);
+    PF_MPI(MPI_Bcast(first, CALL_SIZE, MPI_CHAR, 0, comm));
+    if (strcmp(call, first) != 0)
+        status = pf_fail(PENCILFFT_MISMATCH, "the calls differ between ranks: %s on rank 0; %s on rank %d", first, call,
+                         rank);
+    return pf_agree(status, comm);
+}
+
 int pf_same_call(pencilfft_plan plan, int status, const char *function, int direction, int exchange, bool in_place)
 {
-    char mine[CALL_SIZE], first[CALL_SIZE];
-    if (!plan || !plan->checks_calls || (status = pf_agree(status, plan->all)))
+    char mine[CALL_SIZE];
+    if (!plan || !plan->checks_calls)
         return status;
     snprintf(mine, sizeof mine, "%s, direction %d, exchange %d, in place %d", function, direction, exchange, in_place);
-    memcpy(first, mine, sizeof first);
-    PF_MPI(MPI_Bcast(first, CALL_SIZE, MPI_CHAR, 0, plan->all));
-    if (strcmp(mine, first) != 0)
-        status = pf_fail(PENCILFFT_MISMATCH, "the calls differ between ranks: %s on rank 0; %s on rank %d", first, mine,
-                         plan->rank);
-    return pf_agree(status, plan->all);
+    return pf_same_call_in(plan->all, plan->rank, status, mine);
 }

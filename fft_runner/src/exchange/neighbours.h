@@ -1,0 +1,33 @@
+/* The halo of a box, filled from the ranks that hold it, and the other way: added to what they hold. */
+#pragma once
+
+#include "exchange/large_messages.h"
+#include "geometry/halo.h"
+
+struct pf_neighbours;
+
+struct pf_neighbours_request {
+    MPI_Comm all;
+    int ranks, me;
+    const struct pf_geometry *geometry; /* in which memory order */
+    int array;
+    int64_t n[3];
+    const pencilfft_box *boxes; /* of all ranks */
+    int64_t low[3], high[3];    /* planes of the halo, along each axis at most n */
+    int fields;
+    size_t element_bytes, real_bytes;
+};
+
+/* Collective; fails on all ranks or on none. Keeps nothing of the request but its communicator's duplicate. */
+int pf_neighbours_make(const struct pf_neighbours_request *request, struct pf_neighbours **neighbours);
+int pf_neighbours_release(struct pf_neighbours *neighbours);
+MPI_Comm pf_neighbours_comm(const struct pf_neighbours *neighbours);
+/* My box with its halo, dense, in the memory order of the array. */
+const pencilfft_box *pf_neighbours_box(const struct pf_neighbours *neighbours);
+
+/* `array` is a dense box, `padded` one with halo; without an array (NULL) it is what lies inside `padded`. Collective. */
+int pf_neighbours_fill(struct pf_neighbours *neighbours, const void *array, void *padded);
+int pf_neighbours_add(struct pf_neighbours *neighbours, void *padded, void *array);
+
+/* What I send to each rank, in elements of all fields; adding sends what filling receives. */
+void pf_neighbours_sent(const struct pf_neighbours *neighbours, bool adding, int64_t *bytes, int64_t *messages);

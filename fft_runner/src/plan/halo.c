@@ -1,0 +1,215 @@
+/* Halos of the arrays of a plan: what a halo may be, and the calls. exchange/neighbours.c moves it.
+ * Idea:  a halo knows the boxes of all ranks from the plan when it is made, and needs the plan no more.
+ * Cost:  making it: the boxes of all ranks, and two small all-reduces. */
+#include <stdlib.h>
+
+#include "common/failure.h"
+#include "exchange/neighbours.h"
+#include "plan/make.h"
+
+struct pencilfft_halo_s {
+    struct pf_neighbours *neighbours;
+    int rank, fields;
+    bool checks_calls;
+    size_t bytes, padded_bytes; /* of all fields on this rank */
+};
+
+/* ---- what is asked for ----------------------------------------------------------------------------------------------- */
+
+/* Of the spectrum of real numbers half the modes are kept, and those beyond are no copies of those at the other end. */
+static bool is_halved(const struct pencilfft_plan_s *plan, int array)
+{
+    return array != PENCILFFT_INPUT && array != PENCILFFT_INNER_INPUT &&
+           plan->transform.output_nz != plan->transform.input_nz;
+}
+
+static int check_width(const struct pencilfft_plan_s *plan, int array, int axis, int64_t n, int64_t width, const char *side)
+{
+    if (width < 0 || width > n)
+        return pf_fail(PENCILFFT_BAD_SIZE, "a halo of %lld planes %s along %c, where the array has %lld; give 0 to %lld",
+                       (long long)width, side, 'x' + axis, (long long)n, (long long)n);
+    if (width && axis == 2 && is_halved(plan, array))
+        return pf_fail(
+            PENCILFFT_NOT_POSSIBLE,
+            "a halo of %lld planes %s along z of a spectrum of real numbers, which has %lld of %lld modes and is not "
+            "periodic there; give 0 along z",
+            (long long)width, side, (long long)n, (long long)plan->transform.input_nz);
+    return PENCILFFT_OK;
+}
+
+static int check_request(pencilfft_plan plan, int array, const int64_t low[3], const int64_t high[3],
+                         pencilfft_format *format)
+{
+    int parts, status = pencilfft_parts(plan, array, &parts);
+    if (status || !low || !high)
+        return pf_fail(PENCILFFT_BAD_CALL,
+                       "pencilfft_halo_create: null widths, or no array %d; the plan has 0 to %d, and "
+                       "PENCILFFT_INPUT and the like",
+                       array, plan->exchanges);
+    if (parts > 1)
+        return pf_fail(PENCILFFT_NOT_POSSIBLE,
+                       "under schedule %.200s array %d has %d parts, which have no halo; choose another array or schedule",
+                       plan->schedule, array, parts);
+    status = pencilfft_format_of(plan, array, format);
+    for (int axis = 0; axis < 3 && !status; axis++) {
+        status = check_width(plan, array, axis, format->n[axis], low[axis], "below");
+        if (!status)
+            status = check_width(plan, array, axis, format->n[axis], high[axis], "above");
+    }
+    return status;
+}
+
+static int same_everywhere(pencilfft_plan plan, int array, const int64_t low[3], const int64_t high[3])
+{
+    enum { NUMBERS = 7 };
+    int64_t mine[2 * NUMBERS], least[2 * NUMBERS];
+    for (int i = 0; i < NUMBERS; i++) {
+        mine[i] = i == 0 ? array : i < 4 ? low[i - 1] : high[i - 4];
+        mine[NUMBERS + i] = -mine[i];
+    }
+    PF_MPI(MPI_Allreduce(mine, least, 2 * NUMBERS, MPI_INT64_T, MPI_MIN, plan->all));
+    for (int i = 0; i < NUMBERS; i++)
+        if (least[i] != -least[NUMBERS + i])
+            return pf_fail(PENCILFFT_MISMATCH, "pencilfft_halo_create: %s is %lld on one rank and %lld on another",
+                           i == 0 ? "the array" : "a width", (long long)least[i], -(long long)least[NUMBERS + i]);
+    return PENCILFFT_OK;
+}
+
+/* ---- making ---------------------------------------------------------------------------------------------------------- */
+
+static int gather_boxes(pencilfft_plan plan, int array, pencilfft_box *boxes)
+{
+    int status = boxes ? PENCILFFT_OK : pf_fail(PENCILFFT_NO_MEMORY, "no memory for the boxes of %d ranks", plan->ranks);
+    for (int rank = 0; rank < plan->ranks && !status; rank++)
+        status = pencilfft_box_of(plan, array, rank, &boxes[rank]);
+    return status;
+}
+
+static int make(pencilfft_plan plan, int array, const int64_t low[3], const int64_t high[3], const pencilfft_format *format,
+                struct pencilfft_halo_s *halo)
+{
+    pencilfft_box *boxes = calloc((size_t)plan->ranks, sizeof *boxes);
+    int status = pf_agree(gather_boxes(plan, array, boxes), plan->all);
+    if (!status) {
+        struct pf_neighbours_request request = {
+            .all = plan->all,
+            .ranks = plan->ranks,
+            .me = plan->rank,
+            .geometry = &plan->geometry,
+            .array = pf_array_of(plan, array),
+            .n = {format->n[0], format->n[1], format->n[2]},
+            .boxes = boxes,
+            .low = {low[0], low[1], low[2]},
+            .high = {high[0], high[1], high[2]},
+            .fields = format->fields,
+            .element_bytes = format->element_bytes,
+            .real_bytes = format->real_bytes,
+        };
+        status = pf_neighbours_make(&request, &halo->neighbours);
+    }
+    if (!status) {
+        size_t bytes = (size_t)format->fields * format->element_bytes;
+        halo->bytes = (size_t)pf_box_elements(&boxes[plan->rank]) * bytes;
+        halo->padded_bytes = (size_t)pf_box_elements(pf_neighbours_box(halo->neighbours)) * bytes;
+    }
+    free(boxes);
+    return status;
+}
+
+int pencilfft_halo_create(pencilfft_plan plan, int array, const int64_t low[3], const int64_t high[3], pencilfft_halo *halo)
+{
+    pencilfft_format format;
+    struct pencilfft_halo_s *made = NULL;
+    if (halo)
+        *halo = NULL;
+    if (!plan)
+        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_halo_create: null plan");
+    int status = pf_usable(plan->all, "pencilfft_halo_create");
+    if (!status)
+        status = pf_same_call(plan, status, "pencilfft_halo_create", 0, array, false);
+    if (status)
+        return status;
+    status = halo ? check_request(plan, array, low, high, &format)
+                  : pf_fail(PENCILFFT_BAD_CALL, "pencilfft_halo_create: null result");
+    if (!status && !(made = calloc(1, sizeof *made)))
+        status = pf_fail(PENCILFFT_NO_MEMORY, "no memory for a halo");
+    if (!(status = pf_agree(status, plan->all)))
+        status = same_everywhere(plan, array, low, high);
+    if (!status) {
+        made->rank = plan->rank;
+        made->fields = plan->fields;
+        made->checks_calls = plan->checks_calls;
+        status = make(plan, array, low, high, &format, made);
+    }
+    if (status)
+        free(made);
+    else
+        *halo = made;
+    return status;
+}
+
+int pencilfft_halo_destroy(pencilfft_halo halo)
+{
+    if (!halo)
+        return PENCILFFT_OK;
+    int status = pf_usable(pf_neighbours_comm(halo->neighbours), "pencilfft_halo_destroy");
+    if (status)
+        return status;
+    status = pf_neighbours_release(halo->neighbours);
+    free(halo);
+    return status;
+}
+
+/* ---- calls ------------------------------------------------------------------------------------------------------------ */
+
+static int check_call(pencilfft_halo halo, const void *padded, const void *array, const char *function)
+{
+    int status = PENCILFFT_OK;
+    if (!halo)
+        return pf_fail(PENCILFFT_BAD_CALL, "%s: null halo", function);
+    if ((status = pf_usable(pf_neighbours_comm(halo->neighbours), function)))
+        return status;
+    uintptr_t one = (uintptr_t)padded, other = (uintptr_t)array;
+    if (!padded && halo->padded_bytes)
+        status = pf_fail(PENCILFFT_BAD_CALL, "%s: null array with halo", function);
+    else if (array && one < other + halo->bytes && other < one + halo->padded_bytes)
+        status =
+            pf_fail(PENCILFFT_BAD_CALL,
+                    "%s: the array and the one with halo overlap; give two buffers, or NULL for the array where it lies "
+                    "inside the other",
+                    function);
+    if (halo->checks_calls)
+        status = pf_same_call_in(pf_neighbours_comm(halo->neighbours), halo->rank, status, function);
+    return status;
+}
+
+int pencilfft_halo_exchange(pencilfft_halo halo, const void *array, void *padded)
+{
+    int status = check_call(halo, padded, array, "pencilfft_halo_exchange");
+    return status ? status : pf_neighbours_fill(halo->neighbours, array, padded);
+}
+
+int pencilfft_halo_accumulate(pencilfft_halo halo, void *padded, void *array)
+{
+    int status = check_call(halo, padded, array, "pencilfft_halo_accumulate");
+    return status ? status : pf_neighbours_add(halo->neighbours, padded, array);
+}
+
+int pencilfft_halo_part(pencilfft_halo halo, pencilfft_part *part)
+{
+    if (!halo || !part)
+        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_halo_part: null halo or result");
+    *part = (pencilfft_part){.box = *pf_neighbours_box(halo->neighbours), .fields = halo->fields};
+    part->field_stride = pf_box_elements(&part->box);
+    return PENCILFFT_OK;
+}
+
+int pencilfft_halo_traffic(pencilfft_halo halo, pencilfft_direction direction, int64_t *bytes, int64_t *messages)
+{
+    if (!halo || (direction != PENCILFFT_FORWARD && direction != PENCILFFT_BACKWARD))
+        return pf_fail(PENCILFFT_BAD_CALL,
+                       "pencilfft_halo_traffic: null halo, or a direction that is neither PENCILFFT_FORWARD "
+                       "(exchange) nor PENCILFFT_BACKWARD (accumulate)");
+    pf_neighbours_sent(halo->neighbours, direction == PENCILFFT_BACKWARD, bytes, messages);
+    return PENCILFFT_OK;
+}
