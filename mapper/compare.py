@@ -8,11 +8,12 @@ from statistics import median
 from typing import Any
 
 from pencilmap.mapper.placements import place
-from pencilmap.mapper.records import Record, mapping_of_record, transform_of_record
+from pencilmap.mapper.records import Record, is_line, mapping_of_record, stages_of_line, transform_of_record
 from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
 from pencilmap.model.allocation import Site
 from pencilmap.model.costs import Costs
 from pencilmap.model.errors import ScheduleError
+from pencilmap.model.line_plan import line_forecast
 from pencilmap.model.machine import COSTS, costs_of, load_machine
 from pencilmap.model.predict import SEQUENCE, Prediction, likely_times, predict
 from pencilmap.model.published import Cell, bluegene_l_512
@@ -20,6 +21,7 @@ from pencilmap.model.reading import parse_json
 from pencilmap.model.remap import REMAPS
 from pencilmap.model.schedules.schedule import PAIR
 from pencilmap.model.torus import Torus, parse_torus
+from pencilmap.model.transform import COMPLEX_DOUBLE_BYTES
 from pencilmap.model.units import parse
 
 
@@ -90,6 +92,8 @@ def compare_records(records: Iterable[Record], source: str) -> list[Comparison]:
 
 def compare_record(record: Record, source: str) -> list[Comparison]:
     """The rows of one record, see `compare_records`; `source` is its name in the result."""
+    if is_line(record):
+        return _rows_of_line(record, source)
     transform = transform_of_record(record)
     prediction, note = prediction_of_record(record)
     labels, names, found = record["labels"], [stage["name"] for stage in record["stages"]], []
@@ -101,6 +105,30 @@ def compare_record(record: Record, source: str) -> list[Comparison]:
                    note, together)
         found.append(replace(row, warnings=tuple(record.get("warnings", ()))))
     return found
+
+
+def _rows_of_line(record, source):
+    """Every exchange of a distributed line; its time without that of the busiest link where no bandwidth is known."""
+    mapping, note = _placed(record, {})
+    labels, points = record["labels"], record["size"][0] * record.get("fields", 1)
+    known = mapping is not None and mapping.network.bandwidth is not None
+    stages = [stage.name for stage in stages_of_line(record)]
+    forecast = dict.fromkeys(stages)
+    if known:
+        bytes_each = COMPLEX_DOUBLE_BYTES // (1 if record["precision"] == "double" else 2) * record.get("fields", 1)
+        forecast = {stage.name: stage for stage in line_forecast(
+            mapping, record["size"][0], record["algorithm"], record["order"], _costs(labels),
+            routing_name=labels.get("routing"), element_bytes=bytes_each)}
+    rows = []
+    for name in stages:
+        samples, stage = record["phases"][f"exchange_{name}"]["max_s"], forecast[name]
+        rows.append(Comparison(
+            source, labels.get("network", "real"), str(mapping.network) if mapping else "-",
+            mapping.tasks_per_node if mapping else 0, str(record["ranks"]),
+            labels.get("placement", record["placement"]["source"]), f"line of {points}, {record['algorithm']}", name, None,
+            stage and stage.link_s, stage and stage.time_s, median(samples), (min(samples), max(samples)), None, None, note,
+            tuple(record.get("warnings", ()))))
+    return rows
 
 
 def schedule_of_record(record: Record) -> str:
@@ -162,7 +190,21 @@ def prediction_of_record(record: Record, **changes: Any) -> tuple[Prediction | N
 def _prediction(text, changed):
     """Runs that differ in their times alone, as most of a file do, have one prediction."""
     record, changes = parse_json(text), dict(changed)
-    placement, labels, transform = record["placement"], record["labels"], transform_of_record(record)
+    labels, transform = record["labels"], transform_of_record(record)
+    mapping, note = _placed(record, changes)
+    if mapping is None:
+        return None, note
+    try:
+        found = predict(mapping, transform, labels.get("routing"), costs=changes.get("costs", _costs(labels)),
+                        exchange=_algorithms(record), schedule=schedule_of_record(record), direction=record["direction"])
+        return replace(found, likely=_likely(labels)), note
+    except ScheduleError as error:
+        return None, str(error)
+
+
+def _placed(record, changes):
+    """The mapping of a run on its torus, with a note about it; None where that is not known."""
+    placement, labels = record["placement"], record["labels"]
     if placement["torus"] is None or any(r["coordinate"] is None for r in placement["ranks"]):
         return None, "the run does not know its torus: give --machine-torus and a placement to the runner"
     bandwidth = changes.get("bandwidth", bandwidth_of_record(record))
@@ -175,12 +217,7 @@ def _prediction(text, changed):
         notes.append("coordinates were assumed, not found: the times are not those of this torus")
     if rates is None:
         notes.append("no bandwidth: label the run machine=NAME or link_bandwidth='148 MB/s'")
-    try:
-        found = predict(mapping, transform, labels.get("routing"), costs=changes.get("costs", _costs(labels)),
-                        exchange=_algorithms(record), schedule=schedule_of_record(record), direction=record["direction"])
-        return replace(found, likely=_likely(labels)), "; ".join(notes)
-    except ScheduleError as error:
-        return None, str(error)
+    return mapping, "; ".join(notes)
 
 
 def _algorithms(record):

@@ -14,6 +14,7 @@ import numpy as np
 from pencilmap.model.decompositions import decomposition_named
 from pencilmap.model.errors import GridError, PencilmapError, RecordError
 from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.line_plan import LineStage, line_stages
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.network import Network
 from pencilmap.model.reading import parse_json, read_whole, reading
@@ -22,6 +23,7 @@ from pencilmap.model.transform import Transform, transform_of
 
 Record = dict[str, Any]
 SCHEMA = "pencilmap-run-record/2"
+LINE = "line"  # a decomposition of the runner that has no array of three axes
 MOST_ERRORS = 100  # among which the one that is told is looked for
 SCHEMA_FILES = {"pencilmap-run-record/1": "run_record.1.schema.json", SCHEMA: "run_record.schema.json"}
 
@@ -70,6 +72,9 @@ def _parse(line, path, number):
 
 def _problems(record: Record) -> Iterator[str]:
     """What no schema can say: the grid and the stages are those of the decomposition, and every stage was timed."""
+    if is_line(record):
+        yield from _problems_of_line(record)
+        return
     try:
         decomposition = grid_of_record(record).decomposition
     except GridError as error:
@@ -81,6 +86,21 @@ def _problems(record: Record) -> Iterator[str]:
     given = [name for name in found if name not in REMAPS]  # boxes of its own may be remapped in any run
     if found != names and (decomposition.has_bricks or given != names):
         yield f"stages: a {record['decomposition']} decomposition has {', '.join(names)}"
+    yield from (f"phases: {phase} is missing" for phase in (f"exchange_{name}" for name in names)
+                if phase not in record["phases"])
+
+
+def _problems_of_line(record):
+    if len(record["size"]) != 1 or record["grid"] != [record["ranks"]]:
+        yield "a line has one extent, and a grid of all ranks"
+        return
+    try:
+        names = [stage.name for stage in stages_of_line(record)]
+    except GridError as error:
+        yield str(error)
+        return
+    if [stage["name"] for stage in record["stages"]] != names:
+        yield f"stages: such a line has {', '.join(names) or 'none'}"
     yield from (f"phases: {phase} is missing" for phase in (f"exchange_{name}" for name in names)
                 if phase not in record["phases"])
 
@@ -129,13 +149,29 @@ def upgraded(record: Record) -> Record:
     return {"schema": SCHEMA, "decomposition": "pencil", **rest, "stages": stages}
 
 
+def is_line(record: Record) -> bool:
+    """Whether a run transformed a distributed line."""
+    return bool(record["decomposition"] == LINE)
+
+
+def stages_of_line(record: Record) -> tuple[LineStage, ...]:
+    """The exchanges of a record of a line, as the model knows them. Raises GridError."""
+    return line_stages(record["size"][0], record["ranks"], record.get("algorithm", ""), record.get("order", ""))
+
+
 def transform_of_record(record: Record) -> Transform:
-    """The transform of a run record."""
+    """The transform of a run record. RecordError where it is a line's, which is no array of three axes."""
+    if is_line(record):
+        raise RecordError("a record is of a distributed line; only pencilmap compare reads such records, leave it out")
+    if len(record["size"]) != 3:
+        raise RecordError(f"a record has {len(record['size'])} extents; a transform has nx, ny, nz")
     return transform_of(record["size"], record["type"], record["precision"], record.get("fields", 1))
 
 
 def grid_of_record(record: Record) -> ProcessGrid:
-    """The process grid of a run record."""
+    """The process grid of a run record; of a line that of slabs, all ranks."""
+    if is_line(record):
+        return ProcessGrid(*record["grid"], decomposition=decomposition_named("slab"))
     return ProcessGrid(*record["grid"], decomposition=decomposition_named(record["decomposition"]))
 
 

@@ -117,21 +117,27 @@ def line_times(mapping: Mapping, radix: int | None = None, all_to_alls: int = 3,
     starts of its messages, `ports` at a time, as in the time model but for `message_size_cost`; contention is left out.
     """
     _check(all_to_alls, ports)
+    repeated = all_to_alls if radix is None else 1
+    found = [exchange_times(mapping, exchange, costs, ports, routing_name)[0]
+             for exchange in exchanges_of_line(mapping.n_tasks, radix, element_bytes)]
+    return LineTimes(repeated * sum(times.messages for times in found), repeated * sum((t.starts_s for t in found), 0.0),
+                     repeated * sum((t.point_s for t in found), 0.0))
+
+
+def exchange_times(mapping: Mapping, exchange: Exchange, costs: Costs = Costs(), ports: int = 1,
+                   routing_name: str | None = None) -> tuple[LineTimes, float]:
+    """Of one exchange with P points a rank; and the seconds of the busiest link for each point of a rank."""
+    _check(1, ports)
     if mapping.network.bandwidth is None:
         raise GridError(f"{mapping.network.title} has no bandwidth; the time of a line needs the bytes per second of a link")
-    ranks, rule = mapping.n_tasks, routing(routing_name or default_routing(mapping.network), mapping.network)
-    found = exchanges_of_line(ranks, radix, element_bytes)
-    repeated = all_to_alls if radix is None else 1
-    messages, starts_s, flow_s = 0, 0.0, 0.0
-    for exchange in found:
-        loads = rule.loads(mapping.network, exchange, mapping.node_of_rank)
-        work = mapping_work(mapping, exchange, loads.seconds(), None, loads.hop_bytes())
-        terms = exchange_terms(work, costs)
-        messages += repeated * work.messages
-        starts_s += repeated * ((terms.start_s or 0.0) + (terms.hops_s or 0.0) +
-                                ceil(work.messages / ports) * (costs.message_cost_s or 0.0))
-        flow_s += repeated * max(terms.link_s, terms.injection_s or 0.0)
-    return LineTimes(messages, starts_s, flow_s / ranks)
+    rule = routing(routing_name or default_routing(mapping.network), mapping.network)
+    loads = rule.loads(mapping.network, exchange, mapping.node_of_rank)
+    work = mapping_work(mapping, exchange, loads.seconds(), None, loads.hop_bytes())
+    terms = exchange_terms(work, costs)
+    starts_s = ((terms.start_s or 0.0) + (terms.hops_s or 0.0)
+                + ceil(work.messages / ports) * (costs.message_cost_s or 0.0))
+    flow_s = max(terms.link_s, terms.injection_s or 0.0)
+    return LineTimes(work.messages, starts_s, flow_s / mapping.n_tasks), terms.link_s / mapping.n_tasks
 
 
 def exchanges_of_line(ranks: int, radix: int | None = None, element_bytes: int = COMPLEX_DOUBLE_BYTES) -> list[Exchange]:
@@ -140,15 +146,22 @@ def exchanges_of_line(ranks: int, radix: int | None = None, element_bytes: int =
     >>> [(e.members.tolist(), e.message_unit) for e in exchanges_of_line(4, 2, 1)]
     [([[0, 1], [2, 3]], 4), ([[0, 2], [1, 3]], 4)]
     """
-    everyone = np.arange(ranks)
     if radix is None:
-        return [_exchange(everyone[None], 1, element_bytes)] if ranks > 1 else []
+        return [block_exchange(ranks, None, element_bytes)] if ranks > 1 else []
     found, apart = [], 1
     for r in factors(ranks, radix):
-        groups = everyone.reshape(-1, r, apart).swapaxes(1, 2).reshape(-1, r)
-        found.append(_exchange(groups, ranks, element_bytes))
+        found.append(block_exchange(ranks, (r, apart), element_bytes))
         apart *= r
     return found
+
+
+def block_exchange(ranks: int, group: tuple[int, int] | None, element_bytes: int = COMPLEX_DOUBLE_BYTES) -> Exchange:
+    """With P points a rank: one all-to-all, or whole blocks in groups of so many ranks that are so far apart."""
+    everyone = np.arange(ranks)
+    if group is None:
+        return _exchange(everyone[None], 1, element_bytes)
+    size, apart = group
+    return _exchange(everyone.reshape(-1, size, apart).swapaxes(1, 2).reshape(-1, size), ranks, element_bytes)
 
 
 def _exchange(members: np.ndarray, points: int, element_bytes: int) -> Exchange:

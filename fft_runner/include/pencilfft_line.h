@@ -45,6 +45,7 @@ typedef struct {
     const char *order; /* "natural" (default), see pencilfft_line_order_name() */
     const char *precision; /* "double" (default), "single" */
     const char *rigor; /* FFTW planning: "estimate", "measure" (default), "patient" */
+    const char *sync; /* before each exchange: "none" (default), "barrier", "clock"; what it waits is in no phase */
 } pencilfft_line_desc;
 
 /* A plan for lines. */
@@ -80,7 +81,7 @@ int pencilfft_line_is_all_to_all(pencilfft_line_plan plan, int exchange);
 int pencilfft_line_traffic(pencilfft_line_plan plan, int exchange, pencilfft_direction direction, int64_t *bytes,
                            int64_t *messages);
 
-/* The timed parts of a transform: fft_line (all computing), pack_, exchange_ and unpack_ of every exchange, total. How many, their
+/* The timed parts of a transform: fft_line (all computing), pack_, exchange_ and unpack_ of every exchange, and total, their sum. How many, their
  * names (NULL outside) and the seconds of each in the last execute. Local. */
 int pencilfft_line_phases(pencilfft_line_plan plan, int *n);
 const char *pencilfft_line_phase_name(pencilfft_line_plan plan, int phase);

@@ -10,6 +10,7 @@
 #include "check_mpi.h"
 #include "common/names.h"
 #include "json_values.h"
+#include "line_run.h"
 #include "report.h"
 #include "runner.h"
 #include "watch.h"
@@ -158,6 +159,8 @@ static int run_all(struct run *run, int argc, char **argv)
     if (!status)
         status = open_record(run);
     watch_mark("planning", 0);
+    if (!status && is_line(o))
+        return line_run(o, &run->processes, argc, argv, run->record);
     if (!status)
         status = make_problem(run);
     watch_mark("the verification", 0);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "common/names.h"
+#include "pencilfft_line.h"
 #include "runner.h"
 
 enum { MAX_WORDS = 3 };
@@ -24,7 +25,7 @@ typedef int (*taker)(struct options *options, const struct option_row *row, char
 struct option_row {
     const char *name;
     const char *argument; /* NULL: none */
-    int words;            /* how many words follow */
+    int words;            /* how many words follow, at most */
     taker take;
     const char *member; /* of the descriptor, for take_desc_...() */
     size_t at;          /* of the member of struct options, for take_flag(), take_text() and take_count() */
@@ -105,7 +106,7 @@ static int take_size(struct options *o, const struct option_row *row, char *cons
 {
     int64_t *extents[3] = {&o->fft.nx, &o->fft.ny, &o->fft.nz};
     int status = 0;
-    for (int i = 0; i < 3 && !status; i++)
+    for (int i = 0; i < 3 && words[i] && !status; i++)
         status = read_integer(row, words[i], extents[i]);
     return status;
 }
@@ -199,11 +200,13 @@ static int take_coordinates(struct options *o, const struct option_row *row, cha
 
 /* In help texts @name stands for the names in a table; see print_help_text(). */
 static const struct option_row rows[] = {
-    {"size", "NX NY NZ", 3, take_size, .least = 1, .help = "extents of the array (required)"},
+    {"size", "NX NY NZ", 3, take_size, .least = 1, .help = "extents of the array (required); N of a line"},
     {"grid", "RxC", 1, take_grid,
      .help = "process grid: R tasks in a row, C in a column; P tasks of slabs (bricks: chosen)"},
     {"decomposition", "NAME", 1, take_desc_text, "decomposition",
-     .help = "how the array is divided; brick:PxQxS is remapped to pencils: @decomposition"},
+     .help = "how the array is divided; brick:PxQxS is remapped to pencils; line: one array of N: @decomposition"},
+    {"algorithm", "NAME", 1, take_text, AT(algorithm), .help = "of decomposition line: @algorithm"},
+    {"order", "NAME", 1, take_text, AT(order), .help = "where its points are afterwards: @order"},
     {"input-boxes", "FILE", 1, take_text, AT(boxes[0]), .help = "line i: what grid rank i holds before: x y z and extents"},
     {"output-boxes", "FILE", 1, take_text, AT(boxes[1]), .help = "the same after a forward transform"},
     {"direction", "NAME", 1, take_direction,
@@ -264,6 +267,8 @@ static void print_help_text(const char *help)
         const char *mark;
         const char *(*name)(int);
     } tables[] = {{"@decomposition", pencilfft_decomposition_name},
+                  {"@algorithm", pencilfft_line_algorithm_name},
+                  {"@order", pencilfft_line_order_name},
                   {"@exchange", pencilfft_exchange_name},
                   {"@rigor", pencilfft_rigor_name},
                   {"@type", pencilfft_type_name},
@@ -317,16 +322,21 @@ static int take_word(struct pending *p, struct options *o, char *word)
     return finish_if_full(p, o);
 }
 
-static int check_complete(const struct pending *p)
+static int check_complete(struct pending *p, struct options *o)
 {
     if (!p->row)
         return 0;
+    if (p->row->take == take_size && p->n > 0) { /* of a line: one number; check_options() counts them */
+        const struct option_row *row = p->row;
+        p->row = NULL;
+        return row->take(o, row, p->words);
+    }
     return pf_fail(PF_REFUSED, "--%s needs %d words: %s", p->row->name, p->row->words, p->row->argument);
 }
 
 static int start_option(struct pending *p, struct options *o, const struct option_row *row)
 {
-    int status = check_complete(p);
+    int status = check_complete(p, o);
     if (status)
         return status;
     *p = (struct pending){.row = row};
@@ -365,12 +375,56 @@ static int settle_direction(struct options *o)
     return 0;
 }
 
+bool is_line(const struct options *o)
+{
+    return !strcmp(o->fft.decomposition, "line");
+}
+
+/* A line knows its own options alone. */
+static int check_line(struct options *o)
+{
+    pencilfft_desc usual;
+    pencilfft_desc_init(&usual);
+    const struct {
+        const char *name;
+        bool given;
+    } others[] = {{"type", strcmp(o->fft.type, usual.type) != 0},
+                  {"kinds", o->fft.kinds},
+                  {"skip", o->fft.skip},
+                  {"layout", strcmp(o->fft.layout, usual.layout) != 0},
+                  {"exchange", strcmp(o->fft.exchange, usual.exchange) != 0},
+                  {"schedule", o->fft.schedule},
+                  {"input-boxes", o->boxes[0]},
+                  {"output-boxes", o->boxes[1]},
+                  {"direction pair", o->pair},
+                  {"per-rank", o->per_rank},
+                  {"print-plan", o->print_plan},
+                  {"byte-matrix", o->n_matrices > 0},
+                  {"wisdom", o->wisdom}};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (others[i].given)
+            return pf_fail(PF_REFUSED, "--%s is not for decomposition line; leave it out", others[i].name);
+    if (o->fft.ny)
+        return pf_fail(PF_REFUSED, "--size: a line has one extent, N; give --size %lld", (long long)o->fft.nx);
+    if (o->fft.R && o->grid.dims != 1)
+        return pf_fail(PF_REFUSED, "--grid: decomposition line has a grid of one number, P, all ranks; or leave it out");
+    o->fft.ny = o->fft.nz = 1;
+    o->fft.R = o->fft.C = 1;
+    return 0;
+}
+
 static int check_options(struct options *o)
 {
     if (o->help || o->version)
         return 0;
     if (!o->fft.nx)
         return pf_fail(PF_REFUSED, "--size NX NY NZ is required; see --help");
+    if (is_line(o))
+        return check_line(o);
+    if (o->algorithm || o->order)
+        return pf_fail(PF_REFUSED, "--%s is for --decomposition line alone", o->algorithm ? "algorithm" : "order");
+    if (!o->fft.nz)
+        return pf_fail(PF_REFUSED, "--size needs 3 words: NX NY NZ");
     if (!o->fft.R && strncmp(o->fft.decomposition, "brick", 5))
         return pf_fail(PF_REFUSED, "--grid RxC is required; see --help");
     int numbers = pencilfft_grid_numbers(o->fft.decomposition); /* 0 for a name that the library will refuse */
@@ -405,6 +459,6 @@ int options_parse(int argc, char **argv, struct options *o)
             status = refuse_option(code, argv[optind - 1]);
     }
     if (!status)
-        status = check_complete(&pending);
+        status = check_complete(&pending, o);
     return status ? status : check_options(o);
 }

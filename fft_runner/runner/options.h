@@ -24,6 +24,7 @@ struct options {
     const char *byte_matrices[MAX_MATRICES]; /* [row=|column=]file */
     int n_matrices;
     const char *json; /* NULL: no record */
+    const char *algorithm, *order; /* of decomposition line; NULL: not given */
     const char *torus_text;
     struct seats_request seats;
     const char *mapfile; /* NULL: grid ranks as launched */
@@ -36,4 +37,5 @@ struct options {
 /* A status; the options hold pointers into argv. */
 int options_parse(int argc, char **argv, struct options *options);
 void options_print_help(void);
+bool is_line(const struct options *options);
 const char *direction_name(const struct options *options);

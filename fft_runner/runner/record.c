@@ -14,7 +14,7 @@
 
 /* ---- small values ------------------------------------------------------------------------------------------- */
 
-static json_t *now(void)
+json_t *record_time(void)
 {
     char stamp[32] = "";
     time_t seconds = time(NULL);
@@ -44,7 +44,7 @@ void mpi_library_text(char *version, size_t size)
 
 /* ---- parts of the record ------------------------------------------------------------------------------------ */
 
-static json_t *command(const struct report *r)
+json_t *record_command(const struct report *r)
 {
     json_t *array = json_array();
     for (int i = 0; i < r->argc; i++)
@@ -52,7 +52,7 @@ static json_t *command(const struct report *r)
     return array;
 }
 
-static json_t *labels(const struct options *o)
+json_t *record_labels(const struct options *o)
 {
     json_t *object = json_object();
     for (int i = 0; i < o->n_labels; i++) {
@@ -91,7 +91,7 @@ static json_t *phases(const struct report *r)
     return object;
 }
 
-static json_t *verified(const struct verification *v)
+json_t *record_verified(const struct verification *v)
 {
     if (!v)
         return json_null();
@@ -111,7 +111,7 @@ static json_t *one_process(const struct process *p)
                      text_or_null(t->bound_cores), "numa_nodes", text_or_null(t->bound_numa_nodes));
 }
 
-static json_t *placement(const struct report *r)
+json_t *record_placement(const struct report *r)
 {
     const struct seating *s = &r->processes->seating;
     json_t *ranks = json_array();
@@ -123,7 +123,7 @@ static json_t *placement(const struct report *r)
                      self_check_of(s), "ranks", ranks);
 }
 
-static json_t *mpi(void)
+json_t *record_mpi(void)
 {
     int version = 0, subversion = 0;
     char library[256];
@@ -140,19 +140,19 @@ static json_t *about_run(const struct report *r)
     const pencilfft_desc *f = &o->fft;
     return json_pack("{s:s, s:{s:s, s:s}, s:o, s:o, s:o, s:[I, I, I], s:s, s:o, s:i, s:s, s:o, s:s, s:s, s:s, s:i, s:i}",
                      "schema", "pencilmap-run-record/2", "program", "name", RUNNER_NAME, "version", PENCILFFT_VERSION,
-                     "command", command(r), "time", now(), "labels", labels(o), "size", (json_int_t)f->nx, (json_int_t)f->ny,
-                     (json_int_t)f->nz, "decomposition", f->decomposition, "grid", integers(o->grid.extent, o->grid.dims),
-                     "ranks", r->processes->seating.ranks, "direction", direction_name(o), "exchange", text(f->exchange),
-                     "schedule", pencilfft_schedule_chosen(r->plan), "sync", f->sync, "rigor", f->rigor, "reps", o->reps,
-                     "warmup", o->warmup);
+                     "command", record_command(r), "time", record_time(), "labels", record_labels(o), "size",
+                     (json_int_t)f->nx, (json_int_t)f->ny, (json_int_t)f->nz, "decomposition", f->decomposition, "grid",
+                     integers(o->grid.extent, o->grid.dims), "ranks", r->processes->seating.ranks, "direction",
+                     direction_name(o), "exchange", text(f->exchange), "schedule", pencilfft_schedule_chosen(r->plan),
+                     "sync", f->sync, "rigor", f->rigor, "reps", o->reps, "warmup", o->warmup);
 }
 
 static json_t *about_result(const struct report *r)
 {
     char fftw[VERSION_SIZE];
     fftw_version_text(fftw);
-    return json_pack("{s:o, s:o, s:o, s:o, s:s, s:s}", "phases", phases(r), "verify", verified(r->verification), "placement",
-                     placement(r), "mpi", mpi(), "fftw", fftw, "hwloc", topology_hwloc_version());
+    return json_pack("{s:o, s:o, s:o, s:o, s:s, s:s}", "phases", phases(r), "verify", record_verified(r->verification),
+                     "placement", record_placement(r), "mpi", record_mpi(), "fftw", fftw, "hwloc", topology_hwloc_version());
 }
 
 /* NULL when memory was short. */

@@ -52,7 +52,7 @@ static json_t *one_host(const struct process *p, int tasks)
                      "numa_nodes", t->numa_nodes, "memory_bytes", (json_int_t)t->memory_bytes);
 }
 
-static json_t *hosts(const struct processes *processes)
+json_t *record_hosts(const struct processes *processes)
 {
     json_t *array = json_array(), *seen = json_object();
     for (int i = 0; i < processes->seating.ranks; i++) {
@@ -72,7 +72,7 @@ static json_t *hosts(const struct processes *processes)
     return array;
 }
 
-static json_t *warned(const struct warnings *w)
+json_t *record_warned(const struct warnings *w)
 {
     json_t *array = json_array();
     for (int i = 0; i < w->n; i++)
@@ -98,5 +98,5 @@ static json_t *stages(const struct report *r)
 json_t *record_details(const struct report *r)
 {
     return json_pack("{s:o, s:f, s:o, s:o, s:o}", "stages", stages(r), "auto_budget_s", r->options->fft.auto_budget_s,
-                     "hosts", hosts(r->processes), "warnings", warned(r->warnings), "wisdom", wisdom(r));
+                     "hosts", record_hosts(r->processes), "warnings", record_warned(r->warnings), "wisdom", wisdom(r));
 }

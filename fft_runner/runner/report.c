@@ -37,7 +37,7 @@ const char *self_check_of(const struct seating *s)
     return s->mine.located ? "passed" : "not-possible";
 }
 
-static void print_placement(const struct report *r, FILE *file)
+void report_placement(const struct report *r, FILE *file)
 {
     const struct seating *s = &r->processes->seating;
     fprintf(file, "%d tasks placed by the %s", s->ranks, placed_by(s));
@@ -123,7 +123,7 @@ static void print_rate(const struct report *r, FILE *file)
                 (r->options->pair ? 2 : 1) * per_point * n * log2(n / f->fields) / seconds * 1e-9);
 }
 
-static void print_verification(const struct report *r, FILE *file)
+void report_verification(const struct report *r, FILE *file)
 {
     const struct verification *v = r->verification;
     if (!v) {
@@ -142,12 +142,12 @@ static void print_verification(const struct report *r, FILE *file)
 void report_table(const struct report *r, FILE *file)
 {
     print_head(r, file);
-    print_placement(r, file);
+    report_placement(r, file);
     if (r->options->print_plan)
         pencilfft_plan_print(r->plan, file);
     print_exchanges(r, file);
     print_phases(r, file);
     print_rate(r, file);
-    print_verification(r, file);
+    report_verification(r, file);
     fflush(file);
 }

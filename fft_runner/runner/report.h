@@ -26,6 +26,9 @@ struct report {
 
 void report_table(const struct report *report, FILE *file);
 
+/* Parts of the table. */
+void report_placement(const struct report *report, FILE *file);
+void report_verification(const struct report *report, FILE *file);
 void report_warnings(const struct warnings *warnings, FILE *file);
 /* Phases of the table and of the record: all up to the total, and the waiting if there was a sync. */
 bool phase_is_shown(const struct report *report, int phase);
@@ -36,6 +39,14 @@ const char *coordinates_from(const struct seating *seating);
 const char *self_check_of(const struct seating *seating);
 
 /* Parts of the record. */
+json_t *record_time(void);
+json_t *record_command(const struct report *report);
+json_t *record_labels(const struct options *options);
+json_t *record_verified(const struct verification *verification);
+json_t *record_placement(const struct report *report);
+json_t *record_mpi(void);
+json_t *record_hosts(const struct processes *processes);
+json_t *record_warned(const struct warnings *warnings);
 json_t *record_details(const struct report *report);
 json_t *record_times(const struct samples *samples, int phase);
 json_t *record_ranks(const struct samples *samples, int phase);

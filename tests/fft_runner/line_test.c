@@ -17,7 +17,7 @@ static const int64_t lengths[] = {1, 2, 3, 8, 12, 17, 30, 31, 60, 64, 100, 127, 
 
 static double complex given(int64_t line, int64_t index, int side)
 {
-    uint64_t h = (uint64_t)(line * 1000003 + index * 31 + side * 77 + 1) * 0x9e3779b97f4a7c15u;
+    uint64_t h = (uint64_t)(line * 1000003 + index * 31 + (int64_t)side * 77 + 1) * 0x9e3779b97f4a7c15u;
     h ^= h >> 29;
     h *= 0xbf58476d1ce4e5b9u;
     return CMPLX((double)(h >> 40) * 0x1p-24 - 0.5, (double)(h & 0xffffff) * 0x1p-24 - 0.5);
@@ -106,9 +106,13 @@ static void check_points(pencilfft_line_plan plan, int64_t n, int ranks)
             int64_t points, index = 0;
             CHECK(!pencilfft_line_points(plan, array, rank, &points));
             for (int64_t i = 0; i < points; i++, total++) {
-                CHECK(!pencilfft_line_index(plan, array, rank, i, &index) && index >= 0 && index < n);
-                CHECK(!seen[index % LONGEST]);
-                seen[index % LONGEST] = 1;
+                CHECK(!pencilfft_line_index(plan, array, rank, i, &index));
+                if (index < 0 || index >= n) {
+                    CHECK(!"an index of the line");
+                    continue;
+                }
+                CHECK(!seen[index]);
+                seen[index] = 1;
             }
         }
         CHECK(total == n);
@@ -140,6 +144,31 @@ static void check_traffic(pencilfft_line_plan plan, const pencilfft_line_desc *d
     }
 }
 
+/* Of each exchange, what every rank sends: points of a line, and messages. */
+static void print_counts(pencilfft_line_plan plan, const pencilfft_line_desc *d, int rank, MPI_Comm comm)
+{
+    int exchanges, ranks;
+    int64_t bytes[64], messages[64], all[2 * 64];
+    MPI_Comm_size(comm, &ranks);
+    CHECK(!pencilfft_line_exchanges(plan, &exchanges));
+    for (int e = 0; e < exchanges; e++) {
+        int64_t mine[2] = {0, 0};
+        CHECK(!pencilfft_line_traffic(plan, e, PENCILFFT_FORWARD, bytes, messages));
+        for (int r = 0; r < ranks; r++) {
+            mine[0] += bytes[r] / d->lines / (strcmp(d->precision, "single") ? 16 : 8);
+            mine[1] += messages[r];
+        }
+        MPI_Gather(mine, 2, MPI_INT64_T, all, 2, MPI_INT64_T, 0, comm);
+        if (rank > 0)
+            continue;
+        printf("counts %lld %d %s %s %s", (long long)d->n, ranks, d->algorithm, d->order,
+               pencilfft_line_exchange_name(plan, e));
+        for (int i = 0; i < 2 * ranks; i++)
+            printf(" %lld", (long long)all[i]);
+        printf("\n");
+    }
+}
+
 static int may_refuse(const pencilfft_line_desc *d, int ranks)
 {
     return !strncmp(d->algorithm, "binary", 6) && d->n % ranks;
@@ -161,6 +190,7 @@ static void check_one(const pencilfft_line_desc *d, MPI_Comm comm)
            error = 0;
     check_points(plan, d->n, ranks);
     check_traffic(plan, d, rank, comm);
+    print_counts(plan, d, rank, comm);
     for (int backward = 0; backward < 2; backward++)
         error = fmax(error, error_of(plan, d, rank, backward, (int)(d->n + backward) % 2));
     if (!(error <= allowed))

@@ -36,7 +36,8 @@ void pencilfft_line_desc_init(pencilfft_line_desc *desc)
                                   .algorithm = "transpose",
                                   .order = "natural",
                                   .precision = "double",
-                                  .rigor = "measure"};
+                                  .rigor = "measure",
+                                  .sync = "none"};
 }
 
 /* ---- what is asked for -------------------------------------------------------------------------------------------------- */
@@ -48,10 +49,10 @@ static int64_t number_of(const char *text)
 
 static int same_everywhere(const pencilfft_line_desc *desc, MPI_Comm comm)
 {
-    enum { MEMBERS = 6 };
-    static const char *const names[MEMBERS] = {"n", "lines", "algorithm", "order", "precision", "rigor"};
+    enum { MEMBERS = 7 };
+    static const char *const names[MEMBERS] = {"n", "lines", "algorithm", "order", "precision", "rigor", "sync"};
     int64_t mine[2][MEMBERS] = {{desc->n, desc->lines, number_of(desc->algorithm), number_of(desc->order),
-                                 number_of(desc->precision), number_of(desc->rigor)}},
+                                 number_of(desc->precision), number_of(desc->rigor), number_of(desc->sync)}},
             largest[2][MEMBERS];
     for (int i = 0; i < MEMBERS; i++)
         mine[1][i] = ~mine[0][i];
@@ -90,7 +91,7 @@ static int take(pencilfft_line_plan plan, const pencilfft_line_desc *desc)
     const struct pf_line_algorithm *found = pf_table_find(&pf_line_algorithms, desc->algorithm);
     if (!(algorithm = found) || !(order = pf_table_find(&orders, desc->order)) ||
         !(plan->precision = pf_table_find(&pf_precisions, desc->precision)) ||
-        !(plan->rigor = pf_table_find(&pf_rigors, desc->rigor)))
+        !(plan->rigor = pf_table_find(&pf_rigors, desc->rigor)) || !(plan->sync = pf_table_find(&pf_syncs, desc->sync)))
         return PENCILFFT_UNKNOWN_NAME;
     plan->numbers = plan->precision->fftw->real_bytes == sizeof(float) ? &pf_complex_single : &pf_complex_double;
     plan->steps.order = (int)(order - order_rows);

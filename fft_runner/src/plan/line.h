@@ -2,6 +2,7 @@
 #pragma once
 
 #include "exchange/line_move.h"
+#include "exchange/sync.h"
 #include "lines/complex_calls.h"
 #include "lines/distributed.h"
 #include "lines/line_fft.h"
@@ -24,6 +25,7 @@ struct pencilfft_line_plan_s {
     int64_t lines;
     const struct pf_precision *precision;
     const struct pf_rigor *rigor;
+    const struct pf_sync *sync;
     const struct pf_complex *numbers;
     struct pf_line_steps steps;
     struct pf_line_work work[PF_LINE_STEPS];

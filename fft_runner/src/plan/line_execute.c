@@ -22,11 +22,21 @@ static void lap_of(pencilfft_line_plan plan, const struct pf_line_work *w, enum 
     lap(plan, 1 + 3 * w->exchange + (int)part);
 }
 
+/* The waiting is in no phase. */
+static int wait_for_all(pencilfft_line_plan plan)
+{
+    int status = plan->sync->wait && plan->ranks > 1 ? plan->sync->wait(plan->comm) : PENCILFFT_OK;
+    plan->last = pf_now();
+    return status;
+}
+
 static int move(pencilfft_line_plan plan, const struct pf_line_work *w, int backward, const void *from, void *to)
 {
     pf_line_move_pack(&w->move, backward, from, plan->sent);
     lap_of(plan, w, PACK);
-    int status = pf_line_move_exchange(&w->move, backward, plan->comm, plan->sent, plan->received);
+    int status = wait_for_all(plan);
+    if (!status)
+        status = pf_line_move_exchange(&w->move, backward, plan->comm, plan->sent, plan->received);
     lap_of(plan, w, EXCHANGE);
     if (!status)
         pf_line_move_unpack(&w->move, backward, plan->received, to);
@@ -75,7 +85,9 @@ static int meet(pencilfft_line_plan plan, const struct pf_line_step *s, const st
                 const void *from, void *to)
 {
     int64_t n = w->meet.mine;
-    int status = pf_line_meet_exchange(&w->meet, plan->comm, plan->numbers->bytes, from, plan->received);
+    int status = wait_for_all(plan);
+    if (!status)
+        status = pf_line_meet_exchange(&w->meet, plan->comm, plan->numbers->bytes, from, plan->received);
     lap_of(plan, w, EXCHANGE);
     find_roots(plan, s, backward, w->root);
     for (int member = 0, peer = 0; member < s->radix && !status; member++) {
@@ -102,7 +114,9 @@ static int gather_and_transform(pencilfft_line_plan plan, const struct pf_line_s
 {
     size_t bytes = plan->numbers->bytes;
     int64_t first = pf_line_label(&s->from, plan->rank, 0), points = pf_line_points(&s->from, plan->rank);
-    int status = pf_line_meet_exchange(&w->meet, plan->comm, bytes, from, plan->received);
+    int status = wait_for_all(plan);
+    if (!status)
+        status = pf_line_meet_exchange(&w->meet, plan->comm, bytes, from, plan->received);
     lap_of(plan, w, EXCHANGE);
     if (status)
         return status;
@@ -164,10 +178,11 @@ int pencilfft_line_execute(pencilfft_line_plan plan, pencilfft_direction directi
                        (int)direction);
     if ((uintptr_t)in % ALIGNED || (uintptr_t)out % ALIGNED)
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_line_execute: a buffer is not aligned to 16 bytes");
-    double started = plan->last = pf_now();
+    plan->last = pf_now();
     memset(plan->seconds, 0, sizeof plan->seconds);
     int status = pf_line_run(plan, direction == PENCILFFT_BACKWARD, 0, plan->steps.count, in, out);
     lap(plan, 0);
-    plan->seconds[1 + 3 * plan->exchanges] = plan->last - started;
+    for (int phase = 0; phase < 1 + 3 * plan->exchanges; phase++)
+        plan->seconds[1 + 3 * plan->exchanges] += plan->seconds[phase];
     return status;
 }
