@@ -7,6 +7,9 @@ namespaces. A command is run once to its end, to know how long it takes and what
 moment, and gets one of the three signals, in turn. Nothing half-written may be left, no process, network device or named
 namespace, no shared memory and no temporary file; after SIGKILL, what is left must be gone after the next run. No traceback
 is shown, but Python's own for Ctrl-C in the hundredths of a second in which it starts, before anything of ours runs.
+
+``interruptions setup``, alone, does the same with `scripts/setup` in a copy of the checkout, each time where the last signal left
+it: it needs the network, and takes a minute for each two moments. At last a set-up must come to its end, and what it made work.
 """
 
 import json
@@ -41,6 +44,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
                    "--reps", "2"),
 }
 OURS = f"{os.sep}pencilmap{os.sep}"  # in a traceback; without, Python itself was starting
+SETUP = "setup"
 PATIENCE_S = 20.0  # for what a signal ends
 
 
@@ -189,18 +193,67 @@ def try_command(name: str, folder: Path, record: bytes, moments: int, draw: rand
     return well, failures
 
 
+def try_setup(folder: Path, moments: int, draw: random.Random) -> tuple[Counter[str], list[str]]:
+    """Signals to a set-up, each time where the last one left it, then one to its end."""
+    subprocess.run(["git", "clone", "--quiet", ROOT, folder], check=True)
+    (folder.parent / "temporary").mkdir()
+    environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    environment["TMPDIR"] = str(folder.parent / "temporary")
+
+    def start() -> subprocess.Popen[str]:
+        return subprocess.Popen(["scripts/setup"], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.PIPE, text=True, start_new_session=True, env=environment)
+    failures, well = list[str](), Counter[str]()
+    for n in range(moments):
+        number, moment = SIGNALS[n % len(SIGNALS)], draw.random() * 2 * 60 / (1 + n % 5)  # from the first steps to the last
+        process = start()
+        try:
+            process.wait(timeout=moment)
+            subprocess.run(["rm", "-rf", ".venv", "build"], cwd=folder, check=True)  # it was through
+        except subprocess.TimeoutExpired:
+            (os.killpg if number == signal.SIGINT else os.kill)(process.pid, number)
+        status, said = ended(process)
+        found = [f"status {status}: {said[-200:]!r}"] if status and status not in STATUS[number] else []
+        found += ["did not end"] if status is None else []
+        end = time.monotonic() + PATIENCE_S
+        while number != signal.SIGKILL and (left := processes()):
+            reap()
+            if time.monotonic() > end:
+                found += [f"process {command_of(pid)!r}" for pid in left]
+                break
+            time.sleep(0.05)
+        failures += [f"setup, {number.name} after {moment:.1f} s: {what}" for what in found]
+        well[number.name] += not found
+        print(f"setup {n + 1}/{moments} {number.name} after {moment:.1f} s: {'; '.join(found) or 'well'}", file=sys.stderr)
+    done = subprocess.run(["scripts/setup"], cwd=folder, env=environment, capture_output=True, text=True)
+    failures += [f"the set-up after them: {done.stderr[-500:]}"] if done.returncode else []
+    for words in ([".venv/bin/pencilmap", "--version"], ["build/bin/fft_runner", "--size", "8", "8", "8", "--verify"]):
+        if done.returncode == 0 and subprocess.run(words, cwd=folder, env=environment, capture_output=True).returncode:
+            failures.append(f"after them {' '.join(words)} fails")
+    return well, failures
+
+
 @click.command()
-@click.argument("names", nargs=-1, type=click.Choice(list(COMMANDS)))
+@click.argument("names", nargs=-1, type=click.Choice([*COMMANDS, SETUP]))
 @click.option("--moments", default=50, show_default=True, help="Of each command.")
 @click.option("--seed", default=1, show_default=True)
 def main(names: tuple[str, ...], moments: int, seed: int) -> None:
     """Send signals to commands at random moments, and look for what they leave behind."""
+    if SETUP in names and len(names) > 1:
+        raise click.UsageError("setup needs the network that the others must not have; name it alone")
     if INSIDE not in os.environ:
         as_root = [] if os.getuid() == 0 else ["--map-root-user"]
-        os.execvpe("unshare", [*NAMESPACES[:1], *as_root, *NAMESPACES[1:], "sh", "-c", SET_UP, "-", *sys.orig_argv],
+        options, first = (NAMESPACES, SET_UP) if SETUP not in names else (
+            [word for word in NAMESPACES if word != "--net"], 'exec "$@"')
+        os.execvpe("unshare", [options[0], *as_root, *options[1:], "sh", "-c", first, "-", *sys.orig_argv],
                    os.environ | {INSIDE: "1"})
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the first process of a namespace ignores it otherwise
     bad = 0
+    if SETUP in names:
+        with tempfile.TemporaryDirectory() as folder:
+            well, failures = try_setup(Path(folder, "checkout"), moments, random.Random(seed))
+        print(f"setup: {moments} moments, {sum(well.values())} went well", *failures, sep="\n  ")
+        sys.exit(bool(failures))
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, "-m", "pencilmap", *COMMANDS["simulate"]], check=True, cwd=folder,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
