@@ -8,8 +8,9 @@ moment, and gets one of the three signals, in turn. Nothing half-written may be 
 namespace, no shared memory and no temporary file; after SIGKILL, what is left must be gone after the next run. No traceback
 is shown, but Python's own for Ctrl-C in the hundredths of a second in which it starts, before anything of ours runs.
 
-``interruptions setup``, alone, does the same with `scripts/setup` in a copy of the checkout, each time where the last signal left
-it: it needs the network, and takes a minute for each two moments. At last a set-up must come to its end, and what it made work.
+``interruptions setup``, alone, does the same with `scripts/setup` in a copy of the checkout, each time where the last signal
+left it: it needs the network, and takes a minute for each moment or two. What SIGKILL leaves running, the next set-up waits for.
+At last a set-up must come to its end, and what it made work.
 """
 
 import json
@@ -200,21 +201,24 @@ def try_setup(folder: Path, moments: int, draw: random.Random) -> tuple[Counter[
     environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
     environment["TMPDIR"] = str(folder.parent / "temporary")
 
-    def start() -> subprocess.Popen[str]:
-        return subprocess.Popen(["scripts/setup"], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                stderr=subprocess.PIPE, text=True, start_new_session=True, env=environment)
+    said = folder.parent / "said"  # a file, for what SIGKILL leaves running holds a pipe open
     failures, well = list[str](), Counter[str]()
     for n in range(moments):
         number, moment = SIGNALS[n % len(SIGNALS)], draw.random() * 2 * 60 / (1 + n % 5)  # from the first steps to the last
-        process = start()
+        with said.open("w") as messages:
+            process = subprocess.Popen(["scripts/setup"], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                       stderr=messages, start_new_session=True, env=environment)
         try:
             process.wait(timeout=moment)
             subprocess.run(["rm", "-rf", ".venv", "build"], cwd=folder, check=True)  # it was through
         except subprocess.TimeoutExpired:
             (os.killpg if number == signal.SIGINT else os.kill)(process.pid, number)
-        status, said = ended(process)
-        found = [f"status {status}: {said[-200:]!r}"] if status and status not in STATUS[number] else []
-        found += ["did not end"] if status is None else []
+        try:
+            status = process.wait(timeout=PATIENCE_S)
+            found = [f"status {status}: {said.read_text()[-200:]!r}"] if status and status not in STATUS[number] else []
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            found = ["did not end"]
         end = time.monotonic() + PATIENCE_S
         while number != signal.SIGKILL and (left := processes()):
             reap()
@@ -227,7 +231,7 @@ def try_setup(folder: Path, moments: int, draw: random.Random) -> tuple[Counter[
         print(f"setup {n + 1}/{moments} {number.name} after {moment:.1f} s: {'; '.join(found) or 'well'}", file=sys.stderr)
     done = subprocess.run(["scripts/setup"], cwd=folder, env=environment, capture_output=True, text=True)
     failures += [f"the set-up after them: {done.stderr[-500:]}"] if done.returncode else []
-    for words in ([".venv/bin/pencilmap", "--version"], ["build/bin/fft_runner", "--size", "8", "8", "8", "--verify"]):
+    for words in ([".venv/bin/pencilmap", "--version"], ["build/bin/fft_runner", "--size", "8", "8", "8", "--grid", "1x1", "--verify"]):
         if done.returncode == 0 and subprocess.run(words, cwd=folder, env=environment, capture_output=True).returncode:
             failures.append(f"after them {' '.join(words)} fails")
     return well, failures
