@@ -59,13 +59,19 @@ def figure_text(key: str, found: Fitted, machine: Machine | None) -> str | float
     ['148 MB/s', '0.148 Gflop/s']
     """
     if key == "link_bandwidth":
-        rates = [_with_unit(rate / found.value, "byte/s") for rate in (machine.torus.bandwidth if machine else None) or ()]
+        known = (machine.torus.bandwidth if machine else None) or ()
+        rates = [text_with_unit(rate / found.value, "byte/s") for rate in known]
         return rates[0] if len(set(rates)) == 1 else rates
     unit = COSTS[key][1]
-    return float(f"{found.value:.4g}") if unit is None else _with_unit(found.value, unit)
+    return float(f"{found.value:.4g}") if unit is None else text_with_unit(found.value, unit)
 
 
-def _with_unit(value: float, unit: str) -> str:
+def text_with_unit(value: float, unit: str) -> str:
+    """A quantity in ``byte/s``, ``s`` or ``flop/s`` with four digits.
+
+    >>> text_with_unit(2.5e-6, "s")
+    '2.5 us'
+    """
     name, scale = _SCALES[unit]
     return f"{value / scale:.4g} {name}"
 
@@ -100,7 +106,7 @@ def machine_of_records(records: Iterable[dict[str, Any]], name: str, bandwidth: 
                                "`machine`")
     shape = parse_torus(shapes.pop())
     torus = parse_torus(str(shape), bandwidth=bandwidth * (shape.n_dimensions if len(bandwidth) == 1 else 1))
-    rates = [_with_unit(rate, "byte/s") for rate in torus.bandwidth or ()]
+    rates = [text_with_unit(rate, "byte/s") for rate in torus.bandwidth or ()]
     said = "run records"
     figures = {"shape": Figure(str(torus), said, True), "tasks_per_node": Figure(min(tasks, default=1), said, True),
                "link_bandwidth": Figure(rates[0] if len(set(rates)) == 1 else rates, said, True)}

@@ -11,8 +11,8 @@ from pencilmap.mapper.placements import place
 from pencilmap.mapper.records import Record, is_line, mapping_of_record, stages_of_line, transform_of_record
 from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
 from pencilmap.model.allocation import Site
-from pencilmap.model.costs import Costs
-from pencilmap.model.errors import ScheduleError
+from pencilmap.model.costs import Costs, MessageRange
+from pencilmap.model.errors import RecordError, ScheduleError
 from pencilmap.model.line_plan import line_forecast
 from pencilmap.model.machine import COSTS, costs_of, load_machine
 from pencilmap.model.predict import SEQUENCE, Prediction, likely_times, predict
@@ -231,7 +231,13 @@ def _costs(labels):
     costs."""
     real = "machine" in labels and labels.get("network") != "simulated"
     costs = load_machine(labels["machine"]).costs if real else Costs()
-    return replace(costs, **costs_of({key: labels[key] for key in COSTS if key in labels}))
+    costs = replace(costs, **costs_of({key: labels[key] for key in COSTS if key in labels}))
+    if "ports" not in labels:
+        return costs
+    if not labels["ports"].isdigit() or int(labels["ports"]) < 1:
+        raise RecordError(f"label ports={labels['ports'][:60]}: a whole number of 1 or more is needed")
+    return replace(costs, message_cost_s=None, messages=(
+        MessageRange(float("inf"), costs.message_cost_s or 0.0, int(labels["ports"])),))
 
 
 def _likely(labels):

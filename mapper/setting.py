@@ -26,7 +26,7 @@ from pencilmap.model.decompositions import PENCIL, Decomposition, decomposition_
 from pencilmap.model.errors import GridError, MachineError, MapfileError, PlacementError, RoutingError, ScheduleError
 from pencilmap.model.grid import ProcessGrid, all_grids, parse_grid
 from pencilmap.model.interval import BEST_MINIMAL, routing_interval
-from pencilmap.model.machine import COSTS, Machine, load_machine
+from pencilmap.model.machine import COSTS, MESSAGES, Machine, load_machine
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.network import Network
 from pencilmap.model.predict import SEQUENCE, Prediction, predict
@@ -323,7 +323,7 @@ def setting(machine: str | None = None, torus: str | None = None, partition: str
 def figures_used(machine: Machine, transform: Transform | None, replaced: Container[str]) -> list[str]:
     """Keys of the machine's figures that a prediction depends on: those not replaced; costs only where there are times."""
     uneven = len(set(machine.torus.bandwidth or ())) > 1  # then bandwidths also weight the dimensions
-    prices = ("link_bandwidth", *COSTS) if transform else ("link_bandwidth",) if uneven else ()
+    prices = ("link_bandwidth", *COSTS, MESSAGES) if transform else ("link_bandwidth",) if uneven else ()
     return [key for key in ("shape", "partition", "tasks_per_node", "cables", *prices) if key not in replaced]
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -103,8 +104,8 @@ class Calibration:
     @property
     def costs(self) -> Costs:
         """The figures as prices."""
-        return Costs(cache_per_node=self.cache_per_node, **{
-            field: found.value for key, found in self.figures.items() if (field := PRICES[key].field)})
+        prices: dict[str, Any] = {field: found.value for key, found in self.figures.items() if (field := PRICES[key].field)}
+        return Costs(cache_per_node=self.cache_per_node, **prices)
 
     @property
     def link_slowdown(self) -> float:

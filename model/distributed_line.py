@@ -15,7 +15,7 @@ User Group 2021.
 Cost: routing one all-to-all and one exchange for each factor.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from math import ceil, inf
 
@@ -110,32 +110,38 @@ def break_even(transposes: LineTimes, binary: LineTimes) -> float:
 
 
 def line_times(mapping: Mapping, radix: int | None = None, all_to_alls: int = 3, costs: Costs = Costs(), ports: int = 1,
-               routing_name: str | None = None, element_bytes: int = COMPLEX_DOUBLE_BYTES) -> LineTimes:
+               routing_name: str | None = None, element_bytes: int = COMPLEX_DOUBLE_BYTES,
+               points: float | None = None) -> LineTimes:
     """By binary exchange of that radix, or by so many all-to-alls where no radix is given.
 
     Rank i holds block i of the line. Every exchange takes its busiest link or its injection, whichever is slower, and the
     starts of its messages, `ports` at a time, as in the time model but for `message_size_cost`; contention is left out.
+    Where the costs go by ranges of sizes, starts, ports and rates are those of the messages that `points` a rank make, P by
+    default.
     """
     _check(all_to_alls, ports)
     repeated = all_to_alls if radix is None else 1
-    found = [exchange_times(mapping, exchange, costs, ports, routing_name)[0]
+    found = [exchange_times(mapping, exchange, costs, ports, routing_name, points)[0]
              for exchange in exchanges_of_line(mapping.n_tasks, radix, element_bytes)]
     return LineTimes(repeated * sum(times.messages for times in found), repeated * sum((t.starts_s for t in found), 0.0),
                      repeated * sum((t.point_s for t in found), 0.0))
 
 
 def exchange_times(mapping: Mapping, exchange: Exchange, costs: Costs = Costs(), ports: int = 1,
-                   routing_name: str | None = None) -> tuple[LineTimes, float]:
-    """Of one exchange with P points a rank; and the seconds of the busiest link for each point of a rank."""
+                   routing_name: str | None = None, points: float | None = None) -> tuple[LineTimes, float]:
+    """Of one exchange with P points a rank; and the seconds of the busiest link for each point of a rank.
+
+    Costs by ranges of sizes are taken as in `line_times`."""
     _check(1, ports)
     if mapping.network.bandwidth is None:
         raise GridError(f"{mapping.network.title} has no bandwidth; the time of a line needs the bytes per second of a link")
     rule = routing(routing_name or default_routing(mapping.network), mapping.network)
     loads = rule.loads(mapping.network, exchange, mapping.node_of_rank)
     work = mapping_work(mapping, exchange, loads.seconds(), None, loads.hop_bytes())
-    terms = exchange_terms(work, costs)
-    starts_s = ((terms.start_s or 0.0) + (terms.hops_s or 0.0)
-                + ceil(work.messages / ports) * (costs.message_cost_s or 0.0))
+    each = costs.range_of(exchange.message_unit * (points or mapping.n_tasks) / mapping.n_tasks)
+    terms = exchange_terms(work, costs if each is None else replace(costs, messages=(replace(each, up_to=inf),)))
+    started_s = ceil(work.messages / ports) * (costs.message_cost_s or 0.0) if each is None else terms.messages_s
+    starts_s = (terms.start_s or 0.0) + (terms.hops_s or 0.0) + (started_s or 0.0)
     flow_s = max(terms.link_s, terms.injection_s or 0.0)
     return LineTimes(work.messages, starts_s, flow_s / mapping.n_tasks), terms.link_s / mapping.n_tasks
 

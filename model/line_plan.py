@@ -213,11 +213,13 @@ def line_forecast(mapping: Mapping, n: int, algorithm: str = "transpose", order:
     >>> [(s.name, s.messages, round(1e9 * s.link_s)) for s in line_forecast(placed, 512, "binary2")]
     [('stage_1', 1, 2048), ('stage_2', 1, 2048), ('stage_3', 1, 1024), ('to_blocks', 7, 1024)]
     """
-    found, known = [], dict[tuple[bool, int, int], tuple[LineTimes, float]]()
+    found, known = [], dict[tuple[bool, int, int, float | None], tuple[LineTimes, float]]()
     for stage in line_stages(n, mapping.n_tasks, algorithm, order):
-        key = stage.is_all_to_all, stage.size, stage.apart
+        points = stage.points if costs.messages else None  # which decide the range of the messages
+        key = stage.is_all_to_all, stage.size, stage.apart, points
         if key not in known:
-            known[key] = exchange_times(mapping, stage.exchange(mapping.n_tasks, element_bytes), costs, ports, routing_name)
+            known[key] = exchange_times(mapping, stage.exchange(mapping.n_tasks, element_bytes), costs, ports, routing_name,
+                                        points)
         times, link_point_s = known[key]
         found.append(LineStageTime(stage.name, times.messages, stage.points, stage.points * link_point_s,
                                    times.time_s(stage.points)))

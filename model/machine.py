@@ -12,7 +12,7 @@ from json import loads
 from pathlib import Path
 from typing import Any
 
-from pencilmap.model.costs import Costs
+from pencilmap.model.costs import Costs, MessageRange
 from pencilmap.model.errors import MachineError, PencilmapError, near
 from pencilmap.model.machine_file import Figure, figures_of, machine_names, package_file
 from pencilmap.model.network import Network
@@ -217,23 +217,34 @@ COSTS = {  # key of the file: field of Costs, unit (None: a bare number), name i
     "memory_bandwidth_per_node": ("memory_bandwidth_per_node", "byte/s", "memory bandwidth of a node"),
     "cache_per_node": ("cache_per_node", "byte", "cache of a node"),
 }
+MESSAGES = "messages"  # key of the file whose value is a list of ranges by size
 NAMES = {"shape": "shape", "tasks_per_node": "number of tasks per node", "link_bandwidth": "link bandwidth",
-         "cables": "number of cables", "partition": "partition rule"} | {key: name for key, (_, _, name) in COSTS.items()}
+         "cables": "number of cables", "partition": "partition rule", MESSAGES: "costs of messages by size"} | {
+             key: name for key, (_, _, name) in COSTS.items()}
 
 
-def costs_of(values: Mapping[str, Any]) -> dict[str, float]:
+def costs_of(values: Mapping[str, Any]) -> dict[str, Any]:
     """Fields of `Costs` from figures as a machine file writes them.
 
-    `values` are some keys of `COSTS` and their values with units.
+    `values` are some keys of `COSTS`, or `MESSAGES`, and their values with units.
 
     >>> costs_of({"message_cost": "2 us", "contention": 0.5})
     {'message_cost_s': 2e-06, 'contention': 0.5}
     """
-    found = {}
+    found: dict[str, Any] = {}
     for key, (field_name, unit, _) in COSTS.items():
         if key in values:
             found[field_name] = parse(str(values[key]), unit or "dimensionless")
+    if MESSAGES in values:
+        found[MESSAGES] = tuple(map(_message_range, values[MESSAGES]))
     return found
+
+
+def _message_range(value):
+    """As the file writes it: up_to (missing in the last), start, ports, rate, together."""
+    rates = {key: parse(value[key], "byte/s") for key in ("rate", "together") if key in value}
+    return MessageRange(parse(value["up_to"], "byte") if "up_to" in value else float("inf"), parse(value["start"], "s"),
+                        value.get("ports", 1), **rates)
 
 
 def _partitions(figure, torus):

@@ -11,6 +11,8 @@ Time of an exchange, in seconds::
     start        exchange_cost x tasks on the node
     messages     message_cost x messages a task sends to other tasks
                  + message_size_cost x sum over these of the square root of their size in KiB
+                 or, where the machine has ranges of messages by size: start x ceil(messages / ports); then the injection is
+                 no faster than one message alone, and all of a task together, in that range
     hops         hop_latency x hops of the average byte
 
 Bytes flow through links and ports at the same time, so the slower counts (max). Before they flow, a task must enter the
@@ -32,7 +34,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import reduce
-from math import log2, prod
+from math import ceil, log2, prod
 from typing import Any
 
 import numpy as np
@@ -157,9 +159,16 @@ def _times(cost, amount):
 
 
 def _message_time(work, costs):
+    each = _message_range(work, costs)
+    if each is not None:
+        return each.start_s * ceil(work.messages / each.ports)
     known = [t for t in (_times(costs.message_cost_s, work.messages), _times(costs.message_size_cost_s, work.message_roots))
              if t is not None]
     return sum(known) if known else None
+
+
+def _message_range(work, costs):
+    return None if costs.messages is None else costs.range_of(work.message_bytes * (1 - 1e-9))  # rounding moves no message
 
 
 def _over(amount, rate):
@@ -169,7 +178,11 @@ def _over(amount, rate):
 def _injection(work, costs):
     limits = [t for t in (_over(work.task_bytes, costs.injection_per_task), _over(work.node_bytes, costs.injection_per_node))
               if t is not None]
-    return np.maximum(limits[0], limits[-1]) if limits else None
+    each = _message_range(work, costs)
+    if each is not None:
+        alone = min(work.message_bytes, work.task_bytes)
+        limits += [t for t in (_over(alone, each.rate), _over(work.task_bytes, each.together)) if t is not None]
+    return reduce(np.maximum, limits) if limits else None
 
 
 def product_work(product: Product, letters: str, transform: Transform, link_s: float, adaptive_s: float | None,

@@ -48,11 +48,12 @@ def test_imports_go_one_way(layer):
 OWN_FILES = {  # modules that read files of the package, of the system, or of programs that they have started
     "model/optima.py", "model/published.py", "model/machine_file.py", "mapper/ring_maps.py", "mapper/scotch.py",
     "scripts/command_line/cli.py", "scripts/command_line/memory.py", "scripts/pictures/report/page.py",
-    "scripts/networks/build.py", "scripts/networks/simulated.py", "scripts/networks/namespaces/box.py",
+    "scripts/networks/build.py", "scripts/networks/simulated.py", "scripts/networks/probed.py",
+    "scripts/networks/namespaces/box.py",
     "scripts/networks/namespaces/counters.py", "scripts/networks/namespaces/inside.py",
     "scripts/networks/namespaces/kernel.py"}
 OWN_CALLS = {("model/machine.py", "read_text"), ("model/machine.py", "loads"),  # schemas
-             ("mapper/records.py", "read_text"), ("mapper/records.py", "json.loads")}
+             ("mapper/records.py", "read_text"), ("mapper/probes.py", "read_text"), ("mapper/records.py", "json.loads")}
 PARSERS = {"json.load", "json.loads", "loads", "tomllib.load", "tomllib.loads", "literal_eval", "ast.literal_eval",
            "yaml.load", "yaml.safe_load", "ElementTree.parse", "ElementTree.fromstring", "ElementTree.iterparse", "eval",
            "open", "np.load", "np.genfromtxt", "np.fromfile"}

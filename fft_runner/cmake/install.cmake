@@ -17,7 +17,7 @@ install(TARGETS ${installed} EXPORT pencilfft
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(PENCILFFT_RUNNER)
-  install(TARGETS fft_runner transpose_bench DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS fft_runner transpose_bench network_probe DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 install(FILES include/pencilfft.h include/pencilfft_line.h reorder/pm_reorder.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 

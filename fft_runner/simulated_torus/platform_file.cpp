@@ -125,6 +125,19 @@ void read_tie(Platform &platform, const std::string &text)
     platform.torus.tie = text == "plus" ? Tie::plus : Tie::parity;
 }
 
+/* "2e-6", or with other costs from some bytes on "2e-6 8192:5e-6". */
+void read_message_cost(Platform &platform, const std::string &text)
+{
+    for (const std::string &word : words(text)) {
+        const size_t colon = word.find(':');
+        const double from = colon == std::string::npos ? 0 : positive(word.substr(0, colon));
+        if (!platform.message_s.insert({from, number(word.substr(colon + 1), true)}).second)
+            throw ValueError("'" + text + "' has two costs of one size");
+    }
+    if (!platform.message_s.count(0))
+        throw ValueError("'" + text + "' lacks the cost of the smallest messages, a number without a colon");
+}
+
 /* Values are read in this order, whatever the order of the lines: shape sets the number of values of the others. */
 const struct Key {
     const char *name;
@@ -137,6 +150,8 @@ const struct Key {
     {"injection_bytes_per_s", [](Platform &p, const std::string &text) { p.injection_bytes_per_s = number(text, true); }},
     {"loopback_bytes_per_s", [](Platform &p, const std::string &text) { p.loopback_bytes_per_s = positive(text); }},
     {"speed_flops", [](Platform &p, const std::string &text) { p.speed_flops = positive(text); }},
+    {"message_s", read_message_cost},
+    {"ports", [](Platform &p, const std::string &text) { p.ports = whole(text, 1, 1000); }},
     {"tie", read_tie},
     {"order", read_order},
     {"usage_file", [](Platform &p, const std::string &text) { p.usage_file = text; }},

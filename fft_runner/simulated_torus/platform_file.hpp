@@ -6,6 +6,7 @@
 #include "torus.hpp"
 
 #include <istream>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -21,6 +22,8 @@ struct Platform {
     double injection_bytes_per_s = 0;          /* into a node and out of it, each; 0: no limit */
     double loopback_bytes_per_s = 1e15;        /* of one message between two ranks of a node */
     double speed_flops = 1e9;
+    std::map<double, double> message_s;        /* what a rank takes to start a message, from so many bytes on */
+    int ports = 1;                             /* messages that a rank starts at a time */
     std::string usage_file; /* where the bytes of every link are written at the end; empty: nowhere */
 };
 

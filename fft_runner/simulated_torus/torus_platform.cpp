@@ -23,6 +23,7 @@
 #include <simgrid/kernel/routing/NetPoint.hpp>
 #include <simgrid/kernel/routing/NetZoneImpl.hpp>
 #include <simgrid/s4u.hpp>
+#include <smpi/smpi.h>
 
 namespace
 {
@@ -192,6 +193,28 @@ void count_usage(TorusZone &zone, const std::string &path)
 
 } // namespace
 
+/* A rank sleeps while it starts its messages. Those of one batch, at most so many as there are ports, leave together: the
+ * first sleeps, the others come at the time at which it wakes. */
+void charge_messages(const std::map<double, double> &message_s, int ports)
+{
+    struct Batch {
+        double leaves_s = -1;
+        int messages = 0;
+    };
+    static std::map<aid_t, Batch> batches;
+    const auto cost = [message_s, ports](size_t size_bytes, const s4u::Host *, const s4u::Host *) {
+        const double now_s = s4u::Engine::get_clock();
+        const double start_s = std::prev(message_s.upper_bound(static_cast<double>(size_bytes)))->second;
+        Batch &batch = batches[s4u::this_actor::get_pid()];
+        if (now_s > batch.leaves_s || batch.messages == ports)
+            batch = {now_s + start_s, 0};
+        batch.messages++;
+        return batch.leaves_s - now_s;
+    };
+    for (const SmpiOperation call : {SmpiOperation::SEND, SmpiOperation::ISEND})
+        smpi_register_op_cost_callback(call, cost);
+}
+
 /* The symbol that SimGrid looks for. It owns the zone. */
 extern "C" void load_platform(const s4u::Engine &);
 void load_platform(const s4u::Engine &)
@@ -201,4 +224,6 @@ void load_platform(const s4u::Engine &)
     zone->build();
     if (!platform.usage_file.empty())
         count_usage(*zone, platform.usage_file);
+    if (!platform.message_s.empty())
+        charge_messages(platform.message_s, platform.ports);
 }

@@ -54,6 +54,11 @@ class Build:
         return self.directory / "bin" / "fft_runner"
 
     @property
+    def probe(self) -> Path:
+        """network_probe as a program for the simulated network."""
+        return self.directory / "bin" / "network_probe_smpi"
+
+    @property
     def platform(self) -> Path:
         """The simulated torus, a platform for smpirun."""
         return self.directory / "lib" / "libtorus_platform.so"
@@ -97,7 +102,7 @@ def _ensure(build):
     except OSError as error:
         raise BuildError(f"{build.directory} cannot be used: {error.strerror}; name another directory in "
                          f"{BUILD_VARIABLE}") from error
-    for product in (build.runner, build.mpi_runner, build.platform):
+    for product in (build.runner, build.mpi_runner, build.probe, build.platform):
         if not product.is_file():
             raise BuildError(f"the build did not produce {product}; was it configured without SimGrid? Delete "
                              f"{build.directory} and try again")

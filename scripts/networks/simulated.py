@@ -14,7 +14,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import copy_context
@@ -33,7 +33,7 @@ from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.predict import SEQUENCE
 from pencilmap.model.schedules.schedule import DIRECTIONS, FORWARD
 from pencilmap.model.torus import Torus, format_torus
-from pencilmap.scripts.networks.build import ensure_built, tail
+from pencilmap.scripts.networks.build import Build, ensure_built, tail
 
 PLATFORM_VARIABLE = "PENCILMAP_PLATFORM"
 TIES = ("parity", "plus")
@@ -79,7 +79,10 @@ class SimulatedNetwork:
     torus: Torus  #: with bandwidth
     latency_s: float = 0.0  #: of one hop. A value above 0 makes a simulation somewhat slower
     injection_bytes_per_s: float = 0.0  #: limit of all that a node sends, and of all that it receives; 0 for none
-    message_s: float = 0.0  #: what a rank takes to start a message; it starts one after the other
+    message_s: float = 0.0  #: what a rank takes to start a message; it starts so many at a time as it has ports
+    ports: int = 1  #: of a rank
+    #: bytes and seconds: from so many on, a message takes these to start
+    larger_messages: tuple[tuple[int, float], ...] = ()
     #: "parity" or "plus"; the direction of a message that goes half way round: + from even and - from odd coordinates, or
     #: always +
     tie: str = "parity"
@@ -95,6 +98,8 @@ class SimulatedNetwork:
         for name in ("latency_s", "injection_bytes_per_s", "message_s"):
             if not 0 <= getattr(self, name) < float("inf"):
                 raise SimulationError(f"{name} {getattr(self, name)} must be 0 or above")
+        if self.ports < 1:
+            raise SimulationError(f"{self.ports} ports start no message; give 1 or more")
         if self.tie not in TIES:
             raise SimulationError(f"tie {self.tie!r} is unknown; known are {', '.join(TIES)}")
         object.__setattr__(self, "order", tuple(self.order or dimensions))
@@ -122,6 +127,10 @@ class SimulatedNetwork:
             "tie": self.tie,
             "order": " ".join(str(d) for d in self.order),
         }
+        if self.message_s or self.larger_messages:
+            larger = [f"{size}:{start!r}" for size, start in self.larger_messages]
+            values["message_s"] = " ".join([repr(self.message_s), *larger])
+            values["ports"] = str(self.ports)
         return "".join(f"{key} = {value}\n" for key, value in values.items())
 
 
@@ -198,6 +207,8 @@ def simulation_of(where: Setting, network: SimulatedNetwork, grid: ProcessGrid, 
         labels["injection_per_node"] = f"{network.injection_bytes_per_s:.17g}byte/s"
     if network.message_s:
         labels["message_cost"] = f"{network.message_s:.17g}s"
+    if network.ports > 1:
+        labels["ports"] = str(network.ports)
     if network.latency_s:
         labels["hop_latency"] = f"{network.latency_s:.17g}s"
     if where.transform is None:
@@ -275,17 +286,17 @@ def _run(simulation, build, timeout_s, cancelled):
     """Text of the records of one simulation."""
     if cancelled.is_set():
         raise SimulationError("given up, because another simulation failed")
-    with _work_directory() as work:
+    with work_directory() as work:
         _write_inputs(simulation, work)
         say(f"simulating {simulation.name}")
         start = time.monotonic()
-        status = _wait(_command(simulation, build, work), work, timeout_s, cancelled)
+        status = wait_for(_command(simulation, build), work, timeout_s, cancelled)
         say(f"simulated {simulation.name} in {time.monotonic() - start:.1f} s")
         return _collect(simulation, work, status)
 
 
 @contextmanager
-def _work_directory():
+def work_directory() -> Iterator[Path]:
     """A temporary directory for one run, without blanks in its path because of smpirun."""
     parent = tempfile.gettempdir()
     with temporary_folder("/tmp" if re.search(r"[^\w./-]", parent) else None) as work:
@@ -308,19 +319,25 @@ def _mapfile_name(simulation):
     return re.sub(r"[^\w.-]", "_", Path(simulation.mapfile).name)
 
 
-def _command(simulation, build, work):
-    settings = [*SETTINGS, f"--cfg=smpi/alltoallv:{simulation.algorithm}"]
-    if simulation.network.message_s:
-        settings += [f"--cfg=smpi/{call}:0:{simulation.network.message_s!r}:0" for call in ("os", "ois")]
-        settings += [f"--cfg=smpi/send-is-detached-thresh:{EVERY_MESSAGE}"]  # else sends of MPI_Startall cost nothing
+def _command(simulation, build):
+    settings = [f"--cfg=smpi/alltoallv:{simulation.algorithm}"]
     if simulation.timing_only:
         # the buffers of the transform are folded, the smaller tables, which differ from rank to rank, are not
         # in blocks as large as the buffers: each block is a mapping, and Linux allows a process 65530 of them
         block = -(-simulation.bytes_per_rank // FOLDED_BLOCK) * FOLDED_BLOCK
         settings += [f"--cfg=smpi/auto-shared-malloc-thresh:{simulation.bytes_per_rank}",
                      f"--cfg=smpi/shared-malloc-blocksize:{block}"]
-    return ["smpirun", "-quiet", "-np", str(simulation.grid.n_tasks), "-platform", str(build.platform), "-hostfile",
-            "hosts.txt", *settings, str(build.runner), *_runner_options(simulation)]
+    return smpirun(simulation.network, simulation.grid.n_tasks, build, settings, build.runner, _runner_options(simulation))
+
+
+def smpirun(network: SimulatedNetwork, n_ranks: int, build: Build, settings: Iterable[str], program: Path,
+            options: Iterable[str]) -> list[str]:
+    """The command for a program in a folder with ``platform.txt`` and ``hosts.txt``."""
+    settings = [*SETTINGS, *settings]
+    if network.message_s or network.larger_messages:
+        settings += [f"--cfg=smpi/send-is-detached-thresh:{EVERY_MESSAGE}"]  # else sends of MPI_Startall cost nothing
+    return ["smpirun", "-quiet", "-np", str(n_ranks), "-platform", str(build.platform), "-hostfile", "hosts.txt", *settings,
+            str(program), *options]
 
 
 def _runner_options(simulation):
@@ -353,7 +370,7 @@ def _label_options(labels):
     return [f"{key}={value}" for key, value in labels.items()]
 
 
-def _wait(command, work, timeout_s, cancelled):
+def wait_for(command: list[str], work: Path, timeout_s: float, cancelled: threading.Event) -> int:
     """Exit status of a command run in `work`; however the wait ends, its whole process group is ended."""
     environment = os.environ | {PLATFORM_VARIABLE: "platform.txt", "TMPDIR": str(work)}
     deadline = time.monotonic() + timeout_s
@@ -365,7 +382,7 @@ def _wait(command, work, timeout_s, cancelled):
             if cancelled.wait(POLL_S):
                 raise SimulationError("given up, because another simulation failed or the run was interrupted")
             if time.monotonic() > deadline:
-                raise SimulationError(f"the simulation did not finish within {timeout_s:g} s{_output(work)}")
+                raise SimulationError(f"the simulation did not finish within {timeout_s:g} s{output_of(work)}")
         return process.returncode
     finally:
         if process.poll() is None:
@@ -376,15 +393,15 @@ def _wait(command, work, timeout_s, cancelled):
 def _collect(simulation, work, status):
     records = work / "records.jsonl"
     if status != 0:
-        raise SimulationError(f"the runner failed on the simulated network, exit status {status}{_output(work)}")
+        raise SimulationError(f"the runner failed on the simulated network, exit status {status}{output_of(work)}")
     if not records.is_file():
-        raise SimulationError(f"the runner wrote no record{_output(work)}")
+        raise SimulationError(f"the runner wrote no record{output_of(work)}")
     if simulation.usage_path:
         shutil.copyfile(work / "link_usage.txt", simulation.usage_path)
     return records.read_text()
 
 
-def _output(work):
+def output_of(work: Path) -> str:
     """The end of the output, without the line that SimGrid adds for every rank that failed."""
     lines = (work / "output.txt").read_text(errors="replace").splitlines()
     return "; its output ends with\n" + tail("\n".join(line for line in lines

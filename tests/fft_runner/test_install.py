@@ -170,7 +170,7 @@ def test_libraries_alone(mpirun, without_hwloc, tmp_path, shared):
     execute("cmake", "--build", build)
     execute("cmake", "--install", build, "--prefix", prefix)
     files = {path.name for path in prefix.rglob("*")}
-    assert not {"fft_runner", "transpose_bench"} & files
+    assert not {"fft_runner", "transpose_bench", "network_probe"} & files
     assert ("libpencilfft.so" in files, "libpencilfft.a" in files) == (shared, not shared)
     by_pkg_config(library_directory(prefix), "pencilfft", "mpicc", tmp_path / "poisson", EXAMPLES / "poisson.c")
     checked(replace(mpirun, programs=tmp_path)(2, program="poisson"), "poisson_c")

@@ -5,7 +5,7 @@ from math import ceil, inf, prod
 import numpy as np
 import pytest
 
-from pencilmap.model.costs import Costs
+from pencilmap.model.costs import Costs, MessageRange
 from pencilmap.model.distributed_line import break_even, crossbar_break_even, exchanges_of_line, factors, line_times
 from pencilmap.model.errors import GridError
 from pencilmap.model.grid import ProcessGrid
@@ -104,3 +104,12 @@ def test_a_single_rank_sends_nothing():
 def test_what_makes_no_sense_is_refused(ask, why):
     with pytest.raises(GridError, match=why):
         ask()
+
+
+def test_ports_and_starts_by_the_size_of_messages():
+    """On a crossbar of 8 ranks: 7 small messages, 4 at a time, against 3 large ones, one at a time; by hand."""
+    network = parse_torus("8", bandwidth=(1e9,))
+    mapping = Mapping(network, ProcessGrid(1, 8), 1, np.arange(8), np.zeros(8, dtype=int))
+    costs = Costs(messages=(MessageRange(1024, 1e-6, 4), MessageRange(float("inf"), 5e-6)))
+    times = [line_times(mapping, radix, 1, costs, points=512).starts_s for radix in (None, 2)]  # 1 KiB, and 8 KiB
+    assert times == pytest.approx([2 * 1e-6, 3 * 5e-6])

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pencilmap.model.costs import Costs
+from pencilmap.model.costs import Costs, MessageRange
 from pencilmap.model.errors import MachineError
-from pencilmap.model.machine import COSTS, load_machine, machine_names, read_machine
+from pencilmap.model.machine import COSTS, MESSAGES, load_machine, machine_names, read_machine
 from pencilmap.model.torus import Torus, parse_torus
 
 ALL = [load_machine(name) for name in machine_names()]
@@ -111,15 +111,24 @@ def machine_file(**figures):
 
 
 def test_every_cost_of_the_time_model_can_stand_in_a_machine_file():
-    assert {name for name, _, _ in COSTS.values()} == {f.name for f in fields(Costs)}
+    assert {name for name, _, _ in COSTS.values()} | {MESSAGES} == {f.name for f in fields(Costs)}
     values = {None: "0.5", "s": '"2 us"', "byte/s": '"3 MB/s"', "flop/s": '"4 Gflop/s"', "byte": '"5 kB"'}
     si = {None: 0.5, "s": 2e-6, "byte/s": 3e6, "flop/s": 4e9, "byte": 5e3}
-    costs = read_machine(machine_file(**{key: values[unit] for key, (_, unit, _) in COSTS.items()}), "demo.toml").costs
+    figures = {key: values[unit] for key, (_, unit, _) in COSTS.items()}
+    costs = read_machine(machine_file(**figures), "demo.toml").costs
     for name, unit, _ in COSTS.values():
         assert getattr(costs, name) == pytest.approx(si[unit]), name
+    figures = {key: text for key, text in figures.items() if key not in ("message_cost", "message_size_cost")}
+    ranges = '[{up_to = "8 KiB", start = "2 us", ports = 4, rate = "1 GB/s"}, {start = "3 us", together = "2 GB/s"}]'
+    assert read_machine(machine_file(**figures, messages=ranges), "demo.toml").costs.messages == (
+        MessageRange(8192, 2e-6, 4, 1e9), MessageRange(float("inf"), 3e-6, 1, None, 2e9))
 
 
 @pytest.mark.parametrize("figures, message", [
+    (dict(messages='[{start = "2 us"}]', message_cost='"1 us"'), "would count them twice"),
+    (dict(messages='[{start = "2 us", up_to = "1 kB"}]'), "the last has no end"),
+    (dict(messages='[{start = "2 us", ports = 0}]'), "ports.*less than the minimum"),
+    (dict(messages='"2 us"'), "not of type 'array'"),
     (dict(hop_latency='"100"'), "'100' is not a quantity in s"),
     (dict(hop_latency='"5 MB/s"'), "not a quantity in s"),
     (dict(hop_latency="100"), "hop_latency.*not of type 'string'"),

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from pencilmap.model.contention import random_minimal_lengths
-from pencilmap.model.costs import RATES, Costs
+from pencilmap.model.costs import RATES, Costs, MessageRange
 from pencilmap.model.errors import MachineError
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
@@ -271,10 +271,34 @@ def test_rows_inside_a_node_cost_the_network_nothing_but_their_messages():
     assert p.stages[0].time_s == pytest.approx(4 * ALL.exchange_cost_s + 3 * ALL.message_cost_s)
 
 
-@pytest.mark.parametrize("name", [field.name for field in fields(Costs)])
+@pytest.mark.parametrize("name", [field.name for field in fields(Costs) if field.name != "messages"])
 def test_a_cost_is_a_finite_number_and_a_rate_is_more_than_none(name):
     assert getattr(Costs(**{name: 0.5}), name) == 0.5
     for wrong in (float("inf"), float("nan"), -1.0, *([0.0] if name in RATES else [])):
         with pytest.raises(MachineError, match=name):
             Costs(**{name: wrong})
     assert name in RATES or getattr(Costs(**{name: 0.0}), name) == 0.0
+
+
+# ---- ports, and costs of messages by size ------------------------------------------------------------------------------
+
+
+def test_messages_by_ranges_count_batches_and_rates():
+    """Seven messages of 4 KiB by hand: in the first range three start at a time, in the second one."""
+    work = ExchangeWork(0.0, None, 7 * 4096.0, 7 * 4096.0, 7, 0.0, 1, 7 * 2.0)
+    few, many = MessageRange(4096, 2e-6, 3, rate=1e9), MessageRange(float("inf"), 5e-6, 1, together=2e9)
+    terms = exchange_terms(work, Costs(messages=(few, many)))
+    assert (terms.messages_s, terms.injection_s) == (pytest.approx(3 * 2e-6), pytest.approx(4096 / 1e9))
+    terms = exchange_terms(work, Costs(messages=(MessageRange(4095, 2e-6, 3), many)))
+    assert (terms.messages_s, terms.injection_s) == (pytest.approx(7 * 5e-6), pytest.approx(7 * 4096 / 2e9))
+
+
+@pytest.mark.parametrize("ranges, more, part", [
+    ((MessageRange(10, 1e-6),), {}, "the last has no end"),
+    ((MessageRange(10, 1e-6), MessageRange(5, 1e-6), MessageRange(float("inf"), 1e-6)), {}, "ends above the one before"),
+    ((MessageRange(float("inf"), 1e-6, 0),), {}, "1 port or more"),
+    ((MessageRange(float("inf"), 1e-6, 1, 0.0),), {}, "rates above"),
+    ((MessageRange(float("inf"), 1e-6),), {"message_cost_s": 1e-6}, "would count them twice")])
+def test_wrong_ranges_are_refused(ranges, more, part):
+    with pytest.raises(MachineError, match=part):
+        Costs(messages=ranges, **more)

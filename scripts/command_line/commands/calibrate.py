@@ -7,15 +7,17 @@ from pathlib import Path
 
 import click
 
-from pencilmap.mapper.calibrated import calibrated_figures, figure_text, machine_of_records, write_machine
+from pencilmap.mapper.calibrated import calibrated_figures, figure_text, machine_of_records, text_with_unit, write_machine
 from pencilmap.mapper.compare import bandwidth_of_record
 from pencilmap.mapper.files import check_writable
+from pencilmap.mapper.probes import machine_of_probe, probed_figures, range_dict, range_text, read_probes
 from pencilmap.mapper.records import read_records
 from pencilmap.mapper.samples import published_samples, record_samples
 from pencilmap.model.calibrate import RULES, calibrate, quality, split
 from pencilmap.model.errors import CalibrationError
 from pencilmap.model.machine import load_machine
 from pencilmap.model.machine_file import machine_names
+from pencilmap.model.probe import fit_probe
 from pencilmap.model.published import PUBLISHED
 from pencilmap.model.splits import LIKELY, honest_errors, likely_range
 from pencilmap.scripts.command_line.plain_options import JSON, Name, completed
@@ -26,6 +28,8 @@ ANY_BANDWIDTH = (1e9,)  # scaled by the fit
 
 @click.command("calibrate")
 @click.argument("records", nargs=-1, type=click.Path())
+@click.option("--probe", is_flag=True, help="The files are results of network_probe: fit starts, rates and ports of "
+              "messages, hops and links.")
 @click.option("--published", type=Name(list(PUBLISHED)), help="Fit published measurements instead of run records.")
 @click.option("--machine", "-m", metavar="NAME", shell_complete=completed(machine_names, files=True),
               help="The known figures of the machine: a name or a machine file. Its link bandwidth is kept. "
@@ -36,15 +40,20 @@ ANY_BANDWIDTH = (1e9,)  # scaled by the fit
               "print how well these are predicted; about a minute.")
 @click.option("--output", "-o", type=click.Path(dir_okay=False), help="Write a machine file (TOML) with the figures found.")
 @JSON
-def command(records: tuple[str, ...], published: str | None, machine: str | None, rule: str | None, honest: bool,
-            output: str | None, as_json: bool) -> None:
-    """Fit the figures of the time model to run records or published times, as far as these determine them."""
+def command(records: tuple[str, ...], probe: bool, published: str | None, machine: str | None, rule: str | None,
+            honest: bool, output: str | None, as_json: bool) -> None:
+    """Fit the figures of the time model to run records, probes or published times, as far as these determine them."""
     if bool(records) == bool(published):
         raise click.UsageError("name files of run records, or --published NAME")
+    if probe and (rule or honest):
+        raise click.UsageError("--rule and --honest hold run records out; a probe is fitted whole")
     if output and not output.endswith(".toml"):
         raise CalibrationError(f"{output}: a machine file ends in .toml")
     if output:
         check_writable(output, CalibrationError)
+    if probe:
+        _probe(records, machine, output, as_json)
+        return
     rule = rule or ("every-second" if published else "all")
     base, samples, fit_bandwidth, refused = _of_published(published, machine) if published else _of_records(
         records, machine, Path(output).stem if output else "calibrated")
@@ -80,6 +89,50 @@ def command(records: tuple[str, ...], published: str | None, machine: str | None
                    f"{likely[1]:.3g} times as long as predicted")
     if output:
         click.echo(f"wrote {output}")
+
+
+def _probe(paths, machine, output, as_json):
+    found = read_probes(paths)
+    fit, source = fit_probe(found), f"--probe {' '.join(paths)}"
+    name = _machine_name(Path(output).stem) if output else "probed"
+    base = load_machine(machine) if machine else machine_of_probe(found, name) if output or found.torus else None
+    figures = probed_figures(base, fit, source) if base else {}
+    if output and base:
+        write_machine(base, figures, output)
+    peaks = dict(zip(base.torus.axes, base.torus.bandwidth or ())) if machine and base else {}
+    if as_json:
+        print_json({"source": source, "machine": base and base.name, "file": output, "messages": [
+            range_dict(each) for each in fit.messages], "hop_latency_s": fit.hop_latency_s,
+            "cuts": [asdict(cut) | {"of_peak": _of_peak(cut, peaks)} for cut in fit.cuts],
+            "quality": [asdict(row) for row in fit.quality], "notes": fit.notes})
+        return
+    rows = [[f"up to {each.get('up_to', 'any size')}", each["start"], each["ports"], each.get("rate", "-"),
+             each.get("together", "-")] for each in map(range_text, fit.messages)]
+    hops = "hop latency: one distance only, so it is in the start" if fit.hop_latency_s is None else \
+        f"hop latency: {text_with_unit(fit.hop_latency_s, 's')}"
+    print_table(f"messages by {source}", ["messages", ">start", ">ports", ">rate of one", ">of all at once"], rows,
+                [hops, "-: no slower than the links", *(f"note: {note}" for note in fit.notes)])
+    if fit.cuts:
+        print_table("streams across the middle of each dimension, each way", [
+            "across", ">streams", ">one", ">all", ">a link", ">bisection", *([">of peak"] if peaks else [])],
+            [[cut.axis or "list", cut.streams, *(text_with_unit(rate, "byte/s") for rate in (cut.alone, cut.together)),
+              _link_text(cut), text_with_unit(cut.bisection, "byte/s"), *(
+                  [f"{100 * (_of_peak(cut, peaks) or 0):.0f} %"] if peaks else [])] for cut in fit.cuts],
+            [">=: streams did not slow each other, so links may be faster"] if not all(c.slowed for c in fit.cuts) else [])
+    print_table("errors |fitted/measured - 1|", ["of", ">number", ">mean", ">largest"], [
+        [q.of, q.number, f"{100 * q.mean:.2f} %", f"{100 * q.largest:.2f} %"] for q in fit.quality])
+    if output:
+        click.echo(f"wrote {output}")
+
+
+def _of_peak(cut, peaks):
+    return cut.link_bandwidth / peaks[cut.axis] if cut.link_bandwidth and cut.axis in peaks else None
+
+
+def _link_text(cut):
+    if cut.link_bandwidth is None:
+        return "-"
+    return ("" if cut.slowed else ">=") + text_with_unit(cut.link_bandwidth, "byte/s")
 
 
 def _of_published(name, machine):

@@ -78,7 +78,13 @@ def _summary(machine):
     return {"name": machine.name, "title": machine.title, "torus": str(torus), "shape": list(torus.shape),
             "wrap": list(torus.wrap), "axes": torus.axes, "tasks_per_node": machine.tasks_per_node,
             "link_bandwidth_byte_per_s": list(torus.bandwidth), "cables": list(torus.cables),
-            "costs": machine.costs.__dict__, "uncertain": list(machine.uncertain)}
+            "costs": _costs(machine.costs), "uncertain": list(machine.uncertain)}
+
+
+def _costs(costs):
+    ranges = costs.messages and [each.__dict__ | {"up_to": None if each.up_to == float("inf") else each.up_to}
+                                 for each in costs.messages]
+    return costs.__dict__ | ({"messages": ranges} if ranges else {})
 
 
 def _show_partitions(machine, n_nodes, as_json):
@@ -104,4 +110,4 @@ def _next_sizes(sizes, n_nodes):
 def _text(value):
     if isinstance(value, dict):
         return ", ".join(f"{key} {_text(v)}" for key, v in value.items())
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return ", ".join(map(_text, value)) if isinstance(value, list) else str(value)

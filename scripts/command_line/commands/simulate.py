@@ -18,6 +18,7 @@ from pencilmap.scripts.command_line.options import DIRECTION, EXCHANGE, GRID, SC
 from pencilmap.scripts.command_line.plain_options import JSON, WIDE, with_options
 from pencilmap.scripts.command_line.progress import hearing, shown
 from pencilmap.scripts.command_line.tables import comparison_table, print_json, say
+from pencilmap.scripts.networks.probed import simulate_probe
 from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate_all, simulation_of
 
 
@@ -33,21 +34,33 @@ from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate_all,
               "'159 MB/s' [no limit].")
 @click.option("--hop-latency", metavar="TIME", help="Latency of one hop, e.g. '100 ns' [none; slows the simulation].")
 @click.option("--message-cost", metavar="TIME", help="What a rank takes to start a message, e.g. '2 us' [none].")
+@click.option("--ports", type=click.IntRange(1, 1000), default=1, show_default=True, metavar="K",
+              help="Messages that a rank starts at a time.")
+@click.option("--probe", type=click.Path(dir_okay=False), help="Run network_probe instead, one task a node, and append its "
+              "result to this file, for `pencilmap calibrate --probe`.")
 @click.option("--output", "-o", type=click.Path(dir_okay=False), help="Append the run records to this file (JSON lines).")
 @click.option("--timeout", type=click.FloatRange(1), default=600.0, show_default=True, metavar="SECONDS")
 @with_options(WIDE, JSON)
 def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str, schedule: str, direction: str, reps: int,
-            verify: bool, timing_only: bool, injection: str | None, hop_latency: str | None,
-            message_cost: str | None, output: str | None, timeout: float, wide: bool, as_json: bool) -> None:
+            verify: bool, timing_only: bool, injection: str | None, hop_latency: str | None, message_cost: str | None,
+            ports: int, probe: str | None, output: str | None, timeout: float, wide: bool, as_json: bool) -> None:
     """Run fft_runner under each placement on a simulated torus, and compare with the prediction."""
+    if ports > 1 and not message_cost:
+        raise click.UsageError("--ports says how many messages start at a time: give what one takes with --message-cost "
+                               "TIME")
+    network = SimulatedNetwork(as_torus(where.network), parse(hop_latency, "s") if hop_latency else 0.0,
+                               parse(injection, "byte/s") if injection else 0.0,
+                               parse(message_cost, "s") if message_cost else 0.0, ports)
+    if probe:
+        with shown() as progress, heard_by(progress):
+            simulate_probe(network, probe, timeout_s=timeout)
+        click.echo(f"appended the result to {probe}; next: pencilmap calibrate --probe {probe}")
+        return
     if where.transform is None:
         raise GridError("a simulation transforms an array: give its extents, e.g. --fft 64")
     if not replace(where.transform, fields=1).is_plain:
         raise GridError(f"transform {where.transform} is not simulated: give extents, e.g. --fft 64 or --fft 64:fields=2, "
                         "for c2c double")
-    network = SimulatedNetwork(as_torus(where.network), parse(hop_latency, "s") if hop_latency else 0.0,
-                               parse(injection, "byte/s") if injection else 0.0,
-                               parse(message_cost, "s") if message_cost else 0.0)
     problem = None if timing_only else too_large(where.transform, min(len(placement), len(os.sched_getaffinity(0))),
                                                   arrays=1 + (direction == PAIR))
     if problem and verify:

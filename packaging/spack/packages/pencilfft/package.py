@@ -17,7 +17,7 @@ class Pencilfft(CMakePackage):
 
     variant("shared", default=True, description="Shared libraries; else static ones")
     variant("fortran", default=True, description="The Fortran module")
-    variant("runner", default=True, description="The programs fft_runner and transpose_bench")
+    variant("runner", default=True, description="The programs fft_runner, transpose_bench and network_probe")
     variant("fftw_mpi", default=True, description="The exchange fftw, by FFTW's MPI library")
 
     depends_on("c", type="build")
