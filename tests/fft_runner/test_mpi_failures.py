@@ -82,9 +82,14 @@ def own_calls(start, exchange):
     return {key: times for key, times in mine.items() if times > every.get(key, 0)}
 
 
+def last(function, times):
+    """The last call that comes in every run: how often a round of radix r is asked for depends on when it arrives."""
+    return 1 if function == "MPI_Testall" else times
+
+
 def first_or_last(calls):
     """On rank 0 the first, on the others the last call of each function."""
-    return [(rank, function, 1 if rank == 0 else times) for (rank, function), times in calls.items()]
+    return [(rank, function, 1 if rank == 0 else last(function, times)) for (rank, function), times in calls.items()]
 
 
 def without_large_counts(names):
@@ -152,7 +157,7 @@ def test_first_and_last_call_of_data_types(mpirun, exchange):
 def test_every_call(mpirun, exchange):
     check_failures(mpirun, exchange, [(rank, function, at) for (rank, function), times in calls_of(mpirun, exchange).items()
                                       for at in range(1,
-                                                      min(times, 30) + 1)])  # auto calls some hundreds of times, all alike
+                                                      min(last(function, times), 30) + 1)])  # auto calls some hundreds of times, all alike
 
 
 @pytest.mark.parametrize("exchange", [pytest.param(name, marks=[] if name == "persistent" else pytest.mark.slow)
