@@ -9,7 +9,7 @@ namespace, no shared memory and no temporary file; after SIGKILL, what is left m
 is shown, but Python's own for Ctrl-C in the hundredths of a second in which it starts, before anything of ours runs.
 
 ``interruptions setup``, alone, does the same with `scripts/setup` in a copy of the checkout, each time where the last signal
-left it: it needs the network, and takes a minute for each moment or two. What SIGKILL leaves running, the next set-up waits for.
+left it: it needs the network, and takes a minute for each moment or two. What SIGKILL leaves running ends by itself.
 At last a set-up must come to its end, and what it made work.
 """
 
@@ -46,6 +46,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
 }
 OURS = f"{os.sep}pencilmap{os.sep}"  # in a traceback; without, Python itself was starting
 SETUP = "setup"
+LEFT_ALONE_S = 300.0  # for what a set-up that gets SIGKILL leaves running, until it ends by itself
 PATIENCE_S = 20.0  # for what a signal ends
 
 
@@ -219,8 +220,8 @@ def try_setup(folder: Path, moments: int, draw: random.Random) -> tuple[Counter[
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             found = ["did not end"]
-        end = time.monotonic() + PATIENCE_S
-        while number != signal.SIGKILL and (left := processes()):
+        end = time.monotonic() + (PATIENCE_S if number != signal.SIGKILL else LEFT_ALONE_S)
+        while left := processes():
             reap()
             if time.monotonic() > end:
                 found += [f"process {command_of(pid)!r}" for pid in left]
