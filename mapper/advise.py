@@ -6,10 +6,10 @@ first few also with every exchange that the model knows and under the best sched
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from math import ceil
 
 from pencilmap.mapper.product_search import best_product
 from pencilmap.mapper.setting import BEST, Setting, setting
+from pencilmap.mapper.threads import Shared, choices
 from pencilmap.model.algorithms import ALGORITHMS
 from pencilmap.model.decompositions import DECOMPOSITIONS
 from pencilmap.model.errors import GridError, PartitionError, PlacementError, ScheduleError
@@ -24,6 +24,7 @@ from pencilmap.model.torus import Torus, as_torus
 LARGE = 4096     # slots: from here on one of RxC and CxR is predicted, and no order that has no closed form
 SMALL = 128      # slots: up to here placements are also looked for under schedules
 EXCHANGED = 2    # grids on which every exchange is tried
+DIRECT = ("p2p", "node")  # exchanges in which every byte travels once, in rounds or not
 CHUNKED = ("overlap:8", "overlap:4", "overlap:2")  # where not all schedules can be predicted
 TERMS = {  # term of the time model: what it means
     "link_s": "the busiest links: bytes, placement and grid decide",
@@ -119,7 +120,7 @@ def advise(where: Setting) -> Advice:
     order = ranked(found)
     leaders = _leaders(order, where)
     order = ranked([*found, *(p for leader in leaders for p in _varied(where, leader)),
-                    *(p for leader in leaders[:EXCHANGED] for p in _exchanged(where, leader))])
+                    *(p for leader in leaders[:EXCHANGED] for p in _exchanged(where, leader, time_of(order[0])))])
     term, share = _largest(order[0])
     return Advice(where, tuple(_distinct(order)), term, share, tuple(_unknown(where.costs)))
 
@@ -171,7 +172,7 @@ def _quick(here, grid):
     if here.n_slots > LARGE and isinstance(here.network, Torus) and here.site.allocation.is_complete:
         return best_product(as_torus(here.network), grid, here.tasks_per_node,
                             in_sequence(len(grid.decomposition.exchanges)))
-    return here._best(grid, SEQUENCE, 0)
+    return here.best_placement(grid, SEQUENCE, 0)
 
 
 def _varied(where: Setting, leader: Prediction) -> Iterable[Prediction]:
@@ -179,7 +180,7 @@ def _varied(where: Setting, leader: Prediction) -> Iterable[Prediction]:
     here = replace(where, decomposition=leader.grid.decomposition)
     placed = [leader.product or here.place(leader.placement, leader.grid)]
     if here.n_slots <= SMALL and leader.placement == BEST:
-        placed.append(here._best(leader.grid, BEST, 0))
+        placed.append(here.best_placement(leader.grid, BEST, 0))
     for each in placed:
         for schedule in (BEST, *CHUNKED):
             try:
@@ -189,13 +190,34 @@ def _varied(where: Setting, leader: Prediction) -> Iterable[Prediction]:
                 continue
 
 
-def _exchanged(where: Setting, leader: Prediction) -> Iterable[Prediction]:
-    """A grid in sequence with every other exchange."""
+def _exchanged(where: Setting, leader: Prediction, best_s: float) -> Iterable[Prediction]:
+    """A grid in sequence with every other exchange that may be faster than the best time."""
     here = replace(where, decomposition=leader.grid.decomposition)
     placed = leader.product or here.place(leader.placement, leader.grid)
     for name in ALGORITHMS if here.n_slots <= LARGE else ():
-        if not ALGORITHMS[name].is_alltoall:
+        if not ALGORITHMS[name].is_alltoall and _least_s(leader, name) < best_s * (1 - 1e-9):
             yield here.predict(placed, None, leader.placement, name)
+
+
+def _least_s(leader: Prediction, exchange: str) -> float:
+    """Seconds below which no exchange of that name is, from the prediction with all messages at once; no link is routed.
+
+    Messages that go straight to where they are wanted load every link as much in all rounds together, and the longest of
+    each round adds up to no less. `p2p` has the same messages; `node` fewer, but on nodes of one task it is all messages at
+    once.
+    """
+    if exchange not in DIRECT or leader.known_s is None or leader.time_s is None:
+        return 0.0
+    if exchange == "node" and leader.tasks_per_node == 1:
+        return leader.known_s
+    saved = 0.0
+    for stage in leader.stages:
+        terms = stage.terms
+        if terms is None:
+            return 0.0
+        calm = replace(terms, contention_s=None, messages_s=terms.messages_s if exchange == "p2p" else None)
+        saved += terms.time_s - calm.time_s
+    return leader.known_s - saved
 
 
 def _distinct(order):
@@ -226,41 +248,6 @@ def _largest(p):
     return name, sums[name] / sum(sums.values()) if sum(sums.values()) else 0.0
 
 
-# ---- ranks against threads -------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Shared:
-    """The best way with some tasks on a node of so many threads each.
-
-    messages : that a node sends in all exchanges; task_bytes : of the array on a task.
-    peers : entries of the tables of counts that all tasks of a node keep, one for each partner in each exchange.
-    """
-
-    tasks: int
-    threads: int
-    prediction: Prediction
-    messages: int
-    task_bytes: int
-    peers: int
-
-
 def ranks_against_threads(where: Setting) -> list[Shared]:
-    """All tasks of a node as processes, and one process with as many threads: T^2 fewer messages between two nodes.
-
-    The threads of a task compute as fast together as the tasks did, and share the port of a node; a limit of one task stays
-    one task's. Overheads of threads are not in the model.
-    """
-    tasks = where.tasks_per_node
-    found = []
-    for n in dict.fromkeys((tasks, 1)):
-        costs = where.costs
-        if n != tasks and costs.fft_rate_per_task is not None:
-            costs = replace(costs, fft_rate_per_task=costs.fft_rate_per_task * tasks)
-        here = replace(where, site=replace(where.site, tasks_per_node=n), costs=costs)
-        best = advise(here).best
-        sent = sum(stage.work.messages for stage in best.stages if stage.work)
-        assert where.transform is not None
-        found.append(Shared(n, ceil(tasks / n), best, n * sent, where.transform.total_bytes // best.grid.n_tasks, n * sum(
-            best.grid.extent(stage.letters) for stage in best.grid.decomposition.exchanges)))
-    return found
+    """All tasks of a node as processes, and one process with as many threads."""
+    return choices(where, list(dict.fromkeys((where.tasks_per_node, 1))), lambda here: advise(here).best)

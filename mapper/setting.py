@@ -126,7 +126,7 @@ class Setting:
         """
         check_name(text)
         if text == BEST:
-            return self._best(grid, schedule)
+            return self.best_placement(grid, schedule)
         if not takes_objective(text):
             return place(text, self.site, grid)
         name, _, argument = text.partition(":")
@@ -135,7 +135,7 @@ class Setting:
                                   for wanted in objectives(schedule, grid)], schedule)
         return self._fastest([place(text, self.site, grid, wanted) for wanted in objectives(schedule, grid)], schedule)
 
-    def _best(self, grid: ProcessGrid, schedule: str, share: int = 1) -> Product | Mapping:
+    def best_placement(self, grid: ProcessGrid, schedule: str, share: int = 1) -> Product | Mapping:
         """The fastest placement of all families; searches get their usual evaluations divided by `share`, 0 for none."""
         if not isinstance(self.network, Torus):
             return place(BEST, self.site, grid)  # it says that there is none
@@ -256,7 +256,7 @@ class Setting:
     def _predictions(self, text: str, grid: ProcessGrid, routing: str | None, exchange: str, schedule: str,
                      direction: str, share: int = 1) -> list[Prediction]:
         """Of one placement; for `share` see `candidates`."""
-        placed = self._best(grid, schedule, share) if text == BEST else self.place(text, grid, schedule)
+        placed = self.best_placement(grid, schedule, share) if text == BEST else self.place(text, grid, schedule)
         if routing == ALL_ROUTINGS:
             return self.interval(placed, text, exchange, schedule, direction)
         return [self.shown(placed, routing, text, exchange, schedule, direction)]

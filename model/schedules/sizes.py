@@ -1,11 +1,14 @@
 """The best relative sizes of the chunks of `overlap`.
 
-Idea: T is linear in the sizes but for the largest over the links in each phase, so the best sizes are a linear program: one
-variable for each chunk and one for each phase in which both exchanges travel, one inequality for each such phase and link
-that can decide. Where rows and columns are alike the answer is equal chunks, where they use different links a geometric
-series with ratio t_column / t_row; neither is a special case here. Blocks hold whole elements, so the sizes are then
-rounded, and single elements moved from chunk to chunk as long as T falls.
-Source: the program of flow shops with lots (see `overlap`). Solved by HiGHS through scipy.
+Idea: T is linear in the sizes but for the largest over the links in each phase, so the best sizes are a linear program.
+It is a chain: a phase has the sizes of two neighbours. T is t where the least of (T - t times all sizes) is 0 with the
+first chunk as the unit; from the last chunk on, what a chunk is worth then follows from the next one, whose best ratio
+is one at which the busiest link changes; t is halved out. Where rows and columns are alike the answer is equal chunks,
+where they use different links a geometric series with ratio t_column / t_row; neither is a special case here. Blocks
+hold whole elements, so the sizes are then rounded, and single elements moved from chunk to chunk as long as T falls.
+Source: the program of flow shops with lots (see `overlap`); W. Dinkelbach, "On nonlinear fractional programming",
+Management Science 13 (1967). Without a solver of linear programs, which takes longer to load than all else that advice
+needs.
 Cost: K^2 evaluations of T for each element moved; milliseconds.
 """
 
@@ -15,6 +18,8 @@ import numpy as np
 
 from pencilmap.model.arrays import Floats
 from pencilmap.model.joint import JointLoads
+
+HALVINGS = 60  # of t: below the rounding of its digits
 
 
 def overlap_length(sizes: Sequence[float], pairs: Floats) -> float:
@@ -34,20 +39,36 @@ def best_shares(pairs: Floats, chunks: int) -> Floats:
     >>> best_shares(np.array([[2.0, 0.0], [0.0, 4.0]]), 3).round(3).tolist()
     [0.143, 0.286, 0.571]
     """
-    from scipy.optimize import linprog  # slow to import, and most predictions do without
+    row, column = pairs.T
+    most_row, most_column = float(row.max()), float(column.max())
+    ratios, phases = _corners(row, column)
 
-    K = chunks
-    goal = np.zeros(2 * K - 1)
-    goal[0], goal[K:] = pairs[:, 0].max(), 1.0
-    goal[K - 1] += pairs[:, 1].max()
-    above = np.zeros(((K - 1) * len(pairs), 2 * K - 1))
-    for j in range(K - 1):
-        rows = slice(j * len(pairs), (j + 1) * len(pairs))
-        above[rows, j + 1], above[rows, j], above[rows, K + j] = pairs[:, 0], pairs[:, 1], -1.0
-    whole = np.concatenate([np.ones(K), np.zeros(K - 1)])[None]
-    found = linprog(goal, A_ub=above if len(above) else None, b_ub=np.zeros(len(above)) if len(above) else None, A_eq=whole,
-                    b_eq=[1.0], bounds=(0, None))
-    return np.maximum(found.x[:K], 0.0)
+    def least(t):
+        """The least T minus t times all sizes where the first chunk is 1, and the ratios of neighbours."""
+        worth, found = most_column - t, []
+        for _ in range(chunks - 1):
+            if worth < -most_row:
+                return -np.inf, found  # the next chunk is worth any size
+            sums = phases + ratios * worth
+            best = int(sums.argmin())
+            worth = float(sums[best]) - t
+            found.append(ratios[best])
+        return most_row + worth, found[::-1]
+
+    low, high = 0.0, overlap_length([1.0] * chunks, pairs)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if least(middle)[0] >= 0 else (low, middle)
+    shares = np.cumprod([1.0, *least(low)[1]])
+    return np.asarray(shares / shares.sum(), dtype=float)
+
+
+def _corners(row, column):
+    """Ratios r of a chunk to the one before it at which the busiest link changes, and the phase, max(column + r row)."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        crossings = np.subtract.outer(column, column) / np.subtract.outer(row, row).T
+    ratios = np.unique(np.concatenate([[0.0], crossings[np.isfinite(crossings) & (crossings > 0)]]))
+    return ratios, (column + np.outer(ratios, row)).max(axis=1)
 
 
 def best_sizes(loads: JointLoads, chunks: int, block: int) -> tuple[int, ...]:
@@ -74,16 +95,20 @@ def _rounded(shares, block):
 
 def _polished(sizes, pairs):
     """Single elements moved from one chunk to another as long as that is better."""
-    now = overlap_length(sizes, pairs)
+    now, one = overlap_length(sizes, pairs), np.eye(len(sizes), dtype=int)
+    moves = (one[:, None] - one)[~one.astype(bool)]  # to one chunk, from another
     while True:
-        tried = []
-        for a in range(len(sizes)):
-            for b in range(len(sizes)):
-                if a != b and sizes[a] > 1:
-                    moved = list(sizes)
-                    moved[a] -= 1
-                    moved[b] += 1
-                    tried.append((overlap_length(moved, pairs), moved))
-        if not tried or min(tried)[0] >= now * (1 - 1e-12):
+        moved = np.asarray(sizes) + moves
+        moved = moved[moved.min(axis=1, initial=1) > 0]
+        lengths = _lengths(moved, pairs)
+        least = lengths.min(initial=np.inf)
+        if least >= now * (1 - 1e-12):
             return sizes
-        now, sizes = min(tried)
+        now, sizes = least, min(moved[lengths == least].tolist())
+
+
+def _lengths(sizes, pairs):
+    """`overlap_length` of many sizes of one sum: shape (n, K) to (n,)."""
+    c = sizes / sizes.sum(axis=1, keepdims=True)
+    ramps = c[:, 0] * pairs[:, 0].max() + c[:, -1] * pairs[:, 1].max()
+    return ramps + (c[:, 1:, None] * pairs[:, 0] + c[:, :-1, None] * pairs[:, 1]).max(axis=2).sum(axis=1)

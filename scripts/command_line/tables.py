@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from pencilmap.mapper.compare import Comparison
+    from pencilmap.mapper.threads import Shared
     from pencilmap.model.calibrate import Quality
     from pencilmap.model.predict import ExchangePrediction, Prediction
     from pencilmap.model.splits import Held
@@ -125,6 +126,21 @@ def fitted(columns: list[str], rows: list[list[str]], droppable: Iterable[str]) 
 def _width(columns, rows):
     cells = zip(*([[name.lstrip(">") for name in columns], *([str(cell) for cell in row] for row in rows)]))
     return sum(max(len(line) for cell in column for line in cell.split("\n")) + SPACE for column in cells) - SPACE
+
+
+def threads_table(found: Sequence[Shared], time_of: Callable[[Prediction], float | None]) -> None:
+    """The same cores as tasks and as threads, beside each other."""
+    columns = [">tasks/\nnode", ">threads", "grid", ">predicted", ">messages\na node", ">bytes\neach", ">MB a\nnode",
+               ">table\nentries"]
+    print_table("the same cores as tasks or threads", columns, [
+        [s.tasks, s.threads, str(s.prediction.grid), _time(time_of(s.prediction)), s.messages,
+         f"{s.message_bytes:.0f}", f"{s.node_bytes / 1e6:.4g}", s.peers] for s in found],
+        ["messages to other nodes; MB: the array before and after an exchange; threads are",
+         "taken to compute as fast as tasks, and what they cost each other is left out"])
+
+
+def _time(seconds):
+    return "-" if seconds is None else milliseconds(seconds)
 
 
 def _wide_predictions(predictions):

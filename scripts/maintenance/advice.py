@@ -53,7 +53,7 @@ def candidates(where: Setting) -> list[Prediction]:
             for text in ("best", "default") if transform.fills(grid) else ():
                 for schedule in (SEQUENCE, OVERLAP):
                     try:
-                        placed = here._best(grid, schedule, 0) if text == "best" else here.place(text, grid)
+                        placed = here.best_placement(grid, schedule, 0) if text == "best" else here.place(text, grid)
                         found.append(here.predict(placed, name=text, schedule=schedule))
                     except PencilmapError:
                         continue  # a schedule or placement that this grid cannot have
@@ -66,7 +66,7 @@ def simulation(where: Setting, p: Prediction) -> Simulation:
     transform = where.transform
     assert transform is not None
     best = p.placement == "best"
-    placed = p.product or (here._best(p.grid, schedule_of(p), 0) if best else here.place(p.placement, p.grid))
+    placed = p.product or (here.best_placement(p.grid, schedule_of(p), 0) if best else here.place(p.placement, p.grid))
     mapping = as_mapping(placed, p.placement)
     return Simulation(SimulatedNetwork(as_torus(where.network)), hosts(mapping), (transform.nx, transform.ny, transform.nz),
                       p.grid,

@@ -9,6 +9,7 @@ from math import prod
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from scipy.optimize import linprog
 
 from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.model.allocation import Site
@@ -460,3 +461,20 @@ def test_two_ways_need_two_planes(size, words):
         return
     with pytest.raises(ScheduleError, match=words):
         predict(placed, parse_transform(size), schedule="two-way")
+
+
+def test_the_best_shares_are_those_of_the_linear_program():
+    """Solved by HiGHS: a variable for each chunk and each phase with both exchanges, a row for each such phase and link."""
+    random = np.random.default_rng(14)
+    for _ in range(40):
+        pairs, n = random.integers(0, 9, (random.integers(1, 6), 2)) + 1e-3, int(random.integers(1, 13))
+        goal = np.array([0.0] * n + [1.0] * (n - 1))
+        goal[0] += pairs[:, 0].max()
+        goal[n - 1] += pairs[:, 1].max()
+        phases = np.zeros((n - 1, len(pairs), 2 * n - 1))
+        for j in range(n - 1):
+            phases[j, :, j + 1], phases[j, :, j], phases[j, :, n + j] = pairs[:, 0], pairs[:, 1], -1.0
+        rows = phases.reshape(-1, 2 * n - 1)
+        found = linprog(goal, rows if n > 1 else None, np.zeros(len(rows)) if n > 1 else None,
+                        [[1.0] * n + [0.0] * (n - 1)], [1.0])
+        assert overlap_length(best_shares(pairs, n), pairs) == pytest.approx(found.fun, rel=1e-6)

@@ -1,24 +1,17 @@
 """`pencilmap advise`: what to run a transform with on some nodes, why, and what to measure to be sure."""
 
+from textwrap import wrap
+
 import click
 
-from pencilmap.mapper.advise import (
-    TERMS,
-    Advice,
-    Shared,
-    advise,
-    exchange_of,
-    ranks_against_threads,
-    schedule_of,
-    settings,
-    time_of,
-)
+from pencilmap.mapper.advise import TERMS, Advice, advise, exchange_of, ranks_against_threads, schedule_of, settings, time_of
+from pencilmap.mapper.threads import shared_dict
 from pencilmap.model.errors import MachineError
 from pencilmap.model.machine_file import machine_names
 from pencilmap.model.predict import Prediction
 from pencilmap.model.units import milliseconds
 from pencilmap.scripts.command_line.plain_options import JSON, completed, with_options
-from pencilmap.scripts.command_line.tables import broken, fitted, print_json, print_table, say
+from pencilmap.scripts.command_line.tables import NARROW, broken, fitted, print_json, print_table, say, threads_table
 
 
 @click.command("advise")
@@ -48,15 +41,20 @@ def command(machine: str | None, nodes: int | None, torus: str | None, bandwidth
     if as_json:
         print_json({"where": where.where, "transform": str(where.transform),
                     "candidates": [_candidate(p) for p in found.found[:top]], "deciding_term": found.term,
-                    "deciding_share": found.share, "unknown": list(found.unknown), "measure": _to_measure(found),
-                    "threads": [_shared(s) for s in shared]})
+                    "deciding_share": found.share, "unknown": list(found.unknown), "measure": _runs(found),
+                    "threads": [shared_dict(s, best=_candidate(s.prediction)) for s in shared]})
         return
     _table(found, top)
     if shared:
-        _threads(shared)
-    say(_answer(found))
-    for line in _to_measure(found):
-        say(line)
+        threads_table(shared, time_of)
+    for line in (*_answer(found), *_unknown(found)):
+        say("\n".join(wrap(line, NARROW, break_long_words=False)))
+    runs = _runs(found)
+    if runs:
+        click.echo()
+        columns = [*(f"--{name}" for name in runs[0] if name != "placement"), "placement"]
+        print_table("to be sure, run fft_runner with each of", columns,
+                    [[broken(text) for text in run.values()] for run in runs])
 
 
 def _candidate(p: Prediction):
@@ -75,35 +73,20 @@ def _table(found: Advice, top):
                  "machine's computing is not known"])
 
 
-def _threads(shared: list[Shared]):
-    print_table("the same cores as tasks or threads", [">tasks/\nnode", ">threads", "grid", ">predicted",
-                                                       ">messages\na node",
-                                                      ">bytes\na task", ">table entries\na node"],
-                [[s.tasks, s.threads, str(s.prediction.grid), milliseconds(time_of(s.prediction)), s.messages, s.task_bytes,
-                  s.peers]
-                 for s in shared], ["threads are taken to compute as fast as tasks; what they cost each other is not in the "
-                                    "model"])
-
-
-def _shared(s: Shared):
-    return {"tasks_per_node": s.tasks, "threads": s.threads, "best": _candidate(s.prediction),
-            "messages_of_node": s.messages,
-            "task_bytes": s.task_bytes, "table_entries_of_node": s.peers}
-
-
 def _answer(found: Advice):
     best = found.best
-    return (f"take {best.grid.decomposition.name} {best.grid} {best.placement}, exchange {exchange_of(best)}, schedule "
-            f"{schedule_of(best)}: {milliseconds(time_of(best))}; {100 * found.share:.0f} % of it, in sequence, is "
-            f"{TERMS[found.term]}")
+    return [f"take {best.grid.decomposition.name} {best.grid} {best.placement}, exchange {exchange_of(best)}, schedule "
+            f"{schedule_of(best)}: {milliseconds(time_of(best))}", f"{100 * found.share:.0f} % of it, in sequence, is "
+            f"{TERMS[found.term]}"]
 
 
-def _to_measure(found: Advice):
-    lines = [f"not known of this machine: {', '.join(found.unknown)}; pencilmap calibrate finds them from run records"
-             ] if found.unknown else []
-    if found.rivals:
-        runs = "; ".join(f"--decomposition {p.grid.decomposition.name} --grid {p.grid} --exchange {exchange_of(p)} "
-                         "--schedule "
-                         f"{schedule_of(p)} ({p.placement})" for p in [found.best, *found.rivals[:2]])
-        lines.append(f"to be sure, run fft_runner with each of: {runs}")
-    return lines
+def _unknown(found: Advice):
+    said = f"not known of this machine: {', '.join(found.unknown)}; pencilmap calibrate finds them"
+    return [said] if found.unknown else []
+
+
+def _runs(found: Advice):
+    """What to run to be sure: option of fft_runner to value, with the placement under its own name."""
+    return [{"decomposition": p.grid.decomposition.name, "grid": str(p.grid), "exchange": exchange_of(p),
+             "schedule": schedule_of(p), "placement": p.placement}
+            for p in [found.best, *found.rivals[:2]]] if found.rivals else []

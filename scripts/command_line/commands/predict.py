@@ -8,7 +8,8 @@ import click
 from pencilmap.mapper.files import write_whole
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.setting import ALL_ROUTINGS, BEST, Setting
-from pencilmap.model.errors import FigureError, MachineError
+from pencilmap.mapper.threads import choices, divisors_of, shared_dict
+from pencilmap.model.errors import FigureError, GridError, MachineError
 from pencilmap.model.predict import SEQUENCE, Prediction
 from pencilmap.model.ranking import ranked
 from pencilmap.model.torus import Torus
@@ -26,18 +27,20 @@ from pencilmap.scripts.command_line.options import (
 )
 from pencilmap.scripts.command_line.plain_options import JSON, WIDE, with_options
 from pencilmap.scripts.command_line.progress import hearing
-from pencilmap.scripts.command_line.tables import prediction_table, print_json, say, terms_table
+from pencilmap.scripts.command_line.tables import prediction_table, print_json, say, terms_table, threads_table
 
 
 @click.command("predict")
 @on_machine
 @with_options(GRID, placements(), ROUTING, ROBUST, EXCHANGE, SCHEDULE, DIRECTION)
+@click.option("--threads", type=click.IntRange(1), metavar="T",
+              help="Hold T threads a task against fewer and none: fewer ranks on the same cores, the grids of each ranked.")
 @click.option("--page", type=click.Path(dir_okay=False), metavar="FILE",
               help="Also write a page with the torus in 3D: loads of rows, of columns, and of all exchanges at once.")
 @click.option("--terms", is_flag=True, help="Also print every term of the time model; --json always has them.")
 @with_options(WIDE, JSON)
 def command(where: Setting, grid: str, placement: tuple[str, ...], routing: str | None, exchange: str, schedule: str,
-            direction: str, page: str | None, terms: bool, wide: bool, as_json: bool) -> None:
+            direction: str, threads: int | None, page: str | None, terms: bool, wide: bool, as_json: bool) -> None:
     """Predict the exchanges of a process grid under one or more placements."""
     if terms and (where.transform is None or where.network.bandwidth is None):
         raise MachineError("there are no terms without times: give --fft, and --machine or --bandwidth")
@@ -45,6 +48,9 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], routing: str 
         raise FigureError(f"{where.network} has no coordinates; --page draws a torus or mesh")
     if page and routing == ALL_ROUTINGS:
         raise FigureError("--page draws the loads of one rule; name it with --routing")
+    if threads:
+        _threads(where, threads, grid, placement, routing, (exchange, schedule, direction), as_json)
+        return
     with hearing():
         found = where.predictions(grid, placement, routing, exchange, schedule, direction)
         alone = where.predictions(grid, placement, routing, exchange, direction=direction) if (
@@ -64,6 +70,22 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], routing: str 
             say(answer(found, default, alone[0] if alone else None))
         if page:
             click.echo(f"\nwrote {page}")
+
+
+def _threads(where, threads, grid, placement, routing, how, as_json):
+    if grid != BEST or routing == ALL_ROUTINGS:
+        raise GridError("with `threads` there are fewer ranks, so that the best grid of each number is taken: leave `grid` "
+                        "and routing all out")
+    if where.tasks_per_node % threads:
+        raise GridError(f"{where.tasks_per_node} tasks on a node make no tasks of {threads} threads: take a number of "
+                        f"threads that divides {where.tasks_per_node}, or other tasks with `tasks_per_node`")
+    with hearing():
+        found = choices(where, [where.tasks_per_node // n for n in reversed(divisors_of(threads))],
+                        lambda here: here.predictions(BEST, placement, routing, *how)[0])
+    if as_json:
+        print_json(*[shared_dict(s, prediction=s.prediction.as_dict()) for s in found])
+        return
+    threads_table(found, lambda p: p.known_s if p.schedule is None else p.schedule.known_s)
 
 
 def write_page(path: str, where: Setting, found: Sequence[Prediction], schedule: str, verdict: str) -> None:

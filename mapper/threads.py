@@ -1,0 +1,103 @@
+"""The cores of a node as tasks or as threads: fewer ranks, larger and fewer messages, smaller tables of partners.
+
+With T threads a task there are T times fewer ranks. Between two nodes of one group pass T^2 times fewer messages, each T^2
+times as large. The threads of a task are taken to compute as fast together as as many tasks, and share the port of a node; a
+limit of one task stays one task's, and an exchange is entered by fewer tasks. What threads cost each other is not in the
+model.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from pencilmap.mapper.placements import as_mapping
+from pencilmap.mapper.setting import Setting
+from pencilmap.model.decompositions.decomposition import AXES
+from pencilmap.model.errors import GridError
+from pencilmap.model.exchange import exchanges
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.predict import Prediction
+from pencilmap.model.transform import Transform
+
+
+@dataclass(frozen=True)
+class Shared:
+    """The best way with some tasks on a node of so many threads each."""
+
+    tasks: int
+    threads: int
+    prediction: Prediction
+    messages: int  #: that the tasks of a node send to other nodes in all exchanges, of the busiest node
+    message_bytes: float  #: of the larger exchange's messages, mean size
+    node_bytes: int  #: memory of a node for the array before and after an exchange: twice the largest blocks of its tasks
+    peers: int  #: entries of the tables of counts that all tasks of a node keep: one for each partner in each exchange
+
+
+def choices(where: Setting, numbers: Sequence[int], best: Callable[[Setting], Prediction]) -> list[Shared]:
+    """With so many tasks on a node each, in place of those of the setting; `best` predicts the best way in a setting.
+
+    Raises GridError where the tasks of a node do not divide into so many, or without a transform.
+    """
+    cores, transform = where.tasks_per_node, where.transform
+    if transform is None:
+        raise GridError("tasks and threads are held against each other for a transform: name it with `fft`, e.g. 512")
+    found = []
+    for tasks in numbers:
+        if tasks < 1 or cores % tasks:
+            raise GridError(f"{cores} tasks on a node make no {tasks} tasks of equally many threads; take a number that "
+                            f"divides {cores}, or others with `tasks_per_node`")
+        threads, costs = cores // tasks, where.costs
+        if costs.fft_rate_per_task is not None:
+            costs = replace(costs, fft_rate_per_task=costs.fft_rate_per_task * threads)
+        here = replace(where, site=replace(where.site, tasks_per_node=tasks), costs=costs)
+        p = best(here)
+        stages = [stage for stage in p.stages if stage.work and stage.work.messages]
+        found.append(Shared(
+            tasks, threads, p, messages_of_node(p, here), max((s.work.message_bytes for s in stages if s.work), default=0.0),
+            2 * tasks * _largest_block(transform, p.grid),
+            tasks * sum(p.grid.extent(stage.letters) for stage in p.grid.decomposition.exchanges)))
+    return found
+
+
+def divisors_of(tasks: int) -> list[int]:
+    """All numbers of tasks of equally many threads, the most tasks first.
+
+    >>> divisors_of(12)
+    [12, 6, 4, 3, 2, 1]
+    """
+    return [n for n in range(tasks, 0, -1) if tasks % n == 0]
+
+
+def messages_of_node(p: Prediction, where: Setting) -> int:
+    """Messages that all tasks of a node send to other nodes in all exchanges, if all start at once; of the busiest node."""
+    if p.product is not None:
+        slots, tasks = p.product.slots, p.tasks_per_node
+        return sum(tasks * (p.grid.extent(stage.letters) - slots.extent(stage.letters))
+                   for stage in p.grid.decomposition.exchanges)
+    here = replace(where, decomposition=p.grid.decomposition)
+    mapping = as_mapping(here.place(p.placement, p.grid), p.placement)
+    sent = np.zeros(mapping.network.n_nodes, dtype=np.int64)
+    for exchange in exchanges(p.grid, where.transform):
+        node = mapping.node_of_rank[exchange.members]
+        group = np.arange(len(node))[:, None]
+        _, inverse, count = np.unique(node + group * mapping.network.n_nodes, return_inverse=True, return_counts=True)
+        np.add.at(sent, node.ravel(), exchange.size - count[inverse.ravel()])
+    return int(sent.max())
+
+
+def _largest_block(transform: Transform, grid: ProcessGrid) -> int:
+    """Bytes of the largest block that a task holds at any stage."""
+    extents = dict(zip(AXES, transform.exchanged))
+    most = max(prod(-(-n // (grid.extent(division[axis]) if division[axis] else 1)) for axis, n in extents.items())
+               for _, division in grid.decomposition.layouts())
+    return most * transform.point_bytes
+
+
+def shared_dict(shared: Shared, **more: Any) -> dict[str, Any]:
+    """For JSON."""
+    return {"tasks_per_node": shared.tasks, "threads": shared.threads, "messages_of_node": shared.messages,
+            "message_bytes": shared.message_bytes, "node_bytes": shared.node_bytes, "table_entries_of_node": shared.peers,
+            **more}
