@@ -43,6 +43,12 @@ def transforms(ranks: int, size: Sequence[int], grids: Sequence[str], *options: 
         return read_records(path)
 
 
+def ewald_s(ranks: int, *options: str) -> dict[str, float]:
+    """Seconds of each part of a particle-mesh Ewald sum by pme_c, of the slowest rank, and of all of them as "total"."""
+    lines = [line.split() for line in _mpirun("pme_c", ranks, *options).splitlines()]
+    return {words[0]: float(words[1]) / 1e3 for words in lines if len(words) == 3 and words[2] == "ms"}
+
+
 def serial_fftw_s(n: int, reps: int = 5) -> float:
     """Seconds of one call of FFTW for n^3 complex doubles on one processor, out of place, planned by measuring: the
     median."""
@@ -82,3 +88,4 @@ def _mpirun(program, ranks, *words):
         raise MeasureError(f"{program} did not end within {TIMEOUT_S} s") from error
     if done.returncode:
         raise MeasureError(f"{program} failed; its output ends with\n{tail(done.stdout + done.stderr)}")
+    return done.stdout
