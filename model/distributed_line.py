@@ -143,7 +143,7 @@ def exchange_times(mapping: Mapping, exchange: Exchange, costs: Costs = Costs(),
     started_s = ceil(work.messages / ports) * (costs.message_cost_s or 0.0) if each is None else terms.messages_s
     starts_s = (terms.start_s or 0.0) + (terms.hops_s or 0.0) + (started_s or 0.0)
     flow_s = max(terms.link_s, terms.injection_s or 0.0)
-    return LineTimes(work.messages, starts_s, flow_s / mapping.n_tasks), terms.link_s / mapping.n_tasks
+    return LineTimes(work.messages, float(starts_s), float(flow_s) / mapping.n_tasks), float(terms.link_s) / mapping.n_tasks
 
 
 def exchanges_of_line(ranks: int, radix: int | None = None, element_bytes: int = COMPLEX_DOUBLE_BYTES) -> list[Exchange]:

@@ -1,21 +1,30 @@
 """The exchanges of a distributed line as libpencilfft does them: which there are, what they send, and what they take.
 
-The steps are those of fft_runner/src/lines/distributed_*.c. Transposes see the N points as a matrix of N1 rows and N2 columns,
-with the fewest points on the rank that has most; where that is more than twice N/P, as for primes, a convolution of M >= 2N - 1
-points (a chirp) takes its place. Binary exchanges have a stage for each factor of P, in natural order an all-to-all more. A dense
-DFT is one stage of all ranks.
+The steps are those of fft_runner/src/lines/distributed_*.c. Transposes see the N points as a matrix of N1 rows and N2
+columns, with the fewest points on the rank that has most; where that is more than twice N/P, as for primes, a convolution of
+M >= 2N - 1 points (a chirp) takes its place. Binary exchanges have a stage for each factor of P, in natural order an
+all-to-all more. A dense DFT is one stage of all ranks.
 
 Sources: D. Bailey, FFTs in external or hierarchical memory, 1990 (six-step); L. Bluestein 1970; A. Jocksch 2021.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf, nan
 
 import numpy as np
 
 from pencilmap.model.arrays import Ints
 from pencilmap.model.costs import Costs
-from pencilmap.model.distributed_line import LineTimes, block_exchange, exchange_times, factors
+from pencilmap.model.distributed_line import (
+    LineTimes,
+    block_exchange,
+    break_even,
+    crossbar_break_even,
+    exchange_times,
+    factors,
+    line_times,
+)
 from pencilmap.model.errors import GridError, near
 from pencilmap.model.exchange import Exchange
 from pencilmap.model.mapping import Mapping
@@ -159,8 +168,8 @@ def line_stages(n: int, ranks: int, algorithm: str = "transpose", order: str = "
 
 def _binary(n, ranks, radix, order):
     if n % ranks:
-        raise GridError(f"a binary exchange needs points that divide evenly: {n} points are not a multiple of {ranks} ranks; take "
-                        f"{(n // ranks + 1) * ranks} points, or algorithm transpose or dft")
+        raise GridError(f"a binary exchange needs points that divide evenly: {n} points are not a multiple of {ranks} "
+                        f"ranks; take {(n // ranks + 1) * ranks} points, or algorithm transpose or dft")
     found, apart, stages = [], ranks, factors(ranks, radix)
     weights = np.cumprod((1, *stages[:-1]))
     for number, r in enumerate(reversed(stages), 1):
@@ -238,3 +247,37 @@ def ways(order: str) -> dict[str, int]:
     ({'binary2': 2, 'binary4': 2, 'dft': 3}, {'binary2': 2, 'binary4': 2, 'dft': 2})
     """
     return {name: ORDERS[order] - (order == "natural" and name != "dft") for name in ALGORITHMS[1:]}
+
+
+@dataclass(frozen=True)
+class BreakEven:
+    """Points a rank below which an algorithm is faster than the transposes."""
+
+    algorithm: str
+    routed: float  #: on the network, by the busiest link of every stage
+    crossbar: float  #: in closed form, where nodes are joined directly; nan for dft, which has none
+
+
+def break_evens(mapping: Mapping, order: str = "natural", costs: Costs = Costs(), ports: int = 1,
+                routing_name: str | None = None, element_bytes: int = COMPLEX_DOUBLE_BYTES) -> tuple[BreakEven, ...]:
+    """Of every algorithm but the transposes, where both end in that order.
+
+    The closed form takes the bytes per second of the fastest link, or of a node's injection where that is less.
+    """
+    ranks, found = mapping.n_tasks, []
+    if ranks == 1:
+        return ()
+    rates = mapping.network.bandwidth or ()
+    for name, all_to_alls in ways(order).items():
+        transposes = line_times(mapping, None, all_to_alls, costs, ports, routing_name, element_bytes)
+        if name == "dft":
+            other = exchange_times(mapping, block_exchange(ranks, (ranks, 1), element_bytes), costs, ports, routing_name)[0]
+            closed = nan
+        else:
+            radix = int(name.removeprefix("binary"))
+            other = line_times(mapping, radix, 1, costs, ports, routing_name, element_bytes)
+            rate = min(max(map(float, rates)), costs.injection_per_node or inf)
+            closed = crossbar_break_even(ranks, radix, costs.message_cost_s or 0.0, 1 / rate, all_to_alls, ports,
+                                         element_bytes)
+        found.append(BreakEven(name, break_even(transposes, other), closed))
+    return tuple(found)

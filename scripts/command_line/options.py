@@ -21,6 +21,7 @@ from pencilmap.model.schedules import SCHEDULES
 from pencilmap.model.schedules.schedule import DIRECTIONS, FORWARD
 from pencilmap.model.torus import Torus
 from pencilmap.model.transform import TYPES
+from pencilmap.scripts.command_line.lines import LINE, line_of
 from pencilmap.scripts.command_line.plain_options import FILES, Decorator, Name, completed, with_options
 
 WHOLE = 50_000  # tasks from which on a machine without a shape is probably not what the user's job has
@@ -47,6 +48,8 @@ class Decomposed(Name):
     """A name of the table, or bricks with their numbers."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == LINE:
+            return LINE
         if not str(value).startswith("brick:"):
             return super().convert(value, param, ctx)
         try:
@@ -58,7 +61,8 @@ class Decomposed(Name):
 DECOMPOSITION = click.option("--decomposition", type=Decomposed(list(DECOMPOSITIONS)), default=next(iter(DECOMPOSITIONS)),
                              show_default=True, help="How the tasks share the array. "
                              + "; ".join(f"{d.name}: grid {d.usage}" for d in DECOMPOSITIONS.values())
-                             + "; brick:PxQxS: remapped to pencils of that grid.")
+                             + "; brick:PxQxS: remapped to pencils of that grid; line: one array of --size N over all "
+                             "tasks (predict, simulate).")
 GRID_USAGE = "|".join(dict.fromkeys(d.usage for d in DECOMPOSITIONS.values()))
 FFT = click.option("--fft", "-n", metavar="N|NXxNYxNZ[:TYPE][:single][:fields=F]",
                    help=f"The transform, e.g. 512, 512x256x128, 512:r2c:single; types: {', '.join(TYPES)}; F arrays "
@@ -108,6 +112,14 @@ def on_machine(command: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(command)
     def resolved(**given):
         asked = {name: given.pop(name) for name in signature(setting).parameters if name in given}
+        if is_line := asked.get("decomposition") == LINE:
+            asked["decomposition"] = "slab"  # whose grid is all tasks, too
+        if is_line and "algorithm" not in given:
+            raise GridError("--decomposition line is for predict and simulate; this command takes pencil, slab, brick")
+        if "algorithm" in given:
+            context = click.get_current_context()
+            named = [name for name in context.params if context.get_parameter_source(name) == ParameterSource.COMMANDLINE]
+            given["line"] = line_of(given, is_line, named)
         where = setting(**asked)
         if where.machine and where.n_slots > WHOLE and not any(map(asked.get, ("torus", "partition", "nodes"))):
             click.echo(f"note: this is the whole of {where.machine}, {where.n_slots:,} tasks; a job on a part of it is "

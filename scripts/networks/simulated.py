@@ -19,6 +19,7 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass, field
+from math import prod
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -157,6 +158,7 @@ class Simulation:
     #: all ranks share the memory of their large buffers: large transforms fit and times stay correct, but the data is lost
     timing_only: bool = False
     algorithm: str = ALLTOALLV  #: SimGrid's name of the algorithm for MPI_Alltoallv
+    line: tuple[str, str] | None = None  #: algorithm and order of a distributed line, whose one extent `size` has
     usage_path: Path | None = None  #: where to write what each link carried; `read_link_usage` reads it
 
     def __post_init__(self) -> None:
@@ -185,8 +187,7 @@ class Simulation:
 
     @property
     def bytes_per_rank(self) -> int:
-        nx, ny, nz = self.size
-        return BYTES_PER_ELEMENT * nx * ny * nz * self.fields // self.grid.n_tasks
+        return BYTES_PER_ELEMENT * prod(self.size) * self.fields // self.grid.n_tasks
 
 
 def simulation_of(where: Setting, network: SimulatedNetwork, grid: ProcessGrid, placement: str, schedule: str = SEQUENCE,
@@ -196,7 +197,28 @@ def simulation_of(where: Setting, network: SimulatedNetwork, grid: ProcessGrid, 
     What a schedule leaves open, the model chooses, so that the runner gets a text in which all is said.
     """
     placed = where.place(placement, grid, schedule)
-    mapping = as_mapping(placed, placement)
+    mapping, labels = as_mapping(placed, placement), _labels(where, network, placement)
+    if where.transform is None:
+        raise SimulationError("a simulation transforms an array: give its extents with `fft`, e.g. 64")
+    size = (where.transform.nx, where.transform.ny, where.transform.nz)
+    if schedule != SEQUENCE:
+        forecast = where.predict(placed, network.routing, schedule=schedule, direction=direction).schedule
+        schedule = forecast.name if forecast else schedule
+    return Simulation(network, hosts(mapping), size, grid, labels=labels, fields=where.transform.fields, schedule=schedule,
+                      direction=direction, **options)
+
+
+def simulation_of_line(where: Setting, network: SimulatedNetwork, placement: str, n: int, algorithm: str, order: str,
+                       **options: Any) -> Simulation:
+    """The same of a distributed line of n points over all slots; its grid is that of slabs."""
+    grid = ProcessGrid(1, where.n_slots)
+    mapping = as_mapping(where.place(placement, grid), placement)
+    return Simulation(network, hosts(mapping), (n,), grid, labels=_labels(where, network, placement), line=(algorithm, order),
+                      **options)
+
+
+def _labels(where, network, placement):
+    """From which a run can be predicted again."""
     rates = network.torus.bandwidth or ()
     rates = rates[:1] if len(set(rates)) == 1 else rates
     labels = {"placement": placement, "link_bandwidth": ",".join(f"{rate:.17g}byte/s" for rate in rates),
@@ -211,14 +233,7 @@ def simulation_of(where: Setting, network: SimulatedNetwork, grid: ProcessGrid, 
         labels["ports"] = str(network.ports)
     if network.latency_s:
         labels["hop_latency"] = f"{network.latency_s:.17g}s"
-    if where.transform is None:
-        raise SimulationError("a simulation transforms an array: give its extents with `fft`, e.g. 64")
-    size = (where.transform.nx, where.transform.ny, where.transform.nz)
-    if schedule != SEQUENCE:
-        forecast = where.predict(placed, network.routing, schedule=schedule, direction=direction).schedule
-        schedule = forecast.name if forecast else schedule
-    return Simulation(network, hosts(mapping), size, grid, labels=labels, fields=where.transform.fields, schedule=schedule,
-                      direction=direction, **options)
+    return labels
 
 
 def simulate(simulation: Simulation, *, json_path: str | PathLike[str] | None = None,
@@ -355,6 +370,10 @@ def _runner_options(simulation):
         "--rigor": ["estimate"],
         "--sync": ["clock"],
     }
+    if simulation.line:
+        del options["--exchange"]
+        options |= {"--decomposition": ["line"], "--grid": [simulation.grid.n_tasks], "--algorithm": [simulation.line[0]],
+                    "--order": [simulation.line[1]]}
     if simulation.schedule != SEQUENCE:
         options["--schedule"] = [simulation.schedule]
     if simulation.fields > 1:

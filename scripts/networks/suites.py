@@ -280,7 +280,7 @@ def cases_of(suite: str, at_most: int | None = None) -> list[Case]:
     Raises ValidationError when there is no such suite, or none of its cases remains.
     """
     if suite not in SUITES:
-        raise ValidationError(f"suite {suite!r} is unknown; known are {', '.join(SUITES)}")
+        raise ValidationError(f"suite {suite!r} is unknown; known are {', '.join(SUITES)}, lines")
     cases = [c for c in SUITES[suite].cases() if at_most is None or c.longest <= at_most]
     if not cases:
         raise ValidationError(f"suite {suite} has no transform of {at_most} or less; its smallest is "

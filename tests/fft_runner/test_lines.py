@@ -7,6 +7,7 @@ from pencilmap.mapper.compare import compare_records
 from pencilmap.mapper.records import read_records
 from pencilmap.model.errors import RecordError
 from pencilmap.model.line_plan import line_stages
+from tests.documents import run_by
 
 LINE = ["--decomposition", "line", "--rigor", "estimate", "--reps", 1]
 
@@ -49,6 +50,14 @@ def test_the_runner_verifies_a_line_and_compare_reads_its_record(mpirun, records
     assert total == pytest.approx(sum(times["mean_s"][0] for name, times in record["phases"].items() if name != "total"))
     rows = compare_records(read_records(path), "here")
     assert [row.stage for row in rows] == names and all(row.t_s > 0 and row.measured_s > 0 for row in rows)
+
+
+def test_the_command_of_the_document_verifies_a_prime(mpirun):
+    [command] = run_by(__file__)
+    words = command.split()
+    assert words[:4] == ["mpirun", "-n", "6", "fft_runner"] and "127" in words
+    done = mpirun(6, *words[4:])
+    assert done.returncode == 0 and "verification passed" in done.stdout and "from_rows" in done.stdout
 
 
 def test_a_record_of_a_line_that_is_none_is_told(mpirun, tmp_path):

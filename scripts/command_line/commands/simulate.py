@@ -9,22 +9,31 @@ from pencilmap.mapper.compare import compare_records
 from pencilmap.mapper.progress import heard_by
 from pencilmap.mapper.setting import Setting
 from pencilmap.model.errors import GridError
+from pencilmap.model.line_plan import line_stages
 from pencilmap.model.schedules.schedule import PAIR
 from pencilmap.model.torus import as_torus
 from pencilmap.model.units import parse
 from pencilmap.scripts.command_line.answers import agreement
+from pencilmap.scripts.command_line.lines import LINE_OPTIONS, Line
 from pencilmap.scripts.command_line.memory import too_large
 from pencilmap.scripts.command_line.options import DIRECTION, EXCHANGE, GRID, SCHEDULE, on_machine, placements
 from pencilmap.scripts.command_line.plain_options import JSON, WIDE, with_options
 from pencilmap.scripts.command_line.progress import hearing, shown
 from pencilmap.scripts.command_line.tables import comparison_table, print_json, say
 from pencilmap.scripts.networks.probed import simulate_probe
-from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate_all, simulation_of
+from pencilmap.scripts.networks.simulated import (
+    SimulatedNetwork,
+    Simulation,
+    simulate_all,
+    simulation_of,
+    simulation_of_line,
+)
 
 
 @click.command("simulate")
 @on_machine
 @with_options(GRID, placements(), EXCHANGE, SCHEDULE, DIRECTION)
+@LINE_OPTIONS
 @click.option("--reps", type=click.IntRange(1), default=1, show_default=True,
               help="Repetitions; they all take the same time.")
 @click.option("--verify", is_flag=True, help="Check the transform inside the run.")
@@ -43,7 +52,8 @@ from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate_all,
 @with_options(WIDE, JSON)
 def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str, schedule: str, direction: str, reps: int,
             verify: bool, timing_only: bool, injection: str | None, hop_latency: str | None, message_cost: str | None,
-            ports: int, probe: str | None, output: str | None, timeout: float, wide: bool, as_json: bool) -> None:
+            ports: int, probe: str | None, output: str | None, timeout: float, line: Line | None,
+            wide: bool, as_json: bool) -> None:
     """Run fft_runner under each placement on a simulated torus, and compare with the prediction."""
     if ports > 1 and not message_cost:
         raise click.UsageError("--ports says how many messages start at a time: give what one takes with --message-cost "
@@ -55,6 +65,13 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str
         with shown() as progress, heard_by(progress):
             simulate_probe(network, probe, timeout_s=timeout)
         click.echo(f"appended the result to {probe}; next: pencilmap calibrate --probe {probe}")
+        return
+    if line:
+        line_stages(line.n, where.n_slots, line.algorithm, line.order)  # says what is impossible before any run
+        with hearing():
+            runs = [simulation_of_line(where, network, text, line.n, line.algorithm, line.order, reps=reps, verify=verify)
+                    for text in placement]
+        run_all(where, placement, runs, output, timeout, wide, as_json)
         return
     if where.transform is None:
         raise GridError("a simulation transforms an array: give its extents, e.g. --fft 64")
@@ -73,6 +90,12 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str
         runs = [simulation_of(where, network, chosen, text, schedule, exchange=exchange, reps=reps, direction=direction,
                               verify=verify, timing_only=timing_only)
                 for text in placement]
+    run_all(where, placement, runs, output, timeout, wide, as_json)
+
+
+def run_all(where: Setting, placement: tuple[str, ...], runs: list[Simulation], output: str | None, timeout: float,
+            wide: bool, as_json: bool) -> None:
+    """Simulate, and print predicted and simulated times."""
     with shown() as progress, heard_by(progress):
         records = simulate_all(runs, json_path=output, timeout_s=timeout)
     rows = [row for text, found in zip(placement, records) for row in compare_records(found, text)]

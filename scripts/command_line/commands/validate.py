@@ -26,6 +26,7 @@ from pencilmap.scripts.command_line.documents import check_place, fill, markdown
 from pencilmap.scripts.command_line.plain_options import JSON, WIDE, Name, completed, with_options
 from pencilmap.scripts.command_line.progress import shown
 from pencilmap.scripts.command_line.tables import broken, fitted, print_json, print_table, say
+from pencilmap.scripts.networks.lines import MOST_FACTOR, line_cases, validate_lines
 from pencilmap.scripts.networks.namespaces import overlap
 from pencilmap.scripts.networks.namespaces.box import UnavailableError
 from pencilmap.scripts.networks.namespaces.experiment import IDLE_SHARE, LINK_TOLERANCE, Experiment, run
@@ -34,6 +35,7 @@ from pencilmap.scripts.networks.suites import CLAIMS, PAIR, SUITES, ValidationEr
 from pencilmap.scripts.networks.validation import validate_simulated
 
 FAILED, UNAVAILABLE = 1, 3
+LINES = "lines"  # a suite of its own: break-evens, not exchanges
 LESS_WANTED = (">tasks/node", ">size", ">+ software", ">time model", ">published", ">predicted", ">simulated", ">m",
                ">least", ">most", "exchange")  # in this order, where 80 columns of a terminal are too narrow for all
 HEADING, TEXT = 10, 40  # characters on a line of a heading or schedule, and of other cells, unless a word is longer
@@ -85,12 +87,35 @@ def _suite(given):
 
 def _simulated(given):
     suite = _suite(given)
+    if suite == LINES:
+        return _lines(given)
     rows = validate_simulated(cases_of(suite, given["at_most"]), given["records"], given["timeout"])
     judged = [(claim.text, found) for claim in CLAIMS if (found := claim.judge(rows))]
     as_dict = {"rows": [row.as_dict() for row in rows],
                "claims": _claims_json(judged)}
     parts = [_rows_part(suite, rows), *_published_part(rows), _claims_part(judged)]
     return Outcome(parts, as_dict, all(found[-1] for _, found in judged), claims_answer(judged))
+
+
+def _lines(given):
+    """Break-evens of distributed lines, in points a rank."""
+    if given["records"]:
+        raise ValidationError("--suite lines keeps no records; leave --records out")
+    cases = line_cases(given["at_most"])
+    if not cases:
+        raise ValidationError("suite lines has no network of so few ranks; its smallest has 16")
+    rows = validate_lines(cases, given["timeout"])
+    columns = ["network", ">ranks", "algorithm", "order", ">start, us", ">n* formula", ">n* predicted", ">n* simulated",
+               ">simulated / predicted", "holds"]
+    cells = [[row.case.name, row.case.ranks, row.case.algorithm, row.case.order, f"{1e6 * row.case.message_s:.4g}",
+              f"{row.formula:.0f}", f"{row.predicted:.0f}", f"{row.simulated:.0f}", f"{row.ratio:.3f}",
+              "yes" if row.holds else "NO"] for row in rows]
+    ratios, holds = [row.ratio for row in rows], all(row.holds for row in rows)
+    said = (f"the simulated break-even is {min(ratios):.3f} to {max(ratios):.3f} of the predicted one in {len(rows)} cases: "
+            + (f"within a factor {MOST_FACTOR:g}" if holds else f"NOT within a factor {MOST_FACTOR:g}"))
+    return Outcome([Part("suite lines: points a rank below which the binary exchange is faster", columns, cells,
+                         (">start, us", ">n* formula", "order", ">ranks"))],
+                   {"rows": [row.as_dict() for row in rows], "holds": holds}, holds, said)
 
 
 def _rows_part(suite, rows):
@@ -287,9 +312,12 @@ NETWORKS = {
               help="simulated: the runner on a simulated torus (SimGrid). namespaces: the runner under Open MPI on a torus "
                    "of network namespaces with shaped links; needs root or user namespaces.")
 @click.option("--suite", metavar="NAME", shell_complete=completed(lambda: SUITES), help="Simulated: the suite to run. "
-              + "; ".join(f"{name}: {suite.meaning}" for name, suite in SUITES.items()) + ". [default: quick] Namespaces: "
-              "overlap, whole transforms under schedules, a few minutes of a quiet machine. [default: bytes of each link]")
-@click.option("--at-most", type=click.IntRange(1), metavar="N", help="Simulated: only transforms up to N^3.")
+              + "; ".join(f"{name}: {suite.meaning}" for name, suite in SUITES.items())
+              + "; lines: where a binary exchange of a distributed line is faster than transposes, 16 to 64 ranks; two "
+              "minutes. [default: quick] Namespaces: overlap, whole transforms under schedules, a few minutes of a quiet "
+              "machine. [default: bytes of each link]")
+@click.option("--at-most", type=click.IntRange(1), metavar="N", help="Simulated: only transforms up to N^3; "
+              "of suite lines, networks up to N ranks.")
 @click.option("--torus", metavar="SHAPE", help="Namespaces: shape of the network. [default: 4x4:mesh]")
 @click.option("--rate", metavar="RATE", help="Namespaces: rate of each link, headers included. [default: 10mbit]")
 @click.option("--mtu", type=click.IntRange(576, 65535), metavar="BYTES", help="Namespaces: largest packet. [default: 1500]")

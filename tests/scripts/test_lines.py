@@ -1,0 +1,82 @@
+"""`--decomposition line` in predict, simulate and validate."""
+
+import shutil
+
+import pytest
+
+from pencilmap.model.line_plan import line_stages
+from pencilmap.scripts.networks.lines import LineCase, LineRow, line_cases, validate_lines
+from tests.documents import ROOT, run_by
+
+LINE = ("--torus", "4x4", "--bandwidth", "1 GB/s", "--decomposition", "line", "--placement", "default")
+needs_simgrid = pytest.mark.skipif(not shutil.which("smpirun"),
+                                   reason="NOT TESTED: SimGrid is missing; scripts/setup installs it")
+
+
+def test_predict_says_what_a_line_takes_and_where_the_break_even_is(pencilmap_json):
+    found = pencilmap_json.one("predict", *LINE, "--message-cost", "2 us", "--size", 16 * 512, "--algorithm", "binary4",
+                               "--order", "transposed")
+    assert [(s["name"], s["messages"]) for s in found["stages"]] == [("stage_1", 3), ("stage_2", 3)]
+    assert found["time_s"] == pytest.approx(sum(s["time_s"] for s in found["stages"]))
+    evens = {e["algorithm"]: e for e in found["break_evens"]}
+    assert evens["binary4"]["crossbar"] == pytest.approx(2e-6 * (2 * 15 - 6) / (16e-9 * (6 - 2)))  # the formula of the slides
+    n = evens["binary4"]["routed"]
+    below, above = (pencilmap_json.one("predict", *LINE, "--message-cost", "2 us", "--size", 16 * round(n * factor), "--order",
+                                       "transposed")["times_s"] for factor in (0.9, 1.1))
+    assert below["binary4"] < below["transpose"] and above["binary4"] > above["transpose"]
+
+
+@pytest.mark.parametrize("words, said", [
+    (["predict", *LINE], "--size"),
+    (["predict", *LINE, "--size", "100", "--algorithm", "binary2"], "not a multiple of 16 ranks; take 112 points"),
+    (["predict", *LINE, "--size", "64", "--fft", "64"], "--fft is not for --decomposition line"),
+    (["predict", *LINE, "--size", "64", "--schedule", "pipelined"], "--schedule is not for --decomposition line"),
+    (["predict", "--torus", "4x4", "--size", "64"], "--size is for --decomposition line"),
+    (["predict", "--torus", "4x4", "--ports", "3"], "--ports is for --decomposition line"),
+    (["simulate", *LINE, "--size", "100", "--algorithm", "binary4"], "not a multiple of 16 ranks"),
+    (["map", "--torus", "4x4", "--grid", "16", "--decomposition", "line", "-o", "x"], "is for predict and simulate")])
+def test_what_does_not_go_with_a_line_is_told(pencilmap, words, said):
+    status, _, err = pencilmap(*words)
+    assert status != 0 and said in " ".join(err.split()), err
+
+
+@needs_simgrid
+def test_simulate_runs_and_verifies_a_line(pencilmap_json):
+    rows = pencilmap_json("simulate", *LINE, "--size", 4096, "--algorithm", "binary2", "--message-cost", "2 us", "--verify")
+    assert [row["stage"] for row in rows] == [s.name for s in line_stages(4096, 16, "binary2")]
+    assert all(row["measured_s"] == pytest.approx(row["time_s"], rel=0.05) for row in rows)
+
+
+@needs_simgrid
+def test_a_simulated_break_even_is_near_the_predicted_one():
+    [row] = validate_lines([LineCase("16", "binary2", 2e-6, crossbar=True)], 300)
+    assert row.ratio == pytest.approx(1, rel=0.03) and row.holds and row.formula == pytest.approx(1625)
+
+
+def test_the_suite_has_the_published_break_even_and_says_what_does_not_hold():
+    cases = line_cases()
+    assert any(abs(case.formula() - 256) < 0.01 for case in cases)
+    assert {case.ranks for case in cases} == {16, 64} and {case.ranks for case in line_cases(16)} == {16}
+    assert LineRow(cases[0], 1.0, 100.0, 199.0).holds and not LineRow(cases[0], 1.0, 100.0, 201.0).holds
+
+
+@pytest.mark.slow
+@needs_simgrid
+def test_the_command_of_the_document_holds_and_fills_its_table(tmp_path, monkeypatch, pencilmap):
+    [command] = run_by(__file__)
+    copy = tmp_path / "docs" / "distributed-lines.md"
+    copy.parent.mkdir()
+    copy.write_text((ROOT / "docs" / "distributed-lines.md").read_text("utf-8").replace("| yes |", "| no |"))
+    monkeypatch.chdir(tmp_path)
+    status, _, err = pencilmap(*command.split()[1:])
+    assert status == 0, err
+    assert copy.read_text("utf-8") == (ROOT / "docs" / "distributed-lines.md").read_text("utf-8")
+
+
+def test_the_table_of_the_document_has_every_case_as_it_is_predicted():
+    text = (ROOT / "docs" / "distributed-lines.md").read_text("utf-8")
+    lines = text.partition("<!-- simulated lines -->")[2].partition("<!-- end -->")[0].splitlines()
+    rows = [line.strip("| ").split(" | ") for line in lines if line.endswith("| yes |")]
+    assert [row[:4] + row[5:7] for row in rows] == [
+        [case.name, str(case.ranks), case.algorithm, case.order, f"{case.formula():.0f}", f"{case.break_even():.0f}"]
+        for case in line_cases()]
