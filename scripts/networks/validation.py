@@ -24,9 +24,11 @@ from pencilmap.model.loads import m_time
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.predict import ExchangePrediction, predict
 from pencilmap.model.published import PUBLISHED
+from pencilmap.model.remap import remaps
 from pencilmap.model.routing import routing
 from pencilmap.model.schedules import course_of, parse_schedule
 from pencilmap.model.schedules.schedule import FORWARD, PAIR
+from pencilmap.model.sharing import shared_seconds
 from pencilmap.model.timing import exchange_terms
 from pencilmap.model.transform import Transform
 from pencilmap.scripts.networks.simulated import ENVELOPE_BYTES, SimulatedNetwork, simulate_all, simulation_of
@@ -52,6 +54,7 @@ class Row:
     #: simulated time of the placement of the suite that is best in sequence by alltoallv; twice that beside a pair of
     #: transforms
     sequence_s: float | None = None
+    shared_s: float | None = None  #: of a remap: with links shared fairly between its messages, and SMPI's envelopes
 
     @property
     def gain(self) -> float:
@@ -61,6 +64,10 @@ class Row:
     @property
     def bound_ratio(self) -> float:
         return self.simulated_s / self.bound_s if self.bound_s else inf
+
+    @property
+    def shared_ratio(self) -> float:
+        return self.simulated_s / self.shared_s if self.shared_s else inf
 
     @property
     def network_ratio(self) -> float:
@@ -80,6 +87,7 @@ class Row:
         return {**self.case.__dict__, "stage": self.stage, "network_s": self.network_s,
                 "simulated_s": self.simulated_s, "software_s": self.software_s, "time_s": self.time_s,
                 "published_s": self.published_s, "bound_s": self.bound_s, "sequence_s": self.sequence_s,
+                "shared_s": self.shared_s,
                 "network_ratio": self.network_ratio, "published_ratio": self.published_ratio}
 
 
@@ -147,6 +155,9 @@ def _rows(case, record):
     network = predict(placed, where.transform, ROUTING, costs=costs, exchange=case.exchange)
     model = predict(placed, where.transform, costs=where.costs, exchange=case.exchange)
     published, mapping = _published(case), as_mapping(placed, case.placement)
+    if grid.decomposition.has_bricks:
+        yield from _remaps(case, grid, record, network, mapping)
+        return
     for stage, exchange, simulated, predicted in zip(grid.decomposition.exchanges, exchanges(grid, where.transform),
                                                      network.stages, model.stages):
         if exchange.size == 1:
@@ -155,6 +166,15 @@ def _rows(case, record):
         yield Row(case, stage.name, with_envelopes(simulated, exchange, mapping),
                   record["phases"][f"exchange_{stage.name}"]["max_s"][0], (terms.start_s or 0.0) + (terms.messages_s or 0.0),
                   predicted.time_s, published.get(stage.name))
+
+
+def _remaps(case, grid, record, network, mapping):
+    rule = routing(ROUTING, mapping.network)
+    for exchange, predicted in zip(remaps(grid, case.setting().transform), network.remaps):
+        shared_s = shared_seconds(exchange, mapping.network, mapping.node_of_rank,
+                                  lambda part: rule.loads(mapping.network, part, mapping.node_of_rank), ENVELOPE_BYTES)
+        yield Row(case, exchange.name, with_envelopes(predicted, exchange, mapping),
+                  record["phases"][f"exchange_{exchange.name}"]["max_s"][0], 0.0, predicted.time_s, None, shared_s=shared_s)
 
 
 def with_envelopes(stage: ExchangePrediction, exchange: Exchange, mapping: Mapping) -> float:

@@ -27,7 +27,7 @@ def test_every_case_can_be_placed_in_even_blocks(suite):
     assert len({case.name for case in cases}) == len(cases)
     for case in cases:
         where, grid = case.setting(), case.process_grid()
-        assert where.transform.divides_evenly(grid), case
+        assert where.transform.divides_evenly(grid) or grid.decomposition.has_bricks, case
         assert where.place(case.placement, grid).grid == grid
 
 
@@ -127,17 +127,18 @@ def test_bad_input_gets_one_clear_message_before_anything_is_run(case, pencilmap
 # ---- documents -------------------------------------------------------------------------------------------------------
 
 
-QUICK_COMMAND, TORI_COMMAND, PAPER_COMMAND, OVERLAP_COMMAND, MESSAGES_COMMAND, MAPS_COMMAND = run_by(__file__)
+BRICKS_COMMAND, QUICK_COMMAND, TORI_COMMAND, PAPER_COMMAND, OVERLAP_COMMAND, MESSAGES_COMMAND, MAPS_COMMAND = run_by(
+    __file__)
 
 
 @pytest.fixture
 def run_in_copy(tmp_path, monkeypatch, pencilmap):
     """Run a command of the document in a folder with a copy of the document: ``run_in_copy(command)`` -> the copy, then."""
-    def run(command, *more):
+    def run(command, *more, document=DOCUMENT):
         monkeypatch.chdir(tmp_path)
-        copy = tmp_path / "docs" / "validation.md"
+        copy = tmp_path / "docs" / document.name
         copy.parent.mkdir()
-        copy.write_text(DOCUMENT.read_text("utf-8"), "utf-8")
+        copy.write_text(document.read_text("utf-8"), "utf-8")
         status, out, err = pencilmap(*command.split()[1:], *more)
         assert status == 0, out + err
         return copy.read_text("utf-8")
@@ -202,6 +203,21 @@ def test_the_tilings_and_ring_maps_of_the_document_are_those_of_its_command(run_
 @pytest.mark.slow
 def test_the_small_messages_of_the_document_are_those_of_its_command(run_in_copy):
     assert run_in_copy(MESSAGES_COMMAND) == DOCUMENT.read_text("utf-8")
+
+
+@needs_simgrid
+@pytest.mark.slow
+def test_the_remaps_of_the_document_are_those_of_its_command(run_in_copy):
+    document = DOCUMENT.with_name("bricks.md")
+    assert run_in_copy(BRICKS_COMMAND, document=document) == document.read_text("utf-8")
+
+
+@needs_simgrid
+def test_a_remap_whose_busiest_link_idles_takes_what_fair_shares_take():
+    rows = validation.validate_simulated([c for c in cases_of("bricks") if c.fft == "63x70x50"])
+    assert [row.stage for row in rows] == ["remap_in", "remap_out"]
+    assert rows[0].network_ratio == pytest.approx(1.03, abs=0.005) and rows[1].network_ratio == pytest.approx(1, abs=0.002)
+    assert all(row.shared_ratio == pytest.approx(1, abs=0.002) for row in rows)
 
 
 @needs_simgrid

@@ -124,6 +124,10 @@ def _rows_part(suite, rows):
     cells = [[str(row.case.setting().network), row.case.tasks_per_node, row.case.grid, row.case.placement, row.case.fft,
               row.stage, milliseconds(row.network_s), milliseconds(row.simulated_s), f"{row.network_ratio:.3f}"]
              for row in rows]
+    if any(row.shared_s is not None for row in rows):
+        columns = [*columns, ">shared fairly", ">simulated / shared", "bricks"]
+        cells = [[*cell, milliseconds(row.shared_s or 0.0), _ratio(row.shared_s and row.shared_ratio),
+                  row.case.decomposition.partition(":")[2]] for cell, row in zip(cells, rows)]
     if any(row.case.schedule != SEQUENCE for row in rows):
         columns = [*columns[:5], "schedule", *columns[5:], ">best in sequence / this", ">over the bound"]
         cells = [[*cell[:5], _schedule(row.case), *cell[5:], _times(row.sequence_s and row.gain),

@@ -1,0 +1,39 @@
+"""Bricks in the commands that place: map, check and shapes agree with predict, or refuse in a sentence."""
+
+import pytest
+
+NETWORK = ("--torus", "2x2x2", "--bandwidth", "1 GB/s", "--fft", "16")
+BRICKS = (*NETWORK, "--decomposition", "brick:2x2x2")
+
+
+def test_a_mapfile_for_bricks_is_checked_with_its_remaps(pencilmap, pencilmap_json, tmp_path):
+    path = tmp_path / "bricks.map"
+    status, out, err = pencilmap("map", *BRICKS, "--grid", "2x4", "--placement", "default", "--format", "bgl", "-o", path)
+    assert status == 0 and "of it remaps" in out, err
+    [predicted] = pencilmap_json("predict", *BRICKS, "--grid", "2x4", "--placement", "default")
+    [checked] = pencilmap_json("check", path, *BRICKS, "--grid", "2x4", "--format", "bgl")
+    assert [r["name"] for r in predicted["remaps"]] == ["remap_in", "remap_out"]
+    assert str(predicted["time_s"]) in str(checked)
+
+
+def time_of(shape):
+    return min(p["total_s"] for p in shape["predictions"])
+
+
+def test_shapes_for_bricks_have_their_remaps_in_the_time(pencilmap_json):
+    some = ("shapes", "--machine", "bluegene-l", "--nodes", "32", "--fft", "32")
+    with_bricks, pencils = (pencilmap_json.one(*some, *more)["shapes"] for more in (("--decomposition", "brick:4x4x2"), ()))
+    assert all("remaps" in p for shape in with_bricks for p in shape["predictions"])
+    assert min(map(time_of, with_bricks)) > min(map(time_of, pencils))
+
+
+@pytest.mark.parametrize("words, part", [
+    (("map", "--torus", "2x2x2", "--decomposition", "brick:2x2x2", "--format", "bgl", "-o", "x.map"),
+     "name the transform with --fft"),
+    (("map", *NETWORK, "--decomposition", "brick:2x2x3", "--format", "bgl", "-o", "x.map"), "12, but there are 8 tasks"),
+    (("shapes", "--machine", "bluegene-l", "--nodes", "32", "--fft", "32", "--decomposition", "brick:4x4x4"),
+     "there are 32 tasks")])
+def test_what_is_refused(pencilmap, tmp_path, monkeypatch, words, part):
+    monkeypatch.chdir(tmp_path)
+    status, out, err = pencilmap(*words)
+    assert status and not out and part in err and not list(tmp_path.iterdir())
