@@ -127,8 +127,8 @@ def test_bad_input_gets_one_clear_message_before_anything_is_run(case, pencilmap
 # ---- documents -------------------------------------------------------------------------------------------------------
 
 
-BRICKS_COMMAND, QUICK_COMMAND, TORI_COMMAND, PAPER_COMMAND, OVERLAP_COMMAND, MESSAGES_COMMAND, MAPS_COMMAND = run_by(
-    __file__)
+(BRICKS_COMMAND, QUICK_COMMAND, TORI_COMMAND, PAPER_COMMAND, OVERLAP_COMMAND, MESSAGES_COMMAND,
+ MAPS_COMMAND) = run_by(__file__)
 
 
 @pytest.fixture
