@@ -213,8 +213,8 @@ def simulation_of_line(where: Setting, network: SimulatedNetwork, placement: str
     """The same of a distributed line of n points over all slots; its grid is that of slabs."""
     grid = ProcessGrid(1, where.n_slots)
     mapping = as_mapping(where.place(placement, grid), placement)
-    return Simulation(network, hosts(mapping), (n,), grid, labels=_labels(where, network, placement), line=(algorithm, order),
-                      **options)
+    return Simulation(network, hosts(mapping), (n,), grid, labels=_labels(where, network, placement),
+                      line=(algorithm, order), **options)
 
 
 def _labels(where, network, placement):

@@ -35,13 +35,13 @@ def test_lines_are_transformed_on_any_number_of_ranks_and_send_what_the_model_co
     ("transpose", "transposed", "backward", 127, ["to_columns", "to_rows", "from_rows", "to_blocks"]),
     ("binary4", "natural", "backward", 384, ["stage_1", "stage_2", "to_blocks"]),
     ("dft", "transposed", "forward", 510, ["stage_1"])])
-def test_the_runner_verifies_a_line_and_compare_reads_its_record(mpirun, records, tmp_path, algorithm, order, direction, size,
-                                                                 names):
+def test_the_runner_verifies_a_line_and_compare_reads_its_record(mpirun, records, tmp_path, algorithm, order, direction,
+                                                                 size, names):
     path = tmp_path / "line.jsonl"
     ranks = 6 if size % 6 == 0 else 4
-    done = mpirun(ranks, *LINE, "--size", size, "--algorithm", algorithm, "--order", order, "--direction", direction, "--verify",
-                  "--sync", "barrier", "--machine-torus", ranks, "--label", "link_bandwidth=1 GB/s", "--fields", 2, "--precision",
-                  "single", "--json", path)
+    done = mpirun(ranks, *LINE, "--size", size, "--algorithm", algorithm, "--order", order, "--direction", direction,
+                  "--verify", "--sync", "barrier", "--machine-torus", ranks, "--label", "link_bandwidth=1 GB/s", "--fields", 2,
+                  "--precision", "single", "--json", path)
     assert done.returncode == 0, done.stderr
     [record] = records(path)
     assert record["verify"]["passed"] and record["verify"]["error_fftw"] < 1e-6 and record["verify"]["points"] == 8

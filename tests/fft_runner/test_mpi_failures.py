@@ -156,8 +156,7 @@ def test_first_and_last_call_of_data_types(mpirun, exchange):
 @pytest.mark.parametrize("exchange", [*CASES, *BESIDE, "auto"])
 def test_every_call(mpirun, exchange):
     check_failures(mpirun, exchange, [(rank, function, at) for (rank, function), times in calls_of(mpirun, exchange).items()
-                                      for at in range(1,
-                                                      min(last(function, times), 30) + 1)])  # auto calls some hundreds of times, all alike
+                                      for at in range(1, 1 + min(last(function, times), 30))])  # auto: hundreds, all alike
 
 
 @pytest.mark.parametrize("exchange", [pytest.param(name, marks=[] if name == "persistent" else pytest.mark.slow)

@@ -19,10 +19,10 @@ def test_predict_says_what_a_line_takes_and_where_the_break_even_is(pencilmap_js
     assert [(s["name"], s["messages"]) for s in found["stages"]] == [("stage_1", 3), ("stage_2", 3)]
     assert found["time_s"] == pytest.approx(sum(s["time_s"] for s in found["stages"]))
     evens = {e["algorithm"]: e for e in found["break_evens"]}
-    assert evens["binary4"]["crossbar"] == pytest.approx(2e-6 * (2 * 15 - 6) / (16e-9 * (6 - 2)))  # the formula of the slides
+    assert evens["binary4"]["crossbar"] == pytest.approx(2e-6 * (2 * 15 - 6) / (16e-9 * (6 - 2)))  # as on the slides
     n = evens["binary4"]["routed"]
-    below, above = (pencilmap_json.one("predict", *LINE, "--message-cost", "2 us", "--size", 16 * round(n * factor), "--order",
-                                       "transposed")["times_s"] for factor in (0.9, 1.1))
+    below, above = (pencilmap_json.one("predict", *LINE, "--message-cost", "2 us", "--size", 16 * round(n * factor),
+                                       "--order", "transposed")["times_s"] for factor in (0.9, 1.1))
     assert below["binary4"] < below["transpose"] and above["binary4"] > above["transpose"]
 
 
