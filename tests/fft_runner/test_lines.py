@@ -40,8 +40,8 @@ def test_the_runner_verifies_a_line_and_compare_reads_its_record(mpirun, records
     path = tmp_path / "line.jsonl"
     ranks = 6 if size % 6 == 0 else 4
     done = mpirun(ranks, *LINE, "--size", size, "--algorithm", algorithm, "--order", order, "--direction", direction,
-                  "--verify", "--sync", "barrier", "--machine-torus", ranks, "--label", "link_bandwidth=1 GB/s", "--fields", 2,
-                  "--precision", "single", "--json", path)
+                  "--verify", "--sync", "barrier", "--machine-torus", ranks, "--label", "link_bandwidth=1 GB/s",
+                  "--fields", 2, "--precision", "single", "--json", path)
     assert done.returncode == 0, done.stderr
     [record] = records(path)
     assert record["verify"]["passed"] and record["verify"]["error_fftw"] < 1e-6 and record["verify"]["points"] == 8
