@@ -1,4 +1,4 @@
-/* libpencilfft: one-dimensional FFTs of lines that are distributed over ranks.
+/* libpencilfft: one-dimensional FFTs of lines that are distributed over ranks, and bricks all of whose lines are.
  *
  * Where the points are
  * --------------------
@@ -90,6 +90,67 @@ int pencilfft_line_phase_seconds(pencilfft_line_plan plan, double *seconds);
 /* The i-th known name, NULL after the last. */
 const char *pencilfft_line_algorithm_name(int i);
 const char *pencilfft_line_order_name(int i);
+
+/* Bricks on which the lines run directly
+ * --------------------------------------
+ * An array A[x][y][z] over P x Q x S ranks as decomposition brick of pencilfft.h divides it: rank (c * Q + b) * P + a holds
+ * block a of x, b of y, c of z, with z nearest together. A forward transform takes the lines along z, then those along y,
+ * then those along x, each across the ranks that share them, by one of the algorithms above; a backward one takes them the
+ * other way. The array as a whole is never transposed. Along y and x a rank turns its brick in its own memory, before and
+ * after. An axis over one rank is an FFT of that rank; an axis of one point is not transformed, so that an array with
+ * nz = 1 has two dimensions. */
+
+/* Descriptor of a plan for bricks of lines. Call pencilfft_brick_lines_desc_init() first, then set what differs from the
+ * defaults. */
+typedef struct {
+    int64_t nx, ny, nz; /* extents; no default */
+    int bricks[3]; /* P, Q and S: ranks along x, y and z, all of the communicator together; no default */
+    int fields; /* arrays transformed together; each rank holds its brick of field 0, then of field 1, ... 1 by default */
+    const char *algorithm; /* of every axis; this and what follows as of pencilfft_line_desc */
+    const char *order;
+    const char *precision;
+    const char *rigor;
+    const char *sync; /* of the ranks of a line */
+} pencilfft_brick_lines_desc;
+
+/* A plan for bricks of lines. */
+typedef struct pencilfft_brick_lines_s *pencilfft_brick_lines;
+
+/* Gives every member its default. Local. */
+void pencilfft_brick_lines_desc_init(pencilfft_brick_lines_desc *desc);
+
+/* Collective over comm, while MPI runs; all ranks give the same descriptor. comm is duplicated. */
+int pencilfft_brick_lines_create(const pencilfft_brick_lines_desc *desc, MPI_Comm comm, pencilfft_brick_lines *plan);
+/* Collective, before MPI_Finalize. A null plan is ignored. */
+int pencilfft_brick_lines_destroy(pencilfft_brick_lines plan);
+
+/* Complex numbers that in and out must hold on this rank. Local. */
+int pencilfft_brick_lines_elements(pencilfft_brick_lines plan, int64_t *elements);
+
+/* Transform in to out, which may be the same buffer; otherwise they must not overlap, and in is kept. Both are aligned
+ * to 16 bytes. Collective. Nothing is normalised: backward after forward gives nx * ny * nz times the input. */
+int pencilfft_brick_lines_execute(pencilfft_brick_lines plan, pencilfft_direction direction, const void *in, void *out);
+
+/* The brick of a rank before (PENCILFFT_INPUT) or after (PENCILFFT_OUTPUT) a forward transform: how many points it has
+ * along x, y and z, and the index in the array of the i-th of these along an axis. In order natural they follow one
+ * another. Local. */
+int pencilfft_brick_lines_extent(pencilfft_brick_lines plan, int array, int rank, int64_t extent[3]);
+int pencilfft_brick_lines_index(pencilfft_brick_lines plan, int array, int rank, int axis, int64_t i, int64_t *index);
+
+/* The exchanges of a forward transform in their order, as of a line; their names begin with that of the axis: "z_stage_1",
+ * "x_to_columns". Local. */
+int pencilfft_brick_lines_exchanges(pencilfft_brick_lines plan, int *n);
+const char *pencilfft_brick_lines_exchange_name(pencilfft_brick_lines plan, int exchange);
+int pencilfft_brick_lines_is_all_to_all(pencilfft_brick_lines plan, int exchange);
+/* What this rank sends to each rank of the communicator in one exchange; as pencilfft_line_traffic(). Local. */
+int pencilfft_brick_lines_traffic(pencilfft_brick_lines plan, int exchange, pencilfft_direction direction, int64_t *bytes,
+                                  int64_t *messages);
+
+/* The timed parts of a transform: of every axis fft_z (all computing), pack_, exchange_ and unpack_ of its exchanges,
+ * and pack_y and unpack_y, what its turning took; and total, their sum. As of a line. Local. */
+int pencilfft_brick_lines_phases(pencilfft_brick_lines plan, int *n);
+const char *pencilfft_brick_lines_phase_name(pencilfft_brick_lines plan, int phase);
+int pencilfft_brick_lines_phase_seconds(pencilfft_brick_lines plan, double *seconds);
 
 #ifdef __cplusplus
 }

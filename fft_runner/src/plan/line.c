@@ -42,26 +42,37 @@ void pencilfft_line_desc_init(pencilfft_line_desc *desc)
 
 /* ---- what is asked for -------------------------------------------------------------------------------------------------- */
 
-static int64_t number_of(const char *text)
+int64_t pf_number_of(const char *text)
 {
     return (int64_t)(pf_hash(text ? text : "", text ? strlen(text) : 0) >> 1);
 }
 
+int pf_same_members(const char *what, int members, const char *const *names, const int64_t *values, MPI_Comm comm)
+{
+    int64_t mine[2][PF_MEMBERS] = {{0}}, largest[2][PF_MEMBERS];
+    for (int i = 0; i < PF_MEMBERS; i++) {
+        mine[0][i] = i < members ? values[i] : 0;
+        mine[1][i] = ~mine[0][i];
+    }
+    PF_MPI(MPI_Allreduce(mine, largest, 2 * PF_MEMBERS, MPI_INT64_T, MPI_MAX, comm));
+    for (int i = 0; i < members; i++)
+        if (largest[0][i] != ~largest[1][i])
+            return pf_fail(PENCILFFT_MISMATCH, "the descriptors of %s differ between ranks in %s; all members must be equal",
+                           what, names[i]);
+    return PENCILFFT_OK;
+}
+
 static int same_everywhere(const pencilfft_line_desc *desc, MPI_Comm comm)
 {
-    enum { MEMBERS = 7 };
-    static const char *const names[MEMBERS] = {"n", "lines", "algorithm", "order", "precision", "rigor", "sync"};
-    int64_t mine[2][MEMBERS] = {{desc->n, desc->lines, number_of(desc->algorithm), number_of(desc->order),
-                                 number_of(desc->precision), number_of(desc->rigor), number_of(desc->sync)}},
-            largest[2][MEMBERS];
-    for (int i = 0; i < MEMBERS; i++)
-        mine[1][i] = ~mine[0][i];
-    PF_MPI(MPI_Allreduce(mine, largest, 2 * MEMBERS, MPI_INT64_T, MPI_MAX, comm));
-    for (int i = 0; i < MEMBERS; i++)
-        if (largest[0][i] != ~largest[1][i])
-            return pf_fail(PENCILFFT_MISMATCH,
-                           "the descriptors of a line differ between ranks in %s; all members must be equal", names[i]);
-    return PENCILFFT_OK;
+    static const char *const names[] = {"n", "lines", "algorithm", "order", "precision", "rigor", "sync"};
+    const int64_t values[] = {desc->n,
+                              desc->lines,
+                              pf_number_of(desc->algorithm),
+                              pf_number_of(desc->order),
+                              pf_number_of(desc->precision),
+                              pf_number_of(desc->rigor),
+                              pf_number_of(desc->sync)};
+    return pf_same_members("a line", (int)(sizeof values / sizeof values[0]), names, values, comm);
 }
 
 static int take_numbers(pencilfft_line_plan plan, const pencilfft_line_desc *desc)
@@ -74,28 +85,32 @@ static int take_numbers(pencilfft_line_plan plan, const pencilfft_line_desc *des
         return pf_fail(PENCILFFT_BAD_SIZE, "%lld lines of %lld points: more than 2^53", (long long)desc->lines,
                        (long long)desc->n);
     plan->lines = desc->lines;
-    plan->steps = (struct pf_line_steps){.n = desc->n, .ranks = plan->ranks};
-    plan->steps.from = plan->steps.to = pf_line_blocks(&plan->steps);
     return PENCILFFT_OK;
+}
+
+int pf_line_plan_steps(const pencilfft_line_desc *desc, int ranks, struct pf_line_steps *steps)
+{
+    const struct pf_line_algorithm *algorithm = pf_table_find(&pf_line_algorithms, desc->algorithm);
+    const struct order *order = algorithm ? pf_table_find(&orders, desc->order) : NULL;
+    if (!order)
+        return PENCILFFT_UNKNOWN_NAME;
+    *steps = (struct pf_line_steps){.n = desc->n, .ranks = ranks, .order = (int)(order - order_rows)};
+    steps->from = steps->to = pf_line_blocks(steps);
+    return algorithm->plan(steps);
 }
 
 static int take(pencilfft_line_plan plan, const pencilfft_line_desc *desc)
 {
-    const struct pf_line_algorithm *algorithm = NULL;
-    const struct order *order = NULL;
     int status = same_everywhere(desc, plan->comm);
     if (!status)
         status = take_numbers(plan, desc);
     if (status)
         return status;
-    const struct pf_line_algorithm *found = pf_table_find(&pf_line_algorithms, desc->algorithm);
-    if (!(algorithm = found) || !(order = pf_table_find(&orders, desc->order)) ||
-        !(plan->precision = pf_table_find(&pf_precisions, desc->precision)) ||
+    if (!(plan->precision = pf_table_find(&pf_precisions, desc->precision)) ||
         !(plan->rigor = pf_table_find(&pf_rigors, desc->rigor)) || !(plan->sync = pf_table_find(&pf_syncs, desc->sync)))
         return PENCILFFT_UNKNOWN_NAME;
     plan->numbers = plan->precision->fftw->real_bytes == sizeof(float) ? &pf_complex_single : &pf_complex_double;
-    plan->steps.order = (int)(order - order_rows);
-    return algorithm->plan(&plan->steps);
+    return pf_line_plan_steps(desc, plan->ranks, &plan->steps);
 }
 
 /* ---- what the steps need ------------------------------------------------------------------------------------------------ */

@@ -39,3 +39,12 @@ struct pencilfft_line_plan_s {
 int64_t pf_line_held(const struct pencilfft_line_plan_s *plan, int step, int after);
 /* Steps first..first+count-1, from an array of these points to another. Their backward transform begins with the last. */
 int pf_line_run(pencilfft_line_plan plan, int backward, int first, int count, const void *in, void *out);
+
+/* The steps that a descriptor asks for on so many ranks. Local. */
+int pf_line_plan_steps(const pencilfft_line_desc *desc, int ranks, struct pf_line_steps *steps);
+
+/* For pf_same_members(): the same number for the same text. */
+int64_t pf_number_of(const char *text);
+/* Collective: whether the members of a descriptor are the same on all ranks; `what` it describes is for the message. */
+enum { PF_MEMBERS = 16 };
+int pf_same_members(const char *what, int members, const char *const *names, const int64_t *values, MPI_Comm comm);
