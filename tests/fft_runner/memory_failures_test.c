@@ -1,13 +1,15 @@
 /* Memory that runs out, and planners of FFTW that give nothing, on one rank: in plans with each exchange and each schedule, when
- * "auto" tries them, in halos, when wisdom is read and written. All ranks must get the same status and message, no plan, must not wait for each
- * other, and the file keeps what it had.
+ * "auto" tries them, in halos, in distributed lines, when wisdom is read and written. All ranks must get the same status and
+ * message, no plan, must not wait for each other, and the file keeps what it had.
  * Run under mpirun with the grid and, if that is to be tried, a file for wisdom: memory_failures_test R C [FILE]. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agreement.h"
 #include "check.h"
 #include "failing_memory.h"
+#include "pencilfft_line.h"
 #include "start_on_grid.h"
 
 enum { MOST_TRIES = 5000 };
@@ -43,6 +45,17 @@ static int halo(void)
     int status = pencilfft_halo_create(with_halo, PENCILFFT_INPUT, width, width, &made);
     CHECK((status == PENCILFFT_OK) == (made != NULL));
     CHECK_INT(pencilfft_halo_destroy(made), PENCILFFT_OK);
+    return status;
+}
+
+static pencilfft_line_desc of_line;
+
+static int line(void)
+{
+    pencilfft_line_plan made = NULL;
+    int status = pencilfft_line_create(&of_line, MPI_COMM_WORLD, &made);
+    CHECK((status == PENCILFFT_OK) == (made != NULL));
+    CHECK_INT(pencilfft_line_destroy(made), PENCILFFT_OK);
     return status;
 }
 
@@ -114,6 +127,23 @@ static void halos_fail_anywhere(int failing)
     CHECK_INT(pencilfft_plan_destroy(with_halo), PENCILFFT_OK);
 }
 
+/* Points that all ranks share alike, and a prime: for the chirp and the gathered line. */
+static void lines_fail_anywhere(int failing)
+{
+    static const int64_t points[2] = {24, 31};
+    pencilfft_line_desc_init(&of_line);
+    of_line.rigor = "estimate";
+    for (int i = 0; (of_line.algorithm = pencilfft_line_algorithm_name(i)); i++)
+        for (int prime = 0; prime < 2; prime++) {
+            char what[64];
+            snprintf(what, sizeof what, "line-%s", of_line.algorithm);
+            of_line.n = points[prime];
+            of_line.order = prime ? "natural" : "transposed";
+            if (line() != PENCILFFT_NOT_POSSIBLE)
+                fails_anywhere(what, line, failing);
+        }
+}
+
 static void wisdom_fails_anywhere(void)
 {
     exchange = "auto";
@@ -135,6 +165,7 @@ int main(int argc, char **argv)
         plans_fail_anywhere(ranks - 1);
     schedules_fail_anywhere(ranks - 1);
     halos_fail_anywhere(ranks - 1);
+    lines_fail_anywhere(ranks - 1);
     if (file)
         wisdom_fails_anywhere();
     MPI_Finalize();

@@ -1,7 +1,7 @@
 /* A call of MPI that fails on one rank: the library must tell it there, and who calls the library ends all ranks.
  *     mpi_failures_test R C EXCHANGE SCHEDULE                what is called, how often, by the first and the last rank
  *     mpi_failures_test R C EXCHANGE SCHEDULE RANK CALL AT   the AT-th CALL on that RANK fails
- * EXCHANGE halo is a halo instead of transforms. */
+ * EXCHANGE halo is a halo instead of transforms, line-ALGORITHM is distributed lines instead of a plan for arrays. */
 #include <complex.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "failing_mpi.h"
-#include "pencilfft.h"
+#include "pencilfft_line.h"
 #include "runner/check_mpi.h"
 
 static int rank;
@@ -55,6 +55,37 @@ static void use_halo(pencilfft_plan plan)
     need(pencilfft_halo_destroy(halo), "halo_destroy");
 }
 
+/* Both ways, of a prime where the algorithm takes one: on three ranks a chirp, and a gathered line. */
+static void use_lines(const char *algorithm)
+{
+    static double complex in[128], out[128];
+    pencilfft_line_desc desc;
+    pencilfft_line_plan plan;
+    pencilfft_line_desc_init(&desc);
+    desc.n = strncmp(algorithm, "binary", 6) ? 31 : 36;
+    desc.lines = 2;
+    desc.algorithm = algorithm;
+    desc.rigor = "estimate";
+    desc.sync = "barrier";
+    need(pencilfft_line_create(&desc, MPI_COMM_WORLD, &plan), "line plan");
+    need(pencilfft_line_execute(plan, PENCILFFT_FORWARD, in, out), "line_execute");
+    need(pencilfft_line_execute(plan, PENCILFFT_BACKWARD, out, in), "line_execute");
+    failing_mpi_stop();
+    need(pencilfft_line_destroy(plan), "line_destroy");
+}
+
+static void use_arrays(pencilfft_desc *desc, bool halo)
+{
+    pencilfft_plan plan;
+    need(pencilfft_plan_create(desc, MPI_COMM_WORLD, &plan), "plan");
+    if (halo)
+        use_halo(plan);
+    else
+        use(plan);
+    failing_mpi_stop();
+    need(pencilfft_plan_destroy(plan), "destroy");
+}
+
 static void print_calls(void)
 {
     long times;
@@ -75,7 +106,6 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
     pencilfft_desc desc;
-    pencilfft_plan plan;
     pencilfft_desc_init(&desc);
     desc.nx = desc.ny = desc.nz = 8;
     desc.R = atoi(argv[1]), desc.C = atoi(argv[2]);
@@ -86,13 +116,10 @@ int main(int argc, char **argv)
     desc.sync = "barrier";
     int fail = argc == 8 && rank == atoi(argv[5]);
     failing_mpi_start(fail ? argv[6] : NULL, fail ? atol(argv[7]) : 0);
-    need(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), "plan");
-    if (halo)
-        use_halo(plan);
+    if (!strncmp(argv[3], "line-", 5))
+        use_lines(argv[3] + 5);
     else
-        use(plan);
-    failing_mpi_stop();
-    need(pencilfft_plan_destroy(plan), "destroy");
+        use_arrays(&desc, halo);
     if (argc == 5 && (rank == 0 || rank == ranks - 1))
         print_calls();
     MPI_Finalize();

@@ -45,6 +45,12 @@ def test_halos_are_clean_under_sanitizers(sanitized, ranks):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("ranks", [1, 3, 4, 6])
+def test_lines_are_clean_under_sanitizers(sanitized, ranks):
+    check_clean(sanitized(ranks, program="line_test"))
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6, 8])
 def test_every_pair_of_choices_is_clean_under_sanitizers(sanitized, ranks):
     check_clean(sanitized(ranks, "--pairs", program="matrix_test", seconds=600))

@@ -14,12 +14,17 @@ import pytest
 from tests.fft_runner.tables import EXCHANGES, SCHEDULES
 
 OTHER_RADICES = ("bruck4", "bruck8")  # the calls of bruck2
-CASES = [*EXCHANGES, "node-of-one", "halo"]
+LINES = ["line-transpose", "line-binary2", "line-dft"]  # binary4 calls what binary2 does
+SLOW_LINES = ("line-transpose", "line-dft")  # binary2 has an all-to-all and messages
+CASES = [*EXCHANGES, "node-of-one", "halo", *LINES]
 MOVES_DATA = {  # what an exchange cannot do without; a new one at least one of all of these
     "alltoallv": {"MPI_Alltoallv"}, "alltoall": {"MPI_Alltoall"}, "padded": {"MPI_Alltoall"}, "alltoallw": {"MPI_Alltoallw"},
     "p2p": {"MPI_Sendrecv"}, "persistent": {"MPI_Startall", "MPI_Waitall"}, "fftw": {"MPI_Comm_dup"},
     **{name: {"MPI_Isend", "MPI_Irecv", "MPI_Waitall"} for name in ("bruck2", *OTHER_RADICES)},
     "halo": {"MPI_Isend", "MPI_Irecv", "MPI_Waitall", "MPI_Comm_dup"},
+    "line-transpose": {"MPI_Alltoallv", "MPI_Barrier", "MPI_Comm_dup", "MPI_Allreduce"},
+    "line-binary2": {"MPI_Isend", "MPI_Irecv", "MPI_Waitall", "MPI_Alltoallv"},
+    "line-dft": {"MPI_Isend", "MPI_Irecv", "MPI_Waitall"},
     "node": {"MPI_Barrier", "MPI_Ibarrier", "MPI_Wait"},
     "node-of-one": {"MPI_Isend", "MPI_Irecv", "MPI_Waitall"}}
 BESIDE = {  # the same under schedules; between them all those that run exchanges beside other work
@@ -41,8 +46,9 @@ def program(start, exchange, name_of_it):
     if exchange == "node-of-one":  # messages between nodes, too
         start = replace(start, mpirun=("env", "PENCILFFT_RANKS_PER_NODE=1", *start.mpirun))
     name, _, schedule = exchange.partition("@")
-    words = [*GRID, name.split("-")[0], schedule or "sequence"]
-    return lambda *failure: start(2, *words, *failure, program=name_of_it)
+    words = [*GRID, name.removesuffix("-of-one"), schedule or "sequence"]
+    ranks = 3 if name in LINES else 2
+    return lambda *failure: start(ranks, *words, *failure, program=name_of_it)
 
 
 def calls_of(start, exchange, name_of_it="mpi_failures_test"):
@@ -75,7 +81,7 @@ def check_failures(start, exchange, cases, name_of_it="mpi_failures_test"):
 def own_calls(start, exchange):
     """What the exchange calls besides what every plan does."""
     mine = calls_of(start, exchange)
-    if exchange == "alltoallv":  # stands for what every plan does, too
+    if exchange in ("alltoallv", "line-transpose"):  # stands for what every plan does, too
         return mine
     every = {key: times for key, times in calls_of(start, "alltoallv").items()
              if key[1].removesuffix("_c") not in MOVES_DATA["alltoallv"]}
@@ -107,7 +113,7 @@ def test_every_function_that_the_library_calls_can_fail_here(mpirun):
     assert used - mpi_symbols(mpirun.programs / "mpi_failures_test", "T") == UNCHECKED
 
 
-@pytest.mark.parametrize("exchange", [pytest.param(name, marks=pytest.mark.slow if name in OTHER_RADICES else [])
+@pytest.mark.parametrize("exchange", [pytest.param(name, marks=pytest.mark.slow if name in (*OTHER_RADICES, *SLOW_LINES) else [])
                                       for name in CASES])
 def test_first_and_last_call_of_each_kind(mpirun, exchange):
     calls = own_calls(mpirun, exchange)
