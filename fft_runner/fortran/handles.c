@@ -1,7 +1,9 @@
-/* Communicators of Fortran and Python, integers, for the modules pencilfft. */
-#include "pencilfft.h"
+/* Communicators of Fortran and Python, integers, for the modules pencilfft, and the descriptor of a line as single values. */
+#include "pencilfft_line.h"
 
 int pencilfft_plan_create_fortran(const pencilfft_desc *desc, MPI_Fint comm, pencilfft_plan *plan);
+int pencilfft_line_create_fortran(int64_t n, int64_t lines, const char *algorithm, const char *order, const char *precision,
+                                  const char *rigor, const char *sync, MPI_Fint comm, pencilfft_line_plan *plan);
 int pencilfft_wisdom_load_fortran(const char *path, MPI_Fint comm, int *found);
 int pencilfft_wisdom_save_fortran(const char *path, MPI_Fint comm);
 
@@ -17,6 +19,22 @@ static MPI_Comm handle_of(MPI_Fint comm)
 int pencilfft_plan_create_fortran(const pencilfft_desc *desc, MPI_Fint comm, pencilfft_plan *plan)
 {
     return pencilfft_plan_create(desc, handle_of(comm), plan);
+}
+
+/* A null text is the default. */
+int pencilfft_line_create_fortran(int64_t n, int64_t lines, const char *algorithm, const char *order, const char *precision,
+                                  const char *rigor, const char *sync, MPI_Fint comm, pencilfft_line_plan *plan)
+{
+    pencilfft_line_desc desc;
+    pencilfft_line_desc_init(&desc);
+    desc.n = n;
+    desc.lines = lines;
+    desc.algorithm = algorithm ? algorithm : desc.algorithm;
+    desc.order = order ? order : desc.order;
+    desc.precision = precision ? precision : desc.precision;
+    desc.rigor = rigor ? rigor : desc.rigor;
+    desc.sync = sync ? sync : desc.sync;
+    return pencilfft_line_create(&desc, handle_of(comm), plan);
 }
 
 int pencilfft_wisdom_load_fortran(const char *path, MPI_Fint comm, int *found)

@@ -65,6 +65,15 @@ module pencilfft
         type(c_ptr) :: handle = c_null_ptr
     end type
 
+    !> A plan for distributed lines; make it with pencilfft_line_create.
+    type, bind(C), public :: pencilfft_line_plan
+        private
+        type(c_ptr) :: handle = c_null_ptr
+    end type
+
+    public :: pencilfft_line_create, pencilfft_line_destroy, pencilfft_line_elements, pencilfft_line_points
+    public :: pencilfft_line_indices, pencilfft_line_execute, pencilfft_line_exchanges, pencilfft_line_exchange_name
+    public :: pencilfft_line_traffic, pencilfft_line_phases, pencilfft_line_phase_name, pencilfft_line_phase_seconds
     public :: pencilfft_halo_create, pencilfft_halo_destroy, pencilfft_halo_part, pencilfft_halo_exchange
     public :: pencilfft_halo_accumulate, pencilfft_halo_traffic
     public :: pencilfft_plan_create, pencilfft_plan_destroy, pencilfft_box_mine, pencilfft_shape, pencilfft_scale
@@ -82,6 +91,15 @@ module pencilfft
             integer(c_int), value :: number
         end function
     end interface
+    abstract interface
+        type(c_ptr) function name_of_line(plan, number) bind(C)
+            import
+            type(pencilfft_line_plan), value :: plan
+            integer(c_int), value :: number
+        end function
+    end interface
+    procedure(name_of_line), bind(C, name="pencilfft_line_exchange_name") :: c_line_exchange_name
+    procedure(name_of_line), bind(C, name="pencilfft_line_phase_name") :: c_line_phase_name
     procedure(name_of), bind(C, name="pencilfft_phase_name") :: c_phase_name
     procedure(name_of), bind(C, name="pencilfft_exchange_stage") :: c_exchange_stage
     procedure(name_of), bind(C, name="pencilfft_exchange_chosen") :: c_exchange_chosen
@@ -180,6 +198,47 @@ module pencilfft
             integer(c_int), value :: direction
             integer(c_int64_t), intent(out) :: bytes(*), messages(*)
         end function
+        !> Complex numbers that a buffer for lines must hold on this rank, before and after a transform. Local.
+        integer(c_int) function pencilfft_line_elements(plan, elements) bind(C)
+            import
+            type(pencilfft_line_plan), value :: plan
+            integer(c_int64_t), intent(out) :: elements
+        end function
+        !> Points of a line on a rank, in pencilfft_input or pencilfft_output of a forward transform. Local.
+        integer(c_int) function pencilfft_line_points(plan, array, rank, points) bind(C)
+            import
+            type(pencilfft_line_plan), value :: plan
+            integer(c_int), value :: array, rank
+            integer(c_int64_t), intent(out) :: points
+        end function
+        !> Which points of the line these are, counted from 0; as many as pencilfft_line_points says. Local.
+        integer(c_int) function pencilfft_line_indices(plan, array, rank, indices) bind(C)
+            import
+            type(pencilfft_line_plan), value :: plan
+            integer(c_int), value :: array, rank
+            integer(c_int64_t), intent(out) :: indices(*)
+        end function
+        !> A transform of all lines, pencilfft_direction_forward or pencilfft_direction_backward. from and to may be one
+        !! buffer; both are aligned to 16 bytes. Collective.
+        integer(c_int) function pencilfft_line_execute(plan, direction, from, to) bind(C)
+            import
+            type(pencilfft_line_plan), value :: plan
+            integer(c_int), value :: direction
+            type(c_ptr), value :: from, to
+        end function
+        !> What this rank sends to each rank in one exchange, counted from 0; both as long as there are ranks. Local.
+        integer(c_int) function pencilfft_line_traffic(plan, exchange, direction, bytes, messages) bind(C)
+            import
+            type(pencilfft_line_plan), value :: plan
+            integer(c_int), value :: exchange, direction
+            integer(c_int64_t), intent(out) :: bytes(*), messages(*)
+        end function
+        !> Seconds of each phase of the last transform; of as many elements as phases. Local.
+        integer(c_int) function pencilfft_line_phase_seconds(plan, seconds) bind(C)
+            import
+            type(pencilfft_line_plan), value :: plan
+            real(c_double), intent(out) :: seconds(*)
+        end function
         !> Seconds this rank spent in each phase of the last transform; of as many elements as phases.
         integer(c_int) function pencilfft_phase_seconds(plan, seconds) bind(C)
             import
@@ -239,6 +298,28 @@ module pencilfft
         integer(c_int) function c_plan_destroy(plan) bind(C, name="pencilfft_plan_destroy")
             import
             type(pencilfft_plan), value :: plan
+        end function
+        integer(c_int) function c_line_create(n, lines, algorithm, order, precision, rigor, sync, comm, plan) &
+            bind(C, name="pencilfft_line_create_fortran")
+            import
+            integer(c_int64_t), value :: n, lines
+            type(c_ptr), value :: algorithm, order, precision, rigor, sync
+            integer(c_int), value :: comm
+            type(pencilfft_line_plan), intent(out) :: plan
+        end function
+        integer(c_int) function c_line_destroy(plan) bind(C, name="pencilfft_line_destroy")
+            import
+            type(pencilfft_line_plan), value :: plan
+        end function
+        integer(c_int) function c_line_exchanges(plan, n) bind(C, name="pencilfft_line_exchanges")
+            import
+            type(pencilfft_line_plan), value :: plan
+            integer(c_int), intent(inout) :: n
+        end function
+        integer(c_int) function c_line_phases(plan, n) bind(C, name="pencilfft_line_phases")
+            import
+            type(pencilfft_line_plan), value :: plan
+            integer(c_int), intent(inout) :: n
         end function
         integer(c_int) function c_halo_destroy(halo) bind(C, name="pencilfft_halo_destroy")
             import
@@ -358,10 +439,76 @@ contains
         character(*), intent(in), optional :: text
         character(*), intent(inout), target :: room
         integer(c_int) :: status
+        if (present(text)) status = c_set_text(desc, member//c_null_char, c_text(text, room))
+    end subroutine
+
+    !> Plan transforms of lines of n points that are distributed over the ranks of comm, an MPI communicator as an integer.
+    !! lines are transformed together (1); the names are those of pencilfft_line_desc. Collective.
+    integer(c_int) function pencilfft_line_create(n, comm, plan, lines, algorithm, order, precision, rigor, sync) &
+        result(status)
+        integer(c_int64_t), intent(in) :: n
+        integer, intent(in) :: comm
+        type(pencilfft_line_plan), intent(out) :: plan
+        integer(c_int64_t), intent(in), optional :: lines
+        character(*), intent(in), optional :: algorithm, order, precision, rigor, sync
+        character(longest_name), target :: names(5)
+        integer(c_int64_t) :: together
+        together = 1
+        if (present(lines)) together = lines
+        status = c_line_create(n, together, c_text(algorithm, names(1)), c_text(order, names(2)), &
+                               c_text(precision, names(3)), c_text(rigor, names(4)), c_text(sync, names(5)), comm, plan)
+    end function
+
+    !> A given text, copied to `room` as a C string; null for an absent one.
+    type(c_ptr) function c_text(text, room)
+        character(*), intent(in), optional :: text
+        character(*), intent(inout), target :: room
+        c_text = c_null_ptr
         if (.not. present(text)) return
         room = text(:min(len_trim(text), longest_name - 1))//c_null_char
-        status = c_set_text(desc, member//c_null_char, c_loc(room))
-    end subroutine
+        c_text = c_loc(room)
+    end function
+
+    !> Collective; frees the plan and its buffers.
+    integer(c_int) function pencilfft_line_destroy(plan) result(status)
+        type(pencilfft_line_plan), intent(inout) :: plan
+        status = c_line_destroy(plan)
+        plan%handle = c_null_ptr
+    end function
+
+    !> Exchanges of a forward transform of lines; 0 without a plan.
+    integer function pencilfft_line_exchanges(plan) result(n)
+        type(pencilfft_line_plan), intent(in) :: plan
+        integer(c_int) :: status, found
+        found = 0
+        status = c_line_exchanges(plan, found)
+        n = found
+    end function
+
+    !> Name of one of them, counted from 0: "to_columns", "stage_1". Empty where there is none.
+    function pencilfft_line_exchange_name(plan, exchange) result(name)
+        type(pencilfft_line_plan), intent(in) :: plan
+        integer(c_int), intent(in) :: exchange
+        character(:), allocatable :: name
+        name = text_of(c_line_exchange_name(plan, exchange))
+    end function
+
+    !> Phases of a transform of lines; 0 without a plan.
+    integer function pencilfft_line_phases(plan) result(n)
+        type(pencilfft_line_plan), intent(in) :: plan
+        integer(c_int) :: status, found
+        found = 0
+        status = c_line_phases(plan, found)
+        n = found
+    end function
+
+    !> "fft_line" for the first, and so on; empty outside 1 to pencilfft_line_phases(plan).
+    function pencilfft_line_phase_name(plan, phase) result(name)
+        type(pencilfft_line_plan), intent(in) :: plan
+        integer, intent(in) :: phase
+        character(:), allocatable :: name
+        name = text_of(c_line_phase_name(plan, int(phase - 1, c_int)))
+    end function
 
     !> Collective; frees the plan and its buffers.
     integer(c_int) function pencilfft_plan_destroy(plan) result(status)

@@ -25,7 +25,7 @@
  *     dft         one such stage for all ranks. Order natural, or P that does not divide N: every rank gathers the line, and
  *                 transforms it for its own block. Any N and P.
  *
- * Nothing is normalised: backward after forward gives n times the input. Source: A. Jocksch, N. Tselepidis, V. Karakasis,
+ * Errors are as in pencilfft.h. Nothing is normalised: backward after forward gives n times the input. Source: A. Jocksch, N. Tselepidis, V. Karakasis,
  * Improved scaling of massively parallel FFTs on modern supercomputers, Cray User Group 2021; D. Bailey, FFTs in external or
  * hierarchical memory, 1990 (six-step). docs/distributed-lines.md says when which is faster. */
 #ifndef PENCILFFT_LINE_H
@@ -70,6 +70,8 @@ int pencilfft_line_execute(pencilfft_line_plan plan, pencilfft_direction directi
  * of the line is the i-th of these. Local. */
 int pencilfft_line_points(pencilfft_line_plan plan, int array, int rank, int64_t *points);
 int pencilfft_line_index(pencilfft_line_plan plan, int array, int rank, int64_t i, int64_t *index);
+/* Which points of the line all of these are: as many numbers as pencilfft_line_points() says. Local. */
+int pencilfft_line_indices(pencilfft_line_plan plan, int array, int rank, int64_t *indices);
 
 /* The exchanges of a forward transform in their order: how many, the name of one ("to_columns", "to_rows", "to_blocks", "stage_1", ...;
  * NULL outside), and whether it is an all-to-all of all ranks (1) or one of groups (0). Local. */

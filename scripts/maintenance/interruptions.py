@@ -233,7 +233,8 @@ def try_setup(folder: Path, moments: int, draw: random.Random) -> tuple[Counter[
     done = subprocess.run(["scripts/setup"], cwd=folder, env=environment, capture_output=True, text=True)
     failures += [f"the set-up after them: {done.stderr[-500:]}"] if done.returncode else []
     for words in (".venv/bin/pencilmap --version", "build/bin/fft_runner --size 8 8 8 --grid 1x1 --verify"):
-        if not done.returncode and subprocess.run(words.split(), cwd=folder, env=environment, capture_output=True).returncode:
+        if not done.returncode and subprocess.run(words.split(), cwd=folder, env=environment,
+                                                  capture_output=True).returncode:
             failures.append(f"after them {words} fails")
     return well, failures
 

@@ -51,6 +51,9 @@ program fortran_test
     call transforms_go_two_ways("opposite")
     call boxes_are_remapped()
     call halos_are_exchanged()
+    call lines_are_transformed("transpose", "natural", 31)
+    call lines_are_transformed("dft", "transposed", 30)
+    if (modulo(36, R*C) == 0) call lines_are_transformed("binary4", "transposed", 36)
     call what_happened_is_told()
     call wisdom_is_kept()
     call zero_is_chosen()
@@ -392,6 +395,69 @@ contains
                      "a halo of 99 planes below along x")
         call need(pencilfft_plan_destroy(plan))
     end subroutine
+
+    !> Two lines against direct sums, back again, in place; what each rank sends, and the phases.
+    subroutine lines_are_transformed(algorithm, order, length)
+        character(*), intent(in) :: algorithm, order
+        integer, intent(in) :: length
+        type(pencilfft_line_plan) :: plan
+        complex(c_double_complex), allocatable, target :: from(:), to(:)
+        complex(c_double_complex) :: right
+        integer(c_int64_t) :: points(2), elements, bytes(R*C), messages(R*C)
+        integer(c_int64_t), allocatable :: before(:), after(:)
+        real(c_double), allocatable :: seconds(:)
+        real(c_double) :: turn
+        integer :: i, j, line, e
+        call need(pencilfft_line_create(int(length, c_int64_t), MPI_COMM_WORLD, plan, lines=2_c_int64_t, order=order, &
+                                        algorithm=algorithm, rigor="estimate"))
+        call need(pencilfft_line_points(plan, pencilfft_input, rank, points(1)))
+        call need(pencilfft_line_points(plan, pencilfft_output, rank, points(2)))
+        call need(pencilfft_line_elements(plan, elements))
+        call check(elements == 2*maxval(points), "room for both ends of "//algorithm)
+        allocate (from(elements), to(elements), before(points(1)), after(points(2)))
+        call need(pencilfft_line_indices(plan, pencilfft_input, rank, before))
+        call need(pencilfft_line_indices(plan, pencilfft_output, rank, after))
+        do line = 0, 1
+            do i = 1, size(before)
+                from(line*points(1) + i) = given(line, int(before(i)))
+            end do
+        end do
+        call need(pencilfft_line_execute(plan, pencilfft_direction_forward, c_loc(from), c_loc(to)))
+        do line = 0, 1
+            do i = 1, size(after)
+                right = 0
+                do j = 0, length - 1
+                    turn = -two_pi*modulo(j*int(after(i)), length)/length
+                    right = right + given(line, j)*exp(cmplx(0, turn, c_double))
+                end do
+                call check(abs(to(line*points(2) + i) - right) < 1e-11*length, "a direct sum: "//algorithm)
+            end do
+        end do
+        call need(pencilfft_line_execute(plan, pencilfft_direction_backward, c_loc(to), c_loc(to)))
+        call check(all(abs(to(:2*points(1))/length - from(:2*points(1))) < 1e-12), "back again in place: "//algorithm)
+        call check(pencilfft_line_exchanges(plan) > 0 .or. R*C == 1, "there are exchanges")
+        do e = 0, pencilfft_line_exchanges(plan) - 1
+            call need(pencilfft_line_traffic(plan, e, pencilfft_direction_forward, bytes, messages))
+            call check(bytes(rank + 1) == 0 .and. all((bytes > 0) .eqv. (messages == 1)), "what is sent")
+            call check(len(pencilfft_line_exchange_name(plan, e)) > 0, "each exchange has a name")
+        end do
+        call check(pencilfft_line_exchange_name(plan, e) == "", "no more exchanges")
+        allocate (seconds(pencilfft_line_phases(plan)))
+        call need(pencilfft_line_phase_seconds(plan, seconds))
+        e = size(seconds)
+        call check(pencilfft_line_phase_name(plan, 1) == "fft_line" .and. &
+                   pencilfft_line_phase_name(plan, e) == "total" .and. seconds(e) > 0 .and. &
+                   abs(seconds(e) - sum(seconds(:e - 1))) < 1e-6, "phases of "//algorithm)
+        call need(pencilfft_line_destroy(plan))
+        call refused(pencilfft_line_create(16_c_int64_t, MPI_COMM_WORLD, plan, algorithm="fastest"), &
+                     pencilfft_unknown_name, "known: transpose, binary2, binary4, dft")
+        call check(pencilfft_line_phases(plan) == 0 .and. pencilfft_line_exchanges(plan) == 0, "no plan")
+    end subroutine
+
+    pure complex(c_double_complex) function given(line, j)
+        integer, intent(in) :: line, j
+        given = cmplx(modulo(j*j + 3*line, 11) - 5, modulo(7*j + line, 13) - 6, c_double_complex)
+    end function
 
     pure integer(c_int64_t) function index_of(box, i, j, k)
         type(pencilfft_box), intent(in) :: box

@@ -105,8 +105,10 @@ static void check_points(pencilfft_line_plan plan, int64_t n, int ranks)
         for (int rank = 0; rank < ranks; rank++) {
             int64_t points, index = 0;
             CHECK(!pencilfft_line_points(plan, array, rank, &points));
+            int64_t all[LONGEST];
+            CHECK(points <= LONGEST && !pencilfft_line_indices(plan, array, rank, all));
             for (int64_t i = 0; i < points; i++, total++) {
-                CHECK(!pencilfft_line_index(plan, array, rank, i, &index));
+                CHECK(!pencilfft_line_index(plan, array, rank, i, &index) && index == all[i]);
                 if (index < 0 || index >= n) {
                     CHECK(!"an index of the line");
                     continue;
@@ -246,9 +248,13 @@ static void check_refusals(int rank, int ranks)
     CHECK(pencilfft_line_execute(plan, (pencilfft_direction)3, buffer, buffer) == PENCILFFT_BAD_CALL);
     CHECK(pencilfft_line_execute(plan, PENCILFFT_FORWARD, NULL, buffer) == PENCILFFT_BAD_CALL);
     CHECK(pencilfft_line_execute(plan, PENCILFFT_FORWARD, (char *)buffer + 8, buffer) == PENCILFFT_BAD_CALL);
+    if (ranks < 9) /* two points on each at least */
+        CHECK(pencilfft_line_execute(plan, PENCILFFT_BACKWARD, buffer, buffer + 1) == PENCILFFT_BAD_CALL &&
+              strstr(pencilfft_error_message(), "overlap"));
     CHECK(pencilfft_line_points(plan, 5, 0, &n) == PENCILFFT_BAD_CALL);
     CHECK(pencilfft_line_points(plan, PENCILFFT_INPUT, 1000, &n) == PENCILFFT_BAD_CALL);
     CHECK(pencilfft_line_index(plan, PENCILFFT_INPUT, 0, 16, &n) == PENCILFFT_BAD_CALL);
+    CHECK(pencilfft_line_indices(plan, PENCILFFT_OUTPUT, -1, &n) == PENCILFFT_BAD_CALL);
     CHECK(pencilfft_line_traffic(plan, 9, PENCILFFT_FORWARD, NULL, NULL) == PENCILFFT_BAD_CALL);
     CHECK(pencilfft_line_destroy(plan) == PENCILFFT_OK && pencilfft_line_destroy(NULL) == PENCILFFT_OK);
 }

@@ -6,10 +6,11 @@ from pathlib import Path
 import numpy as np
 from mpi4py import MPI
 
-from pencilfft import BACKWARD, FORWARD, PencilfftError, Plan, forget_wisdom, load_wisdom, save_wisdom
+from pencilfft import BACKWARD, FORWARD, LinePlan, PencilfftError, Plan, forget_wisdom, load_wisdom, save_wisdom
 from pencilmap.model.decompositions import decomposition_named
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.halo import halo as model_halo
+from pencilmap.model.line_plan import line_stages
 from pencilmap.model.transform import transform_of
 
 comm = MPI.COMM_WORLD
@@ -108,6 +109,46 @@ def check_halo(decomposition, kind, layout, fields, array):
         refused("destroyed", halo.exchange, wide)
         refused("give one number, or three", plan.halo, array, (1, 2))
         refused("give 0 to 12", plan.halo, array, 13)
+
+
+def check_lines(n, algorithm, order, precision, lines, in_place):
+    """Against numpy.fft, both ways; messages against the model's."""
+    made = np.random.default_rng(n).standard_normal((2, lines, n))
+    a = made[0] + 1j * made[1] if lines > 1 else (made[0] + 1j * made[1])[0]
+    reference, allowed = np.fft.fft(a), TOLERANCE[precision] * 10
+    with LinePlan(n, comm, lines=lines, algorithm=algorithm, order=order, precision=precision, rigor="estimate") as plan:
+        for end in ("input", "output"):
+            held = np.concatenate([plan.indices(end, rank) for rank in range(comm.size)])
+            assert np.array_equal(np.sort(held), np.arange(n)), "each point on one rank"
+        if order == "natural":
+            assert np.array_equal(plan.indices("input"), plan.indices("output"))
+        source = plan.empty("input")
+        source[...] = mine = a[..., plan.indices("input")]
+        target = plan.view(source, "output") if in_place else plan.empty("output")
+        plan.forward(source, target)
+        right = reference[..., plan.indices("output")]
+        scale, case = np.abs(reference).max(), (n, algorithm, order, precision, lines, in_place)
+        assert np.all(np.abs(target - right) < allowed * scale), case
+        assert in_place or np.array_equal(source, mine.astype(source.dtype)), "the input is kept"
+        plan.backward(target, source)
+        assert np.all(np.abs(source / n - mine) < allowed * np.abs(a).max()), case
+        seconds = plan.phase_seconds()
+        assert next(iter(seconds)) == "fft_line" and 0 < seconds["total"] < 1.001 * sum(list(seconds.values())[:-1]) + 1e-9
+        stages = line_stages(n, comm.size, algorithm, order)
+        assert plan.exchanges == tuple(stage.name for stage in stages)
+        for stage in stages:
+            told = np.asarray(stage.sent(comm.size, n))[comm.rank] * lines * source.itemsize
+            sent, messages = plan.traffic(stage.name)
+            assert np.array_equal(told, sent) and np.array_equal(told > 0, messages)
+        refused("unknown 'z'", plan.empty, "z")
+        refused("array output is complex", plan.forward, source, np.zeros(n + 1, source.dtype))
+        refused("unknown 'row'", plan.traffic, "row")
+    refused("destroyed", plan.forward, source, target)
+    refused("known: transpose, binary2, binary4, dft", LinePlan, n, comm, algorithm="fastest")
+    refused("a line of 0 points", LinePlan, 0, comm)
+    refused("64 bits", LinePlan, 2**64 + n, comm)
+    refused("not a number of points", LinePlan, 8.5, comm)
+    refused("not a communicator", LinePlan, n, None)
 
 
 def check_chosen_grid():
@@ -292,6 +333,11 @@ for layout, fields in (("natural", 1), ("stride1", 2)):
         check_halo("pencil", "c2c", layout, fields, array)
     check_halo(f"brick:1x{comm.size}x1", "r2c", layout, fields, "input")
     check_halo("brick", "dct", layout, fields, "output")
+check_lines(31, "transpose", "natural", "double", 1, False)
+check_lines(96, "transpose", "transposed", "single", 2, True)
+check_lines(96, "binary4", "natural", "double", 3, True)
+check_lines(60, "binary2", "transposed", "double", 1, False)
+check_lines(50, "dft", "natural", "single", 2, False)
 check_chosen_grid()
 for exchange in ("alltoallv", "node", "p2p"):
     check_what_is_no_number(exchange)

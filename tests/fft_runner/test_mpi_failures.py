@@ -113,8 +113,8 @@ def test_every_function_that_the_library_calls_can_fail_here(mpirun):
     assert used - mpi_symbols(mpirun.programs / "mpi_failures_test", "T") == UNCHECKED
 
 
-@pytest.mark.parametrize("exchange", [pytest.param(name, marks=pytest.mark.slow if name in (*OTHER_RADICES, *SLOW_LINES) else [])
-                                      for name in CASES])
+@pytest.mark.parametrize("exchange", [
+    pytest.param(name, marks=pytest.mark.slow if name in (*OTHER_RADICES, *SLOW_LINES) else []) for name in CASES])
 def test_first_and_last_call_of_each_kind(mpirun, exchange):
     calls = own_calls(mpirun, exchange)
     found = without_large_counts(function for _, function in calls)

@@ -62,13 +62,15 @@ Key = TypeVar("Key")
 Value = TypeVar("Value")
 Result = TypeVar("Result", bound=ctypes.Structure | c_char_p | c_double | c_int | c_int64)
 
-__all__ = ["BACKWARD", "FORWARD", "Halo", "PencilfftError", "Plan", "forget_wisdom", "load_wisdom", "save_wisdom"]
+__all__ = ["BACKWARD", "FORWARD", "Halo", "LinePlan", "PencilfftError", "Plan", "forget_wisdom", "load_wisdom",
+           "save_wisdom"]
 
 #: Direction of a transform or of an exchange alone; the bits of `directions`.
 FORWARD = 1
 #: The opposite direction.
 BACKWARD = 2
 ENDS = {"input": -2, "output": -1, "inner input": -4, "inner output": -3}
+LINE_ENDS = {"input": -2, "output": -1}
 REMAPS = {"remap_in": -2, "remap_out": -1}
 PENCILS = {"z": 0, "y": 1, "x": 2}
 ALIGNMENT = 64
@@ -145,6 +147,15 @@ SIGNATURES: dict[str, list[Any]] = {
     "halo_exchange": [c_void_p, c_void_p, c_void_p],
     "halo_accumulate": [c_void_p, c_void_p, c_void_p],
     "halo_traffic": [c_void_p, c_int, POINTER(c_int64), POINTER(c_int64)],
+    "line_create_fortran": [c_int64, c_int64, *[c_char_p] * 5, c_int, POINTER(c_void_p)],
+    "line_destroy": [c_void_p],
+    "line_points": [c_void_p, c_int, c_int, POINTER(c_int64)],
+    "line_indices": [c_void_p, c_int, c_int, c_void_p],
+    "line_execute": [c_void_p, c_int, c_void_p, c_void_p],
+    "line_exchange_name": [c_void_p, c_int],
+    "line_traffic": [c_void_p, c_int, c_int, POINTER(c_int64), POINTER(c_int64)],
+    "line_phase_name": [c_void_p, c_int],
+    "line_phase_seconds": [c_void_p, POINTER(c_double)],
     "wisdom_load_fortran": [c_char_p, c_int, POINTER(c_int)],
     "wisdom_save_fortran": [c_char_p, c_int],
     "wisdom_forget": [],
@@ -161,7 +172,8 @@ def _load() -> ctypes.CDLL:
     for name, arguments in SIGNATURES.items():
         getattr(library, f"pencilfft_{name}").argtypes = arguments
     library.pencilfft_desc_new.restype = c_void_p
-    for name in ("error_message", "phase_name", "exchange_stage", "exchange_chosen", "schedule_chosen"):
+    for name in ("error_message", "phase_name", "exchange_stage", "exchange_chosen", "schedule_chosen", "line_exchange_name",
+                 "line_phase_name"):
         getattr(library, f"pencilfft_{name}").restype = c_char_p
     _refuse_two_mpis(path)
     return library
@@ -502,14 +514,7 @@ class Plan:
         return np.ndarray(as_laid.shape, as_laid.dtype, memory, offset, as_laid.strides)
 
     def _memory(self, array: Array) -> tuple[Array, int]:
-        """The array that owns the memory, and the offset of this one in bytes."""
-        owner = array
-        while isinstance(owner.base, np.ndarray):
-            owner = owner.base
-        offset = array.ctypes.data - owner.ctypes.data
-        if not owner.flags.c_contiguous or offset < 0 or offset + self.buffer_bytes > owner.nbytes:
-            raise PencilfftError(f"the memory behind the array must hold {self.buffer_bytes} bytes; make it by empty()")
-        return owner, offset
+        return _memory_behind(array, self.buffer_bytes)
 
     def _checked(self, part: Array, array: str | int, written: bool) -> int:
         _check_form(part, self._array(array), written, str(array))
@@ -705,9 +710,176 @@ class Halo:
         return list(sent), list(messages)
 
 
+class LinePlan:
+    """Transforms of lines that are distributed over the ranks. Making and destroying it is collective. As a context manager
+    it destroys itself, unless there was an error.
+
+    >>> with LinePlan(2**20, MPI.COMM_WORLD, order="transposed") as plan:                       # doctest: +SKIP
+    ...     f, f_hat = plan.empty("input"), plan.empty("output")
+    ...     f[...] = whole[plan.indices("input")]
+    ...     plan.forward(f, f_hat)
+    ...     f_hat *= filter_of_waves[plan.indices("output")]
+    ...     plan.backward(f_hat, f)
+
+    Parameters
+    ----------
+    n : int
+        Points of a line.
+    comm : mpi4py.MPI.Comm
+        The library duplicates it.
+    lines : int, optional
+        Transformed together; 1.
+    algorithm : str, optional
+        ``transpose`` (default), ``binary2``, ``binary4``, ``dft``, see pencilfft_line.h.
+    order : str, optional
+        Where points are after a forward transform: ``natural`` (default), ``transposed``, ``transposed-both``.
+    precision : str, optional
+        ``double`` (default), ``single``.
+    rigor : str, optional
+        Of FFTW: ``estimate``, ``measure`` (default), ``patient``.
+    sync : str, optional
+        What precedes each exchange: ``none`` (default), ``barrier``, ``clock``.
+
+    Raises
+    ------
+    PencilfftError
+        On all ranks, with the reason: an impossible name or length, different arguments between ranks, no memory. A length
+        that is no integer is refused on its rank alone.
+    """
+
+    def __init__(self, n: int, comm: "Comm", *, lines: int = 1, algorithm: str | None = None, order: str | None = None,
+                 precision: str | None = None, rigor: str | None = None, sync: str | None = None) -> None:
+        self._handle: c_void_p | None = None
+        numbers = [*_numbers(n, (1,), "a number of points"), *_numbers(lines, (1,), "a number of lines")]
+        if not all(-2**63 <= number < 2**63 for number in numbers):  # ctypes would cut it
+            raise PencilfftError(f"{n} points, {lines} lines; both must be integers of 64 bits")
+        handle, communicator = c_void_p(), _handle(comm)
+        texts = [None if text is None else text.encode() for text in (algorithm, order, precision, rigor, sync)]
+        _call("line_create_fortran", *numbers, *texts, communicator, byref(handle))
+        self._handle, self._lines, self._ranks, self._rank = handle, numbers[1], comm.size, comm.rank
+        self._dtype: np.dtype[Any] = np.dtype(np.complex64 if precision == "single" else np.complex128)
+        self._exchanges = _names("line_exchange_name", handle)
+
+    def destroy(self) -> None:
+        """Free the plan; a second call does nothing. Collective."""
+        if self._handle is not None:
+            handle, self._handle = self._handle, None
+            _call("line_destroy", handle)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if kind is None:  # after an error the other ranks may not get here
+            self.destroy()
+
+    def _alive(self) -> c_void_p:
+        if self._handle is None:
+            raise PencilfftError("the plan was destroyed")
+        return self._handle
+
+    @property
+    def exchanges(self) -> tuple[str, ...]:
+        """Names of the exchanges of a forward transform, in their order: ``("to_columns", "to_rows", "to_blocks")``."""
+        return tuple(self._exchanges)
+
+    def indices(self, array: str, rank: int | None = None) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """Which points of the line a rank has, the calling one if none is named: of each element of its line the index from
+        0, for ``input`` or ``output`` of a forward transform. Local."""
+        where = (_known(LINE_ENDS, array), self._rank if rank is None else rank)
+        points = _asked("line_points", self._alive(), c_int64(), *where).value
+        found = np.empty(points, np.int64)
+        _call("line_indices", self._handle, *where, found.ctypes.data)
+        return found
+
+    def shape(self, array: str) -> tuple[int, ...]:
+        """Points of the calling rank, before them the lines, when there are several: tuple of one or two ints."""
+        points = _asked("line_points", self._alive(), c_int64(), _known(LINE_ENDS, array), self._rank).value
+        return (points,) if self._lines == 1 else (self._lines, points)
+
+    def empty(self, array: str) -> Array:
+        """The calling rank's part of ``input`` or ``output``, not filled, aligned to 64 bytes, with memory for either.
+        Local."""
+        memory = np.empty(max(prod(self.shape(end)) for end in LINE_ENDS) * self._dtype.itemsize + ALIGNMENT, np.uint8)
+        return np.ndarray(self.shape(array), self._dtype, memory, -memory.ctypes.data % ALIGNMENT)
+
+    def view(self, part: Array, array: str) -> Array:
+        """The memory of an array that `empty` made as the other one, for transforms in place. Local.
+
+        Raises
+        ------
+        PencilfftError
+            When the memory behind `part` ends before.
+        """
+        memory, offset = _memory_behind(part, prod(self.shape(array)) * self._dtype.itemsize)
+        return np.ndarray(self.shape(array), self._dtype, memory, offset)
+
+    def forward(self, source: Array, target: Array) -> None:
+        """Transform all lines forward, as `numpy.fft.fft`. Collective.
+
+        Parameters
+        ----------
+        source : part of ``input``
+            Kept, unless source and target are the same memory (`view`); they must not overlap partly.
+        target : part of ``output``
+
+        Raises
+        ------
+        PencilfftError
+            For an array of another shape, type or strides, or one that is not aligned to 16 bytes; this is raised on that
+            rank alone, while the others wait. Also when the plan was destroyed.
+        """
+        self._execute(FORWARD, source, "input", target, "output")
+
+    def backward(self, source: Array, target: Array) -> None:
+        """Transform backward, not normalised: backward after forward gives n times the input. Errors as in `forward`.
+        Collective.
+
+        Parameters
+        ----------
+        source : part of ``output``
+        target : part of ``input``
+        """
+        self._execute(BACKWARD, source, "output", target, "input")
+
+    def _execute(self, direction: int, source: Array, first: str, target: Array, last: str) -> None:
+        for array, name in ((source, first), (target, last)):
+            shape, itemsize = self.shape(name), self._dtype.itemsize
+            steps = (itemsize,) if len(shape) == 1 else (shape[1] * itemsize, itemsize)
+            _check_form(array, _Array(self._dtype, 1, (_Piece((), shape, 0, steps),)), array is target, name)
+        _call("line_execute", self._alive(), direction, source.ctypes.data, target.ctypes.data)
+
+    def traffic(self, exchange: str, direction: int = FORWARD) -> tuple[list[int], list[int]]:
+        """Bytes and messages that the calling rank sends to each rank in one of `exchanges`. What it keeps is not counted.
+        Local."""
+        sent, messages = (c_int64 * self._ranks)(), (c_int64 * self._ranks)()
+        number = _known({name: e for e, name in enumerate(self._exchanges)}, exchange)
+        _call("line_traffic", self._alive(), number, direction, sent, messages)
+        return list(sent), list(messages)
+
+    def phase_seconds(self) -> dict[str, float]:
+        """Seconds this rank spent in each phase of the last transform: dict by name, ``fft_line``, ``pack_``, ``exchange_``
+        and ``unpack_`` of each exchange, and ``total``, their sum. Local."""
+        names = _names("line_phase_name", self._alive())
+        seconds = (c_double * len(names))()
+        _call("line_phase_seconds", self._handle, seconds)
+        return dict(zip(names, seconds, strict=True))
+
+
 def _widths(given: int | Sequence[int]) -> tuple[int, ...]:
     widths = _numbers(given, (1, 3), "a width of a halo; give one number, or three for x, y and z")
     return widths * 3 if len(widths) == 1 else widths
+
+
+def _memory_behind(array: Array, needed: int) -> tuple[Array, int]:
+    """The array that owns the memory, and the offset of this one in bytes."""
+    owner = array
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    offset = array.ctypes.data - owner.ctypes.data
+    if not owner.flags.c_contiguous or offset < 0 or offset + needed > owner.nbytes:
+        raise PencilfftError(f"the memory behind the array must hold {needed} bytes; make it by empty()")
+    return owner, offset
 
 
 def _address(array: Array, wanted: "_Array", written: bool) -> int:

@@ -43,6 +43,18 @@ int pencilfft_line_index(pencilfft_line_plan plan, int array, int rank, int64_t 
     return PENCILFFT_OK;
 }
 
+int pencilfft_line_indices(pencilfft_line_plan plan, int array, int rank, int64_t *indices)
+{
+    int status = check_question(plan, array, rank, indices, "pencilfft_line_indices");
+    if (status)
+        return status;
+    const struct pf_line_layout *layout = layout_of(plan, array);
+    int64_t points = pf_line_points(layout, rank);
+    for (int64_t i = 0; i < points; i++)
+        indices[i] = pf_line_label(layout, rank, i);
+    return PENCILFFT_OK;
+}
+
 int pencilfft_line_elements(pencilfft_line_plan plan, int64_t *elements)
 {
     if (!plan || !elements)

@@ -167,6 +167,16 @@ int pf_line_run(pencilfft_line_plan plan, int backward, int first, int count, co
     return status;
 }
 
+static bool overlap(const struct pencilfft_line_plan_s *plan, int backward, const void *in, const void *out)
+{
+    const struct pf_line_layout *of_in = backward ? &plan->steps.to : &plan->steps.from;
+    const struct pf_line_layout *of_out = backward ? &plan->steps.from : &plan->steps.to;
+    uintptr_t one = (uintptr_t)in, other = (uintptr_t)out;
+    size_t bytes = (size_t)plan->lines * plan->numbers->bytes;
+    return one < other + (size_t)pf_line_points(of_out, plan->rank) * bytes &&
+           other < one + (size_t)pf_line_points(of_in, plan->rank) * bytes;
+}
+
 int pencilfft_line_execute(pencilfft_line_plan plan, pencilfft_direction direction, const void *in, void *out)
 {
     enum { ALIGNED = 16 };
@@ -178,6 +188,8 @@ int pencilfft_line_execute(pencilfft_line_plan plan, pencilfft_direction directi
                        (int)direction);
     if ((uintptr_t)in % ALIGNED || (uintptr_t)out % ALIGNED)
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_line_execute: a buffer is not aligned to 16 bytes");
+    if (in != out && overlap(plan, direction == PENCILFFT_BACKWARD, in, out))
+        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_line_execute: in and out overlap; give the same buffer or two");
     plan->last = pf_now();
     memset(plan->seconds, 0, sizeof plan->seconds);
     int status = pf_line_run(plan, direction == PENCILFFT_BACKWARD, 0, plan->steps.count, in, out);
