@@ -84,7 +84,7 @@ class Probe:
 
 @dataclass(frozen=True)
 class FitQuality:
-    """|fitted / measured - 1| of the times of one kind."""
+    """``|fitted / measured - 1|`` of the times of one kind."""
 
     of: str
     number: int
