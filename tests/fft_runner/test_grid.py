@@ -3,13 +3,17 @@
 import numpy as np
 import pytest
 
+from pencilmap.model.decompositions import decomposition_named
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.predict import predict
 from pencilmap.model.torus import Torus
-from pencilmap.model.transform import Transform
+from pencilmap.model.transform import Transform, transform_of
 
 SIZE, P = (64, 60, 48), 12
+DIVISORS = (1, 2, 3, 4, 6, 12)
+BRICKS = [("brick:2x3x2", SIZE, "c2c"), ("brick:1x12x1", (36, 48, 24), "c2c"), ("brick:3x2x2", (24, 96, 12), "r2c")]
+TORI = [((12,), (True,)), ((4, 3), (True, True)), ((4, 3), (True, False)), ((2, 3, 2), (True,) * 3), ((6,), (False,))]
 
 
 @pytest.fixture
@@ -22,10 +26,9 @@ def chosen(mpirun):
     return ask
 
 
-def seconds(torus, nodes, grid, size):
+def predicted(torus, nodes, grid, transform):
     slots = [list(nodes[:i]).count(node) for i, node in enumerate(nodes)]
-    mapping = Mapping(torus, grid, max(slots) + 1, nodes, slots)
-    return predict(mapping, Transform(*size)).t_s
+    return predict(Mapping(torus, grid, max(slots) + 1, nodes, slots), transform)
 
 
 def texts(torus, nodes):
@@ -42,8 +45,23 @@ def test_a_known_torus_decides_by_its_busiest_links(chosen, extents, wrapped, se
     if seed is not None:
         nodes = np.random.default_rng(seed).permutation(nodes)
     found = ProcessGrid(*map(int, chosen(str(torus), *texts(torus, nodes)).split("x")))
-    all_of_them = {R: seconds(torus, nodes, ProcessGrid(R, P // R), SIZE) for R in (1, 2, 3, 4, 6, 12)}
+    all_of_them = {R: predicted(torus, nodes, ProcessGrid(R, P // R), Transform(*SIZE)).t_s for R in DIVISORS}
     assert all_of_them[found.shape[0]] <= 1.01 * min(all_of_them.values()), all_of_them
+
+
+@pytest.mark.parametrize("machine, bricks", [
+    pytest.param(machine, bricks, marks=[] if (i, j) in ((1, 0), (4, 2)) else pytest.mark.slow)
+    for i, machine in enumerate(TORI) for j, bricks in enumerate(BRICKS)])
+def test_the_pencils_between_bricks_are_those_that_the_model_takes(chosen, machine, bricks):
+    """Remaps and exchanges with the least time on their busiest links; the library's choice ends with the same number."""
+    torus, (name, size, kind) = Torus(*machine, (1e9,) * len(machine[0])), bricks
+    nodes = np.arange(P) % torus.n_nodes
+    found = int(chosen(str(torus), *texts(torus, nodes), size=size, type=kind, decomposition=name).split("x")[0])
+    times = {}
+    for R in DIVISORS:
+        grid = ProcessGrid(R, P // R, decomposition=decomposition_named(name))
+        times[R] = predicted(torus, nodes, grid, transform_of(size, kind)).t_s
+    assert times[found] == min(times.values()) and max(times.values()) > 1.2 * times[found], (found, times)
 
 
 def test_without_a_torus_the_squarest_of_one_node(chosen):

@@ -25,7 +25,7 @@ enum { MOST_DIVISORS = 1536 }; /* of a number below 2^31 */
 struct links {
     const struct torus *torus;
     int64_t n;    /* of one stage */
-    double *load; /* of all stages, in messages, of remaps in elements: by stage, node, dimension, way */
+    double *load; /* of all stages, in elements: by stage, node, dimension, way */
 };
 
 /* Along one dimension, by so many hops one way (0: up). */
@@ -58,17 +58,17 @@ static void add_message(const struct links *links, int stage, struct coordinate 
     }
 }
 
-/* What this rank sends; rank q * R + p has position p in row q. */
-static void add_mine(const struct links *links, int rank, int R, int C, const int64_t *node)
+/* What this rank sends in an exchange of a forward transform, in elements; rank q * R + p has position p in row q. */
+static void add_mine(pencilfft_plan plan, const struct links *links, int stage, int R, int C, const int64_t *node)
 {
-    struct coordinate mine = torus_coordinate(links->torus, node[rank]);
-    for (int j = 0; j < R; j++) {
-        struct coordinate to = torus_coordinate(links->torus, node[rank - rank % R + j]);
-        add_message(links, ROW, mine, &to, 1);
-    }
-    for (int j = 0; j < C; j++) {
-        struct coordinate to = torus_coordinate(links->torus, node[j * R + rank % R]);
-        add_message(links, COLUMN, mine, &to, 1);
+    const struct coordinate mine = torus_coordinate(links->torus, node[plan->rank]);
+    pencilfft_box before = pf_array_box(&plan->geometry, stage, plan->rank);
+    for (int j = 0; j < (stage == ROW ? R : C); j++) {
+        int other = stage == ROW ? plan->rank - plan->rank % R + j : j * R + plan->rank % R;
+        pencilfft_box after = pf_array_box(&plan->geometry, stage + 1, other);
+        pencilfft_box common = pf_box_common(&before, &after);
+        struct coordinate to = torus_coordinate(links->torus, node[other]);
+        add_message(links, stage, mine, &to, (double)pf_box_elements(&common));
     }
 }
 
@@ -86,21 +86,14 @@ static void add_remap(pencilfft_plan plan, const struct links *links, int end, c
     }
 }
 
-/* Extent of the largest of so many blocks. */
-static double largest(int64_t n, int blocks)
-{
-    int64_t extent = (n + blocks - 1) / blocks;
-    return (double)extent;
-}
-
-/* Elements that the busiest links of both stages carry: messages times the elements of the largest. */
+/* Elements that the busiest links of both stages carry, and of the remaps. */
 static int busiest(pencilfft_plan plan, const struct links *links, int R, int C, const int64_t *node, double *elements)
 {
-    const int64_t *n = plan->geometry.n;
-    double plane = largest(n[0], C) * largest(n[2], R), most[STAGES] = {0};
+    double most[STAGES] = {0};
     int status = plan->geometry.decomposition->take_grid(R, C, plan->geometry.grid);
     memset(links->load, 0, STAGES * (size_t)links->n * sizeof *links->load);
-    add_mine(links, plan->rank, R, C, node);
+    for (int stage = ROW; stage <= COLUMN; stage++)
+        add_mine(plan, links, stage, R, C, node);
     for (int stage = 0; stage < STAGES; stage++) {
         if (stage >= REMAPS && !plan->end[stage - REMAPS].remapped)
             continue;
@@ -112,8 +105,7 @@ static int busiest(pencilfft_plan plan, const struct links *links, int R, int C,
             most[stage] = load[i] > most[stage] ? load[i] : most[stage];
     }
     double input = (double)plan->input_bytes / (double)plan->element_bytes;
-    *elements = plane * (most[ROW] * largest(n[1], R) + most[COLUMN] * largest(n[1], C)) + most[REMAPS] * input +
-                most[REMAPS + 1];
+    *elements = most[ROW] + most[COLUMN] + most[REMAPS] * input + most[REMAPS + 1];
     return status;
 }
 
