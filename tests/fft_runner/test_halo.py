@@ -13,5 +13,5 @@ def test_halos_at_random(mpirun, ranks, cases, program):
 
 
 def test_halos_at_random_under_mpich(mpich_run):
-    done = mpich_run(4, 2, 12, program="halo_test", seconds=300)
+    done = mpich_run(3, 2, 4, program="halo_test", seconds=300)
     assert done.returncode == 0, done.stdout + done.stderr
