@@ -52,7 +52,7 @@ html_copy_source = False
 
 PYTHON_PAGES = {"reference/python-model": "pencilmap.model", "reference/python-mapper": "pencilmap.mapper",
                 "reference/python-pencilfft": "pencilfft"}
-WIDE_PAGES = ("validation", "time-model")
+WIDE_PAGES = ("validation", "time-model", "machines")
 
 
 def modules_of(package):
