@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from functools import lru_cache
 from importlib.resources import files
 from itertools import islice
-from math import isfinite
+from math import isfinite, prod
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
+from pencilmap.model.brick_lines import BrickLineStage, brick_line_stages
 from pencilmap.model.decompositions import decomposition_named
 from pencilmap.model.errors import GridError, PencilmapError, RecordError
 from pencilmap.model.grid import ProcessGrid
@@ -72,7 +73,7 @@ def _parse(line, path, number):
 
 def _problems(record: Record) -> Iterator[str]:
     """What no schema can say: the grid and the stages are those of the decomposition, and every stage was timed."""
-    if is_line(record):
+    if is_line(record) or is_brick_lines(record):
         yield from _problems_of_line(record)
         return
     try:
@@ -91,11 +92,11 @@ def _problems(record: Record) -> Iterator[str]:
 
 
 def _problems_of_line(record):
-    if len(record["size"]) != 1 or record["grid"] != [record["ranks"]]:
-        yield "a line has one extent, and a grid of all ranks"
+    if len(record["size"]) != (1 if is_line(record) else 3) or record["grid"] != [record["ranks"]]:
+        yield f"{'a line has one extent' if is_line(record) else 'bricks of lines have three'}, and a grid of all ranks"
         return
     try:
-        names = [stage.name for stage in stages_of_line(record)]
+        names = [stage.name for stage in (stages_of_line if is_line(record) else stages_of_brick_lines)(record)]
     except GridError as error:
         yield str(error)
         return
@@ -159,10 +160,26 @@ def stages_of_line(record: Record) -> tuple[LineStage, ...]:
     return line_stages(record["size"][0], record["ranks"], record.get("algorithm", ""), record.get("order", ""))
 
 
+def is_brick_lines(record: Record) -> bool:
+    """Whether a run transformed bricks on which distributed lines run."""
+    return "algorithm" in record and not is_line(record)
+
+
+def stages_of_brick_lines(record: Record) -> tuple[BrickLineStage, ...]:
+    """The exchanges of a record of bricks on which lines run, as the model knows them. Raises GridError."""
+    name, _, bricks = record["decomposition"].partition(":")
+    if name != "brick" or not bricks or prod(map(int, bricks.split("x"))) != record["ranks"]:
+        raise GridError(f"lines run on one brick for each of {record['ranks']} ranks, brick:PxQxS, "
+                        f"not on {record['decomposition']}")
+    return brick_line_stages(record["size"], [*map(int, bricks.split("x"))], record["algorithm"], record.get("order", ""))
+
+
 def transform_of_record(record: Record) -> Transform:
     """The transform of a run record. RecordError where it is a line's, which is no array of three axes."""
     if is_line(record):
         raise RecordError("a record is of a distributed line; only pencilmap compare reads such records, leave it out")
+    if is_brick_lines(record):
+        raise RecordError("a record is of bricks on which distributed lines run; no time is predicted for it, leave it out")
     if len(record["size"]) != 3:
         raise RecordError(f"a record has {len(record['size'])} extents; a transform has nx, ny, nz")
     return transform_of(record["size"], record["type"], record["precision"], record.get("fields", 1))
@@ -170,7 +187,7 @@ def transform_of_record(record: Record) -> Transform:
 
 def grid_of_record(record: Record) -> ProcessGrid:
     """The process grid of a run record; of a line that of slabs, all ranks."""
-    if is_line(record):
+    if is_line(record) or is_brick_lines(record):
         return ProcessGrid(*record["grid"], decomposition=decomposition_named("slab"))
     return ProcessGrid(*record["grid"], decomposition=decomposition_named(record["decomposition"]))
 

@@ -1,8 +1,9 @@
-/* fft_runner --decomposition line: plan, verify, time, report. The record is that of a transform, with the line's algorithm and
+/* fft_runner --decomposition line, or brick:PxQxS with --algorithm: plan, verify, time, report. The record is that of a transform, with the line's algorithm and
  * order. */
 #include "line_run.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,6 +15,8 @@
 #include "line_verify.h"
 #include "runner.h"
 #include "watch.h"
+
+enum { MAX_TEXT = 128 };
 
 struct line_run {
     struct line_problem problem;
@@ -34,25 +37,29 @@ static int make(struct line_run *run, const struct options *o, const struct proc
                                .rank = processes->seating.rank,
                                .ranks = processes->seating.ranks};
     pencilfft_line_desc_init(&p->desc);
-    p->desc.n = o->fft.nx;
+    bool bricks = !is_one_line(o);
+    p->n[0] = bricks ? o->fft.nx : 1;
+    p->n[1] = bricks ? o->fft.ny : 1;
+    p->n[2] = bricks ? o->fft.nz : o->fft.nx;
+    p->desc.n = p->n[0] * p->n[1] * p->n[2];
     p->desc.lines = o->fft.fields;
     p->desc.precision = o->fft.precision;
     p->desc.rigor = o->fft.rigor;
     p->desc.sync = o->fft.sync;
     p->desc.algorithm = o->algorithm ? o->algorithm : p->desc.algorithm;
     p->desc.order = o->order ? o->order : p->desc.order;
-    if (o->grid.dims && o->grid.extent[0] != p->ranks)
+    if (!bricks && o->grid.dims && o->grid.extent[0] != p->ranks)
         return pf_fail(PENCILFFT_BAD_GRID, "--grid %d: a line has all %d ranks; leave --grid out", o->grid.extent[0],
                        p->ranks);
-    int status = pencilfft_line_create(&p->desc, p->comm, &p->plan);
-    if (status || (status = pencilfft_line_elements(p->plan, &elements)))
+    int status = line_problem_plan(p, bricks ? o->bricks : NULL);
+    if (status || (status = line_elements(p, &elements)))
         return status;
     size_t real = strcmp(p->desc.precision, "single") ? sizeof(double) : sizeof(float);
     p->format = (pencilfft_format){.element_bytes = 2 * real,
                                    .real_bytes = real,
                                    .is_complex = 1,
                                    .fields = 1,
-                                   .n = {1, 1, p->desc.n}};
+                                   .n = {p->n[0], p->n[1], p->n[2]}};
     p->in = fftw_malloc((size_t)(elements + 1) * 2 * real);
     p->out = o->in_place ? p->in : fftw_malloc((size_t)(elements + 1) * 2 * real);
     if (!p->in || !p->out)
@@ -62,15 +69,15 @@ static int make(struct line_run *run, const struct options *o, const struct proc
 
 static int repeat(const struct line_problem *p, int repetitions, struct samples *s, bool keep)
 {
-    double seconds[256];
+    double seconds[1024];
     int status = 0;
     for (int rep = 0; rep < repetitions && !status; rep++) {
         watch_mark(keep ? "repetition" : "warm-up", rep + 1);
         if (p->in == p->out || rep == 0)
             line_fill(p);
         CHECK_MPI(MPI_Barrier(p->comm));
-        or_abort(pencilfft_line_execute(p->plan, p->direction, p->in, p->out));
-        status = pencilfft_line_phase_seconds(p->plan, seconds);
+        or_abort(line_execute(p));
+        status = line_phase_seconds(p, seconds);
         for (int phase = 0; keep && phase < s->phases; phase++)
             s->mine[phase * s->reps + rep] = seconds[phase];
     }
@@ -79,7 +86,7 @@ static int repeat(const struct line_problem *p, int repetitions, struct samples 
 
 static int time_it(struct line_run *run, const struct options *o)
 {
-    int phases = 0, status = pencilfft_line_phases(run->problem.plan, &phases);
+    int phases = 0, status = line_phases(&run->problem, &phases);
     if (!status)
         status = samples_make(phases, o->reps, run->problem.comm, &run->samples);
     if (!status)
@@ -92,7 +99,7 @@ static int time_it(struct line_run *run, const struct options *o)
 static int gather_traffic(struct line_run *run)
 {
     const struct line_problem *p = &run->problem;
-    int status = pencilfft_line_exchanges(p->plan, &run->exchanges);
+    int status = line_exchanges(p, &run->exchanges);
     size_t ranks = (size_t)p->ranks, all = ranks * (size_t)(run->exchanges + 1);
     int64_t *mine = calloc(2 * ranks, sizeof *mine);
     run->bytes = calloc(all, sizeof *run->bytes);
@@ -102,7 +109,7 @@ static int gather_traffic(struct line_run *run)
     status = pf_agree(status, p->comm);
     for (int e = 0; e < run->exchanges && !status; e++) {
         int64_t sum[2] = {0, 0};
-        status = pencilfft_line_traffic(p->plan, e, p->direction, mine, mine + ranks);
+        status = line_traffic(p, e, mine, mine + ranks);
         for (size_t r = 0; r < ranks; r++) {
             sum[0] += mine[r];
             sum[1] += mine[ranks + r];
@@ -120,9 +127,15 @@ static void print_table(const struct line_run *run, FILE *file)
 {
     const struct line_problem *p = &run->problem;
     const struct samples *s = &run->samples;
-    fprintf(file, "%s line of %lld complex %s, %lld at a time, %s, order %s%s, %d ranks, FFTW %s\n",
-            direction_name(run->report.options), (long long)p->desc.n, p->desc.precision, (long long)p->desc.lines,
-            p->desc.algorithm, p->desc.order, p->in == p->out ? ", in place" : "", p->ranks, p->desc.rigor);
+    char what[MAX_TEXT];
+    if (p->brick)
+        snprintf(what, sizeof what, "%lldx%lldx%lld on the lines of %s,", (long long)p->n[0], (long long)p->n[1],
+                 (long long)p->n[2], run->report.options->fft.decomposition);
+    else
+        snprintf(what, sizeof what, "line of %lld", (long long)p->desc.n);
+    fprintf(file, "%s %s complex %s, %lld at a time, %s, order %s%s, %d ranks, FFTW %s\n",
+            direction_name(run->report.options), what, p->desc.precision, (long long)p->desc.lines, p->desc.algorithm,
+            p->desc.order, p->in == p->out ? ", in place" : "", p->ranks, p->desc.rigor);
     report_placement(&run->report, file);
     for (int e = 0; e < run->exchanges; e++) {
         long long bytes = 0, messages = 0;
@@ -130,14 +143,13 @@ static void print_table(const struct line_run *run, FILE *file)
             bytes += run->bytes[e * p->ranks + r];
             messages += run->messages[e * p->ranks + r];
         }
-        fprintf(file, "exchange %-10s %s: %lld messages, %lld bytes\n", pencilfft_line_exchange_name(p->plan, e),
-                pencilfft_line_is_all_to_all(p->plan, e) ? "all-to-all" : "blocks in groups", messages, bytes);
+        fprintf(file, "exchange %-10s %s: %lld messages, %lld bytes\n", line_exchange_name(p, e),
+                line_is_all_to_all(p, e) ? "all-to-all" : "blocks in groups", messages, bytes);
     }
     fprintf(file, "\n%-20s %12s %12s %12s   ms over ranks, median of %d\n", "phase", "max", "mean", "min", s->reps);
     for (int phase = 0; phase < s->phases; phase++)
-        fprintf(file, "%-20s %12.4f %12.4f %12.4f\n", pencilfft_line_phase_name(p->plan, phase),
-                1e3 * samples_median(s->max, s, phase), 1e3 * samples_median(s->mean, s, phase),
-                1e3 * samples_median(s->min, s, phase));
+        fprintf(file, "%-20s %12.4f %12.4f %12.4f\n", line_phase_name(p, phase), 1e3 * samples_median(s->max, s, phase),
+                1e3 * samples_median(s->mean, s, phase), 1e3 * samples_median(s->min, s, phase));
     fprintf(file, "\n");
     report_verification(&run->report, file);
     fflush(file);
@@ -149,9 +161,8 @@ static json_t *stages(const struct line_run *run)
     json_t *array = json_array();
     for (int e = 0; e < run->exchanges; e++)
         json_array_append_new(array,
-                              json_pack("{s:s, s:s, s:n, s:{}, s:o, s:o}", "name", pencilfft_line_exchange_name(p->plan, e),
-                                        "exchange", pencilfft_line_is_all_to_all(p->plan, e) ? "alltoallv" : "blocks",
-                                        "means", "tried_s", "bytes",
+                              json_pack("{s:s, s:s, s:n, s:{}, s:o, s:o}", "name", line_exchange_name(p, e), "exchange",
+                                        line_is_all_to_all(p, e) ? "alltoallv" : "blocks", "means", "tried_s", "bytes",
                                         long_integers(run->bytes + (size_t)e * (size_t)p->ranks, p->ranks), "messages",
                                         long_integers(run->messages + (size_t)e * (size_t)p->ranks, p->ranks)));
     return array;
@@ -161,7 +172,7 @@ static json_t *phases(const struct line_run *run)
 {
     json_t *object = json_object();
     for (int phase = 0; phase < run->samples.phases; phase++)
-        json_object_set_new(object, pencilfft_line_phase_name(run->problem.plan, phase), record_times(&run->samples, phase));
+        json_object_set_new(object, line_phase_name(&run->problem, phase), record_times(&run->samples, phase));
     return object;
 }
 
@@ -169,15 +180,15 @@ static json_t *about_line(const struct line_run *run)
 {
     const struct options *o = run->report.options;
     const pencilfft_line_desc *d = &run->problem.desc;
-    return json_pack(
-        "{s:s, s:{s:s, s:s}, s:o, s:o, s:o, s:[I], s:s, s:s, s:s, s:[i], s:i, s:s, s:s, s:b, s:I, s:s, s:s, s:s, "
-        "s:s, s:i, s:i}",
-        "schema", "pencilmap-run-record/2", "program", "name", RUNNER_NAME, "version", PENCILFFT_VERSION, "command",
-        record_command(&run->report), "time", record_time(), "labels", record_labels(o), "size", (json_int_t)d->n,
-        "decomposition", "line", "algorithm", d->algorithm, "order", d->order, "grid", run->problem.ranks, "ranks",
-        run->problem.ranks, "type", "c2c", "precision", d->precision, "in_place", o->in_place, "fields",
-        (json_int_t)d->lines, "direction", direction_name(o), "exchange", "alltoallv", "sync", d->sync, "rigor", d->rigor,
-        "reps", o->reps, "warmup", o->warmup);
+    return json_pack("{s:s, s:{s:s, s:s}, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:[i], s:i, s:s, s:s, s:b, s:I, s:s, s:s, s:s, "
+                     "s:s, s:i, s:i}",
+                     "schema", "pencilmap-run-record/2", "program", "name", RUNNER_NAME, "version", PENCILFFT_VERSION,
+                     "command", record_command(&run->report), "time", record_time(), "labels", record_labels(o), "size",
+                     run->problem.brick ? long_integers(run->problem.n, 3) : long_integers(&d->n, 1), "decomposition",
+                     o->fft.decomposition, "algorithm", d->algorithm, "order", d->order, "grid", run->problem.ranks, "ranks",
+                     run->problem.ranks, "type", "c2c", "precision", d->precision, "in_place", o->in_place, "fields",
+                     (json_int_t)d->lines, "direction", direction_name(o), "exchange", "alltoallv", "sync", d->sync, "rigor",
+                     d->rigor, "reps", o->reps, "warmup", o->warmup);
 }
 
 static json_t *about_result(const struct line_run *run)
@@ -255,6 +266,6 @@ int line_run(const struct options *o, const struct processes *processes, int arg
     if (run.problem.out != run.problem.in)
         fftw_free(run.problem.out);
     fftw_free(run.problem.in);
-    int released = pencilfft_line_destroy(run.problem.plan);
+    int released = line_problem_destroy(&run.problem);
     return status ? status : released;
 }

@@ -29,25 +29,11 @@ static int output_of(const struct line_problem *p)
     return p->direction == PENCILFFT_FORWARD ? PENCILFFT_OUTPUT : PENCILFFT_INPUT;
 }
 
-static int64_t points_of(const struct line_problem *p, int array, int rank)
-{
-    int64_t points = 0;
-    or_abort(pencilfft_line_points(p->plan, array, rank, &points));
-    return points;
-}
-
-static int64_t index_of(const struct line_problem *p, int array, int rank, int64_t i)
-{
-    int64_t index = 0;
-    or_abort(pencilfft_line_index(p->plan, array, rank, i, &index));
-    return index;
-}
-
 void line_fill(const struct line_problem *p)
 {
-    int64_t points = points_of(p, input_of(p), p->rank);
+    int64_t points = line_points(p, input_of(p), p->rank);
     for (int64_t i = 0; i < points; i++) {
-        int64_t index = index_of(p, input_of(p), p->rank, i);
+        int64_t index = line_index(p, input_of(p), p->rank, i);
         for (int64_t line = 0; line < p->desc.lines; line++)
             element_store(&p->format, p->in, line * points + i, value_random(&p->format, line * p->desc.n + index));
     }
@@ -55,7 +41,7 @@ void line_fill(const struct line_problem *p)
 
 static double result_scale(const struct line_problem *p)
 {
-    int64_t elements = points_of(p, output_of(p), p->rank) * p->desc.lines;
+    int64_t elements = line_points(p, output_of(p), p->rank) * p->desc.lines;
     double both[2] = {0, (double)elements}, all[2];
     for (int64_t i = 0; i < elements; i++) {
         double complex v = element_load(&p->format, p->out, i);
@@ -69,8 +55,10 @@ static double result_scale(const struct line_problem *p)
 
 static bool transform_serially(const struct line_problem *p, int64_t line, double complex *data)
 {
-    fftw_iodim64 dim = {p->desc.n, 1, 1};
-    fftw_plan plan = fftw_plan_guru64_dft(1, &dim, 0, NULL, data, data,
+    const fftw_iodim64 dim[3] = {{p->n[0], p->n[1] * p->n[2], p->n[1] * p->n[2]},
+                                 {p->n[1], p->n[2], p->n[2]},
+                                 {p->n[2], 1, 1}};
+    fftw_plan plan = fftw_plan_guru64_dft(3, dim, 0, NULL, data, data,
                                           p->direction == PENCILFFT_FORWARD ? FFTW_FORWARD : FFTW_BACKWARD, FFTW_ESTIMATE);
     if (!plan)
         return false;
@@ -84,23 +72,23 @@ static bool transform_serially(const struct line_problem *p, int64_t line, doubl
 static double compare_points(const struct line_problem *p, int rank, const void *points, const double complex *reference)
 {
     double worst = 0;
-    int64_t n = points_of(p, output_of(p), rank);
+    int64_t n = line_points(p, output_of(p), rank);
     for (int64_t i = 0; i < n; i++)
         worst = worse_error(worst,
-                            cabs(element_load(&p->format, points, i) - reference[index_of(p, output_of(p), rank, i)]));
+                            cabs(element_load(&p->format, points, i) - reference[line_index(p, output_of(p), rank, i)]));
     return worst;
 }
 
 static double compare_line(const struct line_problem *p, int64_t line, const double complex *reference, void *piece)
 {
-    int64_t bytes = (int64_t)p->format.element_bytes, mine = points_of(p, output_of(p), p->rank);
+    int64_t bytes = (int64_t)p->format.element_bytes, mine = line_points(p, output_of(p), p->rank);
     const char *own = (const char *)p->out + line * mine * bytes;
     double worst = 0;
     if (p->rank > 0)
         CHECK_MPI(MPI_Send(own, (int)(mine * bytes), MPI_BYTE, 0, TAG, p->comm));
     for (int rank = 0; rank < p->ranks && p->rank == 0; rank++) {
         if (rank > 0)
-            CHECK_MPI(MPI_Recv(piece, (int)(points_of(p, output_of(p), rank) * bytes), MPI_BYTE, rank, TAG, p->comm,
+            CHECK_MPI(MPI_Recv(piece, (int)(line_points(p, output_of(p), rank) * bytes), MPI_BYTE, rank, TAG, p->comm,
                                MPI_STATUS_IGNORE));
         worst = worse_error(worst, compare_points(p, rank, rank > 0 ? piece : own, reference));
     }
@@ -131,15 +119,27 @@ static void compare_lines(const struct line_problem *p, double scale, struct ver
 
 /* ---- the plain sum ------------------------------------------------------------------------------------------------------ */
 
-static double complex my_sum(const struct line_problem *p, int64_t line, int64_t k)
+static double complex weight_of(const struct line_problem *p, int64_t k, int64_t index)
 {
     const pencilfft_line dft = {.kind = PENCILFFT_LINE_DFT};
-    int64_t points = points_of(p, input_of(p), p->rank);
-    double complex sum = 0, weight;
+    double complex product = 1, weight;
+    for (int axis = 2; axis >= 0; axis--) {
+        int64_t n = p->n[axis];
+        basis_line(&dft, p->direction == PENCILFFT_BACKWARD, n, k % n, index % n, 1, &weight);
+        product *= weight;
+        k /= n;
+        index /= n;
+    }
+    return product;
+}
+
+static double complex my_sum(const struct line_problem *p, int64_t line, int64_t k)
+{
+    int64_t points = line_points(p, input_of(p), p->rank);
+    double complex sum = 0;
     for (int64_t i = 0; i < points; i++) {
-        int64_t index = index_of(p, input_of(p), p->rank, i);
-        basis_line(&dft, p->direction == PENCILFFT_BACKWARD, p->desc.n, k, index, 1, &weight);
-        sum += value_random(&p->format, line * p->desc.n + index) * weight;
+        int64_t index = line_index(p, input_of(p), p->rank, i);
+        sum += value_random(&p->format, line * p->desc.n + index) * weight_of(p, k, index);
     }
     return sum;
 }
@@ -147,9 +147,9 @@ static double complex my_sum(const struct line_problem *p, int64_t line, int64_t
 /* What this rank has of the transform there; 0 where it is another's. */
 static double complex my_value(const struct line_problem *p, int64_t line, int64_t k)
 {
-    int64_t points = points_of(p, output_of(p), p->rank);
+    int64_t points = line_points(p, output_of(p), p->rank);
     for (int64_t i = 0; i < points; i++)
-        if (index_of(p, output_of(p), p->rank, i) == k)
+        if (line_index(p, output_of(p), p->rank, i) == k)
             return element_load(&p->format, p->out, line * points + i);
     return 0;
 }
@@ -175,7 +175,7 @@ int line_verify(const struct line_problem *p, struct verification *v)
     *v = (struct verification){.tolerance = tolerance_of(p->format.real_bytes, p->desc.n), .moved_data_exact = true};
     snprintf(v->note, sizeof v->note, "what is moved was checked by the transform alone");
     line_fill(p);
-    or_abort(pencilfft_line_execute(p->plan, p->direction, p->in, p->out));
+    or_abort(line_execute(p));
     double scale = result_scale(p);
     if (p->desc.n <= serial_limit / p->desc.lines)
         compare_lines(p, scale, v);

@@ -159,7 +159,7 @@ static int run_all(struct run *run, int argc, char **argv)
     if (!status)
         status = open_record(run);
     watch_mark("planning", 0);
-    if (!status && is_line(o))
+    if (!status && runs_lines(o))
         return line_run(o, &run->processes, argc, argv, run->record);
     if (!status)
         status = make_problem(run);

@@ -205,7 +205,7 @@ static const struct option_row rows[] = {
      .help = "process grid: R tasks in a row, C in a column; P tasks of slabs (bricks: chosen)"},
     {"decomposition", "NAME", 1, take_desc_text, "decomposition",
      .help = "how the array is divided; brick:PxQxS is remapped to pencils; line: one array of N: @decomposition"},
-    {"algorithm", "NAME", 1, take_text, AT(algorithm), .help = "of decomposition line: @algorithm"},
+    {"algorithm", "NAME", 1, take_text, AT(algorithm), .help = "of decomposition line, or of lines on bricks: @algorithm"},
     {"order", "NAME", 1, take_text, AT(order), .help = "where its points are afterwards: @order"},
     {"input-boxes", "FILE", 1, take_text, AT(boxes[0]), .help = "line i: what grid rank i holds before: x y z and extents"},
     {"output-boxes", "FILE", 1, take_text, AT(boxes[1]), .help = "the same after a forward transform"},
@@ -375,13 +375,18 @@ static int settle_direction(struct options *o)
     return 0;
 }
 
-bool is_line(const struct options *o)
+bool is_one_line(const struct options *o)
 {
     return !strcmp(o->fft.decomposition, "line");
 }
 
-/* A line knows its own options alone. */
-static int check_line(struct options *o)
+bool runs_lines(const struct options *o)
+{
+    return is_one_line(o) || ((o->algorithm || o->order) && !strncmp(o->fft.decomposition, "brick", 5));
+}
+
+/* Lines know their own options alone. */
+static int check_lines(const struct options *o)
 {
     pencilfft_desc usual;
     pencilfft_desc_init(&usual);
@@ -403,7 +408,16 @@ static int check_line(struct options *o)
                   {"wisdom", o->wisdom}};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (others[i].given)
-            return pf_fail(PF_REFUSED, "--%s is not for decomposition line; leave it out", others[i].name);
+            return pf_fail(PF_REFUSED, "--%s is not for decomposition line%s; leave it out", others[i].name,
+                           is_one_line(o) ? "" : ", nor for bricks with --algorithm or --order");
+    return 0;
+}
+
+static int check_line(struct options *o)
+{
+    int status = check_lines(o);
+    if (status)
+        return status;
     if (o->fft.ny)
         return pf_fail(PF_REFUSED, "--size: a line has one extent, N; give --size %lld", (long long)o->fft.nx);
     if (o->fft.R && o->grid.dims != 1)
@@ -413,16 +427,35 @@ static int check_line(struct options *o)
     return 0;
 }
 
+/* Bricks on which lines run. */
+static int check_brick_lines(struct options *o)
+{
+    int status = check_lines(o), end = 0;
+    if (status)
+        return status;
+    if (sscanf(o->fft.decomposition, "brick:%dx%dx%d%n", &o->bricks[0], &o->bricks[1], &o->bricks[2], &end) != 3 ||
+        o->fft.decomposition[end])
+        return pf_fail(PF_REFUSED, "--decomposition %.60s: lines run on bricks of a given grid; write brick:PxQxS",
+                       o->fft.decomposition);
+    if (!o->fft.nz)
+        return pf_fail(PF_REFUSED, "--size needs 3 words: NX NY NZ; NZ is 1 for two dimensions");
+    if (o->fft.R)
+        return pf_fail(PF_REFUSED, "--grid: bricks with --algorithm have no pencils between them; leave it out");
+    return 0;
+}
+
 static int check_options(struct options *o)
 {
     if (o->help || o->version)
         return 0;
     if (!o->fft.nx)
         return pf_fail(PF_REFUSED, "--size NX NY NZ is required; see --help");
-    if (is_line(o))
+    if (is_one_line(o))
         return check_line(o);
+    if (runs_lines(o))
+        return check_brick_lines(o);
     if (o->algorithm || o->order)
-        return pf_fail(PF_REFUSED, "--%s is for --decomposition line alone", o->algorithm ? "algorithm" : "order");
+        return pf_fail(PF_REFUSED, "--%s is for --decomposition line or brick:PxQxS", o->algorithm ? "algorithm" : "order");
     if (!o->fft.nz)
         return pf_fail(PF_REFUSED, "--size needs 3 words: NX NY NZ");
     if (!o->fft.R && strncmp(o->fft.decomposition, "brick", 5))

@@ -24,7 +24,8 @@ struct options {
     const char *byte_matrices[MAX_MATRICES]; /* [row=|column=]file */
     int n_matrices;
     const char *json; /* NULL: no record */
-    const char *algorithm, *order; /* of decomposition line; NULL: not given */
+    const char *algorithm, *order; /* of decomposition line, and of bricks on which lines run; NULL: not given */
+    int bricks[3]; /* along x, y and z, where lines run on them */
     const char *torus_text;
     struct seats_request seats;
     const char *mapfile; /* NULL: grid ranks as launched */
@@ -37,5 +38,7 @@ struct options {
 /* A status; the options hold pointers into argv. */
 int options_parse(int argc, char **argv, struct options *options);
 void options_print_help(void);
-bool is_line(const struct options *options);
+/* Distributed lines: one, or those of bricks. */
+bool runs_lines(const struct options *options);
+bool is_one_line(const struct options *options);
 const char *direction_name(const struct options *options);

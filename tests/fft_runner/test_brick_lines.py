@@ -2,8 +2,13 @@
 bricks."""
 
 import numpy as np
+import pytest
 
+from pencilmap.mapper.compare import compare_records
+from pencilmap.mapper.records import read_records, stages_of_brick_lines
 from pencilmap.model.brick_lines import brick_line_stages
+from pencilmap.model.errors import RecordError
+from tests.documents import run_by
 
 
 def test_every_axis_of_bricks_is_transformed_across_its_ranks_and_sends_what_the_model_counts(mpirun):
@@ -22,3 +27,36 @@ def test_every_axis_of_bricks_is_transformed_across_its_ranks_and_sends_what_the
             sent = stage.sent()
             counted.append((stage.name, *np.column_stack((sent.sum(axis=1), (sent > 0).sum(axis=1))).ravel().tolist()))
         assert stages == counted, (size, bricks, algorithm, order)
+
+
+@pytest.mark.parametrize("bricks, algorithm, order, direction, size", [
+    ("2x1x3", "transpose", "natural", "forward", (7, 5, 12)), ("6x1x1", "dft", "transposed", "backward", (17, 8, 1))])
+def test_the_runner_verifies_bricks_of_lines_and_writes_their_record(mpirun, tmp_path, bricks, algorithm, order, direction,
+                                                                     size):
+    path = tmp_path / "bricks.jsonl"
+    done = mpirun(6, "--decomposition", f"brick:{bricks}", "--algorithm", algorithm, "--order", order, "--size", *size,
+                  "--direction", direction, "--verify", "--fields", 2, "--rigor", "estimate", "--reps", 1, "--json", path)
+    assert done.returncode == 0, done.stderr
+    [record] = read_records(path)
+    assert record["verify"]["passed"] and record["verify"]["error_fftw"] < 1e-14 and record["verify"]["points"] == 8
+    assert record["size"] == list(size) and {"fft_x", "pack_x", "unpack_x"} <= set(record["phases"])
+    for told, stage in zip(record["stages"], stages_of_brick_lines(record), strict=True):
+        sent = stage.sent().T if direction == "backward" and stage.stage.is_all_to_all else stage.sent()
+        assert told["bytes"] == (32 * sent.sum(axis=1)).tolist() and told["messages"] == (sent > 0).sum(axis=1).tolist()
+    with pytest.raises(RecordError, match="bricks on which distributed lines run; no time is predicted"):
+        compare_records([record], "here")
+
+
+def test_the_command_of_the_document_verifies_two_dimensions(mpirun):
+    [command] = run_by(__file__)
+    words = command.split()
+    done = mpirun(int(words[2]), *words[4:])
+    assert done.returncode == 0 and "verification passed" in done.stdout, done.stdout + done.stderr
+
+
+def test_bricks_of_lines_that_cannot_be_are_refused_in_a_sentence(mpirun, one_message):
+    for message, words in [("along y: a binary exchange needs points", ["brick:1x2x1", "--algorithm", "binary2"]),
+                           ("bricks 2x2x1 on 2 ranks", ["brick:2x2x1", "--algorithm", "dft"]),
+                           ("write brick:PxQxS", ["brick", "--algorithm", "dft"]),
+                           ("--grid: bricks with --algorithm", ["brick:1x2x1", "--algorithm", "dft", "--grid", "1x2"])]:
+        assert message in one_message(mpirun(2, "--size", 8, 7, 6, "--decomposition", *words))

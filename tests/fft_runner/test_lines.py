@@ -89,6 +89,6 @@ def test_what_a_line_cannot_have_is_told(mpirun, one_message, words, said):
 
 
 def test_options_of_lines_are_refused_elsewhere(mpirun, one_message):
-    assert "--algorithm is for --decomposition line alone" in one_message(
+    assert "--algorithm is for --decomposition line or brick:PxQxS" in one_message(
         mpirun(1, "--size", 8, 8, 8, "--grid", "1x1", "--algorithm", "dft"))
     assert "--size needs 3 words: NX NY NZ" in one_message(mpirun(1, "--size", 8, "--grid", "1x1"))
