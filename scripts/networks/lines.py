@@ -6,7 +6,7 @@ the simulated break-even. A crossbar is a torus whose links are so fast that the
 the all-to-alls go in steps of pairs, which takes as long there: all messages at once are beyond what SimGrid can share out.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, log2
 from typing import Any
 
@@ -73,9 +73,11 @@ class LineCase:
 
     def simulations(self, sizes: tuple[int, int]) -> list[Any]:
         where = self._where()
-        steps = {"algorithm": "pair"} if self.crossbar and self.ranks > MOST_AT_ONCE else {}
-        return [simulation_of_line(where, self._network(), "default", n * where.n_slots, algorithm, self.order, **steps)
-                for algorithm in (TRANSPOSE, self.algorithm) for n in sizes]
+        found = [simulation_of_line(where, self._network(), "default", n * where.n_slots, algorithm, self.order)
+                 for algorithm in (TRANSPOSE, self.algorithm) for n in sizes]
+        if self.crossbar and self.ranks > MOST_AT_ONCE:
+            found = [replace(each, algorithm="pair") for each in found]
+        return found
 
 
 @dataclass(frozen=True)
