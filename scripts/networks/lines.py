@@ -22,6 +22,7 @@ from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate_all,
 TRANSPOSE = "transpose"
 CROSSBAR = "1e6GB/s"  # of the links of a ring that is one
 MOST_FACTOR = 2.0
+MOST_RANKS = 256    # unless more are asked for
 MOST_AT_ONCE = 128  # ranks of an all-to-all with all messages at once
 RATE = 1e9  # bytes per second of a link, or of a node on a crossbar
 
@@ -105,8 +106,8 @@ class LineRow:
 
 
 def line_cases(at_most: int | None = None) -> list[LineCase]:
-    """Crossbars of 16 to 1024 ranks, rings, meshes and tori of 16 to 128, at most so many; also with the start that puts the
-    break-even of 64 ranks where it was published, at 256 points a task."""
+    """Crossbars of 16 to 1024 ranks, rings, meshes and tori of 16 to 128, at most `at_most` or `MOST_RANKS`; also with the
+    start that puts the break-even of 64 ranks where it was published, at 256 points a task."""
     published_s = 256 / crossbar_break_even(64, 2, 1.0, 1 / RATE, ways("transposed")["binary2"])
     found = [LineCase(p, algorithm, start, crossbar=True) for p, start in (
                  ("16", 2e-6), ("64", 2e-6), ("64", published_s), ("4x4x4x4", 2e-6), ("4x4x4x4x4", 2e-6))
@@ -114,7 +115,7 @@ def line_cases(at_most: int | None = None) -> list[LineCase]:
     found += [LineCase(torus, algorithm, 2e-6) for torus in ("16", "4x4:mesh", "64", "8x8", "4x4x4", "8x4x4")
               for algorithm in ("binary2", "binary4")]
     found.append(LineCase("4x4x4", "binary2", 2e-6, "natural"))
-    return [case for case in found if at_most is None or case.ranks <= at_most]
+    return [case for case in found if case.ranks <= (at_most or MOST_RANKS)]
 
 
 def validate_lines(cases: list[LineCase], timeout_s: float) -> list[LineRow]:

@@ -317,11 +317,11 @@ NETWORKS = {
                    "of network namespaces with shaped links; needs root or user namespaces.")
 @click.option("--suite", metavar="NAME", shell_complete=completed(lambda: SUITES), help="Simulated: the suite to run. "
               + "; ".join(f"{name}: {suite.meaning}" for name, suite in SUITES.items())
-              + "; lines: where a binary exchange of a distributed line is faster than transposes, 16 to 64 ranks; two "
+              + "; lines: where a binary exchange of a distributed line is faster than transposes, 16 to 256 ranks; five "
               "minutes. [default: quick] Namespaces: overlap, whole transforms under schedules, a few minutes of a quiet "
               "machine. [default: bytes of each link]")
 @click.option("--at-most", type=click.IntRange(1), metavar="N", help="Simulated: only transforms up to N^3; "
-              "of suite lines, networks up to N ranks.")
+              "of suite lines, networks up to N ranks, 1024 the largest.")
 @click.option("--torus", metavar="SHAPE", help="Namespaces: shape of the network. [default: 4x4:mesh]")
 @click.option("--rate", metavar="RATE", help="Namespaces: rate of each link, headers included. [default: 10mbit]")
 @click.option("--mtu", type=click.IntRange(576, 65535), metavar="BYTES", help="Namespaces: largest packet. [default: 1500]")
