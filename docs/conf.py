@@ -52,6 +52,7 @@ html_copy_source = False
 
 PYTHON_PAGES = {"reference/python-model": "pencilmap.model", "reference/python-mapper": "pencilmap.mapper",
                 "reference/python-pencilfft": "pencilfft"}
+INHERITED = {"reference/python-pencilfft": "   :inherited-members: BaseException, dict\n"}
 WIDE_PAGES = ("validation", "time-model", "machines")
 
 
@@ -69,7 +70,7 @@ def add_modules(app, name, source):
         return
     for module in modules_of(PYTHON_PAGES[name]):
         title = module.removeprefix("pencilmap.")
-        source[0] += f"\n## {title}\n\n```{{eval-rst}}\n.. automodule:: {module}\n   :members:\n```\n"
+        source[0] += f"\n## {title}\n\n```{{eval-rst}}\n.. automodule:: {module}\n   :members:\n{INHERITED.get(name, '')}```\n"
 
 
 def widen(app, name, template, context, tree):

@@ -49,7 +49,7 @@ from math import prod
 from operator import index
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, TypedDict, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -259,7 +259,32 @@ def _handle(comm: "Comm") -> int:
         raise PencilfftError(f"{comm!r} is not a communicator of mpi4py; give e.g. MPI.COMM_WORLD") from None
 
 
-class Plan:
+class _Handled:
+    """What is made of a handle of the library, and freed by all ranks together, also at the end of a ``with``."""
+
+    _kind: ClassVar[str]  #: of its functions: "plan" of ``pencilfft_plan_destroy``
+    _handle: c_void_p | None = None
+
+    def destroy(self) -> None:
+        """Free it; a second call does nothing. Arrays of `empty` stay valid. Collective."""
+        if self._handle is not None:
+            handle, self._handle = self._handle, None
+            _call(f"{self._kind}_destroy", handle)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if kind is None:  # after an error the other ranks may not get here
+            self.destroy()
+
+    def _alive(self) -> c_void_p:
+        if self._handle is None:
+            raise PencilfftError(f"the {self._kind} was destroyed")
+        return self._handle
+
+
+class Plan(_Handled):
     """A planned transform. Making and destroying it is collective. As a context manager it destroys itself, unless there was
     an error.
 
@@ -312,8 +337,9 @@ class Plan:
         library.
     """
 
+    _kind = "plan"
+
     def __init__(self, shape: Sequence[int], grid: int | Sequence[int], comm: "Comm", **choices: Unpack[Choices]) -> None:
-        self._handle: c_void_p | None = None
         handle, self._told = c_void_p(), f"shape {shape}, grid {grid}"
         shape = _numbers(shape, (3,), "a shape; give three extents nx, ny, nz")
         grid = _numbers(grid, (1, 2), "a process grid; give two numbers of tasks R, C (slabs: one number)")
@@ -348,24 +374,6 @@ class Plan:
 
     def __repr__(self) -> str:
         return f"<pencilfft.Plan {self._told}{'' if self._handle else ', destroyed'}>"
-
-    def destroy(self) -> None:
-        """Free the plan; a second call does nothing. Arrays of `empty` stay valid. Collective."""
-        if self._handle is not None:
-            handle, self._handle = self._handle, None
-            _call("plan_destroy", handle)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if kind is None:  # after an error the other ranks may not get here
-            self.destroy()
-
-    def _alive(self) -> c_void_p:
-        if self._handle is None:
-            raise PencilfftError("the plan was destroyed")
-        return self._handle
 
     def _array(self, name: str | int) -> "_Array":
         self._alive()
@@ -605,7 +613,7 @@ class Plan:
         return Halo(self._alive(), self._array_numbers[array], self._ranks, of, low, low if high is None else high)
 
 
-class Halo:
+class Halo(_Handled):
     """Planes of the neighbours around what the calling rank has of an array, edges and corners as well; it is periodic.
     `Plan.halo` makes one. As a context manager it destroys itself, unless there was an error.
 
@@ -616,33 +624,16 @@ class Halo:
     ...         halo.accumulate(wide, f)
     """
 
+    _kind = "halo"
+
     def __init__(self, plan: c_void_p, number: int, ranks: int, of: "_Array", low: int | Sequence[int],
                  high: int | Sequence[int]) -> None:
-        self._handle: c_void_p | None = None
         handle = c_void_p()
         widths = [(c_int64 * 3)(*_widths(given)) for given in (low, high)]
         _call("halo_create", plan, number, *widths, byref(handle))
         self._handle, self._ranks, self._inner = handle, ranks, of
         form = _Format(element_bytes=of.dtype.itemsize, fields=of.fields)
         self._padded = _Array(of.dtype, of.fields, (_piece_of(_asked("halo_part", handle, _Part()), form),))
-
-    def destroy(self) -> None:
-        """Free the halo; a second call does nothing. Collective."""
-        if self._handle is not None:
-            handle, self._handle = self._handle, None
-            _call("halo_destroy", handle)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if kind is None:  # after an error the other ranks may not get here
-            self.destroy()
-
-    def _alive(self) -> c_void_p:
-        if self._handle is None:
-            raise PencilfftError("the halo was destroyed")
-        return self._handle
 
     @property
     def part(self) -> tuple[slice, ...]:
@@ -710,7 +701,7 @@ class Halo:
         return list(sent), list(messages)
 
 
-class LinePlan:
+class LinePlan(_Handled):
     """Transforms of lines that are distributed over the ranks. Making and destroying it is collective. As a context manager
     it destroys itself, unless there was an error.
 
@@ -747,9 +738,10 @@ class LinePlan:
         that is no integer is refused on its rank alone.
     """
 
+    _kind = "line"
+
     def __init__(self, n: int, comm: "Comm", *, lines: int = 1, algorithm: str | None = None, order: str | None = None,
                  precision: str | None = None, rigor: str | None = None, sync: str | None = None) -> None:
-        self._handle: c_void_p | None = None
         numbers = [*_numbers(n, (1,), "a number of points"), *_numbers(lines, (1,), "a number of lines")]
         if not all(-2**63 <= number < 2**63 for number in numbers):  # ctypes would cut it
             raise PencilfftError(f"{n} points, {lines} lines; both must be integers of 64 bits")
@@ -759,24 +751,6 @@ class LinePlan:
         self._handle, self._lines, self._ranks, self._rank = handle, numbers[1], comm.size, comm.rank
         self._dtype: np.dtype[Any] = np.dtype(np.complex64 if precision == "single" else np.complex128)
         self._exchanges = _names("line_exchange_name", handle)
-
-    def destroy(self) -> None:
-        """Free the plan; a second call does nothing. Collective."""
-        if self._handle is not None:
-            handle, self._handle = self._handle, None
-            _call("line_destroy", handle)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if kind is None:  # after an error the other ranks may not get here
-            self.destroy()
-
-    def _alive(self) -> c_void_p:
-        if self._handle is None:
-            raise PencilfftError("the plan was destroyed")
-        return self._handle
 
     @property
     def exchanges(self) -> tuple[str, ...]:

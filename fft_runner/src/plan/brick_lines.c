@@ -38,8 +38,7 @@ static pencilfft_line_desc lines_of(const pencilfft_brick_lines_desc *desc, cons
                                  .sync = desc->sync};
 }
 
-/* ---- what is asked for
- * -------------------------------------------------------------------------------------------------- */
+/* ---- what is asked for ----------------------------------------------------------------------------------------------- */
 
 static int same_everywhere(const pencilfft_brick_lines_desc *desc, MPI_Comm comm)
 {
@@ -124,8 +123,7 @@ static int take(pencilfft_brick_lines plan, const pencilfft_brick_lines_desc *de
     return status;
 }
 
-/* ---- the lines of an axis
- * ----------------------------------------------------------------------------------------------- */
+/* ---- the lines of an axis -------------------------------------------------------------------------------------------- */
 
 int64_t pf_brick_points(const struct pencilfft_brick_lines_s *plan, int axis, int after, int position)
 {
@@ -184,8 +182,7 @@ static int make_buffer(pencilfft_brick_lines plan)
     return PENCILFFT_OK;
 }
 
-/* ---- names
- * -------------------------------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------------------------------- */
 
 static int add_phase(pencilfft_brick_lines plan, const char *part, const char *of)
 {
@@ -222,8 +219,7 @@ static void name_all(pencilfft_brick_lines plan)
     add_phase(plan, "total", "");
 }
 
-/* ---- create and destroy
- * ------------------------------------------------------------------------------------------------- */
+/* ---- create and destroy ---------------------------------------------------------------------------------------------- */
 
 static int start(const pencilfft_brick_lines_desc *desc, MPI_Comm comm, pencilfft_brick_lines *plan)
 {
