@@ -70,7 +70,8 @@ def add_modules(app, name, source):
         return
     for module in modules_of(PYTHON_PAGES[name]):
         title = module.removeprefix("pencilmap.")
-        source[0] += f"\n## {title}\n\n```{{eval-rst}}\n.. automodule:: {module}\n   :members:\n{INHERITED.get(name, '')}```\n"
+        options = "   :members:\n" + INHERITED.get(name, "")
+        source[0] += f"\n## {title}\n\n```{{eval-rst}}\n.. automodule:: {module}\n{options}```\n"
 
 
 def widen(app, name, template, context, tree):
