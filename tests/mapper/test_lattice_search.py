@@ -103,3 +103,124 @@ def test_rows_may_be_the_cosets():
 def test_what_cannot_be_tiled_is_refused(text, torus, grid, error, match):
     with pytest.raises(error, match=match):
         place(text, Site(parse_torus(torus)), parse_grid(grid))
+
+
+def kinds_of(torus, grid, tasks):
+    """Of every lattice of both letters: load of its cosets and least load of a tile, each as it is defined."""
+    shape = np.array([*torus.shape, tasks])
+    every = coordinates(shape, np.arange(int(np.prod(shape))))
+    apart = np.minimum(every, shape - every)[:, :-1]
+    rates = torus.bandwidth or (1.0,) * len(torus.shape)
+    weight = [max(rates) / rate for rate in rates]
+    factor = np.array([(2 if torus.is_ring(i) else 4) * weight[i] / torus.cables[i] for i in range(len(torus.shape))])
+    for letter, size in zip("cr", grid.shape):
+        used = [i for i, n in enumerate(torus.shape) if n > 1]
+        floor = np.sort(apart.sum(axis=1))[:size].mean() / (1 / factor[used]).sum()
+        for form in normal_forms(tuple(shape.tolist()), size):
+            members = apart[coset_numbers(shape, form) == 0]
+            yield letter, form, float((members.mean(axis=0) * factor).max()), float(floor)
+
+
+@pytest.mark.parametrize("torus, tasks, grid", [
+    (Torus((6, 4)), 1, "4x6"), (Torus((4, 4)), 2, "4x8"), (Torus((2, 6)), 1, "2x6"), (Torus((1, 8)), 2, "4x4"),
+    (Torus((4, 4, 3), bandwidth=(1.0, 2.0, 1.0)), 1, "8x6")], ids=str)
+def test_of_lattices_that_are_alike_one_is_tried_and_the_least_loads_first(torus, tasks, grid):
+    grid, shape = parse_grid(grid), np.array([*torus.shape, tasks])
+    every = {(letter, form): (load, floor) for letter, form, load, floor in kinds_of(torus, grid, tasks)}
+    tried = tried_lattices(torus, shape, grid)
+    for one in tried:
+        assert (one.load, one.floor) == pytest.approx(every[one.cosets, one.form], rel=1e-12)
+        assert np.array_equal(one.numbers, coset_numbers(shape, one.form))
+    kinds = {(letter, round(load, 9), round(floor, 9)) for (letter, _), (load, floor) in every.items()}
+    assert {(one.cosets, round(one.load, 9), round(one.floor, 9)) for one in tried} == kinds
+    sums = [one.load + one.floor for one in tried]
+    assert sums == sorted(sums) and len(tried) <= len(every)
+    for below in (sums[0], sums[len(sums) // 2], sums[-1] + 1):
+        kept = tried_lattices(torus, shape, grid, below)
+        assert [one.form for one in kept] == [one.form for one, total in zip(tried, sums) if total < below - 1e-9]
+
+
+def test_tiles_that_are_too_large_and_lattices_beyond_the_most_are_not_tried(monkeypatch):
+    torus, grid, shape = Torus((6, 6)), ProcessGrid(4, 9), np.array([6, 6, 1])
+    assert {one.cosets for one in tried_lattices(torus, shape, grid)} == {"c", "r"}
+    monkeypatch.setattr("pencilmap.mapper.lattice_search.MOST_TILE", 8)
+    assert {one.cosets for one in tried_lattices(torus, shape, grid)} == {"c"}
+    monkeypatch.setattr("pencilmap.mapper.lattice_search.MOST_TILE", 9)
+    first = {letter: next(iter(normal_forms((6, 6, 1), size))) for letter, size in (("c", 4), ("r", 9))}
+    monkeypatch.setattr("pencilmap.mapper.lattice_search.MOST_LATTICES", 1)
+    assert {one.cosets: one.form for one in tried_lattices(torus, shape, grid)} == first
+
+
+def annealed(monkeypatch, costs, *arguments, **more):
+    """What a search anneals, lattice and steps, where the n-th annealing ends with the n-th cost over the floor."""
+    done, costs = [], iter(costs)
+
+    def anneal(run, steps):
+        done.append((run.lattice.form, steps))
+        run.cost = min(run.cost, run.floor + next(costs, 9.0))
+
+    monkeypatch.setattr(_Run, "anneal", anneal)
+    return done, best_tiling(*arguments, **more)
+
+
+def test_the_better_lattices_are_annealed_longer_until_no_round_finds_more(monkeypatch):
+    torus, grid = Torus((8, 8)), ProcessGrid(8, 8)
+    lattices = tried_lattices(torus, np.array([8, 8, 1]), grid)
+    n = len(lattices)
+    assert 12 < n <= 64
+    done, (tiling, cost) = annealed(monkeypatch, [8.0] * (n - 1) + [0.5], torus, grid, evaluations=10**9, patience=2)
+    assert [form for form, _ in done[:n]] == [one.form for one in lattices] and {steps for _, steps in done[:n]} == {3000}
+    assert [steps for _, steps in done[n:]] == [20_000] * 12 + [30_000] * 8
+    assert done[n][0] == lattices[-1].form == tiling.form, "the best first"
+    assert cost == lattices[-1].load + lattices[-1].floor + 0.5
+    assert done[n + 12][0] == done[n + 13][0], "each twice in the last rounds"
+
+
+def test_a_search_ends_with_its_steps_and_counts_larger_tiles_more(monkeypatch):
+    torus, grid = Torus((8, 8)), ProcessGrid(8, 8)
+    done, _ = annealed(monkeypatch, [], torus, grid, evaluations=4000)  # of 16 tasks: 8000 of 8
+    assert [steps for _, steps in done] == [3000, 3000, 2000]
+    done, (tiling, cost) = annealed(monkeypatch, [], torus, grid, evaluations=0, below=7.5)
+    assert (done, tiling, cost) == ([], None, 7.5)
+
+
+def test_only_what_costs_less_counts_and_what_cannot_is_left_out(monkeypatch):
+    torus, grid = Torus((8, 8)), ProcessGrid(8, 8)
+    lattices = tried_lattices(torus, np.array([8, 8, 1]), grid)
+    least = lattices[0].load + lattices[0].floor
+    _, (tiling, cost) = annealed(monkeypatch, [1.0], torus, grid, evaluations=10**6, below=least + 1.0, patience=1)
+    assert (tiling, cost) == (None, least + 1.0)
+    done, (tiling, cost) = annealed(monkeypatch, [0.0], torus, grid, evaluations=10**6, patience=9)
+    assert len(done) == 1 and tiling.form == lattices[0].form and cost == least, "no other can be below that"
+    assert best_tiling(torus, grid, below=least) == (None, least)
+
+
+def test_ctrl_c_ends_a_search_with_the_best_so_far(monkeypatch):
+    def anneal(run, steps):
+        if run.seed != 1:
+            raise KeyboardInterrupt
+        run.seed, run.cost = 2, run.floor + 4.0
+
+    monkeypatch.setattr(_Run, "anneal", anneal)
+    tiling, cost = best_tiling(Torus((8, 8)), ProcessGrid(8, 8))
+    assert tiling is not None and 0 < cost < 99
+
+
+def test_the_tile_begins_near_place_0_and_has_one_place_of_every_coset():
+    shape = np.array([5, 4, 2])
+    for lattice in tried_lattices(Torus((5, 4)), shape, ProcessGrid(4, 10), 99.0):
+        run = _Run(Torus((5, 4)), 2, lattice, ProcessGrid(4, 10), 1)
+        strides = np.array([1, 5, 20])
+        assert sorted(lattice.numbers[run.start @ strides].tolist()) == list(range(len(run.start)))
+        apart = np.minimum(run.start, shape - run.start).sum(axis=1)
+        every = np.minimum(coordinates(shape, np.arange(40)), shape - coordinates(shape, np.arange(40))).sum(axis=1)
+        nearest = [every[lattice.numbers == number].min() for number in lattice.numbers[run.start @ strides]]
+        assert apart.tolist() == nearest and sorted(nearest) == nearest
+
+
+@pytest.mark.parametrize("form, is_one", [
+    (((2, 0), (0, 1)), True), (((1, 0), (0, 2)), True), (((1, 1), (0, 2)), True), (((1, 0), (1, 2)), False),
+    (((1, 0, 0), (0, 2, 0)), False), (((1, 0),), False), (((4, 0), (0, 1)), False), (((0, 1), (2, 0)), False),
+    (((2, 1), (0, 1)), True)])
+def test_forms_of_index_two_in_z4_x_z2(form, is_one):
+    assert is_form(np.array([4, 2]), form, 2) == is_one

@@ -11,7 +11,18 @@ from pencilmap.mapper.product_search import best_product
 from pencilmap.model.allocation import Allocation, Site
 from pencilmap.model.decompositions.pencil import least_crossing
 from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.lower_bound import _fewest, _leaving, _Minimum, lower_bound, together_bound
+from pencilmap.model.lower_bound import (
+    _blocks,
+    _distances,
+    _fewest,
+    _fixed_cuts,
+    _leaving,
+    _Minimum,
+    _moving_planes,
+    _Part,
+    lower_bound,
+    together_bound,
+)
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.predict import predict, predict_routed
 from pencilmap.model.torus import Torus
@@ -173,3 +184,106 @@ def test_holes_do_not_void_the_bound_of_the_machine():
     missing = np.random.default_rng(0).choice(512, 40, replace=False)
     bound = lower_bound(Site(torus, 1, Allocation(torus).without(missing)), ProcessGrid(8, 59))
     assert 4 <= bound.value < Fraction(9, 2)
+
+
+def arguments_by_hand(where, grid):
+    """The arguments of `together_bound`: boxes and blocks by their links, planes and distances by their numbers."""
+    torus, P, S, T = where.network, grid.n_tasks, where.n_slots, where.tasks_per_node
+    N, arcs, cells = torus.n_nodes, torus.arcs(), torus.coordinates(np.arange(torus.n_nodes))
+    usable, crossing = np.isin(np.arange(N), where.allocation.nodes), least_crossing(grid.shape, np.arange(P + 1))
+    capacity = [Fraction(c) * Fraction(b) / Fraction(max(torus.bandwidth)) if torus.bandwidth else Fraction(c)
+                for c, b in zip(torus.cables, torus.bandwidth or torus.cables)]
+    along = [int(np.flatnonzero(cells[a] != cells[b])[0]) for a, b in zip(arcs.source, arcs.target)]
+
+    def leaving(inside):
+        links = zip(along, arcs.source, arcs.target)
+        return sum((capacity[i] for i, a, b in links if inside[a] and not inside[b]), Fraction(0))
+
+    def least(low, high):
+        return min(int(crossing[k]) for k in range(low, high + 1))
+
+    def length(crossed, through):
+        return Fraction(4 * N * crossed, P * P) / through if through else Fraction(0)
+
+    box = "box against the rest of the machine"
+    found = {box: Fraction(0)}
+    for low in product(*map(range, torus.shape)):
+        for size in product(*(range(1, n + 1) for n in torus.shape)):
+            if all(ring or start + n <= of for ring, start, n, of in zip(
+                    map(torus.is_ring, range(len(size))), low, size, torus.shape)):
+                inside = (((cells - low) % torus.shape) < size).all(axis=1)
+                slots = T * int((inside & usable).sum())
+                crossed = least(max(0, P - (S - slots)), min(slots, P))
+                found[box] = max(found[box], length(crossed, leaving(inside)))
+    for i, (axis, n) in enumerate(zip(torus.axes, torus.shape)):
+        planes = [min(P, T * int(usable[cells[:, i] == x].sum())) for x in range(n)]
+        links = sum(along[k] == i for k in range(len(along)))
+        if n > 1:  # of each line the links that one plane cuts in one direction, and a ring is cut twice
+            cut = links // 2 // (n if torus.is_ring(i) else n - 1) * (2 if torus.is_ring(i) else 1)
+            found[f"{axis} plane that moves through the machine"] = length(
+                least((P - max(planes) + 1) // 2, (P + max(planes)) // 2), cut * capacity[i])
+    for block in product(*({1, 2, 4, 8, 16, 32, n // 2, n} & set(range(1, n + 1)) for n in torus.shape)):
+        number = [tuple(cell) for cell in (cells // block).tolist()]
+        slots = {b: T * sum(u for u, mine in zip(usable.tolist(), number) if mine == b) for b in set(number)}
+        used = [n for n in slots.values() if n]
+        widest = sum(capacity[i] * max_ends(torus, i, b) * int(np.prod(block)) // b for i, b in enumerate(block))
+        name = "a single node" if max(block) == 1 else f"block of {'x'.join(map(str, block))}"
+        found[f"{name} with its share of the tasks"] = length(least(-(-P // len(used)), min(P, max(used))), widest)
+    apart = np.array([np.sort(np.repeat(row[usable], T)) for row in hops_of_links(torus)[usable]])
+    every = sum(capacity[i] for i in along)
+    for name, sizes in (("between all tasks", (P,)), ("to the nearest tasks", grid.shape)):
+        total = sum(P // size * int(np.sort(np.repeat(apart[:, :size].sum(axis=1), T))[:P].sum()) for size in sizes)
+        found[f"distances {name} over all links"] = length(total, every)
+    return found
+
+
+def max_ends(torus, i, side):
+    """The most ends at which the links of a line of dimension `i` leave one of its blocks of this side."""
+    n = torus.shape[i]
+    ends = Counter(block for at in range(n if torus.is_ring(i) else n - 1)
+                   for block in {at // side, (at + 1) % n // side} if at // side != (at + 1) % n // side)
+    return max(ends.values(), default=0)
+
+
+def hops_of_links(torus):
+    """Hops between all nodes, by walking along links."""
+    arcs, N = torus.arcs(), torus.n_nodes
+    hops = np.where(np.eye(N, dtype=bool), 0, N)
+    for _ in range(N):
+        np.minimum.at(hops, (slice(None), arcs.target), hops[:, arcs.source] + 1)
+    return hops
+
+
+@pytest.mark.parametrize("where, grid", [
+    (site((6,), nodes=[0, 1, 2, 4]), ProcessGrid(2, 2)), (site((5,), (False,), T=2, nodes=[0, 2, 3, 4]), ProcessGrid(3, 2)),
+    (site((4, 3), (True, False), nodes=[0, 1, 2, 3, 5, 7, 8, 10, 11]), ProcessGrid(3, 3)),
+    (site((4, 4), (False, True), T=2, nodes=range(3, 15)), ProcessGrid(4, 5)),
+    (site((2, 5), cables=(3, 1), nodes=range(1, 9)), ProcessGrid(2, 4)),
+    (site((3, 4), (True, False), bandwidth=(2e9, 1e9), nodes=range(10)), ProcessGrid(2, 4)),
+    (site((2, 3, 4), (False, True, True), nodes=[*range(5), *range(8, 24)]), ProcessGrid(4, 5)),
+    (site((9,), (False,), T=3, nodes=[0, 1, 5, 6, 7, 8]), ProcessGrid(4, 4)), (site((4, 2)), ProcessGrid(3, 2))], ids=str)
+def test_every_argument_is_as_strong_as_when_it_is_counted_by_hand(where, grid):
+    part, found = _Part(where, grid, None), {}
+    for bounds in (_fixed_cuts, _moving_planes, _blocks, _distances):
+        found.update({argument: value for value, argument in bounds(part)})
+    expected = arguments_by_hand(where, grid)
+    assert found == expected
+    best = together_bound(where, grid)
+    assert best.value == max(expected.values()) == expected[best.argument]
+
+
+def test_beyond_so_many_boxes_planes_alone_cut(monkeypatch):
+    where, grid = site((4, 3), (True, False), nodes=range(10)), ProcessGrid(3, 3)
+    whole = {argument: value for value, argument in _fixed_cuts(_Part(where, grid, None))}
+    monkeypatch.setattr("pencilmap.model.lower_bound.MOST_BOXES", 13 * 6)
+    assert [argument for _, argument in _fixed_cuts(_Part(where, grid, None))] == list(whole)
+    monkeypatch.setattr("pencilmap.model.lower_bound.MOST_BOXES", 13 * 6 - 1)
+    planes = {argument: value for value, argument in _fixed_cuts(_Part(where, grid, None))}
+    assert list(planes) == ["planes across x", "planes across y"] and 0 < max(planes.values()) <= max(whole.values())
+    for limit, argument in (("MOST_NODES", _distances), ("MOST_BLOCK_WORK", _blocks)):
+        part = _Part(where, grid, None)
+        most = 10 if limit == "MOST_NODES" else 3 * 3 * 10
+        monkeypatch.setattr(f"pencilmap.model.lower_bound.{limit}", most)
+        assert list(argument(part))
+        monkeypatch.setattr(f"pencilmap.model.lower_bound.{limit}", most - 1)
+        assert not list(argument(part))

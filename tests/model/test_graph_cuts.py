@@ -1,0 +1,129 @@
+"""Cuts of graphs against every run counted link by link, and against the best routing there is, by linear programming."""
+
+from fractions import Fraction
+from random import Random
+
+import networkx as nx
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from pencilmap.model.graph_cuts import _leaving, _orders, _worst_run, all_to_all_cuts, graph_bound
+from pencilmap.model.graph_network import from_networkx
+
+SEEDS = range(6)
+
+
+def two_way_graph(seed, n=6):
+    """A connected graph whose cables differ, also from one direction to the other; every fourth vertex is a switch."""
+    draw, graph = Random(seed), nx.DiGraph()
+    for vertex in range(n):
+        graph.add_node(vertex, kind="switch" if vertex % 4 == 3 else "host")
+    edges = {(draw.randrange(v), v) for v in range(1, n)} | {tuple(sorted(draw.sample(range(n), 2))) for _ in range(n // 2)}
+    for a, b in sorted(edges):
+        graph.add_edge(a, b, cables=draw.randint(1, 3))
+        graph.add_edge(b, a, cables=draw.randint(1, 3))
+    return from_networkx(graph, f"graph {seed}")
+
+
+def drawn_traffic(graph, seed):
+    traffic = np.random.default_rng(seed).integers(0, 9, (graph.n_nodes,) * 2)
+    np.fill_diagonal(traffic, 0)
+    return traffic
+
+
+def across(graph, traffic, inside):
+    """Bytes and cables that leave a set of vertices, and those that enter it."""
+    hosts, ways, outside = range(graph.n_nodes), [], set(range(len(graph.vertices))) - inside
+    for here, there in ((inside, outside), (outside, inside)):
+        sent = sum(int(traffic[a, b]) for a in hosts for b in hosts if a in here and b in there)
+        links = zip(graph.source, graph.target, graph.cables)
+        ways.append((sent, sum((c for a, b, c in links if a in here and b in there), Fraction(0))))
+    return ways
+
+
+def needed(graph, traffic, inside):
+    return max((Fraction(sent) / cables for sent, cables in across(graph, traffic, inside) if cables), default=Fraction(0))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_bytes_that_leave_runs_are_those_counted_one_by_one(seed):
+    matrix = np.random.default_rng(seed).integers(0, 9, (7, 7))
+    found = _leaving(matrix)
+    for low in range(8):
+        for high in range(8):
+            inside = range(low, high)
+            assert found[low, high] == sum(matrix[a, b] for a in inside for b in range(7) if b not in inside)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_worst_run_of_an_order_needs_no_less_than_any_other(seed):
+    graph = two_way_graph(seed)
+    traffic, arcs = drawn_traffic(graph, seed), graph.arcs()
+    V = arcs.n_vertices
+    whole, capacity = np.zeros((V, V), dtype=np.int64), np.zeros((V, V))
+    whole[:graph.n_nodes, :graph.n_nodes] = traffic
+    np.add.at(capacity, (arcs.source, arcs.target), arcs.capacity)
+    orders = list(_orders(arcs, capacity))
+    assert orders[0].tolist() == list(range(V)) and len(orders) == 2 + min(4, V - 1)
+    for order in orders:
+        assert sorted(order.tolist()) == list(range(V))
+        runs = [set(order[low:high].tolist()) for low in range(V) for high in range(low + 1, V + 1)]
+        found = needed(graph, traffic, set(_worst_run(order, whole, capacity).tolist()))
+        assert found == max(needed(graph, traffic, run) for run in runs)
+        assert graph_bound(graph, traffic) >= found
+
+
+def least_load(graph, traffic):
+    """The least load of the busiest cable, over all ways to divide every message among paths: a linear program."""
+    V, A, hosts = len(graph.vertices), len(graph.cables), range(graph.n_nodes)
+    equal, demand = np.zeros((len(hosts) * V, len(hosts) * A + 1)), np.zeros(len(hosts) * V)
+    for s in hosts:  # the flow of what host s sends
+        for i, (a, b) in enumerate(zip(graph.source, graph.target)):
+            equal[s * V + a, s * A + i] += 1
+            equal[s * V + b, s * A + i] -= 1
+        demand[s * V + s] = traffic[s].sum()
+        for t in hosts:
+            demand[s * V + t] -= traffic[s, t]
+    below = np.zeros((A, len(hosts) * A + 1))
+    for i, cables in enumerate(graph.cables):
+        below[i, i:-1:A] = 1
+        below[i, -1] = -float(cables)
+    done = linprog([0] * (len(hosts) * A) + [1], below, np.zeros(A), equal, demand, method="highs")
+    assert done.success
+    return done.fun
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_routing_is_below_the_bound(seed):
+    graph = two_way_graph(seed)
+    for traffic in (drawn_traffic(graph, seed), 1 - np.eye(graph.n_nodes, dtype=np.int64)):
+        assert 0 < graph_bound(graph, traffic) <= least_load(graph, traffic) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_bound_is_reached_in_a_tree_by_one_of_its_branches(seed):
+    tree = nx.random_labeled_tree(7, seed=seed)
+    nx.set_edge_attributes(tree, {edge: Random(seed + i).randint(1, 3) for i, edge in enumerate(tree.edges)}, "cables")
+    graph = from_networkx(tree, "tree")
+    traffic = drawn_traffic(graph, seed)
+    assert float(graph_bound(graph, traffic)) == pytest.approx(least_load(graph, traffic), rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_cuts_of_an_all_to_all_are_told_with_their_weaker_direction(seed):
+    graph = two_way_graph(seed)
+    N, everybody = graph.n_nodes, 1 - np.eye(graph.n_nodes, dtype=np.int64)
+    cuts = all_to_all_cuts(graph)
+    worst = max(Fraction(hosts * (N - hosts)) / cables for hosts, cables in cuts)
+    V = len(graph.vertices)
+    subsets = [{v for v in range(V) if number >> v & 1} for number in range(1, 2**V - 1)]
+    there = {(sum(v < N for v in inside), min(c for _, c in across(graph, everybody, inside))) for inside in subsets}
+    assert set(cuts) <= there and all(0 < hosts < N and cables > 0 for hosts, cables in cuts)
+    listed = [set(range(low, high)) for low in range(V) for high in range(low + 1, V + 1)]
+    assert worst >= max(needed(graph, everybody, run) for run in listed)
+
+
+def test_cuts_of_two_hosts_are_one_host_each():
+    assert all_to_all_cuts(from_networkx(nx.path_graph(2), "two")) == ((1, Fraction(1)),)
+    assert all_to_all_cuts(from_networkx(nx.empty_graph(1), "one")) == ()
