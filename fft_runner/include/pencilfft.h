@@ -72,8 +72,10 @@
  * PENCILFFT_OK. pencilfft_plan_create() fails on all ranks or on none, with the same message. A failure of MPI itself
  * (PENCILFFT_MPI_ERROR), and a failure of execute, are known on one rank only: call MPI_Abort then. Inside FFTW's MPI
  * library (exchange fftw) a failure of MPI ends the program. Where the environment variable PENCILFFT_CHECK_CALLS is 1 when
- * a plan is made, its collective calls are compared: a call that differs between ranks, or that cannot be done on one of
- * them, fails on all with the same message. Without it the others wait for that rank.
+ * a plan is made, its collective calls are compared, those of its halos too: a call that differs between ranks, or that cannot
+ * be done on one of them, fails on all with the same message. Without it the others wait for that rank. A number above 1 is
+ * also for how many seconds they wait for a rank that does not come, because it has no plan or calls something else; then the
+ * job ends with a message. Plans for lines (pencilfft_line.h) do the same. A null communicator is known on its rank alone.
  *
  * Threads
  * -------

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agreement.h"
 #include "check.h"
 #include "pencilfft_line.h"
 
@@ -295,6 +296,34 @@ static void check_refusals(int rank, int ranks)
     fftw_free(buffer);
 }
 
+/* Where collective calls are compared: another call on one rank, and one that it cannot make, are told on all. */
+static void calls_are_compared(int rank, int ranks)
+{
+    pencilfft_brick_lines_desc d;
+    pencilfft_brick_lines plan;
+    double complex *buffer = fftw_malloc(1024 * sizeof *buffer);
+    memset(buffer, 0, 1024 * sizeof *buffer);
+    CHECK(setenv("PENCILFFT_CHECK_CALLS", "1", 1) == 0);
+    pencilfft_brick_lines_desc_init(&d);
+    d.nx = d.ny = d.nz = 8;
+    d.bricks[0] = d.bricks[1] = 1;
+    d.bricks[2] = ranks;
+    d.rigor = "estimate";
+    CHECK(pencilfft_brick_lines_create(&d, MPI_COMM_WORLD, &plan) == PENCILFFT_OK);
+    bool last = rank == ranks - 1;
+    int status = last ? pencilfft_brick_lines_destroy(plan)
+                      : pencilfft_brick_lines_execute(plan, PENCILFFT_FORWARD, buffer, buffer);
+    CHECK(status == PENCILFFT_MISMATCH && same_message_on_all());
+    status = pencilfft_brick_lines_execute(plan, last ? PENCILFFT_BACKWARD : PENCILFFT_FORWARD, buffer, buffer);
+    CHECK(status == PENCILFFT_MISMATCH && same_message_on_all());
+    status = pencilfft_brick_lines_execute(plan, PENCILFFT_FORWARD, buffer, last ? NULL : buffer);
+    CHECK(status == PENCILFFT_BAD_CALL && same_message_on_all());
+    CHECK(pencilfft_brick_lines_execute(plan, PENCILFFT_FORWARD, buffer, buffer) == PENCILFFT_OK);
+    CHECK(pencilfft_brick_lines_destroy(plan) == PENCILFFT_OK);
+    fftw_free(buffer);
+    unsetenv("PENCILFFT_CHECK_CALLS");
+}
+
 int main(int argc, char **argv)
 {
     int rank, ranks;
@@ -302,6 +331,8 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     check_refusals(rank, ranks);
+    if (ranks > 1)
+        calls_are_compared(rank, ranks);
     for (int g = 0; g < (int)(sizeof grids / sizeof grids[0]); g++) {
         MPI_Comm comm;
         int some = grids[g][0] * grids[g][1] * grids[g][2];

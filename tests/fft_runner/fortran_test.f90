@@ -59,6 +59,7 @@ program fortran_test
     call zero_is_chosen()
     call every_choice_gets_where_it_belongs()
     call what_is_wrong_is_told()
+    if (R*C > 1) call calls_that_differ_are_told()
     call MPI_Finalize(ierror)
     call nothing_is_planned_without_mpi("MPI_Finalize")
     print '(i0,a)', failures, " failures"
@@ -649,5 +650,46 @@ contains
             status = pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, fields=1 + merge(1, 0, rank == 0))
             call refused(status, pencilfft_mismatch, "fields is 2 on rank 0 and something else on others")
         end if
+    end subroutine
+
+    !> With PENCILFFT_CHECK_CALLS: another call on one rank, and one that it cannot make, fail on all with one message.
+    subroutine calls_that_differ_are_told()
+        interface
+            integer(c_int) function setenv(name, value, overwrite) bind(C)
+                import
+                character(kind=c_char), intent(in) :: name(*), value(*)
+                integer(c_int), value :: overwrite
+            end function
+        end interface
+        character(*), parameter :: name = "PENCILFFT_CHECK_CALLS"//c_null_char
+        integer(c_int64_t), parameter :: one(3) = 1
+        type(pencilfft_plan) :: plan
+        type(pencilfft_halo) :: halo
+        type(pencilfft_line_plan) :: line
+        type(c_ptr) :: from, to
+        complex(c_double_complex), target :: padded(12, 12, 12), points(40)
+        logical :: last
+        last = rank == R*C - 1
+        call check(setenv(name, "60"//c_null_char, 1_c_int) == 0, "the environment is set")
+        call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, decomposition="brick", rigor="estimate"))
+        call need(pencilfft_alloc(plan, from))
+        call need(pencilfft_alloc(plan, to))
+        if (last) call refused(pencilfft_backward(plan, from, to), pencilfft_mismatch, "the calls differ between ranks")
+        if (.not. last) call refused(pencilfft_forward(plan, from, to), pencilfft_mismatch, "the calls differ between ranks")
+        call refused(pencilfft_forward(plan, from, merge(c_null_ptr, to, last)), pencilfft_bad_call, "null plan or buffer")
+        call need(pencilfft_halo_create(plan, pencilfft_input, one, one, halo))
+        padded = 0
+        if (last) call refused(pencilfft_halo_exchange(halo, c_null_ptr, c_loc(padded)), pencilfft_mismatch, "calls differ")
+        if (.not. last) call refused(pencilfft_halo_accumulate(halo, c_loc(padded), c_null_ptr), pencilfft_mismatch, "calls differ")
+        call need(pencilfft_halo_destroy(halo))
+        call need(pencilfft_plan_destroy(plan))
+        call need(pencilfft_line_create(40_c_int64_t, MPI_COMM_WORLD, line, rigor="estimate"))
+        points = 0
+        call refused(pencilfft_line_execute(line, merge(pencilfft_direction_backward, pencilfft_direction_forward, last), &
+                                            c_loc(points), c_loc(points)), pencilfft_mismatch, "calls differ")
+        call refused(pencilfft_line_execute(line, pencilfft_direction_forward, merge(c_null_ptr, c_loc(points), last), &
+                                            c_loc(points)), pencilfft_bad_call, "null plan or buffer")
+        call need(pencilfft_line_destroy(line))
+        call check(setenv(name, "0"//c_null_char, 1_c_int) == 0, "the environment is set again")
     end subroutine
 end program fortran_test

@@ -4,10 +4,12 @@
 #include <fftw3.h>
 #include <float.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "agreement.h"
 #include "check.h"
 #include "pencilfft_line.h"
 
@@ -259,6 +261,32 @@ static void check_refusals(int rank, int ranks)
     CHECK(pencilfft_line_destroy(plan) == PENCILFFT_OK && pencilfft_line_destroy(NULL) == PENCILFFT_OK);
 }
 
+/* Where collective calls are compared: another call on one rank, and one that it cannot make, are told on all. */
+static void calls_are_compared(int rank, int ranks)
+{
+    pencilfft_line_desc d;
+    pencilfft_line_plan plan;
+    double complex in[64] = {0}, out[64];
+    CHECK(setenv("PENCILFFT_CHECK_CALLS", rank ? "0" : "60", 1) == 0);
+    pencilfft_line_desc_init(&d);
+    d.n = 16;
+    d.rigor = "estimate";
+    CHECK(pencilfft_line_create(&d, MPI_COMM_WORLD, &plan) == PENCILFFT_OK);
+    bool last = ranks > 1 && rank == ranks - 1;
+    int status = last ? pencilfft_line_destroy(plan) : pencilfft_line_execute(plan, PENCILFFT_FORWARD, in, out);
+    CHECK(status == (ranks > 1 ? PENCILFFT_MISMATCH : PENCILFFT_OK) && same_message_on_all());
+    if (ranks > 1)
+        CHECK_CONTAINS(pencilfft_error_message(), "pencilfft_line_execute, direction 1, exchange 0, in place 0");
+    status = pencilfft_line_execute(plan, last ? PENCILFFT_BACKWARD : PENCILFFT_FORWARD, in, out);
+    CHECK(status == (ranks > 1 ? PENCILFFT_MISMATCH : PENCILFFT_OK) && same_message_on_all());
+    CHECK(pencilfft_line_execute(plan, PENCILFFT_FORWARD, rank == ranks - 1 ? NULL : in, out) == PENCILFFT_BAD_CALL);
+    CHECK_CONTAINS(pencilfft_error_message(), "null plan or buffer");
+    CHECK(same_message_on_all());
+    CHECK(pencilfft_line_execute(plan, PENCILFFT_FORWARD, in, out) == PENCILFFT_OK);
+    CHECK(pencilfft_line_destroy(plan) == PENCILFFT_OK);
+    unsetenv("PENCILFFT_CHECK_CALLS");
+}
+
 int main(int argc, char **argv)
 {
     int rank, ranks;
@@ -266,6 +294,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     check_refusals(rank, ranks);
+    calls_are_compared(rank, ranks);
     for (int some = 1; some <= ranks; some += some == 6 ? 2 : 1) {
         MPI_Comm comm;
         MPI_Comm_split(MPI_COMM_WORLD, rank < some ? 0 : MPI_UNDEFINED, rank, &comm);

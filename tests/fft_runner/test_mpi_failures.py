@@ -37,7 +37,8 @@ BESIDE = {  # the same under schedules; between them all those that run exchange
     "persistent@two-way": {"MPI_Startall", "MPI_Testany", "MPI_Waitall"}}
 UNCHECKED = {"MPI_Error_string", "MPI_Get_library_version", "MPI_Initialized", "MPI_Finalized", "MPI_Comm_f2c",
              "MPI_Wtime",  # of which no error is of interest
-             "MPI_Request_free"}  # when a plan ends
+             "MPI_Request_free",  # when a plan ends
+             "MPI_Abort"}
 GRID = (2, 1)
 
 

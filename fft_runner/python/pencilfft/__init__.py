@@ -40,7 +40,7 @@ on all.
 
 import ctypes
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from ctypes import POINTER, byref, c_char_p, c_double, c_int, c_int64, c_size_t, c_void_p
 from dataclasses import dataclass
 from functools import partial
@@ -204,6 +204,17 @@ def _call(name: str, *arguments: Any) -> None:
     status = _function(name)(*arguments)
     if status != 0:
         raise PencilfftError(_function("error_message")().decode())
+
+
+def _call_together(name: str, handle: c_void_p, numbers: Sequence[int], addresses: Sequence[Callable[[], int | None]]) -> None:
+    """A collective call. Where the arrays of this rank do not fit, the others are told where calls are compared: by a call
+    without buffers, which is otherwise refused here before anything is sent."""
+    try:
+        found = [address() for address in addresses]
+    except PencilfftError:
+        _function(name)(handle, *numbers, *[None] * len(addresses))
+        raise
+    _call(name, handle, *numbers, *found)
 
 
 def _names(of: str, handle: c_void_p) -> list[str]:
@@ -529,6 +540,9 @@ class Plan(_Handled):
         memory, offset = self._memory(part)
         return int(memory.ctypes.data) + offset
 
+    def _run(self, name: str, numbers: Sequence[int], *arrays: tuple[Array, str | int, bool]) -> None:
+        _call_together(name, self._alive(), numbers, [partial(self._checked, *array) for array in arrays])
+
     def forward(self, source: Array, target: Array) -> None:
         """Transform forward. Collective.
 
@@ -542,10 +556,9 @@ class Plan(_Handled):
         ------
         PencilfftError
             For an array of another shape, type or strides, or with too little memory; this is raised on that rank alone,
-            while the others wait. Also when the plan does not have this direction or was destroyed.
+            while the others wait, unless calls are compared (``PENCILFFT_CHECK_CALLS``). Also when the plan does not have this direction or was destroyed.
         """
-        _call("execute", self._alive(), FORWARD, self._checked(source, "input", False),
-              self._checked(target, "output", True))
+        self._run("execute", [FORWARD], (source, "input", False), (target, "output", True))
 
     def backward(self, source: Array, target: Array) -> None:
         """Transform backward, not normalised (`scale`); errors as in `forward`. Collective.
@@ -555,8 +568,7 @@ class Plan(_Handled):
         source : part of ``output``
         target : part of ``input``
         """
-        _call("execute", self._alive(), BACKWARD, self._checked(source, "output", False),
-              self._checked(target, "input", True))
+        self._run("execute", [BACKWARD], (source, "output", False), (target, "input", True))
 
     def execute_pair(self, forward_source: Array, forward_target: Array, backward_source: Array,
                      backward_target: Array) -> None:
@@ -568,9 +580,8 @@ class Plan(_Handled):
         forward_source, backward_target : parts of ``input``
         forward_target, backward_source : parts of ``output``
         """
-        _call("execute_pair", self._alive(), self._checked(forward_source, "input", False),
-              self._checked(forward_target, "output", True), self._checked(backward_source, "output", False),
-              self._checked(backward_target, "input", True))
+        self._run("execute_pair", [], (forward_source, "input", False), (forward_target, "output", True),
+                  (backward_source, "output", False), (backward_target, "input", True))
 
     def transpose(self, exchange: str, direction: int, source: Array, target: Array) -> None:
         """One exchange alone, without any FFT; errors as in `forward`. Collective.
@@ -588,9 +599,7 @@ class Plan(_Handled):
         ends: dict[int, tuple[str | int, str | int]] = {-2: ("input", "inner input"), -1: ("inner output", "output")}
         before, after = ends.get(e, (e, e + 1))
         first, last = _known({FORWARD: (before, after), BACKWARD: (after, before)}, direction)
-        _call("transpose", self._alive(), e, direction, self._checked(source, first, True),
-              self._checked(target, last, True))
-
+        self._run("transpose", [e, direction], (source, first, True), (target, last, True))
 
     def halo(self, array: str | int, low: int | Sequence[int], high: int | Sequence[int] | None = None) -> "Halo":
         """The halo of an array, which lives on when the plan is destroyed. Collective.
@@ -669,7 +678,8 @@ class Halo(_Handled):
         Raises
         ------
         PencilfftError
-            For an array of another shape, type or strides; this is raised on that rank alone, while the others wait.
+            For an array of another shape, type or strides; this is raised on that rank alone, while the others wait, unless
+            calls are compared.
         """
         self._call("exchange", source, False, padded, True)
 
@@ -688,10 +698,10 @@ class Halo(_Handled):
     def _call(self, name: str, first: Array | None, first_written: bool, second: Array | None, second_written: bool) -> None:
         handle = self._alive()
         padded_first = name == "accumulate"
-        addresses = [None if array is None else _address(array, self._padded if is_padded else self._inner, written)
+        addresses = [partial(_address, array, self._padded if is_padded else self._inner, written)
                      for array, is_padded, written in ((first, padded_first, first_written),
                                                        (second, not padded_first, second_written))]
-        _call(f"halo_{name}", handle, *addresses)
+        _call_together(f"halo_{name}", handle, [], addresses)
 
     def traffic(self, direction: int = FORWARD) -> tuple[list[int], list[int]]:
         """Bytes and messages that the calling rank sends to each rank: `FORWARD` in `exchange`, `BACKWARD` in `accumulate`.
@@ -801,7 +811,7 @@ class LinePlan(_Handled):
         ------
         PencilfftError
             For an array of another shape, type or strides, or one that is not aligned to 16 bytes; this is raised on that
-            rank alone, while the others wait. Also when the plan was destroyed.
+            rank alone, while the others wait, unless calls are compared. Also when the plan was destroyed.
         """
         self._execute(FORWARD, source, "input", target, "output")
 
@@ -817,11 +827,14 @@ class LinePlan(_Handled):
         self._execute(BACKWARD, source, "output", target, "input")
 
     def _execute(self, direction: int, source: Array, first: str, target: Array, last: str) -> None:
-        for array, name in ((source, first), (target, last)):
-            shape, itemsize = self.shape(name), self._dtype.itemsize
-            steps = (itemsize,) if len(shape) == 1 else (shape[1] * itemsize, itemsize)
-            _check_form(array, _Array(self._dtype, 1, (_Piece((), shape, 0, steps),)), array is target, name)
-        _call("line_execute", self._alive(), direction, source.ctypes.data, target.ctypes.data)
+        _call_together("line_execute", self._alive(), [direction],
+                       [partial(self._checked, source, first, False), partial(self._checked, target, last, True)])
+
+    def _checked(self, part: Array, array: str, written: bool) -> int:
+        shape, itemsize = self.shape(array), self._dtype.itemsize
+        steps = (itemsize,) if len(shape) == 1 else (shape[1] * itemsize, itemsize)
+        _check_form(part, _Array(self._dtype, 1, (_Piece((), shape, 0, steps),)), written, array)
+        return int(part.ctypes.data)
 
     def traffic(self, exchange: str, direction: int = FORWARD) -> tuple[list[int], list[int]]:
         """Bytes and messages that the calling rank sends to each rank in one of `exchanges`. What it keeps is not counted.
@@ -856,7 +869,9 @@ def _memory_behind(array: Array, needed: int) -> tuple[Array, int]:
     return owner, offset
 
 
-def _address(array: Array, wanted: "_Array", written: bool) -> int:
+def _address(array: Array | None, wanted: "_Array", written: bool) -> int | None:
+    if array is None:
+        return None
     _check_form(array, wanted, written, "of a halo")
     return int(array.ctypes.data)
 

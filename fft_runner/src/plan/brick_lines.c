@@ -12,6 +12,7 @@
 #include "common/failure.h"
 #include "geometry/blocks.h"
 #include "geometry/geometry.h"
+#include "plan/same_call.h"
 
 enum { ALIGNMENT = 64 };
 
@@ -258,6 +259,8 @@ int pencilfft_brick_lines_create(const pencilfft_brick_lines_desc *desc, MPI_Com
     if (!status)
         status = pf_agree(make_buffer(*plan), (*plan)->comm);
     if (!status)
+        status = pf_calls_check((*plan)->comm, (*plan)->rank, &(*plan)->checks_calls);
+    if (!status)
         name_all(*plan);
     if (status && status != PENCILFFT_MPI_ERROR && plan) {
         pencilfft_brick_lines_destroy(*plan);
@@ -269,6 +272,8 @@ int pencilfft_brick_lines_create(const pencilfft_brick_lines_desc *desc, MPI_Com
 int pencilfft_brick_lines_destroy(pencilfft_brick_lines plan)
 {
     int status = plan ? pf_usable(plan->comm, "pencilfft_brick_lines_destroy") : PENCILFFT_OK;
+    if (plan && !status)
+        status = pf_same_call_in(plan->comm, plan->rank, plan->checks_calls, status, "pencilfft_brick_lines_destroy");
     if (!plan || status)
         return status;
     for (int axis = 2; axis >= 0; axis--) {

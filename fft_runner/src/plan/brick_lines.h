@@ -24,6 +24,7 @@ struct pf_brick_axis {
 struct pencilfft_brick_lines_s {
     MPI_Comm comm;
     int rank, ranks, fields;
+    int checks_calls; /* same_call.h */
     size_t element_bytes;
     struct pf_brick_axis axis[3];
     int64_t elements;

@@ -4,6 +4,7 @@
 #include "common/failure.h"
 #include "geometry/strided_copy.h"
 #include "plan/brick_lines.h"
+#include "plan/same_call.h"
 #include "speed/clock.h"
 
 static void lap(pencilfft_brick_lines plan, int phase)
@@ -77,7 +78,7 @@ static int run(pencilfft_brick_lines plan, pencilfft_direction direction, const 
     return status;
 }
 
-int pencilfft_brick_lines_execute(pencilfft_brick_lines plan, pencilfft_direction direction, const void *in, void *out)
+static int check_call(pencilfft_brick_lines plan, pencilfft_direction direction, const void *in, const void *out)
 {
     enum { ALIGNED = 16 };
     if (!plan || !in || !out)
@@ -88,9 +89,20 @@ int pencilfft_brick_lines_execute(pencilfft_brick_lines plan, pencilfft_directio
                        (int)direction);
     if ((uintptr_t)in % ALIGNED || (uintptr_t)out % ALIGNED)
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_brick_lines_execute: a buffer is not aligned to 16 bytes");
+    return PENCILFFT_OK;
+}
+
+int pencilfft_brick_lines_execute(pencilfft_brick_lines plan, pencilfft_direction direction, const void *in, void *out)
+{
+    int status = check_call(plan, direction, in, out);
+    if (plan)
+        status = pf_same_directed_call(plan->comm, plan->rank, plan->checks_calls, status, "pencilfft_brick_lines_execute",
+                                       (int)direction, 0, in == out);
+    if (status)
+        return status;
     memset(plan->seconds, 0, sizeof plan->seconds);
     plan->last = pf_now();
-    int status = run(plan, direction, in, out);
+    status = run(plan, direction, in, out);
     for (int phase = 0; phase < plan->phases - 1; phase++)
         plan->seconds[plan->phases - 1] += plan->seconds[phase];
     return status;

@@ -10,6 +10,7 @@
 #include "plan/auto.h"
 #include "plan/desc.h"
 #include "plan/make.h"
+#include "plan/same_call.h"
 
 /* The name of what was an exchange once and is a schedule now is told so. */
 static const struct pf_exchange *find_exchange(const char *name)
@@ -152,7 +153,7 @@ int pencilfft_plan_create(const pencilfft_desc *desc, MPI_Comm comm, pencilfft_p
     if (!status)
         status = pf_ends_make(*plan);
     if (!status)
-        status = pf_calls_check(*plan);
+        status = pf_calls_check((*plan)->all, (*plan)->rank, &(*plan)->checks_calls);
     if (status && status != PENCILFFT_MPI_ERROR && plan) {
         pencilfft_plan_destroy(*plan);
         *plan = NULL;
@@ -173,7 +174,9 @@ static void release_local(pencilfft_plan plan)
 int pencilfft_plan_destroy(pencilfft_plan plan)
 {
     int status = plan ? pf_usable(plan->all, "pencilfft_plan_destroy") : PENCILFFT_OK;
-    if (!plan || status || (status = pf_same_call(plan, status, "pencilfft_plan_destroy", 0, 0, false)))
+    if (plan && !status)
+        status = pf_same_call_in(plan->all, plan->rank, plan->checks_calls, status, "pencilfft_plan_destroy");
+    if (!plan || status)
         return status;
     release_local(plan);
     pf_ends_release(plan);

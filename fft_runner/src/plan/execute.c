@@ -5,6 +5,7 @@
 #include "common/failure.h"
 #include "geometry/strided_copy.h"
 #include "plan/make.h"
+#include "plan/same_call.h"
 
 /* The alignment that FFTW's vector instructions need. */
 enum { ALIGNMENT = 16 };
@@ -202,12 +203,21 @@ static int check_call(pencilfft_plan plan, pencilfft_direction direction, const 
     return PENCILFFT_OK;
 }
 
+/* Without a plan nobody can be asked. */
+static int same_call(const struct pencilfft_plan_s *plan, int status, const char *function, int direction, int exchange,
+                     bool in_place)
+{
+    return plan ? pf_same_directed_call(plan->all, plan->rank, plan->checks_calls, status, function, direction, exchange,
+                                        in_place)
+                : status;
+}
+
 int pencilfft_execute(pencilfft_plan plan, pencilfft_direction direction, const void *in, void *out)
 {
     int status = check_call(plan, direction, in, out), backward = direction == PENCILFFT_BACKWARD;
     if (!status && in != out && overlap(plan, in, out))
         status = pf_fail(PENCILFFT_BAD_CALL, "in and out overlap; give the same buffer or two of pencilfft_alloc()");
-    status = pf_same_call(plan, status, "pencilfft_execute", (int)direction, 0, in == out);
+    status = same_call(plan, status, "pencilfft_execute", (int)direction, 0, in == out);
     if (status)
         return status;
     pf_clock_start(&plan->clock);
@@ -239,7 +249,7 @@ int pencilfft_transpose(pencilfft_plan plan, int exchange, pencilfft_direction d
                          "pencilfft_transpose: under schedule %.200s no exchange stands alone, because it leads to other "
                          "arrays for each part; make a plan with another schedule for it",
                          plan->schedule);
-    status = pf_same_call(plan, status, "pencilfft_transpose", (int)direction, exchange, false);
+    status = same_call(plan, status, "pencilfft_transpose", (int)direction, exchange, false);
     if (status)
         return status;
     pf_clock_start(&plan->clock);
@@ -271,7 +281,7 @@ int pencilfft_execute_pair(pencilfft_plan plan, const void *forward_in, void *fo
 {
     struct walk w = {.plan = plan};
     int status = check_pair(plan, forward_in, forward_out, backward_in, backward_out);
-    status = pf_same_call(plan, status, "pencilfft_execute_pair", 0, 0, forward_in == forward_out);
+    status = same_call(plan, status, "pencilfft_execute_pair", 0, 0, forward_in == forward_out);
     if (status)
         return status;
     if (!pf_runs_pairs(plan)) {

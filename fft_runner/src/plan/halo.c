@@ -6,11 +6,12 @@
 #include "common/failure.h"
 #include "exchange/neighbours.h"
 #include "plan/make.h"
+#include "plan/same_call.h"
 
 struct pencilfft_halo_s {
     struct pf_neighbours *neighbours;
     int rank, fields;
-    bool checks_calls;
+    int checks_calls;
     size_t bytes, padded_bytes; /* of all fields on this rank */
 };
 
@@ -126,7 +127,8 @@ int pencilfft_halo_create(pencilfft_plan plan, int array, const int64_t low[3], 
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_halo_create: null plan");
     int status = pf_usable(plan->all, "pencilfft_halo_create");
     if (!status)
-        status = pf_same_call(plan, status, "pencilfft_halo_create", 0, array, false);
+        status = pf_same_directed_call(plan->all, plan->rank, plan->checks_calls, status, "pencilfft_halo_create", 0, array,
+                                       false);
     if (status)
         return status;
     status = halo ? check_request(plan, array, low, high, &format)
@@ -152,7 +154,10 @@ int pencilfft_halo_destroy(pencilfft_halo halo)
 {
     if (!halo)
         return PENCILFFT_OK;
-    int status = pf_usable(pf_neighbours_comm(halo->neighbours), "pencilfft_halo_destroy");
+    MPI_Comm comm = pf_neighbours_comm(halo->neighbours);
+    int status = pf_usable(comm, "pencilfft_halo_destroy");
+    if (!status)
+        status = pf_same_call_in(comm, halo->rank, halo->checks_calls, status, "pencilfft_halo_destroy");
     if (status)
         return status;
     status = pf_neighbours_release(halo->neighbours);
@@ -178,9 +183,7 @@ static int check_call(pencilfft_halo halo, const void *padded, const void *array
                     "%s: the array and the one with halo overlap; give two buffers, or NULL for the array where it lies "
                     "inside the other",
                     function);
-    if (halo->checks_calls)
-        status = pf_same_call_in(pf_neighbours_comm(halo->neighbours), halo->rank, status, function);
-    return status;
+    return pf_same_call_in(pf_neighbours_comm(halo->neighbours), halo->rank, halo->checks_calls, status, function);
 }
 
 int pencilfft_halo_exchange(pencilfft_halo halo, const void *array, void *padded)

@@ -11,6 +11,7 @@
 #include "common/failure.h"
 #include "geometry/blocks.h"
 #include "geometry/geometry.h"
+#include "plan/same_call.h"
 
 enum { ALIGNMENT = 64 };
 
@@ -303,6 +304,8 @@ int pencilfft_line_create(const pencilfft_line_desc *desc, MPI_Comm comm, pencil
     }
     if (!status)
         status = transform_filters(*plan);
+    if (!status)
+        status = pf_calls_check((*plan)->comm, (*plan)->rank, &(*plan)->checks_calls);
     if (status && status != PENCILFFT_MPI_ERROR && plan) {
         pencilfft_line_destroy(*plan);
         *plan = NULL;
@@ -313,6 +316,8 @@ int pencilfft_line_create(const pencilfft_line_desc *desc, MPI_Comm comm, pencil
 int pencilfft_line_destroy(pencilfft_line_plan plan)
 {
     int status = plan ? pf_usable(plan->comm, "pencilfft_line_destroy") : PENCILFFT_OK;
+    if (plan && !status)
+        status = pf_same_call_in(plan->comm, plan->rank, plan->checks_calls, status, "pencilfft_line_destroy");
     if (!plan || status)
         return status;
     for (int i = 0; i < plan->steps.count; i++) {

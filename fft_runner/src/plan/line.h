@@ -22,6 +22,7 @@ struct pf_line_work {
 struct pencilfft_line_plan_s {
     MPI_Comm comm;
     int rank, ranks;
+    int checks_calls; /* same_call.h */
     int64_t lines;
     const struct pf_precision *precision;
     const struct pf_rigor *rigor;

@@ -6,6 +6,7 @@
 #include "common/failure.h"
 #include "geometry/blocks.h"
 #include "plan/line.h"
+#include "plan/same_call.h"
 #include "speed/clock.h"
 
 static void lap(pencilfft_line_plan plan, int phase)
@@ -177,7 +178,7 @@ static bool overlap(const struct pencilfft_line_plan_s *plan, int backward, cons
            other < one + (size_t)pf_line_points(of_in, plan->rank) * bytes;
 }
 
-int pencilfft_line_execute(pencilfft_line_plan plan, pencilfft_direction direction, const void *in, void *out)
+static int check_call(pencilfft_line_plan plan, pencilfft_direction direction, const void *in, const void *out)
 {
     enum { ALIGNED = 16 };
     if (!plan || !in || !out)
@@ -190,9 +191,20 @@ int pencilfft_line_execute(pencilfft_line_plan plan, pencilfft_direction directi
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_line_execute: a buffer is not aligned to 16 bytes");
     if (in != out && overlap(plan, direction == PENCILFFT_BACKWARD, in, out))
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_line_execute: in and out overlap; give the same buffer or two");
+    return PENCILFFT_OK;
+}
+
+int pencilfft_line_execute(pencilfft_line_plan plan, pencilfft_direction direction, const void *in, void *out)
+{
+    int status = check_call(plan, direction, in, out);
+    if (plan)
+        status = pf_same_directed_call(plan->comm, plan->rank, plan->checks_calls, status, "pencilfft_line_execute",
+                                       (int)direction, 0, in == out);
+    if (status)
+        return status;
     plan->last = pf_now();
     memset(plan->seconds, 0, sizeof plan->seconds);
-    int status = pf_line_run(plan, direction == PENCILFFT_BACKWARD, 0, plan->steps.count, in, out);
+    status = pf_line_run(plan, direction == PENCILFFT_BACKWARD, 0, plan->steps.count, in, out);
     lap(plan, 0);
     for (int phase = 0; phase < 1 + 3 * plan->exchanges; phase++)
         plan->seconds[1 + 3 * plan->exchanges] += plan->seconds[phase];

@@ -84,15 +84,6 @@ pencilfft_box pf_lane_piece(const struct pencilfft_plan_s *plan, const struct pf
 bool pf_lane_runs(const struct pencilfft_plan_s *plan, const struct pf_pass *pass, int array);
 struct pf_range pf_lane_range(const struct pencilfft_plan_s *plan, const struct pf_lane *lane, const struct pf_pass *pass);
 
-/* ---- same_call.c ---------------------------------------------------------------------------------------------------- */
-
-/* Whether the plan's collective calls are compared: by the environment of rank 0. Collective. */
-int pf_calls_check(pencilfft_plan plan);
-/* The status of such a call, and where they are compared the same status on all ranks: whether all call this, and can. */
-int pf_same_call(pencilfft_plan plan, int status, const char *function, int direction, int exchange, bool in_place);
-/* The same of any call, of fewer than 96 letters, where calls are compared. */
-int pf_same_call_in(MPI_Comm comm, int rank, int status, const char *call);
-
 /* ---- joints.c ------------------------------------------------------------------------------------------------------ */
 
 /* Which exchanges lie between the passes, and from where to where; nothing is made yet. */

@@ -142,7 +142,7 @@ struct pencilfft_plan_s {
     void *work[PF_WORKS];
     double *auto_seconds[PF_MAX_EXCHANGES]; /* by number of the exchange; NULL without "auto" */
     bool recalled; /* something that "auto" took is from wisdom */
-    bool checks_calls; /* are collective calls compared between ranks? same_call.c */
+    int checks_calls; /* are collective calls compared between ranks? same_call.h */
 
     struct pf_clock clock;
     char *text; /* of pencilfft_plan_text() */

@@ -1,0 +1,57 @@
+"""Started by test_python_binding.py under mpirun: with PENCILFFT_CHECK_CALLS a call that differs on the last rank, or whose arrays
+do not fit there, is an error on all ranks, and the plan works afterwards."""
+
+import os
+
+import numpy as np
+from mpi4py import MPI
+
+os.environ["PENCILFFT_CHECK_CALLS"] = "60"
+
+from pencilfft import FORWARD, LinePlan, PencilfftError, Plan
+
+comm = MPI.COMM_WORLD
+LAST = comm.rank == comm.size - 1
+DIFFER = "the calls differ between ranks: pencilfft_"
+
+
+def told(call, *arguments):
+    try:
+        call(*arguments)
+    except PencilfftError as error:
+        return str(error)
+    raise AssertionError("no error")
+
+
+def check(both, wrong, right):
+    """Of the calls `both`, one on the last rank and one on the rest; then an array that does not fit, and all as it should be."""
+    said = comm.allgather(told(*both[LAST]))
+    assert len(set(said)) == 1 and said[0].startswith(DIFFER), said
+    said = comm.allgather(told(*(wrong if LAST else right)))
+    assert len(set(said[:-1])) == 1 and said[0] != said[-1] and "null" in said[0] and "array" in said[-1], said
+    right[0](*right[1:])
+
+
+with Plan((8, 8, 8), (1, comm.size), comm, rigor="estimate") as plan:
+    source, target, other = plan.empty("input"), plan.empty("output"), plan.empty("input")
+    for array in (source, target):
+        array[...] = 0
+    narrow = np.zeros(source.shape, np.float32)
+    check([(plan.forward, source, target), (plan.backward, target, source)], (plan.forward, narrow, target),
+          (plan.forward, source, target))
+    check([(plan.forward, source, target), (plan.execute_pair, source, target, plan.empty("output"), other)],
+          (plan.backward, target, narrow), (plan.backward, target, other))
+    z, y = plan.empty("z"), plan.empty("y")
+    check([(plan.transpose, "row", FORWARD, z, y), (plan.transpose, "column", FORWARD, y, plan.empty("x"))],
+          (plan.transpose, "row", FORWARD, z, narrow), (plan.transpose, "row", FORWARD, z, y))
+    with plan.halo("input", 1) as halo:
+        wide = halo.empty()
+        wide[...] = 0
+        check([(halo.exchange, wide, source), (halo.accumulate, wide, source)], (halo.exchange, narrow, source),
+              (halo.exchange, wide, source))
+with LinePlan(24, comm, rigor="estimate") as line:
+    a, b = line.empty("input"), line.empty("output")
+    a[...] = b[...] = 0
+    check([(line.forward, a, b), (line.backward, b, a)], (line.forward, a[:1], b), (line.forward, a, b))
+if comm.rank == 0:
+    print("calls compared")
