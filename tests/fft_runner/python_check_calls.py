@@ -1,5 +1,5 @@
-"""Started by test_python_binding.py under mpirun: with PENCILFFT_CHECK_CALLS a call that differs on the last rank, or whose arrays
-do not fit there, is an error on all ranks, and the plan works afterwards."""
+"""Started by test_python_binding.py under mpirun: with PENCILFFT_CHECK_CALLS a call that differs on the last rank, or whose
+arrays do not fit there, is an error on all ranks, and the plan works afterwards."""
 
 import os
 
@@ -24,7 +24,7 @@ def told(call, *arguments):
 
 
 def check(both, wrong, right):
-    """Of the calls `both`, one on the last rank and one on the rest; then an array that does not fit, and all as it should be."""
+    """Of `both`, one on the last rank and the other on the rest; then an array that does not fit, and all as it should be."""
     said = comm.allgather(told(*both[LAST]))
     assert len(set(said)) == 1 and said[0].startswith(DIFFER), said
     said = comm.allgather(told(*(wrong if LAST else right)))

@@ -206,7 +206,8 @@ def _call(name: str, *arguments: Any) -> None:
         raise PencilfftError(_function("error_message")().decode())
 
 
-def _call_together(name: str, handle: c_void_p, numbers: Sequence[int], addresses: Sequence[Callable[[], int | None]]) -> None:
+def _call_together(name: str, handle: c_void_p, numbers: Sequence[int],
+                   addresses: Sequence[Callable[[], int | None]]) -> None:
     """A collective call. Where the arrays of this rank do not fit, the others are told where calls are compared: by a call
     without buffers, which is otherwise refused here before anything is sent."""
     try:
@@ -556,7 +557,8 @@ class Plan(_Handled):
         ------
         PencilfftError
             For an array of another shape, type or strides, or with too little memory; this is raised on that rank alone,
-            while the others wait, unless calls are compared (``PENCILFFT_CHECK_CALLS``). Also when the plan does not have this direction or was destroyed.
+            while the others wait, unless calls are compared (``PENCILFFT_CHECK_CALLS``). Also when the plan does not have this
+            direction or was destroyed.
         """
         self._run("execute", [FORWARD], (source, "input", False), (target, "output", True))
 
