@@ -24,7 +24,7 @@ def told(call, *arguments):
 
 
 def check(both, wrong, right):
-    """Of `both`, one on the last rank and the other on the rest; then an array that does not fit, and all as it should be."""
+    """Of `both`, one on the last rank and the other on the rest; then an array that does not fit, and all as it should."""
     said = comm.allgather(told(*both[LAST]))
     assert len(set(said)) == 1 and said[0].startswith(DIFFER), said
     said = comm.allgather(told(*(wrong if LAST else right)))

@@ -557,8 +557,8 @@ class Plan(_Handled):
         ------
         PencilfftError
             For an array of another shape, type or strides, or with too little memory; this is raised on that rank alone,
-            while the others wait, unless calls are compared (``PENCILFFT_CHECK_CALLS``). Also when the plan does not have this
-            direction or was destroyed.
+            while the others wait, unless calls are compared (``PENCILFFT_CHECK_CALLS``). Also when the plan does not have
+            this direction or was destroyed.
         """
         self._run("execute", [FORWARD], (source, "input", False), (target, "output", True))
 
