@@ -27,6 +27,7 @@ from pencilmap.model.remap import remaps
 from pencilmap.model.routing import DEFAULT_ROUTING, default_routing, routing
 from pencilmap.model.schedules.forecast import Forecaster, ScheduleForecast
 from pencilmap.model.schedules.schedule import FORWARD
+from pencilmap.model.sharing import can_share, shared_seconds
 from pencilmap.model.timing import (
     ExchangeWork,
     LocalTerms,
@@ -326,7 +327,7 @@ def predict_product(product: Product, transform: Transform | None = None, name: 
 
 
 def _with_remaps(prediction, placed, transform, costs):
-    """Between bricks: every message of the remaps routed, all at once."""
+    """Between bricks: every message of the remaps routed, all at once, over links that they share fairly."""
     grid = prediction.grid
     if not grid.decomposition.has_bricks:
         return prediction
@@ -337,8 +338,17 @@ def _with_remaps(prediction, placed, transform, costs):
     exchanged = sum(transform.total_bytes - transform.total_bytes // grid.extent(stage.letters)
                     for stage in grid.decomposition.exchanges)
     return replace(prediction, moved_bytes=exchanged + sum(int(each.group_weight.sum()) * each.unit_bytes for each in found),
-                   remaps=tuple(_routed(mapping, None, each, transform, prediction.routing, costs, DEFAULT_ALGORITHM)[0]
-                                for each in found))
+                   remaps=tuple(_remap(mapping, each, transform, prediction.routing, costs) for each in found))
+
+
+def _remap(mapping, exchange, transform, routing_name, costs):
+    stage, _ = _routed(mapping, None, exchange, transform, routing_name, costs, DEFAULT_ALGORITHM)
+    rule = routing(routing_name, mapping.network)
+    if stage.work is None or not can_share(exchange, mapping.network, rule):
+        return stage
+    shared_s = shared_seconds(exchange, mapping.network, mapping.node_of_rank, rule)
+    work = replace(stage.work, link_s=shared_s)
+    return replace(stage, t_s=shared_s, work=work, rounds=terms_in_turn([work], costs))
 
 
 def _name(placed):

@@ -3,67 +3,88 @@
 Idea: at any time the messages have the max-min fair rates: the link whose share is smallest fixes the rates of all
 messages on it, then the next of those that are left. When a message ends the rates are found anew. Where a message waits
 on another link, its share of the busiest one goes to others, and near the end that link is not full: no message is there
-for it.
+for it. What each message takes of each link comes from the routing of all of them at once, each in a torus of its own:
+up to three more dimensions, in which nothing moves.
 Source: D. Bertsekas, R. Gallager, Data Networks (1992), ch. 6.5 (progressive filling); network simulators as SimGrid
 share so.
-Cost: messages times links for each link fixed and each end of a message: for hundreds of messages.
+Cost: hops of all messages for each link that is fixed, at each end of a message.
 """
 
-from collections.abc import Callable
+from dataclasses import replace
+from math import ceil
+from string import ascii_lowercase
 
 import numpy as np
 
-from pencilmap.model.arrays import Floats
 from pencilmap.model.exchange import Exchange
-from pencilmap.model.loads import LinkLoads
-from pencilmap.model.torus import Torus
+from pencilmap.model.routing.dimension_order import DimensionOrder
+from pencilmap.model.torus import MAX_DIMENSIONS, Torus
+
+MOST_MESSAGES = 500  # a quarter of a second; four times as many take nine times as long
 
 
-def shared_seconds(exchange: Exchange, torus: Torus, node_of_rank: np.ndarray, route: Callable[[Exchange], LinkLoads],
+def can_share(exchange: Exchange, network: object, rule: object) -> bool:
+    """Whether `shared_seconds` can tell: a torus with bandwidths, routes that do not depend on others, not too many."""
+    return (isinstance(network, Torus) and network.bandwidth is not None and network.n_dimensions < MAX_DIMENSIONS
+            and isinstance(rule, DimensionOrder) and len(exchange.members) <= MOST_MESSAGES)
+
+
+def shared_seconds(exchange: Exchange, torus: Torus, node_of_rank: np.ndarray, rule: DimensionOrder,
                    envelope_bytes: float = 0.0) -> float:
     """Seconds until the last message of a remap has arrived, with so many bytes beside those of each message.
 
-    `route` gives the loads of a part of the exchange; the torus has bandwidths.
+    See `can_share` for what is needed.
 
-    >>> from pencilmap.model.routing import routing
-    >>> ring, rule = Torus((4,), (False,), (1.0,)), routing("dimension-order", Torus((4,), (False,)))
+    >>> ring = Torus((4,), (False,), (1.0,))
     >>> members, sizes = np.array([[0, 3], [0, 1], [2, 3]]), np.array([2, 1, 1])
     >>> pairs = Exchange("remap", "", members, sizes, *np.eye(2, dtype=int), 1, 4)
-    >>> shared_seconds(pairs, ring, np.arange(4), lambda part: rule.loads(ring, part, np.arange(4)))
+    >>> shared_seconds(pairs, ring, np.arange(4), DimensionOrder())
     3.0
     """
-    sizes = exchange.group_weight.astype(float) * exchange.unit_bytes + envelope_bytes
-    apart = node_of_rank[exchange.members[:, 0]] != node_of_rank[exchange.members[:, 1]]
-    known: dict[tuple[int, int], Floats] = {}
-    for pair, (a, b) in zip(exchange.members[apart], node_of_rank[exchange.members[apart]].tolist()):
-        if (a, b) not in known:
-            one = Exchange(exchange.name, "", pair[None], np.ones(1, dtype=np.int64), exchange.send_weight,
-                           exchange.receive_weight, 1, 1)
-            known[a, b] = np.concatenate([np.ravel(load) / (cables * rate) for load, cables, rate in zip(
-                route(one).bytes(), torus.cables, torus.bandwidth or ())])
-    if not known:
+    ends = node_of_rank[exchange.members]
+    apart = ends[:, 0] != ends[:, 1]
+    if not apart.any():
         return 0.0
-    takes = np.array([known[a, b] for a, b in node_of_rank[exchange.members[apart]].tolist()])
-    left, now = sizes[apart], 0.0
-    takes = takes[:, takes.any(axis=0)]
-    while left.size:
-        rates = _fair_rates(takes)
-        step = float((left / rates).min())
+    left = exchange.group_weight[apart].astype(float) * exchange.unit_bytes + envelope_bytes
+    takes, now, smallest = _seconds_a_byte(ends[apart], exchange, torus, rule), 0.0, 1e-9 * left.max()
+    given = takes.T.tocsr()
+    while (going := left > smallest).any():
+        rates = _fair_rates(takes, given, going)
+        step = float((left[going] / rates[going]).min())
         now, left = now + step, left - rates * step
-        going = left > 1e-9 * sizes.max()
-        left, takes = left[going], takes[going]
     return now
 
 
-def _fair_rates(takes):
-    """Bytes per second of every message, by the seconds that it takes of every link for a byte."""
-    rates, free, room = np.zeros(len(takes)), np.ones(len(takes), dtype=bool), np.ones(takes.shape[1])
+def _seconds_a_byte(ends, exchange, torus, rule):
+    """What a byte of every message takes of every link, a sparse matrix; `ends` are the two nodes of each."""
+    from scipy.sparse import csr_array  # slow to import
+
+    n, more = len(ends), min(3, MAX_DIMENSIONS - torus.n_dimensions)  # many short dimensions: lines cost their square
+    side = ceil(n ** (1 / more))
+    side += side ** more < n
+    axes = "".join([letter for letter in ascii_lowercase if letter not in torus.axes][:more])
+    layers = Torus((*torus.shape, *more * (side,)), (*torus.wrap, *more * (False,)), axes=torus.axes + axes)
+    ones = replace(exchange, members=np.arange(2 * n).reshape(n, 2), group_weight=np.ones(n, dtype=np.int64), unit_bytes=1,
+                   total_bytes=n)
+    order = DimensionOrder(rule.order and rule.order + axes, rule.tie)
+    loads = order.loads(layers, ones, (ends + torus.n_nodes * np.arange(n)[:, None]).ravel()).bytes()
+    rates = np.array([cables * rate for cables, rate in zip(torus.cables, torus.bandwidth or ())])
+    of_link = loads[:torus.n_dimensions].reshape(torus.n_dimensions, 2, -1, torus.n_nodes)[:, :, :n]
+    return csr_array((of_link / rates[:, None, None, None]).transpose(2, 0, 1, 3).reshape(n, -1))
+
+
+def _fair_rates(takes, given, free):
+    """Bytes per second of the messages that are free, by the seconds that each takes of every link for a byte.
+
+    `given` is the transpose of `takes`.
+    """
+    rates, free, room = np.zeros(takes.shape[0]), free.copy(), np.ones(takes.shape[1])
     while free.any():
-        used = takes[free].sum(axis=0)
+        used = given @ free
         with np.errstate(divide="ignore", invalid="ignore"):
             share = np.where(used > 0, room / used, np.inf)
-        fixed = free & (takes[:, share <= share.min() * (1 + 1e-12)] > 0).any(axis=1)
+        fixed = free & (takes @ (share <= share.min() * (1 + 1e-12)) > 0)
         rates[fixed] = share.min()
-        room = np.maximum(room - takes[fixed].sum(axis=0) * share.min(), 0.0)
+        room = np.maximum(room - share.min() * (given @ fixed), 0.0)
         free &= ~fixed
     return rates

@@ -80,6 +80,11 @@ class Transform:
         return self.nx, self.ny, self.nz // 2 + 1 if TYPES[self.type].half else self.nz
 
     @property
+    def precision(self) -> str:
+        """A name of `PRECISIONS`."""
+        return "single" if self.element_bytes == PRECISIONS["single"] * TYPES[self.type].parts else "double"
+
+    @property
     def point_bytes(self) -> int:
         """Bytes of one element of every field."""
         return self.element_bytes * self.fields
@@ -107,7 +112,7 @@ class Transform:
         return not any(n % extent for axis, n in zip(AXES, self.exchanged) for extent in self._divides(axis, grid).values())
 
     def __str__(self) -> str:
-        single = ":single" if self.element_bytes == PRECISIONS["single"] * TYPES[self.type].parts else ""
+        single = ":single" if self.precision == "single" else ""
         fields = f":fields={self.fields}" if self.fields != 1 else ""
         return f"{self.nx}x{self.ny}x{self.nz}" + (f":{self.type}" if self.type != "c2c" else "") + single + fields
 

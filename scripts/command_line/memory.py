@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pencilmap.model.transform import Transform
 
-BYTES_PER_ELEMENT = 4 * 16  # input, output and two work arrays of complex double; 192^3 takes 432 MiB and 44 for the rest
+ARRAYS = 4  # input, output and two of work; 192^3 takes 432 MiB and 44 for the rest
 SHARE = 0.9  # of what is available: the system needs the rest
 
 
@@ -17,7 +17,7 @@ def needed(transform: Transform, runs: int = 1, arrays: int = 1) -> int:
     >>> needed(parse_transform("1024")) // 2**30
     64
     """
-    return runs * arrays * transform.fields * transform.nx * transform.ny * transform.nz * BYTES_PER_ELEMENT
+    return runs * arrays * ARRAYS * transform.total_bytes
 
 
 def available(files: Path = Path("/")) -> int | None:

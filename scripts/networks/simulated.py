@@ -34,13 +34,13 @@ from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.predict import SEQUENCE
 from pencilmap.model.schedules.schedule import DIRECTIONS, FORWARD
 from pencilmap.model.torus import Torus, format_torus
+from pencilmap.model.transform import PRECISIONS, TYPES
 from pencilmap.scripts.networks.build import Build, ensure_built, tail
 
 PLATFORM_VARIABLE = "PENCILMAP_PLATFORM"
 TIES = ("parity", "plus")
-BYTES_PER_ELEMENT = 16  # complex double
 ENVELOPE_BYTES = 16  # what SMPI adds to each message
-FOLDED_BLOCK = 1 << 20
+FOLDED_BLOCK, LEAST_FOLDED = 1 << 20, 1 << 16  # bytes; smaller arrays could be mistaken for tables of the runner
 EVERY_MESSAGE = (1 << 31) - 1  # bytes; none is longer
 TIMEOUT_S = 600
 POLL_S = 0.1
@@ -144,8 +144,10 @@ class Simulation:
     host_of_rank: Sequence[str]
     size: Sequence[int]  #: nx, ny, nz
     grid: ProcessGrid
-    #: exchange, schedule, fields, direction, reps, warmup, verify, mapfile, labels: as the options of the runner. With a
-    #: mapfile the runner itself seats the grid ranks on the launched ones
+    #: type, precision and the rest up to labels: as the options of the runner. With a mapfile the runner itself seats the
+    #: grid ranks on the launched ones
+    type: str = "c2c"
+    precision: str = "double"
     exchange: str = "alltoallv"
     schedule: str = SEQUENCE
     fields: int = 1
@@ -187,7 +189,9 @@ class Simulation:
 
     @property
     def bytes_per_rank(self) -> int:
-        return BYTES_PER_ELEMENT * prod(self.size) * self.fields // self.grid.n_tasks
+        """Bytes of a rank's smallest array, the real one where there is one."""
+        parts = 1 if TYPES[self.type].half else TYPES[self.type].parts
+        return PRECISIONS[self.precision] * parts * prod(self.size) * self.fields // self.grid.n_tasks
 
 
 def simulation_of(where: Setting, network: SimulatedNetwork, grid: ProcessGrid, placement: str, schedule: str = SEQUENCE,
@@ -204,8 +208,8 @@ def simulation_of(where: Setting, network: SimulatedNetwork, grid: ProcessGrid, 
     if schedule != SEQUENCE:
         forecast = where.predict(placed, network.routing, schedule=schedule, direction=direction).schedule
         schedule = forecast.name if forecast else schedule
-    return Simulation(network, hosts(mapping), size, grid, labels=labels, fields=where.transform.fields, schedule=schedule,
-                      direction=direction, **options)
+    return Simulation(network, hosts(mapping), size, grid, where.transform.type, where.transform.precision, labels=labels,
+                      fields=where.transform.fields, schedule=schedule, direction=direction, **options)
 
 
 def simulation_of_line(where: Setting, network: SimulatedNetwork, placement: str, n: int, algorithm: str, order: str,
@@ -336,7 +340,7 @@ def _mapfile_name(simulation):
 
 def _command(simulation, build):
     settings = [f"--cfg=smpi/alltoallv:{simulation.algorithm}"]
-    if simulation.timing_only:
+    if simulation.timing_only and simulation.bytes_per_rank >= LEAST_FOLDED:
         # the buffers of the transform are folded, the smaller tables, which differ from rank to rank, are not
         # in blocks as large as the buffers: each block is a mapping, and Linux allows a process 65530 of them
         block = -(-simulation.bytes_per_rank // FOLDED_BLOCK) * FOLDED_BLOCK
@@ -358,6 +362,7 @@ def smpirun(network: SimulatedNetwork, n_ranks: int, build: Build, settings: Ite
 def _runner_options(simulation):
     options = {
         "--size": simulation.size,
+        "--precision": [simulation.precision],
         "--decomposition": [simulation.grid.decomposition.name],
         "--grid": [simulation.grid],
         "--exchange": [simulation.exchange],
@@ -370,6 +375,8 @@ def _runner_options(simulation):
         "--rigor": ["estimate"],
         "--sync": ["clock"],
     }
+    if simulation.type != "c2c":
+        options["--type"] = [simulation.type]
     if simulation.line:
         del options["--exchange"]
         options |= {"--decomposition": ["line"], "--grid": [simulation.grid.n_tasks], "--algorithm": [simulation.line[0]],
@@ -413,7 +420,7 @@ def _collect(simulation, work, status):
     records = work / "records.jsonl"
     if status != 0:
         raise SimulationError(f"the runner failed on the simulated network, exit status {status}{output_of(work)}")
-    if not records.is_file():
+    if not records.is_file() or not records.stat().st_size:
         raise SimulationError(f"the runner wrote no record{output_of(work)}")
     if simulation.usage_path:
         shutil.copyfile(work / "link_usage.txt", simulation.usage_path)

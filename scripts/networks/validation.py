@@ -28,7 +28,6 @@ from pencilmap.model.remap import remaps
 from pencilmap.model.routing import routing
 from pencilmap.model.schedules import course_of, parse_schedule
 from pencilmap.model.schedules.schedule import FORWARD, PAIR
-from pencilmap.model.sharing import shared_seconds
 from pencilmap.model.timing import exchange_terms
 from pencilmap.model.transform import Transform
 from pencilmap.scripts.networks.simulated import ENVELOPE_BYTES, SimulatedNetwork, simulate_all, simulation_of
@@ -44,7 +43,7 @@ class Row:
 
     case: Case
     stage: str  #: name of the exchange
-    #: predicted for the simulated network: the slower of busiest link and injection limit, with SMPI's envelopes
+    #: predicted for the simulated network: the slower of links and injection limit, with SMPI's envelopes
     network_s: float
     simulated_s: float
     software_s: float  #: what the time model adds for the start of the exchange and of its messages
@@ -54,7 +53,6 @@ class Row:
     #: simulated time of the placement of the suite that is best in sequence by alltoallv; twice that beside a pair of
     #: transforms
     sequence_s: float | None = None
-    shared_s: float | None = None  #: of a remap: with links shared fairly between its messages, and SMPI's envelopes
 
     @property
     def gain(self) -> float:
@@ -64,10 +62,6 @@ class Row:
     @property
     def bound_ratio(self) -> float:
         return self.simulated_s / self.bound_s if self.bound_s else inf
-
-    @property
-    def shared_ratio(self) -> float:
-        return self.simulated_s / self.shared_s if self.shared_s else inf
 
     @property
     def network_ratio(self) -> float:
@@ -87,7 +81,6 @@ class Row:
         return {**self.case.__dict__, "stage": self.stage, "network_s": self.network_s,
                 "simulated_s": self.simulated_s, "software_s": self.software_s, "time_s": self.time_s,
                 "published_s": self.published_s, "bound_s": self.bound_s, "sequence_s": self.sequence_s,
-                "shared_s": self.shared_s,
                 "network_ratio": self.network_ratio, "published_ratio": self.published_ratio}
 
 
@@ -169,12 +162,9 @@ def _rows(case, record):
 
 
 def _remaps(case, grid, record, network, mapping):
-    rule = routing(ROUTING, mapping.network)
     for exchange, predicted in zip(remaps(grid, case.setting().transform), network.remaps):
-        shared_s = shared_seconds(exchange, mapping.network, mapping.node_of_rank,
-                                  lambda part: rule.loads(mapping.network, part, mapping.node_of_rank), ENVELOPE_BYTES)
         yield Row(case, exchange.name, with_envelopes(predicted, exchange, mapping),
-                  record["phases"][f"exchange_{exchange.name}"]["max_s"][0], 0.0, predicted.time_s, None, shared_s=shared_s)
+                  record["phases"][f"exchange_{exchange.name}"]["max_s"][0], 0.0, predicted.time_s, None)
 
 
 def with_envelopes(stage: ExchangePrediction, exchange: Exchange, mapping: Mapping) -> float:

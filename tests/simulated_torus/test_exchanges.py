@@ -6,6 +6,7 @@ A bound is m * D_T / (4 N B) in the dimension where that is largest; the m are t
 import numpy as np
 import pytest
 
+from pencilmap.mapper.compare import compare_records
 from pencilmap.model.exchange import exchanges
 from pencilmap.model.routing.dimension_order import dimension_order_loads
 from pencilmap.model.transform import Transform
@@ -80,9 +81,19 @@ def test_rows_inside_a_node_cost_the_network_nothing(build, simulation):
     assert column_s == pytest.approx(bounds_s(run, (0, 0, 0), (2, 2, 2))[1], rel=TOLERANCE)
 
 
-def test_folding_the_buffers_leaves_the_times(build, simulation):
-    whole, folded = (times_s(simulate(simulation("4x4x4", "4x16", 64, timing_only=fold))) for fold in (False, True))
+@pytest.mark.parametrize(("torus", "grid", "size"), [("4x4x4", "4x16", 64), ("4x4", "4x4", 16), ("4x4", "4x4", 8)])
+def test_folding_the_buffers_leaves_the_times(build, simulation, torus, grid, size):
+    whole, folded = (times_s(simulate(simulation(torus, grid, size, timing_only=fold))) for fold in (False, True))
     assert folded == whole
+
+
+@pytest.mark.parametrize("kind", [{"type": "r2c"}, {"type": "r2c", "precision": "single"}, {"type": "dct"},
+                                  {"type": "r2c", "fields": 2, "schedule": "overlap:2"}])
+def test_every_type_takes_its_predicted_time(build, simulation, kind):
+    labels = {"link_bandwidth": "148e6byte/s", "routing": "dimension-order:parity"}
+    run = simulation("4x4", "4x4", (24, 40, 60), labels=labels, **kind)
+    rows = compare_records(simulate(run), "run")
+    assert rows and all(row.measured_s == pytest.approx(row.t_s, rel=0.02) for row in rows)  # with SMPI's envelopes
 
 
 def test_the_runner_reads_its_coordinates_from_the_hosts(build, simulation):

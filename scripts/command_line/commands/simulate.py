@@ -1,7 +1,6 @@
 """`pencilmap simulate`: the real runner on a simulated torus."""
 
 import os
-from dataclasses import replace
 
 import click
 
@@ -75,9 +74,6 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str
         return
     if where.transform is None:
         raise GridError("a simulation transforms an array: give its extents, e.g. --fft 64")
-    if not replace(where.transform, fields=1).is_plain:
-        raise GridError(f"transform {where.transform} is not simulated: give extents, e.g. --fft 64 or --fft 64:fields=2, "
-                        "for c2c double")
     problem = None if timing_only else too_large(where.transform, min(len(placement), len(os.sched_getaffinity(0))),
                                                   arrays=1 + (direction == PAIR))
     if problem and verify:

@@ -15,6 +15,7 @@ from pencilmap.mapper.files import append_whole, check_appendable
 from pencilmap.mapper.placements import PLACEMENTS
 from pencilmap.mapper.progress import heard_by
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
+from pencilmap.model.decompositions.pencil import PENCIL
 from pencilmap.model.errors import UnitError
 from pencilmap.model.grid import ProcessGrid, parse_grid
 from pencilmap.model.predict import SEQUENCE
@@ -124,10 +125,9 @@ def _rows_part(suite, rows):
     cells = [[str(row.case.setting().network), row.case.tasks_per_node, row.case.grid, row.case.placement, row.case.fft,
               row.stage, milliseconds(row.network_s), milliseconds(row.simulated_s), f"{row.network_ratio:.3f}"]
              for row in rows]
-    if any(row.shared_s is not None for row in rows):
-        columns = [*columns, ">shared fairly", ">simulated / shared", "bricks"]
-        cells = [[*cell, milliseconds(row.shared_s or 0.0), _ratio(row.shared_s and row.shared_ratio),
-                  row.case.decomposition.partition(":")[2]] for cell, row in zip(cells, rows)]
+    if any(row.case.decomposition != PENCIL.name for row in rows):
+        columns = [*columns, "bricks"]
+        cells = [[*cell, row.case.decomposition.partition(":")[2]] for cell, row in zip(cells, rows)]
     if any(row.case.schedule != SEQUENCE for row in rows):
         columns = [*columns[:5], "schedule", *columns[5:], ">best in sequence / this", ">over the bound"]
         cells = [[*cell[:5], _schedule(row.case), *cell[5:], _times(row.sequence_s and row.gain),
