@@ -44,7 +44,7 @@ function(install_pc name description requires private_requires private_libs)
   install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endfunction()
 
-install_pc(pencilfft "Three-dimensional FFTs over MPI by pencils" "" "fftw3 fftw3f" "${PENCILFFT_FFTW_MPI_FLAG} -lm -lrt")
+install_pc(pencilfft "Three-dimensional FFTs over MPI by pencils" "" "fftw3 fftw3f" "${PENCILFFT_FFTW_MPI_FLAG} ${OpenMP_C_FLAGS} -lm -lrt")
 install_pc(pencilmap_reorder "MPI communicators in the order of a placement" "" "" "")
 if(TARGET pencilfft_fortran)
   install_pc(pencilfft_fortran "Fortran module of libpencilfft" pencilfft "" "")

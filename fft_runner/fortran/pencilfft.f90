@@ -26,6 +26,8 @@ module pencilfft
     !> Arrays of decomposition pencil.
     integer(c_int), parameter, public :: pencilfft_z_pencil = 0, pencilfft_y_pencil = 1, pencilfft_x_pencil = 2
     !> What a forward transform takes, and what it gives.
+    !> As a number of threads: as many as OpenMP would take.
+    integer(c_int), parameter, public :: pencilfft_omp_threads = -1
     integer(c_int), parameter, public :: pencilfft_input = -2, pencilfft_output = -1
     !> The same after its remap and before its remap, where bricks or other boxes are remapped.
     integer(c_int), parameter, public :: pencilfft_inner_input = -4, pencilfft_inner_output = -3
@@ -79,7 +81,7 @@ module pencilfft
     public :: pencilfft_plan_create, pencilfft_plan_destroy, pencilfft_box_mine, pencilfft_shape, pencilfft_scale
     public :: pencilfft_alloc, pencilfft_forward, pencilfft_backward, pencilfft_transpose, pencilfft_message
     public :: pencilfft_parts, pencilfft_part_mine, pencilfft_execute_pair, pencilfft_schedule_chosen
-    public :: pencilfft_plan_text, pencilfft_grid, pencilfft_waves
+    public :: pencilfft_plan_text, pencilfft_grid, pencilfft_waves, pencilfft_threads
     public :: pencilfft_exchanges, pencilfft_exchange_stage, pencilfft_exchange_chosen, pencilfft_traffic
     public :: pencilfft_phases, pencilfft_phase_name, pencilfft_phase_seconds
     public :: pencilfft_wisdom_load, pencilfft_wisdom_save, pencilfft_wisdom_forget
@@ -117,6 +119,12 @@ module pencilfft
             import
             type(pencilfft_plan), value :: plan
             real(c_double), intent(out) :: scaling
+        end function
+        !> Threads that share the work of a rank. Local.
+        integer(c_int) function pencilfft_threads(plan, threads) bind(C)
+            import
+            type(pencilfft_plan), value :: plan
+            integer(c_int), intent(out) :: threads
         end function
         !> A buffer for execute. It belongs to the plan and is freed with it.
         integer(c_int) function pencilfft_alloc(plan, buffer) bind(C)
@@ -384,14 +392,14 @@ contains
     !! extent are read. Collective.
     integer(c_int) function pencilfft_plan_create(n, R, C, comm, plan, type, kinds, skip, precision, layout, exchange, &
                                                   rigor, sync, directions, fields, auto_budget_s, decomposition, &
-                                                  schedule, torus, node, input_box, output_box) &
+                                                  schedule, torus, node, input_box, output_box, threads) &
         result(status)
         integer, intent(in) :: n(3), R, C, comm
         type(pencilfft_plan), intent(out) :: plan
         character(*), intent(in), optional :: type, kinds, skip, precision, layout, exchange, rigor, sync, decomposition
         character(*), intent(in), optional :: schedule, torus, node
         type(pencilfft_box), intent(in), optional, target :: input_box, output_box
-        integer, intent(in), optional :: directions, fields
+        integer, intent(in), optional :: directions, fields, threads
         real(c_double), intent(in), optional :: auto_budget_s
         type(c_ptr) :: desc
         character(longest_name), target :: names(12) ! keeps the texts alive until the plan is made
@@ -404,6 +412,7 @@ contains
         call set_integer(desc, "C", C)
         call set_integer(desc, "directions", directions)
         call set_integer(desc, "fields", fields)
+        call set_integer(desc, "threads", threads)
         call set_text(desc, "type", type, names(1))
         call set_text(desc, "kinds", kinds, names(2))
         call set_text(desc, "skip", skip, names(3))

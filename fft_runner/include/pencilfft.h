@@ -79,6 +79,11 @@
  *
  * Threads
  * -------
+ * A plan of several threads shares the passes over memory, and the copies beside them, among OpenMP threads of the rank; the others
+ * sleep, or spin as OMP_WAIT_POLICY says, while the calling thread calls MPI, which must run with MPI_THREAD_FUNNELED or
+ * more. It is refused where the library was built without OpenMP. Phases are those of the calling thread; what it waits for the others
+ * at the end of a pass is in the phase that the pass ends with. Inside a parallel region of the program, where OpenMP gives
+ * no more threads, the calling thread does all.
  * With MPI_THREAD_MULTIPLE several threads may execute at once, each another plan. All else, plans and wisdom, is for one
  * thread at a time, because FFTW's planner is. */
 #ifndef PENCILFFT_H
@@ -125,6 +130,9 @@ enum { PENCILFFT_REMAP_IN = -2, PENCILFFT_REMAP_OUT = -1 };
 /* Arrays and exchanges of decomposition pencil, in the order of a forward transform. */
 enum { PENCILFFT_Z_PENCIL, PENCILFFT_Y_PENCIL, PENCILFFT_X_PENCIL };
 enum { PENCILFFT_ROW, PENCILFFT_COLUMN };
+
+/* As a number of threads: as many as OpenMP would take. */
+enum { PENCILFFT_OMP_THREADS = -1 };
 
 /* No decomposition has more exchanges, nor a transform more phases. */
 enum { PENCILFFT_MAX_EXCHANGES = 4, PENCILFFT_MAX_PHASES = 4 + 5 * PENCILFFT_MAX_EXCHANGES };
@@ -173,6 +181,8 @@ typedef struct {
                                        element once; one may be empty. Strides are not read: elements lie densely, in the
                                        order of axes that the decomposition gives the array */
     const pencilfft_box *output_box; /* the same of the output */
+    int threads; /* that share the work of a rank: 0 or 1 (default): the calling one alone, whatever OMP_NUM_THREADS says;
+                    PENCILFFT_OMP_THREADS: as many as OMP_NUM_THREADS or omp_set_num_threads() say. The same number on all ranks */
 } pencilfft_desc;
 
 /* Some fields of a box: a part of an array. Element (x, y, z) of field f is element
@@ -231,6 +241,9 @@ int pencilfft_plan_destroy(pencilfft_plan plan);
  * loads of the busiest links where torus and node are given; otherwise it is the squarest grid whose rows stay inside nodes, or
  * the squarest of all where a node has one rank. Slabs have R = 1. Local. */
 int pencilfft_grid(pencilfft_plan plan, int *R, int *C);
+
+/* The number of threads that share the work of a rank, 1 or more. Local. */
+int pencilfft_threads(pencilfft_plan plan, int *threads);
 
 /* The numbers of bricks along x, y and z; 0 0 0 where the decomposition has none. Local. */
 int pencilfft_bricks(pencilfft_plan plan, int bricks[3]);

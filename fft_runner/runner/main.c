@@ -257,12 +257,12 @@ static int run_program(const struct options *options, int parsed, int argc, char
 
 int main(int argc, char **argv)
 {
-    int rank = 0;
+    int rank = 0, level;
     struct options options;
     int parsed = options_parse(argc, argv, &options);
     if (!parsed && options.time_limit_s > 0)
         parsed = watch_start(options.time_limit_s);
-    if (MPI_Init(&argc, &argv) != MPI_SUCCESS) {
+    if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS) {
         fprintf(stderr, "%s: MPI could not be started\n", RUNNER_NAME);
         return EXIT_FAILURE;
     }

@@ -153,6 +153,14 @@ static int take_direction(struct options *o, const struct option_row *option, ch
     return 0;
 }
 
+static int take_threads(struct options *o, const struct option_row *row, char *const *words)
+{
+    int64_t value = PENCILFFT_OMP_THREADS;
+    int status = strcmp(words[0], "omp") ? read_integer(row, words[0], &value) : 0;
+    o->fft.threads = (int)value;
+    return status;
+}
+
 static int take_barrier(struct options *o, const struct option_row *row, char *const *words)
 {
     (void)row, (void)words;
@@ -219,6 +227,8 @@ static const struct option_row rows[] = {
     {"layout", "NAME", 1, take_desc_text, "layout", .help = "memory order of the output, x y z or with x fastest: @layout"},
     {"in-place", NULL, 0, take_flag, AT(in_place), .help = "write the output over the input"},
     {"fields", "N", 1, take_desc_count, "fields", .least = 1, .help = "arrays transformed together (default 1)"},
+    {"threads", "T", 1, take_threads, .least = 1,
+     .help = "OpenMP threads that share the work of a rank (default 1); omp: as OMP_NUM_THREADS says"},
     {"exchange", "NAME", 1, take_desc_text, "exchange", .help = "algorithm of the exchanges: @exchange"},
     {"schedule", "TEXT", 1, take_desc_text, "schedule",
      .help = "sequence (default), overlap:K, pipelined, two-way, opposite: what runs beside what, see pencilfft.h"},
@@ -399,6 +409,7 @@ static int check_lines(const struct options *o)
                   {"layout", strcmp(o->fft.layout, usual.layout) != 0},
                   {"exchange", strcmp(o->fft.exchange, usual.exchange) != 0},
                   {"schedule", o->fft.schedule},
+                  {"threads", o->fft.threads != usual.threads},
                   {"input-boxes", o->boxes[0]},
                   {"output-boxes", o->boxes[1]},
                   {"direction pair", o->pair},

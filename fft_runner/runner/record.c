@@ -68,12 +68,15 @@ json_t *record_labels(const struct options *o)
 }
 
 /* The transform, except its size. */
-static json_t *transform(const struct options *o)
+static json_t *transform(const struct report *r)
 {
+    const struct options *o = r->options;
     const pencilfft_desc *f = &o->fft;
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:i}", "type", f->type, "kinds", f->kinds ? f->kinds : "2,2,2", "skip",
-                     f->skip ? f->skip : "", "precision", f->precision, "layout", f->layout, "in_place", o->in_place,
-                     "fields", f->fields);
+    int threads = 1;
+    pencilfft_threads(r->plan, &threads);
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:i, s:i}", "type", f->type, "kinds", f->kinds ? f->kinds : "2,2,2",
+                     "skip", f->skip ? f->skip : "", "precision", f->precision, "layout", f->layout, "in_place", o->in_place,
+                     "fields", f->fields, "threads", threads);
 }
 
 static json_t *phases(const struct report *r)
@@ -159,7 +162,7 @@ static json_t *about_result(const struct report *r)
 static json_t *whole_record(const struct report *r)
 {
     json_watch_memory();
-    json_t *record = about_run(r), *parts[] = {transform(r->options), about_result(r), record_details(r)};
+    json_t *record = about_run(r), *parts[] = {transform(r), about_result(r), record_details(r)};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         if (!record || !parts[i] || json_object_update(record, parts[i])) {
             json_decref(record);

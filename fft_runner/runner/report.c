@@ -8,6 +8,8 @@ static void print_head(const struct report *r, FILE *file)
     const pencilfft_desc *f = &r->options->fft;
     const char *schedule = pencilfft_schedule_chosen(r->plan);
     char grid[GRID_TEXT];
+    int threads = 1;
+    pencilfft_threads(r->plan, &threads);
     grid_text(&r->options->grid, grid);
     fprintf(file, "%s %s %s, %s%s%s", direction_name(r->options), f->type, f->precision, f->layout,
             r->options->in_place ? ", in place" : "", f->fields > 1 ? ", " : "");
@@ -19,6 +21,8 @@ static void print_head(const struct report *r, FILE *file)
             grid, f->exchange);
     if (strcmp(schedule, "sequence"))
         fprintf(file, "schedule %s, ", schedule);
+    if (threads > 1)
+        fprintf(file, "%d threads a rank, ", threads);
     fprintf(file, "sync %s, FFTW %s\n", f->sync, f->rigor);
 }
 

@@ -64,7 +64,8 @@ static void run_seed(void)
 int main(int argc, char **argv)
 {
     struct drawn_plan drawn;
-    MPI_Init(&argc, &argv);
+    int level;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
     take_options(argc, argv);
     plan_check_begin(&check);
     if (!*check.words)

@@ -213,9 +213,10 @@ static void set_name(struct matrix_case *c)
 {
     const pencilfft_desc *d = &c->plan.desc;
     int n = snprintf(c->plan.name, sizeof c->plan.name,
-                     "%dx%d %s %lldx%lldx%lld %s %s %s %s %s %s sync=%s pieces=%s fields=%d", d->R, d->C, d->decomposition,
-                     (long long)d->nx, (long long)d->ny, (long long)d->nz, d->type, d->precision, d->layout, d->exchange,
-                     d->schedule, d->rigor, d->sync, pieces[c->value[PIECES]], d->fields);
+                     "%dx%d %s %lldx%lldx%lld %s %s %s %s %s %s sync=%s pieces=%s fields=%d threads=%d", d->R, d->C,
+                     d->decomposition, (long long)d->nx, (long long)d->ny, (long long)d->nz, d->type, d->precision,
+                     d->layout, d->exchange, d->schedule, d->rigor, d->sync, pieces[c->value[PIECES]], d->fields,
+                     d->threads);
     if (d->kinds)
         n += snprintf(c->plan.name + n, sizeof c->plan.name - (size_t)n, " kinds=%s", d->kinds);
     if (d->skip)
@@ -228,6 +229,14 @@ static int directions_of(const char *type)
     return !strcmp(type, "r2c")   ? PENCILFFT_FORWARD
            : !strcmp(type, "c2r") ? PENCILFFT_BACKWARD
                                   : PENCILFFT_FORWARD | PENCILFFT_BACKWARD;
+}
+
+/* Every fifth case has two or three. */
+static int threads_of(int number)
+{
+    enum { ONE_IN = 10 };
+    int drawn = (int)(value_hash(value_hash((uint64_t)number)) % ONE_IN);
+    return drawn < 2 ? 2 + drawn : 1;
 }
 
 void matrix_case_make(int number, struct matrix_case *c)
@@ -247,6 +256,7 @@ void matrix_case_make(int number, struct matrix_case *c)
     desc->rigor = matrix_value_name(RIGOR, c->value[RIGOR]);
     desc->sync = matrix_value_name(SYNC, c->value[SYNC]);
     desc->fields = 1 + c->value[FIELDS];
+    desc->threads = threads_of(number);
     desc->skip = c->value[SKIP] ? skips[c->value[SKIP]] : NULL;
     desc->auto_budget_s = 0.002;
     c->plan.tiny_pieces = c->value[PIECES] == 1;

@@ -110,11 +110,12 @@ static void take_options(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    int level;
     if (argc == 2 && !strcmp(argv[1], "--names")) {
         names_print();
         return EXIT_SUCCESS;
     }
-    MPI_Init(&argc, &argv);
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
     take_options(argc, argv);
     plan_check_begin(&check);
     walk();

@@ -141,6 +141,17 @@ static bool not_of_this_mpi(const pencilfft_desc *d, const char *absent)
     return absent && !strcmp(d->exchange, absent);
 }
 
+static bool without_openmp(const pencilfft_desc *d, const char *absent)
+{
+    (void)absent;
+#ifdef PENCILFFT_HAVE_OPENMP
+    (void)d;
+    return false;
+#else
+    return d->threads > 1;
+#endif
+}
+
 static const struct reason {
     bool (*applies)(const pencilfft_desc *desc, const char *absent);
     int status;
@@ -154,6 +165,7 @@ static const struct reason {
     {one_plane_for_two_ways, PENCILFFT_NOT_POSSIBLE, "planes along z to be divided"},
     {too_short_for_chunks, PENCILFFT_NOT_POSSIBLE, "too short for"},
     {cannot_run_beside, PENCILFFT_NOT_POSSIBLE, "cannot run beside other work"},
+    {without_openmp, PENCILFFT_NOT_POSSIBLE, "built without OpenMP"},
     {not_of_this_mpi, PENCILFFT_NOT_POSSIBLE, "needs FFTW's MPI library built for this MPI"},
 };
 

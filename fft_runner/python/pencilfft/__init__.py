@@ -62,13 +62,15 @@ Key = TypeVar("Key")
 Value = TypeVar("Value")
 Result = TypeVar("Result", bound=ctypes.Structure | c_char_p | c_double | c_int | c_int64)
 
-__all__ = ["BACKWARD", "FORWARD", "Halo", "LinePlan", "PencilfftError", "Plan", "forget_wisdom", "load_wisdom",
-           "save_wisdom"]
+__all__ = ["BACKWARD", "FORWARD", "OMP_THREADS", "Halo", "LinePlan", "PencilfftError", "Plan", "forget_wisdom",
+           "load_wisdom", "save_wisdom"]
 
 #: Direction of a transform or of an exchange alone; the bits of `directions`.
 FORWARD = 1
 #: The opposite direction.
 BACKWARD = 2
+#: As number of threads: as many as ``OMP_NUM_THREADS`` says.
+OMP_THREADS = -1
 ENDS = {"input": -2, "output": -1, "inner input": -4, "inner output": -3}
 LINE_ENDS = {"input": -2, "output": -1}
 REMAPS = {"remap_in": -2, "remap_out": -1}
@@ -100,6 +102,7 @@ class Choices(TypedDict, total=False):
     node: str | None
     directions: int | None
     fields: int | None
+    threads: int | None
     auto_budget_s: float | None
     input_box: Sequence[slice] | None
     output_box: Sequence[slice] | None
@@ -336,6 +339,9 @@ class Plan(_Handled):
         `FORWARD`, `BACKWARD` or both (default), or-ed.
     fields : int, optional
         Arrays that are transformed together, one after the other in memory; 1.
+    threads : int, optional
+        OpenMP threads that share the work of this rank: 1 (default), more, or `OMP_THREADS`, as many as ``OMP_NUM_THREADS``
+        says.
     auto_budget_s : float, optional
         Seconds that ``auto`` may try; 10.0.
     input_box, output_box : three slices, optional
@@ -395,6 +401,11 @@ class Plan(_Handled):
     def grid(self) -> tuple[int, int]:
         """R tasks in a row and C in a column, as given or as chosen for 0; slabs have R = 1."""
         return self._grid
+
+    @property
+    def threads(self) -> int:
+        """OpenMP threads that share the work of a rank: as asked for, or as `OMP_THREADS` found them."""
+        return _asked("threads", self._alive(), c_int()).value
 
     def start(self, array: str | int) -> tuple[int, int, int]:
         """Global x, y, z of the first local element of an array of one part: tuple of three ints."""

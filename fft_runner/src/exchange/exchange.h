@@ -50,6 +50,7 @@ struct pf_transpose {
     const pencilfft_box *from, *to;
     size_t element_bytes; /* 4, 8 or 16 */
     int fields;
+    int threads; /* that copies may be shared by */
     bool beside; /* runs beside passes or other exchanges; only for an exchange that offers it */
     bool sparse; /* most messages are empty: collectives over all members give way to single messages */
     int lane;    /* tag of its messages: different for exchanges of one group that may be in flight together */

@@ -140,6 +140,7 @@ static int start(void *state, void *from, void *to)
     struct alltoallw *a = state;
     struct pf_copy kept = pf_copy_between(&a->kept, &a->from, &a->to);
     kept.fields = a->t.fields;
+    kept.threads = a->t.threads;
     pf_copy_run(&kept, a->t.element_bytes, from, to);
     if (a->t.p > 1 && a->t.beside)
         PF_MPI(MPI_Ialltoallw(from, a->sent.count, a->sent.displacement, a->sent.type, to, a->received.count,

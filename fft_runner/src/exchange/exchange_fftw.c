@@ -178,6 +178,7 @@ static void copy_parts(const struct transposer *a, bool in, int64_t slice, const
         *(in ? &copy.to_start : &copy.from_start) = j * block * a->tuple;
         *(in ? &copy.to_field : &copy.from_field) = part.extent[a->third];
         copy.fields = t->fields;
+        copy.threads = t->threads;
         pf_copy_run(&copy, t->element_bytes, from, to);
     }
 }

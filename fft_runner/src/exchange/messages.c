@@ -79,6 +79,7 @@ static void copy_message(const struct pf_transpose *t, const pencilfft_box *box,
     struct pf_copy copy = out ? pf_copy_between(part, box, part) : pf_copy_between(part, part, box);
     *(out ? &copy.to_start : &copy.from_start) += parts->list.start[i];
     copy.fields = t->fields;
+    copy.threads = t->threads;
     pf_copy_run(&copy, t->element_bytes, from, to);
 }
 

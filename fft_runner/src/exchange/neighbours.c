@@ -41,7 +41,7 @@ struct side {
 
 struct pf_neighbours {
     MPI_Comm comm;
-    int ranks, fields, reals, own_images;
+    int ranks, fields, threads, reals, own_images;
     size_t element_bytes, real_bytes;
     pencilfft_box box, padded;
     struct pf_image own[PF_MAX_IMAGES];
@@ -133,7 +133,7 @@ int pf_neighbours_make(const struct pf_neighbours_request *r, struct pf_neighbou
     *neighbours = NULL;
     if (nb) {
         nb->comm = MPI_COMM_NULL;
-        nb->ranks = r->ranks, nb->fields = r->fields;
+        nb->ranks = r->ranks, nb->fields = r->fields, nb->threads = r->threads;
         nb->element_bytes = r->element_bytes, nb->real_bytes = r->real_bytes;
         nb->reals = (int)(r->element_bytes / r->real_bytes);
         status = make(r, nb);
@@ -176,6 +176,7 @@ done:
 static struct pf_copy all_fields(const struct pf_neighbours *nb, struct pf_copy copy)
 {
     copy.fields = nb->fields;
+    copy.threads = nb->threads;
     return copy;
 }
 

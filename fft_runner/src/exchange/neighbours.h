@@ -15,6 +15,7 @@ struct pf_neighbours_request {
     const pencilfft_box *boxes; /* of all ranks */
     int64_t low[3], high[3];    /* planes of the halo, along each axis at most n */
     int fields;
+    int threads; /* that copies may be shared by */
     size_t element_bytes, real_bytes;
 };
 

@@ -14,6 +14,7 @@
 
 #include "common/failure.h"
 #include "geometry/geometry.h"
+#include "speed/threads.h"
 
 enum { WAYS = 2, ALIGNMENT = 64 };
 
@@ -144,6 +145,7 @@ static int plan_way(const struct pf_remap_request *r, struct pf_remap *remap, in
         .to = remap->boxes[!backward],
         .element_bytes = r->element_bytes,
         .fields = r->fields,
+        .threads = r->threads,
         .sparse = true,
         .lane = backward,
         .other_direction = remap->way[!backward].state,
@@ -277,7 +279,7 @@ int pf_remap_pack(struct pf_remap *remap, int backward, const void *from)
     const struct pf_transpose *t = &way->transpose;
     int status = PENCILFFT_OK;
     if (remap->exchange->takes == PF_BOXES) {
-        memcpy(remap->buffer[0], from, bytes_of(t, &t->from[t->me]));
+        pf_threads_copy(t->threads, remap->buffer[0], from, (int64_t)bytes_of(t, &t->from[t->me]));
         return status;
     }
     if (remap->exchange->begin && (status = remap->exchange->begin(way->state, messages_of(remap, backward, false))))

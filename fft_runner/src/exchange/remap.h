@@ -11,6 +11,7 @@ struct pf_remap_request {
     const pencilfft_box *from, *to; /* of every rank, with their strides; not needed afterwards */
     size_t element_bytes;
     int fields;
+    int threads; /* that copies may be shared by */
     const struct pf_exchange *exchange;
     int directions; /* as those of a descriptor */
 };

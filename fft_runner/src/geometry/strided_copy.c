@@ -3,12 +3,14 @@
  *        they are the same, whole runs are copied. If not, the (a, b) plane is a matrix transpose, done in square tiles so
  *        that the lines touched on both sides stay in the first-level cache.
  *        The routine is compiled once for each element size, which is then a constant in its inner loops.
+ *        Threads share the axis that is slowest in the target.
  * Cost:  one read and one write of the part. Needs: no condition on the extents; an empty part copies nothing. */
 #include "geometry/strided_copy.h"
 
 #include <string.h>
 
 #include "geometry/geometry.h"
+#include "speed/threads.h"
 
 enum { TILE = 16 };
 
@@ -103,11 +105,55 @@ struct pf_copy pf_copy_between(const pencilfft_box *part, const pencilfft_box *f
     return copy;
 }
 
-void pf_copy_run(const struct pf_copy *c, size_t element_bytes, const void *from, void *to)
+static void copy_alone(const struct pf_copy *c, size_t element_bytes, const void *from, void *to)
 {
     switch (element_bytes) {
     case 4: copy_elements(c, 4, from, to); break;
     case 8: copy_elements(c, 8, from, to); break;
     default: copy_elements(c, 16, from, to); break;
     }
+}
+
+/* ---- by threads ------------------------------------------------------------------------------------------------- */
+
+struct shared {
+    const struct pf_copy *copy;
+    size_t element_bytes;
+    const void *from;
+    void *to;
+    int axis, shares;
+};
+
+/* The slowest in the target that has something for each thread; else the longest. */
+static int axis_to_share(const struct pf_copy *c, int shares)
+{
+    int slowest = -1, longest = 0;
+    for (int i = 0; i < 3; i++) {
+        if (c->extent[i] >= shares && (slowest < 0 || c->to_stride[i] > c->to_stride[slowest]))
+            slowest = i;
+        longest = c->extent[i] > c->extent[longest] ? i : longest;
+    }
+    return slowest < 0 ? longest : slowest;
+}
+
+static void copy_share(int share, void *of)
+{
+    const struct shared *s = of;
+    struct pf_copy mine = *s->copy;
+    int64_t n = mine.extent[s->axis], start = pf_share_start(n, share, s->shares);
+    mine.extent[s->axis] = pf_share_start(n, share + 1, s->shares) - start;
+    mine.from_start += start * mine.from_stride[s->axis];
+    mine.to_start += start * mine.to_stride[s->axis];
+    if (mine.extent[s->axis])
+        copy_alone(&mine, s->element_bytes, s->from, s->to);
+}
+
+void pf_copy_run(const struct pf_copy *c, size_t element_bytes, const void *from, void *to)
+{
+    int64_t bytes = c->extent[0] * c->extent[1] * c->extent[2] * c->fields * (int64_t)element_bytes;
+    int shares = c->threads > 1 ? pf_threads_worth(c->threads, bytes) : 1;
+    if (shares > 1)
+        pf_threads_run(shares, copy_share, &(struct shared){c, element_bytes, from, to, axis_to_share(c, shares), shares});
+    else
+        copy_alone(c, element_bytes, from, to);
 }

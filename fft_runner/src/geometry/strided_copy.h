@@ -10,6 +10,7 @@ struct pf_copy {
     int64_t from_start, to_start;
     int fields; /* so many such parts, each so far behind the one before */
     int64_t from_field, to_field;
+    int threads; /* that may share it; 0 or 1: none */
 };
 
 /* One field of a part of two boxes, from one box to the other. Fields lie a box apart. */

@@ -7,6 +7,8 @@
  *            inner axis alone:        pieces -> chunk -> (inner lines) -> chunk -> pieces
  *        A backward pass is the same in reverse. Everything is in rows along z; lines along the inner axis are transformed
  *        for many z at once, which also suits vector units. Lines may also be read or written in place (pass_plan.c).
+ *        Threads share the groups of planes of all fields, each with blocks of its own. Where there are too few of these, they
+ *        share the rows, and then the columns, of one group after the other.
  * Cost:  one read and one write of the part, and copies within the cache.
  * Needs: no MPI. */
 #include "lines/pass.h"
@@ -16,8 +18,9 @@
 #include "geometry/blocks.h"
 #include "geometry/geometry.h"
 #include "geometry/strided_copy.h"
+#include "speed/threads.h"
 
-enum { Z = 2 };
+enum { Z = 2, CACHE_LINE = 64 };
 
 /* ---- blocks and their places -------------------------------------------------------------------------------- */
 
@@ -188,62 +191,182 @@ static int u_block(struct pf_pass *pass, const struct pf_pass_run *run, int fiel
 
 /* ---- loops ------------------------------------------------------------------------------------------------------ */
 
-static int z_rows(struct pf_pass *pass, const struct pf_pass_run *run, int field, struct block block)
+/* What of a group of planes is done: rows that are transformed along z, and columns at these z along the inner axis. */
+struct part {
+    int64_t row, row_end, z, z_end;
+};
+
+static int z_rows(struct pf_pass *pass, const struct pf_pass_run *run, int field, struct block block,
+                  const struct part *part)
 {
     int status = PENCILFFT_OK;
-    int64_t rows = pass->box.extent[pass->inner];
     block.from[Z] = 0;
-    for (int64_t at = 0; at < rows && !status; at += block.n[pass->inner]) {
+    for (int64_t at = part->row; at < part->row_end && !status; at += block.n[pass->inner]) {
         block.from[pass->inner] = at;
-        block.n[pass->inner] = pf_smaller(pass->block.u_chunk, rows - at);
+        block.n[pass->inner] = pf_smaller(pass->block.u_chunk, part->row_end - at);
         status = z_block(pass, run, field, &block);
     }
     return status;
 }
 
 static int u_columns(struct pf_pass *pass, const struct pf_pass_run *run, int field, struct block block,
-                     const struct pf_range *range)
+                     const struct part *part)
 {
     int status = PENCILFFT_OK;
     block.from[pass->inner] = 0;
     block.n[pass->inner] = pass->box.extent[pass->inner];
-    for (int64_t at = range->z; at < range->z_end && !status; at += block.n[Z]) {
+    for (int64_t at = part->z; at < part->z_end && !status; at += block.n[Z]) {
         block.from[Z] = at;
-        block.n[Z] = pf_smaller(pass->block.z_chunk, range->z_end - at);
+        block.n[Z] = pf_smaller(pass->block.z_chunk, part->z_end - at);
         status = u_block(pass, run, field, &block);
     }
     return status;
 }
 
-static int planes(struct pf_pass *pass, const struct pf_pass_run *run, int field, const struct block *block,
-                  const struct pf_range *range)
+/* A group of planes is done in steps, each of which needs all of the one before. */
+enum { STEPS = 2 };
+
+static int do_step(struct pf_pass *pass, const struct pf_pass_run *run, int field, const struct block *block,
+                   const struct part *part, int step)
+{
+    bool rows = pass->z && step == pass->backward, columns = (pass->u || !pass->z) && step == !pass->backward;
+    if (rows)
+        return z_rows(pass, run, field, *block, part);
+    return columns ? u_columns(pass, run, field, *block, part) : PENCILFFT_OK;
+}
+
+/* ---- shares of the threads -------------------------------------------------------------------------------------- */
+
+/* A range of a pass that some threads share: its groups of planes, field after field; or the parts of one group. */
+struct team {
+    struct pf_pass *pass;
+    struct pf_pass_run *run;
+    const struct pf_range *range;
+    int shares, status;
+    int64_t groups; /* of planes in a field */
+    int64_t group;  /* of all fields: the one whose parts are shared */
+    int step;
+    int (*work)(struct pf_pass *pass, const struct pf_pass_run *run, const struct team *team, int share);
+};
+
+/* Planes of a group, counted over all fields. */
+static struct block block_of(const struct team *team, int64_t group, int *field)
+{
+    const struct pf_range *range = team->range;
+    int outer = team->pass->outer;
+    struct block block = {.from = {0}};
+    *field = range->field + (int)(group / team->groups);
+    block.from[outer] = range->outer + group % team->groups * team->pass->block.group;
+    block.n[outer] = pf_smaller(team->pass->block.group, range->outer_end - block.from[outer]);
+    return block;
+}
+
+static int64_t all_groups(const struct team *team)
+{
+    return team->groups * (team->range->field_end - team->range->field);
+}
+
+static int share_of_groups(struct pf_pass *pass, const struct pf_pass_run *run, const struct team *team, int share)
+{
+    const struct part whole = {0, pass->box.extent[pass->inner], team->range->z, team->range->z_end};
+    int64_t end = pf_share_start(all_groups(team), share + 1, team->shares);
+    int field, status = PENCILFFT_OK;
+    for (int64_t i = pf_share_start(all_groups(team), share, team->shares); i < end && !status; i++) {
+        struct block block = block_of(team, i, &field);
+        for (int step = 0; step < STEPS && !status; step++)
+            status = do_step(pass, run, field, &block, &whole, step);
+        if (run->progress && !run->planning && !status)
+            status = run->progress(run->of);
+    }
+    return status;
+}
+
+/* Columns are cut at whole cache lines, which FFTW's plans need. */
+static int share_of_group(struct pf_pass *pass, const struct pf_pass_run *run, const struct team *team, int share)
+{
+    int64_t rows = pass->box.extent[pass->inner], z = team->range->z, n = team->range->z_end - z;
+    int64_t unit = CACHE_LINE / (int64_t)pf_smaller((int64_t)pass->in.element_bytes, (int64_t)pass->out.element_bytes);
+    int64_t units = (n + unit - 1) / unit;
+    const struct part part = {
+        .row = pf_share_start(rows, share, team->shares),
+        .row_end = pf_share_start(rows, share + 1, team->shares),
+        .z = z + pf_smaller(n, pf_share_start(units, share, team->shares) * unit),
+        .z_end = z + pf_smaller(n, pf_share_start(units, share + 1, team->shares) * unit),
+    };
+    int field;
+    struct block block = block_of(team, team->group, &field);
+    return do_step(pass, run, field, &block, &part, team->step);
+}
+
+/* A share has chunks of its own, and a plane where it does whole groups. Another thread than the calling one has its own clock,
+ * which nobody reads, and lets MPI alone. */
+static void run_share(int share, void *of)
+{
+    struct team *team = of;
+    struct pf_pass pass = *team->pass;
+    struct pf_pass_run run = *team->run;
+    struct pf_clock aside;
+    pass.block.chunk[0] += share * pass.block.share;
+    pass.block.chunk[1] += share * pass.block.share;
+    if (team->work == share_of_groups)
+        pass.block.plane += share * pass.block.share;
+    if (share > 0) {
+        pf_clock_start(&aside);
+        run.clock = &aside;
+        run.progress = NULL;
+    }
+    int status = team->work(&pass, &run, team, share);
+    if (share == 0)
+        team->status = status;
+}
+
+/* FFTW's plans are made by the calling thread, in the blocks of the first. */
+static int run_team(struct team *team)
+{
+    const struct pf_pass *pass = team->pass;
+    team->status = PENCILFFT_OK;
+    if (team->run->planning) {
+        for (int share = 0; share < team->shares && !team->status; share++)
+            team->status = team->work(team->pass, team->run, team, share);
+        return team->status;
+    }
+    pf_threads_run(team->shares, run_share, team);
+    if (team->shares > 1)
+        lap(team->run, pass->out.copied, pass->u ? &pass->u_lines : &pass->z_lines);
+    return team->status;
+}
+
+/* One group after the other, by all threads. */
+static int run_groups_together(struct team *team)
 {
     int status = PENCILFFT_OK;
-    bool columns = pass->u || !pass->z;
-    if (pass->z && !pass->backward)
-        status = z_rows(pass, run, field, *block);
-    if (columns && !status)
-        status = u_columns(pass, run, field, *block, range);
-    if (pass->z && pass->backward && !status)
-        status = z_rows(pass, run, field, *block);
+    team->work = share_of_group;
+    for (team->group = 0; team->group < all_groups(team) && !status; team->group++) {
+        for (team->step = 0; team->step < STEPS && !status; team->step++)
+            status = run_team(team);
+        if (team->run->progress && !team->run->planning && !status)
+            status = team->run->progress(team->run->of);
+    }
     return status;
+}
+
+/* Whether so many groups keep as many threads busy for at least four fifths of the time. */
+static bool is_even(int64_t groups, int shares)
+{
+    return (groups + shares - 1) / shares * shares * 4 <= groups * 5;
 }
 
 int pf_pass_run(struct pf_pass *pass, struct pf_pass_run *run, const struct pf_range *range)
 {
-    int status = PENCILFFT_OK;
-    struct block block = {.from = {0}};
-    if (pf_box_elements(&pass->box) == 0)
-        return status;
-    for (int field = range->field; field < range->field_end && !status; field++)
-        for (int64_t at = range->outer; at < range->outer_end && !status; at += block.n[pass->outer]) {
-            block.from[pass->outer] = at;
-            block.n[pass->outer] = pf_smaller(pass->block.group, range->outer_end - at);
-            status = planes(pass, run, field, &block, range);
-            if (run->progress && !run->planning && !status)
-                status = run->progress(run->of);
-        }
-    return status;
+    struct team team = {.pass = pass, .run = run, .range = range, .work = share_of_groups};
+    int64_t planes = range->outer_end - range->outer, fields = range->field_end - range->field;
+    int64_t bytes = fields * planes * pass->box.extent[pass->inner] * (range->z_end - range->z) *
+                    (int64_t)pass->out.element_bytes;
+    if (pf_box_elements(&pass->box) == 0 || planes <= 0 || fields <= 0)
+        return PENCILFFT_OK;
+    team.shares = pf_threads_worth(pass->threads, bytes);
+    team.groups = (planes + pass->block.group - 1) / pass->block.group;
+    return is_even(all_groups(&team), team.shares) ? run_team(&team) : run_groups_together(&team);
 }
 
 struct pf_range pf_pass_all(const struct pf_pass *pass)

@@ -36,13 +36,15 @@ struct pf_pass {
     struct pf_lines z_lines, u_lines;
     int64_t input_nz;   /* z extent on the side of the input of a forward transform */
     int fields; /* of in and out; a range says which of them are passed over */
+    int threads; /* that share it, 1 or more */
     struct pf_side in, out;
     struct {
         int64_t group, u_chunk, z_chunk;              /* planes, rows and elements of a row that make a block */
         int64_t z_row, u_row, u_column, plane_row;    /* bytes from row to row in chunks and plane, see pass.c */
         bool read_direct, write_direct;               /* lines read or written directly in a side's memory */
         bool in_turned, out_turned;                   /* the inner axis is contiguous in the array read or written */
-        char *memory, *chunk[2], *plane;
+        int64_t share;                                /* bytes from the blocks of a thread to those of the next */
+        char *memory, *chunk[2], *plane;              /* of the first thread */
     } block;
 };
 
@@ -56,7 +58,7 @@ struct pf_pass_run {
     char *buffer[PF_BUFFERS];
     struct pf_clock *clock;
     bool planning; /* only make FFTW's plans for all blocks */
-    int (*progress)(void *of); /* called after each block of planes; NULL: nothing is */
+    int (*progress)(void *of); /* called by the calling thread after each block of its planes; NULL: nothing is */
     void *of;
 };
 
@@ -65,5 +67,6 @@ struct pf_pass_run {
 int pf_pass_plan(struct pf_pass *pass, char *const buffer[PF_BUFFERS], const struct pf_range *range, int ranges);
 /* All of a pass. */
 struct pf_range pf_pass_all(const struct pf_pass *pass);
+/* The clock counts for the calling thread; what it waits for others goes to the phase of what is written. */
 int pf_pass_run(struct pf_pass *pass, struct pf_pass_run *run, const struct pf_range *range);
 void pf_pass_release(struct pf_pass *pass);

@@ -40,6 +40,13 @@ static bool is_turned(const struct pf_pass *pass, const struct pf_side *side)
     return side->n == 1 && box->stride[pass->inner] < box->stride[Z];
 }
 
+/* At most `group` planes, so that as many groups fall to each thread. */
+static int64_t even_group(int64_t planes, int64_t group, int64_t threads)
+{
+    int64_t rounds = (planes + group * threads - 1) / (group * threads);
+    return threads == 1 ? group : (planes + rounds * threads - 1) / (rounds * threads);
+}
+
 /* How much of a plane makes a block, so that it fills the cache without overflowing it; if a plane is smaller, how many
  * planes. A z chunk consists of whole cache lines, because FFTW prefers that. */
 static void choose_blocks(struct pf_pass *pass)
@@ -51,7 +58,7 @@ static void choose_blocks(struct pf_pass *pass)
     int64_t room = pf_tuning.block_bytes / bytes;
     pass->block.u_chunk = pf_smaller(rows, pf_larger(1, room / nz));
     pass->block.z_chunk = pf_smaller(pass->box.extent[Z], pf_larger(unit, room / rows / unit * unit));
-    pass->block.group = pf_smaller(planes, pf_larger(1, room / (rows * nz)));
+    pass->block.group = even_group(planes, pf_smaller(planes, pf_larger(1, room / (rows * nz))), pass->threads);
 }
 
 static int allocate_blocks(struct pf_pass *pass)
@@ -66,7 +73,8 @@ static int allocate_blocks(struct pf_pass *pass)
     int64_t chunk = pass->z ? pass->block.z_row * pass->block.u_chunk : 0;
     if (pass->u || !pass->z)
         chunk = pf_larger(chunk, pf_larger(pass->block.u_row * rows, pass->block.u_column * pass->block.z_chunk));
-    int64_t total = (plane + 2 * chunk) * pass->block.group + (int64_t)4 * CACHE_LINE;
+    pass->block.share = (plane + 2 * chunk) * pass->block.group;
+    int64_t total = pass->block.share * pass->threads + (int64_t)4 * CACHE_LINE;
     if (!(pass->block.memory = calloc(1, (size_t)total)))
         return pf_fail(PENCILFFT_NO_MEMORY, "no memory for blocks of %lld bytes", (long long)total);
     pass->block.plane = pass->block.memory + (CACHE_LINE - (uintptr_t)pass->block.memory % CACHE_LINE);

@@ -124,6 +124,7 @@ int pencilfft_format_of(pencilfft_plan plan, int array, pencilfft_format *format
     }
 TELLS(pencilfft_exchanges, int, plan->exchanges)
 TELLS(pencilfft_phases, int, plan->phases.n)
+TELLS(pencilfft_threads, int, plan->threads)
 TELLS(pencilfft_scale, double, plan->transform.scale)
 TELLS(pencilfft_alloc_elements, int64_t, plan->alloc_elements)
 TELLS(pencilfft_alloc_bytes, int64_t, plan->alloc_elements *(int64_t)plan->element_bytes)

@@ -11,6 +11,7 @@
 #include "plan/desc.h"
 #include "plan/make.h"
 #include "plan/same_call.h"
+#include "speed/threads.h"
 
 /* The name of what was an exchange once and is a schedule now is told so. */
 static const struct pf_exchange *find_exchange(const char *name)
@@ -64,6 +65,23 @@ static int same_everywhere(pencilfft_plan plan, const pencilfft_desc *desc)
     return pf_desc_same(desc, plan->all);
 }
 
+/* Each rank by its own environment; the same number everywhere, for what "auto" chooses depends on it. */
+static int set_threads(pencilfft_plan plan, const pencilfft_desc *desc)
+{
+    int status = pf_agree(pf_threads_take(desc->threads, &plan->threads), plan->all), range[2];
+    if (status)
+        return status;
+    range[0] = plan->threads;
+    range[1] = -plan->threads;
+    PF_MPI(MPI_Allreduce(MPI_IN_PLACE, range, 2, MPI_INT, MPI_MAX, plan->all));
+    if (range[0] != -range[1])
+        return pf_fail(PENCILFFT_MISMATCH,
+                       "OMP_NUM_THREADS asks for %d threads on one rank and for %d on another; give all ranks the same, or "
+                       "set threads itself",
+                       -range[1], range[0]);
+    return status;
+}
+
 static int split_groups(pencilfft_plan plan, const pencilfft_desc *desc)
 {
     (void)desc;
@@ -87,7 +105,8 @@ static int set_schedule(pencilfft_plan plan, const pencilfft_desc *desc)
 }
 
 static int (*const stages[])(pencilfft_plan plan, const pencilfft_desc *desc) = {
-    set_names, same_everywhere, pf_ends_take, pf_grid_take, set_geometry, split_groups, pf_places_make, set_schedule,
+    set_names,   same_everywhere, pf_ends_take,   pf_grid_take, set_geometry,
+    set_threads, split_groups,    pf_places_make, set_schedule,
 };
 
 static int choose_and_build(pencilfft_plan plan, const pencilfft_desc *desc, bool anew)

@@ -132,6 +132,7 @@ static int make_one(pencilfft_plan plan, int end, pencilfft_box *boxes)
         .to = end ? outside : inside,
         .element_bytes = pf_end_bytes(plan, end),
         .fields = plan->fields,
+        .threads = plan->threads,
         .exchange = plan->exchange,
         .directions = plan->directions,
     };

@@ -6,6 +6,7 @@
 #include "geometry/strided_copy.h"
 #include "plan/make.h"
 #include "plan/same_call.h"
+#include "speed/threads.h"
 
 /* The alignment that FFTW's vector instructions need. */
 enum { ALIGNMENT = 16 };
@@ -48,6 +49,7 @@ static void copy_pieces(const struct walk *w, const struct pf_step *step, bool o
         struct pf_copy copy = out ? pf_copy_between(&piece.box, whole, &piece.box)
                                   : pf_copy_between(&piece.box, &piece.box, whole);
         copy.fields = piece.fields;
+        copy.threads = w->plan->threads;
         *(out ? &copy.from_start : &copy.to_start) += piece.first * pf_box_elements(whole);
         *(out ? &copy.to_start : &copy.from_start) += piece.start;
         *(out ? &copy.to_field : &copy.from_field) = piece.field;
@@ -83,8 +85,8 @@ static int keep_own(struct walk *w, const struct pf_step *step)
     const struct pf_transfer *t = step->transfer;
     int me = t->transpose.me;
     int64_t bytes = (int64_t)t->transpose.element_bytes;
-    memcpy(place(w, step, step->to) + t->received.list.start[me] * bytes,
-           place(w, step, step->from) + t->sent.list.start[me] * bytes, (size_t)(t->sent.list.elements[me] * bytes));
+    pf_threads_copy(w->plan->threads, place(w, step, step->to) + t->received.list.start[me] * bytes,
+                    place(w, step, step->from) + t->sent.list.start[me] * bytes, t->sent.list.elements[me] * bytes);
     pf_clock_lap(&w->plan->clock, w->plan->phases.of[t->number].pack);
     return PENCILFFT_OK;
 }

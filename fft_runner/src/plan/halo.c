@@ -103,6 +103,7 @@ static int make(pencilfft_plan plan, int array, const int64_t low[3], const int6
             .low = {low[0], low[1], low[2]},
             .high = {high[0], high[1], high[2]},
             .fields = format->fields,
+            .threads = plan->threads,
             .element_bytes = format->element_bytes,
             .real_bytes = format->real_bytes,
         };

@@ -202,6 +202,7 @@ static void set_pass(const struct place *at, struct pf_pass *pass)
         .u = form->u != PF_NO_AXIS && plan->transform.line[u].kind != PF_SKIP,
         .input_nz = form->z ? plan->transform.input_nz : box->extent[Z],
         .fields = plan->fields,
+        .threads = plan->threads,
     };
     pass->z_lines = lines_along(plan, at->backward, Z, pass->input_nz);
     pass->u_lines = lines_along(plan, at->backward, u, pass->box.extent[u]);

@@ -105,6 +105,7 @@ struct pencilfft_plan_s {
     struct pf_geometry geometry; /* of the exchanged elements, those of the forward output */
     struct pf_transform transform;
     int rank, ranks, directions;
+    int threads; /* that share the work of this rank, as many on all ranks */
     const struct pf_exchange *exchange, *chosen[PF_MAX_EXCHANGES]; /* asked for; taken for each */
     const struct pf_precision *precision;
     const struct pf_rigor *rigor;

@@ -206,11 +206,14 @@ static void print_head(const struct pencilfft_plan_s *plan, FILE *out)
 {
     const struct pf_geometry *g = &plan->geometry;
     char grid[PF_GRID_TEXT];
-    fprintf(out, "%s %s, rank %d, size %lld %lld %lld, %s %s to %s, %s, %d %s\n", g->decomposition->name,
+    fprintf(out, "%s %s, rank %d, size %lld %lld %lld, %s %s to %s, %s, %d %s", g->decomposition->name,
             pf_grid_text(g, grid), plan->rank, (long long)g->n[0], (long long)g->n[1], (long long)plan->transform.input_nz,
             plan->precision->name, plan->transform.real_input ? "real" : "complex",
             plan->transform.real_output ? "real" : "complex", g->layout->name, plan->fields,
             plan->fields == 1 ? "field" : "fields");
+    if (plan->threads > 1)
+        fprintf(out, ", %d threads", plan->threads);
+    fprintf(out, "\n");
 }
 
 int pencilfft_plan_print(pencilfft_plan plan, FILE *out)

@@ -59,6 +59,7 @@ int pf_transfer_plan(pencilfft_plan plan, int backward, int lane, int at)
         .to = of->boxes[at][!backward],
         .element_bytes = plan->element_bytes,
         .fields = of->field_end - of->field,
+        .threads = plan->threads,
         .places = plan->places[e].at ? &plan->places[e] : NULL,
         .beside = plan->beside,
         .lane = lane + backward * plan->lanes,

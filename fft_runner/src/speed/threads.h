@@ -1,0 +1,24 @@
+/* Threads inside a rank. threads.c is the only file that knows OpenMP. */
+#pragma once
+
+#include <stdint.h>
+
+enum { PF_MOST_THREADS = 1024 };
+
+/* How many a descriptor asks for that says `asked`: *threads, 1 or more. MPI runs. Local. */
+int pf_threads_take(int asked, int *threads);
+/* work(share, of) for share 0 to shares - 1, each by a thread of its own where so many are to be had, by fewer otherwise: no share
+ * may wait for another. Share 0 is the calling thread's. Returns when all are done. */
+void pf_threads_run(int shares, void (*work)(int share, void *of), void *of);
+
+/* How many of these threads so many bytes are worth, 1 or more. */
+int pf_threads_worth(int threads, int64_t bytes);
+
+/* Where a share of n things begins when `shares` share them; share 0 has the most. */
+static inline int64_t pf_share_start(int64_t n, int share, int shares)
+{
+    return (n * share + shares - 1) / shares;
+}
+
+/* memcpy() by some threads, where it is worth it. */
+void pf_threads_copy(int threads, void *to, const void *from, int64_t bytes);
