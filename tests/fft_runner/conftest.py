@@ -22,7 +22,8 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "fft_runner"
 BUILD_S, RUN_S = 600, 150
 ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-               "MPIR_CVAR_POLLS_BEFORE_YIELD": "1"}  # more ranks of MPICH than processors: who waits gives way
+               "OMP_WAIT_POLICY": "passive",
+               "MPIR_CVAR_POLLS_BEFORE_YIELD": "1"}  # more ranks and threads than processors: who waits gives way
 OPEN_MPI_OPTIONS = ["--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]
 
 # Eight hosts on one switch, named as the simulated torus names its nodes.
