@@ -1,25 +1,29 @@
-/* Prints the grid of a plan: grid_test NX NY NZ TYPE DECOMPOSITION R C [TORUS NODE...], a node for each rank, such as "1 2". */
+/* Prints the grid of plans: grid_test FILE, where each line is NX NY NZ TYPE DECOMPOSITION R C, and perhaps TORUS and a node for
+ * each rank, such as 1,2: a grid or what was wrong for each. */
 #include <mpi.h>
 #include <pencilfft.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-int main(int argc, char **argv)
+enum { LINE = 4096, WORDS = 64, NODE = 64 };
+
+static void print_grid(int rank, int words, char *word[WORDS])
 {
-    int rank, R = -1, C = -1;
+    int R = -1, C = -1;
+    char node[NODE] = "";
     pencilfft_desc desc;
     pencilfft_plan plan;
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (argc < 8)
-        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     pencilfft_desc_init(&desc);
-    desc.nx = atoll(argv[1]), desc.ny = atoll(argv[2]), desc.nz = atoll(argv[3]);
-    desc.type = argv[4], desc.decomposition = argv[5], desc.rigor = "estimate";
-    desc.R = atoi(argv[6]), desc.C = atoi(argv[7]);
-    if (argc > 8) {
-        desc.torus = argv[8];
-        desc.node = argv[9 + rank];
+    desc.nx = atoll(word[0]), desc.ny = atoll(word[1]), desc.nz = atoll(word[2]);
+    desc.type = word[3], desc.decomposition = word[4], desc.rigor = "estimate";
+    desc.R = atoi(word[5]), desc.C = atoi(word[6]);
+    if (words > 8 + rank) {
+        snprintf(node, sizeof node, "%s", word[8 + rank]);
+        for (char *at = node; (at = strchr(at, ',')); at++)
+            *at = ' ';
+        desc.torus = word[7];
+        desc.node = node;
     }
     int status = pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan);
     if (!status)
@@ -29,6 +33,25 @@ int main(int argc, char **argv)
     else if (!rank)
         printf("%dx%d\n", R, C);
     pencilfft_plan_destroy(plan);
+}
+
+int main(int argc, char **argv)
+{
+    int rank;
+    char line[LINE], *word[WORDS];
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    FILE *file = argc == 2 ? fopen(argv[1], "r") : NULL;
+    if (!file)
+        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    while (file && fgets(line, sizeof line, file)) {
+        int words = 0;
+        for (char *at = strtok(line, " \n"); at && words < WORDS; at = strtok(NULL, " \n"))
+            word[words++] = at;
+        if (words >= 7)
+            print_grid(rank, words, word);
+    }
+    fclose(file);
     MPI_Finalize();
     return EXIT_SUCCESS;
 }

@@ -1,5 +1,6 @@
 /* The order of partners of exchange p2p: every pair of a group once, sender and receiver in the same phase, and on a torus
  * links that are used alike. Loads are counted here hop by hop for all groups together. */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "check.h"
@@ -166,38 +167,48 @@ static void without_places_pairs_meet(void)
     }
 }
 
-/* Partners of rank 0 in its row, then in its column; phases are separated. */
-static void print_order(const char *text, int slots, int R, int C)
+/* Partners of the members of a group, a line each, targets and sources; phases are separated. */
+static void print_group(const struct pf_places *places, int p)
+{
+    for (int me = 0; me < p; me++) {
+        struct pf_partners order;
+        CHECK_INT(pf_partners_make(p, me, places, &order), 0);
+        for (int i = 0, k = 0; i < order.phases; i++) {
+            fputs(i ? "|" : "", stdout);
+            for (; k < order.end[i]; k++)
+                printf(" %d %d", order.target[k], order.source[k]);
+        }
+        printf("\n");
+        pf_partners_release(&order);
+    }
+}
+
+/* Of each group of rows, then of columns; the nodes of the ranks are read from standard input. */
+static void print_order(const char *text, int R, int C)
 {
     static int64_t node[MOST_RANKS];
     static int group[MOST_RANKS];
     struct torus torus;
-    torus_parse(text, &torus);
+    CHECK_INT(torus_parse(text, &torus), 0);
+    for (int r = 0; r < R * C; r++)
+        CHECK_INT(scanf("%" SCNd64, &node[r]), 1);
     for (int columns = 0; columns < 2; columns++) {
-        struct pf_places places;
-        struct pf_partners order;
-        for (int r = 0; r < R * C; r++) {
-            node[r] = r / slots;
+        for (int r = 0; r < R * C; r++)
             group[r] = columns ? r % R : r / R;
+        for (int g = 0; g < (columns ? R : C); g++) {
+            struct pf_places places;
+            CHECK_INT(pf_places_find(&torus, R * C, node, group, g, &places), 0);
+            print_group(&places, columns ? C : R);
+            pf_places_release(&places);
         }
-        pf_places_find(&torus, R * C, node, group, 0, &places);
-        pf_partners_make(columns ? C : R, 0, &places, &order);
-        for (int i = 0, k = 0; i < order.phases; i++) {
-            fputs(i ? "|" : "", stdout);
-            for (; k < order.end[i]; k++)
-                printf(" %d", order.target[k]);
-        }
-        printf("\n");
-        pf_partners_release(&order);
-        pf_places_release(&places);
     }
 }
 
 int main(int argc, char **argv)
 {
-    if (argc == 5) {
-        print_order(argv[1], atoi(argv[2]), atoi(argv[3]), atoi(argv[4]));
-        return 0;
+    if (argc == 4) {
+        print_order(argv[1], atoi(argv[2]), atoi(argv[3]));
+        return check_failures > 0;
     }
     links_are_used_alike();
     any_places_have_an_order();

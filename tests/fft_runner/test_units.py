@@ -61,13 +61,37 @@ def test_every_type_has_its_row_in_the_model_and_is_told_in_the_header():
     assert [name for name in TYPES if not re.search(rf"^ \*     (\w+, )*{name}\b", header, re.MULTILINE)] == []
 
 
-@pytest.mark.parametrize("torus, slots, R, C", [("4x4x4", 1, 8, 8), ("7x5", 1, 5, 7), ("8wx4", 2, 4, 16),
-                                                ("6x6:mesh", 1, 4, 9)])
-def test_the_model_knows_the_partners_of_p2p(torus, slots, R, C, programs):
-    done = subprocess.run([programs / "partners_test", torus, str(slots), str(R), str(C)], capture_output=True, text=True,
-                          timeout=60, check=True)
+def placed(kind, ranks, slots, extents):
+    """The node of each rank: `slots` on each in order, at random, in boxes with one coordinate reversed, or any node."""
+    node = np.arange(ranks) // slots
+    if kind == "shuffled":
+        return np.random.default_rng(ranks).permutation(node)
+    if kind == "reversed":
+        return node + extents[0] - 1 - 2 * (node % extents[0])
+    return np.random.default_rng(slots).integers(0, np.prod(extents), ranks) if kind == "any" else node
+
+
+@pytest.mark.parametrize("torus, slots, R, C, kind", [
+    ("4x4x4", 1, 8, 8, "in order"), ("7x5", 1, 5, 7, "in order"), ("8wx4", 2, 4, 16, "in order"),
+    ("6x6:mesh", 1, 4, 9, "in order"), ("8x8", 1, 8, 8, "reversed"), ("7x4", 2, 14, 4, "reversed"),
+    ("8x6", 1, 24, 2, "in order"), ("5x2x3", 1, 10, 3, "in order"), ("6:mesh", 2, 4, 3, "reversed"),
+    ("16", 1, 16, 1, "in order"), ("6x6", 1, 6, 6, "shuffled"),
+    ("4x4", 2, 4, 8, "shuffled"), ("3x3", 1, 4, 4, "any"), ("5x5:mesh", 1, 3, 7, "any"), ("2x2x2", 4, 8, 4, "in order"),
+    ("12", 1, 4, 3, "in order"), ("9", 1, 3, 3, "in order"), ("8x4", 4, 32, 4, "in order")])
+def test_the_model_knows_the_partners_of_p2p(torus, slots, R, C, kind, programs):
+    """Phase by phase, of every member of every group; who sends to a member is who has it as a target."""
     network, rank = parse_torus(torus), np.arange(R * C)
-    for line, group in zip(done.stdout.splitlines(), (rank // R, rank % R), strict=True):
-        found = partner_order.phases(network, network.coordinates(rank // slots), group, 0)
-        theirs = [sorted(map(int, phase.split())) for phase in line.split("|")]
-        assert [sorted(phase[:, 0]) for phase in found] == theirs
+    node = placed(kind, R * C, slots, network.shape)
+    done = subprocess.run([programs / "partners_test", torus, str(R), str(C)], input=" ".join(map(str, node.tolist())),
+                          capture_output=True, text=True, timeout=60, check=True)
+    lines = iter(done.stdout.splitlines())
+    for group in (rank // R, rank % R):
+        for number in range(group.max() + 1):
+            found = partner_order.phases(network, network.coordinates(node), group, number)
+            for me in range(np.count_nonzero(group == number)):
+                theirs = [np.array(phase.split(), int).reshape(-1, 2) for phase in filter(None, next(lines).split("|"))]
+                targets = [sorted(phase[:, me].tolist()) for phase in found]
+                assert [sorted(phase[:, 0].tolist()) for phase in theirs] == targets, (number, me)
+                sources = [sorted(np.flatnonzero(one == me).item() for one in phase) for phase in found]
+                assert [sorted(phase[:, 1].tolist()) for phase in theirs] == sources, (number, me)
+    assert next(lines, None) is None

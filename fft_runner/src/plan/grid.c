@@ -45,7 +45,7 @@ static void add_message(const struct links *links, int stage, struct coordinate 
     for (int dim = 0; dim < links->torus->dims; dim++) {
         int extent = links->torus->extent[dim];
         int up = (to->at[dim] - from.at[dim] + extent) % extent, down = (extent - up) % extent;
-        if (!links->torus->wrapped[dim]) {
+        if (!links->torus->wrapped[dim] || extent <= 2) { /* two nodes have one cable */
             bool way = to->at[dim] < from.at[dim];
             add_hops(links, stage, from, dim, way ? down : up, way, weight);
         } else if (up != down) {
