@@ -78,7 +78,7 @@ def test_of_grids_within_one_per_cent_of_the_least_time_the_one_of_fewest_messag
     ties = idle = 0
     for (torus, nodes, size, kind), grid in zip(cases, found, strict=True):
         modes = size[2] // 2 + 1 if kind == "r2c" else size[2]
-        full = [R for R in DIVISORS if R <= min(size[1], modes) and P // R <= min(size[0], size[1])]
+        full = [R for R in DIVISORS if min(size[1], modes) >= R and min(size[0], size[1]) >= P // R]
         times = {R: predicted(torus, nodes, ProcessGrid(R, P // R), transform_of(size, kind)).t_s for R in full}
         if min(times.values()) > 0:
             near = [R for R in full if times[R] <= 1.01 * min(times.values()) * (1 + 1e-12)]

@@ -15,9 +15,11 @@ import random
 import shutil
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
+from math import inf
 from pathlib import Path
 
 from pencilmap.scripts.maintenance.mutants.places import Mutant, sample
@@ -123,6 +125,7 @@ def main() -> None:
     asked.add_argument("--in", dest="rooms", nargs="+", default=ROOMS, help=f"folders or files ({', '.join(ROOMS)})")
     asked.add_argument("--again", action="store_true", help="try those that survived anew, with more tests")
     asked.add_argument("--kind", choices=("py", "c"), help="try only those in one language; one process for each may run")
+    asked.add_argument("--minutes", type=float, default=inf, help="begin no mutant after so long; another start goes on")
     asked.add_argument("--list", action="store_true", help="print the sample alone")
     given = asked.parse_args()
 
@@ -138,7 +141,10 @@ def main() -> None:
         return
     tree = copy_of_checkout(f"tree-{given.kind}" if given.kind else "tree")
     trial = Trial(tree, book_lines)
+    started = time.monotonic()
     for n, mutant in enumerate(todo):
+        if time.monotonic() - started > 60 * given.minutes:
+            break
         verdict, seconds = trial(mutant, given.again)
         line = {"mutant": asdict(mutant), "outcome": verdict.outcome, "by": verdict.by, "seconds": round(seconds, 1)}
         with results.open("a", encoding="utf-8") as file:
