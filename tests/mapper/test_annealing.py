@@ -1,5 +1,6 @@
 """Local search: exact loads, never worse than the launcher, deterministic, anytime; the irregular case of the issue."""
 
+import re
 from fractions import Fraction
 from importlib import import_module
 from itertools import permutations
@@ -262,6 +263,16 @@ def test_best_searches_where_there_are_no_products():
         mapping = place("best", site, grid)
     assert predict(mapping).cost <= predict(default("", site, grid)).cost
     assert heard[-1].startswith("search:") and "launcher's order" in heard[-1]
+
+
+def test_progress_tells_evaluations_and_the_best_cost_so_far():
+    site, grid = SITES[5]
+    heard = []
+    found = search(site, grid, budget=SHORT, report=heard.append)
+    told = [re.fullmatch(r"(\d+) evaluations, best (\S+) \(from .+\)", line) for line in heard]
+    counts, best = zip(*((int(one[1]), float(one[2])) for one in told if one))
+    assert len(counts) > 3 and list(counts) == sorted(counts) and counts[-1] <= found.evaluations
+    assert min(best) == pytest.approx(found.cost, rel=1e-3), "the same as of what is returned"
 
 
 def worst_of_ring(nodes, R, C, tie):

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from pencilmap.mapper.files import append_whole, check_appendable, check_writable, write_whole
+from pencilmap.mapper.files import append_whole, check_appendable, check_writable, temporary_folder, write_whole
 from pencilmap.model.errors import MapfileError
 
 
@@ -137,3 +137,22 @@ def test_what_a_killed_process_left_is_removed_and_what_another_writes_now_is_no
             os.utime(each, (0, 0))
         write_whole(path, "whole")
     assert {each.name for each in tmp_path.iterdir()} == {"a[1].map", busy.name}
+
+
+def test_only_folders_that_are_marked_by_a_file_of_ours_are_removed(tmp_path):
+    """A mark that is a link was put there by somebody else; one that is locked is in use."""
+    target = tmp_path / "target"
+    target.write_text("")
+    for name in ("pencilmap-left", "pencilmap-linked", "pencilmap-used", "another"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "work").write_text("")
+        if name != "pencilmap-linked":
+            (tmp_path / name / ".in-use").write_text("")
+    (tmp_path / "pencilmap-linked" / ".in-use").symlink_to(target)
+    with open(tmp_path / "pencilmap-used" / ".in-use") as used:
+        fcntl.flock(used, fcntl.LOCK_EX)
+        with temporary_folder(str(tmp_path)) as mine:
+            assert mine.parent == tmp_path and os.listdir(mine) == [".in-use"]
+            there = set(os.listdir(tmp_path))
+            assert there == {"target", "pencilmap-linked", "pencilmap-used", "another", mine.name}
+    assert set(os.listdir(tmp_path)) == {"target", "pencilmap-linked", "pencilmap-used", "another"}

@@ -163,6 +163,11 @@ BROKEN = {
     "netloc cut short": (b"1\nfe80\n\n3\na,1,0,,x,x\n", "netloc", "ends after 5 lines"),
     "a netloc node without fields": (b"1\nfe80\n\n1\na,1\na\n", "netloc", "line 5: a node has the fields"),
     "netloc links cut short": (b"1\nfe80\n\n2\na,1,0,,x,x\nb,1,0,,y,y\na,b,2.0,,3,1,2\nb\n", "netloc", "line 7 field 2"),
+    "the second neighbour's links cut short": (b"1\nfe80\n\n3\na,1,0,,x,x\nb,1,0,,y,y\nc,1,0,,z,z\n"
+                                               b"a,b,2.0,,1,1,2,3,4x,QDR,2,d,9,0,c,2.0,,1,1,2,3,4x,QDR\nb\nc\n", "netloc",
+                                               "line 8 field 15: a neighbour has the fields"),
+    "netloc without its last line": (b"1\nfe80\n\n2\na,1,0,,x,x\nb,1,0,,y,y\na\n", "netloc",
+                                     "ends after 7 lines; 2 nodes need 8"),
     "a netloc link to nowhere": (b"1\nfe80\n\n1\na,1,0,,x,x\na,b,2.0,,1,1,2,3,4x,QDR,2,d,9,\n", "netloc", "ends at 'b'"),
     "no number of nodes": (b"one\ntwo\n", "netloc", "line 1 or line 4"),
     "a network in two parts": (b"a b\nc d\n", None, "there is no path"),

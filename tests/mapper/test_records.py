@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pencilmap.mapper.compare import compare_records
+from pencilmap.mapper.compare import bandwidth_of_record, compare_records
 from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.mapper.records import SCHEMA, read_records, upgraded
 from pencilmap.mapper.samples import record_samples
@@ -15,6 +15,7 @@ from pencilmap.model.costs import Costs
 from pencilmap.model.decompositions import PENCIL, SLAB
 from pencilmap.model.errors import RecordError
 from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.machine import load_machine
 from pencilmap.model.torus import Torus
 from pencilmap.model.transform import Transform
 from tests.mapper.run_records import record
@@ -143,3 +144,14 @@ def test_a_schedule_that_the_model_does_not_know_is_told():
 def test_exchanges_that_travelled_together_are_no_samples():
     samples, refused = record_samples({"runs:1": scheduled("overlap:4:x", 0.01, "real")})
     assert "travelled together" in refused[0] and {s.phase for s in samples}.isdisjoint({"row", "column"})
+
+
+def test_the_bandwidth_of_a_run_is_told_by_its_labels_or_its_machine():
+    def of(**labels):
+        return bandwidth_of_record({"labels": labels})
+
+    even = load_machine("bluegene-l").torus.bandwidth
+    uneven = load_machine("cray-xe6").torus.bandwidth
+    assert even is not None and uneven is not None and len(set(even)) == 1 < len(set(uneven)) and len(even) > 1
+    assert of() is None and of(machine="bluegene-l") == even[:1] and of(machine="cray-xe6") == uneven
+    assert of(link_bandwidth="1 GB/s,500 MB/s") == (1e9, 5e8) and of(link_bandwidth="2 GB/s", machine="cray-xe6") == (2e9,)

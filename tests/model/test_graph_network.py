@@ -300,3 +300,12 @@ def test_bytes_times_hops_are_shared_by_all_cables():
     assert _hop_bound(graph, graph.arcs(), traffic) == Fraction(7 * 10 * (3 + 2 * 6), 30)
     alone = from_networkx(nx.empty_graph(1), "one host")
     assert _hop_bound(alone, alone.arcs(), np.zeros((1, 1), dtype=np.int64)) == 0
+
+
+@pytest.mark.parametrize("wrong", [[[8]], [[0], [-1]], [[0, 1]], [[[7], [8]]]])
+def test_coordinates_of_no_node_are_refused(wrong):
+    network = fat_tree()
+    assert network.node([[0], [7]]).tolist() == [0, 7] and network.coordinates([3, 0]).tolist() == [[3], [0]]
+    with pytest.raises(GraphError, match="its nodes are numbered 0 to 7"):
+        network.node(wrong)
+    assert network.outside([7]) is None and "node 8 is not in" in network.outside([8]) and network.outside([-1])

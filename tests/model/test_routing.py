@@ -223,3 +223,15 @@ def test_largest_and_busiest_link_are_those_of_the_list():
         assert times[busiest.node, torus.axes.index(busiest.axis), busiest.direction] == max(times.values())
         assert loads.largest() == largest(torus, walked)
         assert loads.seconds() == pytest.approx(float(max(times.values())))
+
+
+def test_linear_programs_of_as_many_nodes_as_allowed_are_solved(monkeypatch):
+    mapping = Mapping(Torus((4, 2)), ProcessGrid(4, 2), 1, np.arange(8), np.zeros(8, int))
+    exchange = exchanges(mapping.grid)[0]
+    for most, works in ((8, True), (7, False)):
+        monkeypatch.setattr(optimal_minimal, "MAX_NODES", most)
+        if works:
+            assert optimal_minimal_loads(mapping.network, exchange, mapping.node_of_rank).largest()
+        else:
+            with pytest.raises(RoutingError, match="up to 7 nodes"):
+                optimal_minimal_loads(mapping.network, exchange, mapping.node_of_rank)

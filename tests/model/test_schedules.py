@@ -14,16 +14,19 @@ from scipy.optimize import linprog
 from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.model.allocation import Site
 from pencilmap.model.costs import Costs
+from pencilmap.model.decompositions import decomposition_named
 from pencilmap.model.errors import ScheduleError
 from pencilmap.model.exchange import exchanges
 from pencilmap.model.grid import ProcessGrid, parse_grid
 from pencilmap.model.joint import routed_joint
 from pencilmap.model.machine import load_machine
+from pencilmap.model.objective import at_once, in_sequence, objective, overlapped
 from pencilmap.model.pattern import Pattern
 from pencilmap.model.predict import predict, predict_routed
 from pencilmap.model.product import Product
 from pencilmap.model.routing import routing
 from pencilmap.model.schedules import SCHEDULES, parse_schedule
+from pencilmap.model.schedules.objectives import objectives
 from pencilmap.model.schedules.schedule import beside, cut
 from pencilmap.model.schedules.sizes import best_shares, best_sizes, overlap_length
 from pencilmap.model.schedules.two_way import default_planes
@@ -478,3 +481,20 @@ def test_the_best_shares_are_those_of_the_linear_program():
         found = linprog(goal, rows if n > 1 else None, np.zeros(len(rows)) if n > 1 else None,
                         [[1.0] * n + [0.0] * (n - 1)], [1.0])
         assert overlap_length(best_shares(pairs, n), pairs) == pytest.approx(found.fun, rel=1e-6)
+
+
+def test_what_a_search_minimises_under_each_schedule():
+    """Phase by phase as `SCHEDULES` has them; with chunks of which nothing is known, eight; then the others, each once."""
+    grid = parse_grid("8x64")
+    alone, once = in_sequence(2), at_once(2)
+    assert objectives("best", grid) == [alone, overlapped(2, 8), once]
+    assert objectives("sequence", grid) == [alone]
+    assert objectives("overlap", grid) == [overlapped(2, 8), once, alone]
+    assert objectives("overlap:2", grid) == [overlapped(2, 2), once, alone]
+    assert objectives("overlap:4:field", grid) == [overlapped(2, 4), once, alone] != objectives("overlap", grid)
+    thirds = objective([(Fraction(1, 3), 0), (Fraction(2, 3), Fraction(1, 3)), (0, Fraction(2, 3))])
+    assert objectives("overlap:1,2", grid) == [thirds, once, alone]
+    assert objectives("two-way", grid) == objectives("two-way:7", grid) == objectives("opposite", grid) == [once, alone]
+    assert objectives("overlap:1", grid) == [alone]
+    slab = ProcessGrid(8, decomposition=decomposition_named("slab"))
+    assert objectives("best", slab) == [in_sequence(1)] and objectives("sequence", slab) == [in_sequence(1)]
