@@ -285,6 +285,32 @@ static void wrong_descriptors_are_refused_on_all_ranks(void)
     CHECK_INT(pencilfft_plan_create(NULL, MPI_COMM_WORLD, &plan), PENCILFFT_BAD_CALL);
 }
 
+/* This program starts MPI by MPI_Init, which promises no threads. */
+static void threads_must_be_possible(void)
+{
+    pencilfft_desc desc = description();
+    int level, threads;
+    desc.threads = -2;
+    refused(desc, PENCILFFT_BAD_CALL, "threads is -2; give 1 or more, or PENCILFFT_OMP_THREADS (-1)");
+    MPI_Query_thread(&level);
+    desc.threads = 2;
+#ifndef PENCILFFT_HAVE_OPENMP
+    refused(desc, PENCILFFT_NOT_POSSIBLE, "threads is 2, but this library was built without OpenMP");
+#else
+    if (level < MPI_THREAD_FUNNELED)
+        refused(desc, PENCILFFT_NOT_POSSIBLE,
+                "threads is 2, but MPI runs with MPI_THREAD_SINGLE; start it by MPI_Init_thread");
+    desc.threads = 1025;
+    refused(desc, PENCILFFT_BAD_CALL, "threads is 1025; a rank has at most 1024");
+#endif
+    desc.threads = 0;
+    pencilfft_plan plan = make_plan(&desc);
+    CHECK_INT(pencilfft_threads(plan, &threads), PENCILFFT_OK);
+    CHECK_INT(threads, 1);
+    CHECK_INT(pencilfft_threads(NULL, &threads), PENCILFFT_BAD_CALL);
+    pencilfft_plan_destroy(plan);
+}
+
 /* As other languages make one. What is set by name is what a structure says. */
 static void descriptors_are_made_by_name(void)
 {
@@ -426,6 +452,7 @@ int main(int argc, char **argv)
     wrong_calls_are_refused();
     places_must_be_understood();
     wrong_descriptors_are_refused_on_all_ranks();
+    threads_must_be_possible();
     descriptors_are_made_by_name();
     wrong_members_are_refused();
     what_is_wrong_on_one_rank_fails_on_all();

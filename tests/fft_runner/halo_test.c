@@ -8,8 +8,14 @@
 #include "agreement.h"
 #include "check.h"
 #include "check_mpi.h"
+#include "speed/tuning.h"
 #include "values.h"
 
+#ifdef PENCILFFT_HAVE_OPENMP
+enum { MOST_THREADS = 3 };
+#else
+enum { MOST_THREADS = 1 };
+#endif
 enum { MOST_RANKS = 16 };
 
 static int rank, ranks;
@@ -266,6 +272,7 @@ static void halos_at_random(int number_of_case)
     desc.precision = below(2) ? "double" : "single";
     desc.layout = below(2) ? "natural" : "stride1";
     desc.fields = 1 + (int)below(3);
+    desc.threads = 1 + (int)below(MOST_THREADS);
     desc.rigor = "estimate";
     if (!strcmp(desc.type, "dct") && desc.nz < 2)
         desc.nz = 2;
@@ -356,7 +363,9 @@ static void calls_are_compared(void)
 
 int main(int argc, char **argv)
 {
-    MPI_Init(&argc, &argv);
+    int level;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
+    pf_tuning.thread_bytes = 0; /* threads share whatever there is */
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     thrown = argc > 1 ? 1000000 * strtoull(argv[1], NULL, 10) : 0;

@@ -12,6 +12,11 @@
 #include "pencilfft_line.h"
 #include "start_on_grid.h"
 
+#ifdef PENCILFFT_HAVE_OPENMP
+enum { MOST_THREADS = 2 };
+#else
+enum { MOST_THREADS = 1 };
+#endif
 enum { MOST_TRIES = 5000 };
 static int R, C, rank, ranks;
 static const char *file, *exchange = "alltoallv", *type = "c2c", *schedule;
@@ -27,6 +32,7 @@ static int plan(void)
     desc.exchange = exchange;
     desc.schedule = schedule;
     desc.fields = schedule ? 2 : 1;
+    desc.threads = MOST_THREADS;
     desc.rigor = "estimate";
     desc.auto_budget_s = 0;
     pencilfft_wisdom_forget(); /* of what auto took before */

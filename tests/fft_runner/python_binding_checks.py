@@ -289,6 +289,17 @@ def check_wisdom(grid, folder):
     refused(str(path), load_wisdom, path, comm)
 
 
+def check_threads(grid):
+    """Of a rank: as asked for; or refused where the library has none."""
+    try:
+        with Plan(SHAPE, grid, comm, threads=3, rigor="estimate") as plan:
+            assert plan.threads == 3
+    except PencilfftError as error:
+        assert "built without OpenMP" in str(error)
+    with Plan(SHAPE, grid, comm, rigor="estimate") as plan:
+        assert plan.threads == 1
+
+
 def check_refusals(grid):
     refused("nosuch", Plan, SHAPE, grid, comm, exchange="nosuch")
     refused("three extents", Plan, SHAPE[:2], grid, comm)
@@ -319,6 +330,7 @@ for grid in GRIDS:
             check_transform(grid, kind, precision, layout, fields, in_place)
     check_transpose(grid)
     check_telling(grid)
+    check_threads(grid)
     check_one_part(grid)
     for schedule, kind, layout, fields, in_place in [
             ("two-way", "c2c", "natural", 1, False), ("two-way:2", "r2c", "stride1", 2, True),

@@ -6,7 +6,8 @@
 
 static inline void start_on_grid(int argc, char **argv, int *rank, int *ranks, int *R, int *C)
 {
-    MPI_Init(&argc, &argv);
+    int level;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, rank);
     MPI_Comm_size(MPI_COMM_WORLD, ranks);
     *R = argc > 2 ? atoi(argv[1]) : *ranks;

@@ -8,8 +8,8 @@ import pytest
 
 TINY = ["--size", 4, 4, 4, "--grid", "1x2", "--reps", 1, "--rigor", "estimate"]
 OPTIONS = ["size", "grid", "decomposition", "algorithm", "order", "input-boxes", "output-boxes", "direction", "type",
-           "kinds", "skip", "precision", "layout", "in-place", "fields", "exchange", "schedule", "auto-budget", "reps",
-           "warmup", "time-limit", "verify", "json", "label", "rigor", "sync", "barrier", "per-rank", "print-plan",
+           "kinds", "skip", "precision", "layout", "in-place", "fields", "threads", "exchange", "schedule", "auto-budget",
+           "reps", "warmup", "time-limit", "verify", "json", "label", "rigor", "sync", "barrier", "per-rank", "print-plan",
            "byte-matrix", "wisdom", "machine-torus", "tasks-per-node", "mapfile", "launch-order", "coordinates", "help",
            "version"]
 
@@ -75,6 +75,24 @@ def test_help_names_every_option_and_ends_well(mpirun):
     done = mpirun(2, "--help")
     assert done.returncode == 0
     assert [line.split()[0] for line in done.stdout.splitlines() if line.startswith("  --")] == [f"--{o}" for o in OPTIONS]
+
+
+@pytest.mark.parametrize("ranks, grid", [(1, (1, 1)), (2, (1, 2))])
+def test_threads_of_a_rank(mpirun, programs, ranks, grid):
+    if not (programs / "threads_test").exists():
+        pytest.skip("NOT TESTED: threads, for this compiler has no OpenMP")
+    done = mpirun(ranks, *grid, program="threads_test")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_threads_are_in_the_record(run):
+    record = run(1, "--size", 8, 8, 8, "--grid", "1x1", "--threads", 2, "--reps", 1, "--rigor", "estimate", "--verify")
+    assert record["threads"] == 2 and record["verify"]["passed"]
+
+
+def test_threads_that_are_no_number_are_refused(mpirun):
+    done = mpirun(1, "--size", 8, 8, 8, "--grid", "1x1", "--threads", "all")
+    assert done.returncode == 1 and "--threads: 'all' is not an integer of 1..2147483647" in done.stderr
 
 
 def test_readme_explains_every_option():

@@ -1,0 +1,141 @@
+/* Threads of a rank beside what the fuzzer draws: more of them than planes, or than OpenMP gives; as many as it says; their
+ * phases. Run under mpirun with the grid: threads_test R C. Results are compared with those of one thread. */
+#include <complex.h>
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+#include "check.h"
+#include "pencilfft.h"
+#include "start_on_grid.h"
+
+static int R, C, rank, ranks;
+
+static pencilfft_desc description(int64_t nx, int64_t ny, int64_t nz, int threads)
+{
+    pencilfft_desc desc;
+    pencilfft_desc_init(&desc);
+    desc.nx = nx, desc.ny = ny, desc.nz = nz;
+    desc.R = R, desc.C = C;
+    desc.rigor = "estimate";
+    desc.threads = threads;
+    return desc;
+}
+
+static pencilfft_plan make_plan(const pencilfft_desc *desc)
+{
+    pencilfft_plan plan = NULL;
+    CHECK_INT(pencilfft_plan_create(desc, MPI_COMM_WORLD, &plan), PENCILFFT_OK);
+    if (!plan)
+        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    return plan;
+}
+
+struct transform {
+    pencilfft_plan plan;
+    double complex *in, *out;
+    int64_t elements;
+};
+
+static struct transform make(const pencilfft_desc *desc)
+{
+    struct transform t = {.plan = make_plan(desc)};
+    void *in, *out;
+    CHECK_INT(pencilfft_alloc(t.plan, &in), PENCILFFT_OK);
+    CHECK_INT(pencilfft_alloc(t.plan, &out), PENCILFFT_OK);
+    pencilfft_alloc_elements(t.plan, &t.elements);
+    t.in = in, t.out = out;
+    memset(out, 0, (size_t)t.elements * sizeof *t.out);
+    for (int64_t i = 0; i < t.elements; i++)
+        t.in[i] = CMPLX(cos((double)(i * i % 97)), sin((double)(i % 31 + rank)));
+    return t;
+}
+
+static double far(const struct transform *a, const struct transform *b)
+{
+    pencilfft_box box;
+    double most = 0;
+    pencilfft_box_mine(a->plan, PENCILFFT_OUTPUT, &box);
+    for (int64_t i = 0; i < box.extent[0] * box.extent[1] * box.extent[2]; i++)
+        most = fmax(most, cabs(a->out[i] - b->out[i]));
+    return most;
+}
+
+static void results_are_those_of_one_thread(int64_t nx, int64_t ny, int64_t nz, int threads)
+{
+    pencilfft_desc one = description(nx, ny, nz, 1), several = description(nx, ny, nz, threads);
+    struct transform a = make(&one), b = make(&several);
+    CHECK_INT(pencilfft_forward(a.plan, a.in, a.out), PENCILFFT_OK);
+    CHECK_INT(pencilfft_forward(b.plan, b.in, b.out), PENCILFFT_OK);
+    CHECK(far(&a, &b) < 1e-10);
+    memset(b.out, 0, (size_t)b.elements * sizeof *b.out);
+    int status = PENCILFFT_OK;
+#pragma omp parallel num_threads(2)
+    if (omp_get_thread_num() == 0) /* which called MPI_Init; there are no threads left to be had */
+        status = pencilfft_forward(b.plan, b.in, b.out);
+    CHECK_INT(status, PENCILFFT_OK);
+    CHECK(far(&a, &b) < 1e-10);
+    pencilfft_plan_destroy(a.plan);
+    pencilfft_plan_destroy(b.plan);
+}
+
+static void openmp_says_how_many(void)
+{
+    pencilfft_desc desc = description(8, 9, 10, PENCILFFT_OMP_THREADS);
+    pencilfft_plan plan;
+    int threads;
+    omp_set_num_threads(3);
+    plan = make_plan(&desc);
+    CHECK_INT(pencilfft_threads(plan, &threads), PENCILFFT_OK);
+    CHECK_INT(threads, 3);
+    pencilfft_plan_destroy(plan);
+    desc.threads = 0; /* whatever OpenMP says */
+    plan = make_plan(&desc);
+    CHECK_INT(pencilfft_threads(plan, &threads), PENCILFFT_OK);
+    CHECK_INT(threads, 1);
+    pencilfft_plan_destroy(plan);
+    desc.threads = PENCILFFT_OMP_THREADS;
+    omp_set_num_threads(2 + (rank == 0));
+    CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), ranks > 1 ? PENCILFFT_MISMATCH : PENCILFFT_OK);
+    if (ranks > 1)
+        CHECK_CONTAINS(pencilfft_error_message(), "OMP_NUM_THREADS asks for 2 threads on one rank and for 3 on another");
+    pencilfft_plan_destroy(plan);
+}
+
+static void phases_add_up_to_the_total(void)
+{
+    pencilfft_desc desc = description(24, 25, 26, 3);
+    struct transform t = make(&desc);
+    double seconds[PENCILFFT_MAX_PHASES], sum = 0, total = 0;
+    const char *text;
+    int phases;
+    CHECK_INT(pencilfft_forward(t.plan, t.in, t.out), PENCILFFT_OK);
+    CHECK_INT(pencilfft_phases(t.plan, &phases), PENCILFFT_OK);
+    CHECK_INT(pencilfft_phase_seconds(t.plan, seconds), PENCILFFT_OK);
+    for (int phase = 0; phase < phases; phase++) {
+        int kind = pencilfft_phase_kind(t.plan, phase);
+        CHECK(seconds[phase] >= 0);
+        if (kind == PENCILFFT_TOTAL)
+            total = seconds[phase];
+        else if (kind != PENCILFFT_WAIT && kind != PENCILFFT_HIDDEN)
+            sum += seconds[phase];
+    }
+    CHECK(total > 0 && fabs(sum - total) < 1e-9);
+    CHECK_INT(pencilfft_plan_text(t.plan, &text), PENCILFFT_OK);
+    CHECK_CONTAINS(text, "1 field, 3 threads\n");
+    pencilfft_plan_destroy(t.plan);
+}
+
+int main(int argc, char **argv)
+{
+    start_on_grid(argc, argv, &rank, &ranks, &R, &C);
+    for (int threads = 2; threads <= 7; threads += 5) {
+        results_are_those_of_one_thread(3 * C, 40 * R, 41 * R, threads); /* fewer planes than threads */
+        results_are_those_of_one_thread(32, 30, 35, threads);
+        results_are_those_of_one_thread(2 * C, 2 * R * C, 3 * R, threads); /* not worth any */
+    }
+    openmp_says_how_many();
+    phases_add_up_to_the_total();
+    MPI_Finalize();
+    return check_result();
+}
