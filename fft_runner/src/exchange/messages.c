@@ -1,7 +1,8 @@
 /* The messages of a transpose.
  * Idea:  message j is the common part of the two boxes, dense, with z fastest; all messages follow each other. So rows along
- *        z, the longest that exist everywhere, are copied whole. The axis that is undivided after the transpose is slowest,
- *        so that received messages have the layout of the array itself.
+ *        z, the longest that exist everywhere, are copied whole. The axis that is undivided on one side and not z is slowest,
+ *        the first of two: so what is received when x is gathered, and what is sent when it is divided, lies as an array
+ *        that is stored in the order x y z.
  * Cost:  packing or unpacking is one read and one write of a box. */
 #include "exchange/messages.h"
 
@@ -47,11 +48,13 @@ static void dense(pencilfft_box *box, int slowest)
     box->stride[slowest] = stride;
 }
 
-/* The axis that is divided among the members before, so that received messages form one array along it. Not z, whose rows
- * must not be cut. */
+/* An axis that is divided among the members on one side, so that the messages of the other side form one array along it. Not
+ * z, whose rows must not be cut. */
 static int slowest_axis(const struct pf_transpose *t)
 {
-    return t->p > 1 && t->from[1].offset[1] != t->from[0].offset[1] ? 1 : 0;
+    int last = t->p - 1;
+    bool x_is_whole = t->from[last].offset[0] == t->from[0].offset[0] && t->to[last].offset[0] == t->to[0].offset[0];
+    return t->p > 1 && x_is_whole ? 1 : 0;
 }
 
 int pf_parts_make(const struct pf_transpose *t, bool sent, struct pf_parts *parts)

@@ -4,10 +4,17 @@
  *        that the lines touched on both sides stay in the first-level cache.
  *        The routine is compiled once for each element size, which is then a constant in its inner loops.
  *        Threads share the axis that is slowest in the target.
- * Cost:  one read and one write of the part. Needs: no condition on the extents; an empty part copies nothing. */
+ *        Where the target is far larger than the caches, whole runs are written past them: then the lines that are overwritten
+ *        need not be read first, and what is in the caches stays there.
+ * Cost:  one read and one write of the part, and one more read of the target's lines where it is not written past the caches.
+ * Needs: no condition on the extents; an empty part copies nothing. */
 #include "geometry/strided_copy.h"
 
 #include <string.h>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 #include "geometry/geometry.h"
 #include "speed/threads.h"
@@ -47,6 +54,38 @@ FOR_ONE_SIZE void copy_matrix(const struct matrix *m, size_t size, const char *f
             copy_tile(m, a, b, size, from, to);
 }
 
+#if defined(__SSE2__)
+enum { LINE = 64 };
+
+/* Whole lines of the target past the caches, what is left at both ends through them. */
+static void stream(char *to, const char *from, size_t bytes)
+{
+    size_t head = (LINE - (uintptr_t)to % LINE) % LINE;
+    head = head < bytes ? head : bytes;
+    memcpy(to, from, head);
+    size_t at = head;
+    for (; at + LINE <= bytes; at += LINE)
+        for (size_t i = at; i < at + LINE; i += sizeof(__m128i))
+            _mm_stream_si128((__m128i *)(to + i), _mm_loadu_si128((const __m128i *)(from + i)));
+    memcpy(to + at, from + at, bytes - at);
+}
+
+/* What was written is there for other cores, too, before anything that is written later. */
+static void end_stream(void)
+{
+    _mm_sfence();
+}
+#else
+static void stream(char *to, const char *from, size_t bytes)
+{
+    memcpy(to, from, bytes);
+}
+
+static void end_stream(void)
+{
+}
+#endif
+
 FOR_ONE_SIZE void copy_run(int64_t n, int64_t from_stride, int64_t to_stride, size_t size, const char *from, char *to)
 {
     if (from_stride == 1 && to_stride == 1)
@@ -54,6 +93,16 @@ FOR_ONE_SIZE void copy_run(int64_t n, int64_t from_stride, int64_t to_stride, si
     else
         for (int64_t i = 0; i < n; i++)
             memcpy(to + i * to_stride * (int64_t)size, from + i * from_stride * (int64_t)size, size);
+}
+
+static void stream_runs(const struct pf_copy *c, int a, size_t size, const char *from, char *to)
+{
+    int i = a == 0 ? 1 : 0, j = a == 2 ? 1 : 2;
+    for (int64_t u = 0; u < c->extent[i]; u++)
+        for (int64_t v = 0; v < c->extent[j]; v++)
+            stream(to + (u * c->to_stride[i] + v * c->to_stride[j]) * (int64_t)size,
+                   from + (u * c->from_stride[i] + v * c->from_stride[j]) * (int64_t)size, (size_t)c->extent[a] * size);
+    end_stream();
 }
 
 FOR_ONE_SIZE void copy_runs(const struct pf_copy *c, int a, size_t size, const char *from, char *to)
@@ -81,7 +130,9 @@ FOR_ONE_SIZE void copy_elements(const struct pf_copy *c, size_t size, const void
     for (int field = 0; field < c->fields; field++) {
         const char *source = (const char *)from + (c->from_start + field * c->from_field) * (int64_t)size;
         char *target = (char *)to + (c->to_start + field * c->to_field) * (int64_t)size;
-        if (a == b)
+        if (a == b && c->past_caches && c->from_stride[a] == 1 && c->to_stride[a] == 1)
+            stream_runs(c, a, size, source, target);
+        else if (a == b)
             copy_runs(c, a, size, source, target);
         else
             copy_matrices(c, a, b, size, source, target);

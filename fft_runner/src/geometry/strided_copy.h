@@ -1,5 +1,7 @@
 #pragma once
 
+#include <stdbool.h>
+
 #include "pencilfft.h"
 
 /* Copy of a three-dimensional part of one array into another memory order.
@@ -11,6 +13,7 @@ struct pf_copy {
     int fields; /* so many such parts, each so far behind the one before */
     int64_t from_field, to_field;
     int threads; /* that may share it; 0 or 1: none */
+    bool past_caches; /* the target is larger than they are, and not read soon */
 };
 
 /* One field of a part of two boxes, from one box to the other. Fields lie a box apart. */

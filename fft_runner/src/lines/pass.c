@@ -66,6 +66,7 @@ static void move(const struct pf_pass *pass, const struct pf_pass_run *run, cons
                       (piece->start + (field - piece->first) * piece->field) * (int64_t)side->element_bytes;
         struct pf_copy copy = gather ? pf_copy_between(&part, &piece->box, &mine)
                                      : pf_copy_between(&part, &mine, &piece->box);
+        copy.past_caches = !gather && pass->block.past_caches;
         if (pf_box_elements(&part))
             pf_copy_run(&copy, side->element_bytes, gather ? there : view->data, gather ? view->data : there);
     }

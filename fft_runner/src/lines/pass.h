@@ -8,9 +8,18 @@
 #include "speed/clock.h"
 
 /* Where data lie during a transform: the arrays of the caller, work buffers of the plan, memory of an exchange. Work
- * buffer i is PF_WORK + i, the memory of exchange e PF_MEMORY + e. */
+ * buffer i is PF_WORK + i, the memory of exchange e PF_MEMORY + e. PF_SPARE and PF_KEPT depend on the caller's arrays, see
+ * buffers.c. */
 enum { PF_WORKS = 4 };
-enum { PF_IN, PF_OUT, PF_WORK, PF_MEMORY = PF_WORK + PF_WORKS, PF_BUFFERS = PF_MEMORY + PF_MAX_EXCHANGES };
+enum {
+    PF_IN,
+    PF_OUT,
+    PF_SPARE,
+    PF_KEPT,
+    PF_WORK,
+    PF_MEMORY = PF_WORK + PF_WORKS,
+    PF_BUFFERS = PF_MEMORY + PF_MAX_EXCHANGES
+};
 
 /* A box of some fields somewhere in a buffer; strides of the box and these count elements. */
 struct pf_piece {
@@ -43,6 +52,7 @@ struct pf_pass {
         int64_t z_row, u_row, u_column, plane_row;    /* bytes from row to row in chunks and plane, see pass.c */
         bool read_direct, write_direct;               /* lines read or written directly in a side's memory */
         bool in_turned, out_turned;                   /* the inner axis is contiguous in the array read or written */
+        bool past_caches;                             /* what is written is far larger than the caches */
         int64_t share;                                /* bytes from the blocks of a thread to those of the next */
         char *memory, *chunk[2], *plane;              /* of the first thread */
     } block;

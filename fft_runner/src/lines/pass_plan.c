@@ -124,11 +124,24 @@ static bool u_direct(const struct pf_pass *pass, const struct pf_side *side, int
            is_aligned(side, piece->box.stride[Z] * z_step) && is_aligned(side, piece->box.stride[pass->outer]);
 }
 
+/* Whether a run may have one array on both sides of the only transform of this pass, which FFTW would have to know. */
+static bool is_both_or_none(const struct pf_pass *pass)
+{
+    return !(pass->z && pass->u) && pass->in.piece->buffer == PF_IN && pass->out.piece->buffer == PF_OUT;
+}
+
 /* Arrays that do not stay in the caches have always been faster in blocks. */
 static bool is_worth_a_trial(const struct pf_pass *pass)
 {
     int64_t bytes = pf_box_elements(&pass->box) * pass->fields * (int64_t)pass->out.element_bytes;
     return !(pass->u_lines.flags & FFTW_ESTIMATE) && bytes <= pf_tuning.direct_bytes;
+}
+
+/* Is what is written so large that it leaves the caches before it is read, and not what is being read? */
+static bool leaves_caches(const struct pf_pass *pass)
+{
+    int64_t bytes = pf_box_elements(&pass->box) * pass->fields * (int64_t)pass->out.element_bytes;
+    return bytes >= pf_tuning.past_bytes && pass->out.piece->buffer != pass->in.piece->buffer;
 }
 
 /* ---- planning --------------------------------------------------------------------------------------------------- */
@@ -222,6 +235,7 @@ int pf_pass_plan(struct pf_pass *pass, char *const buffer[PF_BUFFERS], const str
     pass->block.write_direct = z_writes && z_direct(&pass->out, pass->backward ? pass->input_nz : pass->box.extent[Z]);
     pass->block.in_turned = is_turned(pass, &pass->in);
     pass->block.out_turned = is_turned(pass, &pass->out);
+    pass->block.past_caches = leaves_caches(pass);
     choose_blocks(pass);
     int status = allocate_blocks(pass);
     if (status)
@@ -229,6 +243,7 @@ int pf_pass_plan(struct pf_pass *pass, char *const buffer[PF_BUFFERS], const str
     bool asked = pf_tuning.direct == PF_ALWAYS || is_worth_a_trial(pass);
     bool reads = asked && pass->u && !z_reads && u_direct(pass, &pass->in, ranges);
     bool writes = asked && pass->u && !z_writes && u_direct(pass, &pass->out, ranges);
+    reads &= !(writes && is_both_or_none(pass));
     if (pf_tuning.direct == PF_BY_CLOCK && (reads || writes))
         return choose_direct(pass, &run, &by, reads, writes);
     pass->block.read_direct |= reads;

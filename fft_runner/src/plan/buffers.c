@@ -30,6 +30,21 @@ void pf_buffers_release(pencilfft_plan plan)
     memset(plan->work, 0, sizeof plan->work);
 }
 
+/* Where a pass writes what this rank keeps of the first exchange: to the output, as received; while that is also read, among
+ * what is sent. A pass counts from where it is received. */
+static char *kept(const struct pencilfft_plan_s *plan, int backward, char *const buffer[PF_BUFFERS])
+{
+    const struct pf_sequence *sequence = &plan->sequence[backward];
+    const struct pf_joint *joint = &sequence->joint[0][0];
+    if (sequence->n < 2 || joint->kept != PF_KEPT_BY_ARRAYS)
+        return NULL;
+    const struct pf_transfer *t = &plan->lane[0].transfer[backward][joint->exchange];
+    int me = t->transpose.me;
+    if (buffer[PF_IN] != buffer[PF_OUT] || t->exchange->moves_self || t->exchange->takes == PF_BOXES)
+        return buffer[joint->to];
+    return buffer[joint->from] + (t->sent.list.start[me] - t->received.list.start[me]) * (int64_t)plan->element_bytes;
+}
+
 void pf_buffers_list(const struct pencilfft_plan_s *plan, int backward, const void *in, void *out, char *buffer[PF_BUFFERS])
 {
     memset(buffer, 0, PF_BUFFERS * sizeof *buffer);
@@ -42,6 +57,8 @@ void pf_buffers_list(const struct pencilfft_plan_s *plan, int backward, const vo
         if (t->state && t->exchange->memory)
             buffer[PF_MEMORY + e] = t->exchange->memory(t->state);
     }
+    buffer[PF_SPARE] = in == out ? buffer[PF_WORK + 1] : buffer[PF_OUT];
+    buffer[PF_KEPT] = kept(plan, backward, buffer);
 }
 
 static int add_buffer(pencilfft_plan plan, int64_t elements, void **data)

@@ -42,10 +42,11 @@ static int plan_transfers(pencilfft_plan plan)
     for (int backward = 0; backward < PF_DIRECTIONS; backward++) {
         if (!pf_has_direction(plan, backward))
             continue;
-        pf_joints_make(plan, backward);
         for (int l = 0; l < plan->lanes; l++)
             for (int at = 0; at < plan->exchanges && !status; at++)
                 status = pf_transfer_plan(plan, backward, l, at);
+        if (!status)
+            pf_joints_make(plan, backward);
     }
     return status;
 }

@@ -85,6 +85,9 @@ static int keep_own(struct walk *w, const struct pf_step *step)
     const struct pf_transfer *t = step->transfer;
     int me = t->transpose.me;
     int64_t bytes = (int64_t)t->transpose.element_bytes;
+    char *const *buffer = w->run[step->backward].buffer;
+    if (step->in_place && buffer[PF_IN] != buffer[PF_OUT])
+        return PENCILFFT_OK;
     pf_threads_copy(w->plan->threads, place(w, step, step->to) + t->received.list.start[me] * bytes,
                     place(w, step, step->from) + t->sent.list.start[me] * bytes, t->sent.list.elements[me] * bytes);
     pf_clock_lap(&w->plan->clock, w->plan->phases.of[t->number].pack);

@@ -41,10 +41,15 @@ struct pf_pass_form {
     int exchange; /* of the route, behind the pass, or PF_NO_EXCHANGE */
 };
 
+/* Where a pass writes what this rank keeps, of an exchange that does not move it: to where it will be read; the same, but
+ * among what is sent where in and out are the same; among what is sent. From there it is copied. */
+enum pf_kept { PF_KEPT_THERE, PF_KEPT_BY_ARRAYS, PF_KEPT_AMONG_SENT };
+
 /* What lies between two passes: an exchange, or nothing: then the second pass reads what the first one wrote. joints.c */
 struct pf_joint {
     int exchange; /* of the route, or PF_NO_EXCHANGE */
     int from, to; /* buffers; a lane has its slot in them */
+    enum pf_kept kept;
 };
 
 /* An order of the exchanges, what goes that way, and the passes between them. routes.c, passes.c */
@@ -75,6 +80,7 @@ struct pf_step {
     struct pf_range range; /* of the pass */
     struct pf_transfer *transfer;
     int from, to;          /* buffers of the exchange */
+    bool in_place;         /* only where in and out are the same */
     int64_t slot;          /* element in them */
 };
 

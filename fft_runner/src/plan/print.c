@@ -13,7 +13,7 @@ static const char *buffer_name(const struct pencilfft_plan_s *plan, int buffer, 
     else if (buffer >= PF_WORK)
         snprintf(text, 32, "work %d", buffer - PF_WORK);
     else
-        snprintf(text, 32, "%s", buffer == PF_IN ? "in" : "out");
+        snprintf(text, 32, "%s", buffer == PF_IN ? "in" : buffer == PF_SPARE ? "out or work 1" : "out");
     return text;
 }
 

@@ -102,11 +102,13 @@ struct pf_piece pf_transfer_piece(const struct pf_lane *lane, const struct pf_tr
                                   bool sent, int i)
 {
     bool boxes = t->exchange->takes == PF_BOXES;
-    bool own = sent && !boxes && i == t->transpose.me && !t->exchange->moves_self && !t->transpose.beside;
+    bool own = sent && !boxes && i == t->transpose.me && !t->exchange->moves_self && !t->transpose.beside &&
+               joint->kept != PF_KEPT_AMONG_SENT;
+    int there = own && joint->kept == PF_KEPT_BY_ARRAYS ? PF_KEPT : joint->to;
     const struct pf_parts *parts = sent && !own ? &t->sent : &t->received;
     const pencilfft_box *box = &parts->part[i];
     int fields = t->transpose.fields; /* none in a chunk that gets no field */
-    return (struct pf_piece){.buffer = sent && !own ? joint->from : joint->to,
+    return (struct pf_piece){.buffer = sent && !own ? joint->from : there,
                              .box = *box,
                              .first = lane->field,
                              .fields = fields,
