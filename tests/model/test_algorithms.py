@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.setting import setting
-from pencilmap.model.algorithms import ALGORITHMS, algorithm_named
+from pencilmap.model.algorithms import ALGORITHMS, algorithm_named, partner_order
 from pencilmap.model.errors import ExchangeError, GridError
 from pencilmap.model.exchange import exchanges
 from pencilmap.model.graph_network import from_networkx
@@ -198,3 +198,16 @@ def test_the_tasks_that_carry_for_their_node_send_fewer_messages():
 def test_an_unknown_algorithm_is_named_with_those_there_are():
     with pytest.raises(ExchangeError, match="exchange 'ring' is unknown to the model; known are alltoallv, alltoall, pad"):
         algorithm_named("ring")
+
+
+@pytest.mark.parametrize("torus, slots, R, C, rows, columns", [
+    ("8wx4", 2, 4, 16, [[2], [3], [1]], [[4, 6, 12, 14], [1, 3, 9, 11], [2, 8], [5, 15], [7, 13], [10]]),
+    ("4x4", 2, 4, 8, [[2], [3], [1]], [[2, 3, 6, 7], [1, 4], [5]]),
+    ("4x4x4", 1, 8, 8, [[1, 3, 5, 7], [2, 4], [6]], [[2, 3, 6, 7], [1, 4], [5]]),
+    ("7x5", 1, 5, 7, [[2, 3], [1, 4]], [[1, 2, 3, 4, 5, 6]])])
+def test_partners_of_rank_0_are_those_that_the_library_prints(torus, slots, R, C, rows, columns):
+    """What stays on a node ends with a phase of its own; partners_test.c prints the same."""
+    network, rank = parse_torus(torus), np.arange(R * C)
+    for group, expected in ((rank // R, rows), (rank % R, columns)):
+        found = partner_order.phases(network, network.coordinates(rank // slots), group, 0)
+        assert [sorted(phase[:, 0].tolist()) for phase in found] == expected

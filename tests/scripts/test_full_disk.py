@@ -77,8 +77,8 @@ SETUP_DISK = """set -e
 mount -t tmpfs -o size="$2" tmpfs "$1"
 cp -r "$3" "$1/checkout"
 cd "$1/checkout"
-scripts/setup >out 2>&1 || status=$?
-tail -n 3 out
+scripts/setup >"$3.out" 2>&1 || status=$?
+tail -n 3 "$3.out"
 echo "status ${status:-0}"
 mount -o remount,size=4G "$1"
 scripts/setup 2>&1 | tail -n 1

@@ -1,0 +1,138 @@
+"""Limits of model and mapper, each made small: what has just so much is taken, and what has one more is refused in words."""
+
+import importlib
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from pencilmap.mapper.allocations import hwloc
+from pencilmap.mapper.formats.brackets import leaves
+from pencilmap.mapper.formats.lines import Document
+from pencilmap.mapper.hosts import check_name
+from pencilmap.mapper.placements import place
+from pencilmap.mapper.placements.function import MOST_SOURCE_BYTES
+from pencilmap.mapper.shapes import torus_shapes
+from pencilmap.model.allocation import Site
+from pencilmap.model.errors import MOST_CHARACTERS, PencilmapError, shortened
+from pencilmap.model.exchange import exchanges
+from pencilmap.model.graph_network import from_networkx
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.machine import load_machine
+from pencilmap.model.mapping import Mapping
+from pencilmap.model.reading import MOST_DEPTH, check_xml, parse_toml, parse_xml, parse_yaml
+from pencilmap.model.routing.minimal_adaptive import minimal_adaptive_loads
+from pencilmap.model.routing.optimal_minimal import optimal_minimal_loads
+from pencilmap.model.schedules import parse_schedule
+from pencilmap.model.torus import MAX_DIMENSIONS, Torus
+
+
+def one_host(count):
+    return from_networkx(nx.path_graph(count), "path")
+
+
+def two(**data):
+    graph = nx.Graph()
+    graph.add_edge("a", "b", **data)
+    return from_networkx(graph, "two")
+
+
+def rates(count):
+    graph = nx.path_graph(count + 1)
+    nx.set_edge_attributes(graph, {(i, i + 1): f"{i + 1} GB/s" for i in range(count)}, "bandwidth")
+    return from_networkx(graph, "rates")
+
+
+def routed(rule, *shape):
+    P = int(np.prod(shape))
+    mapping = Mapping(Torus(shape), ProcessGrid(P, 1), 1, np.arange(P), np.zeros(P))
+    return rule(mapping.network, exchanges(mapping.grid)[0], mapping.node_of_rank)
+
+
+def cores(count):
+    core = "<object type='Core' cpuset='0x1'/>"
+    return list(hwloc._cores(parse_xml(f"<topology><object type='Machine'>{core * count}</object></topology>")))
+
+
+CASES = {  # module, constant, what it is made, how much is just enough, what to do with so much, words of the refusal
+    "nodes of a torus": ("model.torus", "MAX_NODES", 12, 12, lambda n: Torus((n, 1)), "torus 13x1 has 13 nodes; at most 12"),
+    "dimensions": ("model.torus", "MAX_DIMENSIONS", 2, 2, lambda n: Torus((1,) * n), "1 to 2 dimensions, not 3"),
+    "vertices of a graph": ("model.graph_network", "MAX_VERTICES", 5, 5, one_host, "at most 5"),
+    "cables": ("model.graph_network", "MOST_CABLES", 7, 7, lambda n: two(cables=n), "8 cables; a whole number of 1 to 7"),
+    "different bandwidths": ("model.graph_network", "MOST_UNITS", 3, 3, rates, "one more than 3 different ones; round them"),
+    "chunks": ("model.schedules", "MOST_CHUNKS", 4, 4, lambda n: parse_schedule(f"overlap:{n}"), "at most 4 chunks"),
+    "sizes of chunks": ("model.schedules", "MOST_CHUNKS", 4, 4, lambda n: parse_schedule("overlap:" + ",".join("1" * n)),
+                        "at most 4 chunks"),
+    "size of a chunk": ("model.schedules", "MOST_SIZE", 9, 9, lambda n: parse_schedule(f"overlap:1,{n}"), "sizes 1 to 9"),
+    "pairs of messages": ("model.routing.minimal_adaptive", "_MOST_PAIRS", 16, 4,
+                          lambda n: routed(minimal_adaptive_loads, n), "25 messages on torus 5 is more than the 16"),
+    "flows": ("model.routing.optimal_minimal", "MAX_FLOWS", 4, 4, lambda n: routed(optimal_minimal_loads, n // 5 * 2 + 4),
+              "6 flows, more than 4"),
+    "cores": ("mapper.allocations.hwloc", "MAX_CORES", 3, 3, cores, "more than 3 cores in one node"),
+    "processors": ("mapper.allocations.hwloc", "MAX_PROCESSORS", 64, 2, lambda n: hwloc._bits(",".join(["0x1"] * n)),
+                   "a set of 96 processors; at most 64"),
+    "shapes": ("mapper.shapes", "MAX_SHAPES", 3, 12, lambda n: torus_shapes(12 * (n - 11), 2),
+               "24 nodes have more than 3 shapes of 2 dimensions"),
+    "dimensions of shapes": ("mapper.shapes", "MAX_DIMENSIONS", 3, 3, lambda n: torus_shapes(4, n), "4 dimensions; a torus"),
+    "lists in lists": ("mapper.formats.brackets", "MAX_DEPTH", 3, 3, lambda n: leaves(Document(
+        b"[" * n + b"1" + b"]" * n, "m")), "a list is not expected here"),
+    "digits in lists": ("mapper.formats.brackets", "MAX_DIGITS", 4, 4, lambda n: leaves(Document(
+        b"[" + b"7" * n + b"]", "m")), "77777 is not expected here"),
+    "places of a tiling": ("mapper.lattice_search", "MOST_PLACES", 16, 4, lambda n: place(
+        "lattice:seed=1,evaluations=50", Site(Torus((n, 4))), ProcessGrid(n, 4)), "up to 16 slots, and torus 5x4 has 20"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_just_so_much_is_taken_and_one_more_is_refused(case, monkeypatch):
+    module, name, value, enough, call, words = CASES[case]
+    monkeypatch.setattr(importlib.import_module(f"pencilmap.{module}"), name, value)
+    call(enough)
+    with pytest.raises(PencilmapError) as error:
+        call(enough + 1)
+    assert words in str(error.value)
+
+
+@pytest.mark.parametrize("name, taken", [("a" * 255, True), ("a" * 256, False), ("_x", True), ("0.a-b", True), ("-a", False),
+                                         (".a", False), ("", False), ("a b", False), ("a$b", False)])
+def test_names_of_hosts(name, taken):
+    if taken:
+        assert check_name(name) == name
+    else:
+        with pytest.raises(PencilmapError) as error:
+            check_name(name)
+        assert ("has 256 characters" if len(name) > 255 else "is none that launchers take") in str(error.value)
+
+
+def test_texts_are_bounded_before_a_parser_sees_them(monkeypatch):
+    assert parse_yaml("[" * MOST_DEPTH + "1" + "]" * MOST_DEPTH)
+    with pytest.raises(ValueError, match=f"nested more than {MOST_DEPTH} deep"):
+        parse_yaml("[" * (MOST_DEPTH + 1) + "1" + "]" * (MOST_DEPTH + 1))
+    monkeypatch.setattr("pencilmap.model.reading.MOST_YAML_EVENTS", 8)
+    assert parse_yaml("[1, 2]") == ["1", "2"]
+    with pytest.raises(ValueError, match="more than 8 entries"):
+        parse_yaml("[1, 2, 3, 4]")
+    monkeypatch.setattr("pencilmap.model.reading.MOST_TOML_BYTES", 5)
+    assert parse_toml("a = 1") == {"a": 1}
+    with pytest.raises(ValueError, match="more than 5 characters"):
+        parse_toml("a = 12")
+    check_xml("<graph/>" * MOST_DEPTH)
+    with pytest.raises(ValueError, match="more than one graph"):
+        check_xml("<graph/>" * (MOST_DEPTH + 1))
+
+
+def test_messages_are_shortened_beyond_four_hundred_characters():
+    assert shortened("a" * MOST_CHARACTERS) == "a" * MOST_CHARACTERS == "a" * 400
+    assert len(shortened("a" * (MOST_CHARACTERS + 1))) <= MOST_CHARACTERS
+
+
+def test_a_file_of_functions_has_at_most_a_megabyte(tmp_path):
+    path, site = tmp_path / "place.py", Site(Torus((2,)))
+    body = "def node(rank):\n    return (rank,)\n"
+    path.write_text(body + "#" * (MOST_SOURCE_BYTES + 1 - len(body)))
+    with pytest.raises(PencilmapError, match="it has more than 1 MB"):
+        place(f"python:{path}:node", site, ProcessGrid(2, 1))
+
+
+def test_machines_have_no_more_dimensions_than_a_torus():
+    assert all(len(load_machine(name).torus.shape) <= MAX_DIMENSIONS for name in ("bluegene-l", "bluegene-q", "fugaku"))
