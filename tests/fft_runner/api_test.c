@@ -2,6 +2,7 @@
 #include <complex.h>
 #include <math.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "check.h"
@@ -179,6 +180,70 @@ static void wrong_calls_are_refused(void)
     CHECK_INT(pencilfft_box_mine(NULL, PENCILFFT_Z_PENCIL, &box), PENCILFFT_BAD_CALL);
     CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
     CHECK_INT(pencilfft_plan_destroy(NULL), PENCILFFT_OK);
+}
+
+enum { MOST_RANKS = 64, UNSET = 77, FIELDS = 2 };
+
+static int64_t common(const pencilfft_box *a, const pencilfft_box *b)
+{
+    int64_t n = 1;
+    for (int i = 0; i < 3; i++) {
+        int64_t low = a->offset[i] > b->offset[i] ? a->offset[i] : b->offset[i];
+        int64_t end_a = a->offset[i] + a->extent[i], end_b = b->offset[i] + b->extent[i];
+        int64_t end = end_a < end_b ? end_a : end_b;
+        n *= end > low ? end - low : 0;
+    }
+    return n;
+}
+
+/* Of one exchange and direction, by the boxes of all ranks; what others had in the lists before is gone. */
+static void check_traffic(pencilfft_plan plan, int e, pencilfft_direction direction, int most)
+{
+    int64_t bytes[MOST_RANKS], messages[MOST_RANKS], alone[MOST_RANKS];
+    pencilfft_box mine, theirs;
+    bool backward = direction == PENCILFFT_BACKWARD;
+    for (int j = 0; j < ranks; j++)
+        bytes[j] = messages[j] = alone[j] = UNSET;
+    CHECK_INT(pencilfft_traffic(plan, e, direction, bytes, messages), PENCILFFT_OK);
+    CHECK_INT(pencilfft_box_mine(plan, backward ? e + 1 : e, &mine), PENCILFFT_OK);
+    for (int j = 0; j < ranks; j++) {
+        CHECK_INT(pencilfft_box_of(plan, backward ? e : e + 1, j, &theirs), PENCILFFT_OK);
+        bool partner = j != rank && (e ? j % R == rank % R : j / R == rank / R);
+        int64_t expected = partner ? common(&mine, &theirs) * FIELDS * (int64_t)sizeof(double complex) : 0;
+        CHECK_INT(bytes[j], expected);
+        CHECK(expected ? messages[j] >= 1 && messages[j] <= most : messages[j] == 0);
+    }
+    CHECK_INT(pencilfft_traffic(plan, e, direction, alone, NULL), PENCILFFT_OK);
+    CHECK(!memcmp(alone, bytes, (size_t)ranks * sizeof *bytes));
+    CHECK_INT(pencilfft_traffic(plan, e, direction, NULL, alone), PENCILFFT_OK);
+    CHECK(!memcmp(alone, messages, (size_t)ranks * sizeof *messages));
+    CHECK_INT(pencilfft_traffic(plan, e, direction, NULL, NULL), PENCILFFT_OK);
+}
+
+static void traffic_follows_from_the_boxes(const char *exchange, const char *schedule, int most)
+{
+    pencilfft_desc desc = description();
+    desc.exchange = exchange;
+    desc.schedule = schedule;
+    desc.fields = FIELDS;
+    pencilfft_plan plan = make_plan(&desc);
+    for (int e = 0; e < 2; e++) {
+        check_traffic(plan, e, PENCILFFT_FORWARD, most);
+        check_traffic(plan, e, PENCILFFT_BACKWARD, most);
+        CHECK(!strcmp(pencilfft_exchange_chosen(plan, e), exchange));
+    }
+    for (int e = -1; e < 3; e += 3) {
+        CHECK_INT(pencilfft_traffic(plan, e, PENCILFFT_FORWARD, NULL, NULL), PENCILFFT_BAD_CALL);
+        CHECK(!pencilfft_exchange_chosen(plan, e) && !pencilfft_exchange_means(plan, e));
+    }
+    CHECK_INT(pencilfft_traffic(NULL, 0, PENCILFFT_FORWARD, NULL, NULL), PENCILFFT_BAD_CALL);
+    pencilfft_plan_destroy(plan);
+    desc.directions = PENCILFFT_FORWARD;
+    plan = make_plan(&desc);
+    CHECK_INT(pencilfft_traffic(plan, 0, PENCILFFT_BACKWARD, NULL, NULL), PENCILFFT_BAD_CALL);
+    CHECK_CONTAINS(pencilfft_error_message(), "no such exchange in this direction");
+    CHECK_INT(pencilfft_traffic(plan, 0, PENCILFFT_FORWARD, NULL, NULL), PENCILFFT_OK);
+    pencilfft_plan_destroy(plan);
 }
 
 /* 9 x 8 x 10 real numbers, of which z keeps 6 complex ones. */
@@ -450,6 +515,10 @@ int main(int argc, char **argv)
     formats_say_what_arrays_hold();
     scales_are_those_of_the_types();
     wrong_calls_are_refused();
+    traffic_follows_from_the_boxes("alltoallv", "sequence", 1);
+    traffic_follows_from_the_boxes("p2p", "sequence", 1);
+    traffic_follows_from_the_boxes("alltoallw", "sequence", 1);
+    traffic_follows_from_the_boxes("alltoallv", "overlap:2:field", 2);
     places_must_be_understood();
     wrong_descriptors_are_refused_on_all_ranks();
     threads_must_be_possible();

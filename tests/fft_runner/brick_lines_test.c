@@ -263,6 +263,10 @@ static void check_refusals(int rank, int ranks)
     d.bricks[0] = d.bricks[1] = 1;
     d.bricks[2] = ranks + 1;
     CHECK(pencilfft_brick_lines_create(&d, MPI_COMM_WORLD, &plan) == PENCILFFT_BAD_GRID);
+    for (int axis = 0; axis < 3; axis++)
+        d.bricks[axis] = axis == ranks % 3 ? ranks : -1; /* as many as there are ranks, if that were all */
+    CHECK(pencilfft_brick_lines_create(&d, MPI_COMM_WORLD, &plan) == PENCILFFT_BAD_GRID);
+    d.bricks[0] = d.bricks[1] = 1;
     d.bricks[2] = ranks;
     d.ny = 8 + rank;
     if (ranks > 1)

@@ -35,6 +35,11 @@ C_OWN = {  # by the first letters of a file's name: tests of what is in it alone
     "message_counts": (5, (RUNNER("telling"), "-k", "traffic or matrix")),
     "exchange_node": (10, (RUNNER("matrix"), "-k", "node_gathers")),
     "shared_memory": (10, (RUNNER("matrix"), "-k", "node_gathers")),
+    "line|distributed|complex": (10, (RUNNER("lines"),)),
+    "brick_lines": (10, (RUNNER("brick_lines"),)),
+    "halo|neighbours|strided_sum": (5, (RUNNER("halo"), "-k", "not mpich")),
+    "remap|ends|bricks": (8, (RUNNER("remap"), "-k", "not mpich")),
+    "same_call": (8, (RUNNER("exchanges"), RUNNER("halo"), "-k", "no_plan or (random and not mpich)")),
 }
 C_WIDE = (
     (20, (PAIRS.format(1), PAIRS.format(4), RUNNER("grid"))),
