@@ -45,7 +45,7 @@ class Bounds:
         """What no placement of the grid can beat with its exchanges one after the other."""
         if self.optima is not None:
             return LowerBound(self.optima.sequence, EXHAUSTION)
-        return lower_bound(self.site, self.grid, self.transform, self.ordered)
+        return lower_bound(self.site, self.grid, self.transform, self.ordered, self.split)
 
     @cached_property
     def together(self) -> LowerBound:

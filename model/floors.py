@@ -19,6 +19,8 @@ in the mean. The same holds for the last dimension in which it varies, where mes
 cannot be first or last at all. A group that is too large for a line has two such dimensions, and the links of each carry 2 n
 e (1-e) for every group: not all groups find room unless a >= 2 - d/n, on d rings of n nodes. A group on one line fills it.
 
+*Spread.* Hops against entropy, `pencilmap.model.spread`: mostly the best where groups are not too large.
+
 *One node.* All that a node's tasks send to tasks elsewhere leaves by its links (where no slot is idle).
 """
 
@@ -29,23 +31,30 @@ from typing import Any
 import numpy as np
 
 from pencilmap.model.allocation import Site
+from pencilmap.model.spread import spread_floor
 from pencilmap.model.torus import Torus
 
 STEPS = 20         # of halving, towards the least length
 MOST_NODES = 2048  # of a machine with holes: distances between all nodes
 
 
-def floor_of(site: Site, capacity: list[Fraction], size: int, n_tasks: int, ordered: bool) -> Fraction:
+def floor_of(site: Site, capacity: list[Fraction], size: int, n_tasks: int, ordered: bool, split: bool = False) -> Fraction:
     """The best floor on the worst length of an exchange in groups of `size` on a torus.
 
     capacity : cables of a link in each dimension over its weight
     n_tasks : of all groups together
     ordered : whether messages take dimension order, in any order of the dimensions
+    split : whether messages half round a ring then go both ways, half each
 
     >>> floor_of(Site(Torus((8, 8, 8), (False,) * 3)), [Fraction(1)] * 3, 8, 512, True)
     Fraction(2, 1)
     """
-    return max((Fraction(0), *_floors(site, capacity, size, n_tasks, ordered)))
+    torus, found = site.network, max((Fraction(0), *_floors(site, capacity, size, n_tasks, ordered)))
+    assert isinstance(torus, Torus)
+    if not ordered or size <= site.tasks_per_node or torus.n_nodes == 1:
+        return found
+    return spread_floor(_dimensions(torus, capacity), size, site.tasks_per_node, Fraction(torus.n_nodes, n_tasks), split,
+                        found)
 
 
 def _floors(site: Site, capacity, size, n_tasks, ordered) -> Iterator[Fraction]:
@@ -65,6 +74,13 @@ def _floors(site: Site, capacity, size, n_tasks, ordered) -> Iterator[Fraction]:
     if n_tasks == site.n_slots:
         leaving = _least_ends(site, capacity)
         yield Fraction(4 * torus.n_nodes * T * (size - T), n_tasks * size) / leaving
+
+
+def _dimensions(torus, capacity):
+    """As `spread_floor` takes them."""
+    return tuple((n, torus.is_ring(i), capacity[i],
+                  2 * torus.lines(i) * torus.cable_positions(i) * capacity[i] / (4 * torus.n_nodes))
+                 for i, n in enumerate(torus.shape) if n > 1)
 
 
 def _first_hop(torus, i, least):

@@ -63,7 +63,8 @@ class LowerBound:
     argument: str
 
 
-def lower_bound(site: Site, grid: ProcessGrid, transform: Transform | None = None, ordered: bool = False) -> LowerBound:
+def lower_bound(site: Site, grid: ProcessGrid, transform: Transform | None = None, ordered: bool = False,
+                split: bool = False) -> LowerBound:
     """The best of the bounds on the sum over the exchanges of the worst length, for any placement on the usable nodes.
 
     The grid has no more tasks than the site has slots. With a transform the bound holds for its blocks, which need not be
@@ -71,6 +72,7 @@ def lower_bound(site: Site, grid: ProcessGrid, transform: Transform | None = Non
 
     ordered : whether messages take dimension order, in any order of the dimensions; otherwise the bound holds for any
     routing
+    split : whether messages half round a ring then go both ways, half each
 
     >>> bound = lower_bound(Site(Torus((4, 4, 4), (False,) * 3)), ProcessGrid(8, 8), ordered=True)
     >>> print(bound.value, bound.argument)
@@ -79,7 +81,7 @@ def lower_bound(site: Site, grid: ProcessGrid, transform: Transform | None = Non
     both = together_bound(site, grid, transform)
     smallest = Crossing(grid, transform).smallest
     return max((both, *(LowerBound(value * smallest, argument + (", with the smallest messages" if smallest < 1 else ""))
-                        for value, argument in _in_turn(site, grid, ordered))), key=lambda bound: bound.value)
+                        for value, argument in _in_turn(site, grid, ordered, split))), key=lambda bound: bound.value)
 
 
 def together_bound(site: Site, grid: ProcessGrid, transform: Transform | None = None) -> LowerBound:
@@ -104,7 +106,7 @@ def together_bound(site: Site, grid: ProcessGrid, transform: Transform | None = 
                 for value, argument in bounds(part)), key=lambda bound: bound.value)
 
 
-def _in_turn(site, grid, ordered):
+def _in_turn(site, grid, ordered, split):
     """Bounds on the sum of two lengths: for even blocks and two exchanges."""
     torus, sizes = site.network, [grid.extent(stage.letters) for stage in grid.decomposition.exchanges]
     if len(sizes) != 2 or min(sizes) == 1:
@@ -114,7 +116,7 @@ def _in_turn(site, grid, ordered):
         return
     weights = link_weights(torus)
     capacity = [Fraction(cables) / weight for cables, weight in zip(torus.cables, weights)]
-    rows, columns = (floor_of(site, capacity, size, grid.n_tasks, ordered) for size in sizes)
+    rows, columns = (floor_of(site, capacity, size, grid.n_tasks, ordered, split) for size in sizes)
     units = _units(torus, capacity, sizes, grid.n_tasks) if ordered else None
     if units is not None:
         rows, columns = (unit * ceil(floor / unit) for floor, unit in zip((rows, columns), units))

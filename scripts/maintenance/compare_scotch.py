@@ -64,7 +64,7 @@ def asked(case: Case) -> tuple[Site, ProcessGrid]:
 
 def bound_of(case: Case) -> float:
     """The lower bound."""
-    return float(lower_bound(*asked(case), ordered=True).value)
+    return float(lower_bound(*asked(case), ordered=True, split=True).value)
 
 
 def tried_anew(case: Case, names: Iterable[str], evaluations: int) -> Case:

@@ -1,0 +1,111 @@
+"""The floor by spread: every group of tasks is among those that it weighs."""
+
+from fractions import Fraction
+from itertools import product as cartesian
+from math import ceil
+
+import numpy as np
+import pytest
+
+from pencilmap.model.allocation import Site
+from pencilmap.model.certificates import Bounds
+from pencilmap.model.floors import _dimensions, floor_of
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.optima import every_case, optima
+from pencilmap.model.spread import _Program, spread_floor
+from pencilmap.model.torus import Torus, parse_torus
+
+PROVED = 31  # optima that the floors alone prove
+
+
+def program(torus, size, T, split):
+    dimensions = tuple(sorted(_dimensions(torus, [Fraction(1)] * torus.n_dimensions)))
+    return _Program(dimensions, size, T, 1.0, split)
+
+
+def hops(torus, i, a, b):
+    apart = abs(int(a) - int(b))
+    return min(apart, torus.shape[i] - apart) if torus.is_ring(i) else apart
+
+
+def end_length(torus, where, i, split):
+    """What messages between tasks at these places load a link at their own end in dimension i, by counting each, as if every
+    node had one task; ties go to the right where they are not split."""
+    most, n = Fraction(0), torus.shape[i]
+    for here in where:
+        loads = {1: Fraction(0), -1: Fraction(0)}
+        for there in where:
+            ahead = int(there[i] - here[i]) % n
+            if ahead == 0:
+                continue
+            if not torus.is_ring(i):
+                loads[1 if there[i] > here[i] else -1] += 1
+            elif 2 * ahead == n and split:
+                loads[1] += Fraction(1, 2)
+                loads[-1] += Fraction(1, 2)
+            else:
+                loads[1 if 2 * ahead <= n else -1] += 1
+        most = max(most, *loads.values())
+    return 4 * most / len(where)
+
+
+@pytest.mark.parametrize("shape, T, size", [
+    ("4x4", 1, 4), ("4x3x2", 1, 5), ("4x4:mesh", 1, 6), ("5x3", 2, 7), ("4x4x2x2", 1, 8), ("6x6", 3, 8), ("5", 2, 7)])
+@pytest.mark.parametrize("split", [True, False])
+def test_no_group_of_tasks_has_fewer_hops_than_the_cheapest_that_there_can_be(shape, T, size, split):
+    """Groups at random, compact and spread, at random prices, for every pair of a first and a last dimension."""
+    torus, rng = parse_torus(shape), np.random.default_rng(7)
+    weighed = program(torus, size, T, split)
+    places = np.repeat(torus.coordinates(np.arange(torus.n_nodes)), T, axis=0)
+    for k in range(40):
+        middle = places[rng.integers(len(places))]
+        near = np.array([sum(hops(torus, i, a, b) for i, (a, b) in enumerate(zip(place, middle))) for place in places])
+        where = places[np.argsort(near * (k % 3) + rng.random(len(places)) * (1 + k % 2), kind="stable")[:size]]
+        varies = [i for i in range(torus.n_dimensions) if len(set(where[:, i].tolist())) > 1]
+        mean = [sum(hops(torus, i, a, b) for a, b in cartesian(where[:, i], where[:, i])) / size**2
+                for i in range(torus.n_dimensions)]
+        prices = rng.random(len(weighed.classes)) + 0.01
+        kind = [weighed.classes.index(each) for each in _dimensions(torus, [Fraction(1)] * torus.n_dimensions)]
+        cost = sum(prices[kind[i]] * mean[i] for i in range(torus.n_dimensions))
+        for first, last in cartesian(varies, varies):
+            if (first == last) != (len(varies) == 1):
+                continue
+            length = max(end_length(torus, where, i, split) for i in (first, last))
+            if first == last:
+                length = max(length, Fraction(4 * size * mean[first]) / (2 * torus.cable_positions(first)))
+            ends, alone = zip(*(kinds.allowed(float(length) + 1e-9) for kinds in weighed.kinds))
+            found = weighed._cheapest(ends, alone, prices)
+            assert found is not None and prices @ found <= cost + 1e-9, (where.tolist(), first, last)
+
+
+def test_the_floors_of_rows_and_columns_are_not_above_any_optimum_and_often_reach_it():
+    """The true optima of small machines, ties split; both lengths are multiples of what half a message adds to a link."""
+    reached = 0
+    for torus, T, R, C in every_case():
+        if max(torus.shape) > 8:
+            continue    # they take seconds
+        one = [Fraction(1)] * torus.n_dimensions
+        units = [Fraction(2, T * size) for size in (R, C)]
+        floors = [unit * ceil(floor_of(Site(torus, T), one, size, R * C, True, True) / unit)
+                  for size, unit in zip((R, C), units)]
+        assert sum(floors) <= optima(torus, T, R, C).sequence, (str(torus), T, R, C)
+        reached += sum(floors) == optima(torus, T, R, C).sequence
+    assert reached >= PROVED
+
+
+@pytest.mark.parametrize("shape, size, P, least", [
+    ((4, 4, 4, 4), 16, 256, Fraction("1.394")), ((4, 4, 4, 2, 2), 16, 256, Fraction("1.39")),
+    ((8, 8, 8), 8, 512, Fraction("1.916")), ((6, 6, 6), 20, 200, Fraction("1.943")), ((16, 16), 16, 256, Fraction(0))])
+def test_known_floors(shape, size, P, least):
+    torus = Torus(shape)
+    found = spread_floor(_dimensions(torus, [Fraction(1)] * len(shape)), size, 1, Fraction(torus.n_nodes, P), True)
+    assert least <= found <= least + Fraction(1, 1000)
+    known = floor_of(Site(torus, 1, idle=True), [Fraction(1)] * len(shape), size, P, True, True)
+    assert known >= max(1, found - Fraction(1, 100))
+
+
+def test_rows_and_columns_of_16_on_rings_of_4_have_a_bound_of_3():
+    """Each length is more than 1.375, and a multiple of an eighth."""
+    for shape in ((4, 4, 4, 4), (4, 4, 4, 2, 2)):
+        found = Bounds(Site(Torus(shape)), ProcessGrid(16, 16), None, ordered=True, split=True).in_sequence
+        assert (found.value, found.argument) == (3, "rows and columns, each alone")
