@@ -10,14 +10,16 @@
 
 enum pf_line_kind { PF_SKIP, PF_DFT, PF_R2C, PF_R2R };
 
-enum { PF_MANY = 3 };
+enum { PF_MANY = 3, PF_MOST_AXES = 3 };
 
-/* Lines to transform. Strides count FFTW's elements, complex or real, separately on each side. */
+/* Lines to transform, or arrays of two or three axes, the last of which is the halved one. Strides count FFTW's elements,
+ * complex or real, separately on each side. */
 struct pf_line_shape {
     enum pf_line_kind kind;
     int backward;
-    int r2r; /* an fftw_r2r_kind */
-    fftw_iodim64 line, many[PF_MANY];
+    int rank;               /* number of axes */
+    int r2r[PF_MOST_AXES];  /* an fftw_r2r_kind */
+    fftw_iodim64 line[PF_MOST_AXES], many[PF_MANY];
     unsigned flags;
 };
 

@@ -2,14 +2,14 @@
 
 static void *plan_lines(const struct pf_line_shape *s, void *in, void *out)
 {
-    fftw_r2r_kind kind = (fftw_r2r_kind)s->r2r;
+    fftw_r2r_kind kind[PF_MOST_AXES] = {(fftw_r2r_kind)s->r2r[0], (fftw_r2r_kind)s->r2r[1], (fftw_r2r_kind)s->r2r[2]};
     int sign = s->backward ? FFTW_BACKWARD : FFTW_FORWARD;
     switch (s->kind) {
-    case PF_DFT: return PF_FFTW(plan_guru64_dft)(1, &s->line, PF_MANY, s->many, in, out, sign, s->flags);
-    case PF_R2R: return PF_FFTW(plan_guru64_r2r)(1, &s->line, PF_MANY, s->many, in, out, &kind, s->flags);
+    case PF_DFT: return PF_FFTW(plan_guru64_dft)(s->rank, s->line, PF_MANY, s->many, in, out, sign, s->flags);
+    case PF_R2R: return PF_FFTW(plan_guru64_r2r)(s->rank, s->line, PF_MANY, s->many, in, out, kind, s->flags);
     case PF_R2C:
-        return s->backward ? PF_FFTW(plan_guru64_dft_c2r)(1, &s->line, PF_MANY, s->many, in, out, s->flags)
-                           : PF_FFTW(plan_guru64_dft_r2c)(1, &s->line, PF_MANY, s->many, in, out, s->flags);
+        return s->backward ? PF_FFTW(plan_guru64_dft_c2r)(s->rank, s->line, PF_MANY, s->many, in, out, s->flags)
+                           : PF_FFTW(plan_guru64_dft_r2c)(s->rank, s->line, PF_MANY, s->many, in, out, s->flags);
     default: return NULL;
     }
 }

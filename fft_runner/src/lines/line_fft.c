@@ -37,8 +37,9 @@ static struct pf_line_shape shape_of(const struct pf_lines *lines, const struct 
     struct pf_line_shape shape = {
         .kind = lines->line.kind,
         .backward = lines->backward,
-        .r2r = lines->line.r2r[lines->backward],
-        .line = {lines->n, b->in_stride * parts, b->out_stride * parts},
+        .rank = 1,
+        .r2r = {lines->line.r2r[lines->backward]},
+        .line = {{lines->n, b->in_stride * parts, b->out_stride * parts}},
         .flags = lines->flags,
     };
     for (int i = 0; i < 2; i++)

@@ -1,21 +1,46 @@
-/* Buffers of a plan: those it hands out, work among them, and where each one is that a transform names. */
+/* Buffers of a plan: those it hands out, work among them, and where each one is that a transform names.
+ * Idea:  strides of a transform touch a page with every element, and a processor knows the addresses of few pages. So large
+ *        buffers begin at a large page, and the system is asked to use such pages there (Linux, where it is asked for). */
 #include "plan/make.h"
 
 #include <stdlib.h>
 #include <string.h>
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 #include "common/failure.h"
 
 /* Bytes between starts of buffers that FFTW and the caches both like. */
 enum { ALIGNMENT = 64 };
 
+#if defined(MADV_HUGEPAGE)
+enum { PAGE = 1 << 21 }; /* of x86-64, and most of Arm */
+
+/* Whole pages of these bytes; nothing depends on the answer. */
+static void ask_for_pages(char *data, size_t bytes)
+{
+    if (bytes >= PAGE)
+        madvise(data, bytes / PAGE * PAGE, MADV_HUGEPAGE);
+}
+#else
+enum { PAGE = ALIGNMENT };
+
+static void ask_for_pages(char *data, size_t bytes)
+{
+    (void)data, (void)bytes;
+}
+#endif
+
 int pf_buffer_make(const struct pencilfft_plan_s *plan, int64_t elements, struct pf_buffer *buffer)
 {
     size_t bytes = (size_t)elements * plan->element_bytes;
-    buffer->raw = malloc(bytes + ALIGNMENT);
+    size_t unit = bytes >= PAGE ? PAGE : ALIGNMENT;
+    buffer->raw = malloc(bytes + unit);
     if (!buffer->raw)
         return pf_fail(PENCILFFT_NO_MEMORY, "no memory for a buffer of %zu bytes", bytes);
-    buffer->data = (char *)buffer->raw + (ALIGNMENT - (uintptr_t)buffer->raw % ALIGNMENT);
+    buffer->data = (char *)buffer->raw + (unit - (uintptr_t)buffer->raw % unit);
+    ask_for_pages(buffer->data, bytes);
     return PENCILFFT_OK;
 }
 

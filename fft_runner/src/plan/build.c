@@ -94,6 +94,9 @@ static int make_passes(pencilfft_plan plan)
     for (int backward = 0; backward < PF_DIRECTIONS && !status; backward++)
         if (pf_has_direction(plan, backward) && !(status = pf_passes_make(plan, backward, in.data, out.data)))
             status = pf_steps_make(plan, backward);
+    for (int backward = 0; backward < PF_DIRECTIONS && !status; backward++)
+        if (pf_has_direction(plan, backward))
+            status = pf_whole_make(plan, backward, in.data, out.data);
     if (!status)
         status = pf_steps_pair(plan);
     free(in.raw);
@@ -112,8 +115,9 @@ int pf_plan_build(pencilfft_plan plan)
     return status;
 }
 
-static void release_sequence(struct pf_sequence *sequence)
+static void release_sequence(const struct pencilfft_plan_s *plan, struct pf_sequence *sequence)
 {
+    pf_whole_release(plan, &sequence->whole);
     for (int r = 0; r < PF_MAX_ROUTES; r++)
         for (int i = 0; i < PF_MAX_PASSES; i++)
             pf_pass_release(&sequence->pass[r][i]);
@@ -127,7 +131,7 @@ void pf_plan_clear(pencilfft_plan plan)
 {
     pf_lanes_release(plan);
     for (int backward = 0; backward < PF_DIRECTIONS; backward++)
-        release_sequence(&plan->sequence[backward]);
+        release_sequence(plan, &plan->sequence[backward]);
     pf_steps_release(&plan->pair);
     free(plan->flying);
     plan->flying = NULL;

@@ -167,6 +167,12 @@ static int run_one(pencilfft_plan plan, int backward, const struct pf_steps *ste
     return run_steps(&w, steps);
 }
 
+int pf_transform_by_steps(pencilfft_plan plan, int backward, const void *in, void *out)
+{
+    pf_clock_start(&plan->clock);
+    return run_one(plan, backward, &plan->sequence[backward].transform, in, out);
+}
+
 /* With the remaps at its ends, which are not there yet while "auto" tries exchanges: in the output, and from there in place. */
 static int run_transform(pencilfft_plan plan, int backward, const void *in, void *out)
 {
@@ -176,7 +182,7 @@ static int run_transform(pencilfft_plan plan, int backward, const void *in, void
         status = pf_end_run(plan, first, backward, in, out);
         in = out;
     }
-    if (!status)
+    if (!status && !pf_whole_run(plan, backward, in, out))
         status = run_one(plan, backward, &plan->sequence[backward].transform, in, out);
     if (!status && plan->end[last].remap)
         status = pf_end_run(plan, last, backward, out, out);

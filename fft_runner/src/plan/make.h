@@ -117,6 +117,20 @@ int pf_passes_make(pencilfft_plan plan, int backward, void *in, void *out);
 bool pf_pass_is_shared(const struct pencilfft_plan_s *plan, int backward, int i);
 bool pf_pass_runs_by_lanes(const struct pencilfft_plan_s *plan, int backward, int i);
 
+/* ---- whole.c ------------------------------------------------------------------------------------------------------- */
+
+/* Finds out whether the array of a single rank is transformed faster by one plan. Steps are there. in and out are
+ * overwritten. */
+int pf_whole_make(pencilfft_plan plan, int backward, void *in, void *out);
+/* Runs it, if there is one. The clock runs. */
+bool pf_whole_run(pencilfft_plan plan, int backward, const void *in, void *out);
+void pf_whole_release(const struct pencilfft_plan_s *plan, struct pf_whole *whole);
+
+/* ---- execute.c ----------------------------------------------------------------------------------------------------- */
+
+/* Passes and exchanges of a transform, without remaps at its ends. */
+int pf_transform_by_steps(pencilfft_plan plan, int backward, const void *in, void *out);
+
 /* ---- steps.c ------------------------------------------------------------------------------------------------------- */
 
 /* What execute is to do: the transform in one direction, and each of its exchanges alone. Passes and transfers are there. */

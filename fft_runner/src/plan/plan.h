@@ -89,6 +89,12 @@ struct pf_steps {
     struct pf_step *step;
 };
 
+/* All axes by one plan of FFTW, with two arrays and in place; NULL where passes are faster, or needed. whole.c */
+struct pf_whole {
+    void *plan[2];
+    struct pf_line_shape shape;
+};
+
 /* A transform in one direction: for each route passes and the joints between them, and the same as a list of steps; each
  * exchange alone. A pass that the routes share is one of the first route. */
 struct pf_sequence {
@@ -96,6 +102,7 @@ struct pf_sequence {
     struct pf_pass pass[PF_MAX_ROUTES][PF_MAX_PASSES];
     struct pf_joint joint[PF_MAX_ROUTES][PF_MAX_PASSES - 1];
     struct pf_steps transform, alone[PF_MAX_EXCHANGES];
+    struct pf_whole whole;
 };
 
 /* What a transform takes, or gives, where its boxes are not those of an array: ends.c */
