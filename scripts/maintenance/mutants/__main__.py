@@ -96,11 +96,16 @@ def read(results: Path) -> dict[Mutant, dict]:
 
 
 def counted(verdicts: dict[Mutant, dict]) -> Counter[str]:
-    """How many of each outcome; survivors that equivalent.jsonl explains are `equivalent`."""
+    """How many of each outcome."""
+    return Counter(outcome(mutant, line) for mutant, line in verdicts.items())
+
+
+def outcome(mutant: Mutant, line: dict) -> str:
+    """What came of a mutant; `equivalent` for a survivor that equivalent.jsonl explains."""
     known = {(one["path"], one["old"], one["new"], one["around"])
              for one in map(json.loads, EQUIVALENT.read_text("utf-8").splitlines())}
-    return Counter("equivalent" if line["outcome"] == "survived" and (m.path, m.old, m.new, m.around) in known
-                   else line["outcome"] for m, line in verdicts.items())
+    is_known = (mutant.path, mutant.old, mutant.new, mutant.around) in known
+    return "equivalent" if line["outcome"] == "survived" and is_known else line["outcome"]
 
 
 def share(counts: Counter[str]) -> float:
@@ -134,7 +139,8 @@ def main() -> None:
     verdicts = read(results)
     chosen = drawn(given.rooms, given.number, given.seed)
     todo = [mutant for mutant in chosen
-            if (verdicts.get(mutant, {}).get("outcome") == "survived" if given.again else mutant not in verdicts)
+            if ((mutant in verdicts and outcome(mutant, verdicts[mutant]) == "survived") if given.again
+                else mutant not in verdicts)
             and (given.kind is None or mutant.path.endswith("." + given.kind))]
     if given.list:
         print(*todo, sep="\n")
