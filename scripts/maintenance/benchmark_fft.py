@@ -76,7 +76,7 @@ def _mpirun(ranks):
     if not program:
         raise BenchmarkError("mpirun is missing; scripts/setup installs it")
     idle = ["--mca", "mpi_yield_when_idle", "1"] if ranks > os.cpu_count() else []
-    return [program, "-n", str(ranks), "--oversubscribe", *idle]
+    return [program, "-n", str(ranks), "--oversubscribe", "--bind-to", "none", *idle]  # threads need all processors
 
 
 def measured(cases: Iterable[Case], contestants: Sequence[str], rounds: int,

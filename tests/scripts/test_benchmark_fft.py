@@ -96,6 +96,12 @@ def test_pencils_have_three_passes():
     assert done.returncode == 0 and "unpack_row fft_y pack_column" in done.stdout, done.stderr
 
 
+def test_some_work_alone_while_the_others_sleep():
+    names = [word for name in ("pencilfft:threads", "fftw:threads", "fftw") for word in ("--contestant", name)]
+    done = benchmark("--size", "12", "--grid", "1x2", "--rounds", "1", "--repetitions", "1", "--type", "r2c", *names)
+    assert done.returncode == 0 and "pencilfft:threads" in done.stdout, done.stderr
+
+
 def test_a_wrong_answer_ends_the_benchmark(monkeypatch):
     """In one process: the worker with a contestant that forgets to transform."""
     from pencilmap.scripts.maintenance.benchmarks import worker
@@ -120,6 +126,6 @@ def test_a_wrong_answer_ends_the_benchmark(monkeypatch):
 def test_unknown_contestants_are_refused():
     done = benchmark("--contestant", "heffte")
     assert done.returncode == 1
-    assert done.stderr == "benchmark_fft: unknown contestant 'heffte'; known: pencilfft, fftw-mpi, mpi4py-fft\n"
+    assert done.stderr == "benchmark_fft: unknown contestant 'heffte'; known: pencilfft, fftw-mpi, fftw, mpi4py-fft, dtfft\n"
     with pytest.raises(KeyError):
         contestant("heffte", Case((4, 4, 4), (1, 1)), None)

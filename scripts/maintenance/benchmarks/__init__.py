@@ -8,6 +8,8 @@ A contestant is made with a `Case` and an mpi4py communicator, and has
     their slices of the global array
 ``run()``
     one transform, unnormalised, of ``input`` to ``output``; collective; may destroy the input
+``alone``
+    optional: true where rank 0 does all; the other ranks then hold nothing and sleep
 ``phases()``
     seconds of the calling rank by phase name in the last run; empty where the library has none
 
@@ -20,7 +22,8 @@ from typing import Any
 
 TYPES = ("c2c", "r2c", "c2r", "dct", "dst")
 PRECISIONS = ("double", "single")
-CONTESTANTS = {"pencilfft": "ours", "fftw-mpi": "fftw_mpi", "mpi4py-fft": "mpi4py_fft_arrays"}  # name: module here
+CONTESTANTS = {"pencilfft": "ours", "fftw-mpi": "fftw_mpi", "fftw": "fftw_alone", "mpi4py-fft": "mpi4py_fft_arrays",
+               "dtfft": "dtfft_arrays"}  # name: module here
 
 
 class NotOffered(Exception):

@@ -32,7 +32,7 @@ class FftwMpi:
         kept = case.shape[2] // 2 + 1 if case.type in ("r2c", "c2r") else case.shape[2]
         elements, n_x, start_x, n_y, start_y = self._local_size((*case.shape[:2], kept))
         n_bytes = elements * case.real_bytes * (1 if case.type in KIND_II else 2)
-        self._buffers = _aligned(n_bytes), _aligned(n_bytes)
+        self._buffers = aligned(n_bytes), aligned(n_bytes)
         by_x = np.s_[start_x:start_x + n_x, :, :], (n_x, case.shape[1]), (0, 1, 2)
         by_y = np.s_[:, start_y:start_y + n_y, :], (n_y, case.shape[0]), (1, 0, 2)
         first, last = (by_y, by_x) if case.type == "c2r" else (by_x, by_y)
@@ -78,7 +78,8 @@ class FftwMpi:
         return {}
 
 
-def _aligned(n_bytes):
+def aligned(n_bytes: int) -> np.ndarray:
+    """So many bytes of zeros, at a multiple of 64."""
     memory = np.zeros(n_bytes + ALIGNMENT, np.uint8)
     offset = -memory.ctypes.data % ALIGNMENT
     return memory[offset:offset + n_bytes]

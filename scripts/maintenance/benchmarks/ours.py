@@ -1,28 +1,53 @@
-"""libpencilfft by its Python binding; the choice is the exchange."""
+"""libpencilfft by its Python binding.
+
+The choice is the exchange, or ``threads``: rank 0 has the whole array and as many threads as there are ranks. ``alone`` is
+the same with one thread.
+"""
 
 from typing import Any
 
+import numpy as np
+
 from pencilfft import BACKWARD, FORWARD, Plan
 from pencilmap.scripts.maintenance.benchmarks import Case
+
+BY_ONE = ("threads", "alone")
 
 
 class Ours:
     """Any type, grid and precision."""
 
-    def __init__(self, case: Case, comm: Any, exchange: str) -> None:
+    def __init__(self, case: Case, comm: Any, choice: str) -> None:
         backward = case.type == "c2r"
         source, target = ("output", "input") if backward else ("input", "output")
-        self.plan = Plan(case.shape, case.grid, comm, type=case.type, precision=case.precision,
-                         directions=BACKWARD if backward else FORWARD, exchange=exchange or None)
+        self.alone, grid, threads, exchange = choice in BY_ONE, case.grid, 1, choice or None
+        if self.alone:
+            grid, threads, exchange = (1, 1), comm.size if choice == "threads" else 1, None
+            comm = _of_rank(comm, 0)
+        self.input, self.output = np.zeros((0, 0, 0), case.input_dtype), np.zeros((0, 0, 0), case.output_dtype)
+        nothing: tuple[slice, ...] = (slice(0, 0),) * 3
+        self.input_part = self.output_part = nothing
+        if comm is None:
+            return
+        self.plan = Plan(case.shape, grid, comm, type=case.type, precision=case.precision,
+                         directions=BACKWARD if backward else FORWARD, exchange=exchange, threads=threads)
         self.input, self.output = self.plan.empty(source), self.plan.empty(target)
         self.input_part, self.output_part = self.plan.part(source), self.plan.part(target)
         self._transform = self.plan.backward if backward else self.plan.forward
 
     def run(self) -> None:
-        self._transform(self.input, self.output)
+        if self.input.size:
+            self._transform(self.input, self.output)
 
     def phases(self) -> dict[str, float]:
-        return self.plan.phase_seconds()
+        return {} if self.alone else self.plan.phase_seconds()
+
+
+def _of_rank(comm, rank):
+    """A communicator of that rank alone; None on the others."""
+    from mpi4py import MPI  # starts MPI
+
+    return MPI.COMM_SELF if comm.rank == rank else None
 
 
 make = Ours

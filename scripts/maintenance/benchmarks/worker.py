@@ -13,7 +13,7 @@ import traceback
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,8 @@ def found(entrant: Any, where: list[tuple[int, ...]], comm: Any) -> np.ndarray:
 class Copy:
     """STREAM's copy by all ranks at once: the memory limit."""
 
+    alone = False
+
     def __init__(self, comm: Any) -> None:
         self._from, self._to = (np.ones(STREAM_BYTES // comm.size // 8) for _ in range(2))
         self.n_bytes = 2 * self._from.nbytes * comm.size
@@ -58,6 +60,7 @@ class Entrant:
         self.contestant = contestant(name, case, comm)
         self._input = input_part(case, self.contestant.input_part)
         self.run, self.phases = self.contestant.run, self.contestant.phases
+        self.alone = getattr(self.contestant, "alone", False)
 
     def lay(self) -> None:
         self.contestant.input[...] = self._input
@@ -96,12 +99,21 @@ def measure(runners: dict[str, Any], repetitions: int,
             begin = perf_counter()
             runner.run()
             times[name].append(perf_counter() - begin)
+            if runner.alone:
+                _sleep_until_all_are_here(comm)
             phases[name].append(runner.phases())
     slowest = {name: np.max(comm.allgather(mine[1:]), axis=0).tolist() for name, mine in times.items()}
     parts = {name: {phase: np.max(comm.allgather([found[phase] for found in mine[1:]]), axis=0).tolist()
                     for phase in mine[0]}
              for name, mine in phases.items()}
     return slowest, parts
+
+
+def _sleep_until_all_are_here(comm):
+    """A barrier in which nobody turns round: the processors are another's."""
+    there = comm.Ibarrier()
+    while not there.Test():
+        sleep(0.001)
 
 
 def run(request: dict[str, Any], comm: Any) -> dict[str, Any]:

@@ -1,0 +1,73 @@
+"""FFTW's transforms of one process (Debian: libfftw3-3) by ctypes: serial, or by as many threads as there are ranks.
+
+``fftw`` is serial; ``fftw:threads`` and ``fftw:omp`` use FFTW's two libraries of threads. Rank 0 works, the others sleep.
+"""
+
+import ctypes
+from ctypes import c_int, c_uint, c_void_p
+from typing import Any
+
+import numpy as np
+
+from pencilmap.scripts.maintenance.benchmarks import Case, NotOffered
+from pencilmap.scripts.maintenance.benchmarks.fftw_mpi import DESTROY_INPUT, FORWARD, KIND_II, MEASURE, aligned
+
+LIBRARIES = ("threads", "omp")
+
+
+class FftwAlone:
+    """The whole array on rank 0."""
+
+    alone = True
+
+    def __init__(self, case: Case, comm: Any, choice: str) -> None:
+        if choice not in ("", *LIBRARIES):
+            raise NotOffered(f"fftw has no {choice!r}; it has {', '.join(LIBRARIES)}")
+        letter = "f" if case.precision == "single" else ""
+        self._name = f"fftw{letter}"
+        try:
+            self._library = ctypes.CDLL(f"libfftw3{letter}.so.3")
+            threads = ctypes.CDLL(f"libfftw3{letter}_{choice}.so.3") if choice else None
+        except OSError as error:
+            raise NotOffered(str(error)) from error
+        self.input, self.input_part = self._whole(case.input_shape, case.input_dtype, comm)
+        self.output, self.output_part = self._whole(case.output_shape, case.output_dtype, comm)
+        self._plan = None
+        if comm.rank == 0:
+            if threads:
+                getattr(threads, f"{self._name}_init_threads")()
+                getattr(threads, f"{self._name}_plan_with_nthreads")(comm.size)
+            self._plan = self._planned(case)
+            if threads:
+                getattr(threads, f"{self._name}_plan_with_nthreads")(1)  # it holds for all that plan later
+        self._execute = self._function("execute", None, [c_void_p])
+
+    @staticmethod
+    def _whole(shape, dtype, comm):
+        part = tuple(slice(0, n if comm.rank == 0 else 0) for n in shape)
+        mine = tuple(axis.stop for axis in part)
+        return np.ndarray(mine, dtype, aligned(int(np.prod(mine)) * np.dtype(dtype).itemsize)), part
+
+    def _planned(self, case):
+        name, numbers = {"c2c": ("dft_3d", [FORWARD]), "r2c": ("dft_r2c_3d", []), "c2r": ("dft_c2r_3d", [])}.get(
+            case.type, ("r2r_3d", [KIND_II.get(case.type)] * 3))
+        function = self._function(f"plan_{name}", c_void_p, [c_int] * 3 + [c_void_p] * 2 + [c_int] * len(numbers) + [c_uint])
+        plan = function(*case.shape, self.input.ctypes.data, self.output.ctypes.data, *numbers, MEASURE | DESTROY_INPUT)
+        if not plan:
+            raise NotOffered("FFTW made no plan")
+        return plan
+
+    def _function(self, name, result, arguments):
+        function = getattr(self._library, f"{self._name}_{name}")
+        function.restype, function.argtypes = result, arguments
+        return function
+
+    def run(self) -> None:
+        if self._plan:
+            self._execute(self._plan)
+
+    def phases(self) -> dict[str, float]:
+        return {}
+
+
+make = FftwAlone
