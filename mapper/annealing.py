@@ -12,8 +12,10 @@ Deterministic: the same seed and number of evaluations give the same placement, 
 """
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from time import monotonic
+from typing import Any
 
 import numpy as np
 
@@ -41,6 +43,8 @@ GAIN = 100.0           # of `routed_swaps.State` at first: more than any length
 
 USUAL = (DimensionOrder(),)  # rules of routing
 TIED = tuple(DimensionOrder(None, tie) for tie in TIES)  # those of which the worst counts in a robust search
+
+MOST_KEPT = 16  # searches
 
 ENDS = {"seconds": "CUT SHORT by its time limit; another run may find another placement",
         "interrupt": "interrupted, this is the best so far"}
@@ -98,10 +102,18 @@ def search(site: Site, grid: ProcessGrid, seed: int = 1, budget: Budget = Budget
     """
     site.check_grid(grid)
     wanted = wanted or in_sequence(len(grid.decomposition.exchanges))
-    run = _Run(site, grid, seed, budget, report or (lambda line: None), wanted, rules)
+    began, run, known = monotonic(), _Run(site, grid, seed, budget, report or (lambda line: None), wanted, rules), None
+    if _alike(grid, wanted):
+        known = (as_torus(site.network), site.tasks_per_node, site.allocation.nodes.tobytes(), run.short, seed, budget,
+                 tuple(rules))
+    if known in _done and _done[known].grid != grid:
+        run = _done[known].of(grid, began)
+        return run.found(None)
     cut = None
     try:
         run.search()
+        if known is not None:
+            _keep(known, run)
     except _Cut:
         cut = "seconds"
     except KeyboardInterrupt:
@@ -111,11 +123,25 @@ def search(site: Site, grid: ProcessGrid, seed: int = 1, budget: Budget = Budget
     return run.found(cut)
 
 
+_done: dict[Any, "_Run"] = {}  # the last searches that came to their end
+
+
+def _alike(grid, wanted):
+    """Whether CxR is the same problem as RxC: exchanges of rows and columns, one after the other."""
+    return len(grid.shape) == 2 and wanted == in_sequence(2)
+
+
+def _keep(known, run):
+    _done[known] = run
+    if len(_done) > MOST_KEPT:
+        del _done[next(iter(_done))]
+
+
 class _Run:
     """One search under way: the state of the loop, and how much of the budget is used.
 
-    The loop works on the grid with its dimensions in rising order, so that CxR and RxC find the same where all exchanges
-    count alike.
+    The loop works on the grid with its dimensions in rising order, so that CxR and RxC are one search where all exchanges
+    count alike: the second one asks for what the first one found.
     """
 
     def __init__(self, site, grid, seed, budget, report, wanted, rules):
@@ -127,7 +153,19 @@ class _Run:
         self.whole = site.allocation.is_complete and grid.n_tasks == site.n_slots  # there a rising norm finds less on meshes
         self.began = monotonic()
         self.used = 0
-        self.launcher_cost, self.start, self.start_cost = None, "", np.inf
+        self.start, self.start_cost = "", np.inf
+        self.launcher_costs: dict[ProcessGrid, float] = {}
+
+    @property
+    def launcher_cost(self):
+        """Of the launcher's own order; None before it is known."""
+        return self.launcher_costs.get(self.grid)
+
+    def of(self, grid, began):
+        """This search, at its end, for one of both grids that it is for."""
+        run = copy(self)
+        run.grid, run.turned, run.began = grid, _turned(grid), began
+        return run
 
     def search(self):
         self._know_the_best_product()
@@ -169,32 +207,38 @@ class _Run:
 
     def _starts(self):
         """The launchers' orders always, the others while the budget lasts; one where all placements load the links alike."""
-        for name, slot in self._all_starts():
-            if self.used >= self.budget.evaluations and not name.startswith("default"):
+        for name, slot, grid in self._all_starts():
+            if self.used >= self.budget.evaluations and grid is None:
                 return
-            yield name, slot
+            yield name, slot, grid
             if self.grid.n_tasks in self.grid.shape and self.grid.n_tasks == self.site.n_slots:  # one group takes every slot
                 self.budget = Budget(self.used)
-                return
+                if self.launcher_cost is not None:
+                    return
 
     def _all_starts(self):
-        """Launchers of the grid as it is; groups of neighbours for the grid in rising order."""
-        for name, slot in launchers(self.site, self.grid):
-            yield name, slot[self.turned]
-        yield from grouped(self.site, self.short)
+        """Launchers' orders of RxC and of CxR, which are one problem in sequence, else of the grid as it is; groups of
+        neighbours for the grid in rising order."""
+        both = [self.short.shape, self.short.shape[::-1]] if _alike(self.grid, self.wanted) else [self.grid.shape]
+        for shape in dict.fromkeys(both):
+            grid = ProcessGrid(*shape, decomposition=self.grid.decomposition)
+            for name, slot in launchers(self.site, grid):
+                yield name, slot[_turned(grid)], grid
+        for name, slot in grouped(self.site, self.short):
+            yield name, slot, None
         if self.wanted != in_sequence(len(self.grid.shape)):
-            yield from ((name, slot[self.turned]) for name, slot in products(self.site, self.grid, self.wanted))
+            yield from ((name, slot[self.turned], None) for name, slot in products(self.site, self.grid, self.wanted))
 
     def _try_starts(self):
         """Evaluate all starts; the best of each kind, as many as are annealed."""
         best_of_kind = {}
         last, square = f" {self.grid.decomposition.dimensions[-1].name}s", len(set(self.grid.shape)) == 1
-        for name, slot in self._starts():
+        for name, slot, grid in self._starts():
             routed_swaps.settle_down(self.state, slot)
             self.used += 1
             cost = float(routed_swaps.cost(self.state))
-            if self.launcher_cost is None:
-                self.launcher_cost = cost
+            if grid is not None:
+                self.launcher_costs.setdefault(grid, cost)
             if cost < self.start_cost - 1e-9:
                 self.start, self.start_cost = name, cost
             routed_swaps.remember(self.state)
@@ -202,7 +246,8 @@ class _Run:
             kind = name.split(":")[0].split(" ")[0], name.endswith(last) and not square
             if kind not in best_of_kind or key < best_of_kind[kind][0]:
                 best_of_kind[kind] = key, name, slot
-            self._look()
+            if self.launcher_cost is not None:
+                self._look()
         self.report(f"{self.used} starts, best {self.start_cost:.4g} ({self.start}), launcher's {self.launcher_cost:.4g}")
         kept = sorted(best_of_kind.values(), key=lambda found: found[0])[:TRIALS]
         return [(name, slot) for _, name, slot in kept]

@@ -70,7 +70,7 @@ def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, s
     if (wanted or alone) != alone or not share or not is_searched(site, grid):
         return [product]
     cost = _cost(product, alone)
-    if lower_bound(site, grid).value >= cost:
+    if lower_bound(site, grid, ordered=True, split=True).value >= cost:
         return [product]
     found = _tiling(torus, grid, site.tasks_per_node, float(cost), share) if _has_rings(torus) else _swapped(
         site, grid, float(cost), share)
