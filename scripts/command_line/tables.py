@@ -6,7 +6,9 @@ What is heavy is loaded where it is used, so that the commands without predictio
 from __future__ import annotations
 
 import json
+import os
 import re
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 PLAIN_WIDTH = 400  # when standard output is not a terminal: as wide as the table
 NARROW, SPACE = 80, 2  # columns of a terminal that tables fit without --wide; spaces between columns
+TWO_COLUMNS = 0x300  # letters from here on may be wider or narrower than one column
 NARROW_NAME = 24   # characters of a placement on a line, unless one of its words is longer
 
 
@@ -48,6 +51,22 @@ def print_json(*found: Any) -> None:
 def print_table(title: str | None, columns: Sequence[str], rows: Iterable[Sequence[Any]],
                 notes: Iterable[str] = ()) -> None:
     """A table; columns that start with ``>`` are numbers, aligned right."""
+    cells = [[str(cell) for cell in row] for row in rows]
+    if title:
+        say(title, bold=True)
+    click.echo((plain_table(columns, cells) if _is_plain() else None) or _drawn(columns, cells))
+    for note in dict.fromkeys(notes):
+        say(note)
+    click.echo()
+
+
+def _is_plain():
+    """Whether standard output is neither a terminal nor to be treated as one."""
+    return not sys.stdout.isatty() and not {"FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"} & os.environ.keys()
+
+
+def _drawn(columns, rows):
+    """A table by rich, folded to the width of the terminal."""
     from rich import box
     from rich.markup import escape
     from rich.table import Table
@@ -56,23 +75,47 @@ def print_table(title: str | None, columns: Sequence[str], rows: Iterable[Sequen
     for column in columns:
         table.add_column(column.lstrip(">"), justify="right" if column.startswith(">") else "left", overflow="fold")
     for row in rows:
-        table.add_row(*(escape(str(cell)) for cell in row))
-    if title:
-        say(title, bold=True)
+        table.add_row(*map(escape, row))
     out = console()
     with out.capture() as text:
         out.print(table)
-    click.echo("\n".join(line.rstrip() for line in text.get().splitlines()))
-    for note in dict.fromkeys(notes):
-        say(note)
-    click.echo()
+    return "\n".join(line.rstrip() for line in text.get().splitlines())
+
+
+def plain_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str | None:
+    """The same without rich, which takes longer to load than a short command; None where a table is wider than piped ones
+    are, or has letters that need two columns.
+
+    >>> print(plain_table(["torus", ">tasks/\\nnode"], [["8x8x8", "1"], ["4x4", "16"]]))
+           tasks/
+    torus    node
+    ─────────────
+    8x8x8       1
+    4x4        16
+    """
+    lines = [[cell.split("\n") for cell in row] for row in ([column.lstrip(">") for column in columns], *rows)]
+    lines[0] = [[""] * (max(map(len, lines[0])) - len(cell)) + cell for cell in lines[0]]
+    widths = [max(len(part) for row in lines for part in row[k]) for k in range(len(columns))]
+    width = sum(widths) + SPACE * (len(widths) - 1)
+    letters = "".join(part for row in lines for cell in row for part in cell)
+    if width > PLAIN_WIDTH or any(ord(letter) >= TWO_COLUMNS for letter in letters):
+        return None
+    head, *others = [_aligned(row, widths, columns) for row in lines]
+    return "\n".join([*head, "─" * width, *(line for row in others for line in row)])
+
+
+def _aligned(row, widths, columns):
+    """The lines of one row."""
+    for k in range(max(map(len, row))):
+        parts = [cell[k] if k < len(cell) else "" for cell in row]
+        yield (" " * SPACE).join(part.rstrip().rjust(width) if column.startswith(">") else part.ljust(width)
+                                 for part, width, column in zip(parts, widths, columns)).rstrip()
 
 
 def say(text: str, bold: bool = False) -> None:
     """A sentence on standard output; a terminal gets it broken between words."""
-    out = console()
     lines = text.splitlines()
-    if out.is_terminal:
+    if not _is_plain() and (out := console()).is_terminal:
         lines = [part for line in lines for part in wrap(line, out.width, break_long_words=False, break_on_hyphens=False)]
     click.secho("\n".join(lines), bold=bold or None)
 

@@ -57,6 +57,7 @@ def validated(monkeypatch):
 def printed(pencilmap, monkeypatch):
     """Lines that a command prints in a terminal of some columns, without colours."""
     def run(width, command):
+        monkeypatch.setattr(tables, "_is_plain", lambda: False)
         monkeypatch.setattr(tables, "console", lambda stderr=False: Console(
             stderr=stderr, highlight=False, force_terminal=True, width=width, _environ={}))
         status, out, _ = pencilmap(*command)
@@ -159,3 +160,11 @@ def test_messages_and_their_bytes_are_shown_and_named_where_they_decide(pencilma
                        for grid, time, n in (("8x64", 1.005, 70), ("1x512", 1.0, 511), ("2x256", 1.2, 256)))
     assert decided_by_messages(few, [many, few, slow]) == "within 1 % of 1x512, in 70 messages of each task in place of 511"
     assert decided_by_messages(many, [many, few, slow]) == ""
+
+
+@pytest.mark.parametrize("columns, rows", [
+    (["a"], []), (["a", ">b"], [["1", "2"], ["", "222"]]), (["torus", ">tasks/\nnode", ">"], [["8x8x8\n\n4", "1", "x y"]]),
+    (["long name", ">b", "c"], [["[b]bold[/b]", "µ\n-", ""], ["two  spaces", "1\n22\n333", "end"]])])
+def test_plain_tables_are_those_of_rich(columns, rows):
+    assert tables.plain_table(columns, rows) == tables._drawn(columns, rows)
+    assert tables.plain_table(["wide", "b"], [["x" * 500, "1"]]) is None is tables.plain_table(["a"], [["\u4e2d"]])
