@@ -138,6 +138,8 @@ int pencilfft_brick_lines_execute(pencilfft_brick_lines plan, pencilfft_directio
  * another. Local. */
 int pencilfft_brick_lines_extent(pencilfft_brick_lines plan, int array, int rank, int64_t extent[3]);
 int pencilfft_brick_lines_index(pencilfft_brick_lines plan, int array, int rank, int axis, int64_t i, int64_t *index);
+/* The indices of all of these along an axis: as many numbers as pencilfft_brick_lines_extent() says. Local. */
+int pencilfft_brick_lines_indices(pencilfft_brick_lines plan, int array, int rank, int axis, int64_t *indices);
 
 /* The exchanges of a forward transform in their order, as of a line; their names begin with that of the axis: "z_stage_1",
  * "x_to_columns". Local. */

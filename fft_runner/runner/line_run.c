@@ -137,19 +137,25 @@ static void print_table(const struct line_run *run, FILE *file)
             direction_name(run->report.options), what, p->desc.precision, (long long)p->desc.lines, p->desc.algorithm,
             p->desc.order, p->in == p->out ? ", in place" : "", p->ranks, p->desc.rigor);
     report_placement(&run->report, file);
+    int widest = 0, width = 20; /* room for longer names only where there are any: "exchange_y_to_columns" */
+    for (int e = 0; e < run->exchanges; e++)
+        widest = (int)strlen(line_exchange_name(p, e)) > widest ? (int)strlen(line_exchange_name(p, e)) : widest;
+    for (int phase = 0; phase < s->phases; phase++)
+        width = (int)strlen(line_phase_name(p, phase)) > width ? (int)strlen(line_phase_name(p, phase)) : width;
     for (int e = 0; e < run->exchanges; e++) {
         long long bytes = 0, messages = 0;
         for (int r = 0; r < p->ranks; r++) {
             bytes += run->bytes[e * p->ranks + r];
             messages += run->messages[e * p->ranks + r];
         }
-        fprintf(file, "exchange %-10s %s: %lld messages, %lld bytes\n", line_exchange_name(p, e),
+        fprintf(file, "exchange %-*s %s: %lld messages, %lld bytes\n", widest, line_exchange_name(p, e),
                 line_is_all_to_all(p, e) ? "all-to-all" : "blocks in groups", messages, bytes);
     }
-    fprintf(file, "\n%-20s %12s %12s %12s   ms over ranks, median of %d\n", "phase", "max", "mean", "min", s->reps);
+    fprintf(file, "\n%-*s %12s %12s %12s   ms over ranks, median of %d\n", width, "phase", "max", "mean", "min", s->reps);
     for (int phase = 0; phase < s->phases; phase++)
-        fprintf(file, "%-20s %12.4f %12.4f %12.4f\n", line_phase_name(p, phase), 1e3 * samples_median(s->max, s, phase),
-                1e3 * samples_median(s->mean, s, phase), 1e3 * samples_median(s->min, s, phase));
+        fprintf(file, "%-*s %12.4f %12.4f %12.4f\n", width, line_phase_name(p, phase),
+                1e3 * samples_median(s->max, s, phase), 1e3 * samples_median(s->mean, s, phase),
+                1e3 * samples_median(s->min, s, phase));
     fprintf(file, "\n");
     report_verification(&run->report, file);
     fflush(file);

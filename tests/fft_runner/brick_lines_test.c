@@ -60,8 +60,13 @@ static void store(void *array, int64_t i, int single, double complex value)
 static int64_t indices_of(pencilfft_brick_lines plan, const pencilfft_brick_lines_desc *d, int array, int rank,
                           int64_t index[MOST])
 {
-    int64_t extent[3], at[3], n = 0;
+    int64_t extent[3], at[3], n = 0, all[MOST];
     CHECK(!pencilfft_brick_lines_extent(plan, array, rank, extent));
+    for (int axis = 0; axis < 3; axis++) {
+        CHECK(!pencilfft_brick_lines_indices(plan, array, rank, axis, all));
+        for (int64_t i = 0; i < extent[axis]; i++)
+            CHECK(!pencilfft_brick_lines_index(plan, array, rank, axis, i, &at[0]) && at[0] == all[i]);
+    }
     for (int64_t x = 0; x < extent[0]; x++)
         for (int64_t y = 0; y < extent[1]; y++)
             for (int64_t z = 0; z < extent[2]; z++) {
@@ -291,6 +296,16 @@ static void check_refusals(int rank, int ranks)
     CHECK(pencilfft_brick_lines_execute(plan, (pencilfft_direction)3, buffer, buffer) == PENCILFFT_BAD_CALL);
     CHECK(pencilfft_brick_lines_execute(plan, PENCILFFT_FORWARD, NULL, buffer) == PENCILFFT_BAD_CALL);
     CHECK(pencilfft_brick_lines_execute(plan, PENCILFFT_FORWARD, (char *)buffer + 8, buffer) == PENCILFFT_BAD_CALL);
+    CHECK(!pencilfft_brick_lines_extent(plan, PENCILFFT_INPUT, rank, extent));
+    if (extent[2] > 0) /* a rank that holds nothing has nothing in common */
+        for (int backward = 0; backward < 2; backward++) {
+            pencilfft_direction direction = backward ? PENCILFFT_BACKWARD : PENCILFFT_FORWARD;
+            CHECK(pencilfft_brick_lines_execute(plan, direction, buffer, buffer + 1) == PENCILFFT_BAD_CALL);
+            CHECK_CONTAINS(pencilfft_error_message(), "in and out overlap");
+            CHECK(pencilfft_brick_lines_execute(plan, direction, buffer + 1, buffer) == PENCILFFT_BAD_CALL);
+        }
+    CHECK(pencilfft_brick_lines_indices(plan, PENCILFFT_INPUT, 0, 3, &n) == PENCILFFT_BAD_CALL);
+    CHECK(pencilfft_brick_lines_indices(plan, PENCILFFT_INPUT, -1, 0, &n) == PENCILFFT_BAD_CALL);
     CHECK(pencilfft_brick_lines_extent(plan, 5, 0, extent) == PENCILFFT_BAD_CALL);
     CHECK(pencilfft_brick_lines_extent(plan, PENCILFFT_INPUT, ranks, extent) == PENCILFFT_BAD_CALL);
     CHECK(pencilfft_brick_lines_index(plan, PENCILFFT_INPUT, 0, 3, 0, &n) == PENCILFFT_BAD_CALL);

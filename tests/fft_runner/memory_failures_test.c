@@ -1,5 +1,5 @@
 /* Memory that runs out, and planners of FFTW that give nothing, on one rank: in plans with each exchange and each schedule, when
- * "auto" tries them, in halos, in distributed lines, when wisdom is read and written. All ranks must get the same status and
+ * "auto" tries them, in halos, in distributed lines, alone and on bricks, when wisdom is read and written. All ranks must get the same status and
  * message, no plan, must not wait for each other, and the file keeps what it had.
  * Run under mpirun with the grid and, if that is to be tried, a file for wisdom: memory_failures_test R C [FILE]. */
 #include <stdio.h>
@@ -62,6 +62,17 @@ static int line(void)
     int status = pencilfft_line_create(&of_line, MPI_COMM_WORLD, &made);
     CHECK((status == PENCILFFT_OK) == (made != NULL));
     CHECK_INT(pencilfft_line_destroy(made), PENCILFFT_OK);
+    return status;
+}
+
+static pencilfft_brick_lines_desc of_bricks;
+
+static int brick_lines(void)
+{
+    pencilfft_brick_lines made = NULL;
+    int status = pencilfft_brick_lines_create(&of_bricks, MPI_COMM_WORLD, &made);
+    CHECK((status == PENCILFFT_OK) == (made != NULL));
+    CHECK_INT(pencilfft_brick_lines_destroy(made), PENCILFFT_OK);
     return status;
 }
 
@@ -150,6 +161,17 @@ static void lines_fail_anywhere(int failing)
         }
 }
 
+/* Lines along x over R ranks, along y on one, along z over C. */
+static void bricks_fail_anywhere(int failing)
+{
+    pencilfft_brick_lines_desc_init(&of_bricks);
+    of_bricks.nx = 7;
+    of_bricks.ny = of_bricks.nz = 6;
+    of_bricks.bricks[0] = R, of_bricks.bricks[1] = 1, of_bricks.bricks[2] = C;
+    of_bricks.rigor = "estimate";
+    fails_anywhere("bricks-of-lines", brick_lines, failing);
+}
+
 static void wisdom_fails_anywhere(void)
 {
     exchange = "auto";
@@ -172,6 +194,7 @@ int main(int argc, char **argv)
     schedules_fail_anywhere(ranks - 1);
     halos_fail_anywhere(ranks - 1);
     lines_fail_anywhere(ranks - 1);
+    bricks_fail_anywhere(ranks - 1);
     if (file)
         wisdom_fails_anywhere();
     MPI_Finalize();

@@ -1,7 +1,8 @@
 /* A call of MPI that fails on one rank: the library must tell it there, and who calls the library ends all ranks.
  *     mpi_failures_test R C EXCHANGE SCHEDULE                what is called, how often, by the first and the last rank
  *     mpi_failures_test R C EXCHANGE SCHEDULE RANK CALL AT   the AT-th CALL on that RANK fails
- * EXCHANGE halo is a halo instead of transforms, line-ALGORITHM is distributed lines instead of a plan for arrays. */
+ * EXCHANGE halo is a halo instead of transforms, line-ALGORITHM is distributed lines instead of a plan for arrays,
+ * bricks-ALGORITHM bricks of such lines. */
 #include <complex.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -74,6 +75,27 @@ static void use_lines(const char *algorithm)
     need(pencilfft_line_destroy(plan), "line_destroy");
 }
 
+/* Both ways; x and z lie on several ranks where there are. */
+static void use_bricks(const char *algorithm, int R, int C)
+{
+    static double complex in[512], out[512];
+    pencilfft_brick_lines_desc desc;
+    pencilfft_brick_lines plan;
+    pencilfft_brick_lines_desc_init(&desc);
+    desc.nx = 6;
+    desc.ny = 5;
+    desc.nz = 12;
+    desc.bricks[0] = R, desc.bricks[1] = 1, desc.bricks[2] = C;
+    desc.algorithm = algorithm;
+    desc.rigor = "estimate";
+    desc.sync = "barrier";
+    need(pencilfft_brick_lines_create(&desc, MPI_COMM_WORLD, &plan), "bricks of lines");
+    need(pencilfft_brick_lines_execute(plan, PENCILFFT_FORWARD, in, out), "brick_lines_execute");
+    need(pencilfft_brick_lines_execute(plan, PENCILFFT_BACKWARD, out, in), "brick_lines_execute");
+    failing_mpi_stop();
+    need(pencilfft_brick_lines_destroy(plan), "brick_lines_destroy");
+}
+
 static void use_arrays(pencilfft_desc *desc, bool halo)
 {
     pencilfft_plan plan;
@@ -118,6 +140,8 @@ int main(int argc, char **argv)
     failing_mpi_start(fail ? argv[6] : NULL, fail ? atol(argv[7]) : 0);
     if (!strncmp(argv[3], "line-", 5))
         use_lines(argv[3] + 5);
+    else if (!strncmp(argv[3], "bricks-", 7))
+        use_bricks(argv[3] + 7, desc.R, desc.C);
     else
         use_arrays(&desc, halo);
     if (argc == 5 && (rank == 0 || rank == ranks - 1))

@@ -15,8 +15,9 @@ from tests.fft_runner.tables import EXCHANGES, SCHEDULES
 
 OTHER_RADICES = ("bruck4", "bruck8")  # the calls of bruck2
 LINES = ["line-transpose", "line-binary2", "line-dft"]  # binary4 calls what binary2 does
-SLOW_LINES = ("line-transpose", "line-dft")  # binary2 has an all-to-all and messages
-CASES = [*EXCHANGES, "node-of-one", "halo", *LINES]
+BRICKS = ["bricks-transpose", "bricks-binary2"]
+SLOW_LINES = ("line-transpose", "line-dft", *BRICKS)  # line-binary2 has an all-to-all and messages
+CASES = [*EXCHANGES, "node-of-one", "halo", *LINES, *BRICKS]
 MOVES_DATA = {  # what an exchange cannot do without; a new one at least one of all of these
     "alltoallv": {"MPI_Alltoallv"}, "alltoall": {"MPI_Alltoall"}, "padded": {"MPI_Alltoall"}, "alltoallw": {"MPI_Alltoallw"},
     "p2p": {"MPI_Sendrecv"}, "persistent": {"MPI_Startall", "MPI_Waitall"}, "fftw": {"MPI_Comm_dup"},
@@ -24,6 +25,8 @@ MOVES_DATA = {  # what an exchange cannot do without; a new one at least one of 
     "halo": {"MPI_Isend", "MPI_Irecv", "MPI_Waitall", "MPI_Comm_dup"},
     "line-transpose": {"MPI_Alltoallv", "MPI_Barrier", "MPI_Comm_dup", "MPI_Allreduce"},
     "line-binary2": {"MPI_Isend", "MPI_Irecv", "MPI_Waitall", "MPI_Alltoallv"},
+    "bricks-transpose": {"MPI_Alltoallv", "MPI_Barrier", "MPI_Comm_split", "MPI_Comm_free"},
+    "bricks-binary2": {"MPI_Isend", "MPI_Irecv", "MPI_Waitall", "MPI_Alltoallv", "MPI_Comm_split"},
     "line-dft": {"MPI_Isend", "MPI_Irecv", "MPI_Waitall"},
     "node": {"MPI_Barrier", "MPI_Ibarrier", "MPI_Wait"},
     "node-of-one": {"MPI_Isend", "MPI_Irecv", "MPI_Waitall"}}
@@ -82,7 +85,7 @@ def check_failures(start, exchange, cases, name_of_it="mpi_failures_test"):
 def own_calls(start, exchange):
     """What the exchange calls besides what every plan does."""
     mine = calls_of(start, exchange)
-    if exchange in ("alltoallv", "line-transpose"):  # stands for what every plan does, too
+    if exchange in ("alltoallv", "line-transpose", "bricks-transpose"):  # stands for what every plan does, too
         return mine
     every = {key: times for key, times in calls_of(start, "alltoallv").items()
              if key[1].removesuffix("_c") not in MOVES_DATA["alltoallv"]}

@@ -28,11 +28,18 @@ int pencilfft_brick_lines_extent(pencilfft_brick_lines plan, int array, int rank
     return status;
 }
 
+static int check_axis(int axis, const char *function)
+{
+    if (axis < 0 || axis > 2)
+        return pf_fail(PENCILFFT_BAD_CALL, "%s: axis %d; axes are 0..2", function, axis);
+    return PENCILFFT_OK;
+}
+
 int pencilfft_brick_lines_index(pencilfft_brick_lines plan, int array, int rank, int axis, int64_t i, int64_t *index)
 {
     int status = check_question(plan, array, rank, index, "pencilfft_brick_lines_index");
-    if (!status && (axis < 0 || axis > 2))
-        status = pf_fail(PENCILFFT_BAD_CALL, "pencilfft_brick_lines_index: axis %d; axes are 0..2", axis);
+    if (!status)
+        status = check_axis(axis, "pencilfft_brick_lines_index");
     if (status)
         return status;
     int position = position_of(plan, axis, rank), after = array == PENCILFFT_OUTPUT;
@@ -41,6 +48,20 @@ int pencilfft_brick_lines_index(pencilfft_brick_lines plan, int array, int rank,
         return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_brick_lines_index: point %lld; rank %d holds %lld along %c",
                        (long long)i, rank, (long long)points, "xyz"[axis]);
     *index = pf_line_label(&plan->axis[axis].ends[after], position, i);
+    return PENCILFFT_OK;
+}
+
+int pencilfft_brick_lines_indices(pencilfft_brick_lines plan, int array, int rank, int axis, int64_t *indices)
+{
+    int status = check_question(plan, array, rank, indices, "pencilfft_brick_lines_indices");
+    if (!status)
+        status = check_axis(axis, "pencilfft_brick_lines_indices");
+    if (status)
+        return status;
+    int position = position_of(plan, axis, rank), after = array == PENCILFFT_OUTPUT;
+    int64_t points = pf_brick_points(plan, axis, after, position);
+    for (int64_t i = 0; i < points; i++)
+        indices[i] = pf_line_label(&plan->axis[axis].ends[after], position, i);
     return PENCILFFT_OK;
 }
 

@@ -58,6 +58,14 @@ static int run_turned(pencilfft_brick_lines plan, int axis, pencilfft_direction 
     return status;
 }
 
+/* Of the bricks of all fields, before (0) or after (1) a forward transform. */
+static size_t bytes_of(const struct pencilfft_brick_lines_s *plan, bool after)
+{
+    int64_t extent[3];
+    pf_brick_extent(plan, after ? 0 : 2, after, extent);
+    return (size_t)(extent[0] * extent[1] * extent[2] * plan->fields) * plan->element_bytes;
+}
+
 static int run(pencilfft_brick_lines plan, pencilfft_direction direction, const void *in, void *out)
 {
     const void *from = in;
@@ -70,34 +78,26 @@ static int run(pencilfft_brick_lines plan, pencilfft_direction direction, const 
         status = (axis == 2 ? run_lines : run_turned)(plan, axis, direction, from, out);
         from = out;
     }
-    if (from != out && !status) {
-        int64_t extent[3];
-        pf_brick_extent(plan, 0, 0, extent);
-        memcpy(out, in, (size_t)(extent[0] * extent[1] * extent[2] * plan->fields) * plan->element_bytes);
-    }
+    if (from != out && !status)
+        memcpy(out, in, bytes_of(plan, false));
     return status;
 }
 
+static const char *const function = "pencilfft_brick_lines_execute";
+
 static int check_call(pencilfft_brick_lines plan, pencilfft_direction direction, const void *in, const void *out)
 {
-    enum { ALIGNED = 16 };
-    if (!plan || !in || !out)
-        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_brick_lines_execute: null plan or buffer");
-    if (direction != PENCILFFT_FORWARD && direction != PENCILFFT_BACKWARD)
-        return pf_fail(PENCILFFT_BAD_CALL,
-                       "pencilfft_brick_lines_execute: direction %d; it is PENCILFFT_FORWARD or PENCILFFT_BACKWARD",
-                       (int)direction);
-    if ((uintptr_t)in % ALIGNED || (uintptr_t)out % ALIGNED)
-        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_brick_lines_execute: a buffer is not aligned to 16 bytes");
-    return PENCILFFT_OK;
+    bool backward = direction == PENCILFFT_BACKWARD;
+    int status = pf_line_may_run(function, plan, direction, in, out);
+    return status ? status : pf_line_apart(function, in, bytes_of(plan, backward), out, bytes_of(plan, !backward));
 }
 
 int pencilfft_brick_lines_execute(pencilfft_brick_lines plan, pencilfft_direction direction, const void *in, void *out)
 {
     int status = check_call(plan, direction, in, out);
     if (plan)
-        status = pf_same_directed_call(plan->comm, plan->rank, plan->checks_calls, status, "pencilfft_brick_lines_execute",
-                                       (int)direction, 0, in == out);
+        status = pf_same_directed_call(plan->comm, plan->rank, plan->checks_calls, status, function, (int)direction, 0,
+                                       in == out);
     if (status)
         return status;
     memset(plan->seconds, 0, sizeof plan->seconds);

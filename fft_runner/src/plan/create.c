@@ -8,6 +8,7 @@
 #include "common/failure.h"
 #include "geometry/blocks.h"
 #include "plan/auto.h"
+#include "plan/begin.h"
 #include "plan/desc.h"
 #include "plan/make.h"
 #include "plan/same_call.h"
@@ -135,20 +136,12 @@ static int make_rest(pencilfft_plan plan, const pencilfft_desc *desc)
 
 static int start_plan(const pencilfft_desc *desc, MPI_Comm comm, pencilfft_plan *plan)
 {
-    int status = PENCILFFT_OK;
+    void *made;
     MPI_Comm all = MPI_COMM_NULL;
-    PF_MPI(MPI_Comm_dup(comm, &all));
-    PF_MPI(MPI_Comm_set_errhandler(all, MPI_ERRORS_RETURN));
-    struct pencilfft_plan_s *p = plan && desc ? calloc(1, sizeof *p) : NULL;
-    if (!plan || !desc)
-        status = pf_fail(PENCILFFT_BAD_CALL, "pencilfft_plan_create: null descriptor or plan");
-    else if (!p)
-        status = pf_fail(PENCILFFT_NO_MEMORY, "no memory for a plan");
-    if ((status = pf_agree(status, all))) {
-        free(p);
-        MPI_Comm_free(&all);
+    int status = pf_begin("pencilfft_plan_create", plan && desc, sizeof **plan, comm, &made, &all);
+    if (status)
         return status;
-    }
+    struct pencilfft_plan_s *p = made;
     p->all = all;
     for (int e = 0; e < PF_MAX_EXCHANGES; e++)
         p->group[e] = MPI_COMM_NULL;

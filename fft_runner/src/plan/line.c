@@ -11,6 +11,7 @@
 #include "common/failure.h"
 #include "geometry/blocks.h"
 #include "geometry/geometry.h"
+#include "plan/begin.h"
 #include "plan/same_call.h"
 
 enum { ALIGNMENT = 64 };
@@ -268,24 +269,15 @@ static void name_phases(pencilfft_line_plan plan)
 
 static int start(const pencilfft_line_desc *desc, MPI_Comm comm, pencilfft_line_plan *plan)
 {
-    int status = PENCILFFT_OK;
+    void *made;
     MPI_Comm own = MPI_COMM_NULL;
-    PF_MPI(MPI_Comm_dup(comm, &own));
-    PF_MPI(MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN));
-    struct pencilfft_line_plan_s *p = plan && desc ? calloc(1, sizeof *p) : NULL;
-    if (!plan || !desc)
-        status = pf_fail(PENCILFFT_BAD_CALL, "pencilfft_line_create: null descriptor or plan");
-    else if (!p)
-        status = pf_fail(PENCILFFT_NO_MEMORY, "no memory for a plan");
-    if ((status = pf_agree(status, own))) {
-        free(p);
-        MPI_Comm_free(&own);
+    int status = pf_begin("pencilfft_line_create", plan && desc, sizeof **plan, comm, &made, &own);
+    if (status)
         return status;
-    }
-    p->comm = own;
-    *plan = p;
-    PF_MPI(MPI_Comm_rank(own, &p->rank));
-    PF_MPI(MPI_Comm_size(own, &p->ranks));
+    *plan = made;
+    (*plan)->comm = own;
+    PF_MPI(MPI_Comm_rank(own, &(*plan)->rank));
+    PF_MPI(MPI_Comm_size(own, &(*plan)->ranks));
     return status;
 }
 

@@ -168,38 +168,49 @@ int pf_line_run(pencilfft_line_plan plan, int backward, int first, int count, co
     return status;
 }
 
-static bool overlap(const struct pencilfft_line_plan_s *plan, int backward, const void *in, const void *out)
+int pf_line_may_run(const char *function, bool given, pencilfft_direction direction, const void *in, const void *out)
 {
-    const struct pf_line_layout *of_in = backward ? &plan->steps.to : &plan->steps.from;
-    const struct pf_line_layout *of_out = backward ? &plan->steps.from : &plan->steps.to;
-    uintptr_t one = (uintptr_t)in, other = (uintptr_t)out;
-    size_t bytes = (size_t)plan->lines * plan->numbers->bytes;
-    return one < other + (size_t)pf_line_points(of_out, plan->rank) * bytes &&
-           other < one + (size_t)pf_line_points(of_in, plan->rank) * bytes;
+    enum { ALIGNED = 16 };
+    if (!given || !in || !out)
+        return pf_fail(PENCILFFT_BAD_CALL, "%s: null plan or buffer", function);
+    if (direction != PENCILFFT_FORWARD && direction != PENCILFFT_BACKWARD)
+        return pf_fail(PENCILFFT_BAD_CALL, "%s: direction %d; it is PENCILFFT_FORWARD or PENCILFFT_BACKWARD", function,
+                       (int)direction);
+    if ((uintptr_t)in % ALIGNED || (uintptr_t)out % ALIGNED)
+        return pf_fail(PENCILFFT_BAD_CALL, "%s: a buffer is not aligned to 16 bytes", function);
+    return PENCILFFT_OK;
 }
+
+int pf_line_apart(const char *function, const void *in, size_t in_bytes, const void *out, size_t out_bytes)
+{
+    uintptr_t one = (uintptr_t)in, other = (uintptr_t)out;
+    if (in != out && one < other + out_bytes && other < one + in_bytes)
+        return pf_fail(PENCILFFT_BAD_CALL, "%s: in and out overlap; give the same buffer or two", function);
+    return PENCILFFT_OK;
+}
+
+/* Of all lines, before (0) or after (1) a forward transform. */
+static size_t bytes_of(const struct pencilfft_line_plan_s *plan, bool after)
+{
+    return (size_t)(pf_line_points(after ? &plan->steps.to : &plan->steps.from, plan->rank) * plan->lines) *
+           plan->numbers->bytes;
+}
+
+static const char *const function = "pencilfft_line_execute";
 
 static int check_call(pencilfft_line_plan plan, pencilfft_direction direction, const void *in, const void *out)
 {
-    enum { ALIGNED = 16 };
-    if (!plan || !in || !out)
-        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_line_execute: null plan or buffer");
-    if (direction != PENCILFFT_FORWARD && direction != PENCILFFT_BACKWARD)
-        return pf_fail(PENCILFFT_BAD_CALL,
-                       "pencilfft_line_execute: direction %d; it is PENCILFFT_FORWARD or PENCILFFT_BACKWARD",
-                       (int)direction);
-    if ((uintptr_t)in % ALIGNED || (uintptr_t)out % ALIGNED)
-        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_line_execute: a buffer is not aligned to 16 bytes");
-    if (in != out && overlap(plan, direction == PENCILFFT_BACKWARD, in, out))
-        return pf_fail(PENCILFFT_BAD_CALL, "pencilfft_line_execute: in and out overlap; give the same buffer or two");
-    return PENCILFFT_OK;
+    bool backward = direction == PENCILFFT_BACKWARD;
+    int status = pf_line_may_run(function, plan, direction, in, out);
+    return status ? status : pf_line_apart(function, in, bytes_of(plan, backward), out, bytes_of(plan, !backward));
 }
 
 int pencilfft_line_execute(pencilfft_line_plan plan, pencilfft_direction direction, const void *in, void *out)
 {
     int status = check_call(plan, direction, in, out);
     if (plan)
-        status = pf_same_directed_call(plan->comm, plan->rank, plan->checks_calls, status, "pencilfft_line_execute",
-                                       (int)direction, 0, in == out);
+        status = pf_same_directed_call(plan->comm, plan->rank, plan->checks_calls, status, function, (int)direction, 0,
+                                       in == out);
     if (status)
         return status;
     plan->last = pf_now();
