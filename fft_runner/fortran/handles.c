@@ -1,9 +1,12 @@
-/* Communicators of Fortran and Python, integers, for the modules pencilfft, and the descriptor of a line as single values. */
+/* Communicators of Fortran and Python, integers, for the modules pencilfft, and the descriptors of lines as single values. */
 #include "pencilfft_line.h"
 
 int pencilfft_plan_create_fortran(const pencilfft_desc *desc, MPI_Fint comm, pencilfft_plan *plan);
 int pencilfft_line_create_fortran(int64_t n, int64_t lines, const char *algorithm, const char *order, const char *precision,
                                   const char *rigor, const char *sync, MPI_Fint comm, pencilfft_line_plan *plan);
+int pencilfft_brick_lines_create_fortran(const int64_t size[3], const int bricks[3], int fields, const char *algorithm,
+                                         const char *order, const char *precision, const char *rigor, const char *sync,
+                                         MPI_Fint comm, pencilfft_brick_lines *plan);
 int pencilfft_wisdom_load_fortran(const char *path, MPI_Fint comm, int *found);
 int pencilfft_wisdom_save_fortran(const char *path, MPI_Fint comm);
 
@@ -35,6 +38,26 @@ int pencilfft_line_create_fortran(int64_t n, int64_t lines, const char *algorith
     desc.rigor = rigor ? rigor : desc.rigor;
     desc.sync = sync ? sync : desc.sync;
     return pencilfft_line_create(&desc, handle_of(comm), plan);
+}
+
+int pencilfft_brick_lines_create_fortran(const int64_t size[3], const int bricks[3], int fields, const char *algorithm,
+                                         const char *order, const char *precision, const char *rigor, const char *sync,
+                                         MPI_Fint comm, pencilfft_brick_lines *plan)
+{
+    pencilfft_brick_lines_desc desc;
+    pencilfft_brick_lines_desc_init(&desc);
+    desc.nx = size[0];
+    desc.ny = size[1];
+    desc.nz = size[2];
+    for (int axis = 0; axis < 3; axis++)
+        desc.bricks[axis] = bricks[axis];
+    desc.fields = fields;
+    desc.algorithm = algorithm ? algorithm : desc.algorithm;
+    desc.order = order ? order : desc.order;
+    desc.precision = precision ? precision : desc.precision;
+    desc.rigor = rigor ? rigor : desc.rigor;
+    desc.sync = sync ? sync : desc.sync;
+    return pencilfft_brick_lines_create(&desc, handle_of(comm), plan);
 }
 
 int pencilfft_wisdom_load_fortran(const char *path, MPI_Fint comm, int *found)

@@ -73,6 +73,16 @@ module pencilfft
         type(c_ptr) :: handle = c_null_ptr
     end type
 
+    !> A plan for bricks on which distributed lines run directly; make it with pencilfft_brick_lines_create.
+    type, bind(C), public :: pencilfft_brick_lines
+        private
+        type(c_ptr) :: handle = c_null_ptr
+    end type
+
+    public :: pencilfft_brick_lines_create, pencilfft_brick_lines_destroy, pencilfft_brick_lines_elements
+    public :: pencilfft_brick_lines_extent, pencilfft_brick_lines_indices, pencilfft_brick_lines_execute
+    public :: pencilfft_brick_lines_exchanges, pencilfft_brick_lines_exchange_name, pencilfft_brick_lines_traffic
+    public :: pencilfft_brick_lines_phases, pencilfft_brick_lines_phase_name, pencilfft_brick_lines_phase_seconds
     public :: pencilfft_line_create, pencilfft_line_destroy, pencilfft_line_elements, pencilfft_line_points
     public :: pencilfft_line_indices, pencilfft_line_execute, pencilfft_line_exchanges, pencilfft_line_exchange_name
     public :: pencilfft_line_traffic, pencilfft_line_phases, pencilfft_line_phase_name, pencilfft_line_phase_seconds
@@ -100,6 +110,15 @@ module pencilfft
             integer(c_int), value :: number
         end function
     end interface
+    abstract interface
+        type(c_ptr) function name_of_bricks(plan, number) bind(C)
+            import
+            type(pencilfft_brick_lines), value :: plan
+            integer(c_int), value :: number
+        end function
+    end interface
+    procedure(name_of_bricks), bind(C, name="pencilfft_brick_lines_exchange_name") :: c_brick_lines_exchange_name
+    procedure(name_of_bricks), bind(C, name="pencilfft_brick_lines_phase_name") :: c_brick_lines_phase_name
     procedure(name_of_line), bind(C, name="pencilfft_line_exchange_name") :: c_line_exchange_name
     procedure(name_of_line), bind(C, name="pencilfft_line_phase_name") :: c_line_phase_name
     procedure(name_of), bind(C, name="pencilfft_phase_name") :: c_phase_name
@@ -247,6 +266,41 @@ module pencilfft
             type(pencilfft_line_plan), value :: plan
             real(c_double), intent(out) :: seconds(*)
         end function
+        !> Complex numbers that a buffer for bricks of lines must hold on this rank. Local.
+        integer(c_int) function pencilfft_brick_lines_elements(plan, elements) bind(C)
+            import
+            type(pencilfft_brick_lines), value :: plan
+            integer(c_int64_t), intent(out) :: elements
+        end function
+        !> Points along x, y and z of a rank's brick, in pencilfft_input or pencilfft_output of a forward transform; the last
+        !! is the first index here. Local.
+        integer(c_int) function pencilfft_brick_lines_extent(plan, array, rank, extent) bind(C)
+            import
+            type(pencilfft_brick_lines), value :: plan
+            integer(c_int), value :: array, rank
+            integer(c_int64_t), intent(out) :: extent(3)
+        end function
+        !> A transform of all fields, pencilfft_direction_forward or pencilfft_direction_backward. from and to may be one
+        !! buffer; both are aligned to 16 bytes. Collective.
+        integer(c_int) function pencilfft_brick_lines_execute(plan, direction, from, to) bind(C)
+            import
+            type(pencilfft_brick_lines), value :: plan
+            integer(c_int), value :: direction
+            type(c_ptr), value :: from, to
+        end function
+        !> What this rank sends to each rank in one exchange, counted from 0; both as long as there are ranks. Local.
+        integer(c_int) function pencilfft_brick_lines_traffic(plan, exchange, direction, bytes, messages) bind(C)
+            import
+            type(pencilfft_brick_lines), value :: plan
+            integer(c_int), value :: exchange, direction
+            integer(c_int64_t), intent(out) :: bytes(*), messages(*)
+        end function
+        !> Seconds of each phase of the last transform; of as many elements as phases. Local.
+        integer(c_int) function pencilfft_brick_lines_phase_seconds(plan, seconds) bind(C)
+            import
+            type(pencilfft_brick_lines), value :: plan
+            real(c_double), intent(out) :: seconds(*)
+        end function
         !> Seconds this rank spent in each phase of the last transform; of as many elements as phases.
         integer(c_int) function pencilfft_phase_seconds(plan, seconds) bind(C)
             import
@@ -327,6 +381,36 @@ module pencilfft
         integer(c_int) function c_line_phases(plan, n) bind(C, name="pencilfft_line_phases")
             import
             type(pencilfft_line_plan), value :: plan
+            integer(c_int), intent(inout) :: n
+        end function
+        integer(c_int) function c_brick_lines_create(size, bricks, fields, algorithm, order, precision, rigor, sync, comm, &
+                                                     plan) bind(C, name="pencilfft_brick_lines_create_fortran")
+            import
+            integer(c_int64_t), intent(in) :: size(3)
+            integer(c_int), intent(in) :: bricks(3)
+            integer(c_int), value :: fields, comm
+            type(c_ptr), value :: algorithm, order, precision, rigor, sync
+            type(pencilfft_brick_lines), intent(out) :: plan
+        end function
+        integer(c_int) function c_brick_lines_destroy(plan) bind(C, name="pencilfft_brick_lines_destroy")
+            import
+            type(pencilfft_brick_lines), value :: plan
+        end function
+        integer(c_int) function c_brick_lines_indices(plan, array, rank, axis, indices) &
+            bind(C, name="pencilfft_brick_lines_indices")
+            import
+            type(pencilfft_brick_lines), value :: plan
+            integer(c_int), value :: array, rank, axis
+            integer(c_int64_t), intent(out) :: indices(*)
+        end function
+        integer(c_int) function c_brick_lines_exchanges(plan, n) bind(C, name="pencilfft_brick_lines_exchanges")
+            import
+            type(pencilfft_brick_lines), value :: plan
+            integer(c_int), intent(inout) :: n
+        end function
+        integer(c_int) function c_brick_lines_phases(plan, n) bind(C, name="pencilfft_brick_lines_phases")
+            import
+            type(pencilfft_brick_lines), value :: plan
             integer(c_int), intent(inout) :: n
         end function
         integer(c_int) function c_halo_destroy(halo) bind(C, name="pencilfft_halo_destroy")
@@ -517,6 +601,76 @@ contains
         integer, intent(in) :: phase
         character(:), allocatable :: name
         name = text_of(c_line_phase_name(plan, int(phase - 1, c_int)))
+    end function
+
+    !> Plan transforms of size(1:3) = nx, ny, nz points in bricks(1:3) bricks along x, y and z, one for each rank of comm, an
+    !! MPI communicator as an integer. fields are transformed together (1); the names are those of pencilfft_line_desc.
+    !! Collective.
+    integer(c_int) function pencilfft_brick_lines_create(size, bricks, comm, plan, fields, algorithm, order, precision, &
+                                                         rigor, sync) result(status)
+        integer(c_int64_t), intent(in) :: size(3)
+        integer(c_int), intent(in) :: bricks(3)
+        integer, intent(in) :: comm
+        type(pencilfft_brick_lines), intent(out) :: plan
+        integer(c_int), intent(in), optional :: fields
+        character(*), intent(in), optional :: algorithm, order, precision, rigor, sync
+        character(longest_name), target :: names(5)
+        integer(c_int) :: together
+        together = 1
+        if (present(fields)) together = fields
+        status = c_brick_lines_create(size, bricks, together, c_text(algorithm, names(1)), c_text(order, names(2)), &
+                                      c_text(precision, names(3)), c_text(rigor, names(4)), c_text(sync, names(5)), comm, &
+                                      plan)
+    end function
+
+    !> Collective; frees the plan and its buffers.
+    integer(c_int) function pencilfft_brick_lines_destroy(plan) result(status)
+        type(pencilfft_brick_lines), intent(inout) :: plan
+        status = c_brick_lines_destroy(plan)
+        plan%handle = c_null_ptr
+    end function
+
+    !> The indices in the array, counted from 0, of a rank's points along an axis (1 to 3 for x, y, z); as many as
+    !! pencilfft_brick_lines_extent says. Local.
+    integer(c_int) function pencilfft_brick_lines_indices(plan, array, rank, axis, indices) result(status)
+        type(pencilfft_brick_lines), intent(in) :: plan
+        integer(c_int), intent(in) :: array, rank, axis
+        integer(c_int64_t), intent(out) :: indices(*)
+        status = c_brick_lines_indices(plan, array, rank, axis - 1, indices)
+    end function
+
+    !> Exchanges of a forward transform of bricks of lines; 0 without a plan.
+    integer function pencilfft_brick_lines_exchanges(plan) result(n)
+        type(pencilfft_brick_lines), intent(in) :: plan
+        integer(c_int) :: status, found
+        found = 0
+        status = c_brick_lines_exchanges(plan, found)
+        n = found
+    end function
+
+    !> Name of one of them, counted from 0: "z_to_columns", "x_stage_1". Empty where there is none.
+    function pencilfft_brick_lines_exchange_name(plan, exchange) result(name)
+        type(pencilfft_brick_lines), intent(in) :: plan
+        integer(c_int), intent(in) :: exchange
+        character(:), allocatable :: name
+        name = text_of(c_brick_lines_exchange_name(plan, exchange))
+    end function
+
+    !> Phases of a transform of bricks of lines; 0 without a plan.
+    integer function pencilfft_brick_lines_phases(plan) result(n)
+        type(pencilfft_brick_lines), intent(in) :: plan
+        integer(c_int) :: status, found
+        found = 0
+        status = c_brick_lines_phases(plan, found)
+        n = found
+    end function
+
+    !> "fft_z" for the first, and so on; empty outside 1 to pencilfft_brick_lines_phases(plan).
+    function pencilfft_brick_lines_phase_name(plan, phase) result(name)
+        type(pencilfft_brick_lines), intent(in) :: plan
+        integer, intent(in) :: phase
+        character(:), allocatable :: name
+        name = text_of(c_brick_lines_phase_name(plan, int(phase - 1, c_int)))
     end function
 
     !> Collective; frees the plan and its buffers.

@@ -54,6 +54,8 @@ program fortran_test
     call lines_are_transformed("transpose", "natural", 31)
     call lines_are_transformed("dft", "transposed", 30)
     if (modulo(36, R*C) == 0) call lines_are_transformed("binary4", "transposed", 36)
+    call bricks_of_lines_are_transformed("transpose", "natural", [1, R, C])
+    call bricks_of_lines_are_transformed("dft", "transposed", [C, 1, R])
     call what_happened_is_told()
     call wisdom_is_kept()
     call zero_is_chosen()
@@ -454,6 +456,99 @@ contains
                      pencilfft_unknown_name, "known: transpose, binary2, binary4, dft")
         call check(pencilfft_line_phases(plan) == 0 .and. pencilfft_line_exchanges(plan) == 0, "no plan")
     end subroutine
+
+    !> Two fields in bricks against the modes that they were made of, back again, in place; what each rank sends.
+    subroutine bricks_of_lines_are_transformed(algorithm, order, bricks)
+        character(*), intent(in) :: algorithm, order
+        integer, intent(in) :: bricks(3)
+        integer, parameter :: size_of(3) = [5, 6, 4]
+        type(pencilfft_brick_lines) :: plan
+        complex(c_double_complex), allocatable, target :: from(:), to(:)
+        integer(c_int64_t) :: extent(3, 2), elements, bytes(R*C), messages(R*C), at(maxval(size_of), 3, 2)
+        integer :: field, x, y, z, i, end_of(2), axis, e
+        real(c_double), allocatable :: seconds(:)
+        end_of = [pencilfft_input, pencilfft_output]
+        call need(pencilfft_brick_lines_create(int(size_of, c_int64_t), bricks, MPI_COMM_WORLD, plan, fields=2, &
+                                               order=order, algorithm=algorithm, rigor="estimate"))
+        call need(pencilfft_brick_lines_elements(plan, elements))
+        do e = 1, 2
+            call need(pencilfft_brick_lines_extent(plan, end_of(e), rank, extent(:, e)))
+            call check(2*product(extent(:, e)) <= elements, "room for bricks by "//algorithm)
+            do axis = 1, 3
+                call need(pencilfft_brick_lines_indices(plan, end_of(e), rank, axis, at(:, axis, e)))
+            end do
+        end do
+        allocate (from(elements), to(elements))
+        i = 0
+        do field = 0, 1
+            do x = 1, int(extent(1, 1))
+                do y = 1, int(extent(2, 1))
+                    do z = 1, int(extent(3, 1))
+                        i = i + 1
+                        from(i) = element(field, size_of, int([at(x, 1, 1), at(y, 2, 1), at(z, 3, 1)]))
+                    end do
+                end do
+            end do
+        end do
+        call need(pencilfft_brick_lines_execute(plan, pencilfft_direction_forward, c_loc(from), c_loc(to)))
+        i = 0
+        do field = 0, 1
+            do x = 1, int(extent(1, 2))
+                do y = 1, int(extent(2, 2))
+                    do z = 1, int(extent(3, 2))
+                        i = i + 1
+                        call check(abs(to(i) - mode(field, size_of, int([at(x, 1, 2), at(y, 2, 2), at(z, 3, 2)]))) < 1e-9, &
+                                   "a mode of bricks: "//algorithm)
+                    end do
+                end do
+            end do
+        end do
+        call need(pencilfft_brick_lines_execute(plan, pencilfft_direction_backward, c_loc(to), c_loc(to)))
+        i = 2*int(product(extent(:, 1)))
+        call check(all(abs(to(:i)/product(size_of) - from(:i)) < 1e-12), "bricks back again in place: "//algorithm)
+        call check(pencilfft_brick_lines_exchanges(plan) > 0 .or. R*C == 1, "there are exchanges between bricks")
+        do e = 0, pencilfft_brick_lines_exchanges(plan) - 1
+            call need(pencilfft_brick_lines_traffic(plan, e, pencilfft_direction_forward, bytes, messages))
+            call check(bytes(rank + 1) == 0 .and. all((bytes > 0) .eqv. (messages == 1)), "what bricks send")
+            call check(scan(pencilfft_brick_lines_exchange_name(plan, e), "xyz") == 1, "an exchange names its axis")
+        end do
+        call check(pencilfft_brick_lines_exchange_name(plan, e) == "", "no more exchanges between bricks")
+        allocate (seconds(pencilfft_brick_lines_phases(plan)))
+        call need(pencilfft_brick_lines_phase_seconds(plan, seconds))
+        e = size(seconds)
+        call check(pencilfft_brick_lines_phase_name(plan, 1) == "fft_z" .and. &
+                   pencilfft_brick_lines_phase_name(plan, e) == "total" .and. seconds(e) > 0 .and. &
+                   abs(seconds(e) - sum(seconds(:e - 1))) < 1e-6, "phases of bricks by "//algorithm)
+        call need(pencilfft_brick_lines_destroy(plan))
+        call refused(pencilfft_brick_lines_create(int(size_of, c_int64_t), [R*C + 1, 1, 1], MPI_COMM_WORLD, plan), &
+                     pencilfft_bad_grid, "there must be one for each rank")
+        call check(pencilfft_brick_lines_phases(plan) == 0 .and. pencilfft_brick_lines_exchanges(plan) == 0, "no bricks")
+    end subroutine
+
+    !> The sum of three modes, of extents n.
+    pure complex(c_double_complex) function element(field, n, p)
+        integer, intent(in) :: field, n(3), p(3)
+        integer :: w
+        element = 0
+        do w = 1, 3
+            element = element + w*exp(cmplx(0, two_pi*sum(real(waves(field, w, n)*p, c_double)/n), c_double))
+        end do
+    end function
+
+    pure complex(c_double_complex) function mode(field, n, k)
+        integer, intent(in) :: field, n(3), k(3)
+        integer :: w
+        mode = 0
+        do w = 1, 3
+            if (all(waves(field, w, n) == k)) mode = mode + w*product(n)
+        end do
+    end function
+
+    pure function waves(field, w, n)
+        integer, intent(in) :: field, w, n(3)
+        integer :: waves(3)
+        waves = modulo([w + 2*field, 3*w, w + field], n)
+    end function
 
     pure complex(c_double_complex) function given(line, j)
         integer, intent(in) :: line, j

@@ -6,7 +6,18 @@ from pathlib import Path
 import numpy as np
 from mpi4py import MPI
 
-from pencilfft import BACKWARD, FORWARD, LinePlan, PencilfftError, Plan, forget_wisdom, load_wisdom, save_wisdom
+from pencilfft import (
+    BACKWARD,
+    FORWARD,
+    BrickLinesPlan,
+    LinePlan,
+    PencilfftError,
+    Plan,
+    forget_wisdom,
+    load_wisdom,
+    save_wisdom,
+)
+from pencilmap.model.brick_lines import brick_line_stages
 from pencilmap.model.decompositions import decomposition_named
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.halo import halo as model_halo
@@ -149,6 +160,45 @@ def check_lines(n, algorithm, order, precision, lines, in_place):
     refused("64 bits", LinePlan, 2**64 + n, comm)
     refused("not a number of points", LinePlan, 8.5, comm)
     refused("not a communicator", LinePlan, n, None)
+
+
+def check_brick_lines(shape, bricks, algorithm, order, precision, fields, in_place):
+    """Against numpy.fft.fftn, both ways; messages against the model's."""
+    made = np.random.default_rng(7).standard_normal((2, fields, *shape))
+    a = made[0] + 1j * made[1]
+    reference, allowed = np.fft.fftn(a, axes=(1, 2, 3)), TOLERANCE[precision] * 10
+    with BrickLinesPlan(shape, bricks, comm, fields=fields, algorithm=algorithm, order=order, precision=precision,
+                        rigor="estimate") as plan:
+        mine = {end: (slice(None), *np.ix_(*plan.indices(end))) for end in ("input", "output")}
+        for end in mine:
+            seen = np.zeros(shape, int)
+            for rank in range(comm.size):
+                seen[np.ix_(*plan.indices(end, rank))] += 1
+            assert np.all(seen == 1), "each point on one rank"
+        source = plan.empty("input")
+        source[...] = given = a[mine["input"]].reshape(plan.shape("input"))
+        target = plan.view(source, "output") if in_place else plan.empty("output")
+        plan.forward(source, target)
+        scale, case = np.abs(reference).max(), (shape, bricks, algorithm, order, precision, fields, in_place)
+        right = reference[mine["output"]].reshape(plan.shape("output"))
+        assert target.size == 0 or np.abs(target - right).max() < allowed * scale, case
+        assert in_place or np.array_equal(source, given.astype(source.dtype)), "the input is kept"
+        plan.backward(target, source)
+        assert source.size == 0 or np.abs(source / np.prod(shape) - given).max() < allowed * np.abs(a).max(), case
+        seconds = plan.phase_seconds()
+        assert 0 < seconds["total"] < 1.001 * sum(list(seconds.values())[:-1]) + 1e-9
+        stages = brick_line_stages(shape, bricks, algorithm, order)
+        assert plan.exchanges == tuple(stage.name for stage in stages)
+        for stage in stages:
+            told = stage.sent()[comm.rank] * fields * source.itemsize
+            sent, messages = plan.traffic(stage.name)
+            assert np.array_equal(told, sent) and np.array_equal(told > 0, messages)
+        refused("unknown 'z'", plan.empty, "z")
+        refused("array output is complex", plan.forward, source, np.zeros(99, source.dtype))
+    refused("destroyed", plan.forward, source, target)
+    refused(f"bricks 1x1x{comm.size + 1} on {comm.size} ranks", BrickLinesPlan, shape, (1, 1, comm.size + 1), comm)
+    refused("not three numbers of bricks", BrickLinesPlan, shape, (1, comm.size), comm)
+    refused("bricks and fields of 32", BrickLinesPlan, shape, (1, 1, 2**32 + comm.size), comm)
 
 
 def check_chosen_grid():
@@ -350,6 +400,9 @@ check_lines(96, "transpose", "transposed", "single", 2, True)
 check_lines(96, "binary4", "natural", "double", 3, True)
 check_lines(60, "binary2", "transposed", "double", 1, False)
 check_lines(50, "dft", "natural", "single", 2, False)
+check_brick_lines((6, 1, 12), GRIDS[-1][:1] + (1,) + GRIDS[-1][1:], "transpose", "transposed", "double", 2, False)
+check_brick_lines((7, 5, 4), (1, *GRIDS[-1]), "dft", "natural", "single", 1, True)
+check_brick_lines((12, 12, 5), (*GRIDS[0], 1), "binary2", "natural", "double", 1, True)
 check_chosen_grid()
 for exchange in ("alltoallv", "node", "p2p"):
     check_what_is_no_number(exchange)

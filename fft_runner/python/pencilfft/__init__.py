@@ -62,8 +62,8 @@ Key = TypeVar("Key")
 Value = TypeVar("Value")
 Result = TypeVar("Result", bound=ctypes.Structure | c_char_p | c_double | c_int | c_int64)
 
-__all__ = ["BACKWARD", "FORWARD", "OMP_THREADS", "Halo", "LinePlan", "PencilfftError", "Plan", "forget_wisdom",
-           "load_wisdom", "save_wisdom"]
+__all__ = ["BACKWARD", "FORWARD", "OMP_THREADS", "BrickLinesPlan", "Halo", "LinePlan", "PencilfftError", "Plan",
+           "forget_wisdom", "load_wisdom", "save_wisdom"]
 
 #: Direction of a transform or of an exchange alone; the bits of `directions`.
 FORWARD = 1
@@ -159,6 +159,15 @@ SIGNATURES: dict[str, list[Any]] = {
     "line_traffic": [c_void_p, c_int, c_int, POINTER(c_int64), POINTER(c_int64)],
     "line_phase_name": [c_void_p, c_int],
     "line_phase_seconds": [c_void_p, POINTER(c_double)],
+    "brick_lines_create_fortran": [POINTER(c_int64), POINTER(c_int), c_int, *[c_char_p] * 5, c_int, POINTER(c_void_p)],
+    "brick_lines_destroy": [c_void_p],
+    "brick_lines_extent": [c_void_p, c_int, c_int, POINTER(c_int64)],
+    "brick_lines_indices": [c_void_p, c_int, c_int, c_int, c_void_p],
+    "brick_lines_execute": [c_void_p, c_int, c_void_p, c_void_p],
+    "brick_lines_exchange_name": [c_void_p, c_int],
+    "brick_lines_traffic": [c_void_p, c_int, c_int, POINTER(c_int64), POINTER(c_int64)],
+    "brick_lines_phase_name": [c_void_p, c_int],
+    "brick_lines_phase_seconds": [c_void_p, POINTER(c_double)],
     "wisdom_load_fortran": [c_char_p, c_int, POINTER(c_int)],
     "wisdom_save_fortran": [c_char_p, c_int],
     "wisdom_forget": [],
@@ -176,7 +185,7 @@ def _load() -> ctypes.CDLL:
         getattr(library, f"pencilfft_{name}").argtypes = arguments
     library.pencilfft_desc_new.restype = c_void_p
     for name in ("error_message", "phase_name", "exchange_stage", "exchange_chosen", "schedule_chosen", "line_exchange_name",
-                 "line_phase_name"):
+                 "line_phase_name", "brick_lines_exchange_name", "brick_lines_phase_name"):
         getattr(library, f"pencilfft_{name}").restype = c_char_p
     _refuse_two_mpis(path)
     return library
@@ -724,7 +733,103 @@ class Halo(_Handled):
         return list(sent), list(messages)
 
 
-class LinePlan(_Handled):
+class _Lines(_Handled):
+    """What plans for distributed lines have in common, alone and on bricks."""
+
+    _ranks: int
+    _dtype: "np.dtype[Any]"
+    _exchanges: list[str]
+
+    def _create(self, comm: "Comm", precision: str | None, texts: Sequence[str | None], *numbers: Any) -> None:
+        handle, communicator = c_void_p(), _handle(comm)
+        names = [None if text is None else text.encode() for text in texts]
+        _call(f"{self._kind}_create_fortran", *numbers, *names, communicator, byref(handle))
+        self._handle, self._ranks, self._rank = handle, comm.size, comm.rank
+        self._dtype = np.dtype(np.complex64 if precision == "single" else np.complex128)
+        self._exchanges = _names(f"{self._kind}_exchange_name", handle)
+
+    def shape(self, array: str) -> tuple[int, ...]:
+        raise NotImplementedError
+
+    @property
+    def exchanges(self) -> tuple[str, ...]:
+        """Names of the exchanges of a forward transform, in their order: ``("to_columns", "to_rows", "to_blocks")``; on bricks
+        with the axis, ``z_to_rows``."""
+        return tuple(self._exchanges)
+
+    def empty(self, array: str) -> Array:
+        """The calling rank's part of ``input`` or ``output``, not filled, aligned to 64 bytes, with memory for either.
+        Local."""
+        memory = np.empty(max(prod(self.shape(end)) for end in LINE_ENDS) * self._dtype.itemsize + ALIGNMENT, np.uint8)
+        return np.ndarray(self.shape(array), self._dtype, memory, -memory.ctypes.data % ALIGNMENT)
+
+    def view(self, part: Array, array: str) -> Array:
+        """The memory of an array that `empty` made as the other one, for transforms in place. Local.
+
+        Raises
+        ------
+        PencilfftError
+            When the memory behind `part` ends before.
+        """
+        memory, offset = _memory_behind(part, prod(self.shape(array)) * self._dtype.itemsize)
+        return np.ndarray(self.shape(array), self._dtype, memory, offset)
+
+    def forward(self, source: Array, target: Array) -> None:
+        """Transform forward, as `numpy.fft.fft` and `numpy.fft.fftn`, all lines or fields. Collective.
+
+        Parameters
+        ----------
+        source : part of ``input``
+            Kept, unless source and target are the same memory (`view`); they must not overlap partly.
+        target : part of ``output``
+
+        Raises
+        ------
+        PencilfftError
+            For an array of another shape, type or strides, or one that is not aligned to 16 bytes; this is raised on that
+            rank alone, while the others wait, unless calls are compared. Also when the plan was destroyed.
+        """
+        self._execute(FORWARD, source, "input", target, "output")
+
+    def backward(self, source: Array, target: Array) -> None:
+        """Transform backward, not normalised: backward after forward gives as many times the input as there are points.
+        Errors as in `forward`. Collective.
+
+        Parameters
+        ----------
+        source : part of ``output``
+        target : part of ``input``
+        """
+        self._execute(BACKWARD, source, "output", target, "input")
+
+    def _execute(self, direction: int, source: Array, first: str, target: Array, last: str) -> None:
+        _call_together(f"{self._kind}_execute", self._alive(), [direction],
+                       [partial(self._checked, source, first, False), partial(self._checked, target, last, True)])
+
+    def _checked(self, part: Array, array: str, written: bool) -> int:
+        shape = self.shape(array)
+        steps = tuple(self._dtype.itemsize * prod(max(n, 1) for n in shape[axis + 1:]) for axis in range(len(shape)))
+        _check_form(part, _Array(self._dtype, 1, (_Piece((), shape, 0, steps),)), written, array)
+        return int(part.ctypes.data)
+
+    def traffic(self, exchange: str, direction: int = FORWARD) -> tuple[list[int], list[int]]:
+        """Bytes and messages that the calling rank sends to each rank in one of `exchanges`. What it keeps is not counted.
+        Local."""
+        sent, messages = (c_int64 * self._ranks)(), (c_int64 * self._ranks)()
+        number = _known({name: e for e, name in enumerate(self._exchanges)}, exchange)
+        _call(f"{self._kind}_traffic", self._alive(), number, direction, sent, messages)
+        return list(sent), list(messages)
+
+    def phase_seconds(self) -> dict[str, float]:
+        """Seconds this rank spent in each phase of the last transform: dict by name, computing (``fft_line``, ``fft_z``),
+        ``pack_``, ``exchange_`` and ``unpack_`` of each exchange, and ``total``, their sum. Local."""
+        names = _names(f"{self._kind}_phase_name", self._alive())
+        seconds = (c_double * len(names))()
+        _call(f"{self._kind}_phase_seconds", self._handle, seconds)
+        return dict(zip(names, seconds, strict=True))
+
+
+class LinePlan(_Lines):
     """Transforms of lines that are distributed over the ranks. Making and destroying it is collective. As a context manager
     it destroys itself, unless there was an error.
 
@@ -768,17 +873,8 @@ class LinePlan(_Handled):
         numbers = [*_numbers(n, (1,), "a number of points"), *_numbers(lines, (1,), "a number of lines")]
         if not all(-2**63 <= number < 2**63 for number in numbers):  # ctypes would cut it
             raise PencilfftError(f"{n} points, {lines} lines; both must be integers of 64 bits")
-        handle, communicator = c_void_p(), _handle(comm)
-        texts = [None if text is None else text.encode() for text in (algorithm, order, precision, rigor, sync)]
-        _call("line_create_fortran", *numbers, *texts, communicator, byref(handle))
-        self._handle, self._lines, self._ranks, self._rank = handle, numbers[1], comm.size, comm.rank
-        self._dtype: np.dtype[Any] = np.dtype(np.complex64 if precision == "single" else np.complex128)
-        self._exchanges = _names("line_exchange_name", handle)
-
-    @property
-    def exchanges(self) -> tuple[str, ...]:
-        """Names of the exchanges of a forward transform, in their order: ``("to_columns", "to_rows", "to_blocks")``."""
-        return tuple(self._exchanges)
+        self._lines = numbers[1]
+        self._create(comm, precision, (algorithm, order, precision, rigor, sync), *numbers)
 
     def indices(self, array: str, rank: int | None = None) -> np.ndarray[Any, np.dtype[np.int64]]:
         """Which points of the line a rank has, the calling one if none is named: of each element of its line the index from
@@ -794,76 +890,75 @@ class LinePlan(_Handled):
         points = _asked("line_points", self._alive(), c_int64(), _known(LINE_ENDS, array), self._rank).value
         return (points,) if self._lines == 1 else (self._lines, points)
 
-    def empty(self, array: str) -> Array:
-        """The calling rank's part of ``input`` or ``output``, not filled, aligned to 64 bytes, with memory for either.
-        Local."""
-        memory = np.empty(max(prod(self.shape(end)) for end in LINE_ENDS) * self._dtype.itemsize + ALIGNMENT, np.uint8)
-        return np.ndarray(self.shape(array), self._dtype, memory, -memory.ctypes.data % ALIGNMENT)
 
-    def view(self, part: Array, array: str) -> Array:
-        """The memory of an array that `empty` made as the other one, for transforms in place. Local.
+class BrickLinesPlan(_Lines):
+    """Transforms of an array in bricks on which distributed lines run directly, those along z first. Making and destroying
+    it is collective. As a context manager it destroys itself, unless there was an error.
 
-        Raises
-        ------
-        PencilfftError
-            When the memory behind `part` ends before.
-        """
-        memory, offset = _memory_behind(part, prod(self.shape(array)) * self._dtype.itemsize)
-        return np.ndarray(self.shape(array), self._dtype, memory, offset)
+    >>> with BrickLinesPlan((64, 48, 1), (2, 3, 1), MPI.COMM_WORLD) as plan:                    # doctest: +SKIP
+    ...     f, f_hat = plan.empty("input"), plan.empty("output")
+    ...     f[...] = whole[np.ix_(*plan.indices("input"))]
+    ...     plan.forward(f, f_hat)
 
-    def forward(self, source: Array, target: Array) -> None:
-        """Transform all lines forward, as `numpy.fft.fft`. Collective.
+    Parameters
+    ----------
+    shape : three ints
+        Global extents nx, ny, nz; an axis of one point is not transformed.
+    bricks : three ints
+        P, Q and S, ranks along x, y and z, all of the communicator together: rank (c*Q + b)*P + a holds block a of x, b of y,
+        c of z.
+    comm : mpi4py.MPI.Comm
+        The library duplicates it.
+    fields : int, optional
+        Arrays transformed together; 1.
+    algorithm : str, optional
+        Of the lines of every axis: ``transpose`` (default), ``binary2``, ``binary4``, ``dft``, see pencilfft_line.h.
+    order : str, optional
+        Where points are after a forward transform: ``natural`` (default), ``transposed``, ``transposed-both``.
+    precision : str, optional
+        ``double`` (default), ``single``.
+    rigor : str, optional
+        Of FFTW: ``estimate``, ``measure`` (default), ``patient``.
+    sync : str, optional
+        What precedes each exchange among the ranks of a line: ``none`` (default), ``barrier``, ``clock``.
 
-        Parameters
-        ----------
-        source : part of ``input``
-            Kept, unless source and target are the same memory (`view`); they must not overlap partly.
-        target : part of ``output``
+    Raises
+    ------
+    PencilfftError
+        As of `LinePlan`; also for bricks that are not as many as ranks.
+    """
 
-        Raises
-        ------
-        PencilfftError
-            For an array of another shape, type or strides, or one that is not aligned to 16 bytes; this is raised on that
-            rank alone, while the others wait, unless calls are compared. Also when the plan was destroyed.
-        """
-        self._execute(FORWARD, source, "input", target, "output")
+    _kind = "brick_lines"
 
-    def backward(self, source: Array, target: Array) -> None:
-        """Transform backward, not normalised: backward after forward gives n times the input. Errors as in `forward`.
-        Collective.
+    def __init__(self, shape: Iterable[int], bricks: Iterable[int], comm: "Comm", *, fields: int = 1,
+                 algorithm: str | None = None, order: str | None = None, precision: str | None = None,
+                 rigor: str | None = None, sync: str | None = None) -> None:
+        size, parts = _numbers(shape, (3,), "three extents"), _numbers(bricks, (3,), "three numbers of bricks")
+        [self._fields] = _numbers(fields, (1,), "a number of fields")
+        if not all(-2**63 <= n < 2**63 for n in size) or not all(-2**31 <= n < 2**31 for n in (*parts, self._fields)):
+            raise PencilfftError(f"{size} points, {parts} bricks, {fields} fields; points must be integers of 64 bits, bricks "
+                                 "and fields of 32")
+        self._create(comm, precision, (algorithm, order, precision, rigor, sync), (c_int64 * 3)(*size), (c_int * 3)(*parts),
+                     self._fields)
 
-        Parameters
-        ----------
-        source : part of ``output``
-        target : part of ``input``
-        """
-        self._execute(BACKWARD, source, "output", target, "input")
+    def indices(self, array: str, rank: int | None = None) -> "tuple[np.ndarray[Any, np.dtype[np.int64]], ...]":
+        """Which points along x, y and z a rank has, the calling one if none is named, for ``input`` or ``output`` of a
+        forward transform: three arrays of indices from 0, which `numpy.ix_` makes an index of the whole array. Local."""
+        number, who = _known(LINE_ENDS, array), self._rank if rank is None else rank
+        found = tuple(np.empty(n, np.int64) for n in self._extent(number, who))
+        for axis, points in enumerate(found):
+            _call("brick_lines_indices", self._handle, number, who, axis, points.ctypes.data)
+        return found
 
-    def _execute(self, direction: int, source: Array, first: str, target: Array, last: str) -> None:
-        _call_together("line_execute", self._alive(), [direction],
-                       [partial(self._checked, source, first, False), partial(self._checked, target, last, True)])
+    def shape(self, array: str) -> tuple[int, ...]:
+        """Points of the calling rank along x, y and z, before them the fields, when there are several."""
+        extent = self._extent(_known(LINE_ENDS, array), self._rank)
+        return extent if self._fields == 1 else (self._fields, *extent)
 
-    def _checked(self, part: Array, array: str, written: bool) -> int:
-        shape, itemsize = self.shape(array), self._dtype.itemsize
-        steps = (itemsize,) if len(shape) == 1 else (shape[1] * itemsize, itemsize)
-        _check_form(part, _Array(self._dtype, 1, (_Piece((), shape, 0, steps),)), written, array)
-        return int(part.ctypes.data)
-
-    def traffic(self, exchange: str, direction: int = FORWARD) -> tuple[list[int], list[int]]:
-        """Bytes and messages that the calling rank sends to each rank in one of `exchanges`. What it keeps is not counted.
-        Local."""
-        sent, messages = (c_int64 * self._ranks)(), (c_int64 * self._ranks)()
-        number = _known({name: e for e, name in enumerate(self._exchanges)}, exchange)
-        _call("line_traffic", self._alive(), number, direction, sent, messages)
-        return list(sent), list(messages)
-
-    def phase_seconds(self) -> dict[str, float]:
-        """Seconds this rank spent in each phase of the last transform: dict by name, ``fft_line``, ``pack_``, ``exchange_``
-        and ``unpack_`` of each exchange, and ``total``, their sum. Local."""
-        names = _names("line_phase_name", self._alive())
-        seconds = (c_double * len(names))()
-        _call("line_phase_seconds", self._handle, seconds)
-        return dict(zip(names, seconds, strict=True))
+    def _extent(self, array: int, rank: int) -> tuple[int, ...]:
+        extent = (c_int64 * 3)()
+        _call("brick_lines_extent", self._alive(), array, rank, extent)
+        return tuple(extent)
 
 
 def _widths(given: int | Sequence[int]) -> tuple[int, ...]:
