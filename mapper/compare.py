@@ -8,12 +8,11 @@ from statistics import median
 from typing import Any
 
 from pencilmap.mapper.placements import place
-from pencilmap.mapper.records import Record, is_line, mapping_of_record, stages_of_line, transform_of_record
+from pencilmap.mapper.records import Record, has_lines, line_problem_of_record, mapping_of_record, transform_of_record
 from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
 from pencilmap.model.allocation import Site
 from pencilmap.model.costs import Costs, MessageRange
 from pencilmap.model.errors import RecordError, ScheduleError
-from pencilmap.model.line_plan import line_forecast
 from pencilmap.model.machine import COSTS, costs_of, load_machine
 from pencilmap.model.predict import SEQUENCE, Prediction, likely_times, predict
 from pencilmap.model.published import Cell, bluegene_l_512
@@ -21,7 +20,6 @@ from pencilmap.model.reading import parse_json
 from pencilmap.model.remap import REMAPS
 from pencilmap.model.schedules.schedule import PAIR
 from pencilmap.model.torus import Torus, parse_torus
-from pencilmap.model.transform import COMPLEX_DOUBLE_BYTES
 from pencilmap.model.units import parse
 
 
@@ -92,8 +90,8 @@ def compare_records(records: Iterable[Record], source: str) -> list[Comparison]:
 
 def compare_record(record: Record, source: str) -> list[Comparison]:
     """The rows of one record, see `compare_records`; `source` is its name in the result."""
-    if is_line(record):
-        return _rows_of_line(record, source)
+    if has_lines(record):
+        return _rows_of_lines(record, source)
     transform = transform_of_record(record)
     prediction, note = prediction_of_record(record)
     labels, names, found = record["labels"], [stage["name"] for stage in record["stages"]], []
@@ -107,26 +105,23 @@ def compare_record(record: Record, source: str) -> list[Comparison]:
     return found
 
 
-def _rows_of_line(record, source):
-    """Every exchange of a distributed line; its time without that of the busiest link where no bandwidth is known."""
+def _rows_of_lines(record, source):
+    """Every exchange of distributed lines; its time without that of the busiest link where no bandwidth is known."""
     mapping, note = _placed(record, {})
-    labels, points = record["labels"], record["size"][0] * record.get("fields", 1)
-    known = mapping is not None and mapping.network.bandwidth is not None
-    stages = [stage.name for stage in stages_of_line(record)]
-    forecast = dict.fromkeys(stages)
-    if known:
-        bytes_each = COMPLEX_DOUBLE_BYTES // (1 if record["precision"] == "double" else 2) * record.get("fields", 1)
-        forecast = {stage.name: stage for stage in line_forecast(
-            mapping, record["size"][0], record["algorithm"], record["order"], _costs(labels),
-            routing_name=labels.get("routing"), element_bytes=bytes_each)}
+    labels, problem = record["labels"], line_problem_of_record(record)
+    names = problem.stages(record["ranks"])
+    forecast = dict.fromkeys(names)
+    if mapping is not None and mapping.network.bandwidth is not None:
+        forecast = {stage.name: stage for stage in problem.forecast(mapping, _costs(labels), routing=labels.get("routing"),
+                                                                    backward=record["direction"] == "backward")}
     rows = []
-    for name in stages:
+    for name in names:
         samples, stage = record["phases"][f"exchange_{name}"]["max_s"], forecast[name]
         rows.append(Comparison(
             source, labels.get("network", "real"), str(mapping.network) if mapping else "-",
-            mapping.tasks_per_node if mapping else 0, str(record["ranks"]),
-            labels.get("placement", record["placement"]["source"]), f"line of {points}, {record['algorithm']}", name, None,
-            stage and stage.link_s, stage and stage.time_s, median(samples), (min(samples), max(samples)), None, None, note,
+            mapping.tasks_per_node if mapping else 0, "x".join(map(str, problem.bricks or (record["ranks"],))),
+            labels.get("placement", record["placement"]["source"]), problem.told, name, None, stage and stage.link_s,
+            stage and stage.time_s, median(samples), (min(samples), max(samples)), None, None, note,
             tuple(record.get("warnings", ()))))
     return rows
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from pencilmap.model.brick_lines import BrickLineStage, brick_line_stages
 from pencilmap.model.decompositions import decomposition_named
+from pencilmap.model.decompositions.brick import bricks_named
 from pencilmap.model.errors import GridError, PencilmapError, RecordError
 from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.line_plan import LineStage, line_stages
+from pencilmap.model.line_problem import LineProblem
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.network import Network
 from pencilmap.model.reading import parse_json, read_whole, reading
@@ -73,7 +73,7 @@ def _parse(line, path, number):
 
 def _problems(record: Record) -> Iterator[str]:
     """What no schema can say: the grid and the stages are those of the decomposition, and every stage was timed."""
-    if is_line(record) or is_brick_lines(record):
+    if has_lines(record):
         yield from _problems_of_line(record)
         return
     try:
@@ -92,15 +92,16 @@ def _problems(record: Record) -> Iterator[str]:
 
 
 def _problems_of_line(record):
-    if len(record["size"]) != (1 if is_line(record) else 3) or record["grid"] != [record["ranks"]]:
-        yield f"{'a line has one extent' if is_line(record) else 'bricks of lines have three'}, and a grid of all ranks"
+    one = record["decomposition"] == LINE
+    if len(record["size"]) != (1 if one else 3) or record["grid"] != [record["ranks"]]:
+        yield f"{'a line has one extent' if one else 'bricks of lines have three'}, and a grid of all ranks"
         return
     try:
-        names = [stage.name for stage in (stages_of_line if is_line(record) else stages_of_brick_lines)(record)]
+        names = line_problem_of_record(record).stages(record["ranks"])
     except GridError as error:
         yield str(error)
         return
-    if [stage["name"] for stage in record["stages"]] != names:
+    if tuple(stage["name"] for stage in record["stages"]) != names:
         yield f"stages: such a line has {', '.join(names) or 'none'}"
     yield from (f"phases: {phase} is missing" for phase in (f"exchange_{name}" for name in names)
                 if phase not in record["phases"])
@@ -150,44 +151,34 @@ def upgraded(record: Record) -> Record:
     return {"schema": SCHEMA, "decomposition": "pencil", **rest, "stages": stages}
 
 
-def is_line(record: Record) -> bool:
-    """Whether a run transformed a distributed line."""
-    return bool(record["decomposition"] == LINE)
+def has_lines(record: Record) -> bool:
+    """Whether a run transformed a distributed line, or bricks on which such lines run."""
+    return bool(record["decomposition"] == LINE or "algorithm" in record)
 
 
-def stages_of_line(record: Record) -> tuple[LineStage, ...]:
-    """The exchanges of a record of a line, as the model knows them. Raises GridError."""
-    return line_stages(record["size"][0], record["ranks"], record.get("algorithm", ""), record.get("order", ""))
-
-
-def is_brick_lines(record: Record) -> bool:
-    """Whether a run transformed bricks on which distributed lines run."""
-    return "algorithm" in record and not is_line(record)
-
-
-def stages_of_brick_lines(record: Record) -> tuple[BrickLineStage, ...]:
-    """The exchanges of a record of bricks on which lines run, as the model knows them. Raises GridError."""
-    name, _, bricks = record["decomposition"].partition(":")
-    if name != "brick" or not bricks or prod(map(int, bricks.split("x"))) != record["ranks"]:
+def line_problem_of_record(record: Record) -> LineProblem:
+    """What such a run transformed, as the model knows it. Raises GridError."""
+    bricks = None if record["decomposition"] == LINE else bricks_named(record["decomposition"]).bricks
+    if bricks is not None and prod(bricks) != record["ranks"]:
         raise GridError(f"lines run on one brick for each of {record['ranks']} ranks, brick:PxQxS, "
                         f"not on {record['decomposition']}")
-    return brick_line_stages(record["size"], [*map(int, bricks.split("x"))], record["algorithm"], record.get("order", ""))
+    return LineProblem(tuple(record["size"]), bricks, record.get("algorithm", ""), record.get("order", ""),
+                       record.get("fields", 1), record["precision"])
 
 
 def transform_of_record(record: Record) -> Transform:
-    """The transform of a run record. RecordError where it is a line's, which is no array of three axes."""
-    if is_line(record):
-        raise RecordError("a record is of a distributed line; only pencilmap compare reads such records, leave it out")
-    if is_brick_lines(record):
-        raise RecordError("a record is of bricks on which distributed lines run; no time is predicted for it, leave it out")
+    """The transform of a run record. RecordError where distributed lines were transformed, which is another one."""
+    if has_lines(record):
+        what = "a distributed line" if record["decomposition"] == LINE else "bricks on which distributed lines run"
+        raise RecordError(f"a record is of {what}; only pencilmap compare reads such records, leave it out")
     if len(record["size"]) != 3:
         raise RecordError(f"a record has {len(record['size'])} extents; a transform has nx, ny, nz")
     return transform_of(record["size"], record["type"], record["precision"], record.get("fields", 1))
 
 
 def grid_of_record(record: Record) -> ProcessGrid:
-    """The process grid of a run record; of a line that of slabs, all ranks."""
-    if is_line(record) or is_brick_lines(record):
+    """The process grid of a run record; of lines that of slabs, all ranks."""
+    if has_lines(record):
         return ProcessGrid(*record["grid"], decomposition=decomposition_named("slab"))
     return ProcessGrid(*record["grid"], decomposition=decomposition_named(record["decomposition"]))
 

@@ -6,13 +6,22 @@ messages. An axis of one point is not transformed. fft_runner/src/plan/brick_lin
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import inf, prod
 
 import numpy as np
 
 from pencilmap.model.arrays import Ints
+from pencilmap.model.costs import Costs, MessageRange
 from pencilmap.model.errors import GridError
-from pencilmap.model.line_plan import LineStage, block_sizes, line_stages
+from pencilmap.model.exchange import Exchange
+from pencilmap.model.line_plan import LineStage, LineStageTime, block_sizes, line_stages
+from pencilmap.model.mapping import Mapping
+from pencilmap.model.routing import default_routing, routing
+from pencilmap.model.timing import exchange_terms, mapping_work
+from pencilmap.model.transform import COMPLEX_DOUBLE_BYTES
+
+MOST_SHARING = 2048  # ranks of a line whose messages are told one by one
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,17 +41,45 @@ class BrickLineStage:
     apart: int
     lines: Ints
 
+    def messages(self, backward: bool = False) -> tuple[Ints, Ints]:
+        """Sender and receiver of each message, shape (M, 2), and its elements, shape (M,)."""
+        each, rank = self.stage.sent(self.ranks, self.n), np.arange(len(self.lines))
+        if backward and self.stage.is_all_to_all:  # whole blocks go to the same ranks either way
+            each = each.T
+        pairs = np.stack(np.nonzero(each), axis=1)
+        first = rank[rank // self.apart % self.ranks == 0]  # of the ranks of every line
+        ranks = (first[:, None, None] + self.apart * pairs).reshape(-1, 2)
+        held = self.lines[ranks[:, 0]]  # as many as the receiver holds: a line's ranks differ along its axis alone
+        elements = np.tile(each[pairs[:, 0], pairs[:, 1]], len(first)) * held
+        return ranks[elements > 0], elements[elements > 0]
+
     def sent(self) -> Ints:
         """Elements that each rank sends to each other in a forward transform, shape (P Q S, P Q S).
 
         >>> brick_line_stages((2, 1, 4), (2, 1, 2), "binary2")[0].sent().tolist()
         [[0, 0, 2, 0], [0, 0, 0, 2], [2, 0, 0, 0], [0, 2, 0, 0]]
         """
-        rank = np.arange(len(self.lines))
-        position = rank // self.apart % self.ranks
-        line = rank - position * self.apart
-        found = self.stage.sent(self.ranks, self.n)[position[:, None], position] * self.lines[:, None]
-        return np.where(line[:, None] == line, found, 0)
+        ranks, elements = self.messages()
+        found = np.zeros((len(self.lines), len(self.lines)), dtype=np.int64)
+        found[ranks[:, 0], ranks[:, 1]] = elements
+        return found
+
+    def exchange(self, total: int, element_bytes: int = COMPLEX_DOUBLE_BYTES, backward: bool = False) -> Exchange:
+        """Message by message, of an array of `total` elements. GridError where lines lie on too many ranks for that."""
+        if self.ranks > MOST_SHARING:
+            raise GridError(f"lines that {self.ranks} ranks share are not predicted message by message; take bricks with at "
+                            f"most {MOST_SHARING} along an axis")
+        ranks, elements = self.messages(backward)
+        return Exchange(self.name, "", ranks, elements, np.array([1, 0]), np.array([0, 1]), element_bytes,
+                        total * element_bytes)
+
+
+@dataclass(frozen=True)
+class BrickLineStageTime(LineStageTime):
+    """The same of bricks; `messages` are those of the rank that sends most, `points` those of an average rank."""
+
+    sent_bytes: int  #: of all ranks together
+    link_bytes: float  #: of the busiest link
 
 
 def brick_line_stages(size: Sequence[int], bricks: Sequence[int], algorithm: str = "transpose",
@@ -63,7 +100,7 @@ def brick_line_stages(size: Sequence[int], bricks: Sequence[int], algorithm: str
             stages.append(line_stages(n, ranks, algorithm, order) if n > 1 else ())
         except GridError as error:
             raise GridError(f"along {letter}: {error}") from error
-    everyone = np.arange(np.prod(bricks))
+    everyone = np.arange(prod(bricks))
     aparts = (1, bricks[0], bricks[0] * bricks[1])
     found = []
     for axis in (2, 1, 0):
@@ -73,6 +110,47 @@ def brick_line_stages(size: Sequence[int], bricks: Sequence[int], algorithm: str
             lines = lines * held[everyone // aparts[other] % bricks[other]]
         found += [BrickLineStage(f"{'xyz'[axis]}_{stage.name}", stage, size[axis], bricks[axis], aparts[axis], lines)
                   for stage in stages[axis]]
+    return tuple(found)
+
+
+def check_bricks(bricks: Sequence[int], tasks: int) -> None:
+    """GridError where there is not one for each task."""
+    if prod(bricks) != tasks:
+        told = "x".join(map(str, bricks))
+        raise GridError(f"{told} bricks are {prod(bricks)}, but there are {tasks} tasks; take brick:PxQxS with P*Q*S = {tasks}")
+
+
+def brick_lines_forecast(mapping: Mapping, size: Sequence[int], bricks: Sequence[int], algorithm: str = "transpose",
+                         order: str = "natural", costs: Costs = Costs(), ports: int = 1, routing_name: str | None = None,
+                         element_bytes: int = COMPLEX_DOUBLE_BYTES, backward: bool = False) -> tuple[BrickLineStageTime, ...]:
+    """What every exchange of nx, ny, nz points takes, each message with its own size and on its own route.
+
+    Raises GridError as `brick_line_stages` does, where there is not one brick for each task, and without a bandwidth.
+
+    >>> from pencilmap.model.grid import ProcessGrid
+    >>> from pencilmap.model.torus import Torus
+    >>> ring, ranks = Torus((8,), (True,), (1e9,)), np.arange(8)
+    >>> placed = Mapping(ring, ProcessGrid(2, 4), 1, ranks, 0 * ranks)
+    >>> found = brick_lines_forecast(placed, (2, 32, 1), (2, 4, 1), "dft")
+    >>> [(s.name, s.messages, s.sent_bytes, round(1e9 * s.link_s)) for s in found]    # every second rank, neighbours
+    [('y_gather', 3, 3072, 512), ('x_gather', 1, 1024, 128)]
+    """
+    check_bricks(bricks, mapping.n_tasks)
+    if mapping.network.bandwidth is None:
+        raise GridError(f"{mapping.network.title} has no bandwidth; the time of lines needs the bytes per second of a link")
+    if ports > 1 and costs.messages is None:
+        costs = replace(costs, message_cost_s=None, message_size_cost_s=None,
+                        messages=(MessageRange(inf, costs.message_cost_s or 0.0, ports),))
+    rule = routing(routing_name or default_routing(mapping.network), mapping.network)
+    found = []
+    for stage in brick_line_stages(size, bricks, algorithm, order):
+        exchange = stage.exchange(prod(size), element_bytes, backward)
+        loads = rule.loads(mapping.network, exchange, mapping.node_of_rank)
+        work = mapping_work(mapping, exchange, loads.seconds(), None, loads.hop_bytes())
+        found.append(BrickLineStageTime(
+            stage.name, work.messages, prod(size) / mapping.n_tasks, float(work.link_s),
+            float(exchange_terms(work, costs).time_s), int(exchange.group_weight.sum()) * element_bytes,
+            float(max(loads.largest(), default=0))))
     return tuple(found)
 
 

@@ -8,7 +8,7 @@ all-to-all more. A dense DFT is one stage of all ranks.
 Sources: D. Bailey, FFTs in external or hierarchical memory, 1990 (six-step); L. Bluestein 1970; A. Jocksch 2021.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf, nan
 
@@ -235,7 +235,7 @@ def line_forecast(mapping: Mapping, n: int, algorithm: str = "transpose", order:
     return tuple(found)
 
 
-def line_time(forecast: tuple[LineStageTime, ...]) -> float:
+def line_time(forecast: Sequence[LineStageTime]) -> float:
     """Seconds of all exchanges."""
     return sum((stage.time_s for stage in forecast), 0.0)
 

@@ -1,85 +1,110 @@
-"""Distributed lines in `predict` and `simulate`: their options, and what is predicted of them."""
+"""Distributed lines, alone and on bricks, in `predict` and `simulate`: their options, and what is predicted of them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from math import inf, isfinite
+from dataclasses import replace
+from math import inf, isfinite, prod
 from typing import Any
 
 import click
 
-from pencilmap.mapper.placements import as_mapping
+from pencilmap.mapper.lines import placed_lines
 from pencilmap.mapper.setting import Setting
+from pencilmap.model.decompositions.brick import bricks_named
 from pencilmap.model.errors import GridError
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.line_plan import ALGORITHMS, ORDERS, break_evens, line_forecast, line_time
+from pencilmap.model.line_plan import ALGORITHMS, ORDERS, break_evens, line_time
+from pencilmap.model.line_problem import LineProblem
+from pencilmap.model.transform import parse_transform
 from pencilmap.model.units import milliseconds, parse
 from pencilmap.scripts.command_line.plain_options import Name, with_options
 from pencilmap.scripts.command_line.tables import print_json, print_table, say
 
 LINE = "line"
-OTHERS = ("fft", "grid", "exchange", "schedule", "direction", "page", "terms", "robust", "threads", "probe",
+BRICK = "brick"
+OTHERS = ("grid", "exchange", "schedule", "direction", "page", "terms", "robust", "threads", "probe",
           "timing_only")  # not for lines
 LINE_OPTIONS = with_options(
     click.option("--size", type=click.IntRange(1), metavar="N", help="Of decomposition line: its points."),
-    click.option("--algorithm", type=Name(list(ALGORITHMS)), help="Of decomposition line. [default: transpose]"),
-    click.option("--order", type=Name(list(ORDERS)), help="Where the points of a line are afterwards. [default: natural]"))
+    click.option("--algorithm", type=Name(list(ALGORITHMS)), help="Of decomposition line; with brick:PxQxS lines run on the "
+                 "bricks. [default: transpose]"),
+    click.option("--order", type=Name(list(ORDERS)), help="Where the points of lines are afterwards. [default: natural]"))
 
 
-@dataclass(frozen=True)
-class Line:
-    """A distributed line, as it was asked for."""
-
-    n: int
-    algorithm: str
-    order: str
+def has_lines(decomposition: str, given: dict[str, Any]) -> bool:
+    """Whether the options ask for distributed lines: alone, or on bricks by an algorithm or order."""
+    asked = given.get("algorithm") or given.get("order")
+    return decomposition == LINE or bool(asked and decomposition.startswith(BRICK))
 
 
-def line_of(given: dict[str, Any], is_line: bool, named: Sequence[str]) -> Line | None:
-    """The line of the options, which are taken out of `given`; None for another decomposition.
+def lines_of(given: dict[str, Any], decomposition: str, fft: str | None, named: Sequence[str]) -> LineProblem | None:
+    """What the options ask for, which are taken out of `given`; None for another decomposition.
 
     `named` are the options that the user gave. Raises GridError for what does not go together.
     """
+    wanted = has_lines(decomposition, given)
     size, algorithm, order = (given.pop(name) for name in ("size", "algorithm", "order"))
-    if not is_line:
+    if not wanted:
         for name, value in (("size", size), ("algorithm", algorithm), ("order", order)):
             if value is not None:
-                raise GridError(f"--{name} is for --decomposition line; leave it out, or name that decomposition")
+                bricks = "" if name == "size" else " or brick:PxQxS"
+                raise GridError(f"--{name} is for --decomposition line{bricks}; leave it out, or name that decomposition")
         return None
-    if size is None:
-        raise GridError("a line has points: give their number with --size, e.g. --size 65536")
+    how = algorithm or ALGORITHMS[0], order or next(iter(ORDERS))
     if foreign := [name for name in OTHERS if name in named]:
-        raise GridError(f"--{foreign[0].replace('_', '-')} is not for --decomposition line; leave it out")
-    return Line(size, algorithm or ALGORITHMS[0], order or next(iter(ORDERS)))
+        bricks = "" if decomposition == LINE else ", nor for bricks with --algorithm or --order"
+        raise GridError(f"--{foreign[0].replace('_', '-')} is not for --decomposition line{bricks}; leave it out")
+    if decomposition == LINE:
+        if size is None:
+            raise GridError("a line has points: give their number with --size, e.g. --size 65536")
+        if fft:
+            raise GridError("--fft is not for --decomposition line; leave it out")
+        return LineProblem((size,), None, *how)
+    if size is not None or not fft:
+        raise GridError("bricks of lines are an array: give its extents with --fft, e.g. --fft 64x64x64, or --fft 64x64x1 "
+                        "for two dimensions")
+    transform = parse_transform(fft)
+    if transform.type != "c2c":
+        raise GridError(f"lines transform complex numbers: --fft {fft[:40]} is not c2c; leave :{transform.type} out")
+    return LineProblem((transform.nx, transform.ny, transform.nz), bricks_named(decomposition).bricks, *how,
+                       transform.fields, transform.precision)
 
 
-def predict_line(where: Setting, line: Line, placements: Sequence[str], routing: str | None, message_cost: str | None,
-                 ports: int, as_json: bool) -> None:
-    """Print what every exchange of the line takes, and below which size which algorithm is fastest."""
+def predict_lines(where: Setting, problem: LineProblem, placements: Sequence[str], routing: str | None,
+                  message_cost: str | None, ports: int, as_json: bool) -> None:
+    """Print what every exchange of the lines takes and which algorithm is fastest; of one line also below which size."""
     costs = where.costs if message_cost is None else replace(where.costs, message_cost_s=parse(message_cost, "s"))
-    found, grid = [], ProcessGrid(1, where.n_slots)
+    found, ranks = [], where.n_slots
+    problem.stages(ranks)  # says what is impossible
     for text in placements:
-        mapping = as_mapping(where.place(text, grid), text)
-        times = {name: line_time(line_forecast(mapping, line.n, name, line.order, costs, ports, routing))
-                 for name in ALGORITHMS if not name.startswith("binary") or line.n % where.n_slots == 0}
-        stages = line_forecast(mapping, line.n, line.algorithm, line.order, costs, ports, routing)
-        found.append((text, stages, times, break_evens(mapping, line.order, costs, ports, routing)))
+        mapping = placed_lines(where, problem, text)
+        times = {name: line_time(problem.forecast(mapping, costs, ports, routing, name)) for name in problem.algorithms(ranks)}
+        stages = problem.forecast(mapping, costs, ports, routing)
+        evens = break_evens(mapping, problem.order, costs, ports, routing) if problem.bricks is None else ()
+        found.append((text, stages, times, evens))
     if as_json:
-        print_json(*[_as_dict(line, where, *each) for each in found])
+        print_json(*[_as_dict(problem, ranks, *each) for each in found])
         return
     rows = [[text, stage.name, stage.messages, milliseconds(stage.link_s), milliseconds(stage.time_s)]
             for text, stages, _, _ in found for stage in stages]
-    points = line.n / where.n_slots
-    print_table(f"{where.where}, line of {line.n:,} points, {points:g} a rank, by {line.algorithm}, order {line.order}",
+    points = prod(problem.size) * problem.fields / ranks
+    print_table(f"{where.where}, {problem.title}, {points:g} a rank, by {problem.algorithm}, order {problem.order}",
                 ["placement", "exchange", ">messages", ">busiest link", ">predicted"], rows)
     for text, _, times, evens in found:
-        routed, closed = ({e.algorithm: getattr(e, name) for e in evens} for name in ("routed", "crossbar"))
-        print_table(f"placement {text}: all algorithms; n* points a rank below which they are faster than the transposes",
-                    ["algorithm", ">predicted", ">n* routed", ">n* crossbar"],
-                    [[name, milliseconds(times[name]) if name in times else "-", _points(routed.get(name)),
-                      _points(closed.get(name))] for name in ALGORITHMS])
+        _print_algorithms(text, times, evens)
         fastest = min(times, key=lambda name: times[name])
-        other = "" if fastest == line.algorithm else f"; {line.algorithm} takes {milliseconds(times[line.algorithm])}"
+        other = "" if fastest == problem.algorithm else f"; {problem.algorithm} takes {milliseconds(times[problem.algorithm])}"
         say(f"fastest under {text}: {fastest}, {milliseconds(times[fastest])}{other}")
+
+
+def _print_algorithms(text, times, evens):
+    columns = ["algorithm", ">predicted"]
+    rows = [[name, milliseconds(times[name]) if name in times else "-"] for name in ALGORITHMS]
+    if not evens:
+        print_table(f"placement {text}: all algorithms", columns, rows)
+        return
+    routed, closed = ({e.algorithm: getattr(e, name) for e in evens} for name in ("routed", "crossbar"))
+    print_table(f"placement {text}: all algorithms; n* points a rank below which they are faster than the transposes",
+                [*columns, ">n* routed", ">n* crossbar"],
+                [[*row, _points(routed.get(row[0])), _points(closed.get(row[0]))] for row in rows])
 
 
 def _points(value):
@@ -88,9 +113,11 @@ def _points(value):
     return "always" if value == inf else f"{value:.0f}"
 
 
-def _as_dict(line, where, text, stages, times, evens):
-    return {"n": line.n, "ranks": where.n_slots, "algorithm": line.algorithm, "order": line.order, "placement": text,
-            "stages": [stage.__dict__ for stage in stages], "time_s": times[line.algorithm], "times_s": times,
+def _as_dict(problem, ranks, text, stages, times, evens):
+    what = {"n": problem.size[0]} if problem.bricks is None else {
+        "size": list(problem.size), "bricks": list(problem.bricks), "fields": problem.fields}
+    return {**what, "ranks": ranks, "algorithm": problem.algorithm, "order": problem.order, "placement": text,
+            "stages": [stage.__dict__ for stage in stages], "time_s": times[problem.algorithm], "times_s": times,
             "break_evens": [{"algorithm": e.algorithm, "routed": e.routed if isfinite(e.routed) else None,
                              "always": e.routed == inf, "crossbar": e.crossbar if isfinite(e.crossbar) else None}
                             for e in evens]}

@@ -21,7 +21,7 @@ from pencilmap.model.schedules import SCHEDULES
 from pencilmap.model.schedules.schedule import DIRECTIONS, FORWARD
 from pencilmap.model.torus import Torus
 from pencilmap.model.transform import TYPES
-from pencilmap.scripts.command_line.lines import LINE, line_of
+from pencilmap.scripts.command_line.lines import LINE, has_lines, lines_of
 from pencilmap.scripts.command_line.plain_options import FILES, Decorator, Name, completed, with_options
 
 WHOLE = 50_000  # tasks from which on a machine without a shape is probably not what the user's job has
@@ -61,8 +61,8 @@ class Decomposed(Name):
 DECOMPOSITION = click.option("--decomposition", type=Decomposed(list(DECOMPOSITIONS)), default=next(iter(DECOMPOSITIONS)),
                              show_default=True, help="How the tasks share the array. "
                              + "; ".join(f"{d.name}: grid {d.usage}" for d in DECOMPOSITIONS.values())
-                             + "; brick:PxQxS: remapped to pencils of that grid; line: one array of --size N over all "
-                             "tasks (predict, simulate).")
+                             + "; brick:PxQxS: remapped to pencils of that grid, or with --algorithm bricks on which "
+                             "distributed lines run; line: one array of --size N over all tasks (predict, simulate).")
 GRID_USAGE = "|".join(dict.fromkeys(d.usage for d in DECOMPOSITIONS.values()))
 FFT = click.option("--fft", "-n", metavar="N|NXxNYxNZ[:TYPE][:single][:fields=F]",
                    help=f"The transform, e.g. 512, 512x256x128, 512:r2c:single; types: {', '.join(TYPES)}; F arrays "
@@ -109,24 +109,33 @@ def placements(multiple: bool = True) -> Decorator:
 
 def on_machine(command: Callable[..., Any]) -> Callable[..., Any]:
     """Put the machine options and --fft on a command, which gets the resulting Setting as `where`."""
+    has = {option.name for option in getattr(command, "__click_params__", ())}
+    knows_lines = "algorithm" in has
+    refused = {"algorithm", "order"} - has  # in a sentence where they mean bricks of lines
+
     @wraps(command)
     def resolved(**given):
         asked = {name: given.pop(name) for name in signature(setting).parameters if name in given}
-        if is_line := asked.get("decomposition") == LINE:
-            asked["decomposition"] = "slab"  # whose grid is all tasks, too
-        if is_line and "algorithm" not in given:
-            raise GridError("--decomposition line is for predict and simulate; this command takes pencil, slab, brick")
-        if "algorithm" in given:
+        decomposition = asked.get("decomposition", "")
+        lines = has_lines(decomposition, given)
+        if not knows_lines and lines:
+            raise GridError("distributed lines are for predict and simulate: --decomposition line, and bricks with "
+                            "--algorithm or --order; this command takes pencil, slab, brick")
+        if knows_lines:
             context = click.get_current_context()
             named = [name for name in context.params if context.get_parameter_source(name) == ParameterSource.COMMANDLINE]
-            given["line"] = line_of(given, is_line, named)
+            given["line"] = lines_of(given, decomposition, asked.get("fft"), named)
+        else:
+            given = {name: value for name, value in given.items() if name not in refused}
+        if lines:
+            asked |= {"decomposition": "slab", "fft": None}  # whose grid is all tasks, too
         where = setting(**asked)
         if where.machine and where.n_slots > WHOLE and not any(map(asked.get, ("torus", "partition", "nodes"))):
             click.echo(f"note: this is the whole of {where.machine}, {where.n_slots:,} tasks; a job on a part of it is "
                        "named by --partition SHAPE, --torus SHAPE or --nodes FILE", err=True)
         return command(where=where, **_on_graph(where, given))
 
-    return with_options(*MACHINE, FFT)(resolved)
+    return with_options(*MACHINE, FFT, *(click.option(f"--{name}", hidden=True) for name in refused))(resolved)
 
 
 def _on_graph(where, given):

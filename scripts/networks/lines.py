@@ -1,35 +1,41 @@
-"""Where a binary exchange of a distributed line becomes slower than transposes: predicted and simulated break-even.
+"""Distributed lines predicted and simulated: where a binary exchange becomes slower than transposes, and lines on bricks.
 
-Both times are straight lines in the points a rank n. They are simulated at two sizes, the powers of two about the predicted
+Break-even: both times are straight lines in the points a rank n. They are simulated at two sizes, the powers of two about the predicted
 break-even, with every message on its links and every start one after the other; the crossing of the two simulated lines is
 the simulated break-even. A crossbar is a torus whose links are so fast that the nodes' injection alone counts. On large ones
 the all-to-alls go in steps of pairs, which takes as long there: all messages at once are beyond what SimGrid can share out.
+
+Bricks: every exchange of the lines of every axis, its time and its messages.
 """
 
 from dataclasses import dataclass, replace
 from math import inf, log2
 from typing import Any
 
+from pencilmap.mapper.compare import compare_record
+from pencilmap.mapper.lines import placed_lines
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.setting import setting
 from pencilmap.model.costs import Costs
 from pencilmap.model.distributed_line import LineTimes, break_even, crossbar_break_even
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.line_plan import line_forecast, line_time, ways
+from pencilmap.model.line_problem import LineProblem
 from pencilmap.model.torus import as_torus
-from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate_all, simulation_of_line
+from pencilmap.scripts.networks.simulated import SimulatedNetwork, Simulation, simulate_all, simulation_of_lines
 
 TRANSPOSE = "transpose"
 CROSSBAR = "1e6GB/s"  # of the links of a ring that is one
 MOST_FACTOR = 2.0
+MOST_EXACT, LEAST_APART = 1.005, 0.7  # simulated over predicted time of an exchange of bricks
 MOST_RANKS = 256    # unless more are asked for
 MOST_AT_ONCE = 128  # ranks of an all-to-all with all messages at once
 RATE = 1e9  # bytes per second of a link, or of a node on a crossbar
 
 
 @dataclass(frozen=True)
-class LineCase:
-    """Binary exchange against transposes on one network; ranks are placed as launched, one a node."""
+class Case:
+    """Ranks placed as launched, one a node, on one network."""
 
     torus: str
     algorithm: str
@@ -50,6 +56,11 @@ class LineCase:
 
     def _network(self):
         return SimulatedNetwork(as_torus(self._where().network), 0.0, RATE if self.crossbar else 0.0, self.message_s)
+
+
+@dataclass(frozen=True)
+class LineCase(Case):
+    """Binary exchange against transposes."""
 
     def predicted(self, algorithm: str, points: int) -> float:
         """Seconds of the exchanges."""
@@ -74,7 +85,8 @@ class LineCase:
 
     def simulations(self, sizes: tuple[int, int]) -> list[Any]:
         where = self._where()
-        found = [simulation_of_line(where, self._network(), "default", n * where.n_slots, algorithm, self.order)
+        found = [simulation_of_lines(where, self._network(), "default",
+                                     LineProblem((n * where.n_slots,), None, algorithm, self.order))
                  for algorithm in (TRANSPOSE, self.algorithm) for n in sizes]
         if self.crossbar and self.ranks > MOST_AT_ONCE:
             found = [replace(each, algorithm="pair") for each in found]
@@ -131,6 +143,84 @@ def validate_lines(cases: list[LineCase], timeout_s: float) -> list[LineRow]:
         times = [_exchanges_s(found[0]) for found in records[4 * i:4 * i + 4]]
         lines = [LineTimes(0, 2 * a - b, (b - a) / (high - low)) for a, b in (times[:2], times[2:])]
         rows.append(LineRow(case, case.formula(), predicted[i], break_even(*lines)))
+    return rows
+
+
+@dataclass(frozen=True)
+class BrickCase(Case):
+    """An array in bricks on which lines run."""
+
+    bricks: tuple[int, int, int] = (1, 1, 1)
+    size: tuple[int, int, int] = (1, 1, 1)
+
+    def simulation(self) -> Simulation:
+        return simulation_of_lines(self._where(), self._network(), "default",
+                                   LineProblem(self.size, self.bricks, self.algorithm, self.order))
+
+
+@dataclass(frozen=True)
+class BrickRow:
+    """Its exchanges: predicted, simulated, and messages of the rank that sends most as predicted and by the library."""
+
+    case: BrickCase
+    predicted: float
+    simulated: float
+    ratios: tuple[float, ...]  #: simulated over predicted of every exchange
+    messages: tuple[int, ...]
+    messages_sent: tuple[int, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Never more than predicted; less where starts pass while other messages travel, and where bricks of unequal size have
+        groups of ranks begin one after the other, which wait for none but their own."""
+        apart = self.case.message_s or any(n % parts for n, parts in zip(self.case.size, self.case.bricks))
+        least = LEAST_APART if apart else 1 / MOST_EXACT
+        return all(least <= ratio <= MOST_EXACT for ratio in self.ratios) and self.messages == self.messages_sent
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {**self.case.__dict__, "ranks": self.case.ranks, "predicted": self.predicted, "simulated": self.simulated,
+                "ratios": list(self.ratios), "messages": list(self.messages), "messages_sent": list(self.messages_sent),
+                "holds": self.holds}
+
+
+def brick_cases(at_most: int | None = None) -> list[BrickCase]:
+    """Tori, meshes, rings and crossbars of 16 to 64 ranks, in two and three dimensions, extents that divide and primes."""
+    found = [BrickCase(torus, algorithm, start, order, crossbar, bricks, size) for torus, algorithm, start, order, crossbar,
+             bricks, size in (
+                 ("4x4", "transpose", 0.0, "natural", False, (4, 4, 1), (384, 256, 1)),
+                 ("4x4", "binary2", 0.0, "transposed", False, (4, 4, 1), (384, 256, 1)),
+                 ("4x4", "dft", 0.0, "natural", False, (2, 4, 2), (127, 31, 24)),
+                 ("4x4:mesh", "transpose", 0.0, "transposed", False, (4, 4, 1), (509, 240, 1)),
+                 ("4x4:mesh", "transpose", 0.0, "natural", False, (2, 4, 2), (61, 480, 120)),
+                 ("16", "binary4", 0.0, "natural", False, (4, 2, 2), (64, 32, 48)),
+                 ("8x8", "transpose", 0.0, "natural", False, (8, 8, 1), (1021, 768, 1)),
+                 ("8x8", "binary4", 0.0, "transposed", False, (8, 8, 1), (512, 384, 1)),
+                 ("4x4x4", "transpose", 0.0, "natural", False, (4, 4, 4), (64, 64, 64)),
+                 ("4x4x4", "binary2", 0.0, "natural", False, (4, 4, 4), (64, 64, 64)),
+                 ("4x4x4", "binary4", 0.0, "transposed", False, (8, 4, 2), (64, 32, 48)),
+                 ("4x4x4", "transpose", 0.0, "natural", False, (2, 16, 2), (96, 128, 61)),
+                 ("4x4", "dft", 2e-6, "natural", False, (2, 4, 2), (127, 31, 24)),
+                 ("4x4x4", "binary2", 2e-6, "natural", False, (4, 4, 4), (64, 64, 64)),
+                 ("4x4x4", "transpose", 2e-6, "natural", False, (4, 4, 4), (64, 64, 64)),
+                 ("64", "transpose", 2e-6, "transposed", True, (8, 8, 1), (512, 512, 1)),
+                 ("64", "binary2", 2e-6, "transposed", True, (4, 4, 4), (64, 32, 64)))]
+    return [case for case in found if case.ranks <= (at_most or MOST_RANKS)]
+
+
+def validate_bricks(cases: list[BrickCase], timeout_s: float) -> list[BrickRow]:
+    """Simulate the cases, a run each."""
+    rows = []
+    for case, [record] in zip(cases, simulate_all([case.simulation() for case in cases], timeout_s=timeout_s)):
+        found = compare_record(record, case.name)
+        times = [(row.time_s or 0.0, row.measured_s) for row in found]
+        where = case._where()
+        problem = LineProblem(case.size, case.bricks, case.algorithm, case.order)
+        told = problem.forecast(placed_lines(where, problem, "default"))
+        rows.append(BrickRow(case, sum(t for t, _ in times), sum(t for _, t in times),
+                             tuple(simulated / predicted for predicted, simulated in times if predicted),  # 0: nothing moves
+                             tuple(stage.messages for stage in told),
+                             tuple(max(stage["messages"]) for stage in record["stages"])))
     return rows
 
 

@@ -26,11 +26,13 @@ from typing import Any
 
 from pencilmap.mapper.files import append_whole, check_appendable, temporary_folder
 from pencilmap.mapper.formats.hostfile import hosts
+from pencilmap.mapper.lines import placed_lines
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.progress import say
 from pencilmap.mapper.setting import Setting
 from pencilmap.model.errors import PencilmapError
 from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.line_problem import LineProblem
 from pencilmap.model.predict import SEQUENCE
 from pencilmap.model.schedules.schedule import DIRECTIONS, FORWARD
 from pencilmap.model.torus import Torus, format_torus
@@ -160,7 +162,7 @@ class Simulation:
     #: all ranks share the memory of their large buffers: large transforms fit and times stay correct, but the data is lost
     timing_only: bool = False
     algorithm: str = ALLTOALLV  #: SimGrid's name of the algorithm for MPI_Alltoallv
-    line: tuple[str, str] | None = None  #: algorithm and order of a distributed line, whose one extent `size` has
+    line: LineProblem | None = None  #: distributed lines; `size` is theirs
     usage_path: Path | None = None  #: where to write what each link carried; `read_link_usage` reads it
 
     def __post_init__(self) -> None:
@@ -181,6 +183,8 @@ class Simulation:
         size = "x".join(str(n) for n in self.size)
         placement = f", {self.labels['placement']}" if "placement" in self.labels else ""
         schedule = f", {self.schedule}" if self.schedule != SEQUENCE else ""
+        if self.line:
+            return f"{self.line.title} on {self.network.torus}, by {self.line.algorithm}{placement}"
         return f"{size} on {self.network.torus}, {self.grid}{placement}{schedule}"
 
     @property
@@ -212,13 +216,12 @@ def simulation_of(where: Setting, network: SimulatedNetwork, grid: ProcessGrid, 
                       fields=where.transform.fields, schedule=schedule, direction=direction, **options)
 
 
-def simulation_of_line(where: Setting, network: SimulatedNetwork, placement: str, n: int, algorithm: str, order: str,
-                       **options: Any) -> Simulation:
-    """The same of a distributed line of n points over all slots; its grid is that of slabs."""
-    grid = ProcessGrid(1, where.n_slots)
-    mapping = as_mapping(where.place(placement, grid), placement)
-    return Simulation(network, hosts(mapping), (n,), grid, labels=_labels(where, network, placement),
-                      line=(algorithm, order), **options)
+def simulation_of_lines(where: Setting, network: SimulatedNetwork, placement: str, problem: LineProblem,
+                        **options: Any) -> Simulation:
+    """The same of distributed lines over all slots."""
+    mapping = placed_lines(where, problem, placement)
+    return Simulation(network, hosts(mapping), problem.size, mapping.grid, precision=problem.precision, fields=problem.fields,
+                      labels=_labels(where, network, placement), line=problem, **options)
 
 
 def _labels(where, network, placement):
@@ -378,9 +381,9 @@ def _runner_options(simulation):
     if simulation.type != "c2c":
         options["--type"] = [simulation.type]
     if simulation.line:
-        del options["--exchange"]
-        options |= {"--decomposition": ["line"], "--grid": [simulation.grid.n_tasks], "--algorithm": [simulation.line[0]],
-                    "--order": [simulation.line[1]]}
+        del options["--exchange"], options["--grid"]
+        options |= {"--decomposition": [simulation.line.decomposition], "--algorithm": [simulation.line.algorithm],
+                    "--order": [simulation.line.order]}
     if simulation.schedule != SEQUENCE:
         options["--schedule"] = [simulation.schedule]
     if simulation.fields > 1:

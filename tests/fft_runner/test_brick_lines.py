@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.compare import compare_records
-from pencilmap.mapper.records import read_records, stages_of_brick_lines
+from pencilmap.mapper.records import read_records, transform_of_record
 from pencilmap.model.brick_lines import brick_line_stages
 from pencilmap.model.errors import RecordError
 from tests.documents import run_by
@@ -35,16 +35,32 @@ def test_the_runner_verifies_bricks_of_lines_and_writes_their_record(mpirun, tmp
                                                                      size):
     path = tmp_path / "bricks.jsonl"
     done = mpirun(6, "--decomposition", f"brick:{bricks}", "--algorithm", algorithm, "--order", order, "--size", *size,
-                  "--direction", direction, "--verify", "--fields", 2, "--rigor", "estimate", "--reps", 1, "--json", path)
+                  "--direction", direction, "--verify", "--fields", 2, "--rigor", "estimate", "--reps", 1, "--json", path,
+                  "--machine-torus", 6, "--label", "link_bandwidth=1 GB/s")
     assert done.returncode == 0, done.stderr
     [record] = read_records(path)
     assert record["verify"]["passed"] and record["verify"]["error_fftw"] < 1e-14 and record["verify"]["points"] == 8
     assert record["size"] == list(size) and {"fft_x", "pack_x", "unpack_x"} <= set(record["phases"])
-    for told, stage in zip(record["stages"], stages_of_brick_lines(record), strict=True):
+    stages = brick_line_stages(size, [*map(int, bricks.split("x"))], algorithm, order)
+    for told, stage in zip(record["stages"], stages, strict=True):
         sent = stage.sent().T if direction == "backward" and stage.stage.is_all_to_all else stage.sent()
         assert told["bytes"] == (32 * sent.sum(axis=1)).tolist() and told["messages"] == (sent > 0).sum(axis=1).tolist()
-    with pytest.raises(RecordError, match="bricks on which distributed lines run; no time is predicted"):
-        compare_records([record], "here")
+    rows = compare_records([record], "here")
+    assert [row.stage for row in rows] == [stage.name for stage in stages] and rows[0].grid == bricks
+    with pytest.raises(RecordError, match="bricks on which distributed lines run; only pencilmap compare"):
+        transform_of_record(record)
+
+
+def test_the_phases_of_bricks_stand_in_columns(mpirun):
+    """Of the widest name, too."""
+    done = mpirun(2, "--decomposition", "brick:1x2x1", "--algorithm", "transpose", "--size", 4, 16, 4, "--reps", 1)
+    assert done.returncode == 0, done.stderr
+    table = done.stdout[done.stdout.index("phase "):].splitlines()
+    rows = table[1:table.index("")]
+    assert any(row.startswith("exchange_y_to_columns ") for row in rows)
+    assert len({len(row) for row in rows}) == 1 and table[0].index(" max") + 4 == len(rows[0]) - 26
+    told = [line for line in done.stdout.splitlines() if line.startswith("exchange y_")]
+    assert len({line.index("all-to-all") for line in told}) == 1 and len(told) == 3
 
 
 def test_the_command_of_the_document_verifies_two_dimensions(mpirun):

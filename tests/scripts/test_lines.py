@@ -5,10 +5,19 @@ import shutil
 import pytest
 
 from pencilmap.model.line_plan import line_stages
-from pencilmap.scripts.networks.lines import LineCase, LineRow, line_cases, validate_lines
+from pencilmap.scripts.networks.lines import (
+    BrickCase,
+    LineCase,
+    LineRow,
+    brick_cases,
+    line_cases,
+    validate_bricks,
+    validate_lines,
+)
 from tests.documents import ROOT, run_by
 
 LINE = ("--torus", "4x4", "--bandwidth", "1 GB/s", "--decomposition", "line", "--placement", "default")
+BRICKS = (*LINE[:4], "--placement", "default", "--decomposition", "brick:2x2x4", "--fft", "12x8x16")
 needs_simgrid = pytest.mark.skipif(not shutil.which("smpirun"),
                                    reason="NOT TESTED: SimGrid is missing; scripts/setup installs it")
 
@@ -34,7 +43,18 @@ def test_predict_says_what_a_line_takes_and_where_the_break_even_is(pencilmap_js
     (["predict", "--torus", "4x4", "--size", "64"], "--size is for --decomposition line"),
     (["predict", "--torus", "4x4", "--ports", "3"], "--ports is for --decomposition line"),
     (["simulate", *LINE, "--size", "100", "--algorithm", "binary4"], "not a multiple of 16 ranks"),
-    (["map", "--torus", "4x4", "--grid", "16", "--decomposition", "line", "-o", "x"], "is for predict and simulate")])
+    (["map", "--torus", "4x4", "--grid", "16", "--decomposition", "line", "-o", "x"], "are for predict and simulate"),
+    (["map", "--torus", "4x4", "--grid", "4x4", "--decomposition", "brick:4x4x1", "--algorithm", "dft", "-o", "x"],
+     "are for predict and simulate"),
+    (["predict", *BRICKS[:-2], "--algorithm", "dft"], "give its extents with --fft"),
+    (["predict", *BRICKS, "--algorithm", "dft", "--size", "64"], "give its extents with --fft"),
+    (["predict", *BRICKS, "--algorithm", "dft", "--grid", "4x4"], "nor for bricks with --algorithm"),
+    (["predict", *BRICKS[:-1], "8x8x8:r2c", "--algorithm", "dft"], "leave :r2c out"),
+    (["predict", *BRICKS[:-1], "8x8x9", "--algorithm", "binary2"], "along z: a binary exchange needs"),
+    (["predict", *BRICKS[:-4], "--decomposition", "brick:2x2x2", "--fft", "8", "--order", "natural"],
+     "2x2x2 bricks are 8, but there are 16"),
+    (["predict", *BRICKS[:-4], "--decomposition", "brick", "--fft", "8", "--algorithm", "dft"], "write brick:PxQxS"),
+    (["predict", "--torus", "4x4", "--algorithm", "dft"], "--algorithm is for --decomposition line or brick:PxQxS")])
 def test_what_does_not_go_with_a_line_is_told(pencilmap, words, said):
     status, _, err = pencilmap(*words)
     assert status != 0 and said in " ".join(err.split()), err
@@ -45,6 +65,35 @@ def test_simulate_runs_and_verifies_a_line(pencilmap_json):
     rows = pencilmap_json("simulate", *LINE, "--size", 4096, "--algorithm", "binary2", "--message-cost", "2 us", "--verify")
     assert [row["stage"] for row in rows] == [s.name for s in line_stages(4096, 16, "binary2")]
     assert all(row["measured_s"] == pytest.approx(row["time_s"], rel=0.05) for row in rows)
+
+
+def test_predict_routes_every_message_of_bricks(pencilmap_json):
+    """By hand: the ranks of lines are rings of 4 nodes, on which a whole block passes each link in either stage."""
+    words = ("--torus", "4x4", "--bandwidth", "1 GB/s", "--decomposition", "brick:4x4x1", "--fft", "32x16x1",
+             "--message-cost", "2 us", "--placement", "default")
+    found = pencilmap_json.one("predict", *words, "--algorithm", "binary2", "--order", "transposed")
+    assert found["size"] == [32, 16, 1] and found["bricks"] == [4, 4, 1] and found["break_evens"] == []
+    block = 16 * 32 * 16 / 16  # bytes of a rank
+    for stage, links in zip(found["stages"], (1, 1, 1, 1), strict=True):  # a ring of 4: both stages load a link with a block
+        assert (stage["messages"], stage["sent_bytes"], stage["link_bytes"]) == (1, 16 * block, links * block)
+        assert stage["time_s"] == pytest.approx(2e-6 + links * block / 1e9)
+    assert set(found["times_s"]) == {"transpose", "binary2", "binary4", "dft"}
+    found = pencilmap_json.one("predict", *words[:-5], "31x16x1:single", "--algorithm", "dft", "--placement", "default")
+    assert set(found["times_s"]) == {"transpose", "dft"} and found["stages"][0]["sent_bytes"] == 3 * 8 * 31 * 16
+
+
+@needs_simgrid
+def test_simulate_runs_and_verifies_bricks(pencilmap_json):
+    rows = pencilmap_json("simulate", *BRICKS[:-1], "48x32x64:single:fields=2", "--algorithm", "transpose", "--verify")
+    assert [row["stage"][:2] for row in rows] == ["z_"] * 3 + ["y_"] * 3 + ["x_"] * 3
+    assert all(row["measured_s"] == pytest.approx(row["time_s"], rel=0.05) for row in rows)
+
+
+@needs_simgrid
+def test_exchanges_of_bricks_take_what_was_predicted():
+    [row] = validate_bricks([BrickCase("4x4:mesh", "transpose", 0.0, "natural", False, (2, 4, 2), (64, 48, 12))], 300)
+    assert row.holds and row.messages == row.messages_sent and len(row.messages) == 9
+    assert all(0.999 < ratio < 1.005 for ratio in row.ratios)
 
 
 @needs_simgrid
@@ -77,6 +126,9 @@ def test_the_table_of_the_document_has_every_case_as_it_is_predicted():
     text = (ROOT / "docs" / "distributed-lines.md").read_text("utf-8")
     lines = text.partition("<!-- simulated lines -->")[2].partition("<!-- end -->")[0].splitlines()
     rows = [line.strip("| ").split(" | ") for line in lines if line.endswith("| yes |")]
-    assert [row[:4] + row[5:7] for row in rows] == [
+    assert [row[:4] + row[5:7] for row in rows if len(row) == 10] == [
         [case.name, str(case.ranks), case.algorithm, case.order, f"{case.formula():.0f}", f"{case.break_even():.0f}"]
         for case in line_cases()]
+    bricks = [row for row in rows if len(row) != 10]
+    assert [row[0] for row in bricks] == [case.name for case in brick_cases()]
+    assert all(row[7] == row[8] for row in bricks)

@@ -10,11 +10,12 @@ from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.setting import ALL_ROUTINGS, BEST, Setting
 from pencilmap.mapper.threads import choices, divisors_of, shared_dict
 from pencilmap.model.errors import FigureError, GridError, MachineError
+from pencilmap.model.line_problem import LineProblem
 from pencilmap.model.predict import SEQUENCE, Prediction
 from pencilmap.model.ranking import ranked
 from pencilmap.model.torus import Torus
 from pencilmap.scripts.command_line.answers import answer, launchers_order
-from pencilmap.scripts.command_line.lines import LINE_OPTIONS, Line, predict_line
+from pencilmap.scripts.command_line.lines import LINE_OPTIONS, predict_lines
 from pencilmap.scripts.command_line.options import (
     DIRECTION,
     EXCHANGE,
@@ -37,24 +38,24 @@ from pencilmap.scripts.command_line.tables import prediction_table, print_json, 
 @click.option("--threads", type=click.IntRange(1), metavar="T",
               help="Hold T threads a task against fewer and none: fewer ranks on the same cores, the grids of each ranked.")
 @LINE_OPTIONS
-@click.option("--message-cost", metavar="TIME", help="Of decomposition line: the start of a message, e.g. '2 us' "
+@click.option("--message-cost", metavar="TIME", help="Of distributed lines: the start of a message, e.g. '2 us' "
               "[machine's].")
-@click.option("--ports", type=click.IntRange(1), metavar="K", help="Of decomposition line: messages that a rank starts at "
+@click.option("--ports", type=click.IntRange(1), metavar="K", help="Of distributed lines: messages that a rank starts at "
               "a time. [default: 1]")
 @click.option("--page", type=click.Path(dir_okay=False), metavar="FILE",
               help="Also write a page with the torus in 3D: loads of rows, of columns, and of all exchanges at once.")
 @click.option("--terms", is_flag=True, help="Also print every term of the time model; --json always has them.")
 @with_options(WIDE, JSON)
 def command(where: Setting, grid: str, placement: tuple[str, ...], routing: str | None, exchange: str, schedule: str,
-            direction: str, threads: int | None, page: str | None, terms: bool, line: Line | None,
+            direction: str, threads: int | None, page: str | None, terms: bool, line: LineProblem | None,
             message_cost: str | None, ports: int | None, wide: bool, as_json: bool) -> None:
-    """Predict the exchanges of a process grid, or of a distributed line, under one or more placements."""
+    """Predict the exchanges of a process grid, or of distributed lines, under one or more placements."""
     if line:
         with hearing():
-            predict_line(where, line, placement, routing, message_cost, ports or 1, as_json)
+            predict_lines(where, line, placement, routing, message_cost, ports or 1, as_json)
         return
     if message_cost or ports:
-        raise MachineError(f"--{'ports' if ports else 'message-cost'} is for --decomposition line; leave it out")
+        raise MachineError(f"--{'ports' if ports else 'message-cost'} is for --decomposition line, or bricks with --algorithm; leave it out")
     if terms and (where.transform is None or where.network.bandwidth is None):
         raise MachineError("there are no terms without times: give --fft, and --machine or --bandwidth")
     if page and not isinstance(where.network, Torus):

@@ -8,12 +8,12 @@ from pencilmap.mapper.compare import compare_records
 from pencilmap.mapper.progress import heard_by
 from pencilmap.mapper.setting import Setting
 from pencilmap.model.errors import GridError
-from pencilmap.model.line_plan import line_stages
+from pencilmap.model.line_problem import LineProblem
 from pencilmap.model.schedules.schedule import PAIR
 from pencilmap.model.torus import as_torus
 from pencilmap.model.units import parse
 from pencilmap.scripts.command_line.answers import agreement
-from pencilmap.scripts.command_line.lines import LINE_OPTIONS, Line
+from pencilmap.scripts.command_line.lines import LINE_OPTIONS
 from pencilmap.scripts.command_line.memory import too_large
 from pencilmap.scripts.command_line.options import DIRECTION, EXCHANGE, GRID, SCHEDULE, on_machine, placements
 from pencilmap.scripts.command_line.plain_options import JSON, WIDE, with_options
@@ -25,7 +25,7 @@ from pencilmap.scripts.networks.simulated import (
     Simulation,
     simulate_all,
     simulation_of,
-    simulation_of_line,
+    simulation_of_lines,
 )
 
 
@@ -51,7 +51,7 @@ from pencilmap.scripts.networks.simulated import (
 @with_options(WIDE, JSON)
 def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str, schedule: str, direction: str, reps: int,
             verify: bool, timing_only: bool, injection: str | None, hop_latency: str | None, message_cost: str | None,
-            ports: int, probe: str | None, output: str | None, timeout: float, line: Line | None,
+            ports: int, probe: str | None, output: str | None, timeout: float, line: LineProblem | None,
             wide: bool, as_json: bool) -> None:
     """Run fft_runner under each placement on a simulated torus, and compare with the prediction."""
     if ports > 1 and not message_cost:
@@ -66,10 +66,9 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str
         click.echo(f"appended the result to {probe}; next: pencilmap calibrate --probe {probe}")
         return
     if line:
-        line_stages(line.n, where.n_slots, line.algorithm, line.order)  # says what is impossible before any run
+        line.stages(where.n_slots)  # says what is impossible before any run
         with hearing():
-            runs = [simulation_of_line(where, network, text, line.n, line.algorithm, line.order, reps=reps, verify=verify)
-                    for text in placement]
+            runs = [simulation_of_lines(where, network, text, line, reps=reps, verify=verify) for text in placement]
         run_all(where, placement, runs, output, timeout, wide, as_json)
         return
     if where.transform is None:
