@@ -8,7 +8,8 @@ TIE = 1.01  # times the least time: so near, models cannot tell which is faster
 
 
 def ranked(predictions: Iterable[Prediction]) -> list[Prediction]:
-    """The fastest first; among those within one per cent of the fastest, the one with the fewest and so largest messages.
+    """The fastest first; of those within one per cent of the fastest, between bricks the one that moves the fewest bytes,
+    else the one with the fewest and so largest messages.
 
     >>> from pencilmap.model.grid import ProcessGrid
     >>> from pencilmap.model.predict import predict
@@ -21,6 +22,6 @@ def ranked(predictions: Iterable[Prediction]) -> list[Prediction]:
     rest, found = sorted(predictions, key=lambda p: p.order), []
     while rest:
         tied = [p for p in rest if p.order[0] <= rest[0].order[0] * TIE]
-        found += sorted(tied, key=lambda p: p.n_messages)
+        found += sorted(tied, key=lambda p: (p.moved_bytes, p.n_messages))  # no bytes are counted without bricks
         rest = rest[len(tied):]
     return found
