@@ -30,7 +30,7 @@ from pencilmap.model.exchange import Exchange
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.transform import COMPLEX_DOUBLE_BYTES
 
-ALGORITHMS = ("transpose", "binary2", "binary4", "dft")
+ALGORITHMS = ("transpose", "binary2", "binary4", "dft", "dft-reduce")
 ORDERS = {"natural": 3, "transposed": 2, "transposed-both": 1}  #: and the all-to-alls of the transposes
 LARGEST_CHIRP = 2 ** 31 - 1
 
@@ -53,6 +53,7 @@ class LineStage:
     labels: int = 0
     before: Owner | None = None
     after: Owner | None = None
+    scattered: bool = False  #: each gets as much as it holds from the others, in place of what they hold
 
     @property
     def is_all_to_all(self) -> bool:
@@ -71,7 +72,8 @@ class LineStage:
         else:
             rank = np.arange(ranks)
             group = rank // (self.apart * self.size) * self.apart + rank % self.apart
-            found = np.where(group[:, None] == group, block_sizes(n, ranks)[:, None], 0)
+            held = block_sizes(n, ranks)
+            found = np.where(group[:, None] == group, held if self.scattered else held[:, None], 0)
         np.fill_diagonal(found, 0)
         return found
 
@@ -160,10 +162,12 @@ def line_stages(n: int, ranks: int, algorithm: str = "transpose", order: str = "
         return ()
     if algorithm == "transpose":
         return _transposes(n, ranks, order)
-    if algorithm != "dft":
+    if not algorithm.startswith("dft"):
         return _binary(n, ranks, int(algorithm.removeprefix("binary")), order)
     whole = order == "natural" or n % ranks
-    return (LineStage("gather" if whole else "stage_1", ranks, 1, n / ranks),)
+    scattered = algorithm == "dft-reduce"
+    name = "stage_1" if not whole else "scatter" if scattered else "gather"
+    return (LineStage(name, ranks, 1, n / ranks, scattered=scattered),)
 
 
 def _binary(n, ranks, radix, order):
@@ -244,9 +248,9 @@ def ways(order: str) -> dict[str, int]:
     """All-to-alls that the transposes need more than each of the others, where both end in that order.
 
     >>> ways("natural"), ways("transposed")
-    ({'binary2': 2, 'binary4': 2, 'dft': 3}, {'binary2': 2, 'binary4': 2, 'dft': 2})
+    ({'binary2': 2, 'binary4': 2, 'dft': 3, 'dft-reduce': 3}, {'binary2': 2, 'binary4': 2, 'dft': 2, 'dft-reduce': 2})
     """
-    return {name: ORDERS[order] - (order == "natural" and name != "dft") for name in ALGORITHMS[1:]}
+    return {name: ORDERS[order] - (order == "natural" and not name.startswith("dft")) for name in ALGORITHMS[1:]}
 
 
 @dataclass(frozen=True)
@@ -255,7 +259,7 @@ class BreakEven:
 
     algorithm: str
     routed: float  #: on the network, by the busiest link of every stage
-    crossbar: float  #: in closed form, where nodes are joined directly; nan for dft, which has none
+    crossbar: float  #: in closed form, where nodes are joined directly; nan for dft and dft-reduce, which have none
 
 
 def break_evens(mapping: Mapping, order: str = "natural", costs: Costs = Costs(), ports: int = 1,
@@ -270,7 +274,7 @@ def break_evens(mapping: Mapping, order: str = "natural", costs: Costs = Costs()
     rates = mapping.network.bandwidth or ()
     for name, all_to_alls in ways(order).items():
         transposes = line_times(mapping, None, all_to_alls, costs, ports, routing_name, element_bytes)
-        if name == "dft":
+        if name.startswith("dft"):
             other = exchange_times(mapping, block_exchange(ranks, (ranks, 1), element_bytes), costs, ports, routing_name)[0]
             closed = nan
         else:

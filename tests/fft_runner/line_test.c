@@ -131,13 +131,18 @@ static void check_traffic(pencilfft_line_plan plan, const pencilfft_line_desc *d
     MPI_Comm_size(comm, &ranks);
     CHECK(!pencilfft_line_exchanges(plan, &exchanges) && !pencilfft_line_points(plan, PENCILFFT_INPUT, rank, &points));
     CHECK(!pencilfft_line_exchange_name(plan, exchanges) && !pencilfft_line_exchange_name(plan, -1));
-    int64_t block = points * d->lines * (strcmp(d->precision, "single") ? 16 : 8);
+    int64_t bytes_each = d->lines * (strcmp(d->precision, "single") ? 16 : 8);
     for (int e = 0; e < exchanges; e++) {
         int64_t sent[2] = {0, 0};
         for (int backward = 0; backward < 2; backward++) {
             CHECK(!pencilfft_line_traffic(plan, e, backward ? PENCILFFT_BACKWARD : PENCILFFT_FORWARD, bytes, messages));
             CHECK(bytes[rank] == 0 && messages[rank] == 0);
             for (int r = 0; r < ranks; r++) {
+                int64_t block = points * bytes_each; /* what this rank holds; by reduce-scatter what the other holds */
+                if (!strcmp(d->algorithm, "dft-reduce")) {
+                    CHECK(!pencilfft_line_points(plan, PENCILFFT_INPUT, r, &block));
+                    block *= bytes_each;
+                }
                 sent[backward] += bytes[r];
                 CHECK(messages[r] == (bytes[r] > 0) &&
                       (pencilfft_line_is_all_to_all(plan, e) || !bytes[r] || bytes[r] == block));

@@ -14,9 +14,9 @@ import pytest
 from tests.fft_runner.tables import EXCHANGES, SCHEDULES
 
 OTHER_RADICES = ("bruck4", "bruck8")  # the calls of bruck2
-LINES = ["line-transpose", "line-binary2", "line-dft"]  # binary4 calls what binary2 does
+LINES = ["line-transpose", "line-binary2", "line-dft", "line-dft-reduce"]  # binary4 calls what binary2 does
 BRICKS = ["bricks-transpose", "bricks-binary2"]
-SLOW_LINES = ("line-transpose", "line-dft", *BRICKS)  # line-binary2 has an all-to-all and messages
+SLOW_LINES = ("line-transpose", "line-dft", "line-dft-reduce", *BRICKS)  # line-binary2 has an all-to-all and messages
 CASES = [*EXCHANGES, "node-of-one", "halo", *LINES, *BRICKS]
 MOVES_DATA = {  # what an exchange cannot do without; a new one at least one of all of these
     "alltoallv": {"MPI_Alltoallv"}, "alltoall": {"MPI_Alltoall"}, "padded": {"MPI_Alltoall"}, "alltoallw": {"MPI_Alltoallw"},
@@ -27,6 +27,7 @@ MOVES_DATA = {  # what an exchange cannot do without; a new one at least one of 
     "line-binary2": {"MPI_Isend", "MPI_Irecv", "MPI_Waitall", "MPI_Alltoallv"},
     "bricks-transpose": {"MPI_Alltoallv", "MPI_Barrier", "MPI_Comm_split", "MPI_Comm_free"},
     "bricks-binary2": {"MPI_Isend", "MPI_Irecv", "MPI_Waitall", "MPI_Alltoallv", "MPI_Comm_split"},
+    "line-dft-reduce": {"MPI_Isend", "MPI_Irecv", "MPI_Waitall"},
     "line-dft": {"MPI_Isend", "MPI_Irecv", "MPI_Waitall"},
     "node": {"MPI_Barrier", "MPI_Ibarrier", "MPI_Wait"},
     "node-of-one": {"MPI_Isend", "MPI_Irecv", "MPI_Waitall"}}

@@ -12,7 +12,7 @@ ARGUMENTS = ["--size", 6, 5, 4, "--grid", "2x1", "--rigor", "estimate", "--reps"
              "--label", "a=b", "--machine-torus", "2x1", "--mapfile", "demo.map", "--wisdom", "wisdom",
              "--byte-matrix", "matrix.grf", "--json", "record.jsonl"]
 NEVER = 10**9
-LINES = [f"line-{name}" for name in ("transpose", "binary2", "binary4", "dft")]
+LINES = [f"line-{name}" for name in ("transpose", "binary2", "binary4", "dft", "dft-reduce")]
 INPUT, OUTPUT = {"demo.map"}, {"wisdom", "matrix.grf", "record.jsonl"}
 
 

@@ -1,6 +1,7 @@
 """Remaps of bricks: what the model says is sent, against counting elements one by one; and the pencils that are chosen."""
 
 from collections import Counter
+from itertools import pairwise
 from itertools import product as cartesian
 
 import numpy as np
@@ -79,7 +80,7 @@ def moved_bytes(bricks, grid, transform):
     brick = (block(z, nz, S) * Q + block(y, ny, Q)) * P + block(x, nx, P)
     steps = [brick, block(x, nx, C) * R + block(y, ny, R), block(x, nx, C) * R + block(z, nz, R),
              block(y, ny, C) * R + block(z, nz, R), brick]
-    return 16 * sum(int((before != after).sum()) for before, after in zip(steps, steps[1:]))
+    return 16 * sum(int((before != after).sum()) for before, after in pairwise(steps))
 
 
 def test_what_bricks_cannot_be_is_said_once():

@@ -849,7 +849,7 @@ class LinePlan(_Lines):
     lines : int, optional
         Transformed together; 1.
     algorithm : str, optional
-        ``transpose`` (default), ``binary2``, ``binary4``, ``dft``, see pencilfft_line.h.
+        ``transpose`` (default), ``binary2``, ``binary4``, ``dft``, ``dft-reduce``, see pencilfft_line.h.
     order : str, optional
         Where points are after a forward transform: ``natural`` (default), ``transposed``, ``transposed-both``.
     precision : str, optional
@@ -912,7 +912,7 @@ class BrickLinesPlan(_Lines):
     fields : int, optional
         Arrays transformed together; 1.
     algorithm : str, optional
-        Of the lines of every axis: ``transpose`` (default), ``binary2``, ``binary4``, ``dft``, see pencilfft_line.h.
+        Of the lines of every axis: ``transpose`` (default), ``binary2``, ``binary4``, ``dft``, ``dft-reduce``, see pencilfft_line.h.
     order : str, optional
         Where points are after a forward transform: ``natural`` (default), ``transposed``, ``transposed-both``.
     precision : str, optional

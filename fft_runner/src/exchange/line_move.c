@@ -200,3 +200,22 @@ int pf_line_meet_exchange(const struct pf_line_meet *m, MPI_Comm comm, size_t by
     PF_MPI(MPI_Waitall(n, m->requests, MPI_STATUSES_IGNORE));
     return PENCILFFT_OK;
 }
+
+int pf_line_meet_scatter(const struct pf_line_meet *m, MPI_Comm comm, size_t bytes, const void *sent, void *received)
+{
+    MPI_Datatype element = pf_element_type(bytes);
+    int n = 0;
+    for (int i = 0; i < m->peers && m->mine > 0; i++) {
+        int j = (m->own + m->peers - 1 - i) % m->peers;
+        PF_MPI(MPI_Irecv((char *)received + (size_t)(j * m->mine) * bytes, (int)m->mine, element, m->peer[j], TAG, comm,
+                         &m->requests[n++]));
+    }
+    for (int i = 0; i < m->peers; i++) {
+        int j = (m->own + i) % m->peers;
+        if (m->elements[j] > 0)
+            PF_MPI(MPI_Isend((const char *)sent + (size_t)m->start[j] * bytes, (int)m->elements[j], element, m->peer[j], TAG,
+                             comm, &m->requests[n++]));
+    }
+    PF_MPI(MPI_Waitall(n, m->requests, MPI_STATUSES_IGNORE));
+    return PENCILFFT_OK;
+}

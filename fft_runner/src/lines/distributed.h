@@ -24,6 +24,7 @@ struct pf_line_step {
     bool backward; /* computes the adjoint */
     int64_t length;
     int radix, apart;
+    bool scatter; /* of MEET and WHOLE: products go to the others, which add them, and not blocks that others multiply */
     /* Of the point with that label on that rank. */
     double complex (*weight)(const struct pf_line_step *step, int rank, int64_t label);
     int filter_steps; /* above 0: the weights are those after so many of the steps before this one, which begin with these */

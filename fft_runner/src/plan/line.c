@@ -130,7 +130,7 @@ static void sizes(const struct pencilfft_line_plan_s *plan, int64_t *most, int64
     for (int i = 0; i < plan->steps.count; i++) {
         const struct pf_line_step *s = &plan->steps.step[i];
         int64_t points = pf_larger(pf_line_held(plan, i, 0), pf_line_held(plan, i, 1));
-        int64_t whole = s->kind == PF_LINE_WHOLE ? plan->steps.n : 0;
+        int64_t whole = s->kind == PF_LINE_WHOLE ? pf_larger(plan->steps.n, s->scatter ? points * plan->ranks : 0) : 0;
         int64_t moved = s->kind == PF_LINE_MOVE ? points : s->kind == PF_LINE_MEET ? points * (s->radix - 1) : whole;
         *most = pf_larger(*most, pf_larger(points, whole));
         *messages = pf_larger(*messages, moved);

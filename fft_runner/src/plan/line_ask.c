@@ -111,7 +111,7 @@ int pencilfft_line_traffic(pencilfft_line_plan plan, int exchange, pencilfft_dir
              messages);
     }
     for (int i = 0; i < w->meet.peers; i++)
-        tell(w->meet.mine, plan->numbers->bytes, w->meet.peer[i], bytes, messages);
+        tell(step->scatter ? w->meet.elements[i] : w->meet.mine, plan->numbers->bytes, w->meet.peer[i], bytes, messages);
     return PENCILFFT_OK;
 }
 

@@ -69,13 +69,14 @@ static void scale(const struct pencilfft_line_plan_s *plan, const struct pf_line
     }
 }
 
-/* What multiplies the block of each member: its butterfly, and the twiddle factor of the rank whose digit it makes. */
+/* What multiplies the block of each member, or for each member: its butterfly, and the twiddle factor of the rank whose digit it
+ * makes. */
 static void find_roots(const struct pencilfft_line_plan_s *plan, const struct pf_line_step *s, int backward,
                        double complex *root)
 {
     int own = plan->rank / s->apart % s->radix, within = plan->rank % s->apart;
     for (int member = 0; member < s->radix; member++) {
-        int made = backward ? member : own;
+        int made = (bool)backward != s->scatter ? member : own;
         double complex butterfly = pf_root((int64_t)member * own % s->radix, s->radix);
         double complex twiddle = pf_root((int64_t)within * made, (int64_t)s->apart * s->radix);
         root[member] = backward ? conj(butterfly * twiddle) : butterfly * twiddle;
@@ -101,6 +102,36 @@ static int meet(pencilfft_line_plan plan, const struct pf_line_step *s, const st
     return status;
 }
 
+/* Adds what every other rank sent for the block of this one. */
+static void add_received(const struct pencilfft_line_plan_s *plan, const struct pf_line_work *w, const void *received,
+                         void *to)
+{
+    for (int i = 0; i < w->meet.peers; i++)
+        plan->numbers->add((const char *)received + (size_t)(i * w->meet.mine) * plan->numbers->bytes, 1, false,
+                           w->meet.mine, to);
+}
+
+static int meet_by_products(pencilfft_line_plan plan, const struct pf_line_step *s, const struct pf_line_work *w,
+                            int backward, const void *from, void *to)
+{
+    find_roots(plan, s, backward, w->root);
+    for (int member = 0, peer = 0; member < s->radix; member++) {
+        bool own = member == w->meet.own;
+        void *product = own ? to : (char *)plan->sent + (size_t)w->meet.start[peer] * plan->numbers->bytes;
+        plan->numbers->add(from, w->root[member], true, w->meet.mine, product);
+        peer += !own;
+    }
+    lap(plan, 0);
+    int status = wait_for_all(plan);
+    if (!status)
+        status = pf_line_meet_scatter(&w->meet, plan->comm, plan->numbers->bytes, plan->sent, plan->received);
+    lap_of(plan, w, EXCHANGE);
+    if (!status)
+        add_received(plan, w, plan->received, to);
+    lap(plan, 0);
+    return status;
+}
+
 /* Points of each line from a rank's block: `points` of them behind `first`. */
 static void spread(const struct pencilfft_line_plan_s *plan, const void *block, int64_t first, int64_t points, void *whole)
 {
@@ -108,6 +139,15 @@ static void spread(const struct pencilfft_line_plan_s *plan, const void *block, 
     for (int64_t line = 0; line < plan->lines; line++)
         memcpy((char *)whole + (size_t)(line * plan->steps.n + first) * bytes,
                (const char *)block + (size_t)(line * points) * bytes, (size_t)points * bytes);
+}
+
+/* Its points of every line of a rank, one line behind the other. */
+static void collect(const struct pencilfft_line_plan_s *plan, const void *whole, int64_t first, int64_t points, void *block)
+{
+    size_t bytes = plan->numbers->bytes;
+    for (int64_t line = 0; line < plan->lines; line++)
+        memcpy((char *)block + (size_t)(line * points) * bytes,
+               (const char *)whole + (size_t)(line * plan->steps.n + first) * bytes, (size_t)points * bytes);
 }
 
 static int gather_and_transform(pencilfft_line_plan plan, const struct pf_line_step *s, const struct pf_line_work *w,
@@ -129,10 +169,35 @@ static int gather_and_transform(pencilfft_line_plan plan, const struct pf_line_s
     }
     lap_of(plan, w, UNPACK);
     transform(plan, w, s->length, backward, plan->sent, plan->received);
-    for (int64_t line = 0; line < plan->lines; line++)
-        memcpy((char *)to + (size_t)(line * points) * bytes,
-               (const char *)plan->received + (size_t)(line * s->length + first) * bytes, (size_t)points * bytes);
+    collect(plan, plan->received, first, points, to);
     lap(plan, 0);
+    return status;
+}
+
+/* The line with zeros in place of what others hold. */
+static int transform_and_scatter(pencilfft_line_plan plan, const struct pf_line_step *s, const struct pf_line_work *w,
+                                 int backward, const void *from, void *to)
+{
+    size_t bytes = plan->numbers->bytes;
+    memset(plan->received, 0, (size_t)(s->length * plan->lines) * bytes);
+    spread(plan, from, pf_line_label(&s->from, plan->rank, 0), pf_line_points(&s->from, plan->rank), plan->received);
+    lap_of(plan, w, PACK);
+    transform(plan, w, s->length, backward, plan->received, plan->sent);
+    lap(plan, 0);
+    for (int rank = 0, peer = 0; rank < plan->ranks; rank++) {
+        bool own = rank == w->meet.own;
+        void *block = own ? to : (char *)plan->received + (size_t)w->meet.start[peer] * bytes;
+        collect(plan, plan->sent, pf_line_label(&s->from, rank, 0), pf_line_points(&s->from, rank), block);
+        peer += !own;
+    }
+    lap_of(plan, w, PACK);
+    int status = wait_for_all(plan);
+    if (!status)
+        status = pf_line_meet_scatter(&w->meet, plan->comm, bytes, plan->received, plan->sent);
+    lap_of(plan, w, EXCHANGE);
+    if (!status)
+        add_received(plan, w, plan->sent, to);
+    lap_of(plan, w, UNPACK);
     return status;
 }
 
@@ -142,8 +207,8 @@ static int run_step(pencilfft_line_plan plan, int step, int backward, const void
     const struct pf_line_work *w = &plan->work[step];
     switch (s->kind) {
     case PF_LINE_MOVE: return move(plan, w, backward, from, to);
-    case PF_LINE_MEET: return meet(plan, s, w, backward, from, to);
-    case PF_LINE_WHOLE: return gather_and_transform(plan, s, w, backward, from, to);
+    case PF_LINE_MEET: return (s->scatter ? meet_by_products : meet)(plan, s, w, backward, from, to);
+    case PF_LINE_WHOLE: return (s->scatter ? transform_and_scatter : gather_and_transform)(plan, s, w, backward, from, to);
     case PF_LINE_FFT: transform(plan, w, pf_line_held(plan, step, 0), backward != s->backward, from, to); break;
     default: scale(plan, w, pf_line_held(plan, step, 0), backward != s->backward, from, to);
     }
