@@ -117,12 +117,14 @@ def check_bricks(bricks: Sequence[int], tasks: int) -> None:
     """GridError where there is not one for each task."""
     if prod(bricks) != tasks:
         told = "x".join(map(str, bricks))
-        raise GridError(f"{told} bricks are {prod(bricks)}, but there are {tasks} tasks; take brick:PxQxS with P*Q*S = {tasks}")
+        raise GridError(f"{told} bricks are {prod(bricks)}, but there are {tasks} tasks; take brick:PxQxS with P*Q*S = "
+                        f"{tasks}")
 
 
 def brick_lines_forecast(mapping: Mapping, size: Sequence[int], bricks: Sequence[int], algorithm: str = "transpose",
                          order: str = "natural", costs: Costs = Costs(), ports: int = 1, routing_name: str | None = None,
-                         element_bytes: int = COMPLEX_DOUBLE_BYTES, backward: bool = False) -> tuple[BrickLineStageTime, ...]:
+                         element_bytes: int = COMPLEX_DOUBLE_BYTES,
+                         backward: bool = False) -> tuple[BrickLineStageTime, ...]:
     """What every exchange of nx, ny, nz points takes, each message with its own size and on its own route.
 
     Raises GridError as `brick_line_stages` does, where there is not one brick for each task, and without a bandwidth.

@@ -1,4 +1,4 @@
-/* Communicators of Fortran and Python, integers, for the modules pencilfft, and the descriptors of lines as single values. */
+/* Communicators of Fortran and Python, integers, for the modules pencilfft; the descriptors of lines as single values. */
 #include "pencilfft_line.h"
 
 int pencilfft_plan_create_fortran(const pencilfft_desc *desc, MPI_Fint comm, pencilfft_plan *plan);

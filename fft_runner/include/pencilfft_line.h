@@ -24,8 +24,8 @@
  *                 takes its own sum of the r blocks: a dense DFT of r points by an allgather. P divides N.
  *     dft         one such stage for all ranks. Order natural, or P that does not divide N: every rank gathers the line, and
  *                 transforms it for its own block. Any N and P.
- *     dft-reduce  the same by a reduce-scatter: each rank sends what its block gives to those of the others, which add it up.
- *                 Messages and bytes are those of dft.
+ *     dft-reduce  the same by a reduce-scatter: each rank sends what its block gives to those of the others, which add it
+ *                 up. Messages and bytes are those of dft.
  *
  * Errors are as in pencilfft.h. Nothing is normalised: backward after forward gives n times the input. Source: A. Jocksch, N. Tselepidis, V. Karakasis,
  * Improved scaling of massively parallel FFTs on modern supercomputers, Cray User Group 2021; D. Bailey, FFTs in external or

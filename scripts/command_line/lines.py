@@ -76,7 +76,8 @@ def predict_lines(where: Setting, problem: LineProblem, placements: Sequence[str
     problem.stages(ranks)  # says what is impossible
     for text in placements:
         mapping = placed_lines(where, problem, text)
-        times = {name: line_time(problem.forecast(mapping, costs, ports, routing, name)) for name in problem.algorithms(ranks)}
+        times = {name: line_time(problem.forecast(mapping, costs, ports, routing, name))
+                 for name in problem.algorithms(ranks)}
         stages = problem.forecast(mapping, costs, ports, routing)
         evens = break_evens(mapping, problem.order, costs, ports, routing) if problem.bricks is None else ()
         found.append((text, stages, times, evens))
@@ -91,7 +92,8 @@ def predict_lines(where: Setting, problem: LineProblem, placements: Sequence[str
     for text, _, times, evens in found:
         _print_algorithms(text, times, evens)
         fastest = min(times, key=lambda name: times[name])
-        other = "" if fastest == problem.algorithm else f"; {problem.algorithm} takes {milliseconds(times[problem.algorithm])}"
+        asked = problem.algorithm
+        other = "" if fastest == asked else f"; {asked} takes {milliseconds(times[asked])}"
         say(f"fastest under {text}: {fastest}, {milliseconds(times[fastest])}{other}")
 
 

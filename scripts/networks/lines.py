@@ -1,9 +1,10 @@
 """Distributed lines predicted and simulated: where a binary exchange becomes slower than transposes, and lines on bricks.
 
-Break-even: both times are straight lines in the points a rank n. They are simulated at two sizes, the powers of two about the predicted
-break-even, with every message on its links and every start one after the other; the crossing of the two simulated lines is
-the simulated break-even. A crossbar is a torus whose links are so fast that the nodes' injection alone counts. On large ones
-the all-to-alls go in steps of pairs, which takes as long there: all messages at once are beyond what SimGrid can share out.
+Break-even: both times are straight lines in the points a rank n. They are simulated at two sizes, the powers of two about
+the predicted break-even, with every message on its links and every start one after the other; the crossing of the two
+simulated lines is the simulated break-even. A crossbar is a torus whose links are so fast that the nodes' injection alone
+counts. On large ones the all-to-alls go in steps of pairs, which takes as long there: all messages at once are beyond what
+SimGrid can share out.
 
 Bricks: every exchange of the lines of every axis, its time and its messages.
 """
@@ -171,8 +172,8 @@ class BrickRow:
 
     @property
     def holds(self) -> bool:
-        """Never more than predicted; less where starts pass while other messages travel, and where bricks of unequal size have
-        groups of ranks begin one after the other, which wait for none but their own."""
+        """Never more than predicted; less where starts pass while other messages travel, and where bricks of unequal size
+        have groups of ranks begin one after the other, which wait for none but their own."""
         apart = self.case.message_s or any(n % parts for n, parts in zip(self.case.size, self.case.bricks))
         least = LEAST_APART if apart else 1 / MOST_EXACT
         return all(least <= ratio <= MOST_EXACT for ratio in self.ratios) and self.messages == self.messages_sent

@@ -220,8 +220,8 @@ def simulation_of_lines(where: Setting, network: SimulatedNetwork, placement: st
                         **options: Any) -> Simulation:
     """The same of distributed lines over all slots."""
     mapping = placed_lines(where, problem, placement)
-    return Simulation(network, hosts(mapping), problem.size, mapping.grid, precision=problem.precision, fields=problem.fields,
-                      labels=_labels(where, network, placement), line=problem, **options)
+    return Simulation(network, hosts(mapping), problem.size, mapping.grid, precision=problem.precision,
+                      fields=problem.fields, labels=_labels(where, network, placement), line=problem, **options)
 
 
 def _labels(where, network, placement):

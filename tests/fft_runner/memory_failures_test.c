@@ -1,6 +1,6 @@
 /* Memory that runs out, and planners of FFTW that give nothing, on one rank: in plans with each exchange and each schedule, when
- * "auto" tries them, in halos, in distributed lines, alone and on bricks, when wisdom is read and written. All ranks must get the same status and
- * message, no plan, must not wait for each other, and the file keeps what it had.
+ * "auto" tries them, in halos, in distributed lines, alone and on bricks, when wisdom is read and written. All ranks must
+ * get the same status and message, no plan, must not wait for each other, and the file keeps what it had.
  * Run under mpirun with the grid and, if that is to be tried, a file for wisdom: memory_failures_test R C [FILE]. */
 #include <stdio.h>
 #include <stdlib.h>

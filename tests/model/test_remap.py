@@ -1,8 +1,7 @@
 """Remaps of bricks: what the model says is sent, against counting elements one by one; and the pencils that are chosen."""
 
 from collections import Counter
-from itertools import pairwise
-from itertools import product as cartesian
+from itertools import pairwise, product as cartesian
 
 import numpy as np
 import pytest

@@ -753,8 +753,8 @@ class _Lines(_Handled):
 
     @property
     def exchanges(self) -> tuple[str, ...]:
-        """Names of the exchanges of a forward transform, in their order: ``("to_columns", "to_rows", "to_blocks")``; on bricks
-        with the axis, ``z_to_rows``."""
+        """Names of the exchanges of a forward transform, in their order: ``("to_columns", "to_rows", "to_blocks")``; on
+        bricks with the axis, ``z_to_rows``."""
         return tuple(self._exchanges)
 
     def empty(self, array: str) -> Array:
@@ -905,14 +905,15 @@ class BrickLinesPlan(_Lines):
     shape : three ints
         Global extents nx, ny, nz; an axis of one point is not transformed.
     bricks : three ints
-        P, Q and S, ranks along x, y and z, all of the communicator together: rank (c*Q + b)*P + a holds block a of x, b of y,
-        c of z.
+        P, Q and S, ranks along x, y and z, all of the communicator together: rank (c*Q + b)*P + a holds block a of x, b
+        of y, c of z.
     comm : mpi4py.MPI.Comm
         The library duplicates it.
     fields : int, optional
         Arrays transformed together; 1.
     algorithm : str, optional
-        Of the lines of every axis: ``transpose`` (default), ``binary2``, ``binary4``, ``dft``, ``dft-reduce``, see pencilfft_line.h.
+        Of the lines of every axis: ``transpose`` (default), ``binary2``, ``binary4``, ``dft``, ``dft-reduce``, see
+        pencilfft_line.h.
     order : str, optional
         Where points are after a forward transform: ``natural`` (default), ``transposed``, ``transposed-both``.
     precision : str, optional
@@ -936,8 +937,8 @@ class BrickLinesPlan(_Lines):
         size, parts = _numbers(shape, (3,), "three extents"), _numbers(bricks, (3,), "three numbers of bricks")
         [self._fields] = _numbers(fields, (1,), "a number of fields")
         if not all(-2**63 <= n < 2**63 for n in size) or not all(-2**31 <= n < 2**31 for n in (*parts, self._fields)):
-            raise PencilfftError(f"{size} points, {parts} bricks, {fields} fields; points must be integers of 64 bits, bricks "
-                                 "and fields of 32")
+            raise PencilfftError(f"{size} points, {parts} bricks, {fields} fields; points must be integers of 64 bits, "
+                                 "bricks and fields of 32")
         self._create(comm, precision, (algorithm, order, precision, rigor, sync), (c_int64 * 3)(*size), (c_int * 3)(*parts),
                      self._fields)
 

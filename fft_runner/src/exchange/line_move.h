@@ -40,6 +40,6 @@ struct pf_line_meet {
 int pf_line_meet_make(int members, const int *of, int own, const int64_t *elements, struct pf_line_meet *meet);
 void pf_line_meet_release(struct pf_line_meet *meet);
 int pf_line_meet_exchange(const struct pf_line_meet *meet, MPI_Comm comm, size_t bytes, const void *sent, void *received);
-/* Each gets as many elements as it holds from every other, which lie in `sent` as received blocks do in a meet; these come one
- * behind the other. */
+/* Each gets as many elements as it holds from every other, which lie in `sent` as received blocks do in a meet; these come
+ * one behind the other. */
 int pf_line_meet_scatter(const struct pf_line_meet *meet, MPI_Comm comm, size_t bytes, const void *sent, void *received);

@@ -69,8 +69,8 @@ static void scale(const struct pencilfft_line_plan_s *plan, const struct pf_line
     }
 }
 
-/* What multiplies the block of each member, or for each member: its butterfly, and the twiddle factor of the rank whose digit it
- * makes. */
+/* What multiplies the block of each member, or for each member: its butterfly, and the twiddle factor of the rank whose
+ * digit it makes. */
 static void find_roots(const struct pencilfft_line_plan_s *plan, const struct pf_line_step *s, int backward,
                        double complex *root)
 {

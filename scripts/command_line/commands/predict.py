@@ -55,7 +55,8 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], routing: str 
             predict_lines(where, line, placement, routing, message_cost, ports or 1, as_json)
         return
     if message_cost or ports:
-        raise MachineError(f"--{'ports' if ports else 'message-cost'} is for --decomposition line, or bricks with --algorithm; leave it out")
+        raise MachineError(f"--{'ports' if ports else 'message-cost'} is for --decomposition line, or bricks with "
+                           "--algorithm; leave it out")
     if terms and (where.transform is None or where.network.bandwidth is None):
         raise MachineError("there are no terms without times: give --fft, and --machine or --bandwidth")
     if page and not isinstance(where.network, Torus):

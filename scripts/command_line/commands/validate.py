@@ -131,8 +131,9 @@ def _bricks_part(rows):
               f"{1e6 * row.case.message_s:.4g}", len(row.messages), sum(row.messages), sum(row.messages_sent),
               milliseconds(row.predicted), milliseconds(row.simulated), f"{row.simulated / row.predicted:.3f}",
               f"{min(row.ratios):.3f}", f"{max(row.ratios):.3f}", "yes" if row.holds else "NO"] for row in rows]
-    return Part("suite lines: lines on bricks; messages of the rank that sends most, as predicted and by the library", columns,
-                cells, (">start, us", "order", ">exchanges", ">sent", ">least", ">most", ">predicted", ">simulated"))
+    return Part("suite lines: lines on bricks; messages of the rank that sends most, as predicted and by the library",
+                columns, cells,
+                (">start, us", "order", ">exchanges", ">sent", ">least", ">most", ">predicted", ">simulated"))
 
 
 def _by(numbers):
@@ -337,9 +338,9 @@ NETWORKS = {
                    "of network namespaces with shaped links; needs root or user namespaces.")
 @click.option("--suite", metavar="NAME", shell_complete=completed(lambda: SUITES), help="Simulated: the suite to run. "
               + "; ".join(f"{name}: {suite.meaning}" for name, suite in SUITES.items())
-              + "; lines: where a binary exchange of a distributed line is faster than transposes, 16 to 256 ranks, and lines "
-              "on bricks; five minutes. [default: quick] Namespaces: overlap, whole transforms under schedules, a few minutes of a quiet "
-              "machine. [default: bytes of each link]")
+              + "; lines: where a binary exchange of a distributed line is faster than transposes, 16 to 256 ranks, and "
+              "lines on bricks; five minutes. [default: quick] Namespaces: overlap, whole transforms under schedules, a few "
+              "minutes of a quiet machine. [default: bytes of each link]")
 @click.option("--at-most", type=click.IntRange(1), metavar="N", help="Simulated: only transforms up to N^3; "
               "of suite lines, networks up to N ranks, 1024 the largest.")
 @click.option("--torus", metavar="SHAPE", help="Namespaces: shape of the network. [default: 4x4:mesh]")
