@@ -1,8 +1,9 @@
-"""Compare libpencilfft with FFTW-MPI, mpi4py-fft and the memory's limit; writes the tables of docs/benchmarks.md.
+"""Compare libpencilfft with its peers and the memory's limit; writes the tables of docs/benchmarks.md.
 
     .venv/bin/python scripts/maintenance/benchmark_fft.py                          # prints the tables; about ten minutes
     .venv/bin/python scripts/maintenance/benchmark_fft.py --size 64 --rounds 1     # a first look
     .venv/bin/python scripts/maintenance/benchmark_fft.py --write                  # writes them, with the picture, into docs
+    .venv/bin/python scripts/maintenance/benchmark_fft.py --again FILE --write     # those that --json FILE kept
 
 All contestants of a case run in the same processes and take turns in each repetition
 (scripts/maintenance/benchmarks/worker.py). A round is one launch of every case with new plans; each round gives its median,
@@ -20,6 +21,7 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from itertools import chain, product
+from math import prod
 from os import PathLike
 from pathlib import Path
 from statistics import median
@@ -33,15 +35,20 @@ from pencilmap.model.grid import parse_grid
 from pencilmap.scripts.command_line.documents import fill, markdown_table
 from pencilmap.scripts.command_line.progress import shown
 from pencilmap.scripts.command_line.tables import print_table
-from pencilmap.scripts.maintenance.benchmarks import CONTESTANTS, PRECISIONS, TYPES, Case
+from pencilmap.scripts.maintenance.benchmarks import CONTESTANTS, PAGES, PRECISIONS, TYPES, Case
 from pencilmap.scripts.maintenance.benchmarks.figure import draw_benchmark
 from pencilmap.scripts.maintenance.benchmarks.passes import Pass, passes
 from pencilmap.scripts.networks.build import ensure_built, tail
 
+COLUMNS = ["type", "precision", "extents", "grid", "pages"]
 OURS, REFERENCE = "pencilfft", "fftw-mpi"
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE, PICTURE = DOCS / "benchmarks.md", DOCS / "pictures" / "benchmarks.svg"
 TIMEOUT_S = 900
+MEMORY = {  # of all that a process allocates; NumPy asks for huge pages by itself
+    "normal": {"NUMPY_MADVISE_HUGEPAGE": "0"},
+    "huge": {"NUMPY_MADVISE_HUGEPAGE": "1", "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"},
+}
 
 
 class BenchmarkError(PencilmapError):
@@ -59,8 +66,9 @@ def launched(case: Case, contestants: Sequence[str], repetitions: int) -> dict[s
         command = [*_mpirun(case.ranks), sys.executable, "-m", "pencilmap.scripts.maintenance.benchmarks.worker", request,
                    result]
         library = ensure_built().directory / "lib" / "libpencilfft.so"
-        environment = os.environ | {"PENCILFFT_LIBRARY": str(library), "OMP_NUM_THREADS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1",
-                                    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        environment = os.environ | MEMORY[case.pages] | {
+            "PENCILFFT_LIBRARY": str(library), "OMP_NUM_THREADS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1",
+            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         try:
             done = subprocess.run([str(word) for word in command], env=environment, capture_output=True, text=True,
                                   errors="replace", timeout=TIMEOUT_S)
@@ -99,7 +107,12 @@ def name_of(case: Case) -> str:
     >>> name_of(Case((128, 128, 128), (1, 2), "r2c"))
     'r2c double 128x128x128 1x2'
     """
-    return f"{case.type} {case.precision} {'x'.join(map(str, case.shape))} {case.grid[0]}x{case.grid[1]}"
+    return " ".join(cells(case)[:4]) + (" in huge pages" if case.pages == "huge" else "")
+
+
+def cells(case: Case) -> list[str]:
+    """The first columns of the tables."""
+    return [case.type, case.precision, "x".join(map(str, case.shape)), f"{case.grid[0]}x{case.grid[1]}", case.pages]
 
 
 def ratio(results: list[dict[str, Any]], name: str, reference: str = REFERENCE) -> tuple[float, float, float] | None:
@@ -129,11 +142,11 @@ def milliseconds_of(results: list[dict[str, Any]], name: str) -> str:
 def speed_table(results: dict[Case, list[dict[str, Any]]], contestants: Sequence[str]) -> tuple[list[str], list[list[str]]]:
     """Columns and rows: the reference in milliseconds, the others as ratios to it."""
     others = [name for name in contestants if name != REFERENCE]
-    columns = ["type", "precision", "extents", "grid", f">{REFERENCE}, ms", *(f">{name}" for name in others)]
+    columns = [*COLUMNS, f">{REFERENCE}, ms", *(f">{name}" for name in others)]
     rows = []
     for case, rounds in results.items():
         found = [ratio(rounds, name) for name in others]
-        rows.append([*name_of(case).split(), milliseconds_of(rounds, REFERENCE),
+        rows.append([*cells(case), milliseconds_of(rounds, REFERENCE),
                      *("-" if r is None else f"{r[1]:.2f} [{r[0]:.2f}, {r[2]:.2f}]" for r in found)])
     return columns, rows
 
@@ -152,9 +165,26 @@ def stream_copy(rounds: list[dict[str, Any]]) -> float:
 
 def limit_table(results: dict[Case, list[dict[str, Any]]]) -> tuple[list[str], list[list[str]]]:
     """Columns and rows: each pass of our transform compared with the memory's limit."""
-    columns = ["type", "precision", "extents", "grid", "pass", ">ms", ">copy of its bytes, ms", ">ratio"]
-    rows = [[*name_of(case).split(), " ".join(part.phases), f"{1e3 * part.seconds:.2f}", f"{1e3 * part.limit_s:.2f}",
+    columns = [*COLUMNS, "pass", ">ms", ">copy of its bytes, ms", ">ratio"]
+    rows = [[*cells(case), " ".join(part.phases), f"{1e3 * part.seconds:.2f}", f"{1e3 * part.limit_s:.2f}",
              f"{part.seconds / part.limit_s:.2f}"] for case, rounds in results.items() for part in passes_of(case, rounds)]
+    return columns, rows
+
+
+def floor_table(results: dict[Case, list[dict[str, Any]]]) -> tuple[list[str], list[list[str]]]:
+    """Columns and rows: where the time of our transform goes, beside the floor: a copy of the bytes of each pass at STREAM's
+    rate, and the FFTs of all lines in the caches, one after the other."""
+    columns = [*COLUMNS, ">total, ms", ">exchange", ">passes", ">their copies, floor", ">FFTs in caches, floor",
+               ">left of passes", ">total / floor"]
+    rows = []
+    for case, rounds in results.items():
+        parts = passes_of(case, rounds)
+        exchange = sum(part.seconds for part in parts if part.phases[0].startswith("exchange"))
+        moving = [part for part in parts if not part.phases[0].startswith("exchange")]
+        spent, copies = sum(part.seconds for part in moving), sum(part.limit_s for part in moving)
+        lines = median(chain.from_iterable(r["cached_lines_s"] for r in rounds))
+        numbers = [spent + exchange, exchange, spent, copies, lines, spent - copies - lines]
+        rows.append([*cells(case), *(f"{1e3 * number:.2f}" for number in numbers), f"{numbers[0] / (copies + lines):.2f}"])
     return columns, rows
 
 
@@ -185,7 +215,9 @@ def refusals(results: dict[Case, list[dict[str, Any]]]) -> list[str]:
 
 
 @click.command(help=__doc__.split("\n\n")[0])
-@click.option("--size", "sizes", type=click.IntRange(2), multiple=True, default=(128, 256), help="Extent of a cube.")
+@click.option("--size", "sizes", multiple=True, default=("128", "256"), metavar="N|NXxNYxNZ", help="Extents.")
+@click.option("--pages", type=click.Choice(PAGES), multiple=True, default=("normal",),
+              help="Of memory; huge: for all that is allocated.")
 @click.option("--type", "types", type=click.Choice(TYPES), multiple=True, default=TYPES)
 @click.option("--precision", "precisions", type=click.Choice(PRECISIONS), multiple=True, default=PRECISIONS)
 @click.option("--grid", "grids", multiple=True, default=("1x2", "2x1"), metavar="RxC")
@@ -195,28 +227,59 @@ def refusals(results: dict[Case, list[dict[str, Any]]]) -> list[str]:
 @click.option("--rounds", type=click.IntRange(1), default=3, show_default=True)
 @click.option("--repetitions", type=click.IntRange(1), default=15, show_default=True)
 @click.option("--json", "json_file", metavar="FILE", help="Write every time to FILE.")
+@click.option("--again", "earlier", multiple=True, metavar="FILE", help="Measure nothing: take the times that --json wrote.")
 @click.option("--plot", metavar="FILE", help="Draw them: svg, png or pdf.")
 @click.option("--write", is_flag=True, help=f"Put the tables into docs/{PAGE.name} and the picture next to it.")
-def main(sizes: tuple[int, ...], types: tuple[str, ...], precisions: tuple[str, ...], grids: tuple[str, ...],
-         contestants: tuple[str, ...], rounds: int, repetitions: int, json_file: str | None, plot: str | None,
-         write: bool) -> None:
+def main(sizes: tuple[str, ...], pages: tuple[str, ...], types: tuple[str, ...], precisions: tuple[str, ...],
+         grids: tuple[str, ...], contestants: tuple[str, ...], rounds: int, repetitions: int, json_file: str | None,
+         earlier: tuple[str, ...], plot: str | None, write: bool) -> None:
     try:
         names = list(dict.fromkeys((OURS, *contestants, REFERENCE)))
         unknown = [name for name in names if name.partition(":")[0] not in CONTESTANTS]
         if unknown:
             raise BenchmarkError(f"unknown contestant {unknown[0]!r}; known: {', '.join(CONTESTANTS)}")
-        cases = [Case((n, n, n), (grid.shape[0], grid.shape[1]), kind, precision)
-                 for kind, precision, n, grid in product(types, precisions, sizes, map(parse_grid, grids))]
-        results = measured(cases, names, rounds, repetitions)
+        cases = [Case(extents, (grid.shape[0], grid.shape[1]), kind, precision, page)
+                 for kind, precision, extents, grid, page in product(
+                     types, precisions, [extents_of(size) for size in sizes], [parse_grid(grid) for grid in grids], pages)]
+        results = _read(earlier) if earlier else measured(cases, names, rounds, repetitions)
         _tell(results, names, json_file, plot, write)
     except PencilmapError as error:
         click.echo(f"benchmark_fft: {error}", err=True)
         sys.exit(1)
 
 
+def extents_of(text: str) -> tuple[int, int, int]:
+    """
+    >>> extents_of("64"), extents_of("96x128x144")
+    ((64, 64, 64), (96, 128, 144))
+    """
+    words = text.split("x") if "x" in text else [text] * 3
+    if len(words) != 3 or not all(word.isdecimal() and int(word) > 1 for word in words):
+        raise BenchmarkError(f"{text!r} are no extents; give one number of 2 or more, or three: 96x128x144")
+    nx, ny, nz = map(int, words)
+    return nx, ny, nz
+
+
+def _read(files):
+    """Results by case of earlier runs, round by round."""
+    results: dict[Case, list[dict[str, Any]]] = {}
+    for file in files:
+        for result in json.loads(Path(file).read_text()):
+            case = result["case"]
+            case = Case(**case | {"shape": tuple(case["shape"]), "grid": tuple(case["grid"])})
+            results.setdefault(case, []).append(result)
+
+    def place(case):
+        return (PRECISIONS.index(case.precision), TYPES.index(case.type), prod(case.shape), case.grid,
+                PAGES.index(case.pages))
+    return {case: results[case] for case in sorted(results, key=place)}
+
+
 def _tell(results, names, json_file, plot, write):
-    speed, limit, notes = speed_table(results, names), limit_table(results), [machine(results), *refusals(results)]
+    speed, limit, floor = speed_table(results, names), limit_table(results), floor_table(results)
+    notes = [machine(results), *refusals(results)]
     print_table(f"Time divided by that of {REFERENCE}: median of the rounds [lowest, highest]", *speed, notes)
+    print_table(f"Where the time of {OURS} goes, beside the floor (ms)", *floor)
     print_table(f"Passes of {OURS} compared with the memory's limit", *limit)
     if json_file:
         write_whole(json_file, json.dumps([r for rounds in results.values() for r in rounds]) + "\n", BenchmarkError)
@@ -224,7 +287,7 @@ def _tell(results, names, json_file, plot, write):
         picture(results, names, plot)
     if write:
         fill(PAGE, "scripts/maintenance/benchmark_fft.py", "\n\n".join([". ".join(notes) + ".", markdown_table(*speed)]))
-        fill(PAGE, "scripts/maintenance/benchmark_fft.py passes", markdown_table(*limit))
+        fill(PAGE, "scripts/maintenance/benchmark_fft.py floor", markdown_table(*floor))
         picture(results, names, PICTURE)
 
 

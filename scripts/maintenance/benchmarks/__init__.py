@@ -22,8 +22,9 @@ from typing import Any
 
 TYPES = ("c2c", "r2c", "c2r", "dct", "dst")
 PRECISIONS = ("double", "single")
+PAGES = ("normal", "huge")
 CONTESTANTS = {"pencilfft": "ours", "fftw-mpi": "fftw_mpi", "fftw": "fftw_alone", "mpi4py-fft": "mpi4py_fft_arrays",
-               "dtfft": "dtfft_arrays"}  # name: module here
+               "dtfft": "dtfft_arrays", "peer": "peer"}  # name: module here
 
 
 class NotOffered(Exception):
@@ -34,13 +35,15 @@ class NotOffered(Exception):
 class Case:
     """A case: extents, process grid and type as in pencilfft.h, precision.
 
-    dct and dst are of kind II on each axis; all but c2r go forward.
+    dct and dst are of kind II on each axis; all but c2r go forward. With pages "huge", all memory of the process that is
+    worth it lies in huge pages.
     """
 
     shape: tuple[int, int, int]
     grid: tuple[int, int]
     type: str = "c2c"
     precision: str = "double"
+    pages: str = "normal"
 
     @property
     def real_bytes(self) -> int:

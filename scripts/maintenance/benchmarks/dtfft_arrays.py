@@ -7,7 +7,7 @@ import numpy as np
 from pencilmap.scripts.maintenance.benchmarks import Case, NotOffered
 from pencilmap.scripts.maintenance.benchmarks.fftw_mpi import aligned
 
-INPUT, OUTPUT = (2, 1, 0), (0, 2, 1)  # its counts go along z, y, x before a transform, and along x, z, y after it: fastest first
+INPUT, OUTPUT = (2, 1, 0), (0, 2, 1)  # axes of its counts before a transform and after it, fastest first
 
 
 class DtFft:

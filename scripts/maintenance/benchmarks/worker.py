@@ -20,6 +20,7 @@ import numpy as np
 
 from pencilmap.scripts.maintenance.benchmarks import Case, NotOffered, contestant
 from pencilmap.scripts.maintenance.benchmarks.answers import expected, input_part, places
+from pencilmap.scripts.maintenance.benchmarks.cached_lines import CachedLines
 
 STREAM_BYTES = 1 << 27  # STREAM's rule: four times the caches or more; of all ranks together, an array
 TOLERANCE = {"double": 1e-12, "single": 1e-5}  # of an element's size by chance
@@ -121,7 +122,7 @@ def run(request: dict[str, Any], comm: Any) -> dict[str, Any]:
     case = Case(**{**request["case"], "shape": tuple(request["case"]["shape"]), "grid": tuple(request["case"]["grid"])})
     entrants, refused = enter(request["contestants"], case, comm)
     copy = Copy(comm)
-    times, phases = measure({**entrants, "copy": copy}, request["repetitions"], comm)
+    times, phases = measure({**entrants, "copy": copy, "lines": CachedLines(case, comm)}, request["repetitions"], comm)
     right, scale = expected(case, comm)
     errors = {name: float(np.max(np.abs(found(entrant.contestant, places(case), comm) - right)) / scale)
               for name, entrant in entrants.items()}
@@ -129,9 +130,11 @@ def run(request: dict[str, Any], comm: Any) -> dict[str, Any]:
              if not error < TOLERANCE[case.precision]]
     if wrong:
         raise ValueError(f"{case}: {', '.join(wrong)}; at most {TOLERANCE[case.precision]:.0e} is allowed")
+    cached = times.pop("lines")
     stream = [copy.n_bytes / seconds for seconds in times.pop("copy")]
     return {"case": request["case"], "times_s": times, "phases_s": {k: v for k, v in phases.items() if v},
-            "errors": errors, "refused": refused, "stream_copy": stream}
+            "errors": errors, "refused": refused, "stream_copy": stream,
+            "cached_lines_s": cached}
 
 
 def main(request: str, result: str) -> None:
