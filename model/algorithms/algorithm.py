@@ -30,6 +30,10 @@ class Algorithm:
         """Whether its only round is the exchange itself, given whether all blocks are even: then closed forms hold."""
         return self.rounds is at_once or (even and self.is_alltoall)
 
+    def started(self, exchange: Exchange, mapping: Mapping) -> Exchange:
+        """The messages of an exchange beside others: all start at once then, also those of an algorithm in steps."""
+        return self.rounds(exchange, mapping)[0] if self.is_alltoall else exchange
+
 
 def at_once(exchange: Exchange, mapping: Mapping) -> tuple[Exchange, ...]:
     """One round: every message starts at once."""

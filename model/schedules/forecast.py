@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -394,12 +394,11 @@ class Forecaster:
 
     @cached_property
     def _exchanges(self):
-        return tuple(self._carried(i, exchange) for i, exchange in enumerate(exchanges(self.grid, self.transform)))
+        return tuple(self._carried(i)(exchange) for i, exchange in enumerate(exchanges(self.grid, self.transform)))
 
-    def _carried(self, i, exchange):
-        """The messages of an exchange when all start at once: beside others, an algorithm in steps takes none."""
-        way = algorithm_named(self.stages[i].algorithm)
-        return way.rounds(exchange, self.mapping)[0] if way.is_alltoall else exchange
+    def _carried(self, i):
+        """What the algorithm of exchange `i` makes of its messages."""
+        return partial(algorithm_named(self.stages[i].algorithm).started, mapping=self.mapping)
 
     def _measured(self, found, links):
         """The resources that some exchanges take on the mapping."""
@@ -421,7 +420,7 @@ class Forecaster:
                 raise ScheduleError(f"schedule {course.schedule} with unequal lanes is routed message by message, for up "
                                     f"to {MOST_ROUTED} tasks, and grid {self.grid} has {self.grid.n_tasks}; take a "
                                     "transform whose extents the grid divides")
-            found = [self._carried(part.stage, part.make()) for part in course.parts if part.make]
+            found = [part.make(self._carried(part.stage)) for part in course.parts if part.make]
             links = routed_joint(self.network, found, self.mapping.node_of_rank, self.rule)
             self._found[key] = self._measured(found, links)
         return self._found[key]

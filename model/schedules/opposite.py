@@ -53,7 +53,10 @@ def pair(schedule: Schedule, grid: ProcessGrid, transform: Transform | None, loa
 
 
 def _made(part, grid, transform, turn):
-    return Part(part.stage, lambda: turn(part.make() if part.make else exchanges(grid, transform)[part.stage]))
+    def make(carried):
+        return turn(part.make(carried) if part.make else carried(exchanges(grid, transform)[part.stage]))
+
+    return Part(part.stage, make)
 
 
 def _as_it_is(exchange):

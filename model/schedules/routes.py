@@ -74,4 +74,4 @@ def _is_even(lane, grid):
 
 
 def _maker(grid, lane, i, transform):
-    return lambda: replace(exchanges(grid, lane)[i], total_bytes=transform.total_bytes)
+    return lambda carried: carried(replace(exchanges(grid, lane)[i], total_bytes=transform.total_bytes))

@@ -51,12 +51,12 @@ class Part:
     """Messages of one exchange that are cut in the same way.
 
     stage : number of the exchange in a forward transform
-    make : what gives the messages; None for all of the exchange
+    make : gives the messages, from what the exchange algorithm makes of an exchange; None for all of the exchange
     length : of the blocks that are cut into lanes; None where these messages are not cut
     """
 
     stage: int
-    make: Callable[[], Exchange] | None = field(default=None, compare=False)
+    make: Callable[[Callable[[Exchange], Exchange]], Exchange] | None = field(default=None, compare=False)
     length: int | None = None
 
 
@@ -158,8 +158,8 @@ def chunked_exchanges(axis: str | None, grid: ProcessGrid, transform: Transform 
 
 def _only(i, axis, length, grid, transform):
     """Makes exchange `i` with the messages that carry blocks of that length along the axis."""
-    def make():
-        exchange = exchanges(grid, transform)[i]
+    def make(carried):
+        exchange = carried(exchanges(grid, transform)[i])
         stage, division = [(s, d) for s, d in grid.decomposition.layouts() if isinstance(s, ExchangeStage)][i]
         weights = {name: getattr(exchange, name) for name in ("group_weight", "send_weight", "receive_weight")}
         if axis == stage.gathered:

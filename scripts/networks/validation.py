@@ -9,6 +9,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from math import inf, prod
 from os import PathLike
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import Any
 
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.records import read_records
-from pencilmap.model.algorithms import algorithm_named
+from pencilmap.model.algorithms import DEFAULT_ALGORITHM, algorithm_named
 from pencilmap.model.costs import Costs
 from pencilmap.model.exchange import Exchange, exchanges
 from pencilmap.model.joint import routed_joint
@@ -178,20 +179,23 @@ def with_envelopes(stage: ExchangePrediction, exchange: Exchange, mapping: Mappi
 def _joint_rows(case, record):
     """One row for all exchanges of a transform, or of a pair of transforms."""
     where, grid = case.setting(), case.process_grid()
-    placed = where.place(case.placement, grid)
-    forecast = predict(placed, where.transform, ROUTING, schedule=case.schedule, direction=case.direction).schedule
+    placed = where.place(case.placement, grid, case.schedule)
+    forecast = predict(placed, where.transform, ROUTING, exchange=case.exchange, schedule=case.schedule,
+                       direction=case.direction).schedule
     bound_s = forecast.certificate_any and forecast.t_s / forecast.certificate_any
     yield Row(case, "+".join(grid.decomposition.names),
-              scheduled_s(as_mapping(placed, case.placement), where.transform, case.schedule, case.direction),
+              scheduled_s(as_mapping(placed, case.placement), where.transform, case.schedule, case.direction, case.exchange),
               record["phases"]["total"]["max_s"][0], 0.0, forecast.time_s, None, bound_s)
 
 
-def scheduled_s(mapping: Mapping, transform: Transform, schedule: str, direction: str = FORWARD) -> float:
+def scheduled_s(mapping: Mapping, transform: Transform, schedule: str, direction: str = FORWARD,
+                exchange: str = DEFAULT_ALGORITHM) -> float:
     """Seconds of the links under a schedule, with the envelope that SMPI adds to each message."""
-    whole = exchanges(mapping.grid, transform)
+    carried = partial(algorithm_named(exchange).started, mapping=mapping)
+    whole = [carried(each) for each in exchanges(mapping.grid, transform)]
     course = course_of(parse_schedule(schedule), mapping.grid, transform, _joint(mapping, whole), direction)
-    parts = [part.make() if part.make else whole[part.stage] for part in course.parts]
-    loads, added = _joint(mapping, parts), [Fraction(ENVELOPE_BYTES * _messages(part), _bytes(part)) for part in parts]
+    parts = [part.make(carried) if part.make else whole[part.stage] for part in course.parts]
+    loads, added = _joint(mapping, parts), [Fraction(ENVELOPE_BYTES * _messages(part), _bytes(part) or 1) for part in parts]
     times = [m_time(loads.largest([share + more if share else share for share, more in zip(phase.shares, added)]),
                       mapping.network, transform.total_bytes) for phase in course.phases]
     return sum(time for time in times if time is not None)

@@ -498,3 +498,14 @@ def test_what_a_search_minimises_under_each_schedule():
     assert objectives("overlap:1", grid) == [alone]
     slab = ProcessGrid(8, decomposition=decomposition_named("slab"))
     assert objectives("best", slab) == [in_sequence(1)] and objectives("sequence", slab) == [in_sequence(1)]
+
+
+@pytest.mark.parametrize("size", ["49x19x41", "48x19x41", "50x20x43:r2c"])
+@pytest.mark.parametrize("schedule", ["overlap:2:x", "overlap:5:z", "pipelined:3"])
+def test_padding_counts_once_in_chunks_of_blocks_of_two_lengths(size, schedule):
+    """A slab has one exchange: in chunks its padded messages take what they take whole, or more by uneven cuts."""
+    site, grid, transform = Site(Torus((5,), bandwidth=(1e9,))), ProcessGrid(1, 5), parse_transform(size)
+    chunked, exact = (predict(place("default", site, grid), transform, exchange=name, schedule=schedule).schedule.t_s
+                      for name in ("padded", "alltoallv"))
+    whole = predict(place("default", site, grid), transform, exchange="padded").schedule.t_s
+    assert exact <= chunked * (1 + 1e-12) and whole <= chunked * (1 + 1e-12) and chunked < 1.3 * whole
