@@ -7,10 +7,11 @@ share of a group's tasks at coordinate j of a dimension, T its mean hops in that
   it takes, the tasks less than half round the ring to the right get at most a/4 of a task's data, those to the left too,
   and all others together a/2. The same holds for the last such dimension, where messages arrive.
 - A group that varies in one dimension alone lies on one line, whose links carry all its hops.
+- In those two dimensions all tasks of a group that lie on one line send or receive along it: only so many of them fit there.
 - Two tasks of a group that have the same coordinates in the first and the last dimension differ in the others. So with p and
   q tasks at each coordinate of these two, the k fullest places of all other coordinates hold at most min over a, b of R -
-  (the a largest p) + R - (the b largest q) + k a b. That gives the entropy over the others a least value, and the sum over
-  single dimensions is no less than that.
+  (the a largest p) + R - (the b largest q) + k a b, and what the lines through them can take. That gives the entropy over
+  the others a least value, and the sum over single dimensions is no less than that.
 - The mean of T over all groups is what the links of a dimension carry: at most a/2 on a ring.
 
 The first three say which groups there can be, the last that not all of them may be wide. So a length is excluded when, for
@@ -49,7 +50,7 @@ class _Kinds:
 
     hops : mean hops between two tasks; shape : which of the shapes it has; end : the least length at which a first or last
     dimension may look so; alone : the same where the group lies on one line; shapes : numbers of tasks, the largest first;
-    stairs : least hops by entropy in bins, rounded up
+    stairs : least hops by entropy in bins, rounded up; source : mean hops of the task with the fewest; links : of a line
     """
 
     hops: Floats
@@ -58,13 +59,18 @@ class _Kinds:
     alone: Floats
     shapes: Ints
     stairs: Floats
+    source: Floats
+    links: int
 
-    def allowed(self, length: float) -> tuple[Floats, float]:
-        """Least hops of each shape at an end, and on one line, where no length is above this."""
-        ends = np.full(len(self.shapes), np.inf)
+    def allowed(self, length: float) -> tuple[Floats, Ints, float]:
+        """Of each shape at an end the least hops, and the most tasks on one line; the least hops of a group on one line; all
+        where no length is above this."""
+        ends, source = np.full((2, len(self.shapes)), np.inf)
         some = self.end <= length
         np.minimum.at(ends, self.shape[some], self.hops[some])
-        return ends, float(self.hops[self.alone <= length].min(initial=np.inf))
+        np.minimum.at(source, self.shape[some], self.source[some])
+        most = np.floor(self.links * length / 4 / source + TOLERANCE).astype(np.int64)
+        return ends, most, float(self.hops[self.alone <= length].min(initial=np.inf))
 
 
 def spread_floor(dimensions: tuple[Dimension, ...], size: int, tasks_per_node: int, relative: Fraction,
@@ -109,18 +115,18 @@ class _Program:
         self.kinds = [_kinds(n, ring, size, T, split) for n, ring, *_ in self.classes]
         self.capacity = [float(capacity) for _, _, capacity, _ in self.classes]
         self.room = np.array([count * float(room) for count, (*_, room) in zip(self.count, self.classes)])
-        self.needs = {(k, m): _needs(self.kinds[k].shapes.tobytes(), self.kinds[m].shapes.tobytes(), self.classes[k][0],
-                                     self.classes[m][0], size, T)
-                      for m in range(len(self.classes)) for k in range(m + 1) if k < m or self.count[k] > 1}
+        self.between = {(k, m): _Between(self.kinds[k].shapes, self.kinds[m].shapes, size, T)
+                        for m in range(len(self.classes)) for k in range(m + 1) if k < m or self.count[k] > 1}
 
     def excluded(self, length):
         """Whether no placement has a length of at most this."""
-        ends, alone = zip(*(kinds.allowed(length * capacity / self.relative * (1 + TOLERANCE) + TOLERANCE)
-                            for kinds, capacity in zip(self.kinds, self.capacity)))
+        ends, lines, alone = zip(*(kinds.allowed(length * capacity / self.relative * (1 + TOLERANCE) + TOLERANCE)
+                                   for kinds, capacity in zip(self.kinds, self.capacity)))
+        needs = {(k, m): between.needs(lines[k], lines[m]) for (k, m), between in self.between.items()}
         room = self.room * length * (1 + TOLERANCE) + TOLERANCE
         prices, found = 1 / (len(room) * room), []
         for _ in range(MOST_PRICES):
-            hops = self._cheapest(ends, alone, prices)
+            hops = self._cheapest(ends, alone, needs, prices)
             if hops is None or prices @ hops > prices @ room * (1 + TOLERANCE):
                 return True
             found.append(hops / room)
@@ -132,22 +138,22 @@ class _Program:
             prices = np.maximum(prices, LEAST) / room
         return False
 
-    def _cheapest(self, ends, alone, prices):
+    def _cheapest(self, ends, alone, needs, prices):
         """Hops by classes of dimensions of the group that there can be with the least sum at these prices; None if none."""
         best, hops = np.inf, None
         for k, least in enumerate(alone):
             if prices[k] * least < best:
                 best, hops = prices[k] * least, least * _unit(k, prices)
-        for (k, m), needs in self.needs.items():
-            between = self._between(k, m, prices)
-            cost = prices[k] * ends[k][:, None] + prices[m] * ends[m] + between.cost[needs]
+        for (k, m), least in needs.items():
+            between = self._others(k, m, prices)
+            cost = prices[k] * ends[k][:, None] + prices[m] * ends[m] + np.append(between.cost, np.inf)[least]
             p, q = np.unravel_index(int(cost.argmin()), cost.shape)
             if cost[p, q] < best:
                 best = cost[p, q]
-                hops = ends[k][p] * _unit(k, prices) + ends[m][q] * _unit(m, prices) + between.hops[needs[p, q]]
+                hops = ends[k][p] * _unit(k, prices) + ends[m][q] * _unit(m, prices) + between.hops[least[p, q]]
         return hops
 
-    def _between(self, k, m, prices):
+    def _others(self, k, m, prices):
         """Least hops in all dimensions but one of class k and one of class m, by their entropy."""
         found = _Table(len(prices))
         for j, count in enumerate(self.count):
@@ -217,7 +223,8 @@ def _kinds(n, ring, size, T, split):
     stairs = np.full(BINS + 1, np.inf)
     bins = np.minimum(np.ceil(_entropy(shapes / size) / log(size) * BINS - TOLERANCE), BINS).astype(np.int64)
     np.minimum.at(stairs, bins[shape], hops)
-    return _Kinds(hops, shape, end, alone, shapes, stairs)
+    source = np.where(tasks > 0, share @ apart, np.inf).min(axis=1)
+    return _Kinds(hops, shape, end, alone, shapes, stairs, source, 2 * n if ring else 2 * (n - 1))
 
 
 def _unique(rows, base):
@@ -235,24 +242,37 @@ def _entropy(share):
     return -(share * np.log(np.where(share > 0, share, 1.0))).sum(axis=-1)
 
 
-@lru_cache(maxsize=64)
-def _needs(some, others, n, m, size, T):
-    """The least entropy of a group over all other dimensions, for all shapes over its first and its last one: in bins."""
-    some = np.frombuffer(some, dtype=np.int64).reshape(-1, n)
-    others = np.frombuffer(others, dtype=np.int64).reshape(-1, m)
-    whole = log(size / T) - _entropy(some / size)[:, None] - _entropy(others / size)
-    most = -(-size // T)
-    if len(some) * len(others) * most <= MOST_PAIRS:
-        first, last = (np.hstack([np.zeros((len(each), 1), dtype=np.int64), np.cumsum(each, axis=1)])
-                       for each in (some, others))
-        below = np.arange(1, most + 1) * T
-        within = np.full((len(some), len(others), most), size)        # tasks on the fullest 1, 2, ... places: at most
-        for a in range(n + 1):
-            for b in range(m + 1):
-                outside = (size - first[:, a])[:, None] + (size - last[:, b])
-                np.minimum(within, outside[:, :, None] + a * b * below, out=within)
-        whole = np.maximum(whole, _entropy(np.diff(within, axis=2, prepend=0) / size))
-    return np.clip(np.floor(whole / log(size) * BINS + TOLERANCE), 0, BINS).astype(np.int64)
+class _Between:
+    """What is left for all other dimensions of a group, for all its shapes over its first and its last one.
+
+    On k places of these are at most so many tasks as have room there, by their first and last coordinates and by lines.
+    """
+
+    def __init__(self, some, others, size, T):
+        self.size, most = size, -(-size // T)
+        self.whole = log(size / T) - _entropy(some / size)[:, None] - _entropy(others / size)
+        self.counts = len(some) * len(others) * most <= MOST_PAIRS
+        if not self.counts:
+            return
+        self.outside = [size - np.cumsum(each, axis=1) for each in (some, others)]
+        self.places = np.arange(1, most + 1)
+        self.within = np.full((len(some), len(others), most), size)     # tasks on the fullest 1, 2, ... places: at most
+        for a, first in enumerate(self.outside[0].T, 1):
+            for b, last in enumerate(self.outside[1].T, 1):
+                np.minimum(self.within, (first[:, None] + last)[:, :, None] + a * b * T * self.places, out=self.within)
+
+    def needs(self, firsts, lasts):
+        """The least entropy, in bins; `firsts` and `lasts` are the most tasks on a line of the first, the last dimension."""
+        whole = self.whole
+        if self.counts:
+            within = self.within.copy()
+            for b, last in enumerate(self.outside[1].T, 1):
+                np.minimum(within, last[:, None] + b * firsts[:, None, None] * self.places, out=within)
+            for a, first in enumerate(self.outside[0].T, 1):
+                np.minimum(within, first[:, None, None] + a * lasts[:, None] * self.places, out=within)
+            whole = np.maximum(whole, _entropy(np.diff(within, axis=2, prepend=0) / self.size))
+            whole = np.where(within[:, :, -1] < self.size, np.inf, whole)
+        return np.clip(np.floor(whole / log(self.size) * BINS + TOLERANCE), 0, BINS + 1).astype(np.int64)
 
 
 def _distributions(n, size, ring):
