@@ -4,6 +4,7 @@
 #include "failing_memory.h"
 
 #include <fftw3.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,17 +26,74 @@ static int fails_now(void)
     return countdown >= 0 && countdown-- == 0;
 }
 
-#define WRAPPED(type, name, parameters, arguments)           \
-    type __real_##name parameters;                           \
-    type __wrap_##name parameters;                           \
-    type __wrap_##name parameters                            \
-    {                                                        \
-        return fails_now() ? NULL : __real_##name arguments; \
+/* ---- what is held: a set of addresses, by open addressing ------------------------------------------------------ */
+
+enum { PLACES = 1 << 16 };
+
+static const void *held[PLACES];
+static long count;
+
+static size_t place_of(const void *address)
+{
+    size_t at = ((uintptr_t)address >> 4) * 0x9e3779b1u % PLACES;
+    while (held[at] && held[at] != address)
+        at = (at + 1) % PLACES;
+    return at;
+}
+
+static void *hold(void *address)
+{
+    if (address && count < PLACES / 2) {
+        size_t at = place_of(address);
+        count += held[at] != address;
+        held[at] = address;
     }
+    return address;
+}
+
+/* What others allocated is not among them. */
+static void let_go(const void *address)
+{
+    size_t at = address ? place_of(address) : 0;
+    if (!address || held[at] != address)
+        return;
+    held[at] = NULL;
+    count--;
+    for (size_t next = (at + 1) % PLACES; held[next]; next = (next + 1) % PLACES) { /* those behind it move up */
+        const void *moved = held[next];
+        held[next] = NULL;
+        held[place_of(moved)] = moved;
+    }
+}
+
+long failing_memory_held(void)
+{
+    return count;
+}
+
+#define WRAPPED(type, name, parameters, arguments)                 \
+    type __real_##name parameters;                                 \
+    type __wrap_##name parameters;                                 \
+    type __wrap_##name parameters                                  \
+    {                                                              \
+        return fails_now() ? NULL : hold(__real_##name arguments); \
+    }
+
+#define FREED(type, name)             \
+    void __real_##name(type address); \
+    void __wrap_##name(type address); \
+    void __wrap_##name(type address)  \
+    {                                 \
+        let_go(address);              \
+        __real_##name(address);       \
+    }
+
+FREED(void *, free)
+FREED(void *, fftw_free)
+FREED(fftw_plan, fftw_destroy_plan)
 
 WRAPPED(void *, malloc, (size_t bytes), (bytes))
 WRAPPED(void *, calloc, (size_t n, size_t bytes), (n, bytes))
-WRAPPED(void *, realloc, (void *old, size_t bytes), (old, bytes))
 WRAPPED(void *, aligned_alloc, (size_t alignment, size_t bytes), (alignment, bytes))
 WRAPPED(char *, strdup, (const char *text), (text))
 WRAPPED(void *, fftw_malloc, (size_t bytes), (bytes))
@@ -49,6 +107,18 @@ WRAPPED(fftw_plan, fftw_plan_guru64_dft_c2r, (MANY, fftw_complex *in, double *ou
         (rank, line, many_rank, many, in, out, flags))
 WRAPPED(fftw_plan, fftw_plan_guru64_r2r, (MANY, double *in, double *out, const fftw_r2r_kind *kind, unsigned flags),
         (rank, line, many_rank, many, in, out, kind, flags))
+
+void *__real_realloc(void *old, size_t bytes);
+void *__wrap_realloc(void *old, size_t bytes);
+void *__wrap_realloc(void *old, size_t bytes)
+{
+    void *now = fails_now() ? NULL : __real_realloc(old, bytes);
+    if (now) {
+        let_go(old);
+        hold(now);
+    }
+    return now;
+}
 
 /* ---- for programs that know nothing of it -------------------------------------------------------------------- */
 

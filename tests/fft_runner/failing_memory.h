@@ -5,3 +5,5 @@
 void failing_memory_after(long others);
 /* How many more would have had to succeed before one failed; below 0: it failed, or none was to. */
 long failing_memory_left(void);
+/* How many allocations of this rank, and plans of FFTW, have not been freed. */
+long failing_memory_held(void);

@@ -42,9 +42,11 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     FILE *file = argc == 2 ? fopen(argv[1], "r") : NULL;
-    if (!file)
+    if (!file) {
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-    while (file && fgets(line, sizeof line, file)) {
+        return EXIT_FAILURE;
+    }
+    while (fgets(line, sizeof line, file)) {
         int words = 0;
         for (char *at = strtok(line, " \n"); at && words < WORDS; at = strtok(NULL, " \n"))
             word[words++] = at;

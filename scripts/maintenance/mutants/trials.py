@@ -23,6 +23,7 @@ C_ROUNDS = (  # the shorter and sharper ones first; each is (seconds that it tak
     (6, (RUNNER("units"), RUNNER("print"))),
     (6, (RUNNER("record") + "::test_library_calls", RUNNER("exchanges") + "::test_no_plan_on_one_rank_is_no_plan_on_all")),
     (5, (PAIRS.format(2),)),
+    (6, (RUNNER("out_of_memory") + "::test_library_fails_on_all_ranks_and_keeps_its_wisdom[mpirun-2-1]",)),
 )
 C_OWN = {  # by the first letters of a file's name: tests of what is in it alone
     "wisdom": (10, (RUNNER("exchanges"), "-k", "wisdom and not mpich")),
