@@ -1,4 +1,4 @@
-"""A peer whose driver `peers` has built: ``peer:accfft``, ``peer:decomp2d``, ``peer:heffte``, ``peer:p3dfft``; double precision."""
+"""A peer whose driver `peers` has built: ``peer:NAME``, in double precision."""
 
 import ctypes
 from ctypes import POINTER, byref, c_char_p, c_int, c_int64, c_void_p
