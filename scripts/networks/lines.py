@@ -9,6 +9,7 @@ SimGrid can share out.
 Bricks: every exchange of the lines of every axis, its time and its messages.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf, log2
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 from pencilmap.mapper.compare import compare_record
 from pencilmap.mapper.lines import placed_lines
 from pencilmap.mapper.placements import as_mapping
+from pencilmap.mapper.records import Record
 from pencilmap.mapper.setting import setting
 from pencilmap.model.costs import Costs
 from pencilmap.model.distributed_line import LineTimes, break_even, crossbar_break_even
@@ -42,7 +44,9 @@ class Case:
     algorithm: str
     message_s: float  #: the start of a message
     order: str = "transposed"
-    crossbar: bool = False  #: nodes send and receive at `RATE`, and links do not count
+    crossbar: bool = False  #: nodes send and receive at the rate, and links do not count
+    rate: float = RATE  #: bytes per second of a link, or of a node on a crossbar
+    ports: int = 1  #: messages that start together
 
     @property
     def name(self) -> str:
@@ -53,10 +57,17 @@ class Case:
         return self._where().n_slots
 
     def _where(self):
-        return setting(torus=self.torus, bandwidth=CROSSBAR if self.crossbar else f"{RATE:g} B/s")
+        return setting(torus=self.torus, bandwidth=CROSSBAR if self.crossbar else f"{self.rate:g} B/s")
 
     def _network(self):
-        return SimulatedNetwork(as_torus(self._where().network), 0.0, RATE if self.crossbar else 0.0, self.message_s)
+        return SimulatedNetwork(as_torus(self._where().network), 0.0, self.rate if self.crossbar else 0.0, self.message_s,
+                                self.ports)
+
+    def simulation(self, points: int, algorithm: str | None = None) -> Simulation:
+        """Of one line with so many points a rank."""
+        found = simulation_of_lines(self._where(), self._network(), "default",
+                                    LineProblem((points * self.ranks,), None, algorithm or self.algorithm, self.order))
+        return replace(found, algorithm="pair") if self.crossbar and self.ranks > MOST_AT_ONCE else found
 
 
 @dataclass(frozen=True)
@@ -67,13 +78,13 @@ class LineCase(Case):
         """Seconds of the exchanges."""
         where = self._where()
         mapping = as_mapping(where.place("default", ProcessGrid(1, where.n_slots)), "default")
-        costs = Costs(message_cost_s=self.message_s, injection_per_node=RATE if self.crossbar else None)
+        costs = Costs(message_cost_s=self.message_s, injection_per_node=self.rate if self.crossbar else None)
         return line_time(line_forecast(mapping, points * where.n_slots, algorithm, self.order, costs,
                                        routing_name=self._network().routing))
 
     def formula(self) -> float:
         """The closed form, for a crossbar of this rate."""
-        return crossbar_break_even(self.ranks, int(self.algorithm.removeprefix("binary")), self.message_s, 1 / RATE,
+        return crossbar_break_even(self.ranks, int(self.algorithm.removeprefix("binary")), self.message_s, 1 / self.rate,
                                    ways(self.order)[self.algorithm])
 
     def break_even(self) -> float:
@@ -84,14 +95,8 @@ class LineCase(Case):
             lines.append(LineTimes(0, 2 * low - high, (high - low) / 1024))
         return break_even(*lines)
 
-    def simulations(self, sizes: tuple[int, int]) -> list[Any]:
-        where = self._where()
-        found = [simulation_of_lines(where, self._network(), "default",
-                                     LineProblem((n * where.n_slots,), None, algorithm, self.order))
-                 for algorithm in (TRANSPOSE, self.algorithm) for n in sizes]
-        if self.crossbar and self.ranks > MOST_AT_ONCE:
-            found = [replace(each, algorithm="pair") for each in found]
-        return found
+    def simulations(self, sizes: tuple[int, int]) -> list[Simulation]:
+        return [self.simulation(n, algorithm) for algorithm in (TRANSPOSE, self.algorithm) for n in sizes]
 
 
 @dataclass(frozen=True)
@@ -134,17 +139,29 @@ def line_cases(at_most: int | None = None) -> list[LineCase]:
 def validate_lines(cases: list[LineCase], timeout_s: float) -> list[LineRow]:
     """Simulate the cases, four runs each."""
     predicted = [case.break_even() for case in cases]
-    sizes = []
-    for n in predicted:
-        low = 2 ** int(log2(max(n, 8))) if n < inf else 1024
-        sizes.append((low, 2 * low))
+    sizes = [sizes_about(n) for n in predicted]
     records = simulate_all([s for case, size in zip(cases, sizes) for s in case.simulations(size)], timeout_s=timeout_s)
-    rows = []
-    for i, (case, (low, high)) in enumerate(zip(cases, sizes)):
-        times = [_exchanges_s(found[0]) for found in records[4 * i:4 * i + 4]]
-        lines = [LineTimes(0, 2 * a - b, (b - a) / (high - low)) for a, b in (times[:2], times[2:])]
-        rows.append(LineRow(case, case.formula(), predicted[i], break_even(*lines)))
-    return rows
+    return [LineRow(case, case.formula(), predicted[i], crossing(records[4 * i:4 * i + 4], size))
+            for i, (case, size) in enumerate(zip(cases, sizes))]
+
+
+def sizes_about(points: float) -> tuple[int, int]:
+    """The powers of two below and above a break-even."""
+    low = 2 ** int(log2(max(points, 8))) if points < inf else 1024
+    return low, 2 * low
+
+
+def crossing(records: Sequence[Sequence[Record]], sizes: tuple[int, int]) -> float:
+    """Break-even of the runs of transposes at two sizes, and of another way at these."""
+    times = [exchanges_s(found[0]) for found in records]
+    low, high = sizes
+    lines = [LineTimes(0, 2 * a - b, (b - a) / (high - low)) for a, b in (times[:2], times[2:])]
+    return break_even(*lines)
+
+
+def exchanges_s(record: Record) -> float:
+    """Seconds of all exchanges of a run."""
+    return float(sum(record["phases"][f"exchange_{stage['name']}"]["max_s"][0] for stage in record["stages"]))
 
 
 @dataclass(frozen=True)
@@ -154,7 +171,7 @@ class BrickCase(Case):
     bricks: tuple[int, int, int] = (1, 1, 1)
     size: tuple[int, int, int] = (1, 1, 1)
 
-    def simulation(self) -> Simulation:
+    def run(self) -> Simulation:
         return simulation_of_lines(self._where(), self._network(), "default",
                                    LineProblem(self.size, self.bricks, self.algorithm, self.order))
 
@@ -187,8 +204,8 @@ class BrickRow:
 
 def brick_cases(at_most: int | None = None) -> list[BrickCase]:
     """Tori, meshes, rings and crossbars of 16 to 64 ranks, in two and three dimensions, extents that divide and primes."""
-    found = [BrickCase(torus, algorithm, start, order, crossbar, bricks, size) for torus, algorithm, start, order, crossbar,
-             bricks, size in (
+    found = [BrickCase(torus, algorithm, start, order, crossbar, bricks=bricks, size=size)
+             for torus, algorithm, start, order, crossbar, bricks, size in (
                  ("4x4", "transpose", 0.0, "natural", False, (4, 4, 1), (384, 256, 1)),
                  ("4x4", "binary2", 0.0, "transposed", False, (4, 4, 1), (384, 256, 1)),
                  ("4x4", "dft", 0.0, "natural", False, (2, 4, 2), (127, 31, 24)),
@@ -212,7 +229,7 @@ def brick_cases(at_most: int | None = None) -> list[BrickCase]:
 def validate_bricks(cases: list[BrickCase], timeout_s: float) -> list[BrickRow]:
     """Simulate the cases, a run each."""
     rows = []
-    for case, [record] in zip(cases, simulate_all([case.simulation() for case in cases], timeout_s=timeout_s)):
+    for case, [record] in zip(cases, simulate_all([case.run() for case in cases], timeout_s=timeout_s)):
         found = compare_record(record, case.name)
         times = [(row.time_s or 0.0, row.measured_s) for row in found]
         where = case._where()
@@ -223,7 +240,3 @@ def validate_bricks(cases: list[BrickCase], timeout_s: float) -> list[BrickRow]:
                              tuple(stage.messages for stage in told),
                              tuple(max(stage["messages"]) for stage in record["stages"])))
     return rows
-
-
-def _exchanges_s(record):
-    return sum(record["phases"][f"exchange_{stage['name']}"]["max_s"][0] for stage in record["stages"])

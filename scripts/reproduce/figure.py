@@ -31,6 +31,7 @@ class Figure:
     here : what is computed or measured in its place, and what differs.
     compute : makes it; None where there is nothing to compute.
     measures : whether it runs programs under mpirun on this machine.
+    simulates : whether it runs them on a simulated network; that takes SimGrid.
     """
 
     title: str
@@ -38,3 +39,4 @@ class Figure:
     here: str
     compute: Callable[[], Found] | None = field(default=None, repr=False)
     measures: bool = False
+    simulates: bool = False

@@ -15,11 +15,14 @@ from pencilmap.model.mapping import Mapping
 from pencilmap.model.predict import predict
 from pencilmap.model.published import table
 from pencilmap.model.transform import Transform
+from pencilmap.scripts.networks.lines import TRANSPOSE, Case, crossing, exchanges_s, sizes_about
+from pencilmap.scripts.networks.simulated import simulate_all
 from pencilmap.scripts.reproduce.figure import PICTURE, SKETCH, Figure, Found
 
 ALPHA_S, RATE = 2e-6, 10e9  # assumed: a message start, and bytes per second of a node
 ELEMENT = 16
 RANKS = (16, 64, 256, 1024)
+MOST_CROSSED, MOST_SIMULATED = 64, 256  # ranks of simulated break-evens, and of simulated weak scaling
 
 
 def fact(name: str) -> float:
@@ -28,32 +31,60 @@ def fact(name: str) -> float:
 
 
 def break_even() -> Found:
-    """The start of a message, in bytes, that makes the break-even the published 256 points on a rank."""
+    """The start of a message, in bytes, that makes the break-even the published 256 points on a rank; and up to 64 ranks the
+    simulated break-even of the start that is assumed."""
+    asked = [(ranks, radix, ports) for ranks in RANKS for radix in (2, 4) for ports in (1, 3)]
+    unit = {key: crossbar_break_even(key[0], key[1], 1.0, 1.0, 3, key[2], ELEMENT) for key in asked}  # start like a byte
+    simulated = _simulated_break_evens({key: one * ALPHA_S * RATE for key, one in unit.items()
+                                        if key[0] <= MOST_CROSSED and one < inf})
     rows = []
-    for ranks in RANKS:
-        for radix in (2, 4):
-            for ports in (1, 3):
-                one = crossbar_break_even(ranks, radix, 1.0, 1.0, 3, ports, ELEMENT)  # where a start costs as much as a byte
-                rows.append([ranks, radix, ports, "-" if one == inf else fact("break_even_points"),
-                             "always" if one == inf else one * ALPHA_S * RATE,
-                             "-" if one == inf else fact("break_even_points") / one])
-    return Found([">ranks", ">radix", ">ports", ">published n*", ">n* for 20 kB", ">alpha/beta for 256, bytes"], rows,
+    for key, one in unit.items():
+        always = one == inf
+        rows.append([*key, "-" if always else fact("break_even_points"), "always" if always else one * ALPHA_S * RATE,
+                     simulated.get(key, "-"), "-" if always else fact("break_even_points") / one])
+    return Found([">ranks", ">radix", ">ports", ">published n*", ">n* for 20 kB", ">n* simulated",
+                  ">alpha/beta for 256, bytes"], rows,
                  ["a = 3 all-to-alls (natural order), 16 bytes a point; n* where a start costs as much as 20 kB (2 us at 10 "
-                  "GB/s, "
-                  "assumed); last: the start, in bytes, that the published 256 points would mean"])
+                  "GB/s, assumed); simulated: fft_runner with every message on a crossbar, up to 64 ranks; last: the start, "
+                  "in bytes, that the published 256 points would mean"])
+
+
+def _simulated_break_evens(predicted):
+    """Of ranks, radix and ports, with transposes in natural order and a binary exchange that leaves its own."""
+    sizes = {key: sizes_about(n) for key, n in predicted.items()}
+    runs = []
+    for (ranks, radix, ports), pair in sizes.items():
+        for algorithm, order in ((TRANSPOSE, "natural"), (f"binary{radix}", "transposed")):
+            runs += [_case(ranks, algorithm, order, ports).simulation(n) for n in pair]
+    records = simulate_all(runs)
+    return {key: crossing(records[4 * i:4 * i + 4], pair) for i, (key, pair) in enumerate(sizes.items())}
+
+
+def _case(ranks, algorithm, order, ports=1):
+    """On a crossbar; as a torus of as few nodes along a dimension as may be, which is simulated fastest."""
+    torus = str(ranks) if ranks < 256 else "x".join(["4"] * round(log(ranks, 4)))
+    return Case(torus, algorithm, ALPHA_S, order, True, RATE, ports)
 
 
 def weak_lines() -> Found:
-    """Weak scaling of the 1D transform, 256 points on a rank: messages and bytes of each way, and their time as assumed."""
+    """Weak scaling of the 1D transform, 256 points on a rank: messages and bytes of each way, and their time as assumed, by
+    the formula and up to 256 ranks simulated."""
     n, rows = int(fact("break_even_points")), []
+    ways = ((TRANSPOSE, "natural"), ("binary2", "transposed"), ("binary4", "transposed"))
+    asked = [(ranks, *way) for ranks in RANKS if ranks <= MOST_SIMULATED for way in ways]
+    simulated = dict(zip(asked, simulate_all([_case(*each).simulation(n) for each in asked])))
     for ranks in RANKS:
-        for name, starts, parts in (("3 all-to-alls", 3 * (ranks - 1), 3 * (ranks - 1) / ranks),
-                                    ("radix 2", round(log2(ranks)), round(log2(ranks))),
-                                    ("radix 4", 3 * round(log(ranks, 4)), 3 * round(log(ranks, 4)))):
+        for way, name, starts, parts in zip(
+                ways, ("3 all-to-alls", "radix 2", "radix 4"),
+                (3 * (ranks - 1), round(log2(ranks)), 3 * round(log(ranks, 4))),
+                (3 * (ranks - 1) / ranks, round(log2(ranks)), 3 * round(log(ranks, 4)))):
             sent = parts * n * ELEMENT
-            rows.append([ranks, name, starts, sent, 1e6 * (starts * ALPHA_S + sent / RATE)])
-    return Found([">ranks", "way", ">messages", ">bytes", ">us"], rows,
-                 [f"published: {PICTURE}; time: 2 us a message and 10 GB/s are assumed, one port, no computing"])
+            found = simulated.get((ranks, *way))
+            rows.append([ranks, name, starts, sent, 1e6 * (starts * ALPHA_S + sent / RATE),
+                         "-" if found is None else 1e6 * exchanges_s(found[0])])
+    return Found([">ranks", "way", ">messages", ">bytes", ">us", ">us simulated"], rows,
+                 [f"published: {PICTURE}; time: 2 us a message and 10 GB/s are assumed, one port, no computing; simulated: "
+                  "fft_runner with every message on a crossbar, one task a node, up to 256 ranks"])
 
 
 def strong_pencils(n: int) -> Found:
@@ -96,8 +127,7 @@ FIGURES = {
     "meshes": Figure("4x4 meshes with three ports", SKETCH, "nothing"),
     "radix": Figure("butterflies of radix 2 and 4", SKETCH, "nothing"),
     "weak": Figure("weak scaling of the 1D transform (two slides)", PICTURE, "messages and bytes counted; the time as "
-                                                                             "assumed",
-                   weak_lines),
-    "break-even": Figure("break-even of binary exchange", "256 points a task", "the formula; the start that 256 points mean",
-                         break_even),
+                   "assumed, by the formula and simulated up to 256 ranks", weak_lines, simulates=True),
+    "break-even": Figure("break-even of binary exchange", "256 points a task", "the formula, simulated up to 64 ranks; the "
+                         "start that 256 points mean", break_even, simulates=True),
 }

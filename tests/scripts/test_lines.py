@@ -92,7 +92,7 @@ def test_simulate_runs_and_verifies_bricks(pencilmap_json):
 
 @needs_simgrid
 def test_exchanges_of_bricks_take_what_was_predicted():
-    [row] = validate_bricks([BrickCase("4x4:mesh", "transpose", 0.0, "natural", False, (2, 4, 2), (64, 48, 12))], 300)
+    [row] = validate_bricks([BrickCase("4x4:mesh", "transpose", 0.0, "natural", bricks=(2, 4, 2), size=(64, 48, 12))], 300)
     assert row.holds and row.messages == row.messages_sent and len(row.messages) == 9
     assert all(0.999 < ratio < 1.005 for ratio in row.ratios)
 

@@ -43,10 +43,16 @@ def _list(as_json):
         return
     for source, figures in SOURCES.items():
         print_table(title_of(source), ["figure", "what", "computed"],
-                    [[f"{source}:{name}", f.title, "-" if f.compute is None else "measured here" if f.measures else "yes"]
+                    [[f"{source}:{name}", f.title, _how(f)]
                      for name, f in figures.items()])
     say("pencilmap reproduce SOURCE:FIGURE computes one; docs/reproduced.md says what was published of each, and what "
         "differs")
+
+
+def _how(figure):
+    if figure.compute is None:
+        return "-"
+    return "measured here" if figure.measures else "simulated here" if figure.simulates else "yes"
 
 
 def _folded(name):
