@@ -100,6 +100,25 @@ static struct view view_of_rows(const struct pf_pass *pass, char *data, int64_t 
     return view;
 }
 
+/* Lines along the inner axis, neighbours across planes beside each other, and columns apart. */
+static struct view view_across(const struct pf_pass *pass, char *data, size_t bytes)
+{
+    struct view view = {.data = data};
+    view.stride[pass->outer] = 1;
+    view.stride[pass->inner] = pass->block.group;
+    view.stride[Z] = pass->block.group * pass->box.extent[pass->inner] + CACHE_LINE / (int64_t)bytes;
+    return view;
+}
+
+/* A block of lines along the inner axis as the array of a side has its neighbours. */
+static struct view view_of_lines(const struct pf_pass *pass, char *data, size_t bytes, bool turned, bool across)
+{
+    if (across)
+        return view_across(pass, data, bytes);
+    return turned ? view_of_rows(pass, data, pass->block.u_column, pass->block.z_chunk, bytes, true)
+                  : view_of_rows(pass, data, pass->block.u_row, pass->box.extent[pass->inner], bytes, false);
+}
+
 static struct view view_of_plane(const struct pf_pass *pass, const struct block *block, size_t bytes)
 {
     struct view view = view_of_rows(pass, pass->block.plane, pass->block.plane_row, pass->box.extent[pass->inner], bytes,
@@ -165,20 +184,17 @@ static int u_block(struct pf_pass *pass, const struct pf_pass_run *run, int fiel
     int status = PENCILFFT_OK;
     bool first = !pass->z || pass->backward, last = !pass->z || !pass->backward;
     size_t bytes = pass->backward ? pass->in.element_bytes : pass->out.element_bytes;
-    int64_t rows = pass->box.extent[pass->inner], chunk = pass->block.z_chunk;
     struct view in, out;
     if (first && pass->block.read_direct)
         in = view_of_array(pass, run, &pass->in, field, block);
     else if (first)
-        in = pass->block.in_turned ? view_of_rows(pass, pass->block.chunk[0], pass->block.u_column, chunk, bytes, true)
-                                   : view_of_rows(pass, pass->block.chunk[0], pass->block.u_row, rows, bytes, false);
+        in = view_of_lines(pass, pass->block.chunk[0], bytes, pass->block.in_turned, pass->block.in_across);
     else
         in = view_of_plane(pass, block, bytes);
     if (last && pass->block.write_direct)
         out = view_of_array(pass, run, &pass->out, field, block);
     else if (last)
-        out = pass->block.out_turned ? view_of_rows(pass, pass->block.chunk[1], pass->block.u_column, chunk, bytes, true)
-                                     : view_of_rows(pass, pass->block.chunk[1], pass->block.u_row, rows, bytes, false);
+        out = view_of_lines(pass, pass->block.chunk[1], bytes, pass->block.out_turned, pass->block.out_across);
     else
         out = view_of_plane(pass, block, bytes);
     if (first && !pass->block.read_direct)

@@ -18,6 +18,9 @@
 
 enum { Z = 2 };
 
+/* Where neighbours in an array are those of other planes: lines of them in a block, and blocks of so many times the size. */
+enum { ACROSS = 2, ROOM_ACROSS = 4 };
+
 enum { FFTW_ALIGNMENT = 16, CACHE_LINE = 64 };
 
 /* Each choice is timed so often; and how much shorter than with all copies it must be, as what else is in the
@@ -47,8 +50,23 @@ static int64_t even_group(int64_t planes, int64_t group, int64_t threads)
     return threads == 1 ? group : (planes + rounds * threads - 1) / (rounds * threads);
 }
 
+/* At most `most` of n, in whole units, so that all chunks are about equal. */
+static int64_t even_chunk(int64_t n, int64_t most, int64_t unit)
+{
+    int64_t chunks = (n + most - 1) / most, even = (n + chunks - 1) / chunks;
+    return pf_smaller(n, (even + unit - 1) / unit * unit);
+}
+
+/* Are neighbours in the array of this side those of neighbouring planes? */
+static bool is_across(const struct pf_pass *pass, const struct pf_side *side)
+{
+    const int64_t *stride = side->piece->box.stride;
+    return !pass->z && side->n == 1 && stride[pass->outer] < stride[pass->inner] && stride[pass->outer] < stride[Z];
+}
+
 /* How much of a plane makes a block, so that it fills the cache without overflowing it; if a plane is smaller, how many
- * planes. A z chunk consists of whole cache lines, because FFTW prefers that. */
+ * planes. A z chunk consists of whole cache lines, because FFTW prefers that. Where neighbours are those of other planes, a
+ * block has some of them. */
 static void choose_blocks(struct pf_pass *pass)
 {
     int64_t bytes = (int64_t)pf_larger((int64_t)pass->in.element_bytes, (int64_t)pass->out.element_bytes);
@@ -56,9 +74,12 @@ static void choose_blocks(struct pf_pass *pass)
     int64_t rows = pass->box.extent[pass->inner], planes = pass->box.extent[pass->outer];
     int64_t nz = pf_larger(pass->box.extent[Z], pass->input_nz), unit = CACHE_LINE / smallest;
     int64_t room = pf_tuning.block_bytes / bytes;
-    pass->block.u_chunk = pf_smaller(rows, pf_larger(1, room / nz));
-    pass->block.z_chunk = pf_smaller(pass->box.extent[Z], pf_larger(unit, room / rows / unit * unit));
-    pass->block.group = even_group(planes, pf_smaller(planes, pf_larger(1, room / (rows * nz))), pass->threads);
+    int64_t together = pass->block.in_across || pass->block.out_across ? ACROSS * unit : 1;
+    room *= together > 1 ? ROOM_ACROSS : 1;
+    pass->block.u_chunk = even_chunk(rows, pf_larger(1, room / nz), 1);
+    pass->block.z_chunk = even_chunk(pass->box.extent[Z], pf_larger(unit, room / rows / together / unit * unit), unit);
+    pass->block.group = pf_smaller(planes, pf_larger(together, room / (rows * nz)));
+    pass->block.group = even_group(planes, pass->block.group, pass->threads);
 }
 
 static int allocate_blocks(struct pf_pass *pass)
@@ -73,6 +94,8 @@ static int allocate_blocks(struct pf_pass *pass)
     int64_t chunk = pass->z ? pass->block.z_row * pass->block.u_chunk : 0;
     if (pass->u || !pass->z)
         chunk = pf_larger(chunk, pf_larger(pass->block.u_row * rows, pass->block.u_column * pass->block.z_chunk));
+    if (pass->block.in_across || pass->block.out_across)
+        chunk += pass->block.z_chunk * CACHE_LINE;
     pass->block.share = (plane + 2 * chunk) * pass->block.group;
     int64_t total = pass->block.share * pass->threads + (int64_t)4 * CACHE_LINE;
     if (!(pass->block.memory = calloc(1, (size_t)total)))
@@ -137,11 +160,13 @@ static bool is_worth_a_trial(const struct pf_pass *pass)
     return !(pass->u_lines.flags & FFTW_ESTIMATE) && bytes <= pf_tuning.direct_bytes;
 }
 
-/* Is what is written so large that it leaves the caches before it is read, and not what is being read? */
+/* Is what is written so large that it leaves the caches before it is read, and not what is being read? A result is not read
+ * in this transform, but it keeps out what is. */
 static bool leaves_caches(const struct pf_pass *pass)
 {
     int64_t bytes = pf_box_elements(&pass->box) * pass->fields * (int64_t)pass->out.element_bytes;
-    return bytes >= pf_tuning.past_bytes && pass->out.piece->buffer != pass->in.piece->buffer;
+    int64_t least = pass->out.piece->buffer == PF_OUT ? pf_tuning.past_bytes / 4 : pf_tuning.past_bytes;
+    return bytes >= least && pass->out.piece->buffer != pass->in.piece->buffer;
 }
 
 /* ---- planning --------------------------------------------------------------------------------------------------- */
@@ -232,10 +257,13 @@ int pf_pass_plan(struct pf_pass *pass, char *const buffer[PF_BUFFERS], const str
     memcpy(run.buffer, buffer, sizeof run.buffer);
     bool z_reads = pass->z && (!pass->backward || !pass->u), z_writes = pass->z && (pass->backward || !pass->u);
     pass->block.read_direct = z_reads && z_direct(&pass->in, pass->backward ? pass->box.extent[Z] : pass->input_nz);
-    pass->block.write_direct = z_writes && z_direct(&pass->out, pass->backward ? pass->input_nz : pass->box.extent[Z]);
+    pass->block.past_caches = leaves_caches(pass);
+    pass->block.write_direct = z_writes && !pass->block.past_caches &&
+                               z_direct(&pass->out, pass->backward ? pass->input_nz : pass->box.extent[Z]);
     pass->block.in_turned = is_turned(pass, &pass->in);
     pass->block.out_turned = is_turned(pass, &pass->out);
-    pass->block.past_caches = leaves_caches(pass);
+    pass->block.in_across = is_across(pass, &pass->in);
+    pass->block.out_across = is_across(pass, &pass->out);
     choose_blocks(pass);
     int status = allocate_blocks(pass);
     if (status)

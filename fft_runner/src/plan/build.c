@@ -1,5 +1,6 @@
 /* The part of a plan that follows from the exchanges that were chosen, by a table of stages as in create.c.
- * Cost:  FFTW plans on two buffers of the size of work besides it, which are gone when the plan is made. */
+ * Cost:  FFTW plans on two buffers of the size of work besides it, which are gone when the plan is made, or on those that are
+ *        lent. */
 #include "plan/make.h"
 
 #include <stdlib.h>
@@ -87,9 +88,9 @@ static int connect_transfers(pencilfft_plan plan)
 
 static int make_passes(pencilfft_plan plan)
 {
-    struct pf_buffer in = {0}, out = {0};
-    int status = pf_buffer_make(plan, plan->alloc_elements, &in);
-    if (!status)
+    struct pf_buffer in = {.data = plan->lent[0]}, out = {.data = plan->lent[1]};
+    int status = PENCILFFT_OK;
+    if (plan->lent_elements < plan->alloc_elements && !(status = pf_buffer_make(plan, plan->alloc_elements, &in)))
         status = pf_buffer_make(plan, plan->alloc_elements, &out);
     for (int backward = 0; backward < PF_DIRECTIONS && !status; backward++)
         if (pf_has_direction(plan, backward) && !(status = pf_passes_make(plan, backward, in.data, out.data)))

@@ -154,6 +154,8 @@ struct pencilfft_plan_s {
     int64_t alloc_elements, work_elements; /* of buffers handed out, and of work buffers */
     struct pf_buffer *buffers; /* all allocated buffers, including the work buffers. buffers.c */
     void *work[PF_WORKS];
+    void *lent[2]; /* two more, of so many elements each, while they may be overwritten by who makes the plan: trial.c */
+    int64_t lent_elements;
     double *auto_seconds[PF_MAX_EXCHANGES]; /* by number of the exchange; NULL without "auto" */
     bool recalled; /* something that "auto" took is from wisdom */
     int checks_calls; /* are collective calls compared between ranks? same_call.h */

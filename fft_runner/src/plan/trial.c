@@ -101,9 +101,20 @@ static int time_runs(struct pf_trial *t, struct pf_patience patience, struct pf_
     return status;
 }
 
+/* The plan is made on the trial's arrays, once they are there. */
+static int build(struct pf_trial *t)
+{
+    t->plan->lent[0] = t->in.data;
+    t->plan->lent[1] = t->out.data;
+    t->plan->lent_elements = t->elements;
+    int status = pf_plan_build(t->plan);
+    t->plan->lent_elements = 0;
+    return status;
+}
+
 int pf_trial_run(struct pf_trial *t, struct pf_patience patience, struct pf_times *times, int *why)
 {
-    int status = pf_plan_build(t->plan);
+    int status = build(t);
     if (t->started == 0)
         t->started = pf_now();
     if (!status)

@@ -1,0 +1,98 @@
+/* How much memory a plan takes, by counting: of the plan while it is made, of plan and arrays after it, out of place and in
+ * place. Calls of the program and of the library come here by the linker's --wrap; those inside MPI and FFTW do not.
+ * Run under mpirun with 2 ranks. */
+#include <malloc.h>
+#include <mpi.h>
+#include <stdlib.h>
+
+#include "check.h"
+#include "pencilfft.h"
+
+enum { N = 128, RANKS = 2, COUNTED = 1 << 16, PAGE = 1 << 21, BLOCKS = 3 << 20 };
+static long long now, peak;
+
+void *__real_malloc(size_t bytes);
+void *__real_calloc(size_t n, size_t bytes);
+void __real_free(void *memory);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_calloc(size_t n, size_t bytes);
+void __wrap_free(void *memory);
+
+/* Small ones are not counted, some of which come from elsewhere. */
+static void *counted(void *memory, int sign)
+{
+    long long bytes = memory ? (long long)malloc_usable_size(memory) : 0;
+    now += bytes >= COUNTED ? sign * bytes : 0;
+    peak = now > peak ? now : peak;
+    return memory;
+}
+
+void *__wrap_malloc(size_t bytes)
+{
+    return counted(__real_malloc(bytes), 1);
+}
+
+void *__wrap_calloc(size_t n, size_t bytes)
+{
+    return counted(__real_calloc(n, bytes), 1);
+}
+
+void __wrap_free(void *memory)
+{
+    __real_free(counted(memory, -1));
+}
+
+/* At most so many arrays, each with what its alignment to a large page takes, and the blocks of all passes. */
+static void check_peak(const char *type, const char *exchange, const char *when, int arrays, long long array)
+{
+    long long most = arrays * (array + PAGE) + BLOCKS;
+    if (peak > most) {
+        printf("%s %s: %s %lld bytes, more than %d arrays of %lld\n", type, exchange, when, peak, arrays, array);
+        check_failures++;
+    }
+    peak = now;
+}
+
+static void check_plan(const char *type, const char *exchange, int made, int apart, int together)
+{
+    pencilfft_desc desc;
+    pencilfft_plan plan;
+    void *in, *out;
+    int64_t array;
+    now = peak = 0;
+    pencilfft_desc_init(&desc);
+    desc.nx = desc.ny = desc.nz = N;
+    desc.R = 1, desc.C = RANKS;
+    desc.type = type;
+    desc.exchange = exchange;
+    desc.schedule = "sequence";
+    desc.rigor = "estimate";
+    desc.auto_budget_s = 0.3;
+    CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), PENCILFFT_OK);
+    CHECK_INT(pencilfft_alloc_bytes(plan, &array), PENCILFFT_OK);
+    check_peak(type, exchange, "while it is made", made, array);
+    CHECK_INT(pencilfft_alloc(plan, &in), PENCILFFT_OK);
+    memset(in, 0, (size_t)array);
+    CHECK_INT(pencilfft_forward(plan, in, in), PENCILFFT_OK);
+    CHECK_INT(pencilfft_backward(plan, in, in), PENCILFFT_OK);
+    check_peak(type, exchange, "in place", together, array);
+    CHECK_INT(pencilfft_alloc(plan, &out), PENCILFFT_OK);
+    CHECK_INT(pencilfft_forward(plan, in, out), PENCILFFT_OK);
+    CHECK_INT(pencilfft_backward(plan, out, in), PENCILFFT_OK);
+    check_peak(type, exchange, "out of place", apart, array);
+    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+    CHECK(now < COUNTED);
+}
+
+int main(int argc, char **argv)
+{
+    int ranks;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    CHECK_INT(ranks, RANKS);
+    check_plan("c2c", "alltoallv", 3, 3, 2);
+    check_plan("r2c", "p2p", 3, 3, 2);
+    check_plan("c2c", "auto", 4, 4, 3); /* the trial's arrays, and a candidate that is tied to its two buffers */
+    MPI_Finalize();
+    return check_result();
+}
