@@ -1,6 +1,7 @@
 """Measured times as samples for a calibration: from run records and from published tables."""
 
 from collections import Counter
+from dataclasses import replace
 from statistics import median
 
 from pencilmap.mapper.compare import prediction_of_cell, prediction_of_record, schedule_of_record
@@ -98,6 +99,7 @@ def _local_of_record(record, phase, label):
     beginnings, passes = LOCAL_PHASES[phase]
     transform = transform_of_record(record)
     work = local_work(transform, grid_of_record(record), _tasks_per_node(record), **passes)
+    work = replace(work, operations=work.operations / record.get("threads", 1))  # a rate is that of one thread
     names = [name for name in record["phases"] if name.startswith(beginnings)]
     return Sample(f"{label} {phase}", phase, str(transform), work, _seconds(record, names))
 

@@ -101,6 +101,15 @@ def test_the_work_of_a_record_is_that_of_its_placement(records):
         assert sample.time_s(TRUTH) == pytest.approx(sample.measured_s, rel=1e-6)
 
 
+def test_a_rate_is_that_of_one_thread(records):
+    """`predict --threads` takes T threads to be T times as fast as the rate says."""
+    operations = {}
+    for threads in (1, 4):
+        samples, _ = record_samples({"r": records[0] | {"threads": threads}}, (BANDWIDTH,))
+        [operations[threads]] = [sample.work.operations for sample in samples if sample.phase == "fft"]
+    assert operations[1] == 4 * operations[4] > 0
+
+
 def test_assumed_coordinates_give_no_exchange_and_simulated_runs_no_computing():
     mapping, transform = mapping_of(*RUNS[0]), Transform(128, 128, 128)
     assumed, refused = record_samples({"r": record(mapping, transform, TRUTH, coordinate_source="assumed")}, (BANDWIDTH,))
