@@ -51,6 +51,12 @@ def test_lines_are_clean_under_sanitizers(sanitized, ranks):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("ranks", [1, 2, 6, 8])
+def test_bricks_of_lines_are_clean_under_sanitizers(sanitized, ranks):
+    check_clean(sanitized(ranks, program="brick_lines_test"))
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 6, 8])
 def test_every_pair_of_choices_is_clean_under_sanitizers(sanitized, ranks):
     check_clean(sanitized(ranks, "--pairs", program="matrix_test", seconds=600))
