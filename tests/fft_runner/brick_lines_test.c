@@ -268,9 +268,11 @@ static void check_refusals(int rank, int ranks)
     d.bricks[0] = d.bricks[1] = 1;
     d.bricks[2] = ranks + 1;
     CHECK(pencilfft_brick_lines_create(&d, MPI_COMM_WORLD, &plan) == PENCILFFT_BAD_GRID);
-    for (int axis = 0; axis < 3; axis++)
-        d.bricks[axis] = axis == ranks % 3 ? ranks : -1; /* as many as there are ranks, if that were all */
-    CHECK(pencilfft_brick_lines_create(&d, MPI_COMM_WORLD, &plan) == PENCILFFT_BAD_GRID);
+    for (int whole = 0; whole < 3; whole++) { /* as many as there are ranks, if that were all */
+        for (int axis = 0; axis < 3; axis++)
+            d.bricks[axis] = axis == whole ? ranks : -1;
+        CHECK(pencilfft_brick_lines_create(&d, MPI_COMM_WORLD, &plan) == PENCILFFT_BAD_GRID);
+    }
     d.bricks[0] = d.bricks[1] = 1;
     d.bricks[2] = ranks;
     d.ny = 8 + rank;

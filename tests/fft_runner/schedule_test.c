@@ -55,6 +55,26 @@ static void texts_read_and_settle(void)
     }
 }
 
+/* z where it is long enough, then x, then the fields; overlap begins with x. */
+static void chunks_are_cut_along_the_first_axis_that_is_long_enough(void)
+{
+    static const struct pf_shape fields = {.most = {3, 2, 9}, .enough_bytes = 1, .decomposition = "pencil", .fields = 9};
+    static const struct {
+        const struct pf_shape *shape;
+        const char *text;
+        enum pf_cut_axis axis;
+    } cases[] = {{&shape, "pipelined", PF_CUT_Z},        {&shape, "pipelined:6", PF_CUT_Z},
+                 {&shape, "pipelined:7", PF_CUT_X},      {&shape, "pipelined:12", PF_CUT_X},
+                 {&fields, "pipelined:2", PF_CUT_Z},     {&fields, "pipelined:3", PF_CUT_X},
+                 {&fields, "pipelined:9", PF_CUT_FIELD}, {&shape, "overlap:6", PF_CUT_X}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct pf_choice choice;
+        CHECK_INT(pf_choice_read(cases[i].text, &choice), PENCILFFT_OK);
+        CHECK_INT(pf_choice_settle(cases[i].shape, &choice), PENCILFFT_OK);
+        CHECK_INT(choice.axis, cases[i].axis);
+    }
+}
+
 static const struct {
     const struct pf_shape *shape;
     const char *text, *says;
@@ -148,6 +168,7 @@ static void all_is_done_once_and_in_order(const char *text, int whole_pass, int 
 int main(void)
 {
     texts_read_and_settle();
+    chunks_are_cut_along_the_first_axis_that_is_long_enough();
     what_cannot_be_is_refused_with_the_reason();
     blocks_are_cut_by_relative_sizes();
     for (int whole = 0; whole <= EXCHANGES; whole += EXCHANGES) {

@@ -287,3 +287,12 @@ def test_beyond_so_many_boxes_planes_alone_cut(monkeypatch):
         assert list(argument(part))
         monkeypatch.setattr(f"pencilmap.model.lower_bound.{limit}", most - 1)
         assert not list(argument(part))
+
+
+@pytest.mark.parametrize("shape, T, grid", [((4, 4), 2, ProcessGrid(4, 8)), ((6, 3), 1, ProcessGrid(3, 6)),
+                                            ((5, 4), 2, ProcessGrid(5, 8)), ((4,), 3, ProcessGrid(2, 6))])
+def test_blocks_that_are_nearly_even_are_bounded_nearly_as_even_ones(shape, T, grid):
+    """Of a full machine, whose half sends most: 1009 divides by nothing."""
+    where = Site(Torus(shape), T)
+    even, uneven = together_bound(where, grid), together_bound(where, grid, Transform(1009, 1009, 1009))
+    assert "with these blocks" in uneven.argument and float(uneven.value) == pytest.approx(float(even.value), rel=0.02)

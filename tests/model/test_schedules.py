@@ -5,6 +5,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise, product as cartesian
 from math import prod
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -509,3 +510,15 @@ def test_padding_counts_once_in_chunks_of_blocks_of_two_lengths(size, schedule):
                       for name in ("padded", "alltoallv"))
     whole = predict(place("default", site, grid), transform, exchange="padded").schedule.t_s
     assert exact <= chunked * (1 + 1e-12) and whole <= chunked * (1 + 1e-12) and chunked < 1.3 * whole
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_chunks_are_equal_where_no_others_are_better(seed):
+    """Where rows and columns are alike many sizes are as good; then the cut rule's are kept."""
+    random = np.random.default_rng(seed)
+    chunks, block = int(random.integers(2, 7)), int(random.integers(8, 40))
+    pairs = random.integers(1, 9, (3, 2)).astype(float)
+    for alike in (np.array([[4.0, 0.0], [0.0, 4.0]]), np.array([[3.0, 3.0]]), pairs):
+        equal = [len(range(block * k // chunks, block * (k + 1) // chunks)) for k in range(chunks)]
+        found = list(best_sizes(SimpleNamespace(weighted=alike), chunks, block))
+        assert found == equal or overlap_length(found, alike) < overlap_length(equal, alike) * (1 - 1e-9)
