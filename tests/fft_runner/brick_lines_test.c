@@ -4,7 +4,6 @@
  * rank sends. */
 #include <complex.h>
 #include <fftw3.h>
-#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,6 +12,7 @@
 
 #include "agreement.h"
 #include "check.h"
+#include "complex_values.h"
 #include "pencilfft_line.h"
 
 enum { MOST = 2048, MOST_FIELDS = 2, MOST_RANKS = 64 };
@@ -20,14 +20,6 @@ enum { MOST = 2048, MOST_FIELDS = 2, MOST_RANKS = 64 };
 static const int64_t sizes[][3] = {{8, 16, 8}, {5, 7, 11}, {6, 9, 10}, {24, 17, 1}, {3, 2, 24}};
 static const int grids[][3] = {{1, 1, 1}, {2, 1, 1}, {1, 1, 2}, {2, 2, 1}, {4, 1, 1},
                                {1, 2, 3}, {1, 6, 1}, {2, 2, 2}, {8, 1, 1}};
-
-static double complex given(int64_t field, int64_t index)
-{
-    uint64_t h = (uint64_t)(field * 1000003 + index * 31 + 1) * 0x9e3779b97f4a7c15u;
-    h ^= h >> 29;
-    h *= 0xbf58476d1ce4e5b9u;
-    return CMPLX((double)(h >> 40) * 0x1p-24 - 0.5, (double)(h & 0xffffff) * 0x1p-24 - 0.5);
-}
 
 static int64_t points_of(const int64_t n[3])
 {
@@ -38,22 +30,9 @@ static void serial(const int64_t n[3], int64_t field, int sign, double complex *
 {
     fftw_plan plan = fftw_plan_dft_3d((int)n[0], (int)n[1], (int)n[2], data, data, sign, FFTW_ESTIMATE);
     for (int64_t i = 0; i < points_of(n); i++)
-        data[i] = given(field, i);
+        data[i] = given(field, i, 0);
     fftw_execute(plan);
     fftw_destroy_plan(plan);
-}
-
-static double complex load(const void *array, int64_t i, int single)
-{
-    return single ? (double complex)((const float complex *)array)[i] : ((const double complex *)array)[i];
-}
-
-static void store(void *array, int64_t i, int single, double complex value)
-{
-    if (single)
-        ((float complex *)array)[i] = CMPLXF((float)creal(value), (float)cimag(value));
-    else
-        ((double complex *)array)[i] = value;
 }
 
 /* Index in the array of every element of a rank, in the order of its memory; how many. */
@@ -119,7 +98,7 @@ static double error_of(pencilfft_brick_lines plan, const pencilfft_brick_lines_d
     size_t bytes = ((size_t)elements + 1) * sizeof(double complex);
     void *in = fftw_malloc(bytes), *out = in_place ? in : fftw_malloc(bytes), *kept = fftw_malloc(bytes);
     for (int64_t i = 0; i < given_here * d->fields; i++)
-        store(in, i, single, given(i / given_here, from[i % given_here]));
+        store(in, i, single, given(i / given_here, from[i % given_here], 0));
     size_t filled = (size_t)(given_here * d->fields) * (single ? 8 : 16);
     memcpy(kept, in, filled);
     CHECK(!pencilfft_brick_lines_execute(plan, backward ? PENCILFFT_BACKWARD : PENCILFFT_FORWARD, in, out));
@@ -217,8 +196,7 @@ static void check_one(const pencilfft_brick_lines_desc *d, MPI_Comm comm)
     CHECK(status == PENCILFFT_OK);
     if (status)
         return;
-    double points = (double)(d->nx * d->ny * d->nz), error = 0;
-    double allowed = (strcmp(d->precision, "single") ? DBL_EPSILON : FLT_EPSILON) * 10 * fmax(1, log2(points));
+    double error = 0, allowed = allowed_error(d->precision, (double)(d->nx * d->ny * d->nz));
     check_places(plan, d, ranks);
     check_traffic(plan, d, rank, comm);
     for (int backward = 0; backward < 2; backward++) {

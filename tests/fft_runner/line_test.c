@@ -2,7 +2,6 @@
  * to those of the run (each on the first ranks), primes, several lines, both directions, in place and not. */
 #include <complex.h>
 #include <fftw3.h>
-#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,19 +10,12 @@
 
 #include "agreement.h"
 #include "check.h"
+#include "complex_values.h"
 #include "pencilfft_line.h"
 
 enum { LINES = 3, LONGEST = 400 };
 
 static const int64_t lengths[] = {1, 2, 3, 8, 12, 17, 30, 31, 60, 64, 100, 127, 128, 240, 360};
-
-static double complex given(int64_t line, int64_t index, int side)
-{
-    uint64_t h = (uint64_t)(line * 1000003 + index * 31 + (int64_t)side * 77 + 1) * 0x9e3779b97f4a7c15u;
-    h ^= h >> 29;
-    h *= 0xbf58476d1ce4e5b9u;
-    return CMPLX((double)(h >> 40) * 0x1p-24 - 0.5, (double)(h & 0xffffff) * 0x1p-24 - 0.5);
-}
 
 static double complex direct(int64_t n, int64_t line, int64_t k, int sign)
 {
@@ -44,19 +36,6 @@ static void serial(int64_t n, int64_t line, int sign, double complex *result)
     fftw_execute(plan);
     fftw_destroy_plan(plan);
     fftw_free(in);
-}
-
-static double complex load(const void *array, int64_t i, int single)
-{
-    return single ? (double complex)((const float complex *)array)[i] : ((const double complex *)array)[i];
-}
-
-static void store(void *array, int64_t i, int single, double complex value)
-{
-    if (single)
-        ((float complex *)array)[i] = CMPLXF((float)creal(value), (float)cimag(value));
-    else
-        ((double complex *)array)[i] = value;
 }
 
 /* One direction of a plan; the error over the root mean square of the result, of the worst rank. */
@@ -195,8 +174,7 @@ static void check_one(const pencilfft_line_desc *d, MPI_Comm comm)
         return;
     }
     CHECK(status == PENCILFFT_OK);
-    double allowed = (strcmp(d->precision, "single") ? DBL_EPSILON : FLT_EPSILON) * 10 * fmax(1, log2((double)d->n)),
-           error = 0;
+    double error = 0, allowed = allowed_error(d->precision, (double)d->n);
     check_points(plan, d->n, ranks);
     check_traffic(plan, d, rank, comm);
     print_counts(plan, d, rank, comm);
