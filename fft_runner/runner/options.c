@@ -233,7 +233,7 @@ static const struct option_row rows[] = {
     {"schedule", "TEXT", 1, take_desc_text, "schedule",
      .help = "sequence (default), overlap:K, pipelined, two-way, opposite: what runs beside what, see pencilfft.h"},
     {"auto-budget", "SECONDS", 1, take_desc_seconds, "auto_budget_s",
-     .help = "how long auto may try the others (default 10)"},
+     .help = "how long auto may try the others (default 4)"},
     {"reps", "N", 1, take_count, AT(reps), .least = 1, .help = "timed repetitions (default 10)"},
     {"warmup", "N", 1, take_count, AT(warmup), .help = "repetitions before them (default 2)"},
     {"time-limit", "SECONDS", 1, take_time_limit, .least = 1,

@@ -46,7 +46,7 @@ void pencilfft_desc_init(pencilfft_desc *desc)
         .exchange = "alltoallv",
         .rigor = "measure",
         .sync = "none",
-        .auto_budget_s = 10,
+        .auto_budget_s = 4,
         .fields = 1,
         .threads = 1,
     };
