@@ -47,15 +47,17 @@ def test_one_task_of_threads_sends_fewer_messages():
     assert threads.node_bytes == tasks.node_bytes and threads.prediction.grid.n_tasks == 4
 
 
-def test_what_is_not_routed_could_not_have_come_first():
+@pytest.mark.parametrize("torus, tasks", [("3x2", 2), ("4x3", 1)])
+def test_what_is_not_routed_could_not_have_come_first(torus, tasks):
     """The least time of an exchange, told without a look at any link, is below its prediction."""
-    where = settings("24x16x20", torus="3x2", bandwidth="1 GB/s", tasks_per_node=2)
+    where = settings("24x16x20", torus=torus, bandwidth="1 GB/s", tasks_per_node=tasks)
     object.__setattr__(where, "costs", Costs(message_cost_s=1e-6, exchange_cost_s=2e-6, contention=0.5))
     for grid in ("3x4", "2x6"):
         [leader] = where.predictions(grid, ["default"])
         for name in ("p2p", "node", "bruck2"):
             [other] = where.predictions(grid, ["default"], exchange=name)
             assert 0 <= _least_s(leader, name) <= time_of(other) * (1 + 1e-9)
+        assert (_least_s(leader, "node") == leader.known_s) == (tasks == 1)
         assert _least_s(leader, "p2p") > 0.5 * time_of(leader) and _least_s(leader, "bruck2") == 0
 
 

@@ -277,6 +277,23 @@ def test_best_searches_where_there_are_no_products():
     assert heard[-1].startswith("search:") and "launcher's order" in heard[-1]
 
 
+@pytest.mark.parametrize("ring, T", [(True, 1), (False, 1), (True, 2), (False, 3)])
+def test_a_proposal_beside_a_node_is_a_slot_of_any_neighbour_or_with_several_slots_of_the_node(ring, T):
+    """On a line of five and a place that is not there, drawn often: all that can be, and nothing else."""
+    shape, stride = np.array([5]), np.array([1])
+    place = np.array([0, T, 2 * T, -1, 3 * T])
+    random = np.array([88172645463325252], dtype=np.uint64)
+    coordinates = np.arange(5)[:, None]
+    for node in range(5):
+        drawn = {int(routed_swaps._beside(random, T, place, coordinates, shape, stride, np.array([ring]), node, -7))
+                 for _ in range(400)}
+        steps = (-1, 0, 1) if T > 1 else (-1, 1)
+        beside = [(node + step) % 5 if ring else node + step for step in steps]
+        expected = {place[at] + slot for at in beside if 0 <= at < 5 and place[at] >= 0 for slot in range(T)}
+        missing = any(not 0 <= at < 5 or place[at] < 0 for at in beside)
+        assert drawn == expected | ({-7} if missing else set()), node
+
+
 def test_progress_tells_evaluations_and_the_best_cost_so_far():
     site, grid = SITES[5]
     heard = []

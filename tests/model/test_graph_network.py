@@ -308,4 +308,6 @@ def test_coordinates_of_no_node_are_refused(wrong):
     assert network.node([[0], [7]]).tolist() == [0, 7] and network.coordinates([3, 0]).tolist() == [[3], [0]]
     with pytest.raises(GraphError, match="its nodes are numbered 0 to 7"):
         network.node(wrong)
-    assert network.outside([7]) is None and "node 8 is not in" in network.outside([8]) and network.outside([-1])
+    assert network.outside([7]) is None
+    for number in (8, -1):
+        assert network.outside([number]) == f"node {number} is not in {network}; its nodes are numbered 0 to 7"

@@ -4,12 +4,14 @@ from collections import Counter
 from fractions import Fraction
 from itertools import combinations, permutations, product
 
+import networkx as nx
 import numpy as np
 import pytest
 
 from pencilmap.mapper.product_search import best_product
 from pencilmap.model.allocation import Allocation, Site
 from pencilmap.model.decompositions.pencil import least_crossing
+from pencilmap.model.graph_network import from_networkx
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.lower_bound import (
     _blocks,
@@ -287,6 +289,16 @@ def test_beyond_so_many_boxes_planes_alone_cut(monkeypatch):
         assert list(argument(part))
         monkeypatch.setattr(f"pencilmap.model.lower_bound.{limit}", most - 1)
         assert not list(argument(part))
+
+
+def test_a_graph_of_as_many_nodes_as_allowed_is_bounded_in_turn(monkeypatch):
+    """On a path of 8 hosts, a row of neighbours each: the columns alone cross the middle, by 4 of their 4 pairs."""
+    where, grid = Site(from_networkx(nx.path_graph(8), "path")), ProcessGrid(2, 4)
+    monkeypatch.setattr("pencilmap.model.lower_bound.MOST_NODES", 8)
+    bound = lower_bound(where, grid)
+    assert bound.argument.startswith("rows and columns")
+    monkeypatch.setattr("pencilmap.model.lower_bound.MOST_NODES", 7)
+    assert lower_bound(where, grid).value < bound.value
 
 
 @pytest.mark.parametrize("shape, T, grid", [((4, 4), 2, ProcessGrid(4, 8)), ((6, 3), 1, ProcessGrid(3, 6)),
