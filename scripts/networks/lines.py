@@ -3,8 +3,8 @@
 Break-even: both times are straight lines in the points a rank n. They are simulated at two sizes, the powers of two about
 the predicted break-even, with every message on its links and every start one after the other; the crossing of the two
 simulated lines is the simulated break-even. A crossbar is a torus whose links are so fast that the nodes' injection alone
-counts. On large ones the all-to-alls go in steps of pairs, which takes as long there: all messages at once are beyond what
-SimGrid can share out.
+counts. On more than `MOST_AT_ONCE` ranks the all-to-alls go in steps of pairs, without a barrier between them: all messages
+at once are beyond what SimGrid can share out. On a crossbar that takes as long, on a torus somewhat longer.
 
 Bricks: every exchange of the lines of every axis, its time and its messages.
 """
@@ -67,7 +67,7 @@ class Case:
         """Of one line with so many points a rank."""
         found = simulation_of_lines(self._where(), self._network(), "default",
                                     LineProblem((points * self.ranks,), None, algorithm or self.algorithm, self.order))
-        return replace(found, algorithm="pair") if self.crossbar and self.ranks > MOST_AT_ONCE else found
+        return replace(found, algorithm="pair") if self.ranks > MOST_AT_ONCE else found
 
 
 @dataclass(frozen=True)
@@ -124,13 +124,14 @@ class LineRow:
 
 
 def line_cases(at_most: int | None = None) -> list[LineCase]:
-    """Crossbars of 16 to 1024 ranks, rings, meshes and tori of 16 to 128, at most `at_most` or `MOST_RANKS`; also with the
-    start that puts the break-even of 64 ranks where it was published, at 256 points a task."""
+    """Crossbars and tori of 16 to 1024 ranks, rings and meshes of 16 and 64, at most `at_most` or `MOST_RANKS`; also with
+    the start that puts the break-even of 64 ranks where it was published, at 256 points a task."""
     published_s = 256 / crossbar_break_even(64, 2, 1.0, 1 / RATE, ways("transposed")["binary2"])
     found = [LineCase(p, algorithm, start, crossbar=True) for p, start in (
                  ("16", 2e-6), ("64", 2e-6), ("64", published_s), ("4x4x4x4", 2e-6), ("4x4x4x4x4", 2e-6))
              for algorithm in ("binary2", "binary4")]
-    found += [LineCase(torus, algorithm, 2e-6) for torus in ("16", "4x4:mesh", "64", "8x8", "4x4x4", "8x4x4")
+    found += [LineCase(torus, algorithm, 2e-6) for torus in (
+                  "16", "4x4:mesh", "64", "8x8", "4x4x4", "8x4x4", "16x16", "8x8x4", "16x8x8")
               for algorithm in ("binary2", "binary4")]
     found.append(LineCase("4x4x4", "binary2", 2e-6, "natural"))
     return [case for case in found if case.ranks <= (at_most or MOST_RANKS)]
