@@ -26,8 +26,7 @@ SCALING, BENCHMARKS = ROOT / "docs" / "scaling.md", ROOT / "docs" / "benchmarks.
 SCALES = (98_304, 1_000_000, 1_048_576)  #: nodes of the lines of docs/scaling.md that are held
 EXTENTS = (128, 256)  #: of the cubes of docs/benchmarks.md that are held; 64^3 lies in the caches, and no one promises that
 MARGINS = {"CPU s": 2.0, "MiB": 1.25, "of FFTW-MPI's time": 1.25}  #: measured over promised, at most
-COLUMNS = 14  #: of its first table
-OURS = ("pencilfft", "pencilfft:node")  #: the first columns of that page
+OURS = ("pencilfft", "pencilfft:node")  #: columns of that page
 SHORTEST_S = 0.2  #: a shorter time is not a promise to keep to a hundredth
 LONG_S = 10.0  #: what takes less is measured three times, and the least counts
 
@@ -65,13 +64,14 @@ def fftw(measure: Callable = times_of) -> Iterator[Promise]:
     lines = {name_of(case): case for case in (Case((n, n, n), grid, kind) for n in EXTENTS for grid in ((1, 2), (2, 1))
                                               for kind in ("c2c", "r2c"))}
     found = measure(lines.values(), [*OURS, REFERENCE], rounds=3, repetitions=9)
-    for *words, pages, _, first, second in (row[:8] for row in rows(BENCHMARKS, COLUMNS)):
-        case = lines.get(" ".join(words)) if pages == "normal" else None
-        for contestant, cell in zip(OURS, (first, second)) if case and "[" in first else ():  # the other table has none
+    for row in named_rows(BENCHMARKS):
+        name = " ".join(row[word] for word in ("type", "precision", "extents", "grid"))
+        case = lines.get(name) if row.get("pages", "normal") == "normal" else None
+        for contestant in OURS if case and OURS[0] in row else ():  # the other table has none
             middle = ratio(found[case], contestant)
             if middle is None:
                 sys.exit(f"error: {contestant} or {REFERENCE} cannot be measured here")
-            yield Promise(f"{contestant}, {' '.join(words)}", "of FFTW-MPI's time", float(re.findall(r"[\d.]+", cell)[-1]),
+            yield Promise(f"{contestant}, {name}", "of FFTW-MPI's time", float(re.findall(r"[\d.]+", row[contestant])[-1]),
                           middle[1])
 
 
@@ -81,6 +81,17 @@ def rows(page: Path, columns: int) -> Iterator[list[str]]:
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
         if line.startswith("| ") and len(cells) == columns and "---" not in line and cells[0] not in ("what", "type"):
             yield cells
+
+
+def named_rows(page: Path) -> Iterator[dict[str, str]]:
+    """The rows of the tables of the benchmark's page, each cell by the name of its column."""
+    names: list[str] = []
+    for line in page.read_text("utf-8").splitlines():
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        if line.startswith("| type "):
+            names = cells
+        elif line.startswith("| ") and len(cells) == len(names) and "---" not in line:
+            yield dict(zip(names, cells, strict=True))
 
 
 GROUPS: dict[str, Callable[[], Iterator[Promise]]] = {"scale": scale, "fftw": fftw}

@@ -23,6 +23,7 @@ from pencilmap.scripts.maintenance.benchmarks.answers import expected, input_par
 from pencilmap.scripts.maintenance.benchmarks.cached_lines import CachedLines
 
 STREAM_BYTES = 1 << 27  # STREAM's rule: four times the caches or more; of all ranks together, an array
+LEFT_OUT = ("dtfft", "peer")  # where the result of one of these is wrong, its time is left out; else the benchmark ends
 TOLERANCE = {"double": 1e-12, "single": 1e-5}  # of an element's size by chance
 
 
@@ -127,7 +128,10 @@ def run(request: dict[str, Any], comm: Any) -> dict[str, Any]:
     errors = {name: float(np.max(np.abs(found(entrant.contestant, places(case), comm) - right)) / scale)
               for name, entrant in entrants.items()}
     wrong = [f"{name} has an error of {error:.1e}" for name, error in errors.items()
-             if not error < TOLERANCE[case.precision]]
+             if not error < TOLERANCE[case.precision] and name.partition(":")[0] not in LEFT_OUT]
+    for name in [name for name, error in errors.items() if not error < TOLERANCE[case.precision]]:
+        refused[name] = "its result is wrong here"
+        del times[name], phases[name], errors[name]
     if wrong:
         raise ValueError(f"{case}: {', '.join(wrong)}; at most {TOLERANCE[case.precision]:.0e} is allowed")
     cached = times.pop("lines")
