@@ -288,6 +288,7 @@ def _tell(results, names, json_file, plot, write):
     if write:
         fill(PAGE, "scripts/maintenance/benchmark_fft.py", "\n\n".join([". ".join(notes) + ".", markdown_table(*speed)]))
         fill(PAGE, "scripts/maintenance/benchmark_fft.py floor", markdown_table(*floor))
+        fill(PAGE, "scripts/maintenance/benchmark_fft.py passes", markdown_table(*limit))
         picture(results, names, PICTURE)
 
 
