@@ -25,7 +25,8 @@ static heffte::box3d<> pencil(const int n[3], int axis_x, int axis_z, int p, int
     int low[3] = {0, 0, 0}, high[3] = {n[0], n[1], n[2]}; // x over q of C or whole, and so on
     low[axis_x] = begin(n[axis_x], q, C), high[axis_x] = begin(n[axis_x], q + 1, C);
     low[axis_z] = begin(n[axis_z], p, R), high[axis_z] = begin(n[axis_z], p + 1, R);
-    return heffte::box3d<>({low[2], low[1], low[0]}, {high[2] - 1, high[1] - 1, high[0] - 1}); // its first axis is the nearest
+    return heffte::box3d<>({low[2], low[1], low[0]},
+                           {high[2] - 1, high[1] - 1, high[0] - 1}); // its first axis is the nearest
 }
 
 static void set(struct peer_array *a, heffte::box3d<> const &box, void *data)
