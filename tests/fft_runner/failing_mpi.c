@@ -71,6 +71,7 @@ CALL(Comm_rank, comm, (MPI_Comm comm, int *rank), (comm, rank))
 CALL(Comm_size, comm, (MPI_Comm comm, int *size), (comm, size))
 CALL(Comm_set_errhandler, comm, (MPI_Comm comm, MPI_Errhandler handler), (comm, handler))
 CALL(Comm_test_inter, comm, (MPI_Comm comm, int *inter), (comm, inter))
+CALL(Query_thread, WORLD, (int *level), (level))
 CALL(Comm_split, comm, (MPI_Comm comm, int colour, int key, MPI_Comm *made), (comm, colour, key, made))
 CALL(Comm_split_type, comm, (MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *made), (comm, type, key, info, made))
 

@@ -17,7 +17,11 @@
 /* A plan that takes more of a processor's time hangs. */
 enum { SECONDS_A_PLAN = 30 };
 
-static const struct pf_tuning tiny = {.block_bytes = 1024, .message_bytes = 64, .row_bytes = 4, .direct = PF_ALWAYS};
+static const struct pf_tuning tiny = {.block_bytes = 1024,
+                                      .message_bytes = 64,
+                                      .row_bytes = 4,
+                                      .whole_bytes = 1 << 26,
+                                      .direct = PF_ALWAYS};
 static struct pf_tuning usual;
 
 static struct plan_check *check;

@@ -5,7 +5,7 @@
  * Cost:  FFTW's time for such a plan, and TRIALS transforms with each. Arrays beyond pf_tuning.whole_bytes are not tried:
  *        there the passes were always faster.
  *        A transform of complex into real numbers costs a copy, for FFTW overwrites its input then.
- * Needs: one kind of transform along all axes, or real input along z; a work buffer. */
+ * Needs: one kind of transform along all axes, or real input along z; arrays of one part; a work buffer. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,7 +40,7 @@ static bool may_be_whole(const struct pencilfft_plan_s *plan, int backward)
 {
     enum pf_line_kind kind = common_kind(plan);
     int64_t bytes = pf_box_elements(&plan->route[0].mine[0]) * (int64_t)plan->element_bytes;
-    return plan->ranks == 1 && plan->fields == 1 && plan->threads <= 1 && kind != PF_SKIP &&
+    return plan->ranks == 1 && plan->parts == 1 && plan->fields == 1 && plan->threads <= 1 && kind != PF_SKIP &&
            (plan->work[0] || !is_overwritten(plan, backward)) && !(plan->rigor->flag & FFTW_ESTIMATE) &&
            bytes <= pf_tuning.whole_bytes;
 }
@@ -118,16 +118,16 @@ int pf_whole_make(pencilfft_plan plan, int backward, void *in, void *out)
     pencilfft_box box[2] = {pf_part_of(plan, PENCILFFT_INPUT, plan->rank, 0).box,
                             pf_part_of(plan, plan->exchanges, plan->rank, 0).box};
     bool overwritten = is_overwritten(plan, backward);
-    bool in_place = overwritten || (same_order(&box[0], &box[1]) && common_kind(plan) != PF_R2C);
+    int arrays = overwritten || (same_order(&box[0], &box[1]) && common_kind(plan) != PF_R2C) ? 2 : 1;
     size_t bytes = (size_t)plan->alloc_elements * plan->element_bytes;
     set_shape(plan, backward, &box[backward], &box[!backward], &whole->shape);
-    for (int same = 0; same <= in_place && !status; same++) {
-        bool faster = false;
+    for (int same = 0; same < arrays && !status; same++) {
+        bool faster = pf_tuning.direct == PF_ALWAYS;
         void *from = same ? out : in;
         whole->plan[same] = plan->precision->fftw->plan(&whole->shape, overwritten ? plan->work[0] : from, out);
         memset(in, 0, bytes); /* numbers that grow without bound would be slower to compute with */
         memset(out, 0, bytes);
-        if (whole->plan[same])
+        if (whole->plan[same] && !faster)
             status = try_both(plan, backward, from, out, &faster);
         if (whole->plan[same] && !faster) {
             plan->precision->fftw->destroy(whole->plan[same]);
