@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pencilmap.scripts.maintenance.benchmarks import Case, NotOffered
-from pencilmap.scripts.maintenance.benchmarks.fftw_mpi import DESTROY_INPUT, FORWARD, KIND_II, MEASURE, aligned
+from pencilmap.scripts.maintenance.benchmarks.fftw_mpi import DESTROY_INPUT, MEASURE, aligned, form_of
 
 LIBRARIES = ("threads", "omp")
 
@@ -49,8 +49,7 @@ class FftwAlone:
         return np.ndarray(mine, dtype, aligned(int(np.prod(mine)) * np.dtype(dtype).itemsize)), part
 
     def _planned(self, case):
-        name, numbers = {"c2c": ("dft_3d", [FORWARD]), "r2c": ("dft_r2c_3d", []), "c2r": ("dft_c2r_3d", [])}.get(
-            case.type, ("r2r_3d", [KIND_II.get(case.type)] * 3))
+        name, numbers = form_of(case)
         function = self._function(f"plan_{name}", c_void_p, [c_int] * 3 + [c_void_p] * 2 + [c_int] * len(numbers) + [c_uint])
         plan = function(*case.shape, self.input.ctypes.data, self.output.ctypes.data, *numbers, MEASURE | DESTROY_INPUT)
         if not plan:

@@ -57,8 +57,7 @@ class FftwMpi:
 
     def _planned(self, case):
         where = [*case.shape, *(buffer.ctypes.data for buffer in self._buffers), self._handle]
-        name, numbers = {"c2c": ("dft_3d", [FORWARD]), "r2c": ("dft_r2c_3d", []), "c2r": ("dft_c2r_3d", [])}.get(
-            case.type, ("r2r_3d", [KIND_II.get(case.type)] * 3))
+        name, numbers = form_of(case)
         types = [c_ssize_t] * 3 + [c_void_p] * 2 + [self._handle_type] + [c_int] * len(numbers) + [c_uint]
         transposed = TRANSPOSED_IN if case.type == "c2r" else TRANSPOSED_OUT
         plan = self._function(f"mpi_plan_{name}", c_void_p, types)(*where, *numbers, MEASURE | DESTROY_INPUT | transposed)
@@ -76,6 +75,12 @@ class FftwMpi:
 
     def phases(self) -> dict[str, float]:
         return {}
+
+
+def form_of(case: Case) -> tuple[str, list[int | None]]:
+    """How FFTW's planner of a transform is called, and the numbers that say which one it is."""
+    return {"c2c": ("dft_3d", [FORWARD]), "r2c": ("dft_r2c_3d", []), "c2r": ("dft_c2r_3d", [])}.get(
+        case.type, ("r2r_3d", [KIND_II.get(case.type)] * 3))
 
 
 def aligned(n_bytes: int) -> np.ndarray:
