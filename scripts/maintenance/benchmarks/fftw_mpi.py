@@ -77,10 +77,11 @@ class FftwMpi:
         return {}
 
 
-def form_of(case: Case) -> tuple[str, list[int | None]]:
+def form_of(case: Case) -> tuple[str, list[int]]:
     """How FFTW's planner of a transform is called, and the numbers that say which one it is."""
-    return {"c2c": ("dft_3d", [FORWARD]), "r2c": ("dft_r2c_3d", []), "c2r": ("dft_c2r_3d", [])}.get(
-        case.type, ("r2r_3d", [KIND_II.get(case.type)] * 3))
+    if case.type in KIND_II:
+        return "r2r_3d", [KIND_II[case.type]] * 3
+    return {"c2c": ("dft_3d", [FORWARD]), "r2c": ("dft_r2c_3d", []), "c2r": ("dft_c2r_3d", [])}[case.type]
 
 
 def aligned(n_bytes: int) -> np.ndarray:
