@@ -15,6 +15,7 @@ from types import FrameType
 _IMPORTING = "<frozen importlib._bootstrap>"
 _AGAIN_S = 0.02
 _loading = True
+_waiting = False  # whether an interruption waits for the end of an import
 
 
 def listen() -> None:
@@ -26,20 +27,30 @@ def listen() -> None:
 
 
 def running(command: bool) -> None:
-    """Whether a command runs from here on, which cleans up when it is interrupted."""
-    global _loading
+    """Whether a command runs from here on, which cleans up when it is interrupted.
+
+    Raises:
+        KeyboardInterrupt: a command has ended before an interruption that waits.
+    """
+    global _loading, _waiting
     _loading = not command
+    if _loading and _waiting:
+        _waiting = False
+        raise KeyboardInterrupt
 
 
 def _pressed(number: int, frame: FrameType | None) -> None:
+    global _waiting
     if _loading:
         os.write(sys.__stderr__.fileno() if sys.__stderr__ else 2, b"pencilmap: interrupted\n")
         os._exit(130)
     while frame is not None:
         if frame.f_code.co_filename == _IMPORTING:
+            _waiting = True
             _thread.start_new_thread(_press_again, ())
             return
         frame = frame.f_back
+    _waiting = False
     raise KeyboardInterrupt
 
 
@@ -52,4 +63,5 @@ def _terminated(number: int, frame: FrameType | None) -> None:
 
 def _press_again():
     time.sleep(_AGAIN_S)
-    os.kill(os.getpid(), signal.SIGINT)
+    if _waiting:
+        os.kill(os.getpid(), signal.SIGINT)
