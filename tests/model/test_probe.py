@@ -86,3 +86,75 @@ def test_three_sizes_are_needed():
     few = [trip for trip in probe.trips if trip.size < 4096]
     with pytest.raises(CalibrationError, match="round trips of 3 sizes"):
         fit_probe(Probe(probe.torus, 1, tuple(few), probe.bursts, probe.streams))
+
+
+def test_a_cut_is_told_with_its_streams_and_all_its_links():
+    """Rings of 3 and 5 are cut twice, and each cut has a link for each line; as many pairs as lines were sent at once."""
+    fit = fit_probe(made(Torus((3, 5), cables=(1, 2)), (4e9, 4e9), 1e-6, 3e-7, 3))
+    seconds = 1.3e-6 + (1 << 22) / 4e9
+    for cut, axis, lines, cables in zip(fit.cuts, "xy", (5, 3), (1, 2)):
+        assert (cut.axis, cut.streams, cut.slowed) == (axis, lines, False)
+        assert cut.alone == pytest.approx((1 << 22) / seconds) and cut.together == pytest.approx(lines * cut.alone)
+        assert cut.link_bandwidth == pytest.approx(4e9 / cables, rel=2e-3)
+        assert cut.bisection == pytest.approx(2 * lines * 4e9, rel=2e-3)
+    assert [(quality.of, quality.number) for quality in fit.quality] == [
+        ("messages alone", 14 * len(SIZES)), ("messages at once", 3 * len(SIZES)), ("streams across a cut", 4)]
+    assert all(quality.mean <= quality.largest < 0.02 for quality in fit.quality)
+
+
+def line_of_four(rate=1e9, start_s=1e-6, hop_s=1e-7, far=True, times=1.0):
+    """Four nodes in a row, every two of them; two streams share the link in the middle."""
+    torus = Torus((4,), (False,))
+    trips = [Trip(0, b, b, size, start_s + b * hop_s + size / rate) for b in ((1, 2, 3) if far else (2,)) for size in SIZES]
+    size = 1 << 24
+    streams = [Streams("x", pairs, size, times * (start_s + len(pairs) * size / rate))
+               for pairs in (((1, 2),), ((0, 2), (1, 3)))]
+    return Probe(torus, 1, tuple(trips), (), tuple(streams))
+
+
+def test_streams_that_share_a_link_slow_each_other():
+    fit = fit_probe(line_of_four())
+    [cut] = fit.cuts
+    assert cut.slowed and cut.streams == 2 and cut.link_bandwidth == pytest.approx(1e9, rel=1e-3) == cut.bisection
+    assert cut.together == pytest.approx(cut.alone, rel=1e-3) and fit.hop_latency_s == pytest.approx(1e-7, rel=0.03)
+    assert [messages.ports for messages in fit.messages] == [1] and fit.notes == ()
+    assert fit.quality[-1].of == "streams across a cut" and fit.quality[-1].largest < 1e-3
+
+
+def test_the_median_of_equal_streams_counts():
+    probe = line_of_four()
+    slow = [Streams("x", s.pairs, s.size, factor * s.seconds) for s in probe.streams[1:] for factor in (1.0, 1.0, 9.0)]
+    [cut] = fit_probe(Probe(probe.torus, 1, probe.trips, (), (probe.streams[0], *slow))).cuts
+    assert cut.link_bandwidth == pytest.approx(1e9, rel=1e-3) and cut.together == pytest.approx(1e9, rel=1e-3)
+
+
+def test_one_distance_tells_no_latency_of_a_hop():
+    assert fit_probe(line_of_four(far=False)).hop_latency_s is None
+    assert fit_probe(line_of_four(hop_s=0.0)).hop_latency_s == 0
+
+
+def test_streams_that_are_shorter_than_a_start_are_refused():
+    with pytest.raises(CalibrationError, match="took no longer than the start of a message: measure longer ones"):
+        fit_probe(line_of_four(start_s=1e-3, times=1e-4))
+
+
+def test_without_coordinates_a_cut_is_what_all_pairs_carry():
+    """A switch: as many messages at once as were tried, and no more were."""
+    trips = [Trip(0, b, None, size, 1e-6 + size / 1e9) for b in (1, 2, 3) for size in SIZES]
+    bursts = [Burst(0, tuple(range(1, m + 1)), size, 2e-6 + size / 1e9) for m in (1, 2, 3) for size in SIZES]
+    streams = [Streams(None, ((0, 1), (2, 3))[:n], 1 << 22, 1e-6 + (1 << 22) / 1e9) for n in (1, 2)]
+    fit = fit_probe(Probe(None, 1, tuple(trips), tuple(bursts), tuple(streams)))
+    [cut] = fit.cuts
+    assert (cut.axis, cut.link_bandwidth, cut.slowed) == (None, None, False) and cut.bisection == cut.together
+    assert cut.together == 2 * cut.alone == streams[1].rate and fit.hop_latency_s is None
+    assert fit.messages[0].ports == 3 and "start 3 at a time, and no more were tried" in fit.notes[0]
+    assert [quality.of for quality in fit.quality] == ["messages alone", "messages at once"]
+
+
+def test_ports_of_small_messages_stand_where_bytes_hide_the_starts():
+    """Beyond the first range no burst tells ports: the larger messages keep those of the smaller ones."""
+    probe = made(Torus((3, 3, 3)), (1e9,) * 3, 2e-6, 1e-7, 2, later=(65536, 4e-5))
+    small = tuple(burst for burst in probe.bursts if burst.size < 65536)
+    fit = fit_probe(Probe(probe.torus, 1, probe.trips, small, probe.streams))
+    assert [messages.ports for messages in fit.messages] == [2, 2] and fit.notes == ()
+    assert fit.messages[1].together is None

@@ -33,7 +33,10 @@ LEAST = 0.9  #: fewer killed is a failure
 ROOMS = ("model", "mapper", "fft_runner/src")
 BOOKED_TESTS = ("model", "mapper", "tests/model", "tests/mapper", *(
     f"tests/scripts/test_{name}.py" for name in ("cli", "json", "machine_options", "routing_options", "schedules", "words",
-                                                 "tables", "shapes")))
+                                                 "tables", "shapes", "bricks")), *(
+    f"tests/scripts/test_lines.py::test_{name}" for name in (
+        "predict_says_what_a_line_takes_and_where_the_break_even_is", "what_does_not_go_with_a_line_is_told",
+        "predict_routes_every_message_of_bricks", "the_table_of_the_document_has_every_case_as_it_is_predicted")))
 
 
 def files_of_checkout() -> list[str]:
