@@ -61,7 +61,9 @@ def found(bounds):
             bounds.in_sequence.argument, str(bounds.together.value), bounds.together.argument, str(bounds.any), str(alone)]
 
 
-@pytest.mark.parametrize("bounds, known", list(zip(cases(), csv.reader(KNOWN.read_text("utf-8").splitlines()), strict=True)))
+@pytest.mark.parametrize("bounds, known", [
+    pytest.param(bounds, known, id=known[0])
+    for bounds, known in zip(cases(), csv.reader(KNOWN.read_text("utf-8").splitlines()), strict=True)])
 def test_known_bounds_stay_as_sharp(bounds, known):
     case, *values = found(bounds)
     assert case == known[0]

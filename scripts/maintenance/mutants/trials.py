@@ -41,6 +41,15 @@ C_OWN = {  # by the first letters of a file's name: tests of what is in it alone
     "halo|neighbours|strided_sum": (5, (RUNNER("halo"), "-k", "not mpich")),
     "remap|ends|bricks": (8, (RUNNER("remap"), "-k", "not mpich")),
     "same_call": (8, (RUNNER("exchanges"), RUNNER("halo"), "-k", "no_plan or (random and not mpich)")),
+    "bruck|exchange_bruck": (6, (PAIRS.format(4),)),
+    "exchange_fftw": (4, (RUNNER("matrix") + "::test_fftw_moves_slices_of_what_it_cannot_count",)),
+    "large_messages|messages|exchange_": (8, (RUNNER("matrix"), "-k", "beyond_counts and not mpich")),
+    "schedule_|chunks|order|steps|lanes|joints|routes|whole": (12, (
+        RUNNER("exchanges"), "-k", "(schedule or pair or late) and not mpich")),
+    "pass|strided_copy|transforms|line_fft": (20, (RUNNER("types"), RUNNER("transforms"), "-k", "not mpich")),
+    "print|desc|ask|phases|create|places": (15, (
+        RUNNER("telling"), RUNNER("types"), "-k", "(refused or traffic or waiting or times) and not bench and not mpich")),
+    "geometry|blocks|buffers|build|execute|passes|transfer": (10, (PAIRS.format(1), PAIRS.format(4))),
 }
 C_WIDE = (
     (20, (PAIRS.format(1), PAIRS.format(4), RUNNER("grid"))),
