@@ -522,3 +522,51 @@ def test_chunks_are_equal_where_no_others_are_better(seed):
         equal = [len(range(block * k // chunks, block * (k + 1) // chunks)) for k in range(chunks)]
         found = list(best_sizes(SimpleNamespace(weighted=alike), chunks, block))
         assert found == equal or overlap_length(found, alike) < overlap_length(equal, alike) * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("torus, placement", [
+    (Torus((8, 4), bandwidth=(1e8, 2e8)), "digits:x=r2c4,y=r2c2"),
+    (Torus((4, 4, 2), bandwidth=(1e8,) * 3), "digits:x=c4,y=r2c2,z=r2")], ids=str)
+@pytest.mark.parametrize("text", ["sequence", "overlap:2", "overlap:1,3", "two-way", "opposite", "pipelined:4"])
+def test_times_of_closed_forms_are_those_of_routing_with_every_term(torus, placement, text):
+    """Contention, injection, starts, hops and hidden computing, of one transform and of a pair."""
+    product = place(placement, Site(torus), ProcessGrid(4, 8))
+    costs = replace(COSTS, contention=0.5, progress=0.75)
+    transform = Transform(64, 32, 64, fields=2)
+    for direction in ("forward", "pair"):
+        closed, routed = (way(one, transform, costs=costs, schedule=text, direction=direction).schedule for way, one in
+                          ((predict, product), (predict_routed, product.mapping())))
+        assert (closed.t_s, closed.time_s, closed.total_s, closed.hidden_s) == pytest.approx(
+            (routed.t_s, routed.time_s, routed.total_s, routed.hidden_s), rel=1e-9)
+        calm = predict(product, transform, costs=replace(costs, contention=None), schedule=text,
+                       direction=direction).schedule
+        assert calm.time_s <= closed.time_s and calm.t_s == closed.t_s
+
+
+@pytest.mark.parametrize("progress, fft_rate", [(1.0, 1e8), (1.0, 1e10), (None, 1e8), (0.0, 1e8)])
+def test_the_best_schedule_is_the_fastest_that_keeps_the_boxes(progress, fft_rate):
+    """Where the progress of the MPI is not known, that is said."""
+    product = place("best", Site(parse_torus("4x4", bandwidth=(1e8,) * 2)), ProcessGrid(4, 4))
+    costs = replace(COSTS, progress=progress, fft_rate_per_task=fft_rate)
+    of = {text: predict(product, Transform(64, 64, 64), costs=costs, schedule=text).schedule
+          for text in ("sequence", "pipelined:4", "overlap", "overlap:2", "overlap:4:x", "best")}
+    able = [found.known_s for text, found in of.items() if text != "best" and (progress or text != "pipelined:4")]
+    assert of["best"].known_s <= min(able) * (1 + 1e-12)
+    said = "no computing counts as hidden beside the exchanges: the progress of the MPI is not known"
+    assert [said in of[text].notes for text in ("overlap:2", "sequence")] == [progress is None, False]
+
+
+def test_ports_that_decide_in_place_of_links_are_told():
+    product = place("best", Site(parse_torus("4x4", bandwidth=(1e9,) * 2)), ProcessGrid(4, 4))
+    for limit, decides in ((1e8, True), (1e10, False), (None, False)):
+        found = predict(product, Transform(64, 64, 64), costs=Costs(injection_per_task=limit), schedule="overlap:2").schedule
+        assert any("injection takes longer than the links" in note for note in found.notes) == decides
+
+
+def test_lanes_that_are_unequal_are_routed_up_to_a_number_of_tasks(monkeypatch):
+    product, transform = place("best", Site(parse_torus("4x4")), ProcessGrid(4, 4)), Transform(9, 16, 16)
+    monkeypatch.setattr("pencilmap.model.schedules.forecast.MOST_ROUTED", 16)
+    assert predict(product, transform, schedule="overlap:2:x").schedule.name == "overlap:2:x"
+    monkeypatch.setattr("pencilmap.model.schedules.forecast.MOST_ROUTED", 15)
+    with pytest.raises(ScheduleError, match="for up to 15 tasks, and grid 4x4 has 16; take a transform whose extents"):
+        predict(product, transform, schedule="overlap:2:x")
