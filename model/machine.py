@@ -112,7 +112,8 @@ class Machine:
                f"into a box of {rule.largest.n_dimensions} dimensions, whose links carry it; times, lower bound and "
                f"certificate are those of the logical torus and can be better or worse in the box; "
                + (f"partition {boxes[0]} is a box of as many nodes" if boxes else
-                  f"{torus.n_nodes} nodes are no whole units of {'x'.join(map(str, rule.unit or ()))}: a job may get more"))
+                  f"{torus.n_nodes} nodes are not a whole number of units of {'x'.join(map(str, rule.unit or ()))}: "
+                  "a job may get more"))
 
     def _doubtful_wraps(self, torus: Network) -> Iterator[str]:
         rule = self.partitions

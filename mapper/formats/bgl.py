@@ -37,8 +37,8 @@ def looks_like(lines: list[tuple[int, str]]) -> bool:
 
 def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
     mode = MODES.get(job.site.tasks_per_node)
-    needs = (f"the mode for {job.site.tasks_per_node} tasks per node: -mode {mode}" if mode
-             else f"a mode with {job.site.tasks_per_node} tasks per node",
+    tasks = f"{job.site.tasks_per_node} task{'s' * (job.site.tasks_per_node > 1)} per node"
+    needs = (f"the mode for {tasks}: -mode {mode}" if mode else f"a mode with {tasks}",
              f"a partition of shape {job.network}; the file must name every place of it")
     return Launch(f"mpirun -np {mapping.n_tasks} -mapfile {shell(path)} {job.program}", needs,
                   job_script=_script(job.network))

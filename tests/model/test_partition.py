@@ -193,7 +193,7 @@ def test_what_holds_for_a_logical_torus_is_said():
     fugaku = load_machine("fugaku")
     [note] = [n for n in fugaku.doubts(parse_torus("4x6x16")) if "logical" in n]
     assert "lower bound" in note and "partition 2x4x4x2x3x2 is a box" in note
-    assert "no whole units of 1x1x1x2x3x2" in fugaku.doubts(parse_torus("8x8x16"))[0]
+    assert "not a whole number of units of 1x1x1x2x3x2" in fugaku.doubts(parse_torus("8x8x16"))[0]
     assert not any("logical" in n for n in fugaku.doubts(fugaku.partition("2x4x4x2x3x2")))
     assert not any("logical" in n for n in load_machine("bluegene-l").doubts(parse_torus("4x4")))
 
