@@ -1,14 +1,15 @@
-"""How little the rows and the columns can send across one cut: the less the one, the more the other.
+"""How little the rows and the columns can send across one cut: the less one of them sends, the more the other must.
 
-Let S be the tasks on one side of a cut, a share t of all, and s = min(t, 1-t). With x_q the share of row q that lies in S
-and y_p that of column p, the rows send alpha = E[x (1-x)] of D_T across in each direction, the columns beta = E[y (1-y)].
+Let S be the tasks on one side of a cut, a share t of all, and s = min(t, 1-t). Let x_q be the share of row q that lies in S,
+and y_p that of column p. In each direction the rows send alpha = E[x (1-x)] of D_T across the cut, and the columns beta =
+E[y (1-y)].
 
-*Closed form.* (u - alpha) (u - beta) <= u^3 with u = 1-s, hence beta >= u (s u - alpha) / (u - alpha). Rectangles, whole or
-cut out, reach it. Proof in docs/theory.md.
+*Closed form.* (u - alpha) (u - beta) <= u^3 with u = 1-s, hence beta >= u (s u - alpha) / (u - alpha). Both sides are equal
+where the larger side of the cut is a rectangle. Proof in docs/theory.md.
 
-*Exact.* Pushing the tasks of every row to one side and sorting the rows keeps x and does not lessen E[y^2], so the best sets
-are Young diagrams, rows l_1 >= l_2 >= ... with sum y^2 = sum (2q-1) l_q: for every sum of l^2 the largest sum of y^2 comes
-from one dynamic program over row lengths in falling order.
+*Exact.* Push the tasks of S in every row to one side and sort the rows. This keeps x and does not lessen E[y^2]. So the
+best sets are Young diagrams: rows l_1 >= l_2 >= ... with sum y^2 = sum (2q-1) l_q. One dynamic program over row lengths in
+falling order finds, for every sum of l^2, the largest sum of y^2.
 """
 
 from functools import lru_cache

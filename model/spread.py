@@ -12,7 +12,7 @@ share of a group's tasks at coordinate j of a dimension, T its mean hops in that
   q tasks at each coordinate of these two, the k fullest places of all other coordinates hold at most min over a, b of R -
   (the a largest p) + R - (the b largest q) + k a b, and what the lines through them can take. That gives the entropy over
   the others a least value, and the sum over single dimensions is no less than that.
-- The mean of T over all groups is what the links of a dimension carry: at most a/2 on a ring.
+- The mean of T over all groups is what the links of a dimension carry: on a ring at most half the length, a N / (2 P).
 
 The first three say which groups there can be, the last that not all of them may be wide. So a length is excluded when, for
 some prices of the dimensions, every group that there can be has more hops to pay than the links have room for. All
