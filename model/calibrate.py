@@ -149,7 +149,7 @@ class _Solution:
     x: np.ndarray
     cost: float
     jacobian: np.ndarray = field(repr=False)
-    n: int = 0
+    n: int
 
     @property
     def variance(self) -> float:

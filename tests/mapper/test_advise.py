@@ -1,8 +1,20 @@
 """`pencilmap advise`: first choices against everything predicted, the term that decides, threads, and what is refused."""
 
+from types import SimpleNamespace
+
 import pytest
 
-from pencilmap.mapper.advise import LARGE, TERMS, _least_s, advise, partition_for, ranks_against_threads, settings, time_of
+from pencilmap.mapper.advise import (
+    LARGE,
+    TERMS,
+    _leaders,
+    _least_s,
+    advise,
+    partition_for,
+    ranks_against_threads,
+    settings,
+    time_of,
+)
 from pencilmap.mapper.setting import setting
 from pencilmap.model.costs import Costs
 from pencilmap.model.schedules.schedule import FORWARD
@@ -33,6 +45,16 @@ def test_the_deciding_term_is_the_one_that_is_large():
         assert advice.term == term and term in TERMS and advice.share > 0.9
 
 
+def test_figures_that_are_not_known_are_named_in_words():
+    """Of the two limits of what enters the network one is enough."""
+    where = settings("16", **TINY)
+    for known, missing in (({}, 4), ({"injection_per_task": 1e8}, 3), ({"injection_per_node": 1e8}, 3),
+                           ({"injection_per_task": 1e8, "injection_per_node": 1e8, "message_cost_s": 0.0}, 2)):
+        object.__setattr__(where, "costs", Costs(**known))
+        unknown = advise(where).unknown
+        assert len(unknown) == missing and ("what a node puts into the network" in unknown) == (not known)
+
+
 def test_messages_decide_for_few_partners():
     """Where only starts cost, the grid with the fewest partners, by counting: (r - 1) + (c - 1) is least for 2x4."""
     where = settings("16", **SMALL)
@@ -59,6 +81,16 @@ def test_what_is_not_routed_could_not_have_come_first(torus, tasks):
             assert 0 <= _least_s(leader, name) <= time_of(other) * (1 + 1e-9)
         assert (_least_s(leader, "node") == leader.known_s) == (tasks == 1)
         assert _least_s(leader, "p2p") > 0.5 * time_of(leader) and _least_s(leader, "bruck2") == 0
+
+
+def test_grids_within_twice_the_least_time_are_looked_at_again():
+    """Two exchanges at once take half of the time in sequence at least; of each grid its fastest placement is taken."""
+    grids = [("pencil", (2, 8), 1.0), ("pencil", (2, 8), 1.5), ("slab", (16,), 1.9), ("pencil", (4, 4), 2.0),
+             ("pencil", (8, 2), 2.1)]
+    order = [SimpleNamespace(grid=SimpleNamespace(decomposition=SimpleNamespace(name=name), shape=shape), schedule=None,
+                             known_s=seconds) for name, shape, seconds in grids]
+    assert _leaders(order, SimpleNamespace(n_slots=LARGE)) == [order[0], order[2], order[3]]
+    assert _leaders(order, SimpleNamespace(n_slots=LARGE + 1)) == [order[0]]
 
 
 def test_a_large_machine_has_advice_from_products_alone():

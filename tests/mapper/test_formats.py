@@ -465,3 +465,12 @@ def test_a_mesh_has_the_shape_of_the_grid():
     assert parse_mapping(text, "m", job, ProcessGrid(4, 2), "jax").n_tasks == 8
     with pytest.raises(MapfileError, match="has rows of 4, but grid 2x4 has rows of 2"):
         parse_mapping(text, "m", job, ProcessGrid(2, 4), "jax")
+
+
+@pytest.mark.parametrize("tasks, known", [(1, True), (2, True), (3, False), (16, True), (64, True), (65, False)])
+def test_runjob_takes_powers_of_two_of_ranks_a_node(tasks, known):
+    site = Site(Torus((1, 1, 1, 1, 2)), tasks)
+    mapping = shuffled(site, ProcessGrid(tasks, 2), 1)
+    launch = FORMATS["bgq"].launch(mapping, Job(site), "demo.map")
+    assert launch.warnings == (() if known else (f"runjob knows 1, 2, 4, 8, 16, 32, 64 ranks per node, not {tasks}",))
+    assert f"--np {2 * tasks} --ranks-per-node {tasks} " in launch.line

@@ -37,3 +37,7 @@ def test_hops_are_those_of_the_links(wrap):
     torus = Torus((5, 2, 4), wrap=wrap)
     where = torus.coordinates(np.arange(torus.n_nodes))
     assert (hops_apart(torus, where, where[::3]) == torus.arcs().distances()[:torus.n_nodes, :torus.n_nodes:3]).all()
+
+
+def test_slots_of_a_single_node_are_shared_out_too():
+    assert [group.tolist() for group in blobs(Site(Torus((1,)), 5), [2, 3])] == [[0, 1], [2, 3, 4]]

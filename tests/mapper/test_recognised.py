@@ -1,11 +1,13 @@
 """The texts of ring maps and tilings are found again from the ranks alone."""
 
+import networkx as nx
 import numpy as np
 import pytest
 
 from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.mapper.recognised import named
 from pencilmap.model.allocation import Site
+from pencilmap.model.graph_network import from_networkx
 from pencilmap.model.grid import parse_grid
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.torus import parse_torus
@@ -26,3 +28,10 @@ def test_a_placement_is_named_by_its_text_and_no_longer_when_two_ranks_change_pl
     swap = np.arange(grid.n_tasks)
     swap[[0, -1]] = swap[[-1, 0]]
     assert named(Mapping(made.network, grid, tasks, made.node_of_rank[swap], made.slot_of_rank[swap], "file")) is None
+
+
+def test_only_whole_tori_with_rows_and_columns_are_looked_at():
+    ring, ranks = parse_torus("4x4"), np.arange(16)
+    graph = from_networkx(nx.cycle_graph(16), "ring")
+    for network, grid in ((graph, "4x4"), (ring, "16x1"), (ring, "1x16"), (parse_torus("8x4"), "4x4")):
+        assert named(Mapping(network, parse_grid(grid), 1, ranks, np.zeros(16, dtype=int), "file")) is None

@@ -154,6 +154,13 @@ def test_what_just_fits_is_taken():
     assert SQUARE.node([3, 3]) == 15 and Hosts(SQUARE, table={0: "a", 5: "b"}).names([5, 0]) == ["b", "a"]
 
 
+@pytest.mark.parametrize("tasks, grid, slots", [
+    (4, (8, 8), "r2c2"), (4, (4, 16), "c4"), (4, (16, 4), "r4"), (6, (12, 8), "r3c2")])
+def test_slots_that_are_not_named_make_rows_as_long_as_the_grid_asks(tasks, grid, slots):
+    for family in ("digits", "ring"):
+        assert placed(f"{family}:x=r4", grid=ProcessGrid(*grid), tasks=tasks).slots.text("rc") == slots
+
+
 @pytest.mark.parametrize("most, words", [(15, "lattice is searched on up to 15 slots, and torus 4x4 has 16"), (16, None)])
 def test_a_lattice_is_searched_up_to_a_number_of_slots(most, words, monkeypatch):
     monkeypatch.setattr(lattice_search, "MOST_PLACES", most)

@@ -5,6 +5,7 @@ from math import ceil, inf, prod
 import numpy as np
 import pytest
 
+from pencilmap.model.brick_lines import brick_line_stages, check_bricks
 from pencilmap.model.costs import Costs, MessageRange
 from pencilmap.model.distributed_line import break_even, crossbar_break_even, exchanges_of_line, factors, line_times
 from pencilmap.model.errors import GridError
@@ -113,3 +114,34 @@ def test_ports_and_starts_by_the_size_of_messages():
     costs = Costs(messages=(MessageRange(1024, 1e-6, 4), MessageRange(float("inf"), 5e-6)))
     times = [line_times(mapping, radix, 1, costs, points=512).starts_s for radix in (None, 2)]  # 1 KiB, and 8 KiB
     assert times == pytest.approx([2 * 1e-6, 3 * 5e-6])
+
+
+def test_stages_that_start_no_fewer_messages_win_from_the_first_point_or_never():
+    """64 ranks with a port for each partner: an all-to-all starts once, and six stages one after the other six times."""
+    assert crossbar_break_even(64, 2, 1e-6, 1e-9, all_to_alls=1, ports=63) == 0
+    assert crossbar_break_even(64, 2, 0.0, 1e-9) == 0 and crossbar_break_even(4, 2, 0.0, 1e-9) == inf
+
+
+@pytest.mark.parametrize("size, bricks", [((2, 3, 8), (3, 1, 4)), ((8, 1, 4), (2, 2, 2)), ((5, 2, 9), (2, 3, 3))])
+@pytest.mark.parametrize("backward", [False, True])
+def test_messages_of_bricks_are_those_of_what_each_sends(size, bricks, backward):
+    """Bricks without a plane have nothing to send, and no message is empty."""
+    for stage in brick_line_stages(size, bricks):
+        ranks, elements = stage.messages(backward)
+        assert len(ranks) == len(elements) and (elements > 0).all() and (ranks[:, 0] != ranks[:, 1]).all()
+        sent = np.zeros((prod(bricks),) * 2, dtype=int)
+        np.add.at(sent, tuple(ranks.T), elements)
+        assert (sent == (stage.sent().T if backward else stage.sent())).all()
+
+
+@pytest.mark.parametrize("size, bricks, words", [
+    ((4, 4), (2, 2, 1), "4x4 points on 2x2x1 bricks; there are three of each, 1 or more"),
+    ((4, 4, 4), (2, 0, 1), "4x4x4 points on 2x0x1 bricks"), ((4, 0, 4), (2, 1, 1), "4x0x4 points"),
+    ((4, 4, 6), (1, 1, 4), "along z: a binary exchange needs points that divide evenly")])
+def test_bricks_that_cannot_be_are_refused(size, bricks, words):
+    with pytest.raises(GridError) as error:
+        brick_line_stages(size, bricks, "binary2")
+    assert words in str(error.value)
+    check_bricks((2, 3, 1), 6)
+    with pytest.raises(GridError, match="2x3x1 bricks are 6, but there are 7 tasks"):
+        check_bricks((2, 3, 1), 7)

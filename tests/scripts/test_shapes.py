@@ -168,6 +168,11 @@ def test_efficiency_of_a_torus_that_keeps_its_longest_ring_is_ideal():
     assert all(0 < e <= 1 + 1e-12 for e in (*efficiency(strong, "strong"), *efficiency(weak, "weak")))
 
 
+@pytest.mark.parametrize("kind", ["strong", "weak"])
+def test_without_a_bandwidth_there_is_no_efficiency(kind):
+    assert efficiency(scale(lambda n: [Torus((n,))], [4, 8, 16], Transform(16, 16, 16), kind), kind) == [None] * 3
+
+
 # the command
 
 BGL = ("--machine", "bluegene-l", "--fft", "512")
