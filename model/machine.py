@@ -111,7 +111,7 @@ class Machine:
         yield (f"a torus of {torus.n_dimensions} dimensions is a logical one on machine {self.name}: the scheduler lays it "
                f"into a box of {rule.largest.n_dimensions} dimensions, whose links carry it; times, lower bound and "
                f"certificate are those of the logical torus and can be better or worse in the box; "
-               + (f"partition {boxes[0]} is a box of as many nodes" if boxes else
+               + (f"partition {boxes[0]} is a box with the same number of nodes" if boxes else
                   f"{torus.n_nodes} nodes are not a whole number of units of {'x'.join(map(str, rule.unit or ()))}: "
                   "a job may get more"))
 

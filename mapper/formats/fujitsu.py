@@ -69,7 +69,7 @@ def launch_vcoord(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Laun
 
 def launch_rankmap(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
     script = (*_common(job), f'#PJM --mpi "rank-map-hostfile={shell(path)}"', '#PJM --mpi "rank-map-bynode"')
-    needs = ("rank-map-bynode, for each line places one rank", "the file must be there when the job is submitted")
+    needs = ("rank-map-bynode, because each line places one rank", "the file must be there when the job is submitted")
     return Launch(f"mpiexec -n {mapping.n_tasks} {job.program}", needs, job_script=script)
 
 

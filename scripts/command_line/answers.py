@@ -63,7 +63,7 @@ def _between_bricks(best, predictions):
     """Why these pencils: what the remaps take of the time, and what the next grid would take."""
     others = [p for p in predictions if p.grid != best.grid]
     spent = sum(r.time_s or 0.0 for r in best.remaps)
-    told = f"{milliseconds(spent)} of it remaps, {best.moved_bytes / 1e6:.4g} MB change their task"
+    told = f"{milliseconds(spent)} of it for remaps, {best.moved_bytes / 1e6:.4g} MB move to another task"
     if not others or best.time_s is None:
         return told
     second = min(others, key=lambda p: p.order)
@@ -154,8 +154,8 @@ def _nearness(rows):
         return ""
     least, most = timed[0], timed[-1]
     if len(timed) == 1 or f"{least.time_ratio:.3f}" == f"{most.time_ratio:.3f}":
-        return f"measured times are {most.time_ratio:.3f} of the predicted ones"
-    said = f"measured times are {least.time_ratio:.3f} to {most.time_ratio:.3f} of the predicted ones"
+        return f"measured times are {most.time_ratio:.3f} times the predicted ones"
+    said = f"measured times are {least.time_ratio:.3f} to {most.time_ratio:.3f} times the predicted ones"
     furthest = max(timed, key=lambda row: abs(log(row.time_ratio)))
     if len(timed) > 2 and abs(log(furthest.time_ratio)) > log(FAR):
         said += (f", in the middle {median(row.time_ratio for row in timed):.3f}; furthest is the {furthest.stage} exchange "

@@ -337,8 +337,8 @@ def _range(means):
 
 def likely_lines(predictions: Iterable[Prediction]) -> list[str]:
     """One line about how far measured times lie from the predicted ones; none where the machine was not calibrated."""
-    return list(dict.fromkeys(f"nine in ten measured times are expected at {p.likely[0]:.3g} to {p.likely[1]:.3g} of the "
-                              "predicted ones" for p in predictions if p.likely and p.time_s is not None))
+    return list(dict.fromkeys(f"nine in ten measured times are expected at {p.likely[0]:.3g} to {p.likely[1]:.3g} times "
+                              "the predicted ones" for p in predictions if p.likely and p.time_s is not None))
 
 
 def comparison_table(comparisons: Sequence[Comparison], title: str | None = None, wide: bool = False) -> None:

@@ -135,9 +135,9 @@ def test_the_line_of_measured_times_says_what_was_fastest_and_how_near_the_predi
     lines, cubes = compared("a:1", "default", 3e-3), compared("a:2", "box:2x2x2", 2e-3, 1.5e-3)
     said = agreement([lines, cubes])
     assert said == ("box:2x2x2 was fastest: exchanges 2.000 ms, 1.50 times faster than default (1.33 predicted); "
-                    "measured times are 1.333 to 1.500 of the predicted ones")
+                    "measured times are 1.333 to 1.500 times the predicted ones")
     assert agreement([lines, replace(cubes, grid="16x32")]).startswith("measured times are"), "grids differ"
-    assert agreement([lines]) == "measured times are 1.500 of the predicted ones"
+    assert agreement([lines]) == "measured times are 1.500 times the predicted ones"
     assert "default and box:2x2x2 took the same time" in agreement([lines, replace(cubes, measured_s=3.01e-3)])
     far = compared("a:3", "line", 1.2e-3, time_s=4e-3, stage="column")
     assert "furthest is the column exchange of" in agreement([lines, cubes, far])

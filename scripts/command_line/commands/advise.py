@@ -53,7 +53,7 @@ def command(machine: str | None, nodes: int | None, torus: str | None, bandwidth
     if runs:
         click.echo()
         columns = [*(f"--{name}" for name in runs[0] if name != "placement"), "placement"]
-        print_table("to be sure, run fft_runner with each of", columns,
+        print_table("to be sure, run fft_runner with each of these", columns,
                     [[broken(text) for text in run.values()] for run in runs])
 
 
@@ -76,12 +76,12 @@ def _table(found: Advice, top):
 def _answer(found: Advice):
     best = found.best
     return [f"take {best.grid.decomposition.name} {best.grid} {best.placement}, exchange {exchange_of(best)}, schedule "
-            f"{schedule_of(best)}: {milliseconds(time_of(best))}", f"{100 * found.share:.0f} % of it, in sequence, is "
+            f"{schedule_of(best)}: {milliseconds(time_of(best))}", f"in sequence, {100 * found.share:.0f} % of this time is "
             f"{TERMS[found.term]}"]
 
 
 def _unknown(found: Advice):
-    said = f"not known of this machine: {', '.join(found.unknown)}; pencilmap calibrate finds them"
+    said = f"not known for this machine: {', '.join(found.unknown)}; pencilmap calibrate finds them"
     return [said] if found.unknown else []
 
 
