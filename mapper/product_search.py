@@ -26,7 +26,7 @@ from pencilmap.model.bounds import machine_bound
 from pencilmap.model.decompositions import PENCIL
 from pencilmap.model.errors import PlacementError
 from pencilmap.model.factors import divisors, factorisations
-from pencilmap.model.grid import ProcessGrid, check_tasks
+from pencilmap.model.grid import ProcessGrid, check_tasks, per_node
 from pencilmap.model.joint import ring_vectors
 from pencilmap.model.objective import Objective, at_once, in_sequence  # noqa: F401  (doctest)
 from pencilmap.model.pattern import Pattern, ring_load
@@ -61,7 +61,7 @@ def best_product(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, wante
     >>> str(best_product(torus, ProcessGrid(16, 32), wanted=at_once(2)))
     'ring:x=r8,y=0.1/2.3/7.5/6.4,z=c8'
     """
-    check_tasks(grid, torus.n_nodes * tasks_per_node, f"torus {torus} with {tasks_per_node} tasks per node")
+    check_tasks(grid, torus.n_nodes * tasks_per_node, f"torus {torus} with {per_node(tasks_per_node)}")
     wanted = wanted or in_sequence(len(grid.decomposition.exchanges))
     places = [_all_choices(n, torus.is_ring(i), weight, grid.decomposition, wanted, maps)
               for i, (n, weight) in enumerate(zip(torus.shape, weights(torus)))]

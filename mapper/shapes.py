@@ -20,7 +20,7 @@ from pencilmap.model.costs import Costs
 from pencilmap.model.decompositions import PENCIL, Decomposition
 from pencilmap.model.errors import GridError, PartitionError
 from pencilmap.model.factors import factorisations
-from pencilmap.model.grid import ProcessGrid, check_tasks
+from pencilmap.model.grid import ProcessGrid, check_tasks, per_node
 from pencilmap.model.loads import m_time
 from pencilmap.model.machine import Machine, machine_partitions
 from pencilmap.model.predict import Prediction, predict_product, worst
@@ -130,7 +130,7 @@ def _floor(torus):
 def _grids(n_nodes, tasks_per_node, transform, grid, decomposition):
     n_tasks = n_nodes * tasks_per_node
     if grid is not None:
-        check_tasks(grid, n_tasks, f"a partition of {n_nodes} nodes with {tasks_per_node} tasks per node")
+        check_tasks(grid, n_tasks, f"a partition of {n_nodes} nodes with {per_node(tasks_per_node)}")
         return [grid]
     return filled_grids(n_tasks, transform, decomposition)
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from pencilmap.model.arrays import Bools, Ints
 from pencilmap.model.errors import AllocationError
-from pencilmap.model.grid import ProcessGrid, check_tasks
+from pencilmap.model.grid import ProcessGrid, check_tasks, per_node
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.network import Network
 
@@ -180,5 +180,4 @@ class Site:
 
     def __str__(self) -> str:
         some = "" if self.allocation.is_complete else f", {self.allocation},"
-        plural = "s" if self.tasks_per_node > 1 else ""
-        return f"{self.network.title}{some} with {self.tasks_per_node} task{plural} per node"
+        return f"{self.network.title}{some} with {per_node(self.tasks_per_node)}"

@@ -93,6 +93,11 @@ def all_grids(n_tasks: int, decomposition: Decomposition = PENCIL) -> list[Proce
             for shape in factorisations(n_tasks, len(decomposition.dimensions))]
 
 
+def per_node(tasks: int) -> str:
+    """In words: ``1 task per node``, ``4 tasks per node``."""
+    return f"{tasks} task{'s' * (tasks != 1)} per node"
+
+
 def check_tasks(grid: ProcessGrid, n_slots: int, where: str, allow_idle: bool = False) -> None:
     """Raise GridError unless the grid fills the slots (or, with `allow_idle`, fits into them)."""
     if grid.n_tasks == n_slots or (allow_idle and grid.n_tasks < n_slots):

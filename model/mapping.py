@@ -6,7 +6,7 @@ import numpy as np
 
 from pencilmap.model.arrays import Ints
 from pencilmap.model.errors import MappingError
-from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.grid import ProcessGrid, per_node
 from pencilmap.model.network import Network
 
 
@@ -72,7 +72,7 @@ def check_bijection(mapping: Mapping) -> None:
                            f"0..{mapping.network.n_nodes - 1}")
     outside = np.flatnonzero((slot < 0) | (slot >= T))
     if outside.size:
-        raise MappingError(f"rank {outside[0]} has slot {slot[outside[0]]}; with {T} tasks per node slots are 0..{T - 1}")
+        raise MappingError(f"rank {outside[0]} has slot {slot[outside[0]]}; with {per_node(T)} slots are 0..{T - 1}")
     place = node * T + slot
     order = np.argsort(place, kind="stable")
     twice = np.flatnonzero(np.diff(place[order]) == 0)

@@ -79,8 +79,8 @@ static int check_place(struct reader *r, const struct coordinate *node, int slot
         return REFUSE(r, "node %s is outside torus %s; %c must be 0..%d", where, shape, r->torus->letter[outside],
                       r->torus->extent[outside] - 1);
     if (slot < 0 || slot >= r->tasks_per_node)
-        return REFUSE(r, "slot %d of node %s; with %d tasks per node t must be 0..%d", slot, where, r->tasks_per_node,
-                      r->tasks_per_node - 1);
+        return REFUSE(r, "slot %d of node %s; with %d task%s per node t must be 0..%d", slot, where, r->tasks_per_node,
+                      r->tasks_per_node == 1 ? "" : "s", r->tasks_per_node - 1);
     return 0;
 }
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places, shell
 from pencilmap.mapper.formats.lines import Document
+from pencilmap.model.grid import per_node
 from pencilmap.model.mapping import Mapping
 
 MIDPLANE = 8  # nodes along each edge
@@ -37,7 +38,7 @@ def looks_like(lines: list[tuple[int, str]]) -> bool:
 
 def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
     mode = MODES.get(job.site.tasks_per_node)
-    tasks = f"{job.site.tasks_per_node} task{'s' * (job.site.tasks_per_node > 1)} per node"
+    tasks = per_node(job.site.tasks_per_node)
     needs = (f"the mode for {tasks}: -mode {mode}" if mode else f"a mode with {tasks}",
              f"a partition of shape {job.network}; the file must name every place of it")
     return Launch(f"mpirun -np {mapping.n_tasks} -mapfile {shell(path)} {job.program}", needs,

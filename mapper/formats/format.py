@@ -13,6 +13,7 @@ from pencilmap.mapper.hosts import Hosts
 from pencilmap.model.allocation import Site
 from pencilmap.model.arrays import Ints
 from pencilmap.model.errors import MapfileError
+from pencilmap.model.grid import per_node
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.network import Network
 
@@ -77,8 +78,8 @@ class Job:
         if not self.cores:
             object.__setattr__(self, "cores", tuple(map(str, range(self.site.tasks_per_node))))
         if len(self.cores) < self.site.tasks_per_node:
-            raise MapfileError(f"processors for {len(self.cores)} slots are given, but there are "
-                               f"{self.site.tasks_per_node} tasks per node; give processors for every slot")
+            raise MapfileError(f"processors for {len(self.cores)} slots are given, but the job has "
+                               f"{per_node(self.site.tasks_per_node)}; give processors for every slot")
         if self.known_order is None:
             object.__setattr__(self, "known_order", self.site.allocation.order is not None)
 

@@ -5,7 +5,7 @@ import numpy as np
 from pencilmap.mapper.formats.format import Job, Places
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.arrays import Ints
-from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.grid import ProcessGrid, per_node
 
 
 def slots_in_order(node: Ints) -> Ints:
@@ -38,7 +38,7 @@ def check_slots(document: Document, places: Places, slot: Ints, job: Job) -> Non
     if outside.size:
         r = outside[0]
         where = tuple(job.network.coordinates(node[r]).tolist())
-        raise document.refuse(f"node {where} slot {slot[r]}: with {T} tasks per node slots are 0..{T - 1}; correct the line "
+        raise document.refuse(f"node {where} slot {slot[r]}: with {per_node(T)} slots are 0..{T - 1}; correct the line "
                               "or give more tasks per node", number[r])
     place = node * T + slot
     order = np.argsort(place, kind="stable")

@@ -10,7 +10,7 @@ from math import prod
 from pencilmap.mapper.placements.whole import check_product
 from pencilmap.model.allocation import Site
 from pencilmap.model.errors import PlacementError
-from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.grid import ProcessGrid, per_node
 from pencilmap.model.pattern import Pattern
 from pencilmap.model.product import Product
 
@@ -73,7 +73,7 @@ def _boxes(name, extents, site, grid):
     slots, rest = divmod(size, nodes)
     if rest or slots == 0 or tasks_per_node % slots:
         allowed = ", ".join(str(nodes * k) for k in range(1, tasks_per_node + 1) if tasks_per_node % k == 0)
-        raise PlacementError(f"{name} has {nodes} nodes, which {rows} of {size} tasks do not fill; with {tasks_per_node} "
-                             f"tasks per node {rows} must have {allowed} tasks")
+        raise PlacementError(f"{name} has {nodes} nodes, which {rows} of {size} tasks do not fill; with "
+                             f"{per_node(tasks_per_node)} {rows} must have {allowed} tasks")
     patterns = tuple(Pattern(((inner, e), (outer, n // e))) for e, n in zip(extents, torus.shape))
     return Product(torus, patterns, Pattern(((inner, slots), (outer, tasks_per_node // slots))), decomposition)

@@ -16,7 +16,7 @@ import numpy as np
 from pencilmap.mapper.placements.whole import check_product
 from pencilmap.model.allocation import Site
 from pencilmap.model.errors import PlacementError
-from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.grid import ProcessGrid, per_node
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.pattern import Pattern, parse_pattern
 from pencilmap.model.product import Product
@@ -59,7 +59,7 @@ def _whole(argument, texts, site, grid):
     slots = named.get("t") or slots_that_fill(grid, patterns, tasks_per_node)
     product = Product(torus, patterns, slots, grid.decomposition)
     if slots.n != tasks_per_node:
-        raise PlacementError(f"digits:{argument}: the slots t={slots} stand for {slots.n} tasks per node, not "
+        raise PlacementError(f"digits:{argument}: the slots t={slots} stand for {per_node(slots.n)}, not "
                              f"{tasks_per_node}")
     _check_grid(argument, product.grid.shape, grid)
     return product

@@ -21,7 +21,7 @@ from pencilmap.mapper.formats.lines import text_lines
 from pencilmap.model.allocation import Site, parse_nodes
 from pencilmap.model.arrays import Ints
 from pencilmap.model.errors import AllocationError, PlacementError, TorusError
-from pencilmap.model.grid import ProcessGrid, dealt
+from pencilmap.model.grid import ProcessGrid, dealt, per_node
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.reading import read_whole, reading
 from pencilmap.model.torus import as_torus
@@ -126,7 +126,7 @@ class _Reader:
         for part in word.removeprefix("slots=").split(","):
             match = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", part)
             if not match or not int(match[1]) <= int(match[2] or match[1]) < T:
-                raise self.refuse(f"{word[:40]!r} is not understood; with {T} tasks per node slots are 0..{T - 1}, "
+                raise self.refuse(f"{word[:40]!r} is not understood; with {per_node(T)} slots are 0..{T - 1}, "
                                   "written slots=0, slots=0,1 or slots=0-1")
             slots += range(int(match[1]), int(match[2] or match[1]) + 1)
         return tuple(slots)

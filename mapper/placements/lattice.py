@@ -13,7 +13,7 @@ from pencilmap.mapper.placements.whole import check_product
 from pencilmap.mapper.progress import say
 from pencilmap.model.allocation import Site
 from pencilmap.model.errors import PlacementError
-from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.grid import ProcessGrid, per_node
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.torus import as_torus
 
@@ -71,7 +71,7 @@ def _check_tiling(argument, tiling, grid):
     size = grid.shape["cr".index(tiling.cosets)]
     if not is_form(shape, tiling.form, size):
         raise PlacementError(f"lattice:{argument[:60]} names no lattice of {size} cosets on torus {tiling.torus} with "
-                             f"{tiling.tasks_per_node} tasks per node; write the {len(shape)} rows of an upper triangular "
+                             f"{per_node(tiling.tasks_per_node)}; write the {len(shape)} rows of an upper triangular "
                              f"form whose diagonal multiplies to {size} and whose lattice contains the extents")
     numbers = coset_numbers(shape, tiling.form)
     if max(tiling.tile) >= len(numbers) or sorted(numbers[list(tiling.tile)].tolist()) != sorted(set(numbers.tolist())):

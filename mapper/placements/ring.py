@@ -10,7 +10,7 @@ from pencilmap.mapper.placements.whole import check_product
 from pencilmap.mapper.product_search import best_product
 from pencilmap.model.allocation import Site
 from pencilmap.model.errors import PlacementError
-from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.grid import ProcessGrid, per_node
 from pencilmap.model.objective import Objective, at_once
 from pencilmap.model.pattern import Pattern, parse_pattern
 from pencilmap.model.product import Product
@@ -44,7 +44,7 @@ def ring(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None 
     assert isinstance(slots, Pattern)
     product = Product(torus, dimensions, slots)
     if slots.n != site.tasks_per_node:
-        raise PlacementError(f"ring:{argument}: the slots t={slots} stand for {slots.n} tasks per node, not "
+        raise PlacementError(f"ring:{argument}: the slots t={slots} stand for {per_node(slots.n)}, not "
                              f"{site.tasks_per_node}")
     made = product.grid.shape
     if made != grid.shape:

@@ -57,7 +57,7 @@ def test_rows_fill_boxes_and_columns_their_complement(text, extents, shape, T, g
     ("plane:xyz", (4, 4, 4), 1, "4x16", "plane:xyz is not understood"),
     ("plane:qx", (4, 4, 4), 1, "16x4", "plane:qx: torus 4x4x4 has no axis 'q'"),
     ("plane", (4,), 1, "2x2", "plane: is not understood; a plane has two of the axes x"),
-    ("box:2x2x2", (4, 4, 4), 1, "4x16", "box:2x2x2 has 8 nodes, which rows of 4 tasks do not fill; with 1 tasks per node "
+    ("box:2x2x2", (4, 4, 4), 1, "4x16", "box:2x2x2 has 8 nodes, which rows of 4 tasks do not fill; with 1 task per node "
                                        "rows must have 8 tasks"),
     ("box:2x1x1", (4, 2, 3), 4, "6x16", "box:2x1x1 has 2 nodes, which rows of 6 tasks do not fill; with 4 tasks per node "
                                        "rows must have 2, 4, 8 tasks"),

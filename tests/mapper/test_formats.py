@@ -237,7 +237,7 @@ BROKEN = {
                      "line 2: rank 1 takes node (0, 0, 0) slot 0, which rank 0 in line 1"),
     "outside": (GOOD.replace("3 1 2 0", "4 1 2 0"), "line 24: node (4, 1, 2) is outside torus 4x2x3; x must be 0..3"),
     "negative": (GOOD.replace("3 1 2 0", "3 -1 2 0"), "line 24: node (3, -1, 2) is outside torus 4x2x3; y must be 0..1"),
-    "slot": (GOOD.replace("3 1 2 0", "3 1 2 1"), "line 24: node (3, 1, 2) slot 1: with 1 tasks per node slots are 0..0"),
+    "slot": (GOOD.replace("3 1 2 0", "3 1 2 1"), "line 24: node (3, 1, 2) slot 1: with 1 task per node slots are 0..0"),
     "columns": (GOOD.replace("3 1 2 0", "3 1 2"), "line 24: 3 columns, but 4 are needed (x y z t)"),
     "no number": (GOOD.replace("3 1 2 0", "3 1 two 0"), "line 24 column 5: 'two' is not an integer"),
     "huge number": (GOOD.replace("3 1 2 0", "3 1 2 " + "9" * 500), "line 24 column 7"),

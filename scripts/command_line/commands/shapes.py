@@ -12,7 +12,7 @@ from pencilmap.mapper.shapes import LONGEST_RING, ScalingPoint, efficiency, part
 from pencilmap.model.costs import Costs
 from pencilmap.model.decompositions import decomposition_named
 from pencilmap.model.errors import FigureError, GridError, PartitionError
-from pencilmap.model.grid import parse_grid
+from pencilmap.model.grid import parse_grid, per_node
 from pencilmap.model.machine import Machine, load_machine
 from pencilmap.model.machine_file import machine_names
 from pencilmap.model.torus import Torus
@@ -165,7 +165,7 @@ class _Shown:
         nodes = ", ".join(str(p.n_nodes) for p in self.points)
         size = f", transform {first.transform}" if first.transform else ""
         scaling = f", {self.kind} scaling" if len(self.points) > 1 else ""
-        return f"{machine}{nodes} nodes with {self.tasks} task{'s' * (self.tasks > 1)} per node{size}{scaling}"
+        return f"{machine}{nodes} nodes with {per_node(self.tasks)}{size}{scaling}"
 
     def notes(self, predictions):
         transforms = {p.n_nodes: p.transform for p in self.points}
