@@ -38,22 +38,23 @@ class Placement:
 
 
 PLACEMENTS = {
-    "best": Placement(best, "best", "the best of digit patterns, ring maps and lattice tilings; on meshes, with holes or "
-                      "idle slots also that of search", searches=True),
-    "search": Placement(search, "search[:seed=S,evaluations=E,seconds=T]", "local search on the routed loads, for holes, "
-                        "idle slots, awkward factors", searches=True),
+    "best": Placement(best, "best", "the best of digit patterns, ring maps and lattice tilings; on meshes, with holes "
+                      "or with idle slots also a local search", searches=True),
+    "search": Placement(search, "search[:seed=S,evaluations=E,seconds=T]", "a local search on the routed loads, for holes, "
+                        "idle slots and awkward factors", searches=True),
     "default": Placement(default, "default[:ORDER]",
                          "the launcher's order, first letter fastest: xyzt (default), txyz, zyxt, ...; "
-                         "nt, tn: nodes in the launcher's order, slots last or first", anywhere=True),
+                         "nt and tn take the nodes in the launcher's order, with slots last or first", anywhere=True),
     "line": Placement(line, "line[:AXIS]", "rows are lines along an axis (default x)"),
     "plane": Placement(plane, "plane[:AXES]", "rows are planes (default xy)"),
-    "box": Placement(box, "box:2x2x2", "rows are dense boxes, columns every n-th node"),
+    "box": Placement(box, "box:2x2x2", "rows are dense boxes, and columns take every n-th node"),
     "digits": Placement(digits, "digits:x=r2c4,y=..,t=..",
-                        "digit patterns, low digit first: r rows, c columns (s slabs), i idle"),
-    "ring": Placement(ring, "ring[:x=0.1/3.2,y=r2c2,t=..]", "digit patterns, or the positions of the members of each row, "
-                      "on every dimension; alone: the least load of exchanges at once", searches=True),
-    "lattice": Placement(lattice, "lattice[:seed=S,evaluations=E]", "columns are the cosets of a lattice and rows the moves "
-                         "of one tile, or the other way round; often the best for exchanges in sequence at odd extents"),
+                        "digit patterns, low digit first: r for rows, c for columns (s for slabs), i for idle"),
+    "ring": Placement(ring, "ring[:x=0.1/3.2,y=r2c2,t=..]", "on every dimension a digit pattern, or the positions of the "
+                      "members of each row; without arguments, the least load of exchanges at once", searches=True),
+    "lattice": Placement(lattice, "lattice[:seed=S,evaluations=E]", "columns are the cosets of a lattice and rows are "
+                         "translates of one tile, or the other way round; often the best for exchanges in sequence at odd "
+                         "extents"),
     "images": Placement(images, "images:PATH[,columns]", "images listed in a file: the nodes of each row (or column)"),
     "python": Placement(function, "python:FILE.py:FUNCTION", "images described by a Python function"),
     "file": Placement(from_file, "file:PATH[,FORMAT]", "a mapfile or hostfile; the format is detected unless named",

@@ -72,14 +72,14 @@ def _overlap(words):
 
 SCHEDULES = {
     "sequence": ScheduleKind(sequence.course, "sequence", "one exchange after the other", True, _nothing),
-    "overlap": ScheduleKind(overlap.course, "overlap[:K|S1,S2,..[:x|z|field]]", "in K chunks, or chunks of these relative "
-                            "sizes, each exchange one chunk behind the one before", True, _overlap, True),
+    "overlap": ScheduleKind(overlap.course, "overlap[:K|S1,S2,..[:x|z|field]]", "in K chunks, or in chunks of these "
+                            "relative sizes; each exchange is one chunk behind the one before it", True, _overlap, True),
     "pipelined": ScheduleKind(pipelined.course, "pipelined[:K]", "in K chunks beside the FFTs, one exchange after the other",
                               True, _chunks),
-    "two-way": ScheduleKind(two_way.course, "two-way[:L]", "L planes of kz by rows first, the others by columns first; "
+    "two-way": ScheduleKind(two_way.course, "two-way[:L]", "L planes of kz go by rows first, the others by columns first; "
                             "changes the boxes of the output", False, _planes),
-    "opposite": ScheduleKind(opposite.course, "opposite", "half of the fields by rows first, the others by columns first; "
-                             "changes the boxes of their output", False, _nothing, pair=opposite.pair),
+    "opposite": ScheduleKind(opposite.course, "opposite", "half of the fields go by rows first, the others by columns "
+                             "first; changes the boxes of their output", False, _nothing, pair=opposite.pair),
 }
 
 

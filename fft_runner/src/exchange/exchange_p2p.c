@@ -5,7 +5,7 @@
  *        Beside other work all messages are posted at once, in the same order.
  * Source: partner_order.c.
  * Cost:  p - 1 messages a rank, in p - 1 steps or, on a torus, about a quarter as many; an empty part is not sent.
- * Needs: nothing of p or of the extents. */
+ * Needs: no condition on p or on the extents. */
 #include <stdlib.h>
 
 #include "common/failure.h"

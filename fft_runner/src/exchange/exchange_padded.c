@@ -4,7 +4,7 @@
  * Source: P3DFFT's USEEVEN, 2DECOMP&FFT's EVEN.
  * Cost:  one collective of p - 1 messages a rank, and a copy of what stays; the padding, at most one index in each of the
  *        two split axes, is sent too.
- * Needs: nothing of p or of the extents. */
+ * Needs: no condition on p or on the extents. */
 #include "exchange/exchange.h"
 #include "exchange/message_counts.h"
 #include "geometry/blocks.h"
