@@ -43,7 +43,7 @@ def choices(where: Setting, numbers: Sequence[int], best: Callable[[Setting], Pr
     """
     cores, transform = where.tasks_per_node, where.transform
     if transform is None:
-        raise GridError("tasks and threads are held against each other for a transform: name it with `fft`, e.g. 512")
+        raise GridError("tasks and threads are compared for a transform: name it with `fft`, e.g. 512")
     found = []
     for tasks in numbers:
         if tasks < 1 or cores % tasks:

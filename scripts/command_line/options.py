@@ -32,7 +32,7 @@ MACHINE = (
     click.option("--partition", metavar="SHAPE", help="Shape instead of the machine's, e.g. 8x8x16; the machine's rule "
                                                       "decides which dimensions wrap."),
     click.option("--graph", metavar="FILE[,FORMAT]", shell_complete=FILES,
-                 help="A network without coordinates instead of a machine: "
+                 help="A network without coordinates instead of a machine. Its format: "
                  + "; ".join(f"{name}: {form.title}" for name, form in GRAPHS.items())
                  + ". The format is detected unless named."),
     click.option("--tasks-per-node", "-t", type=click.IntRange(1), metavar="T", help="Tasks on a node [machine's]."),
@@ -73,8 +73,8 @@ ROUTING = click.option("--routing", metavar="NAME[:ARGUMENT]", shell_complete=co
                        + "; ".join(f"{r.usage}: {r.meaning}" for r in ROUTINGS.values())
                        + "; all: every rule, with the cut bound below them. [default: dimension-order; on a graph "
                          "shortest-path]")
-ROBUST = click.option("--robust", is_flag=True, help="Placements that are searched make the worst over all routing rules "
-                      "least; without --routing that worst is predicted.")
+ROBUST = click.option("--robust", is_flag=True, help="Search for placements whose worst load over all routing rules is "
+                      "least; without --routing, predict that worst load.")
 EXCHANGE = click.option("--exchange", "-e", metavar="NAME", default=DEFAULT_ALGORITHM, show_default=True,
                         shell_complete=completed(lambda: ALGORITHMS),
                         help="Algorithm of the exchanges. "
@@ -84,8 +84,8 @@ SCHEDULE = click.option("--schedule", metavar="NAME[:ARGUMENT]", default="sequen
                         help="When the exchanges travel. " + "; ".join(f"{k.usage}: {k.meaning}" for k in SCHEDULES.values())
                         + "; best: the fastest of those that keep the boxes, and its chunks.")
 DIRECTION = click.option("--direction", type=Name(DIRECTIONS), default=FORWARD, show_default=True,
-                         help="Of the transform; pair: a forward and a backward one, of two arrays, beside each other under "
-                              "schedule opposite.")
+                         help="Direction of the transform; pair: a forward one of one array and a backward one of another, "
+                              "beside each other under schedule opposite.")
 
 
 def grid_option(default: str | None, meaning: str, **settings: Any) -> Decorator:
@@ -95,7 +95,7 @@ def grid_option(default: str | None, meaning: str, **settings: Any) -> Decorator
     return with_options(DECOMPOSITION, click.option("--grid", "-g", metavar=GRID_USAGE, help=meaning, **settings))
 
 
-GRID = grid_option("best", "R tasks in a row, C in a column, of slabs P tasks; best ranks all grids.")
+GRID = grid_option("best", "R tasks in a row and C in a column; for slabs, P tasks; best ranks all grids.")
 
 
 def placements(multiple: bool = True) -> Decorator:

@@ -15,7 +15,7 @@ from pencilmap.scripts.command_line.tables import prediction_table, print_json, 
 @click.command("check")
 @click.argument("file", type=click.Path())
 @on_machine
-@grid_option(None, "R tasks in a row, C in a column, of slabs P tasks.", required=True)
+@grid_option(None, "R tasks in a row and C in a column; for slabs, P tasks.", required=True)
 @with_options(format_option(("--format", "-f", "format_name"), None, "Format of the file [detected]."), *LAUNCHER[:3],
               ROUTING, WIDE, JSON)
 def command(file: str, where: Setting, grid: str, format_name: str | None, hosts: str | None, cores_per_task: int,

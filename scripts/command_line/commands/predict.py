@@ -36,11 +36,12 @@ from pencilmap.scripts.command_line.tables import prediction_table, print_json, 
 @on_machine
 @with_options(GRID, placements(), ROUTING, ROBUST, EXCHANGE, SCHEDULE, DIRECTION)
 @click.option("--threads", type=click.IntRange(1), metavar="T",
-              help="Hold T threads a task against fewer and none: fewer ranks on the same cores, the grids of each ranked.")
+              help="Compare tasks of 1 to T threads on the same cores, for each number that divides T, each "
+              "with its best grid.")
 @LINE_OPTIONS
-@click.option("--message-cost", metavar="TIME", help="Of distributed lines: the start of a message, e.g. '2 us' "
+@click.option("--message-cost", metavar="TIME", help="For distributed lines: cost to start a message, e.g. '2 us' "
               "[machine's].")
-@click.option("--ports", type=click.IntRange(1), metavar="K", help="Of distributed lines: messages that a rank starts at "
+@click.option("--ports", type=click.IntRange(1), metavar="K", help="For distributed lines: messages that a rank starts at "
               "a time. [default: 1]")
 @click.option("--page", type=click.Path(dir_okay=False), metavar="FILE",
               help="Also write a page with the torus in 3D: loads of rows, of columns, and of all exchanges at once.")

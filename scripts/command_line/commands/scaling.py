@@ -36,9 +36,10 @@ TRANSPOSES = 2  # of one transform of pencils
                    "programs or of a publication; may be given several times.")
 @click.option("--published", type=Name(list(PUBLICATIONS)), help="Also take the points of a publication. "
               + "; ".join(f"{name}: {what}" for name, (_, what) in PUBLICATIONS.items()) + ".")
-@click.option("--transposes", type=click.IntRange(1), metavar="N", help="All-to-alls of the whole array in a time, of which "
-              "half the bytes cross the bisection [2 for each transform, 1 for slabs].")
-@click.option("--ranks", type=click.IntRange(1), metavar="P", help="Ranks whose bisection is told [the most of the study].")
+@click.option("--transposes", type=click.IntRange(1), metavar="N", help="All-to-alls of the whole array in a measured time; "
+              "half of their bytes cross the bisection [2 for each transform, 1 for slabs].")
+@click.option("--ranks", type=click.IntRange(1), metavar="P",
+              help="Ranks whose bisection is printed [the most of the study].")
 @click.option("--machine", "-m", metavar="NAME|FILE", shell_complete=completed(machine_names, files=True),
               help="The machine, whose bisection is the peak.")
 @click.option("--torus", metavar="SHAPE", help="The torus or mesh of all those ranks, e.g. 15x16wx24w, whose bisection is "

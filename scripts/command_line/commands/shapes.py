@@ -111,7 +111,7 @@ class NodeCounts(click.ParamType):
 def command(nodes: tuple[int, ...], machine: str | None, dimensions: int | None, mesh: bool, tasks_per_node: int | None,
             bandwidth: str | None, fft: str | None, decomposition: str, grid: str, top: int, grids: int, scaling: str | None,
             plot: str | None, wide: bool, as_json: bool) -> None:
-    """Rank partition shapes and grids by the predicted time of a transform; tables and plots of how it scales."""
+    """Rank partition shapes and grids by the predicted time of a transform, and show how it scales."""
     if plot:
         suffix(plot)
         check_writable(plot, FigureError)

@@ -37,7 +37,7 @@ from pencilmap.scripts.networks.simulated import (
               help="Repetitions; they all take the same time.")
 @click.option("--verify", is_flag=True, help="Check the transform inside the run.")
 @click.option("--timing-only", is_flag=True, help="Share the buffers of all ranks: large transforms fit in memory, but "
-              "their data is lost. Done without being asked where the memory would not do.")
+              "their data is lost. Used without being asked for where the memory would not suffice.")
 @click.option("--injection", metavar="RATE", help="Limit of what a node sends, and of what it receives, e.g. "
               "'159 MB/s' [no limit].")
 @click.option("--hop-latency", metavar="TIME", help="Latency of one hop, e.g. '100 ns' [none; slows the simulation].")
