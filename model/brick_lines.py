@@ -1,8 +1,8 @@
 """The exchanges of bricks on which distributed lines run directly: those of the lines of every axis, z first.
 
 Rank (c * Q + b) * P + a of P x Q x S bricks holds block a of x, b of y and c of z. The ranks that differ in one position
-alone share the lines of that axis, and exchange as `line_plan` has it for one line, all their lines in the same
-messages. An axis of one point is not transformed. fft_runner/src/plan/brick_lines.c does it so. Source: A. Jocksch 2021.
+alone share the lines of that axis. They exchange as one line does in `line_plan`, with all their lines in the same
+messages. An axis of one point is not transformed. fft_runner/src/plan/brick_lines.c does the same. Source: A. Jocksch 2021.
 """
 
 from collections.abc import Sequence

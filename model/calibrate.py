@@ -1,13 +1,13 @@
 """The figures of a machine from measured times: robust least squares that leaves out what the times do not determine.
 
-Idea: `pencilmap.model.timing` prices work; the fit finds the prices, all 0 or more, whose times are nearest to the measured
-ones in ratio. A figure is left out when no time depends on it, when its uncertainty is larger than itself, or when the fit
-predicts no better with it (Akaike's information criterion); what is left is fitted again.
+Idea: `pencilmap.model.timing` prices work. The fit finds the prices, all 0 or more, whose times are nearest to the measured
+ones in ratio. A figure is left out when no time depends on it, when its uncertainty is larger than its value, or when the
+fit predicts no better with it (Akaike's information criterion). The others are then fitted again.
 Source: soft-L1 loss after Triggs, McLauchlan, Hartley, Fitzgibbon, "Bundle adjustment: a modern synthesis" (2000), as in
 `scipy.optimize.least_squares`; H. Akaike, "A new look at the statistical model identification", IEEE Trans. Automatic
 Control 19 (1974).
-Needs: blocks and placements as varied as the intended use of the figures. Two figures that grow together in all samples
-cannot be separated; one is then left out, and the other's note names it.
+Needs: blocks and placements that vary as much as in the intended use of the figures. Two figures that grow together in all
+samples cannot be separated. One of them is then left out, and the other's note names it.
 """
 
 from collections.abc import Callable, Iterable, Sequence

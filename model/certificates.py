@@ -1,6 +1,6 @@
-"""The bounds of one grid on one site, worked out when they are asked for, and the certificates they give.
+"""The bounds of one grid on one site, worked out when they are asked for, and the certificates that they give.
 
-Rankings of many grids need no bound; only what is printed does, and a sharp one can take a second.
+Rankings of many grids need no bound. Only what is printed needs one, and a sharp bound can take a second.
 """
 
 from dataclasses import dataclass

@@ -1,14 +1,15 @@
 """The busiest links of a product placement when routers choose randomly among the minimal routes, in closed form.
 
 Idea: every hop takes one of the dimensions in which the message still has hops to go, each with equal probability. Give
-every dimension its own clock that ticks at rate 1 until the message has arrived in that dimension: the order of the ticks is
-that of the hops, and at a given time the dimensions are independent. So what crosses a link of dimension i at time t is a
-product of one factor for each dimension, as the pairs of a product image are, and the load is the integral over t. This
-needs no loop over pairs, paths or hops.
+every dimension its own clock, which ticks at rate 1 until the message has arrived in that dimension. Then the order of the
+ticks is the order of the hops, and at a given time the dimensions are independent. So what crosses a link of dimension i at
+time t is a product of one factor for each dimension, as the pairs of a product image are. The load is the integral over t.
+This needs no loop over pairs, paths or hops.
 Source: the routing is that of Blue Gene/L's dynamic mode (N. R. Adiga et al., "Blue Gene/L torus interconnection network",
 IBM J. Res. Dev. 49 (2005)) without looking at the queues; the clocks are the usual embedding of a random choice in Poisson
 processes; the closed form is ours.
-Cost: O(n_i^2) for each dimension and point in time, and for each combination of distinct positions on the other axes. """
+Cost: O(n_i^2) for each dimension and point in time, and for each combination of distinct positions on the other axes.
+"""
 
 from functools import lru_cache
 

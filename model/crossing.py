@@ -3,15 +3,18 @@
 Even blocks: L(k) / P^2 of D_T, where the decomposition knows L (`Decomposition.least_crossing`).
 
 Uneven blocks. Let a(s) be the share of the array that task s holds before the transform, and b(t) that of task t after it.
-Then the exchanges together send at least a(S) (1 - b(S)) D_T from a set S of tasks to the others. For pencils, with blocks X
-of x, Y and W of y among R and C tasks, Z of z: give every pair of tasks (p,q), (p',q') the weight X_q Y_p Z_p' W_q' / ny and
-lead it through task (p',q). The row message from p to p' in row q is the sum of these weights over q', the column message
-from q to q' in column p' is their sum over p; so messages are no less than the weights that must cross. With one exchange
-between all tasks (slabs) the weights are the messages.
-In the other direction it is (1 - a(S)) b(S), and the larger of both is max(a, b) (1 - min(a, b)) >= m (1 - m) with m =
-max(a, b). Of k tasks, a and b lie between the k smallest shares and the k largest; m (1 - m) is concave, so it is least
-at one end.
-A second bound, better for few tasks: no message is smaller than r times its mean, so r L(k) / P^2.
+Then the exchanges together send at least a(S) (1 - b(S)) D_T from a set S of tasks to the others. The reason, for pencils:
+let X_q and W_q be the blocks of x (before) and of y (after) among the C tasks of a column, and Y_p and Z_p those of y
+(before) and of z (after) among the R tasks of a row. Give every pair of tasks (p,q), (p',q') the weight X_q Y_p Z_p' W_q' /
+ny and lead it through task (p',q). The row message from p to p' in row q is the sum of these weights over q'. The column
+message from q to q' in column p' is their sum over p. So the messages are no less than the weights that must cross. With
+one exchange between all tasks (slabs) the weights are the messages.
+
+In the other direction it is (1 - a(S)) b(S). The larger of both is max(a, b) (1 - min(a, b)) >= m (1 - m) with m = max(a,
+b). For k tasks, a and b lie between the sum of the k smallest shares and that of the k largest. m (1 - m) is concave, so it
+is least at one end.
+
+A second bound is better for few tasks: no message is smaller than r times its mean, which gives r L(k) / P^2.
 """
 
 from collections.abc import Iterator

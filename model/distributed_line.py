@@ -1,14 +1,18 @@
-"""What a Fourier transform of one line takes that is distributed over P ranks in equal blocks of n points each.
+"""The time of a Fourier transform of one line that is distributed over P ranks, in equal blocks of n points each.
 
-Two ways, after Jocksch. By transposes: all-to-alls of all ranks (three from natural to natural order, two where the
-result may stay transposed, one where the input may be, too). By binary exchange: one stage for each factor r of P, in
-which every rank sends its whole block to the r - 1 others of its group, whose blocks meet in one butterfly. Factors are
-the radix as often as it divides P, and then the primes that are left: a stage of a prime r is the allgather of a dense
-transform of r points. Many small messages stand against few large ones, so below some n the binary exchange is faster.
+There are two ways, after Jocksch:
 
-On a crossbar, with k messages at a time, the two take a (ceil((P-1)/k) alpha + n s beta) and L (ceil((r-1)/k) alpha +
-(r-1) n s beta), L = log_r P, which are equal at the n* of `crossbar_break_even`. On other networks the busiest link of
-each stage takes the place of n s beta: `line_times` routes the groups of every stage.
+- By transposes, which are all-to-alls of all ranks: three from natural to natural order, two where the result may stay
+  transposed, one where the input may be transposed too.
+- By binary exchange: one stage for each factor r of P. In a stage every rank sends its whole block to the r - 1 others of
+  its group, and these blocks meet in one butterfly. The factors are the radix as often as it divides P, and then the primes
+  that are left. A stage of a prime r is the allgather of a dense transform of r points.
+
+Transposes send many small messages and binary exchanges few large ones, so below some n the binary exchange is faster.
+
+On a crossbar, with k messages at a time, the two ways take a (ceil((P-1)/k) alpha + n s beta) and L (ceil((r-1)/k) alpha +
+(r-1) n s beta), L = log_r P. They are equal at the n* of `crossbar_break_even`. On other networks the busiest link of each
+stage takes the place of n s beta: `line_times` routes the groups of every stage.
 
 Source: A. Jocksch, N. Tselepidis, V. Karakasis, Improved scaling of massively parallel FFTs on modern supercomputers, Cray
 User Group 2021.

@@ -1,7 +1,7 @@
 """The exchanges of a transform as traffic: who sends how much to whom.
 
-A task sends its block of the axis that is gathered, cut to the receiver's block of the axis that is divided. Every
-message is a product of three block lengths, so an exchange is three short vectors.
+A task sends its block of the gathered axis, cut to the receiver's block of the divided axis. The size of every message is a
+product of three block lengths, so an exchange is three short vectors.
 """
 
 from dataclasses import dataclass

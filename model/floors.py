@@ -1,23 +1,26 @@
-"""What the worst length of one exchange is at least, whatever the other exchange does.
+"""The least that the worst length of one exchange can be, whatever the other exchange does.
 
-On the m scale, slower links counted longer, for even blocks; groups of `size` tasks of an exchange.
+All lengths are on the m scale, with slower links counted longer, for even blocks. A group has `size` tasks of an exchange.
+Proofs are in docs/theory.md.
 
-*Distances.* Every task has size-1 partners, on the nearest slots at best, and a message over h hops loads h links; divided
-by all links.
+*Distances.* Every task has size-1 partners, which are at best on the nearest slots. A message over h hops loads h links.
+The floor is the sum of these hops divided by the capacity of all links.
 
-*First hops*, under dimension order. In the first dimension in which a group takes more than one coordinate its messages
-leave on the line of their source. Of k >= 2 coordinates one holds c <= size/k of its tasks, and a node there sends size - c
-messages through at most two links: half of 1 - 1/k of a task's data, 2 (1 - 1/k) N/P. On an open line the first and the last
-coordinate send all one way, and one of them holds at most half: 2 N/P. So do two coordinates of a ring that are not
-opposite; opposite ones, on a ring of even extent, 1 N/P; three or more 4/3 N/P at least.
+*First hops*, under dimension order. In the first dimension in which a group takes more than one coordinate, its messages
+leave on the line of their source. Of k >= 2 coordinates one holds c <= size/k of its tasks. A node there sends size - c
+messages through at most two links, so one of them carries half of 1 - 1/k of a task's data: the floor is 2 (1 - 1/k) N/P.
+On an open line the first and the last coordinate send all one way, and one of them holds at most half of the tasks: the
+floor is 2 N/P. The same holds for two coordinates of a ring that are not opposite. For two opposite coordinates, on a ring
+of even extent, it is 1 N/P, for three or more at least 4/3 N/P.
 
-*First hops and distances*, under dimension order. Let a be the worst length, as if there were one task a node. In the first
-dimension in which a group varies, a share w of it on one coordinate sends 1-w through two links, at most a/4 through each,
-so w >= e = 1 - a/2. Nor can half the ring or less hold the whole group if a < 2: its outermost coordinates would send all
-one way. So all arcs of half a ring hold between e and 1-e of the group, and its messages go n e (1-e) hops in that dimension
-in the mean. The same holds for the last dimension in which it varies, where messages arrive. Open lines and pairs of nodes
-cannot be first or last at all. A group that is too large for a line has two such dimensions, and the links of each carry 2 n
-e (1-e) for every group: not all groups find room unless a >= 2 - d/n, on d rings of n nodes. A group on one line fills it.
+*First hops and distances*, under dimension order. Let a be the worst length, as if there were one task a node, and a < 2.
+In the first dimension in which a group varies, a share w of it on one coordinate sends 1-w through two links, at most a/4
+through each. So w >= e = 1 - a/2. Half the ring or less cannot hold the whole group, because its outermost coordinates
+would send all one way. So every arc of half a ring holds between e and 1-e of the group, and its messages go n e (1-e) hops
+in that dimension in the mean. The same holds for the last dimension in which the group varies, where messages arrive. Open
+lines and pairs of nodes cannot be first or last at all. A group that is too large for a line has two such dimensions. If
+every group had them here, the links of the dimension would carry 2 n e (1-e). So not all groups find room unless a >= 2 -
+d/n, on d rings of n nodes. A group on one line can have one dimension that is both.
 
 *Spread.* Hops against entropy, `pencilmap.model.spread`: mostly the best where groups are not too large.
 

@@ -1,9 +1,9 @@
 """Lower bounds for any routing on a graph: cuts, and hops.
 
-Idea: whatever set of vertices is cut off, its traffic must cross its links; every set gives a valid lower bound; the choice
-of sets only affects its strength. All runs of neighbours are tried in a few orders of the vertices: as listed, in
-depth-first order (every branch of a tree is a run), and along the slowest vibrations of the graph (the halves of a mesh or
-ring are runs). In addition, the links together must carry every byte over its shortest distance.
+Idea: whatever set of vertices is cut off, its traffic must cross the links that leave it. So every set gives a valid lower
+bound, and the choice of sets only affects its strength. All runs of neighbours are tried in a few orders of the vertices:
+as listed, in depth-first order (every branch of a tree is a run), and along the slowest vibrations of the graph (the halves
+of a mesh or ring are runs). In addition, the links together must carry every byte over its shortest distance.
 Source: M. Fiedler, "A property of eigenvectors of nonnegative symmetric matrices and its application to graph theory",
 Czech. Math. J. 25 (1975), for the vibrations; the runs are ours.
 Cost: O(V^2) for each order, V vertices; above MAX_VERTICES, single hosts are used instead of runs.

@@ -1,9 +1,9 @@
-"""What a halo exchange sends: from each task to each other what the other's halo takes of its block, in one message.
+"""The messages of a halo exchange: what a task sends to another is the part of its block that the other's halo takes.
 
-Blocks are products of blocks of the three axes, and a block with its halo is a product of blocks that have grown. So what
-two tasks have in common, all periodic images together, is a product too, and messages follow from three small tables, one
-for each axis: how many indices of each block are in each grown one. Edges and corners come from their owners: each element
-travels once.
+Every task sends at most one message to each other. Blocks are products of blocks of the three axes, and a block with its
+halo is a product of blocks that have grown. So what two tasks have in common, all periodic images together, is a product
+too. The messages follow from three small tables, one for each axis: how many indices of each block are in each block that
+has grown. Edges and corners come from their owners, so each element travels once.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,9 @@
 """Loads of several exchanges link by link, so that any share of each can be put on the network at once.
 
-Idea: what decides is the largest of w_1 load_1 + w_2 load_2 + ... over the links, for many sets of shares w. A link that
-another of its class exceeds in every exchange never decides, so only the others are kept: seldom more than a few dozen.
-For a product placement the loads in a dimension depend on the position on the line alone, so one line stands for all.
+Idea: for many sets of shares w, what decides is the largest of w_1 load_1 + w_2 load_2 + ... over the links. If another
+link of its class exceeds a link in every exchange, that link never decides. So only the others are kept, seldom more than a
+few dozen. For a product placement the loads in a dimension depend on the position on the line alone, so one line stands for
+all.
 Cost: that of routing each exchange once, and O(L log L) for L links.
 """
 

@@ -1,10 +1,9 @@
-"""The exchanges of a distributed line as libpencilfft does them: which there are, what they send, and what they take.
+"""The exchanges of a distributed line as libpencilfft does them: which there are, what they send, and how long they take.
 
 The steps are those of fft_runner/src/lines/distributed_*.c. Transposes see the N points as a matrix of N1 rows and N2
-columns, with the fewest points on the rank that has most; where that is more than twice N/P, as for primes, a convolution of
-M >= 2N - 1 points (a chirp) takes its place. Binary exchanges have a stage for each factor of P, in natural order an
-all-to-all more. A dense DFT is one stage of all ranks.
-
+columns. N1 and N2 are such that the rank with the most points has as few as possible. Where it would still have more than
+twice N/P, as for primes, a convolution of M >= 2N - 1 points (a chirp) takes the place of the line. Binary exchanges have a
+stage for each factor of P, and in natural order one all-to-all more. A dense DFT is one stage of all ranks.
 Sources: D. Bailey, FFTs in external or hierarchical memory, 1990 (six-step); L. Bluestein 1970; A. Jocksch 2021.
 """
 

@@ -1,9 +1,10 @@
 """Messages that carry the blocks of many ranks: radix-r all-to-alls after Bruck, with r = 2, 4 and 8.
 
-Idea: a block for the member d above travels as the digits of d in base r say, the lowest first. In round k a member sends to
-those v r^k above it (v = 1 to r - 1) all blocks that it holds whose digit k is v, each of the distance d = low + v r^k +
-high r^(k+1) from the member `low` below it to the one v r^k + high r^(k+1) above. So a message has as many bytes as the
-product of two sums of block lengths, but for the last `high`, whose `low` may end early.
+Idea: a block for the member d above travels as the digits of d in base r say, the lowest digit first. In round k a member
+sends a message to each of those v r^k above it, v = 1 to r - 1. This message has all blocks that the member holds whose
+digit k is v. Such a block has the distance d = low + v r^k + high r^(k+1). It goes from the member `low` below the sender
+to the one v r^k + high r^(k+1) above it. So a message has as many bytes as the product of two sums of block lengths. The
+last `high` is an exception, because its `low` may end early.
 Source: J. Bruck, C.-T. Ho, S. Kipnis, E. Upfal, D. Weathersby, Efficient algorithms for all-to-all communications in
 multiport message-passing systems, IEEE Transactions on Parallel and Distributed Systems 8 (1997), 1143-1156;
 fft_runner/src/exchange/bruck.c.

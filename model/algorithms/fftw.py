@@ -1,7 +1,7 @@
 """FFTW's planner of distributed transposes: the bytes of `padded`, over all groups.
 
-FFTW measures which of its algorithms is the fastest and does not say which it took, so the prediction is that of the best:
-all messages at once.
+FFTW measures which of its algorithms is the fastest and does not say which one it took. So the prediction is that of the
+best: all messages at once.
 """
 
 

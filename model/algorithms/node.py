@@ -1,8 +1,8 @@
 """One message between two nodes: the ranks of a node share memory, and each carries the messages to some other nodes.
 
-Idea: all messages from members of one node to members of another travel as one. The ranks of the node take turns as
-carriers, beginning with the nearest node above; the carrier at the other end receives. What stays inside a node costs the
-network nothing.
+Idea: all messages from members of one node to members of another travel as one message. The ranks of a node take turns as
+carriers, beginning with the nearest node above. The carrier at the other end receives the message. What stays inside a node
+costs the network nothing.
 Source: `lay_out` and `carrier` of fft_runner/src/exchange/exchange_node.c.
 Cost: O(number of pairs of nodes) for each group.
 """

@@ -1,6 +1,6 @@
-"""MPI_Alltoall over messages padded to the longest of their group.
+"""MPI_Alltoall over messages that are padded to the longest of their group.
 
-The longest message of a group is its longest block that is sent times its longest that is received.
+The longest message of a group is the product of the longest block that is sent and the longest that is received.
 """
 
 from dataclasses import replace

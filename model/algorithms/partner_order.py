@@ -1,10 +1,11 @@
 """The order of partners of exchange p2p on a torus, as the library has it where ranks know their coordinates.
 
-Idea: members whose coordinates fill a box are numbered in it, and an offset is added modulo the extents of the box. A phase
-begins with the offset of the largest load left and its opposite; others join it until the largest load of the phase and the
-largest load left add up to what was left before it. Members that fill no box exchange with those at small and at large
-distances in the list of members, both ways, eight messages at a time.
-Source: fft_runner/src/exchange/partner_order.c, whose order of phases this is exactly.
+Idea: where the coordinates of the members fill a box, the members are numbered in it. A partner is found by adding an
+offset, modulo the extents of the box. A phase begins with the offset of the largest load left, and its opposite. Other
+offsets join it until the largest load of the phase and the largest load left add up to what was left before the phase.
+Members that fill no box exchange with those at small and at large distances in the list of members, both ways, eight
+messages at a time.
+Source: fft_runner/src/exchange/partner_order.c, which has exactly this order of phases.
 Cost: O(p**2) small vectors for a group of p members; groups with the same loads share them.
 """
 
