@@ -1,7 +1,8 @@
 """Which decomposition, grid, placement, exchange and schedule are fastest for a transform on some nodes, and why.
 
-Idea: every grid of every decomposition is predicted under its best placement, and the launcher's order, in sequence; the
-first few also with every exchange that the model knows and under the best schedule. All are ranked by predicted time.
+Idea: every grid of every decomposition is predicted in sequence under its best placement and under the launcher's order.
+The first few grids are also predicted with every exchange that the model knows and under the best schedule. All are ranked
+by predicted time.
 """
 
 from collections.abc import Iterable

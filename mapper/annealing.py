@@ -1,10 +1,10 @@
 """Local search: a good placement of any grid on any nodes, where no product of digit patterns exists or is good enough.
 
-Idea: from the launchers' orders and compact groupings (`pencilmap.mapper.starts`) take the best few, and anneal them by
-swaps of two ranks and moves to idle slots on the exact routed loads (`pencilmap.mapper.routed_swaps`). The objective is that
-of the schedule, in sequence the sum over the exchanges of the worst weighted length; between placements of one cost, and
-downhill where the worst link does not change, a p-norm over all links leads. The best placement seen is kept, so the answer
-is never worse than any start, and all default axis orders are starts.
+Idea: take the best few of the launchers' orders and of compact groupings (`pencilmap.mapper.starts`). Anneal them by swaps
+of two ranks and moves to idle slots, on the exact routed loads (`pencilmap.mapper.routed_swaps`). The objective is that of
+the schedule; in sequence it is the sum over the exchanges of the worst weighted length. A p-norm over all links decides
+between placements of equal cost, and where a step does not change the worst link. The best placement seen is kept. So the
+answer is never worse than any start, and all default axis orders are starts.
 Source: S. Kirkpatrick, C. D. Gelatt, M. P. Vecchi, "Optimization by simulated annealing", Science 220 (1983); swaps that
 bring partners together after S. H. Bokhari, "On the mapping problem", IEEE Trans. Comput. C-30 (1981).
 Cost: one evaluation is O(group x path).

@@ -1,12 +1,12 @@
 """The best product placement for blocks that are not even, found exactly.
 
-Idea: with uneven blocks the load in a dimension depends, besides its own digit pattern, on the digits of the dimensions
-before and after it; but only through their number for each letter (`pencilmap.model.product_blocks`). So one dynamic program
-over the dimensions, whose states are these numbers, still finds the best product: it keeps for every state the choices
-whose worst lengths, one for each exchange, are not both exceeded. What lies after a dimension follows from the grid, and
-the slots are tried one after the other. Choices that already cost more than the best product for even blocks are dropped; no
-message is smaller than a known part of the mean, so many are dropped by their loads for even blocks, without looking at the
-real ones.
+Idea: with uneven blocks the load in a dimension depends on its own digit pattern, and also on the digits of the dimensions
+before and after it. But it depends on these only through their number for each letter (`pencilmap.model.product_blocks`).
+So one dynamic program over the dimensions, whose states are these numbers, still finds the best product. It keeps for every
+state the choices whose worst lengths, one for each exchange, are not both exceeded by another choice. What lies after a
+dimension follows from the grid, and the slots are tried one after the other. Choices that already cost more than the best
+product for even blocks are dropped. As no message is smaller than a known part of the mean, many are dropped by their loads
+for even blocks, without looking at the real ones.
 Cost: (states) x (patterns of n_i) lines of n_i nodes for each dimension; milliseconds, a second or two for rings of 100.
 Needs: digit patterns, exchanges in sequence, dimension order.
 """

@@ -2,9 +2,9 @@
 
 The order names the axes and the slot t, the fastest first: ``xyzt`` fills x first and the second slot of a node last,
 ``txyz`` fills the slots of a node first. (Blue Gene's names XYZT and TXYZ mean the same.) Nodes that may not be used are
-skipped. ``nt`` and ``tn`` take the nodes in the launcher's own order (that of the list of usable nodes) instead; without a
-list that is the order of the node numbers, so ``default`` and ``xyzt`` are the same there. It does not lie among the
-placements because searches start from it.
+skipped. ``nt`` and ``tn`` take the nodes in the launcher's own order instead, which is that of the list of usable nodes.
+Without a list it is the order of the node numbers, so ``default`` and ``xyzt`` are then the same. This module is not among
+the placements because searches start from it.
 """
 
 from itertools import permutations

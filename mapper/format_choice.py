@@ -1,6 +1,6 @@
-"""Which file the launcher of a machine reads: what the machine file says, else what the batch system around us says.
+"""Which file the launcher of a machine reads. The machine file says it, or else the batch system around us.
 
-Where both are silent the question is open, and the user must name a format.
+Where neither says it, the user must name a format.
 """
 
 from collections.abc import Mapping

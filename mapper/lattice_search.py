@@ -1,14 +1,15 @@
 """Lattice tilings: columns are the cosets of a sub-lattice, rows the translates of one tile; or rows and columns exchanged.
 
-Idea: a torus with its slots is a group, Z_n1 x ... x Z_nd x Z_T. Let L be a subgroup of C elements. Its cosets as columns
-load all links of a dimension alike; any tile with one element of every coset, moved by the elements of L, gives the rows.
-So the columns have no busiest link, and the tile can be made compact and even: its loads are folded onto the cosets
-of L and annealed. Products of digit patterns are far from even wherever extents are odd or do not divide well.
+Idea: a torus with its slots is a group, Z_n1 x ... x Z_nd x Z_T. Let L be a subgroup of C elements. Its cosets, taken as
+columns, load all links of a dimension alike. Any tile with one element of every coset, moved by the elements of L, gives
+the rows. So the columns have no busiest link, and the tile can be made compact and even: its loads are folded onto the
+cosets of L and annealed. Products of digit patterns are far from even wherever extents are odd or do not divide well.
+
 Subgroups are the sub-lattices of Z^(d+1) that contain n_i e_i, one for each Hermite normal form whose rows generate them.
 Those with the same distances, up to an exchange of dimensions that are alike, are taken as equal. The coset loads are known
-before any search. The most promising lattices are annealed a little, the better ones more, the best to the end; a lattice
-whose coset load and least tile load (below) do not beat the best tiling found is left out.
-Least tile load: the distances from a task to the R - 1 nearest slots, shared by all links.
+before any search. The most promising lattices are annealed a little, the better ones more, and the best to the end. A
+lattice is left out when its coset load and least tile load do not beat the best tiling found. The least tile load is the
+sum of the distances from a task to the R - 1 nearest slots, shared by all links.
 Source: H. Cohen, "A Course in Computational Algebraic Number Theory" (1993), sec. 2.4, for the normal form.
 Cost: a step is O(tile x path); a second or a few. Needs: rings only, a pencil grid that fills every slot, even blocks.
 Deterministic: the same seed and evaluations give the same tiling.

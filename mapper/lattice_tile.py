@@ -1,9 +1,9 @@
 """The inner loop of lattice tilings: a tile is annealed on its loads, folded onto the cosets of the lattice.
 
-Idea: every row is the tile moved by an element of the lattice, so a link carries what all links of its coset carry for one
-tile. A step moves one element of the tile by an element of the lattice, so its coset stays; only its own messages change.
-The path of a message depends on its displacement alone: its hops are listed once for every displacement, as cosets relative
-to that of its start, and a table adds cosets. The energy is the 16-norm of all lengths.
+Idea: every row is the tile moved by an element of the lattice. So a link carries, for all rows, what all links of its coset
+carry for one tile. A step moves one element of the tile by an element of the lattice. Its coset stays, and only its own
+messages change. The path of a message depends on its displacement alone. So the hops of every displacement are listed once,
+as cosets relative to the coset of the start, and a table adds cosets. The energy is the 16-norm of all lengths.
 Cost: about 2 microseconds a step for a tile of 16 on 8x8x8. Compiled by numba, as `pencilmap.mapper.routed_swaps`.
 """
 

@@ -1,11 +1,11 @@
 """Compact groups of slots for the starts of the local search: blobs, spectral parts, and columns matched to rows.
 
 Idea: groups along one dimension of the grid are compact parts of the usable nodes. Blobs grow from the slot farthest from
-the middle, always by the slot that is nearest to those it has. Spectral parts are cut along the second eigenvector of the
-graph of the nodes, again and again; links of later dimensions count a little less, so that the eigenvector is unique on tori
-and cubes. The order inside the groups makes the groups across them: members of all groups that sit alike, relative to the
-middle of their group, are matched with the least sum of distances, so that those groups spread evenly, as the cosets of a
-lattice do.
+the middle. Each step adds the slot that is nearest to those the blob has. Spectral parts are cut along the second
+eigenvector of the graph of the nodes, again and again. Links of later dimensions count a little less, so that the
+eigenvector is unique on tori and cubes. The order inside the groups makes the groups across them. Members that sit alike in
+all groups, relative to the middle of their group, are matched with the least sum of distances. So the groups across spread
+evenly, as the cosets of a lattice do.
 Source: M. Fiedler, "Algebraic connectivity of graphs", Czechoslovak Math. J. 23 (1973); A. Pothen, H. Simon, K.-P. Liou,
 "Partitioning sparse matrices with eigenvectors of graphs", SIAM J. Matrix Anal. Appl. 11 (1990); H. W. Kuhn, "The Hungarian
 method for the assignment problem", Naval Res. Logist. 2 (1955), by `scipy.optimize.linear_sum_assignment`.

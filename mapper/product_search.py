@@ -1,14 +1,18 @@
 """The best product placement, found exactly.
 
 Idea: the load in a dimension depends on that dimension's digit pattern alone, also when several exchanges are on the links
-at once, so each dimension offers a few non-dominated choices (extents in the process grid, a length for every term of the
-objective); one dynamic program over the dimensions and the slots combines them to the extents of the grid.
-First the least objective: in sequence the sum of the worst lengths over the exchanges. Among equals the next-worse dimension
-decides, then the next, then hop-bytes, then the fewer messages that leave a node.
-Exact: the order "compare the largest, then the next" keeps when both sides gain the same element, so the best beginning with
-some extents stays the best whatever is added to it.
-Sets of worst lengths that are worth less than any mapping can reach (the composition bound) are not tried. Lengths are whole
-numbers inside the search, on a scale common to all dimensions.
+at once. So each dimension offers a few non-dominated choices: extents in the process grid, and a length for every term of
+the objective. One dynamic program over the dimensions and the slots combines them to the extents of the grid.
+
+The product has the least objective, which is in sequence the sum over the exchanges of the worst lengths. Among equals the
+next-worse dimension decides, then the next, then hop-bytes, then the smaller number of messages that leave a node.
+
+The search is exact. It compares the largest length first, then the next. This order stays when both sides gain the same
+element. So the best beginning with some extents stays the best whatever is added to it.
+
+Sets of worst lengths that are worth less than any mapping can reach (the composition bound) are not tried. Lengths are
+whole numbers inside the search, on a scale common to all dimensions.
+
 Cost: (patterns of n_i) x (divisors of the grid) for each dimension and each set of worst lengths that could be optimal;
 milliseconds.
 """

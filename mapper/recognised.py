@@ -1,7 +1,6 @@
-"""The text of a placement that a file holds: ring maps or a tiling; digit patterns are known to
-`pencilmap.model.product.product_of`.
+"""The text of a placement that a file holds, where it is a product of ring maps or a tiling.
 
-Which rank of a group sits where does not matter.
+`pencilmap.model.product.product_of` recognises digit patterns. It does not matter which rank of a group sits where.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Run records: files of them are read here, in the version of today, whatever version they were written in."""
+"""Run records: this module reads files of them and gives every record in the version of today."""
 
 import json
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
 """The stored ring maps: for rings and lines of up to 32 nodes the map of rows and columns with the least joint load.
 
 With both exchanges at once a link carries the load of the rows plus that of the columns, and digit patterns are seldom the
-best way to share a dimension. Of rings of up to 15 nodes and lines of up to 14 every map was tried, longer ones were
+best way to share a dimension. For rings of up to 15 nodes and lines of up to 14 every map was tried. Longer ones were
 annealed (``scripts/maintenance/ring_maps.py`` writes the table).
 """
 

@@ -1,10 +1,11 @@
 """Exact link loads of all exchanges while ranks change places: the inner loop of the local search.
 
 Idea: when a rank moves, only its messages to and from its groups change. A leg of a message loads a run of links on one
-line of the network in one direction, a lane. So a leg is noted as two or three changes of load along its lane, whatever its
-length, and only the lanes that a change touches are summed again, for their largest length and the p-norm of their lengths.
+line of the network in one direction, a lane. So a leg is recorded as two or three changes of load along its lane, whatever
+its length. Only the lanes that a change touches are summed again, for their largest length and the p-norm of their lengths.
 They are saved before, so that a rejected change is undone without routing. Most changes are rejected, and most of these
-because of their rows: so the exchange with small groups is routed first, and a change it makes too costly is given up.
+because of their rows. So the exchange with small groups is routed first, and the change is given up if this makes it too
+costly.
 Cost: 10 to 40 microseconds for a swap of two ranks on 100 to 512 nodes; compiled by numba, cached on disk where that is
 possible. Needs: even exchanges (one unit for every message), dimension order; any order of the dimensions and rule for ties
 at half a ring, and several at once.

@@ -1,9 +1,9 @@
 """Scotch's mapping of the same job, for comparison: the row and column messages as a graph, mapped onto the usable nodes.
 
-Idea: Scotch minimises bytes times hops. The tasks are the vertices of its source graph, every pair of a row or of a column
-is an edge weighted by its bytes. The target is the network as a graph of which only the usable nodes are kept (`amk_grf
--l`), so routes may cross the others, as ours do; the built-in torus or mesh is also tried where it describes the site.
-Scotch balances loads within a tolerance, so a node may get too many tasks; these go to the nearest free slot.
+Idea: Scotch minimises bytes times hops. The tasks are the vertices of its source graph, and every pair of a row or of a
+column is an edge weighted by its bytes. The target is the network as a graph of which only the usable nodes are kept
+(`amk_grf -l`). So routes may cross the other nodes, as ours do. The built-in torus or mesh is also tried where it describes
+the site. Scotch balances loads within a tolerance, so a node may get too many tasks. These go to the nearest free slot.
 Source: F. Pellegrini, "Scotch and PT-Scotch user's guide"; Debian package scotch (`scotch_gmap`, `amk_grf`).
 Cost: seconds for 512 nodes; amk_grf needs the square of the nodes.
 """

@@ -1,8 +1,8 @@
 """Partition shapes ranked by the time of a transform on them, so that a user can ask for the right partition.
 
 Idea: every shape is searched over all grids in closed form, the shape with the lowest bound first. The bound of a shape
-needs no search (`pencilmap.model.bounds.machine_bound`). Once enough shapes are found, a shape whose bound is no better than
-the last of them is skipped; its time would be no better.
+needs no search (`pencilmap.model.bounds.machine_bound`). Once enough shapes are found, a shape is skipped if its bound is
+no better than the time of the last of them, because its time would be no better either.
 Cost: about a millisecond for each shape and grid; rings of more than `LONGEST_RING` nodes have too many digit patterns and
 are not searched.
 """

@@ -1,7 +1,7 @@
 """Starting placements of the local search: launchers' orders, and groups of neighbouring slots.
 
-A start is an order of slots; the ranks go to the next one group by group, along one dimension of the process grid. An order
-that keeps neighbours together makes these groups compact.
+A start is an order of slots. The ranks take the slots in this order, group by group along one dimension of the process
+grid. An order that keeps neighbours together makes these groups compact.
 """
 
 from collections.abc import Iterator

@@ -1,9 +1,9 @@
 """The cores of a node as tasks or as threads: fewer ranks, larger and fewer messages, smaller tables of partners.
 
-With T threads a task there are T times fewer ranks. Between two nodes of one group pass T^2 times fewer messages, each T^2
-times as large. The threads of a task are taken to compute as fast together as as many tasks, and share the port of a node; a
-limit of one task stays one task's, and an exchange is entered by fewer tasks. What threads cost each other is not in the
-model.
+With T threads a task there are T times fewer ranks. Between two nodes of one group T^2 times fewer messages pass, each T^2
+times as large. The model assumes that the T threads of a task compute together as fast as T tasks, and that they share the
+port of a node. A limit per task stays the limit of one task, and fewer tasks enter an exchange. What threads cost each
+other is not in the model.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Results of transpose_bench, read and held against each other: exchanges of one file, and one exchange of two files."""
+"""Results of transpose_bench, read and compared: exchanges of one file, and one exchange of two files."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

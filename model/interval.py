@@ -1,4 +1,4 @@
-"""The range of the loads of a placement: from a bound for any routing to the load under each routing."""
+"""The range of the loads of a placement: from a bound for any routing to the load under each routing rule."""
 
 from collections.abc import Sequence
 from dataclasses import replace

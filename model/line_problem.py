@@ -1,4 +1,4 @@
-"""What distributed lines transform: a line over all ranks, or an array in bricks on which lines run; asked alike."""
+"""What distributed lines transform: one line over all ranks, or an array in bricks. Both have one interface."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

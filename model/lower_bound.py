@@ -1,7 +1,7 @@
 """Lower bounds for every placement of a grid on the usable nodes, without a search.
 
 Everything is on the scale of `Prediction.cost`: the sum over the exchanges of m = 4 load N / D_T, with slower links
-weighted. There are several arguments; the best one is the bound.
+weighted. There are several arguments. The best one is the bound.
 
 `together_bound` bounds what both exchanges together put on the busiest link, so it holds under every schedule and routing.
 All blocks are taken as even, or, with a transform, as they are (`pencilmap.model.crossing`). Its arguments:
@@ -9,22 +9,22 @@ All blocks are taken as even, or, with a transform, as they are (`pencilmap.mode
 Cuts. Let k of P tasks sit on one side of a cut. A group with x of its R tasks there sends x (R-x) messages of D_T / (P R)
 across. All exchanges together send at least L(k) D_T / P^2, where the decomposition knows L(k)
 (`Decomposition.least_crossing`; at least k (P-k)). The links cut carry that, so the sum of the worst lengths is at least
-4 N L(k) / (P^2 capacity). Where k is not known, the least over all k that can be.
+4 N L(k) / (P^2 capacity). Where k is not known, the bound is the least over all k that are possible.
 
-Moving cuts. Let a plane move through a dimension, one plane of nodes after the other: the number of tasks behind it rises
-from 0 to P in steps of at most the slots of a plane, so at some position it is within half a plane of P/2. When the machine
-is cut into blocks of equal sides, some block has at least its share of the tasks (a single node is the smallest block: the
-injection of a node).
+Moving cuts. Let a plane move through a dimension, one plane of nodes after the other. The number of tasks behind it rises
+from 0 to P in steps of at most the slots of a plane. So at some position it is within half a plane of P/2.
 
-Distances. A message over h hops loads h links, so bytes x hops divided by the capacity of all links bounds the worst. A
-group of R tasks has for each of them at least the distances to the R-1 nearest slots; and all exchanges together bring a
-block from every task to every other, so together at least all distances between tasks.
+Blocks. Cut the machine into blocks of equal sides. Some block has at least its share of the tasks. A single node is the
+smallest block; this is the injection of a node.
 
-`lower_bound` bounds the sum of the two worst lengths, for exchanges one after the other. It takes in that rows that send
-little across a cut make the columns send more (`pencilmap.model.frontier`), across each cut and, on full tori, in the mean
-over all translations (`pencilmap.model.translations`), given that neither length is below its floor
-(`pencilmap.model.floors`). These arguments are for even blocks; uneven messages are no smaller than r times their mean,
-which keeps r times the bound.
+Distances. A message over h hops loads h links. So bytes x hops, divided by the capacity of all links, bounds the worst
+load. In a group of R tasks, each task has at least the distances to the R-1 nearest slots. All exchanges together bring a
+block from every task to every other, so together they have at least all distances between tasks.
+
+`lower_bound` bounds the sum of the two worst lengths, for exchanges one after the other. Rows that send little across a cut
+make the columns send more (`pencilmap.model.frontier`). It uses this across each cut and, on full tori, in the mean over
+all translations (`pencilmap.model.translations`). Neither length is below its floor (`pencilmap.model.floors`). These
+arguments are for even blocks. Uneven messages are no smaller than r times their mean, so r times the bound holds for them.
 
 Source: the cut argument is that of Jagode, Hein, Trew, UT-CS-08-613 (2008), eq. 4 to 15, with all exchanges together; the
 rest is ours, with proofs in docs/theory.md.

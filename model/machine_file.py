@@ -1,7 +1,7 @@
-"""What machine files of the package say, as it is written there.
+"""What the machine files of the package say, as it is written there.
 
-Nothing here needs NumPy, so that a list of machines appears at once. `pencilmap.model.machine` checks a file and builds what
-is computed from it; that the files of the package pass is tested.
+Nothing here needs NumPy, so that a list of machines appears at once. `pencilmap.model.machine` checks a file and builds
+what is computed from it. A test makes sure that the files of the package pass this check.
 """
 
 import tomllib

@@ -1,8 +1,8 @@
 """What a search for a placement minimises, by the loads of the links alone.
 
-Under every schedule the time of the links is a sum over its phases: in each, some share of every exchange is on the
-network, and the busiest link of all of them together decides. So an objective is a list of terms, and a search needs for
-each term the largest of w_1 load_1 + w_2 load_2 + ... over the links.
+Under every schedule the time of the links is a sum over its phases. In each phase some share of every exchange is on the
+network, and the busiest link of all of them together decides. So an objective is a list of terms. For each term a search
+needs the largest of w_1 load_1 + w_2 load_2 + ... over the links.
 """
 
 from collections.abc import Callable, Iterable

@@ -1,7 +1,7 @@
 """The true optima of small tori and meshes, found by trying every placement.
 
-They hold for even blocks, links that are all alike, and dimension order with ties split; a grid RxC has the optimum of CxR,
-and a torus that of the torus with its dimensions in reversed order, where every route is turned round.
+They hold for even blocks, links that are all alike, and dimension order with ties split. A grid RxC has the optimum of CxR.
+A torus has the optimum of the torus with its dimensions in reversed order, where every route is reversed.
 `scripts/maintenance/optima.py` writes the table, `model/data/optima.csv`.
 """
 

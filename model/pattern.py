@@ -1,10 +1,10 @@
 """Digit patterns: how one dimension of the torus is shared out between the dimensions of the process grid.
 
-A dimension of n nodes is written in mixed radix; every digit belongs to a dimension of the grid, known by its letter, low
-digit first. Of pencils the letters are r (rows) and c (columns): ``r2c4`` on 8 nodes means that rows are dense pairs and
-columns take every second node. All images of the paper (lines, planes, cubes and their complements) are products of such
-patterns, and for a product the load in dimension i depends on the pattern of dimension i alone: every line carries, for each
-ordered pair of nodes in one group, the same D_T / (N a) bytes, a nodes in a group.
+A dimension of n nodes is written in mixed radix, low digit first. Every digit belongs to a dimension of the grid, which is
+known by its letter. The letters of pencils are r (rows) and c (columns): ``r2c4`` on 8 nodes means that rows are dense
+pairs and columns take every second node. All images of the paper (lines, planes, cubes and their complements) are products
+of such patterns. For a product the load in dimension i depends on the pattern of dimension i alone: every line carries, for
+each ordered pair of nodes in one group, the same D_T / (N a) bytes, where the group has a nodes there.
 
 Source: H. Jagode, J. Hein, A. Trew, "Task placement of parallel multi-dimensional FFTs on a mesh communication network",
 UT-CS-08-613 (2008), eq. 4 to 16.

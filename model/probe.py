@@ -1,11 +1,11 @@
 """Figures of a machine from what network_probe measured: starts, rates and ports of messages, latency of hops, links.
 
-Idea: half of a round trip is ``start + hops latency + bytes / rate``, with start and rate for each range of sizes; ranges
-are split where that explains the times better than their number costs (Akaike's information criterion). A burst of m
-messages at once leaves in ``ceil(m / ports)`` batches, a start apart; from each batch on, its bytes and those of the later
-ones take as long as one message alone, all of them together, or the busiest link takes, whichever is longest. The number of
-ports is the one that explains best how the time grows with m. Streams across a cut take what the busiest link takes, which
-the routing knows.
+Idea: half of a round trip is ``start + hops latency + bytes / rate``, with start and rate for each range of sizes. A range
+is split where that explains the times better than the larger number of ranges costs (Akaike's information criterion). A
+burst of m messages at once leaves in ``ceil(m / ports)`` batches, a start apart. From each batch on, its bytes and those of
+the later batches take the longest of three times: that of one message alone, that of all of them together, or that of the
+busiest link. The number of ports is the one that explains best how the time grows with m. Streams across a cut take as long
+as the busiest link, which the routing knows.
 Source: A. Jocksch, N. Tselepidis, V. Karakasis, Improved scaling of massively parallel FFTs on modern supercomputers, Cray
 User Group 2021 (ports that depend on the size of a message, measured at installation); C. E. Cramer, J. A. Board, The
 development and integration of a distributed 3D FFT for a cluster of workstations, 2000 (simultaneous streams).

@@ -1,11 +1,11 @@
 """One exchange of a product placement with any block lengths, in closed form.
 
-Idea: a message is a product of three block lengths, and on a product placement every block number is a sum of digits, one
-digit for each dimension of the torus and one for the slots. On a line of dimension i the digits of the source in the
-dimensions routed before i, and those of the target in the dimensions routed after i, are free, so what starts and what ends
-at a position is a sum of blocks over these digits. The other digits are given by the line. The first blocks are never
-shorter than those after them, so no line carries more on any of its links than the one whose given digits are all 0: one
-line of each dimension is enough, whatever the number of nodes.
+Idea: a message is a product of three block lengths. On a product placement every block number is a sum of digits, one digit
+for each dimension of the torus and one for the slots. On a line of dimension i two kinds of digits are free: those of the
+source in the dimensions routed before i, and those of the target in the dimensions routed after i. So what starts and what
+ends at a position is a sum of blocks over these digits. The line gives the other digits. The first blocks are never shorter
+than those after them, so no line carries more on any of its links than the one whose given digits are all 0. Hence one line
+of each dimension is enough, whatever the number of nodes.
 Cost: O(R + C + n_i^2) for dimension i.
 Needs: groups along one dimension of the grid, dimension order.
 """

@@ -4,15 +4,15 @@ No placement of any grid has less joint load. It is reached only if every balanc
 whole rows or whole columns on one side (proof in docs/theory.md). So each of these dimensions asks for factors of R and of
 C:
 
-- a ring or an odd line of n nodes for n in one of them, rows or columns being whole lines along it;
-- a ring of 4 for those, or for 2 in each: rows in {0,1} and {2,3}, columns in {1,2} and {3,0};
-- an even line, and two nodes, for 2 in one of them.
+- A ring or an odd line of n nodes asks for the factor n of one of them: the rows or the columns are whole lines along it.
+- A ring of 4 asks for the same, or for 2 in each: rows in {0,1} and {2,3}, columns in {1,2} and {3,0}.
+- An even line, or two nodes, asks for 2 in one of them.
 
-On a torus whose extents are all alike this suffices: for n = 3 and n >= 5 the grids have R = n^j t' with t' a divisor of the
-tasks on a node.
+On a torus whose extents are all alike this suffices: for n = 3 and n >= 5 the grids have R = n^j t', where t' divides the
+number of tasks on a node.
 
-Where R or C is too large for that, the joint load is above the all-to-all's by a factor that `least_factor` gives (proof
-there too).
+Where R and C do not have these factors, the joint load is above that of the all-to-all by a factor that `least_factor`
+gives (proof there too).
 """
 
 from fractions import Fraction

@@ -1,9 +1,9 @@
-"""What is read from elsewhere passes here, whatever reads it: files, and the parsers that may expand what is in them.
+"""What is read from elsewhere passes here: files, and the parsers that may expand what is in them.
 
 A file has a budget before anything is made of it: bytes (`read_whole`), depth and expansion (`parse_json`, `parse_yaml`,
-`parse_xml`, ... and `MOST_HOSTS`), and seconds (`reading`), so that a file of 1 MB ends within two seconds and half a
-gigabyte, and larger ones in proportion. Whatever a parser raises becomes the error of its reader. `tests/test_layers.py`
-sees to it that no other module calls a parser or reads a file that a user names.
+`parse_xml`, ... and `MOST_HOSTS`), and seconds (`reading`). So a file of 1 MB ends within two seconds and half a gigabyte,
+and larger ones in proportion. Whatever a parser raises becomes the error of its reader. `tests/test_layers.py` makes sure
+that no other module calls a parser or reads a file that a user names.
 """
 
 import json

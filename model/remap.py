@@ -1,7 +1,8 @@
 """What remaps of bricks send: from each task to each other the elements that change hands, and no others.
 
-Bricks and pencils are both products of blocks of the three axes, so that two of them have in common what their blocks of
-each axis have: the messages are a product of three short lists. What stays on a task is not sent.
+Bricks and pencils are both products of blocks of the three axes. So what two of them have in common is the product of what
+their blocks of each axis have in common, and the messages are a product of three short lists. What stays on a task is not
+sent.
 """
 
 from math import prod

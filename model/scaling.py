@@ -1,8 +1,8 @@
 """How times scale with the number of ranks: speed-up, weak efficiency, the fit of a/P + d/P^(2/3), effective bisection.
 
-Source: D. Pekurovsky, P3DFFT, SIAM J. Sci. Comput. 34 (2012), section 4: on a 3D torus computing and memory take a/P and
-what crosses the bisection d/P^(2/3), because P ranks have a bisection in proportion to P^(2/3) (equation 4). Half of the
-bytes of each all-to-all cross the bisection, both directions counted, so that the fitted d is a bandwidth.
+Source: D. Pekurovsky, P3DFFT, SIAM J. Sci. Comput. 34 (2012), section 4. On a 3D torus computing and memory take a/P. What
+crosses the bisection takes d/P^(2/3), because the bisection of P ranks is in proportion to P^(2/3) (equation 4). Half of
+the bytes of each all-to-all cross the bisection, with both directions counted. So the fitted d gives a bandwidth.
 """
 
 from collections.abc import Sequence

@@ -1,12 +1,12 @@
 """The time of single messages that share links fairly: what they take beyond the busiest link where they are unequal.
 
-Idea: at any time the messages have the max-min fair rates: the link whose share is smallest fixes the rates of all
-messages on it, then the next of those that are left. When a message ends the rates are found anew. Where a message waits
-on another link, its share of the busiest one goes to others, and near the end that link is not full: no message is there
-for it. What each message takes of each link comes from the routing of all of them at once, each in a torus of its own:
-up to three more dimensions, in which nothing moves.
-Source: D. Bertsekas, R. Gallager, Data Networks (1992), ch. 6.5 (progressive filling); network simulators as SimGrid
-share so.
+Idea: at any time the messages have the max-min fair rates. The link whose share is smallest fixes the rates of all messages
+on it, then the next link those of the messages that are left, and so on. When a message ends, the rates are found anew.
+Where a message waits on another link, its share of the busiest link goes to others. Near the end no message is left for
+this share, so the busiest link is not full. What each message takes of each link comes from one routing of all messages at
+once. For this, each message lies in a torus of its own: up to three more dimensions, in which nothing moves.
+Source: D. Bertsekas, R. Gallager, Data Networks (1992), ch. 6.5 (progressive filling); network simulators such as SimGrid
+share links in this way.
 Cost: hops of all messages for each link that is fixed, at each end of a message.
 """
 

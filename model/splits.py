@@ -1,10 +1,10 @@
 """How well the time model predicts what it was not fitted to: honest ways to divide measured exchanges.
 
 Idea: neighbours of one configuration are alike, so a rule such as "every second" tests little more than the noise. Here
-whole placements, whole sizes, or all runs with another number of tasks on a node are held out, as they are when a prediction
-is made before the first run. Every division is a fit of its own.
-Source: cross-validation by groups after S. Arlot, A. Celisse, "A survey of cross-validation procedures for model selection",
-Statistics Surveys 4 (2010), 40-79.
+whole placements, whole sizes, or all runs with another number of tasks on a node are held out. This is the situation of a
+prediction that is made before the first run. Every division is a fit of its own.
+Source: cross-validation by groups after S. Arlot, A. Celisse, "A survey of cross-validation procedures for model
+selection", Statistics Surveys 4 (2010), 40-79.
 Cost: one fit for each division, about a second each.
 """
 

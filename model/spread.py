@@ -1,22 +1,24 @@
 """A floor on the worst length of one exchange, by how far apart the tasks of a group are at least: hops against entropy.
 
-Under dimension order, on the m scale, for even blocks. Let `a` be the worst length as if every node had one task, w(j) the
-share of a group's tasks at coordinate j of a dimension, T its mean hops in that dimension between any two of its tasks.
+It holds under dimension order, on the m scale, for even blocks. Let `a` be the worst length as if every node had one task,
+w(j) the share of a group's tasks at coordinate j of a dimension, and T its mean hops in that dimension between any two of
+its tasks.
 
-- In the first dimension in which a group varies, its messages leave on the lines of their sources: from each coordinate that
-  it takes, the tasks less than half round the ring to the right get at most a/4 of a task's data, those to the left too,
-  and all others together a/2. The same holds for the last such dimension, where messages arrive.
+- In the first dimension in which a group varies, its messages leave on the lines of their sources. From each coordinate
+  that it takes, the tasks less than half round the ring to the right get at most a/4 of a task's data, those to the left
+  too, and all others together a/2. The same holds for the last such dimension, where messages arrive.
 - A group that varies in one dimension alone lies on one line, whose links carry all its hops.
-- In those two dimensions all tasks of a group that lie on one line send or receive along it: only so many of them fit there.
-- Two tasks of a group that have the same coordinates in the first and the last dimension differ in the others. So with p and
-  q tasks at each coordinate of these two, the k fullest places of all other coordinates hold at most min over a, b of R -
-  (the a largest p) + R - (the b largest q) + k a b, and what the lines through them can take. That gives the entropy over
-  the others a least value, and the sum over single dimensions is no less than that.
+- In these two dimensions all tasks of a group that lie on one line send or receive along it. So only a limited number of
+  them fits there.
+- Two tasks of a group that have the same coordinates in the first and the last dimension differ in the others. Let p and q
+  be the numbers of tasks at each coordinate of these two. Then the k fullest places of all other coordinates hold at most R
+  - (the f largest p) + R - (the l largest q) + k f l, for all f and l. They also hold no more than the lines through them
+  can take. That gives the entropy over the others a least value, and the sum over single dimensions is no less than that.
 - The mean of T over all groups is what the links of a dimension carry: on a ring at most half the length, a N / (2 P).
 
-The first three say which groups there can be, the last that not all of them may be wide. So a length is excluded when, for
-some prices of the dimensions, every group that there can be has more hops to pay than the links have room for. All
-distributions of R tasks over n coordinates are tried; entropies are rounded for the group. Proof in docs/theory.md.
+The first four say which groups are possible, the last one that not all of them may be wide. So a length is excluded when,
+for some prices of the dimensions, every possible group has more hops to pay than the links have room for. All distributions
+of R tasks over n coordinates are tried. Entropies are rounded in favour of the group. Proof in docs/theory.md.
 
 Cost: (R+n-1 over n-1) / n distributions and the square of their shapes, half a second at most; beyond, nothing is added.
 """

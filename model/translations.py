@@ -1,24 +1,26 @@
 """A lower bound on the sum of both lengths on a torus, by a linear program over all translations of a placement.
 
-Let f(z) be the mean number of tasks of its own row that a task finds at the displacement z, g(z) of its column, and h(z) of
-all tasks, the mean over all tasks, all reflections and all exchanges of equal dimensions. Then, with at most T tasks on a
-node,
+Let f(z) be the mean number of tasks of its own row that a task finds at the displacement z, g(z) that of its column, and
+h(z) that of all tasks. The mean is over all tasks, all reflections and all exchanges of equal dimensions. Let a node have
+at most T tasks. Then:
 
-- f, g and h add up to R, C and P; f(0), g(0) >= 1, the task itself; f + g <= h, and <= h + 1 at 0. Where all nodes are full,
-  h = T; where some are missing but no slot is idle, the nodes give h; where slots are idle, the nodes and T bound it;
-- f^/R, g^/C >= h^/P and f^/R + g^/C <= 1 + h^/P for the transforms: the mean square of a wave is divided into the squares of
-  its mean, h^/P, of the row means about it, of the column means, and the rest. Where all nodes are full, h^ = 0 for every
-  wave but the constant;
-- a row length is at least the mean of the loads of a dimension, which the distances give, under any routing;
-- the mean of what a cut and its translations carry follows from f and g. For each of them the pair is on the upper side of
-  the frontier of cuts (`pencilmap.model.frontier`), and none of them carries more than the lengths allow; so the mean lies
-  in the convex hull of that part of the frontier. Where nodes are missing or slots idle, the translations have unlike
-  numbers of tasks on one side, and the mean lies in the mean of their hulls.
+- f, g and h add up to R, C and P. f(0) and g(0) are at least 1, the task itself. f + g <= h, and <= h + 1 at 0. Where all
+  nodes are full, h = T. Where some are missing but no slot is idle, the nodes give h. Where slots are idle, the nodes and T
+  bound it.
+- For the transforms f^/R >= h^/P, g^/C >= h^/P, and f^/R + g^/C <= 1 + h^/P. The reason: the mean square of a wave is
+  divided into the squares of its mean, h^/P, of the row means about it, of the column means about it, and the rest. Where
+  all nodes are full, h^ = 0 for every wave but the constant.
+- A row length is at least the mean of the loads of a dimension, which the distances give, under any routing. So is a column
+  length.
+- The mean of what a cut and its translations carry follows from f and g. For each of them the pair (rows, columns) is on
+  the upper side of the frontier of cuts (`pencilmap.model.frontier`), and none of them carries more than the lengths allow.
+  So the mean lies in the convex hull of that part of the frontier. Where nodes are missing or slots idle, the translations
+  have different numbers of tasks on one side, and the mean lies in the mean of their hulls.
 
-The last depends on the lengths themselves, and the frontier is not convex: so the plane of both lengths is divided into
-boxes, each bounded by a linear program with the hull of its own part, and the box with the least bound is divided next. The
-least bound of all boxes is a bound at any moment. Linear programs are solved by HiGHS; what it finds is lowered by far more
-than its tolerance.
+The last statement depends on the lengths themselves, and the frontier is not convex. So the plane of both lengths is
+divided into boxes. A linear program bounds each box, with the hull of its own part. The box with the least bound is divided
+next. The least bound of all boxes is a bound at any moment. HiGHS solves the linear programs. What it finds is lowered by
+far more than its tolerance.
 """
 
 from fractions import Fraction

@@ -1,8 +1,12 @@
-"""The best placement for a grid: on a whole torus the best of digit patterns, ring maps and lattice tilings, on a whole mesh
-of digit patterns, ring maps and the local search; local search everywhere else.
+"""The best placement for a grid. The families that are tried depend on the site:
 
-Digit patterns and ring maps are searched exactly at any size. Tilings and the local search, which are for exchanges in
-sequence, take a second or a few, up to `MOST_SEARCHED` slots, and are left out where a bound proves the product optimal.
+- on a whole torus digit patterns, ring maps and lattice tilings;
+- on a whole mesh digit patterns, ring maps and the local search;
+- everywhere else the local search.
+
+Digit patterns and ring maps are searched exactly at any size. Tilings and the local search on a whole mesh are for
+exchanges in sequence, and take a second or a few, up to `MOST_SEARCHED` slots. They are left out where a bound proves the
+product optimal.
 """
 
 from functools import lru_cache

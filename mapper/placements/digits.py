@@ -1,10 +1,10 @@
 """Digit patterns spelled out, e.g. ``digits:x=r2c4,y=r2c4,z=c8,t=r2``.
 
-The slots ``t`` are one more dimension, so rows and columns can lie on different numbers of nodes: with two tasks per node
-``t=c2`` puts two rows on every row image (the paper's 8x128 on 8-cubes), ``t=r2`` puts rows of 16 on 8 nodes. Dimensions
-that are not named belong to the last dimension of the grid, the columns; slots that are not named make the groups of its
-first, the rows, as long as the grid asks. One more owner, ``i``, leaves nodes or slots idle: of its digit only 0 is used.
-
+The slots ``t`` are one more dimension, so rows and columns can lie on different numbers of nodes. With two tasks per node
+``t=c2`` puts two rows on every row image (the paper's 8x128 on 8-cubes), and ``t=r2`` puts rows of 16 on 8 nodes.
+Dimensions that are not named belong to the last dimension of the grid, the columns. Slots that are not named belong to its
+first dimension, the rows, as far as the grid needs them to make its rows long enough. One more owner, ``i``, leaves nodes
+or slots idle: of its digit only 0 is used.
 Source of the images: Jagode, Hein, Trew, UT-CS-08-613 (2008), sec. 4 and 6.
 """
 

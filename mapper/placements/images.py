@@ -6,9 +6,10 @@ A file of words; line breaks do not matter, ``#`` starts a comment::
     image slots=0 2-0-0 3-0-0        # only slot 0 of these nodes; all slots by default, also slots=0,2 or slots=0-3
     repeat 4 2-0-0                   # all images so far, 4 times in all, each shifted by (2, 0, 0); rings wrap around
 
-Rows are placed on the images in order, R places each: the nodes as listed, then the same nodes in the next slot. So an image
-of R nodes with two slots takes two rows, and rows of 2R tasks take both slots of it. The place within the row is the column
-number: columns are the complement, each taking the same place of every row. With ``columns``, rows and columns change roles.
+Rows are placed on the images in order, R places each: first the nodes as listed, then the same nodes in the next slot. So
+an image of R nodes with two slots takes two rows, and a row of 2R tasks takes both slots of it. The place within the row is
+the column number. So a column takes the same place of every row, and the columns are the complement. With ``columns``, rows
+and columns change roles.
 """
 
 import re

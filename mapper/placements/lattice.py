@@ -1,8 +1,8 @@
 """Lattice tilings, e.g. ``lattice:c=1.3.0/0.13.0/0.0.1,tile=71.72.61...``, see `pencilmap.mapper.lattice_search`.
 
-``c=`` (or ``r=``) are the rows of the Hermite normal form whose lattice has the columns (or rows) as cosets, in dimensions
-and slots; ``tile=`` the places of one of the other groups, place = node + N * slot. Without them the best tiling found, for
-exchanges in sequence.
+``c=`` (or ``r=``) gives the rows of a Hermite normal form, in dimensions and slots. The cosets of its lattice are the
+columns (or rows). ``tile=`` gives the places of one of the other groups, place = node + N * slot. Without them it is the
+best tiling found, for exchanges in sequence.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Products of ring maps, e.g. ``ring:x=r8,y=4.3/5.2/0.1/6.7,z=c8,t=r2``.
 
 Every dimension has a digit pattern, as in ``digits``, or a map: the positions of the members of each row, rows separated by
-strokes. Without an argument the product with the least joint load, for exchanges that run at once
+strokes. Without an argument it is the product with the least joint load, for exchanges that run at once
 (`pencilmap.mapper.product_search`, with the stored maps of `pencilmap.mapper.ring_maps`).
 """
 

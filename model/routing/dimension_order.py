@@ -1,9 +1,9 @@
 """Dimension-ordered routing: one dimension after the other, each in the shortest direction.
 
 Idea: the leg of a message in dimension i lies on the line with the destination's coordinates in the dimensions routed
-before i and the source's in those routed after. So the legs of all messages are a product of two sparse matrices: what
-each group sends from every (position in i, coordinates after i), times what it receives at every (position in i, coordinates
-before i). Summing along each line gives every link's load with no loop over messages or hops.
+before i and the source's in those routed after. So the legs of all messages are a product of two sparse matrices. One is
+what each group sends from every (position in i, coordinates after i). The other is what it receives at every (position in
+i, coordinates before i). Summing along each line gives every link's load with no loop over messages or hops.
 Source: W. J. Dally, C. L. Seitz, "Deadlock-free message routing in multiprocessor interconnection networks", IEEE Trans.
 Comput. C-36 (1987); the counting is ours.
 Cost: at most one multiplication for each pair and dimension, for each rank and position in the dimensions routed first and

@@ -1,8 +1,8 @@
-"""Shortest paths on any graph, the load split evenly over all of them.
+"""Shortest paths on any graph, with the load split evenly over all of them.
 
-Idea: count the shortest paths from a source to every vertex level by level; going back from the farthest level, what enters
-a vertex is split over its predecessors in proportion to their numbers of paths.
-Source: U. Brandes, "A faster algorithm for betweenness centrality", J. Math. Sociology 25 (2001), this is its accumulation
+Idea: count the shortest paths from a source to every vertex level by level. Then go back from the farthest level: what
+enters a vertex is split over its predecessors in proportion to their numbers of paths.
+Source: U. Brandes, "A faster algorithm for betweenness centrality", J. Math. Sociology 25 (2001); this is its accumulation
 with bytes instead of pairs.
 Cost: O(L) for each source node, L links. Parallel cables of one link are one path.
 """

@@ -1,15 +1,15 @@
 """The time of a transform under a schedule: its phases one after the other, each by all terms of the time model.
 
-A phase takes max(link + contention, injection) + start + messages + hops, as an exchange does (`pencilmap.model.timing`),
-with what all exchanges in flight put on the links and through the ports together; every start of a chunk costs its start and
-its messages. Computing that runs beside the flow is hidden, but only as far as the MPI then makes progress: that share is
-`Costs.progress`, and nothing is hidden where it is not known.
+A phase takes max(link + contention, injection) + start + messages + hops, as an exchange does (`pencilmap.model.timing`).
+Link and injection are what all exchanges in flight put on the links and through the ports together. Every chunk that starts
+adds a start and its messages. Computing that runs beside the flow is hidden, but only as far as the MPI then makes
+progress. That share is `Costs.progress`. Nothing is hidden where it is not known.
 
-Certificates. Every phase moves its shares across every cut, and the busiest link carries at least the mean of the links cut;
-all shares together are both exchanges whole. So T is never below the bound on both exchanges together (`lower_bound`), under
-any schedule; of what travels in phases of its own the bound in sequence holds (`pencilmap.model.certificates`). Two
-certificates: for this grid under this schedule, and for any transform whose tasks hold equal shares before and after, by the
-all-to-all (docs/theory.md).
+Certificates. Every phase moves its shares across every cut, and the busiest link carries at least the mean of the links
+cut. All shares together are both exchanges whole. So T is never below the bound on both exchanges together (`lower_bound`),
+under any schedule. The bound in sequence holds for what travels in phases of its own (`pencilmap.model.certificates`).
+There are two certificates: one for this grid under this schedule, and one for any transform whose tasks hold equal shares
+before and after, by the all-to-all (docs/theory.md).
 """
 
 from collections import Counter

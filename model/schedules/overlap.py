@@ -4,7 +4,7 @@ Idea: with two exchanges and chunks c_0, c_1, ... that add up to 1,
 T = c_0 t_row + sum_j max over links (c_(j+1) row + c_j column) + c_(K-1) t_column; with equal chunks
 (t_row + (K-1) t_joint + t_column) / K. One chunk of each exchange is in flight at a time.
 Source: flow shops with lots, e.g. C. N. Potts, K. R. Baker, "Flow shop scheduling with lot streaming", Oper. Res. Lett. 8
-(1989); that links are shared is ours.
+(1989). That the links are shared is our addition.
 Keeps the boxes.
 """
 

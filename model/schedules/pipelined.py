@@ -1,6 +1,6 @@
 """Pipelined: both exchanges in chunks beside the FFTs of other chunks, but rows and columns one after the other.
 
-T = t_row + t_column: only computing is hidden. z is cut where it is long enough, because then both exchanges lie beside
+T = t_row + t_column: only computing is hidden. z is cut where it is long enough, because then both exchanges run beside
 FFTs. Keeps the boxes.
 """
 

@@ -1,8 +1,9 @@
 """Two routes through a transform at once: part of the array by rows first, the rest by columns first.
 
-After z is transformed, a lane on the first route (A) exchanges rows, y, columns, x. One on the second (B) first exchanges
-columns, which gathers x and divides z, transforms x, then rows, which gathers y and divides x, and transforms y. In each of
-the two phases one lane's rows and the other lane's columns are on the network.
+After z is transformed, a lane on the first route (A) exchanges rows, transforms y, exchanges columns, and transforms x. A
+lane on the second route (B) first exchanges columns, which gathers x and divides z, and transforms x. Then it exchanges
+rows, which gathers y and divides x, and transforms y. In each of the two phases the rows of one lane and the columns of the
+other are on the network.
 """
 
 from collections.abc import Sequence

@@ -1,14 +1,15 @@
 """The best relative sizes of the chunks of `overlap`.
 
-Idea: T is linear in the sizes but for the largest over the links in each phase, so the best sizes are a linear program.
-It is a chain: a phase has the sizes of two neighbours. T is t where the least of (T - t times all sizes) is 0 with the
-first chunk as the unit; from the last chunk on, what a chunk is worth then follows from the next one, whose best ratio
-is one at which the busiest link changes; t is halved out. Where rows and columns are alike the answer is equal chunks,
-where they use different links a geometric series with ratio t_column / t_row; neither is a special case here. Blocks
-hold whole elements, so the sizes are then rounded, and single elements moved from chunk to chunk as long as T falls.
+Idea: T is linear in the sizes except for the largest over the links in each phase. So the best sizes are the solution of a
+linear program. It is a chain: a phase has the sizes of two neighbours. T is t where the least of (T - t times all sizes) is
+0 with the first chunk as the unit. Begin with the last chunk. What a chunk is worth follows from the next one, whose best
+ratio is one at which the busiest link changes. Bisection finds t. Where rows and columns are alike, this gives equal
+chunks. Where they use different links, it gives a geometric series with ratio t_column / t_row. Neither is a special case
+here. Blocks hold whole elements, so the sizes are then rounded, and single elements are moved from chunk to chunk as long
+as T falls.
 Source: the program of flow shops with lots (see `overlap`); W. Dinkelbach, "On nonlinear fractional programming",
-Management Science 13 (1967). Without a solver of linear programs, which takes longer to load than all else that advice
-needs.
+Management Science 13 (1967). No solver of linear programs is used, because loading it takes longer than all else that
+advice needs.
 Cost: K^2 evaluations of T for each element moved; milliseconds.
 """
 

@@ -1,7 +1,7 @@
 """Two ways: the lower planes of kz go row, y, column, x; the upper ones column, x, row, y.
 
 Idea: after the z transform the planes of kz are independent. Each phase carries one share of the rows and the other of the
-columns, so T = t_joint, without a ramp, where R divides the lower planes and C the upper ones.
+columns. So T = t_joint, without a ramp, where R divides the lower planes and C divides the upper ones.
 Changes the boxes: the output lies half in X pencils, half in Y pencils.
 """
 
