@@ -97,7 +97,7 @@ def test_lines_are_placed_on_the_grid_with_which_they_take_least():
     assert placed_lines(where, problem, "digits:x=r2c2,y=r3").grid == grids[1]
     with pytest.raises(PlacementError, match="makes grid 4x3"):
         placed_lines(where, problem, "digits:x=r4")
-    for text in ("default", "default:yx"):
+    for text in ("default", "default:yxt"):
         times = [line_time(problem.forecast(as_mapping(where.place(text, grid), text))) for grid in grids]
         assert line_time(problem.forecast(placed_lines(where, problem, text))) == min(times)
     assert placed_lines(where, LineProblem((24,)), "default").grid.shape == (1, 12)
