@@ -2,9 +2,9 @@
  *
  * Index order and names, for library, runner and tests
  * --------------------------------------------------------------
- * The global array is A[x][y][z], 0 <= x < nx and so on; its global index is (x * ny + y) * nz + z.
- * Block j of n indices over m parts is n/m indices, one more in each of the first n%m blocks.
- * A transform is a sequence of arrays with an exchange between each two. The decomposition says how each array is divided:
+ * The global array is A[x][y][z], 0 <= x < nx and so on; its global index is (x * ny + y) * nz + z. When n indices are
+ * divided over m parts, each block has n/m indices, and each of the first n%m blocks has one more. A transform is a
+ * sequence of arrays with an exchange between each two neighbours. The decomposition says how each array is divided:
  *
  * pencil   The process grid is RxC: R tasks in a row (first exchange of a forward transform), C tasks in a column.
  *          Grid rank r = q * R + p has position p in row q:
@@ -20,15 +20,16 @@
  *     slab     0              z, y         r of P    whole     whole        x y z       x y z
  *              1              x, z         whole     r of P    whole        x y z       y z x
  *
- * brick    The arrays and the grid RxC of pencils, between a remap from bricks and one to bricks. "brick:PxQxS" has P bricks
- *          along x, Q along y and S along z, P*Q*S ranks in all; rank (c * Q + b) * P + a holds block a of x, b of y, c of z.
- *          "brick" has those with the least surface. R and C that are 0 are chosen with the remaps in mind. Schedules two-way
- *          and opposite are not for it. Any other boxes, before or after any decomposition, are given as input_box and
- *          output_box. What a rank keeps is not sent; with exchanges alltoall, padded, fftw and auto alltoallv remaps.
+ * brick    The arrays and the grid RxC of pencils, between a remap from bricks and one to bricks. "brick:PxQxS" has P
+ *          bricks along x, Q along y and S along z, P*Q*S ranks in all; rank (c * Q + b) * P + a holds block a of x, b of
+ *          y, c of z. "brick" has the bricks with the least surface. Where R and C are 0, their choice takes the remaps
+ *          into account. Schedules two-way and opposite are not for this decomposition. Any other boxes, before or after
+ *          any decomposition, are given as input_box and output_box. What a rank keeps is not sent. With exchanges
+ *          alltoall, padded, fftw and auto, the remaps are done by alltoallv.
  *
- * A forward transform takes array 0 (PENCILFFT_INPUT) to the last array (PENCILFFT_OUTPUT), a backward one the last to the
- * first; the order of the axes is not changed back. Ask pencilfft_box_mine() where elements are and pencilfft_format_of()
- * what they are.
+ * A forward transform takes array 0 (PENCILFFT_INPUT) to the last array (PENCILFFT_OUTPUT). A backward transform takes the
+ * last array to the first. The order of the axes is not changed back. pencilfft_box_mine() says where the elements are, and
+ * pencilfft_format_of() what they are.
  *
  * Schedules
  * ---------
@@ -40,15 +41,16 @@
  *     two-way[:L]          the planes z < L go as above, the others exchange columns before rows  two parts
  *     opposite             half of the fields go as above, the others columns before rows         two parts with 2 fields or more
  *
- * AXIS, which is cut, is x, z or field; by default the first of these whose smallest block has K indices. Without K or L
- * they are chosen by the sizes. What exchanges columns before rows goes through these arrays of decomposition pencil:
+ * AXIS is the axis that is cut: x, z or field. The default is the first of these whose smallest block has K indices.
+ * Without K or L the library chooses them by the sizes. The part that exchanges columns before rows goes through these
+ * arrays of decomposition pencil:
  *
  *              array          whole axis   x block   y block   z block      natural     stride1
  *              1              x            whole     p of R    q of C       x y z       y z x
  *              2 (Y pencil)   y            p of R    whole     q of C       x y z       z x y
  *
- * where z is divided over its own planes. Arrays 1 and 2 then consist of two parts, one behind the other in memory: first X
- * pencils, then Y pencils. pencilfft_part_mine() tells them.
+ * Here z is divided over the planes of this part. Arrays 1 and 2 then consist of two parts, one behind the other in memory:
+ * first X pencils, then Y pencils. pencilfft_part_mine() gives them.
  *
  * Types
  * -----
@@ -61,30 +63,32 @@
  *     chebyshev   real               DFT         DFT         DCT-I       complex, z of nz/2 + 1
  *     empty       real               DFT         DFT         nothing     complex, z of nz/2 + 1
  *
- * Of a real array's spectrum, z of nz/2 + 1 is given; the rest follows from it.
+ * The spectrum of a real array has nz/2 + 1 indices along z; the rest follows from them.
  * Complex DFTs are plain sums as in FFTW: forward has exp(-2 pi i ...), backward exp(+2 pi i ...). The backward real
  * transforms are the inverse kinds (II and III belong together). Nothing is normalised: backward after forward gives
  * pencilfft_scale() times the input, nx*ny*nz for the DFTs. r2c and c2r are two names for the same type.
  *
  * Errors
  * ------
- * Every function returns a pencilfft_status; pencilfft_error_message() has the message of the last one that was not
- * PENCILFFT_OK. pencilfft_plan_create() fails on all ranks or on none, with the same message. A failure of MPI itself
- * (PENCILFFT_MPI_ERROR), and a failure of execute, are known on one rank only: call MPI_Abort then. Inside FFTW's MPI
- * library (exchange fftw) a failure of MPI ends the program. Where the environment variable PENCILFFT_CHECK_CALLS is 1 when
- * a plan is made, its collective calls are compared, those of its halos too: a call that differs between ranks, or that cannot
- * be done on one of them, fails on all with the same message. Without it the others wait for that rank. A number above 1 is
- * also for how many seconds they wait for a rank that does not come, because it has no plan or calls something else; then the
- * job ends with a message. Plans for lines (pencilfft_line.h) do the same. A null communicator is known on its rank alone.
+ * Every function returns a pencilfft_status. pencilfft_error_message() gives the message of the last call that did not
+ * return PENCILFFT_OK. pencilfft_plan_create() fails on all ranks or on none, with the same message. A failure of MPI
+ * itself (PENCILFFT_MPI_ERROR), and a failure of execute, are known on one rank only: call MPI_Abort then. Inside FFTW's
+ * MPI library (exchange fftw) a failure of MPI ends the program.
+ *
+ * Set the environment variable PENCILFFT_CHECK_CALLS to 1 before a plan is made to have its collective calls compared, and
+ * those of its halos. A call that differs between ranks, or that cannot be done on one of them, then fails on all with the
+ * same message. Without the variable the others wait for that rank. A number above 1 also says how many seconds they wait
+ * for a rank that does not come, because it has no plan or calls something else. Then the job ends with a message. Plans
+ * for lines (pencilfft_line.h) do the same. A null communicator is known on its rank alone.
  *
  * Threads
  * -------
- * A plan of several threads shares the passes over memory, and the copies beside them, among OpenMP threads of the rank; the others
- * sleep, or spin as OMP_WAIT_POLICY says, while the calling thread calls MPI, which must run with MPI_THREAD_FUNNELED or
- * more. It is refused where the library was built without OpenMP. Phases are those of the calling thread; what it waits for the others
- * at the end of a pass is in the phase that the pass ends with. Inside a parallel region of the program, where OpenMP gives
- * no more threads, the calling thread does all.
- * With MPI_THREAD_MULTIPLE several threads may execute at once, each another plan. All else, plans and wisdom, is for one
+ * A plan of several threads shares the passes over memory, and the copies beside them, among OpenMP threads of the rank.
+ * Only the calling thread calls MPI, which must run with MPI_THREAD_FUNNELED or more. Meanwhile the others sleep, or spin
+ * as OMP_WAIT_POLICY says. Such a plan is refused where the library was built without OpenMP. Phases are those of the
+ * calling thread. The time that it waits for the others at the end of a pass is in the phase that the pass ends with.
+ * Inside a parallel region of the program, where OpenMP gives no more threads, the calling thread does all the work. With
+ * MPI_THREAD_MULTIPLE several threads may execute at once, each another plan. Everything else, plans and wisdom, is for one
  * thread at a time, because FFTW's planner is. */
 #ifndef PENCILFFT_H
 #define PENCILFFT_H
@@ -98,7 +102,7 @@
 extern "C" {
 #endif
 
-/* Of the library, a text. */
+/* The version of the library, as text. */
 #define PENCILFFT_VERSION "0.2.0"
 
 /* What every function that can fail returns. */
@@ -116,35 +120,36 @@ typedef enum {
     PENCILFFT_NOT_POSSIBLE  /* the exchange algorithm or the schedule does not support these extents or this MPI */
 } pencilfft_status;
 
-/* Which way a transform or an exchange goes; of a descriptor also both, or-ed. */
+/* Which way a transform or an exchange goes. A descriptor may have both, or-ed. */
 typedef enum { PENCILFFT_FORWARD = 1, PENCILFFT_BACKWARD = 2 } pencilfft_direction;
-/* Arrays are numbered from 0, before the first exchange, to the number of exchanges, after the last; all of them have the
- * element that forward gives. PENCILFFT_INPUT is what a forward transform takes (and a backward one gives),
- * PENCILFFT_OUTPUT what it gives. Output and last array are the same; input and array 0 are, unless z is halved. */
+/* Arrays are numbered. Array 0 is the one before the first exchange. The number of the array after the last exchange is the
+ * number of exchanges. All of them have the type of element that forward gives. PENCILFFT_INPUT is what a forward transform
+ * takes (and a backward one gives), PENCILFFT_OUTPUT what it gives. The output and the last array are the same. The input
+ * and array 0 are the same unless z is halved. */
 enum { PENCILFFT_INPUT = -2, PENCILFFT_OUTPUT = -1 };
-/* Where input or output have boxes of their own, bricks or those of the descriptors, they are remapped: from the input to
- * PENCILFFT_INNER_INPUT, which is divided as array 0 is, and from the last array, PENCILFFT_INNER_OUTPUT, to the output. Without
- * a remap they are the same. Remaps are exchanges with these numbers. */
+/* Where the input or the output has boxes of its own (bricks, or those of the descriptor), it is remapped: from the input
+ * to PENCILFFT_INNER_INPUT, which is divided as array 0 is, or from the last array, PENCILFFT_INNER_OUTPUT, to the output.
+ * Without a remap the inner array and the outer one are the same. Remaps are exchanges with these numbers. */
 enum { PENCILFFT_INNER_INPUT = -4, PENCILFFT_INNER_OUTPUT = -3 };
 enum { PENCILFFT_REMAP_IN = -2, PENCILFFT_REMAP_OUT = -1 };
 /* Arrays and exchanges of decomposition pencil, in the order of a forward transform. */
 enum { PENCILFFT_Z_PENCIL, PENCILFFT_Y_PENCIL, PENCILFFT_X_PENCIL };
 enum { PENCILFFT_ROW, PENCILFFT_COLUMN };
 
-/* As a number of threads: as many as OpenMP would take. */
+/* Given as the number of threads: as many as OpenMP would take. */
 enum { PENCILFFT_OMP_THREADS = -1 };
 
-/* No decomposition has more exchanges, nor a transform more phases. */
+/* No decomposition has more exchanges, and no transform has more phases. */
 enum { PENCILFFT_MAX_EXCHANGES = 4, PENCILFFT_MAX_PHASES = 4 + 5 * PENCILFFT_MAX_EXCHANGES };
 
-/* What the time of a phase went into. */
+/* What the time of a phase was spent on. */
 typedef enum {
     PENCILFFT_FFT,      /* the transforms along one axis */
     PENCILFFT_PACK,     /* packing, exchange and unpacking of one exchange */
     PENCILFFT_EXCHANGE,
     PENCILFFT_UNPACK,
     PENCILFFT_TOTAL,
-    PENCILFFT_WAIT,     /* time that `sync` waited before an exchange; not in any other phase or in the total */
+    PENCILFFT_WAIT,     /* time that `sync` waited before an exchange; in no other phase and not in the total */
     PENCILFFT_HIDDEN /* time an exchange was on its way while this rank did other work, which is in other phases: between
                            the end of its start and the beginning of its finish, added up over the chunks; not in the total */
 } pencilfft_kind;
@@ -163,7 +168,7 @@ typedef struct {
     const char *decomposition; /* "pencil" (default), "slab": R = 1 and C = P, "brick:PxQxS" */
     int directions; /* PENCILFFT_FORWARD, PENCILFFT_BACKWARD or both (default) or-ed */
     const char *type; /* "c2c" (default) or another of the table above */
-    const char *kinds; /* of dct and dst alone: of x,y,z, 1 to 4; c or s before one for (co)sine. NULL: "2,2,2" */
+    const char *kinds; /* for dct and dst only: kinds along x,y,z, 1 to 4; c or s before one for (co)sine. NULL: "2,2,2" */
     const char *skip; /* letters of axes that are not transformed: "x", "yz"; NULL: none. Not z when z is halved */
     const char *precision; /* "double" (default), "single" */
     const char *layout; /* "natural" (default), "stride1": the table above */
@@ -178,11 +183,12 @@ typedef struct {
     const char *node; /* and this rank's own coordinate in it: "1 2 3" */
     const pencilfft_box *input_box; /* what this rank holds of the input; NULL: what the decomposition says. Given on all
                                        ranks or on none, and read while the plan is made. Together the boxes hold every
-                                       element once; one may be empty. Strides are not read: elements lie densely, in the
+                                       element once; a box may be empty. Strides are not read: elements lie densely, in the
                                        order of axes that the decomposition gives the array */
-    const pencilfft_box *output_box; /* the same of the output */
-    int threads; /* that share the work of a rank: 0 or 1 (default): the calling one alone, whatever OMP_NUM_THREADS says;
-                    PENCILFFT_OMP_THREADS: as many as OMP_NUM_THREADS or omp_set_num_threads() say. The same number on all ranks */
+    const pencilfft_box *output_box; /* the same for the output */
+    int threads; /* how many share the work of a rank, the same number on all ranks. 0 or 1 (default): the calling thread
+                    alone, whatever OMP_NUM_THREADS says; PENCILFFT_OMP_THREADS: as many as OMP_NUM_THREADS or
+                    omp_set_num_threads() say */
 } pencilfft_desc;
 
 /* Some fields of a box: a part of an array. Element (x, y, z) of field f is element
@@ -237,9 +243,9 @@ int pencilfft_plan_create(const pencilfft_desc *desc, MPI_Comm comm, pencilfft_p
 /* Collective, before MPI_Finalize. Frees the plan and every buffer of pencilfft_alloc(); a null plan is ignored. */
 int pencilfft_plan_destroy(pencilfft_plan plan);
 
-/* The process grid: as given, or as chosen for numbers that were 0. One that was 0 follows from the other. Both are chosen by the
- * loads of the busiest links where torus and node are given; otherwise it is the squarest grid whose rows stay inside nodes, or
- * the squarest of all where a node has one rank. Slabs have R = 1. Local. */
+/* The process grid: as given, or as chosen for numbers that were 0. If one number was 0, it follows from the other. If both
+ * were 0 and torus and node are given, they are chosen by the loads of the busiest links. Otherwise it is the squarest grid
+ * whose rows stay inside nodes, or the squarest of all where a node has one rank. Slabs have R = 1. Local. */
 int pencilfft_grid(pencilfft_plan plan, int *R, int *C);
 
 /* The number of threads that share the work of a rank, 1 or more. Local. */
@@ -249,16 +255,17 @@ int pencilfft_threads(pencilfft_plan plan, int *threads);
 int pencilfft_bricks(pencilfft_plan plan, int bricks[3]);
 
 /* Prints what the plan does on the calling rank: the passes over memory with their transforms, blocks and buffers, and
- * between each two the exchange with its messages. And the same as a text, which belongs to the plan and lasts until the
- * next such call. Local. */
+ * between each two of them the exchange with its messages. pencilfft_plan_text() gives the same as a text, which belongs to
+ * the plan and lasts until the next call of this function. Local. */
 int pencilfft_plan_print(pencilfft_plan plan, FILE *out);
 int pencilfft_plan_text(pencilfft_plan plan, const char **text);
 
-/* Box of one rank in an array; of the calling rank for pencilfft_box_mine(). Fails where the array has several parts. Local. */
+/* Box of one rank in an array. pencilfft_box_mine() gives that of the calling rank. Fails where the array has several
+ * parts. Local. */
 int pencilfft_box_of(pencilfft_plan plan, int array, int rank, pencilfft_box *box);
 int pencilfft_box_mine(pencilfft_plan plan, int array, pencilfft_box *box);
-/* How many parts an array has, the same number on all ranks, and part i of one rank or of the calling one. A part may be
- * empty. Local. */
+/* How many parts an array has, which is the same number on all ranks, and part i of one rank or of the calling rank. A part
+ * may be empty. Local. */
 int pencilfft_parts(pencilfft_plan plan, int array, int *n);
 int pencilfft_part_of(pencilfft_plan plan, int array, int rank, int i, pencilfft_part *part);
 int pencilfft_part_mine(pencilfft_plan plan, int array, int i, pencilfft_part *part);
@@ -266,18 +273,19 @@ int pencilfft_part_mine(pencilfft_plan plan, int array, int i, pencilfft_part *p
 int pencilfft_format_of(pencilfft_plan plan, int array, pencilfft_format *format);
 /* Backward after forward gives this times the input. Local. */
 int pencilfft_scale(pencilfft_plan plan, double *scale);
-/* What a forward transform does along an axis; backward does the inverse, kind III for II. Local. */
+/* What a forward transform does along an axis. Backward does the inverse, which is kind III for II. Local. */
 int pencilfft_line_of(pencilfft_plan plan, int axis, pencilfft_line *line);
-/* How many waves of a mode of the spectrum fit into the n grid steps of its axis: 0, 1, ..., -2, -1 along an axis with a DFT, halves
- * and odd quarters for cosines and sines (n/(2(n-1)) and n/(2(n+1)) times whole numbers for their kinds I), 0 where an axis is not
- * transformed. A grid with step h has the wavenumber 2 pi waves / (n h). Local. */
+/* How many waves of a mode of the spectrum fit into the n grid steps of its axis. These are 0, 1, ..., -2, -1 along an axis
+ * with a DFT, halves and odd quarters for cosines and sines (n/(2(n-1)) and n/(2(n+1)) times whole numbers for their kinds
+ * I), and 0 where an axis is not transformed. A grid with step h has the wavenumber 2 pi waves / (n h). Local. */
 int pencilfft_waves(pencilfft_plan plan, int axis, int64_t index, double *waves);
 
 /* The elements that this rank holds of an array, in the order of memory, whatever its layout, parts and fields:
  *     pencilfft_walk w;
  *     for (pencilfft_walk_begin(plan, PENCILFFT_OUTPUT, &w); pencilfft_walk_next(&w);)
  *         spectrum[w.at] *= factor(w.waves[0], w.waves[1], w.waves[2]);
- * waves are those of pencilfft_waves(), and 0 for PENCILFFT_INPUT. pencilfft_walk_next() is 0 after the last element. Local. */
+ * waves are those of pencilfft_waves(), and 0 for PENCILFFT_INPUT. pencilfft_walk_next() is 0 after the last element.
+ * Local. */
 typedef struct {
     int64_t at; /* element of the buffer; a real number, or a complex one that counts as one */
     int64_t index[3]; /* global x, y, z */
@@ -290,8 +298,8 @@ typedef struct {
 int pencilfft_walk_begin(pencilfft_plan plan, int array, pencilfft_walk *walk);
 int pencilfft_walk_next(pencilfft_walk *walk);
 
-/* What a buffer given to execute or transpose must hold: all fields of the largest array, or more where the exchange
- * pads. In elements of what forward gives, or in bytes. */
+/* The size of a buffer for execute or transpose: all fields of the largest array, or more where the exchange pads. It is in
+ * elements of the type that forward gives, or in bytes. */
 int pencilfft_alloc_elements(pencilfft_plan plan, int64_t *elements);
 int pencilfft_alloc_bytes(pencilfft_plan plan, int64_t *bytes);
 /* An aligned buffer of that size. It belongs to the plan and is freed with it. Local. */
@@ -303,38 +311,41 @@ int pencilfft_execute(pencilfft_plan plan, pencilfft_direction direction, const 
 int pencilfft_forward(pencilfft_plan plan, const void *in, void *out);
 int pencilfft_backward(pencilfft_plan plan, const void *in, void *out);
 /* A forward transform of one array beside a backward one of another, with arrays as execute takes them. Under schedule
- * opposite both are in flight at once; under any other one the backward transform follows the forward one. The phases are
- * those of both together. Collective. */
+ * opposite both are in flight at once. Under any other schedule the backward transform follows the forward one. The phases
+ * are those of both together. Collective. */
 int pencilfft_execute_pair(pencilfft_plan plan, const void *forward_in, void *forward_out, const void *backward_in,
                            void *backward_out);
-/* Exchanges are numbered from 0 in the order of a forward transform; remaps, which are not counted, are PENCILFFT_REMAP_IN and
- * PENCILFFT_REMAP_OUT wherever an exchange is asked for, "remap_in" and "remap_out". How many a transform has, and the name of one: "row",
- * "column"; "slab". NULL outside, and for a null plan. Local. */
+/* How many exchanges a transform has, and the name of one: "row", "column"; "slab". Exchanges are numbered from 0 in the
+ * order of a forward transform. Remaps are not counted. Wherever an exchange is asked for, they are PENCILFFT_REMAP_IN and
+ * PENCILFFT_REMAP_OUT, with the names "remap_in" and "remap_out". The name is NULL for other numbers and for a null plan.
+ * Local. */
 int pencilfft_exchanges(pencilfft_plan plan, int *n);
 const char *pencilfft_exchange_stage(pencilfft_plan plan, int exchange);
-/* One exchange alone, without any FFT: from array e to array e + 1 for exchange e forward, the other direction for backward.
- * in may be used as scratch space; its contents are lost. Fails where array e or e + 1 has several parts. Collective. */
+/* One exchange alone, without any FFT: exchange e takes array e to array e + 1 forward, and array e + 1 to array e
+ * backward. in may be used as scratch space, and its contents are lost. Fails where array e or e + 1 has several parts.
+ * Collective. */
 int pencilfft_transpose(pencilfft_plan plan, int exchange, pencilfft_direction direction, void *in, void *out);
 
-/* The halo of an array: planes of the neighbours around what this rank holds, in x, y and z alike, so also edges and corners.
- * Arrays are periodic. A halo may be wider than what a neighbour holds, and reach round the whole array, but no farther; ranks
- * that hold nothing have none. */
+/* The halo of an array: planes of the neighbours around what this rank holds, in x, y and z alike, so also edges and
+ * corners. Arrays are periodic. A halo may be wider than what a neighbour holds, and may reach round the whole array, but
+ * no farther. Ranks that hold nothing have no halo. */
 typedef struct pencilfft_halo_s *pencilfft_halo;
-/* low[axis] planes below the box of every rank and high[axis] above it, each at most the array's extent along that axis. Not for
- * arrays of several parts, nor along z where it is halved. The halo does not need the plan any more once it is made. Collective, with
- * the same array and widths on all ranks. */
+/* Makes a halo of low[axis] planes below the box of every rank and high[axis] above it, each at most the array's extent
+ * along that axis. Not for arrays of several parts, and not along z where it is halved. Once the halo is made it does not
+ * need the plan any more. Collective, with the same array and widths on all ranks. */
 int pencilfft_halo_create(pencilfft_plan plan, int array, const int64_t low[3], const int64_t high[3], pencilfft_halo *halo);
 /* Collective, before MPI_Finalize; a null halo is ignored. */
 int pencilfft_halo_destroy(pencilfft_halo halo);
-/* This rank's box with its halo: a dense part, in the memory order of the array, of fields * field_stride elements in all. Offsets
- * may be below 0, and the box may end beyond the array: indices count on, modulo its extents. Local. */
+/* This rank's box with its halo: a dense part, in the memory order of the array, of fields * field_stride elements in all.
+ * Offsets may be below 0, and the box may end beyond the array: indices count on, modulo its extents. Local. */
 int pencilfft_halo_part(pencilfft_halo halo, pencilfft_part *part);
-/* Copies what this rank holds of the array into `padded`, which is such a part, and fills its halo with what the neighbours hold. Where the
- * array is NULL it is inside `padded` already. The two must not overlap. Collective. */
+/* Copies what this rank holds of the array into `padded`, a buffer of the form that pencilfft_halo_part() gives, and fills
+ * its halo with what the neighbours hold. A null array means that its elements are inside `padded` already. The two must
+ * not overlap. Collective. */
 int pencilfft_halo_exchange(pencilfft_halo halo, const void *array, void *padded);
-/* The adjoint: each value of the halos is added to the element that it stands for. The sums with what is inside `padded`, in which
- * nothing is changed, are written to the array; where it is NULL, they stay inside `padded`, whose halo keeps its values.
- * Sums are in the same order in every run. Collective. */
+/* The adjoint: adds each value of the halos to the element that it stands for. The sums, which include what is inside
+ * `padded`, are written to the array, and `padded` is not changed. Where the array is NULL, the sums stay inside `padded`,
+ * whose halo keeps its values. Sums are in the same order in every run. Collective. */
 int pencilfft_halo_accumulate(pencilfft_halo halo, void *padded, void *array);
 /* What this rank sends to each rank in an exchange (PENCILFFT_FORWARD) or when values are accumulated (PENCILFFT_BACKWARD):
  * bytes[rank] and messages[rank], as pencilfft_traffic() tells them. Local. */
@@ -343,10 +354,10 @@ int pencilfft_halo_traffic(pencilfft_halo halo, pencilfft_direction direction, i
 /* The timed parts of a transform, in forward order; a backward transform runs them from the last to the first:
  *     fft_z, pack_row, exchange_row, unpack_row, fft_y, pack_column, exchange_column, unpack_column, fft_x,
  *     total, wait_row, wait_column, hidden_row, hidden_column                            (decomposition pencil)
- * Packing and unpacking are fused with the FFTs, block by block in the caches, and timed there; an axis that is not divided
- * needs neither. The phase of an exchange is the time spent in its calls: where it runs beside other work, what is
- * left of it, and hidden_row and hidden_column are the time that it was on its way meanwhile.
- * Their number, the name of one (NULL outside) and its pencilfft_kind (-1 outside). Local. */
+ * Packing and unpacking are fused with the FFTs, block by block in the caches, and timed there. An axis that is not divided
+ * needs neither. The phase of an exchange is the time spent in its calls. Where the exchange runs beside other work, this
+ * is only what is left of it, and hidden_row and hidden_column are the time that it was on its way meanwhile. The functions
+ * give the number of phases, the name of one (NULL for other numbers) and its pencilfft_kind (-1 for others). Local. */
 int pencilfft_phases(pencilfft_plan plan, int *n);
 const char *pencilfft_phase_name(pencilfft_plan plan, int phase);
 int pencilfft_phase_kind(pencilfft_plan plan, int phase);
@@ -358,18 +369,19 @@ int pencilfft_phase_seconds(pencilfft_plan plan, double *seconds);
 int pencilfft_traffic(pencilfft_plan plan, int exchange, pencilfft_direction direction, int64_t *bytes, int64_t *messages);
 /* The algorithm of this exchange: the requested one, or the one that "auto" chose. NULL for a null plan. */
 const char *pencilfft_exchange_chosen(pencilfft_plan plan, int exchange);
-/* Seconds a transform took when "auto" tried the i-th algorithm (pencilfft_exchange_name) for this exchange, forward and
- * backward together where the plan has both: 0 when it was not tried, infinity when it refused. Meanwhile the exchanges
- * before this one use what was chosen for them, those after it the first algorithm that works. */
+/* Seconds that a transform took when "auto" tried the i-th algorithm (pencilfft_exchange_name) for this exchange, forward
+ * and backward together where the plan has both. 0 when it was not tried, infinity when it refused. During such a trial the
+ * exchanges before this one use what was chosen for them, and those after it the first algorithm that works. */
 int pencilfft_auto_seconds(pencilfft_plan plan, int exchange, int i, double *seconds);
 /* The schedule as it runs, with all that was chosen for it: "overlap:4:x". NULL for a null plan. */
 const char *pencilfft_schedule_chosen(pencilfft_plan plan);
-/* Which MPI calls it uses, where that depends on the MPI; NULL otherwise. */
+/* Which MPI calls the algorithm of an exchange uses, where that depends on the MPI; NULL otherwise. */
 const char *pencilfft_exchange_means(pencilfft_plan plan, int exchange);
 
-/* Wisdom: what FFTW learnt and what "auto" chose. load adds the contents of a file; save replaces the file by all wisdom, or
- * leaves it unchanged. A missing file is not an error for load; it sets *found to 0. A file written on another kind of
- * machine or with another MPI, or that is not a wisdom file, is refused. Rank 0 of comm reads or writes. Collective. */
+/* Wisdom: what FFTW learnt and what "auto" chose. load adds the contents of a file. save replaces the file by all wisdom,
+ * or leaves it unchanged. A missing file is not an error for load, which then sets *found to 0. load refuses a file that
+ * was written on another kind of machine or with another MPI, or that is not a wisdom file. Rank 0 of comm reads or writes.
+ * Collective. */
 int pencilfft_wisdom_load(const char *path, MPI_Comm comm, int *found);
 int pencilfft_wisdom_save(const char *path, MPI_Comm comm);
 /* Forgets all wisdom, including FFTW's. Local. */
