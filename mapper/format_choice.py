@@ -62,5 +62,5 @@ def choose(given: str | None, machine: Machine | None, environ: Mapping[str, str
             return Choice(reader.format, f"the job around this command ({reader.title})")
     known = ", ".join(f"{name} ({form.title.partition(':')[0]})" for name, form in FORMATS.items())
     whose = f"the machine file of {machine.name} names no launcher" if machine else "no machine was named"
-    raise MapfileError(f"which file the launcher reads is open: {whose}, and this is no job of a batch system that is "
-                       f"known; give `format`, one of {known}")
+    raise MapfileError(f"it is not known which file the launcher reads: {whose}, and this is not a job of a known batch "
+                       f"system; give `format`, one of {known}")

@@ -59,7 +59,7 @@ def _read(path):
             where = "" if wrong is None else ".".join(map(str, wrong.absolute_path)) or "top level"
             problem = f"{where}: {wrong.message[:200]}" if wrong is not None else _outside(record)
             if problem:
-                raise RecordError(f"{path} line {number} is no result of network_probe ({SCHEMA}): {problem}")
+                raise RecordError(f"{path} line {number} is not a result of network_probe ({SCHEMA}): {problem}")
             records.append(record)
         if not records:
             raise RecordError(f"{path} has no result of a probe: network_probe writes one")

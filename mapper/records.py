@@ -43,7 +43,7 @@ def read_records(path: str | PathLike[str]) -> list[Record]:
     try:
         lines = content.decode("utf-8").split("\n")
     except UnicodeDecodeError as error:
-        raise RecordError(f"{path} cannot be read: it is no text in UTF-8") from error
+        raise RecordError(f"{path} cannot be read: it is not text in UTF-8") from error
     with reading(str(path), RecordError, len(content)):
         records = [_parse(line, path, number) for number, line in enumerate(lines, 1) if line.strip()]
     if not records:

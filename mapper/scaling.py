@@ -49,7 +49,7 @@ def read_points(path: str | PathLike[str]) -> list[Point]:
         try:
             lines = content.decode("utf-8").splitlines()
         except UnicodeDecodeError as error:
-            raise RecordError(f"{path} cannot be read: it is no text in UTF-8") from error
+            raise RecordError(f"{path} cannot be read: it is not text in UTF-8") from error
         numbered = [(k, line) for k, line in enumerate(lines, 1) if line.strip() and not line.startswith("#")]
         if len(numbered) < 2:
             raise RecordError(f"{path} has no points: the first line names the columns, {','.join(COLUMNS)}, of which the "
@@ -73,7 +73,7 @@ def _line(cells, path, number):
         numbers = {name: float(cells[name]) for name in ("time_s", "mean_s", "deviation_s", "point_bytes")
                    if name in cells or name == "time_s"}
     except (KeyError, ValueError) as error:
-        raise RecordError(f"{where}: {error} is missing or no number; write e.g. 1024,128,0.25 below "
+        raise RecordError(f"{where}: {error} is missing or not a number; write e.g. 1024,128,0.25 below "
                           "n,ranks,time_s") from error
     good = (len(size) == 3 and min(*size, ranks, transforms) > 0 and (not grid or prod(grid) == ranks)
             and all(isfinite(x) and x >= 0 for x in numbers.values()) and numbers.get("time_s", 0) > 0)

@@ -47,8 +47,8 @@ def choices(where: Setting, numbers: Sequence[int], best: Callable[[Setting], Pr
     found = []
     for tasks in numbers:
         if tasks < 1 or cores % tasks:
-            raise GridError(f"{cores} tasks on a node make no {tasks} tasks of equally many threads; take a number that "
-                            f"divides {cores}, or others with `tasks_per_node`")
+            raise GridError(f"{cores} tasks on a node do not make {tasks} tasks with the same number of threads "
+                            f"each; take a number that divides {cores}, or others with `tasks_per_node`")
         threads, costs = cores // tasks, where.costs
         if costs.fft_rate_per_task is not None:
             costs = replace(costs, fft_rate_per_task=costs.fft_rate_per_task * threads)

@@ -54,7 +54,7 @@ def read_transposes(path: str | PathLike[str]) -> list[Case]:
                     found.setdefault(key, []).append(record)
                     median(record["total_times"]["max_s"])
             except (KeyError, TypeError, ValueError) as error:
-                raise RecordError(f"{path} line {number} is not of transpose_bench: {error} is missing or no "
+                raise RecordError(f"{path} line {number} is not of transpose_bench: {error} is missing or not a "
                                   "time") from error
         if not found:
             raise RecordError(f"{path} has no times: transpose_bench writes them")

@@ -97,7 +97,7 @@ def fit(points: Sequence[Point]) -> Fit:
     """
     ranks, times = np.array([p.ranks for p in points], float), np.array([p.time_s for p in points])
     if len(points) < LEAST_POINTS or len(set(ranks)) < 2:
-        raise RecordError(f"{len(points)} times on {len(set(ranks))} numbers of ranks determine no a/P + d/P^(2/3); it "
+        raise RecordError(f"{len(points)} times on {len(set(ranks))} numbers of ranks do not determine a/P + d/P^(2/3); it "
                           f"needs at least {LEAST_POINTS} times on at least 2 numbers of ranks")
     terms = np.stack([1 / ranks, ranks ** (-2 / 3)], axis=1) / times[:, None]
     scale = np.abs(terms).max(axis=0)

@@ -43,7 +43,7 @@ def parse_table(document: Document, network: Network) -> NodeTable:
         for number, line in document.lines():
             node, name = _entry(document, number, line, network)
             if node in line_of:
-                raise document.refuse(f"node {_where(network, node)} is listed already in line {line_of[node]}; list every "
+                raise document.refuse(f"node {_where(network, node)} is already listed in line {line_of[node]}; list every "
                                       "usable node once", number)
             if name in taken:
                 raise document.refuse(f"host {name} is already in line {taken[name]}; every node needs its own name", number)

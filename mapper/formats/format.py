@@ -141,7 +141,7 @@ def by_rank(document: Document, entries: Iterable[tuple[int, int, int | None, in
     line_of: dict[int, int] = {}
     for rank, _, _, line in entries:
         if rank in line_of:
-            raise document.refuse(f"{what} {rank} is placed already in line {line_of[rank]}; every {what} has one place",
+            raise document.refuse(f"{what} {rank} is already placed in line {line_of[rank]}; every {what} has one place",
                                   line)
         line_of[rank] = line
     entries = sorted(entries, key=lambda entry: entry[0])

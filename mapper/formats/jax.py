@@ -58,7 +58,8 @@ def _row_of_mesh(document):
     lengths = [len(row) for row in rows]
     for i, n in enumerate(lengths):
         if n != lengths[0]:
-            raise document.refuse(f"row {i} of the mesh has {n} devices, row 0 has {lengths[0]}; all rows need as many")
+            raise document.refuse(f"row {i} of the mesh has {n} devices, row 0 has {lengths[0]}; all rows need "
+                                  "the same number")
     return lengths[0]
 
 

@@ -67,6 +67,6 @@ def _filled_file(path: str | PathLike[str], name: str, content: str) -> str:
     try:
         return filled(read_whole(path, DocumentError).decode("utf-8"), name, content)
     except UnicodeDecodeError as error:
-        raise DocumentError(f"{path} cannot be read: it is no text in UTF-8") from error
+        raise DocumentError(f"{path} cannot be read: it is not text in UTF-8") from error
     except DocumentError as error:
         raise DocumentError(f"{path}: {error}") from None

@@ -69,7 +69,7 @@ def result(**changes):
 
 
 @pytest.mark.parametrize("content, part", [
-    ("", "has no result of a probe"), ("no", "is not JSON"), ("{}", "is no result of network_probe"),
+    ("", "has no result of a probe"), ("no", "is not JSON"), ("{}", "is not a result of network_probe"),
     (json.dumps(result(torus=7)), "torus: 7 is not of type"),
     (json.dumps(result(bursts=[{"from": 0, "to": [5], "bytes": 0, "seconds": 1.0, "least": 1.0}])),
      "node 5 is outside of torus 2")])

@@ -270,12 +270,12 @@ BROKEN_OTHERS = [
     ("vcoordfile", "(0,0,0)\n  0,0,0", "line 2 column 3: '0,0,0' is not a node (x,y,z)"),
     ("vcoordfile", "(0,0,3)", "line 1 column 2: node (0, 0, 3) is outside"),
     ("cray", "0,1,x", "line 1 column 5: 'x' is not a rank"),
-    ("cray", "0,1\n1,2", "line 2: rank 1 is placed already in line 1"),
+    ("cray", "0,1\n1,2", "line 2: rank 1 is already placed in line 1"),
     ("cray", "0,2", "line 1: rank 2 is placed, but not rank 1"),
     ("cray", "0-23,24", "line 1 column 6: more ranks than the 24 slots"),
     ("cray", "0-999999999999", "line 1 column 1: range 0-999999999999 does not hold 1 to 24 ranks"),
     ("cray", "5-3", "line 1 column 1: range 5-3"),
-    ("openmpi4", "rank 0=node-0-0-0 slot=0\nrank 0=node-1-0-0 slot=0", "line 2: rank 0 is placed already in line 1"),
+    ("openmpi4", "rank 0=node-0-0-0 slot=0\nrank 0=node-1-0-0 slot=0", "line 2: rank 0 is already placed in line 1"),
     ("openmpi4", "rank 1=node-0-0-0 slot=0", "line 1: rank 1 is placed, but not rank 0"),
     ("openmpi4", "rank 0=node-7-0-0 slot=0", "line 1 column 8: node (7, 0, 0) is outside"),
     ("openmpi5", "rank 0=node-0-0-0 slot=a", "line 1 column 24: slot='a' names no processors"),
@@ -295,7 +295,7 @@ BROKEN_OTHERS = [
     ("jax", "[[[0,0,0]]]", "line 1 column 3: a device of torus 4x2x3 is [x,y,z,core]"),
     ("scotch", "2\n0\t1\n1\t24\n", "line 3 column 1: terminal 24 of vertex 1: terminals of torus 4x2x3 are 0..23"),
     ("scotch", "3\n0\t1\n1\t2\n", "line 1: says 3 vertices, but 2 lines follow"),
-    ("scotch", "2\n0\t1\n0\t2\n", "line 3: vertex 0 is placed already in line 2"),
+    ("scotch", "2\n0\t1\n0\t2\n", "line 3: vertex 0 is already placed in line 2"),
     ("bgq", "0 0 0 0 0 0\n", "five dimensions A B C D E, torus 4x2x3 has 3"),
 ]
 

@@ -64,7 +64,7 @@ def test_results_of_one_network_are_one(tmp_path):
 
 @pytest.mark.parametrize("content, words", [
     ("\n", "has no result of a probe: network_probe writes one"), ("\n[", "line 2 is not JSON"),
-    ("[]", "line 1 is no result of network_probe"),
+    ("[]", "line 1 is not a result of network_probe"),
     (json.dumps(result(reps="1")), "reps: '1' is not of type 'integer'"),
     (json.dumps(result(round_trips=[result()["round_trips"][0] | {"to": 9}])), "node 9 is outside of torus 3x3"),
     (json.dumps(result(streams=[result()["streams"][0] | {"pairs": [[0, 10]]}])), "node 10 is outside"),

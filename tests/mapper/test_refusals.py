@@ -67,9 +67,9 @@ CASES = {  # what is wrong: what is done, the error, words of its sentence
     "a bound of no network": (lambda: bounds.machine_bound(object()), NotImplementedError, "object"),
     "progress above 1": (lambda: Costs(progress=1.5), MachineError, "progress 1.5: a share from 0 to 1 is needed"),
     "two times": (lambda: fit([Point("", (8, 8, 8), p, 1.0) for p in (2, 4)]), RecordError,
-                  "2 times on 2 numbers of ranks determine no"),
+                  "2 times on 2 numbers of ranks do not determine"),
     "times on one number of ranks": (lambda: fit([Point("", (8, 8, 8), 2, t) for t in (1.0, 2.0, 3.0)]), RecordError,
-                                     "3 times on 1 numbers of ranks determine no"),
+                                     "3 times on 1 numbers of ranks do not determine"),
     "planes without a transform": (lambda: course(Schedule("two-way", planes=3), ROWS, None, None), ScheduleError,
                                    "names planes, but there is no transform"),
     "an argument of best": (lambda: placed("best:3"), PlacementError, "best takes no argument; search does"),
@@ -91,9 +91,9 @@ CASES = {  # what is wrong: what is done, the error, words of its sentence
     "advice without a transform": (lambda: advise(setting(torus="4x4", bandwidth="1 GB/s")), GridError,
                                    "advice needs times"),
     "threads that do not divide": (lambda: choices(setting(torus="4x4", tasks_per_node=4, fft="16"), [3], None), GridError,
-                                   "4 tasks on a node make no 3 tasks of equally many threads"),
+                                   "4 tasks on a node do not make 3 tasks with the same number of threads each"),
     "no threads": (lambda: choices(setting(torus="4x4", tasks_per_node=4, fft="16"), [0], None), GridError,
-                   "make no 0 tasks"),
+                   "do not make 0 tasks"),
     "threads without a transform": (lambda: choices(setting(torus="4x4", tasks_per_node=4), [2], None), GridError,
                                     "name it with `fft`"),
     "a table of no nodes": (lambda: combine([Found(())], torus="4x4").table(), AllocationError, "no nodes are known"),
@@ -144,7 +144,7 @@ def test_nodes_of_a_machine_without_partitions_need_a_shape(monkeypatch):
 @pytest.mark.parametrize("read", [read_records, read_points])
 def test_a_file_in_another_code_is_no_text(read, tmp_path):
     (tmp_path / "given").write_bytes(b"caf\xe9\n")
-    with pytest.raises(RecordError, match="given cannot be read: it is no text in UTF-8"):
+    with pytest.raises(RecordError, match="given cannot be read: it is not text in UTF-8"):
         read(tmp_path / "given")
 
 

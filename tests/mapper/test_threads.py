@@ -47,7 +47,7 @@ def test_threads_compute_as_fast_together_as_tasks():
 
 @pytest.mark.parametrize("words, part", [
     (["--fft", 64, "--threads", 3], "divides 4"), (["--threads", 2], "name it with --fft"),
-    (["--fft", 64, "--threads", 2, "--grid", "4x8"], "leave --grid")])
+    (["--fft", 64, "--threads", 2, "--grid", "4x8"], "leave out --grid")])
 def test_what_is_refused(pencilmap, words, part):
     status, out, err = pencilmap("predict", *WORDS, *words)
     assert status and not out and part in err

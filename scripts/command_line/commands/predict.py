@@ -90,10 +90,10 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], routing: str 
 
 def _threads(where, threads, grid, placement, routing, how, as_json):
     if grid != BEST or routing == ALL_ROUTINGS:
-        raise GridError("with `threads` there are fewer ranks, so that the best grid of each number is taken: leave `grid` "
-                        "and routing all out")
+        raise GridError("with `threads` there are fewer ranks, and the best grid of each number is taken: leave out "
+                        "`grid` and routing all")
     if where.tasks_per_node % threads:
-        raise GridError(f"{where.tasks_per_node} tasks on a node make no tasks of {threads} threads: take a number of "
+        raise GridError(f"{where.tasks_per_node} tasks on a node do not make tasks of {threads} threads: take a number of "
                         f"threads that divides {where.tasks_per_node}, or other tasks with `tasks_per_node`")
     with hearing():
         found = choices(where, [where.tasks_per_node // n for n in reversed(divisors_of(threads))],

@@ -66,7 +66,7 @@ def command(records: tuple[str, ...], points: tuple[str, ...], published: str | 
               "grids": [_aspect(study) for study in aspects(found)]}
     if not any(answer.values()):
         raise RecordError(f"{len(found)} times show no scaling: it takes the same transform on two numbers of ranks or two "
-                          "grids, or transforms with as many points on a rank")
+                          "grids, or transforms with the same number of points on a rank")
     if as_json:
         print_json(answer)
     else:
