@@ -80,18 +80,18 @@ def grids() -> Found:
                   "on 4 processes of this machine"])
 
 
-_TEXT = "all numbers that the text has kept apart"
+_TEXT = "all numbers that have not run together in the text"
 _HERE = "the machines are gone: the same exchange on 2 and 4 processes of this machine"
-_TWO = ("the published numbers alone: a second MPI or network takes two results of `transpose_bench`, which "
-        "`pencilmap transposes` compares")
+_TWO = ("only the published numbers; to compare two MPIs or networks here, give two results of `transpose_bench` to "
+        "`pencilmap transposes`")
 
 
 def _ratio(name, exchange, reference):
-    return Figure(f"{name.replace('-', ' ')}: ratios", _TEXT, _HERE, partial(against, name, exchange, reference), True)
+    return Figure(f"ratios of {name.replace('-', ' ')}", _TEXT, _HERE, partial(against, name, exchange, reference), True)
 
 
 FIGURES = {
-    "fig1": Figure("programs for molecular dynamics", "a picture, of other programs", "nothing: no FFT is in it"),
+    "fig1": Figure("programs for molecular dynamics", "a picture, of other programs", "nothing: it shows no FFT"),
     "fig2": Figure("counter charges", SKETCH, "nothing"),
     "fig3": Figure("1D decomposition", SKETCH, "docs/theory.md"),
     "fig4": Figure("2D decomposition", SKETCH, "docs/theory.md"),
@@ -113,9 +113,9 @@ FIGURES = {
     "openmpi-alltoall-helics": Figure("Open MPI against MPICH, Myrinet", _TEXT, _TWO,
                                       partial(two_results, "openmpi-alltoall-helics")),
     "fftw-alltoall-helics": _ratio("fftw-alltoall-helics", "fftw", "mpi_alltoall"),
-    "fftw-alltoallv-helics": Figure("fftw alltoallv helics: ratios", "one row; the others have run together in the text",
+    "fftw-alltoallv-helics": Figure("ratios of fftw alltoallv helics", "one row; the others have run together in the text",
                                     _HERE,
                                     partial(against, "fftw-alltoallv-helics", "fftw", "mpi_alltoallv"), True),
-    "networks": Figure("SeaStar against Myrinet, MPI_Alltoall", _TEXT, "again from the two tables of times", networks),
+    "networks": Figure("SeaStar against Myrinet, MPI_Alltoall", _TEXT, "computed again from the two tables of times", networks),
     "fftw-networks": Figure("SeaStar against Myrinet, FFTW", _TEXT, _TWO, partial(two_results, "fftw-networks")),
 }
