@@ -116,6 +116,7 @@ FIGURES = {
     "fftw-alltoallv-helics": Figure("ratios of fftw alltoallv helics", "one row; the others have run together in the text",
                                     _HERE,
                                     partial(against, "fftw-alltoallv-helics", "fftw", "mpi_alltoallv"), True),
-    "networks": Figure("SeaStar against Myrinet, MPI_Alltoall", _TEXT, "computed again from the two tables of times", networks),
+    "networks": Figure("SeaStar against Myrinet, MPI_Alltoall", _TEXT, "computed again from the two tables of times",
+                       networks),
     "fftw-networks": Figure("SeaStar against Myrinet, FFTW", _TEXT, _TWO, partial(two_results, "fftw-networks")),
 }
