@@ -115,6 +115,16 @@ def test_known_floors(shape, size, P, least):
     assert known >= max(1, found - Fraction(1, 100))
 
 
+@pytest.mark.parametrize("shape, size, T, least", [
+    ("4x4x4x4", 16, 1, "1.394"), ("4x4x4", 8, 1, "1.4995"), ("4x4x4", 16, 2, "0.9997"), ("4x4x4x2", 8, 1, "1.4096"),
+    ("6x6x6", 8, 1, "1.6245"), ("2x2x2x2x2", 8, 1, "1.9995"), ("4x4x4:mesh", 8, 1, "1.9995"), ("4x4x4:mesh", 8, 2, "0.9997"),
+    ("6x4x4", 12, 1, "1.4995"), ("5x5x5", 10, 1, "1.5996"), ("3x3x3x3", 9, 1, "1.333")])
+def test_known_floors_where_messages_half_round_a_ring_go_one_way(shape, size, T, least):
+    torus = parse_torus(shape)
+    found = spread_floor(_dimensions(torus, [Fraction(1)] * torus.n_dimensions), size, T, Fraction(1, T), False)
+    assert Fraction(least) <= found <= Fraction(least) + Fraction(1, 1000)
+
+
 def test_rows_and_columns_of_16_on_rings_of_4_have_a_bound_of_3():
     """Each length is more than 1.375, and a multiple of an eighth."""
     for shape in ((4, 4, 4, 4), (4, 4, 4, 2, 2)):
