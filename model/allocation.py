@@ -73,7 +73,7 @@ class Allocation:
     def without(self, failed: ArrayLike) -> "Allocation":
         """The same without some nodes, in the same order.
 
-        A node of `failed` that is not allocated is refused: it is usually a typing error.
+        A node of `failed` that is not allocated is refused, because it is usually a typing error.
 
         >>> from pencilmap.model.torus import Torus
         >>> Allocation(Torus((2, 2))).without([1]).nodes.tolist()

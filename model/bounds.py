@@ -22,7 +22,7 @@ _EXACT = 1 << 53  # whole numbers below are exact as floats
 def cut_bound(network: Network, exchange: Exchange, node_of_rank: np.ndarray) -> tuple[Fraction, ...]:
     """The largest load that no routing can avoid, by cutting the network in two.
 
-    A torus is cut with planes: a ring twice, a line once; the cut links share evenly what must cross from one side to the
+    A torus is cut with planes: a ring twice, a line once. The cut links share evenly what must cross from one side to the
     other. This is the paper's bisection argument (eq. 4 to 15) for any placement, with the best position of the cut. Graphs
     are cut by `pencilmap.model.graph_cuts`. `node_of_rank` has shape (P,); the result is bytes per cable for each class of
     links.
@@ -78,11 +78,11 @@ def _worst_cut(torus, planes, i):
 
 @singledispatch
 def machine_bound(network: Network) -> tuple[Fraction, ...]:
-    """The full machine's all-to-all: what the exchanges of a transform together cannot be below.
+    """The all-to-all of the full machine, which the exchanges of a transform together cannot beat.
 
     Whatever the mapping, the exchanges together bring every task's block to every other task, so together they move at least
-    as much across each cut as one all-to-all of the whole machine. With k of n planes on one side that is
-    k (n-k) / n^2 of D_T.
+    as much across each cut as one all-to-all of the whole machine. With k of n planes on one side that is k (n-k) / n^2 of
+    D_T.
 
     For each class of links the bound on the sum of m over the exchanges, per cable: n_i/g_i in a dimension of even n_i.
 

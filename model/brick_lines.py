@@ -30,7 +30,7 @@ class BrickLineStage:
 
     name : of the library, "z_stage_1"
     n, ranks : points of a line, and ranks that share it
-    apart : of these, as ranks of the whole
+    apart : distance of neighbours among these ranks, in ranks of the whole
     lines : that each rank holds, shape (P * Q * S,)
     """
 
@@ -76,7 +76,7 @@ class BrickLineStage:
 
 @dataclass(frozen=True)
 class BrickLineStageTime(LineStageTime):
-    """The same of bricks; `messages` are those of the rank that sends most, `points` those of an average rank."""
+    """The same for bricks; `messages` are those of the rank that sends most, `points` those of an average rank."""
 
     sent_bytes: int  #: of all ranks together
     link_bytes: float  #: of the busiest link
@@ -114,7 +114,7 @@ def brick_line_stages(size: Sequence[int], bricks: Sequence[int], algorithm: str
 
 
 def check_bricks(bricks: Sequence[int], tasks: int) -> None:
-    """GridError where there is not one for each task."""
+    """Raise GridError unless there is one brick for each task."""
     if prod(bricks) != tasks:
         told = "x".join(map(str, bricks))
         raise GridError(f"{told} bricks are {prod(bricks)}, but there are {tasks} tasks; take brick:PxQxS with P*Q*S = "
@@ -125,9 +125,9 @@ def brick_lines_forecast(mapping: Mapping, size: Sequence[int], bricks: Sequence
                          order: str = "natural", costs: Costs = Costs(), ports: int = 1, routing_name: str | None = None,
                          element_bytes: int = COMPLEX_DOUBLE_BYTES,
                          backward: bool = False) -> tuple[BrickLineStageTime, ...]:
-    """What every exchange of nx, ny, nz points takes, each message with its own size and on its own route.
+    """How long every exchange of nx, ny, nz points takes, each message with its own size and on its own route.
 
-    Raises GridError as `brick_line_stages` does, where there is not one brick for each task, and without a bandwidth.
+    Raises GridError as `brick_line_stages` does, and where there is not one brick for each task or no bandwidth.
 
     >>> from pencilmap.model.grid import ProcessGrid
     >>> from pencilmap.model.torus import Torus

@@ -93,7 +93,7 @@ class Bounds:
 
     @cached_property
     def any(self) -> Fraction | None:
-        """What no schedule of any placement can beat, on any grid: the all-to-all of all tasks; None where it is not known.
+        """What no schedule of any placement on any grid can beat: the all-to-all of all tasks. None where it is not known.
 
         On a whole machine that is the argument of `together` itself. Elsewhere it is known for even blocks: an exchange
         between all tasks sends k (P-k) blocks across every cut.
@@ -107,14 +107,14 @@ class Bounds:
     def under(self, alone: Fraction) -> Fraction:
         """What no placement of the grid can beat under a schedule in which that share of each exchange travels alone.
 
-        The rest of both crosses every cut too, whatever travels beside it, so it takes its share of the bound on both
-        together.
+        The rest of both exchanges crosses every cut too, whatever travels beside it. So it takes its share of the bound on
+        both together.
         """
         return alone * self.in_sequence.value + (1 - alone) * self.together.value if alone else self.together.value
 
 
 def certificate(cost: Fraction, bound: Fraction | None) -> float | None:
-    """How far from optimal at most; 1.0 is provably optimal; None where no bound is known."""
+    """The largest factor by which a cost can be from optimal; 1.0 is provably optimal; None where no bound is known."""
     if bound:
         return float(cost / bound)
     return 1.0 if bound is not None and not cost else None

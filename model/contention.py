@@ -29,8 +29,8 @@ _TAIL = 40.0                 # exp(-40) of the messages are still on their way w
 def random_minimal_lengths(product: Product, letters: str) -> tuple[float, ...]:
     """Largest expected load in each dimension under random minimal adaptive routing, on the m scale (4 load N / D_T).
 
-    For one cable and even blocks. Equal to the loads of dimension order where the image is symmetric (full rings, every n-th
-    node); larger in the middle of dense boxes.
+    These are loads for one cable and even blocks. They are equal to those of dimension order where the image is symmetric
+    (full rings, every n-th node), and larger in the middle of dense boxes.
 
     >>> from pencilmap.model.pattern import parse_pattern
     >>> box = Product(Torus((8, 8, 8)), (parse_pattern("r4c2"),) * 3, parse_pattern("r1"))

@@ -43,7 +43,7 @@ class Crossing:
 
     @cached_property
     def smallest(self) -> Fraction:
-        """r: the smallest message of an exchange over its mean, the least of all exchanges; 1 for even blocks."""
+        """r: the smallest message of an exchange over the mean one, the least of all exchanges; 1 for even blocks."""
         if self.transform is None:
             return Fraction(1)
         return min(Fraction(prod(int(vector.min()) for vector in (blocks.send, blocks.receive, *blocks.groups.values()))
@@ -52,11 +52,11 @@ class Crossing:
 
     @property
     def whole(self) -> int:
-        """What the numbers of `least` are parts of: D_T is so many."""
+        """The number of parts that D_T has in `least`."""
         return self.grid.n_tasks**2 if self.transform is None else _FINE
 
     def least(self) -> Ints:
-        """For every k of 0..P the least that crosses, a part of `whole`: int array, shape (P + 1,)."""
+        """The least that crosses, for every k of 0..P, in parts of which D_T has `whole`: int array, shape (P + 1,)."""
         P = self.grid.n_tasks
         even = self.grid.decomposition.least_crossing(self.grid.shape, np.arange(P + 1, dtype=np.int64))
         if self.transform is None:
@@ -67,7 +67,7 @@ class Crossing:
         return np.floor(np.maximum(least - 1e-12, 0.0) * _FINE).astype(np.int64)  # rounding errors are below 1e-12
 
     def exactly(self, k: int) -> Fraction:
-        """The least that crosses with k tasks on one side, a part of D_T; without an array of the length of the tasks."""
+        """The least that crosses with k tasks on one side, as a part of D_T. Needs no array with an entry for each task."""
         P = self.grid.n_tasks
         if self.transform is None:
             return Fraction(k * (P - k), P**2)

@@ -54,7 +54,7 @@ class LineTimes:
 
 
 def factors(ranks: int, radix: int) -> tuple[int, ...]:
-    """Of P, in the order of the stages: the radix, and of 4 then 2, as often as they divide it, then primes.
+    """The factors of P in the order of the stages: the radix as often as it divides P, after 4 also 2, then primes.
 
     Raises GridError for another radix, or less than one rank.
 
@@ -79,10 +79,10 @@ def factors(ranks: int, radix: int) -> tuple[int, ...]:
 
 def crossbar_break_even(ranks: int, radix: int, alpha_s: float, byte_s: float, all_to_alls: int = 3, ports: int = 1,
                         element_bytes: int = COMPLEX_DOUBLE_BYTES) -> float:
-    """Points a rank below which the binary exchange is faster than the transposes, on a crossbar.
+    """The number of points a rank below which the binary exchange is faster than the transposes, on a crossbar.
 
-    Infinity where it always is, 0 where it never is. `alpha_s` is the start of a message, of which `ports` start together,
-    `byte_s` the seconds of a byte.
+    Infinity where it is always faster, 0 where it never is. `alpha_s` is the start of a message, `ports` the number of
+    messages that start together, `byte_s` the seconds of a byte.
 
     >>> f"{crossbar_break_even(256, 2, 1e-6, 1e-9):.1f}"    # 1e-6 (3 255 - 8) / (16 1e-9 (8 - 3))
     '9462.5'
@@ -116,7 +116,7 @@ def break_even(transposes: LineTimes, binary: LineTimes) -> float:
 def line_times(mapping: Mapping, radix: int | None = None, all_to_alls: int = 3, costs: Costs = Costs(), ports: int = 1,
                routing_name: str | None = None, element_bytes: int = COMPLEX_DOUBLE_BYTES,
                points: float | None = None) -> LineTimes:
-    """By binary exchange of that radix, or by so many all-to-alls where no radix is given.
+    """The times by a binary exchange of that radix, or, where no radix is given, by that number of all-to-alls.
 
     Rank i holds block i of the line. Every exchange takes its busiest link or its injection, whichever is slower, and the
     starts of its messages, `ports` at a time, as in the time model but for `message_size_cost`; contention is left out.
@@ -133,7 +133,7 @@ def line_times(mapping: Mapping, radix: int | None = None, all_to_alls: int = 3,
 
 def exchange_times(mapping: Mapping, exchange: Exchange, costs: Costs = Costs(), ports: int = 1,
                    routing_name: str | None = None, points: float | None = None) -> tuple[LineTimes, float]:
-    """Of one exchange with P points a rank; and the seconds of the busiest link for each point of a rank.
+    """The time of one exchange with P points a rank, and the seconds of the busiest link for each point of a rank.
 
     Costs by ranges of sizes are taken as in `line_times`."""
     _check(1, ports)

@@ -95,7 +95,7 @@ def _of_transform(stage, division, grid, transform):
 def node_traffic(exchange: Exchange, node_of_rank: np.ndarray, n_nodes: int) -> Any:
     """Bytes that the tasks of one node send to those of another.
 
-    `node_of_rank` has shape (P,), the result shape (n_nodes, n_nodes): from row to column, nothing on the diagonal.
+    `node_of_rank` has shape (P,). The result has shape (n_nodes, n_nodes), from row to column, with zeros on the diagonal.
 
     >>> row, column = exchanges(ProcessGrid(2, 2))
     >>> node_traffic(column, np.array([0, 0, 1, 1]), 2).toarray().tolist()    # two tasks on each node

@@ -14,7 +14,7 @@ def divisors(n: int) -> list[int]:
 
 
 def factorisations(n: int, parts: int, least: int | None = None) -> Iterator[tuple[int, ...]]:
-    """Ways to write n as an ordered product, small factors first; with `least` no factor is below it or the one before.
+    """Ways to write n as an ordered product, small factors first. With `least`, no factor is below it or the one before.
 
     >>> list(factorisations(6, 2)), list(factorisations(12, 2, 1))
     ([(1, 6), (2, 3), (3, 2), (6, 1)], [(1, 12), (2, 6), (3, 4)])

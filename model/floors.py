@@ -196,7 +196,7 @@ def hops_between(torus: Torus, nodes: Any) -> np.ndarray:
 def nearest(hops: np.ndarray, count: int, T: int, n_tasks: int) -> int:
     """Hops from each of the best placed tasks to the `count` nearest slots, its own among them, summed.
 
-    hops : each row sorted; T tasks on a node.
+    hops : the distances, each row sorted. T tasks are on a node.
     """
     nodes, rest = divmod(count, T)
     near = hops[:, :nodes].sum(axis=1) * T + (hops[:, nodes] * rest if rest else 0)

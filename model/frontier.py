@@ -24,7 +24,7 @@ MOST_STEPS = 600_000_000  # additions of the dynamic program; about half a secon
 
 
 def least_other(sent: Any, share: Any) -> Any:
-    """The least that the columns send across where the rows send `sent` or less, or the other way round; parts of D_T.
+    """The least that the columns send across where the rows send `sent` or less, or the other way round, in parts of D_T.
 
     share : of the tasks on the smaller side of the cut. Numbers, exact fractions or arrays that fit each other.
 
@@ -43,9 +43,9 @@ def least_other(sent: Any, share: Any) -> Any:
 def least_total(capacity: Any, share: Any, rows: Any, columns: Any) -> Any:
     """The least sum of the two lengths, given that they are at least `rows` and `columns`.
 
-    capacity : of the cut: what a length of 1 carries across, a part of D_T.
+    capacity : of the cut: the part of D_T that a length of 1 carries across.
 
-    The least length of the one over that of the other is concave, so the sum is least at one of the two ends.
+    The least length of one exchange is a concave function of the length of the other. So the sum is least at an end.
 
     >>> from fractions import Fraction
     >>> least_total(Fraction(1, 32), Fraction(1, 2), Fraction(2), Fraction(2))     # a cut of 8:mesh
@@ -59,7 +59,7 @@ def least_total(capacity: Any, share: Any, rows: Any, columns: Any) -> Any:
 
 
 def least_whole(capacity: float, share: float, floors: tuple[float, float], units: tuple[float, float]) -> float:
-    """As `least_total`, where the lengths, their floors too, are multiples of some units: what a message adds to a link's.
+    """As `least_total`, where the lengths and their floors are multiples of what one message adds to the length of a link.
 
     >>> least_whole(1 / 32, 0.5, (2.0, 2.0), (0.5, 0.5))
     9.0
@@ -78,16 +78,17 @@ def _positive(capacity):
 
 
 def steps(R: int, C: int, k: int) -> int:
-    """Additions that `exact_frontier` takes."""
+    """The number of additions that `exact_frontier` takes."""
     k = min(k, R * C - k)
     return R * C * k * (k * min(R, C) // 2)
 
 
 @lru_cache(maxsize=64)
 def exact_frontier(R: int, C: int, k: int) -> Floats | None:
-    """What the rows and the columns of an RxC grid send across with k tasks on one side, where neither can be less.
+    """The pairs of what rows and columns of an RxC grid send across with k tasks on one side, where neither can be less.
 
-    Parts of D_T for even blocks: float array, shape (points, 2), the rows' part rising. None where it would take too long.
+    They are parts of D_T for even blocks: float array, shape (points, 2), the rows' part rising. None where this would take
+    too long.
 
     >>> exact_frontier(2, 2, 2).tolist()        # a whole column, a whole row
     [[0.0, 0.25], [0.25, 0.0]]

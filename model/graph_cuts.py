@@ -32,7 +32,8 @@ def graph_bound(graph: GraphNetwork, traffic: Ints) -> Fraction:
 
 @lru_cache(maxsize=8)
 def all_to_all_cuts(graph: GraphNetwork) -> tuple[tuple[int, Fraction], ...]:
-    """Cuts across which an all-to-all of the hosts takes longest: hosts on one side, and cables, of the weaker direction.
+    """The cuts across which an all-to-all of the hosts takes longest: hosts on one side, and cables of the weaker
+    direction.
 
     >>> import networkx as nx
     >>> from pencilmap.model.graph_network import from_networkx

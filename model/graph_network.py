@@ -25,7 +25,7 @@ MOST_CABLES = 1 << 20  # of one edge
 
 @dataclass(frozen=True, eq=False)
 class GraphNetwork:
-    """Hosts and switches joined by links. Raises GraphError when a name occurs twice, or some host cannot reach some other.
+    """Hosts and switches joined by links. Raises GraphError when a name occurs twice or a host cannot reach another.
 
     >>> import networkx as nx
     >>> ring = from_networkx(nx.cycle_graph(4), "ring")

@@ -13,7 +13,7 @@ from pencilmap.model.factors import factorisations
 
 @dataclass(frozen=True, init=False)
 class ProcessGrid:
-    """Tasks in the dimensions of a decomposition: of pencils R in a row and C in a column.
+    """Tasks in the dimensions of a decomposition. A grid of pencils has R in a row and C in a column.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def check_tasks(grid: ProcessGrid, n_slots: int, where: str, allow_idle: bool = 
 
 
 def dealt(order: np.ndarray, grid: ProcessGrid, letter: str) -> np.ndarray:
-    """What each rank gets when `order`, one entry for each, is dealt out group by group along a dimension of the grid.
+    """The entry of `order` that each rank gets when they are dealt out group by group along a dimension of the grid.
 
     >>> dealt(np.array([0, 1, 2, 3, 4, 5]), ProcessGrid(2, 3), "c").tolist()    # column by column
     [0, 3, 1, 4, 2, 5]

@@ -21,7 +21,7 @@ from pencilmap.model.transform import TYPES, Transform, block_lengths
 
 def halo(grid: ProcessGrid, transform: Transform, array: str | int, low: Sequence[int],
          high: Sequence[int] | None = None) -> Exchange:
-    """The messages of a halo, as single messages of a forward exchange; the adjoint sends them the other way.
+    """The messages of a halo, as single messages of a forward exchange. The adjoint sends them the other way.
 
     array : "input", "output", "inner input", "inner output", or a number: how many exchanges lie before it
     low, high : planes below and above each block along x, y and z, each from 0 to the extent; `high` as `low` where left out

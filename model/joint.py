@@ -41,7 +41,7 @@ class JointLoads:
     vectors: tuple[Vectors, ...]
 
     def largest(self, shares: Shares) -> tuple[Fraction, ...]:
-        """In each class of links, the largest load when that share of each exchange is on the network at once (exact)."""
+        """The largest load in each class of links when that share of each exchange is on the network at once (exact)."""
         return tuple(max((_dot(shares, vector) for vector in vectors), default=Fraction(0)) for vectors in self.vectors)
 
     def length(self, shares: Shares) -> Fraction:
@@ -86,7 +86,7 @@ def undominated(rows: ArrayLike) -> np.ndarray:
 
 def routed_joint(network: Network, exchanges: Iterable[Exchange], node_of_rank: np.ndarray, rule: Any,
                  known: Iterable[LinkLoads | None] = ()) -> JointLoads:
-    """By routing every message of each exchange.
+    """The joint loads of a mapping, found by routing every message of each exchange.
 
     `rule` is what `pencilmap.model.routing.routing` gives, `known` the loads of exchanges that it has routed already.
     """
@@ -106,7 +106,7 @@ def routed_joint(network: Network, exchanges: Iterable[Exchange], node_of_rank: 
 
 @lru_cache(maxsize=8192)
 def ring_vectors(pattern: Pattern | RingMap, letters: tuple[str, ...], ring: bool, tie: str = "split") -> Vectors:
-    """Loads of the exchanges along `letters` on the links of one line of a product that can decide, on the m scale.
+    """Loads of the exchanges along `letters` on those links of one line of a product that can decide, on the m scale.
 
     For one cable, even blocks and dimension order; every line of the dimension has the same loads.
 

@@ -42,7 +42,7 @@ class LineStage:
 
     size, apart : how many ranks a group has, and how far they are from each other
     points : that each rank has of the line, on average
-    before, after : who holds each of the `labels` points before and after; None for whole blocks in groups
+    before, after : the rank that holds each of the `labels` points before and after; None for whole blocks in groups
     """
 
     name: str
@@ -93,7 +93,7 @@ class LineStageTime:
 
 
 def block_sizes(n: int, parts: int) -> Ints:
-    """As the library divides n indices: the first n mod parts blocks hold one more."""
+    """The block lengths by which the library divides n indices: the first n mod parts blocks hold one more."""
     return n // parts + (np.arange(parts) < n % parts)
 
 
@@ -108,7 +108,7 @@ def _most(matrix, ranks):
 
 
 def matrix_of(n: int, ranks: int) -> tuple[int, int]:
-    """N1 and N2: the largest N1, not above N2, of those with the fewest points on the rank that has most.
+    """N1 and N2 such that the rank with the most points has the fewest; of those the largest N1 that is not above N2.
 
     >>> matrix_of(1024, 4), matrix_of(127, 4)
     ((32, 32), (1, 127))
@@ -118,7 +118,7 @@ def matrix_of(n: int, ranks: int) -> tuple[int, int]:
 
 
 def convolution_of(n: int, ranks: int) -> tuple[int, int] | None:
-    """N1 and N2 of the convolution that takes the place of N points that P ranks cannot share well; None where they can.
+    """N1 and N2 of the convolution that takes the place of N points which P ranks cannot share well. None where they can.
 
     >>> convolution_of(127, 4), convolution_of(1024, 4)
     ((16, 16), None)
@@ -216,7 +216,7 @@ def _transposes(n, ranks, order):
 def line_forecast(mapping: Mapping, n: int, algorithm: str = "transpose", order: str = "natural", costs: Costs = Costs(),
                   ports: int = 1, routing_name: str | None = None,
                   element_bytes: int = COMPLEX_DOUBLE_BYTES) -> tuple[LineStageTime, ...]:
-    """What every exchange of the line takes where rank i holds block i; blocks are taken as even.
+    """How long every exchange of the line takes where rank i holds block i. Blocks are taken as even.
 
     >>> from pencilmap.model.grid import ProcessGrid
     >>> from pencilmap.model.torus import Torus
@@ -244,7 +244,7 @@ def line_time(forecast: Sequence[LineStageTime]) -> float:
 
 
 def ways(order: str) -> dict[str, int]:
-    """All-to-alls that the transposes need more than each of the others, where both end in that order.
+    """How many all-to-alls the transposes need more than each other algorithm, where both end in that order.
 
     >>> ways("natural"), ways("transposed")
     ({'binary2': 2, 'binary4': 2, 'dft': 3, 'dft-reduce': 3}, {'binary2': 2, 'binary4': 2, 'dft': 2, 'dft-reduce': 2})
@@ -263,7 +263,7 @@ class BreakEven:
 
 def break_evens(mapping: Mapping, order: str = "natural", costs: Costs = Costs(), ports: int = 1,
                 routing_name: str | None = None, element_bytes: int = COMPLEX_DOUBLE_BYTES) -> tuple[BreakEven, ...]:
-    """Of every algorithm but the transposes, where both end in that order.
+    """The break-even of every algorithm but the transposes, where both end in that order.
 
     The closed form takes the bytes per second of the fastest link, or of a node's injection where that is less.
     """

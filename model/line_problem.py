@@ -44,7 +44,7 @@ class LineProblem:
 
     @property
     def told(self) -> str:
-        """In few letters: what is transformed, and how.
+        """What is transformed, and how, in a short text.
 
         >>> LineProblem((4096,), fields=2).told, LineProblem((24, 17, 1), (2, 3, 1), "dft").told
         ('line of 8192, transpose', '24x17x1, dft')
@@ -54,7 +54,7 @@ class LineProblem:
         return f"{what}, {self.algorithm}"
 
     def stages(self, ranks: int, algorithm: str | None = None) -> tuple[str, ...]:
-        """Names of the exchanges by its algorithm or another. Raises GridError where it is not possible.
+        """Names of the exchanges, by its own algorithm or by another one. Raises GridError where this is not possible.
 
         >>> LineProblem((16, 12, 1), (2, 2, 1), "dft").stages(4)
         ('y_gather', 'x_gather')
@@ -66,7 +66,7 @@ class LineProblem:
         return tuple(stage.name for stage in brick_line_stages(self.size, self.bricks, name, self.order))
 
     def algorithms(self, ranks: int) -> list[str]:
-        """Those that are possible: a binary exchange where the ranks divide the points."""
+        """The algorithms that are possible. A binary exchange is possible where the ranks divide the points."""
         found = []
         for name in ALGORITHMS:
             try:
@@ -77,7 +77,7 @@ class LineProblem:
         return found
 
     def grids(self, ranks: int) -> list[ProcessGrid]:
-        """The grids for which ranks are placed: rows and columns are the ranks of lines, or of two axes together.
+        """The grids for which ranks are placed. Their rows and columns are the ranks of lines, or of two axes together.
 
         >>> [grid.shape for grid in LineProblem((8, 8, 8), (2, 3, 4)).grids(24)]
         [(2, 12), (6, 4)]
@@ -89,7 +89,7 @@ class LineProblem:
 
     def forecast(self, mapping: Mapping, costs: Costs = Costs(), ports: int = 1, routing: str | None = None,
                  algorithm: str | None = None, backward: bool = False) -> Sequence[LineStageTime]:
-        """What every exchange takes. Raises GridError."""
+        """How long every exchange takes. Raises GridError."""
         name, element_bytes = algorithm or self.algorithm, self.element_bytes * self.fields
         if self.bricks is None:
             return line_forecast(mapping, self.size[0], name, self.order, costs, ports, routing, element_bytes)

@@ -75,7 +75,7 @@ def as_fraction(value: Any) -> Fraction:
 
 
 def without_rounding(values: ArrayLike) -> Floats:
-    """Floats rounded to 40 bits after the leading bit of the largest; further bits are rounding errors of the sums.
+    """Floats rounded to 40 bits after the leading bit of the largest. Further bits are rounding errors of the sums.
 
     So a load of 2 is 2, not 1.9999999999999998, and not below its bound.
     """

@@ -67,8 +67,8 @@ def lower_bound(site: Site, grid: ProcessGrid, transform: Transform | None = Non
                 split: bool = False) -> LowerBound:
     """The best of the bounds on the sum over the exchanges of the worst length, for any placement on the usable nodes.
 
-    The grid has no more tasks than the site has slots. With a transform the bound holds for its blocks, which need not be
-    even.
+    The grid has no more tasks than the site has slots. With a transform the bound holds for the blocks of the transform,
+    which need not be even.
 
     ordered : whether messages take dimension order, in any order of the dimensions; otherwise the bound holds for any
     routing
@@ -87,8 +87,7 @@ def lower_bound(site: Site, grid: ProcessGrid, transform: Transform | None = Non
 def together_bound(site: Site, grid: ProcessGrid, transform: Transform | None = None) -> LowerBound:
     """The best of the bounds on what all exchanges together put on the busiest link, under any schedule and routing.
 
-    A full machine is bounded by its all-to-all through the worst dimension (`machine_bound`), at negligible cost for any
-    size.
+    For a full machine it is the all-to-all through the worst dimension (`machine_bound`), at negligible cost for any size.
 
     >>> bound = together_bound(Site(Torus((8, 8, 8))), ProcessGrid(8, 64))
     >>> print(bound.value, bound.argument)

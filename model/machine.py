@@ -133,7 +133,7 @@ class Machine:
 
     @property
     def likely(self) -> tuple[float, float] | None:
-        """Measured over predicted time, from and to, of nine in ten held-out exchanges; None where none was calibrated."""
+        """The range of measured over predicted time of nine in ten held-out exchanges; None where nothing was calibrated."""
         low, high = self.figures[RATIO].value if RATIO in self.figures else (None, None)
         return None if low is None or high is None else (float(low), float(high))
 

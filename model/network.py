@@ -1,5 +1,6 @@
-"""The interface of every network, torus or graph: named nodes, links in classes, a cut bound. Callers do not ask which it
-is.
+"""The interface of every network, torus or graph: named nodes, links in classes, a cut bound.
+
+Callers do not ask which kind it is.
 
 Links come in classes: the dimensions of a torus, or one class for all links of a graph. All links of a class consist of the
 same cables; a link may have several. Loads are per cable and class.
@@ -74,7 +75,7 @@ class Network(Protocol):
         """The name of a node for readers."""
 
     def links_by_cables(self, i: int) -> Sequence[tuple[Fraction | int, slice | Ints]]:
-        """The links of class `i`, those of equal strength together: (cables, index into the flat class)."""
+        """The links of class `i`, grouped by their strength: (cables, index into the flat class)."""
 
     def link(self, i: int, position: int) -> "TorusLink | GraphLink":
         """The link at `position` of the flat class `i`."""

@@ -35,8 +35,9 @@ class Objective:
 
     @property
     def moved(self) -> Fraction:
-        """The share of every exchange that all terms together move, 1 for a schedule: times the lower bound of the exchanges
-        together, no placement has less."""
+        """The share of every exchange that all terms together move, which is 1 for a schedule.
+
+        No placement has less than this share times the lower bound of the exchanges together."""
         return min((sum((term.count * share for term in self.terms for share in term.shares[i:i + 1]), Fraction(0))
                     for i in range(len(self.terms[0].shares))), default=Fraction(0)) if self.terms else Fraction(0)
 
@@ -50,7 +51,7 @@ class Objective:
 
 
 def objective(phases: Iterable[Shares]) -> Objective:
-    """The objective of a schedule with these phases; those that are alike but for a factor become one term.
+    """The objective of a schedule with these phases. Phases that differ only by a factor become one term.
 
     >>> half = Fraction(1, 2)
     >>> objective([(half, 0), (half, half), (0, half)]).terms[1]
@@ -66,7 +67,7 @@ def objective(phases: Iterable[Shares]) -> Objective:
 
 
 def in_sequence(n: int) -> Objective:
-    """One exchange after the other, of `n`: the sum of their largest lengths, as `Prediction.cost`."""
+    """`n` exchanges, one after the other: the sum of their largest lengths, as `Prediction.cost`."""
     return objective(tuple(int(i == j) for j in range(n)) for i in range(n))
 
 
@@ -76,6 +77,6 @@ def at_once(n: int) -> Objective:
 
 
 def overlapped(n: int, chunks: int) -> Objective:
-    """In so many equal chunks, each exchange one chunk behind the one before."""
+    """Exchanges in that number of equal chunks, each exchange one chunk behind the one before."""
     each = Fraction(1, chunks)
     return objective(tuple(each * (0 <= k - i < chunks) for i in range(n)) for k in range(chunks + n - 1))

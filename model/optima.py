@@ -24,7 +24,7 @@ Rows = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True)
 class Optima:
-    """Of one grid on one machine: the least lengths on the m scale, and the nodes of a placement that has each."""
+    """The optima of one grid on one machine: the least lengths on the m scale, and a placement that has each."""
 
     sequence: Fraction   #: the worst row length and the worst column length together
     joint: Fraction      #: the worst length of both exchanges at once
@@ -33,7 +33,7 @@ class Optima:
 
 
 def optima(torus: Torus, tasks_per_node: int, R: int, C: int) -> Optima | None:
-    """What no placement of an RxC grid on all slots of a torus can beat; None where not all placements were tried.
+    """What no placement of an RxC grid on all slots of a torus can beat. None where not all placements were tried.
 
     >>> found = optima(Torus((4, 4)), 1, 2, 8)
     >>> str(found.sequence), str(found.joint)
@@ -53,7 +53,7 @@ def optima(torus: Torus, tasks_per_node: int, R: int, C: int) -> Optima | None:
 
 
 def reduced_torus(torus: Torus) -> Torus:
-    """The torus or mesh that stands for all with the same optima: without extents of 1, in one of both orders.
+    """The torus or mesh that stands for all with the same optima. It has no extents of 1, and one of the two orders.
 
     >>> str(reduced_torus(Torus((3, 1, 2), (False, True, False))))
     '2wx3'
@@ -99,7 +99,7 @@ def every_case() -> list[tuple[Torus, int, int, int]]:
 
 
 def line_of(torus: Torus, tasks_per_node: int, R: int, C: int, found: Sequence[tuple[Fraction, Ints] | None]) -> str:
-    """A line of the table, of the optimum and the nodes of its rows for each of `OBJECTIVES`; empty without one of them.
+    """A line of the table, with the optimum and the nodes of its rows for each of `OBJECTIVES`. Empty where one is missing.
 
     >>> line_of(Torus((2, 2)), 1, 2, 2, [(Fraction(2), np.array([[0, 1], [2, 3]]))] * 2)
     '2x2,1,2x2,2,0.1/2.3,2,0.1/2.3'

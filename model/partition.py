@@ -128,8 +128,9 @@ class Partitions:
                 and (not self.ascending or list(extents) == sorted(extents)))
 
     def of_size(self, n_nodes: int) -> list[Torus]:
-        """All partitions of `n_nodes` nodes: list of Torus, the most compact first; of logical ones, which may be turned,
-        those with the shortest extent first."""
+        """All partitions of `n_nodes` nodes, the most compact first: list of Torus. Logical ones may be turned; the one
+        with the shortest extent first is given.
+        """
         found = {s for s in self.shapes if prod(s) == n_nodes}
         if self.unit is not None:
             found.update(s for s in _factorisations(n_nodes, self.unit, self.largest.shape) if self._is_multiple(s))
@@ -206,7 +207,7 @@ def parse_partition(text: str, partitions: Partitions) -> Torus:
 
 
 def claims_more(asked: Torus, given: Torus) -> bool:
-    """Whether a torus has a ring where another of the same shape has an open line; extents of 1 and 2 make no difference."""
+    """Whether a torus has a ring where another of the same shape has an open line. Extents of 1 and 2 do not count."""
     return any(asked.is_ring(i) and not given.is_ring(i) for i in range(asked.n_dimensions))
 
 

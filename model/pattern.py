@@ -75,7 +75,7 @@ class Pattern:
         return self._number([owner not in letters for owner, _ in self.digits])
 
     def _number(self, counts):
-        """The number that those digits make which count."""
+        """The number that the digits make which count."""
         node, index, stride = np.arange(self.n), np.zeros(self.n, dtype=np.int64), 1
         for counted, (_, radix) in zip(counts, self.digits):
             if counted:
@@ -111,8 +111,8 @@ def parse_pattern(text: str, letters: str = PENCIL.letters) -> Pattern:
 def effective_length(pattern: Pattern | RingMap, letters: str, torus: Torus, i: int) -> Fraction:
     """The paper's m_i of a group whose image follows `pattern` in dimension `i` of the torus.
 
-    n_i/g_i if the image spreads over the whole dimension, otherwise the length of its dense block (n_i/f_i), and 0 for a
-    single node. Equation 16 and the table of m_i; per cable. For a ring map the best cut.
+    It is n_i/g_i if the image spreads over the whole dimension, otherwise the length of its dense block (n_i/f_i), and 0
+    for a single node (equation 16 and the table of m_i). It is per cable. For a ring map it is the best cut.
 
     >>> ring = Torus((8,))
     >>> [str(effective_length(parse_pattern(p), "r", ring, 0)) for p in ("r8", "r2c4", "c4r2", "c8")]
@@ -168,7 +168,7 @@ def ring_load(pattern: Pattern | RingMap, letters: str, ring: bool, tie: str = "
 
 
 def pattern_of_images(images: Mapping[str, set[int]], n: int) -> Pattern | None:
-    """The pattern whose groups through node 0 take just these nodes, or None when there is none.
+    """The pattern whose groups through node 0 take exactly these nodes, or None when there is none.
 
     `images` holds for each letter the nodes that the group along this dimension takes, 0 among them.
 

@@ -56,7 +56,7 @@ class ExchangePrediction:
     name : of the stage.
     m : the paper's effective lengths (eq. 16) for a product image; the best cut for any other.
     load : largest routed load; of an algorithm in rounds, the sum of the largest of each round.
-    t_s : link time, seconds by the routed load, the sum over the rounds; bound_s : by m. None without bandwidth or
+    t_s : link time: seconds by the routed load, summed over the rounds; bound_s : seconds by m. None without bandwidth or
     transform.
     busiest : the busiest link (`TorusLink` or `GraphLink`) of the longest round, None when it was not located.
     work : the work of the exchange; None with t_s.
@@ -100,14 +100,14 @@ class Prediction:
 
     stages : the exchanges, in the order of a forward transform.
     bounds : Bounds for every placement of the grid on the usable nodes, with the blocks of the transform.
-    remaps : from bricks and to bricks, predicted as the exchanges are, and in all times of the prediction itself; those of
-    `schedule` are without them. moved_bytes : of all remaps and exchanges together, where there are bricks.
+    remaps : from bricks and to bricks, predicted as the exchanges are. All times of the prediction itself include them;
+    those of `schedule` do not. moved_bytes : bytes of all remaps and exchanges together, where there are bricks.
     certified : whether the lengths are routed loads, so that a bound says how good they are.
     local : LocalTerms of the computing, None without a transform.
-    schedule : ScheduleForecast of the schedule asked for, else of the sequence; None where there are no loads. The times of
-    the prediction itself, `t_s`, `time_s` and `total_s`, are those in sequence.
-    likely : measured over predicted time, from and to, of nine in ten exchanges held out of the machine's calibration; None
-    where it was not calibrated.
+    schedule : ScheduleForecast of the schedule asked for, by default of the sequence; None where there are no loads. The
+    times of the prediction itself, `t_s`, `time_s` and `total_s`, are those in sequence.
+    likely : the range of measured over predicted time of nine in ten exchanges that were held out of the machine's
+    calibration; None where it was not calibrated.
     """
 
     network: Network
@@ -147,7 +147,7 @@ class Prediction:
 
     @property
     def t_s(self) -> float | None:
-        """Seconds of all exchanges by the busiest links alone, None when there is no time."""
+        """Seconds of all exchanges by the busiest links alone. None when there is no time."""
         return _sum(stage.t_s for stage in self.moves)
 
     @property
@@ -157,7 +157,9 @@ class Prediction:
 
     @property
     def time_range_s(self) -> tuple[float, float] | None:
-        """Seconds between which nine in ten measured times are expected, as if all exchanges erred alike; or None."""
+        """The range in seconds in which nine in ten measured times are expected, as if all exchanges had the same error; or
+        None.
+        """
         return likely_times(self.time_s, self.likely)
 
     @property
@@ -172,9 +174,10 @@ class Prediction:
 
     @property
     def order(self) -> tuple:
-        """Sort key of predictions of one transform: time, then between bricks bytes, then lengths, hops, the squarer grid.
+        """Sort key of predictions of one transform: time, then bytes (bricks), then lengths, hops, the squarer grid.
 
-        Times are rounded to ten digits, so that rounding errors do not decide; without times the lengths decide. """
+        Times are rounded to ten digits, so that rounding errors do not decide. Without times the lengths decide.
+        """
         known, cost = (self.known_s, self.cost) if self.schedule is None else (self.schedule.known_s, self.schedule.cost)
         known = known if known is None or self.schedule is None else known + (_sum(r.time_s for r in self.remaps) or 0.0)
         time = cost if known is None else float(f"{known:.10g}")
@@ -182,7 +185,7 @@ class Prediction:
 
     @property
     def n_messages(self) -> int:
-        """Messages that a task sends to other tasks in all exchanges; the fewer, the larger."""
+        """Messages that a task sends to other tasks in all exchanges. The fewer they are, the larger they are."""
         return sum(self.grid.extent(stage.letters) - 1 for stage in self.grid.decomposition.exchanges)
 
     @property
@@ -208,7 +211,7 @@ class Prediction:
 
 
 def likely_times(time_s: float | None, likely: tuple[float, float] | None) -> tuple[float, float] | None:
-    """Seconds, from and to, that a measured time lies between nine times in ten; None where either is not known.
+    """The range in seconds in which a measured time lies nine times in ten. None where the time or the range is not known.
 
     >>> likely_times(2.0, (0.75, 1.5))
     (1.5, 3.0)
@@ -241,8 +244,8 @@ def predict(placed: Product | Mapping, transform: Transform | None = None, routi
             direction: str = FORWARD) -> Prediction:
     """Predict the exchanges of a placement.
 
-    A `Product` is predicted in closed form, whatever its size, where the routing has one; everything else by routing every
-    message.
+    A `Product` is predicted in closed form, whatever its size, where the routing has one. Everything else is predicted by
+    routing every message.
 
     Parameters
     ----------
@@ -303,7 +306,7 @@ def predict_routed(mapping: Mapping, transform: Transform | None = None, routing
 def predict_product(product: Product, transform: Transform | None = None, name: str | None = None, costs: Costs = Costs(),
                     routing_name: str | None = None, exchange: str | Sequence[str] = DEFAULT_ALGORITHM,
                     schedule: str = SEQUENCE, direction: str = FORWARD) -> Prediction | None:
-    """Predict a product placement in closed form: no array of the length of the ranks, any size of machine.
+    """Predict a product placement in closed form, for any size of machine: no array has an entry for each rank.
 
     Every exchange must be one all-to-all. None where the routing has no closed form.
     """

@@ -86,7 +86,7 @@ class Product:
 def product_of(mapping: Mapping) -> Product | None:
     """The product whose groups use the same places as those of a mapping, or None when there is none.
 
-    Which rank of a group sits where does not matter: it changes no load of an even exchange.
+    It does not matter which rank of a group sits where, because this changes no load of an even exchange.
     """
     if not mapping.fills_network or not isinstance(mapping.network, Torus):
         return None
@@ -111,7 +111,7 @@ def _group_of(grid, letter, rank):
 
 
 def same_groups(a: Mapping, b: Mapping) -> bool:
-    """Whether every group of both takes the same places; both fill their network and have one grid."""
+    """Whether every group of both mappings takes the same places. Both fill their network and have the same grid."""
     return all(_same_partition(_labels(a, stage.letters), _labels(b, stage.letters))
                for stage in a.grid.decomposition.exchanges)
 

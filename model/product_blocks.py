@@ -78,8 +78,9 @@ def first_line(pattern: Pattern, ring: bool, blocks: StageBlocks, before: Mappin
                slots: Mapping[str, int]) -> Any:
     """Half bytes on the links of the busiest line of a dimension, routed first to last: int array, shape (2, n).
 
-    As `ProductBlocks.line` without a whole product: `before` says for each letter how many digits the dimensions before this
-    one have together, `slots` how many the slots have; what is left of the grid lies in the dimensions after it.
+    As `ProductBlocks.line`, but without a whole product. `before` says for each letter how many digits the dimensions
+    before this one have together, and `slots` how many the slots have. The rest of the grid lies in the dimensions after
+    it.
     """
     def held(letter, weights):
         """By slot, digits after, own digit, digits before."""
@@ -106,7 +107,7 @@ class ProductBlocks:
     def line(self, i: int, order: Iterable[int], tie: str = "split") -> Any:
         """Half bytes on the links of the busiest line of dimension `i`: int array, shape (2, n), as `ring_link_loads`.
 
-        No line of the dimension has more on any link. `order` is the dimensions as they are routed.
+        No line of the dimension has more on any link. `order` has the dimensions in the order in which they are routed.
         """
         check_lines((self.product.torus.shape[i],))
         before = list(order)

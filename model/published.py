@@ -52,7 +52,8 @@ def _cell(line):
 
 
 def p3dfft_2012() -> dict[str, float]:
-    """What the text of Pekurovsky, SIAM J. Sci. Comput. 34 (2012), says of its figures, by the quantity; SI units.
+    """The numbers that the text of Pekurovsky, SIAM J. Sci. Comput. 34 (2012), states about its figures, by quantity; SI
+    units.
 
     The points of the figures are not in it: they were printed as pictures.
 

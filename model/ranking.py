@@ -8,8 +8,8 @@ TIE = 1.01  # times the least time: so near, models cannot tell which is faster
 
 
 def ranked(predictions: Iterable[Prediction]) -> list[Prediction]:
-    """The fastest first; of those within one per cent of the fastest, between bricks the one that moves the fewest bytes,
-    else the one with the fewest and so largest messages.
+    """Predictions with the fastest first. Those within one per cent of the fastest are a tie: then the one with the fewest
+    messages stands first, or, between bricks, the one that moves the fewest bytes.
 
     >>> from pencilmap.model.grid import ProcessGrid
     >>> from pencilmap.model.predict import predict

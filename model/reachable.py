@@ -32,7 +32,8 @@ MOST_LISTED = 8
 
 
 def why_unreachable(site: Site, grid: ProcessGrid) -> str | None:
-    """Why no placement has the joint load of the all-to-all, for even blocks; None where one may, or where nothing is known.
+    """Why no placement has the joint load of the all-to-all, for even blocks. None where one may have it, or nothing is
+    known.
 
     >>> why_unreachable(Site(Torus((8, 8, 8))), ProcessGrid(16, 32))
     'rows or columns have to be whole along every ring of 8, so only R = 1, 8, 64, 512 can'
@@ -63,7 +64,8 @@ def may_reach(torus: Torus, R: int, C: int) -> bool:
 def least_factor(torus: Torus, R: int, C: int) -> Fraction:
     """The joint load of every placement of even blocks on all slots is at least this many times that of the all-to-all.
 
-    1 where nothing better is proved: where dimensions bind that are no rings or differ, and on rings of 4.
+    It is 1 where nothing better is proved: where a dimension that binds is no ring, where those that bind differ, and on
+    rings of 4.
 
     >>> print(least_factor(Torus((8, 8, 8)), 16, 32), least_factor(Torus((8, 8, 8)), 8, 64))
     127/120 1

@@ -67,7 +67,7 @@ def reading(label: str, error: type[PencilmapError], size: int = 0) -> Iterator[
 
 
 def in_a_line(problem: Exception) -> str:
-    """What a parser says, which may be several lines: at most 200 characters of it in one."""
+    """What a parser says, which may be several lines, as one line of at most 200 characters."""
     return " ".join(str(problem).split())[:200]
 
 
@@ -169,7 +169,7 @@ def _pipe_waiter(handle, refusal):
 
 
 def parse_json(text: str, **options: Any) -> Any:
-    """JSON; the parser knows no references, and refuses depth and long integers itself."""
+    """The value of a JSON text. The parser knows no references, and refuses depth and long integers itself."""
     return json.loads(text, **options)
 
 
@@ -193,7 +193,7 @@ def parse_xml(text: str) -> Any:
 
 
 def check_xml(text: str) -> None:
-    """Raise ValueError where XML defines entities, or GraphML has many graphs; for texts that another parser reads.
+    """Raise ValueError where XML defines entities or GraphML has many graphs. This is for texts that another parser reads.
 
     >>> check_xml("<graphml><graph/></graphml>")
     """

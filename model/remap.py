@@ -21,9 +21,9 @@ REMAPS = ("remap_in", "remap_out")
 
 
 def bricks_of(decomposition: Decomposition, n_tasks: int, transform: Transform) -> tuple[int, int, int]:
-    """Bricks along x, y and z: those of the decomposition, else of all divisions of the tasks those with the least surface.
+    """Bricks along x, y and z: those of the decomposition, or else the division of the tasks with the least surface.
 
-    Raises GridError where they are another number than tasks.
+    Raises GridError where there are not as many bricks as tasks.
 
     >>> from pencilmap.model.decompositions.brick import BRICK
     >>> bricks_of(BRICK, 8, Transform(16, 16, 16)), bricks_of(BRICK, 8, Transform(16, 4, 64))

@@ -17,7 +17,7 @@ from pencilmap.model.errors import PlacementError
 class RingMap:
     """Positions of the members of every row: ``rows[q][p]`` is that of member p of row q.
 
-    letters : those of the grid's dimensions, the first along a row, the second along a column.
+    letters : the letters of the grid's dimensions, the first along a row, the second along a column.
 
     >>> gray = RingMap(((0, 1), (3, 2)))
     >>> gray.n, str(gray), gray.index("r").tolist(), gray.group("r").tolist()

@@ -22,7 +22,7 @@ class Point:
     """The time of one transform on one number of ranks.
 
     size : nx, ny, nz.
-    time_s : seconds of the slowest rank, of all `transforms` together.
+    time_s : seconds of the slowest rank, for all `transforms` together.
     mean_s, deviation_s : over the ranks, seconds; None where they were not recorded.
     grid : extents of the process grid; () where it is not known.
     array_bytes : of the array that is exchanged, in all fields.
@@ -46,12 +46,12 @@ class Point:
 
     @property
     def work_per_rank(self) -> float:
-        """N log2 N over P, N being all points: the work that weak scaling holds against the time."""
+        """N log2 N over P, where N is the number of all points: the work that weak scaling compares with the time."""
         return self.points * log2(max(self.points, 2)) / self.ranks
 
     @property
     def is_1d(self) -> bool:
-        """Whether one dimension alone is divided: slabs, and grids of one row or column."""
+        """Whether only one dimension is divided: slabs, and grids of one row or column."""
         return self.decomposition == "slab" or (len(self.grid) == 2 and min(self.grid) == 1)
 
 
@@ -82,7 +82,9 @@ class Fit:
 
 
 def crossing_bytes(array_bytes: float, transposes: int) -> float:
-    """Bytes that cross a bisection in some all-to-alls of a whole array: half of it in each, both directions counted."""
+    """Bytes that cross a bisection in a number of all-to-alls of a whole array: half of the array in each, both directions
+    counted.
+    """
     return array_bytes * transposes / 2
 
 
@@ -110,7 +112,7 @@ def fit(points: Sequence[Point]) -> Fit:
 
 
 def weak_efficiency(first: Point, last: Point) -> float:
-    """Work of a rank over time, held against that of the first: 1 where the time grows only as N log N over P.
+    """The work of a rank over its time, relative to that of the first point: 1 where the time grows only as N log N over P.
 
     >>> first, last = (Point("", (n, n, n), p, t) for n, p, t in ((64, 8, 1.0), (128, 64, 7 / 6)))
     >>> f"{weak_efficiency(first, last):.3f}"

@@ -24,14 +24,16 @@ MOST_MESSAGES = 500  # a quarter of a second; four times as many take nine times
 
 
 def can_share(exchange: Exchange, network: object, rule: object) -> bool:
-    """Whether `shared_seconds` can tell: a torus with bandwidths, routes that do not depend on others, not too many."""
+    """Whether `shared_seconds` applies: a torus with bandwidths, routes that do not depend on other messages, not too many
+    messages.
+    """
     return (isinstance(network, Torus) and network.bandwidth is not None and network.n_dimensions < MAX_DIMENSIONS
             and isinstance(rule, DimensionOrder) and len(exchange.members) <= MOST_MESSAGES)
 
 
 def shared_seconds(exchange: Exchange, torus: Torus, node_of_rank: np.ndarray, rule: DimensionOrder,
                    envelope_bytes: float = 0.0) -> float:
-    """Seconds until the last message of a remap has arrived, with so many bytes beside those of each message.
+    """Seconds until the last message of a remap has arrived, where each message has `envelope_bytes` more than its data.
 
     See `can_share` for what is needed.
 

@@ -94,7 +94,7 @@ class Held:
 
 
 def honest_errors(samples: Sequence[Sample], fit: Fit) -> list[Held]:
-    """The errors of every division that has samples on both sides; the random halves together."""
+    """The errors of every division that has samples on both sides. The random halves are counted together."""
     found = [(division, error) for division in divisions(samples) if (error := _error(division, fit))]
     halves = [pair for pair in found if pair[0].rule == "random halves"]
     rows = [_held(f"{len(halves)} halves", halves)] if halves else []
@@ -111,7 +111,7 @@ def _held(text, pairs):
 
 
 def likely_range(samples: Sequence[Sample], fit: Fit) -> tuple[float, float] | None:
-    """Measured over predicted time, from and to, of `LIKELY` of the exchanges when their placement or size was held out.
+    """The range of measured over predicted time of `LIKELY` of the exchanges when their placement or size was held out.
 
     None where there are too few of them. The quantiles are those of the ratios themselves, which are not normal.
     """

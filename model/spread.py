@@ -77,12 +77,12 @@ class _Kinds:
 
 def spread_floor(dimensions: tuple[Dimension, ...], size: int, tasks_per_node: int, relative: Fraction,
                  split: bool, least: Fraction = Fraction(0)) -> Fraction:
-    """The least worst length of an exchange in groups of `size`, more than `tasks_per_node`.
+    """The least worst length of an exchange in groups of `size`, which must be more than `tasks_per_node`.
 
     dimensions : those of two nodes or more
-    relative : nodes over tasks
+    relative : number of nodes over number of tasks
     split : whether messages half round a ring go both ways, half each
-    least : what the length is known to be at least
+    least : a length that is already known as a lower bound
 
     >>> ring = (4, True, Fraction(1), Fraction(1, 2))
     >>> round(float(spread_floor((ring,) * 4, 16, 1, Fraction(1), True)), 3)    # 4x4x4x4, rows of 16

@@ -68,7 +68,9 @@ class ExchangeWork:
 
     @property
     def message_bytes(self) -> float:
-        """Size of a message; of several sizes that whose square root is their mean one, as the time model counts."""
+        """The size of a message. Where sizes differ, it is the size whose square root is the mean of theirs, as in the time
+        model.
+        """
         return 1024 * (self.message_roots / self.messages) ** 2 if self.messages else 0.0
 
 
@@ -83,7 +85,7 @@ class LocalWork:
 
 @dataclass(frozen=True)
 class TimeTerms:
-    """The terms of one exchange in seconds; None where the machine's figure is not known; it then counts as 0."""
+    """The terms of one exchange in seconds. None where the machine's figure is not known, which counts as 0."""
 
     link_s: float
     contention_s: float | None
@@ -129,7 +131,7 @@ def _plain(terms):
 
 
 def exchange_terms(work: ExchangeWork, costs: Costs) -> TimeTerms:
-    """Price the work of an exchange; arrays in `work` give arrays.
+    """The terms for the work of an exchange. Arrays in `work` give arrays.
 
     >>> rows = ExchangeWork(link_s=113e-6, adaptive_s=113e-6, task_bytes=28672, node_bytes=28672, messages=7, hops=1.7,
     ...                     tasks=1)
@@ -145,7 +147,7 @@ def exchange_terms(work: ExchangeWork, costs: Costs) -> TimeTerms:
 
 
 def local_terms(work: LocalWork, costs: Costs) -> LocalTerms:
-    """Price the computing; arrays in `work` give arrays.
+    """The terms for the computing. Arrays in `work` give arrays.
 
     >>> local_terms(LocalWork(35e6, 59e6, 8.4e6), Costs(fft_rate_per_task=350e6)).as_dict()
     {'fft_s': 0.1, 'memory_s': None}
@@ -187,7 +189,7 @@ def _injection(work, costs):
 
 def product_work(product: Product, letters: str, transform: Transform, link_s: float, adaptive_s: float | None,
                  hop_length: Fraction) -> ExchangeWork:
-    """The work of one exchange of a product placement; blocks are taken as even.
+    """The work of one exchange of a product placement. Blocks are taken as even.
 
     `letters` are the grid dimensions along which the groups lie; `hop_length` is hops on the m scale,
     `ExchangePrediction.hop_length`.
@@ -227,7 +229,7 @@ def mapping_work(mapping: Mapping, exchange: Exchange, link_s: float, adaptive_s
 
 
 def work_in_turn(rounds: Sequence[ExchangeWork]) -> ExchangeWork:
-    """The work of rounds that follow each other; the exchange is entered once."""
+    """The work of rounds that follow each other. The exchange is entered once."""
     adaptive = [work.adaptive_s for work in rounds]
     return ExchangeWork(sum(work.link_s for work in rounds),
                         None if None in adaptive else sum(s for s in adaptive if s is not None),
@@ -293,8 +295,8 @@ def local_work(transform: Transform, grid: ProcessGrid, tasks_per_node: int, fft
                copies: bool = True) -> LocalWork:
     """The computing of one transform: the local passes of the task with the largest blocks.
 
-    Every pass reads and writes a task's whole block once. `fft` and `copies` say which passes through memory count: those
-    that transform an axis, those that pack and unpack.
+    Every pass reads and writes a task's whole block once. `fft` and `copies` say which passes through memory count: `fft`
+    those that transform an axis, `copies` those that pack and unpack.
 
     >>> work = local_work(Transform(512, 512, 512), ProcessGrid(8, 64), 1)
     >>> f"{work.operations / 1e6:.1f} Mflop, {work.memory_bytes / 1e6:.1f} MB"
@@ -317,7 +319,7 @@ def _lines(transform, grid):
 
 
 def pass_times(transform: Transform, grid: ProcessGrid, tasks_per_node: int, costs: Costs) -> list[float]:
-    """Seconds of every local pass with the copies beside it; together those of `local_work`.
+    """Seconds of every local pass with the copies beside it. Their sum is that of `local_work`.
 
     >>> costs = Costs(fft_rate_per_task=1e9)
     >>> [f"{s * 1e3:.1f} ms" for s in pass_times(Transform(256, 256, 256), ProcessGrid(8, 8), 1, costs)]

@@ -305,7 +305,7 @@ def ring_link_loads(legs: Ints, ring: bool, tie: str = "split") -> Ints:
 
     Notes
     -----
-    The link p -> p+1 carries what the link before it carries, and what starts at p, without what ends there; the link from
+    The link p -> p+1 carries what the link before it carries, plus what starts at p, minus what ends there. The link from
     the last position to the first carries what goes round. O(n^2) for each line.
 
     Examples

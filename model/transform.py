@@ -18,7 +18,7 @@ COMPLEX_DOUBLE_BYTES = 16
 class TransformType:
     """The exchanged elements of a type of transform.
 
-    half : whether only nz/2 + 1 of the z indices are exchanged (the others follow from them)
+    half : whether only nz/2 + 1 of the z indices are exchanged; the others follow from them
     parts : numbers in an element, 2 for complex
     """
 

@@ -51,11 +51,11 @@ def translation_bound(torus: Torus, capacity: tuple[Fraction, ...], tasks_per_no
     """The least sum of the worst row and column length of an RxC grid of even blocks on a torus.
 
     capacity : cables of a link in each dimension over its weight, see `pencilmap.model.lower_bound.link_weights`
-    rows, columns : what the two lengths are at least, by other arguments
-    units : what the two lengths are multiples of, where that is known
+    rows, columns : least values of the two lengths, by other arguments
+    units : the numbers of which the two lengths are multiples, where they are known
     usable : which nodes may be used, shape (N,); all of them where it is None
 
-    0 where the torus has open lines, or too many kinds of displacements.
+    It is 0 where the torus has open lines or too many kinds of displacements.
 
     >>> torus = Torus((4, 4, 4))
     >>> round(float(translation_bound(torus, (Fraction(1),) * 3, 1, 8, 8)), 2)

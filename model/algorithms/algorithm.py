@@ -27,11 +27,11 @@ class Algorithm:
     beside: bool = True  #: whether it can run beside computing and other exchanges; all its messages then start at once
 
     def is_exchange(self, even: bool) -> bool:
-        """Whether its only round is the exchange itself, given whether all blocks are even: then closed forms hold."""
+        """Whether its only round is the exchange itself; closed forms hold then. `even` says whether all blocks are even."""
         return self.rounds is at_once or (even and self.is_alltoall)
 
     def started(self, exchange: Exchange, mapping: Mapping) -> Exchange:
-        """The messages of an exchange beside others: all start at once then, also those of an algorithm in steps."""
+        """The messages of an exchange that runs beside others. All start at once, even those of an algorithm in steps."""
         return self.rounds(exchange, mapping)[0] if self.is_alltoall else exchange
 
 
@@ -43,7 +43,7 @@ def at_once(exchange: Exchange, mapping: Mapping) -> tuple[Exchange, ...]:
 def single_messages(exchange: Exchange, source: Ints, target: Ints, units: Ints) -> Exchange:
     """A round of messages from ranks `source` to ranks `target`, `units` of ``exchange.unit_bytes`` each; all shape (n,).
 
-    Messages of nothing are not sent.
+    Empty messages are not sent.
 
     >>> from pencilmap.model.exchange import exchanges
     >>> from pencilmap.model.grid import ProcessGrid

@@ -22,7 +22,7 @@ from pencilmap.model.mapping import Mapping
 
 
 def steps(p: int, radix: int) -> list[list[int]]:
-    """How far the messages of each round go in a group of p.
+    """How many members above the sender the messages of each round go, in a group of p.
 
     >>> steps(6, 2), steps(6, 4), steps(1, 2)
     ([[1], [2], [4]], [[1, 2, 3], [4]], [])
@@ -60,7 +60,7 @@ def _below(send, n):
 
 
 def rounds(radix: int, exchange: Exchange, mapping: Mapping) -> tuple[Exchange, ...]:
-    """One round for each digit; a single one of no messages in groups of one."""
+    """One round for each digit. Groups of one have a single round without messages."""
     p, found = exchange.size, []
     unit = 1
     for far in steps(p, radix):

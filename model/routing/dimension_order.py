@@ -74,7 +74,9 @@ class DimensionOrder:
                                        for line, cables in zip(lines, torus.cables)))
 
     def joint_of_blocks(self, product: Product, blocks: tuple[StageBlocks, ...]) -> JointLoads:
-        """Exact loads of several exchanges of a product at once, with any blocks; no line has more than that of digits 0."""
+        """Exact loads of several exchanges of a product at once, with any blocks. No line has more than the line of digits
+        0.
+        """
         torus, order = product.torus, self.dimensions(product.torus)
         units = [Fraction(2 * torus.n_nodes, some.total_bytes) for some in blocks]
         classes = []
@@ -141,9 +143,9 @@ def dimension_order_loads(torus: Torus, exchange: Exchange, node_of_rank: np.nda
                           order: tuple[int, ...] | None = None, tie: str = "split") -> LinkLoads:
     """Exact load of every link under dimension-ordered routing in the shortest direction.
 
-    Raises RoutingError when loads could exceed 64 bits, or a dimension is too long. `node_of_rank` has shape (P,); `order`
-    is the dimensions in the order in which they are routed, first to last by default; `tie` is what happens at half a ring:
-    "split", "parity" or "plus".
+    Raises RoutingError when loads could exceed 64 bits, or a dimension is too long. `node_of_rank` has shape (P,). `order`
+    has the dimensions in the order in which they are routed, first to last by default. `tie` says what happens at half a
+    ring: "split", "parity" or "plus".
     """
     check_lines(torus.shape)
     if 2 * exchange.total_bytes * sum(torus.shape) >= _LARGEST:

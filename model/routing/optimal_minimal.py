@@ -69,8 +69,8 @@ def optimal_minimal_loads(network: Network, exchange: Exchange, node_of_rank: np
     """Loads of the links when messages are split over their shortest paths so that the busiest link takes the least time.
 
     Raises RoutingError when the program has more than MAX_FLOWS variables, or the network more than MAX_NODES nodes.
-    `node_of_rank` has shape (P,). The busiest link is optimal to the solver's accuracy (1e-7); the others are those of one
-    of many optima.
+    `node_of_rank` has shape (P,). The busiest link is optimal to the solver's accuracy (1e-7). The other loads are those of
+    one of many optima.
     """
     if network.n_nodes > MAX_NODES:
         raise RoutingError(f"optimal-minimal routing is a linear program for up to {MAX_NODES} nodes, and {network.title} "

@@ -22,10 +22,10 @@ class ScheduleKind:
     """One line of the table.
 
     course : (schedule, grid, transform or None, joint loads or None) -> Course; raises ScheduleError
-    keeps_boxes : whether the output has the boxes of the sequence, so that it may be chosen where nobody asks for it
+    keeps_boxes : whether the output has the boxes of the sequence, so that the schedule may be chosen automatically
     read : the words after the name -> the schedule's fields, None where they are not understood
     chunked : whether the number of chunks may be chosen
-    pair : the course of a forward transform beside a backward one of another array; None: one runs after the other
+    pair : the course of a forward transform beside a backward one of another array; None where one runs after the other
     """
 
     course: Callable[..., Course]
@@ -101,7 +101,8 @@ def parse_schedule(text: str) -> Schedule:
 
 def course_of(schedule: Schedule, grid: ProcessGrid, transform: Transform | None, loads: JointLoads | None,
               direction: str = FORWARD) -> Course:
-    """The schedule worked out for a transform, or for a pair of them under a schedule that has a way for that.
+    """The schedule worked out for a transform, or for a pair of transforms under a schedule that has a way to run them at
+    once.
 
     Raises ScheduleError.
     """

@@ -59,9 +59,9 @@ MOST_NODES_AT_RANDOM = 4096
 class ScheduleForecast:
     """What a schedule makes of a placement; times are None where those of the prediction are.
 
-    Of a pair of transforms, a forward and a backward one, costs and times are those of both.
+    For a pair of transforms, a forward and a backward one, costs and times are those of both.
 
-    schedule : with everything chosen: its text can be given to the runner
+    schedule : with everything chosen, so that its text can be given to the runner
     sizes : of the lanes: relative sizes of chunks, planes or fields
     axis : along which the lanes are cut, None where nothing is
     load_joint : largest load of all exchanges at once in each class of links, on the m scale
@@ -143,7 +143,7 @@ def _twice(found):
 
 
 class Forecaster:
-    """Schedules of one placement, with what they have in common worked out once.
+    """Schedules of one placement. What they have in common is worked out once.
 
     Parameters
     ----------
@@ -174,8 +174,8 @@ class Forecaster:
     def forecast(self, text: str, direction: str = FORWARD) -> ScheduleForecast:
         """The schedule that `text` names, with everything chosen, or `best`: the fastest of those that keep the boxes.
 
-        A backward transform takes as long as a forward one. A pair is both at once where the schedule has a way for that,
-        else one after the other. Raises ScheduleError.
+        A backward transform takes as long as a forward one. The transforms of a pair run at once where the schedule has a
+        way for that, and otherwise one after the other. Raises ScheduleError.
         """
         if direction not in DIRECTIONS:
             raise ScheduleError(f"direction {direction!r} is unknown; known are {', '.join(DIRECTIONS)}")

@@ -11,7 +11,8 @@ TYPICAL_CHUNKS = 8  # where the number is still to be chosen: the ramp then weig
 
 
 def objectives(text: str, grid: ProcessGrid) -> list[Objective]:
-    """Objectives whose best placements are worth a prediction under a schedule, that of the schedule itself first.
+    """The objectives whose best placements are worth a prediction under a schedule. That of the schedule itself is the
+    first.
 
     The others are for machines on which other terms than the links decide.
 

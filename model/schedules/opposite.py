@@ -35,7 +35,7 @@ def course(schedule: Schedule, grid: ProcessGrid, transform: Transform | None, l
 def pair(schedule: Schedule, grid: ProcessGrid, transform: Transform | None, loads: JointLoads | None) -> Course:
     """Two transforms at once: the backward one takes the steps of the forward one in reverse.
 
-    With several fields each of them goes two ways by itself. Nothing counts as computed beside the exchanges.
+    With several fields each transform goes two ways by itself. No computing is counted beside the exchanges.
     """
     check_routes(schedule.name, grid)
     several = transform is None or transform.fields > 1

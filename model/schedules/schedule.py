@@ -29,10 +29,10 @@ MOST_CHUNKS, MOST_SIZE = 256, 1000  # those of the library, fft_runner/src/sched
 class Schedule:
     """A schedule as its text says it; `pencilmap.model.schedules.parse_schedule` reads one.
 
-    name : of the table of schedules
+    name : its name in the table of schedules
     sizes : relative sizes of the chunks, one for each; none where they are still to be chosen
     axis : "x", "z" or "field", None where the rule decides or nothing is cut
-    planes : the lower planes of two-way, None by the rule
+    planes : the number of lower planes of two-way, None where the rule decides
     """
 
     name: str
@@ -51,8 +51,8 @@ class Part:
     """Messages of one exchange that are cut in the same way.
 
     stage : number of the exchange in a forward transform
-    make : gives the messages, from what the exchange algorithm makes of an exchange; None for all of the exchange
-    length : of the blocks that are cut into lanes; None where these messages are not cut
+    make : function that takes the messages of the exchange algorithm and gives those of this part; None for all of them
+    length : length of the blocks that are cut into lanes; None where these messages are not cut
     """
 
     stage: int
@@ -66,7 +66,7 @@ class Phase:
 
     shares : of every part
     starts : the exchanges that are started, by their number in a forward transform: each costs its start and messages
-    beside : the shares of every local pass that ranks compute meanwhile, in the order of a forward transform
+    beside : the share of every local pass that ranks compute meanwhile, in the order of a forward transform
     """
 
     shares: tuple[Fraction, ...]
@@ -127,7 +127,8 @@ def block_of(axis: str, grid: ProcessGrid, transform: Transform) -> list[int]:
 
 def lane_axis(chunks: int, axis: str | None, grid: ProcessGrid, transform: Transform,
               order: tuple[str, ...] = LANE_AXES) -> str:
-    """The axis that is cut into chunks: the one named, or the first in `order` whose shortest block has an element for each.
+    """The axis that is cut into chunks: the one named, or the first in `order` whose shortest block has an element per
+    chunk.
 
     Raises ScheduleError where there is none, or the one named is too short.
     """
@@ -146,7 +147,7 @@ def whole_exchanges(grid: ProcessGrid) -> tuple[Part, ...]:
 
 
 def chunked_exchanges(axis: str | None, grid: ProcessGrid, transform: Transform | None) -> tuple[Part, ...]:
-    """The exchanges cut along an axis; where blocks differ, those of each length are a part of their own."""
+    """The exchanges cut along an axis. Where blocks differ, the messages for each length are a part of their own."""
     if transform is None or axis is None:
         return whole_exchanges(grid)
     lengths = block_of(axis, grid, transform)
@@ -176,7 +177,7 @@ def _only(i, axis, length, grid, transform):
 
 
 def shares_of(parts: tuple[Part, ...], sizes: tuple[int, ...], in_flight: dict[int, int]) -> tuple[Fraction, ...]:
-    """The share of every part when these chunks travel; `in_flight` gives the chunk of each exchange that is."""
+    """The share of every part when these chunks travel. `in_flight` gives the chunk of each exchange that is in flight."""
     def share(part):
         if part.stage not in in_flight:
             return Fraction(0)
@@ -192,7 +193,9 @@ def passes(grid: ProcessGrid) -> list[str]:
 
 
 def beside(grid: ProcessGrid, axis: str | None, sizes: tuple[int, ...], chunks: dict[int, int]) -> tuple[Fraction, ...]:
-    """The share of every pass that is computed: of pass i chunk ``chunks[i]``, if there is one and the pass has chunks."""
+    """The share of every pass that is computed. For pass i it is chunk ``chunks[i]``, if there is one and the pass has
+    chunks.
+    """
     def share(i, axes):
         k = chunks.get(i, -1)
         return Fraction(sizes[k], sum(sizes)) if axis and axis not in axes and 0 <= k < len(sizes) else Fraction(0)

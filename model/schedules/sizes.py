@@ -24,7 +24,7 @@ HALVINGS = 60  # of t: below the rounding of its digits
 
 
 def overlap_length(sizes: Sequence[float], pairs: Floats) -> float:
-    """T of these sizes, on the scale of `pairs`, loads of both exchanges on the links that can decide: shape (k, 2).
+    """T of these sizes, on the scale of `pairs`: the loads of both exchanges on the links that can decide, shape (k, 2).
 
     >>> overlap_length([1, 1], np.array([[4.0, 0.0], [0.0, 4.0]]))
     6.0
@@ -35,7 +35,8 @@ def overlap_length(sizes: Sequence[float], pairs: Floats) -> float:
 
 
 def best_shares(pairs: Floats, chunks: int) -> Floats:
-    """The shares of so many chunks with the least T: float array, shape (chunks,); any real numbers of 0 or more.
+    """The shares of that number of chunks with the least T: float array, shape (chunks,). They are real numbers of 0 or
+    more.
 
     >>> best_shares(np.array([[2.0, 0.0], [0.0, 4.0]]), 3).round(3).tolist()
     [0.143, 0.286, 0.571]
@@ -73,9 +74,9 @@ def _corners(row, column):
 
 
 def best_sizes(loads: JointLoads, chunks: int, block: int) -> tuple[int, ...]:
-    """The lengths of so many chunks of a block of `block` elements, each at least 1, with the least T.
+    """The lengths of that number of chunks of a block of `block` elements, each at least 1, with the least T.
 
-    Equal chunks, as the cut rule makes them, where nothing is better by more than a rounding error.
+    They are equal chunks, as the cut rule makes them, where nothing is better by more than a rounding error.
     """
     pairs = loads.weighted
     equal = [block * (k + 1) // chunks - block * k // chunks for k in range(chunks)]

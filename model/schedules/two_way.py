@@ -17,12 +17,15 @@ from pencilmap.model.transform import Transform
 
 
 def busiest_shares(planes: int, nz: int, R: int, C: int) -> tuple[int, int]:
-    """Planes that count for the lower and for the upper half: of the rank that has most of them, times the ranks."""
+    """The planes that count for the lower and for the upper half: those of the rank that has most of them, times the
+    ranks.
+    """
     return R * -(-planes // R), C * -(-(nz - planes) // C)
 
 
 def default_planes(nz: int, R: int, C: int) -> int:
-    """The number of lower planes by the rule of the library: the least of the larger share, then of both, then the fewest.
+    """The number of lower planes by the rule of the library: the smallest larger share, then the smallest sum, then the
+    fewest.
 
     >>> default_planes(256, 8, 64), default_planes(64, 8, 64), default_planes(129, 8, 64)
     (128, 1, 65)
@@ -35,7 +38,9 @@ def default_planes(nz: int, R: int, C: int) -> int:
 
 
 def best_planes(nz: int, R: int, C: int, loads: JointLoads) -> int:
-    """The number of lower planes that the loads make fastest, counting the largest share; that of the rule among equals."""
+    """The number of lower planes with the shortest time by the loads, counting the largest share. Among equals that of the
+    rule.
+    """
     found: dict[tuple[int, int], float] = {}
 
     def time(planes):
