@@ -62,20 +62,20 @@ class Advice:
 
     @property
     def rivals(self) -> list[Prediction]:
-        """Those beside the first that the errors of the model cannot tell from it: what to measure."""
+        """The candidates that the errors of the model cannot tell from the first one. They should be measured."""
         error = 1.1 if self.where.likely is None else max(self.where.likely[1] / self.where.likely[0], 1.0)
         return [p for p in self.found[1:4] if time_of(p) <= error * time_of(self.best)]
 
 
 def time_of(p: Prediction) -> float:
-    """The time by which candidates are ranked, seconds: of the transform as far as it is known."""
+    """The time by which candidates are ranked, in seconds: that of the transform as far as it is known."""
     known = p.known_s if p.schedule is None else p.schedule.known_s
     assert known is not None
     return known
 
 
 def partition_for(machine: str, nodes: int) -> str | None:
-    """The shape of the partition of that many nodes with the widest bisection; None for the whole machine.
+    """The shape of the partition of that many nodes with the widest bisection. None stands for the whole machine.
 
     Raises PartitionError where there is no such partition.
     """
@@ -94,7 +94,7 @@ def partition_for(machine: str, nodes: int) -> str | None:
 
 def settings(fft: str, machine: str | None = None, nodes: int | None = None, torus: str | None = None,
              tasks_per_node: int | None = None, bandwidth: str | None = None) -> Setting:
-    """The setting of a question: a machine, of which some nodes are taken, or a torus of its own."""
+    """The setting of a question: a number of nodes of a machine, or a torus given by its shape."""
     partition = None
     if torus is None and machine is not None and nodes is not None:
         partition = partition_for(machine, nodes)
@@ -107,7 +107,7 @@ def settings(fft: str, machine: str | None = None, nodes: int | None = None, tor
 
 
 def advise(where: Setting) -> Advice:
-    """Rank everything that a transform can be run with on the nodes of a setting. Raises GridError where nothing fits."""
+    """Rank all ways to run a transform on the nodes of a setting. Raises GridError where nothing fits."""
     if where.transform is None or where.network.bandwidth is None:
         raise GridError("advice needs times: give the transform with `fft` and a `machine` or the `bandwidth` of its links")
     found = list[Prediction]()

@@ -87,10 +87,10 @@ def search(site: Site, grid: ProcessGrid, seed: int = 1, budget: Budget = Budget
            rules: Sequence[DimensionOrder] = USUAL) -> Found:
     """Search for a placement with a small objective, by default that of exchanges in sequence.
 
-    It is never worse than the best product placement, where there is one, nor than any default axis order, unless its
-    seconds ended before these were all tried. The site may be any torus, with any usable nodes and idle slots; `report` is
-    called with one line of text now and then. Under several
-    rules of routing the worst counts. Raises GridError when the grid does not fit the site.
+    The result is never worse than the best product placement, where there is one, or than any default axis order. The
+    exception is a time limit that ends before all of these were tried. The site may be any torus, with any usable nodes and
+    idle slots; `report` is called with one line of text now and then. Under several rules of routing the worst one counts.
+    Raises GridError when the grid does not fit the site.
 
     >>> from pencilmap.model.allocation import Allocation
     >>> from pencilmap.model.torus import Torus

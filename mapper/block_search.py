@@ -36,7 +36,7 @@ class _Beginning(NamedTuple):
 def best_product_of(torus: Torus, grid: ProcessGrid, tasks_per_node: int, transform: Transform | None) -> Product:
     """The product placement of `grid` whose exchanges, one after the other, are fastest with the blocks of `transform`.
 
-    Among equals that of even blocks, `best_product`.
+    Among equals it is the one for even blocks, `best_product`.
 
     >>> torus, grid = Torus((4, 4, 4)), ProcessGrid(8, 8)
     >>> [str(best_product_of(torus, grid, 1, Transform(n, n, n))) for n in (16, 17)]

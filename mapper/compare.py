@@ -82,8 +82,8 @@ def compare_records(records: Iterable[Record], source: str) -> list[Comparison]:
     Returns
     -------
     list
-        Every exchange of each record; one row for all of them where the schedule is another than the sequence, for then the
-        time of an exchange is the time that ranks wait for it, and of a pair of transforms.
+        Every exchange of each record. Where the schedule is not the sequence, there is one row for all of them, because the
+        time of an exchange is then the time that ranks wait for it. A pair of transforms has one row too.
     """
     return [row for number, record in enumerate(records, 1) for row in compare_record(record, f"{source}:{number}")]
 
@@ -127,7 +127,7 @@ def _rows_of_lines(record, source):
 
 
 def schedule_of_record(record: Record) -> str:
-    """The schedule of a run; that of records which name none is the sequence."""
+    """The schedule of a run. A record that names none has the sequence."""
     return record.get("schedule") or SEQUENCE
 
 
@@ -173,9 +173,9 @@ def _bandwidth(exchange, prediction, transform, measured):
 def prediction_of_record(record: Record, **changes: Any) -> tuple[Prediction | None, str]:
     """Prediction for the placement that the ranks of a run really had.
 
-    None where the run does not know its torus; with a note about the prediction, or the reason why there is none. The
-    changes are bandwidth (tuple of bytes per second) or costs (`Costs`) that override the labels of the record. The label
-    `routing` names the rule of the network; its default without.
+    It is None where the run does not know its torus. A note about the prediction, or the reason why there is none, comes
+    with it. `changes` are bandwidth (tuple of bytes per second) or costs (`Costs`) that override the labels of the record.
+    The label `routing` names the rule of the network; without it the default is used.
     """
     asked = {key: value for key, value in record.items() if key not in ("phases", "time")}
     return _prediction(json.dumps(asked), tuple(sorted(changes.items())))
@@ -242,7 +242,9 @@ def _likely(labels):
 
 
 def bandwidth_of_record(record: Record) -> tuple[float, ...] | None:
-    """Bytes per second of the links by the labels of a run, one for all dimensions or one for each; None without."""
+    """Bytes per second of the links by the labels of a run, one for all dimensions or one for each. None where no label
+    says it.
+    """
     labels = record["labels"]
     if "link_bandwidth" in labels:
         return tuple(parse(part, "byte/s") for part in labels["link_bandwidth"].split(","))
@@ -259,7 +261,7 @@ def _cables(labels, n_dimensions):
 
 
 def compare_published() -> list[Comparison]:
-    """Every published cell of Blue Gene/L beside the prediction; of totals only the predicted time has the FFTs in it."""
+    """Every published cell of Blue Gene/L beside the prediction. For totals only the predicted time contains the FFTs."""
     machine = load_machine("bluegene-l")
     return [_published_row(cell, replace(prediction_of_cell(cell, machine.torus, machine.costs), likely=machine.likely))
             for cell in bluegene_l_512()]

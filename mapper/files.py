@@ -1,4 +1,4 @@
-"""Files that are written or appended to whole or not at all, and temporary folders of which none is left for good."""
+"""Files that are written or appended to whole or not at all, and temporary folders that are always removed in the end."""
 
 import errno
 import fcntl
@@ -69,9 +69,9 @@ def _remove_left_asides(target):
 
 
 def append_whole(path: str | PathLike[str], text: str, error: type[PencilmapError] = MapfileError) -> None:
-    """Append to a file: all of the text, in one piece also where others append to it now, or nothing.
+    """Append to a file: all of the text or nothing, and in one piece even where others append to the file at the same time.
 
-    Raises `error` when the file cannot be written, e.g. on a full disk. Pipes and devices get what there was room for.
+    Raises `error` when the file cannot be written, e.g. on a full disk. Pipes and devices get as much as there is room for.
     """
     left = memoryview(text.encode("utf-8"))
     try:
@@ -94,7 +94,10 @@ def append_whole(path: str | PathLike[str], text: str, error: type[PencilmapErro
 
 
 def check_writable(path: str | PathLike[str], error: type[PencilmapError] = MapfileError) -> None:
-    """Ask before long work, not after: raises `error` where `write_whole` could not make its file. Leaves nothing behind."""
+    """Check before long work that a file can be written: raises `error` where `write_whole` could not make it.
+
+    Leaves nothing behind.
+    """
     path = Path(path)
     if path.exists() and not path.is_file():
         return
@@ -106,7 +109,7 @@ def check_writable(path: str | PathLike[str], error: type[PencilmapError] = Mapf
 
 
 def check_appendable(path: str | PathLike[str], error: type[PencilmapError] = MapfileError) -> None:
-    """As `check_writable`, before `append_whole`: a file that is not there yet is not made."""
+    """As `check_writable`, for `append_whole`. It does not make a file that does not exist yet."""
     if not Path(path).exists():
         check_writable(path, error)
         return
@@ -119,9 +122,9 @@ def check_appendable(path: str | PathLike[str], error: type[PencilmapError] = Ma
 
 @contextmanager
 def temporary_folder(parent: str | None = None) -> Iterator[Path]:
-    """A folder that is removed at the end, and by the next call where this process is killed.
+    """A folder that is removed at the end, or by the next call if this process is killed.
 
-    Who uses a folder holds a lock on a file in it, which the system releases however the process ends.
+    A process that uses a folder holds a lock on a file in it. The system releases this lock however the process ends.
     """
     with tempfile.TemporaryDirectory(prefix=_TEMPORARY, dir=parent, ignore_cleanup_errors=True) as name:
         folder = Path(name)

@@ -14,7 +14,7 @@ from pencilmap.model.machine import Machine
 
 @dataclass(frozen=True)
 class Choice:
-    """A format, why it was taken ("" if the user named it), the others that would do as well, and what to watch out for (one
+    """A format, the reason why it was taken ("" if the user named it), the other formats that would do, and warnings (one
     sentence each).
 
     >>> from pencilmap.model.machine import load_machine

@@ -12,7 +12,8 @@ from pencilmap.model.transform import Transform
 
 def rank_grids(torus: Torus, tasks_per_node: int = 1, transform: Transform | None = None, costs: Costs | None = None,
                decomposition: Decomposition = PENCIL) -> list[tuple[ProcessGrid, Product, Prediction]]:
-    """The best product placement of every grid, the fastest first; of those that leave tasks without data only if all do.
+    """The best product placement of every grid, the fastest first. Grids that leave tasks without data are used only if all
+    do.
 
     With the machine's `costs` the predicted time decides, else the link time.
     """
@@ -25,7 +26,8 @@ def rank_grids(torus: Torus, tasks_per_node: int = 1, transform: Transform | Non
 
 def filled_grids(n_tasks: int, transform: Transform | None = None,
                  decomposition: Decomposition = PENCIL) -> list[ProcessGrid]:
-    """The grids of `n_tasks` tasks of which each holds something of the transform; all grids where there is none.
+    """The grids of `n_tasks` tasks on which every task holds a part of the transform. All grids where there is no such
+    grid.
 
     >>> [str(grid) for grid in filled_grids(4, Transform(2, 4, 4))], len(filled_grids(4, Transform(1, 1, 1)))
     (['2x2', '4x1'], 3)

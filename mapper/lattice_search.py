@@ -93,9 +93,9 @@ def best_tiling(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, seed: 
                 patience: int | None = None) -> tuple[Tiling | None, float]:
     """The best tiling found and its cost: sum of the worst lengths of rows and columns, exchanged one after the other.
 
-    `evaluations` are steps of the annealing for tiles of 16 tasks, fewer for larger ones; by default as many as take some
-    seconds. Only tilings that cost less than `below` count. With `patience` so many rounds without a better one end the
-    search; so does Ctrl-C. None where there is none.
+    `evaluations` are steps of the annealing for tiles of 16 tasks; larger tiles get fewer. By default there are as many as
+    take some seconds. Only tilings that cost less than `below` count. The search ends after `patience` rounds without a
+    better one, or on Ctrl-C. The result is None where there is no such tiling.
 
     >>> tiling, cost = best_tiling(Torus((5, 5)), ProcessGrid(5, 5), evaluations=20_000)
     >>> float(f"{cost:.3f}"), tiling.cosets
@@ -224,9 +224,10 @@ def coset_numbers(shape: np.ndarray, form: tuple[tuple[int, ...], ...]) -> np.nd
 
 
 def tried_lattices(torus: Torus, shape: np.ndarray, grid: ProcessGrid, below: float = inf) -> list[Lattice]:
-    """The different lattices for columns, and for rows as cosets, those with the least load of cosets and tile first.
+    """The different lattices whose cosets are the columns or the rows. Those with the least load of cosets and tile come
+    first.
 
-    Without those on which no tiling can cost less than `below`, and without those of too large tiles.
+    Lattices on which no tiling can cost less than `below` are left out, and so are those with too large tiles.
     """
     found: dict[tuple, Lattice] = {}
     scale = np.array([float(w) for w in weights(torus)])
@@ -248,7 +249,7 @@ def tried_lattices(torus: Torus, shape: np.ndarray, grid: ProcessGrid, below: fl
 
 
 def _signature(torus, scale, apart):
-    """Equal for lattices that differ by an exchange of dimensions that are alike."""
+    """A key that is equal for lattices which differ only by an exchange of dimensions that are alike."""
     kinds = [(n, torus.is_ring(i), scale[i]) for i, n in enumerate(torus.shape)]
     parts = [np.sort(apart[:, [i for i, k in enumerate(kinds) if k == kind]], axis=1) for kind in dict.fromkeys(kinds)]
     rows = np.concatenate(parts, axis=1)

@@ -61,7 +61,9 @@ def _listed(shape, stride, ring, key, count, hop, half, length):
 
 
 def folded(shape: np.ndarray, ring: np.ndarray, key: np.ndarray, unit: np.ndarray, slots: int) -> Folded:
-    """From extents, which of them close to rings, the coset of every node, and the unit of each dimension."""
+    """Folded loads from the extents, which of them close to rings, the coset of every node, and the unit of each
+    dimension.
+    """
     d, N, count = len(shape), len(key), int(key.max()) + 1
     stride = np.concatenate([[1], np.cumprod(shape)[:-1]]).astype(np.int64)
     hop, half = np.zeros((N, int(shape.sum())), dtype=np.int32), np.zeros((N, int(shape.sum())), dtype=np.int32)

@@ -9,7 +9,7 @@ from pencilmap.model.mapping import Mapping
 
 
 def placed_lines(where: Setting, problem: LineProblem, text: str) -> Mapping:
-    """The placement that `text` describes, for the grid of `LineProblem.grids` with which its lines take least.
+    """The placement that `text` describes, for the grid of `LineProblem.grids` with which its lines take the least time.
 
     Raises PlacementError where it exists on none of these.
     """

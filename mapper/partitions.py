@@ -82,7 +82,9 @@ def _affinity(site):
 
 
 def matched(site: Site, groups: Groups) -> Groups:
-    """The groups, all of one size, with members of each in the order in which they sit as those of the others do."""
+    """The groups, all of one size. The members of each are put in such an order that members with the same number sit
+    alike.
+    """
     from scipy.optimize import linear_sum_assignment  # slow to import
 
     torus, where = as_torus(site.network), _places(site)

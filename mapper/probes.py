@@ -96,7 +96,7 @@ def machine_of_probe(probe: Probe, name: str) -> Machine:
 
 
 def probed_figures(machine: Machine, fit: ProbeFit, source: str) -> dict[str, Figure]:
-    """The figures of a machine file after a probe, which replace those of the file and the costs that messages have by size.
+    """The figures of a machine file after a probe. They replace those of the file and its costs of messages by size.
 
     Raises CalibrationError where neither the file nor the probe says what the links carry.
     """
@@ -124,7 +124,7 @@ def probed_figures(machine: Machine, fit: ProbeFit, source: str) -> dict[str, Fi
 
 
 def link_rates(torus: Torus, fit: ProbeFit) -> str | list[str] | None:
-    """The bandwidth of a link as a machine file writes it: one text, or one for each dimension; None without streams."""
+    """The bandwidth of a link as a machine file writes it: one text, or one for each dimension. None without streams."""
     known = {c.axis: c.link_bandwidth for c in fit.cuts if c.link_bandwidth is not None}
     if not known:
         return None

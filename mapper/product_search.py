@@ -199,7 +199,8 @@ def _combine(places, grid, caps):
 
 @lru_cache(maxsize=1024)
 def patterns(n: int, letters: str = PENCIL.letters) -> tuple[Pattern, ...]:
-    """All digit patterns of n nodes: ordered factorisations in which neighbouring digits have different letters.
+    """All digit patterns of n nodes. They are the ordered factorisations in which neighbouring digits have different
+    letters.
 
     >>> [str(p) for p in patterns(4)]
     ['r4', 'r2c2', 'c4', 'c2r2']

@@ -18,7 +18,7 @@ MOST_PLACES = 16_384  # beyond, tilings are not searched either
 
 
 def named(mapping: Mapping) -> str | None:
-    """What the mapping is, in words and as a text that makes it again; None where it is none of them.
+    """What the mapping is, in words and as a text that makes it again. None where it is neither ring maps nor a tiling.
 
     >>> from pencilmap.model.grid import ProcessGrid
     >>> site, grid = Site(Torus((4, 4))), ProcessGrid(8, 2)

@@ -139,7 +139,7 @@ def _are_numbers(allowed, found):
 
 
 def upgraded(record: Record) -> Record:
-    """A record in version 2; one that is in it already is given back as it is. Version 1 knew pencils only."""
+    """A record in version 2. A record that is already in it is returned as it is. Version 1 had pencils only."""
     if record["schema"] == SCHEMA:
         return record
     known = record.get("exchanges", {})
@@ -167,7 +167,9 @@ def line_problem_of_record(record: Record) -> LineProblem:
 
 
 def transform_of_record(record: Record) -> Transform:
-    """The transform of a run record. RecordError where distributed lines were transformed, which is another one."""
+    """The transform of a run record. Raises RecordError where distributed lines were transformed, which have no
+    `Transform`.
+    """
     if has_lines(record):
         what = "a distributed line" if record["decomposition"] == LINE else "bricks on which distributed lines run"
         raise RecordError(f"a record is of {what}; only pencilmap compare reads such records, leave it out")
@@ -184,7 +186,7 @@ def grid_of_record(record: Record) -> ProcessGrid:
 
 
 def mapping_of_record(record: Record, network: Network, name: str) -> Mapping:
-    """The mapping that the ranks of a run really had; RecordError where there can be no such."""
+    """The mapping that the ranks of a run really had. Raises RecordError where there is no such mapping."""
     ranks = sorted(record["placement"]["ranks"], key=lambda r: r["rank"])
     for r in ranks:
         found = len(r["coordinate"])

@@ -22,7 +22,7 @@ def ring_maps(n: int, ring: bool) -> list[RingMap]:
 
 @lru_cache(maxsize=1)
 def _table():
-    """From (ring, nodes, row members) to the map; its transpose has the same joint load."""
+    """From (ring, nodes, row members) to the map. Its transpose has the same joint load."""
     found = {}
     for line in (files("pencilmap.mapper.data") / "ring_maps.txt").read_text(encoding="ascii").splitlines():
         if line.startswith("#"):

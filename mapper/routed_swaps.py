@@ -86,7 +86,7 @@ best : float array, shape (2,); best_slot : int64 array, shape (P,)
 
 
 def compiled(function: Callable) -> Callable:
-    """Compile with numba; again in every process where numba cannot write a cache (package and home read-only)."""
+    """Compile with numba. Every process compiles again where numba cannot write a cache (package and home read-only)."""
     try:
         return njit(cache=True)(function)
     except RuntimeError:
@@ -95,7 +95,7 @@ def compiled(function: Callable) -> Callable:
 
 @compiled
 def copy_into(target: np.ndarray, source: np.ndarray) -> None:
-    """Copy a row of numbers; for ``target[:] = source`` numba compiles messages about shapes, which takes seconds."""
+    """Copy a row of numbers. For ``target[:] = source`` numba would compile messages about shapes, which takes seconds."""
     for k in range(len(source)):
         target[k] = source[k]
 
@@ -329,12 +329,14 @@ def _energy(rules, worth, rule, norm, links, doublings):
 
 
 def cost(s: State) -> float:
-    """The objective: the largest lengths of the terms by what they count, under the worst rule."""
+    """The objective: the sum of the largest lengths of the terms, each times its count, under the worst rule."""
     return _cost(len(s.order), s.worth, s.rule, s.top)
 
 
 def energy(s: State) -> float:
-    """What the annealing follows: the p-norms of the lengths in each term, as means over the links; the worst rule's."""
+    """What the annealing follows: the p-norms of the lengths in each term, as means over the links, under the worst
+    rule.
+    """
     return _energy(len(s.order), s.worth, s.rule, s.norm, links_of(s), s.doublings[0])
 
 
@@ -368,8 +370,8 @@ def _uniform(random):
 def _proposal(random, T, step, size, node, slot, slots, place, coordinates, shape, stride, ring):
     """A rank and its proposed slot.
 
-    Two of eight stay in the first group (of pencils, the shorter of row and column), one in the last, one goes anywhere; the
-    others bring a rank next to a mate of its first group (three) or its last (one).
+    Of eight proposals two stay in the first group (of pencils, the shorter of row and column), one stays in the last group,
+    and one goes anywhere. The others bring a rank next to a mate of its first group (three) or of its last group (one).
     """
     rank, kind, mate = _below(random, len(slot)), _below(random, 8), 0
     wanted = OF_PROPOSAL[kind] % len(step)
@@ -412,10 +414,10 @@ def remember(s: State) -> None:
 
 @compiled
 def anneal(s: State, steps: int, hot: float, cold: float) -> None:
-    """`steps` proposals while the temperature falls from `hot` to `cold`; the best seen is kept.
+    """Make `steps` proposals while the temperature falls from `hot` to `cold`. The best placement seen is kept.
 
-    Where every term counts one exchange alone, the exchange of small groups is routed first: a change that would need more
-    from the others than `gain` is given up.
+    Where every term counts one exchange alone, the exchange of small groups is routed first. A change is given up if the
+    other exchanges would have to gain more than `gain`.
     """
     ratio = (cold / hot) ** (1.0 / max(steps, 1))
     temperature, rules, links = hot, len(s.order), s.change.shape[1] - len(s.start)

@@ -24,7 +24,7 @@ _ANY = Costs(contention=0.0)  # requests the contention work at any cost
 
 
 def published_samples(name: str, torus: Torus) -> list[Sample]:
-    """Every cell of a published table: exchanges, and what they leave of the total as computing.
+    """Every cell of a published table: the exchanges, and as computing the rest of the total.
 
     The order is that of the table. `name` is one of `pencilmap.model.published.PUBLISHED`; the torus has the bandwidth that
     the machine file names.
@@ -62,10 +62,11 @@ def record_samples(records: dict[str, Record],
                    bandwidth: tuple[float, ...] | None = None) -> tuple[list[Sample], list[str]]:
     """The phases of run records: every exchange, the FFTs together, and the packing together.
 
-    The computing of simulated runs is no measurement and is omitted, as are the exchanges of runs whose coordinates are not
-    known, and runs of pairs of transforms, whose times are those of both. `bandwidth` is bytes per second of the links, one
-    for each dimension or one for all; by default what each record says. Returns the samples, all first exchanges, then all
-    second ones, then all computing, so that a rule by order is fair to each; and what was left out, with the reason.
+    The computing of simulated runs is omitted, because it is no measurement. The exchanges of runs whose coordinates are
+    not known are omitted too, and so are runs of pairs of transforms, whose times are those of both. `bandwidth` is bytes
+    per second of the links, one for each dimension or one for all; by default what each record says. Returns the samples:
+    all first exchanges, then all second ones, then all computing, so that a rule by order is fair to each. It also returns
+    what was left out, with the reason.
     """
     samples, refused = list[tuple[int, Sample]](), list[str]()
     for label, record in records.items():

@@ -122,7 +122,7 @@ class Setting:
     def place(self, text: str, grid: ProcessGrid, schedule: str = SEQUENCE) -> Product | Mapping:
         """The placement that `text` describes, see `pencilmap.mapper.placements.place`.
 
-        Placements that search take that which is fastest under the schedule by all terms of the time model.
+        A placement that searches gives the one that is fastest under the schedule by all terms of the time model.
         """
         check_name(text)
         if text == BEST:
@@ -136,7 +136,9 @@ class Setting:
         return self._fastest([place(text, self.site, grid, wanted) for wanted in objectives(schedule, grid)], schedule)
 
     def best_placement(self, grid: ProcessGrid, schedule: str, share: int = 1) -> Product | Mapping:
-        """The fastest placement of all families; searches get their usual evaluations divided by `share`, 0 for none."""
+        """The fastest placement of all families. Searches get their usual evaluations divided by `share`; for 0 there is no
+        search.
+        """
         if not isinstance(self.network, Torus):
             return place(BEST, self.site, grid)  # it says that there is none
         found: list[Product | Mapping] = []
@@ -168,7 +170,9 @@ class Setting:
 
     def shown(self, placed: Product | Mapping, routing: str | None = None, name: str | None = None,
               exchange: str = DEFAULT_ALGORITHM, schedule: str = SEQUENCE, direction: str = FORWARD) -> Prediction:
-        """Its prediction, in a robust setting that under the worst rule where none is named, with a note that says so."""
+        """The prediction of a placement. In a robust setting where no rule is named, it is that under the worst rule, with
+        a note.
+        """
         if not self.robust or routing is not None:
             return self.predict(placed, routing, name, exchange, schedule, direction)
         found = []
@@ -195,8 +199,9 @@ class Setting:
 
         With schedule ``best`` grids, placements, schedules and chunks are ranked together, by the predicted time of the
         whole transform as far as it is known; with direction ``pair``, by that of a forward and a backward one. With
-        routing `ALL_ROUTINGS` several for each placement, as `interval` gives them. Raises GridError, PlacementError or
-        ScheduleError when a placement or its schedule cannot be had; with grid ``best``, when it cannot be had on any grid.
+        routing `ALL_ROUTINGS` there are several for each placement, as `interval` gives them. Raises GridError,
+        PlacementError or ScheduleError when a placement or its schedule cannot be had; with grid ``best``, when it cannot
+        be had on any grid.
         """
         placements = tuple(placements)
         for text in placements:
@@ -321,7 +326,9 @@ def setting(machine: str | None = None, torus: str | None = None, partition: str
 
 
 def figures_used(machine: Machine, transform: Transform | None, replaced: Container[str]) -> list[str]:
-    """Keys of the machine's figures that a prediction depends on: those not replaced; costs only where there are times."""
+    """Keys of the machine's figures that a prediction depends on: those that are not replaced, and costs only if there are
+    times.
+    """
     uneven = len(set(machine.torus.bandwidth or ())) > 1  # then bandwidths also weight the dimensions
     prices = ("link_bandwidth", *COSTS, MESSAGES) if transform else ("link_bandwidth",) if uneven else ()
     return [key for key in ("shape", "partition", "tasks_per_node", "cables", *prices) if key not in replaced]

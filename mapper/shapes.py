@@ -76,7 +76,7 @@ def rank_shapes(tori: Iterable[Torus], tasks_per_node: int = 1, transform: Trans
     Returns
     -------
     list
-        Those searched, the fastest first, then the others, the lowest bound first.
+        The shapes that were searched, the fastest first. Then the others, the lowest bound first.
 
     Raises
     ------
@@ -164,7 +164,7 @@ def torus_shapes(n_nodes: int, n_dimensions: int, like: Torus | None = None, wra
 
 
 def partition_shapes(machine: Machine, n_nodes: int) -> list[Torus]:
-    """The partitions of a machine, one of those that differ only in the order of their extents: list of Torus.
+    """The partitions of a machine: list of Torus. Of those that differ only in the order of their extents there is one.
 
     Raises
     ------

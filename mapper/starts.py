@@ -69,15 +69,15 @@ def slots_of(site: Site, node: np.ndarray, slot: np.ndarray) -> np.ndarray:
 def products(site: Site, grid: ProcessGrid, wanted: Objective | None = None) -> Starts:
     """The best product placements of the whole torus with groups of the right size; unusable slots are skipped.
 
-    Where the torus has no such product, those with the next shorter and the next longer groups. `wanted` is the objective of
-    `best_product`.
+    Where the torus has no such product, these are the ones with the next shorter and the next longer groups. `wanted` is
+    the objective of `best_product`.
     """
     for product, dimension in _whole_products(site, grid, wanted):
         yield f"product {dimension.name}s", _skipping(product, site, grid, dimension)
 
 
 def likely_product(site: Site, grid: ProcessGrid, wanted: Objective | None = None) -> np.ndarray:
-    """The slots of that start of `products` which costs least on the whole torus; nothing is routed."""
+    """The slots of the start of `products` that costs least on the whole torus. Nothing is routed."""
     found = [(predict(product).cost, k, product, dimension)
              for k, (product, dimension) in enumerate(_whole_products(site, grid, wanted))]
     *_, product, dimension = min(found, key=lambda some: some[:2])
@@ -111,10 +111,11 @@ def _nearest_divisors(n, length):
 
 
 def stretched_products(site: Site, grid: ProcessGrid) -> Starts:
-    """The best products of grids that fill the whole torus and are no smaller in either dimension, moved to usable slots.
+    """The best products of the grids that fill the whole torus and are at least as large in both dimensions, on usable
+    slots.
 
-    Groups whose slots are the least usable are left out. The tasks left take usable slots with the least sum of squared
-    distances from where they were: many short moves rather than one long one, so that groups stay compact.
+    Groups with the fewest usable slots are left out. The remaining tasks move to usable slots with the least sum of squared
+    distances. This gives many short moves rather than one long one, so that groups stay compact.
     """
     from scipy.optimize import linear_sum_assignment  # slow to import
 

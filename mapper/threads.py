@@ -25,7 +25,7 @@ from pencilmap.model.transform import Transform
 
 @dataclass(frozen=True)
 class Shared:
-    """The best way with some tasks on a node of so many threads each."""
+    """The best way for a number of tasks on a node, each with a number of threads."""
 
     tasks: int
     threads: int
@@ -37,7 +37,8 @@ class Shared:
 
 
 def choices(where: Setting, numbers: Sequence[int], best: Callable[[Setting], Prediction]) -> list[Shared]:
-    """With so many tasks on a node each, in place of those of the setting; `best` predicts the best way in a setting.
+    """The best way for each of these numbers of tasks on a node, in place of that of the setting. `best` predicts the best
+    way in a setting.
 
     Raises GridError where the tasks of a node do not divide into so many, or without a transform.
     """
@@ -72,7 +73,7 @@ def divisors_of(tasks: int) -> list[int]:
 
 
 def messages_of_node(p: Prediction, where: Setting) -> int:
-    """Messages that all tasks of a node send to other nodes in all exchanges, if all start at once; of the busiest node."""
+    """Messages that all tasks of the busiest node send to other nodes in all exchanges, if all start at once."""
     if p.product is not None:
         slots, tasks = p.product.slots, p.tasks_per_node
         return sum(tasks * (p.grid.extent(stage.letters) - slots.extent(stage.letters))

@@ -34,7 +34,8 @@ class Case:
 
 
 def read_transposes(path: str | PathLike[str]) -> list[Case]:
-    """Every case of a file of JSON lines that its exchange did not refuse, by group, exchange and message size.
+    """Every case of a file of JSON lines, by group, exchange and message size. Cases that their exchange refused are left
+    out.
 
     Raises RecordError naming file and line.
     """
@@ -74,7 +75,7 @@ Ratios = dict[int, dict[int, float]]  # bytes of a message: {ranks of a group: r
 
 
 def ratios(cases: Sequence[Case], others: Sequence[Case]) -> Ratios:
-    """Times of the first over those of the others, where both have the group and the message size.
+    """Times of the first cases over those of the others, where both have the group and the message size.
 
     >>> mine, other = (Case("", 4, name, 16, t, t, None) for name, t in (("p2p", 3e-6), ("fftw", 2e-6)))
     >>> ratios([mine], [other])

@@ -1,4 +1,4 @@
-"""Where am I: a table of readers for environments and files that give a job's nodes, their names and their processors.
+"""What a job runs on: a table of readers for environments and files that give its nodes, their names and their processors.
 
 A new reader is one file here and one line below.
 """
@@ -51,11 +51,11 @@ READERS = {  # environments are read, and files tried, in this order
 
 def look_around(environ: Mapping[str, str], paths: Iterable[str | PathLike[str]] = (),
                 torus: str | None = None) -> Picture:
-    """Ask every reader.
+    """Ask every reader about the job.
 
-    Raises MapfileError or AllocationError when a file cannot be read, or the sources contradict each other. `environ` are
-    environment variables, `paths` files that describe the allocation, recognised by their content; `torus` is the shape,
-    where no source gives it or a source is wrong.
+    Raises MapfileError or AllocationError when a file cannot be read, or the sources contradict each other. `environ` has
+    the environment variables. `paths` are files that describe the allocation, recognised by their content. `torus` is the
+    shape, for where no source gives it or a source is wrong.
     """
     with reading("the environment", AllocationError):
         told = [found for reader in READERS.values() if reader.from_environment

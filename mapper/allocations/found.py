@@ -91,7 +91,7 @@ class Picture:
 
 
 def combine(files: Iterable[Found], environment: Iterable[Found] = (), torus: str | None = None) -> Picture:
-    """Combine the results of several readers; where two give the same fact, the first is used.
+    """Combine the results of several readers. Where two give the same fact, the first is used.
 
     The environment decides which hosts the job has, because a file may describe the whole machine. Raises AllocationError
     when the results contradict each other. `torus` is the shape given by the user; it takes precedence over any shape found.
@@ -163,7 +163,7 @@ def _nodes(torus, found):
 
 
 def bounding_box(coordinates: Iterable[Sequence[int]]) -> str:
-    """The smallest shape that contains the coordinates, as text; they do not show whether it wraps.
+    """The smallest shape that contains the coordinates, as text. The coordinates do not show whether it wraps.
 
     >>> bounding_box([(0, 0), (3, 1)])
     '4x2'

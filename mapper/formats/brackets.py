@@ -25,7 +25,7 @@ class Leaf(NamedTuple):
 
 
 def check_json(document: Document) -> Any:
-    """What a parser of JSON makes of a document, for launchers read it with one; MapfileError where it makes nothing."""
+    """The value of a JSON document. Raises MapfileError where it is no JSON, because launchers read it with such a parser."""
     document.refuse_marks("a parser of JSON", returns=False)
     try:
         return parse_json(document.text)
@@ -36,7 +36,7 @@ def check_json(document: Document) -> Any:
 def leaves(document: Document, text: str | None = None, offset: int = 0) -> list[Leaf]:
     """Innermost lists of a nested list, in order: list of Leaf.
 
-    Raises MapfileError with line and column, for anything except brackets, commas and integers.
+    Raises MapfileError with line and column for anything except brackets, commas and integers.
     """
     text = document.text if text is None else text
     found, depth, start, count = list[Leaf](), 0, (0, 0), 0

@@ -33,7 +33,7 @@ def write(mapping: Mapping, job: Job) -> str:
 
 
 def read(document: Document, job: Job) -> Places:
-    """As SimGrid reads it, which takes whatever else is in a line for a part of the name."""
+    """The places as SimGrid reads them: it takes whatever else is in a line as a part of the name."""
     document.refuse_marks("SimGrid")
     for number, line in enumerate(document.text.split("\n"), 1):
         if line and not _ALONE.fullmatch(line):
@@ -43,7 +43,7 @@ def read(document: Document, job: Job) -> Places:
 
 
 def read_slurm(document: Document, job: Job) -> Places:
-    """As Slurm reads it: lists in each line, and HOST*COUNT."""
+    """The places as Slurm reads them: with lists in each line, and HOST*COUNT."""
     document.refuse_marks("Slurm")
     return read_hosts(document, job, "*")
 

@@ -22,7 +22,7 @@ def write(mapping: Mapping, job: Job) -> str:
 
 
 def read(document: Document, job: Job) -> Places:
-    """As Hydra reads it, which knows no lists of hosts."""
+    """The places as Hydra reads them. It knows no lists of hosts."""
     document.refuse_marks("Hydra", returns=False)
     for number, line in document.lines():
         if not _LINE.fullmatch(line):

@@ -43,7 +43,7 @@ RULES = 3  # for ties: a robust search routes under each
 def best(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None = None) -> Product | Mapping:
     """The best placement of all families; on a site with holes or idle slots the result of the local search.
 
-    `wanted` is what is to be least, by default the exchanges in sequence.
+    `wanted` is the objective that is to be least, by default that of the exchanges in sequence.
 
     >>> from pencilmap.model.torus import Torus
     >>> str(best("", Site(Torus((8, 8))), ProcessGrid(4, 16)))
@@ -55,9 +55,10 @@ def best(argument: str, site: Site, grid: ProcessGrid, wanted: Objective | None 
 
 
 def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, share: int = 1) -> list[Product | Mapping]:
-    """Placements of which the last has the least of what is wanted: the best product, and what is better than it.
+    """Placements of which the last has the least objective: the best product, and then what is better than it.
 
-    `share`: the searches get their usual number of evaluations divided by this; for 0 none, or few where no product exists.
+    The searches get their usual number of evaluations divided by `share`. For 0 they get none, or few where no product
+    exists.
     """
     site.check_grid(grid)
     if not (site.allocation.is_complete and grid.n_tasks == site.n_slots):
@@ -98,7 +99,9 @@ def _cost(product, wanted):
 
 
 def robust_search(site: Site, grid: ProcessGrid, wanted: Objective | None = None, share: int = 1) -> list[Mapping]:
-    """What the local search finds when the worst over the rules for ties is to be least; nothing where it is not used."""
+    """What the local search finds when the worst cost over the rules for ties is to be least. Nothing where it is not
+    used.
+    """
     if not share or min(grid.shape) < 2 or site.n_slots > MOST_SEARCHED:
         return []
     return [search(f"evaluations={_steps(grid, share) // RULES}", site, grid, wanted, robust=True)]

@@ -26,7 +26,7 @@ IDLE = "i"  # owner of digits that leave places idle
 
 
 def digits(argument: str, site: Site, grid: ProcessGrid) -> Product | Mapping:
-    """Make the product of the patterns named; a Mapping where digits are idle.
+    """Make the product of the patterns named. It is a Mapping where digits are idle.
 
     >>> from pencilmap.model.torus import Torus
     >>> str(digits("x=r2c4,y=r4c2", Site(Torus((8, 8))), ProcessGrid(8, 8)))

@@ -1,5 +1,6 @@
-"""Local search where no product exists or is good enough: holes, idle slots, awkward factors; see
-`pencilmap.mapper.annealing`."""
+"""Local search where no product exists or is good enough: holes, idle slots, awkward factors. See
+`pencilmap.mapper.annealing`.
+"""
 
 from typing import Any
 
