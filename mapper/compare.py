@@ -13,8 +13,9 @@ from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
 from pencilmap.model.allocation import Site
 from pencilmap.model.costs import Costs, MessageRange
 from pencilmap.model.errors import RecordError, ScheduleError
+from pencilmap.model.halo import HALO, halo
 from pencilmap.model.machine import COSTS, costs_of, load_machine
-from pencilmap.model.predict import SEQUENCE, Prediction, likely_times, predict
+from pencilmap.model.predict import SEQUENCE, Prediction, likely_times, predict, predict_messages
 from pencilmap.model.published import Cell, bluegene_l_512
 from pencilmap.model.reading import parse_json
 from pencilmap.model.remap import REMAPS
@@ -98,11 +99,20 @@ def compare_record(record: Record, source: str) -> list[Comparison]:
     together = schedule_of_record(record) != SEQUENCE or record["direction"] == PAIR
     for some in [names] if together else [[name] for name in names]:
         samples = [sum(each) for each in zip(*(record["phases"][f"exchange_{name}"]["max_s"] for name in some))]
-        row = _row(source, labels.get("network", "real"), prediction, "+".join(some), record["grid"], transform,
-                   median(samples), (min(samples), max(samples)), labels.get("placement", record["placement"]["source"]),
-                   note, together)
-        found.append(replace(row, warnings=tuple(record.get("warnings", ()))))
-    return found
+        found.append(("+".join(some), samples, prediction and (
+            _all_exchanges(prediction) if together else _move(prediction, some[0]))))
+    if "halo" in record:
+        found.append((HALO, record["halo"]["max_s"], prediction and _halo(record, transform)))
+    placement, warnings = labels.get("placement", record["placement"]["source"]), tuple(record.get("warnings", ()))
+    return [_row(source, labels.get("network", "real"), prediction, name, exchange, record["grid"], transform, samples,
+                 placement, note, warnings) for name, samples, exchange in found]
+
+
+def _halo(record, transform):
+    """The halo that was timed beside a transform, predicted."""
+    mapping, _ = _placed(record, {})
+    messages = halo(mapping.grid, transform, "input", (record["halo"]["width"],) * 3)
+    return predict_messages(mapping, messages, transform, record["labels"].get("routing"), _costs(record["labels"]))
 
 
 def _rows_of_lines(record, source):
@@ -131,16 +141,20 @@ def schedule_of_record(record: Record) -> str:
     return record.get("schedule") or SEQUENCE
 
 
-def _row(source, network, prediction, name, grid, transform, measured, spread, placement, note, together=False):
-    exchange = prediction and (_all_exchanges(prediction) if together else next(
-        (stage for stage in prediction.moves if stage.name == name), None))  # the remaps of boxes that are no bricks: none
+def _move(prediction, name):
+    """The exchange or remap of that name; None for the remaps of boxes that are no bricks."""
+    return next((stage for stage in prediction.moves if stage.name == name), None)
+
+
+def _row(source, network, prediction, name, exchange, grid, transform, samples, placement, note, warnings=()):
+    measured, spread = median(samples), (min(samples), max(samples))
     timed = exchange and exchange.t_s and measured > 0 and not isinstance(exchange, _Together)
     return Comparison(
         source, network, str(prediction.network) if prediction else "-",
         prediction.tasks_per_node if prediction else 0, "x".join(map(str, grid)), placement, str(transform), name,
         float(max(exchange.m)) if exchange else None, exchange and exchange.t_s, exchange and exchange.time_s, measured,
         spread, _bandwidth(exchange, prediction, transform, measured) if timed else None,
-        str(exchange.busiest) if exchange and exchange.busiest else None, note,
+        str(exchange.busiest) if exchange and exchange.busiest else None, note, warnings,
         time_range_s=likely_times(exchange.time_s, prediction.likely) if exchange else None)
 
 
@@ -177,7 +191,7 @@ def prediction_of_record(record: Record, **changes: Any) -> tuple[Prediction | N
     with it. `changes` are bandwidth (tuple of bytes per second) or costs (`Costs`) that override the labels of the record.
     The label `routing` names the rule of the network; without it the default is used.
     """
-    asked = {key: value for key, value in record.items() if key not in ("phases", "time")}
+    asked = {key: value for key, value in record.items() if key not in ("phases", "time", HALO)}
     return _prediction(json.dumps(asked), tuple(sorted(changes.items())))
 
 
@@ -283,8 +297,8 @@ def _published_row(cell, prediction):
         return Comparison(source, "published", str(prediction.network), cell.tasks_per_node, str(cell.grid), cell.placement,
                           str(cell.transform), "total", None, prediction.t_s, prediction.total_s, cell.time_s,
                           (cell.time_s,) * 2, None, None, "the FFTs are in the predicted time only")
-    return _row(source, "published", prediction, cell.phase, cell.grid.shape, cell.transform, cell.time_s,
-                (cell.time_s,) * 2, cell.placement, _what_the_bound_leaves_out(cell))
+    return _row(source, "published", prediction, cell.phase, _move(prediction, cell.phase), cell.grid.shape,
+                cell.transform, [cell.time_s], cell.placement, _what_the_bound_leaves_out(cell))
 
 
 def _what_the_bound_leaves_out(cell):

@@ -18,6 +18,7 @@ from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.remap import bricks_of
 from pencilmap.model.transform import TYPES, Transform, block_lengths
 
+HALO = "halo"  # the name of this exchange
 
 def halo(grid: ProcessGrid, transform: Transform, array: str | int, low: Sequence[int],
          high: Sequence[int] | None = None) -> Exchange:
@@ -54,7 +55,7 @@ def halo(grid: ProcessGrid, transform: Transform, array: str | int, low: Sequenc
     sent = source != target
     order = np.lexsort((target[sent], source[sent]))
     pairs = np.stack([source, target], axis=1)[sent][order]
-    return Exchange("halo", "", pairs, volume[sent][order], np.array([1, 0]), np.array([0, 1]), unit_bytes,
+    return Exchange(HALO, "", pairs, volume[sent][order], np.array([1, 0]), np.array([0, 1]), unit_bytes,
                     transform.total_bytes)
 
 

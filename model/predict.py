@@ -14,7 +14,7 @@ from pencilmap.model.certificates import Bounds, certificate
 from pencilmap.model.contention import random_minimal_lengths
 from pencilmap.model.costs import Costs
 from pencilmap.model.errors import GridError
-from pencilmap.model.exchange import exchanges
+from pencilmap.model.exchange import Exchange, exchanges
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.loads import m_scale, m_time
 from pencilmap.model.lower_bound import LowerBound
@@ -341,15 +341,21 @@ def _with_remaps(prediction, placed, transform, costs):
     exchanged = sum(transform.total_bytes - transform.total_bytes // grid.extent(stage.letters)
                     for stage in grid.decomposition.exchanges)
     return replace(prediction, moved_bytes=exchanged + sum(int(each.group_weight.sum()) * each.unit_bytes for each in found),
-                   remaps=tuple(_remap(mapping, each, transform, prediction.routing, costs) for each in found))
+                   remaps=tuple(predict_messages(mapping, each, transform, prediction.routing, costs) for each in found))
 
 
-def _remap(mapping, exchange, transform, routing_name, costs):
+def predict_messages(mapping: Mapping, exchange: Exchange, transform: Transform, routing_name: str | None = None,
+                     costs: Costs = Costs()) -> ExchangePrediction:
+    """Predict single messages that start together, as those of a remap or a halo are: each of them is routed.
+
+    exchange : as `pencilmap.model.remap.remaps` and `pencilmap.model.halo.halo` make it
+    """
+    routing_name = routing_name or default_routing(mapping.network)
     stage, _ = _routed(mapping, None, exchange, transform, routing_name, costs, DEFAULT_ALGORITHM)
-    rule = routing(routing_name, mapping.network)
-    if stage.work is None or not can_share(exchange, mapping.network, rule):
+    network, rule = mapping.network, routing(routing_name, mapping.network)
+    if stage.work is None or not isinstance(network, Torus) or not can_share(exchange, network, rule):
         return stage
-    shared_s = shared_seconds(exchange, mapping.network, mapping.node_of_rank, rule)
+    shared_s = shared_seconds(exchange, network, mapping.node_of_rank, rule)
     work = replace(stage.work, link_s=shared_s)
     return replace(stage, t_s=shared_s, work=work, rounds=terms_in_turn([work], costs))
 

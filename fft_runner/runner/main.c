@@ -9,6 +9,7 @@
 #include "boxes.h"
 #include "check_mpi.h"
 #include "common/names.h"
+#include "halo_run.h"
 #include "json_values.h"
 #include "line_run.h"
 #include "report.h"
@@ -21,6 +22,7 @@ struct run {
     struct problem problem, beside; /* the second of a pair, if there is one */
     struct verification verification;
     struct samples samples;
+    struct halo_run halo;
     struct traffic traffic;
     struct warnings warnings;
     int wisdom_found;
@@ -125,6 +127,7 @@ static int report(struct run *run, int argc, char **argv)
         .processes = &run->processes,
         .verification = run->options.verify ? &run->verification : NULL,
         .samples = &run->samples,
+        .halo = &run->halo,
         .traffic = &run->traffic,
         .warnings = &run->warnings,
         .plan = run->problem.plan,
@@ -168,6 +171,8 @@ static int run_all(struct run *run, int argc, char **argv)
         status = verify(&run->problem, &run->verification);
     if (!status)
         status = measure(&run->problem, &(struct measure_request){o->warmup, o->reps, o->per_rank}, &run->samples);
+    if (!status && o->halo)
+        status = halo_run(&run->problem, o, &run->halo);
     watch_mark("the report", 0);
     if (!status)
         status = traffic_gather(&run->problem, &run->traffic);
@@ -182,6 +187,7 @@ static int release(struct run *run)
 {
     int status = pencilfft_plan_destroy(run->problem.plan);
     samples_release(&run->samples);
+    halo_run_release(&run->halo);
     traffic_release(&run->traffic);
     pencilfft_wisdom_forget();
     if (run->record > STDOUT_FILENO && close(run->record) && !status)

@@ -236,6 +236,8 @@ static const struct option_row rows[] = {
      .help = "how long auto may try the others (default 4)"},
     {"reps", "N", 1, take_count, AT(reps), .least = 1, .help = "timed repetitions (default 10)"},
     {"warmup", "N", 1, take_count, AT(warmup), .help = "repetitions before them (default 2)"},
+    {"halo", "W", 1, take_count, AT(halo), .least = 1,
+     .help = "also time the halo of W planes around what a forward transform takes"},
     {"time-limit", "SECONDS", 1, take_time_limit, .least = 1,
      .help = "end all ranks then; say which and where, also of a rank that is killed"},
     {"verify", NULL, 0, take_flag, AT(verify), .help = "first check moved data, a serial FFTW and a direct sum"},
@@ -414,6 +416,7 @@ static int check_lines(const struct options *o)
                   {"output-boxes", o->boxes[1]},
                   {"direction pair", o->pair},
                   {"per-rank", o->per_rank},
+                  {"halo", o->halo > 0},
                   {"print-plan", o->print_plan},
                   {"byte-matrix", o->n_matrices > 0},
                   {"wisdom", o->wisdom}};

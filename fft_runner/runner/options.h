@@ -17,6 +17,7 @@ struct options {
     bool has_direction, in_place;
     int reps, warmup;
     double time_limit_s; /* 0: none */
+    int halo; /* planes; 0: none is timed */
     bool verify;
     bool per_rank;
     bool print_plan;

@@ -158,6 +158,16 @@ static json_t *about_result(const struct report *r)
                      "placement", record_placement(r), "mpi", record_mpi(), "fftw", fftw, "hwloc", topology_hwloc_version());
 }
 
+static json_t *halo(const struct halo_run *h)
+{
+    json_t *object = json_pack("{s:i, s:o, s:o}", "width", h->width, "bytes", long_integers(h->bytes, h->samples.ranks),
+                               "messages", long_integers(h->messages, h->samples.ranks)),
+           *times = record_times(&h->samples, 0);
+    json_object_update(object, times);
+    json_decref(times);
+    return object;
+}
+
 /* NULL when memory was short. */
 static json_t *whole_record(const struct report *r)
 {
@@ -169,6 +179,10 @@ static json_t *whole_record(const struct report *r)
             record = NULL;
         }
         json_decref(parts[i]);
+    }
+    if (record && r->halo->width && json_object_set_new(record, "halo", halo(r->halo))) {
+        json_decref(record);
+        record = NULL;
     }
     return record;
 }

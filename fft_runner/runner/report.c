@@ -143,6 +143,19 @@ void report_verification(const struct report *r, FILE *file)
         fprintf(file, "%s\n", v->note);
 }
 
+static void print_halo(const struct halo_run *h, FILE *file)
+{
+    long long bytes = 0, messages = 0;
+    if (!h->width)
+        return;
+    for (int r = 0; r < h->samples.ranks; r++) {
+        bytes += h->bytes[r];
+        messages += h->messages[r];
+    }
+    fprintf(file, "\nhalo of %d planes: %lld messages, %lld bytes; %.4f ms, the median of the slowest rank\n", h->width,
+            messages, bytes, 1e3 * samples_median(h->samples.max, &h->samples, 0));
+}
+
 void report_table(const struct report *r, FILE *file)
 {
     print_head(r, file);
@@ -152,6 +165,7 @@ void report_table(const struct report *r, FILE *file)
     print_exchanges(r, file);
     print_phases(r, file);
     print_rate(r, file);
+    print_halo(r->halo, file);
     report_verification(r, file);
     fflush(file);
 }

@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 
+#include "halo_run.h"
 #include "measure.h"
 #include "options.h"
 #include "processes.h"
@@ -18,6 +19,7 @@ struct report {
     const struct processes *processes;
     const struct verification *verification; /* NULL: not asked for */
     const struct samples *samples;
+    const struct halo_run *halo;
     const struct traffic *traffic;
     const struct warnings *warnings;
     pencilfft_plan plan;

@@ -9,9 +9,11 @@ at once are beyond what SimGrid can share out. On a crossbar that takes as long,
 Bricks: every exchange of the lines of every axis, its time and its messages.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import inf, log2
+from os import PathLike
 from typing import Any
 
 from pencilmap.mapper.compare import compare_record
@@ -25,7 +27,8 @@ from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.line_plan import line_forecast, line_time, ways
 from pencilmap.model.line_problem import LineProblem
 from pencilmap.model.torus import as_torus
-from pencilmap.scripts.networks.simulated import SimulatedNetwork, Simulation, simulate_all, simulation_of_lines
+from pencilmap.scripts.networks.simulated import SimulatedNetwork, Simulation, simulation_of_lines
+from pencilmap.scripts.networks.validation import simulate_missing
 
 TRANSPOSE = "transpose"
 CROSSBAR = "1e6GB/s"  # of the links of a ring that is one
@@ -55,6 +58,12 @@ class Case:
     @property
     def ranks(self) -> int:
         return self._where().n_slots
+
+    def label(self, algorithm: str, size: str) -> str:
+        """Of a run's record: all that tells it from others, without blanks."""
+        words = [self.torus, *["crossbar"] * self.crossbar, f"rate={self.rate:.9g}", f"start={self.message_s:.9g}",
+                 *[f"ports={self.ports}"] * (self.ports > 1), algorithm, self.order, size]
+        return ",".join(words)
 
     def _where(self):
         return setting(torus=self.torus, bandwidth=CROSSBAR if self.crossbar else f"{self.rate:g} B/s")
@@ -95,8 +104,10 @@ class LineCase(Case):
             lines.append(LineTimes(0, 2 * low - high, (high - low) / 1024))
         return break_even(*lines)
 
-    def simulations(self, sizes: tuple[int, int]) -> list[Simulation]:
-        return [self.simulation(n, algorithm) for algorithm in (TRANSPOSE, self.algorithm) for n in sizes]
+    def runs(self, sizes: tuple[int, int]) -> dict[str, Callable[[], Simulation]]:
+        """Transposes and the other way, each at both sizes, by the labels of their records."""
+        return {self.label(algorithm, f"{n}-a-rank"): partial(self.simulation, n, algorithm)
+                for algorithm in (TRANSPOSE, self.algorithm) for n in sizes}
 
 
 @dataclass(frozen=True)
@@ -124,26 +135,31 @@ class LineRow:
 
 
 def line_cases(at_most: int | None = None) -> list[LineCase]:
-    """Crossbars and tori of 16 to 1024 ranks, rings and meshes of 16 and 64, at most `at_most` or `MOST_RANKS`; also with
+    """Crossbars and tori of 16 to 1024 ranks, rings and meshes of 16 and 64; of at most `at_most` or `MOST_RANKS`; also with
     the start that puts the break-even of 64 ranks where it was published, at 256 points a task."""
     published_s = 256 / crossbar_break_even(64, 2, 1.0, 1 / RATE, ways("transposed")["binary2"])
     found = [LineCase(p, algorithm, start, crossbar=True) for p, start in (
                  ("16", 2e-6), ("64", 2e-6), ("64", published_s), ("4x4x4x4", 2e-6), ("4x4x4x4x4", 2e-6))
              for algorithm in ("binary2", "binary4")]
     found += [LineCase(torus, algorithm, 2e-6) for torus in (
-                  "16", "4x4:mesh", "64", "8x8", "4x4x4", "8x4x4", "16x16", "8x8x4", "16x8x8")
+                  "16", "4x4:mesh", "64", "8x8", "4x4x4", "8x4x4", "16x16", "8x8x4", "8x8x8", "16x8x8", "4x4x4x4x4")
               for algorithm in ("binary2", "binary4")]
     found.append(LineCase("4x4x4", "binary2", 2e-6, "natural"))
     return [case for case in found if case.ranks <= (at_most or MOST_RANKS)]
 
 
-def validate_lines(cases: list[LineCase], timeout_s: float) -> list[LineRow]:
-    """Simulate the cases, four runs each."""
+def validate_lines(cases: list[LineCase], timeout_s: float,
+                   records_path: str | PathLike[str] | None = None) -> list[LineRow]:
+    """Simulate the cases, four runs each, of which several cases may have some in common.
+
+    Runs that the file of run records holds are not simulated again; the others are appended as they end.
+    """
     predicted = [case.break_even() for case in cases]
     sizes = [sizes_about(n) for n in predicted]
-    records = simulate_all([s for case, size in zip(cases, sizes) for s in case.simulations(size)], timeout_s=timeout_s)
-    return [LineRow(case, case.formula(), predicted[i], crossing(records[4 * i:4 * i + 4], size))
-            for i, (case, size) in enumerate(zip(cases, sizes))]
+    runs = [case.runs(size) for case, size in zip(cases, sizes)]
+    records = simulate_missing({name: run for found in runs for name, run in found.items()}, records_path, timeout_s)
+    return [LineRow(case, case.formula(), n, crossing([[records[name]] for name in found], size))
+            for case, n, found, size in zip(cases, predicted, runs, sizes)]
 
 
 def sizes_about(points: float) -> tuple[int, int]:
@@ -171,6 +187,11 @@ class BrickCase(Case):
 
     bricks: tuple[int, int, int] = (1, 1, 1)
     size: tuple[int, int, int] = (1, 1, 1)
+
+    @property
+    def run_label(self) -> str:
+        """Of its record."""
+        return self.label(self.algorithm, ",".join("x".join(map(str, n)) for n in (self.bricks, self.size)))
 
     def run(self) -> Simulation:
         return simulation_of_lines(self._where(), self._network(), "default",
@@ -227,10 +248,12 @@ def brick_cases(at_most: int | None = None) -> list[BrickCase]:
     return [case for case in found if case.ranks <= (at_most or MOST_RANKS)]
 
 
-def validate_bricks(cases: list[BrickCase], timeout_s: float) -> list[BrickRow]:
-    """Simulate the cases, a run each."""
-    rows = []
-    for case, [record] in zip(cases, simulate_all([case.run() for case in cases], timeout_s=timeout_s)):
+def validate_bricks(cases: list[BrickCase], timeout_s: float,
+                    records_path: str | PathLike[str] | None = None) -> list[BrickRow]:
+    """Simulate the cases, a run each; with a file of run records as `validate_lines`."""
+    records, rows = simulate_missing({case.run_label: case.run for case in cases}, records_path, timeout_s), []
+    for case in cases:
+        record = records[case.run_label]
         found = compare_record(record, case.name)
         times = [(row.time_s or 0.0, row.measured_s) for row in found]
         where = case._where()

@@ -46,6 +46,7 @@ class Case:
     message_s: float = 0.0  #: what a rank takes to start a message
     injection: float = 0.0  #: bytes per second of a node, 0 without a limit: with links that are faster, a crossbar
     decomposition: str = PENCIL.name  #: between bricks the remaps are what is validated
+    halo: int = 0  #: planes of a halo, which is then what is validated
 
     @property
     def name(self) -> str:
@@ -54,6 +55,7 @@ class Case:
         how = [text for text, usual in ((self.schedule, SEQUENCE), (self.direction, FORWARD)) if text != usual]
         how += [f"{name}={value}" for name, value in (("message", self.message_s), ("injection", self.injection)) if value]
         how += [self.decomposition] * (self.decomposition != PENCIL.name)
+        how += [f"halo={self.halo}"] * (self.halo > 0)
         how += [self.exchange] * (self.exchange != DEFAULT_ALGORITHM)
         return ",".join([*where, f"t={self.tasks_per_node}", self.grid, self.placement, self.fft, *how])
 
@@ -264,6 +266,20 @@ def bricks() -> list[Case]:
             for torus, fft, bricks, grid in cases]
 
 
+def halos() -> list[Case]:
+    """Halos of 1 to 5 planes around pencils, slabs and bricks, of blocks that are even, uneven and thinner than the halo."""
+    pencils = [("4x4", "4x4", "64", 1), ("4x4x4", "8x8", "64", 3), ("8x4x4:mesh", "16x8", "128:r2c", 2),
+               ("5x4", "4x5", "37x41x53", 4), ("6x4", "4x6", "50x70x90", 1), ("2x4", "8", "32x32x16", 5)]
+    bricks = [("2x2x2", "2x4", "2x2x2", "64", 1), ("4x4x4", "8x8", "4x4x4", "64", 1), ("4x4x4", "8x8", "4x4x4", "64", 5),
+              ("8x4", "4x8", "1x4x8", "64x96x48:fields=2", 2), ("3x3x3", "3x9", "3x3x3", "100x81x70", 3),
+              ("3x4x2:mesh", "6x4", "3x4x2", "61x47x50", 2), ("4x4x4x4", "16x16", "4x8x8", "128:single", 2)]
+    found = [Case(grid, "default", fft, torus=torus, bandwidth=RATE, halo=width,
+                  decomposition="pencil" if "x" in grid else "slab") for torus, grid, fft, width in pencils]
+    found.append(Case("8x8", "box:2x2x2", "64", torus="4x4x4", bandwidth=RATE, halo=3))
+    return found + [Case(grid, "default", fft, torus=torus, bandwidth=RATE, halo=width, decomposition=f"brick:{bricks}")
+                    for torus, grid, bricks, fft, width in bricks]
+
+
 def messages() -> list[Case]:
     """Messages of 16 bytes that cost 2 us each: all at once, and with the blocks of many ranks in one."""
     networks = [("8x4", "1GB/s", 0.0), ("6x8", "1GB/s", 0.0), ("4x4x4:mesh", "1GB/s", 0.0), ("100", "10GB/s", 0.0),
@@ -285,6 +301,7 @@ SUITES = {
     "overlap": Suite(overlap, "exchanges beside each other, 16 to 512 ranks; two minutes"),
     "messages": Suite(messages, "small messages that cost 2 us each, 32 to 128 ranks; half a minute"),
     "bricks": Suite(bricks, "bricks remapped to pencils and back, 8 to 64 ranks; half a minute"),
+    "halos": Suite(halos, "halos of pencils, slabs and bricks, 8 to 256 ranks; half a minute"),
     "maps": Suite(maps, "tilings in sequence, and ring maps whose exchanges overlap, 45 to 128 ranks; a minute"),
 }
 

@@ -6,7 +6,7 @@ routers use dimension order.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -16,14 +16,15 @@ from pathlib import Path
 from typing import Any
 
 from pencilmap.mapper.placements import as_mapping
-from pencilmap.mapper.records import read_records
+from pencilmap.mapper.records import Record, read_records
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM, algorithm_named
 from pencilmap.model.costs import Costs
 from pencilmap.model.exchange import Exchange, exchanges
+from pencilmap.model.halo import halo
 from pencilmap.model.joint import routed_joint
 from pencilmap.model.loads import m_time
 from pencilmap.model.mapping import Mapping
-from pencilmap.model.predict import ExchangePrediction, predict
+from pencilmap.model.predict import ExchangePrediction, predict, predict_messages
 from pencilmap.model.published import PUBLISHED
 from pencilmap.model.remap import remaps
 from pencilmap.model.routing import routing
@@ -31,7 +32,7 @@ from pencilmap.model.schedules import course_of, parse_schedule
 from pencilmap.model.schedules.schedule import FORWARD, PAIR
 from pencilmap.model.timing import exchange_terms
 from pencilmap.model.transform import Transform
-from pencilmap.scripts.networks.simulated import ENVELOPE_BYTES, SimulatedNetwork, simulate_all, simulation_of
+from pencilmap.scripts.networks.simulated import ENVELOPE_BYTES, SimulatedNetwork, Simulation, simulate_all, simulation_of
 from pencilmap.scripts.networks.suites import SEQUENCE, Case
 
 ROUTING = "dimension-order:parity"  # what the simulated routers do
@@ -92,16 +93,30 @@ def validate_simulated(cases: Sequence[Case], records_path: str | PathLike[str] 
     Cases that the file of run records holds are not simulated again; the others are appended as they end. The time is for
     each case.
     """
-    found = _read(records_path)
-    missing = [case for case in cases if case.name not in found]
-    some = len(os.sched_getaffinity(0))
-    for start in range(0, len(missing), some):
-        batch = missing[start:start + some]
-        runs = [_simulation(case) for case in batch]
-        for case, records in zip(batch, simulate_all(runs, json_path=records_path, timeout_s=timeout_s)):
-            found[case.name] = records[0]
+    found = simulate_missing({case.name: partial(_simulation, case) for case in cases}, records_path, timeout_s)
     return _beside_the_best([row for case in cases for row in (_rows if case.schedule == SEQUENCE else _joint_rows)(
         case, found[case.name])])
+
+
+def simulate_missing(runs: dict[str, Callable[[], Simulation]], records_path: str | PathLike[str] | None = None,
+                     timeout_s: float = TIMEOUT_S) -> dict[str, Record]:
+    """The run records of simulations by their names, which are words without blanks.
+
+    Those that the file of run records holds are not simulated again; the others are appended as they end, with their name as
+    the label `case`. A simulation is made only when it is run. The time is for each run.
+    """
+    found = _read(records_path)
+    missing, some = [name for name in runs if name not in found], len(os.sched_getaffinity(0))
+    for start in range(0, len(missing), some):
+        names = missing[start:start + some]
+        batch = [_labelled(runs[name](), name) for name in names]
+        for name, records in zip(names, simulate_all(batch, json_path=records_path, timeout_s=timeout_s)):
+            found[name] = records[0]
+    return found
+
+
+def _labelled(run, name):
+    return replace(run, labels={**run.labels, "case": name})
 
 
 def _beside_the_best(rows):
@@ -125,9 +140,9 @@ def _read(path):
 
 def _simulation(case):
     where = case.setting()
-    run = simulation_of(where, _network(where, case), case.process_grid(), case.placement, case.schedule,
-                        exchange=case.exchange, timing_only=case.timing_only, verify=case.verify, direction=case.direction)
-    return replace(run, labels={**run.labels, "case": case.name})
+    return simulation_of(where, _network(where, case), case.process_grid(), case.placement, case.schedule,
+                         exchange=case.exchange, halo=case.halo, timing_only=case.timing_only, verify=case.verify,
+                         direction=case.direction)
 
 
 def _network(where, case):
@@ -145,6 +160,9 @@ def _injection(where):
 def _rows(case, record):
     where, grid = case.setting(), case.process_grid()
     placed = where.place(case.placement, grid)
+    if case.halo:
+        yield _halo(case, grid, record, as_mapping(placed, case.placement))
+        return
     costs = Costs(injection_per_node=case.injection or _injection(where), message_cost_s=case.message_s or None)
     network = predict(placed, where.transform, ROUTING, costs=costs, exchange=case.exchange)
     model = predict(placed, where.transform, costs=where.costs, exchange=case.exchange)
@@ -166,6 +184,14 @@ def _remaps(case, grid, record, network, mapping):
     for exchange, predicted in zip(remaps(grid, case.setting().transform), network.remaps):
         yield Row(case, exchange.name, with_envelopes(predicted, exchange, mapping),
                   record["phases"][f"exchange_{exchange.name}"]["max_s"][0], 0.0, predicted.time_s, None)
+
+
+def _halo(case, grid, record, mapping):
+    transform = case.setting().transform
+    sent = halo(grid, transform, "input", (case.halo,) * 3)
+    carried = replace(sent, group_weight=sent.group_weight * sent.unit_bytes + ENVELOPE_BYTES, unit_bytes=1)
+    network, alone = (predict_messages(mapping, each, transform, ROUTING).time_s or 0.0 for each in (carried, sent))
+    return Row(case, sent.name, network, record["halo"]["max_s"][0], 0.0, alone, None)
 
 
 def with_envelopes(stage: ExchangePrediction, exchange: Exchange, mapping: Mapping) -> float:

@@ -1,6 +1,12 @@
 """Halos around bricks, pencils and any boxes (halo_test.c), all compared exactly; the bindings have their own tests."""
 
+import numpy as np
 import pytest
+
+from pencilmap.mapper.compare import compare_record
+from pencilmap.mapper.records import grid_of_record, read_records, transform_of_record
+from pencilmap.model.halo import halo
+from tests.documents import run_by
 
 
 @pytest.mark.parametrize("program", ["halo_test", "halo_test_small_counts"])
@@ -15,3 +21,29 @@ def test_halos_at_random(mpirun, ranks, cases, program):
 def test_halos_at_random_under_mpich(mpich_run):
     done = mpich_run(3, 2, 4, program="halo_test", seconds=300)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_command_of_the_document_sends_what_the_model_counts(mpirun, tmp_path):
+    [command] = run_by(__file__)
+    words = command.split()
+    assert words[:4] == ["mpirun", "-n", "4", "fft_runner"] and words[-2:] == ["--json", "run.jsonl"]
+    path = tmp_path / "run.jsonl"
+    done = mpirun(4, *words[4:-1], path, "--reps", 2, "--machine-torus", "2x2", "--label", "link_bandwidth=1 GB/s")
+    assert done.returncode == 0 and "halo of 2 planes: 12 messages" in done.stdout, done.stdout + done.stderr
+    [record] = read_records(path)
+    sent = halo(grid_of_record(record), transform_of_record(record), "input", (2, 2, 2))
+    bytes_sent = np.bincount(sent.members[:, 0], sent.group_weight * sent.unit_bytes, 4)
+    assert record["halo"]["bytes"] == bytes_sent.tolist() and record["halo"]["messages"] == [3, 3, 3, 3]
+    assert len(record["halo"]["max_s"]) == 2 and min(record["halo"]["max_s"]) > 0
+    row = compare_record(record, "run")[-1]
+    assert row.stage == "halo" and row.measured_s == pytest.approx(sum(record["halo"]["max_s"]) / 2)
+    assert 0.5 * max(bytes_sent) / 1e9 < row.t_s < 3 * max(bytes_sent) / 1e9
+
+
+@pytest.mark.parametrize("words, said", [
+    (("--size", 16, 16, 4, "--grid", "1x2", "--halo", 5), "a halo of 5 planes below along z, where the array has 4"),
+    (("--size", 16, 16, 4, "--grid", "1x2", "--halo", 0), "--halo: '0' is not an integer of 1.."),
+    (("--size", 64, "--decomposition", "line", "--halo", 1), "--halo is not for decomposition line")])
+def test_what_is_no_halo_is_refused(mpirun, words, said):
+    done = mpirun(2, *words)
+    assert done.returncode != 0 and said in done.stderr

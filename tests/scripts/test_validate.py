@@ -29,7 +29,7 @@ def test_every_case_can_be_placed_in_even_blocks(suite):
     assert len({case.name for case in cases}) == len(cases)
     for case in cases:
         where, grid = case.setting(), case.process_grid()
-        assert where.transform.divides_evenly(grid) or grid.decomposition.has_bricks, case
+        assert where.transform.divides_evenly(grid) or grid.decomposition.has_bricks or case.halo, case
         assert where.place(case.placement, grid).grid == grid
 
 
@@ -129,8 +129,8 @@ def test_bad_input_gets_one_clear_message_before_anything_is_run(case, pencilmap
 # ---- documents -------------------------------------------------------------------------------------------------------
 
 
-(BRICKS_COMMAND, QUICK_COMMAND, TORI_COMMAND, PAPER_COMMAND, OVERLAP_COMMAND, MESSAGES_COMMAND,
- MAPS_COMMAND) = run_by(__file__)
+(BRICKS_COMMAND, HALOS_COMMAND, QUICK_COMMAND, TORI_COMMAND, PAPER_COMMAND, OVERLAP_COMMAND,
+ MESSAGES_COMMAND, MAPS_COMMAND) = run_by(__file__)
 
 
 @pytest.fixture
@@ -212,6 +212,22 @@ def test_the_small_messages_of_the_document_are_those_of_its_command(run_in_copy
 def test_the_remaps_of_the_document_are_those_of_its_command(run_in_copy):
     document = DOCUMENT.with_name("bricks.md")
     assert run_in_copy(BRICKS_COMMAND, document=document) == document.read_text("utf-8")
+
+
+@needs_simgrid
+@pytest.mark.slow
+def test_the_halos_of_the_document_are_those_of_its_command(run_in_copy):
+    document = DOCUMENT.with_name("halo.md")
+    assert run_in_copy(HALOS_COMMAND, document=document) == document.read_text("utf-8")
+
+
+@needs_simgrid
+def test_a_halo_takes_what_its_busiest_link_takes():
+    """Of even bricks on a torus of their shape: a face, four edges and four corners pass each link, with their envelopes."""
+    [row] = validation.validate_simulated([c for c in cases_of("halos") if c.decomposition == "brick:4x4x4" and c.halo == 1])
+    by_hand = (16 * (16**2 + 4 * 16 + 4) + 9 * 16) / 148e6
+    assert row.stage == "halo" and row.simulated_s == pytest.approx(by_hand, rel=1e-3)
+    assert row.network_s == pytest.approx(by_hand)
 
 
 @needs_simgrid

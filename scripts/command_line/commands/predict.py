@@ -15,6 +15,7 @@ from pencilmap.model.predict import SEQUENCE, Prediction
 from pencilmap.model.ranking import ranked
 from pencilmap.model.torus import Torus
 from pencilmap.scripts.command_line.answers import answer, launchers_order
+from pencilmap.scripts.command_line.halos import HALO, halo_table, predicted_halos
 from pencilmap.scripts.command_line.lines import LINE_OPTIONS, predict_lines
 from pencilmap.scripts.command_line.options import (
     DIRECTION,
@@ -38,6 +39,7 @@ from pencilmap.scripts.command_line.tables import prediction_table, print_json, 
 @click.option("--threads", type=click.IntRange(1), metavar="T",
               help="Compare tasks of 1 to T threads on the same cores, for each number that divides T, each "
               "with its best grid.")
+@with_options(HALO)
 @LINE_OPTIONS
 @click.option("--message-cost", metavar="TIME", help="For distributed lines: cost to start a message, e.g. '2 us' "
               "[machine's].")
@@ -48,7 +50,7 @@ from pencilmap.scripts.command_line.tables import prediction_table, print_json, 
 @click.option("--terms", is_flag=True, help="Also print every term of the time model; --json always has them.")
 @with_options(WIDE, JSON)
 def command(where: Setting, grid: str, placement: tuple[str, ...], routing: str | None, exchange: str, schedule: str,
-            direction: str, threads: int | None, page: str | None, terms: bool, line: LineProblem | None,
+            direction: str, threads: int | None, halo: int | None, page: str | None, terms: bool, line: LineProblem | None,
             message_cost: str | None, ports: int | None, wide: bool, as_json: bool) -> None:
     """Predict the exchanges of a process grid, or of distributed lines, under one or more placements."""
     if line:
@@ -71,17 +73,21 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], routing: str 
         found = where.predictions(grid, placement, routing, exchange, schedule, direction)
         alone = where.predictions(grid, placement, routing, exchange, direction=direction) if (
             grid == BEST and schedule != SEQUENCE) else []
+        halos = predicted_halos(where, found, halo, schedule) if halo else []
     default = None if routing == ALL_ROUTINGS else launchers_order(where, ranked(found)[0], routing, exchange, direction)
     if page:
         both = [] if default is None or any(p.placement == default.placement for p in found) else [default]
         write_page(page, where, [*both, *found], schedule, answer(found, default, alone[0] if alone else None))
     if as_json:
-        print_json(*[p.as_dict() for p in found])
+        print_json(*[p.as_dict() for p in found] if not halo else [
+            {**p.as_dict(), "halo": {"width": halo, "stage": told.as_dict()}} for p, told in zip(found, halos)])
     else:
         size = f", transform {where.transform}" if where.transform else ""
         prediction_table(found, f"{where.where}{size}", wide)
         if terms:
             terms_table([p for p in found if p.stages[0].terms])
+        if halo:
+            halo_table(found, halos, halo)
         if routing != ALL_ROUTINGS:
             say(answer(found, default, alone[0] if alone else None))
         if page:

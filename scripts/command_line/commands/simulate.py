@@ -13,6 +13,7 @@ from pencilmap.model.schedules.schedule import PAIR
 from pencilmap.model.torus import as_torus
 from pencilmap.model.units import parse
 from pencilmap.scripts.command_line.answers import agreement
+from pencilmap.scripts.command_line.halos import HALO, halo_messages
 from pencilmap.scripts.command_line.lines import LINE_OPTIONS
 from pencilmap.scripts.command_line.memory import too_large
 from pencilmap.scripts.command_line.options import DIRECTION, EXCHANGE, GRID, SCHEDULE, on_machine, placements
@@ -32,6 +33,7 @@ from pencilmap.scripts.networks.simulated import (
 @click.command("simulate")
 @on_machine
 @with_options(GRID, placements(), EXCHANGE, SCHEDULE, DIRECTION)
+@with_options(HALO)
 @LINE_OPTIONS
 @click.option("--reps", type=click.IntRange(1), default=1, show_default=True,
               help="Repetitions; they all take the same time.")
@@ -49,10 +51,10 @@ from pencilmap.scripts.networks.simulated import (
 @click.option("--output", "-o", type=click.Path(dir_okay=False), help="Append the run records to this file (JSON lines).")
 @click.option("--timeout", type=click.FloatRange(1), default=600.0, show_default=True, metavar="SECONDS")
 @with_options(WIDE, JSON)
-def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str, schedule: str, direction: str, reps: int,
-            verify: bool, timing_only: bool, injection: str | None, hop_latency: str | None, message_cost: str | None,
-            ports: int, probe: str | None, output: str | None, timeout: float, line: LineProblem | None,
-            wide: bool, as_json: bool) -> None:
+def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str, schedule: str, direction: str,
+            halo: int | None, reps: int, verify: bool, timing_only: bool, injection: str | None, hop_latency: str | None,
+            message_cost: str | None, ports: int, probe: str | None, output: str | None, timeout: float,
+            line: LineProblem | None, wide: bool, as_json: bool) -> None:
     """Run fft_runner under each placement on a simulated torus, and compare with the prediction."""
     if ports > 1 and not message_cost:
         raise click.UsageError("--ports says how many messages start at a time: give what one takes with --message-cost "
@@ -82,8 +84,10 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str
         timing_only = True
     with hearing():
         chosen = where.grid(grid, schedule)
+        if halo:
+            halo_messages(where, chosen, halo)  # says what is impossible before any run
         runs = [simulation_of(where, network, chosen, text, schedule, exchange=exchange, reps=reps, direction=direction,
-                              verify=verify, timing_only=timing_only)
+                              verify=verify, timing_only=timing_only, halo=halo or 0)
                 for text in placement]
     run_all(where, placement, runs, output, timeout, wide, as_json)
 

@@ -100,12 +100,10 @@ def _simulated(given):
 
 def _lines(given):
     """Break-evens of distributed lines, in points a rank."""
-    if given["records"]:
-        raise ValidationError("--suite lines keeps no records; leave --records out")
     cases = line_cases(given["at_most"])
     if not cases:
         raise ValidationError("suite lines has no network of so few ranks; its smallest has 16")
-    rows = validate_lines(cases, given["timeout"])
+    rows = validate_lines(cases, given["timeout"], given["records"])
     columns = ["network", ">ranks", "algorithm", "order", ">start, us", ">n* formula", ">n* predicted", ">n* simulated",
                ">simulated / predicted", "holds"]
     cells = [[row.case.name, row.case.ranks, row.case.algorithm, row.case.order, f"{1e6 * row.case.message_s:.4g}",
@@ -113,7 +111,7 @@ def _lines(given):
               "yes" if row.holds else "NO"] for row in rows]
     parts = [Part("suite lines: points a rank below which the binary exchange is faster", columns, cells,
                   (">start, us", ">n* formula", "order", ">ranks"))]
-    bricks = validate_bricks(brick_cases(given["at_most"]), given["timeout"])
+    bricks = validate_bricks(brick_cases(given["at_most"]), given["timeout"], given["records"])
     holds = all(row.holds for row in (*rows, *bricks))
     each = [ratio for row in bricks for ratio in row.ratios]
     ratios = [row.ratio for row in rows]
@@ -147,7 +145,10 @@ def _rows_part(suite, rows):
              for row in rows]
     if any(row.case.decomposition != PENCIL.name for row in rows):
         columns = [*columns, "bricks"]
-        cells = [[*cell, row.case.decomposition.partition(":")[2]] for cell, row in zip(cells, rows)]
+        cells = [[*cell, row.case.decomposition.partition(":")[2] or "-"] for cell, row in zip(cells, rows)]
+    if any(row.case.halo for row in rows):
+        columns = [*columns, ">planes"]
+        cells = [[*cell, row.case.halo] for cell, row in zip(cells, rows)]
     if any(row.case.schedule != SEQUENCE for row in rows):
         columns = [*columns[:5], "schedule", *columns[5:], ">best in sequence / this", ">over the bound"]
         cells = [[*cell[:5], _schedule(row.case), *cell[5:], _times(row.sequence_s and row.gain),
@@ -338,10 +339,10 @@ NETWORKS = {
 @click.option("--suite", metavar="NAME", shell_complete=completed(lambda: SUITES), help="Simulated: the suite to run. "
               + "; ".join(f"{name}: {suite.meaning}" for name, suite in SUITES.items())
               + "; lines: where a binary exchange of a distributed line is faster than transposes, 16 to 256 ranks, and "
-              "lines on bricks; five minutes. [default: quick] Namespaces: overlap, whole transforms under schedules, a few "
+              "lines on bricks; minutes. [default: quick] Namespaces: overlap, whole transforms under schedules, a few "
               "minutes of a quiet machine. [default: bytes of each link]")
 @click.option("--at-most", type=click.IntRange(1), metavar="N", help="Simulated: only transforms up to N^3; "
-              "of suite lines, networks up to N ranks, 1024 the largest.")
+              "of suite lines, networks up to N ranks, 1024 the largest, a quarter of an hour.")
 @click.option("--torus", metavar="SHAPE", help="Namespaces: shape of the network. [default: 4x4:mesh]")
 @click.option("--rate", metavar="RATE", help="Namespaces: rate of each link, headers included. [default: 10mbit]")
 @click.option("--mtu", type=click.IntRange(576, 65535), metavar="BYTES", help="Namespaces: largest packet. [default: 1500]")

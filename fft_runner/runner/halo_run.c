@@ -1,0 +1,89 @@
+/* Halo exchanges between transforms, as stencils and the spreading of charges have them.
+ * Idea:  the same repetitions as the transform, each from a barrier; under sync clock all ranks leave at one time, so that in a
+ *        simulation, whose clock is one, a halo carries no skew. */
+#include "halo_run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "check_mpi.h"
+#include "runner.h"
+#include "watch.h"
+
+static const double lead_s = 1e-3, most_s = 0.5; /* how far ahead the time to leave lies; the longest sleep */
+
+static void start_together(MPI_Comm comm, const char *sync)
+{
+    CHECK_MPI(MPI_Barrier(comm));
+    if (strcmp(sync, "clock"))
+        return;
+    double date = MPI_Wtime() + lead_s, agreed;
+    CHECK_MPI(MPI_Allreduce(&date, &agreed, 1, MPI_DOUBLE, MPI_MAX, comm));
+    double rest = fmin(agreed - MPI_Wtime(), most_s);
+    if (rest > 0)
+        nanosleep(&(struct timespec){.tv_nsec = lround(rest * 1e9)}, NULL);
+}
+
+static int repeat(const struct problem *p, const struct options *o, pencilfft_halo halo, void *padded, struct samples *s)
+{
+    int status = 0;
+    for (int rep = -o->warmup; rep < o->reps && !status; rep++) {
+        watch_mark("the halo", 0);
+        start_together(p->grid, o->fft.sync);
+        double start = MPI_Wtime();
+        status = pencilfft_halo_exchange(halo, p->in, padded);
+        if (rep >= 0)
+            s->mine[rep] = fmax(MPI_Wtime() - start, 0); /* in some MPIs the time of day, which can be set back */
+    }
+    return status ? status : samples_reduce(p->grid, s);
+}
+
+static int gather(const struct problem *p, pencilfft_halo halo, struct halo_run *h)
+{
+    size_t ranks = (size_t)h->samples.ranks;
+    int64_t sum[2] = {0, 0}, *mine = calloc(2 * ranks, sizeof *mine);
+    h->bytes = calloc(2 * ranks, sizeof *h->bytes);
+    int status = mine && h->bytes ? pencilfft_halo_traffic(halo, PENCILFFT_FORWARD, mine, mine + ranks)
+                                  : pf_fail(PF_REFUSED, "no memory for what %zu ranks send", ranks);
+    if (!(status = pf_agree(status, p->grid))) {
+        for (size_t r = 0; r < 2 * ranks; r++)
+            sum[r / ranks] += mine[r];
+        h->messages = h->bytes + ranks;
+        CHECK_MPI(MPI_Gather(&sum[0], 1, MPI_INT64_T, h->bytes, 1, MPI_INT64_T, 0, p->grid));
+        CHECK_MPI(MPI_Gather(&sum[1], 1, MPI_INT64_T, h->messages, 1, MPI_INT64_T, 0, p->grid));
+    }
+    free(mine);
+    return status;
+}
+
+int halo_run(const struct problem *p, const struct options *o, struct halo_run *h)
+{
+    const int64_t width[3] = {o->halo, o->halo, o->halo};
+    pencilfft_format format = {0};
+    pencilfft_part part = {0};
+    pencilfft_halo halo = NULL;
+    void *padded = NULL;
+    h->width = o->halo;
+    int status = pencilfft_halo_create(p->plan, PENCILFFT_INPUT, width, width, &halo);
+    if (!status && !(status = pencilfft_format_of(p->plan, PENCILFFT_INPUT, &format)))
+        status = pencilfft_halo_part(halo, &part);
+    if (!status && !(padded = malloc((size_t)(part.fields * part.field_stride) * format.element_bytes + 1)))
+        status = pf_fail(PF_REFUSED, "no memory for an array with a halo of %d planes", o->halo);
+    if (!(status = pf_agree(status, p->grid)))
+        status = samples_make(1, o->reps, p->grid, &h->samples);
+    if (!status)
+        status = repeat(p, o, halo, padded, &h->samples);
+    if (!status)
+        status = gather(p, halo, h);
+    free(padded);
+    int released = pencilfft_halo_destroy(halo);
+    return status ? status : released;
+}
+
+void halo_run_release(struct halo_run *h)
+{
+    samples_release(&h->samples);
+    free(h->bytes);
+}

@@ -1,0 +1,17 @@
+/* The halo of an array, timed by itself. */
+#pragma once
+
+#include <stdint.h>
+
+#include "measure.h"
+#include "options.h"
+
+struct halo_run {
+    int width;                 /* planes on every side; 0: none was asked for */
+    struct samples samples;    /* of one phase */
+    int64_t *bytes, *messages; /* that each rank sends, on rank 0 of the grid */
+};
+
+/* Times halo exchanges of what a forward transform takes. Collective, fails on all or none; to be released in any case. */
+int halo_run(const struct problem *problem, const struct options *options, struct halo_run *halo);
+void halo_run_release(struct halo_run *halo);

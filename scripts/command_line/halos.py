@@ -1,0 +1,47 @@
+"""Halos beside the exchanges: `--halo` of predict."""
+
+from collections.abc import Sequence
+
+import click
+
+from pencilmap.mapper.placements import as_mapping
+from pencilmap.mapper.setting import Setting
+from pencilmap.model.errors import GridError
+from pencilmap.model.exchange import Exchange
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.halo import halo
+from pencilmap.model.predict import ExchangePrediction, Prediction, predict_messages
+from pencilmap.model.units import milliseconds
+from pencilmap.scripts.command_line.tables import print_table
+
+HALO = click.option("--halo", type=click.IntRange(1), metavar="W", help="Also the halo of W planes around what a forward "
+                    "transform takes.")
+
+
+def halo_messages(where: Setting, grid: ProcessGrid, width: int) -> Exchange:
+    """What the halo sends. Raises GridError without a transform, or for a halo wider than the array."""
+    return halo(grid, _transform(where), "input", (width,) * 3)
+
+
+def predicted_halos(where: Setting, found: Sequence[Prediction], width: int, schedule: str) -> list[ExchangePrediction]:
+    """The halo of each prediction, see `halo_messages`."""
+    told = []
+    for p in found:
+        messages = halo_messages(where, p.grid, width)
+        mapping = as_mapping(p.product or where.place(p.placement, p.grid, schedule), p.placement)
+        told.append(predict_messages(mapping, messages, _transform(where), p.routing, where.costs))
+    return told
+
+
+def _transform(where):
+    if where.transform is None:
+        raise GridError("a halo is around an array: give its extents with `fft`, e.g. 64")
+    return where.transform
+
+
+def halo_table(found: Sequence[Prediction], halos: Sequence[ExchangePrediction], width: int) -> None:
+    """A line for each prediction, in its order."""
+    print_table(f"halo of {width} planes", ["grid", "placement", ">messages", ">bytes off the node", ">link time",
+                                            ">predicted", "slowest link"],
+                [[p.grid, p.placement, h.work.messages if h.work else "-", f"{h.work.task_bytes:.0f}" if h.work else "-",
+                  milliseconds(h.t_s), milliseconds(h.time_s), h.busiest or "-"] for p, h in zip(found, halos)])
