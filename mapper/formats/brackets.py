@@ -25,7 +25,7 @@ class Leaf(NamedTuple):
 
 
 def check_json(document: Document) -> Any:
-    """The value of a JSON document. Raises MapfileError where it is no JSON, because launchers read it with such a parser."""
+    """The value of a JSON document. Raises MapfileError where it is no JSON: launchers read it with such a parser."""
     document.refuse_marks("a parser of JSON", returns=False)
     try:
         return parse_json(document.text)
