@@ -22,8 +22,8 @@ from pencilmap.model.ranking import ranked
 from pencilmap.model.scaling import bisection_bandwidth
 from pencilmap.model.torus import Torus, as_torus
 
-LARGE = 4096     # slots: from here on one of RxC and CxR is predicted, and no order that has no closed form
-SMALL = 128      # slots: up to here placements are also looked for under schedules
+LARGE = 4096     # slots: from here on only one of RxC and CxR is predicted, and only orders with a closed form
+SMALL = 128      # slots: up to here placements are also searched for each schedule
 EXCHANGED = 2    # grids on which every exchange is tried
 DIRECT = ("p2p", "node")  # exchanges in which every byte travels once, in rounds or not
 CHUNKED = ("overlap:8", "overlap:4", "overlap:2")  # where not all schedules can be predicted
@@ -37,7 +37,7 @@ TERMS = {  # term of the time model: what it means
     "fft_s": "the FFTs: more nodes help",
     "memory_s": "memory: copies and passes over the array",
 }
-FIGURES = {  # figure of a machine file: what is not known without it
+FIGURES = {  # figure of a machine file: what is unknown without it
     "message_cost_s": "the cost of a message", "injection_per_node": "what a node puts into the network",
     "exchange_cost_s": "the start of an exchange", "fft_rate_per_task": "the rate of the FFTs"}
 

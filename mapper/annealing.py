@@ -31,7 +31,7 @@ from pencilmap.model.torus import TIES, as_torus
 
 EVALUATIONS = 50_000
 SECONDS = 120.0
-TRIALS = 3             # starts of different kinds that are annealed for a while before the best is annealed on
+TRIALS = 3             # starts of different kinds that are annealed for a while; then the best one is annealed further
 TRIAL_SHARE = 0.25     # of the evaluations, for these and one random start
 HOT, COLD = 0.4, 0.002  # temperatures in units of the energy divided by the number of links
 WARM = 0.8, 0.05       # as HOT and COLD
@@ -39,7 +39,7 @@ DOUBLINGS = 4          # the p-norm that leads has p = 2^DOUBLINGS at first
 LARGEST = 300          # decimal digits of the largest number
 ROUNDS = (WARM, 4), (WARM, 5), (WARM, 5), ((HOT, COLD), 6)  # in which the rest is used: temperatures, doublings
 MELT, FREEZE = 0.003, 5e-5  # from a random start: in units of the energy
-GAIN = 100.0           # of `routed_swaps.State` at first: more than any length
+GAIN = 100.0           # the first `gain` of `routed_swaps.State`: more than any length
 
 USUAL = (DimensionOrder(),)  # rules of routing
 TIED = tuple(DimensionOrder(None, tie) for tie in TIES)  # those of which the worst counts in a robust search
@@ -54,8 +54,8 @@ ENDS = {"seconds": "CUT SHORT by its time limit; another run may find another pl
 class Budget:
     """How long to search."""
 
-    evaluations: int = EVALUATIONS  #: placements looked at, the starts among them: this is what makes an answer reproducible
-    seconds: float | None = SECONDS  #: an upper stop; when it cuts the search short, the answer says so
+    evaluations: int = EVALUATIONS  #: placements looked at, including the starts: this number makes an answer reproducible
+    seconds: float | None = SECONDS  #: a limit; when it cuts the search short, the answer says so
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ from pencilmap.model.torus import Torus
 MEMBER_STEPS = 32_000_000  # by default: steps times the tasks of the tile that is annealed; some seconds
 ROUNDS = ((64, 1, 3_000), (12, 1, 20_000), (4, 2, 30_000))  # lattices, annealings of each, steps; the last repeats
 USUAL_TILE = 16
-MOST_LATTICES = 5_000    # normal forms looked at: all in up to four dimensions, and of Blue Gene/Q
+MOST_LATTICES = 5_000    # normal forms looked at: enough for all in up to four dimensions and for Blue Gene/Q
 MOST_PLACES = 1 << 14
 MOST_TILE = 512           # tasks: larger tiles are not annealed
 

@@ -16,7 +16,7 @@ from pencilmap.model.reading import parse_json, read_whole, reading
 from pencilmap.model.torus import Torus, parse_torus
 
 SCHEMA = "pencilmap-network-probe/1"
-CERTAIN = 0.25   # a fit whose times are as near as that in the mean counts as certain
+CERTAIN = 0.25   # a fit whose times are this near in the mean counts as certain
 FIGURES = ("link_bandwidth", MESSAGES, "hop_latency")
 
 

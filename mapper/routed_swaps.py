@@ -18,8 +18,8 @@ import numpy as np
 from numba import njit
 
 OF_PROPOSAL = np.array([0, 0, -1, -1, 0, 0, 0, -1])  # which exchange a kind of proposal looks at: the first or the last
-INSIDE, ANYWHERE = 3, 3      # kinds below stay inside a group; this one goes anywhere; others bring a rank next to a mate
-FADING = 0.99                # of `gain`, at each change of places that is followed to its end
+INSIDE, ANYWHERE = 3, 3      # smaller kinds stay inside a group, this one goes anywhere, others bring a rank next to a mate
+FADING = 0.99                # factor for `gain` at each change of places that is followed to its end
 DOWN, HALVES, FROM, TO, WRAPS, OTHER = range(6)  # columns of `legs`
 
 State = namedtuple("State", "P T step size order leg legs shape stride ring lane start extent worth rule alone unit slots "

@@ -15,7 +15,7 @@ from pencilmap.model.schedules.schedule import PAIR
 from pencilmap.model.timing import local_work
 from pencilmap.model.torus import Torus
 
-LOCAL_PHASES = {  # phase of the sample: how phases of the record begin, what `local_work` counts
+LOCAL_PHASES = {  # phase of the sample: how the names of its phases begin in a record, what `local_work` counts
     "fft": (("fft_",), {"copies": False}),
     "copy": (("pack_", "unpack_"), {"fft": False}),
 }

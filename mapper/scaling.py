@@ -18,7 +18,7 @@ from pencilmap.model.schedules.schedule import PAIR
 COLUMNS = ("n", "ranks", "time_s", "grid", "decomposition", "transforms", "point_bytes", "mean_s", "deviation_s")
 NEEDED = COLUMNS[:3]
 COMPLEX_DOUBLE = 16
-SAME_LOAD = 1.01  # points of a rank, larger over smaller, that count as the same in weak scaling
+SAME_LOAD = 1.01  # ratio of the points of two ranks, larger over smaller, up to which weak scaling takes them as equal
 
 
 def points_of_records(records: Iterable[Record], source: str) -> list[Point]:
@@ -125,7 +125,7 @@ def p3dfft_terms(n: int, ranks: int) -> tuple[float, float]:
     d_per_point = (fact["transposes"] * fact["point_bytes"] / 2 / fact["effective_bisection"]
                    * fact["effective_bisection_cores"] ** (2 / 3))
     (n0, p0), (n1, p1) = ((fact[f"weak_{which}_extent"], fact[f"weak_{which}_cores"]) for which in ("first", "last"))
-    slower = log2(n1) / log2(n0) / fact["weak_efficiency"]  # time of the last over the first, with equal points of a rank
+    slower = log2(n1) / log2(n0) / fact["weak_efficiency"]  # time of the last point over that of the first
     a_per_point = d_per_point * (p1 ** (1 / 3) - slower * p0 ** (1 / 3)) / (slower * log2(n0) - log2(n1))
     return n**3 * log2(n) * a_per_point / ranks, n**3 * d_per_point / ranks ** (2 / 3)
 

@@ -42,7 +42,7 @@ from pencilmap.model.units import parse
 ALL_ROUTINGS = "all"
 SHORT_SEARCH = "search:evaluations=2000"  # budget for ranking grids where there are no products
 BEST = "best"
-REFINED = 3  # grids: the fastest by products, whose other placements are searched too when all grids are ranked
+REFINED = 3  # grids, the fastest by products: their other placements are searched too when all grids are ranked
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Setting:
         Raises GridError.
         """
         if text == BEST:
-            if not isinstance(self.network, Torus):  # no search knows a graph: the best grid for the launcher's order
+            if not isinstance(self.network, Torus):  # no search works on a graph: the best grid for the launcher's order
                 return self.predictions(BEST, ("default",), schedule=schedule)[0].grid
             if not self.site.allocation.is_complete:
                 return self.predictions(BEST, (SHORT_SEARCH,), schedule=schedule)[0].grid
@@ -205,7 +205,7 @@ class Setting:
         """
         placements = tuple(placements)
         for text in placements:
-            check_name(text)  # before anything about grids, which is not what is wrong then
+            check_name(text)  # before any error about grids, because the grid is not at fault then
         if routing not in (None, ALL_ROUTINGS):
             routing_rule(routing, self.network)  # before a search, which may be long
         if grid != BEST:

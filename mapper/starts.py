@@ -23,7 +23,7 @@ from pencilmap.model.torus import Torus, as_torus
 
 Starts = Iterator[tuple[str, np.ndarray]]
 
-SLOT_MOVED = 1e-3  # what another slot of the same node counts, in squared hops
+SLOT_MOVED = 1e-3  # the cost of another slot on the same node, in squared hops
 MOST_BOXES = 40  # boxes tried for the groups along a dimension of the grid
 
 

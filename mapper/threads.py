@@ -30,7 +30,7 @@ class Shared:
     tasks: int
     threads: int
     prediction: Prediction
-    messages: int  #: that the tasks of a node send to other nodes in all exchanges, of the busiest node
+    messages: int  #: messages that the tasks of the busiest node send to other nodes in all exchanges
     message_bytes: float  #: of the larger exchange's messages, mean size
     node_bytes: int  #: memory of a node for the array before and after an exchange: twice the largest blocks of its tasks
     peers: int  #: entries of the tables of counts that all tasks of a node keep: one for each partner in each exchange

@@ -52,7 +52,7 @@ def _plane_traffic(n, exchange, position):
         return found.astype(np.int64).reshape(groups, n)
 
     sent, received = by_plane(exchange.send_weight) * exchange.group_weight[:, None], by_plane(exchange.receive_weight)
-    if exchange.total_bytes < _EXACT:  # floats are multiplied many times faster, and here without rounding
+    if exchange.total_bytes < _EXACT:  # floats are multiplied many times faster, and are not rounded here
         return (sent.T.astype(float) @ received.astype(float)).astype(np.int64) * exchange.unit_bytes
     return sent.T @ received * exchange.unit_bytes
 

@@ -21,7 +21,7 @@ from pencilmap.model.routing import default_routing, routing
 from pencilmap.model.timing import exchange_terms, mapping_work
 from pencilmap.model.transform import COMPLEX_DOUBLE_BYTES
 
-MOST_SHARING = 2048  # ranks of a line whose messages are told one by one
+MOST_SHARING = 2048  # ranks of a line whose messages are listed one by one
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ from pencilmap.model.costs import Costs
 from pencilmap.model.errors import CalibrationError
 from pencilmap.model.timing import ExchangeWork, LocalWork, exchange_terms, local_terms
 
-OUTLIER = 0.1          # deviations from this ratio on count linearly, not squared
+OUTLIER = 0.1          # larger deviations than this ratio count linearly, not squared
 LEAST_NOISE = 1e-3     # no time is assumed to be more accurate than this
 STARTS = (0.9, 0.3, 0.03)
 WORTH = 2.0            # a figure must gain more than this in twice the logarithm of the likelihood (Akaike)
@@ -328,7 +328,7 @@ def _percent(ratio):
     return "more than 1000 %" if ratio > 10 else f"{100 * ratio:.0f} %"
 
 
-RULES = {  # rule: the samples it selects are fitted, the others predicted
+RULES = {  # rule: the samples that it selects are fitted, the others are predicted
     "every-second": lambda samples: (samples[0::2], samples[1::2]),
     "all": lambda samples: (samples, []),
 }

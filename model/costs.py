@@ -31,7 +31,7 @@ class Costs:
     injection_per_node: float | None = None  #: bytes per second that all tasks of a node together can put into the network
     message_cost_s: float | None = None  #: seconds of a task's time for each message it sends, whatever its size
     message_size_cost_s: float | None = None  #: seconds for each message of 1 KiB; others by the square root of their size
-    messages: tuple[MessageRange, ...] | None = None  #: by size, the smallest first, in place of the two costs before
+    messages: tuple[MessageRange, ...] | None = None  #: costs by size, the smallest first, in place of the two costs before
     #: seconds that every task of a node adds to an exchange, whatever it sends: entering, starting, waiting for the last
     exchange_cost_s: float | None = None
     #: 0 to 1: how much of the computing beside an exchange it hides, because the MPI or the network goes on meanwhile

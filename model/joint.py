@@ -67,7 +67,7 @@ def undominated(rows: ArrayLike) -> np.ndarray:
     [[2, 2], [1, 3]]
     """
     rows = np.asarray(rows)
-    if rows.dtype == object:  # exact numbers beyond 64 bits, which numpy's unique does not know
+    if rows.dtype == object:  # exact numbers beyond 64 bits, which numpy's unique cannot handle
         rows = np.array(sorted(set(map(tuple, rows)), reverse=True), dtype=object)
     else:
         rows = np.unique(rows, axis=0)[::-1]    # the first column falls

@@ -52,7 +52,7 @@ class LineStage:
     labels: int = 0
     before: Owner | None = None
     after: Owner | None = None
-    scattered: bool = False  #: each gets as much as it holds from the others, in place of what they hold
+    scattered: bool = False  #: each rank gets from the others as much as it holds itself, in place of what they hold
 
     @property
     def is_all_to_all(self) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).with_name("machines")  # importlib.resources takes as long to load as all machine files to read
+FOLDER = Path(__file__).with_name("machines")  # loading importlib.resources takes as long as reading all machine files
 
 
 @dataclass(frozen=True)

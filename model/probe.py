@@ -28,10 +28,10 @@ from pencilmap.model.torus import Torus
 
 MOST_RANGES = 3
 LEAST_SIZES = 3       # of a range
-LEAST_NOISE = 1e-2    # ratio: no time of a model is assumed to be more exact than this
-WORTH = 2.0           # of twice the log-likelihood, for each figure more (Akaike)
-ALIKE = 0.03          # bandwidths of dimensions that differ by less are of one kind
-SLOWED = 1.05         # streams that take so many times as long as one message alone slow each other
+LEAST_NOISE = 1e-2    # ratio: no time of a model is assumed to be more accurate
+WORTH = 2.0           # of twice the log-likelihood, for each additional figure (Akaike)
+ALIKE = 0.03          # dimensions whose bandwidths differ by less are of one kind
+SLOWED = 1.05         # streams that take this many times as long as one message alone slow each other down
 
 
 @dataclass(frozen=True)
@@ -101,8 +101,8 @@ class Cut:
     alone: float          #: bytes per second of one pair, each way
     together: float       #: of all pairs
     link_bandwidth: float | None  #: bytes per second, None without a torus
-    bisection: float      #: bytes per second each way through the cut: of its links, else of all pairs
-    slowed: bool          #: whether streams slow each other; otherwise links may be faster
+    bisection: float      #: bytes per second each way through the cut: those of its links, or else of all pairs
+    slowed: bool          #: whether streams slow each other down; otherwise links may be faster
 
 
 @dataclass(frozen=True)
@@ -340,7 +340,7 @@ def _ports(bursts, start_s, before):
     scores = {ports: best_of(ports) for ports in range(1, bursts.most + 1)}
     best = min(scores, key=lambda ports: (scores[ports][0], ports))
     if before is not None and before in scores and scores[before][0] <= scores[best][0] + WORTH:
-        best = before  # where starts are lost beside the bytes, the ports of smaller messages stand
+        best = before  # where the starts are too short beside the bytes, the ports of smaller messages are kept
     inverse = scores[best][1]
     return best, 1 / inverse if inverse else None
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from pencilmap.model.predict import Prediction
 
-TIE = 1.01  # times the least time: so near, models cannot tell which is faster
+TIE = 1.01  # times the least time: models cannot tell which is faster within this
 
 
 def ranked(predictions: Iterable[Prediction]) -> list[Prediction]:

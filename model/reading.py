@@ -25,12 +25,12 @@ from xml.etree import ElementTree
 from pencilmap.model.errors import PencilmapError, reason
 
 MOST_BYTES = 1 << 28  # of any file
-MOST_TOML_BYTES = 1 << 17  # the largest machine file of the package has a tenth of it; the parser is slow
+MOST_TOML_BYTES = 1 << 17  # ten times the largest machine file of the package; the parser is slow
 MOST_YAML_EVENTS = 50_000
-MOST_DEPTH = 64  # of brackets in each other, where a parser would take any
+MOST_DEPTH = 64  # depth of brackets, where a parser would take any depth
 MOST_HOSTS = 1 << 18  # in one file; the largest machines have 160,000 nodes
 MOST_UNITS = 1000  # different bandwidths in a graph
-SECONDS = 1.5  # of computing, for each megabyte begun; a right file takes a part of it
+SECONDS = 1.5  # of computing for each megabyte begun; a correct file takes a part of it
 NO_WRITER_S, SILENCE_S, TOTAL_S = 1.0, 10.0, 60.0  # how long a pipe may keep its reader waiting
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from pencilmap.model.errors import RecordError
 from pencilmap.model.torus import Torus
 
-LEAST_POINTS = 3  # two coefficients and one degree of freedom, without which there is no uncertainty
+LEAST_POINTS = 3  # for two coefficients and one degree of freedom, which the uncertainty needs
 
 
 @dataclass(frozen=True)

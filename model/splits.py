@@ -18,8 +18,8 @@ from pencilmap.model.calibrate import Calibration, Errors, Sample, errors
 from pencilmap.model.timing import ExchangeWork
 
 N_HALVES = 30
-LIKELY = 0.9          # share of the held-out times that the likely range holds
-LEAST_HELD_OUT = 20   # fewer residuals than this say nothing about one in twenty at either end
+LIKELY = 0.9          # share of the held-out times that lie in the likely range
+LEAST_HELD_OUT = 20   # with fewer residuals, nothing is known about one in twenty at either end
 Fit = Callable[[Sequence[Sample]], Calibration]
 
 

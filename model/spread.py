@@ -34,11 +34,11 @@ import numpy as np
 from pencilmap.model.arrays import Floats, Ints
 
 MOST_KINDS = 130_000   # distributions of a group over a dimension
-MOST_SHAPES = 2_000    # of these that are not alike but for the order of the coordinates
-MOST_PAIRS = 3_000_000  # of two of those, times tasks of a group: beyond, entropy alone counts
+MOST_SHAPES = 2_000    # of these, where those that differ only by the order of the coordinates are one
+MOST_PAIRS = 3_000_000  # pairs of those, times tasks of a group: beyond, entropy alone is used
 BINS = 768             # of the entropy
 STEPS = 14             # of halving, towards the least length
-HIGHEST = 8.0          # lengths beyond are not tried, as if every node had one task
+HIGHEST = 8.0          # the largest length tried, as if every node had one task
 MOST_PRICES = 12       # prices of the dimensions that are tried for one length
 LEAST = 1e-6           # of a price
 TOLERANCE = 1e-9

@@ -20,7 +20,7 @@ from pencilmap.model.errors import RoutingError, TorusError
 from pencilmap.model.network import Arcs, Network, TorusLink
 
 MAX_DIMENSIONS = 8
-MAX_NODES = 1 << 40  # a shape is only numbers; uses of it may have lower limits
+MAX_NODES = 1 << 40  # a shape is only numbers; what uses it may have lower limits
 
 
 @dataclass(frozen=True)

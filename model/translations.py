@@ -37,10 +37,10 @@ from pencilmap.model.torus import Torus
 
 MOST_KINDS = 64        # of displacements, up to reflection and order: a linear program of a few hundredths of a second
 MOST_PROGRAMS = 24
-SLACK = 1e-5           # taken off; the tolerances of the linear program are 1e-7
+SLACK = 1e-5           # subtracted from every bound; the tolerances of the linear program are 1e-7
 LOWER = 0.4
 CLOSE = 4e-3           # boxes smaller than this are not divided
-DIGITS = 3             # of the angle of a facet: those that agree so far are one
+DIGITS = 3             # of the angle of a facet: facets whose angles agree in these are one
 
 Box = tuple[float, float, float, float]  # row length from, to, column length from, to
 
@@ -259,7 +259,7 @@ def _chain(share: Fraction, frontier: Floats | None, rows: float, columns: float
     array, shape (corners, 2), the rows' part rising. None where there is nothing."""
     if frontier is None:
         part = float(share)
-        most = part * (1 - part)                               # with so much of the one nothing of the other is needed
+        most = part * (1 - part)  # if one of them sends this much, the other need not send anything
         rows, columns = min(rows, most), min(columns, most)
         points = np.array([(least_other(columns, part), columns), (rows, least_other(rows, part))])
         if points[0, 0] > rows + 1e-12:

@@ -5,7 +5,7 @@ from functools import cache
 
 from pencilmap.model.errors import UnitError
 
-# Reading all that pint defines takes 0.7 s, and there a bit is a plain number, so that 5 GHz would be bits.
+# Reading all that pint defines takes 0.7 s. In these definitions a bit is a plain number, so 5 GHz would be bits.
 _DEFINITIONS = """
 pico- = 1e-12 = p-
 nano- = 1e-9 = n-
@@ -75,7 +75,7 @@ def parse(text: str, unit: str) -> float:
 
 _QUANTITY = re.compile(r"[+-]?([0-9]{1,30}\.?[0-9]{0,30}|\.[0-9]{1,30})([eE][+-]?[0-9]{1,3})?"
                        r"(\s*[A-Za-zµμ_]{1,30}(\s*/\s*[A-Za-zµμ_]{1,30})*)?")
-#: Spellings of units that messages and documents list; whole words (2 gigabytes/second) and other prefixes are taken too.
+#: Spellings of units that messages and documents list. Whole words (2 gigabytes/second) and other prefixes are also read.
 UNITS = {
     "byte/s": ("B/s", "kB/s", "MB/s", "GB/s", "TB/s", "KiB/s", "MiB/s", "GiB/s", "bit/s", "Mbit/s", "Gbit/s"),
     "byte": ("B", "kB", "MB", "GB", "KiB", "MiB", "GiB"),

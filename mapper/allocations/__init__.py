@@ -32,7 +32,7 @@ class Reader:
     format: str | None = None
 
 
-READERS = {  # environments are read, and files tried, in this order
+READERS = {  # environments are read and files are tried in this order
     "slurm": Reader("Slurm node list; topology.yaml, topology.conf, slurm.conf", slurm.from_environment, slurm.looks_like,
                     slurm.find, "slurm"),
     "pbs": Reader("PBS, Torque, ALPS: PBS_NODEFILE", pbs.from_environment),

@@ -96,7 +96,7 @@ def _names_with_coordinates(document):
 def _torus3d(document):
     try:
         data = parse_yaml(document.text)
-    except Exception as error:  # of PyYAML, whose errors say where, or that it is too deep or too large
+    except Exception as error:  # errors of PyYAML; they say where the fault is, or that the file is too deep or too large
         mark = getattr(error, "problem_mark", None)
         raise document.refuse(f"is not YAML that is read here: {getattr(error, 'problem', None) or in_a_line(error)}",
                               mark.line + 1 if mark else None, mark.column + 1 if mark else None) from error

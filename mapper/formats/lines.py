@@ -13,9 +13,9 @@ from pencilmap.model.errors import MapfileError, PencilmapError
 from pencilmap.model.reading import MOST_BYTES, read_whole
 
 MAX_LINE = 4096
-MAX_PLACES = 1 << 23  # lines or list entries; what is made from them takes about a hundred times their size
+MAX_PLACES = 1 << 23  # lines or list entries; what is made from them takes about a hundred times the memory
 MAX_DIGITS = 12
-_PLAIN = frozenset("0123456789+- \t\r\n")  # of a file of integers alone, which is read as a whole
+_PLAIN = frozenset("0123456789+- \t\r\n")  # bytes of a file that has only integers, which is read as a whole
 
 
 class Document:

@@ -30,7 +30,7 @@ class GraphFormat:
     read: Callable[[Document], Any]
 
 
-GRAPHS = {  # when a file is not said to be one, the first that recognises it is taken
+GRAPHS = {  # when no format is named, the first that recognises the file is used
     "netloc-graphml": GraphFormat("netloc 0.5, GraphML export", netloc.looks_like_graphml, netloc.read_graphml),
     "graphml": GraphFormat("GraphML, as networkx and others write it", graphml.looks_like, graphml.read),
     "hwloc": GraphFormat("hwloc XML (lstopo --of xml), tasks on cores", hwloc.looks_like, hwloc.read_cores),

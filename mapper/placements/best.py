@@ -30,13 +30,13 @@ from pencilmap.model.product import Product
 from pencilmap.model.routing import DEFAULT_ROUTING, routing
 from pencilmap.model.torus import Torus, as_torus
 
-MOST_MESSAGES = 10_000_000     # with holes or idle slots; beyond, nothing is searched
-MOST_SEARCHED = 2048           # slots; beyond, the best product is the answer
+MOST_MESSAGES = 10_000_000     # with holes or idle slots: above this nothing is searched
+MOST_SEARCHED = 2048           # slots: above this the best product is the answer
 EVALUATIONS = 800_000          # of tilings, see `best_tiling`: two or three seconds
 PATIENCE = 4                   # rounds without a better tiling
-SHORT, LONG = 2_000, 50_000    # evaluations of the local search where no product exists, with share 0 and at least with 1
-TASK_STEPS, STEP_MATES = 800, 6_000_000  # and these where they are more: so many a task, or this divided by R + C
-SWAPS, SWAP_MATES = 400_000, 10_000_000  # evaluations of the local search: so many, or this divided by R + C
+SHORT, LONG = 2_000, 50_000    # evaluations of the local search where no product exists: with share 0, and the least with 1
+TASK_STEPS, STEP_MATES = 800, 6_000_000  # or, if they are more, the smaller of these: per task, and over R + C
+SWAPS, SWAP_MATES = 400_000, 10_000_000  # evaluations of the local search: the smaller of this and that over R + C
 RULES = 3  # for ties: a robust search routes under each
 
 

@@ -86,7 +86,7 @@ class _Reader:
     def __init__(self, label: str, site: Site) -> None:
         self.label, self.site, self.line = label, site, 0
         self.found: list[Image] = []
-        self.nodes: list[int] | None = None  # of the image that is being read, None between images
+        self.nodes: list[int] | None = None  # of the image that is being read; None between images
         self.example = "-".join(["0"] * site.network.n_dimensions)
 
     def refuse(self, message: str, line: int | None = None) -> PlacementError:

@@ -42,7 +42,7 @@ def carried(send: Ints, receive: Ints, radix: int, unit: int, far: int) -> Ints:
     [3, 2, 3, 2]
     """
     p, stride = len(send), unit * radix
-    whole, left = divmod(p - far, stride)  # of so many `high` every `low`, of one more the first `left`
+    whole, left = divmod(p - far, stride)  # every `low` for that number of `high`, and the first `left` for one more
     if left >= unit:
         whole, left = whole + 1, 0
     sums = [_below(send, n) for n in (unit, left)]

@@ -81,7 +81,7 @@ class Decomposition:
     has_bricks: bool = False
     bricks: tuple[int, int, int] | None = None
 
-    def __hash__(self) -> int:  # cheap: decompositions are part of the keys of caches
+    def __hash__(self) -> int:  # must be cheap: decompositions are part of the keys of caches
         return hash(self.name)
 
     @property

@@ -180,7 +180,7 @@ def _bytes_by_place(torus, coordinates, dimensions, weights):
     `coordinates` have shape (groups, size, d); `weights` broadcast to (groups, size), None for 1; the result is int64, shape
     (groups, positions).
     """
-    from scipy.sparse import coo_array  # slow to import, and closed forms do without
+    from scipy.sparse import coo_array  # slow to import, and closed forms do not need it
 
     place, stride = np.zeros(coordinates.shape[:2], dtype=np.int64), 1
     for j in dimensions:

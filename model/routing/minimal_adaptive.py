@@ -164,7 +164,7 @@ def _bytes_by_difference(torus, exchange, node_of_rank):
     ------
     tuple of int, int64 array of shape (N,)
     """
-    from scipy.sparse import coo_array  # slow to import, and closed forms do without
+    from scipy.sparse import coo_array  # slow to import, and closed forms do not need it
 
     if exchange.members.size * exchange.size > _MOST_PAIRS:
         raise RoutingError(f"minimal-adaptive routing of {exchange.members.size * exchange.size} messages on torus {torus} "

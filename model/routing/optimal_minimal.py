@@ -106,7 +106,7 @@ def _torus_kinds(torus: Torus, traffic):
 
 def _solve(network, arcs, traffic, kind):
     """Load of every arc."""
-    from scipy.optimize import linprog  # slow to import, and other rules do without
+    from scipy.optimize import linprog  # slow to import, and other rules do not need it
     from scipy.sparse import block_diag, coo_array, csr_array, hstack
 
     used = _flows(network, arcs, traffic, kind)

@@ -51,7 +51,7 @@ from pencilmap.model.schedules.sizes import best_sizes
 from pencilmap.model.timing import ExchangeWork, exchange_terms, pass_times, sent_by_rank
 from pencilmap.model.transform import Transform
 
-MOST_CHOSEN = 16         # chunks, where the number is chosen: beyond, a sixteenth of a ramp is all there is to gain
+MOST_CHOSEN = 16         # chunks, where the number is chosen: more can gain a sixteenth of a ramp at most
 MOST_NODES_AT_RANDOM = 4096
 
 
@@ -185,7 +185,7 @@ class Forecaster:
             schedule = parse_schedule(text)
             return self._with_hints(self._of(schedule, PAIR)) if SCHEDULES[schedule.name].pair else _twice(self._one(text))
         found = [_twice(self._one(text))]
-        if self.transform is None or self.transform.fields == 1:      # then the boxes of a pair stay whatever its schedule
+        if self.transform is None or self.transform.fields == 1:  # then the boxes of a pair stay, whatever its schedule is
             able = [Schedule(name) for name, kind in SCHEDULES.items() if kind.pair]
             found += [self._of(schedule, PAIR) for schedule in able if self._is_possible(schedule, PAIR)]
         return min(found, key=_worth)

@@ -7,7 +7,7 @@ from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.objective import Objective, at_once, in_sequence, objective, overlapped
 from pencilmap.model.schedules import BEST, SCHEDULES, parse_schedule
 
-TYPICAL_CHUNKS = 8  # where the number is still to be chosen: the ramp then weighs as it usually does
+TYPICAL_CHUNKS = 8  # where the number is still to be chosen: then the ramp has its usual weight
 
 
 def objectives(text: str, grid: ProcessGrid) -> list[Objective]:

@@ -19,7 +19,7 @@ from pencilmap.model.schedules.schedule import (
 )
 from pencilmap.model.transform import Transform
 
-CHUNKS = 4  # where nothing is said and the blocks are long enough
+CHUNKS = 4  # by default, where the blocks are long enough
 ORDER = ("z", "x", FIELD)
 
 
