@@ -10,6 +10,7 @@
 
 #include "check_mpi.h"
 #include "runner.h"
+#include "values.h"
 #include "watch.h"
 
 static const double lead_s = 1e-3, most_s = 0.5; /* how far ahead the time to leave lies; the longest sleep */
@@ -24,6 +25,25 @@ static void start_together(MPI_Comm comm, const char *sync)
     double rest = fmin(agreed - MPI_Wtime(), most_s);
     if (rest > 0)
         nanosleep(&(struct timespec){.tv_nsec = lround(rest * 1e9)}, NULL);
+}
+
+/* Every element of the array with its halo, exactly. */
+static int verify_halo(const struct problem *p, pencilfft_halo halo, const pencilfft_part *part, void *padded)
+{
+    struct side in;
+    long long wrong = 0, all = 0;
+    int status = side_of(p, PENCILFFT_INPUT, &in);
+    for (int i = 0; i < in.parts && !status; i++)
+        values_fill(&in.part[i], &in.format, value_index, p->in);
+    if (!(status = pf_agree(status, p->grid)))
+        status = pencilfft_halo_exchange(halo, p->in, padded);
+    if (!status) {
+        wrong = values_wrong(part, &in.format, value_index, padded);
+        CHECK_MPI(MPI_Allreduce(&wrong, &all, 1, MPI_LONG_LONG, MPI_SUM, p->grid));
+    }
+    if (!status && all > 0)
+        status = pf_fail(PF_REFUSED, "verification failed: %lld elements of arrays with their halos are wrong", all);
+    return status;
 }
 
 static int repeat(const struct problem *p, const struct options *o, pencilfft_halo halo, void *padded, struct samples *s)
@@ -66,6 +86,7 @@ int halo_run(const struct problem *p, const struct options *o, struct halo_run *
     pencilfft_halo halo = NULL;
     void *padded = NULL;
     h->width = o->halo;
+    h->verified = o->verify;
     int status = pencilfft_halo_create(p->plan, PENCILFFT_INPUT, width, width, &halo);
     if (!status && !(status = pencilfft_format_of(p->plan, PENCILFFT_INPUT, &format)))
         status = pencilfft_halo_part(halo, &part);
@@ -73,6 +94,8 @@ int halo_run(const struct problem *p, const struct options *o, struct halo_run *
         status = pf_fail(PF_REFUSED, "no memory for an array with a halo of %d planes", o->halo);
     if (!(status = pf_agree(status, p->grid)))
         status = samples_make(1, o->reps, p->grid, &h->samples);
+    if (!status && o->verify)
+        status = verify_halo(p, halo, &part, padded);
     if (!status)
         status = repeat(p, o, halo, padded, &h->samples);
     if (!status)

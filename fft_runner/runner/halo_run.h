@@ -8,6 +8,7 @@
 
 struct halo_run {
     int width;                 /* planes on every side; 0: none was asked for */
+    bool verified;             /* every element was exact */
     struct samples samples;    /* of one phase */
     int64_t *bytes, *messages; /* that each rank sends, on rank 0 of the grid */
 };

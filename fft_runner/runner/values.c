@@ -64,6 +64,12 @@ struct line {
     int64_t index, start; /* of (x, y, 0) in the global array, and of (offset x + i, offset y + j, offset z) here */
 };
 
+/* Arrays are periodic: what lies beside them, in a halo, is a plane of the other end. */
+static int64_t inside(int64_t at, int64_t n)
+{
+    return at < 0 ? at + n : at < n ? at : at - n;
+}
+
 /* Lines along z of all fields, one after the other. */
 static struct line line_of(const pencilfft_part *part, const pencilfft_format *f, int64_t number)
 {
@@ -71,8 +77,9 @@ static struct line line_of(const pencilfft_part *part, const pencilfft_format *f
     int64_t j = number % b->extent[1], i = number / b->extent[1] % b->extent[0];
     int64_t field = number / (b->extent[1] * b->extent[0]);
     return (struct line){
-        .index = (((part->first_field + field) * f->n[0] + b->offset[0] + i) * f->n[1] + b->offset[1] + j) * f->n[2] +
-                 b->offset[2],
+        .index = (((part->first_field + field) * f->n[0] + inside(b->offset[0] + i, f->n[0])) * f->n[1] +
+                  inside(b->offset[1] + j, f->n[1])) *
+                 f->n[2],
         .start = part->start + field * part->field_stride + i * b->stride[0] + j * b->stride[1],
     };
 }
@@ -87,7 +94,8 @@ void values_fill(const pencilfft_part *part, const pencilfft_format *f, value_fu
     for (int64_t number = 0; number < lines_in(part); number++) {
         struct line line = line_of(part, f, number);
         for (int64_t k = 0; k < part->box.extent[2]; k++)
-            element_store(f, array, line.start + k * part->box.stride[2], value(f, line.index + k));
+            element_store(f, array, line.start + k * part->box.stride[2],
+                          value(f, line.index + inside(part->box.offset[2] + k, f->n[2])));
     }
 }
 
@@ -97,7 +105,8 @@ int64_t values_wrong(const pencilfft_part *part, const pencilfft_format *f, valu
     for (int64_t number = 0; number < lines_in(part); number++) {
         struct line line = line_of(part, f, number);
         for (int64_t k = 0; k < part->box.extent[2]; k++)
-            wrong += element_load(f, array, line.start + k * part->box.stride[2]) != value(f, line.index + k);
+            wrong += element_load(f, array, line.start + k * part->box.stride[2]) !=
+                     value(f, line.index + inside(part->box.offset[2] + k, f->n[2]));
     }
     return wrong;
 }

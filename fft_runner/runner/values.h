@@ -22,5 +22,5 @@ void element_store(const pencilfft_format *format, void *array, int64_t i, doubl
 
 /* All fields of a part. */
 void values_fill(const pencilfft_part *part, const pencilfft_format *format, value_function value, void *array);
-/* Number of elements, over all fields, that do not hold their exact value. */
+/* Number of elements, over all fields, that do not hold their exact value; those of a halo that of the other end. */
 int64_t values_wrong(const pencilfft_part *part, const pencilfft_format *format, value_function value, const void *array);

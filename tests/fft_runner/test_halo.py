@@ -30,6 +30,7 @@ def test_the_command_of_the_document_sends_what_the_model_counts(mpirun, tmp_pat
     path = tmp_path / "run.jsonl"
     done = mpirun(4, *words[4:-1], path, "--reps", 2, "--machine-torus", "2x2", "--label", "link_bandwidth=1 GB/s")
     assert done.returncode == 0 and "halo of 2 planes: 12 messages" in done.stdout, done.stdout + done.stderr
+    assert "verified, exact" in done.stdout and words[-3] == "--verify"
     [record] = read_records(path)
     sent = halo(grid_of_record(record), transform_of_record(record), "input", (2, 2, 2))
     bytes_sent = np.bincount(sent.members[:, 0], sent.group_weight * sent.unit_bytes, 4)
