@@ -127,7 +127,7 @@ def advise(where: Setting) -> Advice:
 
 
 def _unknown(costs):
-    """In words; of the two limits of what enters the network one is enough."""
+    """The figures that are missing, in words. Of the two limits of what enters the network one is enough."""
     known = {name for name in FIGURES if getattr(costs, name) is not None}
     if costs.injection_per_task is not None:
         known.add("injection_per_node")
@@ -135,7 +135,8 @@ def _unknown(costs):
 
 
 def _leaders(order, where):
-    """Grids that exchanges and schedules are tried on: of large machines the first, else all within twice the least time.
+    """The grids on which exchanges and schedules are tried: on large machines the first, otherwise all within twice the
+    least time.
 
     Two exchanges at once take at least half of the time in sequence, so no other grid can come first by its schedule.
     """
@@ -148,7 +149,7 @@ def _leaders(order, where):
 
 
 def _grids(here):
-    """Grids in which every task has data; of large machines and cubes one of RxC and CxR."""
+    """Grids in which every task has data. On large machines and for cubes only one of RxC and CxR."""
     transform = here.transform
     found = [g for g in all_grids(here.n_slots, here.decomposition) if transform.fills(g)]
     if here.n_slots > LARGE and len({transform.nx, transform.ny, transform.nz}) == 1:
@@ -157,7 +158,7 @@ def _grids(here):
 
 
 def _tried(here, grid):
-    """Its best placement without a search, and the launcher's order."""
+    """The predictions of a grid: under its best placement without a search, and under the launcher's order."""
     found = []
     for text in (BEST, "default") if here.n_slots <= LARGE else (BEST,):
         try:
@@ -169,7 +170,7 @@ def _tried(here, grid):
 
 
 def _quick(here, grid):
-    """The best placement without a search; of large machines the best product for even blocks."""
+    """The best placement without a search. On large machines it is the best product for even blocks."""
     if here.n_slots > LARGE and isinstance(here.network, Torus) and here.site.allocation.is_complete:
         return best_product(as_torus(here.network), grid, here.tasks_per_node,
                             in_sequence(len(grid.decomposition.exchanges)))
@@ -177,7 +178,9 @@ def _quick(here, grid):
 
 
 def _varied(where: Setting, leader: Prediction) -> Iterable[Prediction]:
-    """A grid under the best schedule that keeps the boxes, and on small machines with other placements for it."""
+    """A grid under the best schedule that keeps the boxes. On small machines also with other placements for this
+    schedule.
+    """
     here = replace(where, decomposition=leader.grid.decomposition)
     placed = [leader.product or here.place(leader.placement, leader.grid)]
     if here.n_slots <= SMALL and leader.placement == BEST:
@@ -201,11 +204,12 @@ def _exchanged(where: Setting, leader: Prediction, best_s: float) -> Iterable[Pr
 
 
 def _least_s(leader: Prediction, exchange: str) -> float:
-    """Seconds below which no exchange of that name is, from the prediction with all messages at once; no link is routed.
+    """A lower limit in seconds for the exchange of that name, from the prediction with all messages at once. No link is
+    routed.
 
-    Messages that go straight to where they are wanted load every link as much in all rounds together, and the longest of
-    each round adds up to no less. `p2p` has the same messages; `node` fewer, but on nodes of one task it is all messages at
-    once.
+    Messages that go directly to their destination load every link as much in all rounds together, and the sum of the
+    longest loads of the rounds is no less. `p2p` has the same messages. `node` has fewer, but on nodes of one task it is
+    all messages at once.
     """
     if exchange not in DIRECT or leader.known_s is None or leader.time_s is None:
         return 0.0
@@ -222,7 +226,7 @@ def _least_s(leader: Prediction, exchange: str) -> float:
 
 
 def _distinct(order):
-    """Without those that differ in nothing that is told."""
+    """The candidates without those that differ in nothing that is shown."""
     found: dict[tuple, Prediction] = {}
     for p in order:
         found.setdefault((p.grid.decomposition.name, str(p.grid), p.placement, exchange_of(p), schedule_of(p)), p)

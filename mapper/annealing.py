@@ -138,7 +138,7 @@ def _keep(known, run):
 
 
 class _Run:
-    """One search under way: the state of the loop, and how much of the budget is used.
+    """A search that runs: the state of the loop, and how much of the budget is used.
 
     The loop works on the grid with its dimensions in rising order, so that CxR and RxC are one search where all exchanges
     count alike: the second one asks for what the first one found.
@@ -158,7 +158,7 @@ class _Run:
 
     @property
     def launcher_cost(self):
-        """Of the launcher's own order; None before it is known."""
+        """The cost of the launcher's own order. None before it is known."""
         return self.launcher_costs.get(self.grid)
 
     def of(self, grid, began):
@@ -183,7 +183,7 @@ class _Run:
                 slot = self.state.best_slot.copy()
 
     def _most_doublings(self):
-        """So many that lengths ten times as large as those there are remain finite numbers."""
+        """The largest number for which lengths ten times as large as the present ones remain finite numbers."""
         return int(np.log2(LARGEST / np.log10(10 * max(1.0, self.state.top.max()))))
 
     def _melt(self, steps):
@@ -193,7 +193,9 @@ class _Run:
         return self._anneal(slot, steps, "a random start", (MELT * links, FREEZE * links))
 
     def _know_the_best_product(self):
-        """Where the grid fills a torus, begin with the best product, whose cost needs no routing: a limit may come early."""
+        """Where the grid fills a torus, begin with the best product. Its cost needs no routing, and a time limit may come
+        early.
+        """
         site, grid = self.site, self.grid
         if not site.allocation.is_complete or grid.n_tasks != site.n_slots:
             return
@@ -206,7 +208,9 @@ class _Run:
         self.state.best_slot[:] = slots_of(site, mapping.node_of_rank, mapping.slot_of_rank)[self.turned]
 
     def _starts(self):
-        """The launchers' orders always, the others while the budget lasts; one where all placements load the links alike."""
+        """The launchers' orders always, the other starts while the budget lasts. Only one where all placements load the
+        links alike.
+        """
         for name, slot, grid in self._all_starts():
             if self.used >= self.budget.evaluations and grid is None:
                 return
@@ -217,8 +221,9 @@ class _Run:
                     return
 
     def _all_starts(self):
-        """Launchers' orders of RxC and of CxR, which are one problem in sequence, else of the grid as it is; groups of
-        neighbours for the grid in rising order."""
+        """Launchers' orders of RxC and of CxR where these are one problem (in sequence), otherwise of the grid as it is.
+        Then groups of neighbours for the grid in rising order.
+        """
         both = [self.short.shape, self.short.shape[::-1]] if _alike(self.grid, self.wanted) else [self.grid.shape]
         for shape in dict.fromkeys(both):
             grid = ProcessGrid(*shape, decomposition=self.grid.decomposition)
@@ -230,7 +235,7 @@ class _Run:
             yield from ((name, slot[self.turned], None) for name, slot in products(self.site, self.grid, self.wanted))
 
     def _try_starts(self):
-        """Evaluate all starts; the best of each kind, as many as are annealed."""
+        """Evaluate all starts. Returns the best of each kind, as many as are annealed."""
         best_of_kind = {}
         last, square = f" {self.grid.decomposition.dimensions[-1].name}s", len(set(self.grid.shape)) == 1
         for name, slot, grid in self._starts():
@@ -253,7 +258,7 @@ class _Run:
         return [(name, slot) for _, name, slot in kept]
 
     def _anneal(self, slot, steps, name, between=(HOT, COLD)):
-        """Anneal from a start; the (cost, energy) of its best and the slots of that, whatever was best before."""
+        """Anneal from a start. Returns the (cost, energy) of the best placement of this annealing, and its slots."""
         state, before = self.state, (self.state.best.copy(), self.state.best_slot.copy())
         routed_swaps.settle_down(state, slot)
         state.best[:] = np.inf
@@ -297,7 +302,7 @@ class _Run:
 
 
 def _turned(grid):
-    """For each rank of the grid with its dimensions in rising order the rank of `grid` it is: int array, shape (P,)."""
+    """The rank of `grid` for each rank of the grid with its dimensions in rising order: int array, shape (P,)."""
     slowest_first = sorted(range(len(grid.shape)), key=lambda i: grid.shape[i])[::-1]
     ranks = np.arange(grid.n_tasks).reshape(grid.shape[::-1])
     return ranks.transpose([len(grid.shape) - 1 - i for i in slowest_first]).ravel()
@@ -318,7 +323,7 @@ def _terms(wanted, order):
 
 
 def _state(site, grid, seed, terms, rules=USUAL):
-    """The state of the inner loop, nobody placed yet."""
+    """The state of the inner loop, before any rank is placed."""
     torus, T, P = site.network, site.tasks_per_node, grid.n_tasks
     N, d, S, Q = torus.n_nodes, torus.n_dimensions, site.n_slots, len(rules)
     nodes = site.allocation.nodes
@@ -366,7 +371,7 @@ def _legs(torus, ties):
 
 
 def _legs_of(n, ring, tie, first):
-    """The lines of one dimension, of which the first gets that number."""
+    """The lines of one dimension. The first of them gets that number."""
     lines, others = [], []
     for a in range(n):
         for b in range(n):
@@ -383,7 +388,7 @@ def _legs_of(n, ring, tie, first):
 
 
 def _lanes(torus):
-    """For every node and dimension the lane that runs up; the dimension of every lane: int arrays, (N, d) and (K,)."""
+    """The lane that runs up for every node and dimension, and the dimension of every lane: int arrays, (N, d) and (K,)."""
     places, first, lane, extent = torus.coordinates(np.arange(torus.n_nodes)), 0, [], []
     for i, n in enumerate(torus.shape):
         foot = np.arange(torus.n_nodes) - places[:, i] * torus.strides[i]  # the node of the line at coordinate 0
@@ -395,7 +400,7 @@ def _lanes(torus):
 
 
 def _groups(grid):
-    """From a rank to the next in a group, and how many are in it, of each exchange: int arrays, shape (E,)."""
+    """The step from a rank to the next in a group, and the size of the group, for each exchange: int arrays, shape (E,)."""
     groups = [grid.groups(stage.letters) for stage in grid.decomposition.exchanges]
     return (np.array([group[0, 1] - group[0, 0] if group.shape[1] > 1 else 1 for group in groups]),
             np.array([group.shape[1] for group in groups]))

@@ -62,7 +62,7 @@ def best_product_of(torus: Torus, grid: ProcessGrid, tasks_per_node: int, transf
 
 
 def _best_with(torus, grid, slots, transform, least):
-    """The best beginning of all dimensions that costs less than `least`, None where there is none."""
+    """The best choice for all dimensions that costs less than `least`. None where there is none."""
     letters, blocks = grid.decomposition.letters, list(stage_blocks(grid, transform))
     unit = Fraction(2 * torus.n_nodes, transform.total_bytes)  # of half a byte on the m scale; cables are among the weights
     smallest = Crossing(grid, transform).smallest
@@ -91,7 +91,7 @@ def _best_with(torus, grid, slots, transform, least):
 
 
 def _keep(rivals, candidate):
-    """Add a candidate unless another is nowhere longer; drop those that it makes useless."""
+    """Add a candidate unless another one is nowhere longer. Drop those that it makes useless."""
     if any(all(a <= b for a, b in zip(rival.lengths, candidate.lengths)) for rival in rivals):
         return
     rivals[:] = [r for r in rivals if not all(a <= b for a, b in zip(candidate.lengths, r.lengths))] + [candidate]

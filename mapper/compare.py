@@ -116,7 +116,7 @@ def _halo(record, transform):
 
 
 def _rows_of_lines(record, source):
-    """Every exchange of distributed lines; its time without that of the busiest link where no bandwidth is known."""
+    """Every exchange of distributed lines. Where no bandwidth is known, its time is without that of the busiest link."""
     mapping, note = _placed(record, {})
     labels, problem = record["labels"], line_problem_of_record(record)
     names = problem.stages(record["ranks"])
@@ -169,7 +169,7 @@ class _Together:
 
 
 def _all_exchanges(prediction):
-    """Under the schedule: ranks do not wait while they compute."""
+    """The row of all exchanges under the schedule. Ranks do not wait while they compute."""
     found = prediction.schedule
     t_s, time_s = (None if seconds is None else seconds + found.transforms * sum(times) for seconds, times in (
         (found.t_s, [r.t_s or 0.0 for r in prediction.remaps]),
@@ -197,7 +197,7 @@ def prediction_of_record(record: Record, **changes: Any) -> tuple[Prediction | N
 
 @lru_cache(maxsize=64)
 def _prediction(text, changed):
-    """Runs that differ in their times alone, as most of a file do, have one prediction."""
+    """The prediction of a run. Runs that differ only in their times, as most of a file do, share one prediction."""
     record, changes = parse_json(text), dict(changed)
     labels, transform = record["labels"], transform_of_record(record)
     mapping, note = _placed(record, changes)
@@ -230,14 +230,15 @@ def _placed(record, changes):
 
 
 def _algorithms(record):
-    """The exchange algorithm of each stage; the default where the model does not know the one that ran."""
+    """The exchange algorithm of each stage. It is the default where the model does not know the one that ran."""
     names = [stage["exchange"] for stage in record["stages"] if stage["name"] not in REMAPS]
     return [name if name in ALGORITHMS else DEFAULT_ALGORITHM for name in names]
 
 
 def _costs(labels):
-    """Figures of the labels, and those of the machine unless its network was simulated, because a simulation has no other
-    costs."""
+    """The figures of the labels, and those of the machine unless its network was simulated: a simulation has no other
+    costs.
+    """
     real = "machine" in labels and labels.get("network") != "simulated"
     costs = load_machine(labels["machine"]).costs if real else Costs()
     costs = replace(costs, **costs_of({key: labels[key] for key in COSTS if key in labels}))
@@ -250,7 +251,7 @@ def _costs(labels):
 
 
 def _likely(labels):
-    """That of the machine whose figures all count."""
+    """The range of the machine if all its figures are used."""
     is_real = "machine" in labels and labels.get("network") != "simulated" and not {"link_bandwidth", *COSTS} & set(labels)
     return load_machine(labels["machine"]).likely if is_real else None
 
@@ -269,7 +270,7 @@ def bandwidth_of_record(record: Record) -> tuple[float, ...] | None:
 
 
 def _cables(labels, n_dimensions):
-    """Those of the machine; None, one each, where no machine is named or it has another number of dimensions."""
+    """The cables of the machine. None (one each) where no machine is named or it has another number of dimensions."""
     found = load_machine(labels["machine"]).torus.cables if "machine" in labels else ()
     return found if len(found) == n_dimensions else None
 

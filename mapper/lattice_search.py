@@ -138,7 +138,7 @@ class _Run:
         self.folded = _folded(torus, tasks_per_node, lattice.form, size)
 
     def anneal(self, steps):
-        """Anneal once more from the compact tile: that finds more than to go on from the best one."""
+        """Anneal once more from the compact tile. This finds more than going on from the best tile."""
         load, tile = anneal(self.folded, self.start, self.members, steps, self.seed)
         self.seed += 1
         if self.lattice.load + load < self.cost - 1e-12:
@@ -188,7 +188,7 @@ def normal_forms(shape: tuple[int, ...], index: int) -> Iterator[tuple[tuple[int
 
 
 def _contains(below, i, vector):
-    """Whether the entries right of `i` of a vector are a sum of rows below."""
+    """Whether the entries of a vector to the right of `i` are a sum of rows below."""
     rest = list(vector)
     for k, row in enumerate(below):
         factor, remainder = divmod(rest[i + 1 + k], row[i + 1 + k])
@@ -266,13 +266,14 @@ def _apart(torus, where):
 
 
 def _lengths(torus, hops):
-    """Lengths of loads that are the same on every link, from mean hops in each dimension: two links a node on a ring, one on
-    a line of two."""
+    """Lengths of loads that are the same on every link, from the mean hops in each dimension. A node has two links on a
+    ring, and one on a line of two.
+    """
     return np.array([h * (2 if torus.is_ring(i) else 4) for i, h in enumerate(hops)])
 
 
 def _least_tile(torus, shape, size, scale):
-    """From the distances to the `size` nearest slots: these hops, weighted, over all links."""
+    """The least load of a tile: the weighted hops to the `size` nearest slots, over all links."""
     apart = _apart(torus, coordinates(shape, np.arange(int(np.prod(shape)))))
     factor = _lengths(torus, np.ones(torus.n_dimensions)) * scale
     used = [i for i, n in enumerate(torus.shape) if n > 1]
@@ -294,7 +295,7 @@ def _compact(shape, numbers, size):
 
 
 def _folded(torus, tasks_per_node, form, size):
-    """Where the loads of a tile go: cosets, in the torus alone, of the lattice's projection."""
+    """Where the loads of a tile go: the cosets of the lattice's projection, in the torus without slots."""
     shape = _shape(torus, tasks_per_node)
     numbers = coset_numbers(shape, form)
     label = np.arange(torus.n_nodes)

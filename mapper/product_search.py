@@ -92,7 +92,7 @@ def best_product(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, wante
 
 @dataclass(frozen=True)
 class _Choice:
-    """How a dimension may be shared out: extents in the grid, weighted length for each term of the objective, hop length."""
+    """A way to share out a dimension: extents in the grid, weighted length for each term of the objective, hop length."""
 
     pattern: Pattern | RingMap
     extents: tuple[int, ...]
@@ -145,7 +145,7 @@ def _whole_numbers(places):
 
 
 def _slot_choices(tasks_per_node, decomposition, wanted):
-    """Slots cost the network nothing; they only make groups larger."""
+    """Choices of the slots. Slots cost the network nothing; they only make groups larger."""
     found = []
     for extents in factorisations(tasks_per_node, len(decomposition.letters)):
         pattern = Pattern(tuple(zip(decomposition.letters, extents)))
@@ -160,7 +160,7 @@ def _worth(lengths, counts):
 
 
 def _caps(places, counts):
-    """Worst lengths that could occur together and what they are worth, the least worth first."""
+    """Worst lengths that could occur together, and what they are worth. The least worth comes first."""
     of_term = [sorted(set(lengths)) for lengths in zip(*(c.lengths for choices in places for c in choices))]
     return sorted((_worth(caps, counts), caps) for caps in cartesian(*of_term))
 
@@ -181,7 +181,9 @@ class _Beginning(NamedTuple):
 
 
 def _combine(places, grid, caps):
-    """The best with one choice of each place, extents that multiply to the grid's and no length above the caps, or None."""
+    """The best combination of one choice for each place, or None. Its extents multiply to the grid's, and no length is
+    above the caps.
+    """
     found = {(1,) * len(grid.shape): _Beginning((), ([], 0, 0))}
     for choices in places:
         low = [c for c in choices if all(length <= cap for length, cap in zip(c.lengths, caps))]

@@ -107,7 +107,7 @@ def _parse(torus, grid, n_tasks):
 
 
 def _site(torus, node, slot, tasks_per_node):
-    """The nodes that run processes, in the order of their first ranks, with the slots that they have."""
+    """The nodes on which processes run, in the order of their first ranks, with the slots that they have."""
     tasks = tasks_per_node or int(slot.max()) + 1
     if slot.max() >= tasks:
         where = tuple(torus.coordinates(node[slot.argmax()]).tolist())
@@ -231,7 +231,7 @@ def _check_rank(placed, wanted):
 
 
 def _greet(placed, grid, seat):
-    """Tell the next in every group where I am: list of (from whom, what was heard)."""
+    """Tell the next rank in every group where this one is: list of (from whom, what was heard)."""
     rank, heard = placed.Get_rank(), []
     for letter in grid.decomposition.letters:
         group = next(ranks for ranks in grid.groups(letter).tolist() if rank in ranks)

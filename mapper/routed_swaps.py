@@ -110,7 +110,7 @@ def _power(x, doublings):
 @compiled
 def _moved(a, b, sign, node_of, step, size, order, leg, legs, coordinates, shape, stride, lane, start, change, before,
            stamp, touched, touches, number, exchanges):
-    """Add (+1) or remove (-1) all messages of two ranks in some exchanges, or of one where b < 0, as they sit now.
+    """Add (+1) or remove (-1) all messages of two ranks in some exchanges, as the ranks sit now. Where b < 0, of one rank.
 
     Two of one group may swap without touching it. `change`, `before`, `stamp`, `touched` are flat: all flows in a row.
     """
@@ -132,14 +132,14 @@ def _moved(a, b, sign, node_of, step, size, order, leg, legs, coordinates, shape
 
 @compiled
 def _first(step, size, e, rank):
-    """The first rank of the group that a rank is in; two are in one group when it is the same for both."""
+    """The first rank of the group that a rank is in. Two ranks are in one group when it is the same for both."""
     return rank - rank // step[e] % size[e] * step[e]
 
 
 @compiled
 def _routed(node_of, here, first, end, step, sign, both, order, leg, q, legs, coordinates, shape, stride, lanes, starts,
             change, base, before, stamp, touched, row, touches, number):
-    """Add or remove the messages from a node to a group, and those to it if `both`; how many lanes are touched."""
+    """Add or remove the messages from a node to a group, and if `both` those to it. Returns how many lanes are touched."""
     for mate in range(first, end, step):
         there = node_of[mate]
         if there == here:
@@ -229,7 +229,7 @@ def _summed(m, lane, start, extent, shape, change, W, unit, alone, doublings):
 
 
 def refresh(s: State) -> None:
-    """Sums and largest lengths from the loads: removes accumulated rounding errors."""
+    """Calculate sums and largest lengths from the loads. This removes accumulated rounding errors."""
     _refresh(s.start, s.extent, s.shape, s.alone, s.unit, s.change.ravel(), s.change.shape[1], s.lane_norm, s.lane_top,
              s.norm, s.top, s.doublings[0])
 
@@ -388,7 +388,7 @@ def _proposal(random, T, step, size, node, slot, slots, place, coordinates, shap
 
 @compiled
 def _beside(random, T, place, coordinates, shape, stride, ring, node, otherwise):
-    """A slot of the node itself or of a neighbour; `otherwise` where there is none."""
+    """A slot of the node itself or of a neighbour. `otherwise` where there is none."""
     i = _below(random, len(shape))
     x = coordinates[node, i]
     y = x + _below(random, 3) - 1 if T > 1 else x + 2 * _below(random, 2) - 1

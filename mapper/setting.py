@@ -228,7 +228,7 @@ class Setting:
 
     def _refined(self, found: list[Prediction], routing: str | None, exchange: str, schedule: str,
                  direction: str) -> list[Prediction]:
-        """The predictions, with placements that are no products for the first few grids on which they are searched."""
+        """The predictions. For the first few grids they have other placements than products too, which are searched."""
         searched = [p for p in found if p.placement == BEST and is_searched(self.site, p.grid)]
         some, rest = searched[:REFINED], searched[REFINED:]
         for before in some:
@@ -260,7 +260,7 @@ class Setting:
 
     def _predictions(self, text: str, grid: ProcessGrid, routing: str | None, exchange: str, schedule: str,
                      direction: str, share: int = 1) -> list[Prediction]:
-        """Of one placement; for `share` see `candidates`."""
+        """Predictions of one placement. For `share` see `candidates`."""
         placed = self.best_placement(grid, schedule, share) if text == BEST else self.place(text, grid, schedule)
         if routing == ALL_ROUTINGS:
             return self.interval(placed, text, exchange, schedule, direction)

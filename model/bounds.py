@@ -43,7 +43,7 @@ def _cut_bound_of_torus(torus: Torus, exchange, node_of_rank):
 
 
 def _plane_traffic(n, exchange, position):
-    """Bytes from plane a to plane b of one dimension: int array, shape (n, n); `position` has shape (groups, size)."""
+    """Bytes from plane a to plane b of one dimension: int array, shape (n, n). `position` has shape (groups, size)."""
     groups = len(position)
     cell = position + np.arange(groups)[:, None] * n
 

@@ -209,7 +209,7 @@ class _Fit:
         return _Solution(keys, best.x, best.cost, best.jac, int(priced.sum()))
 
     def _priced(self, keys):
-        """The samples to which these prices give a non-zero time; the others say nothing about them."""
+        """The samples to which these prices give a non-zero time. The other samples say nothing about the prices."""
         if isinstance(self.work, ExchangeWork):
             return self.work.link_s + sum(self._amounts(k) for k in keys) > 0
         return sum(self._amounts(k) for k in keys) > 0
@@ -261,7 +261,7 @@ class _Fit:
         return bool(np.allclose(one * other.max(), other * one.max(), rtol=1e-9))
 
     def _doubtful(self, solution):
-        """The price that the samples determine least, with the reason, or None when they determine all."""
+        """The price that the samples determine least, with the reason. None when they determine all prices."""
         deviations = solution.deviations()
         felt = np.abs(solution.jacobian).max(axis=0) > 1e-9
         for i in reversed(range(len(solution.keys))):
@@ -279,7 +279,7 @@ class _Fit:
         return self._superfluous(solution)
 
     def _superfluous(self, solution):
-        """The price without which the fit is no worse, by the information criterion."""
+        """A price without which the fit is no worse, by the information criterion."""
         gains = {}
         for key in solution.keys:
             others = [k for k in solution.keys if k != key]

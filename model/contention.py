@@ -62,7 +62,9 @@ def random_minimal_joint(product: Product, letters: tuple[str, ...]) -> JointLoa
 
 
 def _joint(axes, i, weights):
-    """Loads of each exchange on the distinct links of dimension i, on the m scale: float array, shape (links, exchanges)."""
+    """Loads of each exchange on the different links of dimension i, on the m scale: float array, shape (links,
+    exchanges).
+    """
     lines = np.ones((1, len(axes[0]), weights.size))
     for j, axis in enumerate(axes):
         if j != i:
@@ -73,7 +75,7 @@ def _joint(axes, i, weights):
 
 
 def _together(arrays):
-    """Rows of several arrays side by side, the distinct ones: float array, shape (rows, arrays, times)."""
+    """The different rows of several arrays side by side: float array, shape (rows, arrays, times)."""
     stacked = np.stack(arrays, axis=1)
     return _different(stacked.reshape(len(stacked), -1)).reshape(-1, *stacked.shape[1:])
 
@@ -130,7 +132,7 @@ def _legs(pattern, letters, ring):
 
 
 def _carry(legs):
-    """Counts by start position, moved to the position k hops further: shape (2, n, hops + 1)."""
+    """Counts by start position, moved to the position that is k hops further: shape (2, n, hops + 1)."""
     n = legs.shape[1]
     position, k = np.ogrid[:n, :legs.shape[2]]
     return np.stack([legs[0][(position - k) % n, k], legs[1][(position + k) % n, k]])
@@ -145,7 +147,7 @@ def _poisson(terms, times):
 
 
 def _different(rows):
-    """The rows that differ by more than rounding, in their order."""
+    """The rows that differ by more than rounding errors, in their order."""
     seen: dict[bytes, int] = {}  # np.unique makes a field of each column, which takes ten times as long
     for i, row in enumerate(np.round(rows, 10) + 0.0):  # there is no -0.0 then
         seen.setdefault(row.tobytes(), i)

@@ -97,7 +97,7 @@ class Crossing:
 
 
 def _sum(shares, k):
-    """Of the k smallest shares."""
+    """The sum of the k smallest shares."""
     total = Fraction(0)
     for share, count in shares:
         total += share * min(count, k)

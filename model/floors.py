@@ -80,14 +80,14 @@ def _floors(site: Site, capacity, size, n_tasks, ordered) -> Iterator[Fraction]:
 
 
 def _dimensions(torus, capacity):
-    """As `spread_floor` takes them."""
+    """The dimensions in the form that `spread_floor` takes."""
     return tuple((n, torus.is_ring(i), capacity[i],
                   2 * torus.lines(i) * torus.cable_positions(i) * capacity[i] / (4 * torus.n_nodes))
                  for i, n in enumerate(torus.shape) if n > 1)
 
 
 def _first_hop(torus, i, least):
-    """In units of N/P, where a group takes `least` coordinates or more."""
+    """The floor by first hops in dimension i, in units of N/P, where a group takes `least` coordinates or more."""
     if not torus.is_ring(i):
         return Fraction(2)
     if torus.shape[i] % 2 == 0 and least <= 2:
@@ -96,7 +96,7 @@ def _first_hop(torus, i, least):
 
 
 def _least_spread(torus, capacity, size, n_tasks, T):
-    """The least length at which all groups find room, by first hops and distances: rounded down."""
+    """The least length at which all groups find room, by first hops and distances. It is rounded down."""
     low, high = Fraction(0), 2 * Fraction(torus.n_nodes, n_tasks) / min(capacity)
     for _ in range(STEPS):
         middle = (low + high) / 2
@@ -105,7 +105,7 @@ def _least_spread(torus, capacity, size, n_tasks, T):
 
 
 def _room(torus, capacity, size, n_tasks, T, length):
-    """At most this share of all groups has room with no length above `length`."""
+    """The largest share of all groups that has room when no length is above `length`."""
     room = Fraction(0)
     for i, n in enumerate(torus.shape):
         if n == 1:
@@ -121,7 +121,7 @@ def _room(torus, capacity, size, n_tasks, T, length):
 
 
 def _cost(n, least):
-    """Of a length, along a ring of n nodes where every half holds at least `least` of each group."""
+    """The length that all groups cause along a ring of n nodes where every half holds at least `least` of each group."""
     least = min(least, Fraction(1, 2))
     return 2 * n * least * (1 - least)
 
@@ -157,7 +157,7 @@ def _least_ends(site, capacity):
 
 
 def _distances(site: Site, size: int, n_tasks: int) -> int:
-    """Hops from each task to its nearest `size` slots, its own among them, summed over the tasks that have it best."""
+    """Hops from a task to its nearest `size` slots, its own among them, summed over the `n_tasks` tasks with the fewest."""
     torus, T = site.network, site.tasks_per_node
     assert isinstance(torus, Torus)
     if site.allocation.is_complete:

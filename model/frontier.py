@@ -26,7 +26,7 @@ MOST_STEPS = 600_000_000  # additions of the dynamic program; about half a secon
 def least_other(sent: Any, share: Any) -> Any:
     """The least that the columns send across where the rows send `sent` or less, or the other way round, in parts of D_T.
 
-    share : of the tasks on the smaller side of the cut. Numbers, exact fractions or arrays that fit each other.
+    share : the share of the tasks on the smaller side of the cut. Both may be numbers, exact fractions or arrays that fit.
 
     >>> from fractions import Fraction
     >>> least_other(Fraction(1, 8), Fraction(1, 2))          # half the rows in two halves: 1/8 of 1/4

@@ -187,7 +187,7 @@ def from_networkx(graph: Any, name: str, bandwidth: float | None = None) -> Grap
 
 
 def _strength(name, a, b, data, default, known):
-    """Cables and bandwidth of one edge; `known` are the values that were read before, for files repeat a few."""
+    """Cables and bandwidth of one edge. `known` has the values that were read before, because files repeat a few values."""
     where = f"graph {name}: edge {a!r} - {b!r}"
     given = data.get("cables", 1), data.get("bandwidth", default)
     if not isinstance(given[0], (str, int, float)):
@@ -235,5 +235,5 @@ def _cables(name, rates):
 
 
 def _same(strengths):
-    """Alike for links of the same edges, without the hash of fractions, which takes long."""
+    """A key that is equal for links of the same edges. It avoids the hash of fractions, which takes long."""
     return tuple(map(id, strengths))

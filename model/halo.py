@@ -60,7 +60,9 @@ def halo(grid: ProcessGrid, transform: Transform, array: str | int, low: Sequenc
 
 
 def _array(grid, transform, array):
-    """Of each axis how many blocks, and by how much the rank grows from one to the next; extents; bytes of an element."""
+    """The number of blocks of each axis, and by how much the rank grows from one to the next; extents; bytes of an
+    element.
+    """
     stages = list(grid.decomposition.layouts())
     divisions = [division for stage, division in stages if isinstance(stage, ExchangeStage)] + [stages[-1][1]]
     numbers = {"input": 0, "inner input": 0, "output": -1, "inner output": -1, **dict(enumerate(range(len(divisions))))}
@@ -78,7 +80,7 @@ def _array(grid, transform, array):
 
 
 def _taken(lengths: Ints, below: int, above: int) -> tuple[Ints, Ints, Ints]:
-    """Which block has how many indices in which block with its halo, periodic; an empty block has no halo.
+    """How many indices each block has in each block with its halo, in a periodic array. An empty block has no halo.
 
     >>> [found.tolist() for found in _taken(np.array([3, 3, 2]), 1, 0)]
     [[0, 0, 1, 1, 2, 2], [0, 1, 1, 2, 0, 2], [3, 1, 3, 1, 1, 2]]

@@ -169,7 +169,9 @@ def _in_turn_on_graph(site, grid, sizes):
 
 
 def _across(carried, share, k, sizes, rows, columns, units):
-    """The least sum of both lengths across one cut, with `k` tasks on one side, or at least a share where k is None."""
+    """The least sum of both lengths across one cut, with `k` tasks on one side. Where k is None, a share of them at
+    least.
+    """
     value = least_total(carried, share, rows, columns)
     if units is not None:
         value = max(value, rounded_down(least_whole(*map(float, (carried, share)), tuple(map(float, (rows, columns))),
@@ -182,7 +184,9 @@ def _across(carried, share, k, sizes, rows, columns, units):
 
 
 def _pairs_of_cuts(part, sizes, rows, columns, units):
-    """The frontier of every box against the rest, and of planes that move, with the share of the tasks that is worst."""
+    """Bounds by the frontier: across the best box of each family, and across planes that move, for the worst share of
+    tasks.
+    """
     torus, P = part.torus, part.P
     for which, arcs in _families(torus):
         inside = _inside(part, arcs)
@@ -203,7 +207,9 @@ def _pairs_of_cuts(part, sizes, rows, columns, units):
 
 
 def _fewest(P, S, inside):
-    """Tasks on the emptier side of a cut with so many of the S slots on one side: what has no room on the other."""
+    """The fewest tasks on the emptier side of a cut with that many of the S slots on one side: those without room on the
+    other.
+    """
     return np.minimum(np.maximum(0, P - (S - inside)), np.maximum(0, P - inside))
 
 
@@ -316,7 +322,7 @@ def _capacity(part, arcs, box):
 
 
 def _families(torus):
-    """Sets of boxes: all where there are not too many, otherwise those that two planes cut off in each dimension."""
+    """Sets of boxes: all boxes where there are not too many, otherwise those that two planes cut off in each dimension."""
     every = [_arcs(torus, i) for i in range(torus.n_dimensions)]
     if prod(len(lengths) for _, lengths, _ in every) <= MOST_BOXES:
         yield "box against the rest of the machine", every

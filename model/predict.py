@@ -224,7 +224,7 @@ def _listed(times):
 
 
 def _sum(times):
-    """Of some seconds; None where one of them is not known."""
+    """The sum of some times in seconds. None where one of them is not known."""
     times = list(times)
     return None if None in times else sum(times)
 
@@ -330,7 +330,9 @@ def predict_product(product: Product, transform: Transform | None = None, name: 
 
 
 def _with_remaps(prediction, placed, transform, costs):
-    """Between bricks: every message of the remaps routed, all at once, over links that they share fairly."""
+    """The prediction with the remaps of bricks. All their messages are routed at once, over links that they share
+    fairly.
+    """
     grid = prediction.grid
     if not grid.decomposition.has_bricks:
         return prediction
@@ -439,18 +441,19 @@ def _closed_blocks(product, blocks, transform, costs, routing_name):
 
 
 def _has_its_ranks(placed, product):
-    """Whether every rank is where the product puts it; with uneven blocks it matters which member of a group is where."""
+    """Whether every rank is where the product puts it. With uneven blocks it matters which member of a group is where."""
     return isinstance(placed, Product) or np.array_equal(placed.node_of_rank, product.mapping().node_of_rank)
 
 
 def _contends(costs, routing_name):
-    """Whether the contention of adaptive routers is included; rules other than the default describe the routers
-    themselves."""
+    """Whether the contention of adaptive routers is included. Rules other than the default describe the routers
+    themselves.
+    """
     return costs.contention is not None and routing_name == DEFAULT_ROUTING
 
 
 def _adaptive_s(mapping, product, exchange, transform, link_s):
-    """Seconds of the busiest link if routers chose at random; as a share of `link_s` with even blocks for a product.
+    """Seconds of the busiest link if routers chose at random. For a product it is `link_s` times the ratio for even blocks.
 
     None for other placements on so many nodes that every route could not be followed in seconds.
     """

@@ -137,7 +137,9 @@ def fit_probe(probe: Probe) -> ProbeFit:
 
 
 class _Links:
-    """Seconds a byte of single messages on every link, at some bandwidths of the dimensions; without a torus none."""
+    """Seconds per byte of single messages on every link, at some bandwidths of the dimensions. Without a torus there are
+    none.
+    """
 
     def __init__(self, probe, bandwidth):
         self.network = None if probe.torus is None or not bandwidth else replace(probe.torus, bandwidth=bandwidth)
@@ -165,13 +167,13 @@ class _Links:
 
 
 def _rates(probe, cuts):
-    """The bandwidth of the links of each dimension; none without streams."""
+    """The bandwidth of the links of each dimension. None without streams."""
     known = {c.axis: c.link_bandwidth for c in cuts if c.link_bandwidth}
     return tuple(known.get(axis) or max(known.values()) for axis in probe.torus.axes) if probe.torus and known else ()
 
 
 def _through_fast_links(probe, links):
-    """The trips that pass none of the slower links, where dimensions differ: the others take as long as these links."""
+    """The trips that pass no slower link, where dimensions differ. The other trips take as long as these links."""
     if links.network is None:
         return probe.trips
     fastest = (1 + ALIKE) / max(links.network.bandwidth)
@@ -268,7 +270,7 @@ def _streams_s(fit, streams, links):
 
 
 def _fit_bursts(probe, fit, links):
-    """The ranges with ports and joint rates; what is known of the ports only from below is a note."""
+    """The ranges with ports and joint rates. Where only a lower limit of the ports is known, a note says so."""
     ranges, notes, before = [], [], None
     for each in fit.messages:
         lower = ranges[-1].up_to if ranges else -1.0
@@ -317,7 +319,7 @@ class _Bursts:
 
 
 def _ports(bursts, start_s, before):
-    """The number of ports, and the rate of all messages together or None, that explain the growth of the bursts best."""
+    """The number of ports, and the rate of all messages together (or None), that explain best how the bursts grow."""
     from scipy.optimize import minimize_scalar
 
     def score(ports, inverse, of=slice(None)):

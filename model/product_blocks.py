@@ -154,12 +154,14 @@ class ProductBlocks:
 
     @cached_property
     def _extents(self):
-        """Of the digits of each letter: the slots first, then the dimensions from the last to the first."""
+        """The extents of the digits of each letter: the slots first, then the dimensions from the last to the first."""
         places = (self.product.slots, *self.product.dimensions[::-1])
         return {letter: [p.extent(letter) for p in places] for letter in self.product.decomposition.letters}
 
     def _sums(self, letter, weights, i, free):
-        """For each digit of `letter` in dimension `i` the blocks of all slots and of all digits of the free dimensions."""
+        """For each digit of `letter` in dimension `i` the sum of the blocks of all slots and all digits of the free
+        dimensions.
+        """
         d = self.product.torus.n_dimensions
         held = weights.reshape(self._extents[letter])
         taken = tuple(slice(None) if j == i or j in free else 0 for j in range(d - 1, -1, -1))
@@ -168,7 +170,7 @@ class ProductBlocks:
         return kept.sum(axis=tuple(k for k in range(kept.ndim) if k != axis)).astype(self.exact)
 
     def _groups_at(self, i):
-        """For each position in dimension `i` the weight of the groups there, of all slots, on the line of the digits 0."""
+        """For each position in dimension `i` the weight of the groups of all slots there, on the line of the digits 0."""
         found = np.ones(self.product.torus.shape[i], dtype=self.exact)
         for letter, weights in self.blocks.groups.items():
             found = found * self._sums(letter, weights, i, ())[self.product.dimensions[i].index(letter)]

@@ -73,7 +73,9 @@ def in_a_line(problem: Exception) -> str:
 
 @contextmanager
 def _limited(seconds):
-    """Raises `_TooLong` when the process has computed for as long; not in threads and blocks inside others."""
+    """Raises `_TooLong` when the process has computed for that long. Has no effect in threads and in blocks inside
+    others.
+    """
     if threading.current_thread() is not threading.main_thread() or signal.getitimer(signal.ITIMER_VIRTUAL)[0]:
         yield
         return
@@ -143,7 +145,7 @@ def _read(handle, most, refusal: Callable[[str], PencilmapError]) -> bytes:
 
 
 def _pipe_waiter(handle, refusal):
-    """A function that gives the next bytes of a pipe, b"" at its end, and does not wait forever."""
+    """A function that gives the next bytes of a pipe, and b"" at its end. It does not wait forever."""
     poll, begin, last, written = select.poll(), time.monotonic(), time.monotonic(), False
     poll.register(handle, select.POLLIN)
 

@@ -73,7 +73,7 @@ def _remap(name, bricks, division, grid, extents, unit_bytes, transform, inwards
 
 
 def _overlaps(one: Ints, other: Ints) -> tuple[Ints, Ints, Ints]:
-    """Which blocks of two divisions of an axis have something in common, and how much: int arrays of one shape.
+    """The blocks of two divisions of an axis that have something in common, and how much: int arrays of one shape.
 
     >>> [found.tolist() for found in _overlaps(np.array([3, 3, 2]), np.array([4, 4]))]
     [[0, 1, 1, 2], [0, 0, 1, 1], [3, 1, 2, 2]]

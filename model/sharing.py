@@ -58,7 +58,9 @@ def shared_seconds(exchange: Exchange, torus: Torus, node_of_rank: np.ndarray, r
 
 
 def _seconds_a_byte(ends, exchange, torus, rule):
-    """What a byte of every message takes of every link, a sparse matrix; `ends` are the two nodes of each."""
+    """How many seconds a byte of every message takes of every link, as a sparse matrix. `ends` are the nodes of each
+    message.
+    """
     from scipy.sparse import csr_array  # slow to import
 
     n, more = len(ends), min(3, MAX_DIMENSIONS - torus.n_dimensions)  # many short dimensions: lines cost their square
@@ -76,7 +78,7 @@ def _seconds_a_byte(ends, exchange, torus, rule):
 
 
 def _fair_rates(takes, given, free):
-    """Bytes per second of the messages that are free, by the seconds that each takes of every link for a byte.
+    """Bytes per second of the messages that still move, by the seconds that each takes of every link for a byte.
 
     `given` is the transpose of `takes`.
     """

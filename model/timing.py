@@ -265,7 +265,7 @@ def _messages(exchange):
 
 
 def _message_roots(exchange):
-    """Those of the busiest task."""
+    """The message roots of the busiest task."""
     each = message_roots(exchange.send_weight, exchange.receive_weight, exchange.unit_bytes)
     of_all = np.sqrt(exchange.group_weight)[:, None] * each
     return float(np.bincount(exchange.members.ravel(), of_all.ravel()).max(initial=0.0))
@@ -312,7 +312,7 @@ def local_work(transform: Transform, grid: ProcessGrid, tasks_per_node: int, fft
 
 
 def _lines(transform, grid):
-    """For each local pass, of every axis: elements of the busiest task, and the length of a line."""
+    """For each local pass and axis, the elements of the busiest task and the length of a line."""
     extents = dict(zip(AXES, transform.exchanged))
     return [[(prod(-(-n // grid.extent(division[axis])) for axis, n in extents.items()), extents[along])
              for along in stage.axes] for stage, division in grid.decomposition.layouts() if isinstance(stage, LocalPass)]

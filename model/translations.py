@@ -215,7 +215,9 @@ def _regions(R, C, inside, slots):
 
 
 def _halves(box, units):
-    """A box divided along its longer side, nearer to the lower end; without what lies between multiples of the units."""
+    """The parts of a box that is divided along its longer side, nearer to the lower end, without what lies between
+    multiples of the units.
+    """
     a0, a1, b0, b1 = box
     if a1 - a0 >= b1 - b0:
         middle = a0 + (a1 - a0) * LOWER

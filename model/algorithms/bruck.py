@@ -34,7 +34,7 @@ def steps(p: int, radix: int) -> list[list[int]]:
 
 
 def carried(send: Ints, receive: Ints, radix: int, unit: int, far: int) -> Ints:
-    """Units of the message of each member to the one `far` above, in the round of that unit: int array, shape (p,).
+    """The units that each member sends to the one `far` above it, in the round of that unit: int array, shape (p,).
 
     `send` and `receive` are the block lengths of an exchange, shape (p,).
 
@@ -53,7 +53,7 @@ def carried(send: Ints, receive: Ints, radix: int, unit: int, far: int) -> Ints:
 
 
 def _below(send, n):
-    """Of every member the sum over it and the n - 1 below it."""
+    """For every member the sum over itself and the n - 1 members below it."""
     p = len(send)
     sums = np.concatenate([[0], np.tile(send, 2).cumsum()])
     return sums[p + 1:] - sums[p + 1 - n:2 * p + 1 - n]

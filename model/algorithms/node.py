@@ -22,7 +22,7 @@ def rounds(exchange: Exchange, mapping: Mapping) -> tuple[Exchange, ...]:
 
 
 def _of_group(ranks, nodes, sent, received):
-    """Source, target and units of the messages of one group, `sent` and `received` by member."""
+    """Source, target and units of the messages of one group. `sent` and `received` are by member."""
     _, first, node = np.unique(nodes, return_index=True, return_inverse=True)
     node = np.argsort(np.argsort(first))[node]  # numbered in the order of their first members
     n = len(first)
@@ -36,7 +36,7 @@ def _of_group(ranks, nodes, sent, received):
 
 
 def _turn(node, other, held):
-    """Which rank of the node carries what passes between it and the other."""
+    """Which rank of the node carries the messages between it and the other node."""
     return ((other - node) % len(held) - 1) % held[node]
 
 

@@ -47,7 +47,7 @@ def _on_torus(exchange, mapping, torus):
 
 
 def _round(exchange, parts):
-    """Of the groups in each part, whose members send to those of the targets, shape (messages, p)."""
+    """The messages of the groups in each part. Their members send to those of the targets, shape (messages, p)."""
     source, target, units = [], [], []
     for groups, targets_ in parts:
         members, sent = exchange.members[groups], exchange.group_weight[groups][:, None] * exchange.send_weight

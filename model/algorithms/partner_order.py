@@ -88,7 +88,7 @@ def _box(at):
 
 
 def _line_loads(torus, i, coordinates, group, origin, extent):
-    """Of the busiest link up and down, by shift: twice the messages of all ranks on the line through `origin`."""
+    """Loads of the busiest link up and down, by shift: twice the messages of all ranks on the line through `origin`."""
     beside = np.delete(np.arange(torus.n_dimensions), i)
     on_line = np.flatnonzero(np.all(coordinates[:, beside] == origin[beside], axis=1))
     users = [np.sort(coordinates[on_line[group[on_line] == g], i]) for g in np.unique(group[on_line])]

@@ -131,12 +131,12 @@ def _plain(value):
 
 
 def _worth(found):
-    """What is compared: times where there are any."""
+    """The number by which schedules are compared: the time where there is one, else the cost."""
     return found.cost if found.known_s is None else float(f"{found.known_s:.9g}")
 
 
 def _twice(found):
-    """A forward transform, and then a backward one."""
+    """The forecast of a forward transform and then a backward one."""
     times = {name: None if getattr(found, name) is None else 2 * getattr(found, name)
              for name in ("t_s", "time_s", "total_s", "hidden_s")}
     return replace(found, cost=2 * found.cost, direction=PAIR, **times)
@@ -226,7 +226,7 @@ class Forecaster:
         return True
 
     def _overlaps(self):
-        """Numbers of chunks, axes and sizes that could be best; at least one."""
+        """The numbers of chunks, axes and sizes that could be best. There is at least one."""
         found = []
         for axis in LANE_AXES if self.transform else (None,):
             block = min(MOST_SIZE, block_of(axis, self.grid, self.transform)[0]) if self.transform else MOST_SIZE
@@ -277,7 +277,7 @@ class Forecaster:
                                 self._notes(course, phases, times), direction)
 
     def _in_sequence(self, schedule):
-        """What the stages say already; their exchanges may have rounds."""
+        """The forecast of the sequence, which the stages have already. Their exchanges may have rounds."""
         cost = sum((max(load * weight for load, weight in zip(stage.load, link_weights(self.network)))
                     for stage in self.stages), Fraction(0))
         load = self.joint.largest((1,) * len(self.stages))
@@ -334,7 +334,9 @@ class Forecaster:
         return _PhaseTimes(link_s, routed, max(routed, float(terms.injection_s or 0.0)), float(terms.time_s))
 
     def _message_roots(self, phase, course, resources):
-        """Of the exchanges that are started: their messages are the shares of the whole ones that fly."""
+        """The message roots of the exchanges that are started. Their messages are the shares of the whole ones that are in
+        flight.
+        """
         flying, times = Counter(), Counter(phase.starts)
         for part, share, held in zip(course.parts, phase.shares, resources.held):
             flying[part.stage] += share * held
@@ -358,7 +360,7 @@ class Forecaster:
         return tuple(routing(name).joint_of_product(self.product, letters) for name in (DEFAULT_ROUTING, "minimal-adaptive"))
 
     def _notes(self, course, phases, times):
-        """What decides beside the links, and what is assumed about the computing."""
+        """Notes on what decides beside the links, and on what is assumed about the computing."""
         if course.schedule.name == "sequence" or times[1] is None:
             return ()
         notes, flow, routed = [], sum(p.flow_s for p in phases), sum(p.routed_s for p in phases)
@@ -397,7 +399,7 @@ class Forecaster:
         return tuple(self._carried(i)(exchange) for i, exchange in enumerate(exchanges(self.grid, self.transform)))
 
     def _carried(self, i):
-        """What the algorithm of exchange `i` makes of its messages."""
+        """The messages that the algorithm of exchange `i` sends."""
         return partial(algorithm_named(self.stages[i].algorithm).started, mapping=self.mapping)
 
     def _measured(self, found, links):
@@ -427,7 +429,7 @@ class Forecaster:
 
 
 def _alone(course, n_stages):
-    """The share of each exchange that travels in phases of its own; 0 where parts of one exchange differ."""
+    """The share of each exchange that travels in phases of its own. It is 0 where parts of one exchange differ."""
     if not course.plain:
         return Fraction(0)
     found = [Fraction(0)] * n_stages
