@@ -31,14 +31,14 @@ static void start_together(MPI_Comm comm, const char *sync)
 static int verify_halo(const struct problem *p, pencilfft_halo halo, const pencilfft_part *part, void *padded)
 {
     struct side in;
-    long long wrong = 0, all = 0;
+    long long all = 0;
     int status = side_of(p, PENCILFFT_INPUT, &in);
     for (int i = 0; i < in.parts && !status; i++)
         values_fill(&in.part[i], &in.format, value_index, p->in);
     if (!(status = pf_agree(status, p->grid)))
         status = pencilfft_halo_exchange(halo, p->in, padded);
     if (!status) {
-        wrong = values_wrong(part, &in.format, value_index, padded);
+        long long wrong = values_wrong(part, &in.format, value_index, padded);
         CHECK_MPI(MPI_Allreduce(&wrong, &all, 1, MPI_LONG_LONG, MPI_SUM, p->grid));
     }
     if (!status && all > 0)
