@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 
 from pencilmap.model.predict import Prediction
-
-TIE = 1.01  # times the least time: models cannot tell which is faster within this
+from pencilmap.model.timing import TIE
 
 
 def ranked(predictions: Iterable[Prediction]) -> list[Prediction]:

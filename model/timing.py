@@ -49,6 +49,8 @@ from pencilmap.model.product import Product
 from pencilmap.model.product_blocks import ProductBlocks, StageBlocks
 from pencilmap.model.transform import Transform
 
+TIE = 1.01  # times the least time: models cannot tell which is faster within this
+
 
 @dataclass(frozen=True)
 class ExchangeWork:

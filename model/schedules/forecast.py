@@ -48,7 +48,7 @@ from pencilmap.model.schedules.schedule import (
     reduced,
 )
 from pencilmap.model.schedules.sizes import best_sizes
-from pencilmap.model.timing import ExchangeWork, exchange_terms, pass_times, sent_by_rank
+from pencilmap.model.timing import TIE, ExchangeWork, exchange_terms, pass_times, sent_by_rank
 from pencilmap.model.transform import Transform
 
 MOST_CHOSEN = 16         # chunks, where the number is chosen: more can gain a sixteenth of a ramp at most
@@ -239,8 +239,10 @@ class Forecaster:
         return found or [Schedule("overlap", (1,))]
 
     def _fastest(self, schedules):
-        """The first of the fastest."""
-        return min(map(self._of, schedules), key=_worth)
+        """Of those within one per cent of the fastest, the one with the fewest chunks."""
+        found = [self._of(schedule) for schedule in schedules]
+        least = min(map(_worth, found))
+        return min((one for one in found if _worth(one) <= least * TIE), key=lambda one: (len(one.sizes), _worth(one)))
 
     def _with_hints(self, found):
         """With notes on what would be faster."""
