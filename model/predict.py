@@ -185,7 +185,7 @@ class Prediction:
 
     @property
     def n_messages(self) -> int:
-        """Messages that a task sends to other tasks in all exchanges and their chunks. The fewer they are, the larger they are."""
+        """Messages that a task sends to other tasks in all exchanges and their chunks. Fewer are larger."""
         chunks = 1 if self.schedule is None else len(self.schedule.sizes)
         return chunks * sum(self.grid.extent(stage.letters) - 1 for stage in self.grid.decomposition.exchanges)
 
