@@ -37,6 +37,22 @@ class Name(click.Choice[str]):
         return value
 
 
+class OutputFile(click.Path):
+    """A file to write; `-`, which other programs take for standard output, is refused rather than written as a file."""
+
+    def __init__(self) -> None:
+        super().__init__(dir_okay=False)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "-":
+            self.fail("- is no file; name one, or write ./- for a file of that name, /dev/stdout for standard output", param,
+                      ctx)
+        return super().convert(value, param, ctx)
+
+
+OUTPUT_FILE = OutputFile()
+
+
 def with_options(*options: Decorator) -> Decorator:
     """Put a list of options on a command, in the order given."""
     return lambda command: reduce(lambda c, option: option(c), reversed(options), command)

@@ -228,6 +228,14 @@ def test_ctrl_c_while_an_error_is_told_is_one_sentence():
     assert (done.returncode, done.stdout, done.stderr.lstrip("\n")) == (130, "", "pencilmap: interrupted\n")
 
 
+def test_a_hyphen_is_no_file_to_write(pencilmap, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for words in (["map", *BGL, "-o"], ["convert", "a", "-o"], ["draw", *BGL, "-o"], ["report", "-o"]):
+        status, out, error = pencilmap(*words, "-")
+        assert (status, out) == (2, "") and "- is no file; name one, or write ./- for" in error
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_help_tells_all(pencilmap):
     status, out, _ = pencilmap("--help")
     assert status == 0

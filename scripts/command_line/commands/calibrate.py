@@ -20,7 +20,7 @@ from pencilmap.model.machine_file import machine_names
 from pencilmap.model.probe import fit_probe
 from pencilmap.model.published import PUBLISHED
 from pencilmap.model.splits import LIKELY, honest_errors, likely_range
-from pencilmap.scripts.command_line.plain_options import JSON, Name, completed
+from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, Name, completed
 from pencilmap.scripts.command_line.tables import honest_table, print_json, print_table, quality_table
 
 ANY_BANDWIDTH = (1e9,)  # scaled by the fit
@@ -38,7 +38,7 @@ ANY_BANDWIDTH = (1e9,)  # scaled by the fit
               "[every-second for published measurements, all for records]")
 @click.option("--honest", is_flag=True, help="Also fit with whole placements, sizes and numbers of tasks held out, and "
               "print how well these are predicted; about a minute.")
-@click.option("--output", "-o", type=click.Path(dir_okay=False), help="Write a machine file (TOML) with the figures found.")
+@click.option("--output", "-o", type=OUTPUT_FILE, help="Write a machine file (TOML) with the figures found.")
 @JSON
 def command(records: tuple[str, ...], probe: bool, published: str | None, machine: str | None, rule: str | None,
             honest: bool, output: str | None, as_json: bool) -> None:

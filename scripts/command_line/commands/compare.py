@@ -9,7 +9,7 @@ from pencilmap.model.calibrate import RULES, quality, split
 from pencilmap.model.errors import FigureError
 from pencilmap.model.machine import load_machine
 from pencilmap.scripts.command_line.answers import agreement
-from pencilmap.scripts.command_line.plain_options import JSON, WIDE, with_options
+from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, with_options
 from pencilmap.scripts.command_line.tables import comparison_table, print_json, quality_table, say
 from pencilmap.scripts.pictures.figures.canvas import suffix
 from pencilmap.scripts.pictures.figures.published import draw_published
@@ -20,7 +20,7 @@ PUBLISHED, RULE = "bluegene-l", "every-second"  # rule by which the package's ma
 @click.command("compare")
 @click.argument("records", nargs=-1, type=click.Path())
 @click.option("--published", is_flag=True, help="Also compare with the published Blue Gene/L measurements.")
-@click.option("--plot", type=click.Path(dir_okay=False), metavar="FILE",
+@click.option("--plot", type=OUTPUT_FILE, metavar="FILE",
               help="With --published: draw them and the model (svg, png or pdf).")
 @with_options(WIDE, JSON)
 def command(records: tuple[str, ...], published: bool, plot: str | None, wide: bool, as_json: bool) -> None:

@@ -18,7 +18,7 @@ from pencilmap.scripts.command_line.launching import (
     show_launch,
 )
 from pencilmap.scripts.command_line.options import grid_option, on_machine
-from pencilmap.scripts.command_line.plain_options import JSON, with_options
+from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, with_options
 from pencilmap.scripts.command_line.tables import print_json
 
 
@@ -28,7 +28,7 @@ from pencilmap.scripts.command_line.tables import print_json
 @grid_option(None, "Check the number of ranks against this grid; jax writes its rows. [any]")
 @with_options(format_option(("--from", "from_name"), None, "Format of the file [detected]."),
               FORMAT_TO_WRITE)
-@click.option("--output", "-o", required=True, type=click.Path(dir_okay=False), help="The file to write.")
+@click.option("--output", "-o", required=True, type=OUTPUT_FILE, help="The file to write.")
 @with_options(*LAUNCHER, JSON)
 def command(file: str, where: Setting, grid: str | None, from_name: str | None, format_name: str | None, output: str,
             hosts: str | None, cores_per_task: int, hwloc: str | None, program: str, as_json: bool) -> None:

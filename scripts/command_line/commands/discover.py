@@ -13,7 +13,7 @@ from pencilmap.mapper.allocations.found import Picture
 from pencilmap.mapper.allocations.hwloc import slot_cores
 from pencilmap.mapper.files import temporary_folder, write_whole
 from pencilmap.model.torus import format_torus
-from pencilmap.scripts.command_line.plain_options import JSON, spelled, with_options
+from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, spelled, with_options
 from pencilmap.scripts.command_line.tables import print_json, print_table
 
 LSTOPO = ("lstopo-no-graphics", "lstopo")
@@ -25,7 +25,7 @@ LSTOPO_TIMEOUT_S = 20
 @click.option("--torus", metavar="SHAPE", help="The shape, where no source gives it or a source is wrong.")
 @click.option("--hardware/--no-hardware", default=True, show_default=True,
               help="Ask lstopo for the processors of this node.")
-@click.option("--output", "-o", type=click.Path(dir_okay=False), help="Write the nodes as a table for --nodes and --hosts.")
+@click.option("--output", "-o", type=OUTPUT_FILE, help="Write the nodes as a table for --nodes and --hosts.")
 @with_options(JSON)
 def command(files: tuple[str, ...], torus: str | None, hardware: bool, output: str | None, as_json: bool) -> int:
     """Print what the environment and FILES say about the job's nodes, and the source of each fact. Exit status 1 when

@@ -18,7 +18,7 @@ from pencilmap.model.mapping import Mapping
 from pencilmap.model.routing import default_routing, routing as routing_named
 from pencilmap.model.torus import Torus
 from pencilmap.scripts.command_line.options import GRID, ROUTING, on_machine, placements
-from pencilmap.scripts.command_line.plain_options import JSON, Name, with_options
+from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, Name, with_options
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import print_json
 from pencilmap.scripts.pictures.figures.canvas import suffix
@@ -154,7 +154,7 @@ EXCHANGES = tuple(dict.fromkeys(name for d in DECOMPOSITIONS.values() for name i
 @click.option("--exchange", type=Name(EXCHANGES),
               help="Which exchange, for loads. [default: the first between several tasks]")
 @click.option("--title", metavar="TEXT", help="Title instead of machine, grid and placement.")
-@click.option("--output", "-o", type=click.Path(dir_okay=False),
+@click.option("--output", "-o", type=OUTPUT_FILE,
               help="The file: .svg, .pdf or .png. [default: a small picture in the terminal]")
 @JSON
 def command(what: str | None, where: Setting, grid: str, placement: tuple[str, ...], output: str | None, as_json: bool,

@@ -9,7 +9,7 @@ from pencilmap.mapper.setting import Setting
 from pencilmap.scripts.command_line.answers import answer
 from pencilmap.scripts.command_line.launching import FORMAT_TO_WRITE, LAUNCHER, format_to_write, launch_as_dict, show_launch
 from pencilmap.scripts.command_line.options import GRID, ROBUST, SCHEDULE, on_machine, placements
-from pencilmap.scripts.command_line.plain_options import JSON, WIDE, with_options
+from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, with_options
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import prediction_table, print_json, say
 
@@ -17,7 +17,7 @@ from pencilmap.scripts.command_line.tables import prediction_table, print_json, 
 @click.command("map")
 @on_machine
 @with_options(GRID, placements(multiple=False), SCHEDULE, ROBUST, FORMAT_TO_WRITE)
-@click.option("--output", "-o", required=True, type=click.Path(dir_okay=False), help="The file to write.")
+@click.option("--output", "-o", required=True, type=OUTPUT_FILE, help="The file to write.")
 @with_options(*LAUNCHER, WIDE, JSON)
 def command(where: Setting, grid: str, placement: str, schedule: str, format_name: str | None, output: str,
             hosts: str | None, cores_per_task: int, hwloc: str | None, program: str, wide: bool,

@@ -28,7 +28,7 @@ from pencilmap.scripts.command_line.options import (
     on_machine,
     placements,
 )
-from pencilmap.scripts.command_line.plain_options import JSON, WIDE, with_options
+from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, with_options
 from pencilmap.scripts.command_line.progress import hearing
 from pencilmap.scripts.command_line.tables import prediction_table, print_json, say, terms_table, threads_table
 
@@ -45,7 +45,7 @@ from pencilmap.scripts.command_line.tables import prediction_table, print_json, 
               "[machine's].")
 @click.option("--ports", type=click.IntRange(1), metavar="K", help="For distributed lines: messages that a rank starts at "
               "a time. [default: 1]")
-@click.option("--page", type=click.Path(dir_okay=False), metavar="FILE",
+@click.option("--page", type=OUTPUT_FILE, metavar="FILE",
               help="Also write a page with the torus in 3D: loads of rows, of columns, and of all exchanges at once.")
 @click.option("--terms", is_flag=True, help="Also print every term of the time model; --json always has them.")
 @with_options(WIDE, JSON)

@@ -7,7 +7,7 @@ import click
 from pencilmap.mapper.files import check_writable, write_whole
 from pencilmap.model.errors import FigureError
 from pencilmap.scripts.command_line.answers import agreement
-from pencilmap.scripts.command_line.plain_options import JSON, Name
+from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, Name
 from pencilmap.scripts.command_line.tables import print_json
 from pencilmap.scripts.pictures.report.entries import read_entries
 from pencilmap.scripts.pictures.report.page import page
@@ -27,7 +27,7 @@ KINDS = ("svg", "pdf", "png")
 
 @click.command("report")
 @click.argument("records", nargs=-1, required=True, type=click.Path())
-@click.option("--output", "-o", type=click.Path(dir_okay=False), default="report.html", show_default=True, help="The page.")
+@click.option("--output", "-o", type=OUTPUT_FILE, default="report.html", show_default=True, help="The page.")
 @click.option("--published", is_flag=True, help="Also show the published Blue Gene/L measurements.")
 @click.option("--figures", type=click.Path(file_okay=False), metavar="FOLDER", help="Also write the figures for papers.")
 @click.option("--format", "kind", type=Name(KINDS), help="Format of those figures. [default: svg]")

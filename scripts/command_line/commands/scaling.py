@@ -22,7 +22,7 @@ from pencilmap.model.machine_file import machine_names
 from pencilmap.model.scaling import LEAST_POINTS, bisection_bandwidth, crossing_bytes, fit
 from pencilmap.model.torus import parse_torus
 from pencilmap.model.units import milliseconds, parse
-from pencilmap.scripts.command_line.plain_options import JSON, Name, completed, with_options
+from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, Name, completed, with_options
 from pencilmap.scripts.command_line.tables import print_json, print_table, say
 from pencilmap.scripts.pictures.figures.canvas import suffix
 
@@ -45,7 +45,7 @@ TRANSPOSES = 2  # of one transform of pencils
 @click.option("--torus", metavar="SHAPE", help="The torus or mesh of all those ranks, e.g. 15x16wx24w, whose bisection is "
               "the peak.")
 @click.option("--bandwidth", metavar="RATE", help="Of a link in one direction, with --torus, e.g. '4.8 GB/s'.")
-@click.option("--plot", type=click.Path(dir_okay=False), metavar="FILE",
+@click.option("--plot", type=OUTPUT_FILE, metavar="FILE",
               help="Draw the strong scaling with its fits (svg, png or pdf).")
 @with_options(JSON)
 def command(records: tuple[str, ...], points: tuple[str, ...], published: str | None, transposes: int | None,

@@ -19,7 +19,7 @@ from pencilmap.model.torus import Torus
 from pencilmap.model.transform import Transform, parse_transform
 from pencilmap.model.units import milliseconds, parse
 from pencilmap.scripts.command_line.options import FFT, grid_option
-from pencilmap.scripts.command_line.plain_options import JSON, WIDE, Name, completed, with_options
+from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, Name, completed, with_options
 from pencilmap.scripts.command_line.tables import fitted, from_optimal, print_json, print_table, say
 from pencilmap.scripts.pictures.figures.canvas import suffix
 from pencilmap.scripts.pictures.figures.shapes import draw_scaling, draw_shapes
@@ -106,7 +106,7 @@ class NodeCounts(click.ParamType):
 @click.option("--grids", type=click.IntRange(1), default=1, show_default=True, help="How many grids to list of each shape.")
 @click.option("--scaling", type=Name(["strong", "weak"]),
               help="Several numbers of nodes: the same transform on all, or one that grows with them. [default: strong]")
-@click.option("--plot", type=click.Path(dir_okay=False), metavar="FILE", help="Plot the table: .svg, .pdf or .png.")
+@click.option("--plot", type=OUTPUT_FILE, metavar="FILE", help="Plot the table: .svg, .pdf or .png.")
 @with_options(WIDE, JSON)
 def command(nodes: tuple[int, ...], machine: str | None, dimensions: int | None, mesh: bool, tasks_per_node: int | None,
             bandwidth: str | None, fft: str | None, decomposition: str, grid: str, top: int, grids: int, scaling: str | None,

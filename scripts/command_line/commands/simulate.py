@@ -17,7 +17,7 @@ from pencilmap.scripts.command_line.halos import HALO, halo_messages
 from pencilmap.scripts.command_line.lines import LINE_OPTIONS
 from pencilmap.scripts.command_line.memory import too_large
 from pencilmap.scripts.command_line.options import DIRECTION, EXCHANGE, GRID, SCHEDULE, on_machine, placements
-from pencilmap.scripts.command_line.plain_options import JSON, WIDE, with_options
+from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, with_options
 from pencilmap.scripts.command_line.progress import hearing, shown
 from pencilmap.scripts.command_line.tables import comparison_table, print_json, say
 from pencilmap.scripts.networks.probed import simulate_probe
@@ -46,9 +46,9 @@ from pencilmap.scripts.networks.simulated import (
 @click.option("--message-cost", metavar="TIME", help="What a rank takes to start a message, e.g. '2 us' [none].")
 @click.option("--ports", type=click.IntRange(1, 1000), default=1, show_default=True, metavar="K",
               help="Messages that a rank starts at a time.")
-@click.option("--probe", type=click.Path(dir_okay=False), help="Run network_probe instead, one task a node, and append its "
+@click.option("--probe", type=OUTPUT_FILE, help="Run network_probe instead, one task a node, and append its "
               "result to this file, for `pencilmap calibrate --probe`.")
-@click.option("--output", "-o", type=click.Path(dir_okay=False), help="Append the run records to this file (JSON lines).")
+@click.option("--output", "-o", type=OUTPUT_FILE, help="Append the run records to this file (JSON lines).")
 @click.option("--timeout", type=click.FloatRange(1), default=600.0, show_default=True, metavar="SECONDS")
 @with_options(WIDE, JSON)
 def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str, schedule: str, direction: str,

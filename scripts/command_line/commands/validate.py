@@ -24,7 +24,7 @@ from pencilmap.model.transform import parse_transform
 from pencilmap.model.units import milliseconds, parse
 from pencilmap.scripts.command_line.answers import claims_answer
 from pencilmap.scripts.command_line.documents import check_place, fill, markdown_table
-from pencilmap.scripts.command_line.plain_options import JSON, WIDE, Name, completed, with_options
+from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, WIDE, Name, completed, with_options
 from pencilmap.scripts.command_line.progress import shown
 from pencilmap.scripts.command_line.tables import broken, fitted, print_json, print_table, say
 from pencilmap.scripts.networks.lines import brick_cases, line_cases, validate_bricks, validate_lines
@@ -353,11 +353,11 @@ NETWORKS = {
 @click.option("--fft", "-n", metavar="N|NXxNYxNZ", help="Namespaces: extents. [default: enough to keep a link busy "
               "for 0.16 s]")
 @click.option("--reps", type=click.IntRange(1), metavar="N", help="Namespaces: repetitions. [default: 3]")
-@click.option("--records", type=click.Path(dir_okay=False), metavar="FILE",
+@click.option("--records", type=OUTPUT_FILE, metavar="FILE",
               help="Append run records to FILE. Simulated: cases already in it are not run again.")
 @click.option("--timeout", type=click.FloatRange(1), default=3600.0, show_default=True, metavar="SECONDS",
               help="Timeout of one run.")
-@click.option("--into", type=click.Path(dir_okay=False), metavar="FILE",
+@click.option("--into", type=OUTPUT_FILE, metavar="FILE",
               help="Also write the tables into their marked place in a Markdown file.")
 @with_options(WIDE, JSON)
 def command(network: str, timeout: float | None, into: str | None, wide: bool, as_json: bool, **given: Any) -> int:
