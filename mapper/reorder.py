@@ -7,8 +7,8 @@ interface).
     fft = PFFT(placed, [512, 512, 512], grid=...)               # no other change
 
 Rank ``q*R + p`` of the new communicator is grid rank ``q*R + p``. It is made by one plain split with the grid rank as key,
-so nothing depends on what an MPI library does with ``reorder=True``; each rank then tells its neighbours in row and column
-where it really is, and they compare that with the placement. The C library fft_runner/reorder does the same. """
+so nothing depends on what an MPI library does with ``reorder=True``. Each rank then tells its neighbours in row and column
+where it really is, and they compare this with the placement. The C library fft_runner/reorder does the same. """
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Measured times as samples for a calibration: from run records and from published tables."""
+"""Measured times as samples for a calibration, from run records and from published tables."""
 
 from collections import Counter
 from dataclasses import replace

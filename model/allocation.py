@@ -1,7 +1,7 @@
 """The nodes that a job may use: all of a network, or whatever subset the scheduler hands out.
 
-Messages between usable nodes may still pass through the others: routers belong to the network, not to the job. The same is
-assumed for failed nodes; where a router is dead as well, describe the network as a graph.
+Messages between usable nodes may still pass through the others, because routers belong to the network and not to the job.
+The same is assumed for failed nodes. Where a router is dead as well, describe the network as a graph.
 """
 
 import re

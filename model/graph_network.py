@@ -1,7 +1,8 @@
 """Any graph as a network: named nodes and switches, and links with bandwidths.
 
-For networks without torus coordinates: fat trees, dragonflies, hypercubes, the inside of a node. All links form one class.
-The strength of a link, in cables of the fastest kind, is its bandwidth relative to theirs, so all loads are on one scale.
+This is for networks without torus coordinates: fat trees, dragonflies, hypercubes, the inside of a node. All links form one
+class. The strength of a link, in cables of the fastest kind, is its bandwidth relative to theirs. So all loads are on one
+scale.
 """
 
 from collections.abc import Sequence

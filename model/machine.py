@@ -1,7 +1,7 @@
 """Machine files: TOML with units in the text and a source for every figure.
 
-A figure is a table of its value, its source, whether it is certain, and a note. Shape, tasks per node and link bandwidth are
-required; the other figures of the time model and the partition rule may be omitted.
+A figure is a table of its value, its source, whether it is certain, and a note. Shape, tasks per node and link bandwidth
+are required. The other figures of the time model and the partition rule may be omitted.
 """
 
 import tomllib

@@ -3,7 +3,7 @@
 Callers do not ask which kind it is.
 
 Links come in classes: the dimensions of a torus, or one class for all links of a graph. All links of a class consist of the
-same cables; a link may have several. Loads are per cable and class.
+same kind of cable, and a link may have several cables. Loads are per cable and class.
 """
 
 from collections.abc import Iterable, Sequence

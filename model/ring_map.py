@@ -1,4 +1,4 @@
-"""Ring maps: any way to put rows and columns on the nodes of one dimension, where digit patterns are too few.
+"""Ring maps: any way to put rows and columns on the nodes of one dimension. Digit patterns are only some of these ways.
 
 A map of r x c tasks on n = r c nodes says for every row which node each of its members takes. In a product placement it is
 used like a digit pattern: the load in its dimension depends on the map alone.

@@ -16,8 +16,8 @@ Time of an exchange, in seconds::
     hops         hop_latency x hops of the average byte
 
 Bytes flow through links and ports at the same time, so the slower counts (max). Before they flow, a task must enter the
-exchange and start each message, and the last message still has to arrive, so these terms add. The paper's Blue Gene/L times
-support both rules, and that the start grows with the tasks of a node (docs/time-model.md).
+exchange and start each message, and the last message still has to arrive. So these terms are added. The paper's Blue Gene/L
+times support both rules. They also show that the start grows with the tasks of a node (docs/time-model.md).
 
 Time of the computing between the exchanges, after D. Pekurovsky, "P3DFFT: a framework for parallel computations of Fourier
 transforms in three dimensions", SIAM J. Sci. Comput. 34 (2012), C192-C209, eq. 3: compute + memory passes + exchange, here
@@ -27,7 +27,7 @@ line)::
     fft          floating-point operations of a task / fft_rate_per_task
     memory       bytes a node reads and writes / memory_bandwidth_per_node; nothing where a pass fits into cache_per_node
 
-Work and prices are separate, so that a fit can try many prices on the same work (`pencilmap.model.calibrate`).
+Work and prices are separate, so that a fit can try many prices for the same work (`pencilmap.model.calibrate`).
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """netloc exports: hosts and switches of a network as GraphML, or as the XML of hwloc 2.0 to 2.9.
 
-netloc was removed from hwloc (open-mpi/hwloc #590); an existing export is read for its hosts. It has no torus coordinates;
-they come from the names, or from a separate table. GraphML: netloc 0.5, ``netloc_topology_export_graphml`` (read by
+netloc was removed from hwloc (open-mpi/hwloc #590). An existing export is read for its hosts. It has no torus coordinates:
+these come from the names, or from a separate table. GraphML: netloc 0.5, ``netloc_topology_export_graphml`` (read by
 networkx); XML: elements ``node`` with ``type`` and ``name`` (hwloc 2, netloc/topology.c).
 """
 

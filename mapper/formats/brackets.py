@@ -1,7 +1,7 @@
 """Nested lists of integers with their places in the file: the part of JSON that task maps and device lists need.
 
-A reader of our own, because errors must name line and column, and input of any depth or size must be safe; one pass, no
-recursion. """
+This is a reader of our own, because errors must name line and column, and input of any depth or size must be safe. It makes
+one pass and has no recursion. """
 
 import re
 from collections.abc import Callable

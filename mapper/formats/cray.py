@@ -4,8 +4,8 @@ The file permutes ranks over the slots that the job was given; it names no coord
 be known in the launcher's order (the list of nodes). Sources: grid_order(1) of the HPE Cray programming environment and the
 ARCHER2 user guide. One line is written for each node; ranges ``a-b`` and any line length are read.
 
-Cray MPICH 9.1.0 aborts in MPI_Init when the encoded PMI_process_mapping is longer than 1023 bytes (public Perlmutter
-defect note); the length is computed, with a warning if it is too long.
+Cray MPICH 9.1.0 aborts in MPI_Init when the encoded PMI_process_mapping is longer than 1023 bytes (public Perlmutter defect
+note). The length is computed, and there is a warning if it is too long.
 """
 
 import re

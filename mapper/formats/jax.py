@@ -1,7 +1,7 @@
 """JAX device order: the devices of the mesh in logical shape, each by its coordinates and core, as a JSON array.
 
-``[[[x, y, z, core], ...], ...]`` with one list for each group of the grid's first dimension, of pencils each row, so that
-``jax.sharding.Mesh`` gets the axes ("column", "row") in this order. Devices are looked up by ``device.coords`` and
+It is ``[[[x, y, z, core], ...], ...]`` with one list for each group of the grid's first dimension (for pencils each row).
+So ``jax.sharding.Mesh`` gets the axes ("column", "row") in this order. Devices are looked up by ``device.coords`` and
 ``device.core_on_chip``, because ids depend on the slice. Source: jax/_src/mesh_utils.py; the repr of TpuDevice in public
 logs. Lists of device ids (x fastest, cores of a chip first) are also read.
 """

@@ -4,8 +4,8 @@ Processors are numbered logically, as ``lstopo -l`` shows them. ``slot=`` takes 
 1, its cores 0 to 2) and ``0:*``; ``+n2`` is the third host of the allocation. Sources: help file and mpirun(1) of Open MPI
 4.1.4; openpmix/prrte, docs/placement/rankfiles.rst, for version 5, which has the same lines but another option.
 
-On reading, slots follow from the processors: if every task has the processors of a slot of the job, it gets that slot;
-otherwise the ranks of a node are numbered in the order of their first processors.
+On reading, slots follow from the processors. If every task has the processors of a slot of the job, it gets that slot.
+Otherwise the ranks of a node are numbered in the order of their first processors.
 """
 
 import re

@@ -1,8 +1,8 @@
 """The inside of a node as a tree, from hwloc XML (``lstopo --of xml``).
 
-Hosts are the objects where tasks sit: cores, NUMA nodes or packages; the objects that hold several of them are switches,
-each linked to the next one above. hwloc gives no bandwidth for these links, so give one (``--bandwidth``), or none for loads
-alone.
+Hosts are the objects where tasks sit: cores, NUMA nodes or packages. The objects that hold several of them are switches,
+each linked to the next one above. hwloc gives no bandwidth for these links. So give one (``--bandwidth``), or none if only
+loads are wanted.
 Source: the schema hwloc2.dtd of hwloc 2.9; the older one of hwloc 1, with Socket instead of Package, is also read.
 """
 

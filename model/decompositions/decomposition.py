@@ -1,8 +1,8 @@
 """What a decomposition is: how the tasks share the array, and the stages that bring every axis whole to some task.
 
-A transform is a sequence of stages: local passes, in which a task transforms lines that it holds whole, and exchanges, in
-which the tasks of a group share out another axis among themselves. All that the model needs to know of a decomposition
-follows from that sequence: groups, messages, the least extents, the work between the exchanges.
+A transform is a sequence of stages. In a local pass a task transforms lines that it holds whole. In an exchange the tasks
+of a group share out another axis among themselves. All that the model needs to know of a decomposition follows from this
+sequence: groups, messages, the least extents, the work between the exchanges.
 """
 
 from collections.abc import Callable, Iterator

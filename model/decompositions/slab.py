@@ -1,7 +1,7 @@
 """Slabs: a task holds whole planes of y and z, then, after one exchange between all tasks, whole planes of x and z.
 
-The grid is the number of tasks, P. Task p sends its x-block of the y-block of p'. Less to start than with pencils, but no
-more tasks than planes.
+The grid is the number of tasks, P. Task p sends its x-block of the y-block of p'. One exchange is started instead of the
+two of pencils, but there can be no more tasks than planes.
 """
 
 from pencilmap.model.decompositions.decomposition import Decomposition, ExchangeStage, GridDimension, LocalPass

@@ -1,7 +1,7 @@
 """Opposite: of several fields half go row, y, column, x, the others column, x, row, y.
 
 T = t_joint for an even number of fields. Changes the boxes of half of the fields.
-A forward transform of one array beside a backward one of another does the same, and its boxes stay: 2 t_joint for both.
+A forward transform of one array beside a backward one of another does the same, and keeps the boxes: 2 t_joint for both.
 """
 
 from dataclasses import replace
