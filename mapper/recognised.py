@@ -85,9 +85,6 @@ def _tiling(mapping, torus, letter):
     for i, n in enumerate(shape):
         starting = lattice_places[(lattice_places[:, :i] == 0).all(axis=1) & (lattice_places[:, i] > 0)]
         form.append(starting[np.lexsort(starting.T[::-1])][0] if len(starting) else np.eye(len(shape), dtype=int)[i] * n)
-    for i in range(len(shape) - 1, -1, -1):                        # entries above the diagonal below those on it
-        for row in form[:i]:
-            row -= row[i] // form[i][i] * form[i]
     strides = np.cumprod([1, *shape[:-1]])
     return (f"{letter}=" + "/".join(".".join(str(int(x)) for x in row) for row in form)
             + ",tile=" + ".".join(str(int(x)) for x in places[tile] @ strides))

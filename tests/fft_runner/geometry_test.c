@@ -5,6 +5,7 @@
 #include "common/failure.h"
 #include "geometry/blocks.h"
 #include "geometry/geometry.h"
+#include "geometry/halo.h"
 
 static void blocks_of_ten_over_three_are_4_3_3(void)
 {
@@ -181,6 +182,61 @@ static void grids_that_do_not_fit_are_refused(void)
     }
 }
 
+static bool is_in(const pencilfft_box *box, const int64_t at[3])
+{
+    for (int axis = 0; axis < 3; axis++)
+        if (at[axis] < box->offset[axis] || at[axis] >= box->offset[axis] + box->extent[axis])
+            return false;
+    return true;
+}
+
+/* How many of the images have an element of the box with its halo; each where the periodic array has it. */
+static int images_with(const struct pf_image *image, int images, const pencilfft_box *held, const int64_t n[3],
+                       const int64_t at[3])
+{
+    int found = 0;
+    for (int i = 0; i < images; i++) {
+        if (!is_in(&image[i].here, at))
+            continue;
+        int64_t there[3];
+        for (int axis = 0; axis < 3; axis++) {
+            there[axis] = at[axis] - image[i].here.offset[axis] + image[i].there.offset[axis];
+            CHECK_INT(image[i].there.extent[axis], image[i].here.extent[axis]);
+            CHECK_INT((there[axis] - at[axis]) % n[axis], 0);
+        }
+        CHECK(is_in(&image[i].there, there) && is_in(held, there));
+        found++;
+    }
+    return found;
+}
+
+static void images_of_all_boxes_fill_a_halo_once(void)
+{
+    static const int64_t n[3] = {5, 4, 3}, low[3] = {2, 1, 0}, high[3] = {5, 0, 3};
+    const pencilfft_box box[2] = {{.offset = {0, 0, 0}, .extent = {3, 4, 3}}, {.offset = {3, 0, 0}, .extent = {2, 4, 3}}};
+    for (int mine = 0; mine < 2; mine++) {
+        const pencilfft_box grown = pf_halo_box(&box[mine], low, high);
+        struct pf_image image[2][PF_MAX_IMAGES];
+        int images[2];
+        for (int other = 0; other < 2; other++)
+            images[other] = pf_halo_images(n, &grown, &box[other], other == mine, image[other]);
+        for (int64_t x = -low[0]; x < box[mine].extent[0] + high[0]; x++)
+            for (int64_t y = -low[1]; y < box[mine].extent[1] + high[1]; y++)
+                for (int64_t z = -low[2]; z < box[mine].extent[2] + high[2]; z++) {
+                    const int64_t at[3] = {box[mine].offset[0] + x, y, z};
+                    int found = 0;
+                    for (int other = 0; other < 2; other++)
+                        found += images_with(image[other], images[other], &box[other], n, at);
+                    CHECK(is_in(&grown, at));
+                    CHECK_INT(found, is_in(&box[mine], at) ? 0 : 1);
+                }
+    }
+    const pencilfft_box none = {.offset = {3, 0, 0}, .extent = {0, 4, 3}};
+    CHECK_INT(pf_box_elements(&none), 0);
+    const pencilfft_box same = pf_halo_box(&none, low, high);
+    CHECK_INT(same.extent[1], 4);
+}
+
 int main(void)
 {
     blocks_of_ten_over_three_are_4_3_3();
@@ -195,5 +251,6 @@ int main(void)
     boxes_of_all_ranks_hold_every_element_once(&lost_in_mpifft4py);
     what_passes_between_two_ranks_is_the_common_part();
     grids_that_do_not_fit_are_refused();
+    images_of_all_boxes_fill_a_halo_once();
     return check_result();
 }
