@@ -7,6 +7,8 @@ computed here. The text gives neither figure of the machine, so those that are a
 from functools import partial
 from math import inf, log, log2
 
+from pencilmap.mapper.formats.hostfile import hosts
+from pencilmap.mapper.setting import setting
 from pencilmap.model.costs import Costs
 from pencilmap.model.distributed_line import crossbar_break_even
 from pencilmap.model.graph_network import from_networkx
@@ -14,15 +16,17 @@ from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.predict import predict
 from pencilmap.model.published import table
+from pencilmap.model.torus import as_torus
 from pencilmap.model.transform import Transform
-from pencilmap.scripts.networks.lines import TRANSPOSE, Case, crossing, exchanges_s, sizes_about
-from pencilmap.scripts.networks.simulated import simulate_all
+from pencilmap.scripts.networks.lines import CROSSBAR, TRANSPOSE, Case, crossing, exchanges_s, sizes_about
+from pencilmap.scripts.networks.simulated import SimulatedNetwork, Simulation, simulate_all
 from pencilmap.scripts.reproduce.figure import PICTURE, SKETCH, Figure, Found
 
 ALPHA_S, RATE = 2e-6, 10e9  # assumed: a message start, and bytes per second of a node
 ELEMENT = 16
 RANKS = (16, 64, 256, 1024)
-MOST_CROSSED, MOST_SIMULATED = 64, 256  # ranks of simulated break-evens, and of simulated weak scaling
+MOST_CROSSED, MOST_SIMULATED, MOST_STRONG = 64, 256, 192  # ranks of simulated break-evens, weak and strong scaling
+MOST_EXTENT = 768  # of simulated strong scaling; 1200^3 would take ten minutes
 
 
 def fact(name: str) -> float:
@@ -88,30 +92,56 @@ def weak_lines() -> Found:
 
 
 def strong_pencils(n: int) -> Found:
-    """Relative speed-up of exchanges with one message between two nodes over MPI_Alltoallv, n^3, 12 tasks on a node."""
+    """Relative speed-up of exchanges with one message between two nodes over MPI_Alltoallv, n^3, 12 tasks on a node; up to
+    192 tasks and 768^3 simulated as well."""
     tasks, rows = int(fact("tasks_per_node_pencil")), []
-    for nodes, shape in ((4, (6, 8)), (16, (12, 16)), (64, (24, 32)), (256, (48, 64))):
-        mapping = _block(nodes, tasks, shape)
+    asked = ((4, (6, 8)), (16, (12, 16)), (64, (24, 32)), (256, (48, 64)))
+    simulated = _simulated_strong(n, tasks, [(nodes, shape) for nodes, shape in asked
+                                             if nodes * tasks <= MOST_STRONG and n <= MOST_EXTENT])
+    for nodes, shape in asked:
+        mapping = _block(_switch(nodes), tasks, shape)
         costs = Costs(message_cost_s=ALPHA_S)
         plain, aware = (predict(mapping, Transform(n, n, n, 8), costs=costs, exchange=name).time_s
                         for name in ("alltoallv", "node"))
         assert plain is not None and aware is not None
-        rows.append([nodes, f"{shape[0]}x{shape[1]}", 1e3 * plain, 1e3 * aware, plain / aware])
-    return Found([">nodes", "grid", ">alltoallv ms", ">node-aware ms", ">speed-up"], rows,
+        plain_s, aware_s = simulated.get(nodes, (None, None))
+        rows.append([nodes, f"{shape[0]}x{shape[1]}", 1e3 * plain, 1e3 * aware, plain / aware,
+                     *(("-",) * 3 if plain_s is None else (1e3 * plain_s, 1e3 * aware_s, plain_s / aware_s))])
+    return Found([">nodes", "grid", ">alltoallv ms", ">node-aware ms", ">speed-up", ">alltoallv ms simulated",
+                  ">node-aware ms simulated", ">speed-up simulated"], rows,
                  [f"published: {PICTURE}; the text: gains for small messages, that is many nodes. Exchanges of real doubles "
                   "alone, on "
-                  "one switch with 10 GB/s a node and 2 us a message, both assumed; nodes hold 3x4 tasks of the grid"])
+                  "one switch with 10 GB/s a node and 2 us a message, both assumed; nodes hold 3x4 tasks of the grid; "
+                  "simulated: fft_runner with every message, up to 192 tasks and 768^3; there the node-aware exchange "
+                  "also pays for the messages of its barriers inside a node"])
 
 
-def _block(nodes, tasks, shape):
-    """Each node holds 3x4 tasks of the grid, as on the slides."""
+def _simulated_strong(n, tasks, asked):
+    """By nodes, seconds of both exchanges by alltoallv and node-aware; elements of 8 bytes, as the complex floats are."""
+    runs = []
+    for nodes, shape in asked:
+        network = as_torus(setting(torus="x".join(["4"] * round(log(nodes, 4))), bandwidth=CROSSBAR).network)
+        mapping = _block(network, tasks, shape)
+        for name in ("alltoallv", "node"):
+            runs.append(Simulation(SimulatedNetwork(network, 0.0, RATE, ALPHA_S), hosts(mapping), (n, n, n), mapping.grid,
+                                   precision="single", exchange=name, skip="xyz", timing_only=True))
+    seconds = [exchanges_s(found[0]) for found in simulate_all(runs, workers=1)]
+    return {nodes: tuple(seconds[2 * i:2 * i + 2]) for i, (nodes, _) in enumerate(asked)}
+
+
+def _switch(nodes):
     import networkx as nx
-    import numpy as np
 
     graph = nx.Graph()
     graph.add_node("switch", kind="switch")
     graph.add_edges_from(((f"n{k}", "switch") for k in range(nodes)), bandwidth=f"{RATE:g} B/s")
-    network = from_networkx(graph, "one switch")
+    return from_networkx(graph, "one switch")
+
+
+def _block(network, tasks, shape):
+    """Each node holds 3x4 tasks of the grid, as on the slides."""
+    import numpy as np
+
     grid = ProcessGrid(*shape)
     rank = np.arange(grid.n_tasks)
     row, column = rank % shape[0], rank // shape[0]
@@ -119,11 +149,11 @@ def _block(nodes, tasks, shape):
     return Mapping(network, grid, tasks, node, (column % 4) * 3 + row % 3)
 
 
-_MODEL = "the machine's figures are not in the text: the exchanges on one switch, start and rate assumed"
+_MODEL = "the machine's figures are not in the text: the exchanges on one switch, start and rate assumed, by the model"
+_SIMULATED = f"{_MODEL}, and simulated up to {MOST_STRONG} tasks"
 FIGURES = {
-    "strong600": Figure("strong scaling of pencils, 600^3", PICTURE, _MODEL, partial(strong_pencils, 600)),
-    "strong768": Figure("strong scaling of pencils, 768^3", PICTURE, _MODEL, partial(strong_pencils, 768)),
-    "strong1200": Figure("strong scaling of pencils, 1200^3", PICTURE, _MODEL, partial(strong_pencils, 1200)),
+    **{f"strong{n}": Figure(f"strong scaling of pencils, {n}^3", PICTURE, _SIMULATED if n <= MOST_EXTENT else _MODEL,
+                            partial(strong_pencils, n), simulates=n <= MOST_EXTENT) for n in (600, 768, 1200)},
     "meshes": Figure("4x4 meshes with three ports", SKETCH, "nothing"),
     "radix": Figure("butterflies of radix 2 and 4", SKETCH, "nothing"),
     "weak": Figure("weak scaling of the 1D transform (two slides)", PICTURE, "messages and bytes counted; the time as "
