@@ -26,7 +26,7 @@ ALPHA_S, RATE = 2e-6, 10e9  # assumed: a message start, and bytes per second of 
 ELEMENT = 16
 RANKS = (16, 64, 256, 1024)
 MOST_CROSSED, MOST_SIMULATED, MOST_STRONG = 64, 256, 192  # ranks of simulated break-evens, weak and strong scaling
-MOST_EXTENT = 768  # of simulated strong scaling; 1200^3 would take ten minutes
+MOST_EXTENT = 600  # of simulated strong scaling; the shared memory of all nodes is in one process: 768^3 takes 13 GB
 
 
 def fact(name: str) -> float:
@@ -93,7 +93,7 @@ def weak_lines() -> Found:
 
 def strong_pencils(n: int) -> Found:
     """Relative speed-up of exchanges with one message between two nodes over MPI_Alltoallv, n^3, 12 tasks on a node; up to
-    192 tasks and 768^3 simulated as well."""
+    192 tasks of 600^3 simulated as well."""
     tasks, rows = int(fact("tasks_per_node_pencil")), []
     asked = ((4, (6, 8)), (16, (12, 16)), (64, (24, 32)), (256, (48, 64)))
     simulated = _simulated_strong(n, tasks, [(nodes, shape) for nodes, shape in asked
@@ -112,7 +112,7 @@ def strong_pencils(n: int) -> Found:
                  [f"published: {PICTURE}; the text: gains for small messages, that is many nodes. Exchanges of real doubles "
                   "alone, on "
                   "one switch with 10 GB/s a node and 2 us a message, both assumed; nodes hold 3x4 tasks of the grid; "
-                  "simulated: fft_runner with every message, up to 192 tasks and 768^3; there the node-aware exchange "
+                  "simulated: fft_runner with every message, up to 192 tasks of 600^3; there the node-aware exchange "
                   "also pays for the messages of its barriers inside a node"])
 
 
