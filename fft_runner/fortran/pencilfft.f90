@@ -476,7 +476,8 @@ contains
     !! extent are read. Collective.
     integer(c_int) function pencilfft_plan_create(n, R, C, comm, plan, type, kinds, skip, precision, layout, exchange, &
                                                   rigor, sync, directions, fields, auto_budget_s, decomposition, &
-                                                  schedule, torus, node, input_box, output_box, threads) &
+                                                  schedule, torus, node, input_box, output_box, threads, &
+                                                  destroy_input) &
         result(status)
         integer, intent(in) :: n(3), R, C, comm
         type(pencilfft_plan), intent(out) :: plan
@@ -485,6 +486,7 @@ contains
         type(pencilfft_box), intent(in), optional, target :: input_box, output_box
         integer, intent(in), optional :: directions, fields, threads
         real(c_double), intent(in), optional :: auto_budget_s
+        logical, intent(in), optional :: destroy_input
         type(c_ptr) :: desc
         character(longest_name), target :: names(12) ! keeps the texts alive until the plan is made
 
@@ -497,6 +499,7 @@ contains
         call set_integer(desc, "directions", directions)
         call set_integer(desc, "fields", fields)
         call set_integer(desc, "threads", threads)
+        if (present(destroy_input)) call set_integer(desc, "destroy_input", merge(1, 0, destroy_input))
         call set_text(desc, "type", type, names(1))
         call set_text(desc, "kinds", kinds, names(2))
         call set_text(desc, "skip", skip, names(3))

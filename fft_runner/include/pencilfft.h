@@ -189,6 +189,8 @@ typedef struct {
     int threads; /* how many share the work of a rank, the same number on all ranks. 0 or 1 (default): the calling thread
                     alone, whatever OMP_NUM_THREADS says; PENCILFFT_OMP_THREADS: as many as OMP_NUM_THREADS or
                     omp_set_num_threads() say */
+    int destroy_input; /* 1: a transform of one buffer to another may overwrite its input, which saves the plan its work buffer
+                          with most exchanges, and a rank alone a copy for c2r; 0 (default): the input is kept */
 } pencilfft_desc;
 
 /* Some fields of a box: a part of an array. Element (x, y, z) of field f is element
@@ -305,8 +307,8 @@ int pencilfft_alloc_bytes(pencilfft_plan plan, int64_t *bytes);
 /* An aligned buffer of that size. It belongs to the plan and is freed with it. Local. */
 int pencilfft_alloc(pencilfft_plan plan, void **buffer);
 
-/* Transform in to out. They may be the same buffer; otherwise they must not overlap, and in is kept. Buffers that do not
- * come from pencilfft_alloc() must be aligned to 16 bytes. Collective. */
+/* Transform in to out. They may be the same buffer; otherwise they must not overlap, and in is kept unless the descriptor
+ * said destroy_input. Buffers that do not come from pencilfft_alloc() must be aligned to 16 bytes. Collective. */
 int pencilfft_execute(pencilfft_plan plan, pencilfft_direction direction, const void *in, void *out);
 int pencilfft_forward(pencilfft_plan plan, const void *in, void *out);
 int pencilfft_backward(pencilfft_plan plan, const void *in, void *out);

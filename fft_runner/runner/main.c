@@ -58,7 +58,7 @@ static int make_one(const struct run *run, pencilfft_plan plan, pencilfft_direct
 {
     int status = problem_make(plan, run->processes.seating.comm, p);
     p->direction = direction;
-    p->refill = run->options.in_place;
+    p->refill = run->options.in_place || run->options.fft.destroy_input;
     p->out = run->options.in_place ? p->in : p->other;
     return status;
 }

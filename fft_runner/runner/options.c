@@ -168,6 +168,13 @@ static int take_barrier(struct options *o, const struct option_row *row, char *c
     return 0;
 }
 
+static int take_destroy(struct options *o, const struct option_row *row, char *const *words)
+{
+    (void)row, (void)words;
+    o->fft.destroy_input = 1;
+    return 0;
+}
+
 static int take_byte_matrix(struct options *o, const struct option_row *row, char *const *words)
 {
     if (o->n_matrices == MAX_MATRICES)
@@ -228,6 +235,7 @@ static const struct option_row rows[] = {
     {"precision", "NAME", 1, take_desc_text, "precision", .help = "@precision"},
     {"layout", "NAME", 1, take_desc_text, "layout", .help = "memory order of the output, x y z or with x fastest: @layout"},
     {"in-place", NULL, 0, take_flag, AT(in_place), .help = "write the output over the input"},
+    {"destroy-input", NULL, 0, take_destroy, .help = "let the input of another buffer be overwritten, as work space"},
     {"fields", "N", 1, take_desc_count, "fields", .least = 1, .help = "arrays transformed together (default 1)"},
     {"threads", "T", 1, take_threads, .least = 1,
      .help = "OpenMP threads that share the work of a rank (default 1); omp: as OMP_NUM_THREADS says"},
@@ -417,6 +425,7 @@ static int check_lines(const struct options *o)
                   {"exchange", strcmp(o->fft.exchange, usual.exchange) != 0},
                   {"schedule", o->fft.schedule},
                   {"threads", o->fft.threads != usual.threads},
+                  {"destroy-input", o->fft.destroy_input},
                   {"input-boxes", o->boxes[0]},
                   {"output-boxes", o->boxes[1]},
                   {"direction pair", o->pair},

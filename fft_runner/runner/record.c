@@ -74,9 +74,10 @@ static json_t *transform(const struct report *r)
     const pencilfft_desc *f = &o->fft;
     int threads = 1;
     pencilfft_threads(r->plan, &threads);
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:i, s:i}", "type", f->type, "kinds", f->kinds ? f->kinds : "2,2,2",
-                     "skip", f->skip ? f->skip : "", "precision", f->precision, "layout", f->layout, "in_place", o->in_place,
-                     "fields", f->fields, "threads", threads);
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:i, s:i, s:b}", "type", f->type, "kinds",
+                     f->kinds ? f->kinds : "2,2,2", "skip", f->skip ? f->skip : "", "precision", f->precision, "layout",
+                     f->layout, "in_place", o->in_place, "fields", f->fields, "threads", threads, "destroy_input",
+                     f->destroy_input);
 }
 
 static json_t *phases(const struct report *r)

@@ -3,12 +3,13 @@
     .venv/bin/python scripts/maintenance/benchmark_fft.py                          # prints the tables; about ten minutes
     .venv/bin/python scripts/maintenance/benchmark_fft.py --size 64 --rounds 1     # a first look
     .venv/bin/python scripts/maintenance/benchmark_fft.py --write                  # writes them, with the picture, into docs
+    .venv/bin/python scripts/maintenance/benchmark_fft.py --json FILE --rows 1     # one row more, until all are in FILE
     .venv/bin/python scripts/maintenance/benchmark_fft.py --again FILE --write     # those that --json FILE kept
 
 All contestants of a case run in the same processes and take turns in each repetition
-(scripts/maintenance/benchmarks/worker.py). A round is one launch of every case with new plans; each round gives its median,
-and the table shows the median of the rounds, with the lowest and highest in brackets. Every result is checked. The machine
-must be quiet, because the times are wall-clock times.
+(scripts/maintenance/benchmarks/worker.py). A round is one launch of a case with new plans; each round gives its median,
+and the table shows the median of the rounds, with the lowest and highest in brackets. The rounds of a case, a row of the
+tables, follow each other. Every result is checked. The machine must be quiet, because the times are wall-clock times.
 """
 
 import json
@@ -18,7 +19,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from itertools import chain, product
 from math import prod
@@ -88,15 +89,15 @@ def _mpirun(ranks):
 
 
 def measured(cases: Iterable[Case], contestants: Sequence[str], rounds: int,
-             repetitions: int) -> dict[Case, list[dict[str, Any]]]:
-    """Results by case: a list with one result per round; each round runs all cases."""
-    results: dict[Case, list[dict[str, Any]]] = {case: [] for case in cases}
+             repetitions: int) -> Iterator[tuple[Case, list[dict[str, Any]]]]:
+    """Case after case, each with a result per round."""
     with shown() as progress:
-        for number in range(rounds):
-            for case in cases:
-                progress(f"round {number + 1} of {rounds}: {name_of(case)}")
-                results[case].append(launched(case, contestants, repetitions))
-    return results
+        for case in cases:
+            results = []
+            for number in range(rounds):
+                progress(f"{name_of(case)}: round {number + 1} of {rounds}")
+                results.append(launched(case, contestants, repetitions))
+            yield case, results
 
 
 # ---- telling -----------------------------------------------------------------------------------------------------------
@@ -226,13 +227,16 @@ def refusals(results: dict[Case, list[dict[str, Any]]]) -> list[str]:
               f"{OURS} and {REFERENCE} always take part.")
 @click.option("--rounds", type=click.IntRange(1), default=3, show_default=True)
 @click.option("--repetitions", type=click.IntRange(1), default=15, show_default=True)
-@click.option("--json", "json_file", metavar="FILE", help="Write every time to FILE.")
+@click.option("--json", "json_file", metavar="FILE",
+              help="Keep every time in FILE, case by case; cases that it holds are not measured again.")
+@click.option("--rows", type=click.IntRange(1), metavar="N",
+              help="With --json: measure N of the cases that FILE lacks, then stop.")
 @click.option("--again", "earlier", multiple=True, metavar="FILE", help="Measure nothing: take the times that --json wrote.")
 @click.option("--plot", metavar="FILE", help="Draw them: svg, png or pdf.")
 @click.option("--write", is_flag=True, help=f"Put the tables into docs/{PAGE.name} and the picture next to it.")
 def main(sizes: tuple[str, ...], pages: tuple[str, ...], types: tuple[str, ...], precisions: tuple[str, ...],
          grids: tuple[str, ...], contestants: tuple[str, ...], rounds: int, repetitions: int, json_file: str | None,
-         earlier: tuple[str, ...], plot: str | None, write: bool) -> None:
+         rows: int | None, earlier: tuple[str, ...], plot: str | None, write: bool) -> None:
     try:
         names = list(dict.fromkeys((OURS, *contestants, REFERENCE)))
         unknown = [name for name in names if name.partition(":")[0] not in CONTESTANTS]
@@ -241,8 +245,10 @@ def main(sizes: tuple[str, ...], pages: tuple[str, ...], types: tuple[str, ...],
         cases = [Case(extents, (grid.shape[0], grid.shape[1]), kind, precision, page)
                  for kind, precision, extents, grid, page in product(
                      types, precisions, [extents_of(size) for size in sizes], [parse_grid(grid) for grid in grids], pages)]
-        results = _read(earlier) if earlier else measured(cases, names, rounds, repetitions)
-        _tell(results, names, json_file, plot, write)
+        if rows and not json_file:
+            raise BenchmarkError("--rows measures some cases and keeps them: name the file with --json")
+        results = _read(earlier) if earlier else _measure(cases, names, rounds, repetitions, json_file, rows)
+        _tell(results, names, plot, write)
     except PencilmapError as error:
         click.echo(f"benchmark_fft: {error}", err=True)
         sys.exit(1)
@@ -260,6 +266,20 @@ def extents_of(text: str) -> tuple[int, int, int]:
     return nx, ny, nz
 
 
+def _measure(cases, names, rounds, repetitions, json_file, rows):
+    """Results by case, with those that the file holds; it grows with each case."""
+    results = _read([json_file]) if json_file and Path(json_file).exists() else {}
+    missing = [case for case in cases if case not in results]
+    for case, found in measured(missing[:rows], names, rounds, repetitions):
+        results[case] = found
+        if json_file:
+            kept = [result for mine in results.values() for result in mine]
+            write_whole(json_file, json.dumps(kept) + "\n", BenchmarkError)
+    if rows and len(missing) > rows:
+        click.echo(f"{len(missing) - rows} of {len(cases)} cases are left to be measured")
+    return {case: results[case] for case in sorted(results, key=_place)}
+
+
 def _read(files):
     """Results by case of earlier runs, round by round."""
     results: dict[Case, list[dict[str, Any]]] = {}
@@ -268,21 +288,20 @@ def _read(files):
             case = result["case"]
             case = Case(**case | {"shape": tuple(case["shape"]), "grid": tuple(case["grid"])})
             results.setdefault(case, []).append(result)
-
-    def place(case):
-        return (PRECISIONS.index(case.precision), TYPES.index(case.type), prod(case.shape), case.grid,
-                PAGES.index(case.pages))
-    return {case: results[case] for case in sorted(results, key=place)}
+    return {case: results[case] for case in sorted(results, key=_place)}
 
 
-def _tell(results, names, json_file, plot, write):
+def _place(case):
+    """Of a row in the tables."""
+    return PRECISIONS.index(case.precision), TYPES.index(case.type), prod(case.shape), case.grid, PAGES.index(case.pages)
+
+
+def _tell(results, names, plot, write):
     speed, limit, floor = speed_table(results, names), limit_table(results), floor_table(results)
     notes = [machine(results), *refusals(results)]
     print_table(f"Time divided by that of {REFERENCE}: median of the rounds [lowest, highest]", *speed, notes)
     print_table(f"Where the time of {OURS} goes, beside the floor (ms)", *floor)
     print_table(f"Passes of {OURS} compared with the memory's limit", *limit)
-    if json_file:
-        write_whole(json_file, json.dumps([r for rounds in results.values() for r in rounds]) + "\n", BenchmarkError)
     if plot:
         picture(results, names, plot)
     if write:

@@ -63,7 +63,7 @@ def fftw(measure: Callable = times_of) -> Iterator[Promise]:
     """Lines of docs/benchmarks.md: the highest ratio of three rounds to FFTW-MPI."""
     lines = {name_of(case): case for case in (Case((n, n, n), grid, kind) for n in EXTENTS for grid in ((1, 2), (2, 1))
                                               for kind in ("c2c", "r2c"))}
-    found = measure(lines.values(), [*OURS, REFERENCE], rounds=3, repetitions=9)
+    found = dict(measure(lines.values(), [*OURS, REFERENCE], rounds=3, repetitions=9))
     for row in named_rows(BENCHMARKS):
         name = " ".join(row[word] for word in ("type", "precision", "extents", "grid"))
         case = lines.get(name) if row.get("pages", "normal") == "normal" else None

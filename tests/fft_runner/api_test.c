@@ -350,6 +350,21 @@ static void wrong_descriptors_are_refused_on_all_ranks(void)
     CHECK_INT(pencilfft_plan_create(NULL, MPI_COMM_WORLD, &plan), PENCILFFT_BAD_CALL);
 }
 
+/* Whether the input may be destroyed is a yes or no, and it shows in the plan. */
+static void destroyed_inputs_are_work_buffers(void)
+{
+    pencilfft_desc desc = description();
+    const char *text;
+    desc.destroy_input = 2;
+    refused(desc, PENCILFFT_BAD_CALL, "destroy_input is 2; give 1 where the input may be overwritten, else 0");
+    desc.destroy_input = 1;
+    pencilfft_plan plan = make_plan(&desc);
+    CHECK_INT(pencilfft_plan_text(plan, &text), PENCILFFT_OK);
+    CHECK_CONTAINS(text, desc.R * desc.C > 1 ? "to in or work 0\n" : "work 0");
+    CHECK_CONTAINS(text, desc.R * desc.C > 1 ? "0 work buffers;" : "1 work buffers;");
+    pencilfft_plan_destroy(plan);
+}
+
 /* This program starts MPI by MPI_Init, which promises no threads. */
 static void threads_must_be_possible(void)
 {
@@ -521,6 +536,7 @@ int main(int argc, char **argv)
     traffic_follows_from_the_boxes("alltoallv", "overlap:2:field", 2);
     places_must_be_understood();
     wrong_descriptors_are_refused_on_all_ranks();
+    destroyed_inputs_are_work_buffers();
     threads_must_be_possible();
     descriptors_are_made_by_name();
     wrong_members_are_refused();

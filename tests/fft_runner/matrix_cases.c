@@ -213,10 +213,10 @@ static void set_name(struct matrix_case *c)
 {
     const pencilfft_desc *d = &c->plan.desc;
     int n = snprintf(c->plan.name, sizeof c->plan.name,
-                     "%dx%d %s %lldx%lldx%lld %s %s %s %s %s %s sync=%s pieces=%s fields=%d threads=%d", d->R, d->C,
+                     "%dx%d %s %lldx%lldx%lld %s %s %s %s %s %s sync=%s pieces=%s fields=%d threads=%d%s", d->R, d->C,
                      d->decomposition, (long long)d->nx, (long long)d->ny, (long long)d->nz, d->type, d->precision,
-                     d->layout, d->exchange, d->schedule, d->rigor, d->sync, pieces[c->value[PIECES]], d->fields,
-                     d->threads);
+                     d->layout, d->exchange, d->schedule, d->rigor, d->sync, pieces[c->value[PIECES]], d->fields, d->threads,
+                     d->destroy_input ? " destroy_input" : "");
     if (d->kinds)
         n += snprintf(c->plan.name + n, sizeof c->plan.name - (size_t)n, " kinds=%s", d->kinds);
     if (d->skip)
@@ -239,6 +239,13 @@ static int threads_of(int number)
     return drawn < 2 ? 2 + drawn : 1;
 }
 
+/* Every fourth case may destroy its input. */
+static int destroys_input(int number)
+{
+    enum { ONE_IN = 4 };
+    return value_hash(value_hash(value_hash((uint64_t)number))) % ONE_IN == 0;
+}
+
 void matrix_case_make(int number, struct matrix_case *c)
 {
     pencilfft_desc *desc = &c->plan.desc;
@@ -257,6 +264,7 @@ void matrix_case_make(int number, struct matrix_case *c)
     desc->sync = matrix_value_name(SYNC, c->value[SYNC]);
     desc->fields = 1 + c->value[FIELDS];
     desc->threads = threads_of(number);
+    desc->destroy_input = destroys_input(number);
     desc->skip = c->value[SKIP] ? skips[c->value[SKIP]] : NULL;
     desc->auto_budget_s = 0.002;
     c->plan.tiny_pieces = c->value[PIECES] == 1;

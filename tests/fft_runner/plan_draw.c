@@ -178,8 +178,9 @@ static void add_text(char *words, const char *member, const char *value)
 static void set_name(struct plan_case *plan)
 {
     const pencilfft_desc *d = &plan->desc;
-    snprintf(plan->name, sizeof plan->name, "R=%d C=%d nx=%lld ny=%lld nz=%lld fields=%d threads=%d directions=%d pieces=%s",
-             d->R, d->C, (long long)d->nx, (long long)d->ny, (long long)d->nz, d->fields, d->threads, d->directions,
+    snprintf(plan->name, sizeof plan->name,
+             "R=%d C=%d nx=%lld ny=%lld nz=%lld fields=%d threads=%d destroy_input=%d directions=%d pieces=%s", d->R, d->C,
+             (long long)d->nx, (long long)d->ny, (long long)d->nz, d->fields, d->threads, d->destroy_input, d->directions,
              plan->tiny_pieces ? "tiny" : "usual");
     add_text(plan->name, "decomposition", d->decomposition);
     add_text(plan->name, "type", d->type);
@@ -246,6 +247,7 @@ static void draw(struct dice *dice, int ranks, struct drawn_plan *drawn)
     d->directions = one_in(dice, 4) ? 1 + (int)below(dice, 2) : PENCILFFT_FORWARD | PENCILFFT_BACKWARD;
     d->fields = one_in(dice, 2) ? 1 : 1 + (int)below(dice, MOST_FIELDS);
     d->threads = one_in(dice, 3) ? 2 + (int)below(dice, MOST_THREADS - 1) : 1;
+    d->destroy_input = one_in(dice, 4);
     drawn->plan.tiny_pieces = one_in(dice, 2);
     draw_grid(dice, ranks, d);
     draw_extents(dice, d);

@@ -99,6 +99,7 @@ static void ranks_that_differ_get_no_plan(void)
     DIFFERENT(auto_budget_s, 2);
     DIFFERENT(fields, 2);
     DIFFERENT(threads, 2);
+    DIFFERENT(destroy_input, 1);
 }
 
 /* A grid the other way round has as many ranks; a null descriptor is nobody's. */

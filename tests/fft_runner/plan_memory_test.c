@@ -53,6 +53,36 @@ static void check_peak(const char *type, const char *exchange, const char *when,
     peak = now;
 }
 
+/* First out of place, then in place, where a plan that may destroy its input needs more. */
+static void check_destroying(const char *type, int apart, int together)
+{
+    pencilfft_desc desc;
+    pencilfft_plan plan;
+    void *in, *out;
+    int64_t array;
+    now = peak = 0;
+    pencilfft_desc_init(&desc);
+    desc.nx = desc.ny = desc.nz = N;
+    desc.R = 1, desc.C = RANKS;
+    desc.type = type;
+    desc.rigor = "estimate";
+    desc.destroy_input = 1;
+    CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), PENCILFFT_OK);
+    CHECK_INT(pencilfft_alloc_bytes(plan, &array), PENCILFFT_OK);
+    peak = now;
+    CHECK_INT(pencilfft_alloc(plan, &in), PENCILFFT_OK);
+    CHECK_INT(pencilfft_alloc(plan, &out), PENCILFFT_OK);
+    memset(in, 0, (size_t)array);
+    CHECK_INT(pencilfft_forward(plan, in, out), PENCILFFT_OK);
+    CHECK_INT(pencilfft_backward(plan, out, in), PENCILFFT_OK);
+    CHECK_INT(pencilfft_transpose(plan, PENCILFFT_COLUMN, PENCILFFT_FORWARD, in, out), PENCILFFT_OK);
+    check_peak(type, "that destroys its input", "out of place", apart, array);
+    CHECK_INT(pencilfft_forward(plan, in, in), PENCILFFT_OK);
+    check_peak(type, "that destroys its input", "in place", together, array);
+    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+    CHECK(now < COUNTED);
+}
+
 static void check_plan(const char *type, const char *exchange, int made, int apart, int together)
 {
     pencilfft_desc desc;
@@ -93,6 +123,8 @@ int main(int argc, char **argv)
     check_plan("c2c", "alltoallv", 3, 3, 2);
     check_plan("r2c", "p2p", 3, 3, 2);
     check_plan("c2c", "auto", 4, 4, 3); /* the trial's arrays, and a candidate that is tied to its two buffers */
+    check_destroying("c2c", 2, 4);
+    check_destroying("r2c", 2, 4);
     MPI_Finalize();
     return check_result();
 }

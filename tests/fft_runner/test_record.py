@@ -8,10 +8,10 @@ import pytest
 
 TINY = ["--size", 4, 4, 4, "--grid", "1x2", "--reps", 1, "--rigor", "estimate"]
 OPTIONS = ["size", "grid", "decomposition", "algorithm", "order", "input-boxes", "output-boxes", "direction", "type",
-           "kinds", "skip", "precision", "layout", "in-place", "fields", "threads", "exchange", "schedule", "auto-budget",
-           "reps", "warmup", "time-limit", "verify", "json", "label", "rigor", "sync", "barrier", "per-rank", "print-plan",
-           "byte-matrix", "wisdom", "machine-torus", "tasks-per-node", "mapfile", "launch-order", "coordinates", "help",
-           "version"]
+           "kinds", "skip", "precision", "layout", "in-place", "destroy-input", "fields", "threads", "exchange", "schedule",
+           "auto-budget", "reps", "warmup", "time-limit", "verify", "json", "label", "rigor", "sync", "barrier", "per-rank",
+           "print-plan", "byte-matrix", "wisdom", "machine-torus", "tasks-per-node", "mapfile", "launch-order",
+           "coordinates", "help", "version"]
 
 
 def test_records_are_appended_one_a_line(mpirun, records, tmp_path):

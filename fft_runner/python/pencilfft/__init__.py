@@ -103,6 +103,7 @@ class Choices(TypedDict, total=False):
     directions: int | None
     fields: int | None
     threads: int | None
+    destroy_input: bool | None
     auto_budget_s: float | None
     input_box: Sequence[slice] | None
     output_box: Sequence[slice] | None
@@ -351,8 +352,11 @@ class Plan(_Handled):
     threads : int, optional
         OpenMP threads that share the work of this rank: 1 (default), more, or `OMP_THREADS`, as many as ``OMP_NUM_THREADS``
         says.
+    destroy_input : bool, optional
+        A transform into another array may overwrite its input, which saves the plan its work buffer with most exchanges, and
+        a rank alone a copy for ``c2r``; False.
     auto_budget_s : float, optional
-        Seconds that ``auto`` may try; 10.0.
+        Seconds that ``auto`` may try; 4.0.
     input_box, output_box : three slices, optional
         Of x, y and z: what this rank holds of the input and of the output, where that is not what the decomposition says.
         All ranks give one or none does; together they hold each element once. ``slice(0, 0)`` holds nothing.
@@ -570,7 +574,8 @@ class Plan(_Handled):
         Parameters
         ----------
         source : part of ``input``
-            Kept, unless source and target are the same memory (`view`); they must not overlap partly.
+            Kept, unless source and target are the same memory (`view`; they must not overlap partly) or the plan has
+            `destroy_input`.
         target : part of ``output``
 
         Raises

@@ -55,7 +55,7 @@ void pf_buffers_release(pencilfft_plan plan)
     memset(plan->work, 0, sizeof plan->work);
 }
 
-/* Where a pass writes what this rank keeps of the first exchange: to the output, as received; while that is also read, among
+/* Where a pass writes what this rank keeps of the first exchange: to where it is received; while that is also read, among
  * what is sent. A pass counts from where it is received. */
 static char *kept(const struct pencilfft_plan_s *plan, int backward, char *const buffer[PF_BUFFERS])
 {
@@ -65,7 +65,7 @@ static char *kept(const struct pencilfft_plan_s *plan, int backward, char *const
         return NULL;
     const struct pf_transfer *t = &plan->lane[0].transfer[backward][joint->exchange];
     int me = t->transpose.me;
-    if (buffer[PF_IN] != buffer[PF_OUT] || t->exchange->moves_self || t->exchange->takes == PF_BOXES)
+    if (buffer[joint->to] != buffer[PF_IN] || t->exchange->moves_self || t->exchange->takes == PF_BOXES)
         return buffer[joint->to];
     return buffer[joint->from] + (t->sent.list.start[me] - t->received.list.start[me]) * (int64_t)plan->element_bytes;
 }
@@ -77,6 +77,8 @@ void pf_buffers_list(const struct pencilfft_plan_s *plan, int backward, const vo
     buffer[PF_OUT] = out;
     for (int i = 0; i < PF_WORKS; i++)
         buffer[PF_WORK + i] = plan->work[i];
+    if (plan->sequence[backward].input_is_work && in != out)
+        buffer[PF_WORK] = buffer[PF_IN];
     for (int e = 0; e < plan->exchanges; e++) {
         const struct pf_transfer *t = &plan->lane[0].transfer[backward][e]; /* where one has memory, there is one lane */
         if (t->state && t->exchange->memory)
@@ -102,9 +104,13 @@ static int add_buffer(pencilfft_plan plan, int64_t elements, void **data)
     return PENCILFFT_OK;
 }
 
-int pf_work_make(pencilfft_plan plan, void **data)
+int pf_works_make(pencilfft_plan plan, bool in_place)
 {
-    return add_buffer(plan, plan->work_elements, data);
+    int status = PENCILFFT_OK;
+    for (int i = 0; i < PF_WORKS && !status; i++)
+        if (!plan->work[i] && pf_joints_need(plan, PF_WORK + i, in_place))
+            status = add_buffer(plan, plan->work_elements, &plan->work[i]);
+    return status;
 }
 
 int pencilfft_alloc(pencilfft_plan plan, void **data)

@@ -65,12 +65,10 @@ static int set_sizes(pencilfft_plan plan)
     return PENCILFFT_OK;
 }
 
+/* Where the input may be destroyed, those of runs in place are made when there is one. */
 static int make_work(pencilfft_plan plan)
 {
-    int status = PENCILFFT_OK;
-    for (int i = 0; i < PF_WORKS && !status; i++)
-        if (pf_joints_need(plan, PF_WORK + i))
-            status = pf_work_make(plan, &plan->work[i]);
+    int status = pf_works_make(plan, false);
     if (!status && !(plan->flying = calloc((size_t)plan->lanes * PF_MAX_EXCHANGES * PF_DIRECTIONS, sizeof *plan->flying)))
         status = pf_fail(PENCILFFT_NO_MEMORY, "no memory for the exchanges of %d lanes", plan->lanes);
     return status;

@@ -30,6 +30,10 @@ static int set_names(pencilfft_plan plan, const pencilfft_desc *desc)
     plan->directions = desc->directions;
     if (!plan->directions || plan->directions & ~(PENCILFFT_FORWARD | PENCILFFT_BACKWARD))
         return pf_fail(PENCILFFT_BAD_CALL, "directions must be PENCILFFT_FORWARD, PENCILFFT_BACKWARD or both");
+    if (desc->destroy_input != 0 && desc->destroy_input != 1)
+        return pf_fail(PENCILFFT_BAD_CALL, "destroy_input is %d; give 1 where the input may be overwritten, else 0",
+                       desc->destroy_input);
+    plan->destroys_input = desc->destroy_input;
     if (!(plan->exchange = find_exchange(desc->exchange)) ||
         !(plan->geometry.decomposition = pf_decomposition_find(desc->decomposition, plan->bricks)) ||
         !(plan->precision = pf_table_find(&pf_precisions, desc->precision)) ||

@@ -25,12 +25,30 @@ struct member {
 #define MEMBER(kind, name) {#name, kind, offsetof(pencilfft_desc, name), false}
 #define OWN_MEMBER(kind, name) {#name, kind, offsetof(pencilfft_desc, name), true}
 static const struct member rows[] = {
-    MEMBER(INT64, nx),      MEMBER(INT64, ny),          MEMBER(INT64, nz),           MEMBER(INT, R),
-    MEMBER(INT, C),         MEMBER(INT, directions),    MEMBER(TEXT, decomposition), MEMBER(TEXT, type),
-    MEMBER(TEXT, kinds),    MEMBER(TEXT, skip),         MEMBER(TEXT, precision),     MEMBER(TEXT, layout),
-    MEMBER(TEXT, exchange), MEMBER(TEXT, rigor),        MEMBER(TEXT, sync),          MEMBER(REAL, auto_budget_s),
-    MEMBER(INT, fields),    MEMBER(INT, threads),       MEMBER(TEXT, schedule),      MEMBER(TEXT, torus),
-    OWN_MEMBER(TEXT, node), OWN_MEMBER(BOX, input_box), OWN_MEMBER(BOX, output_box),
+    MEMBER(INT64, nx),
+    MEMBER(INT64, ny),
+    MEMBER(INT64, nz),
+    MEMBER(INT, R),
+    MEMBER(INT, C),
+    MEMBER(INT, directions),
+    MEMBER(TEXT, decomposition),
+    MEMBER(TEXT, type),
+    MEMBER(TEXT, kinds),
+    MEMBER(TEXT, skip),
+    MEMBER(TEXT, precision),
+    MEMBER(TEXT, layout),
+    MEMBER(TEXT, exchange),
+    MEMBER(TEXT, rigor),
+    MEMBER(TEXT, sync),
+    MEMBER(REAL, auto_budget_s),
+    MEMBER(INT, fields),
+    MEMBER(INT, threads),
+    MEMBER(TEXT, schedule),
+    MEMBER(TEXT, torus),
+    MEMBER(INT, destroy_input),
+    OWN_MEMBER(TEXT, node),
+    OWN_MEMBER(BOX, input_box),
+    OWN_MEMBER(BOX, output_box),
 };
 enum { N_MEMBERS = sizeof rows / sizeof rows[0] };
 static const struct pf_table members = PF_TABLE("member of a descriptor", rows);

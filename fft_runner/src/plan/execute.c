@@ -40,7 +40,7 @@ static void copy_pieces(const struct walk *w, const struct pf_step *step, bool o
 {
     const struct pf_transfer *t = step->transfer;
     const struct pf_lane *lane = &w->plan->lane[step->lane];
-    const struct pf_joint joint = {.from = step->from, .to = step->to};
+    const struct pf_joint joint = {.from = step->from, .to = step->to, .kept = step->kept};
     int array = t->number + (step->backward == out), array_buffer = out ? PF_IN : PF_OUT;
     const pencilfft_box *whole = &w->plan->route[lane->route].mine[array];
     char *const *buffer = w->run[step->backward].buffer;
@@ -86,7 +86,7 @@ static int keep_own(struct walk *w, const struct pf_step *step)
     int me = t->transpose.me;
     int64_t bytes = (int64_t)t->transpose.element_bytes;
     char *const *buffer = w->run[step->backward].buffer;
-    if (step->in_place && buffer[PF_IN] != buffer[PF_OUT])
+    if (step->kept == PF_KEPT_BY_ARRAYS && buffer[step->to] != buffer[PF_IN])
         return PENCILFFT_OK;
     pf_threads_copy(w->plan->threads, place(w, step, step->to) + t->received.list.start[me] * bytes,
                     place(w, step, step->from) + t->sent.list.start[me] * bytes, t->sent.list.elements[me] * bytes);
@@ -228,6 +228,8 @@ int pencilfft_execute(pencilfft_plan plan, pencilfft_direction direction, const 
     int status = check_call(plan, direction, in, out), backward = direction == PENCILFFT_BACKWARD;
     if (!status && in != out && overlap(plan, in, out))
         status = pf_fail(PENCILFFT_BAD_CALL, "in and out overlap; give the same buffer or two of pencilfft_alloc()");
+    if (!status && (in == out || plan->end[backward].remapped)) /* then it is transformed in place */
+        status = pf_works_make(plan, true);
     status = same_call(plan, status, "pencilfft_execute", (int)direction, 0, in == out);
     if (status)
         return status;

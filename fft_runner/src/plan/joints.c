@@ -7,8 +7,10 @@
  *        in and out may be the same, for in the first case in is read before out is written, and in the second the first pass
  *        writes what it has read. Where neither order fits, a run with one array for both needs a second work buffer in place
  *        of the output (PF_SPARE).
+ *        Where the input may be destroyed it is that work buffer, once it has been read: in -> out = in -> out = in -> out. Then
+ *        only a run with one array for both needs others, which are made when there is one.
  *        What a rank keeps is written to where it will be read, unless the pass reads that buffer: then it lies among what is
- *        sent, and is copied before the exchange (PF_KEPT: only where in and out are the same).
+ *        sent, and is copied before the exchange (PF_KEPT: only where the buffer is what the first pass reads).
  *        An exchange that is tied to its buffers has two of the plan's; one that has memory of its own is written to and read
  *        from there. Where exchanges run beside passes and each other, each lane has a slot in two work buffers (lanes.c), and
  *        what a rank keeps is copied when the exchange starts, because the pass before may still read where it goes. */
@@ -103,7 +105,8 @@ static bool is_in_place(const struct pencilfft_plan_s *plan, int backward, bool 
 
 static void take_turns(pencilfft_plan plan, int backward, struct pf_sequence *sequence)
 {
-    bool last = is_in_place(plan, backward, true), first = is_in_place(plan, backward, false);
+    bool lent = plan->destroys_input;
+    bool last = !lent && is_in_place(plan, backward, true), first = is_in_place(plan, backward, false);
     int sent = last ? PF_WORK : first ? PF_OUT : PF_SPARE, received = last ? PF_OUT : PF_WORK;
     for (int i = 0; i < sequence->n - 1; i++) {
         struct pf_joint *joint = &sequence->joint[0][i];
@@ -115,9 +118,10 @@ static void take_turns(pencilfft_plan plan, int backward, struct pf_sequence *se
         *joint = (struct pf_joint){.exchange = at, .from = sent, .to = received};
         if (i > 0 && sequence->joint[0][i - 1].to == received)
             joint->kept = PF_KEPT_AMONG_SENT;
-        else if (i == 0 && received == PF_OUT)
+        else if (i == 0 && (received == PF_OUT || lent))
             joint->kept = PF_KEPT_BY_ARRAYS;
     }
+    sequence->input_is_work = lent;
 }
 
 /* ---- all of them ---------------------------------------------------------------------------------------------------- */
@@ -147,28 +151,35 @@ struct pf_joint pf_joint_alone(const struct pencilfft_plan_s *plan, int backward
         return joint_of_slots(plan, backward, at);
     if (exchange->memory && plan->p[e] > 1)
         return (struct pf_joint){.exchange = at, .from = PF_MEMORY + at, .to = PF_MEMORY + at};
-    if (!is_tied_to_buffers(exchange))
-        return (struct pf_joint){.exchange = at, .from = PF_OUT, .to = PF_WORK};
     const struct pf_sequence *sequence = &plan->sequence[backward];
+    if (!is_tied_to_buffers(exchange))
+        return (struct pf_joint){.exchange = at,
+                                 .from = PF_OUT,
+                                 .to = PF_WORK, /* which may be what is packed */
+                                 .kept = sequence->input_is_work ? PF_KEPT_AMONG_SENT : PF_KEPT_THERE};
     for (int i = 0; i < sequence->n - 1; i++)
         if (sequence->joint[route][i].exchange == at)
             return sequence->joint[route][i];
     return (struct pf_joint){.exchange = at, .from = PF_WORK, .to = PF_WORK + 1};
 }
 
-static bool needs(struct pf_joint joint, int buffer)
+static bool needs(struct pf_joint joint, int buffer, bool lent)
 {
-    return joint.from == buffer || joint.to == buffer || (joint.from == PF_SPARE && buffer == PF_WORK + 1);
+    if (lent && buffer == PF_WORK)
+        return false;
+    return joint.from == buffer || joint.to == buffer || (!lent && joint.from == PF_SPARE && buffer == PF_WORK + 1);
 }
 
-bool pf_joints_need(const struct pencilfft_plan_s *plan, int buffer)
+bool pf_joints_need(const struct pencilfft_plan_s *plan, int buffer, bool in_place)
 {
     bool needed = false;
     for (int backward = 0; backward < PF_DIRECTIONS; backward++) {
-        for (int i = 0; i < plan->sequence[backward].n - 1; i++)
-            needed |= needs(plan->sequence[backward].joint[0][i], buffer);
+        const struct pf_sequence *sequence = &plan->sequence[backward];
+        bool lent = sequence->input_is_work && !in_place;
+        for (int i = 0; i < sequence->n - 1; i++)
+            needed |= needs(sequence->joint[0][i], buffer, lent);
         for (int at = 0; at < plan->exchanges && pf_has_direction(plan, backward); at++)
-            needed |= needs(pf_joint_alone(plan, backward, 0, at), buffer);
+            needed |= needs(pf_joint_alone(plan, backward, 0, at), buffer, lent);
     }
     return needed;
 }

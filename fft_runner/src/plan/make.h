@@ -52,8 +52,9 @@ void pf_plan_clear(pencilfft_plan plan);
 
 /* One buffer of so many elements, to be freed by free(raw). */
 int pf_buffer_make(const struct pencilfft_plan_s *plan, int64_t elements, struct pf_buffer *buffer);
-/* A work buffer; it is released with those that pencilfft_alloc() handed out. */
-int pf_work_make(pencilfft_plan plan, void **data);
+/* The work buffers that are needed, in place or with two arrays, and not there yet; they are released with those that
+ * pencilfft_alloc() handed out. */
+int pf_works_make(pencilfft_plan plan, bool in_place);
 void pf_buffers_release(pencilfft_plan plan);
 /* Where the buffers of a transform are; NULL for those it does not have. */
 void pf_buffers_list(const struct pencilfft_plan_s *plan, int backward, const void *in, void *out, char *buffer[PF_BUFFERS]);
@@ -90,8 +91,8 @@ struct pf_range pf_lane_range(const struct pencilfft_plan_s *plan, const struct 
 void pf_joints_make(pencilfft_plan plan, int backward);
 /* The same for an exchange alone, which leaves the caller's arrays to packing and unpacking. */
 struct pf_joint pf_joint_alone(const struct pencilfft_plan_s *plan, int backward, int route, int at);
-/* Does any transform or exchange of the plan need this work buffer? */
-bool pf_joints_need(const struct pencilfft_plan_s *plan, int buffer);
+/* Does any transform or exchange of the plan need this work buffer, also those with one array for input and output? */
+bool pf_joints_need(const struct pencilfft_plan_s *plan, int buffer, bool in_place);
 
 /* ---- transfer.c: exchange `at` of the route of a lane ---------------------------------------------------------------- */
 

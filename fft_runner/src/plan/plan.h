@@ -42,7 +42,7 @@ struct pf_pass_form {
 };
 
 /* Where a pass writes what this rank keeps, of an exchange that does not move it: to where it will be read; the same, but
- * among what is sent where in and out are the same; among what is sent. From there it is copied. */
+ * among what is sent where that is the array that it reads; among what is sent. From there it is copied. */
 enum pf_kept { PF_KEPT_THERE, PF_KEPT_BY_ARRAYS, PF_KEPT_AMONG_SENT };
 
 /* What lies between two passes: an exchange, or nothing: then the second pass reads what the first one wrote. joints.c */
@@ -80,7 +80,7 @@ struct pf_step {
     struct pf_range range; /* of the pass */
     struct pf_transfer *transfer;
     int from, to;          /* buffers of the exchange */
-    bool in_place;         /* only where in and out are the same */
+    enum pf_kept kept;     /* of the exchange */
     int64_t slot;          /* element in them */
 };
 
@@ -103,6 +103,7 @@ struct pf_sequence {
     struct pf_joint joint[PF_MAX_ROUTES][PF_MAX_PASSES - 1];
     struct pf_steps transform, alone[PF_MAX_EXCHANGES];
     struct pf_whole whole;
+    bool input_is_work; /* the input, where it is not the output, takes the place of the first work buffer. joints.c */
 };
 
 /* What a transform takes, or gives, where its boxes are not those of an array: ends.c */
@@ -119,6 +120,7 @@ struct pencilfft_plan_s {
     struct pf_transform transform;
     int rank, ranks, directions;
     int threads; /* that share the work of this rank, as many on all ranks */
+    bool destroys_input; /* it may: where in and out are not the same */
     const struct pf_exchange *exchange, *chosen[PF_MAX_EXCHANGES]; /* asked for; taken for each */
     const struct pf_precision *precision;
     const struct pf_rigor *rigor;

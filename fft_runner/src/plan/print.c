@@ -10,6 +10,8 @@ static const char *buffer_name(const struct pencilfft_plan_s *plan, int buffer, 
 {
     if (buffer >= PF_MEMORY)
         snprintf(text, 32, "memory of %s", plan->geometry.decomposition->exchange[buffer - PF_MEMORY].name);
+    else if (buffer == PF_WORK && (plan->sequence[0].input_is_work || plan->sequence[1].input_is_work))
+        snprintf(text, 32, "in or work 0");
     else if (buffer >= PF_WORK)
         snprintf(text, 32, "work %d", buffer - PF_WORK);
     else

@@ -42,7 +42,7 @@ static void add_exchange(struct maker *m, enum pf_step_kind kind, int l, const s
     struct pf_transfer *t = &lane->transfer[m->backward][joint->exchange];
     const struct pf_exchange *exchange = t->exchange;
     bool whole = m->alone && exchange->takes == PF_BOXES && !m->plan->beside;
-    bool copied = m->plan->beside || (!m->alone && joint->kept != PF_KEPT_THERE);
+    bool copied = m->plan->beside || joint->kept != PF_KEPT_THERE;
     bool own = copied && exchange->takes == PF_MESSAGES && !exchange->moves_self;
     if ((kind == PF_SYNC && !m->plan->sync->wait) || (kind == PF_BEGIN && !exchange->begin) || (kind == PF_OWN && !own) ||
         (kind == PF_FINISH && !exchange->finish) || (kind == PF_END && !exchange->end) ||
@@ -54,7 +54,7 @@ static void add_exchange(struct maker *m, enum pf_step_kind kind, int l, const s
                             .from = whole ? PF_IN : joint->from,
                             .to = whole ? PF_OUT : joint->to,
                             .slot = lane->slot,
-                            .in_place = kind == PF_OWN && joint->kept == PF_KEPT_BY_ARRAYS});
+                            .kept = joint->kept});
 }
 
 /* Once for all lanes, before the first of them starts; where exchanges run beside each other, once before all of them. */

@@ -4,7 +4,7 @@
  *        for runs in place apart from those with two arrays.
  * Cost:  FFTW's time for such a plan, and TRIALS transforms with each. Arrays beyond pf_tuning.whole_bytes are not tried:
  *        there the passes were always faster.
- *        A transform of complex into real numbers costs a copy, for FFTW overwrites its input then.
+ *        A transform of complex into real numbers costs a copy, for FFTW overwrites its input then, unless it may.
  * Needs: one kind of transform along all axes, or real input along z; arrays of one part; a work buffer. */
 #include <stdlib.h>
 #include <string.h>
@@ -30,10 +30,10 @@ static enum pf_line_kind common_kind(const struct pencilfft_plan_s *plan)
     return kind;
 }
 
-/* Does FFTW overwrite what is transformed? */
-static bool is_overwritten(const struct pencilfft_plan_s *plan, int backward)
+/* Does FFTW overwrite what is transformed, and must not? In place it has another array for it, too. */
+static bool is_copied(const struct pencilfft_plan_s *plan, int backward, bool same)
 {
-    return backward && common_kind(plan) == PF_R2C;
+    return backward && common_kind(plan) == PF_R2C && (same || !plan->destroys_input);
 }
 
 static bool may_be_whole(const struct pencilfft_plan_s *plan, int backward)
@@ -41,7 +41,7 @@ static bool may_be_whole(const struct pencilfft_plan_s *plan, int backward)
     enum pf_line_kind kind = common_kind(plan);
     int64_t bytes = pf_box_elements(&plan->route[0].mine[0]) * (int64_t)plan->element_bytes;
     return plan->ranks == 1 && plan->parts == 1 && plan->fields == 1 && plan->threads <= 1 && kind != PF_SKIP &&
-           (plan->work[0] || !is_overwritten(plan, backward)) && !(plan->rigor->flag & FFTW_ESTIMATE) &&
+           (plan->work[0] || !is_copied(plan, backward, true)) && !(plan->rigor->flag & FFTW_ESTIMATE) &&
            bytes <= pf_tuning.whole_bytes;
 }
 
@@ -57,6 +57,8 @@ static void set_shape(const struct pencilfft_plan_s *plan, int backward, const p
     ptrdiff_t parts = kind == PF_R2R && !plan->transform.real_output ? 2 : 1;
     int many = 0;
     *shape = (struct pf_line_shape){.kind = kind, .backward = backward, .flags = plan->rigor->flag, .rank = 0};
+    if (plan->destroys_input)
+        shape->flags |= FFTW_DESTROY_INPUT;
     for (int axis = 0; axis < 3; axis++) {
         const struct pf_line *line = &plan->transform.line[axis];
         fftw_iodim64 dim = {axis == 2 ? plan->transform.input_nz : in->extent[axis], in->stride[axis] * parts,
@@ -82,8 +84,8 @@ static int ascending(const void *a, const void *b)
 static void run(const struct pencilfft_plan_s *plan, int backward, const void *in, void *out)
 {
     const struct pf_whole *whole = &plan->sequence[backward].whole;
-    void *from = (void *)in; /* which FFTW keeps */
-    if (is_overwritten(plan, backward)) {
+    void *from = (void *)in; /* which FFTW keeps, or may overwrite */
+    if (is_copied(plan, backward, in == out)) {
         from = plan->work[0];
         memcpy(from, in, (size_t)pf_box_elements(&plan->route[0].mine[plan->exchanges]) * plan->element_bytes);
     }
@@ -117,14 +119,15 @@ int pf_whole_make(pencilfft_plan plan, int backward, void *in, void *out)
         return status;
     pencilfft_box box[2] = {pf_part_of(plan, PENCILFFT_INPUT, plan->rank, 0).box,
                             pf_part_of(plan, plan->exchanges, plan->rank, 0).box};
-    bool overwritten = is_overwritten(plan, backward);
-    int arrays = overwritten || (same_order(&box[0], &box[1]) && common_kind(plan) != PF_R2C) ? 2 : 1;
+    bool apart = is_copied(plan, backward, true); /* also a run in place has two arrays */
+    int arrays = apart || (same_order(&box[0], &box[1]) && common_kind(plan) != PF_R2C) ? 2 : 1;
     size_t bytes = (size_t)plan->alloc_elements * plan->element_bytes;
     set_shape(plan, backward, &box[backward], &box[!backward], &whole->shape);
     for (int same = 0; same < arrays && !status; same++) {
         bool faster = pf_tuning.direct == PF_ALWAYS;
         void *from = same ? out : in;
-        whole->plan[same] = plan->precision->fftw->plan(&whole->shape, overwritten ? plan->work[0] : from, out);
+        void *read = is_copied(plan, backward, same) ? plan->work[0] : from;
+        whole->plan[same] = plan->precision->fftw->plan(&whole->shape, read, out);
         memset(in, 0, bytes); /* numbers that grow without bound would be slower to compute with */
         memset(out, 0, bytes);
         if (whole->plan[same] && !faster)

@@ -82,6 +82,6 @@ class Case:
 
 
 def contestant(name: str, case: Case, comm: Any) -> Any:
-    """Plan one; ``pencilfft:EXCHANGE`` passes the name after the colon to the library. Collective."""
+    """Plan one; what follows a colon is the contestant's own, as in ``pencilfft:EXCHANGE``. Collective."""
     library, _, choice = name.partition(":")
     return import_module(f"{__name__}.{CONTESTANTS[library]}").make(case, comm, choice)

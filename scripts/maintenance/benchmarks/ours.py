@@ -1,7 +1,7 @@
 """libpencilfft by its Python binding.
 
 The choice is the exchange, or ``threads``: rank 0 has the whole array and as many threads as there are ranks. ``alone`` is
-the same with one thread.
+the same with one thread. With ``+destroy``, or ``destroy`` alone, the plan may overwrite its input, as the others' may.
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 from pencilfft import BACKWARD, FORWARD, Plan
 from pencilmap.scripts.maintenance.benchmarks import Case
 
-BY_ONE = ("threads", "alone")
+BY_ONE, DESTROY = ("threads", "alone"), "destroy"
 
 
 class Ours:
@@ -20,6 +20,8 @@ class Ours:
     def __init__(self, case: Case, comm: Any, choice: str) -> None:
         backward = case.type == "c2r"
         source, target = ("output", "input") if backward else ("input", "output")
+        words = choice.split("+")
+        destroy, choice = DESTROY in words, "".join(word for word in words if word != DESTROY)
         self.alone, grid, threads, exchange = choice in BY_ONE, case.grid, 1, choice or None
         if self.alone:
             grid, threads, exchange = (1, 1), comm.size if choice == "threads" else 1, None
@@ -30,7 +32,8 @@ class Ours:
         if comm is None:
             return
         self.plan = Plan(case.shape, grid, comm, type=case.type, precision=case.precision,
-                         directions=BACKWARD if backward else FORWARD, exchange=exchange, threads=threads)
+                         directions=BACKWARD if backward else FORWARD, exchange=exchange, threads=threads,
+                         destroy_input=destroy)
         self.input, self.output = self.plan.empty(source), self.plan.empty(target)
         self.input_part, self.output_part = self.plan.part(source), self.plan.part(target)
         self._transform = self.plan.backward if backward else self.plan.forward
