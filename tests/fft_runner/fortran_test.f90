@@ -314,7 +314,7 @@ contains
         complex(c_double_complex), pointer :: a(:, :, :, :), b(:, :, :, :)
         real(c_double), allocatable :: where_it_is(:, :, :)
         integer :: f
-        call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, fields=fields, rigor="estimate"))
+        call need(pencilfft_plan_create(n, R, C, MPI_COMM_WORLD, plan, fields=fields, rigor="estimate", destroy_input=.true.))
         call need(pencilfft_alloc(plan, from))
         call need(pencilfft_alloc(plan, to))
         call c_f_pointer(from, a, [pencilfft_shape(plan, pencilfft_input), int(fields, c_int64_t)])

@@ -339,6 +339,17 @@ def check_wisdom(grid, folder):
     refused(str(path), load_wisdom, path, comm)
 
 
+def check_destroyed_input(grid):
+    """Nothing is promised of it; forth and back is right."""
+    with Plan(SHAPE, grid, comm, rigor="estimate", destroy_input=True) as plan:
+        source, target = plan.empty("input"), plan.empty("output")
+        mine = whole(1, "c2c")[0][plan.part("input")]
+        source[...] = mine
+        plan.forward(source, target)
+        plan.backward(target, source)
+        assert np.abs(source / plan.scale - mine).max() < 1e-12
+
+
 def check_threads(grid):
     """Of a rank: as asked for; or refused where the library has none."""
     try:
@@ -381,6 +392,7 @@ for grid in GRIDS:
     check_transpose(grid)
     check_telling(grid)
     check_threads(grid)
+    check_destroyed_input(grid)
     check_one_part(grid)
     for schedule, kind, layout, fields, in_place in [
             ("two-way", "c2c", "natural", 1, False), ("two-way:2", "r2c", "stride1", 2, True),

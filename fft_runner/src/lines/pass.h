@@ -35,6 +35,7 @@ struct pf_side {
     struct pf_piece *piece;
     size_t element_bytes;
     int copied; /* phase of copying between pieces and cache; -1: that of the transform beside it */
+    bool last; /* the result of a transform, which is not read in it */
 };
 
 struct pf_pass {

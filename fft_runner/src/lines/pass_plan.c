@@ -165,7 +165,7 @@ static bool is_worth_a_trial(const struct pf_pass *pass)
 static bool leaves_caches(const struct pf_pass *pass)
 {
     int64_t bytes = pf_box_elements(&pass->box) * pass->fields * (int64_t)pass->out.element_bytes;
-    int64_t least = pass->out.piece->buffer == PF_OUT ? pf_tuning.past_bytes / 4 : pf_tuning.past_bytes;
+    int64_t least = pass->out.last ? pf_tuning.past_bytes / 4 : pf_tuning.past_bytes;
     return bytes >= least && pass->out.piece->buffer != pass->in.piece->buffer;
 }
 

@@ -9,11 +9,14 @@
  *        of the output (PF_SPARE).
  *        Where the input may be destroyed it is that work buffer, once it has been read: in -> out = in -> out = in -> out. Then
  *        only a run with one array for both needs others, which are made when there is one.
+ *        A rank alone has none where its arrays lie alike: in -> out -> out.
  *        What a rank keeps is written to where it will be read, unless the pass reads that buffer: then it lies among what is
  *        sent, and is copied before the exchange (PF_KEPT: only where the buffer is what the first pass reads).
  *        An exchange that is tied to its buffers has two of the plan's; one that has memory of its own is written to and read
  *        from there. Where exchanges run beside passes and each other, each lane has a slot in two work buffers (lanes.c), and
  *        what a rank keeps is copied when the exchange starts, because the pass before may still read where it goes. */
+#include <string.h>
+
 #include "plan/make.h"
 
 /* Runs on the buffers it was connected with, and on no others. */
@@ -41,12 +44,17 @@ static int other_work(int a, int b)
     return work;
 }
 
+static struct pf_joint joint_without(int buffer)
+{
+    return (struct pf_joint){.exchange = PF_NO_EXCHANGE, .from = buffer, .to = buffer};
+}
+
 /* What arrived before is read while this is written. */
 static struct pf_joint joint_behind(const struct pf_exchange *exchange, int e, const struct pf_joint *before)
 {
     int read = before ? before->to : PF_IN, work = other_work(read, PF_IN);
     if (!exchange)
-        return (struct pf_joint){.exchange = PF_NO_EXCHANGE, .from = work, .to = work};
+        return joint_without(work);
     if (exchange->memory)
         return (struct pf_joint){.exchange = e, .from = PF_MEMORY + e, .to = PF_MEMORY + e};
     int from = !before || is_tied_to_buffers(exchange) ? work : PF_OUT;
@@ -124,6 +132,17 @@ static void take_turns(pencilfft_plan plan, int backward, struct pf_sequence *se
     sequence->input_is_work = lent;
 }
 
+/* ---- no work buffer ------------------------------------------------------------------------------------------------- */
+
+/* A rank alone whose arrays lie alike: each pass but the first may write what it reads, and the first one too where it must. */
+static bool may_stay(const struct pencilfft_plan_s *plan)
+{
+    if (plan->ranks > 1 || plan->beside || plan->fields > 1 || plan->parts > 1 || plan->input_bytes != plan->element_bytes)
+        return false;
+    pencilfft_box in = pf_part_of(plan, PENCILFFT_INPUT, 0, 0).box, out = pf_part_of(plan, plan->exchanges, 0, 0).box;
+    return in.stride[2] == 1 && in.stride[1] == in.extent[2] && !memcmp(in.stride, out.stride, sizeof in.stride);
+}
+
 /* ---- all of them ---------------------------------------------------------------------------------------------------- */
 
 void pf_joints_make(pencilfft_plan plan, int backward)
@@ -138,8 +157,9 @@ void pf_joints_make(pencilfft_plan plan, int backward)
         for (int i = 0; i < sequence->n - 1; i++) {
             int at = plan->route[r].form[backward ? sequence->n - 2 - i : i].exchange;
             const struct pf_exchange *exchange = at >= 0 ? plan->chosen[at] : NULL;
-            sequence->joint[r][i] = plan->beside ? joint_of_slots(plan, backward, at)
-                                                 : joint_behind(exchange, at, i > 0 ? &sequence->joint[r][i - 1] : NULL);
+            sequence->joint[r][i] = plan->beside     ? joint_of_slots(plan, backward, at)
+                                    : may_stay(plan) ? joint_without(PF_OUT)
+                                                     : joint_behind(exchange, at, i > 0 ? &sequence->joint[r][i - 1] : NULL);
         }
 }
 

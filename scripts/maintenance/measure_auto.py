@@ -1,0 +1,118 @@
+"""How often exchange `auto` takes what is fastest, and how long it takes to find it.
+
+    mpirun -n 2 --bind-to none python -m pencilmap.scripts.maintenance.measure_auto --size 128 --type r2c
+
+For each plan all wisdom is forgotten and `auto` chooses anew. Then its plan and a plan of every exchange are timed in turn,
+with the input laid anew before each run; the slowest rank counts. A plan is close where its median is at most 3 % above that
+of the exchange that is fastest by the medians of all runs. The time of a plan is all of it, with what FFTW learns.
+`--least N` and `--most-seconds S` fail where fewer plans are close, or one took longer. On a quiet machine.
+"""
+
+import sys
+from contextlib import suppress
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import click
+import numpy as np
+
+from pencilfft import FORWARD, PencilfftError, Plan, forget_wisdom
+from pencilmap.model.algorithms import ALGORITHMS
+from pencilmap.model.grid import parse_grid
+from pencilmap.scripts.command_line.tables import print_table
+
+CLOSE = 1.03
+Times = list[float]
+
+
+class Contestant:
+    """A plan with its arrays."""
+
+    def __init__(self, comm: Any, shape: tuple[int, int, int], grid: tuple[int, int], kind: str, exchange: str) -> None:
+        began = perf_counter()
+        self.plan = Plan(shape, grid, comm, type=kind, exchange=exchange, directions=FORWARD)
+        self.planned_s = max(comm.allgather(perf_counter() - began))
+        self.arrays = self.plan.empty("input"), self.plan.empty("output")
+        self.comm, self.times = comm, Times()
+
+    def run(self) -> None:
+        self.arrays[0][...] = 1
+        self.comm.Barrier()
+        began = perf_counter()
+        self.plan.forward(*self.arrays)
+        self.times.append(max(self.comm.allgather(perf_counter() - began)))
+
+    def chosen(self) -> str:
+        return "+".join([*(self.plan.exchange_chosen(name) for name in self.plan.exchanges), self.plan.schedule_chosen])
+
+
+def fixed(comm: Any, shape: tuple[int, int, int], grid: tuple[int, int], kind: str) -> dict[str, Contestant]:
+    """A plan of every exchange that is possible here."""
+    found = {}
+    for name in ALGORITHMS:
+        with suppress(PencilfftError):
+            found[name] = Contestant(comm, shape, grid, kind, name)
+    return found
+
+
+def measured(comm: Any, shape: tuple[int, int, int], grid: tuple[int, int], kind: str, plans: int,
+             repetitions: int) -> tuple[list[tuple[str, float, Times]], dict[str, list[Times]]]:
+    """Of each plan of `auto`: what it took, seconds until it was there, and times; and those of the others beside it."""
+    others = fixed(comm, shape, grid, kind)
+    autos: list[tuple[str, float, Times]] = []
+    beside: dict[str, list[Times]] = {name: [] for name in others}
+    for _ in range(plans):
+        forget_wisdom()
+        auto = Contestant(comm, shape, grid, kind, "auto")
+        for repetition in range(repetitions + 1):
+            runners = [auto, *others.values()]
+            for runner in runners[repetition % len(runners):] + runners[:repetition % len(runners)]:
+                runner.run()
+        autos.append((auto.chosen(), auto.planned_s, auto.times[1:]))
+        for name, other in others.items():
+            beside[name].append(other.times[1:])
+            other.times.clear()
+        auto.plan.destroy()
+    return autos, beside
+
+
+def judged(autos: list[tuple[str, float, Times]], beside: dict[str, list[Times]]) -> tuple[str, list[float]]:
+    """Which exchange is fastest by all its times, and of each plan of `auto` the ratio of its median to the one beside it.
+
+    >>> judged([("a+sequence", 1.0, [2, 2, 2])], {"a": [[2, 2, 4]], "b": [[3, 1, 3]]})
+    ('a', [1.0])
+    """
+    fastest = min(beside, key=lambda name: median(np.concatenate(beside[name])))
+    return fastest, [median(times) / median(beside[fastest][i]) for i, (_, _, times) in enumerate(autos)]
+
+
+@click.command(help=__doc__.split("\n\n")[0])
+@click.option("--size", default=128, show_default=True, metavar="N", help="Of a cube.")
+@click.option("--grid", default="1x2", show_default=True, metavar="RxC")
+@click.option("--type", "kind", default="c2c", show_default=True)
+@click.option("--plans", default=10, show_default=True, type=click.IntRange(1))
+@click.option("--repetitions", default=15, show_default=True, type=click.IntRange(1), help="Runs of each, after each plan.")
+@click.option("--least", default=0, type=click.IntRange(0), help="Fail where fewer plans are close to the fastest.")
+@click.option("--most-seconds", default=0.0, help="Fail where a plan of auto took longer.")
+def main(size: int, grid: str, kind: str, plans: int, repetitions: int, least: int, most_seconds: float) -> None:
+    from mpi4py import MPI  # starts MPI
+
+    comm = MPI.COMM_WORLD
+    shape = parse_grid(grid).shape
+    autos, beside = measured(comm, (size, size, size), (shape[0], shape[1]), kind, plans, repetitions)
+    fastest, ratios = judged(autos, beside)
+    close, longest = sum(ratio <= CLOSE for ratio in ratios), max(seconds for _, seconds, _ in autos)
+    if comm.rank == 0:
+        medians = sorted((median(np.concatenate(times)), name) for name, times in beside.items())
+        print_table(f"auto at {size}^3, {kind}, {grid}", ["plan", "took", ">planned in, s", ">ms", f">over {fastest}"],
+                    [[str(i), chosen, f"{seconds:.2f}", f"{1e3 * median(times):.2f}", f"{ratios[i]:.3f}"]
+                     for i, (chosen, seconds, times) in enumerate(autos)],
+                    ["medians of all runs: " + ", ".join(f"{name} {1e3 * seconds:.2f} ms" for seconds, name in medians),
+                     f"{close} of {plans} plans within {100 * (CLOSE - 1):.0f} % of {fastest}",
+                     f"the longest plan took {longest:.2f} s"])
+    sys.exit(close < least or (most_seconds > 0 and longest > most_seconds))
+
+
+if __name__ == "__main__":
+    main()
