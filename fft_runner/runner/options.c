@@ -235,7 +235,7 @@ static const struct option_row rows[] = {
     {"precision", "NAME", 1, take_desc_text, "precision", .help = "@precision"},
     {"layout", "NAME", 1, take_desc_text, "layout", .help = "memory order of the output, x y z or with x fastest: @layout"},
     {"in-place", NULL, 0, take_flag, AT(in_place), .help = "write the output over the input"},
-    {"destroy-input", NULL, 0, take_destroy, .help = "let the input of another buffer be overwritten, as work space"},
+    {"destroy-input", NULL, 0, take_destroy, .help = "a run into another buffer may overwrite its input, as work space"},
     {"fields", "N", 1, take_desc_count, "fields", .least = 1, .help = "arrays transformed together (default 1)"},
     {"threads", "T", 1, take_threads, .least = 1,
      .help = "OpenMP threads that share the work of a rank (default 1); omp: as OMP_NUM_THREADS says"},

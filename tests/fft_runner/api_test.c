@@ -360,8 +360,8 @@ static void destroyed_inputs_are_work_buffers(void)
     desc.destroy_input = 1;
     pencilfft_plan plan = make_plan(&desc);
     CHECK_INT(pencilfft_plan_text(plan, &text), PENCILFFT_OK);
-    CHECK_CONTAINS(text, desc.R * desc.C > 1 ? "to in or work 0\n" : "work 0");
-    CHECK_CONTAINS(text, desc.R * desc.C > 1 ? "0 work buffers;" : "1 work buffers;");
+    CHECK_CONTAINS(text, desc.R * desc.C > 1 ? "to in or work 0\n" : "joint: nothing, in out\n");
+    CHECK_CONTAINS(text, "0 work buffers;");
     pencilfft_plan_destroy(plan);
 }
 

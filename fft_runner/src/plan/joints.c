@@ -139,6 +139,9 @@ static bool may_stay(const struct pencilfft_plan_s *plan)
 {
     if (plan->ranks > 1 || plan->beside || plan->fields > 1 || plan->parts > 1 || plan->input_bytes != plan->element_bytes)
         return false;
+    for (int e = 0; e < plan->exchanges; e++) /* alone */
+        if (is_tied_to_buffers(plan->chosen[e]))
+            return false;
     pencilfft_box in = pf_part_of(plan, PENCILFFT_INPUT, 0, 0).box, out = pf_part_of(plan, plan->exchanges, 0, 0).box;
     return in.stride[2] == 1 && in.stride[1] == in.extent[2] && !memcmp(in.stride, out.stride, sizeof in.stride);
 }
@@ -149,6 +152,7 @@ void pf_joints_make(pencilfft_plan plan, int backward)
 {
     struct pf_sequence *sequence = &plan->sequence[backward];
     sequence->n = plan->route[0].passes;
+    sequence->input_is_work = may_stay(plan); /* of exchanges alone, which may overwrite it */
     if (may_take_turns(plan, backward)) {
         take_turns(plan, backward, sequence);
         return;
@@ -199,7 +203,7 @@ bool pf_joints_need(const struct pencilfft_plan_s *plan, int buffer, bool in_pla
         for (int i = 0; i < sequence->n - 1; i++)
             needed |= needs(sequence->joint[0][i], buffer, lent);
         for (int at = 0; at < plan->exchanges && pf_has_direction(plan, backward); at++)
-            needed |= needs(pf_joint_alone(plan, backward, 0, at), buffer, lent);
+            needed |= needs(pf_joint_alone(plan, backward, 0, at), buffer, sequence->input_is_work); /* two arrays */
     }
     return needed;
 }

@@ -3,11 +3,14 @@
     mpirun -n 2 python -m pencilmap.scripts.maintenance.benchmarks.worker CASE.json RESULT.json
 
 Before each run the input is set again and the ranks meet at a barrier; the time is the slowest rank's. The first contestant
-changes with each repetition. Some elements of each result are compared with the sums that define them.
+changes with each repetition. Some elements of each result are compared with the sums that define them. Where there are as
+many processors as ranks, each rank is bound to one, unless one rank works alone: two that wait for each other on one
+processor take as long as the system's time slices.
 """
 
 import ctypes
 import json
+import os
 import sys
 import traceback
 from collections.abc import Iterable
@@ -23,7 +26,9 @@ from pencilmap.scripts.maintenance.benchmarks.answers import expected, input_par
 from pencilmap.scripts.maintenance.benchmarks.cached_lines import CachedLines
 
 STREAM_BYTES = 1 << 27  # STREAM's rule: four times the caches or more; of all ranks together, an array
+ALL_PROCESSORS = os.sched_getaffinity(0)
 LEFT_OUT = ("dtfft", "peer")  # where the result of one of these is wrong, its time is left out; else the benchmark ends
+WITH_THREADS = ("threads", "omp")  # words of contestants whose threads need all processors
 TOLERANCE = {"double": 1e-12, "single": 1e-5}  # of an element's size by chance
 
 
@@ -73,10 +78,12 @@ def enter(names: Iterable[str], case: Case, comm: Any) -> tuple[dict[str, Any], 
     entrants, refused = {}, {}
     _threads_before_mpi()
     for name in names:
+        bind(comm, None if any(word in name for word in WITH_THREADS) else comm.rank)
         try:
             entrants[name] = Entrant(name, case, comm)
         except NotOffered as error:
             refused[name] = str(error)
+        _sleep_until_all_are_here(comm)  # one that plans alone times its threads
     return entrants, refused
 
 
@@ -85,6 +92,13 @@ def _threads_before_mpi():
     for letter in ("", "f"):
         with suppress(OSError):
             getattr(ctypes.CDLL(f"libfftw3{letter}_threads.so.3"), f"fftw{letter}_init_threads")()
+
+
+def bind(comm: Any, rank: int | None) -> None:
+    """Let this process run on one processor, that of a rank; None: on all."""
+    processors = sorted(ALL_PROCESSORS)
+    if 1 < comm.size <= len(processors):
+        os.sched_setaffinity(0, processors if rank is None else [processors[rank]])
 
 
 def measure(runners: dict[str, Any], repetitions: int,
@@ -97,6 +111,7 @@ def measure(runners: dict[str, Any], repetitions: int,
         for name in order[repetition % len(order):] + order[:repetition % len(order)]:
             runner = runners[name]
             runner.lay()
+            bind(comm, None if runner.alone else comm.rank)
             comm.Barrier()
             begin = perf_counter()
             runner.run()
