@@ -152,8 +152,9 @@ static void print_halo(const struct halo_run *h, FILE *file)
         bytes += h->bytes[r];
         messages += h->messages[r];
     }
-    fprintf(file, "\nhalo of %d planes: %lld messages, %lld bytes; %.4f ms, the median of the slowest rank%s\n", h->width,
-            messages, bytes, 1e3 * samples_median(h->samples.max, &h->samples, 0), h->verified ? "; verified, exact" : "");
+    fprintf(file, "\nhalo of %d plane%s: %lld messages, %lld bytes; %.4f ms, the median of the slowest rank%s\n", h->width,
+            h->width > 1 ? "s" : "", messages, bytes, 1e3 * samples_median(h->samples.max, &h->samples, 0),
+            h->verified ? "; verified, exact" : "");
 }
 
 void report_table(const struct report *r, FILE *file)
