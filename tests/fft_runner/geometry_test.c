@@ -1,9 +1,11 @@
 /* Blocks and boxes, by pen and paper. No MPI is started. */
+#include <stdio.h>
 #include <string.h>
 
 #include "check.h"
 #include "common/failure.h"
 #include "geometry/blocks.h"
+#include "geometry/bricks.h"
 #include "geometry/geometry.h"
 #include "geometry/halo.h"
 
@@ -237,6 +239,33 @@ static void images_of_all_boxes_fill_a_halo_once(void)
     CHECK_INT(same.extent[1], 4);
 }
 
+static void boxes_outside_the_array_are_refused(void)
+{
+    static const int64_t n[3] = {4, 3, 2};
+    static const pencilfft_box halves[2] = {{.offset = {0, 0, 0}, .extent = {2, 3, 2}},
+                                            {.offset = {2, 0, 0}, .extent = {2, 3, 2}}};
+    for (int me = 0; me < 2; me++)
+        CHECK_INT(pf_boxes_check(n, halves, 2, me, "input"), PENCILFFT_OK);
+    for (int axis = 0; axis < 3; axis++) {
+        static const int64_t wrong[3][2] = {{-1, 1}, {0, 5}, {1, 4}};
+        for (int i = 0; i < 3; i++) {
+            char part[128];
+            pencilfft_box given[2] = {halves[0], halves[1]};
+            given[1].offset[axis] = wrong[i][0];
+            given[1].extent[axis] = wrong[i][1];
+            snprintf(part, sizeof part, "box of rank 1 has %d indices of %c from %d on, but the array has 0..%d",
+                     (int)wrong[i][1], 'x' + axis, (int)wrong[i][0], (int)n[axis] - 1);
+            CHECK_INT(pf_boxes_check(n, given, 2, 1, "input"), PENCILFFT_BAD_SIZE);
+            CHECK_CONTAINS(pf_message(), part);
+        }
+    }
+    const pencilfft_box over[2] = {halves[0], {.offset = {1, 0, 0}, .extent = {3, 3, 2}}};
+    CHECK_INT(pf_boxes_check(n, over, 2, 1, "output"), PENCILFFT_BAD_SIZE);
+    CHECK_CONTAINS(pf_message(), "the output boxes of ranks 0 and 1 overlap in element 1 0 0");
+    CHECK_INT(pf_boxes_check(n, halves, 1, 0, "output"), PENCILFFT_BAD_SIZE);
+    CHECK_CONTAINS(pf_message(), "hold 12 of the 24 elements");
+}
+
 int main(void)
 {
     blocks_of_ten_over_three_are_4_3_3();
@@ -252,5 +281,6 @@ int main(void)
     what_passes_between_two_ranks_is_the_common_part();
     grids_that_do_not_fit_are_refused();
     images_of_all_boxes_fill_a_halo_once();
+    boxes_outside_the_array_are_refused();
     return check_result();
 }
