@@ -9,8 +9,8 @@ import pytest
 TINY = ["--size", 4, 4, 4, "--grid", "1x2", "--reps", 1, "--rigor", "estimate"]
 OPTIONS = ["size", "grid", "decomposition", "algorithm", "order", "input-boxes", "output-boxes", "direction", "type",
            "kinds", "skip", "precision", "layout", "in-place", "destroy-input", "fields", "threads", "exchange", "schedule",
-           "auto-budget", "reps", "warmup", "time-limit", "verify", "json", "label", "rigor", "sync", "barrier", "per-rank",
-           "print-plan", "byte-matrix", "wisdom", "machine-torus", "tasks-per-node", "mapfile", "launch-order",
+           "auto-budget", "reps", "warmup", "halo", "time-limit", "verify", "json", "label", "rigor", "sync", "barrier",
+           "per-rank", "print-plan", "byte-matrix", "wisdom", "machine-torus", "tasks-per-node", "mapfile", "launch-order",
            "coordinates", "help", "version"]
 
 

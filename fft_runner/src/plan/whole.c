@@ -1,8 +1,7 @@
 /* A rank that has the whole array: one plan of FFTW for all axes.
  * Idea:  where nothing is exchanged and the array stays in the caches, FFTW knows better orders than axis by axis. So its plan
  *        for all axes and the passes are timed in turn, as they would be used, and the one with the shorter median is taken;
- *        for runs in place apart from those with two arrays. Also with several threads, which share the passes alone: of
- *        small arrays, and where FFTW's order is the better one, one thread is faster.
+ *        for runs in place apart from those with two arrays.
  * Cost:  FFTW's time for such a plan, and TRIALS transforms with each. Arrays beyond pf_tuning.whole_bytes are not tried:
  *        there the passes were always faster.
  *        A transform of complex into real numbers costs a copy, for FFTW overwrites its input then, unless it may.
@@ -41,7 +40,7 @@ static bool may_be_whole(const struct pencilfft_plan_s *plan, int backward)
 {
     enum pf_line_kind kind = common_kind(plan);
     int64_t bytes = pf_box_elements(&plan->route[0].mine[0]) * (int64_t)plan->element_bytes;
-    return plan->ranks == 1 && plan->parts == 1 && plan->fields == 1 && kind != PF_SKIP &&
+    return plan->ranks == 1 && plan->parts == 1 && plan->fields == 1 && plan->threads <= 1 && kind != PF_SKIP &&
            (plan->work[0] || !is_copied(plan, backward, true)) && !(plan->rigor->flag & FFTW_ESTIMATE) &&
            bytes <= pf_tuning.whole_bytes;
 }
