@@ -140,15 +140,27 @@ def milliseconds_of(results: list[dict[str, Any]], name: str) -> str:
     return f"{1e3 * median(found):.1f}" if found else "-"
 
 
-def speed_table(results: dict[Case, list[dict[str, Any]]], contestants: Sequence[str]) -> tuple[list[str], list[list[str]]]:
-    """Columns and rows: the reference in milliseconds, the others as ratios to it."""
-    others = [name for name in contestants if name != REFERENCE]
+def is_of_one_rank(contestant: str) -> bool:
+    """
+    >>> [name for name in ("pencilfft:node", "pencilfft:alone+destroy", "fftw:omp", "fftw-mpi") if is_of_one_rank(name)]
+    ['pencilfft:alone+destroy', 'fftw:omp']
+    """
+    library, _, way = contestant.partition(":")
+    return library == "fftw" or way.partition("+")[0] in ("alone", "threads")
+
+
+def speed_table(results: dict[Case, list[dict[str, Any]]], contestants: Sequence[str],
+                of_one_rank: bool) -> tuple[list[str], list[list[str]]]:
+    """Columns and rows of the contestants on all ranks or of those on one: the reference in milliseconds, the others as ratios
+    to it. Cases that none of them ran are left out."""
+    others = [name for name in contestants if name != REFERENCE and is_of_one_rank(name) == of_one_rank]
     columns = [*COLUMNS, f">{REFERENCE}, ms", *(f">{name}" for name in others)]
     rows = []
     for case, rounds in results.items():
         found = [ratio(rounds, name) for name in others]
-        rows.append([*cells(case), milliseconds_of(rounds, REFERENCE),
-                     *("-" if r is None else f"{r[1]:.2f} [{r[0]:.2f}, {r[2]:.2f}]" for r in found)])
+        if any(found):
+            rows.append([*cells(case), milliseconds_of(rounds, REFERENCE),
+                         *("-" if r is None else f"{r[1]:.2f} [{r[0]:.2f}, {r[2]:.2f}]" for r in found)])
     return columns, rows
 
 
@@ -297,15 +309,19 @@ def _place(case):
 
 
 def _tell(results, names, plot, write):
-    speed, limit, floor = speed_table(results, names), limit_table(results), floor_table(results)
+    several, one = speed_table(results, names, of_one_rank=False), speed_table(results, names, of_one_rank=True)
+    limit, floor = limit_table(results), floor_table(results)
     notes = [machine(results), *refusals(results)]
-    print_table(f"Time divided by that of {REFERENCE}: median of the rounds [lowest, highest]", *speed, notes)
+    print_table(f"Time divided by that of {REFERENCE}: median of the rounds [lowest, highest]", *several, notes)
+    if one[1]:
+        print_table(f"One rank, time divided by that of {REFERENCE}", *one)
     print_table(f"Where the time of {OURS} goes, beside the floor (ms)", *floor)
     print_table(f"Passes of {OURS} compared with the memory's limit", *limit)
     if plot:
         picture(results, names, plot)
     if write:
-        fill(PAGE, "scripts/maintenance/benchmark_fft.py", "\n\n".join([". ".join(notes) + ".", markdown_table(*speed)]))
+        fill(PAGE, "scripts/maintenance/benchmark_fft.py", "\n\n".join([". ".join(notes) + ".", markdown_table(*several)]))
+        fill(PAGE, "scripts/maintenance/benchmark_fft.py one rank", markdown_table(*one))
         fill(PAGE, "scripts/maintenance/benchmark_fft.py floor", markdown_table(*floor))
         fill(PAGE, "scripts/maintenance/benchmark_fft.py passes", markdown_table(*limit))
         picture(results, names, PICTURE)

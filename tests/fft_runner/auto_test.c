@@ -154,16 +154,28 @@ static void row_and_column_take_their_own(void)
     CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
 }
 
+/* Whether what sleeps less took less; a busy machine may have held it up. */
+static bool less_sleep_is_less_time(pencilfft_plan plan)
+{
+    return seconds(plan, 1, BASE) < seconds(plan, 0, BASE) && seconds(plan, 1, COLUMNS) < seconds(plan, 1, BASE);
+}
+
 /* The other exchange runs too: its sleep is in the times, and the column's base is what the row took. */
 static void whole_transforms_are_timed(void)
 {
-    pencilfft_plan plan = make_plan(60, "x");
-    CHECK(runs[1][BASE] > 2 * FIRST_RUNS * DIRECTIONS);
-    CHECK(seconds(plan, 0, BASE) >= DIRECTIONS * 20e-3);
-    CHECK(seconds(plan, 0, ROWS) >= DIRECTIONS * 11e-3);
-    CHECK(seconds(plan, 1, BASE) >= DIRECTIONS * 11e-3 && seconds(plan, 1, BASE) < seconds(plan, 0, BASE));
-    CHECK(seconds(plan, 1, COLUMNS) >= DIRECTIONS * 2e-3 && seconds(plan, 1, COLUMNS) < seconds(plan, 1, BASE));
-    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+    bool less = false;
+    for (int attempt = 0; attempt < 5 && !less; attempt++) {
+        pencilfft_plan plan = make_plan(60, "x");
+        CHECK(runs[1][BASE] > 2 * FIRST_RUNS * DIRECTIONS);
+        CHECK(seconds(plan, 0, BASE) >= DIRECTIONS * 20e-3);
+        CHECK(seconds(plan, 0, ROWS) >= DIRECTIONS * 11e-3);
+        CHECK(seconds(plan, 1, BASE) >= DIRECTIONS * 11e-3);
+        CHECK(seconds(plan, 1, COLUMNS) >= DIRECTIONS * 2e-3);
+        less = less_sleep_is_less_time(plan);
+        MPI_Allreduce(MPI_IN_PLACE, &less, 1, MPI_C_BOOL, MPI_LAND, MPI_COMM_WORLD);
+        CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+    }
+    CHECK(less);
 }
 
 static void without_time_the_first_that_goes(void)
