@@ -151,8 +151,8 @@ def is_of_one_rank(contestant: str) -> bool:
 
 def speed_table(results: dict[Case, list[dict[str, Any]]], contestants: Sequence[str],
                 of_one_rank: bool) -> tuple[list[str], list[list[str]]]:
-    """Columns and rows of the contestants on all ranks or of those on one: the reference in milliseconds, the others as ratios
-    to it. Cases that none of them ran are left out."""
+    """Columns and rows of the contestants on all ranks, or of those on one: the reference in milliseconds, the others as
+    ratios to it. Cases that none of them ran are left out."""
     others = [name for name in contestants if name != REFERENCE and is_of_one_rank(name) == of_one_rank]
     columns = [*COLUMNS, f">{REFERENCE}, ms", *(f">{name}" for name in others)]
     rows = []
