@@ -53,19 +53,26 @@ static void check_peak(const char *type, const char *exchange, const char *when,
     peak = now;
 }
 
-/* First out of place, then in place, where a plan that may destroy its input needs more. */
-static void check_destroying(const char *type, int apart, int together)
+/* Of a cube on all ranks, from where memory is counted anew. */
+static pencilfft_desc begin(const char *type)
 {
     pencilfft_desc desc;
-    pencilfft_plan plan;
-    void *in, *out;
-    int64_t array;
     now = peak = 0;
     pencilfft_desc_init(&desc);
     desc.nx = desc.ny = desc.nz = N;
     desc.R = 1, desc.C = RANKS;
     desc.type = type;
     desc.rigor = "estimate";
+    return desc;
+}
+
+/* First out of place, then in place, where a plan that may destroy its input needs more. */
+static void check_destroying(const char *type, int apart, int together)
+{
+    pencilfft_desc desc = begin(type);
+    pencilfft_plan plan;
+    void *in, *out;
+    int64_t array;
     desc.destroy_input = 1;
     CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), PENCILFFT_OK);
     CHECK_INT(pencilfft_alloc_bytes(plan, &array), PENCILFFT_OK);
@@ -85,18 +92,12 @@ static void check_destroying(const char *type, int apart, int together)
 
 static void check_plan(const char *type, const char *exchange, int made, int apart, int together)
 {
-    pencilfft_desc desc;
+    pencilfft_desc desc = begin(type);
     pencilfft_plan plan;
     void *in, *out;
     int64_t array;
-    now = peak = 0;
-    pencilfft_desc_init(&desc);
-    desc.nx = desc.ny = desc.nz = N;
-    desc.R = 1, desc.C = RANKS;
-    desc.type = type;
     desc.exchange = exchange;
     desc.schedule = "sequence";
-    desc.rigor = "estimate";
     desc.auto_budget_s = 0.3;
     CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), PENCILFFT_OK);
     CHECK_INT(pencilfft_alloc_bytes(plan, &array), PENCILFFT_OK);
