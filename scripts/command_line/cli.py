@@ -4,6 +4,7 @@ import ast
 import os
 import sys
 from collections import Counter
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -78,7 +79,8 @@ def main(arguments: list[str] | None = None) -> None:
         status = _run(arguments)
         running(False)
     except (click.exceptions.Abort, KeyboardInterrupt):  # also while an error is told
-        running(False)
+        with suppress(KeyboardInterrupt):  # one that waited is told once
+            running(False)
         click.echo("pencilmap: interrupted", err=True)
         status = 130
     sys.exit(status or 0)

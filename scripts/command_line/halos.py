@@ -42,6 +42,6 @@ def _transform(where):
 def halo_table(found: Sequence[Prediction], halos: Sequence[ExchangePrediction], width: int) -> None:
     """A line for each prediction, in its order."""
     print_table(f"halo of {width} plane{'s' if width > 1 else ''}",
-                ["grid", "placement", ">messages", ">bytes off the node", ">link time", ">predicted", "slowest link"],
+                ["grid", "placement", ">messages", ">off-node bytes", ">link time", ">predicted", "slowest link"],
                 [[p.grid, p.placement, h.work.messages if h.work else "-", f"{h.work.task_bytes:.0f}" if h.work else "-",
                   milliseconds(h.t_s), milliseconds(h.time_s), h.busiest or "-"] for p, h in zip(found, halos)])

@@ -1,6 +1,6 @@
 """How often exchange `auto` takes what is fastest, and how long it takes to find it.
 
-    mpirun -n 2 --bind-to none python -m pencilmap.scripts.maintenance.measure_auto --size 128 --type r2c
+    mpirun -n 2 --bind-to core python -m pencilmap.scripts.maintenance.measure_auto --size 128 --type r2c
 
 For each plan all wisdom is forgotten and `auto` chooses anew. Then its plan and a plan of every exchange are timed in turn,
 with the input laid anew before each run; the slowest rank counts. A plan is close where its median is at most 3 % above that

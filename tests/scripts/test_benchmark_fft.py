@@ -181,3 +181,16 @@ def test_unknown_contestants_are_refused():
     assert done.stderr == f"benchmark_fft: unknown contestant 'heffte'; known: {known}\n"
     with pytest.raises(KeyError):
         contestant("heffte", Case((4, 4, 4), (1, 1)), None)
+
+
+@pytest.mark.slow
+def test_the_choice_of_auto_is_judged_in_words_and_by_the_status():
+    if not shutil.which("mpirun"):
+        pytest.skip("NOT TESTED: measure_auto, for mpirun is missing")
+    for limit, status in (("60", 0), ("0.000001", 1)):
+        done = subprocess.run(["mpirun", "--oversubscribe", "-n", "2", sys.executable, "-m",
+                               "pencilmap.scripts.maintenance.measure_auto", "--size", "12", "--plans", "1",
+                               "--repetitions", "2", "--most-seconds", limit], capture_output=True, text=True,
+                              timeout=TIMEOUT_S, env=os.environ | {"OMPI_MCA_mpi_yield_when_idle": "1"})
+        assert (done.returncode != 0) == (status != 0), done.stderr
+        assert re.search(r"[01] of 1 plans within 3 % of \w+", done.stdout) and "the longest plan took" in done.stdout
