@@ -1,4 +1,8 @@
-"""The long tests of `scripts/test-nightly`, and the table of their last results in docs/reliability.md."""
+"""The long tests of `scripts/test-nightly`, and the table of their last results in docs/reliability.md.
+
+A part whose time is up goes on where it was ended when it is started again at the same commit: its tests that have run are
+left out. So a small machine can run a long part in pieces, `scripts/test-nightly --minutes 5 matrix` again and again.
+"""
 
 import json
 import re
@@ -16,6 +20,7 @@ import click
 from pencilmap.mapper.files import write_whole
 from pencilmap.model.errors import PencilmapError
 from pencilmap.scripts.command_line.documents import fill, markdown_table
+from pencilmap.scripts.maintenance import kept_outcomes
 from pencilmap.scripts.maintenance.bounded import bounded
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,7 +29,8 @@ LOGS = ROOT / "build" / "nightly"
 LOCKED = [f"packaging/locked/{name}.txt" for name in ("test", "peers", "nightly")]
 PYTEST, MODULE = (".venv/bin/python", "-m", "pytest", "-q"), (".venv/bin/python", "-m", "pencilmap.scripts.maintenance.")
 SHARE = 2 / 3  # of the time that is left, for a command that is told how many seconds it has
-SLOW = (*PYTEST, "--slow", "-m", "slow", "-p", "no:xdist")
+KEPT = ("-p", kept_outcomes.__name__, "--kept", "{kept}")  # what has run is not run again
+SLOW = (*PYTEST, *KEPT, "--slow", "-m", "slow", "-p", "no:xdist")
 RUNNER = "tests/fft_runner/"
 LOWEST = f"""\
 rm -rf build/nightly/lowest
@@ -32,8 +38,10 @@ rm -rf build/nightly/lowest
 export VIRTUAL_ENV=build/nightly/lowest
 .venv/bin/uv pip compile -q --resolution lowest-direct --extra plot --extra mpi pyproject.toml -o build/nightly/lowest.txt
 .venv/bin/uv pip install -q -r build/nightly/lowest.txt pytest hypothesis
-build/nightly/lowest/bin/python -m pytest -q tests/model tests/mapper {' '.join(f'tests/scripts/test_{name}.py' for name in (
-    'cli', 'json', 'machine_options', 'routing_options', 'schedules', 'draw', 'report'))}
+export PYTHONPATH=packaging
+build/nightly/lowest/bin/python -m pytest -q {' '.join(KEPT)} tests/model tests/mapper {' '.join(
+    f'tests/scripts/test_{name}.py'
+    for name in ('cli', 'json', 'machine_options', 'routing_options', 'schedules', 'draw', 'report'))}
 """
 INVENTORY = """\
 .venv/bin/uv venv -q --clear -p .venv/bin/python build/nightly/inventory
@@ -69,7 +77,7 @@ PARTS: Mapping[str, Part] = {
     "mutants": Part("slips of the hand at random places of model, mapper and library: do the tests notice?", 60,
                     ((*MODULE[:2], MODULE[2] + "mutants", "--number", "40", "--seed", "{day}"),)),
     "order": Part("the whole of `scripts/test` twice, in two random orders", 120, tuple(
-        (*PYTEST, "--numprocesses", "2", "--dist", "loadfile", "--random-order", f"--random-order-seed={{day}}{again}")
+        (*PYTEST, *KEPT, "-n", "2", "--dist", "loadfile", "--random-order", f"--random-order-seed={{day}}{again}")
         for again in (1, 2))),
     "lowest": Part("the lowest versions that `pyproject.toml` allows: model, mapper, commands", 60,
                    (("bash", "-ec", LOWEST),), network=True),
@@ -82,37 +90,46 @@ PARTS: Mapping[str, Part] = {
 COUNTS = (  #: how the parts tell what they did, the last of each
     r"^=* ?((?:\d+ (?:failed|passed|skipped|deselected|errors?|warnings?)(?:, )?)+) in ", r"^(\d+ mutants: .*)$",
     r"^(\d+ promises, .*)$", r"^(coverage: .*)$")
+TIME_UP = "time was up"
 
 
 @dataclass(frozen=True)
 class Result:
     """What came of a part."""
 
-    outcome: str  #: passed, failed, skipped, or "time was up"
+    outcome: str  #: passed, failed, skipped, or TIME_UP
     counts: str
     seconds: int
     date: str
     commit: str
 
 
-def run(part: Part, log: Path, minutes: float, day: str) -> Result:
-    """Run a part, its output into a file; ends within its time."""
-    start, output, outcome = time.monotonic(), "", "passed"
-    for words in part.commands:
+def run(name: str, minutes: float, day: str, before: Result | None) -> Result:
+    """Run a part, its output into a file; ends within its time. Goes on where its time was up before, at the same commit."""
+    part, log, now = PARTS[name], LOGS / f"{name}.log", commit()
+    kept = [LOGS / f"{name}-{n}.outcomes" for n in range(len(part.commands))]
+    goes_on = before is not None and before.outcome == TIME_UP and before.commit == now and not now.endswith("+")
+    if not goes_on:
+        for path in (log, *kept):
+            path.unlink(missing_ok=True)
+    start, outcome = time.monotonic(), "passed"
+    for words, path in zip(part.commands, kept, strict=True):
         left = 60 * min(minutes, part.minutes) - (time.monotonic() - start)
-        seconds = str(max(1, int(left * SHARE)))
-        words = tuple(word.replace("{day}", day).replace("{seconds}", seconds) for word in words)
+        words = tuple(word.replace("{day}", day).replace("{seconds}", str(max(1, int(left * SHARE)))).replace(
+            "{kept}", str(path)) for word in words)
         status, said = bounded(words, ROOT, max(left, 1.0))
-        output += f"$ {' '.join(words)}\n{said}\n"
+        with log.open("a", encoding="utf-8") as file:
+            file.write(f"$ {' '.join(words)}\n{said}\n")
         if status is None:
-            outcome = "time was up"
+            outcome = TIME_UP
             break
         if status:
             outcome = "failed"
-    log.write_text(output, "utf-8")
-    if outcome == "passed" and re.search(r"\bskipped\b", output) and not re.search(r"\b[1-9]\d* passed\b", output):
+    counts = kept_outcomes.told(kept) or counts_in(log.read_text("utf-8"))
+    if outcome == "passed" and "skipped" in counts and "passed" not in counts:
         outcome = "skipped"
-    return Result(outcome, counts_in(output), round(time.monotonic() - start), date.today().isoformat(), commit())
+    seconds = round(time.monotonic() - start) + (before.seconds if goes_on and before else 0)
+    return Result(outcome, counts, seconds, date.today().isoformat(), now)
 
 
 def counts_in(output: str) -> str:
@@ -191,10 +208,11 @@ def main(parts: tuple[str, ...], minutes: float, listed: bool) -> None:
         if PARTS[name].network and not network_there():
             print(f"{name}: SKIPPED, the network is missing", flush=True)
             continue
-        result = run(PARTS[name], LOGS / f"{name}.log", minutes, day)
+        last = read().get(name)
+        result = run(name, minutes, day, Result(**last) if last else None)
         remember(name, result)
         print(f"{name}: {result.outcome}, {result.counts or 'no counts'}, {result.seconds} s", flush=True)
-        if result.outcome in ("failed", "time was up"):
+        if result.outcome in ("failed", TIME_UP):
             failed.append(name)
     if failed:
         print(f"failed: {', '.join(failed)}; see {LOGS}")

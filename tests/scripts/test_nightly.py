@@ -5,6 +5,8 @@ import random
 import re
 import sqlite3
 import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -62,6 +64,37 @@ def test_a_part_ends_when_its_time_is_up_with_all_that_it_started(parts):
 def test_a_part_can_be_told_its_day_and_how_long_it_may_take(parts):
     _, _, results, _ = parts(minutes=0.5, told=[["bash", "-c", "echo $0: 1$1 inputs of {day}", "{day}", "{seconds}"]])
     assert re.fullmatch(r"1(19|20) inputs", results["told"]["counts"])
+
+
+def test_a_part_whose_time_was_up_goes_on_with_the_tests_that_are_left(parts, tmp_path, monkeypatch):
+    """Of three tests the second fails, and in the third the time is up."""
+    ran, third = tmp_path / "ran", tmp_path / "third"
+    (tmp_path / "test_some.py").write_text(f"""
+import pathlib, time
+ran, third = pathlib.Path({str(ran)!r}), pathlib.Path({str(third)!r})
+def test_one(): ran.open("a").write("once ")
+def test_two(): assert False
+def test_three(): third.exists() or (third.touch(), time.sleep(1000))
+""")
+
+    def until_the_third(words, folder, seconds):
+        with subprocess.Popen(words, cwd=folder, stdout=subprocess.DEVNULL) as process:
+            while not third.exists() and process.poll() is None:
+                time.sleep(0.01)
+            process.kill()
+        return None, ""
+
+    part = {"some": [[sys.executable, "-m", "pytest", "-p", "no:xdist", "-p", "no:cacheprovider", "-c", "/dev/null",
+                      *nightly.KEPT, str(tmp_path)]]}
+    with monkeypatch.context() as patch:
+        patch.setattr(nightly, "bounded", until_the_third)
+        _, _, results, _ = parts(**part)
+    assert (results["some"]["outcome"], results["some"]["counts"]) == ("time was up", "1 failed, 1 passed")
+    status, _, results, _ = parts(**part)
+    assert status == 1 and (results["some"]["outcome"], results["some"]["counts"]) == ("failed", "1 failed, 2 passed")
+    assert ran.read_text() == "once ", "a test that had run was run again"
+    parts(**part)
+    assert ran.read_text() == "once once ", "a part that had come to its end begins anew"
 
 
 def test_what_was_skipped_has_not_passed(parts):
