@@ -23,7 +23,7 @@ from math import inf
 from pathlib import Path
 
 from pencilmap.scripts.maintenance.mutants.places import Mutant, sample
-from pencilmap.scripts.maintenance.mutants.trials import PYTEST, Trial, limited
+from pencilmap.scripts.maintenance.mutants.trials import PYTEST, Trial, collected, limited
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDER = ROOT / "build" / "mutants"
@@ -33,7 +33,7 @@ LEAST = 0.9  #: fewer killed is a failure
 ROOMS = ("model", "mapper", "fft_runner/src")
 BOOKED_TESTS = ("model", "mapper", "tests/model", "tests/mapper", *(
     f"tests/scripts/test_{name}.py" for name in ("cli", "json", "machine_options", "routing_options", "schedules", "words",
-                                                 "tables", "shapes", "bricks")), *(
+                                                 "tables", "shapes", "bricks", "known_answers")), *(
     f"tests/scripts/test_lines.py::test_{name}" for name in (
         "predict_says_what_a_line_takes_and_where_the_break_even_is", "what_does_not_go_with_a_line_is_told",
         "predict_routes_every_message_of_bricks", "the_table_of_the_document_has_every_case_as_it_is_predicted")))
@@ -68,16 +68,22 @@ def copy_of_checkout(name: str) -> Path:
 
 
 def book_lines(tree: Path) -> Path:
-    """Run the tests once, unchanged, and book which test runs which line; some minutes."""
-    booked = FOLDER / "lines.cov"
-    if not booked.exists():
-        print("booking which test runs which line", file=sys.stderr)
-        aside = FOLDER / "lines.new"
-        command = [*PYTEST[:2], "coverage", "run", "--branch", f"--data-file={aside}", "--source=model,mapper", *PYTEST[1:],
-                   "-p", "tests.booked_lines", f"--seconds-of-tests={booked.with_suffix('.seconds.json')}", *BOOKED_TESTS]
+    """Run the tests that were not booked yet, unchanged, and book which of them runs which line; minutes for all."""
+    booked, aside = FOLDER / "lines.cov", FOLDER / "lines.new"
+    seconds, seconds_aside = (path.with_suffix(".seconds.json") for path in (booked, aside))
+    known = json.loads(seconds.read_text("utf-8")) if booked.exists() else {}
+    new = [test for test in collected(BOOKED_TESTS, tree) if test not in known]
+    if new:
+        print(f"booking which of {len(new)} tests runs which line", file=sys.stderr)
+        if known:
+            shutil.copy(booked, aside)
+        command = [*PYTEST[:2], "coverage", "run", "--branch", *(["--append"] if known else []), f"--data-file={aside}",
+                   "--source=model,mapper", *PYTEST[1:], "-p", "tests.booked_lines", f"--seconds-of-tests={seconds_aside}",
+                   *(new if known else BOOKED_TESTS)]
         status, out = limited(command, tree, 3600)
         if status:
             sys.exit("error: the tests fail without a mutant\n" + out[-3000:])
+        seconds.write_text(json.dumps({**known, **json.loads(seconds_aside.read_text("utf-8"))}), "utf-8")
         aside.replace(booked)
     return booked
 

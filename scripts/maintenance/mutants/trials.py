@@ -6,7 +6,7 @@ import shutil
 import sqlite3
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -90,6 +90,13 @@ def tested(arguments: Sequence[str], tree: Path, seconds: float) -> Verdict:
     return Verdict("killed", failed[0] if failed else out.strip().rpartition("\n")[2][:200])
 
 
+def collected(where: Iterable[str], tree: Path) -> list[str]:
+    """Ids of the tests in these files and folders that are there."""
+    _, out = limited((*PYTEST, "--collect-only", *(path for path in where if (tree / path.partition("::")[0]).exists())),
+                     tree, MOST_S)
+    return re.findall(r"^(\S+::.+)$", out, re.MULTILINE)
+
+
 @dataclass
 class PythonTests:
     """Which tests run which line, as coverage.py has booked it (`-p tests.booked_lines`)."""
@@ -97,15 +104,11 @@ class PythonTests:
     booked: Path
     tree: Path
     seconds: dict[str, float] = field(init=False)  #: of the tests that were booked and are still there
-    new: list[str] = field(init=False)  #: tests of model and mapper that were not there when lines were booked
 
     def __post_init__(self) -> None:
         booked = json.loads(self.booked.with_suffix(".seconds.json").read_text("utf-8"))
-        _, out = limited((*PYTEST, "--collect-only", "model", "mapper", "tests/model", "tests/mapper", "tests/scripts"),
-                         self.tree, MOST_S)
-        there = re.findall(r"^(\S+::.+)$", out, re.MULTILINE)
-        self.seconds = {test: booked[test] for test in there if test in booked}
-        self.new = [test for test in there if test not in booked and not test.startswith("tests/scripts")]
+        self.seconds = {test: booked[test] for test in collected({test.partition("::")[0] for test in booked}, self.tree)
+                        if test in booked}
 
     def of(self, mutant: Mutant) -> list[str]:
         """Ids of the tests that run the line, the quickest first; where it runs at import, those that run the file."""
@@ -118,7 +121,7 @@ class PythonTests:
         return sorted(tests, key=lambda test: self.seconds[test])
 
     def try_one(self, mutant: Mutant, wide: bool) -> Verdict:
-        tests, rounds = self.of(mutant), [(60.0, self.new)] if wide else []
+        tests, rounds = self.of(mutant), []
         for most in (5, 25) if not wide else (120,):
             chosen: list[str] = []
             total = 0.0

@@ -1,0 +1,123 @@
+"""Commands answer what they answered: a slip that changes one figure, one sentence or one choice shows here.
+
+`known_answers.txt` holds every command behind ``$`` and what it printed, of JSON all that is known; a case is its command
+there. Each runs in a folder of its own beside what `inputs` makes and what `tests/documents.py` links; ``cat`` prints a file
+that it wrote. A change that is meant is entered by ``python -m tests.scripts.test_known_answers`` and read in the diff:
+every figure of it has to be right by something else.
+"""
+
+import contextlib
+import io
+import json
+import re
+import shlex
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from pencilmap.mapper.placements import as_mapping, place
+from pencilmap.model.allocation import Site
+from pencilmap.model.costs import Costs
+from pencilmap.model.grid import parse_grid
+from pencilmap.model.torus import parse_torus
+from pencilmap.model.transform import parse_transform
+from pencilmap.scripts.command_line.cli import main
+from tests.documents import make_folder
+from tests.mapper.run_records import record
+from tests.mapper.test_probes import result
+from tests.mapper.test_transposes import write as write_transposes
+
+KNOWN = Path(__file__).with_name("known_answers.txt")
+NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
+COSTS = Costs(injection_per_task=1.9e8, message_cost_s=1e-6, exchange_cost_s=30e-6, contention=0.5, fft_rate_per_task=1e9,
+              memory_bandwidth_per_node=4e9)
+RUNS = [(torus, grid, placement, tasks, fft) for fft in ("32", "64:r2c", "128") for torus, grid, placement, tasks in (
+    ("4x4x4", "8x8", "default", 1), ("4x4x4", "8x8", "box:2x2x2", 1), ("4x4x4", "4x32", "default", 2),
+    ("4x4x4", "8x16", "box:2x2x2", 2), ("4x4", "4x4", "default", 1))]
+
+
+def inputs(folder):
+    """Files that the commands read."""
+    make_folder(folder)
+    runs = [run(*words) for words in RUNS]
+    cubes = [one for one, words in zip(runs, RUNS) if words[:4:3] == ("4x4x4", 1)]
+    for name, some in (("runs.jsonl", runs), ("cubes.jsonl", cubes), ("probe.jsonl", [result()])):
+        (folder / name).write_text("".join(json.dumps(one) + "\n" for one in some))
+    write_transposes(folder / "one.jsonl", 1.0)
+    write_transposes(folder / "other.jsonl", 2.5, ("p2p", "alltoall"))
+    nodes = [f"n{x}{y} {x} {y}\n" for y in range(4) for x in range(4)]
+    times = [f"{n},{p},{n**3 / 64**3 * (1 / p + 0.1 / p ** (2 / 3)) * (1 + (n + p) % 7 / 100):.9g}\n"
+             for n in (64, 128) for p in (8, 16, 32, 64)]
+    for name, lines in (("names", nodes), ("named.nodes", nodes[:6] + nodes[7:]),
+                        ("points.csv", ["n,ranks,time_s\n", *times]),
+                        ("ring.edges", [f"n{k} n{(k + 1) % 6}\n" for k in range(6)])):
+        (folder / name).write_text("".join(lines))
+
+
+def run(torus, grid, placement, tasks, fft):
+    """A record of a run that took what the time model says."""
+    site = Site(parse_torus(torus, bandwidth=(2e8,) * parse_torus(torus).n_dimensions), tasks)
+    mapping = as_mapping(place(placement, site, parse_grid(grid)), placement)
+    return record(mapping, parse_transform(fft), COSTS, {"link_bandwidth": "200 MB/s"})
+
+
+def cases():
+    """Commands and what they print."""
+    parts = re.split(r"^\$ ", KNOWN.read_text("utf-8"), flags=re.MULTILINE)[1:]
+    return [(command, printed.rstrip("\n")) for command, _, printed in (part.partition("\n") for part in parts)]
+
+
+def answers(line, folder):
+    """What the commands of a line print, in a folder."""
+    said = []
+    with contextlib.chdir(folder):
+        for command in line.split(" && "):
+            program, *arguments = shlex.split(command)
+            said.append(Path(*arguments).read_text("utf-8") if program == "cat" else answer(arguments))
+    return "\n".join(text.rstrip() for part in said for text in part.splitlines() if text.strip())
+
+
+def answer(arguments):
+    """What one command prints, on both streams."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), contextlib.suppress(SystemExit):
+        main(arguments)
+    found = out.getvalue()
+    if "--json" in arguments and found:
+        found = "\n".join(map(compact, json.loads(found)))
+    return re.sub(r" in \d+\.\d s;", ";", err.getvalue()) + found
+
+
+def compact(value):
+    """JSON in one line, without what is not known, floats to nine digits."""
+    def known(part):
+        if isinstance(part, dict):
+            return {key: known(each) for key, each in part.items() if each is not None}
+        if isinstance(part, list):
+            return [known(each) for each in part]
+        return float(f"{part:.9g}") if isinstance(part, float) else part
+
+    return json.dumps(known(value), separators=(",", ":"), ensure_ascii=False)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("answers")
+    inputs(folder)
+    return folder
+
+
+@pytest.mark.parametrize("line, known", [pytest.param(*case, id=case[0].replace("::", ":")) for case in cases()])
+def test_a_command_answers_what_it_answered(line, known, made):
+    found = answers(line, made)
+    if found == known:
+        return
+    assert NUMBER.sub("#", found) == NUMBER.sub("#", known)
+    assert [float(n) for n in NUMBER.findall(found)] == pytest.approx([float(n) for n in NUMBER.findall(known)], rel=1e-7)
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as name:
+        inputs(Path(name))
+        KNOWN.write_text("".join(f"$ {line}\n{answers(line, Path(name))}\n" for line, _ in cases()), "utf-8")
