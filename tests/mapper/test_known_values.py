@@ -1,0 +1,107 @@
+"""Functions of model and mapper give what they gave, where no command and no other test looks: searches, bounds, starts.
+
+`known_values.txt` holds expressions behind ``>>>`` and their values; modules go by their last names. Anything better or
+right is entered by ``python -m tests.mapper.test_known_values``, and read in the diff.
+"""
+
+import importlib
+import pkgutil
+import re
+from dataclasses import fields, is_dataclass
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pencilmap.mapper
+import pencilmap.model
+from pencilmap.model.allocation import Allocation, Site
+from pencilmap.model.decompositions import SLAB
+from pencilmap.model.grid import ProcessGrid, parse_grid
+from pencilmap.model.torus import Torus, parse_torus
+from pencilmap.model.transform import parse_transform
+
+KNOWN = Path(__file__).with_name("known_values.txt")
+NUMBER = re.compile(r"\d+\.\d+(?:e[+-]?\d+)?")
+
+
+def site(text, tasks=1, missing=(), bandwidth=None, cables=None):
+    """A torus without some of its nodes."""
+    torus = parse_torus(text)
+    torus = Torus(torus.shape, torus.wrap, bandwidth, cables or torus.cables)
+    return Site(torus, tasks, Allocation(torus).without(list(missing)) if missing else None, idle=True)
+
+
+def placed(text, where, grid, schedule="sequence"):
+    """The slot of every rank, and the cost under a schedule."""
+    ranks = parse_grid(grid) if isinstance(grid, str) else grid
+    found = NAMES["placements"].place(text, where, ranks, NAMES["objectives"].objectives(schedule, ranks)[0])
+    mapping = NAMES["placements"].as_mapping(found, text)
+    cost = NAMES["predict"].predict(mapping, schedule=schedule).schedule.cost
+    return mapping.node_of_rank * where.tasks_per_node + mapping.slot_of_rank, cost
+
+
+def slab(tasks):
+    return ProcessGrid(tasks, decomposition=SLAB)
+
+
+def modules():
+    """Every module of model and mapper by its last name."""
+    found = {}
+    for package in (pencilmap.model, pencilmap.mapper):
+        for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+            if not module.name.endswith("__main__"):
+                found.setdefault(module.name.rpartition(".")[2], importlib.import_module(module.name))
+    return found
+
+
+NAMES = {**modules(), "np": np, "Fraction": Fraction, "site": site, "placed": placed, "slab": slab,
+          "torus": parse_torus, "grid": parse_grid, "transform": parse_transform}
+
+
+def shown(value):
+    """A value in one line, floats to eight digits."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, bool | str | None):
+        return str(value)
+    if isinstance(value, float):
+        return f"{value:.8g}"
+    if isinstance(value, int | Fraction):
+        return str(value)
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{shown(key)}: {shown(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return "(" + ", ".join(f"{name}={shown(getattr(value, name))}" for name in value._fields) + ")"
+    if hasattr(value, "__iter__"):
+        return "[" + " ".join(map(shown, value)) + "]"
+    if type(value).__str__ is not object.__str__ and not is_dataclass(value):
+        return str(value)
+    if is_dataclass(value):
+        return "(" + ", ".join(f"{part.name}={shown(getattr(value, part.name))}" for part in fields(value)) + ")"
+    return str(value)
+
+
+def cases():
+    """Expressions and their values."""
+    lines = KNOWN.read_text("utf-8").splitlines()
+    return [(line.removeprefix(">>> "), value) for line, value in zip(lines[::2], lines[1::2], strict=True)]
+
+
+def value_of(expression):
+    return shown(eval(expression, dict(NAMES)))
+
+
+@pytest.mark.parametrize("expression, known", [
+    pytest.param(*case, id=f"{n} {case[0].replace('::', ':')[:60]}") for n, case in enumerate(cases())])
+def test_a_function_gives_what_it_gave(expression, known):
+    found = value_of(expression)
+    if found != known:  # floats that another machine rounds otherwise
+        assert NUMBER.sub("#", found) == NUMBER.sub("#", known)
+        numbers = ([float(n) for n in NUMBER.findall(text)] for text in (found, known))
+        assert next(numbers) == pytest.approx(next(numbers), rel=1e-6)
+
+
+if __name__ == "__main__":
+    KNOWN.write_text("".join(f">>> {expression}\n{value_of(expression)}\n" for expression, _ in cases()), "utf-8")
