@@ -24,10 +24,6 @@ def reason(error: OSError) -> str:
     return error.strerror or str(error)
 
 
-class PencilmapError(Exception):
-    """Base of all errors that input can cause."""
-
-
 MOST_CHARACTERS = 400  # of a message
 
 
@@ -53,6 +49,13 @@ def shortened(message: str, most: int = MOST_CHARACTERS) -> str:
         return message
     end = (most - 5) // 2
     return f"{message[:most - 5 - end]} ... {message[-end:]}"
+
+
+class PencilmapError(Exception):
+    """Base of all errors that input can cause; the message is short whatever was given."""
+
+    def __str__(self) -> str:
+        return shortened(super().__str__())
 
 
 class UnitError(PencilmapError):

@@ -1,5 +1,6 @@
 #include "common/names.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,12 +21,18 @@ const char *pf_table_name(const struct pf_table *table, int i)
     return row ? *(const char *const *)row : NULL;
 }
 
+/* As many of the known names as a short message has room for. */
 static void refuse(const struct pf_table *table, const char *name)
 {
-    char known[PF_MESSAGE_SIZE / 2] = "";
-    size_t used = 0;
-    for (int i = 0; i < table->count && used < sizeof known; i++)
-        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", pf_table_name(table, i));
+    char known[250] = "";
+    size_t used = 0, room = sizeof known - sizeof ", ...";
+    for (int i = 0; i < table->count && used < room; i++) {
+        const char *next = pf_table_name(table, i);
+        bool fits = used + strlen(next) + 2 <= room;
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", fits ? next : "...");
+        if (!fits)
+            break;
+    }
     pf_fail(PENCILFFT_UNKNOWN_NAME, "unknown %s '%.100s'; known: %s", table->kind, name, known);
 }
 

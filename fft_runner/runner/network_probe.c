@@ -13,6 +13,7 @@
 #include <getopt.h>
 #include <jansson.h>
 #include <limits.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,6 +53,7 @@ struct probe {
     int leaders;
     char *sent, *received; /* at_once messages of the largest size each */
     json_t *trips, *bursts, *streams; /* on rank 0 */
+    bool clock_went_back; /* on rank 0 */
 };
 
 /* ---- command line ------------------------------------------------------------------------------------------- */
@@ -284,6 +286,21 @@ static double median(double *times, int n)
     return n % 2 ? times[n / 2] : (times[n / 2 - 1] + times[n / 2]) / 2;
 }
 
+static void median_and_least(const struct probe *p, double *times, double told[2])
+{
+    told[0] = median(times, p->s.reps);
+    told[1] = times[0];
+}
+
+/* A repetition in which the clock went back counts as the longest; here it was half of them or more, so that no time is known. */
+static void check_clock(struct probe *p, double told[2])
+{
+    if (!isfinite(told[0])) {
+        p->clock_went_back = true;
+        told[0] = told[1] = 0; /* which JSON can hold; the result is not written */
+    }
+}
+
 /* Seconds of a round, for each repetition; `round` is called for the rounds of all repetitions. */
 static int repeat(const struct probe *p, int (*round)(const struct probe *, const void *), const void *what, double *times)
 {
@@ -294,22 +311,24 @@ static int repeat(const struct probe *p, int (*round)(const struct probe *, cons
         double start = MPI_Wtime();
         for (int i = 0; i < p->s.rounds && !status; i++)
             status = round(p, what);
-        times[rep] = (MPI_Wtime() - start) / p->s.rounds;
+        double spent = MPI_Wtime() - start; /* in some MPIs the time of day, which can be set back */
+        times[rep] = spent > 0 ? spent / p->s.rounds : INFINITY;
     }
     return status;
 }
 
 /* Median and least of the repetitions of one rank, on rank 0. */
-static int collect(const struct probe *p, int from, double *times, double told[2])
+static int collect(struct probe *p, int from, double *times, double told[2])
 {
     if (p->rank == from) {
-        told[0] = median(times, p->s.reps);
-        told[1] = times[0];
+        median_and_least(p, times, told);
         if (from)
             PF_MPI(MPI_Send(told, 2, MPI_DOUBLE, 0, TAG, p->comm));
     } else if (p->rank == 0) {
         PF_MPI(MPI_Recv(told, 2, MPI_DOUBLE, from, TAG, p->comm, MPI_STATUS_IGNORE));
     }
+    if (p->rank == 0)
+        check_clock(p, told);
     return 0;
 }
 
@@ -536,8 +555,8 @@ static int time_streams(struct probe *p, int dimension, const int *pairs, int al
         json_decref(nodes);
         return 0;
     }
-    told[0] = median(times, p->s.reps);
-    told[1] = times[0];
+    median_and_least(p, times, told);
+    check_clock(p, told);
     char axis[2] = "";
     if (dimension != UNKNOWN)
         axis[0] = p->s.seats.torus.letter[dimension];
@@ -657,6 +676,11 @@ static int measure(struct probe *p)
     if (!status && !(status = probe_trips(p, times)) && !(status = probe_bursts(p, times)))
         status = probe_streams(p, times);
     free(times);
+    if (!status && p->clock_went_back)
+        status = pf_fail(PF_REFUSED,
+                         "the clock went back in half of the %d repetitions of a case or more; run the probe again, or with "
+                         "more --reps",
+                         p->s.reps);
     if (!status && p->rank == 0) {
         print_table(p, p->json == STDOUT_FILENO ? stderr : stdout);
         status = p->json >= 0 ? append(p) : 0;

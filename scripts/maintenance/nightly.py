@@ -37,6 +37,7 @@ rm -rf build/nightly/lowest
 .venv/bin/uv venv -q -p .venv/bin/python build/nightly/lowest
 export VIRTUAL_ENV=build/nightly/lowest
 .venv/bin/uv pip compile -q --resolution lowest-direct --extra plot --extra mpi pyproject.toml -o build/nightly/lowest.txt
+export CFLAGS="-O0 -g0"  # mpi4py is compiled, which would take a quarter of an hour
 .venv/bin/uv pip install -q -r build/nightly/lowest.txt pytest hypothesis
 export PYTHONPATH=packaging
 build/nightly/lowest/bin/python -m pytest -q {' '.join(KEPT)} tests/model tests/mapper {' '.join(

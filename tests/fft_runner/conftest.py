@@ -231,12 +231,12 @@ def smpirun(programs, records, tmp_path):
 
 @pytest.fixture
 def one_message():
-    """A failed run: non-zero status and exactly one message of ours, which is returned."""
+    """A failed run: non-zero status and exactly one message of ours, which is short and is returned."""
 
     def check(done):
         assert done.returncode != 0, done.stdout
         messages = [line for line in done.stderr.splitlines() if line.startswith("fft_runner:")]
-        assert len(messages) == 1, done.stderr
+        assert len(messages) == 1 and len(messages[0]) <= 400, done.stderr
         return messages[0]
 
     return check

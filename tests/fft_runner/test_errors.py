@@ -11,6 +11,7 @@ PLAIN = [*CUBE, *GRID]
 ARGUMENTS = [  # ranks, arguments, what the message says
     (4, [*PLAIN, "--teleport"], "unknown option 'teleport'; known: size, grid"),
     (4, [*PLAIN, "-x"], "unknown option 'x'"),
+    (4, [*PLAIN, "--" + 5000 * "x"], "xxx'; known: size, grid"),
     (4, [*PLAIN, "stray"], "'stray' does not belong to any option"),
     (4, [*PLAIN, "--verify=yes"], "--verify takes no value"),
     (4, [*PLAIN, "--json"], "--json needs a value"),

@@ -14,7 +14,7 @@ from pencilmap.mapper.placements import place
 from pencilmap.mapper.placements.function import MOST_SOURCE_BYTES
 from pencilmap.mapper.shapes import torus_shapes
 from pencilmap.model.allocation import Site
-from pencilmap.model.errors import MOST_CHARACTERS, PencilmapError, shortened
+from pencilmap.model.errors import MOST_CHARACTERS, MapfileError, PencilmapError, shortened
 from pencilmap.model.exchange import exchanges
 from pencilmap.model.graph_network import from_networkx
 from pencilmap.model.grid import ProcessGrid
@@ -124,6 +124,7 @@ def test_texts_are_bounded_before_a_parser_sees_them(monkeypatch):
 def test_messages_are_shortened_beyond_four_hundred_characters():
     assert shortened("a" * MOST_CHARACTERS) == "a" * MOST_CHARACTERS == "a" * 400
     assert len(shortened("a" * (MOST_CHARACTERS + 1))) <= MOST_CHARACTERS
+    assert len(str(MapfileError("a" * (MOST_CHARACTERS + 1)))) <= MOST_CHARACTERS
 
 
 def test_a_file_of_functions_has_at_most_a_megabyte(tmp_path):
