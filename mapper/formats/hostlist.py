@@ -6,6 +6,7 @@ Source: srun(1) and scontrol(1) of Slurm 22.05. Numbers keep their leading zeros
 import re
 from itertools import product
 
+from pencilmap.mapper.hosts import MAX_NAME
 from pencilmap.model.errors import MapfileError
 from pencilmap.model.reading import MOST_HOSTS
 
@@ -29,6 +30,8 @@ def expand_hosts(text: str, most: int = MOST_HOSTS) -> list[str]:
         fixed = _PIECE.split(part)[::2]
         if any("[" in piece or "]" in piece for piece in fixed):
             raise MapfileError(f"host list {text[:60]!r} has brackets that do not match")
+        if len(fixed) - 1 + sum(map(len, fixed)) > MAX_NAME:  # before it stands in each of many names
+            raise MapfileError(f"host list {text[:40]!r} has a name of more than {MAX_NAME} characters")
         choices = [_ranges(found[1], text) for found in _PIECE.finditer(part)]
         size = 1
         for choice in choices:

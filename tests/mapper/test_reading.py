@@ -90,6 +90,9 @@ LAUGHS = "".join(f'<!ENTITY a{i} "{f"&a{i - 1};" * 10}">' for i in range(1, 9))
 @pytest.mark.parametrize("content, message", [
     ("NodeName=a" + "[0-1000000]" * 200, "stands for more than 262144 hosts"),
     ("NodeName=" + ",".join(["a[0-100000]"] * 9), "stands for more than 262144 hosts"),
+    (f"NodeName={'a' * 2000}[0-20000]", "a name of more than 255 characters"),
+    ("NodeName=a[0-20000]" + "b" * 2000 + "[0-9]", "a name of more than 255 characters"),
+    ("NodeName=a" + "[0]" * 300, "a name of more than 255 characters"),
     ("NodeName=a" + ",a" * 400_000, "stands for more than 262144 hosts"),
     ("NodeName=a" + "[" * 400_000, "brackets that do not match"),
     (aliases(12) + "torus3d: {toruses: [{name: *a11, dims: {x: 1, y: 1, z: 1}, nodes: n0}]}", "anchors or aliases"),
