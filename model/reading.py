@@ -6,6 +6,7 @@ and larger ones in proportion. Whatever a parser raises becomes the error of its
 that no other module calls a parser or reads a file that a user names.
 """
 
+import contextlib
 import json
 import os
 import select
@@ -81,7 +82,9 @@ def _limited(seconds):
         return
 
     def too_long(number, frame):
-        if _is_import(frame):  # takes as long as the machine needs, whatever the file; and half a module stays broken
+        if _is_import(frame) or frame.f_code.co_filename == contextlib.__file__:
+            # loading takes as long as the machine needs, whatever the file, and half a module stays broken; an error that
+            # leaves a block just now is told, and what is raised here instead would be caught by nobody
             signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
             return
         raise _TooLong
@@ -189,18 +192,20 @@ def parse_literal(text: str) -> Any:
 
 
 def parse_xml(text: str) -> Any:
-    """The root of XML that defines no entities of its own, which may stand for any number of characters."""
+    """The root of XML that defines no entities or attributes of its own, which may stand for any number of characters."""
     check_xml(text)
     return ElementTree.fromstring(text)
 
 
 def check_xml(text: str) -> None:
-    """Raise ValueError where XML defines entities or GraphML has many graphs. This is for texts that another parser reads.
+    """Raise ValueError where XML defines entities or attributes, which each element then has, or GraphML has many graphs.
+
+    This is for texts that another parser reads.
 
     >>> check_xml("<graphml><graph/></graphml>")
     """
-    if "<!ENTITY" in text:
-        raise ValueError("it defines entities, which are not read")
+    if "<!ENTITY" in text or "<!ATTLIST" in text:
+        raise ValueError("it defines entities or attributes, which are not read")
     if text.count("<graph") > MOST_DEPTH:  # networkx makes all of them, and only one is read
         raise ValueError("it has more than one graph")
 

@@ -101,6 +101,7 @@ LAUGHS = "".join(f'<!ENTITY a{i} "{f"&a{i - 1};" * 10}">' for i in range(1, 9))
     (" \n" * 300_000 + "SwitchName=a", None),
     (hwloc("0x1", ",".join(["0x1"] * 400_000)), "a set of 12800000 processors"),
     ('<!DOCTYPE topology [<!ENTITY a0 "x">' + LAUGHS + ']><topology><node type="&a8;"/></topology>', "entities"),
+    (f'<!DOCTYPE topology [<!ATTLIST node a CDATA "{"x" * 200}">]><topology>{"<node/>" * 9}</topology>', "attributes"),
     ("TpuDevice(id=1, coords=(999999999999,99999999999,99999))", None),
 ])
 def test_what_would_expand_is_refused_before(tmp_path, content, message):
@@ -149,6 +150,13 @@ def test_seconds_end(monkeypatch):
     assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0, 0)
     with reading_module.reading("a", MachineError, 40 << 20):
         assert 1 < signal.getitimer(signal.ITIMER_VIRTUAL)[0] < 42 * 0.05
+
+
+def test_an_error_of_a_parser_that_has_taken_too_long_is_its_readers_error(monkeypatch):
+    """The signal comes while the parser runs, and Python looks at it when the error leaves the block."""
+    monkeypatch.setattr(reading_module, "SECONDS", 0.01)
+    with pytest.raises(GraphError, match="a cannot be read: mismatched tag"), reading_module.reading("a", GraphError):
+        reading_module.parse_xml("<a>" * 200_000 + "</b>")
 
 
 def test_a_module_may_take_its_time_to_load(tmp_path, monkeypatch):
