@@ -165,6 +165,8 @@ class _Run:
         """This search, at its end, for one of both grids that it is for."""
         run = copy(self)
         run.grid, run.turned, run.began = grid, _turned(grid), began
+        # its launcher's order is not tried where one group takes every slot: there all placements cost the same
+        run.launcher_costs = {grid: run.launcher_costs[self.grid], **run.launcher_costs}
         return run
 
     def search(self):

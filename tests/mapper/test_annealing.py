@@ -203,6 +203,14 @@ def test_rows_and_columns_may_be_exchanged():
     assert predict(other.mapping).cost == pytest.approx(other.cost)
 
 
+def test_the_other_grid_of_one_group_knows_the_launchers_cost_too():
+    """Where a group takes every slot, only the launcher's order of the first grid is tried."""
+    site = Site(Torus((3, 3)), allocation=Allocation(Torus((3, 3))).without([0]), idle=True)
+    first, second = (search(site, grid, budget=Budget(2000)) for grid in (ProcessGrid(1, 8), ProcessGrid(8, 1)))
+    assert first.cost == second.cost == second.launcher_cost
+    assert "launcher's order" in str(second)
+
+
 def test_the_launchers_are_tried_whatever_the_budget():
     site, grid = SITES[0]
     least = min(predict(default(order, site, each)).cost for order in ("", "tn", *all_orders(site.network))

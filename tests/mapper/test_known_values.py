@@ -10,6 +10,7 @@ import re
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ import pencilmap.mapper
 import pencilmap.model
 from pencilmap.model.allocation import Allocation, Site
 from pencilmap.model.decompositions import SLAB
+from pencilmap.model.errors import PencilmapError
 from pencilmap.model.grid import ProcessGrid, parse_grid
 from pencilmap.model.torus import Torus, parse_torus
 from pencilmap.model.transform import parse_transform
@@ -47,16 +49,16 @@ def slab(tasks):
 
 
 def modules():
-    """Every module of model and mapper by its last name."""
-    found = {}
+    """Every module of model and mapper by its last name; of two the outer one."""
+    found: dict[str, str] = {}
     for package in (pencilmap.model, pencilmap.mapper):
         for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
-            if not module.name.endswith("__main__"):
-                found.setdefault(module.name.rpartition(".")[2], importlib.import_module(module.name))
-    return found
+            last = module.name.rpartition(".")[2]
+            found[last] = min(found.get(last, module.name), module.name, key=lambda name: name.count("."))
+    return {last: importlib.import_module(name) for last, name in found.items()}
 
 
-NAMES = {**modules(), "np": np, "Fraction": Fraction, "site": site, "placed": placed, "slab": slab,
+NAMES = {**modules(), "np": np, "ns": SimpleNamespace, "Fraction": Fraction, "site": site, "placed": placed, "slab": slab,
           "torus": parse_torus, "grid": parse_grid, "transform": parse_transform}
 
 
@@ -90,7 +92,11 @@ def cases():
 
 
 def value_of(expression):
-    return shown(eval(expression, dict(NAMES)))
+    """The value as it is shown, or the error in words."""
+    try:
+        return shown(eval(expression, dict(NAMES)))
+    except PencilmapError as error:
+        return f"{type(error).__name__}: {error}"
 
 
 @pytest.mark.parametrize("expression, known", [

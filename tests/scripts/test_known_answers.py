@@ -42,7 +42,16 @@ def inputs(folder):
     make_folder(folder)
     runs = [run(*words) for words in RUNS]
     cubes = [one for one, words in zip(runs, RUNS) if words[:4:3] == ("4x4x4", 1)]
-    for name, some in (("runs.jsonl", runs), ("cubes.jsonl", cubes), ("probe.jsonl", [result()])):
+    labelled = [{**runs[0], "labels": {**runs[0]["labels"], **labels}, 
+                 "halo": {"width": 2, "bytes": [1, 1, 1], "messages": [1, 1, 1], "max_s": [1e-4, 2e-4, 3e-4]}}
+                for labels in ({}, {"network": "simulated", "ports": "3", "message_cost": "2 us"}, {"machine": "bluegene-l"},
+                               {"routing": "minimal-adaptive", "placement": "mine"})]
+    scheduled = [{**runs[4], "schedule": name, "direction": direction}
+                 for name, direction in (("overlap:2:x", "forward"), ("two-way:10", "backward"), ("opposite", "pair"))]
+    nowhere = [result(torus=None, tasks_per_node=None, coordinate_source="none")]
+    for name, some in (("runs.jsonl", runs), ("cubes.jsonl", cubes), ("probe.jsonl", [result()]), ("nowhere.jsonl", nowhere),
+                       ("labelled.jsonl", labelled), ("ports.jsonl", [{**runs[0], "labels": {"ports": "none"}}]),
+                       ("scheduled.jsonl", scheduled)):
         (folder / name).write_text("".join(json.dumps(one) + "\n" for one in some))
     write_transposes(folder / "one.jsonl", 1.0)
     write_transposes(folder / "other.jsonl", 2.5, ("p2p", "alltoall"))
@@ -86,7 +95,8 @@ def answer(arguments):
     found = out.getvalue()
     if "--json" in arguments and found:
         found = "\n".join(map(compact, json.loads(found)))
-    return re.sub(r" in \d+\.\d s;", ";", err.getvalue()) + found
+    said = re.sub(r" in \d+\.\d s;", ";", err.getvalue())
+    return re.sub(r"^help: .*\n", "", said, flags=re.MULTILINE) + found  # which begins with how Python was started
 
 
 def compact(value):
