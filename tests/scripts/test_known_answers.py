@@ -42,7 +42,7 @@ def inputs(folder):
     make_folder(folder)
     runs = [run(*words) for words in RUNS]
     cubes = [one for one, words in zip(runs, RUNS) if words[:4:3] == ("4x4x4", 1)]
-    labelled = [{**runs[0], "labels": {**runs[0]["labels"], **labels}, 
+    labelled = [{**runs[0], "labels": {**runs[0]["labels"], **labels},
                  "halo": {"width": 2, "bytes": [1, 1, 1], "messages": [1, 1, 1], "max_s": [1e-4, 2e-4, 3e-4]}}
                 for labels in ({}, {"network": "simulated", "ports": "3", "message_cost": "2 us"}, {"machine": "bluegene-l"},
                                {"routing": "minimal-adaptive", "placement": "mine"})]
