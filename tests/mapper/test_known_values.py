@@ -23,6 +23,7 @@ from pencilmap.model.errors import PencilmapError
 from pencilmap.model.grid import ProcessGrid, parse_grid
 from pencilmap.model.torus import Torus, parse_torus
 from pencilmap.model.transform import parse_transform
+from tests.mapper.given_files import altered, damaged, launched
 
 KNOWN = Path(__file__).with_name("known_values.txt")
 NUMBER = re.compile(r"\d+\.\d+(?:e[+-]?\d+)?")
@@ -44,46 +45,6 @@ def placed(text, where, grid, schedule="sequence"):
     return mapping.node_of_rank * where.tasks_per_node + mapping.slot_of_rank, cost
 
 
-def damaged(name, where, grid, **more):
-    """What becomes of a file of a format with one thing wrong: the slots it names, or the error."""
-    formats, job = NAMES["formats"], NAMES["format"].Job(where, **more)
-    mapping = NAMES["placements"].as_mapping(NAMES["placements"].place("line", where, parse_grid(grid)), "line")
-    text = formats.FORMATS[name].write(mapping, job)
-    lines = text.splitlines(keepends=True)
-    at = len(lines) // 2
-    digit = next(k for k in range(len(text) // 2, len(text)) if text[k].isdigit())
-
-    def instead(what):
-        return text[:digit] + what + text[digit + 1:]
-
-    def line(what):
-        return "".join([*lines[:at], what, *lines[at + 1:]])
-
-    changed = {
-        "whole": text, "short": "".join(lines[:-1]) or text[:-3], "twice": line(2 * lines[at]), "large": instead("9"),
-        "larger": instead("9" * 30), "negative": instead("-1"), "word": instead("x"), "plus": instead("+1"),
-        "half": instead("1.5"), "more": line(lines[at].rstrip("\n") + " 7\n"), "less": line(lines[at][2:]),
-        "comment": "# one\n\n" + text, "other end": text.replace("\n", "\r\n"), "space": text.replace(" ", " \t "),
-        "letter": line("a" + lines[at])}
-    return {key: _read(formats, each, job, name) for key, each in changed.items()}
-
-
-def _read(formats, text, job, name):
-    try:
-        known = formats.recognise(formats.Document(text.encode(), "given"))
-        mapping = formats.parse_mapping(text.encode(), "given", job, None, name)
-    except PencilmapError as error:
-        return str(error)
-    slots = mapping.node_of_rank * mapping.tasks_per_node + mapping.slot_of_rank
-    return [*([known] if known != name else []), *slots.tolist()]
-
-
-def launched(name, where, grid, **more):
-    """How to launch with a format."""
-    mapping = NAMES["placements"].as_mapping(NAMES["placements"].place("default", where, parse_grid(grid)), "default")
-    return NAMES["formats"].FORMATS[name].launch(mapping, NAMES["format"].Job(where, **more), "a b.map")
-
-
 def slab(tasks):
     return ProcessGrid(tasks, decomposition=SLAB)
 
@@ -99,7 +60,7 @@ def modules():
 
 
 NAMES = {**modules(), "np": np, "ns": SimpleNamespace, "Fraction": Fraction, "site": site, "placed": placed, "slab": slab,
-         "damaged": damaged, "launched": launched,
+         "altered": altered, "damaged": damaged, "launched": launched,
           "torus": parse_torus, "grid": parse_grid, "transform": parse_transform}
 
 
