@@ -1,7 +1,10 @@
 """The run record and what is printed."""
 
+import fcntl
 import json
 import re
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -20,6 +23,24 @@ def test_records_are_appended_one_a_line(mpirun, records, tmp_path):
         assert mpirun(2, *TINY, "--json", path).returncode == 0
     first, second = records(path)
     assert first["command"] == second["command"] and first["command"][-2:] == ["--json", str(path)]
+
+
+def test_a_record_is_not_written_into_one_that_another_run_writes(mpirun, records, tmp_path):
+    path = tmp_path / "out.jsonl"
+    assert mpirun(2, *TINY, "--json", path).returncode == 0
+    line, waits = path.read_text(), re.compile(rf"-> FLOCK .*:{path.stat().st_ino} ")
+    with path.open("a") as other, ThreadPoolExecutor() as beside:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        run = beside.submit(mpirun, 2, *TINY, "--json", path)
+        while not run.done() and not waits.search(Path("/proc/locks").read_text()):
+            time.sleep(0.01)
+        for part in (line[:20], line[20:]):
+            other.write(part)
+            other.flush()
+        assert not run.done() and path.read_text() == 2 * line
+        fcntl.flock(other, fcntl.LOCK_UN)
+        assert run.result().returncode == 0
+    assert len(records(path)) == 3
 
 
 def test_records_hold_grid_and_stages_of_their_decomposition(run):
