@@ -3,10 +3,12 @@
 #include <complex.h>
 #include <math.h>
 #include <omp.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "check.h"
 #include "pencilfft.h"
+#include "speed/tuning.h"
 #include "start_on_grid.h"
 
 static int R, C, rank, ranks;
@@ -126,6 +128,66 @@ static void phases_add_up_to_the_total(void)
     pencilfft_plan_destroy(t.plan);
 }
 
+/* A result of numbers that depend on their place, from one buffer into another or in place. */
+static void run(pencilfft_plan plan, pencilfft_direction direction, bool in_place, double *result)
+{
+    void *in, *out;
+    int64_t bytes;
+    pencilfft_alloc_bytes(plan, &bytes);
+    CHECK_INT(pencilfft_alloc(plan, &in), PENCILFFT_OK);
+    CHECK_INT(pencilfft_alloc(plan, &out), PENCILFFT_OK);
+    memset(out, 0, (size_t)bytes);
+    for (int64_t i = 0; i < bytes / (int64_t)sizeof(double); i++)
+        ((double *)in)[i] = cos((double)(i * i % 97));
+    CHECK_INT(pencilfft_execute(plan, direction, in, in_place ? in : out), PENCILFFT_OK);
+    memcpy(result, in_place ? in : out, (size_t)bytes);
+}
+
+/* FFTW's plans of several axes, each thread with some of the planes and lines, beside the passes of one thread. */
+static void stages_are_the_passes(const char *type, const char *skip, const char *layout, int threads, int destroy)
+{
+    enum { NUMBERS = 12 * 7 * 16 * 2 };
+    static double by_stages[NUMBERS], by_passes[NUMBERS];
+    const struct pf_tuning usual = pf_tuning;
+    pencilfft_desc desc = description(12, 7, 10, threads);
+    pencilfft_plan stages, passes;
+    const char *text;
+    desc.type = type, desc.skip = skip, desc.layout = layout, desc.destroy_input = destroy;
+    desc.rigor = "measure";
+    pf_tuning.thread_bytes = 0;
+    pf_tuning.direct = PF_ALWAYS;
+    stages = make_plan(&desc);
+    desc.threads = 1;
+    desc.rigor = "estimate";
+    passes = make_plan(&desc);
+    pf_tuning = usual;
+    CHECK_INT(pencilfft_plan_text(stages, &text), PENCILFFT_OK);
+    CHECK_CONTAINS(text, threads == 2 ? "by 2 threads" : "by 7 threads");
+    for (int way = 0; way < 4; way++) {
+        pencilfft_direction direction = way & 1 ? PENCILFFT_BACKWARD : PENCILFFT_FORWARD;
+        int64_t elements = 12 * 7 * (!strcmp(type, "c2c") ? 20 : way & 1 ? 10 : !strcmp(type, "r2c") ? 12 : 10);
+        double most = 0;
+        run(stages, direction, way & 2, by_stages);
+        run(passes, direction, way & 2, by_passes);
+        for (int64_t i = 0; i < elements; i++)
+            most = fmax(most, fabs(by_stages[i] - by_passes[i]));
+        CHECK(most < 1e-9);
+    }
+    pencilfft_plan_destroy(stages);
+    pencilfft_plan_destroy(passes);
+}
+
+static void one_rank_by_stages(void)
+{
+    static const char *const types[] = {"c2c", "r2c", "dct"}, *const skips[] = {NULL, "x", "y"};
+    for (int i = 0; i < 3; i++)
+        for (int skip = 0; skip < 3; skip++)
+            for (int destroy = 0; destroy < 2; destroy++) {
+                stages_are_the_passes(types[i], skips[skip], "natural", 2, destroy);
+                stages_are_the_passes(types[i], skips[skip], "stride1", 7, destroy);
+            }
+}
+
 int main(int argc, char **argv)
 {
     start_on_grid(argc, argv, &rank, &ranks, &R, &C);
@@ -136,6 +198,8 @@ int main(int argc, char **argv)
     }
     openmp_says_how_many();
     phases_add_up_to_the_total();
+    if (ranks == 1)
+        one_rank_by_stages();
     MPI_Finalize();
     return check_result();
 }

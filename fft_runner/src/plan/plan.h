@@ -89,10 +89,19 @@ struct pf_steps {
     struct pf_step *step;
 };
 
-/* All axes by one plan of FFTW, with two arrays and in place; NULL where passes are faster, or needed. whole.c */
+/* FFTW's plans for several axes at once, stage after stage. whole.c */
+enum { PF_WHOLE_STAGES = 2 };
 struct pf_whole {
-    void *plan[2];
-    struct pf_line_shape shape;
+    int stages, shares;
+    struct pf_whole_stage {
+        int axes;                   /* as bits */
+        int shared;                 /* the axis along which threads share it; PF_NO_AXIS: one does all */
+        struct pf_line_shape shape; /* but for the extent along that axis */
+    } stage[PF_WHOLE_STAGES];
+    struct pf_whole_part {  /* what a thread does in a stage */
+        void *plan;         /* NULL: nothing */
+        int64_t n, in, out; /* indices along the shared axis; bytes from the start of the arrays */
+    } *part[2]; /* with two arrays, and in place: all of stage 0, then of stage 1; NULL where passes are faster, or needed */
 };
 
 /* A transform in one direction: for each route passes and the joints between them, and the same as a list of steps; each
@@ -109,7 +118,7 @@ struct pf_sequence {
 /* What a transform takes, or gives, where its boxes are not those of an array: ends.c */
 struct pf_end {
     bool remapped;
-    int64_t n[3];         /* extents of what it takes or gives */
+    int64_t n[3]; /* extents of what it takes or gives */
     pencilfft_box *given; /* of all ranks; NULL: bricks */
     struct pf_remap *remap; /* from what a forward transform takes, or to what it gives; NULL while it is not made */
 };
@@ -137,12 +146,12 @@ struct pencilfft_plan_s {
     int fields;
     struct pf_phases phases;
 
-    bool any_schedule;       /* it is not asked for: "auto" finds one */
+    bool any_schedule; /* it is not asked for: "auto" finds one */
     struct pf_choice choice; /* of a schedule */
     char schedule[PF_SCHEDULE_TEXT];
     const struct pf_schedule *asked; /* the one above, but where nothing is exchanged */
     bool beside; /* exchanges run beside passes or each other: by the schedule, and there are some */
-    int parts;   /* of each array but the first */
+    int parts; /* of each array but the first */
     struct pf_part {
         const struct pf_decomposition *decomposition;
         struct pf_share share;

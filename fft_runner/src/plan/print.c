@@ -188,11 +188,30 @@ static void print_remap(const struct pencilfft_plan_s *plan, int end, int backwa
             (long long)to->extent[2], (long long)to->offset[0], (long long)to->offset[1], (long long)to->offset[2]);
 }
 
+/* What is done instead of the passes, where it was faster. */
+static void print_whole(const struct pencilfft_plan_s *plan, int backward, FILE *out)
+{
+    const struct pf_whole *whole = &plan->sequence[backward].whole;
+    if (!whole->part[0] && !whole->part[1])
+        return;
+    fprintf(out, "  %s: FFTW's plans of", !whole->part[1] ? "with two arrays" : whole->part[0] ? "always" : "in place");
+    for (int i = 0; i < whole->stages; i++) {
+        fprintf(out, "%s", i ? ", then " : " ");
+        for (int axis = 2; axis >= 0; axis--)
+            if (whole->stage[i].axes >> axis & 1)
+                fputc("xyz"[axis], out);
+    }
+    if (whole->shares > 1)
+        fprintf(out, ", each by %d threads", whole->shares);
+    fprintf(out, "; %s:\n", whole->part[0] && whole->part[1] ? "instead of" : "else");
+}
+
 static int print_sequence(pencilfft_plan plan, int backward, FILE *out)
 {
     int status = PENCILFFT_OK;
     fprintf(out, "%s\n", backward ? "backward" : "forward");
     print_remap(plan, backward, backward, out);
+    print_whole(plan, backward, out);
     for (int r = 0; r < plan->routes && !status; r++) {
         if (plan->routes > 1)
             fprintf(out, " route %d\n", r);

@@ -10,6 +10,8 @@ A contestant is made with a `Case` and an mpi4py communicator, and has
     one transform, unnormalised, of ``input`` to ``output``; collective; may destroy the input
 ``alone``
     optional: true where rank 0 does all; the other ranks then hold nothing and sleep
+``meet()``
+    optional: its threads have met when this returns, as the ranks have at their barrier
 ``phases()``
     seconds of the calling rank by phase name in the last run; empty where the library has none
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from pencilmap.scripts.maintenance.benchmarks import Case, NotOffered
 from pencilmap.scripts.maintenance.benchmarks.fftw_mpi import DESTROY_INPUT, MEASURE, aligned, form_of
+from pencilmap.scripts.maintenance.benchmarks.omp_threads import OmpThreads
 
 LIBRARIES = ("threads", "omp")
 
@@ -34,6 +35,8 @@ class FftwAlone:
         self.output, self.output_part = self._whole(case.output_shape, case.output_dtype, comm)
         self._plan = None
         if comm.rank == 0:
+            if choice == "omp":
+                self.meet = OmpThreads(comm.size).meet
             if threads:
                 getattr(threads, f"{self._name}_init_threads")()
                 getattr(threads, f"{self._name}_plan_with_nthreads")(comm.size)

@@ -11,6 +11,7 @@ import numpy as np
 
 from pencilfft import BACKWARD, FORWARD, Plan, _function
 from pencilmap.scripts.maintenance.benchmarks import Case
+from pencilmap.scripts.maintenance.benchmarks.omp_threads import OmpThreads
 
 BY_ONE, DESTROY = ("threads", "alone"), "destroy"
 
@@ -32,6 +33,8 @@ class Ours:
         self.input_part = self.output_part = nothing
         if comm is None:
             return
+        if threads > 1:
+            self.meet = OmpThreads(threads).meet
         self.plan = Plan(case.shape, grid, comm, type=case.type, precision=case.precision,
                          directions=BACKWARD if backward else FORWARD, exchange=exchange, threads=threads,
                          destroy_input=destroy)

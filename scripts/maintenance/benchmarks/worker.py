@@ -2,10 +2,10 @@
 
     mpirun -n 2 python -m pencilmap.scripts.maintenance.benchmarks.worker CASE.json RESULT.json
 
-Before each run the input is set again and the ranks meet at a barrier; the time is the slowest rank's. The first contestant
-changes with each repetition. Some elements of each result are compared with the sums that define them. Where there are as
-many processors as ranks, each rank is bound to one, unless one rank works alone: two that wait for each other on one
-processor take as long as the system's time slices.
+Before each run the input is set again, and the ranks meet at a barrier, or the threads of one rank; the time is the slowest
+rank's. The first contestant changes with each repetition. Some elements of each result are compared with the sums that
+define them. Where there are as many processors as ranks, each rank is bound to one, unless one rank works alone: two that
+wait for each other on one processor take as long as the system's time slices.
 """
 
 import ctypes
@@ -67,7 +67,7 @@ class Entrant:
         self.contestant = contestant(name, case, comm)
         self._input = input_part(case, self.contestant.input_part)
         self.run, self.phases = self.contestant.run, self.contestant.phases
-        self.alone = getattr(self.contestant, "alone", False)
+        self.alone, self.meet = getattr(self.contestant, "alone", False), getattr(self.contestant, "meet", None)
 
     def lay(self) -> None:
         self.contestant.input[...] = self._input
@@ -113,6 +113,8 @@ def measure(runners: dict[str, Any], repetitions: int,
             runner.lay()
             bind(comm, None if runner.alone else comm.rank)
             comm.Barrier()
+            if meet := getattr(runner, "meet", None):
+                meet()
             begin = perf_counter()
             runner.run()
             times[name].append(perf_counter() - begin)

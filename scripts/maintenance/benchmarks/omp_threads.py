@@ -1,0 +1,24 @@
+"""OpenMP threads of this process, as GCC has them: how many there are, and a meeting of them all."""
+
+import ctypes
+from ctypes import c_int, c_uint, c_void_p
+
+from pencilmap.scripts.maintenance.benchmarks import NotOffered
+
+
+class OmpThreads:
+    """So many threads of the calling process."""
+
+    def __init__(self, number: int) -> None:
+        try:
+            library = ctypes.CDLL("libgomp.so.1")
+        except OSError as error:
+            raise NotOffered(str(error)) from error
+        library.omp_set_num_threads(c_int(number))  # FFTW's plans run by as many, whatever they were made for
+        self._parallel, self._number = library.GOMP_parallel, number
+        self._parallel.restype, self._parallel.argtypes = None, [c_void_p, c_void_p, c_uint, c_uint]
+        self._nothing = ctypes.cast(ctypes.CDLL(None).free, c_void_p)
+
+    def meet(self) -> None:
+        """They have all been there, as ranks have that come from a barrier: those that slept are awake for a while."""
+        self._parallel(self._nothing, None, self._number, 0)
