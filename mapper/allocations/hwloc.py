@@ -102,7 +102,7 @@ def slot_cores(cores: Sequence[Core], tasks: int) -> tuple[str, ...]:
     if tasks > len(cores):
         raise MapfileError(f"{tasks} tasks per node, but the node has {len(cores)} cores; one core per task is needed")
     per_task = len(cores) // tasks
-    while per_task > 1 and sum(len(domain) // per_task for domain in domains.values()) < tasks:
+    while sum(len(domain) // per_task for domain in domains.values()) < tasks:
         per_task -= 1
     blocks = [d[i:i + per_task] for d in domains.values() for i in range(0, len(d) - per_task + 1, per_task)]
     return tuple(str(b[0]) if per_task == 1 else f"{b[0]}-{b[-1]}" for b in blocks[:tasks])

@@ -1,5 +1,6 @@
 """The fit against times made with known figures, and against the published Blue Gene/L table."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -49,6 +50,21 @@ def true(key):
 
 DETERMINED = ["injection_per_task", "exchange_cost", "message_cost", "contention", "fft_rate_per_task",
               "memory_bandwidth_per_node"]
+
+
+@pytest.mark.parametrize("noise, seed, node, hop", [
+    (0.02, 0, "the times are explained equally well without it", "the times are explained best without it"),
+    (0.02, 3, "the times are explained equally well without it",
+     "the best value is # us or more, so what it explains has another cause"),
+    (0.02, 4, "it slows no sample down; it is at least # MB/s", "its uncertainty is # % of its value"),
+    (0.05, 2, "the times are explained equally well without it", "the times are explained best without it")])
+def test_figures_that_are_not_there_are_left_out_of_noisy_times_with_the_reason(noise, seed, node, hop):
+    found = calibrate(samples(noise, seed=seed), TRUTH.cache_per_node)
+    told = {key: re.sub(r"[\d.]+", "#", reason) for key, reason in found.left_out.items()}
+    assert told == {"injection_per_node": node, "hop_latency": hop, "message_size_cost": "no sample depends on it"}
+    assert list(found.figures) == DETERMINED
+    for key, figure in found.figures.items():
+        assert abs(np.log(figure.value / true(key))) < 3 * figure.uncertainty, key
 
 
 def test_exact_times_give_back_the_figures_that_made_them():

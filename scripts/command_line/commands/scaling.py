@@ -19,7 +19,7 @@ from pencilmap.mapper.scaling import (
 from pencilmap.model.errors import RecordError
 from pencilmap.model.machine import load_machine
 from pencilmap.model.machine_file import machine_names
-from pencilmap.model.scaling import LEAST_POINTS, bisection_bandwidth, crossing_bytes, fit
+from pencilmap.model.scaling import LEAST_POINTS, Fit, bisection_bandwidth, crossing_bytes, fit
 from pencilmap.model.torus import parse_torus
 from pencilmap.model.units import milliseconds, parse
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, Name, completed, with_options
@@ -143,8 +143,9 @@ def _print(answer, published):
         print_table(f"strong scaling of {study['transform']}{_pairs(study)}, the fastest grid of each number of ranks",
                     [">ranks", "grid", ">time", ">speed-up", ">efficiency", *([">fit"] if study["fit"] else [])],
                     [[p["ranks"], _grid(p["grid"]), milliseconds(p["time_s"]), f"{p['speedup']:.2f}",
-                      f"{100 * p['efficiency']:.0f} %", *([milliseconds(_fitted(study["fit"], p["ranks"]))] if study["fit"]
-                                                          else [])] for p in study["points"]], _fit_lines(study))
+                      f"{100 * p['efficiency']:.0f} %",
+                      *([milliseconds(Fit(**study["fit"]).time_s(p["ranks"]))] if study["fit"] else [])]
+                     for p in study["points"]], _fit_lines(study))
     for study in answer["weak"]:
         print_table(f"weak scaling, {study['name']}; efficiency with the work N log N",
                     [">ranks", "transform", "grid", ">time", ">efficiency"],
@@ -169,10 +170,6 @@ def _pairs(study):
 
 def _grid(shape):
     return "x".join(map(str, shape)) or "-"
-
-
-def _fitted(found, ranks):
-    return found["a"] / ranks + found["d"] / ranks ** (2 / 3)
 
 
 def _fit_lines(study) -> list[Any]:
