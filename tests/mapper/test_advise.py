@@ -1,5 +1,6 @@
 """`pencilmap advise`: first choices against everything predicted, the term that decides, threads, and what is refused."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -81,6 +82,16 @@ def test_what_is_not_routed_could_not_have_come_first(torus, tasks):
             assert 0 <= _least_s(leader, name) <= time_of(other) * (1 + 1e-9)
         assert (_least_s(leader, "node") == leader.known_s) == (tasks == 1)
         assert _least_s(leader, "p2p") > 0.5 * time_of(leader) and _least_s(leader, "bruck2") == 0
+
+
+def test_pairs_in_phases_may_save_the_contention_and_messages_of_nodes_of_one_task_save_nothing():
+    """Dense boxes meet in their middles under adaptive routing; `node` is all messages at once there."""
+    dense = setting(torus="8x8", bandwidth="1 GB/s", fft="64")
+    leader, = replace(dense, costs=Costs(contention=1.0)).predictions("16x4", ["digits:x=r4c2,y=r4c2"])
+    contention = sum(stage.terms.contention_s for stage in leader.stages)
+    assert contention > 0.05 * leader.known_s
+    assert _least_s(leader, "p2p") == pytest.approx(leader.known_s - contention)
+    assert _least_s(leader, "node") == leader.known_s and _least_s(leader, "bruck2") == 0
 
 
 def test_grids_within_twice_the_least_time_are_looked_at_again():
