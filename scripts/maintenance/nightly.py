@@ -1,12 +1,14 @@
 """The long tests of `scripts/test-nightly`, and the table of their last results in docs/reliability.md.
 
-A part whose time is up goes on where it was ended when it is started again at the same commit: its tests that have run are
-left out. So a small machine can run a long part in pieces, `scripts/test-nightly --minutes 5 matrix` again and again.
+A part whose time is up, or that is interrupted, goes on where it was ended when it is started again at the same commit: its
+tests that have run are left out. So a small machine can run a long part in pieces, `scripts/test-nightly --minutes 5 matrix`
+again and again.
 """
 
 import json
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -106,13 +108,12 @@ class Result:
 
 
 def run(name: str, minutes: float, day: str, before: Result | None) -> Result:
-    """Run a part, its output into a file; ends within its time. Goes on where its time was up before, at the same commit."""
+    """Run a part, its output into a file; ends within its time. Goes on where it was ended before, at the same commit."""
     part, log, now = PARTS[name], LOGS / f"{name}.log", commit()
-    kept = [LOGS / f"{name}-{n}.outcomes" for n in range(len(part.commands))]
-    goes_on = before is not None and before.outcome == TIME_UP and before.commit == now and not now.endswith("+")
-    if not goes_on:
-        for path in (log, *kept):
-            path.unlink(missing_ok=True)
+    kept = [LOGS / f"{name}-{n}-{now}.outcomes" for n in range(len(part.commands))]
+    goes_on = any(path.exists() for path in kept) and not now.endswith("+")
+    for path in (() if goes_on else (log, *LOGS.glob(f"{name}-*.outcomes"))):
+        path.unlink(missing_ok=True)
     start, outcome = time.monotonic(), "passed"
     for words, path in zip(part.commands, kept, strict=True):
         left = 60 * min(minutes, part.minutes) - (time.monotonic() - start)
@@ -129,7 +130,11 @@ def run(name: str, minutes: float, day: str, before: Result | None) -> Result:
     counts = kept_outcomes.told(kept) or counts_in(log.read_text("utf-8"))
     if outcome == "passed" and "skipped" in counts and "passed" not in counts:
         outcome = "skipped"
-    seconds = round(time.monotonic() - start) + (before.seconds if goes_on and before else 0)
+    if outcome != TIME_UP:
+        for path in kept:
+            path.unlink(missing_ok=True)
+    known = before is not None and before.outcome == TIME_UP and before.commit == now
+    seconds = round(time.monotonic() - start) + (before.seconds if goes_on and known and before else 0)
     return Result(outcome, counts, seconds, date.today().isoformat(), now)
 
 
@@ -201,6 +206,7 @@ def main(parts: tuple[str, ...], minutes: float, listed: bool) -> None:
         for name, part in PARTS.items():
             print(f"{name:12} at most {part.minutes:3g} min  {part.what}")
         return
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # what was started ends, too
     LOGS.mkdir(parents=True, exist_ok=True)
     install_tools()
     failed, day = [], date.today().strftime("%Y%m%d")
