@@ -41,7 +41,7 @@ export VIRTUAL_ENV=build/nightly/lowest
 .venv/bin/uv pip compile -q --resolution lowest-direct --extra plot --extra mpi pyproject.toml -o build/nightly/lowest.txt
 export CFLAGS="-O0 -g0"  # mpi4py is compiled, which would take a quarter of an hour
 .venv/bin/uv pip install -q -r build/nightly/lowest.txt pytest hypothesis
-export PYTHONPATH=packaging
+.venv/bin/uv pip install -q --no-deps --editable .
 build/nightly/lowest/bin/python -m pytest -q {' '.join(KEPT)} tests/model tests/mapper {' '.join(
     f'tests/scripts/test_{name}.py'
     for name in ('cli', 'json', 'machine_options', 'routing_options', 'schedules', 'draw', 'report'))}
