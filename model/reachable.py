@@ -41,8 +41,8 @@ def why_unreachable(site: Site, grid: ProcessGrid) -> str | None:
     (None, None)
     """
     torus = site.network
-    if not isinstance(torus, Torus) or grid.decomposition is not PENCIL or torus.n_nodes == 1 \
-            or not site.allocation.is_complete or grid.n_tasks != site.n_slots or may_reach(torus, *grid.shape):
+    if not isinstance(torus, Torus) or grid.decomposition is not PENCIL or not site.allocation.is_complete \
+            or grid.n_tasks != site.n_slots or may_reach(torus, *grid.shape):
         return None
     kinds = {f"{'ring' if torus.is_ring(i) else 'line'} of {torus.shape[i]}": None for i in _binding(torus)
              if _factors(torus, i)[0][0] > 2}

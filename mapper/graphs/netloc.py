@@ -113,8 +113,8 @@ def _links(document, number, line):
             raise GraphError(f"{document.label} line {number} field {at + 2}: a neighbour has the fields "
                              "id,gbits,partitions,n and 9 fields for each of its n links")
         for link in range(int(head[3])):
-            record = fields[at + 4 + 9 * link:at + 13 + 9 * link]
-            yield Link(source, head[0], record[3], record[4])
+            width = at + 7 + 9 * link  # the position of the width, before that of the speed
+            yield Link(source, head[0], fields[width], fields[width + 1])
         at += 4 + 9 * int(head[3])
 
 

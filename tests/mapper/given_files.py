@@ -40,8 +40,9 @@ def damaged(name, where, grid, **more):
 
     changed = {
         "whole": text, "short": "".join(lines[:-1]) or text[:-3], "twice": line(2 * lines[at]), "large": instead("9"),
-        "larger": instead("9" * 30), "negative": instead("-1"), "word": instead("x"), "plus": instead("+1"),
-        "half": instead("1.5"), "more": line(lines[at].rstrip("\n") + " 7\n"), "less": line(lines[at][2:]),
+        "larger": instead("9" * 30), "long": instead("x" * 90), "negative": instead("-1"), "word": instead("x"),
+        "plus": instead("+1"), "half": instead("1.5"), "more": line(lines[at].rstrip("\n") + " 7\n"),
+        "less": line(lines[at][2:]),
         "comment": "# one\n\n" + text, "other end": text.replace("\n", "\r\n"), "space": text.replace(" ", " \t "),
         "letter": line("a" + lines[at])}
     return {key: _read(each, job, name) for key, each in changed.items()}
