@@ -1,5 +1,6 @@
 """The fit of a probe against figures from which its times are made, message by message, without a network."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -158,3 +159,18 @@ def test_ports_of_small_messages_stand_where_bytes_hide_the_starts():
     fit = fit_probe(Probe(probe.torus, 1, probe.trips, small, probe.streams))
     assert [messages.ports for messages in fit.messages] == [2, 2] and fit.notes == ()
     assert fit.messages[1].together is None
+
+
+def test_noise_is_told_and_moves_the_figures_little():
+    rng = np.random.default_rng(4)
+    exact = made(Torus((3, 4)), (1e9, 1e9), 2e-6, 3e-7, 2)
+
+    def noisy(some):
+        return tuple(replace(one, seconds=one.seconds * float(np.exp(0.03 * rng.standard_normal()))) for one in some)
+
+    fit = fit_probe(replace(exact, trips=noisy(exact.trips), bursts=noisy(exact.bursts), streams=noisy(exact.streams)))
+    assert fit.messages[-1].rate == pytest.approx(1e9, rel=0.1) and fit.hop_latency_s == pytest.approx(3e-7, rel=0.3)
+    assert [cut.link_bandwidth for cut in fit.cuts] == pytest.approx([1e9, 1e9], rel=0.1)
+    for quality in fit.quality:
+        assert 0.005 < quality.mean < 0.05 and quality.mean < quality.largest < 0.2, quality
+    assert [quality.number for quality in fit.quality] == [66, 18, 4], "a burst of one is a message alone"
