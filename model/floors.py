@@ -24,6 +24,8 @@ d/n, on d rings of n nodes. A group on one line can have one dimension that is b
 
 *Spread.* Hops against entropy, `pencilmap.model.spread`: mostly the best where groups are not too large.
 
+*Computation.* For some small tori and sizes a floor was proved by trying all that is left, `pencilmap.model.row_floors`.
+
 *One node.* All that a node's tasks send to tasks elsewhere leaves by its links (where no slot is idle).
 """
 
@@ -34,6 +36,7 @@ from typing import Any
 import numpy as np
 
 from pencilmap.model.allocation import Site
+from pencilmap.model.row_floors import proved_floor
 from pencilmap.model.spread import spread_floor
 from pencilmap.model.torus import Torus
 
@@ -56,6 +59,8 @@ def floor_of(site: Site, capacity: list[Fraction], size: int, n_tasks: int, orde
     assert isinstance(torus, Torus)
     if not ordered or size <= site.tasks_per_node or torus.n_nodes == 1:
         return found
+    if split and site.tasks_per_node == 1 and n_tasks == torus.n_nodes and len(set(capacity)) == 1:
+        found = max(found, proved_floor(torus, size) / capacity[0])
     return spread_floor(_dimensions(torus, capacity), size, site.tasks_per_node, Fraction(torus.n_nodes, n_tasks), split,
                         found)
 
