@@ -103,5 +103,5 @@ def save(drawn: "Figure", path: Target) -> None:
 
 def _render(drawn: "Figure", file: BinaryIO, kind: str) -> None:
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore" if kind == "svg" else "error", "Glyph .* missing from font", UserWarning)
+        warnings.filterwarnings("ignore" if kind == "svg" else "error", "Glyph .* missing from", UserWarning)
         drawn.savefig(file, format=kind, dpi=200, metadata=_METADATA[kind])
