@@ -45,6 +45,17 @@ def placed(text, where, grid, schedule="sequence"):
     return mapping.node_of_rank * where.tasks_per_node + mapping.slot_of_rank, cost
 
 
+def refused(calls):
+    """What each call says that is not possible, or its value."""
+    def said(call):
+        try:
+            return shown(call())
+        except PencilmapError as error:
+            return str(error)
+
+    return [said(call) for call in calls]
+
+
 def slab(tasks):
     return ProcessGrid(tasks, decomposition=SLAB)
 
@@ -60,8 +71,8 @@ def modules():
 
 
 NAMES = {**modules(), "np": np, "ns": SimpleNamespace, "Fraction": Fraction, "site": site, "placed": placed, "slab": slab,
-         "altered": altered, "damaged": damaged, "launched": launched,
-          "torus": parse_torus, "grid": parse_grid, "transform": parse_transform}
+         "refused": refused, "altered": altered, "damaged": damaged, "launched": launched, "torus": parse_torus,
+         "grid": parse_grid, "transform": parse_transform}
 
 
 def shown(value):
