@@ -88,7 +88,11 @@ def enter(names: Iterable[str], case: Case, comm: Any) -> tuple[dict[str, Any], 
 
 
 def _threads_before_mpi():
-    """FFTW-MPI makes no plan if FFTW's threads are initialised after it, as mpi4py-fft does when it follows ours."""
+    """GCC's OpenMP counts the processors when it is loaded: in a process that is bound to one, threads would sleep after
+    each parallel region at once, and take long to wake. FFTW-MPI makes no plan if FFTW's threads are initialised after it,
+    as mpi4py-fft does when it follows ours."""
+    with suppress(OSError):
+        ctypes.CDLL("libgomp.so.1")
     for letter in ("", "f"):
         with suppress(OSError):
             getattr(ctypes.CDLL(f"libfftw3{letter}_threads.so.3"), f"fftw{letter}_init_threads")()
