@@ -125,7 +125,7 @@ def _seated(site, grid, wanted):
     """Every task on its intended node while that has free slots, otherwise on the nearest node with a free slot."""
     torus, T = site.network, site.tasks_per_node
     free = np.where(site.allocation.is_usable(), T, 0)
-    node, left = np.full(grid.n_tasks, -1, dtype=np.int64), []
+    node, left = np.empty(grid.n_tasks, dtype=np.int64), []
     for rank, at in enumerate(wanted):
         if at >= 0 and free[at]:
             node[rank] = at

@@ -65,7 +65,6 @@ def _seconds_a_byte(ends, exchange, torus, rule):
 
     n, more = len(ends), min(3, MAX_DIMENSIONS - torus.n_dimensions)  # many short dimensions: lines cost their square
     side = ceil(n ** (1 / more))
-    side += side ** more < n
     axes = "".join([letter for letter in ascii_lowercase if letter not in torus.axes][:more])
     layers = Torus((*torus.shape, *more * (side,)), (*torus.wrap, *more * (False,)), axes=torus.axes + axes)
     ones = replace(exchange, members=np.arange(2 * n).reshape(n, 2), group_weight=np.ones(n, dtype=np.int64), unit_bytes=1,

@@ -156,3 +156,10 @@ def test_only_folders_that_are_marked_by_a_file_of_ours_are_removed(tmp_path):
             there = set(os.listdir(tmp_path))
             assert there == {"target", "pencilmap-linked", "pencilmap-used", "another", mine.name}
     assert set(os.listdir(tmp_path)) == {"target", "pencilmap-linked", "pencilmap-used", "another"}
+
+
+def test_who_appends_asks_for_the_file_alone(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(fcntl, "flock", lambda file, how: asked.append(how))
+    append_whole(tmp_path / "records", "one\n")
+    assert asked == [fcntl.LOCK_EX] and (tmp_path / "records").read_text() == "one\n"
