@@ -1,5 +1,6 @@
 """Whether the tests notice a mutant: Python by the tests that run its line, C by the tests of library and runner."""
 
+import ast
 import json
 import re
 import shutil
@@ -97,6 +98,12 @@ def collected(where: Iterable[str], tree: Path) -> list[str]:
     return re.findall(r"^(\S+::.+)$", out, re.MULTILINE)
 
 
+def _is_in_a_function(path: Path, line: int) -> bool:
+    """Whether a line runs when it is called for; any other runs at import, in whichever test comes first."""
+    functions = (node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.FunctionDef))
+    return any(node.body[0].lineno <= line <= (node.end_lineno or 0) for node in functions)
+
+
 @dataclass
 class PythonTests:
     """Which tests run which line, as coverage.py has booked it (`-p tests.booked_lines`)."""
@@ -116,7 +123,9 @@ class PythonTests:
             rows = data.execute("select context, fromno, tono from arc join context on context.id = context_id"
                                 " join file on file.id = file_id where path like ?", ("%/" + mutant.path,)).fetchall()
         lines = range(mutant.line, mutant.line + mutant.old.count("\n") + 1)
-        tests = {test for test, start, end in rows if test in self.seconds and (start in lines or end in lines)}
+        inside = _is_in_a_function(self.tree / mutant.path, mutant.line)
+        tests = {test for test, start, end in rows
+                 if test in self.seconds and (not inside or start in lines or end in lines)}
         tests = tests or {test for test, _, _ in rows if test in self.seconds}
         return sorted(tests, key=lambda test: self.seconds[test])
 
