@@ -35,7 +35,7 @@ MOST_SEARCHED = 2048           # slots: above this the best product is the answe
 EVALUATIONS = 800_000          # of tilings, see `best_tiling`: two or three seconds
 PATIENCE = 4                   # rounds without a better tiling
 SHORT, LONG = 2_000, 50_000    # evaluations of the local search where no product exists: with share 0, and the least with 1
-TASK_STEPS, STEP_MATES = 800, 6_000_000  # or, if they are more, the smaller of these: per task, and over R + C
+TASK_STEPS, STEP_MATES = 800, 22_000_000  # or, if they are more, the smaller of these: per task, and over R + C
 SWAPS, SWAP_MATES = 400_000, 10_000_000  # evaluations of the local search: the smaller of this and that over R + C
 RULES = 3  # for ties: a robust search routes under each
 
