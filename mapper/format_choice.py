@@ -60,7 +60,6 @@ def choose(given: str | None, machine: Machine | None, environ: Mapping[str, str
     for reader in READERS.values():
         if reader.format and reader.from_environment and reader.from_environment(environ):
             return Choice(reader.format, f"the job around this command ({reader.title})")
-    known = ", ".join(f"{name} ({form.title.partition(':')[0]})" for name, form in FORMATS.items())
     whose = f"the machine file of {machine.name} names no launcher" if machine else "no machine was named"
     raise MapfileError(f"it is not known which file the launcher reads: {whose}, and this is not a job of a known batch "
-                       f"system; give `format`, one of {known}")
+                       f"system; give `format`, one of {', '.join(FORMATS)}")

@@ -185,7 +185,7 @@ static int check_machine(const char *path, const char *bytes)
     sscanf(bytes + sizeof head - 1, "machine %511[^\n]", there);
     if (strcmp(here, there))
         return pf_fail(PENCILFFT_BAD_CALL,
-                       "wisdom file %.150s was written for another machine or MPI: '%.300s', here '%.300s'; "
+                       "wisdom file %.100s was written for another machine or MPI: '%.100s', here '%.100s'; "
                        "name another file",
                        path, there, here);
     return PENCILFFT_OK;

@@ -1,13 +1,16 @@
-"""OpenMP threads of this process, as GCC has them: how many there are, and a meeting of them all."""
+"""OpenMP threads of this process, as GCC has them: how many there are, where they run, and a meeting of them all."""
 
 import ctypes
-from ctypes import c_int, c_uint, c_void_p
+import os
+from ctypes import CFUNCTYPE, c_int, c_uint, c_void_p
 
 from pencilmap.scripts.maintenance.benchmarks import NotOffered
 
+REST_S = 0.03  # longer than threads wait busily after their work
+
 
 class OmpThreads:
-    """So many threads of the calling process."""
+    """So many threads of the calling process, each but the first on a processor of its own, where there are as many."""
 
     def __init__(self, number: int) -> None:
         try:
@@ -18,6 +21,15 @@ class OmpThreads:
         self._parallel, self._number = library.GOMP_parallel, number
         self._parallel.restype, self._parallel.argtypes = None, [c_void_p, c_void_p, c_uint, c_uint]
         self._nothing = ctypes.cast(ctypes.CDLL(None).free, c_void_p)
+        processors = sorted(os.sched_getaffinity(0))
+
+        @CFUNCTYPE(None, c_void_p)
+        def settle(_):
+            mine = library.omp_get_thread_num()
+            if 0 < mine < len(processors):  # two of them on one processor would wait for each other's time slices
+                os.sched_setaffinity(0, [processors[mine]])
+
+        self._parallel(ctypes.cast(settle, c_void_p), None, number, 0)
 
     def meet(self) -> None:
         """They have all been there, as ranks have that come from a barrier: those that slept are awake for a while."""

@@ -24,6 +24,7 @@ import numpy as np
 from pencilmap.scripts.maintenance.benchmarks import Case, NotOffered, contestant
 from pencilmap.scripts.maintenance.benchmarks.answers import expected, input_part, places
 from pencilmap.scripts.maintenance.benchmarks.cached_lines import CachedLines
+from pencilmap.scripts.maintenance.benchmarks.omp_threads import REST_S
 
 STREAM_BYTES = 1 << 27  # STREAM's rule: four times the caches or more; of all ranks together, an array
 ALL_PROCESSORS = os.sched_getaffinity(0)
@@ -122,6 +123,8 @@ def measure(runners: dict[str, Any], repetitions: int,
             begin = perf_counter()
             runner.run()
             times[name].append(perf_counter() - begin)
+            if meet:
+                sleep(REST_S)  # its threads still wait busily, which would disturb the next one
             if runner.alone:
                 _sleep_until_all_are_here(comm)
             phases[name].append(runner.phases())
