@@ -16,6 +16,8 @@ from pencilmap.scripts.maintenance.write_tables import TABLES
 from tests.documents import EXAMPLE, ROOT, Command, commands, make_folder, run, run_by, unrun, without_digits, wrong_examples
 from tests.scripts.browser import browser, missing, window
 
+pytestmark = pytest.mark.random_order(disabled=True)  # a command of a page follows from those before it
+
 PAGES = sorted(path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md"))
 CASES = [pytest.param(page, number, command, marks=[pytest.mark.slow] if command.is_slow else [],
                       id=f"{page}-{number}-{command.text[:40]}")
