@@ -15,9 +15,9 @@ def grids_of(ranks):
     return [f"{R}x{ranks // R}" for R in range(1, ranks + 1) if ranks % R == 0]
 
 
-def run_matrix(start, ranks, *arguments, seconds=150, program="matrix_test"):
+def run_matrix(start, ranks, *arguments, seconds=600, program="matrix_test"):
     """What was verified: transforms by choice and value, and the counts of the last line."""
-    done = start(ranks, *arguments, program=program, seconds=seconds)
+    done = start(ranks, *arguments, "--list", program=program, seconds=seconds)  # the last case is told should it hang
     assert done.returncode == 0, done.stdout + done.stderr
     choices = {choice: dict(pair.split("=") for pair in pairs.split())
                for choice, pairs in re.findall(r"^([\w-]+):(.*)$", done.stdout, re.MULTILINE)}
@@ -57,7 +57,7 @@ def test_every_combination_is_right(mpirun, library_names, ranks):
 
 @pytest.mark.parametrize("ranks", [2, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 3, 4))])
 def test_every_pair_of_choices_is_right_under_mpich(mpich_run, library_names, ranks):
-    choices, _, _ = run_matrix(mpich_run, ranks, "--pairs", *NO_FFTW, seconds=600)  # ranks that wait do not give way
+    choices, _, _ = run_matrix(mpich_run, ranks, "--pairs", *NO_FFTW)
     check_values(choices, ranks, library_names, absent=["fftw"])
 
 

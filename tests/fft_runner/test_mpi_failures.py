@@ -7,7 +7,6 @@ Which calls there are is counted in a run without failures (mpi_failures_test.c)
 import re
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -72,20 +71,13 @@ def called(done):
             for rank, name, times in re.findall(r"rank (\d) called (\w+) (\d+) times", done.stdout)}
 
 
-def failed(start, exchange, name_of_it, *failure):
-    """Once more where its time was up: mpirun of Open MPI 4 at times stays when all ranks have ended by MPI_Abort."""
-    with suppress(subprocess.TimeoutExpired, pytest.fail.Exception):
-        return program(start, exchange, name_of_it)(*failure)
-    return program(start, exchange, name_of_it)(*failure)
-
-
 def depends_on_time(exchange, function):
     """Whether the call may be left out in another run: `auto` tries as long as it may."""
     return exchange == "auto" or (exchange.startswith("bruck") and "@" in exchange and function in BY_ARRIVAL)
 
 
 def check_failure(start, exchange, name_of_it, rank, function, at):
-    done = failed(start, exchange, name_of_it, rank, function, at)
+    done = program(start, exchange, name_of_it)(rank, function, at)
     case = (exchange, rank, function, at)
     if depends_on_time(exchange, function) and done.returncode == 0:
         assert called(done).get((rank, function), 0) < at or (exchange, function) == UNTOLD, case
