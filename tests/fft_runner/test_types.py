@@ -54,6 +54,15 @@ def test_axes_can_be_left_alone(run, kind, axes):
     assert check(run, "2x2", (6, 8, 10), kind, "--skip", axes)["skip"] == axes
 
 
+@pytest.mark.parametrize("decomposition", ["pencil", "brick"])
+@pytest.mark.parametrize("direction", ["forward", "backward"])
+@pytest.mark.parametrize("axes", ["x", "y", "z", "xy", "yz", "xz"])
+def test_a_rank_alone_leaves_axes_alone_where_input_and_output_are_one_array(run, decomposition, direction, axes):
+    """Lines of 36 along z, for FFTW's plans of shorter ones do not mind that they were made for two arrays."""
+    check(run, "1x1", (12, 10, 36), "c2c", "--decomposition", decomposition, "--skip", axes, "--in-place", "--direction",
+          direction)
+
+
 @pytest.mark.parametrize("kind", ["r2c", "chebyshev"])
 def test_mpich_gives_the_same(run, mpich_run, kind):
     check(run, "2x2", (10, 9, 12), kind, "--precision", "single", "--layout", "stride1", start=mpich_run)

@@ -258,7 +258,7 @@ int pf_pass_plan(struct pf_pass *pass, char *const buffer[PF_BUFFERS], const str
     bool z_reads = pass->z && (!pass->backward || !pass->u), z_writes = pass->z && (pass->backward || !pass->u);
     pass->block.read_direct = z_reads && z_direct(&pass->in, pass->backward ? pass->box.extent[Z] : pass->input_nz);
     pass->block.past_caches = leaves_caches(pass);
-    pass->block.write_direct = z_writes && !pass->block.past_caches &&
+    pass->block.write_direct = z_writes && !pass->block.past_caches && !(pass->block.read_direct && is_both_or_none(pass)) &&
                                z_direct(&pass->out, pass->backward ? pass->input_nz : pass->box.extent[Z]);
     pass->block.in_turned = is_turned(pass, &pass->in);
     pass->block.out_turned = is_turned(pass, &pass->out);
