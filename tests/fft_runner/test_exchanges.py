@@ -272,6 +272,7 @@ def spoil(data, how):
     return {
         "empty": b"",
         "garbage": bytes(range(256)) * 9,
+        "head alone": data[:data.index(b"\n") + 1],
         "shortened": data[:-40],
         "one byte": data.replace(b"machine", b"machine", 1).replace(b"fftw_wisdom", b"fftw_wisdoM", 1),
         "version": data.replace(b"wisdom 1", b"wisdom 7", 1),
@@ -281,7 +282,8 @@ def spoil(data, how):
 
 
 @pytest.mark.parametrize("how, part", [
-    ("empty", "is not a pencilfft wisdom file"), ("garbage", "is not a pencilfft wisdom file"),
+    ("empty", "is not a pencilfft wisdom file"), ("head alone", "is not a pencilfft wisdom file"),
+    ("garbage", "is not a pencilfft wisdom file"),
     ("shortened", "its checksum is wrong"), ("one byte", "its checksum is wrong"), ("version", "of another version"),
     ("machine", "was written for another machine or MPI"), ("fftw", "FFTW's part is too short")])
 def test_wisdom_that_does_not_fit_is_refused_and_kept(mpirun, one_message, wisdom, how, part):

@@ -137,6 +137,16 @@ def test_the_byte_matrix_of_nodes_of_one_rank_is_that_of_the_layout(mpirun, tmp_
         expected_matrix(9, 8, 7, 2, 2, ["row", "column"])
 
 
+def test_the_byte_matrix_of_a_remap_by_nodes_of_one_rank_is_that_of_its_messages(mpirun, tmp_path):
+    start = replace(mpirun, mpirun=("env", "PENCILFFT_RANKS_PER_NODE=1", *mpirun.mpirun))
+    for exchange in ("alltoallv", "node"):
+        done = start(4, "--size", 9, 8, 7, "--grid", "2x2", "--decomposition", "brick:1x2x2", "--reps", 1, "--exchange",
+                     exchange, "--byte-matrix", f"remap_in={tmp_path / exchange}")
+        assert done.returncode == 0, done.stderr
+    matrix = (tmp_path / "alltoallv").read_text()
+    assert (tmp_path / "node").read_text() == matrix and len(set(matrix.split())) > 2
+
+
 def test_byte_matrices_of_both_exchanges_in_one_run(mpirun, tmp_path):
     done = mpirun(4, *UNEVEN, "--byte-matrix", f"row={tmp_path / 'row'}", "--byte-matrix", f"column={tmp_path / 'column'}")
     assert done.returncode == 0, done.stderr
