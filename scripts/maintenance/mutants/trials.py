@@ -45,7 +45,8 @@ C_OWN = {  # by the first letters of a file's name: tests of what is in it alone
     "bruck|exchange_bruck": (6, (PAIRS.format(4),)),
     "exchange_fftw": (4, (RUNNER("matrix") + "::test_fftw_moves_slices_of_what_it_cannot_count",)),
     "large_messages|messages|exchange_": (8, (RUNNER("matrix"), "-k", "beyond_counts and not mpich")),
-    "schedule_|chunks|order|steps|lanes|joints|routes|whole": (12, (
+    "threads|whole": (4, (RUNNER("record") + "::test_threads_of_a_rank",)),
+    "schedule_|chunks|order|steps|lanes|joints|routes": (12, (
         RUNNER("exchanges"), "-k", "(schedule or pair or late) and not mpich")),
     "pass|strided_copy|transforms|line_fft": (20, (RUNNER("types"), RUNNER("transforms"), "-k", "not mpich")),
     "print|desc|ask|phases|create|places": (15, (
