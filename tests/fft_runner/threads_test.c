@@ -8,6 +8,7 @@
 
 #include "check.h"
 #include "pencilfft.h"
+#include "speed/threads.h"
 #include "speed/tuning.h"
 #include "start_on_grid.h"
 
@@ -79,6 +80,16 @@ static void results_are_those_of_one_thread(int64_t nx, int64_t ny, int64_t nz, 
     CHECK(far(&a, &b) < 1e-10);
     pencilfft_plan_destroy(a.plan);
     pencilfft_plan_destroy(b.plan);
+}
+
+static void few_bytes_are_worth_few_threads(void)
+{
+    int64_t worth = pf_tuning.thread_bytes;
+    CHECK_INT(pf_threads_worth(4, worth - 1), 1);
+    CHECK_INT(pf_threads_worth(4, 2 * worth - 1), 1);
+    CHECK_INT(pf_threads_worth(4, 2 * worth), 2);
+    CHECK_INT(pf_threads_worth(4, 4 * worth), 4);
+    CHECK_INT(pf_threads_worth(4, 9 * worth), 4);
 }
 
 static void openmp_says_how_many(void)
@@ -196,6 +207,7 @@ int main(int argc, char **argv)
         results_are_those_of_one_thread(32, 30, 35, threads);
         results_are_those_of_one_thread(2 * C, 2 * R * C, 3 * R, threads); /* not worth any */
     }
+    few_bytes_are_worth_few_threads();
     openmp_says_how_many();
     phases_add_up_to_the_total();
     if (ranks == 1)
