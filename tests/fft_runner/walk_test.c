@@ -53,8 +53,13 @@ static void walk_visits_all_that_is_mine(pencilfft_plan plan, int array)
 {
     pencilfft_walk walk;
     pencilfft_format format;
+    pencilfft_part first;
+    int parts;
     int64_t visited = 0, mine = 0, wrong = 0, last = -1;
     CHECK_INT(pencilfft_format_of(plan, array, &format), PENCILFFT_OK);
+    CHECK_INT(pencilfft_parts(plan, array, &parts), PENCILFFT_OK);
+    CHECK_INT(pencilfft_part_mine(plan, array, 0, &first), PENCILFFT_OK);
+    CHECK_INT(format.field_stride, parts > 1 ? 0 : first.field_stride);
     CHECK_INT(pencilfft_walk_begin(plan, array, &walk), PENCILFFT_OK);
     while (pencilfft_walk_next(&walk)) {
         wrong += walk.at != place_of(plan, array, walk.index, walk.field) || walk.at <= last;
