@@ -264,6 +264,7 @@ BROKEN_OTHERS = [
     ("hostfile", "node-0-0-0:0", "line 1 column 1: '0' is not a number of ranks"),
     ("hostfile", "node-0-0-0:99999999", "line 1: more ranks than the 24 slots"),
     ("slurm", "node[0-99999999999]", "line 1 column 1: host list 'node[0-99999999999]' stands for more than 24 hosts"),
+    ("slurm", f"{'n' * 38}[0-99]x", f"line 1 column 1: host list '{'n' * 38}[0' stands for more than 24 hosts"),
     ("slurm", "node[0-1", "brackets that do not match"),
     ("hydra", "node-0-0-0 slots=2", "line 1 column 1: 'node-0-0-0 slots=2' is not HOST or HOST:COUNT"),
     ("vcoordfile", "(0,0,0)\n(0,0)", "line 2 column 2: 2 coordinates, but shape 4x2x3 has 3: (x,y,z)"),
@@ -325,6 +326,10 @@ def test_shapes_that_a_launcher_cannot_have_are_refused(name):
     mapping = shuffled(job.site, ProcessGrid(4, 4), 0)
     with pytest.raises(MapfileError, match="three coordinates"):
         FORMATS[name].write(mapping, job)
+    text = "(0,0,0,0)\n" if name != "jax" else FORMATS["jax"].write(shuffled(Site(Torus((2,))), ProcessGrid(2, 1), 0),
+                                                                    Job(Site(Torus((2,)))))
+    with pytest.raises(MapfileError, match="m: .*three coordinates"):
+        parse_mapping(text.encode(), "m", job, ProcessGrid(4, 4), name)
 
 
 def test_unknown_formats_are_refused_with_the_known():
