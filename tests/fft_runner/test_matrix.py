@@ -49,7 +49,7 @@ def test_every_pair_of_choices_is_right(mpirun, library_names, ranks):
 @pytest.mark.parametrize("ranks, grid", [(ranks, grid) for ranks in range(1, 9) for grid in grids_of(ranks)])
 def test_every_combination_is_right(mpirun, library_names, ranks, grid):
     choices, plans, refused = run_matrix(mpirun, ranks, grid, seconds=3600)
-    check_values(choices, [grid], library_names)
+    check_values(choices, [grid], library_names, absent=[] if grid.startswith("1x") else ["slab"])  # they have one number
     types = len(library_names["type"]) + 1  # and one of any type with axes left alone
     crossed = [len(library_names[choice]) for choice in ("decomposition", "extents", "precision", "layout", "exchange")]
     assert plans + refused == types * math.prod(crossed)
