@@ -349,6 +349,11 @@ def test_compressed_host_lists_expand(text, names):
     assert expand_hosts(text) == names
 
 
+def test_a_list_of_too_many_hosts_is_refused_by_its_first_forty_characters():
+    with pytest.raises(MapfileError, match=f"^host list '{','.join('abcdefghij' * 2)},' stands for more than 24 hosts$"):
+        expand_hosts(",".join("abcdefghij" * 3), 24)
+
+
 @pytest.mark.parametrize("text",
                          ["", ",", "n[", "n]", "n[a-b]", "n[3-1]", "n[0-9999999999]", "n[0-9999]m[0-9999]", "[[0-1]]"])
 def test_broken_host_lists_are_refused(text):
