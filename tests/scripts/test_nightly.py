@@ -17,7 +17,7 @@ from pencilmap.scripts.command_line.documents import filled
 from pencilmap.scripts.maintenance import nightly, promises
 from pencilmap.scripts.maintenance.mutants import __main__ as mutants_command
 from pencilmap.scripts.maintenance.mutants.places import Mutant, mutants, sample
-from pencilmap.scripts.maintenance.mutants.trials import Trial, Verdict
+from pencilmap.scripts.maintenance.mutants.trials import Trial, Verdict, seconds_of
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -161,6 +161,26 @@ def test_what_a_checkout_holds_is_found_without_git_too(monkeypatch):
         found = set(mutants_command.files_of_checkout())
     assert {"model/loads.py", "fft_runner/src/plan/ask.c", "scripts/setup", "README.md"} <= found
     assert not {name for name in found if name.startswith((".venv/", "build/", ".git/")) or "__pycache__" in name}
+
+
+def test_lines_are_booked_anew_where_a_source_or_a_test_has_changed(monkeypatch, tmp_path):
+    runs = []
+
+    def run(command, tree, seconds):
+        runs.append(command)
+        for name in ("lines.new", "lines.seconds.json"):
+            (tmp_path / name).write_text("{}")
+        return 0, ""
+
+    monkeypatch.setattr(mutants_command, "FOLDER", tmp_path)
+    monkeypatch.setattr(mutants_command, "limited", run)
+    source, test = tmp_path / "tree" / "model" / "a.py", tmp_path / "tree" / "tests" / "model" / "test_a.py"
+    for n, path in enumerate((source, test, source), 1):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\n" * n)
+        booked = mutants_command.book_lines(tmp_path / "tree")
+        assert mutants_command.book_lines(tmp_path / "tree") == booked and len(runs) == n
+        assert {path.name for path in tmp_path.glob("lines*")} == {booked.name, seconds_of(booked).name}
 
 
 @pytest.mark.slow

@@ -118,7 +118,6 @@ static void set_shape(const struct pencilfft_plan_s *plan, int backward, const s
 {
     const pencilfft_box *in = &a->box[i], *out = &a->box[i + 1];
     enum pf_line_kind kind = common_kind(plan);
-    ptrdiff_t parts = kind == PF_R2R && !plan->transform.real_output ? 2 : 1;
     struct pf_line_shape *shape = &stage->shape;
     int many = 0;
     *shape = (struct pf_line_shape){.kind = kind == PF_R2C && !has_reals(plan, stage) ? PF_DFT : kind,
@@ -128,8 +127,7 @@ static void set_shape(const struct pencilfft_plan_s *plan, int backward, const s
         shape->flags |= FFTW_DESTROY_INPUT;
     for (int axis = X; axis <= Z; axis++) {
         const struct pf_line *line = &plan->transform.line[axis];
-        fftw_iodim64 dim = {axis == stage->shared ? shared : in->extent[axis], in->stride[axis] * parts,
-                            out->stride[axis] * parts};
+        fftw_iodim64 dim = {axis == stage->shared ? shared : in->extent[axis], in->stride[axis], out->stride[axis]};
         if (axis == Z && has_reals(plan, stage))
             dim.n = plan->transform.input_nz;
         if (stage->axes >> axis & 1) {
@@ -138,7 +136,6 @@ static void set_shape(const struct pencilfft_plan_s *plan, int backward, const s
         } else
             shape->many[many++] = dim;
     }
-    shape->many[many++] = (fftw_iodim64){parts, 1, 1};
     for (; many < PF_MANY; many++)
         shape->many[many] = (fftw_iodim64){1, 1, 1};
 }

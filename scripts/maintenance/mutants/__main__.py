@@ -9,6 +9,7 @@ reach them.
 """
 
 import argparse
+import hashlib
 import json
 import os
 import random
@@ -23,7 +24,7 @@ from math import inf
 from pathlib import Path
 
 from pencilmap.scripts.maintenance.mutants.places import Mutant, sample
-from pencilmap.scripts.maintenance.mutants.trials import PYTEST, Trial, collected, limited
+from pencilmap.scripts.maintenance.mutants.trials import PYTEST, Trial, limited, seconds_of
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDER = ROOT / "build" / "mutants"
@@ -68,24 +69,29 @@ def copy_of_checkout(name: str) -> Path:
 
 
 def book_lines(tree: Path) -> Path:
-    """Run the tests that were not booked yet, unchanged, and book which of them runs which line; minutes for all."""
-    booked, aside = FOLDER / "lines.cov", FOLDER / "lines.new"
-    seconds, seconds_aside = (path.with_suffix(".seconds.json") for path in (booked, aside))
-    known = json.loads(seconds.read_text("utf-8")) if booked.exists() else {}
-    new = [test for test in collected(BOOKED_TESTS, tree) if test not in known]
-    if new:
-        print(f"booking which of {len(new)} tests runs which line", file=sys.stderr)
-        if known:
-            shutil.copy(booked, aside)
-        command = [*PYTEST[:2], "coverage", "run", "--branch", *(["--append"] if known else []), f"--data-file={aside}",
-                   "--source=model,mapper", *PYTEST[1:], "-p", "tests.booked_lines", f"--seconds-of-tests={seconds_aside}",
-                   *(new if known else BOOKED_TESTS)]
-        status, out = limited(command, tree, 3600)
-        if status:
-            sys.exit("error: the tests fail without a mutant\n" + out[-3000:])
-        seconds.write_text(json.dumps({**known, **json.loads(seconds_aside.read_text("utf-8"))}), "utf-8")
-        aside.replace(booked)
+    """Run the tests unchanged and book which of them runs which line; minutes, and again when sources or tests change."""
+    booked, aside = FOLDER / f"lines-{digest_of(tree)}.cov", FOLDER / "lines.new"
+    if booked.exists():
+        return booked
+    print("booking which test runs which line", file=sys.stderr)
+    seconds_aside = aside.with_suffix(".seconds.json")
+    command = [*PYTEST[:2], "coverage", "run", "--branch", f"--data-file={aside}", "--source=model,mapper", *PYTEST[1:],
+               "-p", "tests.booked_lines", f"--seconds-of-tests={seconds_aside}",
+               *(test for test in BOOKED_TESTS if (tree / test.partition("::")[0]).exists())]
+    status, out = limited(command, tree, 3600)
+    if status:
+        sys.exit("error: the tests fail without a mutant\n" + out[-3000:])
+    for old in FOLDER.glob("lines-*"):
+        old.unlink()
+    seconds_aside.replace(seconds_of(booked))
+    aside.replace(booked)
     return booked
+
+
+def digest_of(tree: Path) -> str:
+    """Of what is booked: another one where a line or a test may be another."""
+    files = sorted(path for room in ("model", "mapper", "scripts", "tests") for path in (tree / room).rglob("*.py"))
+    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:12]
 
 
 def drawn(rooms: Sequence[str], number: int, seed: int) -> list[Mutant]:

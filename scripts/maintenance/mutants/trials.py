@@ -7,7 +7,7 @@ import shutil
 import sqlite3
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -92,17 +92,15 @@ def tested(arguments: Sequence[str], tree: Path, seconds: float) -> Verdict:
     return Verdict("killed", failed[0] if failed else out.strip().rpartition("\n")[2][:200])
 
 
-def collected(where: Iterable[str], tree: Path) -> list[str]:
-    """Ids of the tests in these files and folders that are there."""
-    _, out = limited((*PYTEST, "--collect-only", *(path for path in where if (tree / path.partition("::")[0]).exists())),
-                     tree, MOST_S)
-    return re.findall(r"^(\S+::.+)$", out, re.MULTILINE)
-
-
 def _is_in_a_function(path: Path, line: int) -> bool:
     """Whether a line runs when it is called for; any other runs at import, in whichever test comes first."""
     functions = (node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.FunctionDef))
     return any(node.body[0].lineno <= line <= (node.end_lineno or 0) for node in functions)
+
+
+def seconds_of(booked: Path) -> Path:
+    """The file beside the booked lines that says how long each test took."""
+    return booked.with_suffix(".seconds.json")
 
 
 @dataclass
@@ -111,12 +109,10 @@ class PythonTests:
 
     booked: Path
     tree: Path
-    seconds: dict[str, float] = field(init=False)  #: of the tests that were booked and are still there
+    seconds: dict[str, float] = field(init=False)  #: that each test took
 
     def __post_init__(self) -> None:
-        booked = json.loads(self.booked.with_suffix(".seconds.json").read_text("utf-8"))
-        self.seconds = {test: booked[test] for test in collected({test.partition("::")[0] for test in booked}, self.tree)
-                        if test in booked}
+        self.seconds = json.loads(seconds_of(self.booked).read_text("utf-8"))
 
     def of(self, mutant: Mutant) -> list[str]:
         """Ids of the tests that run the line, the quickest first; where it runs at import, those that run the file."""
