@@ -8,11 +8,14 @@ from fractions import Fraction
 from functools import cached_property
 
 from pencilmap.model.allocation import Site
+from pencilmap.model.crossing import Crossing
 from pencilmap.model.decompositions import PENCIL, SLAB
 from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.lower_bound import LowerBound, lower_bound, together_bound
+from pencilmap.model.lower_bound import LowerBound, lower_bound, scaled, together_bound
 from pencilmap.model.optima import Optima, optima
 from pencilmap.model.reachable import least_factor, why_unreachable
+from pencilmap.model.routing import DEFAULT_ROUTING
+from pencilmap.model.spectral_bound import spectral_bound
 from pencilmap.model.torus import Torus
 from pencilmap.model.transform import Transform
 
@@ -23,29 +26,28 @@ EXHAUSTION = "by exhaustion: every placement was tried"
 class Bounds:
     """Bounds on the mapping of a grid, on the scale of `Prediction.cost`.
 
-    ordered : whether messages take dimension order
-    split : whether they also take the dimensions in their order, and messages half round a ring both ways
+    routing : name of the routing that the bounds may use, see `pencilmap.model.routing.routing`; by default any
 
     >>> from pencilmap.model.torus import Torus
-    >>> bounds = Bounds(Site(Torus((4, 4, 4), (False,) * 3)), ProcessGrid(8, 8), None, True)
+    >>> bounds = Bounds(Site(Torus((4, 4, 4), (False,) * 3)), ProcessGrid(8, 8), None, "dimension-order:plus")
     >>> str(bounds.in_sequence.value), str(bounds.together.value), str(bounds.any)
     ('5', '4', '4')
-    >>> Bounds(Site(Torus((4, 4))), ProcessGrid(2, 8), split=True).in_sequence
+    >>> Bounds(Site(Torus((4, 4))), ProcessGrid(2, 8), routing="dimension-order").in_sequence
     LowerBound(value=Fraction(3, 1), argument='by exhaustion: every placement was tried')
     """
 
     site: Site
     grid: ProcessGrid
     transform: Transform | None = None
-    ordered: bool = False
-    split: bool = False
+    routing: str = ""
 
     @cached_property
     def in_sequence(self) -> LowerBound:
         """What no placement of the grid can beat with its exchanges one after the other."""
         if self.optima is not None:
             return LowerBound(self.optima.sequence, EXHAUSTION)
-        return lower_bound(self.site, self.grid, self.transform, self.ordered, self.split)
+        found = lower_bound(self.site, self.grid, self.transform, self.routing.startswith(DEFAULT_ROUTING), self._is_split)
+        return self._or_spectral(found)
 
     @cached_property
     def together(self) -> LowerBound:
@@ -57,7 +59,7 @@ class Bounds:
             return LowerBound(self.optima.joint, EXHAUSTION)
         found, torus = self._all_to_all, self.site.network
         if not (isinstance(torus, Torus) and self._is_plain):
-            return found
+            return self._or_spectral(found)
         factor = least_factor(torus, *self.grid.shape)
         return LowerBound(found.value * factor, f"{found.argument}, with rows and columns cut") if factor > 1 else found
 
@@ -65,7 +67,7 @@ class Bounds:
     def optima(self) -> Optima | None:
         """The true optima, where every placement was tried: the bounds are then these."""
         torus = self.site.network
-        if not (self.split and isinstance(torus, Torus) and self._is_plain):
+        if not (self._is_split and isinstance(torus, Torus) and self._is_plain):
             return None
         return optima(torus, self.site.tasks_per_node, *self.grid.shape)
 
@@ -73,6 +75,20 @@ class Bounds:
     def unreachable(self) -> str | None:
         """Why no placement has as little joint load as one all-to-all; None where one may, or where it is not known."""
         return why_unreachable(self.site, self.grid) if self._is_even else None
+
+    def _or_spectral(self, found):
+        """A bound, or the one by eigenvalues of the usable nodes if that is higher. Only scattered nodes gain by it."""
+        sizes = tuple(self.grid.extent(stage.letters) for stage in self.grid.decomposition.exchanges)
+        if self.site.allocation.is_complete or len(sizes) != 2:
+            return found
+        even = spectral_bound(self.site, sizes, self.routing)
+        smallest = Crossing(self.grid, self.transform).smallest
+        return found if even is None else max(found, scaled(even, smallest), key=lambda bound: bound.value)
+
+    @property
+    def _is_split(self):
+        """Whether messages take the dimensions in their order, and half round a ring both ways."""
+        return self.routing == DEFAULT_ROUTING
 
     @property
     def _is_plain(self):

@@ -80,8 +80,13 @@ def lower_bound(site: Site, grid: ProcessGrid, transform: Transform | None = Non
     """
     both = together_bound(site, grid, transform)
     smallest = Crossing(grid, transform).smallest
-    return max((both, *(LowerBound(value * smallest, argument + (", with the smallest messages" if smallest < 1 else ""))
+    return max((both, *(scaled(LowerBound(value, argument), smallest)
                         for value, argument in _in_turn(site, grid, ordered, split))), key=lambda bound: bound.value)
+
+
+def scaled(bound: LowerBound, smallest: Fraction) -> LowerBound:
+    """A bound for even blocks as one for blocks whose smallest message is that part of the mean one."""
+    return LowerBound(bound.value * smallest, bound.argument + (", with the smallest messages" if smallest < 1 else ""))
 
 
 def together_bound(site: Site, grid: ProcessGrid, transform: Transform | None = None) -> LowerBound:

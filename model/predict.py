@@ -295,7 +295,7 @@ def predict_routed(mapping: Mapping, transform: Transform | None = None, routing
     stages, loads = zip(*(_routed(mapping, product, each, transform, routing_name, costs, algorithm_name)
                           for each, algorithm_name in zip(exchanges(mapping.grid, transform), names)))
     site = site or Site(mapping.network, mapping.tasks_per_node, idle=True)
-    bounds = _bounds(site, mapping.grid, transform, routing_name)
+    bounds = Bounds(site, mapping.grid, transform, routing_name)
     local = _local(transform, mapping.grid, mapping.tasks_per_node, costs)
     forecaster = Forecaster(stages, local, mapping, product, False, transform, routing_name, costs, bounds, loads)
     found = forecaster.forecast(schedule, direction)
@@ -321,7 +321,7 @@ def predict_product(product: Product, transform: Transform | None = None, name: 
         return None
     stages = tuple(replace(stage, algorithm=name) for stage, name in zip(found, algorithms_of(product.grid, exchange)))
     site = Site(product.torus, product.tasks_per_node)
-    bounds = _bounds(site, product.grid, transform, routing_name)
+    bounds = Bounds(site, product.grid, transform, routing_name)
     local = _local(transform, product.grid, product.tasks_per_node, costs)
     forecaster = Forecaster(stages, local, product, product, True, transform, routing_name, costs, bounds)
     plan = forecaster.forecast(schedule, direction)
@@ -489,10 +489,6 @@ def _cost_of(lengths, network):
 
 def _cost(stages, network):
     return sum(worst(stage.load, network) for stage in stages)
-
-
-def _bounds(site, grid, transform, routing_name):
-    return Bounds(site, grid, transform, routing_name.startswith(DEFAULT_ROUTING), routing_name == DEFAULT_ROUTING)
 
 
 def _notes(product, stages, bounds):

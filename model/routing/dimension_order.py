@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pencilmap.model.arrays import Ints
 from pencilmap.model.errors import RoutingError
 from pencilmap.model.exchange import Exchange
 from pencilmap.model.joint import JointLoads, ring_vectors, undominated
@@ -26,6 +27,7 @@ from pencilmap.model.product import Product
 from pencilmap.model.product_blocks import ProductBlocks, StageBlocks
 from pencilmap.model.routing.product_load import ProductLoad
 from pencilmap.model.routing.rule import RoutingRule
+from pencilmap.model.routing.weighted_routes import WeightedRoutes
 from pencilmap.model.torus import TIES, Torus, check_lines, ring_link_loads
 
 _LEGS_AT_ONCE = 1 << 21
@@ -85,6 +87,10 @@ class DimensionOrder:
             classes.append(tuple(tuple(int(x) * unit / cables for x, unit in zip(row, units))
                                  for row in undominated(np.stack(lines, axis=1))))
         return JointLoads(torus, tuple(classes))
+
+    def weighted_routes(self, torus: Torus, nodes: Ints) -> WeightedRoutes:
+        """The routes between some nodes, for links with weights."""
+        return WeightedRoutes(torus, nodes, self.dimensions(torus), self.tie)
 
     def dimensions(self, torus: Torus) -> tuple[int, ...]:
         """The dimensions in the order in which they are routed. Raises RoutingError when the letters are not the axes."""

@@ -19,6 +19,7 @@ from itertools import product as cartesian
 
 import numpy as np
 
+from pencilmap.model.arrays import Ints
 from pencilmap.model.contention import random_minimal_joint, random_minimal_lengths
 from pencilmap.model.errors import RoutingError
 from pencilmap.model.exchange import Exchange, node_traffic
@@ -66,6 +67,9 @@ class MinimalAdaptive:
         return random_minimal_joint(product, letters) if self.choice == "hops" else None
 
     def joint_of_blocks(self, product: Product, blocks: tuple[StageBlocks, ...]) -> None:
+        return None
+
+    def weighted_routes(self, torus: Torus, nodes: Ints) -> None:
         return None
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from pencilmap.model.arrays import Ints
 from pencilmap.model.errors import RoutingError
 from pencilmap.model.exchange import Exchange, node_traffic
 from pencilmap.model.graph_network import GraphNetwork
@@ -49,6 +50,9 @@ class OptimalMinimal:
         return None
 
     def joint_of_blocks(self, product: Product, blocks: tuple[StageBlocks, ...]) -> None:
+        return None
+
+    def weighted_routes(self, torus: Torus, nodes: Ints) -> None:
         return None
 
 

@@ -1,13 +1,14 @@
 """The interface of a routing rule.
 
-`RoutingRule.make` gives a frozen value with five methods:
+`RoutingRule.make` gives a frozen value with six methods:
 ``loads(network, exchange, node_of_rank) -> LinkLoads`` routes every message;
 ``of_product(product, letters) -> ProductLoad or None`` is the closed form for an exchange of a product placement with even
 blocks, None where there is none; `letters` are the grid dimensions along which its groups lie;
 ``of_blocks(product, blocks) -> ProductLoad or None`` is the same for the blocks of a transform, a `StageBlocks`;
 ``joint_of_product(product, letters) -> JointLoads or None`` is the closed form for several exchanges at once, `letters` one
 text for each;
-``joint_of_blocks(product, blocks) -> JointLoads or None`` is the same for the blocks of a transform.
+``joint_of_blocks(product, blocks) -> JointLoads or None`` is the same for the blocks of a transform;
+``weighted_routes(network, nodes) -> WeightedRoutes or None`` has the routes between these nodes, for links with weights.
 """
 
 from collections.abc import Callable

@@ -12,6 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from pencilmap.model.arrays import Ints
 from pencilmap.model.errors import RoutingError
 from pencilmap.model.exchange import Exchange, node_traffic
 from pencilmap.model.graph_network import GraphNetwork
@@ -41,6 +42,9 @@ class ShortestPath:
         return None
 
     def joint_of_blocks(self, product: Product, blocks: tuple[StageBlocks, ...]) -> None:
+        return None
+
+    def weighted_routes(self, network: Network, nodes: Ints) -> None:
         return None
 
 

@@ -48,7 +48,7 @@ def tried(case: Case) -> Case:
     """The case with all lengths and bounds found anew."""
     torus, grid, tasks = parse_torus(case["torus"]), parse_grid(case["grid"]), int(case["tasks_per_node"])
     site = Site(torus, tasks, idle=True)
-    bounds = Bounds(site, grid, None, ordered=True, split=True)
+    bounds = Bounds(site, grid, None, "dimension-order")
     found = {"bound": float(bounds.in_sequence.value), "bound_joint": float(bounds.together.value)}
     for end, wanted, cpu in (("", in_sequence(2), "cpu_s"), ("_joint", at_once(2), "cpu_joint_s")):
         found[f"digits{end}"] = _length(best_product(torus, grid, tasks, wanted, maps=False), wanted)

@@ -143,7 +143,7 @@ def test_totals_of_cuts_by_the_frontier_and_by_its_closed_form():
     ("8x8x8", (8, 64), 4.75), ("8x8x8", (16, 32), 4.6875), ("6x6x6", (6, 36), 3.5), ("16x16", (16, 16), 9.25)])
 def test_bounds_of_known_machines(torus, grid, least):
     network = parse_torus(torus)
-    bounds = Bounds(Site(network), ProcessGrid(*grid), None, ordered=True)
+    bounds = Bounds(Site(network), ProcessGrid(*grid), None, "dimension-order:plus")
     assert least <= bounds.in_sequence.value
     all_to_all = together_bound(Site(network), ProcessGrid(*grid)).value
     assert all_to_all <= bounds.together.value

@@ -44,7 +44,8 @@ def cases():
         R = int(rng.choice(divisors(P)[1:-1] or [1]))
         transform = Transform(*(int(n) for n in rng.integers(max(R, P // R), 3 * max(R, P // R) + 2, 3))) \
             if number % 7 == 5 else None
-        yield Bounds(where, ProcessGrid(R, P // R), transform, number % 2 == 0, number % 4 == 0)
+        yield Bounds(where, ProcessGrid(R, P // R), transform,
+                     "dimension-order" if number % 4 == 0 else "dimension-order:plus" if number % 2 == 0 else "")
     for graph in (nx.cycle_graph(8), nx.petersen_graph(), nx.balanced_tree(2, 3), nx.grid_2d_graph(3, 4)):
         network = from_networkx(graph, "graph")
         yield Bounds(Site(network), ProcessGrid(2, network.n_nodes // 2))

@@ -64,7 +64,7 @@ def test_the_optima_are_those_of_every_placement(torus, T, R, C):
 def test_no_bound_is_above_an_optimum():
     for i, (torus, T, R, C) in enumerate(CASES):
         site, found = Site(torus, T), optima(torus, T, R, C)
-        bounds = Bounds(site, ProcessGrid(C, R) if i % 2 else ProcessGrid(R, C), ordered=True)
+        bounds = Bounds(site, ProcessGrid(C, R) if i % 2 else ProcessGrid(R, C), routing="dimension-order:plus")
         assert bounds.together.value <= found.joint, (str(torus), T, R, C)
         assert bounds.in_sequence.value <= found.sequence, (str(torus), T, R, C)
 
@@ -113,8 +113,8 @@ def test_optima_are_not_claimed_for_other_blocks_or_routings(options):
 
 def test_optima_are_not_claimed_for_machines_with_holes_or_links_that_differ():
     torus, grid = Torus((4, 4)), ProcessGrid(3, 5)
-    assert Bounds(Site(torus, allocation=Allocation(torus).without([5])), grid, None, True, True).optima is None
-    assert Bounds(Site(torus, idle=True), ProcessGrid(2, 6), None, True, True).optima is None
+    assert Bounds(Site(torus, allocation=Allocation(torus).without([5])), grid, None, "dimension-order").optima is None
+    assert Bounds(Site(torus, idle=True), ProcessGrid(2, 6), None, "dimension-order").optima is None
     for uneven in (Torus((4, 4), bandwidth=(1.0, 2.0)), Torus((4, 4), cables=(2, 1))):
         assert optima(uneven, 1, 4, 4) is None
     assert optima(Torus((4, 4), bandwidth=(2.0, 2.0)), 1, 4, 4) is not None

@@ -128,5 +128,5 @@ def test_known_floors_where_messages_half_round_a_ring_go_one_way(shape, size, T
 def test_rows_and_columns_of_16_on_rings_of_4_have_a_bound_of_3():
     """Each length is more than 1.375, and a multiple of an eighth."""
     for shape in ((4, 4, 4, 4), (4, 4, 4, 2, 2)):
-        found = Bounds(Site(Torus(shape)), ProcessGrid(16, 16), None, ordered=True, split=True).in_sequence
+        found = Bounds(Site(Torus(shape)), ProcessGrid(16, 16), None, "dimension-order").in_sequence
         assert (found.value, found.argument) == (3, "rows and columns, each alone")
