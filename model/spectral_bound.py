@@ -14,7 +14,7 @@ a placement can spare only so many of them.
 Source: the projection bound of quadratic assignment, S. W. Hadley, F. Rendl, H. Wolkowicz, "A new lower bound via
 projection for the quadratic assignment problem", Math. Oper. Res. 17 (1992); the length of the steps is that of B. T.
 Polyak, USSR Comput. Math. Math. Phys. 9 (1969). Weights on links are ours, with a proof in docs/theory.
-Cost: `ROUNDS` times O(n^3) for n nodes, 3 s for 700 of them.
+Cost: O(n^3) for each of `ROUNDS` / n rounds: 1 s for 300 nodes, 3 s for 700, 7 s for 1000.
 """
 
 from functools import lru_cache
@@ -29,7 +29,8 @@ from pencilmap.model.routing import routing
 from pencilmap.model.torus import Torus
 
 MOST_NODES = 1024   # beyond, the eigenvalues take too long
-ROUNDS = 60         # for many nodes; up to four times as many for few
+ROUNDS = 42_000     # times nodes
+MOST_ROUNDS = 240
 AIM = 0.3           # how far above the best bound yet the first step aims; later ones aim lower
 MOMENTUM = 0.5
 LONGEST_STEP = 2.0  # of the logarithm of a weight
@@ -71,7 +72,7 @@ def _bounds(torus: Torus, nodes: bytes, tasks_per_node: int, routing_name: str, 
     if not carried.any():
         return best
     weights = carried**FIRST_POWER / (carried**FIRST_POWER).sum()
-    rounds = ROUNDS * min(4, max(1, 500 // n))
+    rounds = min(MOST_ROUNDS, ROUNDS // n)
     step, spared = np.zeros(weights.shape), np.zeros((n, n))
     reached = min(aimed, slots - 1)
     for done in range(rounds):
