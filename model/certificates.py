@@ -82,8 +82,9 @@ class Bounds:
         if self.site.allocation.is_complete or len(sizes) != 2:
             return found
         even = spectral_bound(self.site, sizes, self.routing)
-        smallest = Crossing(self.grid, self.transform).smallest
-        return found if even is None else max(found, scaled(even, smallest), key=lambda bound: bound.value)
+        if even is None:
+            return found
+        return max(found, scaled(even, Crossing(self.grid, self.transform).smallest), key=lambda bound: bound.value)
 
     @property
     def _is_split(self):

@@ -13,8 +13,8 @@ between which the eigenvectors have negative messages get a larger Z. Messages o
 a placement can spare only so many of them.
 Source: the projection bound of quadratic assignment, S. W. Hadley, F. Rendl, H. Wolkowicz, "A new lower bound via
 projection for the quadratic assignment problem", Math. Oper. Res. 17 (1992); the length of the steps is that of B. T.
-Polyak, USSR Comput. Math. Math. Phys. 9 (1969). Weights on links are ours, with a proof in docs/theory.
-Cost: O(n^3) for each of `ROUNDS` / n rounds: 1 s for 300 nodes, 3 s for 700, 7 s for 1000.
+Polyak, USSR Comput. Math. Math. Phys. 9 (1969). Weights on links are ours, with a proof in docs/theory.md.
+Cost: O(n^3) for each of `ROUNDS` / n rounds: 1 s for 300 nodes, 4 s for 700, 6 s for 1000.
 """
 
 from functools import lru_cache
@@ -29,7 +29,7 @@ from pencilmap.model.routing import routing
 from pencilmap.model.torus import Torus
 
 MOST_NODES = 1024   # beyond, the eigenvalues take too long
-ROUNDS = 42_000     # times nodes
+ROUNDS = 42_000     # over the number of nodes, and at most:
 MOST_ROUNDS = 240
 AIM = 0.3           # how far above the best bound yet the first step aims; later ones aim lower
 MOMENTUM = 0.5

@@ -22,6 +22,7 @@ from pencilmap.model.certificates import Bounds
 from pencilmap.model.grid import parse_grid
 from pencilmap.model.objective import at_once, in_sequence
 from pencilmap.model.predict import predict
+from pencilmap.model.routing import DEFAULT_ROUTING
 from pencilmap.model.torus import parse_torus
 from pencilmap.scripts.command_line.documents import fill, markdown_table
 from pencilmap.scripts.command_line.progress import shown
@@ -48,7 +49,7 @@ def tried(case: Case) -> Case:
     """The case with all lengths and bounds found anew."""
     torus, grid, tasks = parse_torus(case["torus"]), parse_grid(case["grid"]), int(case["tasks_per_node"])
     site = Site(torus, tasks, idle=True)
-    bounds = Bounds(site, grid, None, "dimension-order")
+    bounds = Bounds(site, grid, None, DEFAULT_ROUTING)
     found = {"bound": float(bounds.in_sequence.value), "bound_joint": float(bounds.together.value)}
     for end, wanted, cpu in (("", in_sequence(2), "cpu_s"), ("_joint", at_once(2), "cpu_joint_s")):
         found[f"digits{end}"] = _length(best_product(torus, grid, tasks, wanted, maps=False), wanted)
