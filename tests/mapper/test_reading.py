@@ -7,6 +7,7 @@ import time
 import tomllib
 from dataclasses import replace
 from importlib import import_module
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -142,12 +143,13 @@ def test_machine_files_are_small():
 
 
 def test_seconds_end(monkeypatch):
+    before = signal.getsignal(signal.SIGVTALRM)
     monkeypatch.setattr(reading_module, "SECONDS", 0.05)
     with pytest.raises(MachineError, match="a cannot be read: it takes more than 0.05 s of computing"), \
             reading_module.reading("a", MachineError):
         while True:
             pass
-    assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0, 0)
+    assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0, 0) and signal.getsignal(signal.SIGVTALRM) is before
     with reading_module.reading("a", MachineError, 40 << 20):
         assert 1 < signal.getitimer(signal.ITIMER_VIRTUAL)[0] < 42 * 0.05
 
@@ -202,6 +204,32 @@ def test_pipes_are_read_and_do_not_wait_forever(tmp_path, monkeypatch):
     os.close(found)
 
 
+def test_how_long_a_pipe_may_keep_its_reader_waiting(monkeypatch):
+    """By a clock that is told what time it is: with each read, and what came of it; None is a writer that is silent."""
+    def refused_at(*reads):
+        left, clock = iter(reads), [0.0]
+
+        def read(handle, most):
+            clock[0], part = next(left)
+            if part is None:
+                raise BlockingIOError
+            return part
+        monkeypatch.setattr(reading_module, "os", SimpleNamespace(read=read))
+        monkeypatch.setattr(reading_module, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+        monkeypatch.setattr(reading_module, "select", SimpleNamespace(
+            POLLIN=1, POLLHUP=16, poll=lambda: SimpleNamespace(register=lambda *_: None, poll=lambda _: [])))
+        next_part = reading_module._pipe_waiter(0, MapfileError)
+        with pytest.raises(MapfileError):
+            while True:
+                next_part()
+        assert next(left, None) is None
+        return clock[0]
+    assert refused_at((0.9, b""), (1.1, b"")) == 1.1
+    assert refused_at((5.0, b"a"), (14.9, None), (15.1, None)) == 15.1
+    assert refused_at(*((9.0 * n, b"a") for n in range(1, 7)), (59.9, None), (59.95, b"a"), (60.1, None)) == 60.1
+    assert refused_at((100.0, None)) == 100.0
+
+
 HOSTILE = ["$(id)", "evil;rm", "a b", "a\nb", "-oProxyCommand=x", "a`id`", "a&b", "a|b", "a>b", "é1", "a:2", "", ".a",
            "n" * 256]
 BY_NAME = [name for name, form in formats.FORMATS.items() if not form.by_coordinates and name not in ("cray", "flux")]
@@ -238,6 +266,7 @@ def test_what_a_terminal_takes_for_a_command_is_written_out(tmp_path):
 
 
 def test_messages_are_short_whatever_was_given():
+    assert shortened("a" * 20, 20) == "a" * 20 and len(shortened("a" * 21, 20)) == 20
     assert load_machine("bluegene-l").name == "bluegene-l"
     message = shortened(f"name {'a' * 10_000} is unknown; known are b")
     assert len(message) == 400 and message.endswith("is unknown; known are b")

@@ -202,8 +202,8 @@ def test_mutants_meet_the_tests_of_their_line(monkeypatch, tmp_path):
     column, around = source[line - 1].index("load / Fraction(rate)"), source[line - 1].strip()
     wrong, harmless = (Mutant(path, line, column, "load / Fraction(rate)", new, around)
                        for new in ("load", "load / Fraction(rate) * 1"))
-    assert trial(wrong, wide=False)[0] == Verdict("killed", test)
-    assert trial(harmless, wide=False)[0].outcome == "survived"
+    assert trial(wrong)[0] == Verdict("killed", test)
+    assert trial(harmless)[0].outcome == "survived"
     assert (trial.tree / path).read_text("utf-8").splitlines() == source
 
 

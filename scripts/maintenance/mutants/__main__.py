@@ -4,8 +4,7 @@
 
 A sample is kept when it is drawn; the same seed and sources give the same. A mutant of Python meets the tests that run
 its line, one of C those of library and runner. Each verdict is a line of `build/mutants/SEED.jsonl`; a second start goes on
-where the first one ended, and `--again` tries the survivors anew, with tests written since, and with all others that may
-reach them.
+where the first one ended, and `--again` tries the survivors anew, with tests written since.
 """
 
 import argparse
@@ -143,7 +142,7 @@ def main() -> None:
     asked.add_argument("--number", type=int, default=200, help="of mutants (200)")
     asked.add_argument("--seed", type=int, default=1, help="of the sample (1)")
     asked.add_argument("--in", dest="rooms", nargs="+", default=ROOMS, help=f"folders or files ({', '.join(ROOMS)})")
-    asked.add_argument("--again", action="store_true", help="try those that survived anew, with more tests")
+    asked.add_argument("--again", action="store_true", help="try those that survived anew, with tests written since")
     asked.add_argument("--kind", choices=("py", "c"), help="try only those in one language; one process for each may run")
     asked.add_argument("--minutes", type=float, default=inf, help="begin no mutant after so long; another start goes on")
     asked.add_argument("--list", action="store_true", help="print the sample alone")
@@ -166,7 +165,7 @@ def main() -> None:
     for n, mutant in enumerate(todo):
         if time.monotonic() - started > 60 * given.minutes:
             break
-        verdict, seconds = trial(mutant, given.again)
+        verdict, seconds = trial(mutant)
         line = {"mutant": asdict(mutant), "outcome": verdict.outcome, "by": verdict.by, "seconds": round(seconds, 1)}
         with results.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")

@@ -57,6 +57,7 @@ C_WIDE = (
     (20, (PAIRS.format(1), PAIRS.format(4), RUNNER("grid"))),
     (100, (*map(RUNNER, ("exchanges", "types", "telling", "record", "transforms", "verification", "placement")),
            "tests/launchers/test_same_placements.py", "-k", "not mpich")),
+    (60, (*map(RUNNER, ("lines", "brick_lines", "remap", "halo", "probe", "clock")), "-k", "not mpich")),
     (150, (*map(RUNNER, ("mpi_failures", "out_of_memory", "memory", "matrix", "errors")), "-k", "not mpich")),
 )
 PYTHON_OWN = {  # what coverage.py does not see, for it is compiled, or runs in a process of its own
@@ -126,9 +127,9 @@ class PythonTests:
         tests = tests or {test for test, _, _ in rows if test in self.seconds}
         return sorted(tests, key=lambda test: self.seconds[test])
 
-    def try_one(self, mutant: Mutant, wide: bool) -> Verdict:
+    def try_one(self, mutant: Mutant) -> Verdict:
         tests, rounds = self.of(mutant), []
-        for most in (5, 25) if not wide else (120,):
+        for most in (5, 25, 90):
             chosen: list[str] = []
             total = 0.0
             while tests and len(chosen) < 400 and (not chosen or total + self.seconds[tests[0]] < most):
@@ -175,14 +176,14 @@ class CTests:
                                f"tests/fft_runner/test_fuzz.py::test_plans_at_random_are_right[{ranks}]")
         return Verdict("survived")
 
-    def try_one(self, mutant: Mutant, wide: bool) -> Verdict:
+    def try_one(self, mutant: Mutant) -> Verdict:
         if self._build("fuzz_test"):
             return Verdict("invalid")
         if self._program() == self.original:
             return Verdict("same")
         verdict = self._fuzzed()
         own = [some for name, some in C_OWN.items() if re.match(name, Path(mutant.path).name)]
-        for seconds, arguments in (*C_ROUNDS, *own, *(C_WIDE if wide else ())):
+        for seconds, arguments in (*C_ROUNDS, *own, *C_WIDE):
             if verdict.outcome != "survived":
                 break
             verdict = tested(arguments, self.tree, 60 + 6 * seconds)
@@ -196,7 +197,7 @@ class Trial:
         self.tree, self.book_lines = tree, book_lines
         self.kinds: dict[str, PythonTests | CTests] = {}
 
-    def __call__(self, mutant: Mutant, wide: bool) -> tuple[Verdict, float]:
+    def __call__(self, mutant: Mutant) -> tuple[Verdict, float]:
         """The verdict, and how long it took, s."""
         kind = Path(mutant.path).suffix
         if kind not in self.kinds:
@@ -209,6 +210,6 @@ class Trial:
             return Verdict("changed", str(error)), 0.0
         try:
             path.write_bytes(wrong)
-            return self.kinds[kind].try_one(mutant, wide), time.monotonic() - start
+            return self.kinds[kind].try_one(mutant), time.monotonic() - start
         finally:
             path.write_bytes(source)
