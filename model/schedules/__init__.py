@@ -22,18 +22,14 @@ class ScheduleKind:
     """One line of the table.
 
     course : (schedule, grid, transform or None, joint loads or None) -> Course; raises ScheduleError
-    keeps_boxes : whether the output has the boxes of the sequence, so that the schedule may be chosen automatically
     read : the words after the name -> the schedule's fields, None where they are not understood
-    chunked : whether the number of chunks may be chosen
     pair : the course of a forward transform beside a backward one of another array; None where one runs after the other
     """
 
     course: Callable[..., Course]
     usage: str
     meaning: str
-    keeps_boxes: bool
     read: Callable[[Sequence[str]], dict | None]
-    chunked: bool = False
     pair: Callable[..., Course] | None = None
 
 
@@ -71,15 +67,15 @@ def _overlap(words):
 
 
 SCHEDULES = {
-    "sequence": ScheduleKind(sequence.course, "sequence", "one exchange after the other", True, _nothing),
+    "sequence": ScheduleKind(sequence.course, "sequence", "one exchange after the other", _nothing),
     "overlap": ScheduleKind(overlap.course, "overlap[:K|S1,S2,..[:x|z|field]]", "in K chunks, or in chunks of these "
-                            "relative sizes; each exchange is one chunk behind the one before it", True, _overlap, True),
+                            "relative sizes; each exchange is one chunk behind the one before it", _overlap),
     "pipelined": ScheduleKind(pipelined.course, "pipelined[:K]", "in K chunks beside the FFTs, one exchange after the other",
-                              True, _chunks),
+                              _chunks),
     "two-way": ScheduleKind(two_way.course, "two-way[:L]", "L planes of kz go by rows first, the others by columns first; "
-                            "changes the boxes of the output", False, _planes),
+                            "changes the boxes of the output", _planes),
     "opposite": ScheduleKind(opposite.course, "opposite", "half of the fields go by rows first, the others by columns "
-                             "first; changes the boxes of their output", False, _nothing, pair=opposite.pair),
+                             "first; changes the boxes of their output", _nothing, pair=opposite.pair),
 }
 
 

@@ -77,7 +77,8 @@ def placed(kind, ranks, slots, extents):
     ("8x6", 1, 24, 2, "in order"), ("5x2x3", 1, 10, 3, "in order"), ("6:mesh", 2, 4, 3, "reversed"),
     ("16", 1, 16, 1, "in order"), ("6x6", 1, 6, 6, "shuffled"),
     ("4x4", 2, 4, 8, "shuffled"), ("3x3", 1, 4, 4, "any"), ("5x5:mesh", 1, 3, 7, "any"), ("2x2x2", 4, 8, 4, "in order"),
-    ("12", 1, 4, 3, "in order"), ("9", 1, 3, 3, "in order"), ("8x4", 4, 32, 4, "in order")])
+    ("12", 1, 4, 3, "in order"), ("9", 1, 3, 3, "in order"), ("8x4", 4, 32, 4, "in order"),
+    ("3x3x3x3", 1, 81, 1, "in order")])  # phases of as many messages as there may be
 def test_the_model_knows_the_partners_of_p2p(torus, slots, R, C, kind, programs):
     """Phase by phase, of every member of every group; who sends to a member is who has it as a target."""
     network, rank = parse_torus(torus), np.arange(R * C)

@@ -110,7 +110,8 @@ def test_closed_form_agrees_with_the_fast_loads_in_every_figure(product):
 @given(products(), drawn(lambda rng: rng)(), st.sampled_from(TIES), st.data())
 def test_closed_form_with_uneven_blocks_agrees_with_routing_every_message(product, rng, tie, data):
     transform = random_transform(rng, product.grid) or Transform(*(product.grid.n_tasks + 1,) * 3)
-    product = replace(product, torus=replace(product.torus, bandwidth=(1e9,) * product.torus.n_dimensions))
+    rates = tuple(data.draw(st.sampled_from((1e9, 4e9))) for _ in product.torus.shape)
+    product = replace(product, torus=replace(product.torus, bandwidth=rates))
     order = "".join(data.draw(st.permutations(product.torus.axes)))
     closed, routed = (make(placed, transform, routing_name=f"dimension-order:{order}:{tie}")
                       for make, placed in ((predict, product), (predict_routed, product.mapping())))

@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from pencilmap.model.errors import MachineError, PartitionError, TorusError
 from pencilmap.model.machine import load_machine, machine_partitions, read_machine
-from pencilmap.model.partition import RULES, Partitions, parse_partition, subbox
+from pencilmap.model.partition import RULES, Partitions, parse_partition, subbox, parse_extents
 from pencilmap.model.torus import Torus, parse_torus
 
 
@@ -98,6 +98,12 @@ def test_fewer_wraps_than_the_rule_gives_can_be_had_and_more_cannot():
     for text in ("8x4x4:torus", "8wx4x4"):
         with pytest.raises(PartitionError, match="at most 8x4x4:mesh"):
             machine.partition(text)
+
+
+@pytest.mark.parametrize("text", ["8x8x16:mesh", "8wx8x16", "8x8x16:axes=abc"])
+def test_extents_alone_have_no_wraps_and_no_names(text):
+    with pytest.raises(PartitionError, match="write the extents alone"):
+        parse_extents(text)
 
 
 def test_the_number_of_dimensions_is_checked():

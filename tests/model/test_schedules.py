@@ -502,6 +502,17 @@ def test_what_a_search_minimises_under_each_schedule():
     assert objectives("best", slab) == [in_sequence(1)] and objectives("sequence", slab) == [in_sequence(1)]
 
 
+def test_a_phase_has_the_hops_of_the_exchange_that_goes_farthest():
+    """In two chunks the rows go alone, then beside the columns, then the columns alone."""
+    product, far = place("default", Site(parse_torus("3x15", bandwidth=(1e9,) * 2)), ProcessGrid(3, 15)), 1e-3
+    here, there = (predict(product, Transform(45, 45, 45), schedule="overlap:2", costs=replace(COSTS, hop_latency_s=seconds))
+                   for seconds in (0.0, far))
+    rows, columns = (stage.work.hops for stage in here.stages)
+    assert abs(rows - columns) > 1
+    wanted = far * (rows + columns + max(rows, columns))
+    assert there.schedule.time_s - here.schedule.time_s == pytest.approx(wanted, rel=1e-9)
+
+
 @pytest.mark.parametrize("size", ["49x19x41", "48x19x41", "50x20x43:r2c"])
 @pytest.mark.parametrize("schedule", ["overlap:2:x", "overlap:5:z", "pipelined:3"])
 def test_padding_counts_once_in_chunks_of_blocks_of_two_lengths(size, schedule):

@@ -30,6 +30,7 @@ def test_nothing_of_what_is_predicted_was_fitted(published):
         if alike:
             assert not set(map(alike, d.training)) & set(map(alike, d.others))
         if d.rule == "larger sizes":
+            assert d.held_out in {f"{size} by 256x256x256 and larger" for size in ("64x64x64", "128x128x128")}
             assert {int(s.size.split("x")[0]) for s in d.training} == {256, 512, 1024}
         else:
             assert len(d.training) + len(d.others) == len(exchanges) == 94

@@ -3,7 +3,8 @@
  *        candidates beside the first algorithm of the table, the next one's beside what the one before took. All candidates run
  *        a few times; the better half by the median of all its times runs again, longer; and so on until one is left. What
  *        disturbs the machine for a moment meets several candidates then, and those that are close to each other are timed
- *        most. A candidate that takes twice as long as another is not repeated, and none takes more than its share of the
+ *        most: the last two by turns, each time with a new plan, for two plans of one exchange may differ by more than two
+ *        exchanges do. A candidate that takes twice as long as another is not repeated, and none takes more than its share of the
  *        remaining time. A choice is kept as wisdom.
  * Source: Karnin, Koren, Somekh, "Almost optimal exploration in multi-armed bandits" (2013), for the halving. */
 #include "plan/auto.h"
@@ -16,7 +17,7 @@
 #include "common/failure.h"
 #include "plan/wisdom.h"
 
-enum { FIRST_REPS = 3 };
+enum { FIRST_REPS = 3, LAST_TURNS = 6, LAST_REPS = 6 /* in each turn */ };
 static const double hopeless = 2; /* times as long as the best one */
 
 /* What is to be chosen. */
@@ -79,15 +80,15 @@ static int halvings(int n)
     return rounds;
 }
 
-/* One round: each of them in turn, until it has been timed that often. */
-static int run_round(struct choice *c, int e, const int *alive, int n, int reps)
+/* One round: each of them in turn, until it has been timed that often. Of the last two there are several to come. */
+static int run_round(struct choice *c, int e, const int *alive, int n, int reps, int rounds)
 {
     int status = PENCILFFT_OK, why;
     for (int k = 0; k < n && c->trial->spent <= c->trial->limit && !status; k++) {
         struct pf_times *times = &c->times[alive[k]];
         struct pf_patience patience = {
             .reps = reps - times->n,
-            .share = (c->trial->limit - c->trial->spent) / (halvings(n) * (n - k)),
+            .share = (c->trial->limit - c->trial->spent) / (halvings(n) * (n - k) * rounds),
             .give_up = hopeless * pf_times_median(&c->times[fastest_of(c, alive, n)]),
         };
         c->plan->chosen[e] = row_at(alive[k]);
@@ -104,10 +105,13 @@ static int choose_one(struct choice *c, int e, int base)
     for (int i = 0; i < pf_exchanges.count; i++)
         if (i != base && row_at(i)->plan && !c->times[i].refused)
             alive[n++] = i;
-    for (int reps = FIRST_REPS; n > 1 && !status && c->trial->spent <= c->trial->limit; reps *= 2) {
-        status = run_round(c, e, alive, n, reps);
+    for (int reps = FIRST_REPS; n > 2 && !status && c->trial->spent <= c->trial->limit; reps *= 2) {
+        status = run_round(c, e, alive, n, reps, 1);
         n = keep_half(c, alive, n);
     }
+    for (int turn = LAST_TURNS; n == 2 && turn > 0 && !status && c->trial->spent <= c->trial->limit; turn--)
+        status = run_round(c, e, alive, n, c->times[alive[0]].n + LAST_REPS, turn);
+    keep_half(c, alive, n);
     c->plan->chosen[e] = row_at(alive[0]);
     return status;
 }

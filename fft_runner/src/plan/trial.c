@@ -1,7 +1,8 @@
 /* Time one candidate of "auto".
- * Idea:  a candidate is planned, run once to warm up, and timed until the patience is over. The arrays are the trial's own
- *        and are laid once for all candidates, for at large sizes touching fresh memory takes longer than a transform. The
- *        clock starts after the first plan, because the transform needs what FFTW learns in it anyway, and later plans then
+ * Idea:  a candidate is planned, run once to warm up, and timed until the patience is over. The arrays are the trial's own,
+ *        the same for all candidates, for at large sizes touching fresh memory takes longer than a transform. The input is
+ *        laid anew before each run, as a program computes it before it is transformed: what the last run left in the caches
+ *        would help some exchanges more than others. The clock starts after the first plan, because the transform needs what FFTW learns in it anyway, and later plans then
  *        cost little.
  * Cost:  memory of a plan with that candidate and two arrays more. */
 #include "plan/trial.h"
@@ -61,6 +62,8 @@ static int run_once(const struct pf_trial *t, double *seconds)
 {
     int status = PENCILFFT_OK;
     *seconds = 0;
+    memset(t->plan->directions & PENCILFFT_FORWARD ? t->in.data : t->out.data, 0,
+           (size_t)t->plan->alloc_elements * t->plan->element_bytes);
     PF_MPI(MPI_Barrier(t->plan->all));
     if (t->plan->directions & PENCILFFT_FORWARD) {
         status = pencilfft_forward(t->plan, t->in.data, t->out.data);
