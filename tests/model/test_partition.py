@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from pencilmap.model.errors import MachineError, PartitionError, TorusError
 from pencilmap.model.machine import load_machine, machine_partitions, read_machine
-from pencilmap.model.partition import RULES, Partitions, parse_partition, subbox, parse_extents
+from pencilmap.model.partition import RULES, Partitions, parse_extents, parse_partition, subbox
 from pencilmap.model.torus import Torus, parse_torus
 
 
