@@ -44,7 +44,7 @@ UNCHECKED = {"MPI_Error_string", "MPI_Get_library_version", "MPI_Initialized", "
              "MPI_Request_free",  # when a plan ends
              "MPI_Abort"}
 BY_ARRIVAL = {"MPI_Testall", "MPI_Waitall"}  # a round of radix r that came beside other work is not waited for
-UNTOLD = {("auto", f"MPI_{name}") for name in ("Comm_free", "Type_free", "Wait")}  # the release of what was tried has no status
+UNTOLD = {("auto", f"MPI_{name}") for name in ("Comm_free", "Type_free", "Wait")}  # no status tells of a release
 GRID = (2, 1)
 
 
