@@ -12,6 +12,6 @@ pytestmark = [pytest.mark.slow,
                                              ("64x8", "box:4x4x4")])
 def test_simulated_times_are_within_two_percent_of_the_bound(grid, placement, pencilmap_json):
     rows = pencilmap_json("simulate", "--machine", "bluegene-l", "--grid", grid, "--placement", placement, "--fft", "256")
-    assert [r["exchange"] for r in rows] == ["row", "column"]
+    assert [r["stage"] for r in rows] == ["row", "column"]
     for row in rows:
-        assert 0.999 <= row["ratio"] <= 1.02, row
+        assert 0.999 <= row["t_ratio"] <= 1.02, row
