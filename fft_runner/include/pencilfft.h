@@ -177,7 +177,7 @@ typedef struct {
     const char *sync; /* before each exchange: "none" (default), "barrier", "clock" */
     const char *schedule; /* one of the table above; "auto": tries those that keep the boxes; NULL (default): "sequence", or
                              "auto" with exchange "auto" */
-    double auto_budget_s; /* seconds that exchange "auto" may take to try the others; 4 by default */
+    double auto_budget_s; /* seconds that exchange "auto" may take to try the others; 3 by default */
     int fields; /* arrays transformed together; each follows the previous one in memory; 1 by default */
     const char *torus; /* where the ranks are, for exchange "p2p": "8x8x8", "8x8x8:mesh", "8wx8x4w"; NULL: not known */
     const char *node; /* and this rank's own coordinate in it: "1 2 3" */

@@ -243,7 +243,7 @@ static const struct option_row rows[] = {
     {"schedule", "TEXT", 1, take_desc_text, "schedule",
      .help = "sequence (default), overlap:K, pipelined, two-way, opposite: what runs beside what, see pencilfft.h"},
     {"auto-budget", "SECONDS", 1, take_desc_seconds, "auto_budget_s",
-     .help = "how long auto may try alternatives (default 4)"},
+     .help = "how long auto may try alternatives (default 3)"},
     {"reps", "N", 1, take_count, AT(reps), .least = 1, .help = "timed repetitions (default 10)"},
     {"warmup", "N", 1, take_count, AT(warmup), .help = "untimed repetitions before them (default 2)"},
     {"halo", "W", 1, take_count, AT(halo), .least = 1,

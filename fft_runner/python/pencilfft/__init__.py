@@ -356,7 +356,7 @@ class Plan(_Handled):
         A transform into another array may overwrite its input, which saves the plan its work buffer with most exchanges, and
         a rank alone a copy for ``c2r``; False.
     auto_budget_s : float, optional
-        Seconds that ``auto`` may try; 4.0.
+        Seconds that ``auto`` may try; 3.0.
     input_box, output_box : three slices, optional
         Of x, y and z: what this rank holds of the input and of the output, where that is not what the decomposition says.
         All ranks give one or none does; together they hold each element once. ``slice(0, 0)`` holds nothing.

@@ -64,7 +64,7 @@ void pencilfft_desc_init(pencilfft_desc *desc)
         .exchange = "alltoallv",
         .rigor = "measure",
         .sync = "none",
-        .auto_budget_s = 4,
+        .auto_budget_s = 3,
         .fields = 1,
         .threads = 1,
     };
