@@ -3,6 +3,8 @@
  *         what it does, so the watcher knows where it was. All watchers of a node that wake together ask for one name of a
  *         socket, and only who gets it speaks: the first whose rank died or, when time is over, whose rank is stopped, or was
  *         heard of longest ago. The name leaves nothing behind. Then the watcher kills its rank, and the launcher the others.
+ *         Where the machine is so busy that the launcher has ended another rank before the first one's watcher wakes up, that
+ *         rank may be named.
  * Source: unix(7), abstract sockets; proc(5), the state of a process. */
 #include "watch.h"
 

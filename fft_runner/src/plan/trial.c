@@ -2,8 +2,8 @@
  * Idea:  a candidate is planned, run once to warm up, and timed until the patience is over. The arrays are the trial's own,
  *        the same for all candidates, for at large sizes touching fresh memory takes longer than a transform. The input is
  *        laid anew before each run, as a program computes it before it is transformed: what the last run left in the caches
- *        would help some exchanges more than others. The clock starts after the first plan, because the transform needs what FFTW learns in it anyway, and later plans then
- *        cost little.
+ *        would help some exchanges more than others. The clock starts after the first plan, because the transform needs what
+ *        FFTW learns in it anyway, and later plans then cost little.
  * Cost:  memory of a plan with that candidate and two arrays more. */
 #include "plan/trial.h"
 
