@@ -69,8 +69,8 @@ def signalled(start, what, phase, after_s=2.0):
 
 
 def check(start, what, phase):
-    """Once more with a later signal where a busy machine had not come to the phase, or where the launcher had ended the other
-    rank before the watcher of the first one woke up.
+    """Once more with a later signal where a busy machine had not come to the phase, or where the launcher had ended the
+    other rank before the watcher of the first one woke up.
     """
     for after_s in (2.0, LIMIT_S - 1.5):
         status, said, rank = signalled(start, what, phase, after_s)
@@ -79,7 +79,8 @@ def check(start, what, phase):
         assert len(lines) == 1, said
         how = f"was stopped when the time limit of {LIMIT_S} s" if what == signal.SIGSTOP else "was killed or ended by"
         assert how in lines[0]
-        if f"rank {rank} (process" in lines[0] and re.search(rf"last heard of in {phase}( \d+)?, \d+\.\d s after the start$", lines[0]):
+        heard = re.search(rf"last heard of in {phase}( \d+)?, \d+\.\d s after the start$", lines[0])
+        if heard and f"rank {rank} (process" in lines[0]:
             return
     pytest.fail(lines[0])
 
