@@ -4,8 +4,8 @@
  *        a few times; the better half by the median of all its times runs again, longer; and so on until one is left. What
  *        disturbs the machine for a moment meets several candidates then, and those that are close to each other are timed
  *        most: the last two by turns, each time with a new plan, for two plans of one exchange may differ by more than two
- *        exchanges do. A candidate that takes twice as long as another is not repeated, and none takes more than its share of the
- *        remaining time. A choice is kept as wisdom.
+ *        exchanges do. A candidate that takes twice as long as another is not repeated, and none takes more than its share
+ *        of the remaining time. A choice is kept as wisdom.
  * Source: Karnin, Koren, Somekh, "Almost optimal exploration in multi-armed bandits" (2013), for the halving. */
 #include "plan/auto.h"
 

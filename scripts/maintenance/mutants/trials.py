@@ -17,7 +17,8 @@ from pencilmap.scripts.maintenance.mutants.places import Mutant
 PYTEST = (sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", "-p", "no:randomly")
 MOST_S = 300  #: for one round of tests
 FUZZ = (1, 2, 4)  #: ranks of `tests/fft_runner/test_fuzz.py`, the quickest to notice: its command, before all is built
-FUZZ_PLANS, FUZZ_S = ("--seed", "20", "--plans", "30"), 8  #: seconds on a quiet machine
+FUZZ_PLANS = ("--seed", "20", "--plans", "30")
+FUZZ_S = 8  #: seconds that all of these take unchanged, on a quiet machine
 RUNNER = "tests/fft_runner/test_{}.py".format
 PAIRS = RUNNER("matrix") + "::test_every_pair_of_choices_is_right[{}]"
 C_ROUNDS = (  # the shorter and sharper ones first; each is (seconds that it takes unchanged, arguments of pytest)
@@ -159,7 +160,7 @@ class CTests:
             sys.exit("error: the runner cannot be built\n" + out)
         self.mpirun = (shutil.which("mpirun.openmpi") or "mpirun", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1")
         self.original = self._program()
-        start, self.busy = time.monotonic(), 4.0
+        start, self.busy = time.monotonic(), 4.0  # until it is known
         for verdict in (self._fuzzed(), *(tested(arguments, self.tree, 600) for _, arguments in C_ROUNDS)):
             if verdict.outcome != "survived":
                 sys.exit(f"error: {verdict.by} fails without a mutant")
