@@ -189,8 +189,9 @@ def test_only_what_costs_less_counts_and_what_cannot_is_left_out(monkeypatch):
     torus, grid = Torus((8, 8)), ProcessGrid(8, 8)
     lattices = tried_lattices(torus, np.array([8, 8, 1]), grid)
     least = lattices[0].load + lattices[0].floor
-    _, (tiling, cost) = annealed(monkeypatch, [1.0], torus, grid, evaluations=10**6, below=least + 1.0, patience=1)
+    done, (tiling, cost) = annealed(monkeypatch, [1.0], torus, grid, evaluations=10**6, below=least + 1.0, patience=1)
     assert (tiling, cost) == (None, least + 1.0)
+    assert done and {steps for _, steps in done} == {3000}, "one round"
     done, (tiling, cost) = annealed(monkeypatch, [0.0], torus, grid, evaluations=10**6, patience=9)
     assert len(done) == 1 and tiling.form == lattices[0].form and cost == least, "no other can be below that"
     assert best_tiling(torus, grid, below=least) == (None, least)
