@@ -183,6 +183,27 @@ def test_lines_are_booked_anew_where_a_source_or_a_test_has_changed(monkeypatch,
         assert {path.name for path in tmp_path.glob("lines*")} == {booked.name, seconds_of(booked).name}
 
 
+def test_a_test_that_fails_without_a_mutant_ends_the_trials(tmp_path):
+    class Tests:
+        def try_one(self, mutant):
+            assert source.read_text() == "a - b\n"
+            return Verdict("killed", "tests/test_a.py::test_a")
+
+        def passes(self, verdict):
+            assert source.read_text() == "a + b\n"
+            return passes
+
+    source, mutant = tmp_path / "a.py", Mutant("a.py", 1, 2, "+", "-", "a + b")
+    source.write_text("a + b\n")
+    trial = Trial(tmp_path, lambda tree: tmp_path)
+    trial.kinds[".py"] = Tests()
+    passes = True
+    assert trial(mutant)[0] == Verdict("killed", "tests/test_a.py::test_a")
+    passes = False
+    with pytest.raises(SystemExit, match="test_a.py::test_a fails without a mutant"):
+        trial(mutant)
+
+
 @pytest.mark.slow
 def test_mutants_meet_the_tests_of_their_line(monkeypatch, tmp_path):
     """The sample of every commit, in a copy: the busiest link by its load, not its time; and a slip that no one notices."""
