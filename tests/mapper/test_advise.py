@@ -104,6 +104,13 @@ def test_grids_within_twice_the_least_time_are_looked_at_again():
     assert _leaders(order, SimpleNamespace(n_slots=LARGE + 1)) == [order[0]]
 
 
+def test_grids_are_first_compared_without_a_search(monkeypatch):
+    shares = []
+    monkeypatch.setattr("pencilmap.mapper.setting.candidates", lambda *given: shares.append(given[-1]) or [])
+    advise(settings("64", torus="16x9", bandwidth="1 GB/s"))
+    assert shares and set(shares) == {0}
+
+
 def test_a_large_machine_has_advice_from_products_alone():
     where = settings("4096", torus="32x32x16", bandwidth="1 GB/s")
     assert where.n_slots > LARGE

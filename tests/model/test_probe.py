@@ -177,6 +177,33 @@ def test_ports_of_small_messages_stand_where_bytes_hide_the_starts():
     assert fit.messages[1].together is None
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_burst_takes_as_long_as_its_slowest_batch(seed):
+    """The rule of the module, message by message, in a row of nodes where the messages of one side share links."""
+    rng = np.random.default_rng(seed)
+    torus, rate, hop_s, start_s = Torus((6,), (False,), (2e9,)), 1e9, 3e-7, float(rng.uniform(1e-6, 1e-4))
+    fit = probe_module.ProbeFit((probe_module.MessageRange(np.inf, start_s, 1, rate),), hop_s, (), (), ())
+    to = tuple(map(int, rng.permutation([0, 1, 3, 4, 5])))
+    bursts = [Burst(2, to[:m], size, 1e-3 * m) for m in range(1, 6) for size in (0, 1000, 100_000)]
+    found = probe_module._Bursts(bursts, fit, probe_module._Links(Probe(torus, 1, (), (), ()), torus.bandwidth))
+    several = [burst for burst in bursts if len(burst.to) > 1]
+    assert found.most == 5 and len(found.measured) == len(several) == 12
+
+    def flow(messages, size, together):
+        left, right = sum(node < 2 for node in messages), sum(node > 2 for node in messages)
+        return max(size / rate, max(left, right) * size / 2e9, len(messages) * size * together)
+
+    def far(messages):
+        return max(abs(node - 2) for node in messages)
+
+    for ports in range(1, 6):
+        for together in (0.0, 4e-10):
+            expected = [1e-3 - flow(to[:1], b.size, 0.0) + 2 * hop_s * (far(b.to) - far(to[:1])) + max(
+                start_s * k + flow(b.to[gone:], b.size, together) for k, gone in enumerate(range(0, len(b.to), ports)))
+                for b in several]
+            assert found.times(start_s, ports, together).tolist() == pytest.approx(expected, rel=1e-12)
+
+
 def test_noise_is_told_and_moves_the_figures_little():
     rng = np.random.default_rng(4)
     exact = made(Torus((3, 4)), (1e9, 1e9), 2e-6, 3e-7, 2)
