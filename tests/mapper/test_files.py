@@ -35,6 +35,16 @@ def test_a_link_stays_and_the_file_behind_it_is_replaced(tmp_path):
     assert os.listdir(target.parent) == ["best.map"]
 
 
+@pytest.mark.parametrize("umask", [0o022, 0o077])
+def test_a_file_may_be_read_by_whom_the_umask_lets_and_the_umask_stays(tmp_path, umask):
+    before = os.umask(umask)
+    try:
+        write_whole(tmp_path / "best.map", "text")
+        assert stat.S_IMODE((tmp_path / "best.map").stat().st_mode) == 0o666 & ~umask
+    finally:
+        assert os.umask(before) == umask
+
+
 @pytest.mark.parametrize("path", [".", ""])
 def test_a_folder_is_refused(tmp_path, monkeypatch, path):
     monkeypatch.chdir(tmp_path)

@@ -1,0 +1,157 @@
+"""`reorder` on ranks that are threads: which rank comes where, on any nodes of a job, and what is refused on all of them."""
+
+import random
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from pencilmap.mapper.hosts import Hosts
+from pencilmap.mapper.placements import as_mapping, place
+from pencilmap.mapper.reorder import ReorderError, reorder
+from pencilmap.model.allocation import Allocation, Site
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.mapping import Mapping
+from pencilmap.model.torus import Torus
+
+
+class Meeting:
+    """What the ranks of a communicator say to all: each waits until all have spoken."""
+
+    def __init__(self, size):
+        self.size, self.said, self.barrier = size, [None] * size, threading.Barrier(size, timeout=20)
+
+    def all_of(self, rank, value):
+        self.said[rank] = value
+        self.barrier.wait()
+        found = list(self.said)
+        self.barrier.wait()
+        return found
+
+
+class Comm:
+    """The calls of mpi4py that `reorder` makes. `wrong` changes what a rank hears from its neighbour."""
+
+    def __init__(self, meeting, rank, freed, wrong=None):
+        self.meeting, self.rank, self.freed, self.wrong = meeting, rank, freed, wrong
+
+    def Get_rank(self):
+        return self.rank
+
+    def Get_size(self):
+        return self.meeting.size
+
+    def allgather(self, value):
+        return self.meeting.all_of(self.rank, value)
+
+    def bcast(self, value, root):
+        return self.meeting.all_of(self.rank, value)[root]
+
+    def Split(self, color, key):
+        said = self.meeting.all_of(self.rank, (color, key, self.rank))
+        mine = sorted(one[1:] for one in said if one[0] == color)
+        found = self.meeting.all_of(self.rank, Meeting(len(mine)))[mine[0][1]]
+        return Comm(found, mine.index((key, self.rank)), self.freed, self.wrong)
+
+    def sendrecv(self, value, dest, sendtag, source, recvtag):
+        assert sendtag == recvtag
+        sent = self.meeting.all_of(self.rank, (dest, value))
+        assert sent[source][0] == self.rank, "what is received was sent here"
+        return self.wrong(sent[source][1]) if self.wrong else sent[source][1]
+
+    def Free(self):
+        self.freed.append(self.rank)
+
+
+def reordered(size, *arguments, wrong=None, freed=None, **named):
+    """New rank of each old one, or what each was told."""
+    meeting, freed = Meeting(size), [] if freed is None else freed
+
+    def of(rank):
+        mine = {name: value(rank) if callable(value) else value for name, value in named.items()}
+        try:
+            return reorder(Comm(meeting, rank, freed, wrong), *arguments, **mine).Get_rank()
+        except ReorderError as error:
+            return str(error)
+
+    with ThreadPoolExecutor(size) as ranks:
+        return list(ranks.map(of, range(size)))
+
+
+def seats(torus, nodes):
+    """For `where`: each rank says the coordinates of its node."""
+    return lambda rank: torus.coordinates(np.array([nodes[rank]]))[0].tolist
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_ranks_sit_where_the_placement_puts_them(seed):
+    """On some of the nodes, in any order, with full and half-empty nodes; the k-th rank of a node has its slot k."""
+    rng = random.Random(seed)
+    torus, tasks = Torus((3, 2, 2)), rng.choice([1, 2, 3])
+    some = rng.sample(range(12), rng.choice([4, 6]))
+    grid = ProcessGrid(2, len(some) * tasks // 2)
+    nodes = [node for node in some for _ in range(tasks)]
+    rng.shuffle(nodes)
+    site = Site(torus, tasks, Allocation(torus, np.array(list(dict.fromkeys(nodes)))))
+    wanted = as_mapping(place("default", site, grid), "default")
+    new = reordered(grid.n_tasks, torus, grid, "default", where=seats(torus, nodes))
+    slot = [nodes[:rank].count(node) for rank, node in enumerate(nodes)]
+    assert sorted(new) == list(range(grid.n_tasks))
+    for old, rank in enumerate(new):
+        assert (wanted.node_of_rank[rank], wanted.slot_of_rank[rank]) == (nodes[old], slot[old])
+
+
+def test_a_node_may_have_fewer_ranks_than_the_others():
+    torus, nodes = Torus((2, 2)), [0, 1, 1, 2, 2, 3]
+    mapping = Mapping(torus, ProcessGrid(2, 3), 2, np.array([2, 1, 0, 3, 2, 1]), np.array([1, 0, 0, 0, 0, 1]))
+    new = reordered(6, torus, mapping.grid, mapping, where=seats(torus, nodes))
+    assert new == [2, 1, 5, 4, 0, 3]
+    assert reordered(5, torus, "1x5", "default", where=seats(torus, [2, 2, 0, 0, 1])) == [0, 3, 1, 4, 2]
+    told = reordered(5, torus, "1x5", "default", where=seats(torus, [2, 0, 0, 1, 1]))
+    assert len(set(told)) == 1 and told[0].startswith("rank 4: a process runs at node (1, 0) slot 1, where the placement")
+
+
+def test_only_the_first_rank_makes_the_placement():
+    torus, nodes = Torus((4,)), [0, 1, 2, 3]
+    good = Mapping(torus, ProcessGrid(2, 2), 1, np.array([3, 1, 2, 0]), np.zeros(4, dtype=np.int64))
+    assert reordered(4, torus, "2x2", where=seats(torus, nodes),
+                     placement=lambda rank: "no such placement" if rank else good) == [3, 1, 2, 0]
+    told = reordered(4, torus, "2x2", where=seats(torus, nodes),
+                     placement=lambda rank: good if rank else "no such placement")
+    assert len(set(told)) == 1 and told[0].startswith("rank 0: placement 'no such placement' is unknown")
+
+
+def test_names_of_hosts_tell_the_nodes(monkeypatch):
+    """Each thread has its name: socket and environment belong to all of them."""
+    torus, names = Torus((2, 2)), ["n3", "n1", "n0", "n2"]
+    hosts = Hosts(torus, table={node: f"n{node}" for node in range(4)})
+    me = threading.local()
+
+    def named(rank):
+        me.name = names[rank]
+        return "hostname"
+
+    monkeypatch.setattr("pencilmap.mapper.reorder.socket.gethostname", lambda: me.name)
+    assert reordered(4, torus, "2x2", "default", where=named, hosts=hosts) == [3, 1, 0, 2]
+    names[2] = "login"
+    told = reordered(4, torus, "2x2", "default", where=named, hosts=hosts)
+    assert len(set(told)) == 1 and told[0].startswith("rank 2: ") and "login" in told[0]
+
+
+@pytest.mark.parametrize("nodes, tasks, message", [
+    ([0, 0, 1, 2], 1, "rank 0: node (0,) runs 2 processes, not 1; give tasks_per_node"),
+    ([0, 1, 2, 9], None, "rank 3: "),
+])
+def test_what_does_not_fit_is_refused_on_all_ranks(nodes, tasks, message):
+    told = reordered(4, Torus((4,)), "2x2", "default", tasks_per_node=tasks, where=lambda rank: lambda: [nodes[rank]])
+    assert len(set(told)) == 1 and told[0].startswith(message)
+
+
+def test_a_rank_that_is_elsewhere_is_noticed_by_its_neighbours_and_nothing_is_left():
+    freed = []
+    torus = Torus((4,))
+    told = reordered(4, torus, "2x2", "default", where=seats(torus, [0, 1, 2, 3]), freed=freed,
+                     wrong=lambda heard: (heard[0], heard[1] + (heard[0] == 2)))
+    assert told == ["rank 0: self-check failed: rank 2 should be at place 2, and says it is rank 2 at place 3"] * 4
+    assert sorted(freed) == [0, 1, 2, 3]
