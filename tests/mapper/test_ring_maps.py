@@ -110,6 +110,13 @@ def test_the_best_cut_of_a_map_is_that_of_its_mapping():
     assert [stage.m for stage in predict_product(product).stages] == [stage.m for stage in unknown.stages]
 
 
+def test_the_numbers_within_a_group_are_all_numbers():
+    """Of rows 0.5.1 and 2.4.3: along both dimensions every node has a number of its own."""
+    found = RingMap(((0, 5, 1), (2, 4, 3)))
+    assert found.index("rc").tolist() == [0, 2, 3, 5, 4, 1] and found.group("rc").tolist() == [0] * 6
+    assert found.index("c").tolist() == [0, 0, 1, 1, 1, 0] and found.group("c").tolist() == [0, 2, 0, 2, 1, 1]
+
+
 @pytest.mark.parametrize("text, wanted", [
     ("x=0.1/2", "does not name every position once, from 0 on"), ("x=0.1/3.2", "stands for 4 nodes"),
     ("x=0.1/1.0", "every position"),
