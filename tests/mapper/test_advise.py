@@ -8,6 +8,7 @@ import pytest
 from pencilmap.mapper.advise import (
     LARGE,
     TERMS,
+    _grids,
     _leaders,
     _least_s,
     advise,
@@ -109,6 +110,13 @@ def test_grids_are_first_compared_without_a_search(monkeypatch):
     monkeypatch.setattr("pencilmap.mapper.setting.candidates", lambda *given: shares.append(given[-1]) or [])
     advise(settings("64", torus="16x9", bandwidth="1 GB/s"))
     assert shares and set(shares) == {0}
+
+
+def test_of_a_cube_on_a_large_machine_one_of_two_grids_is_tried_and_of_other_extents_both():
+    for fft, both in (("128", False), ("128x128x256", True)):
+        grids = {grid.shape for grid in _grids(settings(fft, torus="32x16x16", bandwidth="1 GB/s"))}
+        assert (64, 128) in grids and ((128, 64) in grids) == both
+    assert {(4, 2), (2, 4)} <= {grid.shape for grid in _grids(settings("8", **SMALL))}
 
 
 def test_a_large_machine_has_advice_from_products_alone():

@@ -204,6 +204,19 @@ def test_pipes_are_read_and_do_not_wait_forever(tmp_path, monkeypatch):
     os.close(found)
 
 
+def test_a_pipe_is_read_up_to_the_most_bytes():
+    for sent, most in ((100, 100), (101, 100), (5000, 100)):
+        found, end = os.pipe()
+        os.write(end, b"a" * sent)
+        os.close(end)
+        if sent <= most:
+            assert reading_module.read_whole(f"/dev/fd/{found}", RecordError, most) == b"a" * sent
+        else:
+            with pytest.raises(RecordError, match="cannot be read: it has more than 100 bytes"):
+                reading_module.read_whole(f"/dev/fd/{found}", RecordError, most)
+        os.close(found)
+
+
 def test_how_long_a_pipe_may_keep_its_reader_waiting(monkeypatch):
     """By a clock that is told what time it is: with each read, and what came of it; None is a writer that is silent."""
     def refused_at(*reads):

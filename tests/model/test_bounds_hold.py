@@ -175,6 +175,13 @@ def test_rows_that_wrap_have_a_floor(shape, size, floor, monkeypatch):
     assert floor - Fraction(1, 10_000) <= found <= floor
 
 
+@pytest.mark.parametrize("shape, size", [((3, 3), 3), ((3, 4), 2), ((3, 5), 3)])
+def test_most_of_a_group_on_one_coordinate_of_a_ring_is_no_room_below_a_length_of_one(shape, size):
+    """The others are beside it, one hop away on either side."""
+    floor = floors._least_spread(Torus(shape), (1, 1), size, shape[0] * shape[1], 1)
+    assert 1 - Fraction(1, 100_000) <= floor <= 1
+
+
 def test_a_floor_of_two_for_all_rows_would_be_wrong():
     """Rows of 8 on 4x4x4x4, those of even nodes in the plane of the first two dimensions, the others in that of the last."""
     torus = Torus((4, 4, 4, 4))

@@ -134,6 +134,10 @@ def test_messages_of_bricks_are_those_of_what_each_sends(size, bricks, backward)
         assert (sent == (stage.sent().T if backward else stage.sent())).all()
 
 
+def test_one_point_has_no_stages_whatever_its_ranks():
+    assert [stage.name for stage in brick_line_stages((16, 1, 8), (2, 2, 4), "dft")] == ["z_gather", "x_gather"]
+
+
 @pytest.mark.parametrize("size, bricks, words", [
     ((4, 4), (2, 2, 1), "4x4 points on 2x2x1 bricks; there are three of each, 1 or more"),
     ((4, 4, 4), (2, 0, 1), "4x4x4 points on 2x0x1 bricks"), ((4, 0, 4), (2, 1, 1), "4x0x4 points"),
