@@ -169,6 +169,8 @@ BROKEN = {
     "netloc without its last line": (b"1\nfe80\n\n2\na,1,0,,x,x\nb,1,0,,y,y\na\n", "netloc",
                                      "ends after 7 lines; 2 nodes need 8"),
     "a netloc link to nowhere": (b"1\nfe80\n\n1\na,1,0,,x,x\na,b,2.0,,1,1,2,3,4x,QDR,2,d,9,\n", "netloc", "ends at 'b'"),
+    "a netloc link to a long name": (b"1\nfe80\n\n1\na,1,0,,x,x\na," + b"b" * 50 + b",2.0,,1,1,2,3,4x,QDR,2,d,9,\n",
+                                     "netloc", f"ends at '{'b' * 40}', not one of the 1 nodes"),
     "no number of nodes": (b"one\ntwo\n", "netloc", "line 1 or line 4"),
     "a network in two parts": (b"a b\nc d\n", None, "there is no path"),
 }

@@ -1,5 +1,7 @@
 """Small values: torus, grid, transform, units, patterns, machine files; and that bad ones cannot be made."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -17,7 +19,7 @@ from pencilmap.model.exchange import exchanges
 from pencilmap.model.grid import ProcessGrid, all_grids, parse_grid
 from pencilmap.model.machine import load_machine, machine_names, read_machine
 from pencilmap.model.mapping import Mapping
-from pencilmap.model.pattern import Pattern, effective_length, parse_pattern, pattern_of_images, ring_load
+from pencilmap.model.pattern import Pattern, effective_length, parse_pattern, pattern_of_images, ring_halves, ring_load
 from pencilmap.model.torus import Torus, format_torus, parse_torus
 from pencilmap.model.transform import Transform, block_lengths, parse_transform
 from pencilmap.model.units import parse
@@ -124,6 +126,19 @@ def test_formula_equals_the_routed_load_on_even_rings_and_lines_of_two_digits(n,
             for owner in "rc":
                 if all(radix % 2 == 0 for _, radix in pattern.digits):
                     assert effective_length(pattern, owner, torus, 0) == ring_load(pattern, owner, torus.is_ring(0)).largest
+
+
+@pytest.mark.parametrize("tie", ["split", "parity", "plus"])
+@pytest.mark.parametrize("ring", [True, False])
+def test_the_busiest_link_of_a_line_is_the_first_with_the_largest_load(ring, tie):
+    for pattern in patterns(8):
+        for letter in {owner for owner, _ in pattern.digits}:
+            found, halves = ring_load(pattern, letter, ring, tie), ring_halves(pattern, letter, ring, tie)
+            links = [(load, way, at) for way, loads in zip((1, -1), halves.tolist()) for at, load in enumerate(loads)]
+            busiest = max(links, key=lambda link: link[0])
+            assert (found.direction, found.position) == busiest[1:]
+            assert found.largest == Fraction(2 * busiest[0], pattern.extent(letter))
+            assert found.total == Fraction(2 * sum(load for load, _, _ in links), pattern.extent(letter))
 
 
 @pytest.mark.parametrize("text", ["", "r", "8", "r2c", "x4", "r0"])
