@@ -7,7 +7,7 @@ right is entered by ``python -m tests.mapper.test_known_values``, and read in th
 import importlib
 import pkgutil
 import re
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,6 +24,7 @@ from pencilmap.model.grid import ProcessGrid, parse_grid
 from pencilmap.model.torus import Torus, parse_torus
 from pencilmap.model.transform import parse_transform
 from tests.mapper.given_files import altered, damaged, launched
+from tests.model.test_probe import made
 
 KNOWN = Path(__file__).with_name("known_values.txt")
 NUMBER = re.compile(r"\d+\.\d+(?:e[+-]?\d+)?")
@@ -56,6 +57,17 @@ def refused(calls):
     return [said(call) for call in calls]
 
 
+def probed(shape, seed, noise, **figures):
+    """A probe of a torus, its times made from figures, with some noise."""
+    exact = made(Torus(shape), (1e9,) * len(shape), **{"start_s": 2e-6, "hop_s": 3e-7, "ports": 2, **figures})
+    rng = np.random.default_rng(seed)
+
+    def noisy(some):
+        return tuple(replace(one, seconds=one.seconds * float(np.exp(noise * rng.standard_normal()))) for one in some)
+
+    return replace(exact, trips=noisy(exact.trips), bursts=noisy(exact.bursts), streams=noisy(exact.streams))
+
+
 def slab(tasks):
     return ProcessGrid(tasks, decomposition=SLAB)
 
@@ -72,7 +84,7 @@ def modules():
 
 NAMES = {**modules(), "np": np, "ns": SimpleNamespace, "Fraction": Fraction, "site": site, "placed": placed, "slab": slab,
          "refused": refused, "altered": altered, "damaged": damaged, "launched": launched, "torus": parse_torus,
-         "grid": parse_grid, "transform": parse_transform}
+         "grid": parse_grid, "transform": parse_transform, "probed": probed}
 
 
 def shown(value):
