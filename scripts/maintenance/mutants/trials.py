@@ -94,7 +94,7 @@ def tested(arguments: Sequence[str], tree: Path, seconds: float) -> Verdict:
         return Verdict("timeout")
     if status in (0, 5):  # 5: no test was chosen
         return Verdict("survived")
-    failed = re.findall(r"^(?:FAILED|ERROR) (\S+)", out, re.MULTILINE)
+    failed = re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", out, re.MULTILINE)
     return Verdict("killed", failed[0] if failed else out.strip().rpartition("\n")[2][:200])
 
 
