@@ -27,6 +27,16 @@ def test_transform_is_right_by_three_checks(run, ranks, grid, size, direction):
     assert record["size"] == list(size) and record["ranks"] == ranks == len(record["placement"]["ranks"])
 
 
+@pytest.mark.parametrize("direction", ["forward", "backward"])
+@pytest.mark.parametrize("kind", ["c2c", "r2c", "dct"])
+def test_a_rank_that_has_all_may_overwrite_its_input(run, kind, direction):
+    """Planned by the clock: FFTW's own plans are tried beside the passes, with the arrays that there are then."""
+    for more in ([], ["--in-place"]):
+        record = run(1, "--size", 12, 10, 14, "--grid", "1x1", "--type", kind, "--direction", direction, "--destroy-input",
+                     *more, "--rigor", "measure", "--reps", 1, "--verify")
+        assert record["verify"]["passed"] and record["verify"]["moved_data_exact"]
+
+
 def test_phases_are_sampled_per_repetition_and_add_up(run):
     phases = run(4, "--size", 32, 32, 32, "--grid", "2x2", "--reps", 3)["phases"]
     assert list(phases) == [*PHASES, "total"]

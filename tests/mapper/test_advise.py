@@ -116,6 +116,9 @@ def test_of_a_cube_on_a_large_machine_one_of_two_grids_is_tried_and_of_other_ext
     for fft, both in (("128", False), ("128x128x256", True)):
         grids = {grid.shape for grid in _grids(settings(fft, torus="32x16x16", bandwidth="1 GB/s"))}
         assert (64, 128) in grids and ((128, 64) in grids) == both
+    grids = {grid.shape for grid in _grids(settings("512", torus="17x241", bandwidth="1 GB/s"))}
+    assert (17, 241) in grids and (241, 17) not in grids, "4097 nodes are many"
+    assert (64, 64) in {grid.shape for grid in _grids(settings("128", torus="16x16x16", bandwidth="1 GB/s"))}
     assert {(4, 2), (2, 4)} <= {grid.shape for grid in _grids(settings("8", **SMALL))}
 
 

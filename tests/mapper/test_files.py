@@ -135,10 +135,14 @@ def test_what_a_killed_process_left_is_removed_and_what_another_writes_now_is_no
     killed = ("import os, sys; from pencilmap.mapper.files import write_whole; "
               "os.replace = lambda *_: os.kill(os.getpid(), 9); write_whole(sys.argv[1], 'half')")
     done = subprocess.run([sys.executable, "-c", killed, path], timeout=60)
-    left, = tmp_path.iterdir()
+    [left] = tmp_path.iterdir()
     assert done.returncode == -9
     busy = tmp_path / ".a[1].map.busy.pencilmap-aside"
     assert left.name.startswith(".a[1].map.") and left.suffix == busy.suffix
+    linked, elsewhere = tmp_path / ".a[1].map.linked.pencilmap-aside", tmp_path / "elsewhere"
+    elsewhere.write_text("")
+    os.utime(elsewhere, (0, 0))
+    linked.symlink_to(elsewhere)
     with open(busy, "w") as other:
         fcntl.flock(other, fcntl.LOCK_EX)
         write_whole(path, "whole")
@@ -146,7 +150,7 @@ def test_what_a_killed_process_left_is_removed_and_what_another_writes_now_is_no
         for each in (left, busy):
             os.utime(each, (0, 0))
         write_whole(path, "whole")
-    assert {each.name for each in tmp_path.iterdir()} == {"a[1].map", busy.name}
+    assert {each.name for each in tmp_path.iterdir()} == {"a[1].map", busy.name, linked.name, "elsewhere"}
 
 
 def test_only_folders_that_are_marked_by_a_file_of_ours_are_removed(tmp_path):

@@ -1,8 +1,10 @@
 """`reorder` on ranks that are threads: which rank comes where, on any nodes of a job, and what is refused on all of them."""
 
 import random
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -137,6 +139,33 @@ def test_names_of_hosts_tell_the_nodes(monkeypatch):
     names[2] = "login"
     told = reordered(4, torus, "2x2", "default", where=named, hosts=hosts)
     assert len(set(told)) == 1 and told[0].startswith("rank 2: ") and "login" in told[0]
+
+
+def test_names_tell_coordinates_without_a_table_too(monkeypatch):
+    me = threading.local()
+
+    def named(rank):
+        me.name = f"cab-{rank % 2}-{rank // 2}"
+        return "hostname"
+
+    monkeypatch.setattr("pencilmap.mapper.reorder.socket.gethostname", lambda: me.name)
+    assert reordered(4, Torus((2, 2)), "2x2", "default:yxt", where=named) == [0, 2, 1, 3]
+
+
+def test_a_blue_gene_tells_coordinates_and_slot_in_the_name_of_its_processor(monkeypatch):
+    me, names = threading.local(), ["<1,0,1>", "<0,0,0>", "< 1, 0, 0>", "<0,0,1>"]
+
+    def named(rank):
+        me.name = f"Processor {names[rank]} in a 2x1x1 mesh"
+        return "blue-gene"
+
+    monkeypatch.setitem(sys.modules, "mpi4py", SimpleNamespace(MPI=SimpleNamespace(Get_processor_name=lambda: me.name)))
+    assert reordered(4, Torus((2, 1)), "2x2", "default:txy", where=named) == [3, 0, 2, 1]
+    for wrong in ("<1,0>", "<1,0,0,0>", "1,0,1"):
+        names[0] = wrong
+        told = reordered(4, Torus((2, 1)), "2x2", "default:txy", where=named)
+        assert len(set(told)) == 1 and told[0] == (
+            f"rank 0: the processor name 'Processor {wrong} in a 2x1x1 mesh' is not a Blue Gene name with 2 coordinates")
 
 
 @pytest.mark.parametrize("nodes, tasks, message", [

@@ -177,6 +177,13 @@ def test_ports_of_small_messages_stand_where_bytes_hide_the_starts():
     assert fit.messages[1].together is None
 
 
+def test_large_messages_have_ports_of_their_own_where_small_ones_were_not_sent_at_once():
+    probe = made(Torus((3, 3, 3)), (1e9,) * 3, 2e-6, 1e-7, 2, later=(65536, 4e-5))
+    large = tuple(burst for burst in probe.bursts if burst.size >= 65536)
+    fit = fit_probe(Probe(probe.torus, 1, probe.trips, large, probe.streams))
+    assert [messages.ports for messages in fit.messages] == [1, 2]
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_a_burst_takes_as_long_as_its_slowest_batch(seed):
     """The rule of the module, message by message, in a row of nodes where the messages of one side share links."""
