@@ -2,11 +2,11 @@
 
     mpirun -n 2 --bind-to core python -m pencilmap.scripts.maintenance.measure_auto --size 128 --type r2c
 
-For each plan all wisdom is forgotten and `auto` chooses anew. Then its plan and a plan of every exchange are timed in turn,
-with the input laid anew before each run; the slowest rank counts. Two plans of one exchange differ by what FFTW took and by
-where their memory lies, often by more than the exchanges do. So a choice is close where the exchange that was taken has a
-median over all runs at most 3 % above that of the fastest one; of a plan that took another schedule, or two exchanges, the
-ratio of its own median is taken. The time of a plan is all of it, with what FFTW learns.
+For each plan all wisdom is forgotten and `auto` chooses anew. Then its plan and a new plan of every exchange are timed in
+turn, with the input laid anew before each run; the slowest rank counts. Two plans of one exchange differ by what FFTW took
+and by where their memory lies, often by more than the exchanges do. So a choice is close where the exchange that was taken
+has a median over all runs of all plans at most 3 % above that of the fastest one; of a plan that took another schedule, or
+two exchanges, the ratio of its own median is taken. The time of a plan is all of it, with what FFTW learns.
 `--least N` and `--most-seconds S` fail where fewer plans are close, or one took longer. On a quiet machine.
 """
 
@@ -67,20 +67,20 @@ def fixed(comm: Any, shape: tuple[int, int, int], grid: tuple[int, int], kind: s
 def measured(comm: Any, shape: tuple[int, int, int], grid: tuple[int, int], kind: str, plans: int,
              repetitions: int) -> tuple[list[Auto], dict[str, list[Times]]]:
     """The plans of `auto`, and the times of the others beside each."""
-    others = fixed(comm, shape, grid, kind)
     autos: list[Auto] = []
-    beside: dict[str, list[Times]] = {name: [] for name in others}
+    beside: dict[str, list[Times]] = {}
     for _ in range(plans):
         forget_wisdom()
         auto = Contestant(comm, shape, grid, kind, "auto")
+        others = fixed(comm, shape, grid, kind)
         for repetition in range(repetitions + 1):
             runners = [auto, *others.values()]
             for runner in runners[repetition % len(runners):] + runners[:repetition % len(runners)]:
                 runner.run()
         autos.append((auto.chosen(), auto.exchange(), auto.planned_s, auto.times[1:]))
         for name, other in others.items():
-            beside[name].append(other.times[1:])
-            other.times.clear()
+            beside.setdefault(name, []).append(other.times[1:])
+            other.plan.destroy()
         auto.plan.destroy()
     return autos, beside
 
