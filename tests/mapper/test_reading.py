@@ -217,6 +217,16 @@ def test_a_pipe_is_read_up_to_the_most_bytes():
         os.close(found)
 
 
+def test_a_file_that_does_not_tell_its_length_is_read_up_to_the_most_bytes(tmp_path):
+    """As those of /proc, of which the file system says that they are empty."""
+    if not os.path.exists("/proc/self/status"):
+        pytest.skip("NOT TESTED: there is no /proc")
+    assert os.stat("/proc/self/status").st_size == 0
+    assert b"VmSize" in reading_module.read_whole("/proc/self/status", RecordError)
+    with pytest.raises(RecordError, match="cannot be read: it has more than 10 bytes"):
+        reading_module.read_whole("/proc/self/status", RecordError, 10)
+
+
 def test_how_long_a_pipe_may_keep_its_reader_waiting(monkeypatch):
     """By a clock that is told what time it is: with each read, and what came of it; None is a writer that is silent."""
     def refused_at(*reads):

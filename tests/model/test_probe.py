@@ -98,6 +98,19 @@ def test_a_second_range_must_be_worth_its_two_figures():
         assert left == pytest.approx(np.mean(np.square(errors)), rel=1e-6)
 
 
+@pytest.mark.parametrize("ends", [(3, 6), (4, 8), (3, 9), (5, 9)])
+def test_three_ranges_are_told_apart(ends):
+    """Of twelve sizes, with starts and rates that differ from range to range."""
+    sizes = [0, *(4**k for k in range(1, 12))]
+    starts, rates = (1e-6, 9e-6, 8e-5), (1e8, 1e9, 4e9)
+    kind = [sum(i >= end for end in ends) for i in range(12)]
+    trips = [Trip(0, to, to, size, starts[k] + to * 1e-7 + size / rates[k]) for size, k in zip(sizes, kind) for to in (1, 2)]
+    ranges, latency = probe_module._fit_trips(trips)
+    assert [each.start_s for each in ranges] == pytest.approx(starts, rel=1e-6) and latency == pytest.approx(1e-7)
+    assert [each.rate for each in ranges] == pytest.approx(rates, rel=1e-6)
+    assert [each.up_to for each in ranges] == pytest.approx([(sizes[end - 1] * sizes[end]) ** 0.5 for end in ends] + [np.inf])
+
+
 def test_three_sizes_are_needed():
     probe = made(Torus((3, 3)), (1e9, 1e9), 1e-6, 0.0, 1)
     few = [trip for trip in probe.trips if trip.size < 4096]

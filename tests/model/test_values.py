@@ -20,6 +20,7 @@ from pencilmap.model.grid import ProcessGrid, all_grids, parse_grid
 from pencilmap.model.machine import load_machine, machine_names, read_machine
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.pattern import Pattern, effective_length, parse_pattern, pattern_of_images, ring_halves, ring_load
+from pencilmap.model.ring_map import RingMap
 from pencilmap.model.torus import Torus, format_torus, parse_torus
 from pencilmap.model.transform import Transform, block_lengths, parse_transform
 from pencilmap.model.units import parse
@@ -109,6 +110,13 @@ def test_a_plain_number_is_no_number_of_bytes():
         parse("4194304", "byte")
 
 
+@pytest.mark.parametrize("text", ["", "16x16", "16x16xa", "ax16x16", "16x-1x8", "16xx8", "16x1234567890x8", "1234567890", "٣",
+                                  "16x²x8", "512:c2c:double:x", "512:nope", "512:x:c2c", "512:fields=", "512:fields=0", "0x1x1"])
+def test_bad_transforms_are_refused(text):
+    with pytest.raises(GridError):
+        parse_transform(text)
+
+
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 6, 8, 12, 16])
 def test_every_pattern_is_found_again_from_its_images(n):
     for pattern in patterns(n):
@@ -131,14 +139,18 @@ def test_formula_equals_the_routed_load_on_even_rings_and_lines_of_two_digits(n,
 @pytest.mark.parametrize("tie", ["split", "parity", "plus"])
 @pytest.mark.parametrize("ring", [True, False])
 def test_the_busiest_link_of_a_line_is_the_first_with_the_largest_load(ring, tie):
-    for pattern in patterns(8):
-        for letter in {owner for owner, _ in pattern.digits}:
-            found, halves = ring_load(pattern, letter, ring, tie), ring_halves(pattern, letter, ring, tie)
+    rng, ways = np.random.default_rng(3), set()
+    maps = [RingMap(tuple(map(tuple, rng.permutation(12).reshape(3, 4).tolist()))) for _ in range(30)]
+    for image in (*patterns(8), *maps):
+        for letter in "rc":
+            found, halves = ring_load(image, letter, ring, tie), ring_halves(image, letter, ring, tie)
             links = [(load, way, at) for way, loads in zip((1, -1), halves.tolist()) for at, load in enumerate(loads)]
             busiest = max(links, key=lambda link: link[0])
             assert (found.direction, found.position) == busiest[1:]
-            assert found.largest == Fraction(2 * busiest[0], pattern.extent(letter))
-            assert found.total == Fraction(2 * sum(load for load, _, _ in links), pattern.extent(letter))
+            assert found.largest == Fraction(2 * busiest[0], image.extent(letter))
+            assert found.total == Fraction(2 * sum(load for load, _, _ in links), image.extent(letter))
+            ways.add(found.direction)
+    assert ways == ({1, -1} if ring and tie == "parity" else {1}), "ties that are not split may be heavier downwards"
 
 
 @pytest.mark.parametrize("text", ["", "r", "8", "r2c", "x4", "r0"])
