@@ -239,7 +239,13 @@ static void check_refusals(int rank, int ranks)
     pencilfft_brick_lines_desc_init(&d);
     CHECK(pencilfft_brick_lines_create(none, MPI_COMM_WORLD, &plan) == PENCILFFT_BAD_CALL);
     CHECK(pencilfft_brick_lines_create(&d, MPI_COMM_NULL, &plan) == PENCILFFT_BAD_CALL);
-    CHECK(pencilfft_brick_lines_create(&d, MPI_COMM_WORLD, &plan) == PENCILFFT_BAD_SIZE);
+    int64_t *extents[3] = {&d.nx, &d.ny, &d.nz};
+    for (int none_of = 0; none_of < 3; none_of++) {
+        d.nx = d.ny = d.nz = 8;
+        *extents[none_of] = 0;
+        CHECK(pencilfft_brick_lines_create(&d, MPI_COMM_WORLD, &plan) == PENCILFFT_BAD_SIZE);
+        CHECK_CONTAINS(pencilfft_error_message(), "; each is 1 or more");
+    }
     d.nx = d.ny = d.nz = 8;
     CHECK(pencilfft_brick_lines_create(&d, MPI_COMM_WORLD, &plan) == PENCILFFT_BAD_GRID);
     CHECK_CONTAINS(pencilfft_error_message(), "bricks 0x0x0 on");
@@ -285,10 +291,14 @@ static void check_refusals(int rank, int ranks)
             CHECK(pencilfft_brick_lines_execute(plan, direction, buffer + 1, buffer) == PENCILFFT_BAD_CALL);
         }
     CHECK(pencilfft_brick_lines_indices(plan, PENCILFFT_INPUT, 0, 3, &n) == PENCILFFT_BAD_CALL);
+    CHECK_CONTAINS(pencilfft_error_message(), "axis 3; axes are 0..2");
     CHECK(pencilfft_brick_lines_indices(plan, PENCILFFT_INPUT, -1, 0, &n) == PENCILFFT_BAD_CALL);
     CHECK(pencilfft_brick_lines_extent(plan, 5, 0, extent) == PENCILFFT_BAD_CALL);
     CHECK(pencilfft_brick_lines_extent(plan, PENCILFFT_INPUT, ranks, extent) == PENCILFFT_BAD_CALL);
-    CHECK(pencilfft_brick_lines_index(plan, PENCILFFT_INPUT, 0, 3, 0, &n) == PENCILFFT_BAD_CALL);
+    for (int axis = -1; axis < 4; axis += 4) {
+        CHECK(pencilfft_brick_lines_index(plan, PENCILFFT_INPUT, 0, axis, 0, &n) == PENCILFFT_BAD_CALL);
+        CHECK_CONTAINS(pencilfft_error_message(), "; axes are 0..2");
+    }
     CHECK(pencilfft_brick_lines_index(plan, PENCILFFT_INPUT, 0, 0, 8, &n) == PENCILFFT_BAD_CALL);
     CHECK(pencilfft_brick_lines_traffic(plan, 9, PENCILFFT_FORWARD, NULL, NULL) == PENCILFFT_BAD_CALL);
     CHECK(!pencilfft_brick_lines_destroy(plan) && !pencilfft_brick_lines_destroy(NULL));

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from pencilmap.model.decompositions import decomposition_named
+from pencilmap.model.exchange import exchanges, node_traffic
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.predict import predict
+from pencilmap.model.remap import remaps
 from pencilmap.model.torus import Torus
 from pencilmap.model.transform import Transform, transform_of
 
@@ -101,6 +103,24 @@ def test_the_pencils_between_bricks_are_those_that_the_model_takes(chosen, machi
         grid = ProcessGrid(R, P // R, decomposition=decomposition_named(name))
         times[R] = predicted(torus, nodes, grid, transform_of(size, kind)).t_s
     assert times[found] == min(times.values()) and max(times.values()) > 1.2 * times[found], (found, times)
+
+
+def most_sent(name, size, kind, R):
+    """Bytes that one rank sends at most in all exchanges and remaps, of the messages that the model lists."""
+    grid, transform, sent = ProcessGrid(R, P // R, decomposition=decomposition_named(name)), transform_of(size, kind), 0
+    for exchange in (*remaps(grid, transform), *exchanges(grid, transform)):
+        traffic = node_traffic(exchange, np.arange(P), P).toarray()
+        sent = sent + traffic.sum(axis=1) - np.diag(traffic)
+    return int(sent.max())
+
+
+def test_without_a_torus_the_pencils_between_bricks_for_which_a_rank_sends_least(all_chosen):
+    cases = [*BRICKS, ("brick:12x1x1", (24, 24, 24), "c2c"), ("brick:1x1x12", (24, 36, 24), "c2c"),
+             ("brick:1x2x6", (24, 36, 48), "r2c"), ("brick:2x6x1", (13, 29, 24), "c2c")]
+    found = all_chosen([(*size, kind, name, 0, 0) for name, size, kind in cases])
+    for (name, size, kind), grid in zip(cases, found, strict=True):
+        sent = {R: most_sent(name, size, kind, R) for R in DIVISORS}
+        assert sent[int(grid.split("x")[0])] == min(sent.values()), (name, grid, sent)
 
 
 def test_without_a_torus_the_squarest_of_one_node(chosen):

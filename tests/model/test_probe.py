@@ -108,7 +108,8 @@ def test_three_ranges_are_told_apart(ends):
     ranges, latency = probe_module._fit_trips(trips)
     assert [each.start_s for each in ranges] == pytest.approx(starts, rel=1e-6) and latency == pytest.approx(1e-7)
     assert [each.rate for each in ranges] == pytest.approx(rates, rel=1e-6)
-    assert [each.up_to for each in ranges] == pytest.approx([(sizes[end - 1] * sizes[end]) ** 0.5 for end in ends] + [np.inf])
+    middle = [(sizes[end - 1] * sizes[end]) ** 0.5 for end in ends]
+    assert [each.up_to for each in ranges] == pytest.approx([*middle, np.inf])
 
 
 def test_three_sizes_are_needed():
