@@ -1,6 +1,5 @@
 """The benchmark: its answers against those of numpy and scipy, its contestants against its answers, and what it refuses."""
 
-import os
 import re
 import shutil
 import subprocess
@@ -13,7 +12,7 @@ import scipy.fft
 
 from pencilmap.scripts.maintenance.benchmarks import PRECISIONS, TYPES, Case, contestant
 from pencilmap.scripts.maintenance.benchmarks.answers import expected, input_part, places
-from tests.documents import run_by
+from tests.documents import ENVIRONMENT, run_by
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "scripts" / "maintenance" / "benchmark_fft.py"
@@ -75,7 +74,7 @@ def benchmark(*arguments):
     if not shutil.which("mpirun.openmpi") and not shutil.which("mpirun"):
         pytest.skip("NOT TESTED: the benchmark, for mpirun is missing")
     return subprocess.run([sys.executable, SCRIPT, *arguments], capture_output=True, text=True, timeout=TIMEOUT_S,
-                          env=os.environ | {"OMPI_MCA_mpi_yield_when_idle": "1"})  # other tests run beside this one
+                          env=ENVIRONMENT)  # other tests run beside this one
 
 
 def small(command):
@@ -191,7 +190,7 @@ def test_the_choice_of_auto_is_judged_in_words_and_by_the_status():
         done = subprocess.run(["mpirun", "--oversubscribe", "-n", "2", sys.executable, "-m",
                                "pencilmap.scripts.maintenance.measure_auto", "--size", "12", "--plans", "1",
                                "--repetitions", "2", "--most-seconds", limit], capture_output=True, text=True,
-                              timeout=TIMEOUT_S, env=os.environ | {"OMPI_MCA_mpi_yield_when_idle": "1"})
+                              timeout=TIMEOUT_S, env=ENVIRONMENT)
         assert (done.returncode != 0) == (status != 0), done.stderr
         assert re.search(r"[01] of 1 plans took an exchange within 3 % of \w+", done.stdout)
         assert "the longest plan took" in done.stdout
