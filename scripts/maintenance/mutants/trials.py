@@ -55,15 +55,15 @@ C_OWN = {  # by the first letters of a file's name: tests of what is in it alone
         RUNNER("telling"), RUNNER("types"), "-k", "(refused or traffic or waiting or times) and not bench and not mpich")),
     "geometry|blocks|buffers|build|execute|passes|transfer": (10, (PAIRS.format(1), PAIRS.format(4))),
 }
+UNLIMITED = RUNNER("memory")  #: a sanitizer takes terabytes of addresses
 C_WIDE = (
     (20, (PAIRS.format(1), PAIRS.format(4), RUNNER("grid"))),
     (100, (*map(RUNNER, ("exchanges", "types", "telling", "record", "transforms", "verification", "placement")),
            "tests/launchers/test_same_placements.py", "-k", "not mpich")),
     (60, (*map(RUNNER, ("lines", "brick_lines", "remap", "halo", "probe", "clock")), "-k", "not mpich")),
     (150, (*map(RUNNER, ("mpi_failures", "out_of_memory", "matrix", "errors")), "-k", "not mpich")),
-    (30, (RUNNER("memory"),)),
+    (30, (UNLIMITED,)),
 )
-UNLIMITED = RUNNER("memory")  #: a sanitizer takes terabytes of addresses
 PYTHON_OWN = {  # what coverage.py does not see, for it is compiled, or runs in a process of its own
     "mapper/routed_swaps.py": ("tests/mapper/test_annealing.py", "tests/mapper/test_best.py"),
     "mapper/lattice_tile.py": ("tests/mapper/test_lattice_search.py", "tests/mapper/test_shape_cases.py"),
