@@ -1,6 +1,7 @@
-"""Clocks that are set back while the runner, transpose_bench and network_probe measure; for the library see api_test.c."""
+"""Clocks that are set back or leap while the programs of the runner measure; for the library see api_test.c."""
 
 import json
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -14,15 +15,21 @@ HERE, SOURCE = Path(__file__).parent, Path(__file__).resolve().parents[2] / "fft
 
 
 @pytest.fixture(scope="module")
-def clock(mpirun, tmp_path_factory):
-    """``clock(every, ranks, ...)``: mpirun, where each rank's clock goes back by 100 s at every so many-th call."""
-    loaded = tmp_path_factory.mktemp("clock") / "backward_clock.so"
-    compiler = shutil.which("mpicc.openmpi")
+def loading(mpirun, tmp_path_factory):
+    """``loading(name, ranks, ...)``: mpirun, where a clock of ours stands before the programs' own."""
+    folder, compiler = tmp_path_factory.mktemp("clock"), shutil.which("mpicc.openmpi")
     if not compiler or "openmpi" not in str(mpirun.mpirun[0]):
         pytest.skip("the clock is loaded by the options of Debian's Open MPI")
-    execute([compiler, "-shared", "-fPIC", "-O1", "-o", loaded, HERE / "backward_clock.c"], 60)
-    return lambda every, *arguments, **more: replace(mpirun, mpirun=(
-        *mpirun.mpirun, "-x", f"LD_PRELOAD={loaded}", "-x", f"BACK_EVERY={every}"))(*arguments, **more)
+    for name in ("backward_clock", "asleep_clock"):
+        execute([compiler, "-shared", "-fPIC", "-O1", "-o", folder / f"{name}.so", HERE / f"{name}.c"], 60)
+    return lambda name, *arguments, set=(), **more: replace(mpirun, mpirun=(
+        *mpirun.mpirun, "-x", f"LD_PRELOAD={folder / name}.so", *set))(*arguments, **more)
+
+
+@pytest.fixture
+def clock(loading):
+    """``clock(every, ranks, ...)``: mpirun, where each rank's clock goes back by 100 s at every so many-th call."""
+    return lambda every, *arguments, **more: loading("backward_clock", *arguments, set=("-x", f"BACK_EVERY={every}"), **more)
 
 
 def numbers(value):
@@ -59,3 +66,15 @@ def test_a_probe_leaves_such_repetitions_out_and_is_refused_where_they_are_too_m
     done = clock(1, 4, *probe, "--json", tmp_path / "all", program="network_probe")
     assert done.returncode != 0 and "network_probe: the clock went back in half of the 5 repetitions" in done.stderr
     assert not (tmp_path / "all").exists() or (tmp_path / "all").read_text() == ""
+
+
+def test_waiting_for_the_clock_is_a_phase_of_its_own(loading, tmp_path):
+    """To sleep takes 100 s there."""
+    options = ["--size", 8, 8, 8, "--grid", "1x2", "--sync", "clock", "--rigor", "estimate", "--reps", 5]
+    done = loading("asleep_clock", 2, *options, "--json", tmp_path / "record", program="fft_runner")
+    assert done.returncode == 0, done.stdout + done.stderr
+    slept = [int(count) for count in re.findall(r"slept (\d+) times", done.stderr)]
+    assert len(slept) == 2 and min(slept) >= 5
+    phases = json.loads((tmp_path / "record").read_text())["phases"]
+    assert min(phases.pop("wait_column")["min_s"]) >= 100
+    assert max(numbers(phases)) < 100
