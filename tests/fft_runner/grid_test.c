@@ -1,5 +1,6 @@
-/* Prints the grid of plans: grid_test FILE, where each line is NX NY NZ TYPE DECOMPOSITION R C, and perhaps TORUS and a node for
- * each rank, such as 1,2: a grid or what was wrong for each. */
+/* Prints the grid of plans: grid_test FILE [RANKS_OF_A_NODE], where each line is NX NY NZ TYPE DECOMPOSITION R C, and perhaps
+ * TORUS and a node for each rank, such as 1,2: a grid or what was wrong for each. Nodes are the machine's, or of so many
+ * ranks. */
 #include <mpi.h>
 #include <pencilfft.h>
 #include <stdio.h>
@@ -7,6 +8,17 @@
 #include <string.h>
 
 enum { LINE = 4096, WORDS = 64, NODE = 64 };
+static int ranks_of_a_node; /* 0: what the machine says */
+
+/* In place of MPI's own. */
+int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *made)
+{
+    int rank;
+    if (!ranks_of_a_node)
+        return PMPI_Comm_split_type(comm, type, key, info, made);
+    PMPI_Comm_rank(comm, &rank);
+    return PMPI_Comm_split(comm, rank / ranks_of_a_node, key, made);
+}
 
 static void print_grid(int rank, int words, char *word[WORDS])
 {
@@ -41,7 +53,8 @@ int main(int argc, char **argv)
     char line[LINE], *word[WORDS];
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    FILE *file = argc == 2 ? fopen(argv[1], "r") : NULL;
+    FILE *file = argc > 1 ? fopen(argv[1], "r") : NULL;
+    ranks_of_a_node = argc > 2 ? atoi(argv[2]) : 0;
     if (!file) {
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
         return EXIT_FAILURE;

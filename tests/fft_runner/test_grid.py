@@ -21,10 +21,10 @@ TORI = [((12,), (True,)), ((4, 3), (True, True)), ((4, 3), (True, False)), ((2, 
 @pytest.fixture
 def all_chosen(mpirun, tmp_path):
     """The grids of several plans, each given by its words."""
-    def ask(cases, ranks=P):
+    def ask(cases, ranks=P, ranks_of_a_node=0):
         path = tmp_path / "cases"
         path.write_text("".join(f"{' '.join(map(str, words))}\n" for words in cases))
-        done = mpirun(ranks, path, program="grid_test")
+        done = mpirun(ranks, path, ranks_of_a_node, program="grid_test")
         assert done.returncode == 0, done.stderr
         return done.stdout.splitlines()
 
@@ -128,6 +128,23 @@ def test_without_a_torus_the_squarest_of_one_node(chosen):
     assert chosen(size=(64, 60, 2)) == "2x6"
     assert chosen(size=(64, 60, 4), type="r2c") == "3x4"   # three complex numbers along z
     assert chosen(size=(64, 60, 3), type="r2c") == "2x6"
+
+
+def squarest(rows):
+    return min(rows, key=lambda R: (max(R, P // R) // min(R, P // R), R))
+
+
+@pytest.mark.parametrize("ranks_of_a_node", range(1, 8))
+def test_without_a_torus_the_squarest_whose_rows_stay_inside_nodes(all_chosen, ranks_of_a_node):
+    """The smallest node counts. Where no row but of one rank stays inside, the squarest of all."""
+    sizes = [SIZE, (64, 60, 2), (64, 2, 60), (2, 64, 60), (64, 5, 48), (3, 60, 48), (64, 60, 3)]
+    found = all_chosen([(*size, "c2c", "pencil", 0, 0) for size in sizes], ranks_of_a_node=ranks_of_a_node)
+    least = P % ranks_of_a_node or ranks_of_a_node
+    for size, grid in zip(sizes, found, strict=True):
+        full = [R for R in DIVISORS if min(size[1], size[2]) >= R and min(size[0], size[1]) >= P // R] or DIVISORS
+        inside = [R for R in full if least % R == 0]
+        R = squarest(inside) if inside and squarest(inside) > 1 else squarest(full)
+        assert grid == f"{R}x{P // R}", (size, full)
 
 
 def test_one_that_is_zero_follows_from_the_other(chosen):
