@@ -108,7 +108,7 @@ static int64_t elements_in(const pencilfft_box *of, const pencilfft_box *in)
     return n;
 }
 
-/* A remap sends the elements that change their rank, and nothing else; what node gathers goes other ways. */
+/* A remap sends the elements that change their rank, and nothing else; what node gathers goes other ways, as messages too. */
 static bool remap_is_wrong(const struct problem *p, int remap, const pencilfft_desc *desc)
 {
     int outer = remap == PENCILFFT_REMAP_IN ? PENCILFFT_INPUT : PENCILFFT_OUTPUT;
@@ -117,11 +117,14 @@ static bool remap_is_wrong(const struct problem *p, int remap, const pencilfft_d
     int64_t bytes[64], messages[64];
     pencilfft_box mine, theirs;
     pencilfft_format format;
-    if (!pencilfft_exchange_stage(p->plan, remap) || !strcmp(desc->exchange, "node"))
+    if (!pencilfft_exchange_stage(p->plan, remap))
         return false;
+    bool gathers = !strcmp(desc->exchange, "node");
     bool wrong = pencilfft_traffic(p->plan, remap, p->direction, bytes, messages) ||
                  pencilfft_box_mine(p->plan, inwards ? outer : inner, &mine) || pencilfft_format_of(p->plan, outer, &format);
-    for (int j = 0; j < check->ranks && !wrong; j++) {
+    for (int j = 0; j < check->ranks && gathers && !wrong; j++)
+        wrong = bytes[j] < 0 || messages[j] < 0 || (bytes[j] > 0) != (messages[j] > 0) || (bytes[j] && j == check->rank);
+    for (int j = 0; j < check->ranks && !gathers && !wrong; j++) {
         wrong = pencilfft_box_of(p->plan, inwards ? inner : outer, j, &theirs);
         int64_t sent = j == check->rank ? 0 : elements_in(&mine, &theirs);
         wrong |= bytes[j] != sent * format.fields * (int64_t)format.element_bytes || messages[j] != (sent > 0);

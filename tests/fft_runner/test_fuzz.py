@@ -7,6 +7,7 @@ import pytest
 from tests.documents import run_by
 
 SEED, SAMPLE, MANY = 20, 30, 1500
+ON_RANKS = {1: 300, 2: 100, 4: 100, 6: 100}  #: plans of the sample; of one rank there are most ways, and they are quick
 
 
 def run_fuzz(start, ranks, *arguments, seconds=150):
@@ -19,10 +20,10 @@ def run_fuzz(start, ranks, *arguments, seconds=150):
     return plans, refused
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 4, 6])
+@pytest.mark.parametrize("ranks", ON_RANKS)
 def test_plans_at_random_are_right(mpirun, ranks):
-    plans, refused = run_fuzz(mpirun, ranks, "--seed", SEED, "--plans", SAMPLE)
-    assert plans + refused == SAMPLE and refused < SAMPLE / 4
+    plans, refused = run_fuzz(mpirun, ranks, "--seed", SEED, "--plans", ON_RANKS[ranks])
+    assert plans + refused == ON_RANKS[ranks] and refused < ON_RANKS[ranks] / 4
 
 
 @pytest.mark.parametrize("ranks", [2, pytest.param(4, marks=pytest.mark.slow)])

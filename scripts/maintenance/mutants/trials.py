@@ -16,10 +16,10 @@ from pencilmap.scripts.maintenance.mutants.places import Mutant
 
 PYTEST = (sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", "-p", "no:randomly")
 MOST_S = 300  #: for one round of tests
-FUZZ = (1, 2, 4)  #: ranks of `tests/fft_runner/test_fuzz.py`, the quickest to notice: its command, before all is built
+FUZZ = {1: 300, 2: 100, 4: 100}  #: ranks and plans of test_fuzz.py, the quickest to notice: before all is built
 FUZZ_TEST = "tests/fft_runner/test_fuzz.py::test_plans_at_random_are_right[{}]"
-FUZZ_PLANS = ("--seed", "20", "--plans", "30")
-FUZZ_S = 8  #: seconds that all of these take unchanged, on a quiet machine
+FUZZ_PLANS = ("--seed", "20", "--plans")
+FUZZ_S = 20  #: seconds that all of these take unchanged, on a quiet machine
 RUNNER = "tests/fft_runner/test_{}.py".format
 PAIRS = RUNNER("matrix") + "::test_every_pair_of_choices_is_right[{}]"
 C_ROUNDS = (  # the shorter and sharper ones first; each is (seconds that it takes unchanged, arguments of pytest)
@@ -184,9 +184,9 @@ class CTests:
         return tuple((self.tree / "build" / name).read_bytes() for name in ("lib/libpencilfft.a", "bin/fuzz_test"))
 
     def _fuzzed(self) -> Verdict:
-        for ranks in FUZZ:
-            status, _ = limited((*self.mpirun, "-n", str(ranks), "build/bin/fuzz_test", *FUZZ_PLANS), self.tree,
-                                20 + 20 * self.busy)
+        for ranks, plans in FUZZ.items():
+            status, _ = limited((*self.mpirun, "-n", str(ranks), "build/bin/fuzz_test", *FUZZ_PLANS, str(plans)), self.tree,
+                                20 + 40 * self.busy)
             if status != 0:
                 return Verdict("timeout" if status is None else "killed", FUZZ_TEST.format(ranks))
         return Verdict("survived")
