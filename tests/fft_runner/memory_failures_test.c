@@ -1,8 +1,9 @@
 /* Memory that runs out, and planners of FFTW that give nothing, on one rank: in plans with each exchange and each schedule, when
  * "auto" tries them, in halos, in distributed lines, alone and on bricks, when wisdom is read and written. All ranks must
  * get the same status and message, no plan, must not wait for each other, hold nothing afterwards, and the file keeps what
- * it had.
+ * it had, and none stays open.
  * Run under mpirun with the grid and, if that is to be tried, a file for wisdom: memory_failures_test R C [FILE]. */
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -176,16 +177,30 @@ static void bricks_fail_anywhere(int failing)
     fails_anywhere("bricks-of-lines", brick_lines, failing);
 }
 
+/* 0 where the system does not tell. */
+static int open_files(void)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    int n = 0;
+    while (folder && readdir(folder))
+        n++;
+    if (folder)
+        closedir(folder);
+    return n;
+}
+
 static void wisdom_fails_anywhere(void)
 {
     exchange = "auto";
     CHECK_INT(plan(), PENCILFFT_OK); /* something to keep */
     CHECK_INT(save(), PENCILFFT_OK);
+    int before = open_files();
     fails_anywhere("save", save, 0); /* the last rank only gives what FFTW wrote for it */
     CHECK(file_is_whole());
     fails_anywhere("load", load, 0);
     fails_anywhere("load", load, ranks - 1);
     CHECK(file_is_whole());
+    CHECK_INT(open_files(), before);
 }
 
 int main(int argc, char **argv)
