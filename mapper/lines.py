@@ -21,6 +21,4 @@ def placed_lines(where: Setting, problem: LineProblem, text: str) -> Mapping:
             missing.append(error)
     if not found:
         raise missing[0]
-    if len(found) == 1:
-        return found[0]
     return min(found, key=lambda mapping: line_time(problem.forecast(mapping, where.costs)))

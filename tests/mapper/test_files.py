@@ -1,3 +1,4 @@
+import errno
 import fcntl
 import os
 import resource
@@ -177,3 +178,15 @@ def test_who_appends_asks_for_the_file_alone(tmp_path, monkeypatch):
     monkeypatch.setattr(fcntl, "flock", lambda file, how: asked.append(how))
     append_whole(tmp_path / "records", "one\n")
     assert asked == [fcntl.LOCK_EX] and (tmp_path / "records").read_text() == "one\n"
+
+
+def test_what_cannot_be_put_in_its_place_is_told_and_leaves_nothing(tmp_path, monkeypatch):
+    (tmp_path / "a.map").write_text("before")
+
+    def refuse(aside, target):
+        raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
+
+    monkeypatch.setattr(os, "replace", refuse)
+    with pytest.raises(MapfileError, match=r"a\.map cannot be written: Device or resource busy"):
+        write_whole(tmp_path / "a.map", "after")
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("a.map", "before")]

@@ -289,6 +289,7 @@ BROKEN_OTHERS = [
     ("flux", "[[0,1,1,1],\n [0,x", "line 2 column 5: 'x' is not expected"),
     ("flux", "[[0,1,1,1]", "ends inside a list"),
     ("flux", "0;1;0-999999999", "line 1 column 5: '0-999999999' is not a set of at most 24 ranks"),
+    ("flux", "0;1;2-24", "line 1 column 5: '2-24' is not a set of at most 24 ranks"),
     ("flux", ";".join("0" * 30), "line 1 column 49: more than the 24 nodes"),
     ("jax", "[[[0,0,0,0]],\n [[0,5,0,0]]]", "line 2 column 3: node (0, 5, 0) is outside"),
     ("jax", "[" * 50000, "line 1 column 9: a list is not expected here"),

@@ -20,7 +20,10 @@ import pencilmap.model
 from pencilmap.model.allocation import Allocation, Site
 from pencilmap.model.decompositions import SLAB
 from pencilmap.model.errors import PencilmapError
+from pencilmap.model.exchange import exchanges
 from pencilmap.model.grid import ProcessGrid, parse_grid
+from pencilmap.model.joint import routed_joint
+from pencilmap.model.routing import routing
 from pencilmap.model.torus import Torus, parse_torus
 from pencilmap.model.transform import parse_transform
 from tests.mapper.given_files import altered, damaged, launched
@@ -68,6 +71,34 @@ def probed(shape, seed, noise, **figures):
     return replace(exact, trips=noisy(exact.trips), bursts=noisy(exact.bursts), streams=noisy(exact.streams))
 
 
+def shown_course(text, ranks, size, direction="forward"):
+    """What a schedule does in each phase, and what its parts are."""
+    schedules, where = NAMES["schedules"], parse_grid(ranks)
+    rows_columns = [int(n) for n in ranks.split("x")]
+    made_of = schedules.course_of(schedules.parse_schedule(text), where, size and parse_transform(size),
+                                  mapped_loads(*rows_columns), direction)
+    return (str(made_of.schedule), made_of.sizes, made_of.axis, [(part.stage, part.length) for part in made_of.parts],
+            [(phase.shares, phase.starts, phase.beside) for phase in made_of.phases])
+
+
+def mapped_loads(R, C):
+    """The loads of both exchanges of a grid in default order on a torus of two dimensions."""
+    placements = NAMES["placements"]
+    mapping = placements.as_mapping(placements.place("default", site(f"{C}x{R}"), ProcessGrid(R, C)), "default")
+    return routed_joint(mapping.network, exchanges(mapping.grid), mapping.node_of_rank, routing("dimension-order"))
+
+
+def picture(text, nodes):
+    """What is known of a job, but for its torus and its nodes nothing."""
+    return NAMES["found"].Picture((), text and parse_torus(text), nodes and np.array(nodes), {}, None, None, None)
+
+
+def trips_of(starts, rates, hop):
+    """Messages of two ranges, without noise."""
+    return [SimpleNamespace(size=size, hops=hops, seconds=starts[size > 1000] + size / rates[size > 1000] + hop * hops)
+            for size in (8, 64, 500, 1000, 4000, 10**5, 10**6) for hops in (1, 2, 4)]
+
+
 def slab(tasks):
     return ProcessGrid(tasks, decomposition=SLAB)
 
@@ -84,7 +115,8 @@ def modules():
 
 NAMES = {**modules(), "np": np, "ns": SimpleNamespace, "Fraction": Fraction, "site": site, "placed": placed, "slab": slab,
          "refused": refused, "altered": altered, "damaged": damaged, "launched": launched, "torus": parse_torus,
-         "grid": parse_grid, "transform": parse_transform, "probed": probed}
+         "grid": parse_grid, "transform": parse_transform, "probed": probed,
+         "shown_course": shown_course, "mapped_loads": mapped_loads, "picture": picture, "trips_of": trips_of}
 
 
 def shown(value):

@@ -46,12 +46,13 @@ def inputs(folder):
                  "halo": {"width": 2, "bytes": [1, 1, 1], "messages": [1, 1, 1], "max_s": [1e-4, 2e-4, 3e-4]}}
                 for labels in ({}, {"network": "simulated", "ports": "3", "message_cost": "2 us"}, {"machine": "bluegene-l"},
                                {"routing": "minimal-adaptive", "placement": "mine"})]
+    lost = [{**labelled[0], "placement": {**runs[0]["placement"], "torus": None}}]
     scheduled = [{**runs[4], "schedule": name, "direction": direction}
                  for name, direction in (("overlap:2:x", "forward"), ("two-way:10", "backward"), ("opposite", "pair"))]
     nowhere = [result(torus=None, tasks_per_node=None, coordinate_source="none")]
     for name, some in (("runs.jsonl", runs), ("cubes.jsonl", cubes), ("probe.jsonl", [result()]), ("nowhere.jsonl", nowhere),
                        ("labelled.jsonl", labelled), ("ports.jsonl", [{**runs[0], "labels": {"ports": "none"}}]),
-                       ("scheduled.jsonl", scheduled)):
+                       ("scheduled.jsonl", scheduled), ("lost.jsonl", lost)):
         (folder / name).write_text("".join(json.dumps(one) + "\n" for one in some))
     write_transposes(folder / "one.jsonl", 1.0)
     write_transposes(folder / "other.jsonl", 2.5, ("p2p", "alltoall"))
