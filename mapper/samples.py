@@ -63,7 +63,8 @@ def record_samples(records: dict[str, Record],
     """The phases of run records: every exchange, the FFTs together, and the packing together.
 
     The computing of simulated runs is omitted, because it is no measurement. The exchanges of runs whose coordinates are
-    not known are omitted too, and so are runs of pairs of transforms, whose times are those of both. `bandwidth` is bytes
+    not known are omitted too, and so are runs of pairs of transforms, whose times are those of both, exchanges among one
+    task, which send nothing, and phases without a time, as the packing of exchange fftw. `bandwidth` is bytes
     per second of the links, one for each dimension or one for all; by default what each record says. Returns the samples:
     all first exchanges, then all second ones, then all computing, so that a rule by order is fair to each. It also returns
     what was left out, with the reason.
@@ -74,11 +75,13 @@ def record_samples(records: dict[str, Record],
             refused.append(f"{label}: left out: a forward and a backward transform ran as a pair, so no time is that of one")
             continue
         exchanges, reason = _exchanges_of_record(record, label, bandwidth)
-        samples += enumerate(exchanges)
+        found = list(enumerate(exchanges))
         if reason:
             refused.append(f"{label}: exchanges left out: {reason}")
         if record["labels"].get("network") != "simulated":
-            samples += [(MOST_STAGES + k, _local_of_record(record, phase, label)) for k, phase in enumerate(LOCAL_PHASES)]
+            found += [(MOST_STAGES + k, _local_of_record(record, phase, label)) for k, phase in enumerate(LOCAL_PHASES)]
+        samples += [(place, sample) for place, sample in found if sample.measured_s > 0]
+        refused += [f"{sample.label}: left out: no time was measured" for _, sample in found if sample.measured_s <= 0]
     return [sample for _, sample in sorted(samples, key=lambda s: s[0])], refused
 
 
@@ -93,7 +96,7 @@ def _exchanges_of_record(record, label, bandwidth):
     size = "x".join(map(str, record["size"]))
     placement = f"{prediction.tasks_per_node} {prediction.grid} {prediction.placement}"
     return [Sample(f"{label} {stage.name}", stage.name, size, stage.work, _seconds(record, [f"exchange_{stage.name}"]),
-                   stage.bound_s, placement) for stage in prediction.stages], ""
+                   stage.bound_s, placement) for stage in prediction.stages if stage.work.messages], ""
 
 
 def _local_of_record(record, phase, label):

@@ -101,6 +101,17 @@ def test_the_work_of_a_record_is_that_of_its_placement(records):
         assert sample.time_s(TRUTH) == pytest.approx(sample.measured_s, rel=1e-6)
 
 
+def test_exchanges_of_one_task_and_phases_without_a_time_are_left_out(records, tmp_path, pencilmap_json):
+    """As of grids 1xP, and of exchange fftw, which packs inside."""
+    alone = record(mapping_of("8x8x8", "1x512", "default", 1), Transform(64, 64, 64), TRUTH)
+    for name in ("exchange_row", *(name for name in alone["phases"] if "pack" in name)):
+        alone["phases"][name]["max_s"] = [0, 0, 0]
+    samples, refused = record_samples({"r": alone}, (BANDWIDTH,))
+    assert [s.phase for s in samples] == ["column", "fft"] and refused == ["r copy: left out: no time was measured"]
+    found = pencilmap_json.one("calibrate", write([*records, alone], tmp_path / "runs.jsonl", link_bandwidth="200 MB/s"))
+    assert {row["group"]: row["model"]["n"] for row in found["quality"]}["exchanges"] == 2 * len(records) + 1
+
+
 def test_a_rate_is_that_of_one_thread(records):
     """`predict --threads` takes T threads to be T times as fast as the rate says."""
     operations = {}

@@ -97,7 +97,8 @@ def answer(arguments):
     if "--json" in arguments and found:
         found = "\n".join(map(compact, json.loads(found)))
     said = re.sub(r" in \d+\.\d s;", ";", err.getvalue())
-    said = re.sub(r"^search: \d+ (starts|evaluations), best .*\n", "", said, flags=re.MULTILINE)  # only of long ones
+    said = re.sub(r"^search: \d+ (starts|evaluations), best .*\n|^tilings of grid .* to go\n", "", said,
+                  flags=re.MULTILINE)  # only of long ones
     return re.sub(r"^help: .*\n", "", said, flags=re.MULTILINE) + found  # which begins with how Python was started
 
 

@@ -19,6 +19,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
+from importlib.util import find_spec
 from math import inf
 from pathlib import Path
 
@@ -33,7 +34,7 @@ LEAST = 0.9  #: fewer killed is a failure
 ROOMS = ("model", "mapper", "fft_runner/src")
 BOOKED_TESTS = ("model", "mapper", "tests/model", "tests/mapper", *(
     f"tests/scripts/test_{name}.py" for name in ("cli", "json", "machine_options", "routing_options", "schedules", "words",
-                                                 "tables", "shapes", "bricks", "known_answers")), *(
+                                                 "tables", "shapes", "bricks", "known_answers", "drawn_commands")), *(
     f"tests/scripts/test_lines.py::test_{name}" for name in (
         "predict_says_what_a_line_takes_and_where_the_break_even_is", "what_does_not_go_with_a_line_is_told",
         "predict_routes_every_message_of_bricks", "the_table_of_the_document_has_every_case_as_it_is_predicted")))
@@ -72,6 +73,8 @@ def book_lines(tree: Path) -> Path:
     booked, aside = FOLDER / f"lines-{digest_of(tree)}.cov", FOLDER / "lines.new"
     if booked.exists():
         return booked
+    if find_spec("coverage") is None:
+        sys.exit("error: coverage is not installed; run .venv/bin/pip install -r packaging/locked/nightly.txt")
     print("booking which test runs which line", file=sys.stderr)
     seconds_aside = aside.with_suffix(".seconds.json")
     command = [*PYTEST[:2], "coverage", "run", "--branch", f"--data-file={aside}", "--source=model,mapper", *PYTEST[1:],
