@@ -60,9 +60,9 @@ def refused(calls):
     return [said(call) for call in calls]
 
 
-def probed(shape, seed, noise, **figures):
+def probed(shape, seed, noise, rates=None, **figures):
     """A probe of a torus, its times made from figures, with some noise."""
-    exact = made(Torus(shape), (1e9,) * len(shape), **{"start_s": 2e-6, "hop_s": 3e-7, "ports": 2, **figures})
+    exact = made(Torus(shape), rates or (1e9,) * len(shape), **{"start_s": 2e-6, "hop_s": 3e-7, "ports": 2, **figures})
     rng = np.random.default_rng(seed)
 
     def noisy(some):
