@@ -174,6 +174,10 @@ def test_lines_are_booked_anew_where_a_source_or_a_test_has_changed(monkeypatch,
 
     monkeypatch.setattr(mutants_command, "FOLDER", tmp_path)
     monkeypatch.setattr(mutants_command, "limited", run)
+    monkeypatch.setattr(mutants_command, "find_spec", lambda name: None)
+    with pytest.raises(SystemExit, match="coverage is not installed; run .*nightly.txt"):
+        mutants_command.book_lines(tmp_path / "tree")
+    monkeypatch.setattr(mutants_command, "find_spec", lambda name: name)
     source, test = tmp_path / "tree" / "model" / "a.py", tmp_path / "tree" / "tests" / "model" / "test_a.py"
     for n, path in enumerate((source, test, source), 1):
         path.parent.mkdir(parents=True, exist_ok=True)
