@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from pencilmap.scripts.command_line.documents import filled
 from pencilmap.scripts.maintenance import nightly, promises
-from pencilmap.scripts.maintenance.mutants import __main__ as mutants_command
+from pencilmap.scripts.maintenance.mutants import __main__ as mutants_command, trials
 from pencilmap.scripts.maintenance.mutants.places import Mutant, mutants, sample
 from pencilmap.scripts.maintenance.mutants.trials import Trial, Verdict, seconds_of
 
@@ -206,6 +206,33 @@ def test_a_test_that_fails_without_a_mutant_ends_the_trials(tmp_path):
     passes = False
     with pytest.raises(SystemExit, match="test_a.py::test_a fails without a mutant"):
         trial(mutant)
+
+
+def test_survivors_meet_all_tests_together_then_each_those_that_failed(monkeypatch, tmp_path):
+    """Three slips, two of them in one line; a test notices `-`, and another one fails in the copy whatever stands there."""
+    lines = ["x = a + b * c", "y = 2"]
+    product, sum_, number = (Mutant("a.py", *place) for place in (
+        (1, 10, "*", "+", lines[0]), (1, 6, "+", "-", lines[0]), (2, 4, "2", "3", lines[1])))
+    source = tmp_path / "a.py"
+    source.write_text("\n".join(lines) + "\n")
+    monkeypatch.setattr(trials.AllTests, "__post_init__", lambda self: None)
+    runs = []
+
+    def pytest_run(command, tree, seconds):
+        asked, now = [word for word in command if word.startswith("tests/")], source.read_text()
+        runs.append((now, asked))
+        failing = {"tests/always.py::test": True, "tests/minus.py::test_it[a - b]": "a - b" in now}
+        failed = [test for test, fails in failing.items() if fails and (not asked or test in asked)]
+        return int(bool(failed)), "".join(f"FAILED {test} - no\n" for test in failed)
+
+    monkeypatch.setattr(trials, "limited", pytest_run)
+    trial = Trial(tmp_path, lambda tree: tree)
+    found = {mutant: verdict for mutant, verdict, _ in trial.with_all_tests([product, sum_, number])}
+    assert found == {product: Verdict("survived"), number: Verdict("survived"),
+                     sum_: Verdict("killed", "tests/minus.py::test_it[a - b]")}
+    assert [(now, len(asked)) for now, asked in runs] == [  # all but one together, that one, none, and each
+        ("x = a + b + c\ny = 3\n", 0), ("x = a - b * c\ny = 2\n", 0), ("x = a + b * c\ny = 2\n", 2),
+        ("x = a + b + c\ny = 2\n", 1), ("x = a - b * c\ny = 2\n", 1), ("x = a + b * c\ny = 3\n", 1)]
 
 
 @pytest.mark.slow

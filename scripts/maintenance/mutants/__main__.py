@@ -3,8 +3,9 @@
     .venv/bin/python -m pencilmap.scripts.maintenance.mutants --number 200 --seed 1
 
 A sample is kept when it is drawn; the same seed and sources give the same. A mutant of Python meets the tests that run
-its line, one of C those of library and runner. Each verdict is a line of `build/mutants/SEED.jsonl`; a second start goes on
-where the first one ended, and `--again` tries the survivors anew, with tests written since.
+its line, one of C those of library and runner; at last the survivors of Python meet all tests of `scripts/test`. Each
+verdict is a line of `build/mutants/SEED.jsonl`; a second start goes on where the first one ended, and `--again` tries the
+survivors anew, with tests written since.
 """
 
 import argparse
@@ -24,7 +25,7 @@ from math import inf
 from pathlib import Path
 
 from pencilmap.scripts.maintenance.mutants.places import Mutant, sample
-from pencilmap.scripts.maintenance.mutants.trials import PYTEST, Trial, limited, seconds_of
+from pencilmap.scripts.maintenance.mutants.trials import PYTEST, Trial, Verdict, limited, seconds_of
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDER = ROOT / "build" / "mutants"
@@ -112,6 +113,14 @@ def read(results: Path) -> dict[Mutant, dict]:
     return {Mutant(**line["mutant"]): line for line in map(json.loads, text.splitlines())}
 
 
+def keep(results: Path, mutant: Mutant, verdict: Verdict, seconds: float, begin: str, **more: bool) -> None:
+    """Append a verdict to a file, and tell it."""
+    line = {"mutant": asdict(mutant), "outcome": verdict.outcome, "by": verdict.by, "seconds": round(seconds, 1), **more}
+    with results.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(line) + "\n")
+    print(f"{begin}{verdict.outcome:8} {seconds:5.1f} s  {mutant}  {verdict.by}", flush=True)
+
+
 def counted(verdicts: dict[Mutant, dict]) -> Counter[str]:
     """How many of each outcome."""
     return Counter(outcome(mutant, line) for mutant, line in verdicts.items())
@@ -168,11 +177,13 @@ def main() -> None:
     for n, mutant in enumerate(todo):
         if time.monotonic() - started > 60 * given.minutes:
             break
-        verdict, seconds = trial(mutant)
-        line = {"mutant": asdict(mutant), "outcome": verdict.outcome, "by": verdict.by, "seconds": round(seconds, 1)}
-        with results.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
-        print(f"{n + 1}/{len(todo)} {verdict.outcome:8} {seconds:5.1f} s  {mutant}  {verdict.by}", flush=True)
+        keep(results, mutant, *trial(mutant), f"{n + 1}/{len(todo)} ")
+    else:
+        verdicts = read(results)
+        left = [mutant for mutant in chosen if mutant.path.endswith(".py") and given.kind != "c" and mutant in verdicts
+                and outcome(mutant, verdicts[mutant]) == "survived" and not verdicts[mutant].get("all_tests")]
+        for mutant, verdict, seconds in trial.with_all_tests(left) if left else ():
+            keep(results, mutant, verdict, seconds, "all tests: ", all_tests=True)
     verdicts = read(results)
     counts = counted({mutant: verdicts[mutant] for mutant in chosen if mutant in verdicts})
     print(summary(counts))

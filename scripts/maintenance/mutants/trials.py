@@ -7,7 +7,7 @@ import shutil
 import sqlite3
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,7 +15,9 @@ from pencilmap.scripts.maintenance.bounded import bounded
 from pencilmap.scripts.maintenance.mutants.places import Mutant
 
 PYTEST = (sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", "-p", "no:randomly")
+ALL_TESTS = (*PYTEST[:3], "-q", "-p", "no:cacheprovider", "-p", "no:randomly", "--numprocesses", "2", "--dist", "loadfile")
 MOST_S = 300  #: for one round of tests
+ALL_S = 3600  #: for all tests
 FUZZ = {1: 300, 2: 100, 4: 100}  #: ranks and plans of test_fuzz.py, the quickest to notice: before all is built
 FUZZ_TEST = "tests/fft_runner/test_fuzz.py::test_plans_at_random_are_right[{}]"
 FUZZ_PLANS = ("--seed", "20", "--plans")
@@ -87,6 +89,11 @@ def limited(command: Sequence[str | Path], tree: Path, seconds: float) -> tuple[
                    {"PYTHONPATH": str(tree / "packaging")})
 
 
+def failed_tests(out: str) -> list[str]:
+    """The tests that failed, of what pytest printed."""
+    return re.findall(r"^(?:FAILED|ERROR) ([^[\n]+?(?:\[.*?\])?)(?: - .*)?$", out, re.MULTILINE)
+
+
 def tested(arguments: Sequence[str], tree: Path, seconds: float) -> Verdict:
     """One round of tests, at most so long; the first that fails has killed the mutant."""
     status, out = limited((*PYTEST, *arguments), tree, seconds)
@@ -94,7 +101,7 @@ def tested(arguments: Sequence[str], tree: Path, seconds: float) -> Verdict:
         return Verdict("timeout")
     if status in (0, 5):  # 5: no test was chosen
         return Verdict("survived")
-    failed = re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", out, re.MULTILINE)
+    failed = failed_tests(out)
     return Verdict("killed", failed[0] if failed else out.strip().rpartition("\n")[2][:200])
 
 
@@ -215,6 +222,59 @@ class CTests:
         return True
 
 
+def groups(mutants: Iterable[Mutant], tree: Path) -> Iterator[dict[Path, tuple[bytes, bytes]]]:
+    """Mutants applied together: sources and what they become; one group unless two mutants are in one line."""
+    left = sorted(mutants, key=lambda mutant: (mutant.line, mutant.column), reverse=True)
+    while left:
+        group: dict[Path, tuple[bytes, bytes]] = {}
+        todo, left = left, []
+        for mutant in todo:
+            path = tree / mutant.path
+            source, wrong = group.get(path, (path.read_bytes(),) * 2)
+            try:
+                group[path] = source, mutant.applied(wrong)
+            except ValueError:
+                if wrong != source:  # else the line itself has changed
+                    left.append(mutant)
+        yield group
+
+
+@dataclass
+class AllTests:
+    """All that `scripts/test` runs, for survivors of Python; all survivors at once, then each with the tests that failed."""
+
+    tree: Path
+
+    def __post_init__(self) -> None:
+        """What tests take for granted of a checkout after set-up."""
+        if not (self.tree / ".venv").exists():
+            (self.tree / ".venv").symlink_to(sys.prefix)
+        for command in (("cmake", "-S", "fft_runner", "-B", "build"), ("cmake", "--build", "build", "--parallel", "2")):
+            status, out = limited(command, self.tree, 600)
+            if status != 0:
+                sys.exit("error: the runner cannot be built\n" + out)
+
+    def _failing(self, arguments: Sequence[str]) -> list[str]:
+        """Those of some tests that fail."""
+        status, out = limited((*ALL_TESTS, *arguments), self.tree, ALL_S)
+        if status is None:
+            print(f"warning: all tests took longer than {ALL_S} s, and count as passed", file=sys.stderr)
+        return [] if status is None else failed_tests(out)
+
+    def suspects(self, mutants: Sequence[Mutant]) -> list[str]:
+        """Tests that fail with all mutants together, but not without."""
+        found: set[str] = set()
+        for group in groups(mutants, self.tree):
+            try:
+                for path, (_, wrong) in group.items():
+                    path.write_bytes(wrong)
+                found.update(self._failing(()))
+            finally:
+                for path, (source, _) in group.items():
+                    path.write_bytes(source)
+        return sorted(found - set(self._failing(sorted(found)))) if found else []
+
+
 class Trial:
     """Tries mutants in a copy of the checkout, one after the other."""
 
@@ -227,6 +287,19 @@ class Trial:
         kind = Path(mutant.path).suffix
         if kind not in self.kinds:
             self.kinds[kind] = CTests(self.tree) if kind == ".c" else PythonTests(self.book_lines(self.tree), self.tree)
+        verdict, seconds = self._applied(mutant, self.kinds[kind].try_one)
+        if verdict.outcome == "killed" and not self.kinds[kind].passes(verdict):
+            sys.exit(f"error: {verdict.by} fails without a mutant")
+        return verdict, seconds
+
+    def with_all_tests(self, mutants: Sequence[Mutant]) -> Iterator[tuple[Mutant, Verdict, float]]:
+        """What all of `scripts/test` says of mutants of Python that the tests of their lines have let through."""
+        tests = AllTests(self.tree).suspects(mutants)
+        print(f"{len(tests)} of all tests fail with {len(mutants)} survivors together", *tests, sep="\n  ", file=sys.stderr)
+        for mutant in mutants:
+            yield mutant, *self._applied(mutant, lambda _: tested(tests, self.tree, ALL_S) if tests else Verdict("survived"))
+
+    def _applied(self, mutant: Mutant, try_one: Callable[[Mutant], Verdict]) -> tuple[Verdict, float]:
         path, start = self.tree / mutant.path, time.monotonic()
         source = path.read_bytes()
         try:
@@ -235,9 +308,6 @@ class Trial:
             return Verdict("changed", str(error)), 0.0
         try:
             path.write_bytes(wrong)
-            verdict, seconds = self.kinds[kind].try_one(mutant), time.monotonic() - start
+            return try_one(mutant), time.monotonic() - start
         finally:
             path.write_bytes(source)
-        if verdict.outcome == "killed" and not self.kinds[kind].passes(verdict):
-            sys.exit(f"error: {verdict.by} fails without a mutant")
-        return verdict, seconds
