@@ -218,7 +218,7 @@ def test_survivors_meet_all_tests_together_then_each_those_that_failed(monkeypat
     monkeypatch.setattr(trials.AllTests, "__post_init__", lambda self: None)
     runs = []
 
-    def pytest_run(command, tree, seconds):
+    def pytest_run(command, tree, seconds, environment=None):
         asked, now = [word for word in command if word.startswith("tests/")], source.read_text()
         runs.append((now, asked))
         failing = {"tests/always.py::test": True, "tests/minus.py::test_it[a - b]": "a - b" in now}
@@ -226,6 +226,7 @@ def test_survivors_meet_all_tests_together_then_each_those_that_failed(monkeypat
         return int(bool(failed)), "".join(f"FAILED {test} - no\n" for test in failed)
 
     monkeypatch.setattr(trials, "limited", pytest_run)
+    monkeypatch.setattr(trials, "bounded", pytest_run)  # all tests have no limit of addresses, which sanitizers need
     trial = Trial(tmp_path, lambda tree: tree)
     found = {mutant: verdict for mutant, verdict, _ in trial.with_all_tests([product, sum_, number])}
     assert found == {product: Verdict("survived"), number: Verdict("survived"),
