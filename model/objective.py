@@ -37,9 +37,13 @@ class Objective:
     def moved(self) -> Fraction:
         """The share of every exchange that all terms together move, which is 1 for a schedule.
 
-        No placement has less than this share times the lower bound of the exchanges together."""
-        return min((sum((term.count * share for term in self.terms for share in term.shares[i:i + 1]), Fraction(0))
-                    for i in range(len(self.terms[0].shares))), default=Fraction(0)) if self.terms else Fraction(0)
+        No placement has less than this share times the lower bound of the exchanges together.
+
+        >>> objective([(Fraction(1, 4), Fraction(1, 8)), (Fraction(1, 4), Fraction(1, 2))]).moved
+        Fraction(1, 2)
+        """
+        of_terms = ([term.count * share for share in term.shares] for term in self.terms)
+        return min((sum(shares, Fraction(0)) for shares in zip(*of_terms)), default=Fraction(0))
 
     def of(self, length: Callable[[tuple[Fraction, ...]], Number]) -> Number:
         """The objective from the largest length under the shares of each term, e.g. `JointLoads.length`."""

@@ -130,3 +130,17 @@ def test_a_map_goes_through_its_text():
     found = parse_ring_map("4.3/5.2/0.1/6.7")
     assert parse_ring_map(str(found)) == found and found.extent("r") == 2 and found.extent("c") == 4
     assert (np.array(found.rows)[found.index("c"), found.index("r")] == np.arange(8)).all()
+
+
+@pytest.mark.parametrize("ring", [True, False])
+@pytest.mark.parametrize("letters", ["r", "c", "rc"])
+@pytest.mark.parametrize("rows, columns", [(2, 2), (2, 3), (3, 2), (1, 4), (4, 2), (3, 3), (2, 1)])
+def test_the_best_cut_is_that_of_all_cuts_by_counting_pairs(rows, columns, letters, ring):
+    n, rng = rows * columns, np.random.default_rng(rows * columns)
+    cuts = [(0 if not ring else low, high) for high in range(1, n + 1) for low in range(high if ring else 1)]
+    for _ in range(8):
+        ring_map = RingMap(tuple(map(tuple, rng.permutation(n).reshape(rows, columns).tolist())))
+        group = ring_map.group(letters)
+        pairs = max(sum(group[x] == group[y] for x in range(low, high) for y in range(n) if not low <= y < high)
+                    for low, high in cuts)
+        assert ring_map.cut(letters, ring) == Fraction(4 * int(pairs), ring_map.extent(letters) * (2 if ring else 1))
