@@ -3,7 +3,7 @@
     .venv/bin/python -m pencilmap.scripts.maintenance.mutants --number 200 --seed 1
 
 A sample is kept when it is drawn; the same seed and sources give the same. A mutant of Python meets the tests that run
-its line, one of C those of library and runner; at last the survivors of Python meet all tests of `scripts/test`. Each
+its line, one of C plans at random and the tests of its file; at last the survivors meet all tests of `scripts/test`. Each
 verdict is a line of `build/mutants/SEED.jsonl`; a second start goes on where the first one ended, and `--again` tries the
 survivors anew, with tests written since.
 """
@@ -180,10 +180,11 @@ def main() -> None:
         keep(results, mutant, *trial(mutant), f"{n + 1}/{len(todo)} ")
     else:
         verdicts = read(results)
-        left = [mutant for mutant in chosen if mutant.path.endswith(".py") and given.kind != "c" and mutant in verdicts
-                and outcome(mutant, verdicts[mutant]) == "survived" and not verdicts[mutant].get("all_tests")]
-        for mutant, verdict, seconds in trial.with_all_tests(left) if left else ():
-            keep(results, mutant, verdict, seconds, "all tests: ", all_tests=True)
+        for kind in [given.kind] if given.kind else ["py", "c"]:
+            left = [mutant for mutant in chosen if mutant.path.endswith("." + kind) and mutant in verdicts
+                    and outcome(mutant, verdicts[mutant]) == "survived" and not verdicts[mutant].get("all_tests")]
+            for mutant, verdict, seconds in trial.with_all_tests(left) if left else ():
+                keep(results, mutant, verdict, seconds, "all tests: ", all_tests=True)
     verdicts = read(results)
     counts = counted({mutant: verdicts[mutant] for mutant in chosen if mutant in verdicts})
     print(summary(counts))

@@ -57,15 +57,6 @@ C_OWN = {  # by the first letters of a file's name: tests of what is in it alone
         RUNNER("telling"), RUNNER("types"), "-k", "(refused or traffic or waiting or times) and not bench and not mpich")),
     "geometry|blocks|buffers|build|execute|passes|transfer": (10, (PAIRS.format(1), PAIRS.format(4))),
 }
-UNLIMITED = RUNNER("memory")  #: a sanitizer takes terabytes of addresses
-C_WIDE = (
-    (20, (PAIRS.format(1), PAIRS.format(4), RUNNER("grid"))),
-    (100, (*map(RUNNER, ("exchanges", "types", "telling", "record", "transforms", "verification", "placement")),
-           "tests/launchers/test_same_placements.py", "-k", "not mpich")),
-    (60, (*map(RUNNER, ("lines", "brick_lines", "remap", "halo", "probe", "clock")), "-k", "not mpich")),
-    (150, (*map(RUNNER, ("mpi_failures", "out_of_memory", "matrix", "errors")), "-k", "not mpich")),
-    (30, (UNLIMITED,)),
-)
 PYTHON_OWN = {  # what coverage.py does not see, for it is compiled, or runs in a process of its own
     "mapper/routed_swaps.py": ("tests/mapper/test_annealing.py", "tests/mapper/test_best.py"),
     "mapper/lattice_tile.py": ("tests/mapper/test_lattice_search.py", "tests/mapper/test_shape_cases.py"),
@@ -84,8 +75,7 @@ class Verdict:
 
 def limited(command: Sequence[str | Path], tree: Path, seconds: float) -> tuple[int | None, str]:
     """A command in the copy, with an end to its memory too."""
-    limit = "unlimited" if any(str(word).startswith(UNLIMITED) for word in command) else "16000000"
-    return bounded(["bash", "-c", f'ulimit -v {limit}; exec "$@"', "-", *command], tree, seconds,
+    return bounded(["bash", "-c", 'ulimit -v 16000000; exec "$@"', "-", *command], tree, seconds,
                    {"PYTHONPATH": str(tree / "packaging")})
 
 
@@ -207,7 +197,7 @@ class CTests:
         if verdict.outcome == "survived" and self._build("all"):  # or the first tests would, within their time
             return Verdict("invalid")
         own = [some for name, some in C_OWN.items() if re.match(name, Path(mutant.path).name)]
-        for seconds, arguments in (*C_ROUNDS, *own, *C_WIDE):
+        for seconds, arguments in (*C_ROUNDS, *own):
             if verdict.outcome != "survived":
                 break
             verdict = tested(arguments, self.tree, self.busy * (60 + 6 * seconds))
@@ -241,7 +231,7 @@ def groups(mutants: Iterable[Mutant], tree: Path) -> Iterator[dict[Path, tuple[b
 
 @dataclass
 class AllTests:
-    """All that `scripts/test` runs, for survivors of Python; all survivors at once, then each with the tests that failed."""
+    """All that `scripts/test` runs, for survivors; all survivors at once, then each with the tests that failed."""
 
     tree: Path
 
@@ -250,14 +240,16 @@ class AllTests:
         if not (self.tree / ".venv").exists():
             (self.tree / ".venv").symlink_to(sys.prefix)
         as_usual = ("-U", "PENCILFFT_SMPI", "-U", "CMAKE_C_FLAGS_RELEASE")  # which C mutants are built without
-        for command in (("cmake", "-S", "fft_runner", "-B", "build", *as_usual),
-                        ("cmake", "--build", "build", "--parallel", "2")):
-            status, out = limited(command, self.tree, 600)
-            if status != 0:
-                sys.exit("error: the runner cannot be built\n" + out)
+        status, out = limited(("cmake", "-S", "fft_runner", "-B", "build", *as_usual), self.tree, 600)
+        if status != 0:
+            sys.exit("error: the runner cannot be built\n" + out)
 
     def _failing(self, arguments: Sequence[str]) -> list[str]:
-        """Those of some tests that fail."""
+        """Those of some tests that fail, with the runner built from what is there; without a limit of addresses, for browser
+        and sanitizers need terabytes."""
+        status, out = limited(("cmake", "--build", "build", "--parallel", "2"), self.tree, 600)
+        if status != 0:
+            sys.exit("error: the runner cannot be built\n" + out)
         status, out = bounded((*ALL_TESTS, *arguments), self.tree, ALL_S, {"PYTHONPATH": str(self.tree / "packaging")})
         if status is None:
             print(f"warning: all tests took longer than {ALL_S} s, and count as passed", file=sys.stderr)
@@ -275,6 +267,11 @@ class AllTests:
                 for path, (source, _) in group.items():
                     path.write_bytes(source)
         return sorted(found - set(self._failing(sorted(found)))) if found else []
+
+    def verdict(self, suspects: Sequence[str]) -> Verdict:
+        """What some tests, all of which pass without a mutant, say of what is in the tree now."""
+        failed = self._failing(("-x", *suspects)) if suspects else []
+        return Verdict("killed", failed[0]) if failed else Verdict("survived")
 
 
 class Trial:
@@ -295,11 +292,13 @@ class Trial:
         return verdict, seconds
 
     def with_all_tests(self, mutants: Sequence[Mutant]) -> Iterator[tuple[Mutant, Verdict, float]]:
-        """What all of `scripts/test` says of mutants of Python that the tests of their lines have let through."""
-        tests = AllTests(self.tree).suspects(mutants)
-        print(f"{len(tests)} of all tests fail with {len(mutants)} survivors together", *tests, sep="\n  ", file=sys.stderr)
+        """What all of `scripts/test` says of mutants in one language that the tests tried first have let through."""
+        tests = AllTests(self.tree)
+        suspects = tests.suspects(mutants)
+        print(f"{len(suspects)} of all tests fail with {len(mutants)} survivors together", *suspects, sep="\n  ",
+              file=sys.stderr)
         for mutant in mutants:
-            yield mutant, *self._applied(mutant, lambda _: tested(tests, self.tree, ALL_S) if tests else Verdict("survived"))
+            yield mutant, *self._applied(mutant, lambda _: tests.verdict(suspects))
 
     def _applied(self, mutant: Mutant, try_one: Callable[[Mutant], Verdict]) -> tuple[Verdict, float]:
         path, start = self.tree / mutant.path, time.monotonic()
