@@ -26,6 +26,7 @@ RUNNER = "tests/fft_runner/test_{}.py".format
 PAIRS = RUNNER("matrix") + "::test_every_pair_of_choices_is_right[{}]"
 C_ROUNDS = (  # the shorter and sharper ones first; each is (seconds that it takes unchanged, arguments of pytest)
     (6, (RUNNER("units"), RUNNER("print"))),
+    (12, (RUNNER("known_plans"),)),
     (6, (RUNNER("record") + "::test_library_calls", RUNNER("exchanges") + "::test_no_plan_on_one_rank_is_no_plan_on_all")),
     (5, (PAIRS.format(2),)),
     (6, (RUNNER("out_of_memory") + "::test_library_fails_on_all_ranks_and_keeps_its_wisdom[mpirun-2-1]",)),

@@ -1,0 +1,50 @@
+"""Plans are and do what they were and did (known_plans_test.c): a slip in a block, a message or an answer shows here.
+
+`known_plans.txt` has the checksum of every plan. Where one differs, the command that the failure names prints all that it is
+of; run it with the library as it was, too. A change that is meant is entered by ``python -m tests.fft_runner.test_known_plans``:
+every plan that has changed has to be one that the change is about.
+"""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.fft_runner.conftest import ENVIRONMENT, OPEN_MPI_OPTIONS, ROOT
+
+MPI = "Open MPI v4.1"
+KNOWN = Path(__file__).with_name("known_plans.txt")
+PLANS = {1: 400, 2: 200, 3: 150, 4: 200, 6: 80}  #: on so many ranks; one rank is quick, and has most of the choices of passes
+
+
+def read(printed):
+    """Checksums by ranks and number, of what the program prints."""
+    lines = [line.split() for line in printed.splitlines()[1:]]
+    return {(int(ranks), int(number)): checksum for ranks, number, checksum in lines}
+
+
+@pytest.mark.parametrize("ranks", PLANS)
+def test_plans_are_what_they_were(mpirun, ranks):
+    done = mpirun(ranks, "0", str(PLANS[ranks] - 1), program="known_plans_test")
+    assert done.returncode == 0, done.stdout + done.stderr
+    mpi = done.stdout.partition("\n")[0]
+    if not mpi.startswith(MPI):
+        pytest.skip(f"these are calls of {MPI}; the library makes other ones of {mpi}")
+    known, found = read(KNOWN.read_text("utf-8")), read(done.stdout)
+    assert [*found] == [(ranks, number) for number in range(PLANS[ranks])]
+    changed = [number for (_, number), checksum in found.items() if checksum != known[ranks, number]]
+    assert not changed, f"mpirun -n {ranks} known_plans_test {changed[0]} prints the first of {len(changed)} plans that differ"
+
+
+def test_all_that_a_checksum_is_of_is_printed_rank_by_rank(mpirun):
+    printed = [mpirun(2, "2", program="known_plans_test").stdout for _ in range(2)]
+    assert printed[0] == printed[1]
+    one, other = printed[0].removeprefix("---- rank 0\n").split("---- rank 1\n")
+    assert "exchange" in one and "exchange" in other and one != other
+
+
+if __name__ == "__main__":
+    told = [subprocess.run(["mpirun", *OPEN_MPI_OPTIONS, "-n", str(ranks), ROOT / "build/bin/known_plans_test", "0",
+                            str(plans - 1)], env=ENVIRONMENT, stdout=subprocess.PIPE, text=True, check=True).stdout
+            for ranks, plans in PLANS.items()]
+    KNOWN.write_text(f"{MPI}\n" + "".join(text.partition("\n")[2] for text in told), "utf-8")
