@@ -1,8 +1,8 @@
 """Plans are and do what they were and did (known_plans_test.c): a slip in a block, a message or an answer shows here.
 
 `known_plans.txt` has the checksum of every plan. Where one differs, the command that the failure names prints all that it is
-of; run it with the library as it was, too. A change that is meant is entered by ``python -m tests.fft_runner.test_known_plans``:
-every plan that has changed has to be one that the change is about.
+of; run it with the library as it was, too. A change that is meant is entered by
+``python -m tests.fft_runner.test_known_plans``: every plan that has changed has to be one that the change is about.
 """
 
 import subprocess
@@ -14,7 +14,7 @@ from tests.fft_runner.conftest import ENVIRONMENT, OPEN_MPI_OPTIONS, ROOT
 
 MPI = "Open MPI v4.1"
 KNOWN = Path(__file__).with_name("known_plans.txt")
-PLANS = {1: 400, 2: 200, 3: 150, 4: 200, 6: 80}  #: on so many ranks; one rank is quick, and has most of the choices of passes
+PLANS = {1: 400, 2: 200, 3: 150, 4: 200, 6: 80}  #: on so many ranks; one rank has most ways
 
 
 def read(printed):
@@ -33,7 +33,7 @@ def test_plans_are_what_they_were(mpirun, ranks):
     known, found = read(KNOWN.read_text("utf-8")), read(done.stdout)
     assert [*found] == [(ranks, number) for number in range(PLANS[ranks])]
     changed = [number for (_, number), checksum in found.items() if checksum != known[ranks, number]]
-    assert not changed, f"mpirun -n {ranks} known_plans_test {changed[0]} prints the first of {len(changed)} plans that differ"
+    assert not changed, f"{len(changed)} plans differ; mpirun -n {ranks} known_plans_test {changed[0]} prints the first"
 
 
 def test_all_that_a_checksum_is_of_is_printed_rank_by_rank(mpirun):
