@@ -60,7 +60,7 @@ HOP = {EQUALLY_WELL, "the times are explained best without it", "its uncertainty
 
 @pytest.mark.parametrize("noise, seed", [(0.02, 2), (0.02, 3), (0.02, 4), (0.05, 2)])
 def test_figures_that_are_not_there_are_left_out_of_noisy_times_with_the_reason(noise, seed):
-    """Several reasons are true of noise; which one is met first depends on the last bits, and so on scipy and the processor."""
+    """Several reasons are true of noise; which is met first depends on last bits, and so on scipy and the processor."""
     found = calibrate(samples(noise, seed=seed), TRUTH.cache_per_node)
     told = {key: re.sub(r"[\d.]+", "#", reason) for key, reason in found.left_out.items()}
     assert told.pop("injection_per_node") in NODE and told.pop("hop_latency") in HOP
