@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "checksum.h"
 #include "plan_refusals.h"
 #include "values.h"
 
@@ -29,12 +30,23 @@ static bool one_in(struct dice *dice, int64_t n)
     return below(dice, n) == 0;
 }
 
+const char *plan_draw_name(uint64_t chance, const char *(*name)(int i))
+{
+    const char *chosen = NULL;
+    uint64_t most = 0;
+    for (int i = 0; name(i); i++) {
+        uint64_t its = value_hash(chance + checksum_of(name(i), strlen(name(i))));
+        if (!chosen || its > most) {
+            chosen = name(i);
+            most = its;
+        }
+    }
+    return chosen;
+}
+
 static const char *any_name(struct dice *dice, const char *(*name)(int i))
 {
-    int n = 0;
-    while (name(n))
-        n++;
-    return name((int)below(dice, n));
+    return plan_draw_name(value_hash(dice->seed + value_hash(dice->thrown++)), name);
 }
 
 /* ---- members ---------------------------------------------------------------------------------------------------- */

@@ -13,6 +13,8 @@ struct drawn_plan {
         node[32]; /* what it points to */
 };
 
+/* One of the names of a table, by chance; a new name in the table changes no draw but those that it wins. */
+const char *plan_draw_name(uint64_t chance, const char *(*name)(int i));
 /* Plan `number` of a seed for so many ranks and this MPI; on all ranks alike, but for the node. */
 void plan_draw(uint64_t seed, int64_t number, const struct plan_check *check, struct drawn_plan *drawn);
 /* From words "member=value"; others are left alone. False when one is not understood. */

@@ -10,10 +10,7 @@ enum { MOST_POINTS = 4000, COMPLEX_BYTES = 16 };
 
 static const char *any_of(const char *(*name)(int i), int64_t number, int64_t which)
 {
-    int n = 0;
-    while (name(n))
-        n++;
-    return name((int)told_chance(number, which, n));
+    return plan_draw_name((uint64_t)told_chance(number, which, INT64_MAX), name);
 }
 
 /* What lines and bricks of lines have in common, by the names of their functions. */
