@@ -168,9 +168,9 @@ def test_lines_are_booked_anew_where_a_source_or_a_test_has_changed(monkeypatch,
 
     def run(command, tree, seconds):
         runs.append(command)
-        for name in ("lines.new", "lines.seconds.json"):
-            (tmp_path / name).write_text("{}")
-        return 0, ""
+        (tmp_path / "lines.new").write_text("")
+        (tmp_path / "lines.seconds.json").write_text('{"tests/a.py::test[1]": 0.1, "tests/a.py::test[2]": 3}')
+        return 1, "FAILED tests/a.py::test[2] - too slow under coverage\n"
 
     monkeypatch.setattr(mutants_command, "FOLDER", tmp_path)
     monkeypatch.setattr(mutants_command, "limited", run)
@@ -185,6 +185,11 @@ def test_lines_are_booked_anew_where_a_source_or_a_test_has_changed(monkeypatch,
         booked = mutants_command.book_lines(tmp_path / "tree")
         assert mutants_command.book_lines(tmp_path / "tree") == booked and len(runs) == n
         assert {path.name for path in tmp_path.glob("lines*")} == {booked.name, seconds_of(booked).name}
+        assert json.loads(seconds_of(booked).read_text()) == {"tests/a.py::test[1]": 0.1}  # the other fails without a mutant
+    monkeypatch.setattr(mutants_command, "limited", lambda command, tree, seconds: (2, "no such option"))
+    source.write_text("")
+    with pytest.raises(SystemExit, match="cannot be run\n.*no such option"):
+        mutants_command.book_lines(tmp_path / "tree")
 
 
 def test_a_test_that_fails_without_a_mutant_ends_the_trials(tmp_path):
