@@ -20,6 +20,8 @@ enum {
 static int R, C, rank;
 static int runs[2][N_EXCHANGES]; /* row, column */
 static int runs_before[N_EXCHANGES]; /* of any, before a row's first by this one */
+enum { HISTORY = 1000 };
+static int history[HISTORY], n_history; /* which one moved a row, run after run */
 static int runs_for_rows;            /* of rows by ROWS, before a column's first by COLUMNS: the row has been chosen */
 
 struct sleeper {
@@ -50,6 +52,8 @@ static int start_sleeping(void *state, void *from, void *to)
             runs_before[a->number] += runs[0][i];
     if (a->column && a->number == COLUMNS && !runs[1][COLUMNS])
         runs_for_rows = runs[0][ROWS];
+    if (!a->column && n_history < HISTORY)
+        history[n_history++] = a->number;
     runs[a->column][a->number]++;
     nanosleep(&pause, NULL);
     return pf_exchange_alltoallv.start(a->alltoallv, from, to);
@@ -115,6 +119,7 @@ static pencilfft_plan make_plan(double budget_s, const char *skip)
     desc.auto_budget_s = budget_s;
     memset(runs, 0, sizeof runs);
     memset(runs_before, 0, sizeof runs_before);
+    n_history = 0;
     CHECK_INT(pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan), PENCILFFT_OK);
     if (!plan)
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
@@ -141,6 +146,30 @@ static void the_median_is_in_the_middle(void)
     static const double expected[] = {INFINITY, 5, 3, 3, 3.5, 3, 3.5};
     for (times.n = 0; times.n <= 6; times.n++)
         CHECK(pf_times_median(&times) == expected[times.n]);
+}
+
+/* What was slow for all at a time is not slow; what did not run then has no time. */
+static void times_are_compared_with_those_beside_them(void)
+{
+    struct pf_times one = {.n = 3, .seconds = {2, 20, 2}}, other = {.n = 3, .seconds = {1, 10, 3}},
+                    third = {.n = 2, .seconds = {4, INFINITY}}, none = {0};
+    struct pf_times *all[] = {&one, &other, &third, &none};
+    CHECK(pf_times_beside(&one, all, 4) == 1);          /* 2/2, 20/15, 2/2.5 */
+    CHECK(pf_times_beside(&other, all, 4) == 10 / 15.); /* 1/2, 10/15, 3/2.5 */
+    CHECK(pf_times_beside(&third, all, 4) == 2); /* 4/2 */
+    CHECK(isinf(pf_times_beside(&none, all, 4)));
+}
+
+/* The first of three repetitions are of the base alone; then all are warmed up, and then they run in turn. */
+static void they_run_in_turn(void)
+{
+    static const int each[] = {BASE, ROWS, COLUMNS, HOPELESS, LAST};
+    enum { GO = sizeof each / sizeof each[0] };
+    pencilfft_plan plan = make_plan(60, "xz");
+    CHECK(n_history > (FIRST_RUNS + 2 * GO) * DIRECTIONS);
+    for (int i = 0; i < (FIRST_RUNS + 2 * GO) * DIRECTIONS; i++)
+        CHECK_INT(history[i], i < FIRST_RUNS * DIRECTIONS ? BASE : each[(i / DIRECTIONS - FIRST_RUNS) % GO]);
+    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
 }
 
 static void row_and_column_take_their_own(void)
@@ -202,7 +231,9 @@ static void none_takes_more_than_its_share(void)
 static void they_are_tried_in_the_order_of_the_table(void)
 {
     pencilfft_plan plan = make_plan(60, "yz");
-    CHECK(runs_before[BASE] == 0 && runs_before[ROWS] == FIRST_RUNS * DIRECTIONS && runs_before[LAST] > runs_before[ROWS]);
+    CHECK_INT(runs_before[BASE], 0);
+    CHECK_INT(runs_before[ROWS], (FIRST_RUNS + 1) * DIRECTIONS); /* the base, and the base once more to warm up */
+    CHECK(runs_before[LAST] > runs_before[ROWS]);
     CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
 }
 
@@ -242,6 +273,8 @@ int main(int argc, char **argv)
     R = argc > 2 ? atoi(argv[1]) : 2;
     C = argc > 2 ? atoi(argv[2]) : 2;
     the_median_is_in_the_middle();
+    times_are_compared_with_those_beside_them();
+    they_run_in_turn();
     row_and_column_take_their_own();
     whole_transforms_are_timed();
     without_time_the_first_that_goes();

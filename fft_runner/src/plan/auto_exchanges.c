@@ -1,11 +1,11 @@
 /* Which algorithm for each exchange: successive halving.
  * Idea:  the exchanges of a transform are tried apart, for one may stay inside nodes and another not: the first one's
  *        candidates beside the first algorithm of the table, the next one's beside what the one before took. All candidates run
- *        a few times; the better half by the median of all its times runs again, longer; and so on until one is left. What
- *        disturbs the machine for a moment meets several candidates then, and those that are close to each other are timed
- *        most: the last two by turns, each time with a new plan, for two plans of one exchange may differ by more than two
- *        exchanges do. A candidate that takes twice as long as another is not repeated, and none takes more than its share
- *        of the remaining time. A choice is kept as wisdom.
+ *        a few times, in turn; the better half, by the median of what each took over what was usual at that moment, runs again,
+ *        longer; and so on until one is left. What disturbs the machine meets all candidates then, and those that are close to
+ *        each other are timed most: the last two several times, each time with new plans, for two plans of one exchange may
+ *        differ by more than two exchanges do. A candidate that takes twice as long as another is not repeated, and a round
+ *        takes no more than its share of the remaining time. A choice is kept as wisdom.
  * Source: Karnin, Koren, Somekh, "Almost optimal exploration in multi-armed bandits" (2013), for the halving. */
 #include "plan/auto.h"
 
@@ -44,31 +44,49 @@ static int number_of(const struct pf_exchange *exchange)
 
 /* ---- one exchange ------------------------------------------------------------------------------------------- */
 
-/* The number of the best of them so far. */
-static int fastest_of(const struct choice *c, const int *alive, int n)
+/* Some of them, in a round. */
+struct round {
+    struct choice *choice;
+    int e, n, alive[PF_MOST_EXCHANGES];         /* numbers of exchanges */
+    struct pf_times *times[PF_MOST_EXCHANGES]; /* of those */
+};
+
+static void list_times(struct round *r)
 {
-    int best = alive[0];
-    for (int k = 1; k < n; k++)
-        if (pf_times_median(&c->times[alive[k]]) < pf_times_median(&c->times[best]))
-            best = alive[k];
-    return best;
+    for (int k = 0; k < r->n; k++)
+        r->times[k] = &r->choice->times[r->alive[k]];
 }
 
-/* The faster half of them, the fastest first; those that refuse or are hopeless never. Returns how many, at least one. */
-static int keep_half(const struct choice *c, int *alive, int n)
+static void take(void *of, int k)
 {
-    int kept = 0, half = (n + 1) / 2;
-    double best = pf_times_median(&c->times[fastest_of(c, alive, n)]);
-    while (kept < half) {
-        int next = fastest_of(c, alive + kept, n - kept), at = kept;
-        if (kept && !(pf_times_median(&c->times[next]) <= hopeless * best))
+    struct round *r = of;
+    r->choice->plan->chosen[r->e] = row_at(r->alive[k]);
+}
+
+/* The faster half of them, the fastest first; those that refuse or are hopeless never. At least one. */
+static void keep_half(struct round *r)
+{
+    int kept = 0, half = (r->n + 1) / 2;
+    double over[PF_MOST_EXCHANGES];
+    list_times(r);
+    for (int k = 0; k < r->n; k++)
+        over[k] = pf_times_beside(r->times[k], r->times, r->n);
+    for (; kept < half; kept++) {
+        int next = kept;
+        for (int k = kept + 1; k < r->n; k++)
+            if (over[k] < over[next])
+                next = k;
+        double its = over[next];
+        int number = r->alive[next];
+        if (kept && !(its <= hopeless * over[0]))
             break;
-        while (alive[at] != next)
-            at++;
-        memmove(alive + kept + 1, alive + kept, (size_t)(at - kept) * sizeof *alive);
-        alive[kept++] = next;
+        memmove(over + kept + 1, over + kept, (size_t)(next - kept) * sizeof *over);
+        memmove(r->alive + kept + 1, r->alive + kept, (size_t)(next - kept) * sizeof *r->alive);
+        over[kept] = its;
+        r->alive[kept] = number;
     }
-    return kept;
+    r->n = kept;
+    list_times(r);
 }
 
 /* How often n can be halved. */
@@ -80,59 +98,73 @@ static int halvings(int n)
     return rounds;
 }
 
-/* One round: each of them in turn, until it has been timed that often. Of the last two there are several to come. */
-static int run_round(struct choice *c, int e, const int *alive, int n, int reps, int rounds)
+/* One round of them; `rounds` of so many are to come. */
+static int run_round(struct round *r, int reps, int rounds)
 {
-    int status = PENCILFFT_OK, why;
-    for (int k = 0; k < n && c->trial->spent <= c->trial->limit && !status; k++) {
-        struct pf_times *times = &c->times[alive[k]];
-        struct pf_patience patience = {
-            .reps = reps - times->n,
-            .share = (c->trial->limit - c->trial->spent) / (halvings(n) * (n - k) * rounds),
-            .give_up = hopeless * pf_times_median(&c->times[fastest_of(c, alive, n)]),
-        };
-        c->plan->chosen[e] = row_at(alive[k]);
-        if (patience.reps > 0)
-            status = pf_trial_run(c->trial, patience, times, &why);
-    }
-    return status;
+    struct pf_trial *trial = r->choice->trial;
+    struct pf_candidates candidates = {.n = r->n, .take = take, .of = r, .times = r->times};
+    struct pf_patience patience = {reps, (trial->limit - trial->spent) / (halvings(r->n) * rounds), hopeless};
+    list_times(r);
+    return pf_trial_run(trial, &candidates, patience, NULL);
 }
 
-/* The base has its times already. */
+/* The base has times already, but not beside the others. */
 static int choose_one(struct choice *c, int e, int base)
 {
-    int alive[PF_MOST_EXCHANGES] = {base}, n = 1, status = PENCILFFT_OK;
-    for (int i = 0; i < pf_exchanges.count; i++)
+    struct round r = {.choice = c, .e = e, .n = 1, .alive = {base}};
+    const struct pf_trial *trial = c->trial;
+    int status = PENCILFFT_OK;
+    if (trial->spent <= trial->limit)
+        c->times[base].n = 0;
+    for (int i = 0; i < pf_exchanges.count && trial->spent <= trial->limit; i++)
         if (i != base && row_at(i)->plan && !c->times[i].refused)
-            alive[n++] = i;
-    for (int reps = FIRST_REPS; n > 2 && !status && c->trial->spent <= c->trial->limit; reps *= 2) {
-        status = run_round(c, e, alive, n, reps, 1);
-        n = keep_half(c, alive, n);
+            r.alive[r.n++] = i;
+    for (int reps = FIRST_REPS; r.n > 2 && !status && trial->spent <= trial->limit; reps *= 2) {
+        status = run_round(&r, reps - (reps > FIRST_REPS ? reps / 2 : 0), 1);
+        keep_half(&r);
     }
-    for (int turn = LAST_TURNS; n == 2 && turn > 0 && !status && c->trial->spent <= c->trial->limit; turn--)
-        status = run_round(c, e, alive, n, c->times[alive[0]].n + LAST_REPS, turn);
-    keep_half(c, alive, n);
-    c->plan->chosen[e] = row_at(alive[0]);
+    for (int turn = LAST_TURNS; r.n == 2 && turn > 0 && !status && trial->spent <= trial->limit; turn--)
+        status = run_round(&r, LAST_REPS, turn);
+    keep_half(&r);
+    c->plan->chosen[e] = row_at(r.alive[0]);
     return status;
 }
 
 /* ---- all of them -------------------------------------------------------------------------------------------- */
 
-/* The first of the table that goes wherever an exchange is open: what the first candidates are tried beside. */
+/* Wherever an exchange is open. */
+struct everywhere {
+    struct choice *choice;
+    int number;
+};
+
+static void take_everywhere(void *of, int k)
+{
+    struct everywhere *all = of;
+    (void)k;
+    for (int e = 0; e < all->choice->plan->exchanges; e++)
+        if (all->choice->open[e])
+            all->choice->plan->chosen[e] = row_at(all->number);
+}
+
+/* The first of the table that goes everywhere: what the first candidates are tried beside. */
 static int find_base(struct choice *c, int *base)
 {
     int status, why = PENCILFFT_NOT_POSSIBLE;
     struct pf_patience patience = {FIRST_REPS, c->trial->limit / (2 * pf_exchanges.count), INFINITY};
     for (int i = 0; i < pf_exchanges.count && why; i++) {
+        struct everywhere all = {c, i};
+        struct pf_times *times = &c->times[i];
+        struct pf_candidates one = {.n = 1, .take = take_everywhere, .of = &all, .times = &times};
         if (!row_at(i)->plan)
             continue;
-        for (int e = 0; e < c->plan->exchanges; e++)
-            if (c->open[e])
-                c->plan->chosen[e] = row_at(i);
-        if ((status = pf_trial_run(c->trial, patience, &c->times[i], &why)))
+        why = PENCILFFT_OK;
+        if ((status = pf_trial_run(c->trial, &one, patience, &why)))
             return status;
         *base = i;
     }
+    if (!why)
+        take_everywhere(&(struct everywhere){c, *base}, 0);
     return why; /* with the message of the last one */
 }
 

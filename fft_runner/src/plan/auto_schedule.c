@@ -97,21 +97,31 @@ static bool read_way(pencilfft_plan plan, const char *text, struct way *way)
     return true;
 }
 
+/* What is tried: the sequence and a way. */
+struct two_ways {
+    pencilfft_plan plan;
+    const struct way *way[2];
+};
+
+static void take_one(void *of, int i)
+{
+    const struct two_ways *both = of;
+    take_way(both->plan, both->way[i]);
+}
+
 /* Sequence and this way in turn; as soon as it is not clearly faster, or time is over, it is not taken. */
 static int is_clearly_faster(struct pf_trial *t, const struct way *usual, const struct way *way, struct pf_patience patience,
                              double *seconds, bool *faster)
 {
-    int status = PENCILFFT_OK, why = PENCILFFT_OK;
+    struct two_ways both = {t->plan, {usual, way}};
+    int status = PENCILFFT_OK;
     *faster = t->spent <= t->limit;
     *seconds = INFINITY;
     for (int round = 0; round < ROUNDS && *faster && !status; round++) {
-        struct pf_times mine = {0}, others = {0};
-        take_way(t->plan, usual);
-        status = pf_trial_run(t, patience, &others, &why);
-        take_way(t->plan, way);
-        if (!status)
-            status = pf_trial_run(t, patience, &mine, &why);
-        *faster = pf_times_median(&mine) < clearly * pf_times_median(&others);
+        struct pf_times others = {0}, mine = {0}, *times[2] = {&others, &mine};
+        struct pf_candidates candidates = {.n = 2, .take = take_one, .of = &both, .times = times};
+        status = pf_trial_run(t, &candidates, patience, NULL);
+        *faster = pf_times_beside(&mine, times, 2) < clearly * pf_times_beside(&others, times, 2);
         *seconds = fmin(*seconds, pf_times_median(&mine));
     }
     return status;
@@ -130,7 +140,7 @@ static int try_schedules(struct pf_trial *t, double budget)
         take_way(t->plan, &usual);
         if (!make_way(t->plan, tried_schedules[i], &way))
             continue;
-        struct pf_patience patience = {REPS, (t->limit - t->spent) / (2 * ROUNDS * (N_TRIED - i)), INFINITY};
+        struct pf_patience patience = {REPS, (t->limit - t->spent) / (ROUNDS * (N_TRIED - i)), INFINITY};
         status = is_clearly_faster(t, &usual, &way, patience, &seconds, &faster);
         if (!status && faster && seconds < least) {
             least = seconds;

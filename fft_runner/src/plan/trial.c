@@ -1,10 +1,13 @@
-/* Time one candidate of "auto".
- * Idea:  a candidate is planned, run once to warm up, and timed until the patience is over. The arrays are the trial's own,
+/* Time candidates of "auto".
+ * Idea:  a machine that others use, or whose clock rate varies, is faster for some tenths of a second than for the next ones, by
+ *        more than candidates differ. So their plans are made first, then each is run once to warm up, and then they run in turn,
+ *        one transform each, and are compared with what the others took at the same time. The arrays are the trial's own,
  *        the same for all candidates, for at large sizes touching fresh memory takes longer than a transform. The input is
  *        laid anew before each run, as a program computes it before it is transformed: what the last run left in the caches
  *        would help some exchanges more than others. The clock starts after the first plan, because the transform needs what
  *        FFTW learns in it anyway, and later plans then cost little.
- * Cost:  memory of a plan with that candidate and two arrays more. */
+ *        A plan's steps point into it. So while one runs the others are parked beside it, and all run in the same place.
+ * Cost:  memory of two arrays, and of as many plans as pf_tuning.trial_bytes hold; at least of one. */
 #include "plan/trial.h"
 
 #include <math.h>
@@ -14,6 +17,7 @@
 #include "common/failure.h"
 #include "plan/make.h"
 #include "speed/clock.h"
+#include "speed/tuning.h"
 
 static int ascending(const void *a, const void *b)
 {
@@ -24,11 +28,32 @@ static int ascending(const void *a, const void *b)
 double pf_times_median(const struct pf_times *times)
 {
     double sorted[PF_MOST_TIMES];
-    if (!times->n)
+    int n = 0;
+    for (int i = 0; i < times->n; i++)
+        if (isfinite(times->seconds[i]))
+            sorted[n++] = times->seconds[i];
+    if (!n)
         return INFINITY;
-    memcpy(sorted, times->seconds, (size_t)times->n * sizeof *sorted);
-    qsort(sorted, (size_t)times->n, sizeof *sorted, ascending);
-    return (sorted[(times->n - 1) / 2] + sorted[times->n / 2]) / 2;
+    qsort(sorted, (size_t)n, sizeof *sorted, ascending);
+    return (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
+}
+
+/* What was usual at time number k. */
+static double usual(struct pf_times *const *all, int n, int k)
+{
+    struct pf_times at = {.n = 0};
+    for (int i = 0; i < n; i++)
+        if (k < all[i]->n)
+            at.seconds[at.n++] = all[i]->seconds[k];
+    return pf_times_median(&at);
+}
+
+double pf_times_beside(const struct pf_times *times, struct pf_times *const *all, int n)
+{
+    struct pf_times over = {.n = times->n};
+    for (int k = 0; k < times->n; k++)
+        over.seconds[k] = times->seconds[k] / usual(all, n, k);
+    return pf_times_median(&over);
 }
 
 void pf_trial_release(struct pf_trial *t)
@@ -90,18 +115,35 @@ static int time_once(struct pf_trial *t, double *seconds)
     return status;
 }
 
-static int time_runs(struct pf_trial *t, struct pf_patience patience, struct pf_times *times)
+/* ---- plans at the same place -------------------------------------------------------------------------------- */
+
+/* Those that wait; `empty` is the plan without what pf_plan_build() makes. */
+struct parked {
+    struct pencilfft_plan_s empty, *plan;
+    bool *goes;
+    int n;
+};
+
+static int parked_make(struct parked *parked, const struct pf_trial *t, int n)
 {
-    double seconds, before = t->spent;
-    int status = run_once(t, &seconds); /* warms up */
-    for (int rep = 0; rep < patience.reps && times->n < PF_MOST_TIMES && !status; rep++) {
-        if ((status = time_once(t, &seconds)))
-            break;
-        times->seconds[times->n++] = seconds;
-        if (t->spent - before > patience.share || pf_times_median(times) > patience.give_up)
-            break;
-    }
-    return status;
+    parked->empty = *t->plan;
+    parked->n = n;
+    parked->plan = calloc((size_t)n, sizeof *parked->plan);
+    parked->goes = calloc((size_t)n, sizeof *parked->goes);
+    return pf_agree(parked->plan && parked->goes ? PENCILFFT_OK : pf_fail(PENCILFFT_NO_MEMORY, "no memory to try plans"),
+                    t->plan->all);
+}
+
+static void parked_release(struct parked *parked, struct pf_trial *t)
+{
+    for (int i = 0; i < parked->n && parked->goes; i++)
+        if (parked->goes[i]) {
+            *t->plan = parked->plan[i];
+            pf_plan_clear(t->plan);
+        }
+    *t->plan = parked->empty;
+    free(parked->plan);
+    free(parked->goes);
 }
 
 /* The plan is made on the trial's arrays, once they are there. */
@@ -112,22 +154,121 @@ static int build(struct pf_trial *t)
     t->plan->lent_elements = t->elements;
     int status = pf_plan_build(t->plan);
     t->plan->lent_elements = 0;
+    if (!status)
+        status = give_arrays(t);
+    if (status)
+        pf_plan_clear(t->plan);
     return status;
 }
 
-int pf_trial_run(struct pf_trial *t, struct pf_patience patience, struct pf_times *times, int *why)
+/* Candidates from `first` on. One that refuses is left out. */
+static int park(struct pf_trial *t, const struct pf_candidates *c, int first, struct parked *parked, int *why)
 {
-    int status = build(t);
-    if (t->started == 0)
-        t->started = pf_now();
-    if (!status)
-        status = give_arrays(t);
-    if (!status)
-        status = time_runs(t, patience, times);
-    if (status == PENCILFFT_MPI_ERROR)
-        return status;
-    pf_plan_clear(t->plan);
-    times->refused = status != PENCILFFT_OK;
-    *why = status;
+    for (int i = 0; i < parked->n; i++) {
+        *t->plan = parked->empty;
+        c->take(c->of, first + i);
+        int status = build(t);
+        if (t->started == 0)
+            t->started = pf_now();
+        if (status == PENCILFFT_MPI_ERROR)
+            return status;
+        if (status && why)
+            *why = status;
+        c->times[first + i]->refused = status != PENCILFFT_OK;
+        parked->goes[i] = !status;
+        parked->plan[i] = *t->plan;
+    }
     return PENCILFFT_OK;
+}
+
+/* ---- times -------------------------------------------------------------------------------------------------- */
+
+static double least_median(const struct pf_candidates *c)
+{
+    double least = INFINITY;
+    for (int i = 0; i < c->n; i++)
+        least = fmin(least, pf_times_median(c->times[i]));
+    return least;
+}
+
+/* Each of the parked plans once; what has become hopeless is not run any more. */
+static int time_each(struct pf_trial *t, const struct pf_candidates *c, int first, struct parked *parked, double give_up)
+{
+    double most = give_up * least_median(c);
+    int status = PENCILFFT_OK;
+    for (int i = 0; i < parked->n && !status; i++) {
+        struct pf_times *times = c->times[first + i];
+        if (!parked->goes[i] || times->n == PF_MOST_TIMES)
+            continue;
+        double *seconds = &times->seconds[times->n];
+        *seconds = INFINITY;
+        if (times->n == 0 || pf_times_median(times) <= most) {
+            *t->plan = parked->plan[i];
+            status = time_once(t, seconds);
+            parked->plan[i] = *t->plan;
+        }
+        times->n++;
+    }
+    return status;
+}
+
+static int warm_up(struct pf_trial *t, struct parked *parked)
+{
+    double seconds;
+    int status = PENCILFFT_OK;
+    for (int i = 0; i < parked->n && !status; i++)
+        if (parked->goes[i]) {
+            *t->plan = parked->plan[i];
+            status = time_once(t, &seconds);
+            parked->plan[i] = *t->plan;
+        }
+    return status;
+}
+
+static bool any_goes(const struct parked *parked)
+{
+    bool any = false;
+    for (int i = 0; i < parked->n; i++)
+        any |= parked->goes[i];
+    return any;
+}
+
+static int run_parked(struct pf_trial *t, const struct pf_candidates *c, int first, struct parked *parked,
+                      struct pf_patience patience)
+{
+    double before = t->spent;
+    int status = any_goes(parked) ? warm_up(t, parked) : PENCILFFT_OK;
+    for (int rep = 0; rep < patience.reps && any_goes(parked) && !status; rep++) {
+        status = time_each(t, c, first, parked, patience.give_up);
+        if (t->spent - before > patience.share)
+            break;
+    }
+    return status;
+}
+
+/* As many as there is room for, the same number on all ranks. */
+static int together(const struct pencilfft_plan_s *plan, int n)
+{
+    const int64_t *extent = plan->geometry.n;
+    int64_t array = extent[0] * extent[1] * extent[2] * plan->fields * (int64_t)plan->element_bytes / plan->ranks;
+    int64_t room = pf_tuning.trial_bytes / (array + 1);
+    return room < 1 ? 1 : room < n ? (int)room : n;
+}
+
+int pf_trial_run(struct pf_trial *t, const struct pf_candidates *c, struct pf_patience patience, int *why)
+{
+    int status = PENCILFFT_OK, most = together(t->plan, c->n);
+    double share = patience.share;
+    for (int first = 0; first < c->n && !status && (first == 0 || t->spent <= t->limit); first += most) {
+        struct parked parked;
+        int n = most < c->n - first ? most : c->n - first;
+        patience.share = share * n / c->n;
+        status = parked_make(&parked, t, n);
+        if (!status)
+            status = park(t, c, first, &parked, why);
+        if (!status)
+            status = run_parked(t, c, first, &parked, patience);
+        parked_release(&parked, t);
+    }
+    return status;
 }

@@ -1,4 +1,4 @@
-/* One candidate of "auto": the plan is made whole with it, and whole transforms are timed. trial.c */
+/* Candidates of "auto": a plan is made whole with each, and whole transforms are timed. trial.c */
 #pragma once
 
 #include "plan/plan.h"
@@ -8,7 +8,7 @@ enum { PF_MOST_TIMES = 64 };
 /* Seconds of whole transforms, the slowest rank's: the same numbers on all ranks. */
 struct pf_times {
     int n;
-    double seconds[PF_MOST_TIMES];
+    double seconds[PF_MOST_TIMES]; /* infinity where it was not run, for it was hopeless */
     bool refused; /* the algorithm, or the MPI, cannot do these extents */
 };
 
@@ -21,17 +21,27 @@ struct pf_trial {
     bool anew; /* whatever wisdom knows */
 };
 
-/* How to repeat a candidate. */
-struct pf_patience {
-    int reps;       /* at most, and at least 1 */
-    double share;   /* no repetition starts when this many seconds were spent on it */
-    double give_up; /* nor when its median is above these */
+/* What is tried side by side. */
+struct pf_candidates {
+    int n;
+    void (*take)(void *of, int i); /* sets plan->chosen[] and its schedule for the i-th */
+    void *of;
+    struct pf_times **times; /* of each; new ones are added, and n is 0 for the ones that were never tried */
 };
 
-/* The median; infinity where there is none. */
+/* How often they are repeated. */
+struct pf_patience {
+    int reps;       /* at most, and at least 1 */
+    double share;   /* no repetition starts when this many seconds were spent on them */
+    double give_up; /* nor of one whose median is above so many times the least */
+};
+
+/* The median of those that were run; infinity where there is none. */
 double pf_times_median(const struct pf_times *times);
-/* Adds times of the plan with plan->chosen[] and its schedule as they are, or says why it refuses. Collective. Only a failure
- * of MPI is a failure. */
-int pf_trial_run(struct pf_trial *trial, struct pf_patience patience, struct pf_times *times, int *why);
+/* The median of what it took over the median of all n at the same time, itself among them; at most PF_MOST_TIMES. */
+double pf_times_beside(const struct pf_times *times, struct pf_times *const *all, int n);
+/* Adds times of plans with each of them. `why` is the status of the last that refuses; may be NULL. Collective. Only a failure
+ * of MPI, or of memory for all of this, is a failure. */
+int pf_trial_run(struct pf_trial *trial, const struct pf_candidates *candidates, struct pf_patience patience, int *why);
 /* What the trial has allocated. */
 void pf_trial_release(struct pf_trial *trial);

@@ -7,5 +7,6 @@ struct pf_tuning pf_tuning = {
     .direct_bytes = 1 << 22,  /* of real 32^3 (0.3 MB) on one rank a third is saved, of 96^3 (7 MB) nothing */
     .thread_bytes = 1 << 14,  /* copied in about 1 us, which is what a thread costs */
     .whole_bytes = 1 << 26,   /* 128^3 has 32 MB */
+    .trial_bytes = 1 << 28,   /* all ten exchanges of 128^3 in two parts, 16 MB each */
     .past_bytes = 1 << 22,    /* of 100^3 in two parts (8 MB) passes that write so take a tenth to a third less */
 };
