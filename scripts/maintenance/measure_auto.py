@@ -4,9 +4,11 @@
 
 For each plan all wisdom is forgotten and `auto` chooses anew. Then its plan and a new plan of every exchange are timed in
 turn, with the input laid anew before each run; the slowest rank counts. Two plans of one exchange differ by what FFTW took
-and by where their memory lies, often by more than the exchanges do. So a choice is close where the exchange that was taken
-has a median over all runs of all plans at most 3 % above that of the fastest one; of a plan that took another schedule, or
-two exchanges, the ratio of its own median is taken. The time of a plan is all of it, with what FFTW learns.
+and by where their memory lies, often by more than the exchanges do; and a machine that is shared is faster for a moment than
+for the next one. So every time is divided by the median of all exchanges in the same repetition, and a choice is close where
+the median of these ratios over all plans, of the exchange that was taken, is at most 3 % above that of the fastest one; of a
+plan that took another schedule, or two exchanges, its own ratios are taken. The time of a plan is all of it, with what FFTW
+learns.
 `--least N` and `--most-seconds S` fail where fewer plans are close, or one took longer. On a quiet machine.
 """
 
@@ -85,18 +87,20 @@ def measured(comm: Any, shape: tuple[int, int, int], grid: tuple[int, int], kind
     return autos, beside
 
 
-def judged(autos: list[Auto], beside: dict[str, list[Times]]) -> tuple[str, list[tuple[float, float]]]:
-    """Which exchange is fastest by all its times; and of each plan of `auto` the ratios of its median to the one beside it,
-    and of the exchange that it took to the fastest.
+def judged(autos: list[Auto], beside: dict[str, list[Times]]) -> tuple[dict[str, float], list[tuple[float, float]]]:
+    """What each exchange usually took over what was usual in the same repetition; and of each plan of `auto` the same, and
+    that of the exchange that it took, both over the fastest exchange.
 
-    >>> plans = [("a+sequence", "a", 1.0, [2, 2, 3]), ("b+sequence", "b", 1.0, [4])]
-    >>> judged(plans, {"a": [[2, 2, 4], [2]], "b": [[3, 3], [3]]})
-    ('a', [(1.0, 1.0), (2.0, 1.5)])
+    >>> plans = [("a+sequence", "a", 1.0, [2, 2, 2]), ("b+sequence", "b", 1.0, [12])]
+    >>> judged(plans, {"a": [[2, 2, 2], [4]], "b": [[6, 6, 6], [12]]})
+    ({'a': 0.5, 'b': 1.5}, [(1.0, 1.0), (3.0, 3.0)])
     """
-    typical = {name: float(median(np.concatenate(times))) for name, times in beside.items()}
-    fastest = min(typical, key=typical.__getitem__)
-    own = [median(times) / median(beside[fastest][i]) for i, (*_, times) in enumerate(autos)]
-    return fastest, [(ratio, typical[name] / typical[fastest] if name else ratio)
+    usual = [np.median(of_plan, axis=0) for of_plan in zip(*beside.values(), strict=True)]
+    typical = {name: float(median(np.concatenate([np.divide(some, usual[i]) for i, some in enumerate(times)])))
+               for name, times in beside.items()}
+    least = min(typical.values())
+    own = [float(median(np.divide(times, usual[i]))) / least for i, (*_, times) in enumerate(autos)]
+    return typical, [(ratio, typical[name] / least if name else ratio)
                      for ratio, (_, name, _, _) in zip(own, autos, strict=True)]
 
 
@@ -114,15 +118,16 @@ def main(size: int, grid: str, kind: str, plans: int, repetitions: int, least: i
     comm = MPI.COMM_WORLD
     shape = parse_grid(grid).shape
     autos, beside = measured(comm, (size, size, size), (shape[0], shape[1]), kind, plans, repetitions)
-    fastest, ratios = judged(autos, beside)
+    typical, ratios = judged(autos, beside)
+    fastest = min(typical, key=typical.__getitem__)
     close, longest = sum(choice <= CLOSE for _, choice in ratios), max(seconds for _, _, seconds, _ in autos)
     if comm.rank == 0:
-        medians = sorted((median(np.concatenate(times)), name) for name, times in beside.items())
+        over = sorted((ratio / typical[fastest], name) for name, ratio in typical.items())
         print_table(f"auto at {size}^3, {kind}, {grid}",
                     ["plan", "took", ">planned in, s", ">ms", f">over {fastest}", f">its exchange over {fastest}"],
                     [[str(i), chosen, f"{seconds:.2f}", f"{1e3 * median(times):.2f}", f"{own:.3f}", f"{choice:.3f}"]
                      for i, ((chosen, _, seconds, times), (own, choice)) in enumerate(zip(autos, ratios, strict=True))],
-                    ["medians of all runs: " + ", ".join(f"{name} {1e3 * seconds:.2f} ms" for seconds, name in medians),
+                    [f"over {fastest}: " + ", ".join(f"{name} {ratio:.3f}" for ratio, name in over[1:]),
                      f"{close} of {plans} plans took an exchange within {100 * (CLOSE - 1):.0f} % of {fastest}",
                      f"the longest plan took {longest:.2f} s"])
     sys.exit(close < least or (most_seconds > 0 and longest > most_seconds))

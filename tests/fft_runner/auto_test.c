@@ -12,17 +12,16 @@
 extern const struct pf_exchange pf_exchange_alltoallv;
 
 enum { BASE, ROWS, COLUMNS, HOPELESS, REFUSES, HALFWAY, LAST, N_EXCHANGES };
-enum { FIRST_RUNS = 4, DIRECTIONS = 2 }; /* of a candidate in the first round: one to warm up, and three */
-enum {
-    LAST_RUNS = FIRST_RUNS + 4 + 6 * 7
-}; /* of a winner: six times in all after two rounds, then six times in each of six turns, each time warmed up */
+/* Of a candidate: as the base, once to warm up and once; in each turn, once to warm up and four times. A winner has two turns
+ * among all, two among the last three, and four among the last two. */
+enum { BASE_RUNS = 2, TURN_RUNS = 5, LAST_RUNS = 8 * TURN_RUNS, DIRECTIONS = 2 };
 
 static int R, C, rank;
 static int runs[2][N_EXCHANGES]; /* row, column */
 static int runs_before[N_EXCHANGES]; /* of any, before a row's first by this one */
 enum { HISTORY = 1000 };
 static int history[HISTORY], n_history; /* which one moved a row, run after run */
-static int runs_for_rows;            /* of rows by ROWS, before a column's first by COLUMNS: the row has been chosen */
+static int runs_for_rows; /* of rows by ROWS, before a column's first by COLUMNS: the row has been chosen */
 
 struct sleeper {
     void *alltoallv;
@@ -154,21 +153,21 @@ static void times_are_compared_with_those_beside_them(void)
     struct pf_times one = {.n = 3, .seconds = {2, 20, 2}}, other = {.n = 3, .seconds = {1, 10, 3}},
                     third = {.n = 2, .seconds = {4, INFINITY}}, none = {0};
     struct pf_times *all[] = {&one, &other, &third, &none};
-    CHECK(pf_times_beside(&one, all, 4) == 1);          /* 2/2, 20/15, 2/2.5 */
+    CHECK(pf_times_beside(&one, all, 4) == 1); /* 2/2, 20/15, 2/2.5 */
     CHECK(pf_times_beside(&other, all, 4) == 10 / 15.); /* 1/2, 10/15, 3/2.5 */
     CHECK(pf_times_beside(&third, all, 4) == 2); /* 4/2 */
     CHECK(isinf(pf_times_beside(&none, all, 4)));
 }
 
-/* The first of three repetitions are of the base alone; then all are warmed up, and then they run in turn. */
+/* The base alone; then all are warmed up, and then they run in turn. */
 static void they_run_in_turn(void)
 {
     static const int each[] = {BASE, ROWS, COLUMNS, HOPELESS, LAST};
     enum { GO = sizeof each / sizeof each[0] };
     pencilfft_plan plan = make_plan(60, "xz");
-    CHECK(n_history > (FIRST_RUNS + 2 * GO) * DIRECTIONS);
-    for (int i = 0; i < (FIRST_RUNS + 2 * GO) * DIRECTIONS; i++)
-        CHECK_INT(history[i], i < FIRST_RUNS * DIRECTIONS ? BASE : each[(i / DIRECTIONS - FIRST_RUNS) % GO]);
+    CHECK(n_history > (BASE_RUNS + 2 * GO) * DIRECTIONS);
+    for (int i = 0; i < (BASE_RUNS + 2 * GO) * DIRECTIONS; i++)
+        CHECK_INT(history[i], i < BASE_RUNS * DIRECTIONS ? BASE : each[(i / DIRECTIONS - BASE_RUNS) % GO]);
     CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
 }
 
@@ -177,7 +176,7 @@ static void row_and_column_take_their_own(void)
     pencilfft_plan plan = make_plan(60, NULL);
     took(plan, "rows", "columns");
     CHECK_INT(runs_for_rows >= LAST_RUNS * DIRECTIONS, 1);
-    CHECK_INT(runs[1][COLUMNS] >= FIRST_RUNS * DIRECTIONS, 1); /* more where the others come near on a slow machine */
+    CHECK_INT(runs[1][COLUMNS] >= TURN_RUNS * DIRECTIONS, 1); /* more where the others come near on a slow machine */
     for (int e = 0; e < 2; e++) {
         CHECK_INT(runs[e][HOPELESS], 2 * DIRECTIONS); /* once to warm up, and once */
         CHECK_INT(runs[e][HALFWAY], 0);
@@ -198,7 +197,7 @@ static void whole_transforms_are_timed(void)
     bool less = false;
     for (int attempt = 0; attempt < 5 && !less; attempt++) {
         pencilfft_plan plan = make_plan(60, "x");
-        CHECK(runs[1][BASE] > 2 * FIRST_RUNS * DIRECTIONS);
+        CHECK(runs[1][BASE] > 2 * TURN_RUNS * DIRECTIONS);
         CHECK(seconds(plan, 0, BASE) >= DIRECTIONS * 20e-3);
         CHECK(seconds(plan, 0, ROWS) >= DIRECTIONS * 11e-3);
         CHECK(seconds(plan, 1, BASE) >= DIRECTIONS * 11e-3);
@@ -232,7 +231,7 @@ static void they_are_tried_in_the_order_of_the_table(void)
 {
     pencilfft_plan plan = make_plan(60, "yz");
     CHECK_INT(runs_before[BASE], 0);
-    CHECK_INT(runs_before[ROWS], (FIRST_RUNS + 1) * DIRECTIONS); /* the base, and the base once more to warm up */
+    CHECK_INT(runs_before[ROWS], (BASE_RUNS + 1) * DIRECTIONS); /* the base, and the base once more to warm up */
     CHECK(runs_before[LAST] > runs_before[ROWS]);
     CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
 }

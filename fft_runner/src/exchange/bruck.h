@@ -12,7 +12,7 @@ int pf_bruck_finish(void *state);
 void pf_bruck_destroy(void *state);
 void pf_bruck_traffic(const void *state, int64_t *bytes, int64_t *messages);
 
-/* The row of radix R, whose file has its comment. */
+/* The row of radix R, whose file has its comment. Up to R / 2 ranks, all send to all with half the radix, too. */
 #define PF_BRUCK(R)                                                                                                     \
     static int plan(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state) \
     {                                                                                                                   \
@@ -26,6 +26,7 @@ void pf_bruck_traffic(const void *state, int64_t *bytes, int64_t *messages);
         .finish = pf_bruck_finish,                                                                                      \
         .destroy = pf_bruck_destroy,                                                                                    \
         .takes = PF_MESSAGES,                                                                                           \
+        .least_group = R / 2 + 1,                                                                                       \
         .transposes_alone = true,                                                                                       \
         .beside = true,                                                                                                 \
         .traffic = pf_bruck_traffic,                                                                                    \

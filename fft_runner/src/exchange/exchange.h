@@ -78,6 +78,7 @@ struct pf_exchange {
     enum pf_takes takes;
     bool moves_self;
     bool beside; /* can run beside passes and other exchanges */
+    int least_group; /* "auto" does not try it in groups of fewer ranks, where another one of the table is the same */
     bool transposes_alone; /* for boxes of a transpose alone, where messages are about equal */
     int (*begin)(void *state, void *to);
     int (*progress)(void *state); /* never waits; any rank may call it as often as it likes */

@@ -45,7 +45,7 @@ int pf_auto_choose(pencilfft_plan plan, double budget_s, bool anew)
 {
     struct pf_trial trial = {.plan = plan, .anew = anew};
     bool schedules = plan->any_schedule && may_run_beside(plan);
-    double for_schedules = schedules ? 0.25 * budget_s : 0; /* of the budget, and what the exchanges leave */
+    double for_schedules = schedules ? 0.2 * budget_s : 0; /* of the budget, and what the exchanges leave */
     int nodes, status = count_nodes(plan->all, &nodes);
     if (!status && !plan->exchange->plan)
         status = pf_auto_exchanges(&trial, budget_s - for_schedules, nodes);

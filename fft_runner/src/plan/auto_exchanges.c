@@ -17,7 +17,8 @@
 #include "common/failure.h"
 #include "plan/wisdom.h"
 
-enum { FIRST_REPS = 3, LAST_TURNS = 6, LAST_REPS = 6 /* in each turn */ };
+/* Of each round; each turn has new plans. How often that meets the fastest: docs/benchmarks.md. */
+enum { TURNS = 2, LAST_TURNS = 4, REPS = 4 };
 static const double hopeless = 2; /* times as long as the best one */
 
 /* What is to be chosen. */
@@ -47,7 +48,7 @@ static int number_of(const struct pf_exchange *exchange)
 /* Some of them, in a round. */
 struct round {
     struct choice *choice;
-    int e, n, alive[PF_MOST_EXCHANGES];         /* numbers of exchanges */
+    int e, n, alive[PF_MOST_EXCHANGES]; /* numbers of exchanges */
     struct pf_times *times[PF_MOST_EXCHANGES]; /* of those */
 };
 
@@ -98,14 +99,18 @@ static int halvings(int n)
     return rounds;
 }
 
-/* One round of them; `rounds` of so many are to come. */
-static int run_round(struct round *r, int reps, int rounds)
+/* One round of them; each turn has its part of the time that is left, and of the halvings to come. */
+static int run_round(struct round *r)
 {
     struct pf_trial *trial = r->choice->trial;
     struct pf_candidates candidates = {.n = r->n, .take = take, .of = r, .times = r->times};
-    struct pf_patience patience = {reps, (trial->limit - trial->spent) / (halvings(r->n) * rounds), hopeless};
+    int status = PENCILFFT_OK;
     list_times(r);
-    return pf_trial_run(trial, &candidates, patience, NULL);
+    for (int turns = r->n > 2 ? TURNS : LAST_TURNS; turns > 0 && !status && trial->spent <= trial->limit; turns--) {
+        double share = (trial->limit - trial->spent) / (halvings(r->n) - 1 + turns);
+        status = pf_trial_run(trial, &candidates, (struct pf_patience){REPS, share, hopeless}, NULL);
+    }
+    return status;
 }
 
 /* The base has times already, but not beside the others. */
@@ -117,15 +122,12 @@ static int choose_one(struct choice *c, int e, int base)
     if (trial->spent <= trial->limit)
         c->times[base].n = 0;
     for (int i = 0; i < pf_exchanges.count && trial->spent <= trial->limit; i++)
-        if (i != base && row_at(i)->plan && !c->times[i].refused)
+        if (i != base && row_at(i)->plan && c->plan->p[e] >= row_at(i)->least_group && !c->times[i].refused)
             r.alive[r.n++] = i;
-    for (int reps = FIRST_REPS; r.n > 2 && !status && trial->spent <= trial->limit; reps *= 2) {
-        status = run_round(&r, reps - (reps > FIRST_REPS ? reps / 2 : 0), 1);
+    while (r.n > 1 && !status && trial->spent <= trial->limit) {
+        status = run_round(&r);
         keep_half(&r);
     }
-    for (int turn = LAST_TURNS; r.n == 2 && turn > 0 && !status && trial->spent <= trial->limit; turn--)
-        status = run_round(&r, LAST_REPS, turn);
-    keep_half(&r);
     c->plan->chosen[e] = row_at(r.alive[0]);
     return status;
 }
@@ -151,7 +153,7 @@ static void take_everywhere(void *of, int k)
 static int find_base(struct choice *c, int *base)
 {
     int status, why = PENCILFFT_NOT_POSSIBLE;
-    struct pf_patience patience = {FIRST_REPS, c->trial->limit / (2 * pf_exchanges.count), INFINITY};
+    struct pf_patience once = {1, INFINITY, INFINITY};
     for (int i = 0; i < pf_exchanges.count && why; i++) {
         struct everywhere all = {c, i};
         struct pf_times *times = &c->times[i];
@@ -159,7 +161,7 @@ static int find_base(struct choice *c, int *base)
         if (!row_at(i)->plan)
             continue;
         why = PENCILFFT_OK;
-        if ((status = pf_trial_run(c->trial, &one, patience, &why)))
+        if ((status = pf_trial_run(c->trial, &one, once, &why)))
             return status;
         *base = i;
     }

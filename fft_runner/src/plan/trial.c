@@ -161,10 +161,28 @@ static int build(struct pf_trial *t)
     return status;
 }
 
-/* Candidates from `first` on. One that refuses is left out. */
-static int park(struct pf_trial *t, const struct pf_candidates *c, int first, struct parked *parked, int *why)
+static double least_median(const struct pf_candidates *c)
 {
+    double least = INFINITY;
+    for (int i = 0; i < c->n; i++)
+        least = fmin(least, pf_times_median(c->times[i]));
+    return least;
+}
+
+static bool is_hopeless(const struct pf_times *times, double most)
+{
+    return times->n && pf_times_median(times) > most;
+}
+
+/* Candidates from `first` on. One that refuses, or is hopeless, is left out. */
+static int park(struct pf_trial *t, const struct pf_candidates *c, int first, struct parked *parked, double give_up,
+                int *why)
+{
+    double most = give_up * least_median(c);
     for (int i = 0; i < parked->n; i++) {
+        struct pf_times *times = c->times[first + i];
+        if (is_hopeless(times, most))
+            continue;
         *t->plan = parked->empty;
         c->take(c->of, first + i);
         int status = build(t);
@@ -174,7 +192,7 @@ static int park(struct pf_trial *t, const struct pf_candidates *c, int first, st
             return status;
         if (status && why)
             *why = status;
-        c->times[first + i]->refused = status != PENCILFFT_OK;
+        times->refused = status != PENCILFFT_OK;
         parked->goes[i] = !status;
         parked->plan[i] = *t->plan;
     }
@@ -183,31 +201,22 @@ static int park(struct pf_trial *t, const struct pf_candidates *c, int first, st
 
 /* ---- times -------------------------------------------------------------------------------------------------- */
 
-static double least_median(const struct pf_candidates *c)
-{
-    double least = INFINITY;
-    for (int i = 0; i < c->n; i++)
-        least = fmin(least, pf_times_median(c->times[i]));
-    return least;
-}
-
-/* Each of the parked plans once; what has become hopeless is not run any more. */
+/* Each of the parked plans once, but for those that have become hopeless. */
 static int time_each(struct pf_trial *t, const struct pf_candidates *c, int first, struct parked *parked, double give_up)
 {
     double most = give_up * least_median(c);
     int status = PENCILFFT_OK;
     for (int i = 0; i < parked->n && !status; i++) {
         struct pf_times *times = c->times[first + i];
-        if (!parked->goes[i] || times->n == PF_MOST_TIMES)
+        if (times->refused || times->n == PF_MOST_TIMES)
             continue;
-        double *seconds = &times->seconds[times->n];
-        *seconds = INFINITY;
-        if (times->n == 0 || pf_times_median(times) <= most) {
+        double seconds = INFINITY;
+        if (parked->goes[i] && !is_hopeless(times, most)) {
             *t->plan = parked->plan[i];
-            status = time_once(t, seconds);
+            status = time_once(t, &seconds);
             parked->plan[i] = *t->plan;
         }
-        times->n++;
+        times->seconds[times->n++] = seconds;
     }
     return status;
 }
@@ -265,7 +274,7 @@ int pf_trial_run(struct pf_trial *t, const struct pf_candidates *c, struct pf_pa
         patience.share = share * n / c->n;
         status = parked_make(&parked, t, n);
         if (!status)
-            status = park(t, c, first, &parked, why);
+            status = park(t, c, first, &parked, patience.give_up, why);
         if (!status)
             status = run_parked(t, c, first, &parked, patience);
         parked_release(&parked, t);
