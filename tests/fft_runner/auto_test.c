@@ -13,8 +13,8 @@ extern const struct pf_exchange pf_exchange_alltoallv;
 
 enum { BASE, ROWS, COLUMNS, HOPELESS, REFUSES, HALFWAY, LAST, N_EXCHANGES };
 /* Of a candidate: as the base, once to warm up and once; in each turn, once to warm up and four times. A winner has two turns
- * among all, two among the last three, and four among the last two. */
-enum { BASE_RUNS = 2, TURN_RUNS = 5, LAST_RUNS = 8 * TURN_RUNS, DIRECTIONS = 2 };
+ * among all, two among the last three, and twelve among the last two. */
+enum { BASE_RUNS = 2, TURN_RUNS = 5, LAST_RUNS = 16 * TURN_RUNS, DIRECTIONS = 2 };
 
 static int R, C, rank;
 static int runs[2][N_EXCHANGES]; /* row, column */

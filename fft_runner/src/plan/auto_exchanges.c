@@ -18,7 +18,7 @@
 #include "plan/wisdom.h"
 
 /* Of each round; each turn has new plans. How often that meets the fastest: docs/benchmarks.md. */
-enum { TURNS = 2, LAST_TURNS = 4, REPS = 4 };
+enum { TURNS = 2, LAST_TURNS = 12, REPS = 4 };
 static const double hopeless = 2; /* times as long as the best one */
 
 /* What is to be chosen. */
@@ -99,15 +99,15 @@ static int halvings(int n)
     return rounds;
 }
 
-/* One round of them; each turn has its part of the time that is left, and of the halvings to come. */
+/* One round of them. A turn has its part of the time that is left, also for the halvings to come; the last two have all. */
 static int run_round(struct round *r)
 {
     struct pf_trial *trial = r->choice->trial;
     struct pf_candidates candidates = {.n = r->n, .take = take, .of = r, .times = r->times};
-    int status = PENCILFFT_OK;
+    int status = PENCILFFT_OK, last = r->n == 2;
     list_times(r);
-    for (int turns = r->n > 2 ? TURNS : LAST_TURNS; turns > 0 && !status && trial->spent <= trial->limit; turns--) {
-        double share = (trial->limit - trial->spent) / (halvings(r->n) - 1 + turns);
+    for (int turns = last ? LAST_TURNS : TURNS; turns > 0 && !status && trial->spent <= trial->limit; turns--) {
+        double share = (trial->limit - trial->spent) / (last ? 1 : halvings(r->n) - 1 + turns);
         status = pf_trial_run(trial, &candidates, (struct pf_patience){REPS, share, hopeless}, NULL);
     }
     return status;
