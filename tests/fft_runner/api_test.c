@@ -109,6 +109,8 @@ static void phases_add_up_to_the_total(void)
         in[i] = 1;
     CHECK_INT(pencilfft_forward(plan, in, out), PENCILFFT_OK);
     CHECK_INT(pencilfft_phase_seconds(plan, seconds), PENCILFFT_OK);
+    CHECK_INT(pencilfft_phase_seconds(plan, NULL), PENCILFFT_BAD_CALL);
+    CHECK_INT(pencilfft_phase_seconds(NULL, seconds), PENCILFFT_BAD_CALL);
     CHECK_INT(pencilfft_phases(plan, &phases), PENCILFFT_OK);
     CHECK_INT(phases, 14);
     for (int phase = 0; phase < phases; phase++) {

@@ -2,6 +2,7 @@
 
 import tempfile
 from pathlib import Path
+from time import sleep
 
 import numpy as np
 from mpi4py import MPI
@@ -314,6 +315,13 @@ def check_telling(grid):
         assert str(plan).startswith(f"pencil {grid[0]}x{grid[1]}, rank {comm.rank}, size 12 10 9, double complex to complex")
         assert plan.exchanges == ("row", "column")
         assert plan.exchange_chosen("row") == plan.exchange_chosen("column") == "p2p"
+    with Plan(SHAPE, grid, comm, exchange="p2p", rigor="estimate", schedule="overlap:2:x") as beside:
+        for _ in range(2):
+            beside.forward(beside.empty("input"), beside.empty("output"))
+            sleep(0.05)  # what lies between two transforms is hidden behind neither
+        seconds = beside.phase_seconds()
+        hidden = [spent for name, spent in seconds.items() if name.startswith("hidden")]
+        assert len(hidden) == 2 and all(0 <= spent <= 2 * seconds["total"] for spent in hidden)  # in two chunks each
     refused("destroyed", plan.exchange_chosen, "row")
     refused("destroyed", plan.phase_seconds)
     assert repr(plan).endswith(", destroyed>")

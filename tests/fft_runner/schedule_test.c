@@ -92,6 +92,8 @@ static const struct {
     {&shape, "pipelined:x", "as in pipelined:4"},
     {&shape, "two-way:0", "at least 1"},
     {&shape, "two-way:40", "1 to 39"},
+    {&shape, "two-way:576460752303423487", "1 to 39"}, /* INT64_MAX / 16 */
+    {&shape, "two-way:576460752303423488", "at least 1"},
     {&slabs, "two-way", "decomposition slab cannot go two ways"},
     {&slabs, "opposite", "decomposition slab cannot go two ways"},
 };
