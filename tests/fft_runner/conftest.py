@@ -36,14 +36,14 @@ PLATFORM = """<?xml version='1.0'?>
 SIMULATION = ["--log=root.thresh:warning", "--cfg=smpi/simulate-computation:no"]
 
 
-def build(directory, *options):
+def build(directory, *options, target="all"):
     """Configure if need be and build; one process at a time."""
     directory.mkdir(parents=True, exist_ok=True)
     with open(directory / ".pencilmap-lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         first = not (directory / "CMakeCache.txt").exists()
         execute(["cmake", "-S", SOURCE, "-B", directory, *(options if first else ())], BUILD_S)
-        execute(["cmake", "--build", directory, "--parallel", "2"], BUILD_S)
+        execute(["cmake", "--build", directory, "--parallel", "2", "--target", target], BUILD_S)
     return directory / "bin"
 
 
@@ -167,9 +167,8 @@ def mpich_run(tmp_path_factory):
                           "-DPENCILFFT_SMPI=OFF", "-DCMAKE_BUILD_TYPE=Debug"))  # builds in half the time
 
 
-@pytest.fixture(scope="session")
-def sanitized(tmp_path_factory):
-    """The programs built with AddressSanitizer and UBSan; leaks are left to valgrind, because MPI has some of its own."""
+def built_with_sanitizers(tmp_path_factory, target):
+    """Programs built with AddressSanitizer and UBSan, and their launcher; who starts them says what becomes of leaks."""
     compiler = shutil.which("mpicc.openmpi")
     if not compiler:
         pytest.skip("NOT TESTED: Open MPI is missing")
@@ -177,9 +176,22 @@ def sanitized(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ASAN_OPTIONS", "detect_leaks=0")
         programs = build(of_all_workers(tmp_path_factory) / "build-sanitized", f"-DMPI_C_COMPILER={compiler}",
-                         "-DPENCILFFT_SMPI=OFF", "-DCMAKE_BUILD_TYPE=Debug", f"-DCMAKE_C_FLAGS={flags}")
-    start = shutil.which("mpirun.openmpi") or "mpirun"
-    return Launcher(programs, ("env", "ASAN_OPTIONS=detect_leaks=0", start, *OPEN_MPI_OPTIONS))
+                         "-DPENCILFFT_SMPI=OFF", "-DCMAKE_BUILD_TYPE=Debug", f"-DCMAKE_C_FLAGS={flags}", target=target)
+    return programs, (shutil.which("mpirun.openmpi") or "mpirun", *OPEN_MPI_OPTIONS)
+
+
+@pytest.fixture(scope="session")
+def sanitized(tmp_path_factory):
+    """All programs; leaks are left to valgrind, because MPI has some of its own."""
+    programs, start = built_with_sanitizers(tmp_path_factory, "all")
+    return Launcher(programs, ("env", "ASAN_OPTIONS=detect_leaks=0", *start))
+
+
+@pytest.fixture(scope="session")
+def sanitized_plans(tmp_path_factory):
+    """`known_plans_test` alone; leaks are told, and are no failure."""
+    programs, start = built_with_sanitizers(tmp_path_factory, "known_plans_test")
+    return Launcher(programs, ("env", "LSAN_OPTIONS=exitcode=0", *start))
 
 
 @pytest.fixture(scope="session")

@@ -15,6 +15,12 @@ def check_clean(done):
     assert "AddressSanitizer" not in done.stderr and "runtime error" not in done.stderr
 
 
+def without_leaks(done):
+    """What a program has told, without the heads of leaks."""
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout, re.sub(
+        r"ERROR: LeakSanitizer: detected memory leaks|SUMMARY: AddressSanitizer: \d+ byte\(s\) leaked", "", done.stderr))
+
+
 UNITS = {"geometry_test": ("geometry", "speed"), "copy_test": ("geometry", "speed"),  # and the rooms they need
          "schedule_test": ("schedule",)}
 
@@ -31,6 +37,16 @@ def test_units_are_clean_under_sanitizers(unit, tmp_path):
                            *sources, "-lm", "-o", tmp_path / unit], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     check_clean(subprocess.run([tmp_path / unit], capture_output=True, text=True, timeout=300))
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_plans_at_random_are_clean_under_sanitizers(sanitized_plans, ranks):
+    """Another sample of every commit: transforms, halos, lines. MPI loses memory of its own; what the library itself has
+    asked for is freed."""
+    done = sanitized_plans(ranks, 0, 99, program="known_plans_test")
+    check_clean(without_leaks(done))
+    assert len(done.stdout.splitlines()) == 101
+    assert not re.search(r"^    #1 .*/fft_runner/(src|common)/", done.stderr, re.MULTILINE), done.stderr[-5000:]
 
 
 @pytest.mark.slow

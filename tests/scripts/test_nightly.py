@@ -213,7 +213,7 @@ def test_a_test_that_fails_without_a_mutant_ends_the_trials(tmp_path):
         trial(mutant)
 
 
-def test_survivors_meet_all_tests_together_then_each_those_that_failed(monkeypatch, tmp_path):
+def test_survivors_meet_all_tests_together_then_each_those_that_failed(monkeypatch, tmp_path, capsys):
     """Three slips, two of them in one line; a test notices `-`, and another one fails in the copy whatever stands there."""
     lines = ["x = a + b * c", "y = 2"]
     product, sum_, number = (Mutant("a.py", *place) for place in (
@@ -236,6 +236,7 @@ def test_survivors_meet_all_tests_together_then_each_those_that_failed(monkeypat
     found = {mutant: verdict for mutant, verdict, _ in trial.with_all_tests([product, sum_, number])}
     assert found == {product: Verdict("survived"), number: Verdict("survived"),
                      sum_: Verdict("killed", "tests/minus.py::test_it[a - b]")}
+    assert "fail without a mutant, and are left out:\n  tests/always.py::test\n" in capsys.readouterr().err
     assert [(now, len(asked)) for now, asked in runs] == [  # all but one together, that one, none, and each
         ("x = a + b + c\ny = 3\n", 0), ("x = a - b * c\ny = 2\n", 0), ("x = a + b * c\ny = 2\n", 2),
         ("x = a + b + c\ny = 2\n", 1), ("x = a - b * c\ny = 2\n", 1), ("x = a + b * c\ny = 3\n", 1)]

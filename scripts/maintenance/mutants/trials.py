@@ -267,7 +267,10 @@ class AllTests:
             finally:
                 for path, (source, _) in group.items():
                     path.write_bytes(source)
-        return sorted(found - set(self._failing(sorted(found)))) if found else []
+        anyway = set(self._failing(sorted(found))) if found else set()
+        if anyway:
+            print("fail without a mutant, and are left out:", *sorted(anyway), sep="\n  ", file=sys.stderr)
+        return sorted(found - anyway)
 
     def verdict(self, suspects: Sequence[str]) -> Verdict:
         """What some tests, all of which pass without a mutant, say of what is in the tree now."""
