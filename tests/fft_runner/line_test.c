@@ -202,6 +202,29 @@ static void check_ranks(MPI_Comm comm)
             }
 }
 
+/* Also where only the last point of one is the first point of the other. */
+static void buffers_that_overlap_are_refused(int rank)
+{
+    pencilfft_line_desc d;
+    pencilfft_line_plan plan;
+    double complex buffer[128];
+    pencilfft_line_desc_init(&d);
+    d.n = 16;
+    d.lines = 3;
+    d.rigor = "estimate";
+    CHECK(pencilfft_line_create(&d, MPI_COMM_WORLD, &plan) == PENCILFFT_OK);
+    for (int array = PENCILFFT_INPUT; array <= PENCILFFT_OUTPUT; array++) { /* of what is transformed; it comes first */
+        pencilfft_direction direction = array == PENCILFFT_INPUT ? PENCILFFT_FORWARD : PENCILFFT_BACKWARD;
+        int64_t points;
+        CHECK(!pencilfft_line_points(plan, array, rank, &points));
+        if (points == 0)
+            continue;
+        CHECK(pencilfft_line_execute(plan, direction, buffer, buffer + 3 * points - 1) == PENCILFFT_BAD_CALL);
+        CHECK(strstr(pencilfft_error_message(), "overlap"));
+    }
+    pencilfft_line_destroy(plan);
+}
+
 static void check_refusals(int rank, int ranks)
 {
     pencilfft_line_desc d, *none = NULL;
@@ -277,6 +300,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     check_refusals(rank, ranks);
+    buffers_that_overlap_are_refused(rank);
     calls_are_compared(rank, ranks);
     for (int some = 1; some <= ranks; some += some == 6 ? 2 : 1) {
         MPI_Comm comm;
