@@ -259,8 +259,8 @@ static int run_parked(struct pf_trial *t, const struct pf_candidates *c, int fir
 static int together(const struct pencilfft_plan_s *plan, int n)
 {
     const int64_t *extent = plan->geometry.n;
-    int64_t array = extent[0] * extent[1] * extent[2] * plan->fields * (int64_t)plan->element_bytes / plan->ranks;
-    int64_t room = pf_tuning.trial_bytes / (array + 1);
+    double bytes = (double)extent[0] * (double)extent[1] * (double)extent[2] * plan->fields * (double)plan->element_bytes;
+    double room = (double)pf_tuning.trial_bytes / (bytes / plan->ranks);
     return room < 1 ? 1 : room < n ? (int)room : n;
 }
 
