@@ -184,10 +184,16 @@ AUTO = ["--size", 16, 12, 8, "--grid", "2x2", "--exchange", "auto", "--rigor", "
 
 
 # Which of them it takes is the matter of auto_test.c, where their speeds are known.
-def test_auto_tells_what_it_tried(run):
-    record = run(4, *AUTO, "--auto-budget", 5)
+@pytest.mark.parametrize("grid, same", [("2x2", {"bruck4", "bruck8"}), ("1x3", {"bruck8"}), ("4x1", {"bruck8"}),
+                                        ("1x5", set())])
+def test_auto_tells_what_it_tried_and_tries_no_algorithm_by_two_names(run, grid, same):
+    """Of radix 4 among two, and of radix 8 among four, all send to all, as with half the radix."""
+    R, C = map(int, grid.split("x"))
+    record = run(R * C, *AUTO, "--grid", grid, "--auto-budget", 5)
     for stage in record["stages"]:
-        assert list(stage["tried_s"]) == EXCHANGES and stage["tried_s"][stage["exchange"]] > 0
+        tried = [] if (R if stage["name"] == "row" else C) == 1 else [name for name in EXCHANGES if name not in same]
+        assert list(stage["tried_s"]) == tried and all(stage["tried_s"][name] > 0 for name in tried[:1])
+        assert not tried or stage["tried_s"][stage["exchange"]] > 0
     assert record["exchange"] == "auto" and record["auto_budget_s"] == 5
 
 
