@@ -104,12 +104,21 @@ static int add_buffer(pencilfft_plan plan, int64_t elements, void **data)
     return PENCILFFT_OK;
 }
 
+static int make_work(pencilfft_plan plan, int i)
+{
+    bool lent = plan->lent_work[i] && plan->lent_work_elements >= plan->work_elements;
+    if (!lent)
+        return add_buffer(plan, plan->work_elements, &plan->work[i]);
+    plan->work[i] = plan->lent_work[i];
+    return PENCILFFT_OK;
+}
+
 int pf_works_make(pencilfft_plan plan, bool in_place)
 {
     int status = PENCILFFT_OK;
     for (int i = 0; i < PF_WORKS && !status; i++)
         if (!plan->work[i] && pf_joints_need(plan, PF_WORK + i, in_place))
-            status = add_buffer(plan, plan->work_elements, &plan->work[i]);
+            status = make_work(plan, i);
     return status;
 }
 

@@ -167,6 +167,8 @@ struct pencilfft_plan_s {
     void *work[PF_WORKS];
     void *lent[2]; /* two more, of so many elements each, while they may be overwritten by who makes the plan: trial.c */
     int64_t lent_elements;
+    void *lent_work[PF_WORKS]; /* taken as work buffers where they are there and large enough */
+    int64_t lent_work_elements;
     double *auto_seconds[PF_MAX_EXCHANGES]; /* by number of the exchange; NULL without "auto" */
     bool recalled; /* something that "auto" took is from wisdom */
     int checks_calls; /* are collective calls compared between ranks? same_call.h */

@@ -7,7 +7,8 @@
  *        would help some exchanges more than others. The clock starts after the first plan, because the transform needs what
  *        FFTW learns in it anyway, and later plans then cost little.
  *        A plan's steps point into it. So while one runs the others are parked beside it, and all run in the same place.
- * Cost:  memory of two arrays, and of as many plans as pf_tuning.trial_bytes hold; at least of one. */
+ * Cost:  memory of two arrays and of the work buffers of one plan, which all share; what exchanges have of their own is of as many
+ *        as pf_tuning.trial_bytes say, at least of one. */
 #include "plan/trial.h"
 
 #include <math.h>
@@ -56,11 +57,24 @@ double pf_times_beside(const struct pf_times *times, struct pf_times *const *all
     return pf_times_median(&over);
 }
 
+static void release(struct pf_buffer *buffer)
+{
+    free(buffer->raw);
+    *buffer = (struct pf_buffer){.raw = NULL};
+}
+
+static void release_work(struct pf_trial *t)
+{
+    for (int i = 0; i < PF_WORKS; i++)
+        release(&t->work[i]);
+    t->work_elements = 0;
+}
+
 void pf_trial_release(struct pf_trial *t)
 {
-    free(t->in.raw);
-    free(t->out.raw);
-    t->in = t->out = (struct pf_buffer){0};
+    release(&t->in);
+    release(&t->out);
+    release_work(t);
     t->elements = 0;
 }
 
@@ -70,7 +84,9 @@ static int give_arrays(struct pf_trial *t)
     int64_t needed = t->plan->alloc_elements;
     int status = PENCILFFT_OK;
     if (!t->in.raw || needed > t->elements) {
-        pf_trial_release(t);
+        release(&t->in);
+        release(&t->out);
+        t->elements = 0;
         status = pf_buffer_make(t->plan, needed, &t->in);
         if (!status)
             status = pf_buffer_make(t->plan, needed, &t->out);
@@ -81,6 +97,17 @@ static int give_arrays(struct pf_trial *t)
         }
     }
     return pf_agree(status, t->plan->all);
+}
+
+/* While no plan has them. Where there is no memory for one, each plan makes its own. */
+static void give_work(struct pf_trial *t)
+{
+    if (t->work_elements < t->elements)
+        release_work(t);
+    t->work_elements = t->elements;
+    for (int i = 0; i < PF_WORKS; i++)
+        if (t->works[i] && !t->work[i].raw && pf_buffer_make(t->plan, t->elements, &t->work[i]))
+            release(&t->work[i]);
 }
 
 static int run_once(const struct pf_trial *t, double *seconds)
@@ -152,8 +179,13 @@ static int build(struct pf_trial *t)
     t->plan->lent[0] = t->in.data;
     t->plan->lent[1] = t->out.data;
     t->plan->lent_elements = t->elements;
+    t->plan->lent_work_elements = t->work_elements;
+    for (int i = 0; i < PF_WORKS; i++)
+        t->plan->lent_work[i] = t->work[i].data;
     int status = pf_plan_build(t->plan);
-    t->plan->lent_elements = 0;
+    t->plan->lent_elements = t->plan->lent_work_elements = 0;
+    for (int i = 0; i < PF_WORKS && !status; i++)
+        t->works[i] |= t->plan->work[i] != NULL;
     if (!status)
         status = give_arrays(t);
     if (status)
@@ -272,6 +304,7 @@ int pf_trial_run(struct pf_trial *t, const struct pf_candidates *c, struct pf_pa
         struct parked parked;
         int n = most < c->n - first ? most : c->n - first;
         patience.share = share * n / c->n;
+        give_work(t);
         status = parked_make(&parked, t, n);
         if (!status)
             status = park(t, c, first, &parked, patience.give_up, why);

@@ -18,6 +18,9 @@ struct pf_trial {
     double limit;          /* of spent */
     struct pf_buffer in, out;
     int64_t elements; /* of each of the two */
+    struct pf_buffer work[PF_WORKS]; /* of all plans, where one has had it before */
+    int64_t work_elements;
+    bool works[PF_WORKS]; /* which ones plans have had */
     bool anew; /* whatever wisdom knows */
 };
 
