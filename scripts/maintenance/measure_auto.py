@@ -87,20 +87,34 @@ def measured(comm: Any, shape: tuple[int, int, int], grid: tuple[int, int], kind
     return autos, beside
 
 
-def judged(autos: list[Auto], beside: dict[str, list[Times]]) -> tuple[dict[str, float], list[tuple[float, float]]]:
+def algorithm(name: str, p: int) -> str:
+    """The first name of what an exchange does among p ranks: of radix r, up to r / 2 of them all send to all, as with r / 2.
+
+    >>> [algorithm(name, p) for p in (2, 3, 5) for name in ("bruck4", "bruck8", "p2p")]
+    ['bruck2', 'bruck2', 'p2p', 'bruck4', 'bruck4', 'p2p', 'bruck4', 'bruck8', 'p2p']
+    """
+    for radix in (8, 4):
+        if name == f"bruck{radix}" and p <= radix // 2:
+            name = f"bruck{radix // 2}"
+    return name
+
+
+def judged(autos: list[Auto], beside: dict[str, list[Times]], p: int) -> tuple[dict[str, float], list[tuple[float, float]]]:
     """What each exchange usually took over what was usual in the same repetition; and of each plan of `auto` the same, and
-    that of the exchange that it took, both over the fastest exchange.
+    that of the exchange that it took, both over the fastest exchange. Names of one algorithm among p ranks are one.
 
     >>> plans = [("a+sequence", "a", 1.0, [2, 2, 2]), ("b+sequence", "b", 1.0, [12])]
-    >>> judged(plans, {"a": [[2, 2, 2], [4]], "b": [[6, 6, 6], [12]]})
+    >>> judged(plans, {"a": [[2, 2, 2], [4]], "b": [[6, 6, 6], [12]]}, 2)
     ({'a': 0.5, 'b': 1.5}, [(1.0, 1.0), (3.0, 3.0)])
     """
     usual = [np.median(of_plan, axis=0) for of_plan in zip(*beside.values(), strict=True)]
-    typical = {name: float(median(np.concatenate([np.divide(some, usual[i]) for i, some in enumerate(times)])))
-               for name, times in beside.items()}
+    over: dict[str, list[Times]] = {}
+    for name, times in beside.items():
+        over.setdefault(algorithm(name, p), []).extend(np.divide(some, usual[i]) for i, some in enumerate(times))
+    typical = {name: float(median(np.concatenate(ratios))) for name, ratios in over.items()}
     least = min(typical.values())
     own = [float(median(np.divide(times, usual[i]))) / least for i, (*_, times) in enumerate(autos)]
-    return typical, [(ratio, typical[name] / least if name else ratio)
+    return typical, [(ratio, typical[algorithm(name, p)] / least if name else ratio)
                      for ratio, (_, name, _, _) in zip(own, autos, strict=True)]
 
 
@@ -118,7 +132,7 @@ def main(size: int, grid: str, kind: str, plans: int, repetitions: int, least: i
     comm = MPI.COMM_WORLD
     shape = parse_grid(grid).shape
     autos, beside = measured(comm, (size, size, size), (shape[0], shape[1]), kind, plans, repetitions)
-    typical, ratios = judged(autos, beside)
+    typical, ratios = judged(autos, beside, max(shape))
     fastest = min(typical, key=typical.__getitem__)
     close, longest = sum(choice <= CLOSE for _, choice in ratios), max(seconds for _, _, seconds, _ in autos)
     if comm.rank == 0:

@@ -18,7 +18,7 @@
 #include "plan/wisdom.h"
 
 /* Of each round; each turn has new plans. How often that meets the fastest: docs/benchmarks.md. */
-enum { TURNS = 2, LAST_TURNS = 12, REPS = 4 };
+enum { TURNS = 2, MOST_TURNS = 6, LAST_TURNS = 12, REPS = 4 };
 static const double hopeless = 2; /* times as long as the best one */
 
 /* What is to be chosen. */
@@ -99,16 +99,28 @@ static int halvings(int n)
     return rounds;
 }
 
-/* One round of them. A turn has its part of the time that is left, also for the halvings to come; the last two have all. */
-static int run_round(struct round *r)
+/* One turn, with `parts` like it to come at least, itself among them. */
+static int run_turn(struct round *r, int parts)
 {
     struct pf_trial *trial = r->choice->trial;
     struct pf_candidates candidates = {.n = r->n, .take = take, .of = r, .times = r->times};
-    int status = PENCILFFT_OK, last = r->n == 2;
+    struct pf_patience patience = {REPS, (trial->limit - trial->spent) / parts, hopeless};
+    return pf_trial_run(trial, &candidates, patience, NULL);
+}
+
+/* One round of them: two turns, or more where there is time for as many in each round to come. The last two have all the time. */
+static int run_round(struct round *r)
+{
+    const struct pf_trial *trial = r->choice->trial;
+    bool last = r->n == 2;
+    int turns = last ? LAST_TURNS : TURNS, rounds = halvings(r->n), status = PENCILFFT_OK;
+    double began = trial->spent;
     list_times(r);
-    for (int turns = last ? LAST_TURNS : TURNS; turns > 0 && !status && trial->spent <= trial->limit; turns--) {
-        double share = (trial->limit - trial->spent) / (last ? 1 : halvings(r->n) - 1 + turns);
-        status = pf_trial_run(trial, &candidates, (struct pf_patience){REPS, share, hopeless}, NULL);
+    for (int turn = 0; turn < turns && !status && trial->spent <= trial->limit; turn++) {
+        status = run_turn(r, last ? 1 : rounds - 1 + turns - turn);
+        double times = (trial->limit - trial->spent) / (rounds * (trial->spent - began));
+        if (turn == 0 && !last && times >= TURNS)
+            turns = times < MOST_TURNS ? (int)times : MOST_TURNS;
     }
     return status;
 }

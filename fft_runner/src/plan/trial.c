@@ -99,9 +99,12 @@ static int give_arrays(struct pf_trial *t)
     return pf_agree(status, t->plan->all);
 }
 
-/* While no plan has them. Where there is no memory for one, each plan makes its own. */
+/* While no plan has them. Where there is no memory for one, each plan makes its own; so it does where all of them stay in the
+ * caches, for what is shared would stay there longer than what exchanges have of their own. */
 static void give_work(struct pf_trial *t)
 {
+    if (t->elements * (int64_t)t->plan->element_bytes <= 2 * pf_tuning.past_bytes)
+        return;
     if (t->work_elements < t->elements)
         release_work(t);
     t->work_elements = t->elements;

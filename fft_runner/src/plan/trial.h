@@ -3,7 +3,7 @@
 
 #include "plan/plan.h"
 
-enum { PF_MOST_TIMES = 80 };
+enum { PF_MOST_TIMES = 128 };
 
 /* Seconds of whole transforms, the slowest rank's: the same numbers on all ranks. */
 struct pf_times {
