@@ -9,10 +9,16 @@ import pytest
 
 # What Open MPI takes here anyway; looking for networks of other kinds first takes it 0.2 s, some hundred times.
 os.environ.setdefault("OMPI_MCA_pml", "ob1")
+# Tests run side by side already; more threads in each would only wait for one another.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
-def pytest_configure():
-    """A shell lets jobs in its background ignore Ctrl-C, and what tests start and interrupt would inherit that."""
+def pytest_configure(config):
+    """Property tests draw a part of their examples at each commit. A shell lets jobs in its background ignore Ctrl-C, and
+    what tests start and interrupt would inherit that."""
+    from tests.model import cases  # numpy, for which the environment is set above
+
+    cases.SHARE = 1.0 if config.getoption("--slow") else 0.25
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

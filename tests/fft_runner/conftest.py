@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,7 +21,7 @@ collect_ignore = ["python_binding_checks.py", "python_check_calls.py", "python_l
                   "python_layouts.py"]  # programs for mpirun
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "fft_runner"
-BUILD_S, RUN_S = 600, 300
+BUILD_S, RUN_S, ALONE_S = 600, 300, 20
 ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                "OMP_WAIT_POLICY": "passive",
                "MPIR_CVAR_POLLS_BEFORE_YIELD": "1"}  # more ranks and threads than processors: who waits gives way
@@ -62,15 +63,14 @@ def execute(command, seconds):
 def run_bounded(command, cwd=None, seconds=RUN_S):
     """Run a launcher; when its time is up, tell what still runs, and end it and all it started (a session of its own).
 
-    Once more where nothing but the launcher was left: mpirun of Open MPI 4 at times stays when all ranks have ended.
+    Once more where nothing but the launcher is left: mpirun of Open MPI 4 at times stays when all ranks have ended.
     """
     for attempt in range(2):
         with subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True, errors="replace", cwd=cwd, env=ENVIRONMENT,
                               start_new_session=True) as process:
             try:
-                out, err = process.communicate(timeout=seconds)
-                return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+                return awaited(process, seconds)
             except subprocess.TimeoutExpired as late:
                 left = [number for number in started_by(process.pid) if number != process.pid]
                 if left or attempt:
@@ -80,23 +80,45 @@ def run_bounded(command, cwd=None, seconds=RUN_S):
                 end_session(process)
 
 
+def awaited(process, seconds):
+    """What a launcher printed. Its time is up, too, when it has been alone for so long, all that it started having ended."""
+    end, alone_since = time.monotonic() + seconds, None
+    while True:
+        now = time.monotonic()
+        alone = started_by(process.pid) <= {process.pid}
+        alone_since = (alone_since or now) if alone else None
+        up = now > end or (alone_since is not None and now > alone_since + ALONE_S)
+        try:
+            out, err = process.communicate(timeout=0 if up else min(1, end - now))
+            return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+        except subprocess.TimeoutExpired:
+            if up:
+                raise
+
+
 def end_session(process):
+    started = started_by(process.pid)
     if process.poll() is None:
         process.terminate()  # mpirun ends its ranks
         with suppress(subprocess.TimeoutExpired):
             process.communicate(timeout=10)
-    for number in started_by(process.pid):
+    for number in started | started_by(process.pid):
         with suppress(ProcessLookupError):
             os.kill(number, signal.SIGKILL)
 
 
-def started_by(session):
-    """The processes of a session."""
+def started_by(launcher):
+    """Itself, the processes of its session and their descendants: ranks of MPICH have sessions of their own."""
+    known = {}
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            state, _, _, leader, *_ = (folder / "stat").read_text().rpartition(")")[2].split()
-            if int(leader) == session and state != "Z":
-                yield int(folder.name)
+            state, parent, _, session, *_ = (folder / "stat").read_text().rpartition(")")[2].split()
+            if state != "Z":
+                known[int(folder.name)] = int(parent), int(session)
+    found = {number for number, (_, session) in known.items() if session == launcher}
+    while more := {number for number, (parent, _) in known.items() if parent in found} - found:
+        found |= more
+    return found
 
 
 def told(number):
@@ -172,7 +194,7 @@ def built_with_sanitizers(tmp_path_factory, target):
     compiler = shutil.which("mpicc.openmpi")
     if not compiler:
         pytest.skip("NOT TESTED: Open MPI is missing")
-    flags = "-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
+    flags = "-O0 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ASAN_OPTIONS", "detect_leaks=0")
         programs = build(of_all_workers(tmp_path_factory) / "build-sanitized", f"-DMPI_C_COMPILER={compiler}",

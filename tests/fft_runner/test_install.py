@@ -87,7 +87,7 @@ def test_c_project_by_cmake(examples, program, ranks):
 
 
 @pytest.mark.parametrize("program", ["poisson_fortran", "poisson_two_ways_fortran", "transposes_fortran"])
-@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+@pytest.mark.parametrize("ranks", [1, 3, *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 4))])
 def test_fortran_project_by_cmake(examples, prefix, program, ranks):
     if not (prefix / "include" / "pencilfft.mod").exists():
         pytest.skip("NOT TESTED: the Fortran module, for no Fortran compiler was found (Debian: gfortran)")

@@ -85,8 +85,9 @@ def test_no_placement_is_below(seed):
         assert even.value <= routed_joint(torus, exchanges(grid), mapping.node_of_rank, routing(name, torus)).length((1, 1))
 
 
-@pytest.mark.parametrize("shape, n, T, grid", [("4x4", 6, 1, (2, 3)), ("5x3:mesh", 6, 1, (3, 2)),
-                                               ("8", 6, 1, (2, 3)), ("7:mesh", 4, 2, (4, 2))])
+@pytest.mark.parametrize("shape, n, T, grid", [
+    ("4x4", 6, 1, (2, 3)), ("8", 6, 1, (2, 3)), pytest.param("5x3:mesh", 6, 1, (3, 2), marks=pytest.mark.slow),
+    pytest.param("7:mesh", 4, 2, (4, 2), marks=pytest.mark.slow)])
 def test_the_least_of_all_placements_is_not_below(shape, n, T, grid):
     site = scattered(parse_torus(shape), n, T)
     least = min(predict_routed(placed(site, ProcessGrid(*grid), np.array(slots)), site=site).cost
@@ -112,7 +113,8 @@ def test_on_a_full_torus_it_is_the_all_to_all(shape, T, grid):
 
 
 @pytest.mark.parametrize("shape, n, T, grid, gain", [
-    ("16x16:mesh", 100, 2, (10, 20), 1.25), ("17x8x24", 200, 4, (20, 40), 1.2), ("10x10x10", 300, 1, (15, 20), 1.1)])
+    ("16x16:mesh", 100, 2, (10, 20), 1.25), ("17x8x24", 200, 4, (20, 40), 1.2),
+    pytest.param("10x10x10", 300, 1, (15, 20), 1.1, marks=pytest.mark.slow)])
 def test_it_is_sharper_on_scattered_nodes(shape, n, T, grid, gain):
     site = scattered(parse_torus(shape), n, T)
     bounds = Bounds(site, ProcessGrid(*grid), None, "dimension-order")

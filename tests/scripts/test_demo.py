@@ -30,6 +30,7 @@ def demo(tmp_path_factory):
     return folder, json.loads((folder / "demo.json").read_text()), done.stdout
 
 
+@pytest.mark.slow  # a second collection of all tests
 def test_the_second_command_finds_all_tests():
     """It also runs them all; here it only lists them: one of every file."""
     done = subprocess.run([*TEST.split(), "--collect-only", "-q"], cwd=ROOT, capture_output=True, text=True, timeout=600)
