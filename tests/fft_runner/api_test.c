@@ -330,6 +330,23 @@ static void refused(pencilfft_desc desc, int status, const char *part)
     CHECK_CONTAINS(pencilfft_error_message(), part);
 }
 
+/* The same is said whatever else depends on extents: bricks that are to be found for them, boxes. */
+static void extents_below_one_are_refused(void)
+{
+    static const char *const decompositions[] = {NULL, "brick"};
+    pencilfft_box box = {.extent = {1, 1, 1}};
+    for (int i = 0; i < 3 * 3 * 2 * 2; i++) {
+        pencilfft_desc desc = description();
+        int64_t *const n[] = {&desc.nx, &desc.ny, &desc.nz};
+        *n[i % 3] = -(i / 3 % 3) * 4;
+        if (decompositions[i / 9 % 2])
+            desc.decomposition = decompositions[i / 9 % 2];
+        if (i / 18)
+            desc.input_box = desc.output_box = &box;
+        refused(desc, PENCILFFT_BAD_SIZE, "every extent must be at least 1");
+    }
+}
+
 static void wrong_descriptors_are_refused_on_all_ranks(void)
 {
     pencilfft_desc desc = description();
@@ -342,12 +359,13 @@ static void wrong_descriptors_are_refused_on_all_ranks(void)
     desc.directions = 0;
     refused(desc, PENCILFFT_BAD_CALL, "directions");
     desc = description();
-    desc.nx = 0;
-    refused(desc, PENCILFFT_BAD_SIZE, "at least 1");
-    desc = description();
     desc.nx = desc.ny = desc.nz = 1 << 12; /* 2^36 elements, 2^64 bytes in all fields */
     desc.fields = 1 << 24;
     refused(desc, PENCILFFT_BAD_SIZE, "4096 4096 4096 with 16777216 fields: more than 2^53 elements");
+    desc = description();
+    desc.nx = desc.ny = desc.nz = 1 << 15;
+    desc.fields = (1 << 8) + 1; /* one more than there may be */
+    refused(desc, PENCILFFT_BAD_SIZE, "32768 32768 32768 with 257 fields: more than 2^53 elements");
     pencilfft_plan plan;
     CHECK_INT(pencilfft_plan_create(NULL, MPI_COMM_WORLD, &plan), PENCILFFT_BAD_CALL);
 }
@@ -537,6 +555,7 @@ int main(int argc, char **argv)
     traffic_follows_from_the_boxes("alltoallw", "sequence", 1);
     traffic_follows_from_the_boxes("alltoallv", "overlap:2:field", 2);
     places_must_be_understood();
+    extents_below_one_are_refused();
     wrong_descriptors_are_refused_on_all_ranks();
     destroyed_inputs_are_work_buffers();
     threads_must_be_possible();

@@ -1,5 +1,5 @@
 /* Memory that runs out, and planners of FFTW that give nothing, on one rank: in plans with each exchange and each schedule, when
- * "auto" tries them, in halos, in distributed lines, alone and on bricks, when wisdom is read and written. All ranks must
+ * "auto" tries them, in remaps to bricks and back, in halos, in distributed lines, alone and on bricks, when wisdom is read and written. All ranks must
  * get the same status and message, no plan, must not wait for each other, hold nothing afterwards, and the file keeps what
  * it had, and none stays open.
  * Run under mpirun with the grid and, if that is to be tried, a file for wisdom: memory_failures_test R C [FILE]. */
@@ -21,7 +21,7 @@ enum { MOST_THREADS = 1 };
 #endif
 enum { MOST_TRIES = 5000 };
 static int R, C, rank, ranks;
-static const char *file, *exchange = "alltoallv", *type = "c2c", *schedule;
+static const char *file, *exchange = "alltoallv", *type = "c2c", *schedule, *decomposition;
 
 static int plan(void)
 {
@@ -33,6 +33,8 @@ static int plan(void)
     desc.type = type;
     desc.exchange = exchange;
     desc.schedule = schedule;
+    if (decomposition)
+        desc.decomposition = decomposition;
     desc.fields = schedule ? 2 : 1;
     desc.threads = MOST_THREADS;
     desc.rigor = "estimate";
@@ -137,6 +139,20 @@ static void schedules_fail_anywhere(int failing)
             fails_anywhere(schedule, plan, failing);
 }
 
+/* By messages between two, by an exchange among all, and by boxes that MPI gathers. */
+static void remaps_fail_anywhere(int failing)
+{
+    static const char *const by[] = {"p2p", "alltoallv", "alltoallw"};
+    decomposition = "brick";
+    for (int i = 0; i < 3; i++) {
+        char what[64];
+        snprintf(what, sizeof what, "bricks, %s", exchange = by[i]);
+        fails_anywhere(what, plan, failing);
+    }
+    exchange = "alltoallv";
+    decomposition = NULL;
+}
+
 static void halos_fail_anywhere(int failing)
 {
     pencilfft_desc desc;
@@ -211,6 +227,7 @@ int main(int argc, char **argv)
     if (ranks > 1)
         plans_fail_anywhere(ranks - 1);
     schedules_fail_anywhere(ranks - 1);
+    remaps_fail_anywhere(ranks - 1);
     halos_fail_anywhere(ranks - 1);
     lines_fail_anywhere(ranks - 1);
     bricks_fail_anywhere(ranks - 1);

@@ -4,6 +4,7 @@ from fractions import Fraction
 from random import Random
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, settings, strategies as st
 
 from pencilmap.model.exchange import exchanges
@@ -20,9 +21,10 @@ SHARE = 1.0  #: of the examples that are tried; less at each commit than with --
 
 
 def repeatable(examples):
-    """The same examples in every run, without a clock."""
-    return settings(derandomize=True, deadline=None, max_examples=min(examples, max(20, round(SHARE * examples))),
-                    suppress_health_check=list(HealthCheck))
+    """The same examples in every run, without a clock; all of them at night."""
+    chosen = settings(derandomize=True, deadline=None, max_examples=min(examples, max(20, round(SHARE * examples))),
+                      suppress_health_check=list(HealthCheck))
+    return lambda test: pytest.mark.examples(chosen(test))
 
 
 def drawn(make):

@@ -196,7 +196,6 @@ static int choose_open(struct choice *c, double budget)
     int base = 0, open = 0, begun = 0, status = PENCILFFT_OK;
     for (int e = 0; e < c->plan->exchanges; e++)
         open += c->open[e];
-    c->trial->limit = budget / (open ? open : 1);
     if (open)
         status = find_base(c, &base);
     for (int e = 0; e < c->plan->exchanges && !status; e++) {

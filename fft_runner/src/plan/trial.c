@@ -4,11 +4,12 @@
  *        one transform each, and are compared with what the others took at the same time. The arrays are the trial's own,
  *        the same for all candidates, for at large sizes touching fresh memory takes longer than a transform. The input is
  *        laid anew before each run, as a program computes it before it is transformed: what the last run left in the caches
- *        would help some exchanges more than others. The clock starts after the first plan, because the transform needs what
+ *        would help some exchanges more than others. For the same reason an output that would stay there is another array in each
+ *        run, as a program has more than one. The clock starts after the first plan, because the transform needs what
  *        FFTW learns in it anyway, and later plans then cost little.
  *        A plan's steps point into it. So while one runs the others are parked beside it, and all run in the same place.
- * Cost:  memory of two arrays and of the work buffers of one plan, which all share; what exchanges have of their own is of as many
- *        as pf_tuning.trial_bytes say, at least of one. */
+ * Cost:  memory of two arrays, small ones of pf_tuning.trial_outs_bytes, and of the work buffers of one plan, which all share;
+ *        what exchanges have of their own is of as many as pf_tuning.trial_bytes say, at least of one. */
 #include "plan/trial.h"
 
 #include <math.h>
@@ -16,6 +17,7 @@
 #include <string.h>
 
 #include "common/failure.h"
+#include "geometry/blocks.h"
 #include "plan/make.h"
 #include "speed/clock.h"
 #include "speed/tuning.h"
@@ -78,6 +80,24 @@ void pf_trial_release(struct pf_trial *t)
     t->elements = 0;
 }
 
+static bool stays_in_caches(const struct pencilfft_plan_s *plan, int64_t elements)
+{
+    return elements * (int64_t)plan->element_bytes <= 2 * pf_tuning.past_bytes;
+}
+
+/* From one output to the next: a multiple of what caches and FFTW like. */
+static int64_t out_step(int64_t elements)
+{
+    return (pf_larger(1, elements) + 15) / 16 * 16;
+}
+
+/* How many outputs do not stay in the caches together. */
+static int outs_of(const struct pencilfft_plan_s *plan, int64_t elements)
+{
+    int64_t bytes = out_step(elements) * (int64_t)plan->element_bytes;
+    return stays_in_caches(plan, elements) ? (int)pf_larger(1, pf_tuning.trial_outs_bytes / bytes) : 1;
+}
+
 /* Zeros: no candidate meets numbers that are slower to compute with. */
 static int give_arrays(struct pf_trial *t)
 {
@@ -88,11 +108,13 @@ static int give_arrays(struct pf_trial *t)
         release(&t->out);
         t->elements = 0;
         status = pf_buffer_make(t->plan, needed, &t->in);
+        t->outs = outs_of(t->plan, needed);
+        t->next_out = 0;
         if (!status)
-            status = pf_buffer_make(t->plan, needed, &t->out);
+            status = pf_buffer_make(t->plan, t->outs * out_step(needed), &t->out);
         if (!status) {
             memset(t->in.data, 0, (size_t)needed * t->plan->element_bytes);
-            memset(t->out.data, 0, (size_t)needed * t->plan->element_bytes);
+            memset(t->out.data, 0, (size_t)(t->outs * out_step(needed)) * t->plan->element_bytes);
             t->elements = needed;
         }
     }
@@ -103,7 +125,7 @@ static int give_arrays(struct pf_trial *t)
  * caches, for what is shared would stay there longer than what exchanges have of their own. */
 static void give_work(struct pf_trial *t)
 {
-    if (t->elements * (int64_t)t->plan->element_bytes <= 2 * pf_tuning.past_bytes)
+    if (stays_in_caches(t->plan, t->elements))
         return;
     if (t->work_elements < t->elements)
         release_work(t);
@@ -113,19 +135,21 @@ static void give_work(struct pf_trial *t)
             release(&t->work[i]);
 }
 
-static int run_once(const struct pf_trial *t, double *seconds)
+static int run_once(struct pf_trial *t, double *seconds)
 {
     int status = PENCILFFT_OK;
+    char *out = (char *)t->out.data + t->next_out * out_step(t->elements) * (int64_t)t->plan->element_bytes;
     *seconds = 0;
-    memset(t->plan->directions & PENCILFFT_FORWARD ? t->in.data : t->out.data, 0,
+    t->next_out = (t->next_out + 1) % t->outs;
+    memset(t->plan->directions & PENCILFFT_FORWARD ? t->in.data : out, 0,
            (size_t)t->plan->alloc_elements * t->plan->element_bytes);
     PF_MPI(MPI_Barrier(t->plan->all));
     if (t->plan->directions & PENCILFFT_FORWARD) {
-        status = pencilfft_forward(t->plan, t->in.data, t->out.data);
+        status = pencilfft_forward(t->plan, t->in.data, out);
         *seconds += t->plan->clock.total;
     }
     if (!status && t->plan->directions & PENCILFFT_BACKWARD) {
-        status = pencilfft_backward(t->plan, t->out.data, t->in.data);
+        status = pencilfft_backward(t->plan, out, t->in.data);
         *seconds += t->plan->clock.total;
     }
     return status;

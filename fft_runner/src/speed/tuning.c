@@ -8,5 +8,6 @@ struct pf_tuning pf_tuning = {
     .thread_bytes = 1 << 14,  /* copied in about 1 us, which is what a thread costs */
     .whole_bytes = 1 << 26,   /* 128^3 has 32 MB */
     .trial_bytes = 1 << 28,   /* all ten exchanges of 128^3 in two parts, 16 MB each */
+    .trial_outs_bytes = 1 << 25, /* a third-level cache; with half of it some choices were still those of one output */
     .past_bytes = 1 << 22,    /* of 100^3 in two parts (8 MB) passes that write so take a tenth to a third less */
 };

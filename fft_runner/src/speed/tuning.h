@@ -13,8 +13,9 @@ struct pf_tuning {
     int64_t thread_bytes;  /* what is worth another thread */
     int64_t past_bytes;    /* size of a part of the array from which on it is written past the caches */
     int64_t whole_bytes;   /* size of an array from which on passes are faster than one plan of FFTW */
-    int64_t
-        trial_bytes; /* parts of arrays for which plans are tried side by side; some exchanges have buffers of that size */
+    /* Parts of arrays for which plans are tried side by side; some exchanges have buffers of that size. */
+    int64_t trial_bytes;
+    int64_t trial_outs_bytes; /* of the outputs that plans write in turn while they are tried */
     enum pf_direct direct; /* lines read and written in place, without a copy in the caches; one plan of FFTW on one rank */
 };
 extern struct pf_tuning pf_tuning;
