@@ -103,11 +103,13 @@ def binding(tmp_path_factory):
     return folder / "site"
 
 
+@pytest.mark.slow  # builds the library
 def test_the_distribution_of_the_binding_is_complete(binding):
     assert {"__init__.py", "py.typed", "libpencilfft.so"} <= files(binding / "pencilfft")
     assert sorted(path.name for path in binding.iterdir() if not path.name.endswith(".dist-info")) == ["pencilfft"]
 
 
+@pytest.mark.slow  # builds the library
 def test_the_distribution_of_the_binding_runs(binding, tmp_path):
     """With its own library: no variable names another, and there is no checkout around it."""
     needs_module("mpi4py", "the installed binding, for mpi4py is missing (pip install mpi4py)")

@@ -44,7 +44,7 @@ def execute(*command):
     return done.stdout
 
 
-@pytest.fixture(scope="module", params=["mpirun", "mpich_run"])
+@pytest.fixture(scope="module", params=["mpirun", pytest.param("mpich_run", marks=pytest.mark.slow)])
 def start(request):
     """The launcher of the MPI that the library was built with."""
     return request.getfixturevalue(request.param)
