@@ -1,7 +1,7 @@
 /* Memory that runs out, and planners of FFTW that give nothing, on one rank: in plans with each exchange and each schedule, when
- * "auto" tries them, in remaps to bricks and back, in halos, in distributed lines, alone and on bricks, when wisdom is read and written. All ranks must
- * get the same status and message, no plan, must not wait for each other, hold nothing afterwards, and the file keeps what
- * it had, and none stays open.
+ * "auto" tries them, in remaps to bricks and back, in halos, in distributed lines, alone and on bricks, when wisdom is read and
+ * written. All ranks must get the same status and message, no plan, must not wait for each other, hold nothing afterwards, and
+ * the file keeps what it had, and none stays open.
  * Run under mpirun with the grid and, if that is to be tried, a file for wisdom: memory_failures_test R C [FILE]. */
 #include <dirent.h>
 #include <stdio.h>
@@ -146,7 +146,8 @@ static void remaps_fail_anywhere(int failing)
     decomposition = "brick";
     for (int i = 0; i < 3; i++) {
         char what[64];
-        snprintf(what, sizeof what, "bricks, %s", exchange = by[i]);
+        exchange = by[i];
+        snprintf(what, sizeof what, "bricks, %s", exchange);
         fails_anywhere(what, plan, failing);
     }
     exchange = "alltoallv";

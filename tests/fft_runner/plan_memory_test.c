@@ -123,7 +123,7 @@ int main(int argc, char **argv)
     CHECK_INT(ranks, RANKS);
     check_plan("c2c", "alltoallv", 3, 3, 2);
     check_plan("r2c", "p2p", 3, 3, 2);
-    /* The trial's arrays, and all candidates that have buffers of their own; Bruck's algorithm, if chosen, has 2.5 arrays. */
+    /* The trial's arrays, and all candidates that have buffers of their own; Bruck's algorithm, if chosen, has two. */
     check_plan("c2c", "auto", 8, 8, 5);
     check_destroying("c2c", 2, 4);
     check_destroying("r2c", 2, 4);

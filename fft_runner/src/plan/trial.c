@@ -8,8 +8,8 @@
  *        run, as a program has more than one. The clock starts after the first plan, because the transform needs what
  *        FFTW learns in it anyway, and later plans then cost little.
  *        A plan's steps point into it. So while one runs the others are parked beside it, and all run in the same place.
- * Cost:  memory of two arrays, small ones of pf_tuning.trial_outs_bytes, and of the work buffers of one plan, which all share;
- *        what exchanges have of their own is of as many as pf_tuning.trial_bytes say, at least of one. */
+ * Cost:  memory of an input, of outputs of pf_tuning.trial_outs_bytes or one that is larger, and of the work buffers of one
+ *        plan, which all share; what exchanges have of their own is of as many as pf_tuning.trial_bytes say, at least of one. */
 #include "plan/trial.h"
 
 #include <math.h>
@@ -80,11 +80,6 @@ void pf_trial_release(struct pf_trial *t)
     t->elements = 0;
 }
 
-static bool stays_in_caches(const struct pencilfft_plan_s *plan, int64_t elements)
-{
-    return elements * (int64_t)plan->element_bytes <= 2 * pf_tuning.past_bytes;
-}
-
 /* From one output to the next: a multiple of what caches and FFTW like. */
 static int64_t out_step(int64_t elements)
 {
@@ -95,7 +90,7 @@ static int64_t out_step(int64_t elements)
 static int outs_of(const struct pencilfft_plan_s *plan, int64_t elements)
 {
     int64_t bytes = out_step(elements) * (int64_t)plan->element_bytes;
-    return stays_in_caches(plan, elements) ? (int)pf_larger(1, pf_tuning.trial_outs_bytes / bytes) : 1;
+    return (int)pf_larger(1, pf_tuning.trial_outs_bytes / bytes);
 }
 
 /* Zeros: no candidate meets numbers that are slower to compute with. */
@@ -125,7 +120,7 @@ static int give_arrays(struct pf_trial *t)
  * caches, for what is shared would stay there longer than what exchanges have of their own. */
 static void give_work(struct pf_trial *t)
 {
-    if (stays_in_caches(t->plan, t->elements))
+    if (t->elements * (int64_t)t->plan->element_bytes <= 2 * pf_tuning.past_bytes)
         return;
     if (t->work_elements < t->elements)
         release_work(t);
