@@ -1,14 +1,20 @@
-"""What all tests share: the marker `slow`, and how to run the command line."""
+"""What all tests share: the markers `slow` and `sampled`, and how to run the command line."""
 
 import json
 import os
 import signal
 import subprocess
+from collections import Counter
 
 import pytest
 
 # What Open MPI takes here anyway; looking for networks of other kinds first takes it 0.2 s, some hundred times.
 os.environ.setdefault("OMPI_MCA_pml", "ob1")
+# Each MPI process looks for devices on the PCI bus, by hwloc; in a virtual machine that is a third of its start.
+os.environ.setdefault("HWLOC_COMPONENTS", "-pci,-linuxio")
+# More ranks and threads than processors: who waits gives way.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+os.environ.setdefault("MPIR_CVAR_POLLS_BEFORE_YIELD", "1")
 # Tests run side by side already; more threads in each would only wait for one another.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -18,7 +24,7 @@ def pytest_configure(config):
     what tests start and interrupt would inherit that."""
     from tests.model import cases  # numpy, for which the environment is set above
 
-    cases.SHARE = 1.0 if config.getoption("--slow") else 0.25
+    cases.SHARE = 1.0 if config.getoption("--slow") else 0.125
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -31,9 +37,16 @@ def pytest_collection_modifyitems(config, items):
     if config.getoption("--slow"):
         return
     skip = pytest.mark.skip(reason="takes minutes; run it with scripts/test --slow")
+    not_drawn = pytest.mark.skip(reason="some of its cases are run at each commit, all with scripts/test --slow")
+    cases = Counter()
     for item in items:
         if "slow" in item.keywords:
             item.add_marker(skip)
+        elif sampled := item.get_closest_marker("sampled"):
+            test, [one_in] = item.nodeid.partition("[")[0], sampled.args
+            if cases[test] % one_in:
+                item.add_marker(not_drawn)
+            cases[test] += 1
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -32,7 +32,7 @@ LOCKED = [f"packaging/locked/{name}.txt" for name in ("test", "peers", "nightly"
 PYTEST, MODULE = (".venv/bin/python", "-m", "pytest", "-q"), (".venv/bin/python", "-m", "pencilmap.scripts.maintenance.")
 SHARE = 2 / 3  # of the time that is left, for a command that is told how many seconds it has
 KEPT = ("-p", kept_outcomes.__name__, "--kept", "{kept}")  # what has run is not run again
-SLOW = (*PYTEST, *KEPT, "--slow", "-m", "slow or examples", "-p", "no:xdist")
+SLOW = (*PYTEST, *KEPT, "--slow", "-m", "slow or examples or sampled", "-p", "no:xdist")
 RUNNER = "tests/fft_runner/"
 LOWEST = f"""\
 rm -rf build/nightly/lowest

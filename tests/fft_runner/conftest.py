@@ -22,9 +22,7 @@ collect_ignore = ["python_binding_checks.py", "python_check_calls.py", "python_l
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "fft_runner"
 BUILD_S, RUN_S, ALONE_S = 600, 300, 20
-ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-               "OMP_WAIT_POLICY": "passive",
-               "MPIR_CVAR_POLLS_BEFORE_YIELD": "1"}  # more ranks and threads than processors: who waits gives way
+ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 OPEN_MPI_OPTIONS = ["--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]
 
 # Eight hosts on one switch, named as the simulated torus names its nodes.

@@ -134,6 +134,7 @@ def squarest(rows):
     return min(rows, key=lambda R: (max(R, P // R) // min(R, P // R), R))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("ranks_of_a_node", range(1, 8))
 def test_without_a_torus_the_squarest_whose_rows_stay_inside_nodes(all_chosen, ranks_of_a_node):
     """The smallest node counts. Where no row but of one rank stays inside, the squarest of all."""

@@ -146,9 +146,8 @@ def without_hwloc(tmp_path, monkeypatch):
     monkeypatch.setenv("PKG_CONFIG_LIBDIR", str(known))
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("options, kind", [
-    ((), "static"), pytest.param(("-DBUILD_SHARED_LIBS=ON",), "shared", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("options, kind", [((), "static"), (("-DBUILD_SHARED_LIBS=ON",), "shared")])
 def test_part_of_another_project(mpirun, without_hwloc, tmp_path, options, kind):
     """FetchContent, which is add_subdirectory after a download: no test and no runner is even known there."""
     (tmp_path / "CMakeLists.txt").write_text(OUTSIDE)

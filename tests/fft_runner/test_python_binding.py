@@ -7,6 +7,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4])
 def test_binding_agrees_with_numpy(run_python, ranks):
     assert "binding checked" in run_python(ranks, Path(__file__).with_name("python_binding_checks.py"))
@@ -23,6 +24,7 @@ def test_who_waits_for_a_rank_without_a_plan_ends_the_job_after_so_many_seconds(
     assert "rank 0 has waited 2 s in pencilfft_execute, direction 1" in done.stderr, done.stderr
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("example", ["poisson", "poisson_two_ways", "transposes", "distributed_line"])
 @pytest.mark.parametrize("ranks", [1, 4])
 def test_examples_in_python(run_python, example, ranks):

@@ -24,6 +24,7 @@ def where(entry):
                    **({"partition": shape} if shape else {"torus": entry["shape"]}))
 
 
+@pytest.mark.slow
 def test_the_command_makes_the_same_bytes(tmp_path):
     (tmp_path / "README.md").write_bytes((FOLDER / "README.md").read_bytes())
     make(tmp_path)

@@ -58,6 +58,7 @@ def test_the_machine_file_holds_the_figures_behind_the_records(records, tmp_path
     assert "injection_per_node   " in out and "cannot be separated" in out
 
 
+@pytest.mark.slow
 def test_an_unknown_bandwidth_is_fitted_and_both_modes_separate_the_computing(records, tmp_path, pencilmap_json):
     found = pencilmap_json.one("calibrate", write(records, tmp_path / "runs.jsonl"), "-o", tmp_path / "found.toml")
     figures = found["figures"]

@@ -59,6 +59,7 @@ def wraps(shape):
     return sorted({tuple(w for _, w in sorted(zip(shape, wrap), reverse=True)) for wrap in every})
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("n", range(1, 65))
 def test_search_agrees_with_trying_all_products_on_every_torus_and_mesh_of_up_to_64_nodes(n):
     for shape in shapes(n) if n > 1 else [(1,)]:

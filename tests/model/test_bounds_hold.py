@@ -50,6 +50,7 @@ def placements(rng, torus, grid, T):
         yield Mapping(torus, grid, T, every % N, every // N)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("seed", range(24))
 def test_no_placement_of_a_random_machine_is_below_the_bound(seed):
     rng = np.random.default_rng(seed)
@@ -82,6 +83,7 @@ def test_no_placement_with_holes_or_idle_slots_is_below_the_bound(seed):
         assert bound.value <= cost, (str(site), str(grid), bound)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("torus, T, R, cost", [        # best placements known, by ring maps, tilings and exhaustion
     ("4x4", 1, 2, 3), ("4x4", 1, 4, 4), ("2x2x4", 1, 4, 4), ("2x8", 1, 4, 6), ("3x3", 1, 3, Fraction(8, 3)),
     ("3x5", 1, 3, Fraction(56, 15)), ("8", 1, 2, 6), ("9", 1, 3, Fraction(20, 3)), ("12", 1, 3, Fraction(26, 3)),

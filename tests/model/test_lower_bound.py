@@ -48,7 +48,6 @@ def placements(where, grid):
 CASES = [
     (site((6,)), ProcessGrid(2, 3)), (site((5,)), ProcessGrid(2, 2)), (site((5,), (False,)), ProcessGrid(2, 2)),
     (site((6,), (False,)), ProcessGrid(3, 2)), (site((3, 2)), ProcessGrid(3, 2)), (site((3, 2)), ProcessGrid(2, 2)),
-    (site((3, 3)), ProcessGrid(2, 2)), (site((3, 3), (True, False)), ProcessGrid(1, 4)),
     (site((2, 2, 2)), ProcessGrid(2, 2)), (site((2, 2, 2), nodes=[0, 1, 2, 4, 7, 6]), ProcessGrid(3, 2)),
     (site((4, 2), nodes=[0, 1, 2, 5, 7, 6]), ProcessGrid(2, 3)), (site((4, 2), (False, False), nodes=[7, 0, 3, 5, 6]),
                                                                    ProcessGrid(2, 2)),
@@ -58,13 +57,15 @@ CASES = [
     (site((2,), T=3), ProcessGrid(2, 2)), (site((1, 3)), ProcessGrid(1, 2)), (site((1,), T=4), ProcessGrid(2, 2)),
     (site((5,), nodes=[2]), ProcessGrid(1, 1)),
 ]
+OF_MANY_PLACEMENTS = [(site((3, 3)), ProcessGrid(2, 2)), (site((3, 3), (True, False)), ProcessGrid(1, 4))]
 
 
 def least_cost(where, grid):
     return min(predict_routed(mapping).cost for mapping in placements(where, grid))
 
 
-@pytest.mark.parametrize("where, grid", CASES, ids=str)
+@pytest.mark.parametrize("where, grid", [*CASES, *(pytest.param(*case, marks=pytest.mark.slow)
+                                                  for case in OF_MANY_PLACEMENTS)], ids=str)
 def test_no_placement_is_below_the_bound(where, grid):
     assert 0 <= lower_bound(where, grid).value <= least_cost(where, grid)
 

@@ -59,6 +59,7 @@ def test_routes_are_those_of_every_message_walked(shape, order, tie):
     assert np.array_equal(routes.loads(traffic), loads)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("seed", range(24))
 def test_no_placement_is_below(seed):
     """Not the sum of the lengths one after the other, and not the length of both together; with any routing and blocks."""

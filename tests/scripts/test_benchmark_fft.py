@@ -98,6 +98,7 @@ def test_all_types_and_precisions_are_compared_and_drawn(tmp_path):
     assert (tmp_path / "plot.svg").stat().st_size > 1000 and (tmp_path / "times.json").stat().st_size > 1000
 
 
+@pytest.mark.slow
 def test_pencils_have_three_passes():
     done = benchmark("--size", "12", "--grid", "2x2", "--rounds", "1", "--repetitions", "1", "--type", "c2c")
     assert done.returncode == 0 and "unpack_row fft_y pack_column" in done.stdout, done.stderr

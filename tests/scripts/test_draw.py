@@ -51,6 +51,7 @@ def mapping_of(torus, grid, placement=None, tasks_per_node=1, **options):
 # files
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("ending, begins", [("svg", b"<?xml"), ("pdf", b"%PDF-"), ("png", b"\x89PNG")])
 @pytest.mark.parametrize("what", ["image", "loads", "lengths"])
 def test_the_suffix_names_the_format_and_files_are_the_same_each_time(what, ending, begins, tmp_path, pencilmap,

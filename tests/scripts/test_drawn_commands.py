@@ -43,6 +43,7 @@ def cases():
     return [(kind, number, known.get(name, "")) for kind, number, name in names if name not in UNSTABLE]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind, number, known", [
     pytest.param(*case, id=f"{case[0].__name__}-{case[1]}") for case in cases()])
 def test_a_command_at_random_answers_what_it_answered(kind, number, known, tmp_path):

@@ -629,6 +629,7 @@ class TestInABrowser:
         for x, y, _ in driver.execute_script("return [1, 2, 3, 4, 5, 6, 7].map((n) => pencilmap.place(n))"):
             assert set(around(picture, round(x), round(y), 4)) == {BLUE}
 
+    @pytest.mark.sampled(3)
     @pytest.mark.parametrize("width, height", [(1400, 900), (360, 640)])
     @pytest.mark.parametrize("torus, grid", [("2", "1x2"), ("2x2", "2x2"), ("2x2x2", "2x4"), ("8x2", "4x4")])
     def test_names_of_the_axes_are_inside_the_picture(self, opened, torus, grid, width, height):
@@ -643,6 +644,7 @@ class TestInABrowser:
         assert list(names) == list("xyz"[:torus.count("x") + 1])
         assert min(distance for distances in names.values() for distance in distances) >= 7
 
+    @pytest.mark.sampled(4)
     @pytest.mark.parametrize("width, scheme", [(360, "light"), (360, "dark"), (1100, "dark")])
     @pytest.mark.parametrize("name", ["cubes", "five", "waiting"])
     def test_nothing_is_wider_than_the_window_and_text_is_readable(self, opened, request, name, width, scheme):
@@ -711,6 +713,7 @@ class TestInABrowser:
         assert pixels_of(driver, (0x7A, 0x1F, 0x5C)) == 0
 
 
+    @pytest.mark.sampled(3)
     @pytest.mark.parametrize("width, scheme", [(1400, "light"), (1400, "dark"), (390, "light"), (390, "dark")])
     def test_before_and_after_are_seen_with_the_verdict_on_top(self, opened, tmp_path, pencilmap, cubes, width, scheme):
         """Side by side where there is room, else one below the other; the same colour is the same load in both."""

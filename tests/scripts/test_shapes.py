@@ -85,6 +85,7 @@ def test_the_ranking_is_that_of_every_shape_and_grid_predicted_for_itself(n, d, 
     assert {s.torus: s.best.known_s for s in found} == {torus: pytest.approx(time) for time, torus in expected}
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("costs", [Costs(), COSTS], ids=["bound", "all terms"])
 @pytest.mark.parametrize("top", [1, 2, 5])
 def test_shapes_that_are_not_searched_would_not_be_faster(top, costs):
@@ -230,6 +231,7 @@ def test_the_plot_of_a_ranking_names_every_shape(pencilmap, tmp_path):
         assert words in text
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("draw", ["ranking", "scaling"])
 @pytest.mark.parametrize("machine", ["bluegene-l", "bluegene-q", "fugaku"])
 def test_no_text_of_a_plot_lies_on_another_or_beside_the_page(draw, machine, captured, check_texts):

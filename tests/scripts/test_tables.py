@@ -67,6 +67,7 @@ def printed(pencilmap, monkeypatch):
     return run
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_table_fits_its_terminal_with_words_whole(printed, name):
     words = re.findall(r"[^\s─]+", "\n".join(printed(400, COMMANDS[name])))

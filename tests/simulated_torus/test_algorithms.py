@@ -60,7 +60,7 @@ def test_an_algorithm_takes_its_predicted_time_with_uneven_blocks(build, simulat
 MESSAGES = {"message_s": 2e-6, "bandwidth": (1e9, 1e9)}  # of 16 bytes
 
 
-@pytest.mark.parametrize("shape, p", [("8x4", 32), ("5x7", 35)])
+@pytest.mark.parametrize("shape, p", [("8x4", 32), pytest.param("5x7", 35, marks=pytest.mark.slow)])
 def test_few_messages_are_faster_where_each_costs_more_than_its_bytes(build, simulation, shape, p):
     """And auto takes what the model says is the fastest."""
     seconds, predicted = {}, {}

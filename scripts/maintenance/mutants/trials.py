@@ -18,7 +18,7 @@ PYTEST = (sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:xdist", "-p", "n
 ALL_TESTS = (*PYTEST[:3], "-q", "-p", "no:cacheprovider", "-p", "no:randomly", "--numprocesses", "2", "--dist", "loadfile")
 MOST_S = 300  #: for one round of tests
 ALL_S = 3600  #: for all tests
-FUZZ = {1: 150, 2: 50, 4: 50}  #: ranks and plans of test_fuzz.py, the quickest to notice: before all is built
+FUZZ = {1: 100, 2: 40, 4: 40}  #: ranks and plans of test_fuzz.py, the quickest to notice: before all is built
 FUZZ_TEST = "tests/fft_runner/test_fuzz.py::test_plans_at_random_are_right[{}]"
 FUZZ_PLANS = ("--seed", "20", "--plans")
 FUZZ_S = 10  #: seconds that all of these take unchanged, on a quiet machine
@@ -28,7 +28,7 @@ C_ROUNDS = (  # the shorter and sharper ones first; each is (seconds that it tak
     (6, (RUNNER("units"), RUNNER("print"))),
     (12, (RUNNER("known_plans"),)),
     (6, (RUNNER("record") + "::test_library_calls", RUNNER("exchanges") + "::test_no_plan_on_one_rank_is_no_plan_on_all")),
-    (5, (PAIRS.format(2),)),
+    (15, (PAIRS.format(4),)),
     (6, (RUNNER("out_of_memory") + "::test_library_fails_on_all_ranks_and_keeps_its_wisdom[mpirun-2-1]",)),
 )
 C_OWN = {  # by the first letters of a file's name: tests of what is in it alone
