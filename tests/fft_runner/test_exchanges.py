@@ -13,6 +13,7 @@ from tests.fft_runner.tables import DECOMPOSITIONS, EXCHANGES
 SCHEDULED = set(EXCHANGES) - {"fftw", "node", "bruck4", "bruck8"}  # of the three radices one
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("ranks, per_node", [(1, 8), (2, 8), (3, 8), (4, 2), (5, 3)])
 def test_exchanges_alone_and_at_once_with_late_ranks(mpirun, ranks, per_node):
     run = replace(mpirun, mpirun=("env", f"PENCILFFT_RANKS_PER_NODE={per_node}", *mpirun.mpirun))
@@ -287,6 +288,7 @@ def spoil(data, how):
     }[how]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("how, part", [
     ("empty", "is not a pencilfft wisdom file"), ("head alone", "is not a pencilfft wisdom file"),
     ("garbage", "is not a pencilfft wisdom file"),

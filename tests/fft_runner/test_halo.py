@@ -18,6 +18,7 @@ def test_halos_at_random(mpirun, ranks, cases, program):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_halos_at_random_under_mpich(mpich_run):
     done = mpich_run(3, 2, 4, program="halo_test", seconds=300)
     assert done.returncode == 0, done.stdout + done.stderr

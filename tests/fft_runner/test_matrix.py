@@ -55,7 +55,8 @@ def test_every_combination_is_right(mpirun, library_names, ranks, grid):
     assert plans + refused == types * math.prod(crossed)
 
 
-@pytest.mark.parametrize("ranks", [2, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 3, 4))])
+@pytest.mark.slow
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
 def test_every_pair_of_choices_is_right_under_mpich(mpich_run, library_names, ranks):
     choices, _, _ = run_matrix(mpich_run, ranks, "--pairs", *NO_FFTW)
     check_values(choices, grids_of(ranks), library_names, absent=["fftw"])
@@ -117,6 +118,7 @@ def test_more_than_2_gib_in_one_message(request, mpirun, mpi, exchange, more):
 # ---- the matrix itself -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("exchange, what", [("swapped", "moved data wrong"), ("forgetful", "moved data wrong"),
                                             ("scaled", "moved data exact, error"), ("nan", "error nan to serial FFTW")])
 def test_an_exchange_that_errs_fails_and_its_case_can_be_run_alone(mpirun, exchange, what):

@@ -99,6 +99,7 @@ FAILURES = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", FAILURES)
 def test_right_where_a_peer_failed(run, name):
     for grid, size, more in FAILURES[name].runs:
@@ -170,6 +171,7 @@ CHECKS = {  # of peer_failures_checks.py: ranks
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("check", CHECKS)
 def test_one_plan(run_python, check):
     if check == "mpi4py_fft_gives_the_same":

@@ -63,7 +63,7 @@ def test_a_rank_alone_leaves_axes_alone_where_input_and_output_are_one_array(run
           direction)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["r2c", "chebyshev"])
 def test_mpich_gives_the_same(run, mpich_run, kind):
     check(run, "2x2", (10, 9, 12), kind, "--precision", "single", "--layout", "stride1", start=mpich_run)

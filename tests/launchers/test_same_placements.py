@@ -69,6 +69,7 @@ def places_in_c(program, pairs):
     return done.stdout.splitlines()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", machine_names())
 def test_c_and_python_read_the_same_placement(programs, name):
     machine, some = load_machine(name), list(cases(name))

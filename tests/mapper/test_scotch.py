@@ -80,6 +80,7 @@ def test_there_are_cases_of_every_kind():
     assert {torus.split(":")[0].count("x") + 1 for torus, *_ in cases} >= {2, 3, 4, 5}
 
 
+@pytest.mark.slow
 def test_the_bounds_of_the_cases_are_those_of_the_file_and_their_mean_certificate_is_small():
     cases = compare_scotch.cases()
     for case in cases:

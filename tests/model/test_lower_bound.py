@@ -64,6 +64,7 @@ def least_cost(where, grid):
     return min(predict_routed(mapping).cost for mapping in placements(where, grid))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("where, grid", [*CASES, *(pytest.param(*case, marks=pytest.mark.slow)
                                                   for case in OF_MANY_PLACEMENTS)], ids=str)
 def test_no_placement_is_below_the_bound(where, grid):

@@ -60,6 +60,7 @@ def test_two_at_once_wait_for_each_other():
             assert "setup: ready" in second.communicate(timeout=300)[1] and second.returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("gfortran"), reason="NOT TESTED: gfortran is missing")
 def test_a_fortran_compiler_that_came_later_is_found(tmp_path):
     configure = ["cmake", "-S", SETUP.parent.parent / "fft_runner", "-B", tmp_path, "-DPENCILFFT_SMPI=OFF"]

@@ -36,6 +36,7 @@ def predicted_s(run, exchange):
     return [stage.time_s * (1 + ENVELOPE_BYTES / size) for stage, size in zip(stages, message)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("exchange, shape, tasks, grid, n", [
     *((exchange, *network) for exchange in ("p2p", "node", "bruck2") for network in NETWORKS),
     *((exchange, *NETWORKS[3]) for exchange in ("alltoallv", "alltoall", "padded", "alltoallw", "persistent", "bruck4",
@@ -60,7 +61,8 @@ def test_an_algorithm_takes_its_predicted_time_with_uneven_blocks(build, simulat
 MESSAGES = {"message_s": 2e-6, "bandwidth": (1e9, 1e9)}  # of 16 bytes
 
 
-@pytest.mark.parametrize("shape, p", [("8x4", 32), pytest.param("5x7", 35, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("shape, p", [("8x4", 32), ("5x7", 35)])
 def test_few_messages_are_faster_where_each_costs_more_than_its_bytes(build, simulation, shape, p):
     """And auto takes what the model says is the fastest."""
     seconds, predicted = {}, {}

@@ -31,6 +31,7 @@ def times_s(records):
     return [max(record["phases"][name]["max_s"]) for name in EXCHANGES]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("shape, grid, n, m_row, m_column, options", [
     ("4x4x4", "4x16", 64, (2, 0, 0), (0, 2, 2), {}),  # a row is a full ring of 4
     ("4x4x4:mesh", "4x16", 64, (4, 0, 0), (0, 4, 4), {}),  # an open line: all that crosses its middle goes one way
@@ -48,6 +49,7 @@ def test_exchanges_take_as_long_as_the_busiest_link(build, simulation, shape, gr
     assert times_s(records) == pytest.approx(bounds_s(run, m_row, m_column), rel=TOLERANCE)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("shape, grid, n", [
     ("8x8", "8x8", 64), ("4x4x4", "4x16", 64), ("8x4:mesh", "4x8", 64), ("5x5", "5x5", 50), ("6x6", "6x6", 36),
     ("4x8", "8x4", 64), ("3x3x3", "9x3", 54), ("4x4x4", "8x8", 64)])
