@@ -10,7 +10,7 @@
 #include "geometry/blocks.h"
 #include "geometry/geometry.h"
 
-enum { RUNS = 6, DIRECTIONS = 2, X = 4, Y = 4, Z = 64, LATE_MS = 10, MOST_RANKS = 16, ELEMENT = 16, FIELDS = 2, TESTS = 5 };
+enum { RUNS = 6, DIRECTIONS = 2, X = 4, Y = 4, Z = 64, LATE_MS = 4, MOST_RANKS = 16, ELEMENT = 16, FIELDS = 2, TESTS = 5 };
 
 static int p, me, extra; /* what x has beyond what the ranks divide */
 

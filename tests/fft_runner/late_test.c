@@ -9,7 +9,7 @@
 #include "pencilfft.h"
 #include "start_on_grid.h"
 
-enum { N = 12, LATE_MS = 1, RUNS = 8, RUNS_OF_SCHEDULE = 4, FIELDS = 2 };
+enum { N = 12, LATE_US = 300, RUNS = 12, RUNS_OF_SCHEDULE = 8, FIELDS = 2 };
 
 static int R, C, rank, ranks;
 static bool late; /* this rank in this run */
@@ -18,7 +18,7 @@ static bool late; /* this rank in this run */
 double MPI_Wtime(void)
 {
     static unsigned calls;
-    struct timespec pause = {0, LATE_MS * 1000000};
+    struct timespec pause = {0, LATE_US * 1000};
     if (late && ++calls % 3 == 0)
         nanosleep(&pause, NULL);
     return PMPI_Wtime();

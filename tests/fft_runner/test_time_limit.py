@@ -95,7 +95,7 @@ def test_a_rank_that_is_killed_or_stopped_ends_all(mpirun, what, phase):
     check(mpirun, getattr(signal, what), phase)
 
 
-@pytest.mark.parametrize("what, phase", cases(("SIGKILL", "repetition")))
+@pytest.mark.parametrize("what, phase", cases())
 def test_a_rank_that_is_killed_or_stopped_ends_all_under_mpich(mpich_run, what, phase):
     check(mpich_run, getattr(signal, what), phase)
 

@@ -68,6 +68,7 @@ def test_serial_fftw_is_left_out_above_its_limit_and_said_so(run):
     assert verify["error_fftw"] is None and "not done" in verify["note"] and verify["passed"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("ranks, grid, size", [(2, "1x2", (8, 8, 2)), (4, "2x2", (13, 7, 5)), (6, "3x2", (9, 8, 7))])
 def test_mpich_gives_the_same(run, mpich_run, ranks, grid, size):
     record = run(ranks, "--size", *size, "--grid", grid, *QUICK, start=mpich_run)

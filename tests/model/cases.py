@@ -22,7 +22,7 @@ SHARE = 1.0  #: of the examples that are tried; less at each commit than with --
 
 def repeatable(examples):
     """The same examples in every run, without a clock; all of them at night."""
-    chosen = settings(derandomize=True, deadline=None, max_examples=min(examples, max(20, round(SHARE * examples))),
+    chosen = settings(derandomize=True, deadline=None, max_examples=min(examples, max(12, round(SHARE * examples))),
                       suppress_health_check=list(HealthCheck))
     return lambda test: pytest.mark.examples(chosen(test))
 

@@ -121,6 +121,7 @@ def made(tmp_path_factory):
     return folder
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("line, known", [pytest.param(*case, id=case[0].replace("::", ":")) for case in cases()])
 def test_a_command_answers_what_it_answered(line, known, made):
     found = answers(line, made)
