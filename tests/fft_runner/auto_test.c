@@ -159,6 +159,14 @@ static void times_are_compared_with_those_beside_them(void)
     CHECK(isinf(pf_times_beside(&none, all, 4)));
 }
 
+/* Of four runs half that of one; what did not run is no run. */
+static void more_runs_leave_less_doubt(void)
+{
+    struct pf_times one = {.n = 2, .seconds = {2, INFINITY}}, four = {.n = 4, .seconds = {2, 20, 2, 1}}, none = {0};
+    CHECK(pf_times_doubt(&one) > 0 && pf_times_doubt(&one) == 2 * pf_times_doubt(&four));
+    CHECK(pf_times_doubt(&none) == 0);
+}
+
 /* The base alone; then all are warmed up, and then they run in turn. */
 static void they_run_in_turn(void)
 {
@@ -273,6 +281,7 @@ int main(int argc, char **argv)
     C = argc > 2 ? atoi(argv[2]) : 2;
     the_median_is_in_the_middle();
     times_are_compared_with_those_beside_them();
+    more_runs_leave_less_doubt();
     they_run_in_turn();
     row_and_column_take_their_own();
     whole_transforms_are_timed();

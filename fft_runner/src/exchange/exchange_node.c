@@ -167,7 +167,11 @@ static int make_block(struct node_state *a, size_t bytes)
     int status = pf_agree(pf_shared_open(a->shared, bytes), a->t.group);
     if (!status)
         status = reserve(a);
-    return status ? status : pf_agree(pf_shared_close(a->shared), a->t.group);
+    if (!status)
+        status = pf_agree(pf_shared_close(a->shared), a->t.group);
+    if (!status)
+        pf_shared_map(a->shared);
+    return status;
 }
 
 /* The second direction takes what the first has made. */

@@ -231,6 +231,15 @@ int pf_shared_close(struct pf_shared *shared)
     return status;
 }
 
+void pf_shared_map(const struct pf_shared *shared)
+{
+#if defined(MADV_POPULATE_WRITE)
+    madvise(shared->block, shared->bytes, MADV_POPULATE_WRITE); /* nothing depends on the answer */
+#else
+    (void)shared;
+#endif
+}
+
 int pf_shared_meet(struct pf_shared *shared)
 {
     atomic_thread_fence(memory_order_seq_cst);

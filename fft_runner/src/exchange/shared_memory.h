@@ -29,6 +29,9 @@ int pf_shared_open(struct pf_shared *shared, size_t bytes);
 int pf_shared_reserve(const struct pf_shared *shared, size_t start, size_t bytes);
 /* When all ranks have reserved theirs: whether all of the block is there, and enough is left for MPI. Local. */
 int pf_shared_close(struct pf_shared *shared);
+/* When all ranks have closed it: let this rank know where its pages are, at once rather than page by page in the first exchange.
+ * Local. */
+void pf_shared_map(const struct pf_shared *shared);
 
 /* Collective over the node, like all below. */
 /* What the ranks of the node wrote before this call, all of them see after it. */

@@ -5,7 +5,9 @@
  *        longer; and so on until one is left. What disturbs the machine meets all candidates then, and those that are close to
  *        each other are timed most: the last two several times, each time with new plans, for two plans of one exchange may
  *        differ by more than two exchanges do. A candidate that takes twice as long as another is not repeated, and a round
- *        takes no more than its share of the remaining time. A choice is kept as wisdom.
+ *        takes no more than its share of the remaining time. Between
+ *        candidates that the runs cannot tell apart, one whose messages are written where they are read is taken. A choice is
+ *        kept as wisdom.
  * Source: Karnin, Koren, Somekh, "Almost optimal exploration in multi-armed bandits" (2013), for the halving. */
 #include "plan/auto.h"
 
@@ -26,6 +28,7 @@ struct choice {
     struct pf_trial *trial;
     pencilfft_plan plan;
     bool open[PF_MAX_EXCHANGES]; /* still to be chosen */
+    bool one_node; /* all ranks are on it */
     char key[PF_MAX_EXCHANGES][PF_AUTO_KEY_SIZE];
     struct pf_times times[PF_MOST_EXCHANGES]; /* by number of the exchange: of the one that is being chosen */
 };
@@ -64,6 +67,14 @@ static void take(void *of, int k)
     r->choice->plan->chosen[r->e] = row_at(r->alive[k]);
 }
 
+/* What an exchange usually took over what was usual. One whose messages need not be moved, for they are written where they are
+ * read, has the benefit of the doubt. */
+static double judged(const struct round *r, int k)
+{
+    bool moves_nothing = row_at(r->alive[k])->memory && r->choice->one_node;
+    return pf_times_beside(r->times[k], r->times, r->n) * (1 - (moves_nothing ? pf_times_doubt(r->times[k]) : 0));
+}
+
 /* The faster half of them, the fastest first; those that refuse or are hopeless never. At least one. */
 static void keep_half(struct round *r)
 {
@@ -71,7 +82,7 @@ static void keep_half(struct round *r)
     double over[PF_MOST_EXCHANGES];
     list_times(r);
     for (int k = 0; k < r->n; k++)
-        over[k] = pf_times_beside(r->times[k], r->times, r->n);
+        over[k] = judged(r, k);
     for (; kept < half; kept++) {
         int next = kept;
         for (int k = kept + 1; k < r->n; k++)
@@ -278,7 +289,7 @@ static int make_lists(pencilfft_plan plan)
 
 int pf_auto_exchanges(struct pf_trial *trial, double budget_s, int nodes)
 {
-    struct choice c = {.trial = trial, .plan = trial->plan};
+    struct choice c = {.trial = trial, .plan = trial->plan, .one_node = nodes == 1};
     pencilfft_plan plan = trial->plan;
     int status = make_lists(plan);
     for (int e = 0; e < plan->exchanges && !status; e++)

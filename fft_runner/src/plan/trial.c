@@ -5,7 +5,8 @@
  *        the same for all candidates, for at large sizes touching fresh memory takes longer than a transform. The input is
  *        laid anew before each run, as a program computes it before it is transformed: what the last run left in the caches
  *        would help some exchanges more than others. For the same reason an output that would stay there is another array in each
- *        run, as a program has more than one. The clock starts after the first plan, because the transform needs what
+ *        run, as a program has more than one. Of larger arrays nothing stays there: they are not laid anew and not warmed up,
+ *        so that all candidates run before the time is up. The clock starts after the first plan, because the transform needs what
  *        FFTW learns in it anyway, and later plans then cost little.
  *        A plan's steps point into it. So while one runs the others are parked beside it, and all run in the same place.
  * Cost:  memory of an input, of outputs of pf_tuning.trial_outs_bytes or one that is larger, and of the work buffers of one
@@ -21,6 +22,8 @@
 #include "plan/make.h"
 #include "speed/clock.h"
 #include "speed/tuning.h"
+
+static const double luck = 0.13; /* of a single run beside others at the same time: docs/benchmarks.md */
 
 static int ascending(const void *a, const void *b)
 {
@@ -57,6 +60,14 @@ double pf_times_beside(const struct pf_times *times, struct pf_times *const *all
     for (int k = 0; k < times->n; k++)
         over.seconds[k] = times->seconds[k] / usual(all, n, k);
     return pf_times_median(&over);
+}
+
+double pf_times_doubt(const struct pf_times *times)
+{
+    int n = 0;
+    for (int k = 0; k < times->n; k++)
+        n += isfinite(times->seconds[k]);
+    return n ? luck / sqrt(n) : 0;
 }
 
 static void release(struct pf_buffer *buffer)
@@ -126,8 +137,18 @@ static void give_work(struct pf_trial *t)
         release_work(t);
     t->work_elements = t->elements;
     for (int i = 0; i < PF_WORKS; i++)
-        if (t->works[i] && !t->work[i].raw && pf_buffer_make(t->plan, t->elements, &t->work[i]))
-            release(&t->work[i]);
+        if (t->works[i] && !t->work[i].raw) {
+            if (pf_buffer_make(t->plan, t->elements, &t->work[i]))
+                release(&t->work[i]);
+            else
+                memset(t->work[i].data, 0, (size_t)t->elements * t->plan->element_bytes);
+        }
+}
+
+/* Of what is larger nothing is left in the caches when it is used again. */
+static bool stays_in_caches(const struct pf_trial *t)
+{
+    return t->elements * (int64_t)t->plan->element_bytes <= pf_tuning.trial_outs_bytes;
 }
 
 static int run_once(struct pf_trial *t, double *seconds)
@@ -136,8 +157,9 @@ static int run_once(struct pf_trial *t, double *seconds)
     char *out = (char *)t->out.data + t->next_out * out_step(t->elements) * (int64_t)t->plan->element_bytes;
     *seconds = 0;
     t->next_out = (t->next_out + 1) % t->outs;
-    memset(t->plan->directions & PENCILFFT_FORWARD ? t->in.data : out, 0,
-           (size_t)t->plan->alloc_elements * t->plan->element_bytes);
+    if (stays_in_caches(t))
+        memset(t->plan->directions & PENCILFFT_FORWARD ? t->in.data : out, 0,
+               (size_t)t->plan->alloc_elements * t->plan->element_bytes);
     PF_MPI(MPI_Barrier(t->plan->all));
     if (t->plan->directions & PENCILFFT_FORWARD) {
         status = pencilfft_forward(t->plan, t->in.data, out);
@@ -300,7 +322,7 @@ static int run_parked(struct pf_trial *t, const struct pf_candidates *c, int fir
                       struct pf_patience patience)
 {
     double before = t->spent;
-    int status = any_goes(parked) ? warm_up(t, parked) : PENCILFFT_OK;
+    int status = any_goes(parked) && stays_in_caches(t) ? warm_up(t, parked) : PENCILFFT_OK;
     for (int rep = 0; rep < patience.reps && any_goes(parked) && !status; rep++) {
         status = time_each(t, c, first, parked, patience.give_up);
         if (t->spent - before > patience.share)

@@ -44,6 +44,8 @@ struct pf_patience {
 double pf_times_median(const struct pf_times *times);
 /* The median of what it took over the median of all n at the same time, itself among them; at most PF_MOST_TIMES. */
 double pf_times_beside(const struct pf_times *times, struct pf_times *const *all, int n);
+/* By how much that may be wrong for the luck of single runs, as a share of it: one standard error. 0 where there is none. */
+double pf_times_doubt(const struct pf_times *times);
 /* Adds times of plans with each of them. `why` is the status of the last that refuses; may be NULL. Collective. Only a failure
  * of MPI, or of memory for all of this, is a failure. */
 int pf_trial_run(struct pf_trial *trial, const struct pf_candidates *candidates, struct pf_patience patience, int *why);
