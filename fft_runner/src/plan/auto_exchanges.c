@@ -5,9 +5,8 @@
  *        longer; and so on until one is left. What disturbs the machine meets all candidates then, and those that are close to
  *        each other are timed most: the last two several times, each time with new plans, for two plans of one exchange may
  *        differ by more than two exchanges do. A candidate that takes twice as long as another is not repeated, and a round
- *        takes no more than its share of the remaining time. Between
- *        candidates that the runs cannot tell apart, one whose messages are written where they are read is taken. A choice is
- *        kept as wisdom.
+ *        takes no more than its share of the remaining time. Between candidates that the runs cannot tell apart, one whose
+ *        messages are written where they are read is taken. A choice is kept as wisdom.
  * Source: Karnin, Koren, Somekh, "Almost optimal exploration in multi-armed bandits" (2013), for the halving. */
 #include "plan/auto.h"
 
