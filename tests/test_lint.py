@@ -9,7 +9,8 @@ LINT = Path(__file__).resolve().parents[1] / "scripts" / "lint"
 QUICK = ("ruff", "mypy", "clang-format")  # seconds; the others build and analyse all of C
 TOOLS = subprocess.run([LINT, "--list"], capture_output=True, text=True, check=True, timeout=60).stdout.split()
 MISSING = 77
-MARKS = dict.fromkeys(QUICK, ()) | dict.fromkeys(("warnings", "cppcheck"), pytest.mark.slow)  # half a minute each
+MARKS = dict.fromkeys(QUICK, ()) | dict.fromkeys(
+    ("warnings", "cppcheck"), (pytest.mark.thorough, pytest.mark.slow))  # half a minute each
 
 
 @pytest.mark.parametrize("tool", [pytest.param(tool, marks=MARKS.get(tool, pytest.mark.thorough)) for tool in TOOLS])
