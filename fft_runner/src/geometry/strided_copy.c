@@ -4,8 +4,9 @@
  *        that the lines touched on both sides stay in the first-level cache.
  *        The routine is compiled once for each element size, which is then a constant in its inner loops.
  *        Threads share the axis that is slowest in the target.
- *        Where the target is far larger than the caches, whole runs are written past them: then the lines that are overwritten
- *        need not be read first, and what is in the caches stays there.
+ *        Where the target is far larger than the caches, whole lines of it are written past them: then what is overwritten need
+ *        not be read first, and what is in the caches stays there. Rows of a source that is larger than the caches are asked for
+ *        before they are copied, for a processor knows what comes next within a page, and not from row to row.
  * Cost:  one read and one write of the part, and one more read of the target's lines where it is not written past the caches.
  * Needs: no condition on the extents; an empty part copies nothing. */
 #include "geometry/strided_copy.h"
@@ -19,7 +20,10 @@
 #include "geometry/geometry.h"
 #include "speed/threads.h"
 
-enum { TILE = 16 };
+enum { TILE = 16, LINE = 64 };
+
+/* Asked for ahead, in bytes; in a longer row the processor does so by itself. */
+enum { AHEAD = 2048 };
 
 /* The element size is a constant where these are called, and must stay one. */
 #define FOR_ONE_SIZE static inline __attribute__((always_inline))
@@ -55,8 +59,6 @@ FOR_ONE_SIZE void copy_matrix(const struct matrix *m, size_t size, const char *f
 }
 
 #if defined(__SSE2__)
-enum { LINE = 64 };
-
 /* Whole lines of the target past the caches, what is left at both ends through them. */
 static void stream(char *to, const char *from, size_t bytes)
 {
@@ -70,6 +72,19 @@ static void stream(char *to, const char *from, size_t bytes)
     memcpy(to + at, from + at, bytes - at);
 }
 
+/* One element, at a multiple of its size. */
+FOR_ONE_SIZE void stream_element(char *to, const char *from, size_t size)
+{
+    if (size == sizeof(__m128i))
+        _mm_stream_si128((__m128i *)to, _mm_loadu_si128((const __m128i *)from));
+    else
+        for (size_t i = 0; i < size; i += sizeof(int)) {
+            int part;
+            memcpy(&part, from + i, sizeof part);
+            _mm_stream_si32((int *)(to + i), part);
+        }
+}
+
 /* What was written is there for other cores, too, before anything that is written later. */
 static void end_stream(void)
 {
@@ -81,10 +96,31 @@ static void stream(char *to, const char *from, size_t bytes)
     memcpy(to, from, bytes);
 }
 
+FOR_ONE_SIZE void stream_element(char *to, const char *from, size_t size)
+{
+    memcpy(to, from, size);
+}
+
 static void end_stream(void)
 {
 }
 #endif
+
+/* A dense row of n elements that lie `step` bytes apart: as stream(). */
+FOR_ONE_SIZE void stream_gathered(char *to, const char *from, int64_t step, int64_t n, size_t size)
+{
+    int64_t bytes = (int64_t)size, i = 0, whole = 0;
+    if ((uintptr_t)to % size == 0) {
+        int64_t head = (LINE - (int64_t)((uintptr_t)to % LINE)) % LINE / bytes;
+        for (; i < n && i < head; i++)
+            memcpy(to + i * bytes, from + i * step, size);
+        whole = i + (n - i) / (LINE / bytes) * (LINE / bytes);
+    }
+    for (; i < whole; i++)
+        stream_element(to + i * bytes, from + i * step, size);
+    for (; i < n; i++)
+        memcpy(to + i * bytes, from + i * step, size);
+}
 
 FOR_ONE_SIZE void copy_run(int64_t n, int64_t from_stride, int64_t to_stride, size_t size, const char *from, char *to)
 {
@@ -115,6 +151,30 @@ FOR_ONE_SIZE void copy_runs(const struct pf_copy *c, int a, size_t size, const c
                      to + (u * c->to_stride[i] + v * c->to_stride[j]) * (int64_t)size);
 }
 
+static bool is_worth_asking(const struct pf_copy *c, int a, size_t size)
+{
+    int64_t row = c->extent[a] * (int64_t)size;
+    return c->from_memory && row > 0 && row < AHEAD;
+}
+
+/* Dense rows, each of which is asked for before those in front of it are copied. */
+static void copy_rows_ahead(const struct pf_copy *c, int a, size_t size, const char *from, char *to)
+{
+    int i = a == 0 ? 1 : 0, j = a == 2 ? 1 : 2;
+    int outer = c->extent[i] < c->extent[j] ? i : j, inner = i + j - outer;
+    int64_t row = c->extent[a] * (int64_t)size, ahead = (AHEAD + row - 1) / row, n = c->extent[inner];
+    int64_t from_step = c->from_stride[inner] * (int64_t)size, to_step = c->to_stride[inner] * (int64_t)size;
+    for (int64_t u = 0; u < c->extent[outer]; u++) {
+        const char *source = from + u * c->from_stride[outer] * (int64_t)size;
+        char *target = to + u * c->to_stride[outer] * (int64_t)size;
+        for (int64_t v = 0; v < n; v++) {
+            for (int64_t at = 0; at < row && v + ahead < n; at += LINE)
+                __builtin_prefetch(source + (v + ahead) * from_step + at);
+            memcpy(target + v * to_step, source + v * from_step, (size_t)row);
+        }
+    }
+}
+
 FOR_ONE_SIZE void copy_matrices(const struct pf_copy *c, int a, int b, size_t size, const char *from, char *to)
 {
     int other = 3 - a - b;
@@ -124,16 +184,33 @@ FOR_ONE_SIZE void copy_matrices(const struct pf_copy *c, int a, int b, size_t si
                     to + i * c->to_stride[other] * (int64_t)size);
 }
 
+/* Row after row of the target, past the caches; a is dense in the source, b in the target. */
+FOR_ONE_SIZE void stream_matrices(const struct pf_copy *c, int a, int b, size_t size, const char *from, char *to)
+{
+    int other = 3 - a - b;
+    for (int64_t i = 0; i < c->extent[other]; i++)
+        for (int64_t k = 0; k < c->extent[a]; k++)
+            stream_gathered(to + (i * c->to_stride[other] + k * c->to_stride[a]) * (int64_t)size,
+                            from + (i * c->from_stride[other] + k) * (int64_t)size, c->from_stride[b] * (int64_t)size,
+                            c->extent[b], size);
+    end_stream();
+}
+
 FOR_ONE_SIZE void copy_elements(const struct pf_copy *c, size_t size, const void *from, void *to)
 {
     int a = nearest(c->extent, c->from_stride), b = nearest(c->extent, c->to_stride);
     for (int field = 0; field < c->fields; field++) {
         const char *source = (const char *)from + (c->from_start + field * c->from_field) * (int64_t)size;
         char *target = (char *)to + (c->to_start + field * c->to_field) * (int64_t)size;
-        if (a == b && c->past_caches && c->from_stride[a] == 1 && c->to_stride[a] == 1)
+        bool dense = c->from_stride[a] == 1 && c->to_stride[b] == 1;
+        if (a == b && dense && c->past_caches)
             stream_runs(c, a, size, source, target);
+        else if (a == b && dense && is_worth_asking(c, a, size))
+            copy_rows_ahead(c, a, size, source, target);
         else if (a == b)
             copy_runs(c, a, size, source, target);
+        else if (dense && c->past_caches)
+            stream_matrices(c, a, b, size, source, target);
         else
             copy_matrices(c, a, b, size, source, target);
     }

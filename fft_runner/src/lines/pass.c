@@ -66,11 +66,13 @@ static void move(const struct pf_pass *pass, const struct pf_pass_run *run, cons
                       (piece->start + (field - piece->first) * piece->field) * (int64_t)side->element_bytes;
         struct pf_copy copy = gather ? pf_copy_between(&part, &piece->box, &mine)
                                      : pf_copy_between(&part, &mine, &piece->box);
+        copy.from_memory = gather && pass->block.from_memory;
         copy.past_caches = !gather && pass->block.past_caches;
         if (pf_box_elements(&part))
             pf_copy_run(&copy, side->element_bytes, gather ? there : view->data, gather ? view->data : there);
     }
-    lap(run, side->copied, pass->u ? &pass->u_lines : &pass->z_lines);
+    bool beside_z = !pass->u || (pass->z && pass->backward != gather);
+    lap(run, side->copied, beside_z ? &pass->z_lines : &pass->u_lines);
 }
 
 /* A block in the memory of the side itself, whose pieces are parts of one array. */

@@ -52,8 +52,9 @@ struct pf_pass {
         int64_t group, u_chunk, z_chunk;              /* planes, rows and elements of a row that make a block */
         int64_t z_row, u_row, u_column, plane_row;    /* bytes from row to row in chunks and plane, see pass.c */
         bool read_direct, write_direct;               /* lines read or written directly in a side's memory */
-        bool in_turned, out_turned;                   /* the inner axis is contiguous in the array read or written */
-        bool in_across, out_across; /* and the same of the outer axis, where only lines beside it are done */
+        bool in_turned, out_turned; /* lines along the inner axis lie one after the other in the block read or written */
+        bool in_across, out_across; /* neighbours in the array read or written are those of other planes */
+        bool from_memory; /* what is read is far larger than the caches */
         bool past_caches; /* what is written is far larger than the caches */
         int64_t share; /* bytes from the blocks of a thread to those of the next */
         char *memory, *chunk[2], *plane; /* of the first thread */
