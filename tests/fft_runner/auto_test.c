@@ -1,30 +1,45 @@
-/* What exchange "auto" times and takes, with exchanges whose speed is known because they sleep. The table here takes the
- * place of src/exchange/exchange_table.c. Run under mpirun with the grid, both numbers above 1: auto_test R C. */
+/* What exchange "auto" times and takes, with exchanges whose speed is known, for they alone move the clock: the table here takes
+ * the place of src/exchange/exchange_table.c, and MPI_Wtime() that of MPI's own. Run under mpirun with the grid, both numbers
+ * above 1: auto_test R C. */
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "check.h"
 #include "common/failure.h"
 #include "exchange/exchange.h"
+#include "geometry/blocks.h"
 #include "plan/trial.h"
+#include "speed/tuning.h"
 
 extern const struct pf_exchange pf_exchange_alltoallv;
 
-enum { BASE, ROWS, COLUMNS, HOPELESS, REFUSES, HALFWAY, LAST, N_EXCHANGES };
+enum { BASE, ROWS, COLUMNS, HOPELESS, REFUSES, HALFWAY, LAST, SHARES, N_EXCHANGES };
 /* Of a candidate: as the base, once to warm up and once; in each turn, once to warm up and four times. Where there is time, a
  * winner has six turns among all, six among the last three, and twelve among the last two. */
 enum { BASE_RUNS = 2, TURN_RUNS = 5, LAST_RUNS = 24 * TURN_RUNS, DIRECTIONS = 2 };
 
 static int R, C, rank;
+static double now = 1000; /* s */
+static double shares_ms; /* what SHARES takes; 0: it refuses */
+static bool on_two_nodes; /* every other rank */
 static int runs[2][N_EXCHANGES]; /* row, column */
 static int runs_before[N_EXCHANGES]; /* of any, before a row's first by this one */
 enum { HISTORY = 1000 };
 static int history[HISTORY], n_history; /* which one moved a row, run after run */
 static int runs_for_rows; /* of rows by ROWS, before a column's first by COLUMNS: the row has been chosen */
 
-struct sleeper {
-    void *alltoallv;
+double MPI_Wtime(void)
+{
+    return now;
+}
+
+int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *node)
+{
+    return on_two_nodes ? MPI_Comm_split(comm, rank % 2, key, node) : PMPI_Comm_split_type(comm, type, key, info, node);
+}
+
+struct timed {
+    void *alltoallv, *memory; /* one of them */
     int column, number;
     double ms;
 };
@@ -32,20 +47,26 @@ struct sleeper {
 static int make(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, int number,
                 const double ms[2], void **state)
 {
-    struct sleeper *a = calloc(1, sizeof *a);
+    struct timed *a = calloc(1, sizeof *a);
     *state = a;
     if (!a)
         return pf_fail(PENCILFFT_NO_MEMORY, "no memory");
     a->column = t->from[0].extent[0] == t->to[0].extent[0] ? 0 : 1; /* a row leaves x as it is */
     a->number = number;
     a->ms = ms[a->column];
-    return pf_exchange_alltoallv.plan(t, sent, received, &a->alltoallv);
+    if (number != SHARES)
+        return pf_exchange_alltoallv.plan(t, sent, received, &a->alltoallv);
+    size_t bytes = (size_t)pf_larger(sent->total, received->total) * t->element_bytes;
+    a->memory = aligned_alloc(64, (bytes + 64) / 64 * 64);
+    if (!a->memory)
+        return pf_fail(PENCILFFT_NO_MEMORY, "no memory");
+    memset(a->memory, 0, bytes);
+    return PENCILFFT_OK;
 }
 
-static int start_sleeping(void *state, void *from, void *to)
+static int start(void *state, void *from, void *to)
 {
-    struct sleeper *a = state;
-    struct timespec pause = {0, (long)(a->ms * 1e6)};
+    struct timed *a = state;
     if (!a->column && !runs[0][a->number])
         for (int i = 0; i < N_EXCHANGES; i++)
             runs_before[a->number] += runs[0][i];
@@ -54,30 +75,31 @@ static int start_sleeping(void *state, void *from, void *to)
     if (!a->column && n_history < HISTORY)
         history[n_history++] = a->number;
     runs[a->column][a->number]++;
-    nanosleep(&pause, NULL);
-    return pf_exchange_alltoallv.start(a->alltoallv, from, to);
+    now += a->ms * 1e-3;
+    return a->memory ? PENCILFFT_OK : pf_exchange_alltoallv.start(a->alltoallv, from, to);
 }
 
 static void destroy(void *state)
 {
-    struct sleeper *a = state;
+    struct timed *a = state;
     if (a->alltoallv)
         pf_exchange_alltoallv.destroy(a->alltoallv);
+    free(a->memory);
     free(a);
 }
 
-#define SLEEPER(name, number, row_ms, column_ms)                                                                 \
+#define TIMED(name, number, row_ms, column_ms)                                                                   \
     static int plan_##name(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, \
                            void **state)                                                                         \
     {                                                                                                            \
         static const double ms[2] = {row_ms, column_ms};                                                         \
         return make(t, sent, received, number, ms, state);                                                       \
     }
-SLEEPER(base, BASE, 5, 5)
-SLEEPER(rows, ROWS, 1, 15)
-SLEEPER(columns, COLUMNS, 15, 1)
-SLEEPER(hopeless, HOPELESS, 50, 50)
-SLEEPER(last, LAST, 4, 4)
+TIMED(base, BASE, 5, 5)
+TIMED(rows, ROWS, 1, 15)
+TIMED(columns, COLUMNS, 15, 1)
+TIMED(hopeless, HOPELESS, 50, 50)
+TIMED(last, LAST, 4, 4)
 
 static int plan_refuses(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
 {
@@ -93,19 +115,33 @@ static int plan_halfway(const struct pf_transpose *t, struct pf_messages *sent, 
     return rank == 1 ? pf_fail(PENCILFFT_NO_MEMORY, "no memory on purpose") : make(t, sent, received, HALFWAY, ms, state);
 }
 
+/* Its messages are written where they are read. */
+static int plan_shares(const struct pf_transpose *t, struct pf_messages *sent, struct pf_messages *received, void **state)
+{
+    const double ms[2] = {shares_ms, shares_ms};
+    *state = NULL;
+    return shares_ms > 0 ? make(t, sent, received, SHARES, ms, state) : pf_fail(PENCILFFT_NOT_POSSIBLE, "not now");
+}
+
+static void *memory(const void *state)
+{
+    return ((const struct timed *)state)->memory;
+}
+
 static const struct pf_exchange rows[] = {
-    [BASE] = {"base", plan_base, start_sleeping, destroy},
-    [ROWS] = {"rows", plan_rows, start_sleeping, destroy},
-    [COLUMNS] = {"columns", plan_columns, start_sleeping, destroy},
-    [HOPELESS] = {"hopeless", plan_hopeless, start_sleeping, destroy},
-    [REFUSES] = {"refuses", plan_refuses, start_sleeping, destroy},
-    [HALFWAY] = {"halfway", plan_halfway, start_sleeping, destroy},
-    [LAST] = {"last", plan_last, start_sleeping, destroy},
+    [BASE] = {"base", plan_base, start, destroy},
+    [ROWS] = {"rows", plan_rows, start, destroy},
+    [COLUMNS] = {"columns", plan_columns, start, destroy},
+    [HOPELESS] = {"hopeless", plan_hopeless, start, destroy},
+    [REFUSES] = {"refuses", plan_refuses, start, destroy},
+    [HALFWAY] = {"halfway", plan_halfway, start, destroy},
+    [LAST] = {"last", plan_last, start, destroy},
+    [SHARES] = {"shares", plan_shares, start, destroy, .memory = memory},
     {.name = "auto"},
 };
 const struct pf_table pf_exchanges = PF_TABLE("exchange", rows);
 
-static pencilfft_plan make_plan(double budget_s, const char *skip)
+static pencilfft_plan make_plan_again(double budget_s, const char *skip)
 {
     pencilfft_desc desc;
     pencilfft_plan plan = NULL;
@@ -123,6 +159,13 @@ static pencilfft_plan make_plan(double budget_s, const char *skip)
     if (!plan)
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     return plan;
+}
+
+/* Nothing is known of exchanges. */
+static pencilfft_plan make_plan(double budget_s)
+{
+    pencilfft_wisdom_forget();
+    return make_plan_again(budget_s, NULL);
 }
 
 static double seconds(pencilfft_plan plan, int e, int i)
@@ -172,19 +215,34 @@ static void they_run_in_turn(void)
 {
     static const int each[] = {BASE, ROWS, COLUMNS, HOPELESS, LAST};
     enum { GO = sizeof each / sizeof each[0] };
-    pencilfft_plan plan = make_plan(60, "xz");
+    pencilfft_plan plan = make_plan(60);
     CHECK(n_history > (BASE_RUNS + 2 * GO) * DIRECTIONS);
     for (int i = 0; i < (BASE_RUNS + 2 * GO) * DIRECTIONS; i++)
         CHECK_INT(history[i], i < BASE_RUNS * DIRECTIONS ? BASE : each[(i / DIRECTIONS - BASE_RUNS) % GO]);
     CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
 }
 
+/* What does not stay in the caches is not warmed up. */
+static void large_arrays_run_in_turn_at_once(void)
+{
+    static const int each[] = {BASE, ROWS, COLUMNS, HOPELESS, LAST};
+    enum { GO = sizeof each / sizeof each[0] };
+    int64_t bytes = pf_tuning.trial_outs_bytes;
+    pf_tuning.trial_outs_bytes = 0;
+    pencilfft_plan plan = make_plan(60);
+    pf_tuning.trial_outs_bytes = bytes;
+    CHECK(n_history > (1 + GO) * DIRECTIONS);
+    for (int i = 0; i < (1 + GO) * DIRECTIONS; i++)
+        CHECK_INT(history[i], i < DIRECTIONS ? BASE : each[i / DIRECTIONS - 1]);
+    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+}
+
 static void row_and_column_take_their_own(void)
 {
-    pencilfft_plan plan = make_plan(60, NULL);
+    pencilfft_plan plan = make_plan(60);
     took(plan, "rows", "columns");
     CHECK_INT(runs_for_rows >= LAST_RUNS * DIRECTIONS, 1);
-    CHECK_INT(runs[1][COLUMNS] >= TURN_RUNS * DIRECTIONS, 1); /* more where the others come near on a slow machine */
+    CHECK_INT(runs[1][COLUMNS] >= LAST_RUNS * DIRECTIONS, 1);
     for (int e = 0; e < 2; e++) {
         CHECK_INT(runs[e][HOPELESS], 2 * DIRECTIONS); /* once to warm up, and once */
         CHECK_INT(runs[e][HALFWAY], 0);
@@ -193,72 +251,84 @@ static void row_and_column_take_their_own(void)
     CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
 }
 
-/* Whether what sleeps less took less; a busy machine may have held it up. */
-static bool less_sleep_is_less_time(pencilfft_plan plan)
+/* Of both directions. */
+static void takes_ms(pencilfft_plan plan, int e, int i, double ms)
 {
-    return seconds(plan, 1, BASE) < seconds(plan, 0, BASE) && seconds(plan, 1, COLUMNS) < seconds(plan, 1, BASE);
+    CHECK(fabs(seconds(plan, e, i) - DIRECTIONS * ms * 1e-3) < 1e-9);
 }
 
-/* The other exchange runs too: its sleep is in the times, and the column's base is what the row took. */
+/* The other exchange runs too: what it takes is in the times, and the column's base is what the row took. */
 static void whole_transforms_are_timed(void)
 {
-    bool less = false;
-    for (int attempt = 0; attempt < 5 && !less; attempt++) {
-        pencilfft_plan plan = make_plan(60, "x");
-        CHECK(runs[1][BASE] > 2 * TURN_RUNS * DIRECTIONS);
-        CHECK(seconds(plan, 0, BASE) >= DIRECTIONS * 10e-3);
-        CHECK(seconds(plan, 0, ROWS) >= DIRECTIONS * 6e-3);
-        CHECK(seconds(plan, 1, BASE) >= DIRECTIONS * 6e-3);
-        CHECK(seconds(plan, 1, COLUMNS) >= DIRECTIONS * 2e-3);
-        less = less_sleep_is_less_time(plan);
-        MPI_Allreduce(MPI_IN_PLACE, &less, 1, MPI_C_BOOL, MPI_LAND, MPI_COMM_WORLD);
-        CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
-    }
-    CHECK(less);
+    pencilfft_plan plan = make_plan(60);
+    takes_ms(plan, 0, BASE, 5 + 5);
+    takes_ms(plan, 0, ROWS, 1 + 5);
+    takes_ms(plan, 0, HOPELESS, 50 + 5);
+    takes_ms(plan, 1, BASE, 1 + 5);
+    takes_ms(plan, 1, COLUMNS, 1 + 1);
+    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+}
+
+/* Within a node what shares memory is taken where it seems slower by less than the doubt: by 0.8 % in the row, not by 2.4 % in the
+ * column, of which the last two, timed 48 times and more, leave less than 2 %. On several nodes it has no such right. */
+static void what_shares_memory_has_the_benefit_of_the_doubt(void)
+{
+    shares_ms = 1.05;
+    pencilfft_plan plan = make_plan(60);
+    took(plan, "shares", "columns");
+    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+    on_two_nodes = true;
+    plan = make_plan(60);
+    took(plan, "rows", "columns");
+    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+    on_two_nodes = false;
+    shares_ms = 0;
 }
 
 static void without_time_the_first_that_goes(void)
 {
-    pencilfft_plan plan = make_plan(0, "y");
+    pencilfft_plan plan = make_plan(0);
     took(plan, "base", "base");
     CHECK_INT(runs[0][BASE], 2 * DIRECTIONS); /* once to warm up, and once */
     CHECK(seconds(plan, 0, ROWS) == 0 && seconds(plan, 1, ROWS) == 0);
     CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
 }
 
-/* The row's candidates share 0.3 s: one that takes 20 ms runs no more than four times. They sleep for longer than that in the
- * first round, however fast the machine is, so there is no second one. */
+/* The row's candidates share 0.3 s. The base takes 20 ms of it twice; to warm up all of them takes 200 and to run them 200 more, and
+ * then the time is up. */
 static void none_takes_more_than_its_share(void)
 {
-    pencilfft_plan plan = make_plan(0.6, "xy");
-    CHECK(runs[0][BASE] >= 2 * DIRECTIONS && runs[0][BASE] <= 4 * DIRECTIONS);
+    pencilfft_plan plan = make_plan(0.6);
+    CHECK_INT(runs[0][BASE], (BASE_RUNS + 2) * DIRECTIONS);
     CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
 }
 
 static void they_are_tried_in_the_order_of_the_table(void)
 {
-    pencilfft_plan plan = make_plan(60, "yz");
+    pencilfft_plan plan = make_plan(60);
     CHECK_INT(runs_before[BASE], 0);
     CHECK_INT(runs_before[ROWS], (BASE_RUNS + 1) * DIRECTIONS); /* the base, and the base once more to warm up */
-    CHECK(runs_before[LAST] > runs_before[ROWS]);
+    CHECK_INT(runs_before[LAST], (BASE_RUNS + 4) * DIRECTIONS);
     CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
 }
 
 /* Of the same transform; one that leaves another axis alone is not the same. */
 static void what_was_chosen_is_known_again(void)
 {
-    pencilfft_plan plan = make_plan(60, NULL);
+    pencilfft_plan plan = make_plan(60);
+    CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
+    plan = make_plan_again(60, NULL);
     took(plan, "rows", "columns");
     CHECK_INT(runs[0][ROWS], 0);
     CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
-    plan = make_plan(60, "z");
+    plan = make_plan_again(60, "z");
     CHECK(runs[0][ROWS] > 0);
     CHECK_INT(pencilfft_plan_destroy(plan), PENCILFFT_OK);
 }
 
 static void the_plan_works(void)
 {
-    pencilfft_plan plan = make_plan(60, NULL);
+    pencilfft_plan plan = make_plan_again(60, NULL);
     void *in, *out;
     CHECK_INT(pencilfft_alloc(plan, &in), PENCILFFT_OK);
     CHECK_INT(pencilfft_alloc(plan, &out), PENCILFFT_OK);
@@ -283,8 +353,10 @@ int main(int argc, char **argv)
     times_are_compared_with_those_beside_them();
     more_runs_leave_less_doubt();
     they_run_in_turn();
+    large_arrays_run_in_turn_at_once();
     row_and_column_take_their_own();
     whole_transforms_are_timed();
+    what_shares_memory_has_the_benefit_of_the_doubt();
     without_time_the_first_that_goes();
     none_takes_more_than_its_share();
     they_are_tried_in_the_order_of_the_table();

@@ -200,10 +200,7 @@ def test_auto_tells_what_it_tried_and_tries_no_algorithm_by_two_names(run, grid,
 
 @pytest.mark.parametrize("R, C", [(2, 2), pytest.param(3, 2, marks=pytest.mark.slow)])
 def test_auto_times_whole_transforms_and_stops_in_time(mpirun, R, C):
-    for _ in range(3):  # its exchanges sleep for milliseconds, and a busy machine holds a rank up for longer
-        done = mpirun(R * C, R, C, program="auto_test")
-        if done.returncode == 0:
-            return
+    done = mpirun(R * C, R, C, program="auto_test")
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -45,6 +45,17 @@ def test_every_pair_of_choices_is_right(mpirun, library_names, ranks):
     assert refused > 0
 
 
+@pytest.mark.parametrize("ranks, words", [
+    (6, "6x1 pencil 3x4x2 dct double stride1 auto sequence estimate sync=clock pieces=tiny fields=2 threads=1 "
+        "kinds=4,2,2 skip=xyz"),
+    (8, "1x8 slab 3x4x2 dst double stride1 auto sequence estimate sync=barrier pieces=tiny fields=2 threads=1 "
+        "kinds=2,c1,4")])
+def test_ranks_with_unequal_arrays_try_exchanges_alike(mpirun, ranks, words):
+    """Some of them hold less than the bytes that decide whether candidates are warmed up; they waited for each other."""
+    _, plans, _ = run_matrix(mpirun, ranks, *words.split(), seconds=60)
+    assert plans == 1
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("ranks, grid", [(ranks, grid) for ranks in range(1, 9) for grid in grids_of(ranks)])
 def test_every_combination_is_right(mpirun, library_names, ranks, grid):

@@ -145,10 +145,18 @@ static void give_work(struct pf_trial *t)
         }
 }
 
+/* Of an array on a rank, the mean of them: the same on all ranks, where it decides what they do together. */
+static double mean_bytes(const struct pencilfft_plan_s *plan)
+{
+    const int64_t *extent = plan->geometry.n;
+    double elements = (double)extent[0] * (double)extent[1] * (double)extent[2] * plan->fields;
+    return elements * (double)plan->element_bytes / plan->ranks;
+}
+
 /* Of what is larger nothing is left in the caches when it is used again. */
 static bool stays_in_caches(const struct pf_trial *t)
 {
-    return t->elements * (int64_t)t->plan->element_bytes <= pf_tuning.trial_outs_bytes;
+    return mean_bytes(t->plan) <= (double)pf_tuning.trial_outs_bytes;
 }
 
 static int run_once(struct pf_trial *t, double *seconds)
@@ -334,9 +342,7 @@ static int run_parked(struct pf_trial *t, const struct pf_candidates *c, int fir
 /* As many as there is room for, the same number on all ranks. */
 static int together(const struct pencilfft_plan_s *plan, int n)
 {
-    const int64_t *extent = plan->geometry.n;
-    double bytes = (double)extent[0] * (double)extent[1] * (double)extent[2] * plan->fields * (double)plan->element_bytes;
-    double room = (double)pf_tuning.trial_bytes / (bytes / plan->ranks);
+    double room = (double)pf_tuning.trial_bytes / mean_bytes(plan);
     return room < 1 ? 1 : room < n ? (int)room : n;
 }
 
