@@ -1,9 +1,10 @@
-/* A clock that goes on by 100 s while somebody sleeps, however shortly: loaded before the programs of the runner. */
+/* A clock that goes on by 100 s while somebody sleeps, however shortly, and by a microsecond when it is read: loaded before
+ * the programs of the runner. Time that the machine takes does not count, so that nobody comes too late to sleep. */
 #include <mpi.h>
 #include <stdio.h>
 #include <time.h>
 
-static int slept;
+static int slept, reads;
 
 int nanosleep(const struct timespec *wanted, struct timespec *rest)
 {
@@ -13,7 +14,7 @@ int nanosleep(const struct timespec *wanted, struct timespec *rest)
 
 double MPI_Wtime(void)
 {
-    return PMPI_Wtime() + 100. * slept;
+    return 100. * slept + 1e-6 * ++reads;
 }
 
 __attribute__((destructor)) static void tell(void)

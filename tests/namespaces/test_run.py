@@ -203,6 +203,14 @@ def descendants(pid):
     return {key for key in everything if key[0] in family}
 
 
+def name_of(pid):
+    """Of a process, or nothing where it has ended, as those of the start do while one looks."""
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return None
+
+
 def surroundings():
     """What a run could leave: mounts, named namespaces, devices, session directories."""
     return {
@@ -245,8 +253,7 @@ def wait_for_ranks(run, err, ranks=16, seconds=120):
     while time.monotonic() < end and run.poll() is None:
         if "default" in err.read_text():
             family = descendants(run.pid)
-            names = [Path(f"/proc/{pid}/comm") for pid, _ in family]
-            if sum(name.exists() and name.read_text().strip() == "fft_runner" for name in names) >= ranks:
+            if sum(name_of(pid) == "fft_runner" for pid, _ in family) >= ranks:
                 return family
         time.sleep(0.1)
     raise AssertionError(f"the run never came to its ranks: status {run.poll()}\n{err.read_text()}")
