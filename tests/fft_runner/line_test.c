@@ -262,6 +262,7 @@ static void check_refusals(int rank, int ranks)
     CHECK(pencilfft_line_points(plan, 5, 0, &n) == PENCILFFT_BAD_CALL);
     CHECK(pencilfft_line_points(plan, PENCILFFT_INPUT, 1000, &n) == PENCILFFT_BAD_CALL);
     CHECK(pencilfft_line_index(plan, PENCILFFT_INPUT, 0, 16, &n) == PENCILFFT_BAD_CALL);
+    CHECK(pencilfft_line_index(plan, PENCILFFT_INPUT, 0, -1, &n) == PENCILFFT_BAD_CALL);
     CHECK(pencilfft_line_indices(plan, PENCILFFT_OUTPUT, -1, &n) == PENCILFFT_BAD_CALL);
     CHECK(pencilfft_line_traffic(plan, 9, PENCILFFT_FORWARD, NULL, NULL) == PENCILFFT_BAD_CALL);
     CHECK(pencilfft_line_destroy(plan) == PENCILFFT_OK && pencilfft_line_destroy(NULL) == PENCILFFT_OK);

@@ -8,6 +8,7 @@ import pytest
 from pencilmap.mapper.calibrated import machine_text
 from pencilmap.mapper.compare import _likely, compare_records
 from pencilmap.mapper.placements import as_mapping, place
+from pencilmap.mapper.records import mapping_of_record
 from pencilmap.mapper.samples import _tasks_per_node, published_samples, record_samples
 from pencilmap.model.allocation import Site
 from pencilmap.model.costs import Costs
@@ -137,6 +138,13 @@ def test_a_record_without_tasks_per_node_has_those_of_its_fullest_host():
     found["placement"]["tasks_per_node"] = None
     found["placement"]["ranks"][0]["host"] = "elsewhere"
     assert known == _tasks_per_node(found) == 2
+
+
+def test_a_record_without_tasks_per_node_is_of_one_on_each():
+    mapping = mapping_of(*RUNS[0])
+    found = record(mapping, Transform(128, 128, 128), TRUTH)
+    found["placement"]["tasks_per_node"] = None
+    assert mapping_of_record(found, mapping.network, "r").tasks_per_node == 1
 
 
 def test_only_a_real_network_has_likely_times():

@@ -259,6 +259,7 @@ def test_broken_mapfiles_are_refused(case):
 
 BROKEN_OTHERS = [
     ("hostfile", "node-1-0", "line 1 column 1: host 'node-1-0' does not end in 3 coordinates"),
+    ("slurm", "node-0-0-0\nnode-[8-9]-0-0", "line 2 column 1: node (8, 0, 0) is outside torus 4x2x3"),
     ("hostfile", "node-9-0-0", "line 1 column 1: node (9, 0, 0) is outside torus 4x2x3; x must be 0..3"),
     ("slurm", "node-0-0-0\n  node-0-0-0*0", "line 2 column 3: '0' is not a number of ranks"),
     ("hostfile", "node-0-0-0:0", "line 1 column 1: '0' is not a number of ranks"),

@@ -344,6 +344,11 @@ def test_what_goes_wrong_in_a_function_is_one_clear_message(name, words, user_fi
         assert word in str(error.value)
 
 
+def test_a_file_without_functions_has_none(written):
+    with pytest.raises(PlacementError, match="has no function 'f'; it has none$"):
+        place(f"python:{written('f = 1', 'own.py')}:f", SITE, ProcessGrid(4, 4))
+
+
 @pytest.mark.parametrize("text, words", [("def f(:\n", ["own.py line 1", "SyntaxError"]),
                                          ("\nimport nowhere\n", ["line 2", "nowhere"]), ("x = '\0'", ["own.py", "null"])])
 def test_files_that_are_no_python_are_refused(text, words, written):

@@ -45,6 +45,13 @@ def test_threads_compute_as_fast_together_as_tasks():
     assert threads.prediction.grid.n_tasks == 16 and tasks.prediction.grid.n_tasks == 64
 
 
+def test_an_exchange_that_moves_nothing_has_no_messages():
+    where = setting(torus="4x2", bandwidth="1 GB/s", tasks_per_node=4, fft="64")
+    [one] = choices(where, [4], lambda here: here.predictions("1x32", ["default"])[0])
+    assert one.message_bytes == 16 * 64**3 / 32**2
+    assert (one.messages, one.peers) == (4 * 28, 4 * 33)
+
+
 @pytest.mark.parametrize("words, part", [
     (["--fft", 64, "--threads", 3], "divides 4"), (["--threads", 2], "name it with --fft"),
     (["--fft", 64, "--threads", 2, "--grid", "4x8"], "leave out --grid")])
