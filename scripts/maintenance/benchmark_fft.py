@@ -6,7 +6,7 @@
     .venv/bin/python scripts/maintenance/benchmark_fft.py --json FILE --rows 1     # one row more, until all are in FILE
     .venv/bin/python scripts/maintenance/benchmark_fft.py --again FILE --write     # those that --json FILE kept
 
-All contestants of a case run in the same processes and take turns in each repetition
+All contestants of a case run in the same processes, in an order of its own in each repetition
 (scripts/maintenance/benchmarks/worker.py). A round is one launch of a case with new plans; each round gives its median,
 and the table shows the median of the rounds, with the lowest and highest in brackets. The rounds of a case, a row of the
 tables, follow each other. Every result is checked. The machine must be quiet, because the times are wall-clock times.
@@ -43,6 +43,8 @@ from pencilmap.scripts.networks.build import ensure_built, tail
 
 COLUMNS = ["type", "precision", "extents", "grid", "pages"]
 OURS, REFERENCE = "pencilfft", "fftw-mpi"
+PAIRS = [("pencilfft:alone+destroy", "fftw"), ("pencilfft:threads+destroy", "fftw:threads"),
+         ("pencilfft:threads+destroy", "pencilfft:destroy"), ("pencilfft:threads+destroy", "pencilfft:node")]
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE, PICTURE = DOCS / "benchmarks.md", DOCS / "pictures" / "benchmarks.svg"
 TIMEOUT_S = 900
@@ -59,11 +61,12 @@ class BenchmarkError(PencilmapError):
 # ---- running -----------------------------------------------------------------------------------------------------------
 
 
-def launched(case: Case, contestants: Sequence[str], repetitions: int) -> dict[str, Any]:
-    """One launch of one case: the worker's result."""
+def launched(case: Case, contestants: Sequence[str], repetitions: int, seed: int) -> dict[str, Any]:
+    """One launch of one case: the worker's result. The contestants' order in each repetition is by chance, from `seed`."""
     with tempfile.TemporaryDirectory() as folder:
         request, result = Path(folder, "request.json"), Path(folder, "result.json")
-        request.write_text(json.dumps({"case": asdict(case), "contestants": contestants, "repetitions": repetitions}))
+        request.write_text(json.dumps({"case": asdict(case), "contestants": contestants, "repetitions": repetitions,
+                                       "seed": seed}))
         command = [*_mpirun(case.ranks), sys.executable, "-m", "pencilmap.scripts.maintenance.benchmarks.worker", request,
                    result]
         library = ensure_built().directory / "lib" / "libpencilfft.so"
@@ -96,7 +99,7 @@ def measured(cases: Iterable[Case], contestants: Sequence[str], rounds: int,
             results = []
             for number in range(rounds):
                 progress(f"{name_of(case)}: round {number + 1} of {rounds}")
-                results.append(launched(case, contestants, repetitions))
+                results.append(launched(case, contestants, repetitions, number))
             yield case, results
 
 
@@ -109,6 +112,16 @@ def name_of(case: Case) -> str:
     'r2c double 128x128x128 1x2'
     """
     return " ".join(cells(case)[:4]) + (" in huge pages" if case.pages == "huge" else "")
+
+
+def short_name_of(case: Case) -> str:
+    """
+    >>> short_name_of(Case((128, 128, 128), (1, 2), "r2c", "single")), short_name_of(Case((4, 6, 8), (2, 1), pages="huge"))
+    ('r2c 128^3, single', 'c2c 4x6x8 2x1, huge')
+    """
+    extents = f"{case.shape[0]}^3" if len(set(case.shape)) == 1 else "x".join(map(str, case.shape))
+    words = [case.type, extents] + ["x".join(map(str, case.grid))] * (case.grid != (1, 2))
+    return ", ".join([" ".join(words), *["single"] * (case.precision == "single"), *["huge"] * (case.pages == "huge")])
 
 
 def cells(case: Case) -> list[str]:
@@ -159,9 +172,27 @@ def speed_table(results: dict[Case, list[dict[str, Any]]], contestants: Sequence
     for case, rounds in results.items():
         found = [ratio(rounds, name) for name in others]
         if any(found):
-            rows.append([*cells(case), milliseconds_of(rounds, REFERENCE),
-                         *("-" if r is None else f"{r[1]:.2f} [{r[0]:.2f}, {r[2]:.2f}]" for r in found)])
+            rows.append([*cells(case), milliseconds_of(rounds, REFERENCE), *map(shown_ratio, found)])
     return columns, rows
+
+
+def pairs_table(results: dict[Case, list[dict[str, Any]]], contestants: Sequence[str]) -> tuple[list[str], list[list[str]]]:
+    """Columns and rows: one rank beside what it is to be compared with, as ratios of times in the same round."""
+    pairs = [pair for pair in PAIRS if set(pair) <= set(contestants)]
+    rows = []
+    for case, rounds in results.items():
+        found = [ratio(rounds, *pair) for pair in pairs]
+        if any(found):
+            rows.append([*cells(case), *map(shown_ratio, found)])
+    return [*COLUMNS, *(f">{mine} / {other}" for mine, other in pairs)], rows
+
+
+def shown_ratio(found: tuple[float, float, float] | None) -> str:
+    """
+    >>> shown_ratio((0.5, 0.75, 1)), shown_ratio(None)
+    ('0.75 [0.50, 1.00]', '-')
+    """
+    return "-" if found is None else f"{found[1]:.2f} [{found[0]:.2f}, {found[2]:.2f}]"
 
 
 def passes_of(case: Case, rounds: list[dict[str, Any]]) -> list[Pass]:
@@ -184,30 +215,53 @@ def limit_table(results: dict[Case, list[dict[str, Any]]]) -> tuple[list[str], l
     return columns, rows
 
 
-def floor_table(results: dict[Case, list[dict[str, Any]]]) -> tuple[list[str], list[list[str]]]:
+def floor_table(results: dict[Case, list[dict[str, Any]]], contestants: Sequence[str]) -> tuple[list[str], list[list[str]]]:
     """Columns and rows: where the time of our transform goes, beside the floor: a copy of the bytes of each pass at STREAM's
-    rate, and the FFTs of all lines in the caches, one after the other."""
+    rate, and the FFTs of all lines in the caches, one after the other. Then each of our contestants on all ranks, as a ratio
+    to the floor of the same round."""
+    ours = [name for name in contestants if name.partition(":")[0] == OURS and not is_of_one_rank(name)]
     columns = [*COLUMNS, ">total, ms", ">exchange", ">passes", ">their copies, floor", ">FFTs in caches, floor",
-               ">left of passes", ">total / floor"]
+               ">left of passes", *(f">{name} / floor" for name in ours)]
     rows = []
     for case, rounds in results.items():
         parts = passes_of(case, rounds)
         exchange = sum(part.seconds for part in parts if part.phases[0].startswith("exchange"))
-        moving = [part for part in parts if not part.phases[0].startswith("exchange")]
-        spent, copies = sum(part.seconds for part in moving), sum(part.limit_s for part in moving)
-        lines = median(chain.from_iterable(r["cached_lines_s"] for r in rounds))
+        spent, copies, lines = sum(part.seconds for part in moving(parts)), *floor_of(case, rounds)
         numbers = [spent + exchange, exchange, spent, copies, lines, spent - copies - lines]
-        rows.append([*cells(case), *(f"{1e3 * number:.2f}" for number in numbers), f"{numbers[0] / (copies + lines):.2f}"])
+        found = [over_floor(case, rounds, name) for name in ours]
+        rows.append([*cells(case), *(f"{1e3 * number:.2f}" for number in numbers), *map(shown_ratio, found)])
     return columns, rows
 
 
+def moving(parts: Sequence[Pass]) -> list[Pass]:
+    """Passes without the exchanges."""
+    return [part for part in parts if not part.phases[0].startswith("exchange")]
+
+
+def floor_of(case: Case, rounds: list[dict[str, Any]]) -> tuple[float, float]:
+    """Seconds of the passes' copies and of the FFTs in the caches."""
+    copies = sum(part.limit_s for part in moving(passes_of(case, rounds)))
+    return copies, median(chain.from_iterable(r["cached_lines_s"] for r in rounds))
+
+
+def over_floor(case: Case, rounds: list[dict[str, Any]], name: str) -> tuple[float, float, float] | None:
+    """Lowest, median and highest, over the rounds, of a contestant's time divided by the floor of its round."""
+    if not all(name in r["times_s"] for r in rounds):
+        return None
+    found = [median(r["times_s"][name]) / sum(floor_of(case, [r])) for r in rounds]
+    return min(found), median(found), max(found)
+
+
 def picture(results: dict[Case, list[dict[str, Any]]], contestants: Sequence[str], path: str | PathLike[str]) -> None:
-    """Draw ratios and passes of all cases."""
-    ratios = {name: [(k, *found) for k, rounds in enumerate(results.values()) if (found := ratio(rounds, name))]
-              for name in contestants if name != REFERENCE}
-    limits = [(name_of(case), {part.phases: part.seconds / part.limit_s for part in passes_of(case, rounds)})
+    """Draw ratios and passes of all cases: contestants on all ranks, and those on one, beside each other."""
+    panels = []
+    for of_one_rank in (False, True):
+        points = {name: [(k, *found) for k, rounds in enumerate(results.values()) if (found := ratio(rounds, name))]
+                  for name in contestants if name != REFERENCE and is_of_one_rank(name) == of_one_rank}
+        panels.append({name: mine for name, mine in points.items() if mine})
+    limits = [(short_name_of(case), {part.phases: part.seconds / part.limit_s for part in passes_of(case, rounds)})
               for case, rounds in results.items()]
-    draw_benchmark({name: points for name, points in ratios.items() if points}, limits, REFERENCE, path)
+    draw_benchmark([panel for panel in panels if panel], limits, REFERENCE, path)
 
 
 def machine(results: dict[Case, list[dict[str, Any]]]) -> str:
@@ -310,11 +364,13 @@ def _place(case):
 
 def _tell(results, names, plot, write):
     several, one = speed_table(results, names, of_one_rank=False), speed_table(results, names, of_one_rank=True)
-    limit, floor = limit_table(results), floor_table(results)
+    pairs, limit, floor = pairs_table(results, names), limit_table(results), floor_table(results, names)
     notes = [machine(results), *refusals(results)]
     print_table(f"Time divided by that of {REFERENCE}: median of the rounds [lowest, highest]", *several, notes)
     if one[1]:
         print_table(f"One rank, time divided by that of {REFERENCE}", *one)
+    if pairs[1]:
+        print_table("One rank beside its peers", *pairs)
     print_table(f"Where the time of {OURS} goes, beside the floor (ms)", *floor)
     print_table(f"Passes of {OURS} compared with the memory's limit", *limit)
     if plot:
@@ -322,6 +378,7 @@ def _tell(results, names, plot, write):
     if write:
         fill(PAGE, "scripts/maintenance/benchmark_fft.py", "\n\n".join([". ".join(notes) + ".", markdown_table(*several)]))
         fill(PAGE, "scripts/maintenance/benchmark_fft.py one rank", markdown_table(*one))
+        fill(PAGE, "scripts/maintenance/benchmark_fft.py pairs", markdown_table(*pairs))
         fill(PAGE, "scripts/maintenance/benchmark_fft.py floor", markdown_table(*floor))
         fill(PAGE, "scripts/maintenance/benchmark_fft.py passes", markdown_table(*limit))
         picture(results, names, PICTURE)

@@ -169,9 +169,58 @@ def test_a_wrong_answer_ends_the_benchmark(monkeypatch):
 
     monkeypatch.setattr(worker, "contestant", lambda *_: Idle())
     monkeypatch.setattr(worker, "STREAM_BYTES", 1 << 10)
-    request = {"case": {"shape": [4, 4, 4], "grid": [1, 1], "type": "r2c"}, "contestants": ["idle"], "repetitions": 1}
+    request = {"case": {"shape": [4, 4, 4], "grid": [1, 1], "type": "r2c"}, "contestants": ["idle"], "repetitions": 1,
+               "seed": 0}
     with pytest.raises(ValueError, match="idle has an error of"):
         worker.run(request, Alone())
+
+
+def test_each_repetition_has_an_order_of_its_own():
+    """So that nobody always finds the caches as the same one left them; the same on all ranks."""
+    from pencilmap.scripts.maintenance.benchmarks.worker import measure
+
+    class Runner:
+        alone = False
+
+        def __init__(self, name, ran):
+            self.name, self.ran = name, ran
+
+        def lay(self):
+            pass
+
+        def run(self):
+            self.ran.append(self.name)
+
+        def phases(self):
+            return {}
+
+    def order(seed, repetitions=40):
+        ran = []
+        times, _ = measure({name: Runner(name, ran) for name in "abcd"}, repetitions, Alone(), seed)
+        assert {name: len(found) for name, found in times.items()} == dict.fromkeys("abcd", repetitions)
+        return "".join(ran)
+
+    ran = order(seed=5)
+    assert all(sorted(ran[i:i + 4]) == list("abcd") for i in range(0, len(ran), 4))
+    assert {ran[i:i + 2] for i in range(len(ran) - 1)} >= {a + b for a in "abcd" for b in "abcd" if a != b}
+    assert order(seed=5) == ran != order(seed=6)
+
+
+def test_the_floor_is_that_of_the_same_round():
+    """Two passes of c2c at 64^3 copy 16.8 MB: 1 ms at 16.8 GB/s, 2 ms at half of it; the lines take 1 ms in both rounds."""
+    from pencilmap.scripts.maintenance import benchmark_fft
+
+    case, copied = Case((64, 64, 64), (1, 2)), 2 * 2 * 16 * 64**3
+    phases = {name: [0.2e-3] for name in ("fft_z", "fft_y", "pack_column", "exchange_column", "unpack_column", "fft_x")}
+    rounds = [{"times_s": {"pencilfft": [3e-3], "pencilfft:node": times, "fftw-mpi": [1.0], "pencilfft:alone": [1.0]},
+               "phases_s": {"pencilfft": phases}, "stream_copy": [copied / copy_s], "cached_lines_s": [1e-3]}
+              for times, copy_s in (([2e-3], 1e-3), ([4e-3, 6e-3, 9e-3], 2e-3))]
+    names = ["pencilfft", "pencilfft:node", "pencilfft:alone", "fftw-mpi", "pencilfft:auto"]
+    columns, [row] = benchmark_fft.floor_table({case: rounds}, names)
+    assert columns[-3:] == [">pencilfft / floor", ">pencilfft:node / floor", ">pencilfft:auto / floor"]
+    assert row[-3:] == ["1.25 [1.00, 1.50]", "1.50 [1.00, 2.00]", "-"]
+    assert [float(cell) for cell in row[5:8]] == [1.2, 0.2, 1.0]
+    assert row[9] == "1.00"
 
 
 def test_unknown_contestants_are_refused():

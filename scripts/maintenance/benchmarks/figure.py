@@ -1,6 +1,7 @@
 """The picture of the benchmark: the time of each contestant divided by that of the reference, and of each pass divided by
 the memory's."""
 
+from itertools import cycle
 from os import PathLike
 from typing import Any
 
@@ -12,32 +13,42 @@ MARKS = "osD^vPX"
 ROW = 0.24  # inches
 
 
-def draw_benchmark(ratios: dict[str, Any], limits: list[tuple[str, dict[tuple[str, ...], float]]], reference: str,
+def draw_benchmark(panels: list[dict[str, Any]], limits: list[tuple[str, dict[tuple[str, ...], float]]], reference: str,
                    path: str | PathLike[str]) -> None:
-    """Draw two panels side by side over the same cases.
+    """Draw panels side by side over the same cases: one for each set of contestants, and one of the passes.
 
-    `ratios` holds for each contestant (case number, lowest, median, highest) of its time over that of `reference`, `limits`
-    the name of each case with the ratios of its passes to the memory's time.
+    A panel holds for each of its contestants (case number, lowest, median, highest) of its time over that of `reference`,
+    `limits` the name of each case with the ratios of its passes to the memory's time.
     """
-    with figure(ROW * len(limits) + 1.3) as drawn:
-        left, right = drawn.subplots(1, 2, sharey=True, width_ratios=(3, 2))
-        for (name, points), colour, mark in zip(ratios.items(), CYCLE, MARKS):
-            places, low, middle, high = zip(*points)
-            left.errorbar(middle, places, xerr=(np.subtract(middle, low), np.subtract(high, middle)),
-                          fmt=mark, color=colour, markersize=4, linewidth=0.8, label=name)
-        left.axvline(1, color=BLACK, linewidth=0.8)
-        left.set_xscale("log", base=2)
-        left.xaxis.set_major_formatter("{x:g}")
-        left.set_xlabel(f"time over that of {reference}; left of the line is faster")
-        for place, (_, passes) in enumerate(limits):
-            for number, over in enumerate(passes.values()):
-                right.plot(over, place, "|" if number % 2 else "o", color=CYCLE[number % 2], markersize=4)
-        right.axvline(1, color=BLACK, linewidth=0.8)
-        right.set_xlim(left=0)
-        right.set_xlabel("passes (o) and exchanges (|): time over\nthat of a STREAM copy of the same bytes")
-        left.set_yticks(range(len(limits)), [name for name, _ in limits])
-        left.set_ylim(len(limits) - 0.5, -0.5)
-        for axes in (left, right):
-            axes.grid(axis="y", color=GREY, linewidth=0.2)
-        drawn.legend(loc="outside lower left", ncols=4)
+    with figure(ROW * len(limits) + 1.8) as drawn:
+        axes = drawn.subplots(1, len(panels) + 1, sharey=True, width_ratios=[3] * len(panels) + [2])
+        for place, ratios in zip(axes, panels):
+            _draw_ratios(place, ratios, reference)
+        _draw_passes(axes[-1], limits)
+        axes[0].set_yticks(range(len(limits)), [name for name, _ in limits])
+        axes[0].set_ylim(len(limits) - 0.5, -0.5)
+        for place in axes:
+            place.grid(axis="y", color=GREY, linewidth=0.2)
+            place.axvline(1, color=BLACK, linewidth=0.8)
         save(drawn, path)
+
+
+def _draw_ratios(axes, ratios, reference):
+    """Its contestants stand above it."""
+    for (name, points), colour, mark in zip(ratios.items(), cycle(CYCLE), cycle(MARKS)):
+        places, low, middle, high = zip(*points)
+        axes.errorbar(middle, places, xerr=(np.subtract(middle, low), np.subtract(high, middle)),
+                      fmt=mark, color=colour, markersize=4, linewidth=0.8, label=name)
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.set_xlabel(f"time over that of {reference}")
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1))
+
+
+def _draw_passes(axes, limits):
+    for place, (_, passes) in enumerate(limits):
+        for number, over in enumerate(passes.values()):
+            axes.plot(over, place, "|" if number % 2 else "o", color=CYCLE[number % 2], markersize=4)
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.set_xlabel("pass (o) or\nexchange (|) over\na STREAM copy")

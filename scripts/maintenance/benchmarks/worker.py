@@ -3,9 +3,10 @@
     mpirun -n 2 python -m pencilmap.scripts.maintenance.benchmarks.worker CASE.json RESULT.json
 
 Before each run the input is set again, and the ranks meet at a barrier, or the threads of one rank; the time is the slowest
-rank's. The first contestant changes with each repetition. Some elements of each result are compared with the sums that
-define them. Where there are as many processors as ranks, each rank is bound to one, unless one rank works alone: two that
-wait for each other on one processor take as long as the system's time slices.
+rank's. Each repetition has an order of its own: who always ran behind the same one would find the caches as that one left
+them, or processors that have just been idle. Some elements of each result are compared with the sums that define them. Where
+there are as many processors as ranks, each rank is bound to one, unless one rank works alone: two that wait for each other
+on one processor take as long as the system's time slices.
 """
 
 import ctypes
@@ -16,6 +17,7 @@ import traceback
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+from random import Random
 from time import perf_counter, sleep
 from typing import Any
 
@@ -106,14 +108,15 @@ def bind(comm: Any, rank: int | None) -> None:
         os.sched_setaffinity(0, processors if rank is None else [processors[rank]])
 
 
-def measure(runners: dict[str, Any], repetitions: int,
-            comm: Any) -> tuple[dict[str, list[float]], dict[str, dict[str, float]]]:
-    """Seconds of the slowest rank, and of its phases, by name: lists over repetitions. The first repetition is not kept."""
+def measure(runners: dict[str, Any], repetitions: int, comm: Any,
+            seed: int) -> tuple[dict[str, list[float]], dict[str, dict[str, float]]]:
+    """Seconds of the slowest rank, and of its phases, by name: lists over repetitions. The first repetition is not kept.
+    `seed`, the same on all ranks, gives the order in each repetition."""
     times: dict[str, list[float]] = {name: [] for name in runners}
     phases: dict[str, list[dict[str, float]]] = {name: [] for name in runners}
-    order = list(runners)
-    for repetition in range(repetitions + 1):
-        for name in order[repetition % len(order):] + order[:repetition % len(order)]:
+    orders = Random(seed)
+    for _ in range(repetitions + 1):
+        for name in orders.sample(list(runners), len(runners)):
             runner = runners[name]
             runner.lay()
             bind(comm, None if runner.alone else comm.rank)
@@ -147,7 +150,8 @@ def run(request: dict[str, Any], comm: Any) -> dict[str, Any]:
     case = Case(**{**request["case"], "shape": tuple(request["case"]["shape"]), "grid": tuple(request["case"]["grid"])})
     entrants, refused = enter(request["contestants"], case, comm)
     copy = Copy(comm)
-    times, phases = measure({**entrants, "copy": copy, "lines": CachedLines(case, comm)}, request["repetitions"], comm)
+    times, phases = measure({**entrants, "copy": copy, "lines": CachedLines(case, comm)}, request["repetitions"], comm,
+                            request["seed"])
     right, scale = expected(case, comm)
     errors = {name: float(np.max(np.abs(found(entrant.contestant, places(case), comm) - right)) / scale)
               for name, entrant in entrants.items()}
