@@ -41,7 +41,6 @@ from pencilmap.scripts.maintenance.benchmarks.figure import draw_benchmark
 from pencilmap.scripts.maintenance.benchmarks.passes import Pass, passes
 from pencilmap.scripts.networks.build import ensure_built, tail
 
-COLUMNS = ["type", "precision", "extents", "grid", "pages"]
 OURS, REFERENCE = "pencilfft", "fftw-mpi"
 PAIRS = [("pencilfft:alone+destroy", "fftw"), ("pencilfft:threads+destroy", "fftw:threads"),
          ("pencilfft:threads+destroy", "pencilfft:destroy"), ("pencilfft:threads+destroy", "pencilfft:node")]
@@ -107,26 +106,14 @@ def measured(cases: Iterable[Case], contestants: Sequence[str], rounds: int,
 
 
 def name_of(case: Case) -> str:
-    """
-    >>> name_of(Case((128, 128, 128), (1, 2), "r2c"))
-    'r2c double 128x128x128 1x2'
-    """
-    return " ".join(cells(case)[:4]) + (" in huge pages" if case.pages == "huge" else "")
+    """Precision, grid and pages are left out where they are double, 1x2 and normal.
 
-
-def short_name_of(case: Case) -> str:
-    """
-    >>> short_name_of(Case((128, 128, 128), (1, 2), "r2c", "single")), short_name_of(Case((4, 6, 8), (2, 1), pages="huge"))
+    >>> name_of(Case((128, 128, 128), (1, 2), "r2c", "single")), name_of(Case((4, 6, 8), (2, 1), pages="huge"))
     ('r2c 128^3, single', 'c2c 4x6x8 2x1, huge')
     """
     extents = f"{case.shape[0]}^3" if len(set(case.shape)) == 1 else "x".join(map(str, case.shape))
     words = [case.type, extents] + ["x".join(map(str, case.grid))] * (case.grid != (1, 2))
     return ", ".join([" ".join(words), *["single"] * (case.precision == "single"), *["huge"] * (case.pages == "huge")])
-
-
-def cells(case: Case) -> list[str]:
-    """The first columns of the tables."""
-    return [case.type, case.precision, "x".join(map(str, case.shape)), f"{case.grid[0]}x{case.grid[1]}", case.pages]
 
 
 def ratio(results: list[dict[str, Any]], name: str, reference: str = REFERENCE) -> tuple[float, float, float] | None:
@@ -167,12 +154,12 @@ def speed_table(results: dict[Case, list[dict[str, Any]]], contestants: Sequence
     """Columns and rows of the contestants on all ranks, or of those on one: the reference in milliseconds, the others as
     ratios to it. Cases that none of them ran are left out."""
     others = [name for name in contestants if name != REFERENCE and is_of_one_rank(name) == of_one_rank]
-    columns = [*COLUMNS, f">{REFERENCE}, ms", *(f">{name}" for name in others)]
+    columns = ["transform", f">{REFERENCE}, ms", *(f">{name}" for name in others)]
     rows = []
     for case, rounds in results.items():
         found = [ratio(rounds, name) for name in others]
         if any(found):
-            rows.append([*cells(case), milliseconds_of(rounds, REFERENCE), *map(shown_ratio, found)])
+            rows.append([name_of(case), milliseconds_of(rounds, REFERENCE), *map(shown_ratio, found)])
     return columns, rows
 
 
@@ -183,8 +170,8 @@ def pairs_table(results: dict[Case, list[dict[str, Any]]], contestants: Sequence
     for case, rounds in results.items():
         found = [ratio(rounds, *pair) for pair in pairs]
         if any(found):
-            rows.append([*cells(case), *map(shown_ratio, found)])
-    return [*COLUMNS, *(f">{mine} / {other}" for mine, other in pairs)], rows
+            rows.append([name_of(case), *map(shown_ratio, found)])
+    return ["transform", *(f">{mine} / {other}" for mine, other in pairs)], rows
 
 
 def shown_ratio(found: tuple[float, float, float] | None) -> str:
@@ -209,8 +196,8 @@ def stream_copy(rounds: list[dict[str, Any]]) -> float:
 
 def limit_table(results: dict[Case, list[dict[str, Any]]]) -> tuple[list[str], list[list[str]]]:
     """Columns and rows: each pass of our transform compared with the memory's limit."""
-    columns = [*COLUMNS, "pass", ">ms", ">copy of its bytes, ms", ">ratio"]
-    rows = [[*cells(case), " ".join(part.phases), f"{1e3 * part.seconds:.2f}", f"{1e3 * part.limit_s:.2f}",
+    columns = ["transform", "pass", ">ms", ">copy of its bytes, ms", ">ratio"]
+    rows = [[name_of(case), " ".join(part.phases), f"{1e3 * part.seconds:.2f}", f"{1e3 * part.limit_s:.2f}",
              f"{part.seconds / part.limit_s:.2f}"] for case, rounds in results.items() for part in passes_of(case, rounds)]
     return columns, rows
 
@@ -220,7 +207,7 @@ def floor_table(results: dict[Case, list[dict[str, Any]]], contestants: Sequence
     rate, and the FFTs of all lines in the caches, one after the other. Then each of our contestants on all ranks, as a ratio
     to the floor of the same round."""
     ours = [name for name in contestants if name.partition(":")[0] == OURS and not is_of_one_rank(name)]
-    columns = [*COLUMNS, ">total, ms", ">exchange", ">passes", ">their copies, floor", ">FFTs in caches, floor",
+    columns = ["transform", ">total, ms", ">exchange", ">passes", ">their copies, floor", ">FFTs in caches, floor",
                ">left of passes", *(f">{name} / floor" for name in ours)]
     rows = []
     for case, rounds in results.items():
@@ -229,7 +216,7 @@ def floor_table(results: dict[Case, list[dict[str, Any]]], contestants: Sequence
         spent, copies, lines = sum(part.seconds for part in moving(parts)), *floor_of(case, rounds)
         numbers = [spent + exchange, exchange, spent, copies, lines, spent - copies - lines]
         found = [over_floor(case, rounds, name) for name in ours]
-        rows.append([*cells(case), *(f"{1e3 * number:.2f}" for number in numbers), *map(shown_ratio, found)])
+        rows.append([name_of(case), *(f"{1e3 * number:.2f}" for number in numbers), *map(shown_ratio, found)])
     return columns, rows
 
 
@@ -259,7 +246,7 @@ def picture(results: dict[Case, list[dict[str, Any]]], contestants: Sequence[str
         points = {name: [(k, *found) for k, rounds in enumerate(results.values()) if (found := ratio(rounds, name))]
                   for name in contestants if name != REFERENCE and is_of_one_rank(name) == of_one_rank}
         panels.append({name: mine for name, mine in points.items() if mine})
-    limits = [(short_name_of(case), {part.phases: part.seconds / part.limit_s for part in passes_of(case, rounds)})
+    limits = [(name_of(case), {part.phases: part.seconds / part.limit_s for part in passes_of(case, rounds)})
               for case, rounds in results.items()]
     draw_benchmark([panel for panel in panels if panel], limits, REFERENCE, path)
 

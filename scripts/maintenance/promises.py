@@ -65,8 +65,8 @@ def fftw(measure: Callable = times_of) -> Iterator[Promise]:
                                               for kind in ("c2c", "r2c"))}
     found = dict(measure(lines.values(), [*OURS, REFERENCE], rounds=3, repetitions=9))
     for row in named_rows(BENCHMARKS):
-        name = " ".join(row[word] for word in ("type", "precision", "extents", "grid"))
-        case = lines.get(name) if row.get("pages", "normal") == "normal" else None
+        name = row["transform"]
+        case = lines.get(name)
         for contestant in OURS if case and OURS[0] in row else ():  # the other table has none
             middle = ratio(found[case], contestant)
             if middle is None:
@@ -88,7 +88,7 @@ def named_rows(page: Path) -> Iterator[dict[str, str]]:
     names: list[str] = []
     for line in page.read_text("utf-8").splitlines():
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-        if line.startswith("| type "):
+        if line.startswith("| transform |"):
             names = cells
         elif line.startswith("| ") and len(cells) == len(names) and "---" not in line:
             yield dict(zip(names, cells, strict=True))
