@@ -7,6 +7,7 @@ that no other module calls a parser or reads a file that a user names.
 """
 
 import contextlib
+import inspect
 import json
 import os
 import select
@@ -74,23 +75,23 @@ def in_a_line(problem: Exception) -> str:
 
 @contextmanager
 def _limited(seconds):
-    """Raises `_TooLong` when the process has computed for that long. Has no effect in threads and in blocks inside
-    others.
+    """Raises `_TooLong` when the process has computed for that long, and again after as long: what is raised in a finalizer
+    or while memory is collected is lost. Has no effect in threads and in blocks inside others.
     """
     if threading.current_thread() is not threading.main_thread() or signal.getitimer(signal.ITIMER_VIRTUAL)[0]:
         yield
         return
 
     def too_long(number, frame):
-        if _is_import(frame) or frame.f_code.co_filename == contextlib.__file__:
-            # loading takes as long as the machine needs, whatever the file, and half a module stays broken; an error that
-            # leaves a block just now is told, and what is raised here instead would be caught by nobody
-            signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
-            return
-        raise _TooLong
+        # loading takes as long as the machine needs, whatever the file, and half a module stays broken; an error that leaves
+        # a block just now is told, and what is raised here instead would be caught by nobody, or leave the timer running
+        leaves = frame.f_code.co_filename == contextlib.__file__ or frame.f_code is here
+        if not leaves and not _is_import(frame):
+            raise _TooLong
 
+    here = inspect.currentframe().f_code
     before = signal.signal(signal.SIGVTALRM, too_long)
-    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds, seconds)
     try:
         yield
     finally:

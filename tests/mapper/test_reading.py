@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import sys
 import time
 import tomllib
 from dataclasses import replace
@@ -159,6 +160,25 @@ def test_an_error_of_a_parser_that_has_taken_too_long_is_its_readers_error(monke
     monkeypatch.setattr(reading_module, "SECONDS", 0.01)
     with pytest.raises(GraphError, match="a cannot be read: mismatched tag"), reading_module.reading("a", GraphError):
         reading_module.parse_xml("<a>" * 200_000 + "</b>")
+
+
+def test_seconds_end_where_the_first_error_is_lost(monkeypatch):
+    """Python ignores what is raised in a finalizer, and what the collector of memory calls."""
+    class Slow:
+        def __del__(self):
+            while True:
+                pass
+
+    monkeypatch.setattr(reading_module, "SECONDS", 0.05)
+    monkeypatch.setattr(sys, "unraisablehook", lambda lost: lost_errors.append(type(lost.exc_value).__name__))
+    lost_errors = []
+    end = time.process_time() + 20
+    with pytest.raises(MachineError, match="takes more than 0.05 s of computing"), reading_module.reading("a", MachineError):
+        Slow()
+        while time.process_time() < end:
+            pass
+    assert lost_errors == ["_TooLong"]
+    assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0, 0)
 
 
 def test_a_module_may_take_its_time_to_load(tmp_path, monkeypatch):
