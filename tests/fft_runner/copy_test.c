@@ -12,13 +12,16 @@ struct way {
     size_t element_bytes;
     size_t begins; /* bytes from a cache line to the target */
     int threads;
-    bool from_memory, past_caches;
+    bool from_memory, to_memory, past_caches;
 };
 static const struct way ways[] = {
-    {16, 0, 1, false, false}, {16, 0, 2, false, false}, {16, 0, 3, false, false}, {16, 0, 1, true, true},
-    {16, 4, 1, true, true},   {16, 32, 2, true, true},  {16, 0, 3, true, true},   {16, 0, 1, true, false},
-    {16, 0, 1, false, true},  {8, 0, 1, false, false},  {8, 8, 1, true, true},    {8, 20, 2, true, true},
-    {4, 0, 1, false, false},  {4, 0, 2, true, true},    {4, 12, 1, true, true},
+    {16, 0, 1, false, false, false}, {16, 0, 2, false, false, false}, {16, 0, 3, false, false, false},
+    {16, 0, 1, true, false, true},   {16, 4, 1, true, true, true},    {16, 32, 2, true, true, true},
+    {16, 0, 3, true, false, true},   {16, 0, 1, true, false, false},  {16, 16, 1, false, true, false},
+    {16, 0, 2, true, true, false},   {16, 0, 1, false, true, true},   {8, 0, 1, false, false, false},
+    {8, 8, 1, true, true, true},     {8, 20, 2, true, false, true},   {8, 8, 3, false, true, false},
+    {4, 0, 1, false, false, false},  {4, 0, 2, true, false, true},    {4, 12, 1, true, true, true},
+    {4, 4, 1, false, true, false},
 };
 
 static int64_t dense(const int64_t extent[3], const int order[3], int64_t stride[3])
@@ -73,6 +76,7 @@ static void copy_is_exact(const int64_t extent[3], const int from_order[3], cons
         .fields = 1,
         .threads = way->threads,
         .from_memory = way->from_memory,
+        .to_memory = way->to_memory,
         .past_caches = way->past_caches,
     };
     size_t source = (size_t)dense(larger, from_order, copy.from_stride) * bytes;

@@ -21,7 +21,8 @@ static const struct pf_tuning tiny = {.block_bytes = 1024,
                                       .message_bytes = 64,
                                       .row_bytes = 4,
                                       .whole_bytes = 1 << 26,
-                                      .direct = PF_ALWAYS};
+                                      .direct = PF_ALWAYS,
+                                      .past_bytes = 1 << 12};
 static struct pf_tuning usual;
 
 static struct plan_check *check;

@@ -110,6 +110,7 @@ void tell_transform(int64_t number)
         pf_tuning.block_bytes = 1 << 10;
         pf_tuning.message_bytes = 1 << 6;
         pf_tuning.row_bytes = 4;
+        pf_tuning.ask_bytes = 1 << 9;
         pf_tuning.past_bytes = 1 << 12;
         pf_tuning.thread_bytes = 1 << 8;
         pf_tuning.direct = PF_ALWAYS;

@@ -5,8 +5,8 @@
  *        The routine is compiled once for each element size, which is then a constant in its inner loops.
  *        Threads share the axis that is slowest in the target.
  *        Where the target is far larger than the caches, whole lines of it are written past them: then what is overwritten need
- *        not be read first, and what is in the caches stays there. Rows of a source that is larger than the caches are asked for
- *        before they are copied, for a processor knows what comes next within a page, and not from row to row.
+ *        not be read first, and what is in the caches stays there. Rows that are not in the near caches, on either side, are
+ *        asked for before they are copied, for a processor knows what comes next within a page, and not from row to row.
  * Cost:  one read and one write of the part, and one more read of the target's lines where it is not written past the caches.
  * Needs: no condition on the extents; an empty part copies nothing. */
 #include "geometry/strided_copy.h"
@@ -18,9 +18,10 @@
 #endif
 
 #include "geometry/geometry.h"
+#include "speed/ask.h"
 #include "speed/threads.h"
 
-enum { TILE = 16, LINE = 64 };
+enum { TILE = 16, LINE = PF_CACHE_LINE };
 
 /* Asked for ahead, in bytes; in a longer row the processor does so by itself. */
 enum { AHEAD = 2048 };
@@ -131,16 +132,6 @@ FOR_ONE_SIZE void copy_run(int64_t n, int64_t from_stride, int64_t to_stride, si
             memcpy(to + i * to_stride * (int64_t)size, from + i * from_stride * (int64_t)size, size);
 }
 
-static void stream_runs(const struct pf_copy *c, int a, size_t size, const char *from, char *to)
-{
-    int i = a == 0 ? 1 : 0, j = a == 2 ? 1 : 2;
-    for (int64_t u = 0; u < c->extent[i]; u++)
-        for (int64_t v = 0; v < c->extent[j]; v++)
-            stream(to + (u * c->to_stride[i] + v * c->to_stride[j]) * (int64_t)size,
-                   from + (u * c->from_stride[i] + v * c->from_stride[j]) * (int64_t)size, (size_t)c->extent[a] * size);
-    end_stream();
-}
-
 FOR_ONE_SIZE void copy_runs(const struct pf_copy *c, int a, size_t size, const char *from, char *to)
 {
     int i = a == 0 ? 1 : 0, j = a == 2 ? 1 : 2;
@@ -151,28 +142,33 @@ FOR_ONE_SIZE void copy_runs(const struct pf_copy *c, int a, size_t size, const c
                      to + (u * c->to_stride[i] + v * c->to_stride[j]) * (int64_t)size);
 }
 
-static bool is_worth_asking(const struct pf_copy *c, int a, size_t size)
-{
-    int64_t row = c->extent[a] * (int64_t)size;
-    return c->from_memory && row > 0 && row < AHEAD;
-}
-
-/* Dense rows, each of which is asked for before those in front of it are copied. */
-static void copy_rows_ahead(const struct pf_copy *c, int a, size_t size, const char *from, char *to)
+/* Dense rows, each of which is asked for before those in front of it are copied, on either side or both. */
+static void copy_rows(const struct pf_copy *c, int a, size_t size, const char *from, char *to)
 {
     int i = a == 0 ? 1 : 0, j = a == 2 ? 1 : 2;
     int outer = c->extent[i] < c->extent[j] ? i : j, inner = i + j - outer;
-    int64_t row = c->extent[a] * (int64_t)size, ahead = (AHEAD + row - 1) / row, n = c->extent[inner];
+    int64_t row = c->extent[a] * (int64_t)size, n = c->extent[inner], ahead = row ? (AHEAD + row - 1) / row : 0;
     int64_t from_step = c->from_stride[inner] * (int64_t)size, to_step = c->to_stride[inner] * (int64_t)size;
+    bool asks_from = c->from_memory && row < AHEAD, asks_to = c->to_memory && row < AHEAD;
     for (int64_t u = 0; u < c->extent[outer]; u++) {
         const char *source = from + u * c->from_stride[outer] * (int64_t)size;
         char *target = to + u * c->to_stride[outer] * (int64_t)size;
-        for (int64_t v = 0; v < n; v++) {
-            for (int64_t at = 0; at < row && v + ahead < n; at += LINE)
-                __builtin_prefetch(source + (v + ahead) * from_step + at);
-            memcpy(target + v * to_step, source + v * from_step, (size_t)row);
+        for (int64_t v = 0; v < n; v++, source += from_step, target += to_step) {
+            bool has_later = v + ahead < n;
+            if (asks_from && has_later)
+                pf_ask_for(source + ahead * from_step, row);
+            if (c->past_caches && has_later)
+                pf_ask_for_ends(target + ahead * to_step, row);
+            else if (asks_to && has_later)
+                pf_ask_for(target + ahead * to_step, row);
+            if (c->past_caches)
+                stream(target, source, (size_t)row);
+            else
+                memcpy(target, source, (size_t)row);
         }
     }
+    if (c->past_caches)
+        end_stream();
 }
 
 FOR_ONE_SIZE void copy_matrices(const struct pf_copy *c, int a, int b, size_t size, const char *from, char *to)
@@ -203,10 +199,8 @@ FOR_ONE_SIZE void copy_elements(const struct pf_copy *c, size_t size, const void
         const char *source = (const char *)from + (c->from_start + field * c->from_field) * (int64_t)size;
         char *target = (char *)to + (c->to_start + field * c->to_field) * (int64_t)size;
         bool dense = c->from_stride[a] == 1 && c->to_stride[b] == 1;
-        if (a == b && dense && c->past_caches)
-            stream_runs(c, a, size, source, target);
-        else if (a == b && dense && is_worth_asking(c, a, size))
-            copy_rows_ahead(c, a, size, source, target);
+        if (a == b && dense && (c->from_memory || c->to_memory || c->past_caches))
+            copy_rows(c, a, size, source, target);
         else if (a == b)
             copy_runs(c, a, size, source, target);
         else if (dense && c->past_caches)

@@ -13,7 +13,7 @@ struct pf_copy {
     int fields; /* so many such parts, each so far behind the one before */
     int64_t from_field, to_field;
     int threads; /* that may share it; 0 or 1: none */
-    bool from_memory; /* the source is larger than the caches: its rows are asked for ahead */
+    bool from_memory, to_memory; /* source or target is not in the near caches: its rows are asked for ahead */
     bool past_caches; /* the target is larger than they are, and not read soon */
 };
 

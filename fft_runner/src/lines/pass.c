@@ -18,6 +18,7 @@
 #include "geometry/blocks.h"
 #include "geometry/geometry.h"
 #include "geometry/strided_copy.h"
+#include "speed/ask.h"
 #include "speed/threads.h"
 
 enum { Z = 2, CACHE_LINE = 64 };
@@ -67,6 +68,7 @@ static void move(const struct pf_pass *pass, const struct pf_pass_run *run, cons
         struct pf_copy copy = gather ? pf_copy_between(&part, &piece->box, &mine)
                                      : pf_copy_between(&part, &mine, &piece->box);
         copy.from_memory = gather && pass->block.from_memory;
+        copy.to_memory = !gather && pass->block.to_memory;
         copy.past_caches = !gather && pass->block.past_caches;
         if (pf_box_elements(&part))
             pf_copy_run(&copy, side->element_bytes, gather ? there : view->data, gather ? view->data : there);
@@ -151,6 +153,19 @@ static int transform(const struct pf_pass *pass, const struct pf_pass_run *run, 
     return PENCILFFT_OK;
 }
 
+/* Ask for the rows of a block that FFTW reads or writes where it lies, in their order in memory: it jumps from row to row, and
+ * would wait for each. */
+static inline __attribute__((always_inline)) void ask_for(const struct pf_pass *pass, const struct block *block,
+                                                          const struct view *view, size_t bytes)
+{
+    bool outer_is_far = view->stride[pass->outer] > view->stride[pass->inner];
+    int far = outer_is_far ? pass->outer : pass->inner, near = outer_is_far ? pass->inner : pass->outer;
+    for (int64_t i = 0; i < block->n[far] && view->stride[Z] == 1; i++)
+        for (int64_t k = 0; k < block->n[near]; k++)
+            pf_ask_for(view->data + (i * view->stride[far] + k * view->stride[near]) * (int64_t)bytes,
+                       block->n[Z] * (int64_t)bytes);
+}
+
 /* z lines of some rows of some planes: from the pieces or the plane, to the plane or the pieces. */
 static int z_block(struct pf_pass *pass, const struct pf_pass_run *run, int field, struct block *block)
 {
@@ -201,6 +216,10 @@ static int u_block(struct pf_pass *pass, const struct pf_pass_run *run, int fiel
         out = view_of_plane(pass, block, bytes);
     if (first && !pass->block.read_direct)
         move(pass, run, &pass->in, field, block, &in, true);
+    if (first && pass->block.read_direct && pass->block.from_memory && !run->planning)
+        ask_for(pass, block, &in, bytes);
+    if (last && pass->block.write_direct && pass->block.to_memory && !run->planning && out.data != in.data)
+        ask_for(pass, block, &out, bytes);
     if (pass->u)
         status = transform(pass, run, &pass->u_lines, pass->inner, Z, block, &in, &out);
     if (last && !pass->block.write_direct)
@@ -263,7 +282,7 @@ struct team {
     const struct pf_range *range;
     int shares, status;
     int64_t groups; /* of planes in a field */
-    int64_t group;  /* of all fields: the one whose parts are shared */
+    int64_t group; /* of all fields: the one whose parts are shared */
     int step;
     int (*work)(struct pf_pass *pass, const struct pf_pass_run *run, const struct team *team, int share);
 };

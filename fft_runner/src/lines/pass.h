@@ -35,7 +35,6 @@ struct pf_side {
     struct pf_piece *piece;
     size_t element_bytes;
     int copied; /* phase of copying between pieces and cache; -1: that of the transform beside it */
-    bool last; /* the result of a transform, which is not read in it */
 };
 
 struct pf_pass {
@@ -54,7 +53,7 @@ struct pf_pass {
         bool read_direct, write_direct;               /* lines read or written directly in a side's memory */
         bool in_turned, out_turned; /* lines along the inner axis lie one after the other in the block read or written */
         bool in_across, out_across; /* neighbours in the array read or written are those of other planes */
-        bool from_memory; /* what is read is far larger than the caches */
+        bool from_memory, to_memory; /* what is read or written is not in the near caches: its rows are asked for ahead */
         bool past_caches; /* what is written is far larger than the caches */
         int64_t share; /* bytes from the blocks of a thread to those of the next */
         char *memory, *chunk[2], *plane; /* of the first thread */

@@ -160,26 +160,24 @@ static bool is_both_or_none(const struct pf_pass *pass)
     return !(pass->z && pass->u) && pass->in.piece->buffer == PF_IN && pass->out.piece->buffer == PF_OUT;
 }
 
+/* Of all fields on this side. */
+static int64_t bytes_of(const struct pf_pass *pass, const struct pf_side *side)
+{
+    bool is_input = pass->z && side == (pass->backward ? &pass->out : &pass->in);
+    int64_t rows = pass->box.extent[pass->outer] * pass->box.extent[pass->inner] * pass->fields;
+    return rows * (is_input ? pass->input_nz : pass->box.extent[Z]) * (int64_t)side->element_bytes;
+}
+
 /* Arrays that do not stay in the caches have always been faster in blocks. */
 static bool is_worth_a_trial(const struct pf_pass *pass)
 {
-    int64_t bytes = pf_box_elements(&pass->box) * pass->fields * (int64_t)pass->out.element_bytes;
-    return !(pass->u_lines.flags & FFTW_ESTIMATE) && bytes <= pf_tuning.direct_bytes;
+    return !(pass->u_lines.flags & FFTW_ESTIMATE) && bytes_of(pass, &pass->out) <= pf_tuning.direct_bytes;
 }
 
-/* Is what is read so large that it is not in the caches any more? */
-static bool comes_from_memory(const struct pf_pass *pass)
-{
-    return pf_box_elements(&pass->box) * pass->fields * (int64_t)pass->in.element_bytes >= pf_tuning.past_bytes;
-}
-
-/* Is what is written so large that it leaves the caches before it is read, and not what is being read? A result is not read
- * in this transform, but it keeps out what is. */
+/* Is what is written so large that it leaves the caches before it is read, and not what is being read? */
 static bool leaves_caches(const struct pf_pass *pass)
 {
-    int64_t bytes = pf_box_elements(&pass->box) * pass->fields * (int64_t)pass->out.element_bytes;
-    int64_t least = pass->out.last ? pf_tuning.past_bytes / 4 : pf_tuning.past_bytes;
-    return bytes >= least && pass->out.piece->buffer != pass->in.piece->buffer;
+    return bytes_of(pass, &pass->out) >= pf_tuning.past_bytes && pass->out.piece->buffer != pass->in.piece->buffer;
 }
 
 /* ---- planning --------------------------------------------------------------------------------------------------- */
@@ -290,10 +288,12 @@ static void look_at_sides(struct pf_pass *pass)
     bool z_reads = pass->z && (!pass->backward || !pass->u), z_writes = pass->z && (pass->backward || !pass->u);
     int64_t n_read = pass->backward ? pass->box.extent[Z] : pass->input_nz;
     int64_t n_written = pass->backward ? pass->input_nz : pass->box.extent[Z];
-    pass->block.from_memory = comes_from_memory(pass);
+    pass->block.from_memory = bytes_of(pass, &pass->in) >= pf_tuning.ask_bytes;
+    pass->block.to_memory = bytes_of(pass, &pass->out) >= pf_tuning.ask_bytes;
     pass->block.past_caches = leaves_caches(pass);
     pass->block.read_direct = z_reads && z_direct(&pass->in, n_read) &&
-                              !(pass->block.from_memory && n_read * (int64_t)pass->in.element_bytes >= LONG_ROW);
+                              !(bytes_of(pass, &pass->in) >= pf_tuning.past_bytes &&
+                                n_read * (int64_t)pass->in.element_bytes >= LONG_ROW);
     pass->block.write_direct = z_writes && !pass->block.past_caches && !(pass->block.read_direct && is_both_or_none(pass)) &&
                                z_direct(&pass->out, n_written);
     pass->block.in_turned = is_turned(pass, &pass->in);

@@ -158,10 +158,8 @@ static int make_sides(const struct place *at, struct pf_pass *pass)
                             : joint_side(at, &pass->box, at->i - 1, false, &pass->in);
     if (status)
         return status;
-    status = at->i == last ? array_side(at, at->backward, PF_OUT, &pass->out)
-                           : joint_side(at, &pass->box, at->i, true, &pass->out);
-    pass->out.last = at->i == last;
-    return status;
+    return at->i == last ? array_side(at, at->backward, PF_OUT, &pass->out)
+                         : joint_side(at, &pass->box, at->i, true, &pass->out);
 }
 
 /* ---- the passes ----------------------------------------------------------------------------------------------------- */

@@ -131,7 +131,7 @@ static int give_arrays(struct pf_trial *t)
  * caches, for what is shared would stay there longer than what exchanges have of their own. */
 static void give_work(struct pf_trial *t)
 {
-    if (t->elements * (int64_t)t->plan->element_bytes <= 2 * pf_tuning.past_bytes)
+    if (t->elements * (int64_t)t->plan->element_bytes <= pf_tuning.trial_outs_bytes / 4)
         return;
     if (t->work_elements < t->elements)
         release_work(t);

@@ -9,5 +9,6 @@ struct pf_tuning pf_tuning = {
     .whole_bytes = 1 << 26,   /* 128^3 has 32 MB */
     .trial_bytes = 1 << 28,   /* all ten exchanges of 128^3 in two parts, 16 MB each */
     .trial_outs_bytes = 1 << 25, /* a third-level cache; with half of it some choices were still those of one output */
-    .past_bytes = 1 << 22,    /* of 100^3 in two parts (8 MB) passes that write so take a tenth to a third less */
+    .ask_bytes = 1 << 19,     /* of real 64^3 in two parts (1.1 MB) the last pass takes down to a quarter with it */
+    .past_bytes = 15 << 19,   /* c2c 100^3 in two parts (8.0 MB) is faster so, real 96x128x144 (7.2 MB) is not */
 };

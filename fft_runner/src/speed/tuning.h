@@ -11,6 +11,7 @@ struct pf_tuning {
     int64_t row_bytes;     /* a row that is worth copying */
     int64_t direct_bytes;  /* size of a part of the array that stays in the caches, together with its result */
     int64_t thread_bytes;  /* what is worth another thread */
+    int64_t ask_bytes;     /* size of a part of the array from which on its rows are asked for before they are used */
     int64_t past_bytes;    /* size of a part of the array from which on it is written past the caches */
     int64_t whole_bytes;   /* size of an array from which on passes are faster than one plan of FFTW */
     /* Parts of arrays for which plans are tried side by side; some exchanges have buffers of that size. */
