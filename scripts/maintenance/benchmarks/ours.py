@@ -1,7 +1,8 @@
 """libpencilfft by its Python binding; transforms by its C function, as FFTW's, for the binding's checks take 20 us.
 
 The choice is the exchange, or ``threads``: rank 0 has the whole array and as many threads as there are ranks. ``alone`` is
-the same with one thread. With ``+destroy``, or ``destroy`` alone, the plan may overwrite its input, as the others' may.
+the same with one thread. With ``+destroy``, or ``destroy`` alone, the plan may overwrite its input, as the others' may; with
+``stride1`` in the same way its layout is that one.
 """
 
 from functools import partial
@@ -13,7 +14,7 @@ from pencilfft import BACKWARD, FORWARD, Plan, _function
 from pencilmap.scripts.maintenance.benchmarks import Case
 from pencilmap.scripts.maintenance.benchmarks.omp_threads import OmpThreads
 
-BY_ONE, DESTROY = ("threads", "alone"), "destroy"
+BY_ONE, DESTROY, STRIDE1 = ("threads", "alone"), "destroy", "stride1"
 
 
 class Ours:
@@ -23,7 +24,7 @@ class Ours:
         backward = case.type == "c2r"
         source, target = ("output", "input") if backward else ("input", "output")
         words = choice.split("+")
-        destroy, choice = DESTROY in words, "".join(word for word in words if word != DESTROY)
+        choice = "".join(word for word in words if word not in (DESTROY, STRIDE1))
         self.alone, grid, threads, exchange = choice in BY_ONE, case.grid, 1, choice or None
         if self.alone:
             grid, threads, exchange = (1, 1), comm.size if choice == "threads" else 1, None
@@ -37,7 +38,7 @@ class Ours:
             self.meet = OmpThreads(threads).meet
         self.plan = Plan(case.shape, grid, comm, type=case.type, precision=case.precision,
                          directions=BACKWARD if backward else FORWARD, exchange=exchange, threads=threads,
-                         destroy_input=destroy)
+                         destroy_input=DESTROY in words, layout=STRIDE1 if STRIDE1 in words else "natural")
         self.input, self.output = self.plan.empty(source), self.plan.empty(target)
         self.input_part, self.output_part = self.plan.part(source), self.plan.part(target)
         addresses = (self.plan._checked(self.input, source, False), self.plan._checked(self.output, target, True))
