@@ -151,9 +151,9 @@ static void copy_rows(const struct pf_copy *c, int a, size_t size, const char *f
     int64_t from_step = c->from_stride[inner] * (int64_t)size, to_step = c->to_stride[inner] * (int64_t)size;
     bool asks_from = c->from_memory && row < AHEAD, asks_to = c->to_memory && row < AHEAD;
     for (int64_t u = 0; u < c->extent[outer]; u++) {
-        const char *source = from + u * c->from_stride[outer] * (int64_t)size;
-        char *target = to + u * c->to_stride[outer] * (int64_t)size;
-        for (int64_t v = 0; v < n; v++, source += from_step, target += to_step) {
+        for (int64_t v = 0; v < n; v++) {
+            const char *source = from + u * c->from_stride[outer] * (int64_t)size + v * from_step;
+            char *target = to + u * c->to_stride[outer] * (int64_t)size + v * to_step;
             bool has_later = v + ahead < n;
             if (asks_from && has_later)
                 pf_ask_for(source + ahead * from_step, row);
