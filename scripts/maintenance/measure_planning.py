@@ -2,8 +2,8 @@
 
     mpirun -n 2 --bind-to core python -m pencilmap.scripts.maintenance.measure_planning --size 64 --size 256
 
-In each round the contestants of the benchmark (scripts/maintenance/benchmarks) plan once, in an order of its own; the slowest
-rank counts, arrays included. `--write` puts the table into docs/benchmarks.md. On a quiet machine.
+In each round the contestants of the benchmark (scripts/maintenance/benchmarks) plan once, in an order of its own; the
+slowest rank counts, arrays included. `--write` puts the table into docs/benchmarks.md. On a quiet machine.
 """
 
 import gc

@@ -244,3 +244,15 @@ def test_the_choice_of_auto_is_judged_in_words_and_by_the_status():
         assert (done.returncode != 0) == (status != 0), done.stderr
         assert re.search(r"[01] of 1 plans took an exchange within 3 % of \w+", done.stdout)
         assert "the longest plan took" in done.stdout
+
+
+@pytest.mark.slow
+def test_the_time_to_plan_is_compared():
+    if not shutil.which("mpirun"):
+        pytest.skip("NOT TESTED: measure_planning, for mpirun is missing")
+    done = subprocess.run(["mpirun", "--oversubscribe", "-n", "2", sys.executable, "-m",
+                           "pencilmap.scripts.maintenance.measure_planning", "--size", "12", "--type", "r2c", "--rounds",
+                           "2"],
+                          capture_output=True, text=True, timeout=TIMEOUT_S, env=ENVIRONMENT | {"COLUMNS": "200"})
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"^r2c 12\^3( +\d\.\d\d( +\d+\.\d\d \[\d+\.\d\d, \d+\.\d\d\])?)+ +\d\.\d\d$", done.stdout, re.MULTILINE)
