@@ -36,9 +36,9 @@ def scotch_mapping(site: Site, grid: ProcessGrid) -> Mapping:
 
     Raises PlacementError when Scotch is not installed or fails.
     """
+    site.check_grid(grid)
     if not scotch_is_there():
         raise PlacementError("Scotch is not installed; install the Debian package scotch")
-    site.check_grid(grid)
     with temporary_folder() as folder:
         (folder / "tasks.grf").write_text(task_graph(grid))
         mappings = [_mapped(site, grid, folder, target, strategy)
