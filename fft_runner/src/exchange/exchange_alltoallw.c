@@ -86,7 +86,7 @@ static int side_describe(const struct pf_transpose *t, const pencilfft_box *mine
     for (int j = 0; j < t->p && !status; j++) {
         int order[3];
         pencilfft_box part = pf_box_common(mine, &theirs[j]);
-        if (j == t->me || pf_box_elements(&part) == 0)
+        if (j == t->me || pf_box_elements(&part) == 0 || t->fields == 0) /* a chunk may get no field */
             continue;
         memory_order(theirs == t->to ? mine : &theirs[j], order);
         if (!(status = describe(t, mine, &part, order, &side->type[j])))
