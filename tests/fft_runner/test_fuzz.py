@@ -29,8 +29,9 @@ def test_plans_at_random_are_right(mpirun, ranks):
 @pytest.mark.parametrize("exchange", ["alltoallw", "alltoallv", "padded", "p2p", "persistent", "bruck2"])
 def test_a_chunk_that_gets_no_field_moves_nothing(mpirun, exchange):
     """alltoallw sent one field of it, over those of the next chunk; found by plans at random on 8 ranks."""
-    words = (f"R=2 C=2 nx=3 ny=5 nz=3 fields=4 threads=1 destroy_input=0 directions=3 pieces=usual decomposition=pencil type=c2c "
-             f"precision=double layout=natural exchange={exchange} schedule=overlap:1,100,1:field rigor=estimate sync=barrier")
+    words = ("R=2 C=2 nx=3 ny=5 nz=3 fields=4 threads=1 destroy_input=0 directions=3 pieces=usual decomposition=pencil "
+             f"type=c2c precision=double layout=natural exchange={exchange} schedule=overlap:1,100,1:field rigor=estimate "
+             "sync=barrier")
     assert run_fuzz(mpirun, 4, *words.split()) == (1, 0)
 
 
