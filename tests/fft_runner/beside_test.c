@@ -76,8 +76,8 @@ static void make(struct transfer *w, const struct pf_exchange *exchange, const p
                                  .beside = beside,
                                  .lane = other ? 1 : 0,
                                  .other_direction = other ? other->state : NULL};
-    CHECK_INT(pf_parts_make(&w->t, true, &w->sent), PENCILFFT_OK);
-    CHECK_INT(pf_parts_make(&w->t, false, &w->received), PENCILFFT_OK);
+    CHECK_INT(pf_parts_make(&w->t, true, 2, &w->sent), PENCILFFT_OK);
+    CHECK_INT(pf_parts_make(&w->t, false, 2, &w->received), PENCILFFT_OK);
     CHECK_INT(exchange->plan(&w->t, boxes ? NULL : &w->sent.list, boxes ? NULL : &w->received.list, &w->state),
               PENCILFFT_OK);
     w->before = calloc((size_t)elements(from), ELEMENT);

@@ -106,8 +106,8 @@ static void check_exchange(const struct pf_exchange *exchange, size_t bytes)
         {.group = MPI_COMM_WORLD, .p = 2, .me = me, .from = before, .to = after, .element_bytes = bytes, .fields = 1};
     struct pf_parts sent, received;
     void *state;
-    CHECK_INT(pf_parts_make(&t, true, &sent), PENCILFFT_OK);
-    CHECK_INT(pf_parts_make(&t, false, &received), PENCILFFT_OK);
+    CHECK_INT(pf_parts_make(&t, true, 2, &sent), PENCILFFT_OK);
+    CHECK_INT(pf_parts_make(&t, false, 2, &received), PENCILFFT_OK);
     CHECK_INT(exchange->plan(&t, boxes ? NULL : &sent.list, boxes ? NULL : &received.list, &state), PENCILFFT_OK);
     struct buffers b = make_buffers(&t, &sent, &received, boxes);
     if (exchange->connect)

@@ -1,5 +1,5 @@
 /* Prints a plan of rank 0; test_print.py compares it with what is stored. Run under mpirun:
- * print_test DECOMPOSITION R C NX NY NZ TYPE EXCHANGE [SCHEDULE]. */
+ * print_test DECOMPOSITION R C NX NY NZ TYPE EXCHANGE [SCHEDULE [LAYOUT]]. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     pencilfft_desc_init(&desc);
-    if (argc != 9 && argc != 10)
+    if (argc < 9 || argc > 11)
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     desc.decomposition = argv[1];
     desc.R = atoi(argv[2]), desc.C = atoi(argv[3]);
@@ -23,6 +23,8 @@ int main(int argc, char **argv)
     desc.type = argv[7];
     desc.exchange = argv[8];
     desc.schedule = argv[9]; /* or NULL */
+    if (argc > 10)
+        desc.layout = argv[10];
     desc.rigor = "estimate"; /* the clock decides nothing */
     status = pencilfft_plan_create(&desc, MPI_COMM_WORLD, &plan);
     if (!status && rank == 0)

@@ -1,8 +1,8 @@
 /* The messages of a transpose.
- * Idea:  message j is the common part of the two boxes, dense, with z fastest; all messages follow each other. So rows along
- *        z, the longest that exist everywhere, are copied whole. The axis that is undivided on one side and not z is slowest,
- *        the first of two: so what is received when x is gathered, and what is sent when it is divided, lies as an array
- *        that is stored in the order x y z.
+ * Idea:  message j is the common part of the two boxes, dense; all messages follow each other. z is fastest, so that rows along
+ *        it, the longest that exist everywhere, are copied whole; or another axis where the next array has that one fastest
+ *        (passes.c). The axis that is undivided on one side and not z is slowest, the first of two: so what is received when x
+ *        is gathered, and what is sent when it is divided, lies as an array that is stored in the order x y z.
  * Cost:  packing or unpacking is one read and one write of a box. */
 #include "exchange/messages.h"
 
@@ -37,15 +37,12 @@ void pf_parts_release(struct pf_parts *parts)
     *parts = (struct pf_parts){.part = NULL};
 }
 
-static void dense(pencilfft_box *box, int slowest)
+static void dense(pencilfft_box *box, int slowest, int nearest)
 {
-    int64_t stride = 1;
-    for (int axis = 2; axis >= 0; axis--)
-        if (axis != slowest) {
-            box->stride[axis] = stride;
-            stride *= box->extent[axis];
-        }
-    box->stride[slowest] = stride;
+    int between = 3 - slowest - nearest;
+    box->stride[nearest] = 1;
+    box->stride[between] = box->extent[nearest];
+    box->stride[slowest] = box->extent[nearest] * box->extent[between];
 }
 
 /* An axis that is divided among the members on one side, so that the messages of the other side form one array along it. Not
@@ -57,7 +54,7 @@ static int slowest_axis(const struct pf_transpose *t)
     return t->p > 1 && x_is_whole ? 1 : 0;
 }
 
-int pf_parts_make(const struct pf_transpose *t, bool sent, struct pf_parts *parts)
+int pf_parts_make(const struct pf_transpose *t, bool sent, int nearest, struct pf_parts *parts)
 {
     const pencilfft_box *mine = sent ? &t->from[t->me] : &t->to[t->me], *theirs = sent ? t->to : t->from;
     int status = allocate(parts, t->p);
@@ -65,7 +62,7 @@ int pf_parts_make(const struct pf_transpose *t, bool sent, struct pf_parts *part
         return status;
     for (int i = 0; i < t->p; i++) {
         pencilfft_box part = pf_box_common(mine, &theirs[i]);
-        dense(&part, slowest_axis(t));
+        dense(&part, slowest_axis(t), nearest);
         parts->part[i] = part;
         parts->list.elements[i] = pf_box_elements(&part) * t->fields;
         parts->list.start[i] = parts->list.total;

@@ -9,8 +9,9 @@ struct pf_parts {
     pencilfft_box *part; /* with the strides it has inside its message */
 };
 
-/* Of what is sent, or of what is received. */
-int pf_parts_make(const struct pf_transpose *transpose, bool sent, struct pf_parts *parts);
+/* Of what is sent, or of what is received. `nearest` is the axis that is fastest in the messages, the same on all ranks; not
+ * one along which boxes are cut. */
+int pf_parts_make(const struct pf_transpose *transpose, bool sent, int nearest, struct pf_parts *parts);
 void pf_parts_release(struct pf_parts *parts);
 
 /* All between a box with all its fields and its messages; the part of member `without` is omitted (-1: none is). */

@@ -16,7 +16,7 @@
 #include "geometry/geometry.h"
 #include "speed/threads.h"
 
-enum { WAYS = 2, ALIGNMENT = 64 };
+enum { Z = 2, WAYS = 2, ALIGNMENT = 64 };
 
 struct way {
     struct pf_transpose transpose;
@@ -150,8 +150,8 @@ static int plan_way(const struct pf_remap_request *r, struct pf_remap *remap, in
         .lane = backward,
         .other_direction = remap->way[!backward].state,
     };
-    if (!(status = pf_parts_make(&way->transpose, true, &way->sent)))
-        status = pf_parts_make(&way->transpose, false, &way->received);
+    if (!(status = pf_parts_make(&way->transpose, true, Z, &way->sent)))
+        status = pf_parts_make(&way->transpose, false, Z, &way->received);
     if (status)
         return status;
     if (remap->exchange->takes == PF_BOXES)

@@ -69,6 +69,13 @@ static void memory_order(const struct pf_geometry *g, int array, int order[3])
     }
 }
 
+int pf_nearest_axis(const struct pf_geometry *g, int array)
+{
+    int order[3];
+    memory_order(g, array, order);
+    return order[2];
+}
+
 void pf_box_lay(const struct pf_geometry *g, int array, pencilfft_box *box)
 {
     int order[3];

@@ -28,6 +28,8 @@ int pf_geometry_check(const struct pf_geometry *geometry, int ranks);
 /* Whether every rank holds something of every array. */
 bool pf_geometry_fills(const struct pf_geometry *geometry);
 /* Gives a dense box the memory order of an array. */
+/* The axis that is fastest in an array, the same on all ranks. */
+int pf_nearest_axis(const struct pf_geometry *geometry, int array);
 void pf_box_lay(const struct pf_geometry *geometry, int array, pencilfft_box *box);
 pencilfft_box pf_array_box(const struct pf_geometry *geometry, int array, int rank);
 /* The same of the planes z to z_end alone, after the z transform; array 0 comes before it, and is whole. */

@@ -5,8 +5,9 @@
  *        by plane.
  *            z, then the inner axis:  array -> (z lines) -> plane -> (inner lines) -> chunk -> pieces
  *            inner axis alone:        pieces -> chunk -> (inner lines) -> chunk -> pieces
- *        A backward pass is the same in reverse. Everything is in rows along z; lines along the inner axis are transformed
- *        for many z at once, which also suits vector units. Lines may also be read or written in place (pass_plan.c).
+ *        A backward pass is the same in reverse. Everything is in rows along z, or where z is not transformed along the axis that
+ *        is fastest in what is read and written; lines along the inner axis are transformed for many elements of a row at once,
+ *        which also suits vector units. Lines may also be read or written in place (pass_plan.c).
  *        Threads share the groups of planes of all fields, each with blocks of its own. Where there are too few of these, they
  *        share the rows, and then the columns, of one group after the other.
  * Cost:  one read and one write of the part, and copies within the cache.
@@ -21,7 +22,7 @@
 #include "speed/ask.h"
 #include "speed/threads.h"
 
-enum { Z = 2, CACHE_LINE = 64 };
+enum { Z = 2 };
 
 /* ---- blocks and their places -------------------------------------------------------------------------------- */
 
@@ -100,7 +101,7 @@ static struct view view_of_rows(const struct pf_pass *pass, char *data, int64_t 
     int64_t row = row_bytes / (int64_t)bytes;
     view.stride[pass->outer] = row * rows;
     view.stride[pass->inner] = turned ? 1 : row;
-    view.stride[Z] = turned ? row : 1;
+    view.stride[pass->along] = turned ? row : 1;
     return view;
 }
 
@@ -110,7 +111,7 @@ static struct view view_across(const struct pf_pass *pass, char *data, size_t by
     struct view view = {.data = data};
     view.stride[pass->outer] = 1;
     view.stride[pass->inner] = pass->block.group;
-    view.stride[Z] = pass->block.group * pass->box.extent[pass->inner] + CACHE_LINE / (int64_t)bytes;
+    view.stride[pass->along] = pass->block.group * pass->box.extent[pass->inner] + PF_CACHE_LINE / (int64_t)bytes;
     return view;
 }
 
@@ -119,7 +120,7 @@ static struct view view_of_lines(const struct pf_pass *pass, char *data, size_t 
 {
     if (across)
         return view_across(pass, data, bytes);
-    return turned ? view_of_rows(pass, data, pass->block.u_column, pass->block.z_chunk, bytes, true)
+    return turned ? view_of_rows(pass, data, pass->block.u_column, pass->block.along_chunk, bytes, true)
                   : view_of_rows(pass, data, pass->block.u_row, pass->box.extent[pass->inner], bytes, false);
 }
 
@@ -127,7 +128,7 @@ static struct view view_of_plane(const struct pf_pass *pass, const struct block 
 {
     struct view view = view_of_rows(pass, pass->block.plane, pass->block.plane_row, pass->box.extent[pass->inner], bytes,
                                     false);
-    view.data += (block->from[pass->inner] * view.stride[pass->inner] + block->from[Z]) * (int64_t)bytes;
+    view.data += (block->from[pass->inner] * view.stride[pass->inner] + block->from[pass->along]) * (int64_t)bytes;
     return view;
 }
 
@@ -160,10 +161,10 @@ static inline __attribute__((always_inline)) void ask_for(const struct pf_pass *
 {
     bool outer_is_far = view->stride[pass->outer] > view->stride[pass->inner];
     int far = outer_is_far ? pass->outer : pass->inner, near = outer_is_far ? pass->inner : pass->outer;
-    for (int64_t i = 0; i < block->n[far] && view->stride[Z] == 1; i++)
+    for (int64_t i = 0; i < block->n[far] && view->stride[pass->along] == 1; i++)
         for (int64_t k = 0; k < block->n[near]; k++)
             pf_ask_for(view->data + (i * view->stride[far] + k * view->stride[near]) * (int64_t)bytes,
-                       block->n[Z] * (int64_t)bytes);
+                       block->n[pass->along] * (int64_t)bytes);
 }
 
 /* z lines of some rows of some planes: from the pieces or the plane, to the plane or the pieces. */
@@ -195,7 +196,7 @@ static int z_block(struct pf_pass *pass, const struct pf_pass_run *run, int fiel
     return status;
 }
 
-/* Inner lines for some z of some planes. Without lines to transform, a block is only copied. */
+/* Inner lines for some elements of the rows of some planes. Without lines to transform, a block is only copied. */
 static int u_block(struct pf_pass *pass, const struct pf_pass_run *run, int field, struct block *block)
 {
     int status = PENCILFFT_OK;
@@ -221,7 +222,7 @@ static int u_block(struct pf_pass *pass, const struct pf_pass_run *run, int fiel
     if (last && pass->block.write_direct && pass->block.to_memory && !run->planning && out.data != in.data)
         ask_for(pass, block, &out, bytes);
     if (pass->u)
-        status = transform(pass, run, &pass->u_lines, pass->inner, Z, block, &in, &out);
+        status = transform(pass, run, &pass->u_lines, pass->inner, pass->along, block, &in, &out);
     if (last && !pass->block.write_direct)
         move(pass, run, &pass->out, field, block, pass->u ? &out : &in, false);
     return status;
@@ -229,16 +230,16 @@ static int u_block(struct pf_pass *pass, const struct pf_pass_run *run, int fiel
 
 /* ---- loops ------------------------------------------------------------------------------------------------------ */
 
-/* What of a group of planes is done: rows that are transformed along z, and columns at these z along the inner axis. */
+/* What of a group of planes is done: rows that are transformed along z, and columns along the inner axis. */
 struct part {
-    int64_t row, row_end, z, z_end;
+    int64_t row, row_end, column, column_end;
 };
 
 static int z_rows(struct pf_pass *pass, const struct pf_pass_run *run, int field, struct block block,
                   const struct part *part)
 {
     int status = PENCILFFT_OK;
-    block.from[Z] = 0;
+    block.from[pass->along] = 0;
     for (int64_t at = part->row; at < part->row_end && !status; at += block.n[pass->inner]) {
         block.from[pass->inner] = at;
         block.n[pass->inner] = pf_smaller(pass->block.u_chunk, part->row_end - at);
@@ -253,9 +254,9 @@ static int u_columns(struct pf_pass *pass, const struct pf_pass_run *run, int fi
     int status = PENCILFFT_OK;
     block.from[pass->inner] = 0;
     block.n[pass->inner] = pass->box.extent[pass->inner];
-    for (int64_t at = part->z; at < part->z_end && !status; at += block.n[Z]) {
-        block.from[Z] = at;
-        block.n[Z] = pf_smaller(pass->block.z_chunk, part->z_end - at);
+    for (int64_t at = part->column; at < part->column_end && !status; at += block.n[pass->along]) {
+        block.from[pass->along] = at;
+        block.n[pass->along] = pf_smaller(pass->block.along_chunk, part->column_end - at);
         status = u_block(pass, run, field, &block);
     }
     return status;
@@ -306,7 +307,7 @@ static int64_t all_groups(const struct team *team)
 
 static int share_of_groups(struct pf_pass *pass, const struct pf_pass_run *run, const struct team *team, int share)
 {
-    const struct part whole = {0, pass->box.extent[pass->inner], team->range->z, team->range->z_end};
+    const struct part whole = {0, pass->box.extent[pass->inner], team->range->along, team->range->along_end};
     int64_t end = pf_share_start(all_groups(team), share + 1, team->shares);
     int field, status = PENCILFFT_OK;
     for (int64_t i = pf_share_start(all_groups(team), share, team->shares); i < end && !status; i++) {
@@ -322,14 +323,14 @@ static int share_of_groups(struct pf_pass *pass, const struct pf_pass_run *run, 
 /* Columns are cut at whole cache lines, which FFTW's plans need. */
 static int share_of_group(struct pf_pass *pass, const struct pf_pass_run *run, const struct team *team, int share)
 {
-    int64_t rows = pass->box.extent[pass->inner], z = team->range->z, n = team->range->z_end - z;
-    int64_t unit = CACHE_LINE / (int64_t)pf_smaller((int64_t)pass->in.element_bytes, (int64_t)pass->out.element_bytes);
+    int64_t rows = pass->box.extent[pass->inner], from = team->range->along, n = team->range->along_end - from;
+    int64_t unit = PF_CACHE_LINE / (int64_t)pf_smaller((int64_t)pass->in.element_bytes, (int64_t)pass->out.element_bytes);
     int64_t units = (n + unit - 1) / unit;
     const struct part part = {
         .row = pf_share_start(rows, share, team->shares),
         .row_end = pf_share_start(rows, share + 1, team->shares),
-        .z = z + pf_smaller(n, pf_share_start(units, share, team->shares) * unit),
-        .z_end = z + pf_smaller(n, pf_share_start(units, share + 1, team->shares) * unit),
+        .column = from + pf_smaller(n, pf_share_start(units, share, team->shares) * unit),
+        .column_end = from + pf_smaller(n, pf_share_start(units, share + 1, team->shares) * unit),
     };
     int field;
     struct block block = block_of(team, team->group, &field);
@@ -398,7 +399,7 @@ int pf_pass_run(struct pf_pass *pass, struct pf_pass_run *run, const struct pf_r
 {
     struct team team = {.pass = pass, .run = run, .range = range, .work = share_of_groups};
     int64_t planes = range->outer_end - range->outer, fields = range->field_end - range->field;
-    int64_t bytes = fields * planes * pass->box.extent[pass->inner] * (range->z_end - range->z) *
+    int64_t bytes = fields * planes * pass->box.extent[pass->inner] * (range->along_end - range->along) *
                     (int64_t)pass->out.element_bytes;
     if (pf_box_elements(&pass->box) == 0 || planes <= 0 || fields <= 0)
         return PENCILFFT_OK;
@@ -409,7 +410,7 @@ int pf_pass_run(struct pf_pass *pass, struct pf_pass_run *run, const struct pf_r
 
 struct pf_range pf_pass_all(const struct pf_pass *pass)
 {
-    return (struct pf_range){0, pass->box.extent[pass->outer], 0, pass->box.extent[Z], 0, pass->fields};
+    return (struct pf_range){0, pass->box.extent[pass->outer], 0, pass->box.extent[pass->along], 0, pass->fields};
 }
 
 void pf_pass_release(struct pf_pass *pass)

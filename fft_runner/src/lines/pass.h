@@ -39,7 +39,8 @@ struct pf_side {
 
 struct pf_pass {
     pencilfft_box box;  /* extents along z: those of the output of a forward transform */
-    int outer, inner;   /* the axis across planes, and the axis within a plane other than z */
+    int outer, inner;   /* the axis across planes, and the axis within a plane that is not that of the rows */
+    int along;          /* the axis of the rows: z, where z is transformed */
     bool backward;      /* z comes last */
     bool z, u;          /* is z transformed, is the inner axis */
     struct pf_lines z_lines, u_lines;
@@ -48,7 +49,7 @@ struct pf_pass {
     int threads; /* that share it, 1 or more */
     struct pf_side in, out;
     struct {
-        int64_t group, u_chunk, z_chunk;              /* planes, rows and elements of a row that make a block */
+        int64_t group, u_chunk, along_chunk;          /* planes, rows and elements of a row that make a block */
         int64_t z_row, u_row, u_column, plane_row;    /* bytes from row to row in chunks and plane, see pass.c */
         bool read_direct, write_direct;               /* lines read or written directly in a side's memory */
         bool in_turned, out_turned; /* lines along the inner axis lie one after the other in the block read or written */
@@ -60,9 +61,9 @@ struct pf_pass {
     } block;
 };
 
-/* Part of a pass: a range of the outer axis and of z, counted from the box's start, and of fields. */
+/* Part of a pass: a range of the outer axis and along the rows, counted from the box's start, and of fields. */
 struct pf_range {
-    int64_t outer, outer_end, z, z_end;
+    int64_t outer, outer_end, along, along_end;
     int field, field_end;
 };
 

@@ -17,6 +17,7 @@
 #include "geometry/blocks.h"
 #include "geometry/geometry.h"
 #include "lines/pass.h"
+#include "speed/ask.h"
 #include "speed/tuning.h"
 
 enum { Z = 2 };
@@ -24,7 +25,7 @@ enum { Z = 2 };
 /* Where neighbours in an array are those of other planes: lines of them in a block, and blocks of so many times the size. */
 enum { ACROSS = 2, ROOM_ACROSS = 4 };
 
-enum { FFTW_ALIGNMENT = 16, CACHE_LINE = 64 };
+enum { FFTW_ALIGNMENT = 16 };
 
 /* A row of a large array from which on it is copied into the block, because the processor asks for what follows in memory, and
  * FFTW, which jumps, would wait: c2c at 160^3 (2560 bytes) takes a tenth less, in single precision (1280) as long. */
@@ -40,14 +41,19 @@ static const double worth_it = 0.93;
 /* Bytes from row to row: whole cache lines, and an odd number of them. */
 static int64_t padded_row(int64_t elements, size_t bytes)
 {
-    int64_t lines = (elements * (int64_t)bytes + CACHE_LINE - 1) / CACHE_LINE;
-    return (lines + (lines % 2 == 0)) * CACHE_LINE;
+    int64_t lines = (elements * (int64_t)bytes + PF_CACHE_LINE - 1) / PF_CACHE_LINE;
+    return (lines + (lines % 2 == 0)) * PF_CACHE_LINE;
 }
 
+/* Is the inner axis nearer in this side's memory than the rows? */
 static bool is_turned(const struct pf_pass *pass, const struct pf_side *side)
 {
-    const pencilfft_box *box = &side->piece->box;
-    return side->n == 1 && box->stride[pass->inner] < box->stride[Z];
+    for (int i = 0; i < side->n; i++) {
+        const pencilfft_box *box = &side->piece[i].box;
+        if (pf_box_elements(box))
+            return box->stride[pass->inner] < box->stride[pass->along];
+    }
+    return false;
 }
 
 /* At most `group` planes, so that as many groups fall to each thread. */
@@ -68,46 +74,48 @@ static int64_t even_chunk(int64_t n, int64_t most, int64_t unit)
 static bool is_across(const struct pf_pass *pass, const struct pf_side *side)
 {
     const int64_t *stride = side->piece->box.stride;
-    return !pass->z && side->n == 1 && stride[pass->outer] < stride[pass->inner] && stride[pass->outer] < stride[Z];
+    return !pass->z && side->n == 1 && stride[pass->outer] < stride[pass->inner] &&
+           stride[pass->outer] < stride[pass->along];
 }
 
 /* How much of a plane makes a block, so that it fills the cache without overflowing it; if a plane is smaller, how many
- * planes. A z chunk consists of whole cache lines, because FFTW prefers that. Where neighbours are those of other planes, a
- * block has some of them. */
+ * planes. A chunk of a row consists of whole cache lines, because FFTW prefers that. Where neighbours are those of other
+ * planes, a block has some of them. */
 static void choose_blocks(struct pf_pass *pass)
 {
     int64_t bytes = (int64_t)pf_larger((int64_t)pass->in.element_bytes, (int64_t)pass->out.element_bytes);
     int64_t smallest = (int64_t)pf_smaller((int64_t)pass->in.element_bytes, (int64_t)pass->out.element_bytes);
     int64_t rows = pass->box.extent[pass->inner], planes = pass->box.extent[pass->outer];
-    int64_t nz = pf_larger(pass->box.extent[Z], pass->input_nz), unit = CACHE_LINE / smallest;
+    int64_t nz = pf_larger(pass->box.extent[pass->along], pass->input_nz), unit = PF_CACHE_LINE / smallest;
     int64_t room = pf_tuning.block_bytes / bytes;
     int64_t together = pass->block.in_across || pass->block.out_across ? ACROSS * unit : 1;
     room *= together > 1 ? ROOM_ACROSS : 1;
     pass->block.u_chunk = even_chunk(rows, pf_larger(1, room / nz), 1);
-    pass->block.z_chunk = even_chunk(pass->box.extent[Z], pf_larger(unit, room / rows / together / unit * unit), unit);
+    pass->block.along_chunk = even_chunk(pass->box.extent[pass->along],
+                                         pf_larger(unit, room / rows / together / unit * unit), unit);
     pass->block.group = pf_smaller(planes, pf_larger(together, room / (rows * nz)));
     pass->block.group = even_group(planes, pass->block.group, pass->threads);
 }
 
 static int allocate_blocks(struct pf_pass *pass)
 {
-    int64_t rows = pass->box.extent[pass->inner], nz = pf_larger(pass->box.extent[Z], pass->input_nz);
+    int64_t rows = pass->box.extent[pass->inner], nz = pf_larger(pass->box.extent[pass->along], pass->input_nz);
     size_t bytes = pass->in.element_bytes > pass->out.element_bytes ? pass->in.element_bytes : pass->out.element_bytes;
     pass->block.plane_row = padded_row(nz, bytes);
     pass->block.z_row = padded_row(nz, bytes);
-    pass->block.u_row = padded_row(pass->block.z_chunk, bytes);
+    pass->block.u_row = padded_row(pass->block.along_chunk, bytes);
     pass->block.u_column = padded_row(rows, bytes);
     int64_t plane = pass->z && pass->u ? pass->block.plane_row * rows : 0;
     int64_t chunk = pass->z ? pass->block.z_row * pass->block.u_chunk : 0;
     if (pass->u || !pass->z)
-        chunk = pf_larger(chunk, pf_larger(pass->block.u_row * rows, pass->block.u_column * pass->block.z_chunk));
+        chunk = pf_larger(chunk, pf_larger(pass->block.u_row * rows, pass->block.u_column * pass->block.along_chunk));
     if (pass->block.in_across || pass->block.out_across)
-        chunk += pass->block.z_chunk * CACHE_LINE;
+        chunk += pass->block.along_chunk * PF_CACHE_LINE;
     pass->block.share = (plane + 2 * chunk) * pass->block.group;
-    int64_t total = pass->block.share * pass->threads + (int64_t)4 * CACHE_LINE;
+    int64_t total = pass->block.share * pass->threads + (int64_t)4 * PF_CACHE_LINE;
     if (!(pass->block.memory = calloc(1, (size_t)total)))
         return pf_fail(PENCILFFT_NO_MEMORY, "no memory for blocks of %lld bytes", (long long)total);
-    pass->block.plane = pass->block.memory + (CACHE_LINE - (uintptr_t)pass->block.memory % CACHE_LINE);
+    pass->block.plane = pass->block.memory + (PF_CACHE_LINE - (uintptr_t)pass->block.memory % PF_CACHE_LINE);
     pass->block.chunk[0] = pass->block.plane + plane * pass->block.group;
     pass->block.chunk[1] = pass->block.chunk[0] + chunk * pass->block.group;
     return PENCILFFT_OK;
@@ -149,9 +157,9 @@ static bool z_direct(const struct pf_side *side, int64_t nz)
 static bool u_direct(const struct pf_pass *pass, const struct pf_side *side, int ranges)
 {
     const struct pf_piece *piece = side->piece;
-    int64_t z_step = ranges > 1 ? 1 : pass->block.z_chunk < pass->box.extent[Z] ? pass->block.z_chunk : 0;
+    int64_t chunk = pass->block.along_chunk, step = ranges > 1 ? 1 : chunk < pass->box.extent[pass->along] ? chunk : 0;
     return is_one_array(pass, side) && is_aligned(side, piece->start) && is_aligned(side, piece->field) &&
-           is_aligned(side, piece->box.stride[Z] * z_step) && is_aligned(side, piece->box.stride[pass->outer]);
+           is_aligned(side, piece->box.stride[pass->along] * step) && is_aligned(side, piece->box.stride[pass->outer]);
 }
 
 /* Whether a run may have one array on both sides of the only transform of this pass, which FFTW would have to know. */
@@ -165,7 +173,7 @@ static int64_t bytes_of(const struct pf_pass *pass, const struct pf_side *side)
 {
     bool is_input = pass->z && side == (pass->backward ? &pass->out : &pass->in);
     int64_t rows = pass->box.extent[pass->outer] * pass->box.extent[pass->inner] * pass->fields;
-    return rows * (is_input ? pass->input_nz : pass->box.extent[Z]) * (int64_t)side->element_bytes;
+    return rows * (is_input ? pass->input_nz : pass->box.extent[pass->along]) * (int64_t)side->element_bytes;
 }
 
 /* Arrays that do not stay in the caches have always been faster in blocks. */
@@ -286,8 +294,8 @@ static int choose_by_a_group(struct pf_pass *pass, struct pf_pass_run *run, cons
 static void look_at_sides(struct pf_pass *pass)
 {
     bool z_reads = pass->z && (!pass->backward || !pass->u), z_writes = pass->z && (pass->backward || !pass->u);
-    int64_t n_read = pass->backward ? pass->box.extent[Z] : pass->input_nz;
-    int64_t n_written = pass->backward ? pass->input_nz : pass->box.extent[Z];
+    int64_t n_read = pass->backward ? pass->box.extent[pass->along] : pass->input_nz;
+    int64_t n_written = pass->backward ? pass->input_nz : pass->box.extent[pass->along];
     pass->block.from_memory = bytes_of(pass, &pass->in) >= pf_tuning.ask_bytes;
     pass->block.to_memory = bytes_of(pass, &pass->out) >= pf_tuning.ask_bytes;
     pass->block.past_caches = leaves_caches(pass);

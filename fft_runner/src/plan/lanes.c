@@ -115,8 +115,9 @@ struct pf_range pf_lane_range(const struct pencilfft_plan_s *plan, const struct 
     range.field_end = lane->field_end;
     if (!is_cut(plan, lane))
         return range;
-    int64_t *from = choice->axis == PF_CUT_X ? &range.outer : &range.z;
-    int64_t *end = choice->axis == PF_CUT_X ? &range.outer_end : &range.z_end, extent = *end;
+    bool planes = axis_of[choice->axis] == pass->outer;
+    int64_t *from = planes ? &range.outer : &range.along;
+    int64_t *end = planes ? &range.outer_end : &range.along_end, extent = *end;
     *from = pf_chunk_start(choice, extent, lane->chunk);
     *end = pf_chunk_start(choice, extent, lane->chunk + 1);
     return range;
@@ -127,7 +128,7 @@ bool pf_lane_runs(const struct pencilfft_plan_s *plan, const struct pf_pass *pas
     int axis = plan->choice.chunks ? axis_of[plan->choice.axis] : -1;
     if (!plan->beside || axis < 0)
         return true;
-    return pf_lane_cuts(plan, array) && (axis == pass->outer || (axis == 2 && !pass->z));
+    return pf_lane_cuts(plan, array) && (axis == pass->outer || (axis == pass->along && !pass->z));
 }
 
 static int make_boxes(const struct pencilfft_plan_s *plan, struct pf_lane *lane)

@@ -4,6 +4,9 @@
  *        same array, plane by plane. A backward transform is the forward one from its end. So for pencils there is
  *            RxC   z | row | y | column | x        1xC   z y | column | x        Rx1   z x | row | y        1x1   z y | x
  *        and for slabs what pencils have on 1xC. What a pass reads or writes beside an exchange are its messages.
+ *        Rows lie along z in the messages. Where the last array has the axis fastest that the pass before the last transforms
+ *        beside z (stride1 on Rx1), they lie along that one: then the last pass has it fastest on both sides, as it has z in the
+ *        natural layout, and the pass before writes whole lines.
  * Cost:  one read and one write of the array a pass. */
 #include "plan/make.h"
 
@@ -56,6 +59,16 @@ static void add_passes(const struct pencilfft_plan_s *plan, struct pf_route *rou
         add(route, first, false, PF_NO_AXIS, done);
 }
 
+/* The axis that is fastest in the messages behind a pass. */
+static int nearest_behind(const struct pencilfft_plan_s *plan, const struct pf_route *route, int i)
+{
+    struct pf_geometry g = plan->geometry;
+    g.decomposition = route->decomposition;
+    const struct pf_pass_form *form = &route->form[i];
+    int nearest = pf_nearest_axis(&g, plan->exchanges);
+    return i == route->passes - 2 && form[0].u == nearest && !form[1].z && form[1].u != PF_NO_AXIS ? nearest : Z;
+}
+
 void pf_passes_choose(const struct pencilfft_plan_s *plan, struct pf_route *route)
 {
     bool done[3] = {false};
@@ -68,6 +81,11 @@ void pf_passes_choose(const struct pencilfft_plan_s *plan, struct pf_route *rout
         if (last < plan->exchanges)
             route->form[route->passes - 1].exchange = last;
     }
+    for (int at = 0; at < plan->exchanges; at++)
+        route->nearest[at] = Z;
+    for (int i = 0; i < route->passes; i++)
+        if (route->form[i].exchange != PF_NO_EXCHANGE)
+            route->nearest[route->form[i].exchange] = nearest_behind(plan, route, i);
 }
 
 /* ---- what they read and write --------------------------------------------------------------------------------------- */
@@ -186,21 +204,29 @@ static pencilfft_box dense_box(pencilfft_box box)
     return box;
 }
 
+/* The axis of the rows of the last pass of a forward transform: that of the messages beside it, unless they are boxes. */
+static int along_of(const struct pencilfft_plan_s *plan, const struct pf_route *route, const struct pf_pass_form *form)
+{
+    int i = (int)(form - route->form), at = i > 0 && i == route->passes - 1 ? form[-1].exchange : PF_NO_EXCHANGE;
+    return at >= 0 && plan->chosen[route->exchange[at]]->takes == PF_MESSAGES ? route->nearest[at] : Z;
+}
+
 static void set_pass(const struct place *at, struct pf_pass *pass)
 {
     pencilfft_plan plan = at->plan;
     const struct pf_route *route = &plan->route[at->route];
     const struct pf_pass_form *form = &route->form[at->backward ? route->passes - 1 - at->i : at->i];
     const pencilfft_box *box = &route->mine[form->array];
-    int u = form->u == X ? X : Y;
+    int u = form->u == X ? X : Y, along = along_of(plan, route, form);
     *pass = (struct pf_pass){
         .box = dense_box(*box),
-        .outer = u == X ? Y : X,
+        .outer = X + Y + Z - u - along,
         .inner = u,
+        .along = along,
         .backward = at->backward,
         .z = form->z && plan->transform.line[Z].kind != PF_SKIP,
         .u = form->u != PF_NO_AXIS && plan->transform.line[u].kind != PF_SKIP,
-        .input_nz = form->z ? plan->transform.input_nz : box->extent[Z],
+        .input_nz = form->z ? plan->transform.input_nz : box->extent[along],
         .fields = plan->fields,
         .threads = plan->threads,
     };

@@ -57,6 +57,7 @@ struct pf_route {
     const struct pf_decomposition *decomposition;
     struct pf_share share;
     int exchange[PF_MAX_EXCHANGES];      /* numbers of its exchanges in the plan */
+    int nearest[PF_MAX_EXCHANGES];       /* the axis that is fastest in the messages of each. passes.c */
     pencilfft_box mine[PF_MAX_ARRAYS];   /* of its planes */
     int passes;
     struct pf_pass_form form[PF_MAX_PASSES];

@@ -47,7 +47,8 @@ int pf_transfer_plan(pencilfft_plan plan, int backward, int lane, int at)
 {
     struct pf_lane *of = &plan->lane[lane];
     struct pf_transfer *t = &of->transfer[backward][at];
-    int status = PENCILFFT_OK, e = plan->route[of->route].exchange[at];
+    const struct pf_route *route = &plan->route[of->route];
+    int status = PENCILFFT_OK, e = route->exchange[at], nearest = route->nearest[at];
     const struct pf_exchange *exchange = plan->chosen[e];
     t->exchange = exchange;
     t->number = e;
@@ -70,8 +71,8 @@ int pf_transfer_plan(pencilfft_plan plan, int backward, int lane, int at)
             status = list_pieces(plan, of, t, at + !backward, &t->received);
         return status ? status : exchange->plan(&t->transpose, NULL, NULL, &t->state);
     }
-    if (!(status = pf_parts_make(&t->transpose, true, &t->sent)))
-        status = pf_parts_make(&t->transpose, false, &t->received);
+    if (!(status = pf_parts_make(&t->transpose, true, nearest, &t->sent)))
+        status = pf_parts_make(&t->transpose, false, nearest, &t->received);
     return status ? status : exchange->plan(&t->transpose, &t->sent.list, &t->received.list, &t->state);
 }
 
