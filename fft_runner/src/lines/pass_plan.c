@@ -3,7 +3,9 @@
  *        that a column does not fall on few cache sets; gathering into it costs a copy in the cache, which large arrays
  *        and strides of powers of two are worth and others are not. Where the pieces of a side are parts of one array
  *        (so messages are laid, see messages.c) FFTW may do without the copy. The clock decides, as with FFTW's own
- *        plans: the pass is done with each choice in turn, and the shortest time of each counts.
+ *        plans: the pass is done with each choice in turn, and the shortest time of each counts. Lines that are read and written
+ *        in place take FFTW as long to plan as all other choices together, so they are tried with a plan that it estimates, and
+ *        planned as asked for where that one is the fastest.
  *        Arrays larger than the caches are copied into the block and out of it, but for short rows of lines along z. FFTW is
  *        up to twice as fast where the lines that it writes lie one after the other in the block, and then they are copied
  *        turned; the clock decides that with one group of planes. With FFTW_ESTIMATE nothing is timed, only lines along z are
@@ -56,11 +58,17 @@ static bool is_turned(const struct pf_pass *pass, const struct pf_side *side)
     return false;
 }
 
-/* At most `group` planes, so that as many groups fall to each thread. */
+/* At most `group` planes, so that as many groups fall to each thread. For one thread at least half of them, so that no group is
+ * left over, which would be another shape for FFTW to plan: in place that takes as long as all the rest. */
 static int64_t even_group(int64_t planes, int64_t group, int64_t threads)
 {
     int64_t rounds = (planes + group * threads - 1) / (group * threads);
-    return threads == 1 ? group : (planes + rounds * threads - 1) / (rounds * threads);
+    if (threads > 1)
+        return (planes + rounds * threads - 1) / (rounds * threads);
+    for (int64_t fewer = group; 2 * fewer >= group; fewer--)
+        if (planes % fewer == 0)
+            return fewer;
+    return group;
 }
 
 /* At most `most` of n, in whole units, so that all chunks are about equal. */
@@ -256,6 +264,20 @@ static void take_ways(struct pf_pass *pass, struct ways ways)
     pass->block.out_turned |= ways.turns && !ways.writes;
 }
 
+static void release_plans(struct pf_pass *pass)
+{
+    pf_lines_release(&pass->z_lines);
+    pf_lines_release(&pass->u_lines);
+}
+
+/* A pass whose plans were estimated, now with other flags. */
+static int plan_anew(struct pf_pass *pass, unsigned flags, struct pf_pass_run *run, const struct ranges *by)
+{
+    release_plans(pass);
+    pass->u_lines.flags = flags;
+    return make_plans(pass, run, by);
+}
+
 /* Decide by timing which of them it does so. */
 static int choose_ways(struct pf_pass *pass, struct pf_pass_run *run, const struct ranges *by, int trials, struct ways may)
 {
@@ -267,17 +289,18 @@ static int choose_ways(struct pf_pass *pass, struct pf_pass_run *run, const stru
             continue;
         candidate[n] = (struct candidate){.pass = *pass};
         take_ways(&candidate[n].pass, ways);
+        if (ways.reads && ways.writes)
+            candidate[n].pass.u_lines.flags = FFTW_ESTIMATE;
         status = make_plans(&candidate[n++].pass, run, by);
     }
     if (!status)
         best = fastest(candidate, n, trials, run, by);
     for (int i = 0; i < n; i++)
-        if (i != best) {
-            pf_lines_release(&candidate[i].pass.z_lines);
-            pf_lines_release(&candidate[i].pass.u_lines);
-        }
+        if (i != best)
+            release_plans(&candidate[i].pass);
+    unsigned flags = pass->u_lines.flags;
     *pass = candidate[best].pass;
-    return status;
+    return status || pass->u_lines.flags == flags ? status : plan_anew(pass, flags, run, by);
 }
 
 /* With the first group of planes of the first range; then the plans for all of it. */
