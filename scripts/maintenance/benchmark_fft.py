@@ -42,8 +42,14 @@ from pencilmap.scripts.maintenance.benchmarks.passes import Pass, passes
 from pencilmap.scripts.networks.build import ensure_built, tail
 
 OURS, REFERENCE = "pencilfft", "fftw-mpi"
-PAIRS = [("pencilfft:alone+destroy", "fftw"), ("pencilfft:threads+destroy", "fftw:threads"),
-         ("pencilfft:threads+destroy", "pencilfft:destroy"), ("pencilfft:threads+destroy", "pencilfft:node")]
+PAIRS = {  # what is compared in the same rounds, a table each
+    "One rank beside its peers": (("pencilfft:alone+destroy", "fftw"), ("pencilfft:threads+destroy", "fftw:threads"),
+                                  ("pencilfft:threads+destroy", "fftw:omp")),
+    "Two threads beside two ranks": (("pencilfft:threads+destroy", "pencilfft:destroy"), ("pencilfft:threads", "pencilfft"),
+                                     ("pencilfft:threads", "pencilfft:node")),
+    "Layout stride1 beside the natural one": (("pencilfft:stride1", "pencilfft"),
+                                              ("pencilfft:node+stride1", "pencilfft:node")),
+}
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE, PICTURE = DOCS / "benchmarks.md", DOCS / "pictures" / "benchmarks.svg"
 TIMEOUT_S = 900
@@ -117,17 +123,15 @@ def name_of(case: Case) -> str:
 
 
 def ratio(results: list[dict[str, Any]], name: str, reference: str = REFERENCE) -> tuple[float, float, float] | None:
-    """Lowest, median and highest, over the rounds, of a contestant's time divided by the reference's; None where one is
-    missing.
+    """Lowest, median and highest, over the rounds that have both, of a contestant's time divided by the reference's; None
+    where there is none.
 
     >>> ratio([{"times_s": {"a": [1, 9, 2], "fftw-mpi": [2, 4, 4]}}, {"times_s": {"a": [4], "fftw-mpi": [4]}}], "a")
     (0.5, 0.75, 1.0)
     """
-    times = [result["times_s"] for result in results]
-    if not all(name in mine and reference in mine for mine in times):
-        return None
+    times = [result["times_s"] for result in results if {name, reference} <= result["times_s"].keys()]
     found = [median(mine[name]) / median(mine[reference]) for mine in times]
-    return min(found), median(found), max(found)
+    return (min(found), median(found), max(found)) if found else None
 
 
 def milliseconds_of(results: list[dict[str, Any]], name: str) -> str:
@@ -163,15 +167,19 @@ def speed_table(results: dict[Case, list[dict[str, Any]]], contestants: Sequence
     return columns, rows
 
 
-def pairs_table(results: dict[Case, list[dict[str, Any]]], contestants: Sequence[str]) -> tuple[list[str], list[list[str]]]:
-    """Columns and rows: one rank beside what it is to be compared with, as ratios of times in the same round."""
-    pairs = [pair for pair in PAIRS if set(pair) <= set(contestants)]
-    rows = []
-    for case, rounds in results.items():
-        found = [ratio(rounds, *pair) for pair in pairs]
-        if any(found):
-            rows.append([name_of(case), *map(shown_ratio, found)])
-    return ["transform", *(f">{mine} / {other}" for mine, other in pairs)], rows
+def pairs_table(results: dict[Case, list[dict[str, Any]]],
+                pairs: Sequence[tuple[str, str]]) -> tuple[list[str], list[list[str]]]:
+    """Columns and rows: contestants beside what each is to be compared with, as ratios of times in the same round. Pairs and
+    cases of which nothing was measured are left out.
+
+    >>> rounds = [{"times_s": {"a": [1], "b": [2]}}]
+    >>> pairs_table({Case((8, 8, 8), (1, 2)): rounds, Case((4, 4, 4), (1, 2)): [{"times_s": {}}]}, [("a", "b"), ("a", "c")])
+    (['transform', '>a / b'], [['c2c 8^3', '0.50 [0.50, 0.50]']])
+    """
+    found = {case: [ratio(rounds, *pair) for pair in pairs] for case, rounds in results.items()}
+    there = [i for i in range(len(pairs)) if any(row[i] for row in found.values())]
+    rows = [[name_of(case), *(shown_ratio(row[i]) for i in there)] for case, row in found.items() if any(row)]
+    return ["transform", *(f">{pairs[i][0]} / {pairs[i][1]}" for i in there)], rows
 
 
 def shown_ratio(found: tuple[float, float, float] | None) -> str:
@@ -233,10 +241,8 @@ def floor_of(case: Case, rounds: list[dict[str, Any]]) -> tuple[float, float]:
 
 def over_floor(case: Case, rounds: list[dict[str, Any]], name: str) -> tuple[float, float, float] | None:
     """Lowest, median and highest, over the rounds, of a contestant's time divided by the floor of its round."""
-    if not all(name in r["times_s"] for r in rounds):
-        return None
-    found = [median(r["times_s"][name]) / sum(floor_of(case, [r])) for r in rounds]
-    return min(found), median(found), max(found)
+    found = [median(r["times_s"][name]) / sum(floor_of(case, [r])) for r in rounds if name in r["times_s"]]
+    return (min(found), median(found), max(found)) if found else None
 
 
 def picture(results: dict[Case, list[dict[str, Any]]], contestants: Sequence[str], path: str | PathLike[str]) -> None:
@@ -351,13 +357,15 @@ def _place(case):
 
 def _tell(results, names, plot, write):
     several, one = speed_table(results, names, of_one_rank=False), speed_table(results, names, of_one_rank=True)
-    pairs, limit, floor = pairs_table(results, names), limit_table(results), floor_table(results, names)
+    limit, floor = limit_table(results), floor_table(results, names)
+    pairs = {title: pairs_table(results, of) for title, of in PAIRS.items()}
     notes = [machine(results), *refusals(results)]
     print_table(f"Time divided by that of {REFERENCE}: median of the rounds [lowest, highest]", *several, notes)
     if one[1]:
         print_table(f"One rank, time divided by that of {REFERENCE}", *one)
-    if pairs[1]:
-        print_table("One rank beside its peers", *pairs)
+    for title, table in pairs.items():
+        if table[1]:
+            print_table(title, *table)
     print_table(f"Where the time of {OURS} goes, beside the floor (ms)", *floor)
     print_table(f"Passes of {OURS} compared with the memory's limit", *limit)
     if plot:
@@ -365,7 +373,8 @@ def _tell(results, names, plot, write):
     if write:
         fill(PAGE, "scripts/maintenance/benchmark_fft.py", "\n\n".join([". ".join(notes) + ".", markdown_table(*several)]))
         fill(PAGE, "scripts/maintenance/benchmark_fft.py one rank", markdown_table(*one))
-        fill(PAGE, "scripts/maintenance/benchmark_fft.py pairs", markdown_table(*pairs))
+        for title, table in pairs.items():
+            fill(PAGE, f"scripts/maintenance/benchmark_fft.py {title}", markdown_table(*table))
         fill(PAGE, "scripts/maintenance/benchmark_fft.py floor", markdown_table(*floor))
         fill(PAGE, "scripts/maintenance/benchmark_fft.py passes", markdown_table(*limit))
         picture(results, names, PICTURE)
