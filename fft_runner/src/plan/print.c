@@ -69,8 +69,9 @@ static void print_pass(const struct pencilfft_plan_s *plan, const struct pf_pass
     print_side(plan, &pass->in, pass->block.read_direct, out);
     fprintf(out, "\n    writes ");
     print_side(plan, &pass->out, pass->block.write_direct, out);
+    char along = "xyz"[pass->along];
     fprintf(out, "\n    in blocks of %lld planes, %lld lines along %c, %lld of each\n", (long long)pass->block.group,
-            (long long)pass->block.u_chunk, "xyz"[pass->along], (long long)pass -> block.along_chunk);
+            (long long)pass->block.u_chunk, along, (long long)pass->block.along_chunk);
 }
 
 /* What this rank sends in one exchange. */
