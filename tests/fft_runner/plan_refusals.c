@@ -105,7 +105,13 @@ static bool one_order_for_two_ways(const pencilfft_desc *d, const char *absent)
 static bool one_plane_for_two_ways(const pencilfft_desc *d, const char *absent)
 {
     (void)absent;
-    return is_schedule(d, "two-way") && (kept_of_z(d) < 2 || lower_planes(d) >= kept_of_z(d));
+    return is_schedule(d, "two-way") && kept_of_z(d) < 2;
+}
+
+static bool all_planes_go_one_way(const pencilfft_desc *d, const char *absent)
+{
+    (void)absent;
+    return is_schedule(d, "two-way") && kept_of_z(d) > 1 && lower_planes(d) >= kept_of_z(d);
 }
 
 /* Chunks asked for, and the most along the axis asked for, or along the axis with most. */
@@ -162,7 +168,8 @@ static const struct reason {
     {cosine_of_one_point, PENCILFFT_BAD_SIZE, "a cosine transform of kind I needs at least 2 points"},
     {uneven_for_alltoall, PENCILFFT_NOT_POSSIBLE, "use exchange padded or alltoallv"},
     {one_order_for_two_ways, PENCILFFT_NOT_POSSIBLE, "cannot go two ways"},
-    {one_plane_for_two_ways, PENCILFFT_NOT_POSSIBLE, "planes along z to be divided"},
+    {one_plane_for_two_ways, PENCILFFT_NOT_POSSIBLE, "there is one plane along z, which cannot be divided"},
+    {all_planes_go_one_way, PENCILFFT_NOT_POSSIBLE, "planes along z to be divided"},
     {too_short_for_chunks, PENCILFFT_NOT_POSSIBLE, "too short for"},
     {cannot_run_beside, PENCILFFT_NOT_POSSIBLE, "cannot run beside other work"},
     {without_openmp, PENCILFFT_NOT_POSSIBLE, "built without OpenMP"},

@@ -29,6 +29,7 @@ ARGUMENTS = [  # ranks, arguments, what the message says
     (4, [*CUBE, "--decomposition", "brick:2x2"], "decomposition 'brick:2x2' is not understood; write brick:PxQxS"),
     (4, [*CUBE, "--decomposition", "brick:2x2x2"], "2x2x2 bricks need 8 processes, 4 were started; choose P*Q*S = 4"),
     (4, [*CUBE, "--decomposition", "brick", "--schedule", "two-way"], "decomposition brick cannot go two ways"),
+    (4, ["--size", "8", "8", "1", "--grid", "2x2", "--schedule", "two-way"], "there is one plane along z, which cannot be"),
     (4, [*PLAIN, "--input-boxes", "/nowhere"], "--input-boxes: /nowhere cannot be opened"),
     (4, [*CUBE, "--grid", "2x3"], "grid 2x3 needs 6 processes, 4 were started; choose RxC with R*C = 4"),
     (2, ["--size", 16384, 16384, 16384, "--grid", "1x2"], "no memory for a buffer of 35184372088832 bytes"),

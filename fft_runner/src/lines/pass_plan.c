@@ -170,10 +170,12 @@ static bool u_direct(const struct pf_pass *pass, const struct pf_side *side, int
            is_aligned(side, piece->box.stride[pass->along] * step) && is_aligned(side, piece->box.stride[pass->outer]);
 }
 
-/* Whether a run may have one array on both sides of the only transform of this pass, which FFTW would have to know. */
+/* Whether some runs have one array on both sides of the only transform of this pass and others two, which FFTW would have to
+ * know. */
 static bool is_both_or_none(const struct pf_pass *pass)
 {
-    return !(pass->z && pass->u) && pass->in.piece->buffer == PF_IN && pass->out.piece->buffer == PF_OUT;
+    int in = pass->in.piece->buffer;
+    return !(pass->z && pass->u) && (in == PF_IN || in == PF_SPARE) && pass->out.piece->buffer == PF_OUT;
 }
 
 /* Of all fields on this side. */
@@ -193,7 +195,8 @@ static bool is_worth_a_trial(const struct pf_pass *pass)
 /* Is what is written so large that it leaves the caches before it is read, and not what is being read? */
 static bool leaves_caches(const struct pf_pass *pass)
 {
-    return bytes_of(pass, &pass->out) >= pf_tuning.past_bytes && pass->out.piece->buffer != pass->in.piece->buffer;
+    int in = pass->in.piece->buffer == PF_SPARE ? PF_OUT : pass->in.piece->buffer;
+    return bytes_of(pass, &pass->out) >= pf_tuning.past_bytes && pass->out.piece->buffer != in;
 }
 
 /* ---- planning --------------------------------------------------------------------------------------------------- */

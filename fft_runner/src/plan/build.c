@@ -65,7 +65,7 @@ static int set_sizes(pencilfft_plan plan)
     return PENCILFFT_OK;
 }
 
-/* Where the input may be destroyed, those of runs in place are made when there is one. */
+/* Those that only a run in place needs are made when there is one. */
 static int make_work(pencilfft_plan plan)
 {
     int status = pf_works_make(plan, false);

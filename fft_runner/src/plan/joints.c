@@ -9,14 +9,13 @@
  *        of the output (PF_SPARE).
  *        Where the input may be destroyed it is that work buffer, once it has been read: in -> out = in -> out = in -> out. Then
  *        only a run with one array for both needs others, which are made when there is one.
- *        A rank alone has none where its arrays lie alike: in -> out -> out.
+ *        A rank alone has none where the array that it gives lies as a work buffer would: in -> out -> out. If the two lie in
+ *        different ways, a run with one array for both needs a work buffer in place of the output, made when there is one.
  *        What a rank keeps is written to where it will be read, unless the pass reads that buffer: then it lies among what is
  *        sent, and is copied before the exchange (PF_KEPT: only where the buffer is what the first pass reads).
  *        An exchange that is tied to its buffers has two of the plan's; one that has memory of its own is written to and read
  *        from there. Where exchanges run beside passes and each other, each lane has a slot in two work buffers (lanes.c), and
  *        what a rank keeps is copied when the exchange starts, because the pass before may still read where it goes. */
-#include <string.h>
-
 #include "plan/make.h"
 
 /* Runs on the buffers it was connected with, and on no others. */
@@ -134,16 +133,36 @@ static void take_turns(pencilfft_plan plan, int backward, struct pf_sequence *se
 
 /* ---- no work buffer ------------------------------------------------------------------------------------------------- */
 
+/* Does a rank alone have this array as a work buffer between passes has it? */
+static bool is_dense(const struct pencilfft_plan_s *plan, int array)
+{
+    if (plan->ranks > 1 || plan->beside || plan->fields > 1 || plan->parts > 1)
+        return false;
+    pencilfft_box box = pf_part_of(plan, array, 0, 0).box;
+    return box.stride[2] == 1 && box.stride[1] == box.extent[2] && box.stride[0] == box.extent[1] * box.extent[2];
+}
+
 /* A rank alone whose arrays lie alike: each pass but the first may write what it reads, and the first one too where it must. */
 static bool may_stay(const struct pencilfft_plan_s *plan)
 {
-    if (plan->ranks > 1 || plan->beside || plan->fields > 1 || plan->parts > 1 || plan->input_bytes != plan->element_bytes)
-        return false;
     for (int e = 0; e < plan->exchanges; e++) /* alone */
         if (is_tied_to_buffers(plan->chosen[e]))
             return false;
-    pencilfft_box in = pf_part_of(plan, PENCILFFT_INPUT, 0, 0).box, out = pf_part_of(plan, plan->exchanges, 0, 0).box;
-    return in.stride[2] == 1 && in.stride[1] == in.extent[2] && !memcmp(in.stride, out.stride, sizeof in.stride);
+    return plan->input_bytes == plan->element_bytes && is_dense(plan, PENCILFFT_INPUT) && is_dense(plan, plan->exchanges);
+}
+
+/* The same where the input lies in another way, with two arrays: the first pass writes to the output. */
+static bool may_stay_in_output(const struct pencilfft_plan_s *plan, int backward)
+{
+    return backward ? plan->input_bytes == plan->element_bytes && is_dense(plan, PENCILFFT_INPUT)
+                    : is_dense(plan, plan->exchanges);
+}
+
+/* Between two passes of a rank alone. */
+static struct pf_joint joint_alone(const struct pencilfft_plan_s *plan, int backward, const struct pf_joint *before)
+{
+    bool stays = may_stay(plan), in_output = may_stay_in_output(plan, backward);
+    return stays ? joint_without(PF_OUT) : in_output ? joint_without(PF_SPARE) : joint_behind(NULL, PF_NO_EXCHANGE, before);
 }
 
 /* ---- all of them ---------------------------------------------------------------------------------------------------- */
@@ -160,10 +179,10 @@ void pf_joints_make(pencilfft_plan plan, int backward)
     for (int r = 0; r < plan->routes; r++)
         for (int i = 0; i < sequence->n - 1; i++) {
             int at = plan->route[r].form[backward ? sequence->n - 2 - i : i].exchange;
-            const struct pf_exchange *exchange = at >= 0 ? plan->chosen[at] : NULL;
-            sequence->joint[r][i] = plan->beside     ? joint_of_slots(plan, backward, at)
-                                    : may_stay(plan) ? joint_without(PF_OUT)
-                                                     : joint_behind(exchange, at, i > 0 ? &sequence->joint[r][i - 1] : NULL);
+            const struct pf_joint *before = i > 0 ? &sequence->joint[r][i - 1] : NULL;
+            sequence->joint[r][i] = plan->beside ? joint_of_slots(plan, backward, at)
+                                    : at >= 0    ? joint_behind(plan->chosen[at], at, before)
+                                                 : joint_alone(plan, backward, before);
         }
 }
 
@@ -187,11 +206,12 @@ struct pf_joint pf_joint_alone(const struct pencilfft_plan_s *plan, int backward
     return (struct pf_joint){.exchange = at, .from = PF_WORK, .to = PF_WORK + 1};
 }
 
-static bool needs(struct pf_joint joint, int buffer, bool lent)
+/* With `spare` for runs with one array for both, too. */
+static bool needs(struct pf_joint joint, int buffer, bool lent, bool spare)
 {
     if (lent && buffer == PF_WORK)
         return false;
-    return joint.from == buffer || joint.to == buffer || (!lent && joint.from == PF_SPARE && buffer == PF_WORK + 1);
+    return joint.from == buffer || joint.to == buffer || (spare && joint.from == PF_SPARE && buffer == PF_WORK + 1);
 }
 
 bool pf_joints_need(const struct pencilfft_plan_s *plan, int buffer, bool in_place)
@@ -200,10 +220,11 @@ bool pf_joints_need(const struct pencilfft_plan_s *plan, int buffer, bool in_pla
     for (int backward = 0; backward < PF_DIRECTIONS; backward++) {
         const struct pf_sequence *sequence = &plan->sequence[backward];
         bool lent = sequence->input_is_work && !in_place;
+        bool spare = in_place || (plan->ranks > 1 && !lent); /* early where others would wait for a rank without memory */
         for (int i = 0; i < sequence->n - 1; i++)
-            needed |= needs(sequence->joint[0][i], buffer, lent);
+            needed |= needs(sequence->joint[0][i], buffer, lent, spare);
         for (int at = 0; at < plan->exchanges && pf_has_direction(plan, backward); at++)
-            needed |= needs(pf_joint_alone(plan, backward, 0, at), buffer, sequence->input_is_work); /* two arrays */
+            needed |= needs(pf_joint_alone(plan, backward, 0, at), buffer, sequence->input_is_work, false);
     }
     return needed;
 }

@@ -51,10 +51,13 @@ static int settle(const struct pf_shape *shape, struct pf_choice *choice)
             "schedule two-way: decomposition %s cannot go two ways, for its exchanges have one order; use decomposition "
             "pencil, or schedule overlap",
             shape->decomposition);
-    if (shape->nz < 2 || choice->lower >= shape->nz)
+    if (shape->nz < 2)
+        return pf_fail(
+            PENCILFFT_NOT_POSSIBLE,
+            "schedule two-way: there is one plane along z, which cannot be divided; use schedule sequence or overlap");
+    if (choice->lower >= shape->nz)
         return pf_fail(PENCILFFT_NOT_POSSIBLE,
-                       "schedule two-way:%lld: there are %lld planes along z to be divided; give 1 to %lld lower ones, or "
-                       "another schedule",
+                       "schedule two-way:%lld: there are %lld planes along z to be divided; give 1 to %lld lower ones",
                        (long long)choice->lower, (long long)shape->nz, (long long)shape->nz - 1);
     if (!choice->lower)
         choice->lower = by_rule(shape);
