@@ -159,7 +159,7 @@ static bool may_stay_in_output(const struct pencilfft_plan_s *plan, int backward
 }
 
 /* Between two passes of a rank alone. */
-static struct pf_joint joint_alone(const struct pencilfft_plan_s *plan, int backward, const struct pf_joint *before)
+static struct pf_joint joint_of_rank_alone(const struct pencilfft_plan_s *plan, int backward, const struct pf_joint *before)
 {
     bool stays = may_stay(plan), in_output = may_stay_in_output(plan, backward);
     return stays ? joint_without(PF_OUT) : in_output ? joint_without(PF_SPARE) : joint_behind(NULL, PF_NO_EXCHANGE, before);
@@ -182,7 +182,7 @@ void pf_joints_make(pencilfft_plan plan, int backward)
             const struct pf_joint *before = i > 0 ? &sequence->joint[r][i - 1] : NULL;
             sequence->joint[r][i] = plan->beside ? joint_of_slots(plan, backward, at)
                                     : at >= 0    ? joint_behind(plan->chosen[at], at, before)
-                                                 : joint_alone(plan, backward, before);
+                                                 : joint_of_rank_alone(plan, backward, before);
         }
 }
 
