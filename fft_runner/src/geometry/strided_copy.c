@@ -142,12 +142,18 @@ FOR_ONE_SIZE void copy_runs(const struct pf_copy *c, int a, size_t size, const c
                      to + (u * c->to_stride[i] + v * c->to_stride[j]) * (int64_t)size);
 }
 
+/* From the row that is asked for to the one that is copied. */
+static int64_t rows_ahead(int64_t row)
+{
+    return row ? (AHEAD + row - 1) / row : 0;
+}
+
 /* Dense rows, each of which is asked for before those in front of it are copied, on either side or both. */
 static void copy_rows(const struct pf_copy *c, int a, size_t size, const char *from, char *to)
 {
     int i = a == 0 ? 1 : 0, j = a == 2 ? 1 : 2;
     int outer = c->extent[i] < c->extent[j] ? i : j, inner = i + j - outer;
-    int64_t row = c->extent[a] * (int64_t)size, n = c->extent[inner], ahead = row ? (AHEAD + row - 1) / row : 0;
+    int64_t row = c->extent[a] * (int64_t)size, n = c->extent[inner], ahead = rows_ahead(row);
     int64_t from_step = c->from_stride[inner] * (int64_t)size, to_step = c->to_stride[inner] * (int64_t)size;
     bool asks_from = c->from_memory && row < AHEAD, asks_to = c->to_memory && row < AHEAD;
     for (int64_t u = 0; u < c->extent[outer]; u++) {
@@ -184,11 +190,15 @@ FOR_ONE_SIZE void copy_matrices(const struct pf_copy *c, int a, int b, size_t si
 FOR_ONE_SIZE void stream_matrices(const struct pf_copy *c, int a, int b, size_t size, const char *from, char *to)
 {
     int other = 3 - a - b;
+    int64_t row = c->extent[b] * (int64_t)size, ahead = rows_ahead(row), step = c->to_stride[a] * (int64_t)size;
     for (int64_t i = 0; i < c->extent[other]; i++)
-        for (int64_t k = 0; k < c->extent[a]; k++)
-            stream_gathered(to + (i * c->to_stride[other] + k * c->to_stride[a]) * (int64_t)size,
-                            from + (i * c->from_stride[other] + k) * (int64_t)size, c->from_stride[b] * (int64_t)size,
-                            c->extent[b], size);
+        for (int64_t k = 0; k < c->extent[a]; k++) {
+            char *target = to + i * c->to_stride[other] * (int64_t)size + k * step;
+            if (k + ahead < c->extent[a])
+                pf_ask_for_ends(target + ahead * step, row);
+            stream_gathered(target, from + (i * c->from_stride[other] + k) * (int64_t)size,
+                            c->from_stride[b] * (int64_t)size, c->extent[b], size);
+        }
     end_stream();
 }
 

@@ -8,7 +8,7 @@
  *        planned as asked for where that one is the fastest.
  *        Arrays larger than the caches are copied into the block and out of it, but for short rows of lines along z. FFTW is
  *        up to twice as fast where the lines that it writes lie one after the other in the block, and then they are copied
- *        turned; the clock decides that with one group of planes. With FFTW_ESTIMATE nothing is timed, only lines along z are
+ *        turned; the clock decides that with some groups of planes. With FFTW_ESTIMATE nothing is timed, only lines along z are
  *        read and written in place, and none are turned.
  * Cost:  up to four plans per block instead of one, and four passes with each; two where arrays are large, and some planes.
  * Needs: FFTW's arrays are multiples of 16 bytes from its plan's; where a side is not, it is gathered. */
@@ -33,10 +33,13 @@ enum { FFTW_ALIGNMENT = 16 };
  * FFTW, which jumps, would wait: c2c at 160^3 (2560 bytes) takes a tenth less, in single precision (1280) as long. */
 enum { LONG_ROW = 2048 };
 
-/* Each choice is timed so often; and how much shorter than with all copies it must be, as what else is in the
- * caches during a transform makes strides dearer than in a trial. */
-enum { TRIALS = 3, TRIALS_OF_A_GROUP = 9 };
+/* Each choice is timed so often; and how much shorter than with all copies it must be to read or write in place, as what else
+ * is in the caches during a transform makes strides dearer than in a trial. */
+enum { TRIALS = 3 };
 static const double worth_it = 0.93;
+
+/* Of what a pass may do in another way; and groups of planes that are tried in turn, with a second-level cache between them. */
+enum { WAYS = 8, TURNS = 8 };
 
 /* ---- blocks ----------------------------------------------------------------------------------------------------- */
 
@@ -236,22 +239,53 @@ static double seconds(struct pf_pass *pass, struct pf_pass_run *run, const struc
  * it is a copy of. */
 struct candidate {
     struct pf_pass pass;
-    double seconds;
+    double seconds; /* the shortest of its trials; of each range, and added up, where these are tried in turn */
 };
 
-/* Number of the one to take; the first copies all. */
-static int fastest(struct candidate *candidate, int n, int trials, struct pf_pass_run *run, const struct ranges *by)
+/* What is tried: all ranges at once, or each by itself. Then candidates that follow each other have different ranges, so that
+ * none finds in the caches what the one before it left there. */
+struct trials {
+    struct ranges by;
+    bool in_turn;
+    int n; /* of each candidate, after one for the caches and for pages that were never used */
+};
+
+/* The trial that is number `round` of each candidate. */
+static void run_trial(struct candidate *candidate, int n, int round, const struct trials *trials, double *shortest,
+                      struct pf_pass_run *run)
 {
-    int best = 0;
-    for (int trial = 0; trial <= trials; trial++)
+    int turns = trials->in_turn ? trials->by.n : 1;
+    for (int turn = 0; turn < turns; turn++)
         for (int i = 0; i < n; i++) {
-            double now = seconds(&candidate[i].pass, run, by);
-            if (trial == 1 || now < candidate[i].seconds) /* the first is for the caches */
-                candidate[i].seconds = now;
+            int at = (turn + i * turns / n) % turns;
+            struct ranges one = {&trials->by.range[at], 1};
+            double now = seconds(&candidate[i].pass, run, trials->in_turn ? &one : &trials->by);
+            double *mine = &shortest[i * turns + at];
+            *mine = round <= 1 || now < *mine ? now : *mine;
         }
-    for (int i = 1; i < n; i++)
-        if (candidate[i].seconds < (best ? candidate[best].seconds : worth_it * candidate[0].seconds))
+}
+
+/* As a trial counts. */
+static double counted(const struct candidate *candidate)
+{
+    bool direct = candidate->pass.block.read_direct || candidate->pass.block.write_direct;
+    return direct ? candidate->seconds / worth_it : candidate->seconds;
+}
+
+/* Number of the one to take; the first copies all. */
+static int fastest(struct candidate *candidate, int n, const struct trials *trials, struct pf_pass_run *run)
+{
+    int best = 0, turns = trials->in_turn ? trials->by.n : 1;
+    double shortest[WAYS * TURNS];
+    for (int round = 0; round <= trials->n; round++)
+        run_trial(candidate, n, round, trials, shortest, run);
+    for (int i = 0; i < n; i++) {
+        candidate[i].seconds = 0;
+        for (int turn = 0; turn < turns; turn++)
+            candidate[i].seconds += shortest[i * turns + turn];
+        if (counted(&candidate[i]) < counted(&candidate[best]))
             best = i;
+    }
     return best;
 }
 
@@ -282,11 +316,11 @@ static int plan_anew(struct pf_pass *pass, unsigned flags, struct pf_pass_run *r
 }
 
 /* Decide by timing which of them it does so. */
-static int choose_ways(struct pf_pass *pass, struct pf_pass_run *run, const struct ranges *by, int trials, struct ways may)
+static int choose_ways(struct pf_pass *pass, struct pf_pass_run *run, const struct trials *trials, struct ways may)
 {
-    struct candidate candidate[8];
+    struct candidate candidate[WAYS];
     int n = 0, best = 0, status = PENCILFFT_OK;
-    for (int i = 0; i < 8 && !status; i++) {
+    for (int i = 0; i < WAYS && !status; i++) {
         struct ways ways = {i & 1, i & 2, i & 4};
         if ((ways.reads && !may.reads) || (ways.writes && !may.writes) || (ways.turns && !may.turns))
             continue;
@@ -294,25 +328,31 @@ static int choose_ways(struct pf_pass *pass, struct pf_pass_run *run, const stru
         take_ways(&candidate[n].pass, ways);
         if (ways.reads && ways.writes)
             candidate[n].pass.u_lines.flags = FFTW_ESTIMATE;
-        status = make_plans(&candidate[n++].pass, run, by);
+        status = make_plans(&candidate[n++].pass, run, &trials->by);
     }
     if (!status)
-        best = fastest(candidate, n, trials, run, by);
+        best = fastest(candidate, n, trials, run);
     for (int i = 0; i < n; i++)
         if (i != best)
             release_plans(&candidate[i].pass);
     unsigned flags = pass->u_lines.flags;
     *pass = candidate[best].pass;
-    return status || pass->u_lines.flags == flags ? status : plan_anew(pass, flags, run, by);
+    return status || pass->u_lines.flags == flags ? status : plan_anew(pass, flags, run, &trials->by);
 }
 
-/* With the first group of planes of the first range; then the plans for all of it. */
-static int choose_by_a_group(struct pf_pass *pass, struct pf_pass_run *run, const struct ranges *by, struct ways may)
+/* With some groups of planes of the first range, one for each thread; then the plans for all of it. */
+static int choose_by_groups(struct pf_pass *pass, struct pf_pass_run *run, const struct ranges *by, struct ways may)
 {
-    struct pf_range group = by->range[0];
-    group.outer_end = pf_smaller(group.outer_end, group.outer + pass->block.group);
-    group.field_end = (int)pf_smaller(group.field_end, group.field + 1);
-    int status = choose_ways(pass, run, &(struct ranges){&group, 1}, TRIALS_OF_A_GROUP, may);
+    struct pf_range group[TURNS], first = by->range[0];
+    int64_t planes = pf_smaller(first.outer_end - first.outer, pass->block.group * pass->threads);
+    int n = 0;
+    first.field_end = (int)pf_smaller(first.field_end, first.field + 1);
+    for (int64_t at = first.outer; planes > 0 && n < TURNS && at + planes <= first.outer_end; at += planes) {
+        group[n] = first;
+        group[n].outer = at;
+        group[n++].outer_end = at + planes;
+    }
+    int status = choose_ways(pass, run, &(struct trials){{group, n}, .in_turn = true, .n = TRIALS}, may);
     return status ? status : make_plans(pass, run, by);
 }
 
@@ -365,9 +405,9 @@ int pf_pass_plan(struct pf_pass *pass, char *const buffer[PF_BUFFERS], const str
         return status;
     struct ways may = ways_of(pass, ranges);
     if (pf_tuning.direct == PF_BY_CLOCK && (may.reads || may.writes))
-        return choose_ways(pass, &run, &by, TRIALS, may);
+        return choose_ways(pass, &run, &(struct trials){by, .in_turn = false, .n = TRIALS}, may);
     if (pf_tuning.direct == PF_BY_CLOCK && may.turns)
-        return choose_by_a_group(pass, &run, &by, may);
+        return choose_by_groups(pass, &run, &by, may);
     take_ways(pass, may);
     return make_plans(pass, &run, &by);
 }
