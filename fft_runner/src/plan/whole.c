@@ -14,7 +14,9 @@
 #include <string.h>
 
 #include "common/failure.h"
+#include "geometry/blocks.h"
 #include "plan/make.h"
+#include "speed/ask.h"
 #include "speed/threads.h"
 #include "speed/tuning.h"
 
@@ -213,18 +215,55 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Is FFTW's plan faster than the passes? The first times are for the caches. */
-static int try_both(pencilfft_plan plan, int backward, void *in, void *out, bool *faster)
+/* Arrays for the trials: some outputs in turn and the input, or in place such pairs in one. Without memory for them they are
+ * those of the plan. */
+struct trial_arrays {
+    char *in, *out;
+    bool same;
+    struct pf_buffer outs;
+    int n, next;
+    size_t bytes, step; /* of an array, and to the next output */
+};
+
+static void make_trial_arrays(const struct pencilfft_plan_s *plan, void *in, void *out, bool same, struct trial_arrays *a)
+{
+    int64_t unit = PF_CACHE_LINE, elements = (plan->alloc_elements + unit - 1) / unit * unit;
+    *a = (struct trial_arrays){.in = in, .out = out, .same = same};
+    a->bytes = (size_t)plan->alloc_elements * plan->element_bytes;
+    a->step = (size_t)elements * plan->element_bytes;
+    a->n = (int)pf_smaller(TRIALS + 1, pf_tuning.trial_outs_bytes / (int64_t)a->step);
+    if (a->n > 1 && !pf_buffer_make(plan, a->n * elements, &a->outs))
+        memset(a->outs.data, 0, (size_t)a->n * a->step);
+    else
+        a->n = 0;
+}
+
+/* The input laid anew, as a program computes it, and the next output. Zeros: numbers that grow without bound would be slower to
+ * compute with. */
+static void lay(struct trial_arrays *a)
+{
+    if (a->n)
+        a->out = (char *)a->outs.data + (size_t)(a->next++ % a->n) * a->step;
+    if (a->same)
+        a->in = a->out;
+    memset(a->in, 0, a->bytes);
+}
+
+/* Is FFTW's plan faster than the passes? The first times are for the caches. What is left there by the run before would help
+ * either, so each begins with an input that is laid anew, and not with its last output. */
+static int try_both(pencilfft_plan plan, int backward, struct trial_arrays *arrays, bool *faster)
 {
     double seconds[2][TRIALS + 1];
     int status = PENCILFFT_OK;
     for (int i = 0; i <= TRIALS && !status; i++) {
+        lay(arrays);
         double start = pf_now();
-        status = pf_transform_by_steps(plan, backward, in, out);
-        double middle = pf_now();
-        run(plan, backward, in, out);
-        seconds[0][i] = middle - start;
-        seconds[1][i] = pf_now() - middle;
+        status = pf_transform_by_steps(plan, backward, arrays->in, arrays->out);
+        seconds[0][i] = pf_now() - start;
+        lay(arrays);
+        start = pf_now();
+        run(plan, backward, arrays->in, arrays->out);
+        seconds[1][i] = pf_now() - start;
     }
     for (int i = 0; i < 2 && !status; i++)
         qsort(seconds[i] + 1, TRIALS, sizeof seconds[i][0], ascending);
@@ -271,15 +310,17 @@ int pf_whole_make(pencilfft_plan plan, int backward, void *in, void *out)
     struct arrays a = arrays_of(plan, backward, in, out);
     bool apart = is_copied(plan, backward, true) && plan->work[0]; /* also a run in place has two arrays */
     int arrays = apart || (same_order(&a.box[0], &a.box[whole->stages]) && common_kind(plan) != PF_R2C) ? 2 : 1;
-    size_t bytes = (size_t)plan->alloc_elements * plan->element_bytes;
     for (int same = 0; same < arrays && !status; same++) {
         bool faster = pf_tuning.direct == PF_ALWAYS;
         void *from = same ? out : in;
         status = make_parts(plan, backward, from, out, whole);
-        memset(in, 0, bytes); /* numbers that grow without bound would be slower to compute with */
-        memset(out, 0, bytes);
-        if (!status && whole->part[same] && !faster)
-            status = try_both(plan, backward, from, out, &faster);
+        if (!status && whole->part[same] && !faster) {
+            struct trial_arrays trial;
+            make_trial_arrays(plan, in, out, same, &trial);
+            memset(out, 0, trial.bytes);
+            status = try_both(plan, backward, &trial, &faster);
+            free(trial.outs.raw);
+        }
         if (!faster)
             release_parts(plan, whole, same);
     }
