@@ -19,8 +19,9 @@ from pencilfft import forget_wisdom
 from pencilmap.model.grid import parse_grid
 from pencilmap.scripts.command_line.documents import fill, markdown_table
 from pencilmap.scripts.command_line.tables import print_table
-from pencilmap.scripts.maintenance.benchmark_fft import OURS, PAGE, REFERENCE, extents_of, name_of, ratio, shown_ratio
+from pencilmap.scripts.maintenance.benchmark_fft import PAGE, extents_of
 from pencilmap.scripts.maintenance.benchmarks import TYPES, Case, contestant
+from pencilmap.scripts.maintenance.benchmarks.tables import OURS, REFERENCE, name_of, ratio, shown_ratio
 
 NAMES = (OURS, f"{OURS}:node", f"{OURS}:auto", REFERENCE)
 

@@ -17,8 +17,9 @@ from pathlib import Path
 
 import click
 
-from pencilmap.scripts.maintenance.benchmark_fft import REFERENCE, measured as times_of, name_of, ratio
+from pencilmap.scripts.maintenance.benchmark_fft import measured as times_of
 from pencilmap.scripts.maintenance.benchmarks import Case
+from pencilmap.scripts.maintenance.benchmarks.tables import REFERENCE, name_of, ratio
 from pencilmap.scripts.maintenance.scaling import MEASURES, measured
 
 ROOT = Path(__file__).resolve().parents[2]

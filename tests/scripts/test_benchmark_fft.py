@@ -208,7 +208,7 @@ def test_each_repetition_has_an_order_of_its_own():
 
 def test_the_floor_is_that_of_the_same_round():
     """Two passes of c2c at 64^3 copy 16.8 MB: 1 ms at 16.8 GB/s, 2 ms at half of it; the lines take 1 ms in both rounds."""
-    from pencilmap.scripts.maintenance import benchmark_fft
+    from pencilmap.scripts.maintenance.benchmarks import tables
 
     case, copied = Case((64, 64, 64), (1, 2)), 2 * 2 * 16 * 64**3
     phases = {name: [0.2e-3] for name in ("fft_z", "fft_y", "pack_column", "exchange_column", "unpack_column", "fft_x")}
@@ -216,11 +216,31 @@ def test_the_floor_is_that_of_the_same_round():
                "phases_s": {"pencilfft": phases}, "stream_copy": [copied / copy_s], "cached_lines_s": [1e-3]}
               for times, copy_s in (([2e-3], 1e-3), ([4e-3, 6e-3, 9e-3], 2e-3))]
     names = ["pencilfft", "pencilfft:node", "pencilfft:alone", "fftw-mpi", "pencilfft:auto"]
-    columns, [row] = benchmark_fft.floor_table({case: rounds}, names)
+    columns, [row] = tables.floor_table({case: rounds}, names)
     assert columns[-3:] == [">pencilfft / floor", ">pencilfft:node / floor", ">pencilfft:auto / floor"]
     assert row[-3:] == ["1.25 [1.00, 1.50]", "1.50 [1.00, 2.00]", "-"]
     assert [float(cell) for cell in row[1:4]] == [1.2, 0.2, 1.0]
     assert row[5] == "1.00"
+
+
+def test_a_limit_is_held_where_a_round_of_each_row_reaches_it():
+    """Beside the fastest of the peers in the same round; other grids, types and precisions do not count for this limit."""
+    from pencilmap.scripts.maintenance.benchmarks.limits import limits_table
+
+    def rounds(*times):
+        return [{"times_s": {"pencilfft": [ours], "fftw-mpi": [2.0], "mpi4py-fft": [peer]}} for ours, peer in times]
+
+    fast, slow = rounds((1.0, 3.0), (1.2, 2.0)), rounds((3.0, 2.5), (1.5, 1.0), (2.5, 2.0))
+    near = rounds((2.4, 2.0), (1.98, 3.0), (2.2, 2.0))
+    shape = (64, 64, 64)
+    others = {Case(shape, (2, 1)): slow, Case(shape, (1, 2), "dct"): slow, Case(shape, (1, 2), "c2c", "single"): slow}
+    held = {Case(shape, (1, 2)): fast, Case(shape, (1, 2), pages="huge"): near, **others}
+    columns, [row] = limits_table(held)
+    assert columns == ["what", ">limit", ">rows", ">medians", "held"]
+    assert row[1:] == ["1.00", "2", "0.55 to 1.10", "yes. By the median not: c2c 64^3, huge 1.10 [0.99, 1.20]"]
+    _, [row] = limits_table({**held, Case(shape, (1, 2), "r2c"): slow})
+    assert row[1:3] == ["1.00", "3"] and row[4].startswith("no: r2c 64^3 1.50 [1.25, 1.50]. By the median not: c2c 64^3, huge")
+    assert limits_table(others) == (columns, [])
 
 
 def test_unknown_contestants_are_refused():

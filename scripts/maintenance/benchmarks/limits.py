@@ -1,0 +1,101 @@
+"""What libpencilfft is held to beside its peers and the floor, and whether a benchmark found it so.
+
+A limit is held where one round of each of its rows reaches it: rounds of one row differ by a tenth on a shared machine, so
+rows whose median is above the limit are named with their lowest and highest round. What is not a ratio of two times of a
+benchmark (memory, the choice and the time of planning) has checks of its own.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from pencilmap.scripts.maintenance.benchmarks import Case
+from pencilmap.scripts.maintenance.benchmarks.tables import name_of, over_floor, shown_ratio
+
+PEERS = ("fftw-mpi", "mpi4py-fft", "dtfft", "peer:accfft", "peer:decomp2d", "peer:heffte", "peer:p3dfft")
+ON_RANKS = ("pencilfft", "pencilfft:node", "pencilfft:auto")
+NEAR_CACHES = ((64, 64, 64), (100, 100, 100), (96, 128, 144), (127, 127, 127))
+LARGE = ((128, 128, 128), (256, 256, 256))
+
+
+@dataclass(frozen=True)
+class Limit:
+    """Contestants of ours (`mine`) beside the fastest of `beside`, which is the floor where it is empty, in the cases of
+    `among`."""
+
+    what: str
+    most: float
+    mine: tuple[str, ...]
+    beside: tuple[str, ...] = ()
+    among: Callable[[Case], bool] = lambda case: True
+
+
+LIMITS = (
+    Limit("two ranks, `alltoallv`, 64^3 to 127^3, over the fastest peer", 1.0, ("pencilfft",), PEERS,
+          lambda case: case.shape in NEAR_CACHES and case.grid == (1, 2)),
+    Limit("one rank there over serial FFTW", 1.05, ("pencilfft:alone+destroy",), ("fftw",),
+          lambda case: case.shape in NEAR_CACHES),
+    Limit("`alltoallv`, `node`, `auto` at 128^3 and 256^3, huge pages, over the fastest peer", 0.9, ON_RANKS, PEERS,
+          lambda case: case.shape in LARGE and case.pages == "huge"),
+    Limit("c2c 256^3 on 1x2, `alltoallv`, `node`, `auto`, over the floor", 1.35, ON_RANKS,
+          among=lambda case: (case.shape, case.type, case.grid) == ((256, 256, 256), "c2c", (1, 2))),
+    Limit("layout `stride1` on 2x1 over the natural one, `alltoallv`", 1.05, ("pencilfft:stride1",), ("pencilfft",)),
+    Limit("layout `stride1` on 2x1 over the natural one, `node`", 1.05, ("pencilfft:node+stride1",), ("pencilfft:node",)),
+    Limit("two threads over two ranks, both with leave to destroy the input", 1.0, ("pencilfft:threads+destroy",),
+          ("pencilfft:destroy",)),
+    Limit("two threads over two ranks, both keeping the input", 1.0, ("pencilfft:threads",), ("pencilfft",)),
+    Limit("two threads over FFTW's two threads", 1.0, ("pencilfft:threads+destroy",), ("fftw:threads", "fftw:omp")),
+)
+
+
+def over_fastest(rounds: list[dict[str, Any]], name: str, others: Sequence[str]) -> tuple[float, float, float] | None:
+    """Lowest, median and highest, over the rounds that have both, of a contestant's time divided by that of the fastest of
+    the others; None where there is none.
+
+    >>> over_fastest([{"times_s": {"a": [1.0, 9.0, 2.0], "b": [8.0], "c": [4.0]}}, {"times_s": {"a": [4.0]}}], "a", "bcd")
+    (0.5, 0.5, 0.5)
+    """
+    found = []
+    for times in (result["times_s"] for result in rounds):
+        there = [median(times[other]) for other in others if other in times]
+        if name in times and there:
+            found.append(median(times[name]) / min(there))
+    return (min(found), median(found), max(found)) if found else None
+
+
+def limits_table(results: dict[Case, list[dict[str, Any]]]) -> tuple[list[str], list[list[str]]]:
+    """Columns and rows: c2c and r2c in double precision against each limit. Limits that no case has are left out."""
+    rows = [row for limit in LIMITS if (row := _row(limit, results))]
+    return ["what", ">limit", ">rows", ">medians", "held"], rows
+
+
+def _row(limit, results):
+    found = {(name_of(case), name): ratios for case, rounds in results.items()
+             if case.type in ("c2c", "r2c") and case.precision == "double" and limit.among(case) for name in limit.mine
+             if (ratios := over_fastest(rounds, name, limit.beside) if limit.beside else over_floor(case, rounds, name))}
+    if not found:
+        return None
+    medians = [ratios[1] for ratios in found.values()]
+    return [limit.what, f"{limit.most:.2f}", str(len(found)), f"{min(medians):.2f} to {max(medians):.2f}",
+            _verdict(limit, found)]
+
+
+def _verdict(limit, found):
+    """Whether a round of each row reaches it, and the rows that do not, or not by their medians."""
+    several = len(limit.mine) > 1
+    rows = {f"{case}{f' {name}' * several} {shown_ratio(ratios)}": ratios for (case, name), ratios in found.items()
+            if not reaches(ratios[1], limit.most)}
+    missed = [row for row, ratios in rows.items() if not reaches(ratios[0], limit.most)]
+    above = [row for row in rows if row not in missed]
+    words = [f"no: {'; '.join(missed)}"] * bool(missed) or ["yes"]
+    return ". ".join([*words, f"By the median not: {'; '.join(above)}"] if above else words)
+
+
+def reaches(ratio: float, most: float) -> bool:
+    """To two decimals, as the tables tell them.
+
+    >>> reaches(1.004, 1.0), reaches(1.006, 1.0)
+    (True, False)
+    """
+    return round(ratio, 2) <= most

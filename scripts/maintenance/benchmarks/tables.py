@@ -1,0 +1,153 @@
+"""What a benchmark found, as ratios and tables: by case the results of all its rounds, each as worker.py gives it."""
+
+from collections.abc import Sequence
+from itertools import chain
+from statistics import median
+from typing import Any
+
+from pencilmap.scripts.maintenance.benchmarks import Case
+from pencilmap.scripts.maintenance.benchmarks.passes import Pass, passes
+
+OURS, REFERENCE = "pencilfft", "fftw-mpi"
+PAIRS = {  # what is compared in the same rounds, a table each
+    "One rank beside its peers": (("pencilfft:alone+destroy", "fftw"), ("pencilfft:threads+destroy", "fftw:threads"),
+                                  ("pencilfft:threads+destroy", "fftw:omp")),
+    "Two threads beside two ranks": (("pencilfft:threads+destroy", "pencilfft:destroy"), ("pencilfft:threads", "pencilfft"),
+                                     ("pencilfft:threads", "pencilfft:node")),
+    "Layout stride1 beside the natural one": (("pencilfft:stride1", "pencilfft"),
+                                              ("pencilfft:node+stride1", "pencilfft:node")),
+}
+
+
+def name_of(case: Case) -> str:
+    """Precision, grid and pages are left out where they are double, 1x2 and normal.
+
+    >>> name_of(Case((128, 128, 128), (1, 2), "r2c", "single")), name_of(Case((4, 6, 8), (2, 1), pages="huge"))
+    ('r2c 128^3, single', 'c2c 4x6x8 2x1, huge')
+    """
+    extents = f"{case.shape[0]}^3" if len(set(case.shape)) == 1 else "x".join(map(str, case.shape))
+    words = [case.type, extents] + ["x".join(map(str, case.grid))] * (case.grid != (1, 2))
+    return ", ".join([" ".join(words), *["single"] * (case.precision == "single"), *["huge"] * (case.pages == "huge")])
+
+
+def ratio(results: list[dict[str, Any]], name: str, reference: str = REFERENCE) -> tuple[float, float, float] | None:
+    """Lowest, median and highest, over the rounds that have both, of a contestant's time divided by the reference's; None
+    where there is none.
+
+    >>> ratio([{"times_s": {"a": [1, 9, 2], "fftw-mpi": [2, 4, 4]}}, {"times_s": {"a": [4], "fftw-mpi": [4]}}], "a")
+    (0.5, 0.75, 1.0)
+    """
+    times = [result["times_s"] for result in results if {name, reference} <= result["times_s"].keys()]
+    found = [median(mine[name]) / median(mine[reference]) for mine in times]
+    return (min(found), median(found), max(found)) if found else None
+
+
+def milliseconds_of(results: list[dict[str, Any]], name: str) -> str:
+    """Median of the rounds, as text.
+
+    >>> milliseconds_of([{"times_s": {"a": [0.1, 0.2, 0.3]}}, {"times_s": {"a": [0.4]}}, {"times_s": {"b": [0.1]}}], "a")
+    '300.0'
+    """
+    found = [median(result["times_s"][name]) for result in results if name in result["times_s"]]
+    return f"{1e3 * median(found):.1f}" if found else "-"
+
+
+def is_of_one_rank(contestant: str) -> bool:
+    """
+    >>> [name for name in ("pencilfft:node", "pencilfft:alone+destroy", "fftw:omp", "fftw-mpi") if is_of_one_rank(name)]
+    ['pencilfft:alone+destroy', 'fftw:omp']
+    """
+    library, _, way = contestant.partition(":")
+    return library == "fftw" or way.partition("+")[0] in ("alone", "threads")
+
+
+def speed_table(results: dict[Case, list[dict[str, Any]]], contestants: Sequence[str],
+                of_one_rank: bool) -> tuple[list[str], list[list[str]]]:
+    """Columns and rows of the contestants on all ranks, or of those on one: the reference in milliseconds, the others as
+    ratios to it. Cases that none of them ran are left out."""
+    others = [name for name in contestants if name != REFERENCE and is_of_one_rank(name) == of_one_rank]
+    columns = ["transform", f">{REFERENCE}, ms", *(f">{name}" for name in others)]
+    rows = []
+    for case, rounds in results.items():
+        found = [ratio(rounds, name) for name in others]
+        if any(found):
+            rows.append([name_of(case), milliseconds_of(rounds, REFERENCE), *map(shown_ratio, found)])
+    return columns, rows
+
+
+def pairs_table(results: dict[Case, list[dict[str, Any]]],
+                pairs: Sequence[tuple[str, str]]) -> tuple[list[str], list[list[str]]]:
+    """Columns and rows: contestants beside what each is to be compared with, as ratios of times in the same round. Pairs and
+    cases of which nothing was measured are left out.
+
+    >>> rounds = [{"times_s": {"a": [1], "b": [2]}}]
+    >>> pairs_table({Case((8, 8, 8), (1, 2)): rounds, Case((4, 4, 4), (1, 2)): [{"times_s": {}}]}, [("a", "b"), ("a", "c")])
+    (['transform', '>a / b'], [['c2c 8^3', '0.50 [0.50, 0.50]']])
+    """
+    found = {case: [ratio(rounds, *pair) for pair in pairs] for case, rounds in results.items()}
+    there = [i for i in range(len(pairs)) if any(row[i] for row in found.values())]
+    rows = [[name_of(case), *(shown_ratio(row[i]) for i in there)] for case, row in found.items() if any(row)]
+    return ["transform", *(f">{pairs[i][0]} / {pairs[i][1]}" for i in there)], rows
+
+
+def shown_ratio(found: tuple[float, float, float] | None) -> str:
+    """
+    >>> shown_ratio((0.5, 0.75, 1)), shown_ratio(None)
+    ('0.75 [0.50, 1.00]', '-')
+    """
+    return "-" if found is None else f"{found[1]:.2f} [{found[0]:.2f}, {found[2]:.2f}]"
+
+
+def passes_of(case: Case, rounds: list[dict[str, Any]]) -> list[Pass]:
+    """The passes of our transform, medians of all repetitions of all rounds."""
+    phases = {name: median(list(chain.from_iterable(r["phases_s"][OURS][name] for r in rounds)))
+              for name in rounds[0]["phases_s"][OURS]}
+    return passes(case, phases, stream_copy(rounds))
+
+
+def stream_copy(rounds: list[dict[str, Any]]) -> float:
+    """Bytes in a second, median of all."""
+    return median(list(chain.from_iterable(r["stream_copy"] for r in rounds)))
+
+
+def passes_table(results: dict[Case, list[dict[str, Any]]]) -> tuple[list[str], list[list[str]]]:
+    """Columns and rows: each pass of our transform compared with the memory's limit."""
+    columns = ["transform", "pass", ">ms", ">copy of its bytes, ms", ">ratio"]
+    rows = [[name_of(case), " ".join(part.phases), f"{1e3 * part.seconds:.2f}", f"{1e3 * part.limit_s:.2f}",
+             f"{part.seconds / part.limit_s:.2f}"] for case, rounds in results.items() for part in passes_of(case, rounds)]
+    return columns, rows
+
+
+def floor_table(results: dict[Case, list[dict[str, Any]]], contestants: Sequence[str]) -> tuple[list[str], list[list[str]]]:
+    """Columns and rows: where the time of our transform goes, beside the floor: a copy of the bytes of each pass at STREAM's
+    rate, and the FFTs of all lines in the caches, one after the other. Then each of our contestants on all ranks, as a ratio
+    to the floor of the same round."""
+    ours = [name for name in contestants if name.partition(":")[0] == OURS and not is_of_one_rank(name)]
+    columns = ["transform", ">total, ms", ">exchange", ">passes", ">their copies, floor", ">FFTs in caches, floor",
+               ">left of passes", *(f">{name} / floor" for name in ours)]
+    rows = []
+    for case, rounds in results.items():
+        parts = passes_of(case, rounds)
+        exchange = sum(part.seconds for part in parts if part.phases[0].startswith("exchange"))
+        spent, copies, lines = sum(part.seconds for part in moving(parts)), *floor_of(case, rounds)
+        numbers = [spent + exchange, exchange, spent, copies, lines, spent - copies - lines]
+        found = [over_floor(case, rounds, name) for name in ours]
+        rows.append([name_of(case), *(f"{1e3 * number:.2f}" for number in numbers), *map(shown_ratio, found)])
+    return columns, rows
+
+
+def moving(parts: Sequence[Pass]) -> list[Pass]:
+    """Passes without the exchanges."""
+    return [part for part in parts if not part.phases[0].startswith("exchange")]
+
+
+def floor_of(case: Case, rounds: list[dict[str, Any]]) -> tuple[float, float]:
+    """Seconds of the passes' copies and of the FFTs in the caches."""
+    copies = sum(part.limit_s for part in moving(passes_of(case, rounds)))
+    return copies, median(chain.from_iterable(r["cached_lines_s"] for r in rounds))
+
+
+def over_floor(case: Case, rounds: list[dict[str, Any]], name: str) -> tuple[float, float, float] | None:
+    """Lowest, median and highest, over the rounds, of a contestant's time divided by the floor of its round."""
+    found = [median(r["times_s"][name]) / sum(floor_of(case, [r])) for r in rounds if name in r["times_s"]]
+    return (min(found), median(found), max(found)) if found else None
