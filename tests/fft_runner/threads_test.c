@@ -82,6 +82,25 @@ static void results_are_those_of_one_thread(int64_t nx, int64_t ny, int64_t nz, 
     pencilfft_plan_destroy(b.plan);
 }
 
+/* Planes, rows and ways of a pass as those of arrays beyond the caches, which the clock chooses; beside a plan that is estimated. */
+static void ways_by_the_clock_are_right(int64_t nx, int64_t ny, int64_t nz, int threads)
+{
+    const struct pf_tuning usual = pf_tuning;
+    pencilfft_desc estimated = description(nx, ny, nz, 1), measured = description(nx, ny, nz, threads);
+    estimated.rigor = "estimate", measured.rigor = "measure";
+    struct transform a = make(&estimated);
+    pf_tuning.direct_bytes = pf_tuning.whole_bytes = pf_tuning.thread_bytes = 0;
+    pf_tuning.block_bytes = 1 << 11;
+    pf_tuning.ask_bytes = pf_tuning.past_bytes = 1 << 8;
+    struct transform b = make(&measured);
+    CHECK_INT(pencilfft_forward(a.plan, a.in, a.out), PENCILFFT_OK);
+    CHECK_INT(pencilfft_forward(b.plan, b.in, b.out), PENCILFFT_OK);
+    CHECK(far(&a, &b) < 1e-10);
+    pf_tuning = usual;
+    pencilfft_plan_destroy(a.plan);
+    pencilfft_plan_destroy(b.plan);
+}
+
 static void few_bytes_are_worth_few_threads(void)
 {
     int64_t worth = pf_tuning.thread_bytes;
@@ -206,6 +225,11 @@ int main(int argc, char **argv)
         results_are_those_of_one_thread(3 * C, 40 * R, 41 * R, threads); /* fewer planes than threads */
         results_are_those_of_one_thread(32, 30, 35, threads);
         results_are_those_of_one_thread(2 * C, 2 * R * C, 3 * R, threads); /* not worth any */
+    }
+    for (int threads = 1; threads <= 3; threads++) {
+        ways_by_the_clock_are_right(40 * C, 12 * R, 18 * R, threads); /* more groups of planes than are tried */
+        ways_by_the_clock_are_right(3 * C, 5 * R, 70 * R, threads);
+        ways_by_the_clock_are_right(C, R * C, R, threads); /* a plane on a rank */
     }
     few_bytes_are_worth_few_threads();
     openmp_says_how_many();
