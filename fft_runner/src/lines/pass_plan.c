@@ -247,10 +247,9 @@ struct candidate {
 struct trials {
     struct ranges by;
     bool in_turn;
-    int n; /* of each candidate, after one for the caches and for pages that were never used */
 };
 
-/* The trial that is number `round` of each candidate. */
+/* The trial that is number `round` of each candidate; the first is for the caches, and for pages that were never used. */
 static void run_trial(struct candidate *candidate, int n, int round, const struct trials *trials, double *shortest,
                       struct pf_pass_run *run)
 {
@@ -261,7 +260,7 @@ static void run_trial(struct candidate *candidate, int n, int round, const struc
             struct ranges one = {&trials->by.range[at], 1};
             double now = seconds(&candidate[i].pass, run, trials->in_turn ? &one : &trials->by);
             double *mine = &shortest[i * turns + at];
-            *mine = round <= 1 || now < *mine ? now : *mine;
+            *mine = round <= 1 || now < *mine ? now : *mine; /* of round 1 anew */
         }
 }
 
@@ -277,7 +276,7 @@ static int fastest(struct candidate *candidate, int n, const struct trials *tria
 {
     int best = 0, turns = trials->in_turn ? trials->by.n : 1;
     double shortest[WAYS * TURNS];
-    for (int round = 0; round <= trials->n; round++)
+    for (int round = 0; round <= TRIALS; round++)
         run_trial(candidate, n, round, trials, shortest, run);
     for (int i = 0; i < n; i++) {
         candidate[i].seconds = 0;
@@ -352,7 +351,7 @@ static int choose_by_groups(struct pf_pass *pass, struct pf_pass_run *run, const
         group[n].outer = at;
         group[n++].outer_end = at + planes;
     }
-    int status = choose_ways(pass, run, &(struct trials){{group, n}, .in_turn = true, .n = TRIALS}, may);
+    int status = choose_ways(pass, run, &(struct trials){{group, n}, .in_turn = true}, may);
     return status ? status : make_plans(pass, run, by);
 }
 
@@ -405,7 +404,7 @@ int pf_pass_plan(struct pf_pass *pass, char *const buffer[PF_BUFFERS], const str
         return status;
     struct ways may = ways_of(pass, ranges);
     if (pf_tuning.direct == PF_BY_CLOCK && (may.reads || may.writes))
-        return choose_ways(pass, &run, &(struct trials){by, .in_turn = false, .n = TRIALS}, may);
+        return choose_ways(pass, &run, &(struct trials){by, .in_turn = false}, may);
     if (pf_tuning.direct == PF_BY_CLOCK && may.turns)
         return choose_by_groups(pass, &run, &by, may);
     take_ways(pass, may);

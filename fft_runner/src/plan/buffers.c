@@ -10,9 +10,14 @@
 #endif
 
 #include "common/failure.h"
+#include "geometry/blocks.h"
+#include "speed/tuning.h"
 
 /* Bytes between starts of buffers that FFTW and the caches both like. */
 enum { ALIGNMENT = 64 };
+
+/* Elements between starts of outputs; of 4 bytes or more, they are whole cache lines. */
+enum { OUT_UNIT = 16 };
 
 #if defined(MADV_HUGEPAGE)
 enum { PAGE = 1 << 21 }; /* of x86-64, and most of Arm */
@@ -42,6 +47,23 @@ int pf_buffer_make(const struct pencilfft_plan_s *plan, int64_t elements, struct
     buffer->data = (char *)buffer->raw + (unit - (uintptr_t)buffer->raw % unit);
     ask_for_pages(buffer->data, bytes);
     return PENCILFFT_OK;
+}
+
+int pf_outs_make(const struct pencilfft_plan_s *plan, int64_t elements, int most, struct pf_outs *outs)
+{
+    int64_t step = (pf_larger(1, elements) + OUT_UNIT - 1) / OUT_UNIT * OUT_UNIT;
+    int64_t room = pf_tuning.trial_outs_bytes / (step * (int64_t)plan->element_bytes);
+    int n = (int)pf_larger(1, pf_smaller(most, room));
+    *outs = (struct pf_outs){.n = n, .step = (size_t)step * plan->element_bytes};
+    int status = pf_buffer_make(plan, n * step, &outs->buffer);
+    if (!status)
+        memset(outs->buffer.data, 0, (size_t)n * outs->step);
+    return status;
+}
+
+void *pf_outs_next(struct pf_outs *outs)
+{
+    return (char *)outs->buffer.data + (size_t)(outs->next++ % outs->n) * outs->step;
 }
 
 void pf_buffers_release(pencilfft_plan plan)

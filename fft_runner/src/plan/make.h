@@ -52,6 +52,10 @@ void pf_plan_clear(pencilfft_plan plan);
 
 /* One buffer of so many elements, to be freed by free(raw). */
 int pf_buffer_make(const struct pencilfft_plan_s *plan, int64_t elements, struct pf_buffer *buffer);
+/* Outputs of so many elements each, all zeros: as many as pf_tuning.trial_outs_bytes have room for, from 1 to `most`; to be freed
+ * by free(buffer.raw). */
+int pf_outs_make(const struct pencilfft_plan_s *plan, int64_t elements, int most, struct pf_outs *outs);
+void *pf_outs_next(struct pf_outs *outs);
 /* The work buffers that are needed, in place or with two arrays, and not there yet; they are released with those that
  * pencilfft_alloc() handed out. */
 int pf_works_make(pencilfft_plan plan, bool in_place);

@@ -23,6 +23,13 @@ struct pf_buffer {
     struct pf_buffer *next;
 };
 
+/* Outputs that trials write in turn, so that none is in the caches when its turn comes. buffers.c */
+struct pf_outs {
+    struct pf_buffer buffer;
+    int n, next;
+    size_t step; /* bytes from one to the next */
+};
+
 /* One exchange of a lane in one direction: what moves, by which messages, and the algorithm's own state. transfer.c */
 struct pf_transfer {
     const struct pf_exchange *exchange;

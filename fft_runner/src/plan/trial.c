@@ -13,6 +13,7 @@
  *        plan, which all share; what exchanges have of their own is of as many as pf_tuning.trial_bytes say, at least of one. */
 #include "plan/trial.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,22 +87,9 @@ static void release_work(struct pf_trial *t)
 void pf_trial_release(struct pf_trial *t)
 {
     release(&t->in);
-    release(&t->out);
+    release(&t->outs.buffer);
     release_work(t);
     t->elements = 0;
-}
-
-/* From one output to the next: a multiple of what caches and FFTW like. */
-static int64_t out_step(int64_t elements)
-{
-    return (pf_larger(1, elements) + 15) / 16 * 16;
-}
-
-/* How many outputs do not stay in the caches together. */
-static int outs_of(const struct pencilfft_plan_s *plan, int64_t elements)
-{
-    int64_t bytes = out_step(elements) * (int64_t)plan->element_bytes;
-    return (int)pf_larger(1, pf_tuning.trial_outs_bytes / bytes);
 }
 
 /* Zeros: no candidate meets numbers that are slower to compute with. */
@@ -111,16 +99,13 @@ static int give_arrays(struct pf_trial *t)
     int status = PENCILFFT_OK;
     if (!t->in.raw || needed > t->elements) {
         release(&t->in);
-        release(&t->out);
+        release(&t->outs.buffer);
         t->elements = 0;
         status = pf_buffer_make(t->plan, needed, &t->in);
-        t->outs = outs_of(t->plan, needed);
-        t->next_out = 0;
         if (!status)
-            status = pf_buffer_make(t->plan, t->outs * out_step(needed), &t->out);
+            status = pf_outs_make(t->plan, needed, INT_MAX, &t->outs);
         if (!status) {
             memset(t->in.data, 0, (size_t)needed * t->plan->element_bytes);
-            memset(t->out.data, 0, (size_t)(t->outs * out_step(needed)) * t->plan->element_bytes);
             t->elements = needed;
         }
     }
@@ -162,9 +147,8 @@ static bool stays_in_caches(const struct pf_trial *t)
 static int run_once(struct pf_trial *t, double *seconds)
 {
     int status = PENCILFFT_OK;
-    char *out = (char *)t->out.data + t->next_out * out_step(t->elements) * (int64_t)t->plan->element_bytes;
+    void *out = pf_outs_next(&t->outs);
     *seconds = 0;
-    t->next_out = (t->next_out + 1) % t->outs;
     if (stays_in_caches(t))
         memset(t->plan->directions & PENCILFFT_FORWARD ? t->in.data : out, 0,
                (size_t)t->plan->alloc_elements * t->plan->element_bytes);
@@ -229,7 +213,7 @@ static void parked_release(struct parked *parked, struct pf_trial *t)
 static int build(struct pf_trial *t)
 {
     t->plan->lent[0] = t->in.data;
-    t->plan->lent[1] = t->out.data;
+    t->plan->lent[1] = t->outs.buffer.data;
     t->plan->lent_elements = t->elements;
     t->plan->lent_work_elements = t->work_elements;
     for (int i = 0; i < PF_WORKS; i++)

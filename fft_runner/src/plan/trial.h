@@ -16,9 +16,9 @@ struct pf_trial {
     pencilfft_plan plan;
     double started, spent; /* seconds; started is 0 before the first plan */
     double limit;          /* of spent */
-    struct pf_buffer in, out; /* `out` has room for several, which transforms write in turn */
+    struct pf_buffer in;
+    struct pf_outs outs;
     int64_t elements; /* of each */
-    int outs, next_out; /* how many, and which one is next */
     struct pf_buffer work[PF_WORKS]; /* of all plans, where one has had it before */
     int64_t work_elements;
     bool works[PF_WORKS]; /* which ones plans have had */

@@ -16,7 +16,6 @@
 #include "common/failure.h"
 #include "geometry/blocks.h"
 #include "plan/make.h"
-#include "speed/ask.h"
 #include "speed/threads.h"
 #include "speed/tuning.h"
 
@@ -215,35 +214,30 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Arrays for the trials: some outputs in turn and the input, or in place such pairs in one. Without memory for them they are
- * those of the plan. */
+/* Arrays of the trials: those of the plan, but outputs in turn where several fit the caches, if there is memory for them. */
 struct trial_arrays {
-    char *in, *out;
-    bool same;
-    struct pf_buffer outs;
-    int n, next;
-    size_t bytes, step; /* of an array, and to the next output */
+    void *in, *out;
+    bool same; /* in place */
+    struct pf_outs outs;
+    size_t bytes;
 };
 
-static void make_trial_arrays(const struct pencilfft_plan_s *plan, void *in, void *out, bool same, struct trial_arrays *a)
+static struct trial_arrays trial_arrays_of(const struct pencilfft_plan_s *plan, void *in, void *out, bool same)
 {
-    int64_t unit = PF_CACHE_LINE, elements = (plan->alloc_elements + unit - 1) / unit * unit;
-    *a = (struct trial_arrays){.in = in, .out = out, .same = same};
-    a->bytes = (size_t)plan->alloc_elements * plan->element_bytes;
-    a->step = (size_t)elements * plan->element_bytes;
-    a->n = (int)pf_smaller(TRIALS + 1, pf_tuning.trial_outs_bytes / (int64_t)a->step);
-    if (a->n > 1 && !pf_buffer_make(plan, a->n * elements, &a->outs))
-        memset(a->outs.data, 0, (size_t)a->n * a->step);
-    else
-        a->n = 0;
+    struct trial_arrays a = {.in = in, .out = out, .same = same};
+    a.bytes = (size_t)plan->alloc_elements * plan->element_bytes;
+    memset(out, 0, a.bytes);
+    if (2 * (int64_t)a.bytes <= pf_tuning.trial_outs_bytes)
+        pf_outs_make(plan, plan->alloc_elements, TRIALS + 1, &a.outs);
+    return a;
 }
 
-/* The input laid anew, as a program computes it, and the next output. Zeros: numbers that grow without bound would be slower to
+/* The next output, and the input laid anew, as a program computes it. Zeros: numbers that grow without bound would be slower to
  * compute with. */
 static void lay(struct trial_arrays *a)
 {
-    if (a->n)
-        a->out = (char *)a->outs.data + (size_t)(a->next++ % a->n) * a->step;
+    if (a->outs.buffer.data)
+        a->out = pf_outs_next(&a->outs);
     if (a->same)
         a->in = a->out;
     memset(a->in, 0, a->bytes);
@@ -315,11 +309,9 @@ int pf_whole_make(pencilfft_plan plan, int backward, void *in, void *out)
         void *from = same ? out : in;
         status = make_parts(plan, backward, from, out, whole);
         if (!status && whole->part[same] && !faster) {
-            struct trial_arrays trial;
-            make_trial_arrays(plan, in, out, same, &trial);
-            memset(out, 0, trial.bytes);
+            struct trial_arrays trial = trial_arrays_of(plan, in, out, same);
             status = try_both(plan, backward, &trial, &faster);
-            free(trial.outs.raw);
+            free(trial.outs.buffer.raw);
         }
         if (!faster)
             release_parts(plan, whole, same);
