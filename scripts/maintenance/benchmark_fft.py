@@ -137,9 +137,18 @@ def machine(results: dict[Case, list[dict[str, Any]]]) -> str:
 
 
 def refusals(results: dict[Case, list[dict[str, Any]]]) -> list[str]:
-    """Which contestants did not take part in which case, and why."""
-    found = {item: name_of(case) for case, rounds in results.items() for r in rounds for item in r["refused"].items()}
-    return [f"{name} has no {case}: {why}" for (name, why), case in found.items()]
+    """Which contestants did not take part in which cases, or in some of their rounds, and why.
+
+    >>> there, not_there = {"refused": {}}, {"refused": {"a": "it is wrong"}}
+    >>> refusals({Case((8, 8, 8), (1, 2)): [there, not_there], Case((4, 4, 4), (1, 2)): [not_there]})
+    ['a has no c2c 8^3 (1 of 2 rounds), c2c 4^3: it is wrong']
+    """
+    found: dict[tuple[str, str], list[str]] = {}
+    for case, rounds in results.items():
+        for item in dict.fromkeys(item for r in rounds for item in r["refused"].items()):
+            n = sum(item in r["refused"].items() for r in rounds)
+            found.setdefault(item, []).append(name_of(case) + (f" ({n} of {len(rounds)} rounds)" if n < len(rounds) else ""))
+    return [f"{name} has no {', '.join(cases)}: {why}" for (name, why), cases in found.items()]
 
 
 # ---- the command -------------------------------------------------------------------------------------------------------

@@ -237,10 +237,10 @@ def test_a_limit_is_held_where_a_round_of_each_row_reaches_it():
     held = {Case(shape, (1, 2)): fast, Case(shape, (1, 2), pages="huge"): near, **others}
     columns, [row] = limits_table(held)
     assert columns == ["what", ">limit", ">rows", ">medians", "held"]
-    assert row[1:] == ["1.00", "2", "0.55 to 1.10", "yes. By the median not: c2c 64^3, huge 1.10 [0.99, 1.20]"]
+    assert row[1:] == ["1.00", "2", "0.55 to 1.10", "yes, but not by the median: c2c 64^3, huge 1.10 [0.99, 1.20]"]
     _, [row] = limits_table({**held, Case(shape, (1, 2), "r2c"): slow})
     assert row[1:3] == ["1.00", "3"]
-    assert row[4].startswith("no: r2c 64^3 1.50 [1.25, 1.50]. By the median not: c2c 64^3, huge")
+    assert row[4].startswith("no: r2c 64^3 1.50 [1.25, 1.50]; and not by the median: c2c 64^3, huge")
     assert limits_table(others) == (columns, [])
 
 

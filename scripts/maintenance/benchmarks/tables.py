@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from itertools import chain
 from statistics import median
-from typing import Any
+from typing import Any, TypeAlias
 
 from pencilmap.scripts.maintenance.benchmarks import Case
 from pencilmap.scripts.maintenance.benchmarks.passes import Pass, passes
 
+Spread: TypeAlias = tuple[float, float, float]  #: lowest, median, highest
 OURS, REFERENCE = "pencilfft", "fftw-mpi"
 PAIRS = {  # what is compared in the same rounds, a table each
     "One rank beside its peers": (("pencilfft:alone+destroy", "fftw"), ("pencilfft:threads+destroy", "fftw:threads"),
@@ -30,16 +31,29 @@ def name_of(case: Case) -> str:
     return ", ".join([" ".join(words), *["single"] * (case.precision == "single"), *["huge"] * (case.pages == "huge")])
 
 
-def ratio(results: list[dict[str, Any]], name: str, reference: str = REFERENCE) -> tuple[float, float, float] | None:
-    """Lowest, median and highest, over the rounds that have both, of a contestant's time divided by the reference's; None
+def spread(found: Sequence[float]) -> Spread | None:
+    """Lowest, median and highest; None of nothing.
+
+    >>> spread([3, 1, 2]), spread([])
+    ((1, 2, 3), None)
+    """
+    return (min(found), median(found), max(found)) if found else None
+
+
+def ratio(results: list[dict[str, Any]], name: str, references: Sequence[str] = (REFERENCE,)) -> Spread | None:
+    """Spread, over the rounds that have both, of a contestant's time divided by that of the fastest of the references; None
     where there is none.
 
-    >>> ratio([{"times_s": {"a": [1, 9, 2], "fftw-mpi": [2, 4, 4]}}, {"times_s": {"a": [4], "fftw-mpi": [4]}}], "a")
-    (0.5, 0.75, 1.0)
+    >>> rounds = [{"times_s": {"a": [1, 9, 2], "fftw-mpi": [2, 4, 4], "b": [1]}}, {"times_s": {"a": [4], "fftw-mpi": [4]}}]
+    >>> ratio(rounds, "a"), ratio(rounds, "a", ("fftw-mpi", "b")), ratio(rounds, "a", ("c",))
+    ((0.5, 0.75, 1.0), (1.0, 1.5, 2.0), None)
     """
-    times = [result["times_s"] for result in results if {name, reference} <= result["times_s"].keys()]
-    found = [median(mine[name]) / median(mine[reference]) for mine in times]
-    return (min(found), median(found), max(found)) if found else None
+    found = []
+    for times in (result["times_s"] for result in results):
+        there = [median(times[other]) for other in references if other in times]
+        if name in times and there:
+            found.append(median(times[name]) / min(there))
+    return spread(found)
 
 
 def milliseconds_of(results: list[dict[str, Any]], name: str) -> str:
@@ -84,13 +98,13 @@ def pairs_table(results: dict[Case, list[dict[str, Any]]],
     >>> pairs_table({Case((8, 8, 8), (1, 2)): rounds, Case((4, 4, 4), (1, 2)): [{"times_s": {}}]}, [("a", "b"), ("a", "c")])
     (['transform', '>a / b'], [['c2c 8^3', '0.50 [0.50, 0.50]']])
     """
-    found = {case: [ratio(rounds, *pair) for pair in pairs] for case, rounds in results.items()}
+    found = {case: [ratio(rounds, mine, (other,)) for mine, other in pairs] for case, rounds in results.items()}
     there = [i for i in range(len(pairs)) if any(row[i] for row in found.values())]
     rows = [[name_of(case), *(shown_ratio(row[i]) for i in there)] for case, row in found.items() if any(row)]
     return ["transform", *(f">{pairs[i][0]} / {pairs[i][1]}" for i in there)], rows
 
 
-def shown_ratio(found: tuple[float, float, float] | None) -> str:
+def shown_ratio(found: Spread | None) -> str:
     """
     >>> shown_ratio((0.5, 0.75, 1)), shown_ratio(None)
     ('0.75 [0.50, 1.00]', '-')
@@ -147,7 +161,6 @@ def floor_of(case: Case, rounds: list[dict[str, Any]]) -> tuple[float, float]:
     return copies, median(chain.from_iterable(r["cached_lines_s"] for r in rounds))
 
 
-def over_floor(case: Case, rounds: list[dict[str, Any]], name: str) -> tuple[float, float, float] | None:
-    """Lowest, median and highest, over the rounds, of a contestant's time divided by the floor of its round."""
-    found = [median(r["times_s"][name]) / sum(floor_of(case, [r])) for r in rounds if name in r["times_s"]]
-    return (min(found), median(found), max(found)) if found else None
+def over_floor(case: Case, rounds: list[dict[str, Any]], name: str) -> Spread | None:
+    """Spread, over the rounds, of a contestant's time divided by the floor of its round."""
+    return spread([median(r["times_s"][name]) / sum(floor_of(case, [r])) for r in rounds if name in r["times_s"]])
