@@ -69,7 +69,7 @@ def test_every_combination_is_right(mpirun, library_names, ranks, grid):
 @pytest.mark.slow
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4])
 def test_every_pair_of_choices_is_right_under_mpich(mpich_run, library_names, ranks):
-    choices, _, _ = run_matrix(mpich_run, ranks, "--pairs", *NO_FFTW)
+    choices, _, _ = run_matrix(mpich_run, ranks, "--pairs", *NO_FFTW, seconds=1200)  # ranks of MPICH wait busily
     check_values(choices, grids_of(ranks), library_names, absent=["fftw"])
 
 
