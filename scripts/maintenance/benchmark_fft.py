@@ -123,8 +123,7 @@ def picture(results: dict[Case, list[dict[str, Any]]], contestants: Sequence[str
         points = {name: [(k, *found) for k, rounds in enumerate(results.values()) if (found := ratio(rounds, name))]
                   for name in contestants if name != REFERENCE and is_of_one_rank(name) == of_one_rank}
         panels.append({name: mine for name, mine in points.items() if mine})
-    limits = [(name_of(case), {part.phases: part.seconds / part.limit_s for part in passes_of(case, rounds)})
-              for case, rounds in results.items()]
+    limits = [(name_of(case), passes_of(case, rounds)) for case, rounds in results.items()]
     draw_benchmark([panel for panel in panels if panel], limits, REFERENCE, path)
 
 

@@ -7,18 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from pencilmap.scripts.maintenance.benchmarks.passes import Pass
 from pencilmap.scripts.pictures.figures.canvas import BLACK, CYCLE, GREY, figure, save
 
 MARKS = "osD^vPX"
 ROW = 0.24  # inches
 
 
-def draw_benchmark(panels: list[dict[str, Any]], limits: list[tuple[str, dict[tuple[str, ...], float]]], reference: str,
+def draw_benchmark(panels: list[dict[str, Any]], limits: list[tuple[str, list[Pass]]], reference: str,
                    path: str | PathLike[str]) -> None:
     """Draw panels side by side over the same cases: one for each set of contestants, and one of the passes.
 
     A panel holds for each of its contestants (case number, lowest, median, highest) of its time over that of `reference`,
-    `limits` the name of each case with the ratios of its passes to the memory's time.
+    `limits` the name of each case with its passes.
     """
     with figure(ROW * len(limits) + 1.8) as drawn:
         axes = drawn.subplots(1, len(panels) + 1, sharey=True, width_ratios=[3] * len(panels) + [2])
@@ -47,8 +48,9 @@ def _draw_ratios(axes, ratios, reference):
 
 def _draw_passes(axes, limits):
     for place, (_, passes) in enumerate(limits):
-        for number, over in enumerate(passes.values()):
-            axes.plot(over, place, "|" if number % 2 else "o", color=CYCLE[number % 2], markersize=4)
+        for part in passes:
+            axes.plot(part.seconds / part.limit_s, place, "|" if part.is_exchange else "o", color=CYCLE[part.is_exchange],
+                      markersize=4)
     axes.set_xscale("log", base=2)
     axes.xaxis.set_major_formatter("{x:g}")
     axes.set_xlabel("pass (o) or\nexchange (|) over\na STREAM copy")

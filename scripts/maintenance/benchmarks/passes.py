@@ -26,6 +26,10 @@ class Pass:
     seconds: float
     limit_s: float
 
+    @property
+    def is_exchange(self) -> bool:
+        return self.phases[0].startswith("exchange")
+
 
 def passes(case: Case, seconds: dict[str, float], stream_copy: float) -> list[Pass]:
     """The passes of a transform.

@@ -142,7 +142,7 @@ def floor_table(results: dict[Case, list[dict[str, Any]]], contestants: Sequence
     rows = []
     for case, rounds in results.items():
         parts = passes_of(case, rounds)
-        exchange = sum(part.seconds for part in parts if part.phases[0].startswith("exchange"))
+        exchange = sum(part.seconds for part in parts if part.is_exchange)
         spent, copies, lines = sum(part.seconds for part in moving(parts)), *floor_of(case, rounds)
         numbers = [spent + exchange, exchange, spent, copies, lines, spent - copies - lines]
         found = [over_floor(case, rounds, name) for name in ours]
@@ -152,7 +152,7 @@ def floor_table(results: dict[Case, list[dict[str, Any]]], contestants: Sequence
 
 def moving(parts: Sequence[Pass]) -> list[Pass]:
     """Passes without the exchanges."""
-    return [part for part in parts if not part.phases[0].startswith("exchange")]
+    return [part for part in parts if not part.is_exchange]
 
 
 def floor_of(case: Case, rounds: list[dict[str, Any]]) -> tuple[float, float]:
