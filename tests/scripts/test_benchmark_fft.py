@@ -77,17 +77,34 @@ def benchmark(*arguments):
                           env=ENVIRONMENT)  # other tests run beside this one
 
 
-def small(command):
-    """The options of a command of the page, for one small size, both precisions and without its pen."""
+def documented(program):
+    """The command of the page that runs it."""
+    [command] = [command for command in run_by(__file__) if program in command]
+    return command
+
+
+def small():
+    """The options of the page's benchmark, for one small size, both precisions and without its pen."""
     options = re.sub(r"--(size|repetitions|rounds) [\dx]+|--precision \w+|--pages huge|--write|\\\n", "",
-                     command.partition(" scripts/maintenance/benchmark_fft.py ")[2])
+                     documented(SCRIPT.name).partition(SCRIPT.name)[2])
     return [*options.split(), "--size", "12", "--grid", "1x2", "--rounds", "1", "--repetitions", "1"]
+
+
+def measured(program, *options):
+    """What the page's command of a program for ranks prints, without its pen, on ranks that may share processors.
+
+    Options here come after those of the page, so that they hold."""
+    if not shutil.which("mpirun"):
+        pytest.skip(f"NOT TESTED: {program}, for mpirun is missing")
+    command = documented(program).replace("--bind-to core", "--oversubscribe").replace(" --write", "")
+    words = [sys.executable if word == "python" else word for word in command.split()]
+    return subprocess.run([*words, *options], capture_output=True, text=True, timeout=TIMEOUT_S,
+                          env=ENVIRONMENT | {"COLUMNS": "200"})
 
 
 @pytest.mark.slow
 def test_all_types_and_precisions_are_compared_and_drawn(tmp_path):
-    [command] = run_by(__file__)
-    options = small(command)
+    options = small()
     more = [word for kind in TYPES if kind not in options for word in ("--type", kind)]
     done = benchmark(*options, *more, "--plot", tmp_path / "plot.svg", "--json", tmp_path / "times.json")
     assert done.returncode == 0, done.stderr
@@ -255,13 +272,9 @@ def test_unknown_contestants_are_refused():
 
 @pytest.mark.slow
 def test_the_choice_of_auto_is_judged_in_words_and_by_the_status():
-    if not shutil.which("mpirun"):
-        pytest.skip("NOT TESTED: measure_auto, for mpirun is missing")
     for limit, status in (("60", 0), ("0.000001", 1)):
-        done = subprocess.run(["mpirun", "--oversubscribe", "-n", "2", sys.executable, "-m",
-                               "pencilmap.scripts.maintenance.measure_auto", "--size", "12", "--plans", "1",
-                               "--repetitions", "2", "--most-seconds", limit], capture_output=True, text=True,
-                              timeout=TIMEOUT_S, env=ENVIRONMENT)
+        done = measured("measure_auto", "--size", "12", "--plans", "1", "--repetitions", "2", "--least", "0",
+                        "--most-seconds", limit)
         assert (done.returncode != 0) == (status != 0), done.stderr
         assert re.search(r"[01] of 1 plans took an exchange within 3 % of \w+", done.stdout)
         assert "the longest plan took" in done.stdout
@@ -269,11 +282,6 @@ def test_the_choice_of_auto_is_judged_in_words_and_by_the_status():
 
 @pytest.mark.slow
 def test_the_time_to_plan_is_compared():
-    if not shutil.which("mpirun"):
-        pytest.skip("NOT TESTED: measure_planning, for mpirun is missing")
-    done = subprocess.run(["mpirun", "--oversubscribe", "-n", "2", sys.executable, "-m",
-                           "pencilmap.scripts.maintenance.measure_planning", "--size", "12", "--type", "r2c", "--rounds",
-                           "2"],
-                          capture_output=True, text=True, timeout=TIMEOUT_S, env=ENVIRONMENT | {"COLUMNS": "200"})
+    done = measured("measure_planning", "--size", "12", "--type", "r2c", "--rounds", "2")
     assert done.returncode == 0, done.stderr
     assert re.search(r"^r2c 12\^3( +\d\.\d\d( +\d+\.\d\d \[\d+\.\d\d, \d+\.\d\d\])?)+ +\d\.\d\d$", done.stdout, re.MULTILINE)

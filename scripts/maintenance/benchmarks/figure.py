@@ -12,6 +12,7 @@ from pencilmap.scripts.pictures.figures.canvas import BLACK, CYCLE, GREY, figure
 
 MARKS = "osD^vPX"
 ROW = 0.24  # inches
+ABOVE_TICKS = 2.5  # of a legend, in heights of its letters
 
 
 def draw_benchmark(panels: list[dict[str, Any]], limits: list[tuple[str, list[Pass]]], reference: str,
@@ -31,6 +32,7 @@ def draw_benchmark(panels: list[dict[str, Any]], limits: list[tuple[str, list[Pa
         for place in axes:
             place.grid(axis="y", color=GREY, linewidth=0.2)
             place.axvline(1, color=BLACK, linewidth=0.8)
+            place.tick_params(axis="x", top=True, labeltop=True)  # the picture is taller than a page
         save(drawn, path)
 
 
@@ -42,8 +44,8 @@ def _draw_ratios(axes, ratios, reference):
                       fmt=mark, color=colour, markersize=4, linewidth=0.8, label=name)
     axes.set_xscale("log", base=2)
     axes.xaxis.set_major_formatter("{x:g}")
-    axes.set_xlabel(f"time over that of {reference}")
-    axes.legend(loc="lower left", bbox_to_anchor=(0, 1))
+    axes.set_xlabel(label := f"time over that of {reference}")
+    axes.legend(title=label, alignment="left", loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=ABOVE_TICKS)
 
 
 def _draw_passes(axes, limits):
@@ -53,4 +55,5 @@ def _draw_passes(axes, limits):
                       markersize=4)
     axes.set_xscale("log", base=2)
     axes.xaxis.set_major_formatter("{x:g}")
-    axes.set_xlabel("pass (o) or\nexchange (|) over\na STREAM copy")
+    axes.set_xlabel(label := "pass (o) or\nexchange (|) over\na STREAM copy")
+    axes.legend([], title=label, alignment="left", loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=ABOVE_TICKS)
