@@ -127,49 +127,6 @@ def test_some_work_alone_while_the_others_sleep():
     assert done.returncode == 0 and "pencilfft:threads" in done.stdout, done.stderr
 
 
-STAND_IN = """
-#include "peer.h"
-#include <fftw3.h>
-static fftw_plan plan;
-int peer_make(const int n[3], const int grid[2], const char *type, int comm, struct peer_array *in, struct peer_array *out)
-{
-    (void)grid, (void)comm;
-    if (strcmp(type, "c2c"))
-        return 1;
-    for (int i = 0; i < 3; i++)
-        in->start[i] = out->start[i] = 0, in->extent[i] = out->extent[i] = n[i];
-    peer_natural(in), peer_natural(out);
-    in->data = fftw_malloc(16UL * n[0] * n[1] * n[2]), out->data = fftw_malloc(16UL * n[0] * n[1] * n[2]);
-    plan = fftw_plan_dft_3d(n[0], n[1], n[2], in->data, out->data, FFTW_FORWARD, FFTW_ESTIMATE);
-    return 0;
-}
-void peer_run(void) { fftw_execute(plan); }
-"""
-
-
-def test_a_driver_of_a_peer_is_built_and_checked_like_the_others(monkeypatch, tmp_path):
-    """By a stand-in, for the peers are not here; and one that cannot be built is told with the reason."""
-    from pencilmap.scripts.maintenance.benchmarks import NotOffered, peers
-
-    (tmp_path / "stand_in.c").write_text(STAND_IN)
-    monkeypatch.setattr(peers, "FOLDER", tmp_path)
-    stand_in = peers.Peer(str(tmp_path / "stand_in.c"), ("mpicc.openmpi", "mpicc"), ("fftw3",))
-    monkeypatch.setitem(peers.PEERS, "stand-in", stand_in)
-    assert peers.build("stand-in", ()) is None
-    monkeypatch.setattr(Alone, "py2f", lambda self: 0, raising=False)
-    case = Case((4, 6, 5), (1, 1))
-    entrant = contestant("peer:stand-in", case, Alone())
-    entrant.input[...] = input_part(case, entrant.input_part)
-    entrant.run()
-    np.testing.assert_allclose(entrant.output, np.fft.fftn(entrant.input), atol=1e-12)
-    with pytest.raises(NotOffered, match="stand-in has no r2c"):
-        contestant("peer:stand-in", Case((4, 6, 5), (1, 1), "r2c"), Alone())
-    with pytest.raises(NotOffered, match=r"libpeer_heffte\.so is not built"):
-        contestant("peer:heffte", case, Alone())
-    monkeypatch.setitem(peers.PEERS, "none", peers.Peer("p3dfft.c", ("mpicc.openmpi", "mpicc"), ("no-such-library",)))
-    assert "rror" in peers.build("none", ())
-
-
 def test_a_wrong_answer_ends_the_benchmark(monkeypatch):
     """In one process: the worker with a contestant that forgets to transform."""
     from pencilmap.scripts.maintenance.benchmarks import worker

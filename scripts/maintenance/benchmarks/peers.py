@@ -4,7 +4,8 @@
     python scripts/maintenance/benchmark_fft.py --contestant peer:heffte --contestant peer:decomp2d
 
 A prefix is a folder with include and lib (or lib64), as `cmake --install` or `make install` leaves it; those of the system
-are searched too. A driver is a small shared library in build/peers; what cannot be built is told with the reason.
+are searched too. A driver is a small shared library in build/peers, so the peers are shared libraries, or built with
+position-independent code. What cannot be built is reported with the reason.
 """
 
 import shutil

@@ -4,7 +4,6 @@ module peer
     use decomp_2d
     use decomp_2d_constants
     use decomp_2d_fft
-    use decomp_2d_mpi
     implicit none
 
     type, bind(C) :: peer_array
@@ -23,7 +22,7 @@ contains
         character(kind=c_char), intent(in) :: type(4)
         integer(c_int), value :: fortran_comm
         type(peer_array), intent(inout) :: in, out
-        integer :: begin(3), end_(3), extent(3)
+        integer :: begin(3), end_(3), extent(3), rows, columns
 
         peer_make = 1
         if (mytype /= c_double) return
@@ -33,7 +32,9 @@ contains
         case ("c2r"); kind = 2
         case default; return
         end select
-        call decomp_2d_init(n(3), n(2), n(1), grid(1), grid(2))
+        rows = grid(1) ! it may change them
+        columns = grid(2)
+        call decomp_2d_init(n(3), n(2), n(1), rows, columns)
         call decomp_2d_fft_init(PHYSICAL_IN_X)
         if (kind == 0) then
             allocate (first(xsize(1), xsize(2), xsize(3)), last(zsize(1), zsize(2), zsize(3)))
