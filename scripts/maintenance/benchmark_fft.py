@@ -33,10 +33,11 @@ import click
 from pencilmap.mapper.files import write_whole
 from pencilmap.model.errors import PencilmapError
 from pencilmap.model.grid import parse_grid
+from pencilmap.model.reading import parse_json, read_whole, reading
 from pencilmap.scripts.command_line.documents import fill, markdown_table
 from pencilmap.scripts.command_line.progress import shown
 from pencilmap.scripts.command_line.tables import print_table
-from pencilmap.scripts.maintenance.benchmarks import CONTESTANTS, PAGES, PRECISIONS, TYPES, Case
+from pencilmap.scripts.maintenance.benchmarks import CONTESTANTS, FAILED, PAGES, PRECISIONS, TYPES, Case, refusal
 from pencilmap.scripts.maintenance.benchmarks.figure import draw_benchmark
 from pencilmap.scripts.maintenance.benchmarks.limits import limits_table
 from pencilmap.scripts.maintenance.benchmarks.tables import (
@@ -89,6 +90,9 @@ def launched(case: Case, contestants: Sequence[str], repetitions: int, seed: int
         except subprocess.TimeoutExpired as error:
             raise BenchmarkError(f"{name_of(case)} did not end in {TIMEOUT_S} s") from error
         if done.returncode or not result.exists():
+            reasons = [line.removeprefix(FAILED) for line in done.stderr.splitlines() if line.startswith(FAILED)]
+            if reasons and "Traceback" not in done.stderr:
+                raise BenchmarkError(f"{name_of(case)} failed: {reasons[0]}")
             raise BenchmarkError(f"{name_of(case)} failed with status {done.returncode}:\n{tail(done.stdout + done.stderr)}")
         return json.loads(result.read_text())
 
@@ -177,9 +181,8 @@ def main(sizes: tuple[str, ...], pages: tuple[str, ...], types: tuple[str, ...],
          rows: int | None, earlier: tuple[str, ...], plot: str | None, write: bool) -> None:
     try:
         names = list(dict.fromkeys((OURS, *contestants, REFERENCE)))
-        unknown = [name for name in names if name.partition(":")[0] not in CONTESTANTS]
-        if unknown:
-            raise BenchmarkError(f"unknown contestant {unknown[0]!r}; known: {', '.join(CONTESTANTS)}")
+        if why := next(filter(None, map(refusal, names)), None):
+            raise BenchmarkError(why)
         cases = [Case(extents, (grid.shape[0], grid.shape[1]), kind, precision, page)
                  for kind, precision, extents, grid, page in product(
                      types, precisions, [extents_of(size) for size in sizes], [parse_grid(grid) for grid in grids], pages)]
@@ -222,10 +225,12 @@ def _read(files):
     """Results by case of earlier runs, round by round."""
     results: dict[Case, list[dict[str, Any]]] = {}
     for file in files:
-        for result in json.loads(Path(file).read_text()):
-            case = result["case"]
-            case = Case(**case | {"shape": tuple(case["shape"]), "grid": tuple(case["grid"])})
-            results.setdefault(case, []).append(result)
+        text = read_whole(file, BenchmarkError)
+        with reading(str(file), BenchmarkError, len(text)):
+            for result in parse_json(text.decode()):
+                case = result["case"]
+                case = Case(**case | {"shape": tuple(case["shape"]), "grid": tuple(case["grid"])})
+                results.setdefault(case, []).append(result)
     return {case: results[case] for case in sorted(results, key=_place)}
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.fft
 
-from pencilmap.scripts.maintenance.benchmarks import PRECISIONS, TYPES, Case, contestant
+from pencilmap.scripts.maintenance.benchmarks import PRECISIONS, TYPES, Case, refusal
 from pencilmap.scripts.maintenance.benchmarks.answers import expected, input_part, places
 from tests.documents import ENVIRONMENT, run_by
 
@@ -223,8 +223,38 @@ def test_unknown_contestants_are_refused():
     assert done.returncode == 1
     known = "pencilfft, fftw-mpi, fftw, mpi4py-fft, dtfft, peer"
     assert done.stderr == f"benchmark_fft: unknown contestant 'heffte'; known: {known}\n"
-    with pytest.raises(KeyError):
-        contestant("heffte", Case((4, 4, 4), (1, 1)), None)
+
+
+@pytest.mark.parametrize("name, known", [
+    ("fftw-mpi:omp", "fftw-mpi"), ("fftw:mkl", "fftw, fftw:threads, fftw:omp"), ("fftw:omp+destroy", "fftw, fftw:threads"),
+    ("peer", "peer:accfft, peer:decomp2d, peer:heffte, peer:p3dfft"), ("peer:foo", "peer:accfft"),
+    ("pencilfft:foo", "pencilfft, pencilfft:alltoallv"), ("pencilfft:node+foo", "pencilfft, pencilfft:alltoallv")])
+def test_what_may_not_follow_a_colon_is_refused_before_anything_is_measured(name, known):
+    assert refusal(name).startswith(f"unknown contestant {name!r}; known: {known}")
+
+
+@pytest.mark.parametrize("name", ["pencilfft", "pencilfft:node", "pencilfft:auto+destroy", "pencilfft:threads+destroy",
+                                  "pencilfft:stride1", "pencilfft:node+stride1+destroy", "fftw", "fftw:omp", "peer:heffte"])
+def test_what_may_follow_a_colon_is_not_refused(name):
+    assert refusal(name) is None
+
+
+def test_times_that_cannot_be_read_are_refused_in_a_sentence(tmp_path):
+    file = tmp_path / "times.json"
+    for text in ("", "{}x", '["c2c"]', '[{"case": {"shape": 4, "grid": 1}}]'):
+        file.write_text(text)
+        done = benchmark("--again", file)
+        assert done.returncode == 1 and done.stderr.startswith(f"benchmark_fft: {file} cannot be read: "), done.stderr
+        assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_failing_contestant_ends_it_in_a_sentence():
+    """One rank's failure, or that of all, without their tracebacks and what mpirun says of it."""
+    if not shutil.which("mpirun"):
+        pytest.skip("NOT TESTED: a failing contestant, for mpirun is missing")
+    done = benchmark("--size", "60000", "--type", "c2c", "--precision", "double", "--grid", "1x2", "--rounds", "1")
+    assert done.returncode == 1
+    assert re.search(r"^benchmark_fft: c2c 60000\^3 failed: .*(memory|bytes).*\n\Z", done.stderr, re.MULTILINE), done.stderr
 
 
 @pytest.mark.slow

@@ -73,5 +73,3 @@ def test_what_cannot_be_built_or_is_not_built_is_said(monkeypatch, tmp_path):
     assert peers.build("none", ()) == "no no-such-compiler"
     with pytest.raises(NotOffered, match=r"libpeer_heffte\.so is not built"):
         contestant("peer:heffte", Case((4, 6, 5), (1, 1)), None)
-    with pytest.raises(NotOffered, match="unknown peer 'none2'"):
-        contestant("peer:none2", Case((4, 6, 5), (1, 1)), None)

@@ -22,11 +22,16 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+from pencilmap.model.algorithms import ALGORITHMS
+
 TYPES = ("c2c", "r2c", "c2r", "dct", "dst")
 PRECISIONS = ("double", "single")
 PAGES = ("normal", "huge")
 CONTESTANTS = {"pencilfft": "ours", "fftw-mpi": "fftw_mpi", "fftw": "fftw_alone", "mpi4py-fft": "mpi4py_fft_arrays",
                "dtfft": "dtfft_arrays", "peer": "peer"}  # name: module here
+CHOICES = {"pencilfft": ("", *ALGORITHMS, "auto", "threads", "alone"), "fftw": ("", "threads", "omp")}  # after a colon
+ADDED = {"pencilfft": ("destroy", "stride1")}  # behind a choice and +, or in its place
+FAILED = "benchmark worker: "  # before the reason why the benchmark ends
 
 
 class NotOffered(Exception):
@@ -83,7 +88,30 @@ class Case:
         return self.grid[0] * self.grid[1]
 
 
+def refusal(name: str) -> str | None:
+    """Why there is no such contestant, None where there is.
+
+    >>> refusal("pencilfft:node+destroy"), refusal("pencilfft:destroy")
+    (None, None)
+    >>> refusal("fftw:mkl")
+    "unknown contestant 'fftw:mkl'; known: fftw, fftw:threads, fftw:omp"
+    """
+    library, _, choice = name.partition(":")
+    if library not in CONTESTANTS:
+        return f"unknown contestant {name!r}; known: {', '.join(CONTESTANTS)}"
+    added = ADDED.get(library, ())
+    known = tuple(_peers()) if library == "peer" else CHOICES.get(library, ("",))
+    if "+".join(word for word in choice.split("+") if word not in added) in known:
+        return None
+    names = ", ".join(f"{library}:{word}" if word else library for word in known)
+    return f"unknown contestant {name!r}; known: {names}" + (f", each also with +{' and +'.join(added)}" if added else "")
+
+
 def contestant(name: str, case: Case, comm: Any) -> Any:
     """Plan one; what follows a colon is the contestant's own, as in ``pencilfft:EXCHANGE``. Collective."""
     library, _, choice = name.partition(":")
     return import_module(f"{__name__}.{CONTESTANTS[library]}").make(case, comm, choice)
+
+
+def _peers():
+    return import_module(f"{__name__}.peers").PEERS  # not before: it is a program, too

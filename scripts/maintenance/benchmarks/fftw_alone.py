@@ -13,8 +13,6 @@ from pencilmap.scripts.maintenance.benchmarks import Case, NotOffered
 from pencilmap.scripts.maintenance.benchmarks.fftw_mpi import DESTROY_INPUT, MEASURE, aligned, form_of
 from pencilmap.scripts.maintenance.benchmarks.omp_threads import OmpThreads
 
-LIBRARIES = ("threads", "omp")
-
 
 class FftwAlone:
     """The whole array on rank 0."""
@@ -22,8 +20,6 @@ class FftwAlone:
     alone = True
 
     def __init__(self, case: Case, comm: Any, choice: str) -> None:
-        if choice not in ("", *LIBRARIES):
-            raise NotOffered(f"fftw has no {choice!r}; it has {', '.join(LIBRARIES)}")
         letter = "f" if case.precision == "single" else ""
         self._name = f"fftw{letter}"
         try:

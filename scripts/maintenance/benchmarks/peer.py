@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pencilmap.scripts.maintenance.benchmarks import Case, NotOffered
-from pencilmap.scripts.maintenance.benchmarks.peers import PEERS, library_of
+from pencilmap.scripts.maintenance.benchmarks.peers import library_of
 
 
 class _Array(ctypes.Structure):
@@ -18,8 +18,6 @@ class Peer:
     """The arrays that it planned."""
 
     def __init__(self, case: Case, comm: Any, name: str) -> None:
-        if name not in PEERS:
-            raise NotOffered(f"unknown peer {name!r}; known: {', '.join(PEERS)}")
         if not library_of(name).exists():
             raise NotOffered(f"{library_of(name).name} is not built; see "
                              "python -m pencilmap.scripts.maintenance.benchmarks.peers --help")

@@ -23,7 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from pencilmap.scripts.maintenance.benchmarks import Case, NotOffered, contestant
+from pencilfft import PencilfftError
+from pencilmap.scripts.maintenance.benchmarks import FAILED, Case, NotOffered, contestant
 from pencilmap.scripts.maintenance.benchmarks.answers import expected, input_part, places
 from pencilmap.scripts.maintenance.benchmarks.cached_lines import CachedLines
 from pencilmap.scripts.maintenance.benchmarks.omp_threads import REST_S
@@ -176,7 +177,8 @@ def main(request: str, result: str) -> None:
     try:
         found_all = run(json.loads(Path(request).read_text()), comm)
     except Exception as error:  # one rank's failure is the job's
-        sys.stderr.write(f"benchmark worker: {error}\n{traceback.format_exc()}")
+        expected_one = isinstance(error, (PencilfftError, MemoryError, ValueError))
+        sys.stderr.write(f"{FAILED}{error}\n{'' if expected_one else traceback.format_exc()}")
         comm.Abort(1)
     if comm.rank == 0:
         Path(result).write_text(json.dumps(found_all))
