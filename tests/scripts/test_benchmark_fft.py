@@ -227,7 +227,7 @@ def test_unknown_contestants_are_refused():
 
 @pytest.mark.parametrize("name, known", [
     ("fftw-mpi:omp", "fftw-mpi"), ("fftw:mkl", "fftw, fftw:threads, fftw:omp"), ("fftw:omp+destroy", "fftw, fftw:threads"),
-    ("peer", "peer:accfft, peer:decomp2d, peer:heffte, peer:p3dfft"), ("peer:foo", "peer:accfft"),
+    ("peer", "peer:accfft, peer:decomp2d, peer:heffte, peer:p3dfft, peer:plain"), ("peer:foo", "peer:accfft"),
     ("pencilfft:foo", "pencilfft, pencilfft:alltoallv"), ("pencilfft:node+foo", "pencilfft, pencilfft:alltoallv")])
 def test_what_may_not_follow_a_colon_is_refused_before_anything_is_measured(name, known):
     assert refusal(name).startswith(f"unknown contestant {name!r}; known: {known}")

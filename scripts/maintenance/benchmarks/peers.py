@@ -1,11 +1,12 @@
-"""Build drivers of peers that are installed: AccFFT, 2DECOMP&FFT, heFFTe, P3DFFT. Their code is not here.
+"""Build drivers of peers that are installed: AccFFT, 2DECOMP&FFT, heFFTe, P3DFFT, and of plain FFTW with MPI_Alltoallv.
 
     python -m pencilmap.scripts.maintenance.benchmarks.peers --prefix /opt/heffte --prefix ~/2decomp-fft/build/opt
     python scripts/maintenance/benchmark_fft.py --contestant peer:heffte --contestant peer:decomp2d
 
-A prefix is a folder with include and lib (or lib64), as `cmake --install` or `make install` leaves it; those of the system
-are searched too. A driver is a small shared library in build/peers, so the peers are shared libraries, or built with
-position-independent code. What cannot be built is reported with the reason.
+The code of the peers is not here; the plain way is in its driver, which can always be built. A prefix is a folder with
+include and lib (or lib64), as `cmake --install` or `make install` leaves it; those of the system are searched too. A driver
+is a small shared library in build/peers, so the peers are shared libraries, or built with position-independent code. What
+cannot be built is reported with the reason.
 """
 
 import shutil
@@ -39,6 +40,7 @@ PEERS = {
     "decomp2d": Peer("decomp2d.f90", ("mpifort.openmpi", "mpifort"), ("decomp2d", *FFTW)),
     "heffte": Peer("heffte.cpp", ("mpicxx.openmpi", "mpicxx"), ("heffte", *FFTW), ("-std=c++17",)),
     "p3dfft": Peer("p3dfft.c", ("mpicc.openmpi", "mpicc"), ("p3dfft", *FFTW, "gfortran", "mpi_mpifh"), ("-DGNU",)),
+    "plain": Peer("plain.c", ("mpicc.openmpi", "mpicc"), ("fftw3",)),
 }
 
 
