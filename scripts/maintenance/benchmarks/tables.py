@@ -11,6 +11,8 @@ from pencilmap.scripts.maintenance.benchmarks.passes import Pass, passes
 Spread: TypeAlias = tuple[float, float, float]  #: lowest, median, highest
 OURS, REFERENCE = "pencilfft", "fftw-mpi"
 PAIRS = {  # what is compared in the same rounds, a table each
+    "Beside the plain way": ((OURS, "peer:plain"), (f"{OURS}:node", "peer:plain"), (f"{OURS}:auto", "peer:plain"),
+                             (REFERENCE, "peer:plain")),
     "One rank beside its peers": (("pencilfft:alone+destroy", "fftw"), ("pencilfft:threads+destroy", "fftw:threads"),
                                   ("pencilfft:threads+destroy", "fftw:omp")),
     "Two threads beside two ranks": (("pencilfft:threads+destroy", "pencilfft:destroy"), ("pencilfft:threads", "pencilfft"),
