@@ -25,6 +25,7 @@ from pencilfft import FORWARD, PencilfftError, Plan, forget_wisdom
 from pencilmap.model.algorithms import ALGORITHMS
 from pencilmap.model.grid import parse_grid
 from pencilmap.scripts.command_line.tables import print_table
+from pencilmap.scripts.maintenance.on_ranks import one_message
 
 CLOSE = 1.03
 Times = list[float]
@@ -130,8 +131,9 @@ def main(size: int, grid: str, kind: str, plans: int, repetitions: int, least: i
     from mpi4py import MPI  # starts MPI
 
     comm = MPI.COMM_WORLD
-    shape = parse_grid(grid).shape
-    autos, beside = measured(comm, (size, size, size), (shape[0], shape[1]), kind, plans, repetitions)
+    with one_message("measure_auto", comm):
+        shape = parse_grid(grid).shape
+        autos, beside = measured(comm, (size, size, size), (shape[0], shape[1]), kind, plans, repetitions)
     typical, ratios = judged(autos, beside, max(shape))
     fastest = min(typical, key=typical.__getitem__)
     close, longest = sum(choice <= CLOSE for _, choice in ratios), max(seconds for _, _, seconds, _ in autos)

@@ -22,6 +22,7 @@ from pencilmap.scripts.command_line.tables import print_table
 from pencilmap.scripts.maintenance.benchmark_fft import PAGE, extents_of
 from pencilmap.scripts.maintenance.benchmarks import TYPES, Case, contestant
 from pencilmap.scripts.maintenance.benchmarks.tables import OURS, REFERENCE, name_of, ratio, shown_ratio
+from pencilmap.scripts.maintenance.on_ranks import one_message
 
 NAMES = (OURS, f"{OURS}:node", f"{OURS}:auto", REFERENCE)
 
@@ -70,9 +71,11 @@ def table(results: dict[Case, list[dict[str, Any]]], names: Sequence[str]) -> tu
 def main(sizes: tuple[str, ...], types: tuple[str, ...], grid: str, rounds: int, write: bool) -> None:
     from mpi4py import MPI  # starts MPI
 
-    comm, shape = MPI.COMM_WORLD, parse_grid(grid).shape
-    cases = [Case(extents_of(size), (shape[0], shape[1]), kind) for kind in types for size in sizes]
-    found = table({case: measured(case, NAMES, rounds, comm) for case in cases}, NAMES)
+    comm = MPI.COMM_WORLD
+    with one_message("measure_planning", comm):
+        shape = parse_grid(grid).shape
+        cases = [Case(extents_of(size), (shape[0], shape[1]), kind) for kind in types for size in sizes]
+        found = table({case: measured(case, NAMES, rounds, comm) for case in cases}, NAMES)
     if comm.rank == 0:
         print_table(f"Seconds to plan, and ratios to {REFERENCE}", *found)
         if write:

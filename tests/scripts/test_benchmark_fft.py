@@ -257,6 +257,18 @@ def test_a_failing_contestant_ends_it_in_a_sentence():
     assert re.search(r"^benchmark_fft: c2c 60000\^3 failed: .*(memory|bytes).*\n\Z", done.stderr, re.MULTILINE), done.stderr
 
 
+@pytest.mark.parametrize("program, options, why", [
+    ("measure_auto", ("--size", "0"), "every extent must be at least 1"),
+    ("measure_auto", ("--type", "foo"), "unknown type 'foo'"),
+    ("measure_planning", ("--grid", "3x3"), "grid 3x3 needs 9 processes, 2 were started"),
+    ("measure_planning", ("--size", "x"), "'x' are no extents")])
+def test_what_all_ranks_refuse_is_said_once(program, options, why):
+    done = measured(program, "--size", "12", *options)
+    lines = [line for line in done.stderr.splitlines() if why in line]
+    assert done.returncode == 1 and len(lines) == 1 and lines[0].startswith(f"{program}: "), done.stderr
+    assert "Traceback" not in done.stderr
+
+
 @pytest.mark.slow
 def test_the_choice_of_auto_is_judged_in_words_and_by_the_status():
     for limit, status in (("60", 0), ("0.000001", 1)):

@@ -1,0 +1,20 @@
+"""What programs share that run under mpirun."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from pencilfft import PencilfftError
+from pencilmap.model.errors import PencilmapError
+
+
+@contextmanager
+def one_message(program: str, comm: Any) -> Iterator[None]:
+    """What all ranks refuse ends them with status 1, and rank 0 says why, in a sentence."""
+    try:
+        yield
+    except (PencilfftError, PencilmapError) as error:
+        if comm.rank == 0:
+            sys.stderr.write(f"{program}: {error}\n")
+        sys.exit(1)
