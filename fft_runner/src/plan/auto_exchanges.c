@@ -18,7 +18,7 @@
 #include "common/failure.h"
 #include "plan/wisdom.h"
 
-/* Of each round; each turn has new plans. How often that meets the fastest: docs/benchmarks.md. */
+/* Of each round; each turn has new plans. How often that meets the fastest: docs/passes-and-trials.md. */
 enum { TURNS = 2, MOST_TURNS = 6, LAST_TURNS = 12, REPS = 4 };
 static const double hopeless = 2; /* times as long as the best one */
 

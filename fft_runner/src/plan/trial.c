@@ -24,7 +24,7 @@
 #include "speed/clock.h"
 #include "speed/tuning.h"
 
-static const double luck = 0.13; /* of a single run beside others at the same time: docs/benchmarks.md */
+static const double luck = 0.13; /* of a single run beside others at the same time: docs/passes-and-trials.md */
 
 static int ascending(const void *a, const void *b)
 {
