@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from mpi4py import MPI
 
 from pencilmap.scripts.maintenance.benchmarks import Case, NotOffered, contestant, peers
 from pencilmap.scripts.maintenance.benchmarks.answers import input_part
@@ -19,12 +18,13 @@ def from_half(a):
     return np.fft.irfftn(a, SHAPE, (0, 1, 2)) * np.prod(SHAPE)
 
 
-def main(folder, name, grid, kind):
+def compared(comm, folder, name, grid, kind):
+    """What rank 0 says."""
     peers.FOLDER = Path(folder)
     rows, columns = map(int, grid.split("x"))
     case = Case(SHAPE, (rows, columns), kind)
     try:
-        entrant = contestant(f"peer:{name}", case, MPI.COMM_WORLD)
+        entrant = contestant(f"peer:{name}", case, comm)
     except NotOffered as reason:
         return str(reason)
     everything = input_part(case, tuple(slice(0, n) for n in case.input_shape))
@@ -32,11 +32,18 @@ def main(folder, name, grid, kind):
     entrant.run()
     right = {"c2c": np.fft.fftn, "r2c": np.fft.rfftn, "c2r": from_half}[kind](everything)
     np.testing.assert_allclose(entrant.output, right[entrant.output_part], atol=1e-11)
-    elements = MPI.COMM_WORLD.allreduce(entrant.output.size)
+    elements = comm.allreduce(entrant.output.size)
     assert elements == np.prod(case.output_shape), elements
     return f"{name} {kind} is right on {grid}"
 
 
-said = main(*sys.argv[1:])
-if MPI.COMM_WORLD.rank == 0:
-    print(said)
+def main():
+    from mpi4py import MPI  # starts MPI
+
+    said = compared(MPI.COMM_WORLD, *sys.argv[1:])
+    if MPI.COMM_WORLD.rank == 0:
+        print(said)
+
+
+if __name__ == "__main__":
+    main()
