@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.fft
 
-from pencilmap.scripts.maintenance.benchmarks import PRECISIONS, TYPES, Case, refusal
+from pencilmap.scripts.maintenance.benchmarks import PRECISIONS, TYPES, Case, WrongResult, refusal
 from pencilmap.scripts.maintenance.benchmarks.answers import expected, input_part, places
 from tests.documents import ENVIRONMENT, run_by
 
@@ -145,7 +145,7 @@ def test_a_wrong_answer_ends_the_benchmark(monkeypatch):
     monkeypatch.setattr(worker, "STREAM_BYTES", 1 << 10)
     request = {"case": {"shape": [4, 4, 4], "grid": [1, 1], "type": "r2c"}, "contestants": ["idle"], "repetitions": 1,
                "seed": 0}
-    with pytest.raises(ValueError, match="idle has an error of"):
+    with pytest.raises(WrongResult, match="idle has an error of"):
         worker.run(request, Alone())
 
 

@@ -29,13 +29,18 @@ PRECISIONS = ("double", "single")
 PAGES = ("normal", "huge")
 CONTESTANTS = {"pencilfft": "ours", "fftw-mpi": "fftw_mpi", "fftw": "fftw_alone", "mpi4py-fft": "mpi4py_fft_arrays",
                "dtfft": "dtfft_arrays", "peer": "peer"}  # name: module here
-CHOICES = {"pencilfft": ("", *ALGORITHMS, "auto", "threads", "alone"), "fftw": ("", "threads", "omp")}  # after a colon
-ADDED = {"pencilfft": ("destroy", "stride1")}  # behind a choice and +, or in its place
+BY_ONE, DESTROY, STRIDE1 = ("threads", "alone"), "destroy", "stride1"  # words of ours.py
+CHOICES = {"pencilfft": ("", *ALGORITHMS, "auto", *BY_ONE), "fftw": ("", "threads", "omp")}  # after a colon
+ADDED = {"pencilfft": (DESTROY, STRIDE1)}  # behind a choice and +, or in its place
 FAILED = "benchmark worker: "  # before the reason why the benchmark ends
 
 
 class NotOffered(Exception):
     """The library has no such transform, grid or precision."""
+
+
+class WrongResult(Exception):
+    """Of a contestant that must be right."""
 
 
 @dataclass(frozen=True)

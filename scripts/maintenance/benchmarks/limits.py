@@ -9,10 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from pencilmap.scripts.maintenance.benchmarks import Case
+from pencilmap.scripts.maintenance.benchmarks import Case, peers
 from pencilmap.scripts.maintenance.benchmarks.tables import name_of, over_floor, ratio, shown_ratio
 
-PEERS = ("fftw-mpi", "mpi4py-fft", "dtfft", "peer:accfft", "peer:decomp2d", "peer:heffte", "peer:p3dfft", "peer:plain")
+PEERS = ("fftw-mpi", "mpi4py-fft", "dtfft", *(f"peer:{name}" for name in peers.PEERS))
 ON_RANKS = ("pencilfft", "pencilfft:node", "pencilfft:auto")
 NEAR_CACHES = ((64, 64, 64), (100, 100, 100), (96, 128, 144), (127, 127, 127))
 LARGE = ((128, 128, 128), (256, 256, 256))

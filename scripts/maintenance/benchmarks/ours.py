@@ -11,10 +11,8 @@ from typing import Any
 import numpy as np
 
 from pencilfft import BACKWARD, FORWARD, Plan, _function
-from pencilmap.scripts.maintenance.benchmarks import Case
+from pencilmap.scripts.maintenance.benchmarks import BY_ONE, DESTROY, STRIDE1, Case
 from pencilmap.scripts.maintenance.benchmarks.omp_threads import OmpThreads
-
-BY_ONE, DESTROY, STRIDE1 = ("threads", "alone"), "destroy", "stride1"
 
 
 class Ours:

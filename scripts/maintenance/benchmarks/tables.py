@@ -5,7 +5,7 @@ from itertools import chain
 from statistics import median
 from typing import Any, TypeAlias
 
-from pencilmap.scripts.maintenance.benchmarks import Case
+from pencilmap.scripts.maintenance.benchmarks import BY_ONE, Case
 from pencilmap.scripts.maintenance.benchmarks.passes import Pass, passes
 
 Spread: TypeAlias = tuple[float, float, float]  #: lowest, median, highest
@@ -74,7 +74,7 @@ def is_of_one_rank(contestant: str) -> bool:
     ['pencilfft:alone+destroy', 'fftw:omp']
     """
     library, _, way = contestant.partition(":")
-    return library == "fftw" or way.partition("+")[0] in ("alone", "threads")
+    return library == "fftw" or way.partition("+")[0] in BY_ONE
 
 
 def speed_table(results: dict[Case, list[dict[str, Any]]], contestants: Sequence[str],

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from pencilfft import PencilfftError
-from pencilmap.scripts.maintenance.benchmarks import FAILED, Case, NotOffered, contestant
+from pencilmap.scripts.maintenance.benchmarks import FAILED, Case, NotOffered, WrongResult, contestant
 from pencilmap.scripts.maintenance.benchmarks.answers import expected, input_part, places
 from pencilmap.scripts.maintenance.benchmarks.cached_lines import CachedLines
 from pencilmap.scripts.maintenance.benchmarks.omp_threads import REST_S
@@ -162,7 +162,7 @@ def run(request: dict[str, Any], comm: Any) -> dict[str, Any]:
         refused[name] = "its result is wrong here"
         del times[name], phases[name], errors[name]
     if wrong:
-        raise ValueError(f"{case}: {', '.join(wrong)}; at most {TOLERANCE[case.precision]:.0e} is allowed")
+        raise WrongResult(f"{', '.join(wrong)}; at most {TOLERANCE[case.precision]:.0e} is allowed")
     cached = times.pop("lines")
     stream = [copy.n_bytes / seconds for seconds in times.pop("copy")]
     return {"case": request["case"], "times_s": times, "phases_s": {k: v for k, v in phases.items() if v},
@@ -177,7 +177,7 @@ def main(request: str, result: str) -> None:
     try:
         found_all = run(json.loads(Path(request).read_text()), comm)
     except Exception as error:  # one rank's failure is the job's
-        expected_one = isinstance(error, (PencilfftError, MemoryError, ValueError))
+        expected_one = isinstance(error, (PencilfftError, MemoryError, WrongResult))
         sys.stderr.write(f"{FAILED}{error}\n{'' if expected_one else traceback.format_exc()}")
         comm.Abort(1)
     if comm.rank == 0:
