@@ -18,11 +18,13 @@ import click
 
 from pencilmap.scripts.command_line.documents import markdown_table
 from pencilmap.scripts.maintenance.bounded import bounded
-from pencilmap.scripts.maintenance.mutants.__main__ import BOOKED_TESTS
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "build" / "nightly"
 BUILD = ROOT / "build" / "coverage"
+PYTHON_TESTS = ("model", "mapper", "tests/model", "tests/mapper", *(
+    f"tests/scripts/test_{name}.py" for name in ("cli", "json", "machine_options", "routing_options", "schedules", "words",
+                                                 "tables", "shapes", "bricks", "known_answers", "drawn_commands")))
 PYTEST = ("-m", "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider")
 C_TESTS = ("tests/fft_runner", "tests/launchers/test_same_placements.py", "tests/launchers/test_reorder.py", "-k",
            "not mpich", "--ignore=tests/fft_runner/test_install.py", "--ignore=tests/fft_runner/test_peer_failures.py")
@@ -44,7 +46,7 @@ def of_python() -> list[Row]:
     """Files of model and mapper."""
     data, report = FOLDER / "python.cov", FOLDER / "python.json"
     run(sys.executable, "-m", "coverage", "run", "--branch", f"--data-file={data}", "--source=model,mapper", *PYTEST,
-        *BOOKED_TESTS)
+        *PYTHON_TESTS)
     run(sys.executable, "-m", "coverage", "json", f"--data-file={data}", "-o", str(report))
     files = json.loads(report.read_text("utf-8"))["files"]
     return [(name, one["num_statements"], one["covered_lines"], one["num_branches"], one["covered_branches"])

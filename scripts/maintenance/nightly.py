@@ -77,8 +77,6 @@ PARTS: Mapping[str, Part] = {
     "slow": Part("all other tests that take minutes", 180, (
         (*SLOW, "tests", "-k", "not sanitizers and not leaks_nothing", f"--ignore={RUNNER}test_matrix.py",
          f"--ignore={RUNNER}test_fuzz.py"),)),
-    "mutants": Part("slips of the hand at random places of model, mapper and library: do the tests notice?", 180,
-                    ((*MODULE[:2], MODULE[2] + "mutants", "--number", "200", "--seed", "{day}"),)),
     "order": Part("the whole of `scripts/test` twice, in two random orders", 120, tuple(
         (*PYTEST, *KEPT, "-n", "2", "--dist", "loadfile", "--random-order", f"--random-order-seed={{day}}{again}")
         for again in (1, 2))),
@@ -91,7 +89,7 @@ PARTS: Mapping[str, Part] = {
                       (("bash", "-ec", INVENTORY),), network=True),
 }
 COUNTS = (  #: how the parts tell what they did, the last of each
-    r"^=* ?((?:\d+ (?:failed|passed|skipped|deselected|errors?|warnings?)(?:, )?)+) in ", r"^(\d+ mutants: .*)$",
+    r"^=* ?((?:\d+ (?:failed|passed|skipped|deselected|errors?|warnings?)(?:, )?)+) in ",
     r"^(\d+ promises, .*)$", r"^(coverage: .*)$")
 TIME_UP = "time was up"
 

@@ -90,13 +90,11 @@ scripts/setup 2>&1 | tail -n 1
 @pytest.mark.parametrize("size", ["40M", "300M"], ids=["40M", "300M"])
 def test_a_set_up_on_a_full_disk_says_so_and_goes_on_where_there_is_room(tmp_path, size):
     """In a copy of the checkout on a small disk, which then becomes larger; needs the index of packages."""
-    from pencilmap.scripts.maintenance.mutants.__main__ import files_of_checkout
-
     if os.getuid() or subprocess.run([ROOT / "scripts" / "setup", "--missing"], capture_output=True).stdout.strip():
         pytest.skip("NOT TESTED: a set-up on a full disk, for this needs root and all packages of scripts/setup")
     source, disk = tmp_path / "source", tmp_path / "disk"
     disk.mkdir()
-    for name in files_of_checkout():
+    for name in subprocess.check_output(["git", "ls-files"], cwd=ROOT, text=True).splitlines():
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, source / name, follow_symlinks=False)
     done = subprocess.run(["unshare", "--mount", "sh", "-c", SETUP_DISK, "-", disk, size, source], capture_output=True,
