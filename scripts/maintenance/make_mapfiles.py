@@ -19,6 +19,7 @@ from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.product_search import best_product
 from pencilmap.mapper.setting import setting
 from pencilmap.model.grid import parse_grid
+from pencilmap.model.torus import as_torus
 
 FOLDER = Path(__file__).resolve().parents[2] / "mapfiles"
 
@@ -37,8 +38,9 @@ PARTITIONS = [  # machine, option that names the shape, shape, tasks per node, g
 def entries() -> Iterator[tuple[dict[str, Any], str]]:
     """All placements: a generator of (entry of the manifest, text of the file)."""
     for machine, option, shape, tasks_per_node, grid, formats in PARTITIONS:
-        where = setting(machine=machine, tasks_per_node=tasks_per_node, **{option.strip("-"): shape})
-        product = best_product(where.network, parse_grid(grid), tasks_per_node)
+        partition, torus = (shape, None) if option == "--partition" else (None, shape)
+        where = setting(machine, torus, partition, tasks_per_node=tasks_per_node)
+        product = best_product(as_torus(where.network), parse_grid(grid), tasks_per_node)
         for format_name in formats.split():
             yield (_entry(where, machine, option, shape, product, format_name),
                    format_named(format_name).write(as_mapping(product, str(product)), Job(where.site)))
