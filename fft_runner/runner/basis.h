@@ -1,8 +1,8 @@
 #pragma once
 
-#include <complex.h>
 #include <stdint.h>
 
+#include "common/complex_value.h"
 #include "pencilfft.h"
 
 /* Weight of input j, offset <= j < offset + extent, in output k of a line of n points. n counts the real side of r2c,

@@ -1,9 +1,9 @@
 /* Input data: a value is a function of the global index, so any rank can recompute any value. No MPI. */
 #pragma once
 
-#include <complex.h>
 #include <stdint.h>
 
+#include "common/complex_value.h"
 #include "pencilfft.h"
 
 /* Value of the element with that global index (pencilfft.h says how elements are counted; those of field f follow those of

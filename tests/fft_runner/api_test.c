@@ -1,11 +1,11 @@
 /* The library as a caller sees it. Run under mpirun with the grid as arguments: api_test R C. */
-#include <complex.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
 #include "check.h"
+#include "common/complex_value.h"
 #include "pencilfft.h"
 
 static int R, C, rank, ranks;

@@ -1,11 +1,12 @@
 /* Complex numbers of the tests of distributed lines, in both precisions. */
 #pragma once
 
-#include <complex.h>
 #include <float.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "common/complex_value.h"
 
 /* The same on every rank; another one for every array, index and side of a transform. */
 static inline double complex given(int64_t array, int64_t index, int side)

@@ -1,6 +1,6 @@
 /* Distributed lines against serial FFTW and direct sums: every algorithm and order, both precisions, 1, 2, 3, 4, 5, 6, 8, 9, ... ranks up
  * to those of the run (each on the first ranks), primes, several lines, both directions, in place and not. */
-#include <complex.h>
+#include <complex.h> /* before fftw3.h, so that its complex is C's */
 #include <fftw3.h>
 #include <math.h>
 #include <stdbool.h>
@@ -10,6 +10,7 @@
 
 #include "agreement.h"
 #include "check.h"
+#include "common/complex_value.h"
 #include "complex_values.h"
 #include "pencilfft_line.h"
 

@@ -21,7 +21,8 @@ void recorded_calls_begin(FILE *out)
 {
     told = out;
     started = 0;
-    calls = lines = 0;
+    calls = 0;
+    lines = 0;
 }
 
 void recorded_calls_end(void)

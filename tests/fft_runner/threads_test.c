@@ -1,12 +1,12 @@
 /* Threads of a rank beside what the fuzzer draws: more of them than planes, or than OpenMP gives; as many as it says; their
  * phases. Run under mpirun with the grid: threads_test R C. Results are compared with those of one thread. */
-#include <complex.h>
 #include <math.h>
 #include <omp.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "check.h"
+#include "common/complex_value.h"
 #include "pencilfft.h"
 #include "speed/threads.h"
 #include "speed/tuning.h"

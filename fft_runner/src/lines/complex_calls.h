@@ -2,10 +2,11 @@
  * text (complex_calls_body.h). */
 #pragma once
 
-#include <complex.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "common/complex_value.h"
 
 struct pf_complex {
     size_t bytes;

@@ -3,9 +3,9 @@
  * order, backward in reverse and each as its adjoint, which together is the unnormalised inverse. */
 #pragma once
 
-#include <complex.h>
 #include <stdbool.h>
 
+#include "common/complex_value.h"
 #include "common/names.h"
 #include "geometry/line_layout.h"
 
