@@ -12,6 +12,7 @@ from pencilmap.mapper.allocations import READERS, combine, look_around, read_des
 from pencilmap.mapper.allocations.hwloc import Core, slot_cores
 from pencilmap.mapper.allocations.table import parse_table
 from pencilmap.mapper.formats.lines import Document
+from pencilmap.mapper.formats.scotch import architecture
 from pencilmap.model.errors import AllocationError, MapfileError, PencilmapError
 from pencilmap.model.torus import Torus, format_torus
 
@@ -229,6 +230,21 @@ def test_what_is_missing_is_said():
     assert "all are assumed" in around({"PJM_NODE_X": "4"}).missing
 
 
+@pytest.mark.parametrize("text, torus", [
+    ("torus3D 4 4 2\n", "4x4x2"), ("torus2D 8 4", "8x4"), ("mesh2D 3 5\n", "3x5:mesh"), ("mesh3D\n2 3\n4\n", "2x3x4:mesh"),
+    ("torusXD 5 4 4 4 4 2\n", "4x4x4x4x2"), ("meshXD 1 7\n", "7:mesh"), ("hcub 4\n", "2x2x2x2:mesh")])
+def test_targets_of_scotch_tell_the_shape(text, torus, tmp_path):
+    picture = around(tmp_path=tmp_path, target=text)
+    assert format_torus(picture.torus) == torus and "all are assumed" in picture.missing
+
+
+@pytest.mark.parametrize("torus", [Torus((4, 2, 3)), Torus((5,)), Torus((2, 3, 4, 2), (False,) * 4)])
+def test_the_targets_that_are_written_for_scotch_are_read(torus, tmp_path):
+    found = around(tmp_path=tmp_path, target=architecture(torus)).torus
+    assert found.shape[:torus.n_dimensions] == torus.shape and found.wrap[:torus.n_dimensions] == torus.wrap
+    assert set(found.shape[torus.n_dimensions:]) <= {1}
+
+
 def test_two_hosts_in_one_place_are_refused():
     with pytest.raises(AllocationError, match="hosts a1 and b1 have the same coordinates"):
         around({"SLURM_JOB_NODELIST": "a1,b1"}, "4")
@@ -252,6 +268,12 @@ BROKEN = {
     "xml without cores": ("<topology><object type='Machine'/></topology>", "has no object of type Core"),
     "graphml": (GRAPHML[:-40], "is not GraphML"),
     "table": ("a 0 0\nb 0 0 0\n", "line 2: is not a line of coordinates"),
+    "scotch complete": ("cmplt 8\n", "line 1: cmplt is a Scotch target without coordinates"),
+    "scotch tree": ("tleaf 2 4 20 4 1\n", "line 1: tleaf is a Scotch target without coordinates"),
+    "scotch sizes": ("torus3D 4 4\n", "line 1: 'torus3D 4 4' is not a target and its sizes"),
+    "scotch more": ("hcub 4 2\n", "line 1: 'hcub 4 2' is not a target and its sizes"),
+    "scotch word": ("mesh2D 4 x\n", "line 1: 'mesh2D 4 x' is not a target and its sizes"),
+    "scotch large": ("hcub 99999\n", "line 1: 'hcub 99999' is not a target and its sizes"),
     "unknown": ("lorem ipsum dolor\n", "is not recognised; files that are read: Slurm"),
     "empty": ("# nothing\n", "is empty"),
     "yaml control": ("\x01- topology: torus\n  torus3d:\n    toruses: []\n", "control characters are not allowed in"),
