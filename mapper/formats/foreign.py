@@ -58,23 +58,26 @@ def _numbers(line):
 
 
 def is_metis(document: Document) -> bool:
-    """Whether a file has the adjacency of a METIS graph: a head ``n m``, then the neighbours of each of n vertices.
+    """Whether a file is a METIS graph: a head ``n m [fmt [ncon]]``, then the neighbours of each of n vertices.
 
-    Without weights (no third number), each of the m edges must be listed from both ends.
+    The digits of fmt say whether a line begins with a size and with ncon weights, and whether each neighbour has a weight.
+    Every one of the m edges is listed from both ends.
     """
     lines = [line for line in document.text.splitlines() if not line.startswith("%")]
     head = _numbers(lines[0][:100]) if lines else None
-    while lines and not lines[-1].strip() and len(lines) - 1 > (head or [0])[0]:
+    while lines and head and not lines[-1].strip() and len(lines) > head[0] + 1:
         lines.pop()
-    if head is None or not 2 <= len(head) <= 4 or head[0] != len(lines) - 1 or not head[0]:
+    if head is None or not 2 <= len(head) <= 4 or not 1 <= head[0] == len(lines) - 1:
         return False
+    kinds = lines[0].split()[2].zfill(3) if len(head) > 2 else "000"
     rows = [_numbers(line) if line.strip() else [] for line in lines[1:]]
-    if None in rows:
+    if None in rows or not re.fullmatch("[01]{3}", kinds):
         return False
-    if len(head) > 2:
-        return re.fullmatch("[01]{1,3}", lines[0].split()[2]) is not None and sum(map(len, rows)) >= 2 * head[1]
-    edges = {(i, other) for i, row in enumerate(rows, 1) for other in row}
-    return (len(edges) == sum(map(len, rows)) == 2 * head[1] > 0 and all((b, a) in edges and a != b for a, b in edges))
+    size, weights, weighted = (kind == "1" for kind in kinds)
+    before = size + (head[3] if len(head) > 3 else 1) * weights
+    found = [(i, other) for i, row in enumerate(rows, 1) for other in row[before::1 + weighted]]
+    edges = set(found)
+    return len(edges) == len(found) == 2 * head[1] > 0 and all((b, a) in edges and a != b for a, b in edges)
 
 
 def _is_scotch_graph(document):

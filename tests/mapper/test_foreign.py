@@ -29,6 +29,7 @@ def metis(graph, weight=None):
 EXAMPLES = {  # name: title, text
     "metis": ("a METIS graph", metis(TREE)),
     "metis with weights": ("a METIS graph", metis(nx.cycle_graph(7), 3)),
+    "metis with weights of vertices": ("a METIS graph", "3 2 010 2\n5 6 2\n5 6 1 3\n5 6 2\n"),
     "metis with a vertex alone": ("a METIS graph", "3 1\n2\n1\n\n"),
     "scotch": ("a Scotch graph (.grf)", network_graph(Torus((4, 2)))),
     "dot": ("a DOT graph (Graphviz)", "graph G {\n  a -- b [bandwidth=\"1 GB/s\"];\n}\n"),

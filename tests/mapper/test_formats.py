@@ -7,7 +7,7 @@ import shlex
 import numpy as np
 import pytest
 
-from pencilmap.mapper.formats import FORMATS, Job, format_named, parse_mapping, read_mapping, write_mapping
+from pencilmap.mapper.formats import FORMATS, Job, format_named, parse_mapping, read_mapping, recognise, write_mapping
 from pencilmap.mapper.formats.hostlist import expand_hosts
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.formats.slots import slots_in_order
@@ -54,6 +54,39 @@ def test_random_placements_go_round(tmp_path, name, seed, tasks):
     assert_same(back, mapping, FORMATS[name].says_slots)
     assert FORMATS[name].write(back, job) == path.read_text()
     assert_same(read_mapping(path, job, grid), mapping, FORMATS[name].says_slots)  # recognised without its name
+
+
+TEMPLATES = (None, "nid{node:05d}", "rack1-n{node}", "node{node}", "1n{node}")
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_file_is_recognised_as_what_wrote_it_or_as_a_format_that_writes_the_same(name):
+    """Random files of each format, from one rank on. Two formats may have the same text: rankfiles of Open MPI 4 and 5."""
+    for seed in range(60):
+        rng = random.Random(f"{name} {seed}")
+        shape = [rng.choice((1, 2, 3)) for _ in range(5 if name == "bgq" else rng.randint(1, 3))]
+        site = Site(Torus(tuple(shape)), rng.choice((1, 2, 3, 12)))
+        job = Job(site, Hosts(site.network, rng.choice(TEMPLATES)))
+        mapping = shuffled(site, ProcessGrid(1, site.n_slots), seed)
+        text = FORMATS[name].write(mapping, job)
+        found = recognise(Document(text.encode(), "own"))
+        assert found == name or FORMATS[found].write(mapping, job) == text, (found, shape, text[:60])
+
+
+@pytest.mark.parametrize("indent", [None, 0, 1, 4])
+def test_a_mesh_of_jax_is_recognised_however_its_json_is_laid_out(indent):
+    mapping = shuffled(JOB.site, GRID, 1)
+    text = json.dumps(json.loads(FORMATS["jax"].write(mapping, JOB)), indent=indent)
+    assert recognise(Document(text.encode(), "own")) == "jax"
+    assert_same(parse_mapping(text.encode(), "own", JOB, GRID), mapping, True)
+
+
+@pytest.mark.parametrize("head", ["", "# by hand\n", "\n\n"])
+def test_six_columns_are_blue_gene_q_whatever_stands_before_them(head):
+    job = Job(Site(shape_for("bgq")))
+    text = head + FORMATS["bgl"].write(shuffled(job.site, GRID, 2), job)
+    assert recognise(Document(text.encode(), "own")) == "bgq"
+    assert recognise(Document(b"0 0 0 0\n", "own")) == "bgl"
 
 
 @pytest.mark.parametrize("name", FORMATS)
