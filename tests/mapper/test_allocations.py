@@ -5,6 +5,7 @@ import json
 import random
 import re
 import shutil
+from dataclasses import replace
 
 import pytest
 
@@ -228,6 +229,23 @@ def test_what_is_missing_is_said():
     assert "`torus`" in around(SLURM).missing
     assert "the coordinates of host n0: give a table NAME x y" in around(SLURM, "2x2").missing
     assert "all are assumed" in around({"PJM_NODE_X": "4"}).missing
+
+
+OWN = {"slurm": (TORUS3D, "TopologyPlugin=topology/3d_torus\nNodeName=tux[000-002]\n", "SwitchName=s0 Nodes=n[0-3]\n"),
+       "tpu": (DEVICES,), "hwloc": (xml(2, 2, 2),),
+       "netloc": (GRAPHML, NETLOC_XML, NETLOC_XML.replace("network", "topology")),
+       "scotch": ("torus3D 4 4 2\n", "mesh2D 4 4", "hcub 3\n", "cmplt 8\n"), "cray": (CRAY,),
+       "table": ("0 0\n1 0\n", "a 0 0\nb 1 0\n", "0 0 a\n", "4\n", "4 4\n0 0\n")}
+
+
+@pytest.mark.parametrize("name", [name for name, reader in READERS.items() if reader.find])
+def test_a_description_is_read_by_its_own_reader(name, tmp_path, monkeypatch):
+    for other, reader in list(READERS.items()):
+        find = (lambda document, other=other: other) if reader.find else None
+        monkeypatch.setitem(READERS, other, replace(reader, find=find))
+    for text in OWN[name]:
+        (tmp_path / "demo").write_text(text)
+        assert read_description(tmp_path / "demo") == name, text
 
 
 @pytest.mark.parametrize("text, torus", [
