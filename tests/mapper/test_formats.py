@@ -215,6 +215,30 @@ def test_pmi_text_of_the_rfc():
     assert pmi_process_mapping([*range(4)] * 4) == "(vector,(0,4,1),(0,4,1),(0,4,1),(0,4,1))"
 
 
+@pytest.mark.parametrize("nodes, counts, older", [
+    ([0, 1, 2, 3], "2,2,2,2", True), ([0, 1], "2,2,1,1", True), ([0, 2], "2,1,2,1", False), ([1, 3], "1,2,1,2", False)])
+def test_flux_says_which_versions_take_its_file(nodes, counts, older):
+    """Older ones compare the tasks of each node with their block order, which gives the first nodes one more."""
+    node = np.array([0, 1, 2, 3, *nodes])
+    slot = np.array([0] * 4 + [1] * len(nodes))
+    site = Site(Torus((4,)), 2, idle=True)
+    mapping, job = Mapping(site.network, ProcessGrid(1, len(node)), 2, node, slot), Job(site)
+    assert counts == ",".join(map(str, np.bincount(node)))
+    launch = FORMATS["flux"].launch(mapping, job, "f")
+    assert any("Flux 0.75.0 or newer" in need for need in launch.needs) != older
+    assert f"flux run -N 4 -n {len(node)} " in launch.line
+
+
+def test_flux_gets_no_nodes_without_tasks():
+    site = Site(Torus((4,)), 2, idle=True)
+    first = Mapping(site.network, ProcessGrid(1, 3), 2, np.array([0, 1, 1]), np.array([0, 0, 1]))
+    launch = FORMATS["flux"].launch(first, Job(site), "f")
+    assert "flux run -N 2 -n 3 " in launch.line and "puts 2 on node id 0, where this file puts 1" in " ".join(launch.needs)
+    gap = Mapping(site.network, ProcessGrid(1, 2), 2, np.array([0, 2]), np.array([0, 0]))
+    with pytest.raises(MapfileError, match=r"node \(1,\) gets none before others"):
+        FORMATS["flux"].write(gap, Job(site))
+
+
 def test_cray_warns_of_a_long_process_mapping():
     site = Site(Torus((8, 8, 8)), allocation=Allocation(Torus((8, 8, 8)), np.arange(512)))
     for seed, warned in ((1, True), (None, False)):
