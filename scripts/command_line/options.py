@@ -23,6 +23,7 @@ from pencilmap.model.torus import Torus
 from pencilmap.model.transform import TYPES
 from pencilmap.scripts.command_line.lines import LINE, has_lines, lines_of
 from pencilmap.scripts.command_line.plain_options import FILES, Decorator, Name, completed, with_options
+from pencilmap.scripts.command_line.tables import say
 
 WHOLE = 50_000  # tasks from which on a machine without a shape is probably not what the user's job has
 MACHINE = (
@@ -131,7 +132,7 @@ def on_machine(command: Callable[..., Any]) -> Callable[..., Any]:
             asked |= {"decomposition": "slab", "fft": None}  # whose grid is all tasks, too
         where = setting(**asked)
         if where.machine and where.n_slots > WHOLE and not any(map(asked.get, ("torus", "partition", "nodes"))):
-            click.echo(f"note: this is the whole of {where.machine}, {where.n_slots:,} tasks; a job on a part of it is "
+            say(f"note: this is the whole of {where.machine}, {where.n_slots:,} tasks; a job on a part of it is "
                        "named by --partition SHAPE, --torus SHAPE or --nodes FILE", err=True)
         return command(where=where, **_on_graph(where, given))
 
@@ -143,7 +144,7 @@ def _on_graph(where, given):
     source = click.get_current_context().get_parameter_source("placement")
     if isinstance(where.network, Torus) or "placement" not in given or source != ParameterSource.DEFAULT:
         return given
-    click.echo("note: no placement is searched on a graph; this is the launcher's order, --placement default", err=True)
+    say("note: no placement is searched on a graph; this is the launcher's order, --placement default", err=True)
     return given | {"placement": ("default",) if isinstance(given["placement"], tuple) else "default"}
 
 

@@ -132,7 +132,7 @@ def command(nodes: tuple[int, ...], machine: str | None, dimensions: int | None,
     else:
         (show.study_table if study else show.ranking_table)(wide)
         if plot:
-            click.echo(f"wrote {plot}")
+            say(f"wrote {plot}")
 
 
 def _plot(show, study, path):
