@@ -39,9 +39,9 @@ MACHINE = (
     click.option("--tasks-per-node", "-t", type=click.IntRange(1), metavar="T", help="Tasks on a node [machine's]."),
     click.option("--bandwidth", metavar="RATE", help="Bandwidth of every link instead of the machine's, e.g. '148 MB/s'; "
                                                      "for a graph, of links without one."),
-    click.option("--nodes", metavar="FILE", shell_complete=FILES,
-                 help="Usable nodes in the launcher's order, one per line: x y z, or a name "
-                      "with coordinates; for a graph, the name [all]."),
+    click.option("--nodes", metavar="FILE|K|SHAPE", shell_complete=FILES,
+                 help="Usable nodes: a FILE that lists them in the launcher's order, one per line: x y z, or a name "
+                      "with coordinates; for a graph, the name [all]. Or their number K or SHAPE, for a whole partition."),
     click.option("--failed", metavar="LIST", help="Nodes not to use, e.g. 1-2-3,0-0-4."),
     click.option("--idle", is_flag=True, help="Allow a grid of fewer tasks than there are slots."),
 )
