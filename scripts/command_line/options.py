@@ -133,7 +133,7 @@ def on_machine(command: Callable[..., Any]) -> Callable[..., Any]:
         where = setting(**asked)
         if where.machine and where.n_slots > WHOLE and not any(map(asked.get, ("torus", "partition", "nodes"))):
             say(f"note: this is the whole of {where.machine}, {where.n_slots:,} tasks; a job on a part of it is "
-                       "named by --partition SHAPE, --torus SHAPE or --nodes FILE", err=True)
+                "named by --partition SHAPE, --torus SHAPE or --nodes FILE", err=True)
         return command(where=where, **_on_graph(where, given))
 
     return with_options(*MACHINE, FFT, *(click.option(f"--{name}", hidden=True) for name in refused))(resolved)

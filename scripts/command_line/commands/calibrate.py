@@ -86,7 +86,7 @@ def command(records: tuple[str, ...], probe: bool, published: str | None, machin
         honest_table(held, "errors |predicted/measured - 1| of exchanges that were not fitted")
     if likely:
         say(f"{100 * LIKELY:.0f} % of those of a placement or size that was not fitted take {likely[0]:.3g} to "
-                   f"{likely[1]:.3g} times as long as predicted")
+            f"{likely[1]:.3g} times as long as predicted")
     if output:
         say(f"wrote {output}")
 

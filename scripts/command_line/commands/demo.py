@@ -87,7 +87,7 @@ def _side_by_side(rows, where):
                   milliseconds(published[r.placement, r.stage])] for r in rows])
     both = {text: sum(published[r.placement, r.stage] for r in rows if r.placement == text) for text in PLACEMENTS}
     say(f"rows and columns together, default over cubes: link time {_ratio(rows, 't_s'):.2f}, simulated "
-               f"{_ratio(rows, 'measured_s'):.2f}, published {both['default'] / both['box:2x2x2']:.2f}")
+        f"{_ratio(rows, 'measured_s'):.2f}, published {both['default'] / both['box:2x2x2']:.2f}")
 
 
 def _speedup(rows):
