@@ -13,7 +13,7 @@ from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.errors import MapfileError, PencilmapError
 
 GRAPH, DESCRIPTION, PLACEMENT, NODES = "a graph", "a description of an allocation", "a placement", "a list of nodes"
-HEAD = 4000  # characters in which a format shows itself
+HEAD = 1 << 16  # characters in which a format shows itself
 _EDGES = "for `graph` write one edge in each line, e.g. a b 12.5 GB/s, or GraphML"
 _CABLES = ("for `graph` write one edge for each cable, e.g. host1 switch1 12.5 GB/s, and for each switch a line "
            "switch1 {'kind': 'switch'}")
@@ -40,7 +40,7 @@ class Foreign:
 
 def _begins(pattern):
     """A test whether the text begins with a pattern, behind blanks, XML heads and comments of two slashes or ``#``."""
-    before = r"(?:\s|<\?[^>]*>|<![^>]*>|//[^\n]*\n|#[^\n]*\n|/\*.{0,2000}?\*/)*"
+    before = r"(?:\s|<\?[^>]*>|<!--.{0,2000}?-->|<![^>]*>|//[^\n]*\n|#[^\n]*\n|/\*.{0,2000}?\*/)*"
     compiled = re.compile(before + pattern, re.IGNORECASE | re.DOTALL)
     return lambda document: compiled.match(document.text[:HEAD]) is not None
 
@@ -98,6 +98,12 @@ def _is_csv(document):
     return False
 
 
+def _is_json_graph(document):
+    """Nodes, and edges under the names that networkx and D3 give them."""
+    text = document.text
+    return text[:HEAD].lstrip().startswith("{") and '"nodes"' in text and ('"links"' in text or '"edges"' in text)
+
+
 TARGETS = ("cmplt", "cmpltw", "deco", "dist", "hcub", "ltleaf", "mesh2D", "mesh3D", "meshXD", "sub", "tleaf", "torus2D",
            "torus3D", "torusXD", "varcmplt", "varhcub")  # Scotch 7.0 user's guide, "Target files"
 FOREIGN = (
@@ -108,6 +114,8 @@ FOREIGN = (
     Foreign("a DOT graph (Graphviz)", _begins(r"(strict\s+)?(di)?graph\b[^\[\]{]{0,200}\{"), _EDGES),
     Foreign("a GML graph", _begins(r"(creator[^\n]*\s+|version\s+\S+\s+|directed\s+[01]\s+)*graph\s*\[\s*[a-z]"),
             "convert it to GraphML, e.g. by networkx.read_gml and write_graphml"),
+    Foreign("a GEXF graph", _begins(r"<gexf\b"), "convert it to GraphML, e.g. by networkx.read_gexf and write_graphml"),
+    Foreign("a JSON graph", _is_json_graph, "convert it to GraphML, e.g. by networkx.node_link_graph and write_graphml"),
     Foreign("a Pajek network", _begins(r"\*vertices\b"),
             "convert it to GraphML, e.g. by networkx.read_pajek and write_graphml"),
     Foreign("a Matrix Market file", _begins("%%matrixmarket"), _EDGES),
@@ -118,7 +126,8 @@ FOREIGN = (
     Foreign("iblinkinfo output", _has_line(r"(CA: .*:|Switch:? 0x[0-9a-f]+ .*:)\s*$"), _CABLES),
     Foreign("a BookSim network (anynet)", _has_line(r"router\s+[0-9]+\s+(node|router)\s+[0-9]+"),
             "for `graph` write one edge in each line, and a line router0 {'kind': 'switch'} for each router"),
-    Foreign("Slurm's topology.conf or slurm.conf", _has_line(r"(?i:SwitchName|BlockName|NodeName|TopologyPlugin)[ \t]*="),
+    Foreign("Slurm's topology.conf, topology.yaml or slurm.conf",
+            _has_line(r"((?i:SwitchName|BlockName|NodeName|TopologyPlugin)[ \t]*=|-[ \t]+topology:)"),
             f"{_DISCOVER}; for `graph` write one edge for each host and switch", (DESCRIPTION,)),
     Foreign("hwloc XML", _begins(r"<topology\b"), f"for `graph` or `hwloc` name it there, and {_DISCOVER}",
             (GRAPH, DESCRIPTION)),

@@ -1,5 +1,7 @@
 """Files of other programs are refused by the name of their format, with the same words by every reader of a FILE."""
 
+import json
+
 import networkx as nx
 import pytest
 
@@ -26,6 +28,7 @@ def metis(graph, weight=None):
     return f"% made here\n{head}\n" + "\n".join(rows) + "\n"
 
 
+SLURM = "Slurm's topology.conf, topology.yaml or slurm.conf"
 EXAMPLES = {  # name: title, text
     "metis": ("a METIS graph", metis(TREE)),
     "metis with weights": ("a METIS graph", metis(nx.cycle_graph(7), 3)),
@@ -46,8 +49,13 @@ EXAMPLES = {  # name: title, text
     "ibnetdiscover -p": ("ibnetdiscover output", "SW     1  1 0x0002c9020040a090 4x QDR - CA     4  1 0x0002c903000b1b2f "
                          "( 'sw' - 'n1 HCA-1' )\n"),
     "booksim": ("a BookSim network (anynet)", "router 0 node 0 node 1 router 1\nrouter 1 node 2 node 3\n"),
-    "topology.conf": ("Slurm's topology.conf or slurm.conf", "# tree\nSwitchName=s0 Nodes=n[0-3]\n"),
-    "block topology": ("Slurm's topology.conf or slurm.conf", "BlockName=b0 Nodes=n[0-3]\nBlockSizes=4\n"),
+    "topology.conf": (SLURM, "# tree\nSwitchName=s0 Nodes=n[0-3]\n"),
+    "block topology": (SLURM, "BlockName=b0 Nodes=n[0-3]\nBlockSizes=4\n"),
+    "slurm.conf": (SLURM, "# of a site\n" * 2000 + "nodename=n[0-3] CPUs=4\n"),
+    "topology.yaml": (SLURM, "---\n- topology: tree\n  tree:\n    switches: []\n"),
+    "gexf": ("a GEXF graph", "\n".join(nx.generate_gexf(TREE))),
+    "json": ("a JSON graph", json.dumps(nx.node_link_data(TREE), indent=2)),
+    "simgrid with a comment": ("a SimGrid platform", "<?xml version='1.0'?>\n<!-- 2 -> 3 -->\n<platform version='4.1'/>\n"),
     "csv": ("a CSV table", "source,target,bandwidth\na,b,1 GB/s\n"),
     "csv with semicolons": ("a CSV table", "Host; x; y; z\nn1; 0; 0; 0\n"),
     "csv with tabs": ("a CSV table", "rank\thostname\n0\tn1\n"),
