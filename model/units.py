@@ -82,7 +82,7 @@ def _meant(text: str, unit: str) -> str | None:
     ('1 Gbit/s', '10 GB/s', '5 GB', None)
     """
     found = re.fullmatch(r"(\S*?[0-9.])\s*([A-Za-z]{1,30}?)(ps|\s*/\s*s|)", text.strip())
-    if found is None:
+    if found is None or not _QUANTITY.fullmatch(found[1]):
         return None
     number, name, _ = found.groups()
     for known in UNITS.get(unit, ()):

@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 import pytest
 
+from pencilmap.model.units import parse
 from pencilmap.scripts.command_line import cli
 from pencilmap.scripts.command_line.plain_options import spelled
 
@@ -135,11 +136,11 @@ def test_a_word_beside_help_does_not_hide_the_help(pencilmap):
 
 @pytest.mark.parametrize("rate, meant", [
     ("1Gbit", "1 Gbit/s"), ("1.5e3 MB", "1.5e3 MB/s"), ("10 GBps", "10 GB/s"), ("4 gib/s", "4 GiB/s"), ("1 GB", "1 GB/s"),
-    ("7", None), ("5 gb/s", None), ("5 furlongs", None)])
+    ("7", None), ("1,2GB/s", None), ("5 gb/s", None), ("1..5 GB", None), ("5 furlongs", None)])
 def test_a_rate_without_its_time_is_answered_with_the_rate(pencilmap, rate, meant):
     _, _, err = pencilmap("predict", *TORUS, "--bandwidth", rate)
     assert f"{rate!r} is not a quantity in byte/s" in err
-    assert (f"(did you mean {meant!r}?)" in err) if meant else "did you mean" not in err
+    assert (f"(did you mean {meant!r}?)" in err and parse(meant, "byte/s")) if meant else "did you mean" not in err
 
 
 def options():
