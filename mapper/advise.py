@@ -8,18 +8,17 @@ by predicted time.
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from pencilmap.mapper.given_nodes import given_nodes
 from pencilmap.mapper.product_search import best_product
 from pencilmap.mapper.setting import BEST, Setting, setting
 from pencilmap.mapper.threads import Shared, choices
 from pencilmap.model.algorithms import ALGORITHMS
 from pencilmap.model.decompositions import DECOMPOSITIONS
-from pencilmap.model.errors import GridError, PartitionError, PlacementError, ScheduleError
+from pencilmap.model.errors import GridError, MachineError, PlacementError, ScheduleError
 from pencilmap.model.grid import all_grids
-from pencilmap.model.machine import load_machine, machine_partitions
 from pencilmap.model.objective import in_sequence
 from pencilmap.model.predict import SEQUENCE, Prediction
 from pencilmap.model.ranking import ranked
-from pencilmap.model.scaling import bisection_bandwidth
 from pencilmap.model.torus import Torus, as_torus
 
 LARGE = 4096     # slots: from here on only one of RxC and CxR is predicted, and only orders with a closed form
@@ -74,36 +73,13 @@ def time_of(p: Prediction) -> float:
     return known
 
 
-def partition_for(machine: str, nodes: int) -> str | None:
-    """The shape of the partition of that many nodes with the widest bisection. None stands for the whole machine.
-
-    Raises PartitionError where there is no such partition.
-    """
-    found = load_machine(machine)
-    if nodes == found.torus.n_nodes:
-        return None
-    if found.partitions is None:
-        raise PartitionError(f"machine {machine} has no rule of partitions: give the shape of the {nodes} nodes "
-                             "with `torus`")
-    shapes = machine_partitions(found, nodes)
-    if not shapes:
-        raise PartitionError(f"machine {machine} hands out no partition of {nodes} nodes: give a shape with `torus`")
-    best = max(shapes, key=bisection_bandwidth)
-    return "x".join(map(str, best.shape))
-
-
-def settings(fft: str, machine: str | None = None, nodes: int | None = None, torus: str | None = None,
+def settings(fft: str, machine: str | None = None, nodes: int | str | None = None, torus: str | None = None,
              tasks_per_node: int | None = None, bandwidth: str | None = None) -> Setting:
     """The setting of a question: a number of nodes of a machine, or a torus given by its shape."""
-    partition = None
-    if torus is None and machine is not None and nodes is not None:
-        partition = partition_for(machine, nodes)
-    where = setting(machine=machine, torus=torus, partition=partition, tasks_per_node=tasks_per_node, bandwidth=bandwidth,
-                    fft=fft)
-    if nodes is not None and where.network.n_nodes != nodes:
-        raise PartitionError(f"{where.network} has {where.network.n_nodes} nodes, not the {nodes} asked for: give one of "
-                             "`nodes` and `torus`, or both alike")
-    return where
+    if given_nodes(nodes).path is not None:
+        raise MachineError(f"`nodes` {nodes} is neither a number of nodes nor a shape, e.g. 384 or 8x8x4; advice is for "
+                           "whole shapes, and pencilmap predict takes a file of nodes")
+    return setting(machine=machine, torus=torus, nodes=nodes, tasks_per_node=tasks_per_node, bandwidth=bandwidth, fft=fft)
 
 
 def advise(where: Setting) -> Advice:

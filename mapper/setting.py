@@ -13,6 +13,7 @@ from pencilmap.mapper.allocations.hwloc import read_cores, slot_cores
 from pencilmap.mapper.allocations.table import NodeTable, read_table
 from pencilmap.mapper.block_search import best_product_of
 from pencilmap.mapper.formats import Job
+from pencilmap.mapper.given_nodes import given_nodes, shape_of
 from pencilmap.mapper.graphs import read_graph
 from pencilmap.mapper.hosts import Hosts
 from pencilmap.mapper.placements import check_name, place, takes_objective
@@ -23,7 +24,15 @@ from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.allocation import Allocation, Site, parse_nodes
 from pencilmap.model.costs import Costs
 from pencilmap.model.decompositions import PENCIL, Decomposition, decomposition_named
-from pencilmap.model.errors import GridError, MachineError, MapfileError, PlacementError, RoutingError, ScheduleError
+from pencilmap.model.errors import (
+    GridError,
+    MachineError,
+    MapfileError,
+    PartitionError,
+    PlacementError,
+    RoutingError,
+    ScheduleError,
+)
 from pencilmap.model.grid import ProcessGrid, all_grids, parse_grid
 from pencilmap.model.interval import BEST_MINIMAL, routing_interval
 from pencilmap.model.machine import COSTS, MESSAGES, Machine, load_machine
@@ -271,7 +280,7 @@ class Setting:
 
 
 def setting(machine: str | None = None, torus: str | None = None, partition: str | None = None, graph: str | None = None,
-            tasks_per_node: int | None = None, bandwidth: str | None = None, nodes: str | PathLike[str] | None = None,
+            tasks_per_node: int | None = None, bandwidth: str | None = None, nodes: str | PathLike[str] | int | None = None,
             failed: str | None = None, idle: bool = False, fft: str | None = None,
             decomposition: str = PENCIL.name, robust: bool = False) -> Setting:
     """The setting described by texts. A machine, a torus or a graph is needed; everything else has a default.
@@ -290,8 +299,9 @@ def setting(machine: str | None = None, torus: str | None = None, partition: str
         The machine's by default, 1 without a machine.
     bandwidth : str, optional
         Of every link instead of the machine's, ``148 MB/s``; for a graph, of the links that give none.
-    nodes : path, optional
-        File of the usable nodes in the launcher's order; all by default.
+    nodes : path, str or int, optional
+        File of the usable nodes in the launcher's order; all by default. Or their number, which takes the partition of the
+        machine with the widest bisection, or their shape, in place of `partition` or, without a machine, `torus`.
     failed : str, optional
         Nodes that must not be used: ``1-2-3,0-0-4``.
     idle : bool
@@ -312,12 +322,17 @@ def setting(machine: str | None = None, torus: str | None = None, partition: str
     """
     transform = parse_transform(fft) if fft else None
     rate = parse(bandwidth, "byte/s") if bandwidth is not None else None
+    listed_by = given_nodes(nodes)
+    torus, partition = shape_of(listed_by, machine, torus, partition, graph)
     described, shape = _network(machine, torus, partition, graph, rate)
+    if listed_by.count not in (None, shape.n_nodes):
+        raise PartitionError(f"{shape.title} has {shape.n_nodes} nodes, not the {listed_by.count} of `nodes`; list the "
+                             "usable nodes in a file, one in each line, and give its name")
     given = {"shape": torus or partition, "partition": not partition, "tasks_per_node": tasks_per_node,
              "link_bandwidth": bandwidth}
     used = figures_used(described, transform, [key for key, value in given.items() if value]) if described else ()
     tasks = tasks_per_node or (described.tasks_per_node if described else 1)
-    listed = read_table(nodes, shape) if nodes else None
+    listed = read_table(listed_by.path, shape) if listed_by.path else None
     site = Site(shape, tasks, _allocation(shape, listed, failed), idle)
     names = listed.names if listed and len(listed.names) == len(listed.nodes) else None
     return Setting(site, transform, machine, described.costs if described else Costs(),

@@ -105,9 +105,9 @@ def check_tasks(grid: ProcessGrid, n_slots: int, where: str, allow_idle: bool = 
     wanted = "*".join(d.symbol for d in grid.decomposition.dimensions)
     if grid.n_tasks > n_slots:
         raise GridError(f"grid {grid} has {grid.n_tasks} tasks, but {where} has only {n_slots} slots; "
-                        f"take a grid with {wanted} = {n_slots} or more tasks per node")
+                        f"take a grid with {wanted} = {n_slots}, or more `tasks_per_node`")
     raise GridError(f"grid {grid} has {grid.n_tasks} tasks, but {where} has {n_slots} slots; "
-                    f"take a grid with {wanted} = {n_slots}, or allow idle slots")
+                    f"take a grid with {wanted} = {n_slots}, or allow idle slots with `idle`")
 
 
 def dealt(order: np.ndarray, grid: ProcessGrid, letter: str) -> np.ndarray:

@@ -66,11 +66,30 @@ def parse(text: str, unit: str) -> float:
             raise ValueError(text)
         value = float(quantity.m_as(unit))
     except (pint.errors.PintError, ValueError, TypeError, AssertionError, AttributeError, SyntaxError) as error:
-        raise UnitError(f"{text[:60]!r} is not a quantity in {unit}; write a number and a unit, e.g. "
-                        f"{_EXAMPLE.get(unit, unit)!r}; units are {', '.join(UNITS.get(unit, (unit,)))}") from error
+        meant = _meant(text, unit)
+        raise UnitError(f"{text[:60]!r} is not a quantity in {unit}{f' (did you mean {meant!r}?)' if meant else ''}; write "
+                        f"a number and a unit, e.g. {_EXAMPLE.get(unit, unit)!r}; units are "
+                        f"{', '.join(UNITS.get(unit, (unit,)))}") from error
     if not value >= 0 or value == float("inf"):
         raise UnitError(f"{text!r} is not a finite quantity of zero or more")
     return value
+
+
+def _meant(text: str, unit: str) -> str | None:
+    """The same number with the unit that was meant, if ``/s`` or the case of letters alone is wrong; None otherwise.
+
+    >>> _meant("1Gbit", "byte/s"), _meant("10 GBps", "byte/s"), _meant("5 GB/s", "byte"), _meant("7", "byte/s")
+    ('1 Gbit/s', '10 GB/s', '5 GB', None)
+    """
+    found = re.fullmatch(r"(\S*?[0-9.])\s*([A-Za-z]{1,30}?)(ps|\s*/\s*s|)", text.strip())
+    if found is None or not _QUANTITY.fullmatch(found[1]):
+        return None
+    number, name, _ = found.groups()
+    for known in UNITS.get(unit, ()):
+        word = known.removesuffix("/s")
+        if name == word or (len(word) > 2 and name.lower() == word.lower()):  # gb may be bits or bytes
+            return f"{number} {known}"
+    return None
 
 
 _QUANTITY = re.compile(r"[+-]?([0-9]{1,30}\.?[0-9]{0,30}|\.[0-9]{1,30})([eE][+-]?[0-9]{1,3})?"

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from os import PathLike
 
-from pencilmap.mapper.allocations import bluegene, cray, fujitsu, hwloc, netloc, pbs, slurm, table, tpu
+from pencilmap.mapper.allocations import bluegene, cray, fujitsu, hwloc, netloc, pbs, scotch, slurm, table, tpu
 from pencilmap.mapper.allocations.found import Fact, Found, Picture, combine
+from pencilmap.mapper.formats.foreign import DESCRIPTION, refuse_foreign
 from pencilmap.mapper.formats.lines import Document, read_document
 from pencilmap.model.errors import AllocationError
 from pencilmap.model.reading import reading
@@ -44,6 +45,7 @@ READERS = {  # environments are read and files are tried in this order
                   "jax"),
     "hwloc": Reader("hwloc XML: lstopo --of xml", None, hwloc.looks_like, hwloc.find),
     "netloc": Reader("netloc export: GraphML or XML", None, netloc.looks_like, netloc.find),
+    "scotch": Reader("Scotch target: torus3D 4 4 2, mesh2D, meshXD, hcub, ...", None, scotch.looks_like, scotch.find),
     "cray": Reader("Cray: XxYxZxT, then pe nid x y z t", None, cray.looks_like, cray.find),
     "table": Reader("plain table: x y z, with or without a name", None, table.looks_like, table.find),
 }
@@ -69,6 +71,7 @@ def read_description(path: str | PathLike[str]) -> Found:
     with reading(str(path), AllocationError, len(document.text)):
         if not document.lines(longest=None):
             raise document.refuse("is empty")
+        refuse_foreign(document, DESCRIPTION, AllocationError)
         for reader in READERS.values():
             if reader.looks_like and reader.find and reader.looks_like(document):
                 return reader.find(document)

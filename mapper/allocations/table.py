@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pencilmap.mapper.allocations.found import Fact, Found, bounding_box
+from pencilmap.mapper.formats.foreign import NODES, refuse_foreign
 from pencilmap.mapper.formats.lines import Document, is_integer, read_document, words
 from pencilmap.mapper.hosts import Hosts, check_name
 from pencilmap.model.arrays import Ints
@@ -39,6 +40,7 @@ def parse_table(document: Document, network: Network) -> NodeTable:
     {1: 'cab7', 0: 'cab3'}
     """
     with reading(document.label, MapfileError, len(document.text)):
+        refuse_foreign(document, NODES)
         line_of, names, taken = dict[int, int](), dict[int, str](), dict[str, int]()
         for number, line in document.lines():
             node, name = _entry(document, number, line, network)

@@ -7,6 +7,7 @@ from os import PathLike
 from pkgutil import resolve_name
 
 from pencilmap.mapper.files import write_whole
+from pencilmap.mapper.formats.foreign import PLACEMENT, refuse_foreign
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places
 from pencilmap.mapper.formats.lines import MAX_LINE, Document, read_document
 from pencilmap.mapper.formats.slots import check_count, check_slots, slots_in_order
@@ -93,6 +94,7 @@ def recognise(document: Document) -> str:
         lines = document.lines(longest=None)
         if not lines:
             raise document.refuse("is empty; one place for each rank is needed")
+        refuse_foreign(document, PLACEMENT)
         head = [(number, line[:MAX_LINE]) for number, line in lines[:3]]
         for name, form in FORMATS.items():
             if form.looks_like(head):

@@ -14,6 +14,7 @@ from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.grid import per_node
 from pencilmap.model.mapping import Mapping
 
+BGQ_COLUMNS = 6  # A B C D E T
 MIDPLANE = 8  # nodes along each edge
 MODES = {1: "CO (Blue Gene/L) or SMP (/P)", 2: "VN (Blue Gene/L) or DUAL (/P)", 4: "VN (/P)"}
 
@@ -33,7 +34,8 @@ def read(document: Document, job: Job) -> Places:
 
 
 def looks_like(lines: list[tuple[int, str]]) -> bool:
-    return bool(re.fullmatch(r"\s*[+-]?\d+(\s+[+-]?\d+)+\s*", lines[0][1]))
+    """Whether the first line has integers alone, and not the six of Blue Gene/Q."""
+    return bool(re.fullmatch(r"\s*[+-]?\d+(\s+[+-]?\d+)+\s*", lines[0][1])) and len(lines[0][1].split()) != BGQ_COLUMNS
 
 
 def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:

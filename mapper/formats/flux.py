@@ -2,6 +2,10 @@
 
 Source: flux-framework/rfc, spec_34.rst, whose test vectors are among our tests; flux-run(1), option --taskmap. The object
 ``{"version": 1, "map": [...]}`` and the raw form ``0-1;2-3`` (ranks of each node) are also read.
+
+Flux stops if a node of the job has no task. Up to version 0.74 it also stops if the nodes have other numbers of tasks than
+in its block order, in which the first nodes have one task more than the others: ``taskmap_check`` of libtaskmap and
+``shell_info_set_taskmap`` of the shell; flux-core pull request 6815, in version 0.75.0, took the second rule away.
 """
 
 import json
@@ -14,6 +18,7 @@ from pencilmap.mapper.formats.brackets import check_json, leaves
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places, by_rank, shell
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.formats.taskmap import blocks, expand
+from pencilmap.model.errors import MapfileError
 from pencilmap.model.mapping import Mapping
 
 _BEFORE_MAP = re.compile(r'\s*\{[^\[\]]{0,200}?"map"\s*:\s*')
@@ -21,7 +26,13 @@ _IDSET = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 
 
 def write(mapping: Mapping, job: Job) -> str:
-    return json.dumps(blocks(job.node_index(mapping.node_of_rank)), separators=(",", ":")) + "\n"
+    index = job.node_index(mapping.node_of_rank)
+    empty = np.flatnonzero(np.bincount(index) == 0)
+    if empty.size:
+        where = tuple(job.network.coordinates(job.site.allocation.nodes[empty[0]]).tolist())
+        raise MapfileError(f"Flux starts a task on every node of a job, but node {where} gets none before others; request "
+                           "only the nodes that are used, and list them with `nodes`")
+    return json.dumps(blocks(index), separators=(",", ":")) + "\n"
 
 
 def read(document: Document, job: Job) -> Places:
@@ -93,12 +104,17 @@ def looks_like(lines: list[tuple[int, str]]) -> bool:
 
 
 def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
-    n_nodes = job.site.allocation.n_nodes
+    tasks = np.bincount(job.node_index(mapping.node_of_rank))  # of each node, up to the last that has some
+    block = mapping.n_tasks // tasks.size + (np.arange(tasks.size) < mapping.n_tasks % tasks.size)
+    needs = ["node ids count the nodes of the job in the order of its resource set (flux resource list; `nodes`)"]
+    if (tasks != block).any():
+        at = int(np.flatnonzero(tasks != block)[0])
+        needs.append("Flux 0.75.0 or newer: older versions take only as many tasks on each node as their block order, which "
+                     f"puts {block[at]} on node id {at}, where this file puts {tasks[at]}")
     warnings = () if job.known_order else (
         "the order of the job's nodes is assumed to be that of the node numbers; give it with `nodes`",)
-    return Launch(f"flux run -N {n_nodes} -n {mapping.n_tasks} --taskmap=manual:\"$(cat {shell(path)})\" {job.program}",
-                  ("node ids count the nodes of the job in the order of its resource set (flux resource list; `nodes`)",),
-                  warnings)
+    line = (f"flux run -N {tasks.size} -n {mapping.n_tasks} --taskmap=manual:\"$(cat {shell(path)})\" {job.program}")
+    return Launch(line, tuple(needs), warnings)
 
 
 FORMAT = Format("Flux task map (RFC 34): [nodeid,nnodes,ppn,repeat]", write, read, looks_like, launch, says_slots=False,

@@ -82,8 +82,8 @@ def _check(job, place=""):
 
 
 def looks_like(lines: list[tuple[int, str]]) -> bool:
-    head = "".join(line.strip() for _, line in lines[:3])
-    return bool(re.match(r"\[\s*\[\s*\[\s*-?[0-9]", head))
+    """Whether the brackets are three deep, which no task map has; a mesh may be written in one line or in many."""
+    return re.match(r"(\[\s*){3}", "".join(line.strip() for _, line in lines[:3])) is not None
 
 
 def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:

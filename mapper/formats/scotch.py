@@ -40,8 +40,9 @@ def read(document: Document, job: Job) -> Places:
 
 
 def looks_like(lines: list[tuple[int, str]]) -> bool:
-    return (bool(re.fullmatch(r"\s*[0-9]+\s*", lines[0][1]))
-            and (len(lines) == 1 or bool(re.fullmatch(r"\s*[0-9]+\s+[0-9]+\s*", lines[1][1]))))
+    """Whether a number stands alone in the first line, and two in the second. One line alone is a rank in Cray's file."""
+    return (len(lines) > 1 and bool(re.fullmatch(r"\s*[0-9]+\s*", lines[0][1]))
+            and bool(re.fullmatch(r"\s*[0-9]+\s+[0-9]+\s*", lines[1][1])))
 
 
 def architecture(torus: Torus) -> str:

@@ -39,7 +39,7 @@ def check_slots(document: Document, places: Places, slot: Ints, job: Job) -> Non
         r = outside[0]
         where = tuple(job.network.coordinates(node[r]).tolist())
         raise document.refuse(f"node {where} slot {slot[r]}: with {per_node(T)} slots are 0..{T - 1}; correct the line "
-                              "or give more tasks per node", number[r])
+                              "or give more `tasks_per_node`", number[r])
     place = node * T + slot
     order = np.argsort(place, kind="stable")
     twice = order[1:][place[order][1:] == place[order][:-1]]

@@ -10,8 +10,10 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from pencilmap.mapper.formats.foreign import GRAPH, refuse_foreign
 from pencilmap.mapper.formats.lines import Document, read_document
 from pencilmap.mapper.graphs import edge_list, graphml, hwloc, netloc
+from pencilmap.mapper.graphs.attributes import refuse_unmarked_switches
 from pencilmap.model.errors import GraphError, near
 from pencilmap.model.graph_network import GraphNetwork, from_networkx
 from pencilmap.model.reading import reading
@@ -70,10 +72,14 @@ def parse_graph(document: Document, format_name: str | None = None, bandwidth: f
     if name not in GRAPHS:
         raise GraphError(f"graph format {name!r} is unknown{near(name, GRAPHS)}; known are {', '.join(GRAPHS)}")
     with reading(document.label, GraphError, len(document.text)):
-        return from_networkx(GRAPHS[name].read(document), Path(document.label).name, bandwidth)
+        graph = GRAPHS[name].read(document)
+        network = from_networkx(graph, Path(document.label).name, bandwidth)
+        refuse_unmarked_switches(document, graph)
+        return network
 
 
 def _recognise(document: Document) -> str:
+    refuse_foreign(document, GRAPH, GraphError)
     for name, form in GRAPHS.items():
         if form.looks_like(document):
             return name

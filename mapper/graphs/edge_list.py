@@ -8,20 +8,21 @@
 
 A number without a unit is the weight that networkx writes (``write_weighted_edgelist``). It says nothing about bandwidth
 and is ignored, as the ``weight`` in a dict is. A line of one name gives a vertex its attributes. ``#`` starts a comment.
-Names have no blanks.
+Names have no blanks, commas or semicolons.
 """
 
 import re
 from typing import Any
 
 from pencilmap.mapper.formats.lines import MAX_LINE, Document
+from pencilmap.mapper.graphs.attributes import EDGE, refuse_bare_number
 from pencilmap.model.errors import GraphError
 from pencilmap.model.reading import MOST_UNITS, parse_literal
 
 _LINE = re.compile(r"(?P<a>[^\s{]+)(?:\s+(?P<b>[^\s{]+))?\s*(?P<rest>.*)")  # of a line without blanks around it
 _NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _WEIGHT = re.compile(rf"{_NUMBER}|\{{'weight': {_NUMBER}\}}")
-_VERTEX, _EDGE = ("kind",), ("bandwidth", "cables", "weight")
+_VERTEX = ("kind",)
 
 
 def looks_like(document: Document) -> bool:
@@ -50,7 +51,7 @@ def read(document: Document) -> Any:
             if len(attributes) == MOST_UNITS:
                 raise GraphError(f"{document.label} line {number}: {rest[:40]!r}: more than {MOST_UNITS} kinds of edges"
                                  "; round bandwidths")
-            attributes[kind] = _attributes(document, number, kind[1], _VERTEX if kind[0] else _EDGE)
+            attributes[kind] = _attributes(document, number, kind[1], _VERTEX if kind[0] else EDGE)
         if b is None:
             graph.add_node(a, **attributes[kind])
         else:
@@ -60,6 +61,9 @@ def read(document: Document) -> Any:
 
 def _parts(document, number, line):
     words = line.split(None, 2)
+    if "," in words[0] or ";" in words[0]:
+        raise GraphError(f"{document.label} line {number}: {line.strip()[:40]!r} looks like a line of a CSV table, which is "
+                         "not read as a graph; write its cells with blanks between them")
     if len(words) > 1 and "{" not in line:  # most lines; a fraction of the time
         return words[0], words[1], words[2].rstrip() if len(words) > 2 else ""
     found = _LINE.fullmatch(line.strip())
@@ -81,4 +85,5 @@ def _attributes(document, number, text, known):
     if unknown:
         raise GraphError(f"{document.label} line {number}: {str(unknown[0])[:40]!r} is not one of the attributes "
                          f"{', '.join(known)}")
+    refuse_bare_number(f"{document.label} line {number}", data)
     return {key: value for key, value in data.items() if key != "weight"}

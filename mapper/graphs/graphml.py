@@ -1,10 +1,15 @@
-"""GraphML by networkx: vertices with ``kind``, edges with ``bandwidth`` and ``cables``."""
+"""GraphML by networkx: vertices with ``kind``, edges with ``bandwidth`` and ``cables``.
+
+A bandwidth is text with a unit. GraphML has no units of its own, so a number is refused, as is any other number of an edge
+but ``weight``, and a bandwidth under another name, e.g. ``speed``.
+"""
 
 from io import BytesIO
 from typing import Any
 from xml.etree import ElementTree
 
 from pencilmap.mapper.formats.lines import Document
+from pencilmap.mapper.graphs.attributes import refuse_bare_number, refuse_other_numbers
 from pencilmap.model.errors import GraphError
 from pencilmap.model.reading import check_xml
 
@@ -13,7 +18,17 @@ def looks_like(document: Document) -> bool:
     return "<graphml" in document.text[:4000]
 
 
-def read(document: Document, directed: bool = False) -> Any:
+def read(document: Document) -> Any:
+    """The graph, whose edges have no attributes with numbers that would be passed over or misread."""
+    graph = read_any(document)
+    for a, b, data in graph.edges(data=True):
+        where = f"{document.label}: edge {str(a)[:40]!r} - {str(b)[:40]!r}"
+        refuse_bare_number(where, data)
+        refuse_other_numbers(where, data)
+    return graph
+
+
+def read_any(document: Document, directed: bool = False) -> Any:
     """The graph, whatever attributes it has.
 
     With `directed` every edge is taken as directed, as written, whatever the file says about the graph.

@@ -17,7 +17,10 @@ from pencilmap.model.reading import parse_xml
 
 
 def looks_like(document: Document) -> bool:
-    return bool(re.match(r"(<\?xml[^>]*\?>)?\s*(<!DOCTYPE topology[^>]*>)?\s*<topology\b", document.text.lstrip()[:4000]))
+    """Whether the root is a topology whose elements are no nodes, as they are in netloc's XML."""
+    head = document.text.lstrip()[:4000]
+    return (re.match(r"(<\?xml[^>]*\?>)?\s*(<!DOCTYPE topology[^>]*>)?\s*<topology\b", head) is not None
+            and re.search(r"<node\b", head) is None)
 
 
 def read_cores(document: Document) -> Any:

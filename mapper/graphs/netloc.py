@@ -59,7 +59,7 @@ class Link(NamedTuple):
 
 def read_graphml(document: Document) -> Any:
     """The GraphML export."""
-    graph = graphml.read(document, directed=True)
+    graph = graphml.read_any(document, directed=True)
     nodes = [Node(str(v), "switch" if "switch" in str(data.get("type", "")).lower() else "host",
                   str(data.get("description", ""))) for v, data in graph.nodes(data=True)]
     links = [Link(str(a), str(b), str(data.get("width", "")), str(data.get("speed", "")))

@@ -12,9 +12,11 @@ from pkgutil import iter_modules
 import click
 
 from pencilmap.model.errors import PencilmapError, near, reason, shortened
+from pencilmap.model.machine_file import machine_names
 from pencilmap.scripts.command_line import commands
 from pencilmap.scripts.command_line.interrupts import running
-from pencilmap.scripts.command_line.plain_options import spelled
+from pencilmap.scripts.command_line.plain_options import extra_arguments, spelled
+from pencilmap.scripts.command_line.tables import say
 
 
 class Commands(click.Group):
@@ -54,7 +56,10 @@ class OneOfEach(Commands):
         name, command, rest = super().resolve_command(ctx, args)
         if command is not None and not ctx.resilient_parsing:
             own = click.Context(command, info_name=name, parent=ctx)
-            _, _, given = command.make_parser(own).parse_args(list(rest))
+            _, words, given = command.make_parser(own).parse_args(list(rest))
+            asks_help = any("--help" in parameter.opts for parameter in given)
+            if words and not asks_help and not any(isinstance(one, click.Argument) for one in command.params):
+                raise click.UsageError(extra_arguments(own, words, machine_names), own)
             for parameter, times in Counter(given).items():
                 if times > 1 and isinstance(parameter, click.Option) and not (parameter.multiple or parameter.count):
                     raise click.UsageError(f"{max(parameter.opts, key=len)} is given {times} times; give it once", own)
@@ -62,11 +67,15 @@ class OneOfEach(Commands):
         return name, command, rest
 
 
-@click.group(cls=OneOfEach, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=OneOfEach, context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True,
+             subcommand_metavar="COMMAND [ARGS]...")
 @click.version_option(package_name="pencilmap")
-def pencilmap() -> None:
+@click.pass_context
+def pencilmap(ctx: click.Context) -> None:
     """Place the ranks of a pencil-decomposed 3D FFT on a torus, predict how long its exchanges take, and check the
     prediction."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -81,7 +90,7 @@ def main(arguments: list[str] | None = None) -> None:
     except (click.exceptions.Abort, KeyboardInterrupt):  # also while an error is told
         with suppress(KeyboardInterrupt):  # one that waited is told once
             running(False)
-        click.echo("pencilmap: interrupted", err=True)
+        say("pencilmap: interrupted", err=True)
         status = 130
     sys.exit(status or 0)
 
@@ -95,15 +104,15 @@ def _run(arguments):
     except OSError as error:
         return _failed(": ".join([*([str(error.filename)] if error.filename else []), reason(error)]))
     except click.ClickException as error:
-        status = _failed(error.format_message())
+        status = _failed(" ".join(error.format_message().split()))  # click lists choices in lines that begin with tabs
         if isinstance(error, click.UsageError) and error.ctx is not None:
-            click.echo(f"help: {error.ctx.command_path} --help", err=True)
+            say(f"help: {error.ctx.command_path} --help", err=True)
         return status
 
 
 def _failed(message: str) -> int:
     """Print a message of failure; the exit status."""
-    click.echo(shortened(f"error: {message}"), err=True)
+    say(shortened(f"error: {message}"), err=True)
     _abandon_output()
     return 2
 

@@ -11,6 +11,7 @@ from pencilmap.mapper.formats.format import Launch
 from pencilmap.mapper.setting import Setting
 from pencilmap.model.machine import load_machine
 from pencilmap.scripts.command_line.plain_options import FILES, Decorator, Name, spelled
+from pencilmap.scripts.command_line.tables import say
 
 FORMAT_HELP = "; ".join(f"{name}: {form.title}" for name, form in FORMATS.items())
 LAUNCHER = (
@@ -48,9 +49,9 @@ def show_launch(launch: Launch, form: Choice) -> None:
     if launch.job_script:
         click.echo("in the job script:\n" + "\n".join(f"  {line}" for line in launch.job_script))
     for need in launch.needs:
-        click.echo(f"needs: {spelled(need)}")
+        say(f"needs: {spelled(need)}")
     for warning in (*form.caveats, *launch.warnings):
-        click.echo(f"warning: {spelled(warning)}")
+        say(f"warning: {spelled(warning)}")
 
 
 def launch_as_dict(launch: Launch, form: Choice) -> dict[str, Any]:

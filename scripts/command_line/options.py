@@ -23,6 +23,7 @@ from pencilmap.model.torus import Torus
 from pencilmap.model.transform import TYPES
 from pencilmap.scripts.command_line.lines import LINE, has_lines, lines_of
 from pencilmap.scripts.command_line.plain_options import FILES, Decorator, Name, completed, with_options
+from pencilmap.scripts.command_line.tables import say
 
 WHOLE = 50_000  # tasks from which on a machine without a shape is probably not what the user's job has
 MACHINE = (
@@ -38,9 +39,9 @@ MACHINE = (
     click.option("--tasks-per-node", "-t", type=click.IntRange(1), metavar="T", help="Tasks on a node [machine's]."),
     click.option("--bandwidth", metavar="RATE", help="Bandwidth of every link instead of the machine's, e.g. '148 MB/s'; "
                                                      "for a graph, of links without one."),
-    click.option("--nodes", metavar="FILE", shell_complete=FILES,
-                 help="Usable nodes in the launcher's order, one per line: x y z, or a name "
-                      "with coordinates; for a graph, the name [all]."),
+    click.option("--nodes", metavar="FILE|K|SHAPE", shell_complete=FILES,
+                 help="Usable nodes: a FILE that lists them in the launcher's order, one per line: x y z, or a name "
+                      "with coordinates; for a graph, the name [all]. Or their number K or SHAPE, for a whole partition."),
     click.option("--failed", metavar="LIST", help="Nodes not to use, e.g. 1-2-3,0-0-4."),
     click.option("--idle", is_flag=True, help="Allow a grid of fewer tasks than there are slots."),
 )
@@ -131,8 +132,8 @@ def on_machine(command: Callable[..., Any]) -> Callable[..., Any]:
             asked |= {"decomposition": "slab", "fft": None}  # whose grid is all tasks, too
         where = setting(**asked)
         if where.machine and where.n_slots > WHOLE and not any(map(asked.get, ("torus", "partition", "nodes"))):
-            click.echo(f"note: this is the whole of {where.machine}, {where.n_slots:,} tasks; a job on a part of it is "
-                       "named by --partition SHAPE, --torus SHAPE or --nodes FILE", err=True)
+            say(f"note: this is the whole of {where.machine}, {where.n_slots:,} tasks; a job on a part of it is "
+                "named by --partition SHAPE, --torus SHAPE or --nodes FILE", err=True)
         return command(where=where, **_on_graph(where, given))
 
     return with_options(*MACHINE, FFT, *(click.option(f"--{name}", hidden=True) for name in refused))(resolved)
@@ -143,7 +144,7 @@ def _on_graph(where, given):
     source = click.get_current_context().get_parameter_source("placement")
     if isinstance(where.network, Torus) or "placement" not in given or source != ParameterSource.DEFAULT:
         return given
-    click.echo("note: no placement is searched on a graph; this is the launcher's order, --placement default", err=True)
+    say("note: no placement is searched on a graph; this is the launcher's order, --placement default", err=True)
     return given | {"placement": ("default",) if isinstance(given["placement"], tuple) else "default"}
 
 

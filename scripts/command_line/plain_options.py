@@ -27,8 +27,14 @@ def completed(names: Callable[[], Iterable[str]], files: bool = False) -> Callab
 FILES = completed(tuple, files=True)
 
 
+MOST_NAMES = 40  # characters of names in the heading of an option; the text of an option with more lists them
+
+
 class Name(click.Choice[str]):
     """One of a list of names; the error about another one says which was probably meant."""
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
+        return super().get_metavar(param, ctx) if len("|".join(self.choices)) <= MOST_NAMES else "NAME"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         names = [str(choice) for choice in self.choices]
@@ -56,6 +62,16 @@ OUTPUT_FILE = OutputFile()
 def with_options(*options: Decorator) -> Decorator:
     """Put a list of options on a command, in the order given."""
     return lambda command: reduce(lambda c, option: option(c), reversed(options), command)
+
+
+def extra_arguments(ctx: click.Context, words: list[str], machines: Callable[[], Iterable[str]]) -> str:
+    """The sentence about words that belong to no option, which says the option that was probably meant."""
+    first = words[0]
+    named = {option for parameter in ctx.command.params for option in parameter.opts}
+    option = ("--machine" if first in machines() or first.endswith(".toml") else
+              "--torus" if re.fullmatch(r"[0-9]+w?(x[0-9]+w?)+(:mesh)?", first) else None)
+    said = f"{first!r} belongs to no option"
+    return f"{said}; write {option} {first}" if option in named else f"{said}; this command takes options alone"
 
 
 def spelled(message: str) -> str:

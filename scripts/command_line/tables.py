@@ -60,9 +60,10 @@ def print_table(title: str | None, columns: Sequence[str], rows: Iterable[Sequen
     click.echo()
 
 
-def _is_plain():
-    """Whether standard output is neither a terminal nor to be treated as one."""
-    return not sys.stdout.isatty() and not {"FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"} & os.environ.keys()
+def _is_plain(err=False):
+    """Whether an output is neither a terminal nor to be treated as one."""
+    forced = {"FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"} & os.environ.keys()
+    return not ((sys.stderr if err else sys.stdout).isatty() or forced)
 
 
 def _drawn(columns, rows):
@@ -112,12 +113,12 @@ def _aligned(row, widths, columns):
                                  for part, width, column in zip(parts, widths, columns)).rstrip()
 
 
-def say(text: str, bold: bool = False) -> None:
-    """A sentence on standard output; a terminal gets it broken between words."""
+def say(text: str, bold: bool = False, err: bool = False) -> None:
+    """A sentence on standard output, or with `err` on standard error; a terminal gets it broken between words."""
     lines = text.splitlines()
-    if not _is_plain() and (out := console()).is_terminal:
+    if not _is_plain(err) and (out := console(err)).is_terminal:
         lines = [part for line in lines for part in wrap(line, out.width, break_long_words=False, break_on_hyphens=False)]
-    click.secho("\n".join(lines), bold=bold or None)
+    click.secho("\n".join(lines), bold=bold or None, err=err)
 
 
 def lengths(values: Iterable[Any]) -> str:

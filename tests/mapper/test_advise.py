@@ -12,11 +12,11 @@ from pencilmap.mapper.advise import (
     _leaders,
     _least_s,
     advise,
-    partition_for,
     ranks_against_threads,
     settings,
     time_of,
 )
+from pencilmap.mapper.given_nodes import partition_for
 from pencilmap.mapper.setting import setting
 from pencilmap.model.costs import Costs
 from pencilmap.model.schedules.schedule import FORWARD
@@ -147,7 +147,9 @@ def test_the_command_prints_what_to_take_and_measure(pencilmap, pencilmap_json):
                                                   "no partition of 500"),
     (("--machine", "bluegene-x", "--fft", "64"), "is unknown"), (("--torus", "4x4", "--bandwidth", "1 GB/s", "--fft", "2"),
                                                                  "so that every task has data"),
-    (("--torus", "4x4", "--bandwidth", "1 GB/s", "--nodes", "8", "--fft", "16"), "not the 8 asked for"),
+    (("--torus", "4x4", "--bandwidth", "1 GB/s", "--nodes", "8", "--fft", "16"), "not the 8 of --nodes"),
+    (("--nodes", "8", "--bandwidth", "1 GB/s", "--fft", "16"), "does not say how the nodes are linked"),
+    (("--machine", "bluegene-l", "--nodes", "pyproject.toml", "--fft", "16"), "pencilmap predict takes a file of nodes"),
     (("--torus", "4x4", "--bandwidth", "1 GB/s", "-t", "1", "--threads", "--fft", "16"), "give --tasks-per-node 2")])
 def test_what_cannot_be_advised_is_told(pencilmap, words, part):
     status, out, err = pencilmap("advise", *words)

@@ -5,6 +5,7 @@ import json
 import random
 import re
 import shutil
+from dataclasses import replace
 
 import pytest
 
@@ -12,6 +13,7 @@ from pencilmap.mapper.allocations import READERS, combine, look_around, read_des
 from pencilmap.mapper.allocations.hwloc import Core, slot_cores
 from pencilmap.mapper.allocations.table import parse_table
 from pencilmap.mapper.formats.lines import Document
+from pencilmap.mapper.formats.scotch import architecture
 from pencilmap.model.errors import AllocationError, MapfileError, PencilmapError
 from pencilmap.model.torus import Torus, format_torus
 
@@ -229,6 +231,38 @@ def test_what_is_missing_is_said():
     assert "all are assumed" in around({"PJM_NODE_X": "4"}).missing
 
 
+OWN = {"slurm": (TORUS3D, "TopologyPlugin=topology/3d_torus\nNodeName=tux[000-002]\n", "SwitchName=s0 Nodes=n[0-3]\n"),
+       "tpu": (DEVICES,), "hwloc": (xml(2, 2, 2),),
+       "netloc": (GRAPHML, NETLOC_XML, NETLOC_XML.replace("network", "topology")),
+       "scotch": ("torus3D 4 4 2\n", "mesh2D 4 4", "hcub 3\n", "cmplt 8\n"), "cray": (CRAY,),
+       "table": ("0 0\n1 0\n", "a 0 0\nb 1 0\n", "0 0 a\n", "4\n", "4 4\n0 0\n")}
+
+
+@pytest.mark.parametrize("name", [name for name, reader in READERS.items() if reader.find])
+def test_a_description_is_read_by_its_own_reader(name, tmp_path, monkeypatch):
+    for other, reader in list(READERS.items()):
+        find = (lambda document, other=other: other) if reader.find else None
+        monkeypatch.setitem(READERS, other, replace(reader, find=find))
+    for text in OWN[name]:
+        (tmp_path / "demo").write_text(text)
+        assert read_description(tmp_path / "demo") == name, text
+
+
+@pytest.mark.parametrize("text, torus", [
+    ("torus3D 4 4 2\n", "4x4x2"), ("torus2D 8 4", "8x4"), ("mesh2D 3 5\n", "3x5:mesh"), ("mesh3D\n2 3\n4\n", "2x3x4:mesh"),
+    ("torusXD 5 4 4 4 4 2\n", "4x4x4x4x2"), ("meshXD 1 7\n", "7:mesh"), ("hcub 4\n", "2x2x2x2:mesh")])
+def test_targets_of_scotch_tell_the_shape(text, torus, tmp_path):
+    picture = around(tmp_path=tmp_path, target=text)
+    assert format_torus(picture.torus) == torus and "all are assumed" in picture.missing
+
+
+@pytest.mark.parametrize("torus", [Torus((4, 2, 3)), Torus((5,)), Torus((2, 3, 4, 2), (False,) * 4)])
+def test_the_targets_that_are_written_for_scotch_are_read(torus, tmp_path):
+    found = around(tmp_path=tmp_path, target=architecture(torus)).torus
+    assert found.shape[:torus.n_dimensions] == torus.shape and found.wrap[:torus.n_dimensions] == torus.wrap
+    assert set(found.shape[torus.n_dimensions:]) <= {1}
+
+
 def test_two_hosts_in_one_place_are_refused():
     with pytest.raises(AllocationError, match="hosts a1 and b1 have the same coordinates"):
         around({"SLURM_JOB_NODELIST": "a1,b1"}, "4")
@@ -252,6 +286,12 @@ BROKEN = {
     "xml without cores": ("<topology><object type='Machine'/></topology>", "has no object of type Core"),
     "graphml": (GRAPHML[:-40], "is not GraphML"),
     "table": ("a 0 0\nb 0 0 0\n", "line 2: is not a line of coordinates"),
+    "scotch complete": ("cmplt 8\n", "line 1: cmplt is a Scotch target without coordinates"),
+    "scotch tree": ("tleaf 2 4 20 4 1\n", "line 1: tleaf is a Scotch target without coordinates"),
+    "scotch sizes": ("torus3D 4 4\n", "line 1: 'torus3D 4 4' is not a target and its sizes"),
+    "scotch more": ("hcub 4 2\n", "line 1: 'hcub 4 2' is not a target and its sizes"),
+    "scotch word": ("mesh2D 4 x\n", "line 1: 'mesh2D 4 x' is not a target and its sizes"),
+    "scotch large": ("hcub 99999\n", "line 1: 'hcub 99999' is not a target and its sizes"),
     "unknown": ("lorem ipsum dolor\n", "is not recognised; files that are read: Slurm"),
     "empty": ("# nothing\n", "is empty"),
     "yaml control": ("\x01- topology: torus\n  torus3d:\n    toruses: []\n", "control characters are not allowed in"),

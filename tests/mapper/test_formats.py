@@ -7,7 +7,7 @@ import shlex
 import numpy as np
 import pytest
 
-from pencilmap.mapper.formats import FORMATS, Job, format_named, parse_mapping, read_mapping, write_mapping
+from pencilmap.mapper.formats import FORMATS, Job, format_named, parse_mapping, read_mapping, recognise, write_mapping
 from pencilmap.mapper.formats.hostlist import expand_hosts
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.formats.slots import slots_in_order
@@ -54,6 +54,39 @@ def test_random_placements_go_round(tmp_path, name, seed, tasks):
     assert_same(back, mapping, FORMATS[name].says_slots)
     assert FORMATS[name].write(back, job) == path.read_text()
     assert_same(read_mapping(path, job, grid), mapping, FORMATS[name].says_slots)  # recognised without its name
+
+
+TEMPLATES = (None, "nid{node:05d}", "rack1-n{node}", "node{node}", "1n{node}")
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_file_is_recognised_as_what_wrote_it_or_as_a_format_that_writes_the_same(name):
+    """Random files of each format, from one rank on. Two formats may have the same text: rankfiles of Open MPI 4 and 5."""
+    for seed in range(60):
+        rng = random.Random(f"{name} {seed}")
+        shape = [rng.choice((1, 2, 3)) for _ in range(5 if name == "bgq" else rng.randint(1, 3))]
+        site = Site(Torus(tuple(shape)), rng.choice((1, 2, 3, 12)))
+        job = Job(site, Hosts(site.network, rng.choice(TEMPLATES)))
+        mapping = shuffled(site, ProcessGrid(1, site.n_slots), seed)
+        text = FORMATS[name].write(mapping, job)
+        found = recognise(Document(text.encode(), "own"))
+        assert found == name or FORMATS[found].write(mapping, job) == text, (found, shape, text[:60])
+
+
+@pytest.mark.parametrize("indent", [None, 0, 1, 4])
+def test_a_mesh_of_jax_is_recognised_however_its_json_is_laid_out(indent):
+    mapping = shuffled(JOB.site, GRID, 1)
+    text = json.dumps(json.loads(FORMATS["jax"].write(mapping, JOB)), indent=indent)
+    assert recognise(Document(text.encode(), "own")) == "jax"
+    assert_same(parse_mapping(text.encode(), "own", JOB, GRID), mapping, True)
+
+
+@pytest.mark.parametrize("head", ["", "# by hand\n", "\n\n"])
+def test_six_columns_are_blue_gene_q_whatever_stands_before_them(head):
+    job = Job(Site(shape_for("bgq")))
+    text = head + FORMATS["bgl"].write(shuffled(job.site, GRID, 2), job)
+    assert recognise(Document(text.encode(), "own")) == "bgq"
+    assert recognise(Document(b"0 0 0 0\n", "own")) == "bgl"
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -180,6 +213,30 @@ def test_pmi_text_of_the_rfc():
     """RFC 34, section Existing implementations: 4*2 + 2*4 ranks, block and cyclic:2."""
     assert pmi_process_mapping([0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5]) == "(vector,(0,4,2),(4,2,4))"
     assert pmi_process_mapping([*range(4)] * 4) == "(vector,(0,4,1),(0,4,1),(0,4,1),(0,4,1))"
+
+
+@pytest.mark.parametrize("nodes, counts, older", [
+    ([0, 1, 2, 3], "2,2,2,2", True), ([0, 1], "2,2,1,1", True), ([0, 2], "2,1,2,1", False), ([1, 3], "1,2,1,2", False)])
+def test_flux_says_which_versions_take_its_file(nodes, counts, older):
+    """Older ones compare the tasks of each node with their block order, which gives the first nodes one more."""
+    node = np.array([0, 1, 2, 3, *nodes])
+    slot = np.array([0] * 4 + [1] * len(nodes))
+    site = Site(Torus((4,)), 2, idle=True)
+    mapping, job = Mapping(site.network, ProcessGrid(1, len(node)), 2, node, slot), Job(site)
+    assert counts == ",".join(map(str, np.bincount(node)))
+    launch = FORMATS["flux"].launch(mapping, job, "f")
+    assert any("Flux 0.75.0 or newer" in need for need in launch.needs) != older
+    assert f"flux run -N 4 -n {len(node)} " in launch.line
+
+
+def test_flux_gets_no_nodes_without_tasks():
+    site = Site(Torus((4,)), 2, idle=True)
+    first = Mapping(site.network, ProcessGrid(1, 3), 2, np.array([0, 1, 1]), np.array([0, 0, 1]))
+    launch = FORMATS["flux"].launch(first, Job(site), "f")
+    assert "flux run -N 2 -n 3 " in launch.line and "puts 2 on node id 0, where this file puts 1" in " ".join(launch.needs)
+    gap = Mapping(site.network, ProcessGrid(1, 2), 2, np.array([0, 2]), np.array([0, 0]))
+    with pytest.raises(MapfileError, match=r"node \(1,\) gets none before others"):
+        FORMATS["flux"].write(gap, Job(site))
 
 
 def test_cray_warns_of_a_long_process_mapping():

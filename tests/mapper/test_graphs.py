@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
@@ -46,7 +47,7 @@ def as_edge_list(tmp_path):
 
 def as_plain_edges(tmp_path):
     lines = [f"{a} {b} 32 Gbit/s" for a, b in cables() if {a, b} != {"s1", "s2"}]
-    lines += ["s1 {'kind': 'switch'}", "s2 {'kind': 'switch'}", "s1  s2  {'bandwidth': 4e9, 'cables': 2}"]
+    lines += ["s1 {'kind': 'switch'}", "s2 {'kind': 'switch'}", "s1  s2  {'bandwidth': '4 GB/s', 'cables': 2}"]
     return "\n".join(lines).encode()
 
 
@@ -106,6 +107,18 @@ def test_every_format_gives_the_same_network(writer, named, tmp_path):
     expected = {ends: Fraction(1 + (set(ends) == {"s1", "s2"})) for cable in cables() for ends in (cable, cable[::-1])}
     assert links_of(network) == expected
     assert network.bandwidth == (4e9,) and set(network.vertices[:network.n_nodes]) == {"n1", "n2", "n3", "n4"}
+
+
+@pytest.mark.parametrize("name", ["netloc-graphml", "graphml", "hwloc", "netloc-ndat", "netloc", "edge-list"])
+def test_a_graph_is_read_by_its_own_reader(name, tmp_path, monkeypatch):
+    for other, form in list(GRAPHS.items()):
+        monkeypatch.setitem(GRAPHS, other, replace(form, read=lambda document, other=other: nx.relabel_nodes(
+            nx.complete_graph(2), {0: other, 1: "b"})))
+    own = [write(tmp_path) for writer, write in WRITERS.items() if writer.split()[-1] == name]
+    own += {"hwloc": [HWLOC.format(packages=2 * PACKAGE).encode()],
+            "edge-list": [b"1 2\n2 1\n", b"0 1 3.0\n", b"a b # c\n", b"topology b\n", b"2\t1\n"]}.get(name, [])
+    for content in own:
+        assert parse_graph(Document(content, "net")).vertices[0] == name
 
 
 HWLOC = """<?xml version="1.0" encoding="UTF-8"?>
@@ -173,7 +186,44 @@ BROKEN = {
                                      "netloc", f"ends at '{'b' * 40}', not one of the 1 nodes"),
     "no number of nodes": (b"one\ntwo\n", "netloc", "line 1 or line 4"),
     "a network in two parts": (b"a b\nc d\n", None, "there is no path"),
+    "CSV without a head": (b"a,b,12.5 GB/s\nb,a,12.5 GB/s\n", None,
+                           "line 1: 'a,b,12.5 GB/s' looks like a line of a CSV table"),
+    "semicolons": (b"a;b\n", None, "line 1: 'a;b' looks like a line of a CSV table"),
+    "a bandwidth without unit in a dict": (b"a b {'bandwidth': 100}\n", None, "line 1: bandwidth 100 has no unit"),
+    "a bandwidth without unit as text": (b"a b {'bandwidth': '100'}\n", None, "'100' is not a quantity in byte/s"),
+    "leaves on an unmarked vertex": (b"leaf1 h1\nleaf1 h2\nleaf2 h3\nleaf2 h4\nleaf1 spine\nleaf2 spine\n", None,
+                                     "'leaf1' carries the leaf 'h1' and 2 other neighbours; give 'leaf1' the kind switch"),
+    "hosts on a chain of unmarked switches": (b"h1 s1\ns1 s2\ns2 h2\n", None, "does not say which vertices are switches"),
 }
+
+
+@pytest.mark.parametrize("attributes, words", [
+    ({"bandwidth": 100}, "bandwidth 100 has no unit"), ({"bandwidth": 1e10}, "bandwidth 10000000000.0 has no unit"),
+    ({"bandwidth": "100"}, "'100' is not a quantity in byte/s"), ({"bandwidth": True}, "bandwidth True has no unit"),
+    ({"latency": 1.5}, "'latency', which is not one of the attributes bandwidth, cables, weight"),
+    ({"bandwidth": "1 GB/s", "delay": 3}, "'delay', which is not one of"),
+    ({"LinkSpeed": "10"}, "'LinkSpeed', which is not one of"), ({"capacity": "40 Gbit/s"}, "'capacity', which is not"),
+    ({"cables": 1.5}, "1.5 cables; a whole number"), ({"cables": "two"}, "'two' cables; a whole number")])
+def test_graphml_whose_numbers_would_be_guesses_is_refused(attributes, words, tmp_path):
+    graph = nx.Graph()
+    graph.add_edge("a", "b", **attributes)
+    nx.write_graphml(graph, tmp_path / "g.graphml")
+    with pytest.raises(GraphError) as error:
+        read_graph(tmp_path / "g.graphml")
+    assert words in str(error.value) and "'a' - 'b'" in str(error.value)
+
+
+def test_graphml_may_have_texts_and_weights_of_others(tmp_path):
+    graph = nx.Graph()
+    graph.add_edge("a", "b", bandwidth="1 GB/s", cables=2, weight=7.5, label="east", up=True)
+    nx.write_graphml(graph, tmp_path / "g.graphml")
+    assert read_graph(tmp_path / "g.graphml").bandwidth == (1e9,)
+
+
+@pytest.mark.parametrize("mark, hosts", [("switch", ("h1", "h2", "h3")), ("host", ("s", "h1", "h2", "h3"))])
+def test_one_vertex_with_a_kind_tells_what_the_others_are(mark, hosts):
+    network = parse_graph(Document(f"s h1\ns h2\ns h3\ns {{'kind': '{mark}'}}\n".encode(), "net"))
+    assert network.vertices[:network.n_nodes] == hosts
 
 
 @pytest.mark.parametrize("case", BROKEN)

@@ -124,7 +124,7 @@ def test_numa_nodes_are_found_by_the_first_processor_that_they_share(tmp_path):
 @pytest.mark.parametrize("content, message", [
     ("<graphml>" + "<graph/>" * 1000 + "</graphml>", "more than one graph"),
     ("".join(f"a b {n}.5 GB/s\n" for n in range(2000)), "kinds of edges"),
-    ("".join(f"a b {{'bandwidth': {n}.5}}\n" for n in range(1, 2000)), "kinds of edges"),
+    ("".join(f"a b {{'bandwidth': '{n}.5 GB/s'}}\n" for n in range(1, 2000)), "kinds of edges"),
     ("".join(f"n{n} s\n" for n in range(65_536)), "at most 65536"),
 ])
 def test_graphs_have_a_budget_too(tmp_path, content, message):

@@ -122,7 +122,8 @@ class Draw(random.Random):
         pairs |= {(a, b) for a, b in ((self.randrange(n), self.randrange(n)) for _ in range(n)) if b < a}
         rate = self.often(0.5, " {} MB/s")
         lines = (f"n{a} n{b}" + "".join(one.format(self.choice((100, 200, 300))) for one in rate) for a, b in sorted(pairs))
-        return self.write("net.edges", "".join(f"{line}\n" for line in lines)), n
+        text = "".join(f"{line}\n" for line in lines)
+        return self.write("net.edges", f"{text}n0 {{'kind': 'host'}}\n"), n  # all are hosts, leaves or not
 
 
 def predict(draw):

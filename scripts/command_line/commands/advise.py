@@ -17,9 +17,8 @@ from pencilmap.scripts.command_line.tables import NARROW, broken, fitted, print_
 @click.command("advise")
 @click.option("--machine", "-m", metavar="NAME|FILE", shell_complete=completed(machine_names, files=True),
               help="A machine of `pencilmap machines`, or a machine file.")
-@click.option("--nodes", type=click.IntRange(1), metavar="K", help="How many of its nodes: the partition of that size with "
-                                                                   "the widest "
-              "bisection [all].")
+@click.option("--nodes", metavar="K|SHAPE", help="How many of its nodes: the partition of that size with the widest "
+                                                  "bisection [all]. Or the shape of the partition.")
 @click.option("--torus", metavar="SHAPE", help="The shape of the nodes, e.g. 8x8x8 or 8x8:mesh, in place of --nodes.")
 @click.option("--bandwidth", metavar="RATE", help="Of every link in one direction, with --torus, e.g. '25 GB/s'.")
 @click.option("--tasks-per-node", "-t", type=click.IntRange(1), metavar="T", help="Tasks on a node [machine's].")
@@ -27,11 +26,11 @@ from pencilmap.scripts.command_line.tables import NARROW, broken, fitted, print_
 @click.option("--threads", is_flag=True, help="Also compare T tasks a node with one task of T threads.")
 @click.option("--top", type=click.IntRange(1), default=6, show_default=True, metavar="N", help="How many to list.")
 @with_options(JSON)
-def command(machine: str | None, nodes: int | None, torus: str | None, bandwidth: str | None, tasks_per_node: int | None,
+def command(machine: str | None, nodes: str | None, torus: str | None, bandwidth: str | None, tasks_per_node: int | None,
             fft: str,
             threads: bool, top: int, as_json: bool) -> None:
     """Rank decompositions, grids, placements, exchanges and schedules by predicted time, and say what decides."""
-    if machine is None and (torus is None or bandwidth is None):
+    if machine is None and ((torus is None and nodes is None) or bandwidth is None):
         raise MachineError("advice needs a machine: --machine NAME, or --torus SHAPE with --bandwidth RATE")
     if threads and tasks_per_node == 1:
         raise MachineError("--threads compares several tasks on a node with one: give --tasks-per-node 2 or more")

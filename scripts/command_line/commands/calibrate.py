@@ -21,7 +21,7 @@ from pencilmap.model.probe import fit_probe
 from pencilmap.model.published import PUBLISHED
 from pencilmap.model.splits import LIKELY, honest_errors, likely_range
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, Name, completed
-from pencilmap.scripts.command_line.tables import honest_table, print_json, print_table, quality_table
+from pencilmap.scripts.command_line.tables import honest_table, print_json, print_table, quality_table, say
 
 ANY_BANDWIDTH = (1e9,)  # scaled by the fit
 
@@ -85,10 +85,10 @@ def command(records: tuple[str, ...], probe: bool, published: str | None, machin
     if held:
         honest_table(held, "errors |predicted/measured - 1| of exchanges that were not fitted")
     if likely:
-        click.echo(f"{100 * LIKELY:.0f} % of those of a placement or size that was not fitted take {likely[0]:.3g} to "
-                   f"{likely[1]:.3g} times as long as predicted")
+        say(f"{100 * LIKELY:.0f} % of those of a placement or size that was not fitted take {likely[0]:.3g} to "
+            f"{likely[1]:.3g} times as long as predicted")
     if output:
-        click.echo(f"wrote {output}")
+        say(f"wrote {output}")
 
 
 def _probe(paths, machine, output, as_json):
@@ -122,7 +122,7 @@ def _probe(paths, machine, output, as_json):
     print_table("errors |fitted/measured - 1|", ["of", ">number", ">mean", ">largest"], [
         [q.of, q.number, f"{100 * q.mean:.2f} %", f"{100 * q.largest:.2f} %"] for q in fit.quality])
     if output:
-        click.echo(f"wrote {output}")
+        say(f"wrote {output}")
 
 
 def _of_peak(cut, peaks):

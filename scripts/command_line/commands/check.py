@@ -33,6 +33,6 @@ def command(file: str, where: Setting, grid: str, format_name: str | None, hosts
     prediction_table(found, where.where, wide)
     product = found[0].product
     shape = f"the product {product}" if product else named(mapping) or "not a product of digit patterns"
-    click.echo(f"{file}: valid (format {format_name}), {tasks.n_tasks} ranks, {shape}")
+    say(f"{file}: valid (format {format_name}), {tasks.n_tasks} ranks, {shape}")
     if routing != ALL_ROUTINGS:
         say(answer(found, launchers_order(where, found[0], routing), start=file))

@@ -33,7 +33,7 @@ def command(records: tuple[str, ...], published: bool, plot: str | None, wide: b
         suffix(plot)
     found = [row for path in records for row in compare_records(read_records(path), path)]
     for warning in dict.fromkeys(f"warning: {row.source}: {text}" for row in found for text in row.warnings):
-        click.echo(warning, err=True)
+        say(warning, err=True)
     cells = compare_published() if published else []
     if as_json:
         print_json(*[row.as_dict() for row in found + cells])
@@ -45,7 +45,7 @@ def command(records: tuple[str, ...], published: bool, plot: str | None, wide: b
         say(line)
     if plot:
         _draw(cells, plot)
-        click.echo(f"wrote {plot}", err=as_json)
+        say(f"wrote {plot}", err=as_json)
 
 
 def _errors(wide):

@@ -19,7 +19,7 @@ from pencilmap.scripts.command_line.launching import (
 )
 from pencilmap.scripts.command_line.options import grid_option, on_machine
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, with_options
-from pencilmap.scripts.command_line.tables import print_json
+from pencilmap.scripts.command_line.tables import print_json, say
 
 
 @click.command("convert")
@@ -50,9 +50,9 @@ def command(file: str, where: Setting, grid: str | None, from_name: str | None, 
         print_json({"file": file, "from": from_name, "output": output, "ranks": mapping.n_tasks,
                     **launch_as_dict(launch, form), "notes": notes})
         return
-    click.echo(f"{file}: {mapping.n_tasks} ranks, format {from_name}\nwrote {output}, {form}")
+    say(f"{file}: {mapping.n_tasks} ranks, format {from_name}\nwrote {output}, {form}")
     for note in notes:
-        click.echo(f"note: {note}")
+        say(f"note: {note}")
     show_launch(launch, form)
 
 

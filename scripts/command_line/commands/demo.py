@@ -15,7 +15,7 @@ from pencilmap.mapper.setting import setting
 from pencilmap.model.predict import SEQUENCE
 from pencilmap.model.units import milliseconds
 from pencilmap.scripts.command_line.progress import shown
-from pencilmap.scripts.command_line.tables import comparison_table, prediction_table, print_json, print_table
+from pencilmap.scripts.command_line.tables import comparison_table, prediction_table, print_json, print_table, say
 from pencilmap.scripts.networks.simulated import SimulatedNetwork, simulate_all, simulation_of
 
 MACHINE, GRID, SIZE = "bluegene-l", "8x64", "256"
@@ -86,8 +86,8 @@ def _side_by_side(rows, where):
                 [[r.placement, r.stage, milliseconds(r.t_s), milliseconds(r.measured_s),
                   milliseconds(published[r.placement, r.stage])] for r in rows])
     both = {text: sum(published[r.placement, r.stage] for r in rows if r.placement == text) for text in PLACEMENTS}
-    click.echo(f"rows and columns together, default over cubes: link time {_ratio(rows, 't_s'):.2f}, simulated "
-               f"{_ratio(rows, 'measured_s'):.2f}, published {both['default'] / both['box:2x2x2']:.2f}")
+    say(f"rows and columns together, default over cubes: link time {_ratio(rows, 't_s'):.2f}, simulated "
+        f"{_ratio(rows, 'measured_s'):.2f}, published {both['default'] / both['box:2x2x2']:.2f}")
 
 
 def _speedup(rows):
@@ -132,4 +132,4 @@ def _together(runs, where):
                 + [["any", "any", "", milliseconds(runs[0].bound_s), "", "", ""]])
     gains = [f"{run.schedule} {cubes.t_s / run.t_s:.2f}, simulated {cubes.measured_s / run.measured_s:.2f}"
              for run in runs if run.schedule != SEQUENCE]
-    click.echo(f"lines over cubes in sequence: link time {'; '.join(gains)}")
+    say(f"lines over cubes in sequence: link time {'; '.join(gains)}")

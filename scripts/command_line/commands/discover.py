@@ -14,7 +14,7 @@ from pencilmap.mapper.allocations.hwloc import slot_cores
 from pencilmap.mapper.files import temporary_folder, write_whole
 from pencilmap.model.torus import format_torus
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, spelled, with_options
-from pencilmap.scripts.command_line.tables import print_json, print_table
+from pencilmap.scripts.command_line.tables import print_json, print_table, say
 
 LSTOPO = ("lstopo-no-graphics", "lstopo")
 LSTOPO_TIMEOUT_S = 20
@@ -46,7 +46,7 @@ def command(files: tuple[str, ...], torus: str | None, hardware: bool, output: s
         _show(picture, output)
     unwritten = output and picture.nodes is None
     if unwritten:
-        click.echo(f"pencilmap: {output} was not written: the nodes of the job are not known", err=True)
+        say(f"pencilmap: {output} was not written: the nodes of the job are not known", err=True)
     return 0 if picture.facts and not unwritten else 1
 
 
@@ -88,17 +88,17 @@ def _options(picture, path):
 def _show(picture, output):
     if not picture.facts:
         known = "\n".join(f"  {reader.title}" for reader in READERS.values())
-        click.echo(f"found nothing; inside a job, or with files, these are read:\n{known}")
+        say(f"found nothing; inside a job, or with files, these are read:\n{known}")
         return
     print_table("found", ["what", "value", "from"], [[*fact] for fact in picture.facts])
     if picture.nodes is not None:
-        click.echo(f"torus {format_torus(picture.torus)}, {picture.nodes.size} of {picture.torus.n_nodes} nodes")
+        say(f"torus {format_torus(picture.torus)}, {picture.nodes.size} of {picture.torus.n_nodes} nodes")
     if bound := _bound(picture):
-        click.echo(f"slots are bound to cores {' '.join(bound)}")
+        say(f"slots are bound to cores {' '.join(bound)}")
     if picture.missing:
-        click.echo(f"missing: {spelled(picture.missing)}")
+        say(f"missing: {spelled(picture.missing)}")
     if output and picture.nodes is not None:
-        click.echo(f"wrote {output}")
+        say(f"wrote {output}")
     options = _options(picture, output or "NODES (discover -o NODES writes it)")
     if options:
-        click.echo(f"options for the other commands: {options}")
+        click.echo(f"options for the other commands: {options}")  # to be pasted: in one line

@@ -20,7 +20,7 @@ from pencilmap.model.torus import Torus
 from pencilmap.scripts.command_line.options import GRID, ROUTING, on_machine, placements
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, Name, with_options
 from pencilmap.scripts.command_line.progress import hearing
-from pencilmap.scripts.command_line.tables import print_json
+from pencilmap.scripts.command_line.tables import print_json, say
 from pencilmap.scripts.pictures.figures.canvas import suffix
 from pencilmap.scripts.pictures.figures.graph import draw_graph
 from pencilmap.scripts.pictures.figures.image import draw_image
@@ -172,4 +172,4 @@ def command(what: str | None, where: Setting, grid: str, placement: tuple[str, .
         print_json({"file": output, "what": what, "grid": list(chosen.shape), "placements": list(placement),
                     "lines": lines})
     else:
-        click.echo(f"wrote {output}" if output else "\n".join(lines or []))
+        say(f"wrote {output}") if output else click.echo("\n".join(lines or []))

@@ -40,5 +40,5 @@ def command(where: Setting, grid: str, placement: str, schedule: str, format_nam
         return
     prediction_table(both, where.where, wide)
     say(answer(both[:1], both[1]))
-    click.echo(f"wrote {output} ({tasks.n_tasks} ranks, {form})")
+    say(f"wrote {output} ({tasks.n_tasks} ranks, {form})")
     show_launch(launch, form)

@@ -91,7 +91,8 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], routing: str 
         if routing != ALL_ROUTINGS:
             say(answer(found, default, alone[0] if alone else None))
         if page:
-            click.echo(f"\nwrote {page}")
+            click.echo()
+            say(f"wrote {page}")
 
 
 def _threads(where, threads, grid, placement, routing, how, as_json):

@@ -8,7 +8,7 @@ from pencilmap.mapper.files import check_writable, write_whole
 from pencilmap.model.errors import FigureError
 from pencilmap.scripts.command_line.answers import agreement
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, Name
-from pencilmap.scripts.command_line.tables import print_json
+from pencilmap.scripts.command_line.tables import print_json, say
 from pencilmap.scripts.pictures.report.entries import read_entries
 from pencilmap.scripts.pictures.report.page import page
 from pencilmap.scripts.pictures.report.pictures import (
@@ -47,7 +47,7 @@ def command(records: tuple[str, ...], output: str, published: bool, figures: str
     entries = read_entries(records)
     cells = published_cells() if published and any(entry.machine == PUBLISHED for entry in entries) else []
     if published and not cells:
-        click.echo(f"note: the published times are of {PUBLISHED}, and no record is of it: they are left out", err=True)
+        say(f"note: the published times are of {PUBLISHED}, and no record is of it: they are left out", err=True)
     words = ["pencilmap", "report", *records, "-o", output, *(["--published"] if published else []),
              *(["--figures", figures, "--format", kind] if figures else [])]
     rows = [row for entry in entries for row in entry.comparisons]
@@ -59,9 +59,9 @@ def command(records: tuple[str, ...], output: str, published: bool, figures: str
     if as_json:
         print_json({"page": output, "records": len(entries), "figures": files, "refused": refused})
         return
-    click.echo(f"wrote {output}: {len(entries)} record{'s' * (len(entries) != 1)}")
+    say(f"wrote {output}: {len(entries)} record{'s' * (len(entries) != 1)}")
     for line in [f"wrote {file}" for file in files] + [f"left out {reason}" for reason in refused]:
-        click.echo(line)
+        say(line)
 
 
 def _pictures(entries, cells):

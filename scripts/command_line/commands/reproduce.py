@@ -22,7 +22,7 @@ def command(figure: str | None, as_json: bool) -> None:
     if asked.compute is None:
         raise RecordError(f"{figure} ({asked.title}) cannot be computed: {asked.published}; in its place: {asked.here}")
     if asked.measures:
-        click.echo("note: this runs programs under mpirun here; other work on the machine changes the times", err=True)
+        say("note: this runs programs under mpirun here; other work on the machine changes the times", err=True)
     found = asked.compute()
     if as_json:
         print_json({"figure": figure, "title": asked.title, "published": asked.published,

@@ -75,7 +75,7 @@ def command(records: tuple[str, ...], points: tuple[str, ...], published: str | 
         from pencilmap.scripts.pictures.figures.scaling import draw_scaling
 
         draw_scaling(answer["strong"], plot)
-        click.echo(f"wrote {plot}", err=as_json)
+        say(f"wrote {plot}", err=as_json)
 
 
 def _peak(machine, torus, bandwidth):

@@ -2,11 +2,14 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import click
 
 from pencilmap.mapper.files import check_writable
+from pencilmap.mapper.formats.lines import read_document
+from pencilmap.mapper.given_nodes import given_nodes
 from pencilmap.mapper.setting import figures_used
 from pencilmap.mapper.shapes import LONGEST_RING, ScalingPoint, efficiency, partition_shapes, scale, torus_shapes
 from pencilmap.model.costs import Costs
@@ -15,7 +18,7 @@ from pencilmap.model.errors import FigureError, GridError, PartitionError
 from pencilmap.model.grid import parse_grid, per_node
 from pencilmap.model.machine import Machine, load_machine
 from pencilmap.model.machine_file import machine_names
-from pencilmap.model.torus import Torus
+from pencilmap.model.torus import Torus, parse_torus
 from pencilmap.model.transform import Transform, parse_transform
 from pencilmap.model.units import milliseconds, parse
 from pencilmap.scripts.command_line.options import FFT, grid_option
@@ -74,18 +77,29 @@ def source(machine: str | None, dimensions: int | None, mesh: bool, bandwidth: s
     return Source(described, dimensions, not mesh, parse(bandwidth, "byte/s") if bandwidth else None)
 
 
-class NodeCounts(click.ParamType):
-    """``4096`` or ``512,1024,2048``: tuple of int, each larger than the one before."""
+def _count(text: str) -> int | None:
+    """The number of nodes that a number, a shape or a file gives."""
+    given = given_nodes(text)
+    if given.shape:
+        return parse_torus(given.shape).n_nodes
+    if given.count is None and Path(text).is_file():
+        return len(read_document(text).lines())
+    return given.count
 
-    name = "N[,N...]"
+
+class NodeCounts(click.ParamType):
+    """``4096`` or ``512,1024,2048``: tuple of int, each larger than the one before.
+
+    A shape or the name of a file that lists nodes stands for its number of nodes.
+    """
+
+    name = "N|SHAPE|FILE[,...]"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
         if isinstance(value, tuple):
             return value
-        parts = value.split(",")
-        if not all(p.isdecimal() and p.isascii() and len(p) < 13 and int(p) for p in parts):
-            self.fail(f"{value!r} is not understood; write a number of nodes, or several joined by commas: 512,1024,2048")
-        counts = tuple(map(int, parts))
+        counts = tuple(_count(part) or self.fail(f"{value!r} is not understood; write a number of nodes, or several joined "
+                                                 "by commas: 512,1024,2048") for part in value.split(","))
         if list(counts) != sorted(set(counts)):
             self.fail(f"{value!r}: name the smallest number of nodes first, each once")
         return counts
@@ -132,7 +146,7 @@ def command(nodes: tuple[int, ...], machine: str | None, dimensions: int | None,
     else:
         (show.study_table if study else show.ranking_table)(wide)
         if plot:
-            click.echo(f"wrote {plot}")
+            say(f"wrote {plot}")
 
 
 def _plot(show, study, path):

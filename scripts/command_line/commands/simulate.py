@@ -65,7 +65,7 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str
     if probe:
         with shown() as progress, heard_by(progress):
             simulate_probe(network, probe, timeout_s=timeout)
-        click.echo(f"appended the result to {probe}; next: pencilmap calibrate --probe {probe}")
+        say(f"appended the result to {probe}; next: pencilmap calibrate --probe {probe}")
         return
     if line:
         line.stages(where.n_slots)  # says what is impossible before any run
@@ -80,7 +80,7 @@ def command(where: Setting, grid: str, placement: tuple[str, ...], exchange: str
     if problem and verify:
         raise GridError(f"{problem}; --verify needs all of the data: take a smaller transform, or leave --verify out")
     if problem:
-        click.echo(f"note: {problem}; the ranks share their buffers, as with --timing-only", err=True)
+        say(f"note: {problem}; the ranks share their buffers, as with --timing-only", err=True)
         timing_only = True
     with hearing():
         chosen = where.grid(grid, schedule)

@@ -376,7 +376,7 @@ def command(network: str, timeout: float | None, into: str | None, wide: bool, a
         with shown() as progress, heard_by(progress):
             outcome = chosen.run({**given, "timeout": timeout})
     except UnavailableError as error:
-        click.echo(f"pencilmap: {error}", err=True)
+        say(f"pencilmap: {error}", err=True)
         return UNAVAILABLE
     if into:
         fill(into, place, "\n\n".join(_markdown(part) for part in outcome.parts))

@@ -47,7 +47,7 @@ _METADATA: dict[str, dict[str, Any]] = {  # nothing that changes from run to run
 def check_matplotlib() -> None:
     """FigureError where matplotlib is missing; it is no requirement of pencilmap, whose other commands do without."""
     if find_spec("matplotlib") is None:
-        raise FigureError("pictures need matplotlib, which is not installed: pip install 'pencilmap[plot]'")
+        raise FigureError("pictures need matplotlib, which is not installed: pip install matplotlib")
 
 
 def suffix(path: str | PathLike[str]) -> str:

@@ -1,0 +1,169 @@
+"""Files of other programs: a table of formats that a reader of files may be given, how each is recognised, and what to do.
+
+Every reader of a FILE (a graph, a description of an allocation, a placement, a list of nodes) asks `refuse_foreign` first.
+So a file of another kind is refused by its name, with the same sentence everywhere. A row is skipped by the readers that
+read its format.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pencilmap.mapper.formats.lines import Document
+from pencilmap.model.errors import MapfileError, PencilmapError
+
+GRAPH, DESCRIPTION, PLACEMENT, NODES = "a graph", "a description of an allocation", "a placement", "a list of nodes"
+HEAD = 1 << 16  # characters in which a format shows itself
+_EDGES = "for `graph` write one edge in each line, e.g. a b 12.5 GB/s, or GraphML"
+_CABLES = ("for `graph` write one edge for each cable, e.g. host1 switch1 12.5 GB/s, and for each switch a line "
+           "switch1 {'kind': 'switch'}")
+_DISCOVER = "pencilmap discover FILE reads it"
+_COLUMNS = {"source", "target", "src", "dst", "rank", "slot", "hostname", "bandwidth", "weight", "latency"}
+_WORDS = {"from", "to", "node", "host", "name", "x", "y", "z", "speed", "kind", "type"}  # also names of vertices
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """One line of the table.
+
+    title : the name of the format
+    looks_like : document -> bool; true only of this format
+    advice : what to do with such a file, one sentence without its full stop
+    read_as : kinds of files, for which readers of this package read the format
+    """
+
+    title: str
+    looks_like: Callable[[Document], bool]
+    advice: str
+    read_as: tuple[str, ...] = ()
+
+
+def _begins(pattern):
+    """A test whether the text begins with a pattern, behind blanks, XML heads and comments of two slashes or ``#``."""
+    before = r"(?:\s|<\?[^>]*>|<!--.{0,2000}?-->|<![^>]*>|//[^\n]*\n|#[^\n]*\n|/\*.{0,2000}?\*/)*"
+    compiled = re.compile(before + pattern, re.IGNORECASE | re.DOTALL)
+    return lambda document: compiled.match(document.text[:HEAD]) is not None
+
+
+def _has_line(pattern):
+    """A test whether a line near the head begins with a pattern."""
+    compiled = re.compile(rf"^[ \t]*{pattern}", re.MULTILINE)
+    return lambda document: compiled.search(document.text[:HEAD]) is not None
+
+
+def _numbers(line):
+    """The whole numbers of a line, None if it has other words."""
+    words = line.split()
+    return [int(word) for word in words] if words and all(re.fullmatch("[0-9]{1,12}", word) for word in words) else None
+
+
+def is_metis(document: Document) -> bool:
+    """Whether a file is a METIS graph: a head ``n m [fmt [ncon]]``, then the neighbours of each of n vertices.
+
+    The digits of fmt say whether a line begins with a size and with ncon weights, and whether each neighbour has a weight.
+    Every one of the m edges is listed from both ends.
+    """
+    lines = [line for line in document.text.splitlines() if not line.startswith("%")]
+    head = _numbers(lines[0][:100]) if lines else None
+    while lines and head and not lines[-1].strip() and len(lines) > head[0] + 1:
+        lines.pop()
+    if head is None or not 2 <= len(head) <= 4 or not 1 <= head[0] == len(lines) - 1:
+        return False
+    kinds = lines[0].split()[2].zfill(3) if len(head) > 2 else "000"
+    rows = [_numbers(line) if line.strip() else [] for line in lines[1:]]
+    if None in rows or not re.fullmatch("[01]{3}", kinds):
+        return False
+    size, weights, weighted = (kind == "1" for kind in kinds)
+    before = size + (head[3] if len(head) > 3 else 1) * weights
+    found = [(i, other) for i, row in enumerate(rows, 1) for other in row[before::1 + weighted]]
+    edges = set(found)
+    return len(edges) == len(found) == 2 * head[1] > 0 and all((b, a) in edges and a != b for a, b in edges)
+
+
+def _is_scotch_graph(document):
+    lines = document.lines("\n", None)[:3]
+    numbers = [_numbers(line[:100]) for _, line in lines]
+    return (len(lines) == 3 and numbers[0] == [0] and len(numbers[1] or ()) == 2
+            and re.fullmatch(r"\s*[01]\s+[01]{3}\s*", lines[2][1]) is not None)
+
+
+def _is_csv(document):
+    """A head of at least two known names of columns, and a second line of as many cells."""
+    lines = [line for _, line in document.lines("\n", None)[:2]]
+    for separator in ",;\t":
+        cells = [cell.strip(" \"'").lower() for cell in lines[0][:HEAD].split(separator)] if lines else []
+        known = _COLUMNS if separator == "\t" else _COLUMNS | _WORDS
+        if len(cells) > 1 and sum(cell in known for cell in cells) > 1:
+            return len(lines) == 1 or lines[1][:HEAD].count(separator) == len(cells) - 1
+    return False
+
+
+def _is_json_graph(document):
+    """Nodes, and edges under the names that networkx and D3 give them."""
+    text = document.text
+    return text[:HEAD].lstrip().startswith("{") and '"nodes"' in text and ('"links"' in text or '"edges"' in text)
+
+
+TARGETS = ("cmplt", "cmpltw", "deco", "dist", "hcub", "ltleaf", "mesh2D", "mesh3D", "meshXD", "sub", "tleaf", "torus2D",
+           "torus3D", "torusXD", "varcmplt", "varhcub")  # Scotch 7.0 user's guide, "Target files"
+FOREIGN = (
+    Foreign("a METIS graph", is_metis, _EDGES),
+    Foreign("a Scotch graph (.grf)", _is_scotch_graph, _EDGES),
+    Foreign("a Scotch target (.tgt)", _begins(rf"({'|'.join(TARGETS)})\s+[0-9]"),
+            "give its shape with `torus`, e.g. 4x4x2 or 4x4x2:mesh; pencilmap discover FILE prints it", (DESCRIPTION,)),
+    Foreign("a DOT graph (Graphviz)", _begins(r"(strict\s+)?(di)?graph\b[^\[\]{]{0,200}\{"), _EDGES),
+    Foreign("a GML graph", _begins(r"(creator[^\n]*\s+|version\s+\S+\s+|directed\s+[01]\s+)*graph\s*\[\s*[a-z]"),
+            "convert it to GraphML, e.g. by networkx.read_gml and write_graphml"),
+    Foreign("a GEXF graph", _begins(r"<gexf\b"), "convert it to GraphML, e.g. by networkx.read_gexf and write_graphml"),
+    Foreign("a JSON graph", _is_json_graph, "convert it to GraphML, e.g. by networkx.node_link_graph and write_graphml"),
+    Foreign("a Pajek network", _begins(r"\*vertices\b"),
+            "convert it to GraphML, e.g. by networkx.read_pajek and write_graphml"),
+    Foreign("a Matrix Market file", _begins("%%matrixmarket"), _EDGES),
+    Foreign("a SimGrid platform", _begins(r"<platform\b"), "for `graph` write one edge for each link, e.g. a b 12.5 GB/s"),
+    Foreign("ibnetdiscover output", _has_line(r"((vendid|devid|sysimgguid|switchguid|caguid)=0x"
+                                              r"|(Switch|Ca|Rt)\s+[0-9]+\s+\"[SHR]-"
+                                              r"|(SW|CA|RT)\s+[0-9]+\s+[0-9]+\s+0x[0-9a-f]+\s)"), _CABLES),
+    Foreign("iblinkinfo output", _has_line(r"(CA: .*:|Switch:? 0x[0-9a-f]+ .*:)\s*$"), _CABLES),
+    Foreign("a BookSim network (anynet)", _has_line(r"router\s+[0-9]+\s+(node|router)\s+[0-9]+"),
+            "for `graph` write one edge in each line, and a line router0 {'kind': 'switch'} for each router"),
+    Foreign("Slurm's topology.conf, topology.yaml or slurm.conf",
+            _has_line(r"((?i:SwitchName|BlockName|NodeName|TopologyPlugin)[ \t]*=|-[ \t]+topology:)"),
+            f"{_DISCOVER}; for `graph` write one edge for each host and switch", (DESCRIPTION,)),
+    Foreign("hwloc XML", _begins(r"<topology\b"), f"for `graph` or `hwloc` name it there, and {_DISCOVER}",
+            (GRAPH, DESCRIPTION)),
+    Foreign("a GraphML graph", _begins(r"<graphml\b"), "name it with `graph`", (GRAPH, DESCRIPTION)),
+    Foreign("an Open MPI rankfile", _has_line(r"rank\s+[0-9]+\s*=\s*\S"), "pencilmap check FILE reads it", (PLACEMENT,)),
+    Foreign("a CSV table", _is_csv, "write its cells with blanks between them, and leave the head out"),
+)
+
+
+def foreign_format(document: Document, kind: str) -> Foreign | None:
+    """The format of another program, or of another kind of file, that a document has; None if it is none of the table."""
+    for form in FOREIGN:
+        if kind not in form.read_as and form.looks_like(document):
+            return form
+    return None
+
+
+def refuse_foreign(document: Document, kind: str, error: type[PencilmapError] = MapfileError) -> None:
+    """Raise `error` if the document is of a format that is not read as this kind of file.
+
+    Parameters
+    ----------
+    kind : str
+        `GRAPH`, `DESCRIPTION`, `PLACEMENT` or `NODES`.
+
+    Examples
+    --------
+    >>> from pencilmap.mapper.formats.lines import Document
+    >>> refuse_foreign(Document(b"a b\\n", "net"), GRAPH)
+    >>> try:
+    ...     refuse_foreign(Document(b"graph G {\\n  a -- b;\\n}\\n", "net.dot"), GRAPH)
+    ... except MapfileError as error:
+    ...     print(error)  # doctest: +NORMALIZE_WHITESPACE
+    net.dot looks like a DOT graph (Graphviz), which is not read as a graph; for `graph` write one edge in each line,
+    e.g. a b 12.5 GB/s, or GraphML
+    """
+    found = foreign_format(document, kind)
+    if found is not None:
+        raise error(f"{document.label} looks like {found.title}, which is not read as {kind}; {found.advice}")

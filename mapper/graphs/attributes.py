@@ -1,0 +1,71 @@
+"""Attributes of vertices and edges that a file must give, because a guess would change the answer."""
+
+import re
+from typing import Any
+
+from pencilmap.mapper.formats.lines import Document
+from pencilmap.model.errors import GraphError
+
+EDGE = ("bandwidth", "cables", "weight")  # attributes of an edge; a weight is ignored
+_RATE = re.compile(r"band.?width|capacity|speed|throughput|\brate\b|\bbw\b", re.IGNORECASE)
+
+
+def refuse_unmarked_switches(document: Document, graph: Any) -> None:
+    """Raise GraphError if no vertex has a kind, although leaves hang on other vertices, which may be switches.
+
+    A leaf has one neighbour. If one vertex at least has a kind, the vertices without one are hosts.
+
+    >>> import networkx as nx
+    >>> from pencilmap.mapper.formats.lines import Document
+    >>> refuse_unmarked_switches(Document(b"", "ring"), nx.cycle_graph(4))
+    >>> try:
+    ...     refuse_unmarked_switches(Document(b"", "star"), nx.star_graph(3))
+    ... except GraphError as error:
+    ...     print(error)  # doctest: +NORMALIZE_WHITESPACE
+    star does not say which vertices are switches, but '0' carries the leaf '1' and 2 other neighbours; give '0' the kind
+    switch, or, if all vertices are hosts, give it the kind host
+    """
+    if any("kind" in data for _, data in graph.nodes(data=True)):
+        return
+    near = {vertex: set(graph.adj[vertex]) | set(graph.pred[vertex] if graph.is_directed() else ()) - {vertex}
+            for vertex in graph}
+    for leaf, neighbours in near.items():
+        for vertex in neighbours:
+            others = len(near[vertex]) - 1
+            if len(neighbours) == 1 and others:
+                raise GraphError(f"{document.label} does not say which vertices are switches, but {str(vertex)[:40]!r} "
+                                 f"carries the leaf {str(leaf)[:40]!r} and {others} other neighbour{'s' * (others > 1)}; "
+                                 f"give {str(vertex)[:40]!r} the kind switch, or, if all vertices are hosts, give it the "
+                                 "kind host")
+
+
+def refuse_bare_number(where: str, attributes: dict[str, Any]) -> None:
+    """Raise GraphError if a bandwidth is a number without a unit.
+
+    >>> try:
+    ...     refuse_bare_number("net line 2", {"bandwidth": 100})
+    ... except GraphError as error:
+    ...     print(error)
+    net line 2: bandwidth 100 has no unit; write text with a unit, e.g. '12.5 GB/s' or '100 Gbit/s'
+    """
+    given = attributes.get("bandwidth")
+    if isinstance(given, (int, float)):
+        raise GraphError(f"{where}: bandwidth {str(given)[:40]} has no unit; write text with a unit, e.g. '12.5 GB/s' or "
+                         "'100 Gbit/s'")
+
+
+def refuse_other_numbers(where: str, attributes: dict[str, Any]) -> None:
+    """Raise GraphError for an attribute of an edge that is not read, if it is a number or seems to be a bandwidth.
+
+    >>> refuse_other_numbers("net", {"cables": 2, "label": "east"})
+    >>> try:
+    ...     refuse_other_numbers("net: edge 'a' - 'b'", {"LinkSpeed": "10"})
+    ... except GraphError as error:
+    ...     print(error)  # doctest: +NORMALIZE_WHITESPACE
+    net: edge 'a' - 'b' has 'LinkSpeed', which is not one of the attributes bandwidth, cables, weight; rename or remove it
+    """
+    for name, value in attributes.items():
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if name not in EDGE and (number or _RATE.search(str(name))):
+            raise GraphError(f"{where} has {str(name)[:40]!r}, which is not one of the attributes {', '.join(EDGE)}; rename "
+                             "or remove it")

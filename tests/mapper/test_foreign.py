@@ -1,0 +1,131 @@
+"""Files of other programs are refused by the name of their format, with the same words by every reader of a FILE."""
+
+import json
+
+import networkx as nx
+import pytest
+
+from pencilmap.mapper import allocations
+from pencilmap.mapper.allocations.table import parse_table
+from pencilmap.mapper.formats import FORMATS, Document, Job, recognise
+from pencilmap.mapper.formats.foreign import DESCRIPTION, FOREIGN, GRAPH, NODES, PLACEMENT, TARGETS, foreign_format
+from pencilmap.mapper.graphs import parse_graph
+from pencilmap.mapper.placements import as_mapping, place
+from pencilmap.mapper.scotch import network_graph
+from pencilmap.model.allocation import Site
+from pencilmap.model.errors import PencilmapError
+from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.torus import Torus
+from tests.fuzz.readers import CORPUS
+
+TREE = nx.balanced_tree(2, 3)
+
+
+def metis(graph, weight=None):
+    """As METIS 5's manual describes it: vertices count from 1, comments begin with a percent sign."""
+    rows = [" ".join(f"{other + 1} {weight}" if weight else str(other + 1) for other in sorted(graph.adj[v])) for v in graph]
+    head = f"{graph.number_of_nodes()} {graph.number_of_edges()}" + (" 001" if weight else "")
+    return f"% made here\n{head}\n" + "\n".join(rows) + "\n"
+
+
+SLURM = "Slurm's topology.conf, topology.yaml or slurm.conf"
+EXAMPLES = {  # name: title, text
+    "metis": ("a METIS graph", metis(TREE)),
+    "metis with weights": ("a METIS graph", metis(nx.cycle_graph(7), 3)),
+    "metis with weights of vertices": ("a METIS graph", "3 2 010 2\n5 6 2\n5 6 1 3\n5 6 2\n"),
+    "metis with a vertex alone": ("a METIS graph", "3 1\n2\n1\n\n"),
+    "scotch": ("a Scotch graph (.grf)", network_graph(Torus((4, 2)))),
+    "dot": ("a DOT graph (Graphviz)", "graph G {\n  a -- b [bandwidth=\"1 GB/s\"];\n}\n"),
+    "dot of hwloc": ("a DOT graph (Graphviz)", "// made by hand\nstrict digraph \"my net\" {\na -> b\n}\n"),
+    "gml": ("a GML graph", "\n".join(nx.generate_gml(TREE))),
+    "gml with a creator": ("a GML graph", 'Creator "Topology Zoo"\ngraph [\n  directed 0\n  node [\n id 0 ]\n]\n'),
+    "pajek": ("a Pajek network", "\n".join(nx.generate_pajek(TREE))),
+    "matrix market": ("a Matrix Market file", "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1\n"),
+    "simgrid": ("a SimGrid platform", "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+                "<platform version=\"4.1\">\n<zone id=\"z\" routing=\"Full\"/>\n</platform>\n"),
+    "ibnetdiscover": ("ibnetdiscover output", "#\n# Topology file: generated on Tue Nov  3 2020\n#\nvendid=0x2c9\n"
+                      "devid=0xbd36\nsysimgguid=0x2c902\nswitchguid=0x2c9(2c9)\nSwitch\t36 \"S-0002c9\"\t\t# \"sw\" port 0\n"
+                      "[1]\t\"H-0002c8\"[1](2c8) \t\t# \"n1 HCA-1\" lid 4 4xQDR\n"),
+    "ibnetdiscover -p": ("ibnetdiscover output", "SW     1  1 0x0002c9020040a090 4x QDR - CA     4  1 0x0002c903000b1b2f "
+                         "( 'sw' - 'n1 HCA-1' )\n"),
+    "booksim": ("a BookSim network (anynet)", "router 0 node 0 node 1 router 1\nrouter 1 node 2 node 3\n"),
+    "topology.conf": (SLURM, "# tree\nSwitchName=s0 Nodes=n[0-3]\n"),
+    "block topology": (SLURM, "BlockName=b0 Nodes=n[0-3]\nBlockSizes=4\n"),
+    "slurm.conf": (SLURM, "# of a site\n" * 2000 + "nodename=n[0-3] CPUs=4\n"),
+    "topology.yaml": (SLURM, "---\n- topology: tree\n  tree:\n    switches: []\n"),
+    "gexf": ("a GEXF graph", "\n".join(nx.generate_gexf(TREE))),
+    "json": ("a JSON graph", json.dumps(nx.node_link_data(TREE), indent=2)),
+    "simgrid with a comment": ("a SimGrid platform", "<?xml version='1.0'?>\n<!-- 2 -> 3 -->\n<platform version='4.1'/>\n"),
+    "csv": ("a CSV table", "source,target,bandwidth\na,b,1 GB/s\n"),
+    "csv with semicolons": ("a CSV table", "Host; x; y; z\nn1; 0; 0; 0\n"),
+    "csv with tabs": ("a CSV table", "rank\thostname\n0\tn1\n"),
+    "hwloc": ("hwloc XML", "<?xml version='1.0'?>\n<!DOCTYPE topology SYSTEM 'hwloc2.dtd'>\n<topology version='2.0'/>\n"),
+    "graphml": ("a GraphML graph", "\n".join(nx.generate_graphml(nx.cycle_graph(4)))),
+    "rankfile": ("an Open MPI rankfile", "rank 0=n1 slot=0\nrank 1=n2 slot=0\n"),
+    "iblinkinfo": ("iblinkinfo output", "CA: n1 HCA-1:\n      0x0002c903000b1b2f      4    1[  ] ==( 4X 10.0 Gbps Active/  "
+                   "LinkUp)==>  2 1[  ] \"sw\" ( )\n"),
+    "iblinkinfo of a switch": ("iblinkinfo output", "Switch: 0x0002c90200404710 MF0;sw:SX6036/U1:\n   2  1[  ] ==(Down)\n"),
+} | {f"scotch {name}": ("a Scotch target (.tgt)", f"{name} 4 4 2\n") for name in TARGETS}
+
+READERS = {GRAPH: lambda document: parse_graph(document, bandwidth=1e9), PLACEMENT: recognise,
+           NODES: lambda document: parse_table(document, Torus((4, 4, 2)))}
+
+
+def description(text, path):
+    path.write_text(text)
+    return allocations.read_description(path)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_every_reader_names_the_format_of_a_foreign_file(name, tmp_path):
+    title, text = EXAMPLES[name]
+    [form] = (form for form in FOREIGN if form.title == title)
+    said = set()
+    for kind in (GRAPH, PLACEMENT, NODES, DESCRIPTION):
+        if kind in form.read_as:
+            continue
+        with pytest.raises(PencilmapError) as error:
+            READERS[kind](Document(text.encode(), "given")) if kind in READERS else description(text, tmp_path / "given")
+        message = str(error.value)
+        assert f"given looks like {title}, which is not read as {kind}; " in message
+        said.add(message.partition("; ")[2])
+    assert said == {form.advice}
+
+
+def test_every_format_of_the_table_has_an_example():
+    assert {title for title, _ in EXAMPLES.values()} == {form.title for form in FOREIGN}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_foreign_file_has_one_format(name):
+    title, text = EXAMPLES[name]
+    assert [form.title for form in FOREIGN if form.looks_like(Document(text.encode(), "given"))] == [title]
+
+
+OWN = {"graph": GRAPH, "description": DESCRIPTION, "placement": PLACEMENT, "table": NODES}
+
+
+CORPORA = [(folder, path.name) for folder in OWN for path in sorted((CORPUS / folder).iterdir())
+           if not path.name.startswith("foreign-")]
+
+
+@pytest.mark.parametrize("folder, name", CORPORA)
+def test_no_file_of_ours_is_taken_for_a_foreign_one(folder, name):
+    document = Document((CORPUS / folder / name).read_bytes(), name)
+    assert foreign_format(document, OWN[folder]) is None
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_no_placement_that_is_written_is_taken_for_a_foreign_one(name):
+    for shape in ((4, 3, 2), (2, 2, 2)) if name != "bgq" else ((2, 2, 1, 1, 2),):
+        for tasks in (1, 2, 4):
+            for text in ("default", f"default:t{Torus(shape).axes[::-1]}"):
+                site = Site(Torus(shape), tasks)
+                mapping = as_mapping(place(text, site, ProcessGrid(site.n_slots // 2, 2)), text)
+                content = FORMATS[name].write(mapping, Job(site)).encode()
+                assert foreign_format(Document(content, "own"), PLACEMENT) is None
+
+
+def test_numbers_that_are_no_metis_graph():
+    for text in ("0 1\n1 2\n", "2 2\n0 1\n1 0\n", "2 2\n1 2\n2 1\n", "4 4\n", "1 0\n", "", "2 1\n2\nx\n"):
+        assert foreign_format(Document(text.encode(), "own"), NODES) is None
