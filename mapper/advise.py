@@ -1,11 +1,11 @@
 """Which decomposition, grid, placement, exchange and schedule are fastest for a transform on some nodes, and why.
 
-Idea: every grid of every decomposition is predicted in sequence under its best placement and under the launcher's order.
+Idea: every grid of every decomposition is predicted in sequence under its best placement and in the launch order.
 The first few grids are also predicted with every exchange that the model knows and under the best schedule. All are ranked
 by predicted time.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from pencilmap.mapper.product_search import best_product
@@ -93,13 +93,16 @@ def partition_for(machine: str, nodes: int) -> str | None:
 
 
 def settings(fft: str, machine: str | None = None, nodes: int | None = None, torus: str | None = None,
-             tasks_per_node: int | None = None, bandwidth: str | None = None) -> Setting:
-    """The setting of a question: a number of nodes of a machine, or a torus given by its shape."""
+             tasks_per_node: int | None = None, bandwidth: str | None = None,
+             environ: Mapping[str, str] | None = None) -> Setting:
+    """The setting of a question: a number of nodes of a machine, or a torus given by its shape. For `environ` see
+    `pencilmap.mapper.setting.setting`.
+    """
     partition = None
     if torus is None and machine is not None and nodes is not None:
         partition = partition_for(machine, nodes)
     where = setting(machine=machine, torus=torus, partition=partition, tasks_per_node=tasks_per_node, bandwidth=bandwidth,
-                    fft=fft)
+                    fft=fft, environ=environ)
     if nodes is not None and where.network.n_nodes != nodes:
         raise PartitionError(f"{where.network} has {where.network.n_nodes} nodes, not the {nodes} asked for: give one of "
                              "`nodes` and `torus`, or both alike")
@@ -158,7 +161,7 @@ def _grids(here):
 
 
 def _tried(here, grid):
-    """The predictions of a grid: under its best placement without a search, and under the launcher's order."""
+    """The predictions of a grid: under its best placement without a search, and in the launch order."""
     found = []
     for text in (BEST, "default") if here.n_slots <= LARGE else (BEST,):
         try:

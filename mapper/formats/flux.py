@@ -14,6 +14,7 @@ from pencilmap.mapper.formats.brackets import check_json, leaves
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places, by_rank, shell
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.formats.taskmap import blocks, expand
+from pencilmap.model.launch_order import LaunchOrder
 from pencilmap.model.mapping import Mapping
 
 _BEFORE_MAP = re.compile(r'\s*\{[^\[\]]{0,200}?"map"\s*:\s*')
@@ -102,4 +103,7 @@ def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
 
 
 FORMAT = Format("Flux task map (RFC 34): [nodeid,nnodes,ppn,repeat]", write, read, looks_like, launch, says_slots=False,
-                proof="the 14 test vectors of RFC 34")
+                proof="the 14 test vectors of RFC 34",
+                launch_order=LaunchOrder(("tn",), "Flux's block order",
+                                         "flux-run(1), --taskmap: block is the default",
+                                         reason="format flux"))

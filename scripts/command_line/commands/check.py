@@ -5,7 +5,7 @@ import click
 from pencilmap.mapper.formats import mapping_of, read_document, recognise
 from pencilmap.mapper.recognised import named
 from pencilmap.mapper.setting import ALL_ROUTINGS, Setting
-from pencilmap.scripts.command_line.answers import answer, launchers_order
+from pencilmap.scripts.command_line.answers import answer, launched
 from pencilmap.scripts.command_line.launching import LAUNCHER, format_option
 from pencilmap.scripts.command_line.options import ROUTING, grid_option, on_machine
 from pencilmap.scripts.command_line.plain_options import JSON, WIDE, with_options
@@ -35,4 +35,4 @@ def command(file: str, where: Setting, grid: str, format_name: str | None, hosts
     shape = f"the product {product}" if product else named(mapping) or "not a product of digit patterns"
     click.echo(f"{file}: valid (format {format_name}), {tasks.n_tasks} ranks, {shape}")
     if routing != ALL_ROUTINGS:
-        say(answer(found, launchers_order(where, found[0], routing), start=file))
+        say(answer(found, launched(where, found[0], routing), start=file))
