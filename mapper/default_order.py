@@ -34,8 +34,8 @@ def default(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
     site.check_grid(grid)
     network = site.network
     if not argument and not site.launch.orders:
-        raise PlacementError(f"{site.launch.title} ({site.launch.reason}) is not an order that is known here; name an order, "
-                             f"e.g. default:nt, or the places of all ranks with file:PATH")
+        raise PlacementError(f"{site.launch.title} ({site.launch.reason}) is no order of axes or slots; name an order, e.g. "
+                             "default:nt, or a file with the places of all ranks, file:PATH")
     order = argument or site.launch.orders[0]
     if site.digits(order) is None:
         raise PlacementError(f"default:{argument} is not an order of {network.title}; name each of "

@@ -17,10 +17,12 @@ from pencilmap.model.machine import Machine
 FILLS, ROUND = ("tn",), ("nt",)
 CRAY_METHODS = {"0": ("Cray's round-robin order", ROUND), "2": ("Cray's folded order", ()),
                 "3": ("the order of Cray's MPICH_RANK_ORDER file", ()), "1": ("Cray's SMP order", FILLS)}
-OPENMPI_FILLS = ("slot", "core", "hwthread", "socket", "package", "numa", "l1cache", "l2cache", "l3cache", "board", "ppr", "fill")
-OPENMPI_RANKING = ("OMPI_MCA_rmaps_base_ranking_policy", "PRTE_MCA_rmaps_default_ranking_policy")
-OPENMPI_MAPPING = ("OMPI_MCA_rmaps_base_mapping_policy", "PRTE_MCA_rmaps_default_mapping_policy",
-                   "OMPI_MCA_rmaps_base_schedule_policy")
+OPENMPI_FILLS = ("slot", "core", "hwthread", "socket", "package", "numa", "l1cache", "l2cache", "l3cache", "board", "ppr",
+                 "fill")
+OPENMPI_POLICIES = ("OMPI_MCA_rmaps_base_ranking_policy", "PRTE_MCA_rmaps_default_ranking_policy",  # decide before these:
+                    "OMPI_MCA_rmaps_base_mapping_policy", "PRTE_MCA_rmaps_default_mapping_policy",
+                    "OMPI_MCA_rmaps_base_schedule_policy")
+OPENMPI_SWITCHES = {"OMPI_MCA_rmaps_base_bynode": "node", "OMPI_MCA_rmaps_base_byslot": "slot"}
 
 
 def launch_order(site: Site, machine: Machine | None = None, launcher: str | None = None,
@@ -81,7 +83,8 @@ def _of_format(name):
 def _of_batch_system(environ):
     for reader in READERS.values():
         if reader.format and reader.from_environment and reader.from_environment(environ):
-            yield from _of_format(reader.format)
+            yield from (replace(order, reason=f"the job around this command ({re.split('[;:]', reader.title)[0]})")
+                        for order in _of_format(reader.format))
 
 
 def visible_order(environ: Mapping[str, str]) -> LaunchOrder | None:
@@ -119,25 +122,29 @@ def _cray_default(environ):
 def _slurm(environ):
     """SLURM_DISTRIBUTION. The parts after the colon place the tasks inside a node."""
     given = environ.get("SLURM_DISTRIBUTION", "")
-    kind, _, size = given.split(",")[0].split(":")[0].lower().partition("=")
-    if not kind:
+    if not given:
         return None
+    first = given.lower().split(",")[0].split(":")[0]
+    kind, _, size = ("block" if first in ("*", "pack", "nopack") else first).partition("=")
     plane = size or environ.get("SLURM_DIST_PLANESIZE", "")
-    orders = {"block": FILLS, "*": FILLS, "cyclic": ROUND,
+    orders = {"block": FILLS, "cyclic": ROUND,
               "plane": (f"t{int(plane)}nt",) if re.fullmatch("[0-9]{1,6}", plane) else ()}.get(kind, ())
-    name = f"plane {plane}" if kind == "plane" else "block" if kind == "*" else kind[:20]
+    name = f"plane {plane}" if kind == "plane" else kind[:20]
     return _set(environ, "SLURM_DISTRIBUTION", f"Slurm's {name} order", orders, "srun(1), --distribution")
 
 
 def _openmpi(environ):
-    """The ranking decides if it is set, else the mapping."""
-    for variable in (*OPENMPI_RANKING, *OPENMPI_MAPPING):
-        policy, *modifiers = environ.get(variable, "").lower().split(":")
-        if not policy:
-            continue
-        orders = ROUND if policy == "node" else FILLS if policy in OPENMPI_FILLS and "span" not in modifiers else ()
-        return _set(environ, variable, f"Open MPI's order by {policy[:20]}", orders, "mpirun(1), --map-by and --rank-by")
-    return None
+    """Open MPI 4 has the variables OMPI_MCA, and 5 those of PRRTE."""
+    given = {variable: environ.get(variable, "") for variable in OPENMPI_POLICIES}
+    given |= {variable: policy if environ.get(variable, "") in ("1", "true") else ""
+              for variable, policy in OPENMPI_SWITCHES.items()}
+    variable = next((variable for variable, policy in given.items() if policy), None)
+    if variable is None:
+        return None
+    policy, *modifiers = given[variable].lower().split(":")
+    orders = ROUND if policy == "node" else FILLS if policy in OPENMPI_FILLS and "span" not in modifiers else ()
+    title = f"Open MPI {5 if variable.startswith('PRTE') else 4}'s order by {policy[:20]}"
+    return _set(environ, variable, title, orders, "mpirun(1), --map-by and --rank-by")
 
 
 def _intel(environ):

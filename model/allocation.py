@@ -174,9 +174,9 @@ class Site:
         by_axes = digits_of(order, axes)
         return digits_of(order, {"n": self.allocation.n_nodes, "t": self.tasks_per_node}) if by_axes is None else by_axes
 
-    def launch_phrase(self, order: str) -> str:
+    def launch_phrase(self, *orders: str) -> str:
         """The launch order in a sentence."""
-        return self.launch.phrase(order, self.tasks_per_node, self.allocation.order is not None)
+        return self.launch.phrase(*orders, tasks_per_node=self.tasks_per_node, listed=self.allocation.order is not None)
 
     def check_grid(self, grid: ProcessGrid) -> None:
         """Raise GridError unless the grid fills the slots, or fits into them where some may stay idle."""

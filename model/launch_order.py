@@ -49,15 +49,15 @@ class LaunchOrder:
         written = (order.replace("+", axes).replace("-", axes[::-1]) for order in self.orders)
         return replace(self, orders=tuple(order for order in written if fits(order)))
 
-    def phrase(self, order: str, tasks_per_node: int = 0, listed: bool = True) -> str:
-        """Its name and one of its orders, in a sentence.
+    def phrase(self, *orders: str, tasks_per_node: int = 0, listed: bool = True) -> str:
+        """Its name and some of its orders, in a sentence. For the other arguments see `spoken`.
 
         >>> LaunchOrder(("tn",), "Slurm's block order", "srun(1)").phrase("tn")
         "Slurm's block order (ranks fill each node first)"
         """
-        parts = spoken(order, tasks_per_node, listed)
-        assumed = not self.certain or ("n" in order and not listed)
-        return f"{self.title} ({parts}{'; assumed' if assumed else ''})"
+        assumed = not self.certain or ("n" in "".join(orders) and not listed)
+        words = " or ".join(spoken(order, tasks_per_node, listed) for order in orders)
+        return f"{self.title} ({words}{'; assumed' if assumed else ''})"
 
 
 def digits_of(order: str, extents: Mapping[str, int]) -> list[tuple[str, int, int]] | None:

@@ -51,7 +51,7 @@ def launch_intel(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launc
 HYDRA = Format("MPICH / Hydra machinefile: host:count in rank order", write, read, looks_like, launch_hydra,
                says_slots=False, proof="run here with MPICH 4.0.2: tests/launchers/test_hydra.py",
                launch_order=LaunchOrder(("tn",), "Hydra's order",
-                                        "MPICH wiki, Using the Hydra Process Manager; run with 4.0.2",
+                                        "run with 4.0.2: hosts with counts, or -ppn; without both, ranks go round the hosts",
                                         reason="format hydra"))
 INTEL = Format("Intel MPI machinefile: host:count in rank order", write, read, looks_like, launch_intel, says_slots=False,
                proof="run here with Intel MPI 2021.18 (PyPI impi-rt): tests/launchers/test_hydra.py",

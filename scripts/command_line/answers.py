@@ -9,7 +9,7 @@ from pencilmap.mapper.compare import Comparison
 from pencilmap.mapper.setting import Setting
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
 from pencilmap.model.predict import SEQUENCE, Prediction
-from pencilmap.model.product import product_of
+from pencilmap.model.product import Product, product_of
 from pencilmap.model.ranking import ranked
 from pencilmap.model.schedules.schedule import FORWARD
 from pencilmap.model.units import milliseconds
@@ -44,7 +44,7 @@ def launched(where: Setting, like: Prediction, routing: str | None = None, excha
     for k, order in enumerate(launch.orders):
         name = f"{DEFAULT}:{order}" if k else DEFAULT
         placed = where.place(name, like.grid)
-        if like.grid.n_tasks <= most or product_of(placed):
+        if like.grid.n_tasks <= most or isinstance(placed, Product) or product_of(placed):
             found.append((where.site.launch_phrase(order),
                           where.shown(placed, routing, name, exchange, schedule, direction)))
     return Launched(tuple(found))

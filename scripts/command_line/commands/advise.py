@@ -83,9 +83,8 @@ def _answer(found: Advice):
 
 def _launch(found: Advice, top):
     """What default means, if it is listed."""
-    site = found.where.site
-    said = " or ".join(map(site.launch_phrase, site.launch.orders))
-    return [f"default is {said}"] if any(p.placement == "default" for p in found.found[:top]) else []
+    site, listed = found.where.site, any(p.placement == "default" for p in found.found[:top])
+    return [f"default is {site.launch_phrase(*site.launch.orders)}"] if listed else []
 
 
 def _unknown(found: Advice):
