@@ -104,8 +104,8 @@ def search(site: Site, grid: ProcessGrid, seed: int = 1, budget: Budget = Budget
     wanted = wanted or in_sequence(len(grid.decomposition.exchanges))
     began, run, known = monotonic(), _Run(site, grid, seed, budget, report or (lambda line: None), wanted, rules), None
     if _alike(grid, wanted):
-        known = (as_torus(site.network), site.tasks_per_node, site.allocation.nodes.tobytes(), site.launch, run.short, seed, budget,
-                 tuple(rules))
+        known = (as_torus(site.network), site.tasks_per_node, site.allocation.nodes.tobytes(), site.launch, run.short, seed,
+                 budget, tuple(rules))
     if known in _done and _done[known].grid != grid:
         run = _done[known].of(grid, began)
         return run.found(None)

@@ -79,7 +79,8 @@ def _overlapped(product):
 
 
 def _entry(where, machine, option, shape, grid, product, schedule, format_name, uses, note):
-    prediction, default = where.predict(product), where.predict(where.place("default", grid))
+    prediction = where.predict(product)
+    default, *others = (_launched(where, grid, order) for order in where.site.launch.orders)
     suffix = "" if schedule == "sequence" else f"-{schedule}"
     name = f"{machine}-{shape}-t{where.tasks_per_node}-{grid}{suffix}.{format_name}"
     is_file = grid.n_tasks <= MAX_RANKS
@@ -89,10 +90,18 @@ def _entry(where, machine, option, shape, grid, product, schedule, format_name, 
              "torus": str(where.network), "tasks_per_node": where.tasks_per_node, "ranks": grid.n_tasks, "grid": str(grid),
              "use": uses, "schedule": schedule, "placement": str(product), "format": format_name,
              "prediction": _numbers(prediction) | {"overlapped": _rounded(_overlapped(product))},
-             "default": _numbers(default), "command": shlex.join(words)}
+             "default": default, "command": shlex.join(words)}
+    if others:
+        entry["other_defaults"] = others
     if note:
         entry["note"] = note
     return entry, _text(where, product, format_name) if is_file else None
+
+
+def _launched(where, grid, order):
+    """The launch order and its prediction."""
+    return {"order": order, "title": where.site.launch_phrase(order),
+            **_numbers(where.predict(where.place(f"default:{order}", grid)))}
 
 
 def _numbers(prediction):

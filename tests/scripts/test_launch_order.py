@@ -147,7 +147,8 @@ def test_without_a_machine_ranks_fill_the_nodes_in_the_order_of_their_list(penci
     places = np.random.default_rng(3).permutation(16)
     listed = [tuple(c) for c in torus.network.coordinates(places).tolist()]
     (tmp_path / "nodes").write_text("".join(f"{x} {y}\n" for x, y in listed))
-    check_gains(pencilmap, ["--torus", "4x4", "-t", "2", "-g", "4x8", "--bandwidth", "1 GB/s", "--nodes", tmp_path / "nodes"],
+    check_gains(pencilmap, ["--torus", "4x4", "-t", "2", "-g", "4x8", "--bandwidth", "1 GB/s", "--nodes",
+                            tmp_path / "nodes"],
                 setting(torus="4x4", tasks_per_node=2, bandwidth="1 GB/s", nodes=tmp_path / "nodes", fft="256"),
                 [(filled, lambda shape: listed)])
 
