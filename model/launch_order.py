@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 _DIGITS = re.compile(r"([a-z+-])([0-9]{0,6})")
-_BOX = re.compile(r"t?((?:[a-su-z][0-9]+)+)")
+_BOX = re.compile(r"t?((?:[a-su-z][0-9]+)+)[a-z+-]")
 
 
 @dataclass(frozen=True)
