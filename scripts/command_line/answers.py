@@ -1,7 +1,7 @@
 """The one plain line below a table: what to take, and why."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log
 from statistics import median
 
@@ -37,15 +37,16 @@ class Launched:
 def launched(where: Setting, like: Prediction, routing: str | None = None, exchange: str = DEFAULT_ALGORITHM,
              direction: str = FORWARD, schedule: str = SEQUENCE, most: int = MOST_TASKS_ROUTED) -> Launched:
     """The launch order on the same grid, otherwise asked alike. Above `most` tasks only products are predicted."""
-    launch = where.site.launch
+    site, launch, found = where.site, where.site.launch, []
     if not launch.orders:
         return Launched(unknown=f"{launch.title}, {launch.reason}")
-    found = []
+    if like.grid.n_tasks < site.n_slots:  # launchers differ in the slots that they leave idle
+        site = replace(site, launch=replace(launch, certain=False))
     for k, order in enumerate(launch.orders):
         name = f"{DEFAULT}:{order}" if k else DEFAULT
         placed = where.place(name, like.grid)
         if like.grid.n_tasks <= most or isinstance(placed, Product) or product_of(placed):
-            found.append((where.site.launch_phrase(order),
+            found.append((site.launch_phrase(order),
                           where.shown(placed, routing, name, exchange, schedule, direction)))
     return Launched(tuple(found))
 

@@ -189,6 +189,12 @@ def test_where_the_launch_order_is_best_no_gain_is_claimed(pencilmap, tmp_path):
     assert "as fast as Cray's SMP order" in out and ": no mapfile is needed" in out and "times faster" not in out
 
 
+def test_an_order_that_leaves_slots_idle_is_assumed(pencilmap):
+    """Slurm's block order gives two nodes one task each where another launcher leaves a node empty."""
+    words = ("predict", "-m", "bluegene-l", "--torus", "4x4x4", "-g", "3x20", "--idle", "-p", "search:evaluations=100")
+    assert "(x fastest; assumed)" in pencilmap(*words)[1]
+
+
 def test_a_grid_for_a_graph_is_the_best_in_the_launch_order(pencilmap, tmp_path):
     """Groups of four routers, all joined, with two hosts each; one cable from each group to each other group."""
     groups, lines = range(5), []
