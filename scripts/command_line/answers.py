@@ -84,8 +84,8 @@ def _against_launch(best, found, launch, suffix):
     if best.placement == DEFAULT and not suffix and launch.orders:
         (phrase, _), *others = launch.orders
         return [f"this is {phrase}", *(_against(found, other, name) for name, other in others)]
-    return [_against(found, other, phrase + suffix, ": no mapfile is needed" if not suffix else "")
-            for phrase, other in launch.orders]
+    enough = ": no mapfile is needed" if not suffix and len(launch.orders) == 1 else ""
+    return [_against(found, other, phrase + suffix, enough) for phrase, other in launch.orders]
 
 
 def _between_bricks(best, predictions):

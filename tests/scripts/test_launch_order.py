@@ -59,6 +59,7 @@ MACHINES = {  # the orders that may be the launcher's, and the options of a smal
 LAUNCHERS = {"openmpi4": [FILLS], "openmpi5": [FILLS], "hydra": [FILLS], "intel": [FILLS], "slurm": [FILLS], "cray": [FILLS],
              "flux": [FILLS], "hostfile": [ROUND], "bgl": [ROUND], "bgq": [(filled, last_axis_fastest)],
              "vcoordfile": [FILLS, ROUND], "rankmap": [FILLS, ROUND], "jax": [JAX], "scotch": [FILLS]}
+ALIKE = ("openmpi5", "rankmap", "intel", "slurm", "cray")  # formats whose files are also those of another launcher
 SETTINGS = [  # variables of a job, and the loops of its launcher; None if these loops cannot be written as an order
     ("SLURM_DISTRIBUTION=cyclic:block", in_turn), ("SLURM_DISTRIBUTION=block,Pack", filled),
     ("SLURM_DISTRIBUTION=*:cyclic", filled), ("SLURM_DISTRIBUTION=NoPack", filled), ("SLURM_DISTRIBUTION=plane=2", by_two),
@@ -138,6 +139,10 @@ def test_a_gain_of_a_launcher_is_one_over_its_launch_order(name, pencilmap, tmp_
     real = [where.predict(real_mapping(where, grid, *order)) for order in LAUNCHERS[name]]
     said = next(line for line in out.splitlines() if line.startswith("take "))
     assert printed_gains(said) == pytest.approx([float(each.time_s / best.time_s) for each in real], rel=0.011)
+    status, out, err = pencilmap("check", tmp_path / "file", "--torus", torus, "-t", "2", "--bandwidth", "1 GB/s", "-n", "256",
+                                 "-g", str(grid), *(["-f", name] if name in ALIKE else []))
+    assert status == 0, err
+    assert printed_gains(out) == pytest.approx([float(each.time_s / best.time_s) for each in real], rel=0.011)
 
 
 def test_without_a_machine_ranks_fill_the_nodes_in_the_order_of_their_list(pencilmap, tmp_path):
