@@ -139,8 +139,8 @@ def test_a_gain_of_a_launcher_is_one_over_its_launch_order(name, pencilmap, tmp_
     real = [where.predict(real_mapping(where, grid, *order)) for order in LAUNCHERS[name]]
     said = next(line for line in out.splitlines() if line.startswith("take "))
     assert printed_gains(said) == pytest.approx([float(each.time_s / best.time_s) for each in real], rel=0.011)
-    status, out, err = pencilmap("check", tmp_path / "file", "--torus", torus, "-t", "2", "--bandwidth", "1 GB/s", "-n", "256",
-                                 "-g", str(grid), *(["-f", name] if name in ALIKE else []))
+    status, out, err = pencilmap("check", tmp_path / "file", "--torus", torus, "-t", "2", "--bandwidth", "1 GB/s", "-n",
+                                 "256", "-g", str(grid), *(["-f", name] if name in ALIKE else []))
     assert status == 0, err
     assert printed_gains(out) == pytest.approx([float(each.time_s / best.time_s) for each in real], rel=0.011)
 
