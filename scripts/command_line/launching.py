@@ -45,9 +45,10 @@ def format_to_write(name: str | None, where: Setting) -> Choice:
 
 
 def of_launcher(where: Setting, name: str) -> Setting:
-    """The same with the launch order of the launcher that reads this format, unless job or machine have their own."""
-    machine = load_machine(where.machine) if where.machine else None
-    return replace(where, site=replace(where.site, launch=launch_order(where.site, machine, name, os.environ)))
+    """The same with the launch order of the launcher that reads this format. A named machine keeps its own."""
+    if where.machine:
+        return where
+    return replace(where, site=replace(where.site, launch=launch_order(where.site, None, name, os.environ)))
 
 
 def show_launch(launch: Launch, form: Choice) -> None:

@@ -194,6 +194,12 @@ def test_where_the_launch_order_is_best_no_gain_is_claimed(pencilmap, tmp_path):
     assert "as fast as Cray's SMP order" in out and ": no mapfile is needed" in out and "times faster" not in out
 
 
+def test_a_recognised_file_does_not_change_the_order_of_a_named_machine(pencilmap, tmp_path):
+    words = ("-m", "bluegene-q", "--torus", "4x2x2x4x2", "-t", "2", "-g", "8x32")
+    assert pencilmap("map", *words, "-f", "hostfile", "-p", "line:a", "-o", tmp_path / "hosts")[0] == 0
+    assert load_machine("bluegene-q").launch_order.title in pencilmap("check", tmp_path / "hosts", *words)[1]
+
+
 def test_an_order_that_leaves_slots_idle_is_assumed(pencilmap):
     """Slurm's block order gives two nodes one task each where another launcher leaves a node empty."""
     words = ("predict", "-m", "bluegene-l", "--torus", "4x4x4", "-g", "3x20", "--idle", "-p", "search:evaluations=100")
