@@ -1,11 +1,11 @@
 """Which decomposition, grid, placement, exchange and schedule are fastest for a transform on some nodes, and why.
 
-Idea: every grid of every decomposition is predicted in sequence under its best placement and under the launcher's order.
+Idea: every grid of every decomposition is predicted in sequence under its best placement and in the launch order.
 The first few grids are also predicted with every exchange that the model knows and under the best schedule. All are ranked
 by predicted time.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from pencilmap.mapper.given_nodes import given_nodes
@@ -74,12 +74,16 @@ def time_of(p: Prediction) -> float:
 
 
 def settings(fft: str, machine: str | None = None, nodes: int | str | None = None, torus: str | None = None,
-             tasks_per_node: int | None = None, bandwidth: str | None = None) -> Setting:
-    """The setting of a question: a number of nodes of a machine, or a torus given by its shape."""
+             tasks_per_node: int | None = None, bandwidth: str | None = None,
+             environ: Mapping[str, str] | None = None) -> Setting:
+    """The setting of a question: a number of nodes of a machine, or a torus given by its shape. For `environ` see
+    `pencilmap.mapper.setting.setting`.
+    """
     if given_nodes(nodes).path is not None:
         raise MachineError(f"`nodes` {nodes} is neither a number of nodes nor a shape, e.g. 384 or 8x8x4; advice is for "
                            "whole shapes, and pencilmap predict takes a file of nodes")
-    return setting(machine=machine, torus=torus, nodes=nodes, tasks_per_node=tasks_per_node, bandwidth=bandwidth, fft=fft)
+    return setting(machine=machine, torus=torus, nodes=nodes, tasks_per_node=tasks_per_node, bandwidth=bandwidth, fft=fft,
+                   environ=environ)
 
 
 def advise(where: Setting) -> Advice:
@@ -134,7 +138,7 @@ def _grids(here):
 
 
 def _tried(here, grid):
-    """The predictions of a grid: under its best placement without a search, and under the launcher's order."""
+    """The predictions of a grid: under its best placement without a search, and in the launch order."""
     found = []
     for text in (BEST, "default") if here.n_slots <= LARGE else (BEST,):
         try:

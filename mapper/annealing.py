@@ -1,10 +1,10 @@
 """Local search: a good placement of any grid on any nodes, where no product of digit patterns exists or is good enough.
 
-Idea: take the best few of the launchers' orders and of compact groupings (`pencilmap.mapper.starts`). Anneal them by swaps
+Idea: take the best few of the launch orders and of compact groupings (`pencilmap.mapper.starts`). Anneal them by swaps
 of two ranks and moves to idle slots, on the exact routed loads (`pencilmap.mapper.routed_swaps`). The objective is that of
 the schedule; in sequence it is the sum over the exchanges of the worst weighted length. A p-norm over all links decides
 between placements of equal cost, and where a step does not change the worst link. The best placement seen is kept. So the
-answer is never worse than any start, and all default axis orders are starts.
+answer is never worse than any start, and all launch orders of the axes are starts.
 Source: S. Kirkpatrick, C. D. Gelatt, M. P. Vecchi, "Optimization by simulated annealing", Science 220 (1983); swaps that
 bring partners together after S. H. Bokhari, "On the mapping problem", IEEE Trans. Comput. C-30 (1981).
 Cost: one evaluation is O(group x path).
@@ -67,13 +67,13 @@ class Found:
     #: start, start_cost: the start with the least cost
     start: str
     start_cost: float
-    launcher_cost: float  #: the same for the launcher's own order
+    launcher_cost: float  #: the same for the launch order of the site; if that is not known, for ranks that fill each node
     evaluations: int
     seconds: float
     cut: str | None  #: what ended the search before its evaluations were used up: "seconds", "interrupt", or None
 
     def __str__(self) -> str:
-        text = (f"search: {self.cost:.4g} after {self.evaluations} evaluations in {self.seconds:.1f} s; launcher's order "
+        text = (f"search: {self.cost:.4g} after {self.evaluations} evaluations in {self.seconds:.1f} s; launch order "
                 f"{self.launcher_cost:.4g}, best start {self.start_cost:.4g} ({self.start})")
         return f"{text}; {ENDS[self.cut]}" if self.cut else text
 
@@ -87,7 +87,7 @@ def search(site: Site, grid: ProcessGrid, seed: int = 1, budget: Budget = Budget
            rules: Sequence[DimensionOrder] = USUAL) -> Found:
     """Search for a placement with a small objective, by default that of exchanges in sequence.
 
-    The result is never worse than the best product placement, where there is one, or than any default axis order. The
+    The result is never worse than the best product placement, where there is one, or than any launch order of the axes. The
     exception is a time limit that ends before all of these were tried. The site may be any torus, with any usable nodes and
     idle slots; `report` is called with one line of text now and then. Under several rules of routing the worst one counts.
     Raises GridError when the grid does not fit the site.
@@ -104,8 +104,8 @@ def search(site: Site, grid: ProcessGrid, seed: int = 1, budget: Budget = Budget
     wanted = wanted or in_sequence(len(grid.decomposition.exchanges))
     began, run, known = monotonic(), _Run(site, grid, seed, budget, report or (lambda line: None), wanted, rules), None
     if _alike(grid, wanted):
-        known = (as_torus(site.network), site.tasks_per_node, site.allocation.nodes.tobytes(), run.short, seed, budget,
-                 tuple(rules))
+        known = (as_torus(site.network), site.tasks_per_node, site.allocation.nodes.tobytes(), site.launch, run.short, seed,
+                 budget, tuple(rules))
     if known in _done and _done[known].grid != grid:
         run = _done[known].of(grid, began)
         return run.found(None)
@@ -158,14 +158,14 @@ class _Run:
 
     @property
     def launcher_cost(self):
-        """The cost of the launcher's own order. None before it is known."""
+        """The cost of the launch order. None before it is known."""
         return self.launcher_costs.get(self.grid)
 
     def of(self, grid, began):
         """This search, at its end, for one of both grids that it is for."""
         run = copy(self)
         run.grid, run.turned, run.began = grid, _turned(grid), began
-        # its launcher's order is not tried where one group takes every slot: there all placements cost the same
+        # its launch order is not tried where one group takes every slot: there all placements cost the same
         run.launcher_costs = {grid: run.launcher_costs[self.grid], **run.launcher_costs}
         return run
 
@@ -210,7 +210,7 @@ class _Run:
         self.state.best_slot[:] = slots_of(site, mapping.node_of_rank, mapping.slot_of_rank)[self.turned]
 
     def _starts(self):
-        """The launchers' orders always, the other starts while the budget lasts. Only one where all placements load the
+        """The launch orders always, the other starts while the budget lasts. Only one where all placements load the
         links alike.
         """
         for name, slot, grid in self._all_starts():
@@ -223,7 +223,7 @@ class _Run:
                     return
 
     def _all_starts(self):
-        """Launchers' orders of RxC and of CxR where these are one problem (in sequence), otherwise of the grid as it is.
+        """Launch orders of RxC and of CxR where these are one problem (in sequence), otherwise of the grid as it is.
         Then groups of neighbours for the grid in rising order.
         """
         both = [self.short.shape, self.short.shape[::-1]] if _alike(self.grid, self.wanted) else [self.grid.shape]
@@ -255,7 +255,7 @@ class _Run:
                 best_of_kind[kind] = key, name, slot
             if self.launcher_cost is not None:
                 self._look()
-        self.report(f"{self.used} starts, best {self.start_cost:.4g} ({self.start}), launcher's {self.launcher_cost:.4g}")
+        self.report(f"{self.used} starts, best {self.start_cost:.4g} ({self.start}), launch order {self.launcher_cost:.4g}")
         kept = sorted(best_of_kind.values(), key=lambda found: found[0])[:TRIALS]
         return [(name, slot) for _, name, slot in kept]
 

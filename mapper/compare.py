@@ -7,6 +7,7 @@ from functools import lru_cache
 from statistics import median
 from typing import Any
 
+from pencilmap.mapper.launch_orders import launch_order
 from pencilmap.mapper.placements import place
 from pencilmap.mapper.records import Record, has_lines, line_problem_of_record, mapping_of_record, transform_of_record
 from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
@@ -289,7 +290,9 @@ def prediction_of_cell(cell: Cell, torus: Torus, costs: Costs = Costs()) -> Pred
 
 @lru_cache(maxsize=256)
 def _predict_cached(torus, placement, grid, tasks_per_node, transform, costs):
-    return predict(place(placement, Site(torus, tasks_per_node), grid), transform, costs=costs)
+    site = Site(torus, tasks_per_node)
+    site = replace(site, launch=launch_order(site, load_machine("bluegene-l")))
+    return predict(place(placement, site, grid), transform, costs=costs)
 
 
 def _published_row(cell, prediction):

@@ -1,10 +1,7 @@
-"""The default of launchers: ranks fill the machine axis by axis, or the usable nodes in a given order.
+"""Launch orders: ranks fill the machine axis by axis, or the usable nodes in the order of their list.
 
-The order names the axes and the slot t, the fastest first: ``xyzt`` fills x first and the second slot of a node last,
-``txyz`` fills the slots of a node first. (Blue Gene's names XYZT and TXYZ mean the same.) Nodes that may not be used are
-skipped. ``nt`` and ``tn`` take the nodes in the launcher's own order instead, which is that of the list of usable nodes.
-Without a list it is the order of the node numbers, so ``default`` and ``xyzt`` are then the same. This module is not among
-the placements because searches start from it.
+`pencilmap.model.launch_order` describes how an order is written. Nodes that may not be used are skipped. Without an argument
+the order is that of the site's launcher. This module is not among the placements because searches start from it.
 """
 
 from itertools import permutations
@@ -15,13 +12,16 @@ from pencilmap.model.allocation import Site
 from pencilmap.model.arrays import Ints
 from pencilmap.model.errors import PlacementError
 from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.launch_order import USUAL
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.network import Network
 from pencilmap.model.torus import Torus
 
+FILLING = USUAL.orders[0]  # ranks fill a node before the next one
+
 
 def default(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
-    """Ranks in axis order, or in the launcher's order of the usable nodes.
+    """Ranks in the launcher's order, or in the order that `argument` names.
 
     >>> from pencilmap.model.allocation import Allocation
     >>> torus = Torus((2, 3))
@@ -33,42 +33,43 @@ def default(argument: str, site: Site, grid: ProcessGrid) -> Mapping:
     """
     site.check_grid(grid)
     network = site.network
-    order = argument or "nt"
-    if sorted(order) == sorted(network.axes + "t"):
-        node, slot = axis_order(order, network, site.tasks_per_node)
-        kept = site.allocation.is_usable()[node]
-        node, slot = node[kept], slot[kept]
-    elif order in ("nt", "tn"):
-        node, slot = launcher_order(site, slots_first=order == "tn")
-    else:
+    if not argument and not site.launch.orders:
+        raise PlacementError(f"{site.launch.title} ({site.launch.reason}) is no order of axes or slots; name an order, e.g. "
+                             "default:nt, or a file with the places of all ranks, file:PATH")
+    order = argument or site.launch.orders[0]
+    if site.digits(order) is None:
         raise PlacementError(f"default:{argument} is not an order of {network.title}; name each of "
                              f"{', '.join(network.axes)} and t (the slot) once, the fastest first, e.g. "
-                             f"default:t{network.axes}, or nt or tn for the launcher's order of the nodes")
+                             f"default:t{network.axes}, or nt or tn for the nodes in the order of their list")
+    node, slot = places(order, site)
     name = "default" if not argument else f"default:{order}"
     return Mapping(network, grid, site.tasks_per_node, node[:grid.n_tasks], slot[:grid.n_tasks], name)
 
 
-def launcher_order(site: Site, slots_first: bool) -> tuple[Ints, Ints]:
-    """Node and slot of every place, the nodes in the launcher's order."""
-    nodes, T = site.allocation.nodes, site.tasks_per_node
-    if slots_first:
-        return np.repeat(nodes, T), np.tile(np.arange(T), nodes.size)
-    return np.tile(nodes, T), np.repeat(np.arange(T), nodes.size)
+def launched(site: Site, grid: ProcessGrid) -> Mapping:
+    """Ranks in the launcher's order. If that is not known, they fill each node."""
+    return default("" if site.launch.orders else FILLING, site, grid)
+
+
+def places(order: str, site: Site) -> tuple[Ints, Ints]:
+    """Node and slot of every usable place in the given order, which fits the site."""
+    digits = site.digits(order) or []
+    place = np.arange(np.prod([count for _, _, count in digits], dtype=np.int64))
+    at = {letter: np.zeros_like(place) for letter, _, _ in digits}
+    for letter, step, count in digits:
+        place, digit = np.divmod(place, count)
+        at[letter] += step * digit
+    network, slot = site.network, at.pop("t")
+    if set(at) != set(network.axes):
+        return site.allocation.nodes[at["n"]], slot
+    node = sum((at[letter] * stride for letter, stride in zip(network.axes, network.strides)), np.zeros_like(slot))
+    kept = site.allocation.is_usable()[node]
+    return node[kept], slot[kept]
 
 
 def axis_order(order: str, network: Network, tasks_per_node: int) -> tuple[Ints, Ints]:
-    """Node and slot of every place in the given order, the first letter fastest."""
-    extent = dict(zip(network.axes, network.shape), t=tasks_per_node)
-    stride = dict(zip(network.axes, network.strides), t=0)
-    place = np.arange(network.n_nodes * tasks_per_node)
-    node, slot = np.zeros_like(place), np.zeros_like(place)
-    for letter in order:
-        place, digit = np.divmod(place, extent[letter])
-        if letter == "t":
-            slot = digit
-        else:
-            node += digit * stride[letter]
-    return node, slot
+    """Node and slot of every place of a whole network in the given order."""
+    return places(order, Site(network, tasks_per_node))
 
 
 def all_orders(torus: Torus) -> list[str]:

@@ -4,7 +4,7 @@ Arguments are texts as on the command line. Errors name them in backquotes; the 
 ``--tasks-per-node``.
 """
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping as Variables
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -16,6 +16,7 @@ from pencilmap.mapper.formats import Job
 from pencilmap.mapper.given_nodes import given_nodes, shape_of
 from pencilmap.mapper.graphs import read_graph
 from pencilmap.mapper.hosts import Hosts
+from pencilmap.mapper.launch_orders import launch_order
 from pencilmap.mapper.placements import check_name, place, takes_objective
 from pencilmap.mapper.placements.best import candidates, is_searched, robust_search
 from pencilmap.mapper.placements.search import search
@@ -282,7 +283,8 @@ class Setting:
 def setting(machine: str | None = None, torus: str | None = None, partition: str | None = None, graph: str | None = None,
             tasks_per_node: int | None = None, bandwidth: str | None = None, nodes: str | PathLike[str] | int | None = None,
             failed: str | None = None, idle: bool = False, fft: str | None = None,
-            decomposition: str = PENCIL.name, robust: bool = False) -> Setting:
+            decomposition: str = PENCIL.name, robust: bool = False, launcher: str | None = None,
+            environ: Variables[str, str] | None = None) -> Setting:
     """The setting described by texts. A machine, a torus or a graph is needed; everything else has a default.
 
     Parameters
@@ -312,6 +314,10 @@ def setting(machine: str | None = None, torus: str | None = None, partition: str
         How the tasks share the array: ``pencil`` (grids RxC) or ``slab`` (grids P).
     robust : bool
         Whether the worst over the routing rules of the network counts.
+    launcher : str, optional
+        The placement format of the launcher, whose order is ``default``, see `pencilmap.mapper.formats.FORMATS`.
+    environ : mapping, optional
+        The environment variables of the job, whose settings decide about that order; none by default.
 
     Raises
     ------
@@ -334,6 +340,7 @@ def setting(machine: str | None = None, torus: str | None = None, partition: str
     tasks = tasks_per_node or (described.tasks_per_node if described else 1)
     listed = read_table(listed_by.path, shape) if listed_by.path else None
     site = Site(shape, tasks, _allocation(shape, listed, failed), idle)
+    site = replace(site, launch=launch_order(site, described, launcher, environ))
     names = listed.names if listed and len(listed.names) == len(listed.nodes) else None
     return Setting(site, transform, machine, described.costs if described else Costs(),
                    described.doubts(shape, used) if described else (), names, decomposition_named(decomposition),

@@ -11,7 +11,7 @@ from math import prod
 
 import numpy as np
 
-from pencilmap.mapper.default_order import default
+from pencilmap.mapper.default_order import FILLING, default
 from pencilmap.mapper.partitions import MOST_SLOTS, grown, hops_apart
 from pencilmap.mapper.product_search import best_product
 from pencilmap.model.allocation import Site
@@ -43,8 +43,10 @@ def grouped(site: Site, grid: ProcessGrid) -> Starts:
 
 
 def launchers(site: Site, grid: ProcessGrid) -> Starts:
-    """Every default order: the launcher's, and every order of the axes with the slots first and last."""
-    for order in ("nt", "tn", *axis_orders(as_torus(site.network))):
+    """Every launch order: the launcher's own, and every order of the axes with the slots first and last."""
+    own = (*site.launch.orders, FILLING)[0]
+    others = [order for order in ("nt", "tn", *axis_orders(as_torus(site.network))) if order != own]
+    for order in (own, *others):
         mapping = default(order, site, grid)
         yield mapping.name, slots_of(site, mapping.node_of_rank, mapping.slot_of_rank)
 

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from pencilmap.model.arrays import Bools, Ints
 from pencilmap.model.errors import AllocationError
 from pencilmap.model.grid import ProcessGrid, check_tasks, per_node
+from pencilmap.model.launch_order import USUAL, LaunchOrder, digits_of
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.network import Network
 
@@ -138,6 +139,8 @@ class Site:
         The whole network by default.
     idle : bool
         Whether a grid may leave slots empty.
+    launch : LaunchOrder
+        The order in which the launcher fills the slots without a placement.
 
     Examples
     --------
@@ -150,6 +153,7 @@ class Site:
     tasks_per_node: int = 1
     allocation: Allocation = None  # type: ignore[assignment]  # filled in
     idle: bool = False
+    launch: LaunchOrder = USUAL
 
     def __post_init__(self) -> None:
         if self.allocation is None:
@@ -163,6 +167,16 @@ class Site:
     def n_slots(self) -> int:
         """Slots of the usable nodes."""
         return self.allocation.n_nodes * self.tasks_per_node
+
+    def digits(self, order: str) -> list[tuple[str, int, int]] | None:
+        """The digits of a launch order here, see `pencilmap.model.launch_order.digits_of`; None if it is not an order."""
+        axes = dict(zip(self.network.axes, self.network.shape), t=self.tasks_per_node)
+        by_axes = digits_of(order, axes)
+        return digits_of(order, {"n": self.allocation.n_nodes, "t": self.tasks_per_node}) if by_axes is None else by_axes
+
+    def launch_phrase(self, *orders: str) -> str:
+        """The launch order in a sentence."""
+        return self.launch.phrase(*orders, tasks_per_node=self.tasks_per_node, listed=self.allocation.order is not None)
 
     def check_grid(self, grid: ProcessGrid) -> None:
         """Raise GridError unless the grid fills the slots, or fits into them where some may stay idle."""

@@ -14,6 +14,7 @@ from typing import Any
 
 from pencilmap.model.costs import Costs, MessageRange
 from pencilmap.model.errors import MachineError, PencilmapError, near
+from pencilmap.model.launch_order import LaunchOrder
 from pencilmap.model.machine_file import Figure, figures_of, machine_names, package_file
 from pencilmap.model.network import Network
 from pencilmap.model.partition import Partitions, claims_more, parse_extents, parse_partition
@@ -138,6 +139,21 @@ class Machine:
         return None if low is None or high is None else (float(low), float(high))
 
     @property
+    def launch_order(self) -> LaunchOrder | None:
+        """The order in which its launcher fills the nodes; None if the file has none.
+
+        >>> load_machine("bluegene-q").launch_order.orders
+        ('t-',)
+        """
+        figure, axes = self.figures.get(LAUNCH_ORDER), self.torus.axes
+        if figure is None:
+            return None
+        written = figure.value["order"]
+        orders = tuple(order.replace(axes, "+").replace(axes[::-1], "-")
+                       for order in ([written] if isinstance(written, str) else written))
+        return LaunchOrder(orders, figure.value["title"], figure.source, figure.certain, f"machine {self.name}")
+
+    @property
     def uncertain(self) -> tuple[str, ...]:
         """Keys of the figures that are not certain."""
         return tuple(key for key, figure in self.figures.items() if not figure.certain)
@@ -205,6 +221,7 @@ def _build(data):
 
 
 RATIO = "measured_over_predicted"  # key of the file
+LAUNCH_ORDER = "launch_order"      # key of the file
 COSTS = {  # key of the file: field of Costs, unit (None: a bare number), name in sentences
     "hop_latency": ("hop_latency_s", "s", "hop latency"),
     "injection_per_task": ("injection_per_task", "byte/s", "injection rate of a task"),
@@ -220,7 +237,8 @@ COSTS = {  # key of the file: field of Costs, unit (None: a bare number), name i
 }
 MESSAGES = "messages"  # key of the file whose value is a list of ranges by size
 NAMES = {"shape": "shape", "tasks_per_node": "number of tasks per node", "link_bandwidth": "link bandwidth",
-         "cables": "number of cables", "partition": "partition rule", MESSAGES: "costs of messages by size"} | {
+         "cables": "number of cables", "partition": "partition rule", LAUNCH_ORDER: "launch order",
+         MESSAGES: "costs of messages by size"} | {
              key: name for key, (_, _, name) in COSTS.items()}
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places, shell
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.grid import per_node
+from pencilmap.model.launch_order import LaunchOrder
 from pencilmap.model.mapping import Mapping
 
 BGQ_COLUMNS = 6  # A B C D E T
@@ -58,4 +59,7 @@ def _script(torus):
 
 FORMAT = Format("Blue Gene/L and /P mapfile: x y z t of each rank", write, read, looks_like, launch, says_slots=True,
                 proof="documented examples: UCAR wiki BGLMapping; Jagode, Hein, Trew, sec. 6.2; also read by fft_runner",
-                by_coordinates=True)
+                by_coordinates=True,
+                launch_order=LaunchOrder(("+t",), "the default order XYZT",
+                                         "UCAR wiki BGLMapping: the default mapping is XYZT",
+                                         reason="format bgl"))

@@ -11,6 +11,7 @@ from pencilmap.mapper.formats import bgl
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places, shell
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.errors import MapfileError
+from pencilmap.model.launch_order import LaunchOrder
 from pencilmap.model.mapping import Mapping
 
 RANKS_PER_NODE = (1, 2, 4, 8, 16, 32, 64)
@@ -49,4 +50,7 @@ def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
 
 
 FORMAT = Format("Blue Gene/Q mapfile: A B C D E T of each rank", write, read, looks_like, launch, says_slots=True,
-                proof="documented example: runjob's own help text (bgq-driver)", by_coordinates=True)
+                proof="documented example: runjob's own help text (bgq-driver)", by_coordinates=True,
+                launch_order=LaunchOrder(("t-",), "the default order ABCDET",
+                                         "IBM Blue Gene/Q Application Development, mapping",
+                                         reason="format bgq"))

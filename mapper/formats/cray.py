@@ -17,6 +17,7 @@ from pencilmap.mapper.formats.format import Format, Job, Launch, Places, by_rank
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.formats.taskmap import PMI_LIMIT, pmi_process_mapping
 from pencilmap.model.errors import MapfileError
+from pencilmap.model.launch_order import LaunchOrder
 from pencilmap.model.mapping import Mapping
 
 _WORD = re.compile(r"[^,\s]+")
@@ -93,4 +94,7 @@ def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
 
 
 FORMAT = Format("Cray MPICH_RANK_ORDER: ranks in the order of the allocated slots", write, read, looks_like, launch,
-                says_slots=True, proof="documented examples: grid_order(1) man page, ARCHER2 user guide")
+                says_slots=True, proof="documented examples: grid_order(1) man page, ARCHER2 user guide",
+                launch_order=LaunchOrder(("tn",), "Cray's SMP order",
+                                         "intro_mpi(3) of Cray MPICH: MPICH_RANK_REORDER_METHOD=1",
+                                         reason="format cray"))

@@ -19,6 +19,7 @@ from pencilmap.mapper.formats.format import Format, Job, Launch, Places, by_rank
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.formats.taskmap import blocks, expand
 from pencilmap.model.errors import MapfileError
+from pencilmap.model.launch_order import LaunchOrder
 from pencilmap.model.mapping import Mapping
 
 _BEFORE_MAP = re.compile(r'\s*\{[^\[\]]{0,200}?"map"\s*:\s*')
@@ -118,4 +119,7 @@ def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
 
 
 FORMAT = Format("Flux task map (RFC 34): [nodeid,nnodes,ppn,repeat]", write, read, looks_like, launch, says_slots=False,
-                proof="the 14 test vectors of RFC 34")
+                proof="the 14 test vectors of RFC 34",
+                launch_order=LaunchOrder(("tn",), "Flux's block order",
+                                         "flux-run(1), --taskmap: block is the default",
+                                         reason="format flux"))

@@ -14,6 +14,7 @@ from pencilmap.model.allocation import Site
 from pencilmap.model.arrays import Ints
 from pencilmap.model.errors import MapfileError
 from pencilmap.model.grid import per_node
+from pencilmap.model.launch_order import LaunchOrder
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.network import Network
 
@@ -106,6 +107,7 @@ class Format:
     proof : source of the syntax: the launcher it was run with here, or the document it was taken from
     by_coordinates : whether the file names nodes by their coordinates, which a graph's nodes do not have
     says_grid : whether the file is written in the shape of the process grid
+    launch_order : the order in which the launcher fills the nodes without such a file, None if there is no launcher
     """
 
     title: str
@@ -117,6 +119,7 @@ class Format:
     proof: str
     by_coordinates: bool = False
     says_grid: bool = False
+    launch_order: LaunchOrder | None = None
 
 
 def shell(path: str | PathLike[str]) -> str:

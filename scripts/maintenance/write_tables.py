@@ -12,6 +12,9 @@ from pencilmap.mapper.files import write_whole
 from pencilmap.mapper.formats import FORMATS
 from pencilmap.mapper.placements import PLACEMENTS
 from pencilmap.model.algorithms import ALGORITHMS
+from pencilmap.model.launch_order import spoken
+from pencilmap.model.machine import load_machine
+from pencilmap.model.machine_file import machine_names
 from pencilmap.model.routing import ROUTINGS
 from pencilmap.model.schedules import SCHEDULES
 from pencilmap.scripts.command_line.documents import END, between, markdown_table, marker
@@ -28,6 +31,16 @@ def formats() -> str:
                           [[f"`{name}`", form.title, "yes" if form.says_slots else "no",
                            form.proof.replace("run here", "**run here**")]
                            for name, form in FORMATS.items()])
+
+
+def launch_orders() -> str:
+    """Launch orders of the machines of the package, and of the launchers of the formats."""
+    machines = [(f"machine {name}", machine.launch_order and machine.launch_order.on(machine.torus.axes, lambda order: True))
+                for name, machine in ((name, load_machine(name)) for name in machine_names())]
+    launchers = [(f"format {name}", form.launch_order) for name, form in FORMATS.items()]
+    return markdown_table(["of", "name", "order", "ranks", "certain", "source"], [
+        [of, order.title, " or ".join(f"`{each}`" for each in order.orders), " or ".join(map(spoken, order.orders)),
+         "yes" if order.certain else "no", order.source] for of, order in [*machines, *launchers] if order])
 
 
 def placements() -> str:
@@ -101,6 +114,7 @@ def types_of_the_header() -> str:
 
 TABLES = (  # file, line before the table, line behind it, what makes its content
     ("docs/formats.md", marker("table of formats"), END, formats),
+    ("docs/machines.md", marker("table of launch orders"), END, launch_orders),
     ("docs/tour.md", marker("table of placements"), END, placements),
     ("docs/routing.md", marker("table of routings"), END, routings),
     ("docs/time-model.md", marker("table of exchange algorithms"), END, algorithms),

@@ -360,7 +360,7 @@ def test_discover_prints_what_it_found_and_from_where(tmp_path, pencilmap, monke
     assert (tmp_path / "nodes").read_text() == "n0 0\nn1 1\nn3 3\n"
     assert pencilmap("map", "--torus", "4", "-t", "2", "-g", "3x2", "-p", "default", "--nodes", tmp_path / "nodes",
                      "--hosts", tmp_path / "nodes", "-f", "slurm", "-o", tmp_path / "hosts")[0] == 0
-    assert (tmp_path / "hosts").read_text().split() == ["n0", "n1", "n3", "n0", "n1", "n3"]
+    assert (tmp_path / "hosts").read_text().split() == ["n0", "n0", "n1", "n1", "n3", "n3"]
 
 
 def test_discover_without_anything_says_what_it_reads(pencilmap, monkeypatch):

@@ -109,7 +109,7 @@ def test_a_node_may_have_fewer_ranks_than_the_others():
     mapping = Mapping(torus, ProcessGrid(2, 3), 2, np.array([2, 1, 0, 3, 2, 1]), np.array([1, 0, 0, 0, 0, 1]))
     new = reordered(6, torus, mapping.grid, mapping, where=seats(torus, nodes))
     assert new == [2, 1, 5, 4, 0, 3]
-    assert reordered(5, torus, "1x5", "default", where=seats(torus, [2, 2, 0, 0, 1])) == [0, 3, 1, 4, 2]
+    assert reordered(5, torus, "1x5", "default:nt", where=seats(torus, [2, 2, 0, 0, 1])) == [0, 3, 1, 4, 2]
     told = reordered(5, torus, "1x5", "default", where=seats(torus, [2, 0, 0, 1, 1]))
     assert len(set(told)) == 1 and told[0].startswith("rank 4: a process runs at node (1, 0) slot 1, where the placement")
 

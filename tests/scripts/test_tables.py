@@ -11,7 +11,7 @@ from rich.console import Console
 from pencilmap.mapper.compare import compare_published
 from pencilmap.mapper.setting import setting
 from pencilmap.scripts.command_line import tables
-from pencilmap.scripts.command_line.answers import agreement, answer, claims_answer, decided_by_messages, launchers_order
+from pencilmap.scripts.command_line.answers import Launched, agreement, answer, claims_answer, decided_by_messages, launched
 from pencilmap.scripts.command_line.commands import validate
 from pencilmap.scripts.networks.namespaces.experiment import Result
 from pencilmap.scripts.networks.namespaces.network import LinkCheck
@@ -97,13 +97,15 @@ WHERE = setting(torus="8x8x8", bandwidth="148 MB/s", fft="256")
 
 def test_the_line_compares_with_the_launchers_order():
     cubes, lines = WHERE.predictions("8x64", ["box:2x2x2", "default"])
-    assert launchers_order(WHERE, cubes).t_s == lines.t_s
-    said = answer([lines, cubes], lines)
-    assert said.startswith(f"take 8x64 box:2x2x2: exchanges {1e3 * cubes.t_s:.3f} ms, 1.33 times faster than the launcher's")
+    launch = launched(WHERE, cubes)
+    [(phrase, found)] = launch.orders
+    assert phrase == "the usual launch order (nodes in the order of their numbers; assumed)" and found.t_s == lines.t_s
+    said = answer([lines, cubes], launch)
+    assert said.startswith(f"take 8x64 box:2x2x2: exchanges {1e3 * cubes.t_s:.3f} ms, 1.33 times faster than {phrase}")
     assert f"at most {tables.from_optimal(cubes.certificate)}" in said
-    assert "slower than the launcher's order" in answer([replace(lines, placement="plane")], cubes)
-    assert "the launcher's own order" in answer([lines], lines)
-    assert "as fast as the launcher's order" in answer([replace(lines, placement="line")], lines)
+    assert f"slower than {phrase}" in answer([replace(lines, placement="plane")], Launched(((phrase, cubes),)))
+    assert f"this is {phrase}" in answer([lines], launch)
+    assert f"as fast as {phrase}: no mapfile is needed" in answer([replace(lines, placement="line")], launch)
 
 
 def test_the_line_names_the_first_of_the_list(pencilmap):
@@ -120,7 +122,7 @@ def test_the_line_says_where_no_placement_is_better():
 
 def test_a_large_routed_order_is_not_compared_with():
     holes = setting(torus="24x24x24", failed="0-0-0", idle=True)
-    assert launchers_order(holes, holes.predictions("16x512", ["default"])[0]) is None
+    assert not launched(holes, holes.predictions("16x512", ["default"])[0]).orders
 
 
 def compared(source, placement, measured_s, time_s=2e-3, **more):

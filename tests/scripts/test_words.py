@@ -142,7 +142,7 @@ def test_predict_with_nothing_but_a_graph_of_networkx(pencilmap, pencilmap_json,
     assert {p["placement"] for p in found} == {"default"} and {tuple(p["grid"]) for p in found} == {(1, 4), (2, 2), (4, 1)}
     status, out, err = pencilmap(*words)
     assert status == 0 and "2x2" in out and err == (
-        "note: no placement is searched on a graph; this is the launcher's order, --placement default\n")
+        "note: no placement is searched on a graph; this is the launch order, --placement default\n")
     assert pencilmap("map", "--graph", tmp_path / "graph", "-f", "hostfile", "-o", tmp_path / "hosts")[0] == 0
     assert "needs a torus" in pencilmap(*words, "-p", "best")[2], "what is asked for by name is not replaced"
 

@@ -5,8 +5,8 @@ import click
 from pencilmap.mapper.formats import mapping_of, read_document, recognise
 from pencilmap.mapper.recognised import named
 from pencilmap.mapper.setting import ALL_ROUTINGS, Setting
-from pencilmap.scripts.command_line.answers import answer, launchers_order
-from pencilmap.scripts.command_line.launching import LAUNCHER, format_option
+from pencilmap.scripts.command_line.answers import answer, launched
+from pencilmap.scripts.command_line.launching import LAUNCHER, format_option, of_launcher
 from pencilmap.scripts.command_line.options import ROUTING, grid_option, on_machine
 from pencilmap.scripts.command_line.plain_options import JSON, WIDE, with_options
 from pencilmap.scripts.command_line.tables import prediction_table, print_json, say
@@ -23,7 +23,9 @@ def command(file: str, where: Setting, grid: str, format_name: str | None, hosts
     """Validate a placement file of any format against machine and grid and print its loads."""
     tasks = where.grid(grid)
     document = read_document(file)
-    format_name = format_name or recognise(document)
+    if format_name is None:
+        format_name = recognise(document)
+        where = of_launcher(where, format_name)
     mapping = mapping_of(document, where.job(hosts, cores_per_task, hwloc), tasks, format_name)
     where.site.check_mapping(mapping)
     found = where.interval(mapping) if routing == ALL_ROUTINGS else [where.predict(mapping, routing)]
@@ -35,4 +37,4 @@ def command(file: str, where: Setting, grid: str, format_name: str | None, hosts
     shape = f"the product {product}" if product else named(mapping) or "not a product of digit patterns"
     say(f"{file}: valid (format {format_name}), {tasks.n_tasks} ranks, {shape}")
     if routing != ALL_ROUTINGS:
-        say(answer(found, launchers_order(where, found[0], routing), start=file))
+        say(answer(found, launched(where, found[0], routing), start=file))

@@ -88,7 +88,7 @@ def _measured_s(entry):
 
 
 def _pair(found, timed):
-    """Numbers of the views before and after: the launcher's order or else the slowest, and the fastest of another one on
+    """Numbers of the views before and after: the launch order or else the slowest, and the fastest of another one on
     the same torus. The second is None where there is no other."""
     best: dict[int, float] = {}
     for view, seconds in timed:
