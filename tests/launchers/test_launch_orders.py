@@ -1,5 +1,6 @@
 """Launchers that get no placement fill several hosts in the order that is claimed for them, by settings of the job too."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,21 @@ def test_open_mpi_5(tmp_path, hosts_tmp, setting):
     for nodes in LISTS if not setting else LISTS[1:]:
         found = by_open_mpi_5(written(tmp_path, f"{{}} slots={SLOTS}\n", nodes), hosts_tmp, setting)
         assert found == claimed(nodes, "openmpi5", setting)
+
+
+def test_the_runner_assumes_what_open_mpi_does(tmp_path, hosts_tmp, programs):
+    """Coordinates from the hosts' names and assumed ones are the same, as ranks were launched."""
+    launch = [needs("mpirun.openmpi", "openmpi-bin"), "--hostfile", written(tmp_path, f"{{}} slots={SLOTS}\n", LISTS[0]),
+              "-np", N_RANKS, "--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--mca", "mpi_yield_when_idle", "1"]
+    options = ["--size", 8, 8, 8, "--grid", f"{SLOTS}x{TORUS.n_nodes}", "--rigor", "estimate", "--reps", 1, "--warmup", 0,
+               "--machine-torus", TORUS, "--json", tmp_path / "runs.jsonl"]
+    for source in ("environment", "assumed"):
+        succeed([*launch, programs / "fft_runner", *options, "--coordinates", source],
+                {"OMPI_MCA_plm_rsh_agent": str(AGENT), "HOSTS_TMP": hosts_tmp})
+    known, assumed = (json.loads(line)["placement"] for line in (tmp_path / "runs.jsonl").read_text().splitlines())
+    assert (known["launch_order"], assumed["launch_order"]) == (None, "tn")
+    assert [(rank["world_rank"], rank["coordinate"], rank["slot"]) for rank in known["ranks"]] == [
+        (rank["world_rank"], rank["coordinate"], rank["slot"]) for rank in assumed["ranks"]]
 
 
 # ---- MPICH and Intel MPI -------------------------------------------------------------------------------------------------
