@@ -224,7 +224,9 @@ def _placed(record, changes):
     mapping = mapping_of_record(record, torus, labels.get("placement", "recorded"))
     notes = []
     if placement["coordinate_source"] == "assumed":
-        notes.append("coordinates were assumed, not found: the times are not those of this torus")
+        order = placement.get("launch_order")
+        notes.append(f"coordinates were assumed{f' (launch order {order})' if order else ''}, not found: the times are not "
+                     "those of this torus")
     if rates is None:
         notes.append("no bandwidth: label the run machine=NAME or link_bandwidth='148 MB/s'")
     return mapping, "; ".join(notes)

@@ -19,19 +19,20 @@ from typing import Any
 import numpy as np
 
 from pencilmap.mapper.allocations.table import read_table
-from pencilmap.mapper.default_order import axis_order
+from pencilmap.mapper.default_order import default
 from pencilmap.mapper.formats.slots import slots_in_order
 from pencilmap.mapper.hosts import Hosts
 from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.model.allocation import Allocation, Site
 from pencilmap.model.decompositions import DECOMPOSITIONS, PENCIL
-from pencilmap.model.errors import PencilmapError
+from pencilmap.model.errors import PencilmapError, PlacementError
 from pencilmap.model.grid import ProcessGrid, parse_grid
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.product import Product
 from pencilmap.model.torus import Torus, parse_torus
 
 HOST_VARIABLE = "PENCILMAP_HOST"
+USUAL_ORDER = "tn"  # as in fft_runner/common/torus.h
 CHECK_TAG = 7
 
 
@@ -59,9 +60,9 @@ def reorder(comm: Any, torus: str | Torus, grid: str | ProcessGrid, placement: s
     where : str or callable
         How a process knows its node: ``environment`` (PENCILMAP_HOST), ``blue-gene`` (the processor's name), ``hostname`` (a
         name's last numbers, or a name that `hosts` knows), ``table:PATH`` (lines ``NAME x y z``, read by rank 0),
-        ``assumed[:ORDER]`` (ranks fill the machine, e.g. ``assumed:xyzt``), ``auto`` (the first of environment, blue-gene
-        and hostname that works on all ranks), or a function without arguments that returns the coordinates. The C library
-        has the same words.
+        ``assumed[:ORDER]`` (the launcher filled the machine in this order, e.g. ``assumed:xyzt``, or else a node after the
+        other: ``tn``), ``auto`` (the first of environment, blue-gene and hostname that works on all ranks), or a function
+        without arguments that returns the coordinates. The C library has the same words.
     hosts : Hosts, optional
         Names of the nodes.
     """
@@ -155,7 +156,7 @@ def _automatic(comm, hosts):
             return _together(comm, lambda name=name: SOURCES[name](hosts))
         except ReorderError as error:
             problem = error
-    raise ReorderError(f"{problem}; use where='assumed' for ranks that fill the machine in order, set {HOST_VARIABLE}, or "
+    raise ReorderError(f"{problem}; use where='assumed' for ranks that fill a node after the other, set {HOST_VARIABLE}, or "
                        "give the hosts' names")
 
 
@@ -178,10 +179,14 @@ def _locate(where, comm, torus, hosts, tasks_per_node):
 
 
 def _assumed(comm, torus, order, tasks_per_node):
-    order, tasks = order or f"{torus.axes}t", tasks_per_node or -(-comm.Get_size() // torus.n_nodes)
-    if sorted(order) != sorted(torus.axes + "t"):
-        raise ReorderError(f"launch order {order!r} must have each letter of {torus.axes}t once")
-    return int(axis_order(order, torus, tasks)[0][comm.Get_rank()]), -1
+    site = Site(torus, tasks_per_node or -(-comm.Get_size() // torus.n_nodes), idle=True)
+    try:
+        placed = default(order or USUAL_ORDER, site, ProcessGrid(comm.Get_size(), 1))
+    except PlacementError as error:
+        raise ReorderError(f"launch order {order!r} must have each letter of {torus.axes}t once, the fastest first, or be "
+                           "tn or nt (nodes in the order of their numbers, slots first or last). A number behind a letter "
+                           "takes so many of its steps, and the rest follows later: t2nt") from error
+    return int(placed.node_of_rank[comm.Get_rank()]), -1
 
 
 def _from_environment(hosts):

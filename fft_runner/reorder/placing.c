@@ -24,9 +24,10 @@ struct job {
 
 static int place_by_order(const char *order, const struct job *job, struct placing *p)
 {
-    int axes[MAX_DIMS + 1], status = torus_order(job->torus, order, axes);
+    struct fill_order fill;
+    int status = torus_order(job->torus, job->tasks, order, &fill);
     for (int rank = 0; rank < p->ranks && !status; rank++)
-        p->place[rank] = torus_place(job->torus, job->tasks, axes, rank);
+        p->place[rank] = order_place(&fill, rank);
     return status;
 }
 

@@ -377,6 +377,7 @@ def _runner_options(simulation):
         "--warmup": [simulation.warmup],
         "--json": ["records.jsonl"],
         "--machine-torus": [format_torus(simulation.network.torus)],
+        "--coordinates": ["hostname"],
         "--tasks-per-node": [simulation.tasks_per_node],
         "--rigor": ["estimate"],
         "--sync": ["clock"],

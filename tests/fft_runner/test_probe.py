@@ -28,6 +28,7 @@ def test_real_ranks_are_probed(mpirun, schema, tmp_path, pencilmap_json):
                       "--stream-bytes", 65536, "--json", path, program="network_probe")
         assert done.returncode == 0, done.stdout + done.stderr
     located, blind = map(json.loads, path.read_text().splitlines())
+    assert [result["launch_order"] for result in (located, blind)] == ["tn", None]
     for result in (located, blind):
         jsonschema.validate(result, schema)
         assert result["nodes"] == 4

@@ -11,6 +11,7 @@ from contextlib import ExitStack, contextmanager
 from tests.launchers.placed import TASKS
 
 HOSTS = tuple(f"node-{x}-{y}" for y in range(2) for x in range(2))
+CPUS = 2 * TASKS  # of a node, so that a plane can be less than a node
 START_S, STOP_S = 30, 10
 
 CONFIGURATION = """\
@@ -73,7 +74,7 @@ def configure(folder):
     key.write_bytes(secrets.token_bytes(1024))
     host, user = socket.gethostname().partition(".")[0], pwd.getpwuid(os.getuid()).pw_name
     port, *ports = free_ports(1 + len(HOSTS))
-    nodes = "\n".join(NODE.format(name=name, host=host, port=p, cpus=TASKS) for name, p in zip(HOSTS, ports))
+    nodes = "\n".join(NODE.format(name=name, host=host, port=p, cpus=CPUS) for name, p in zip(HOSTS, ports))
     (folder / "slurm.conf").write_text(CONFIGURATION.format(host=host, user=user, port=port, folder=folder, nodes=nodes))
 
 

@@ -51,6 +51,15 @@ def random_digits(torus, tasks, decomposition, idle, choose):
     return "digits:" + ",".join(parts), grid
 
 
+def random_order(counts, choose):
+    """A launch order in which numbers part some of the letters."""
+    words = [(letter, factor) for letter, n in counts.items() for factor in prime_factors(n)]
+    choose.shuffle(words)
+    last = {letter: k for k, (letter, _) in enumerate(words)}
+    return "".join(letter if k == last[letter] and choose.random() < 0.5 else f"{letter}{factor}"
+                   for k, (letter, factor) in enumerate(words)) + "".join(letter for letter, n in counts.items() if n == 1)
+
+
 def cases(name):
     """(placement, grid, idle allowed) on a machine."""
     machine, choose = load_machine(name), random.Random(name)
@@ -58,9 +67,11 @@ def cases(name):
     for decomposition in DECOMPOSITIONS.values():
         for idle in [False] * PATTERNS + [True] * IDLE:
             yield *random_digits(torus, tasks, decomposition, idle, choose), idle
-    for order in ["nt", "tn", *("".join(choose.sample(torus.axes + "t", torus.n_dimensions + 1)) for _ in range(ORDERS))]:
+    letters, counts = torus.axes + "t", {**dict(zip(torus.axes, torus.shape)), "t": tasks}
+    parted = [random_order({"n": torus.n_nodes, "t": tasks}, choose), random_order(counts, choose)]
+    for order in ["", "nt", "tn", *parted, *("".join(choose.sample(letters, len(letters))) for _ in range(ORDERS))]:
         R = prod(choose.sample(list(prime_factors(torus.n_nodes)), 2))
-        yield f"default:{order}", ProcessGrid(R, torus.n_nodes // R * tasks), False
+        yield f"default:{order}" if order else "default", ProcessGrid(R, torus.n_nodes // R * tasks), False
 
 
 def places_in_c(program, pairs):

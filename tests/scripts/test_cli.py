@@ -159,8 +159,14 @@ def test_compare_says_what_the_runner_warned_of_and_all_that_there_is_to_note(tm
     path.write_text(json.dumps(a_record(warnings=[warning])) + "\n")
     status, out, err = pencilmap("compare", path)
     assert status == 0 and err == f"warning: {path}:1: {warning}\n"
-    assert "coordinates were assumed" in out and "no bandwidth" in out
+    assert "coordinates were assumed, not found" in out and "no bandwidth" in out
     assert [row["warnings"] for row in pencilmap_json("compare", path)] == [[warning]] * 2
+
+
+def test_compare_names_the_order_of_assumed_coordinates(tmp_path, pencilmap):
+    path, record = tmp_path / "r.jsonl", a_record()
+    path.write_text(json.dumps(record | {"placement": {**record["placement"], "launch_order": "nt"}}) + "\n")
+    assert "coordinates were assumed (launch order nt), not found" in pencilmap("compare", path)[1]
 
 
 def test_compare_published_prints_every_cell(pencilmap, pencilmap_json):

@@ -139,7 +139,8 @@ def _verified(experiment, program):
 
 def _options(experiment, transform):
     values = {"--size": (transform.nx, transform.ny, transform.nz), "--grid": (experiment.grid,), "--rigor": ("estimate",),
-              "--sync": ("clock",), "--machine-torus": (experiment.network.torus,), "--tasks-per-node": (1,)}
+              "--sync": ("clock",), "--machine-torus": (experiment.network.torus,), "--coordinates": ("hostname",),
+              "--tasks-per-node": (1,)}
     return [str(word) for option, words in values.items() for word in (option, *words)]
 
 
