@@ -5,6 +5,7 @@
 #include "pm_reorder.h"
 
 #include "common/failure.h"
+#include "common/same.h"
 #include "common/seating.h"
 #include "pencilfft.h"
 #include "placing.h"
@@ -71,15 +72,34 @@ static int reorder(const struct pm_request *r, MPI_Comm comm, MPI_Comm *newcomm)
     return status;
 }
 
+static int read_request(MPI_Comm comm, const char *machine, const char *grid, const MPI_Comm *newcomm,
+                        struct pm_request *request)
+{
+    int size;
+    PF_MPI(MPI_Comm_size(comm, &size));
+    if (!newcomm)
+        return pf_fail(PF_REFUSED, "pm_comm_reorder: newcomm is NULL; give the address of the new communicator");
+    return pm_request_parse(machine, grid, size, request);
+}
+
+static int same_everywhere(MPI_Comm comm, const char *machine, const char *grid)
+{
+    const struct pf_argument arguments[] = {PF_ARGUMENT_TEXT("machine", machine), PF_ARGUMENT_TEXT("grid", grid)};
+    return pf_same_arguments("the arguments of pm_comm_reorder", 2, arguments, comm);
+}
+
 EXPORTED int pm_comm_reorder(MPI_Comm comm, const char *machine, const char *grid, MPI_Comm *newcomm)
 {
     struct pm_request request;
-    int size, status = 0;
-    *newcomm = MPI_COMM_NULL;
-    PF_MPI_OR_DONE(MPI_Comm_size(comm, &size));
-    if (!(status = pf_agree(pm_request_parse(machine, grid, size, &request), comm)))
+    if (newcomm)
+        *newcomm = MPI_COMM_NULL;
+    int status = pf_usable(comm, "pm_comm_reorder");
+    if (!status)
+        status = pf_agree(read_request(comm, machine, grid, newcomm, &request), comm);
+    if (!status)
+        status = same_everywhere(comm, machine, grid);
+    if (!status)
         status = reorder(&request, comm, newcomm);
-done:
     return !status ? PM_SUCCESS : status == PENCILFFT_MPI_ERROR ? PM_MPI_ERROR : PM_ERROR;
 }
 

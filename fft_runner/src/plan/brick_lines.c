@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/failure.h"
+#include "common/same.h"
 #include "geometry/blocks.h"
 #include "geometry/geometry.h"
 #include "plan/begin.h"
@@ -44,21 +45,22 @@ static pencilfft_line_desc lines_of(const pencilfft_brick_lines_desc *desc, cons
 
 static int same_everywhere(const pencilfft_brick_lines_desc *desc, MPI_Comm comm)
 {
-    static const char *const names[] = {"nx",     "ny",        "nz",    "bricks[0]", "bricks[1]", "bricks[2]",
-                                        "fields", "algorithm", "order", "precision", "rigor",     "sync"};
-    const int64_t values[] = {desc->nx,
-                              desc->ny,
-                              desc->nz,
-                              desc->bricks[0],
-                              desc->bricks[1],
-                              desc->bricks[2],
-                              desc->fields,
-                              pf_number_of(desc->algorithm),
-                              pf_number_of(desc->order),
-                              pf_number_of(desc->precision),
-                              pf_number_of(desc->rigor),
-                              pf_number_of(desc->sync)};
-    return pf_same_members("bricks of lines", (int)(sizeof values / sizeof values[0]), names, values, comm);
+    const struct pf_argument arguments[] = {
+        PF_ARGUMENT_NUMBER("nx", desc->nx),
+        PF_ARGUMENT_NUMBER("ny", desc->ny),
+        PF_ARGUMENT_NUMBER("nz", desc->nz),
+        PF_ARGUMENT_NUMBER("bricks[0]", desc->bricks[0]),
+        PF_ARGUMENT_NUMBER("bricks[1]", desc->bricks[1]),
+        PF_ARGUMENT_NUMBER("bricks[2]", desc->bricks[2]),
+        PF_ARGUMENT_NUMBER("fields", desc->fields),
+        PF_ARGUMENT_TEXT("algorithm", desc->algorithm),
+        PF_ARGUMENT_TEXT("order", desc->order),
+        PF_ARGUMENT_TEXT("precision", desc->precision),
+        PF_ARGUMENT_TEXT("rigor", desc->rigor),
+        PF_ARGUMENT_TEXT("sync", desc->sync),
+    };
+    return pf_same_arguments("the descriptors of bricks of lines", (int)(sizeof arguments / sizeof arguments[0]), arguments,
+                             comm);
 }
 
 static int take_numbers(pencilfft_brick_lines plan, const pencilfft_brick_lines_desc *desc)
