@@ -19,7 +19,7 @@ struct pf_neighbours_request {
     size_t element_bytes, real_bytes;
 };
 
-/* Collective; fails on all ranks or on none. Keeps nothing of the request but its communicator's duplicate. */
+/* Collective; fails on all ranks or on none. Keeps nothing of the request. */
 int pf_neighbours_make(const struct pf_neighbours_request *request, struct pf_neighbours **neighbours);
 int pf_neighbours_release(struct pf_neighbours *neighbours);
 MPI_Comm pf_neighbours_comm(const struct pf_neighbours *neighbours);

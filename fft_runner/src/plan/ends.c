@@ -125,7 +125,7 @@ static int make_one(pencilfft_plan plan, int end, pencilfft_box *boxes)
         inside[rank] = pf_end_inside(plan, end, rank);
     }
     struct pf_remap_request request = {
-        .all = plan->all,
+        .communicators = plan->communicators,
         .ranks = plan->ranks,
         .me = plan->rank,
         .from = end ? inside : outside,

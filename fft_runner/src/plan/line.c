@@ -252,14 +252,15 @@ static void name_phases(pencilfft_line_plan plan)
 static int start(const pencilfft_line_desc *desc, MPI_Comm comm, pencilfft_line_plan *plan)
 {
     void *made;
-    MPI_Comm own = MPI_COMM_NULL;
-    int status = pf_begin("pencilfft_line_create", plan && desc, sizeof **plan, comm, &made, &own);
+    struct pf_communicators *communicators;
+    int status = pf_begin("pencilfft_line_create", plan && desc, sizeof **plan, comm, &made, &communicators);
     if (status)
         return status;
     *plan = made;
-    (*plan)->comm = own;
-    PF_MPI(MPI_Comm_rank(own, &(*plan)->rank));
-    PF_MPI(MPI_Comm_size(own, &(*plan)->ranks));
+    (*plan)->communicators = communicators;
+    (*plan)->comm = communicators->all;
+    PF_MPI(MPI_Comm_rank((*plan)->comm, &(*plan)->rank));
+    PF_MPI(MPI_Comm_size((*plan)->comm, &(*plan)->ranks));
     return status;
 }
 
@@ -305,8 +306,7 @@ int pencilfft_line_destroy(pencilfft_line_plan plan)
     }
     for (int i = 0; i < 4; i++)
         free(plan->raw[i]);
-    PF_MPI_OR_DONE(MPI_Comm_free(&plan->comm));
-done:
+    status = pf_communicators_leave(plan->communicators);
     free(plan);
     return status;
 }

@@ -1,6 +1,7 @@
 /* A plan for distributed lines: the steps of its algorithm with what each needs on this rank. */
 #pragma once
 
+#include "exchange/communicators.h"
 #include "exchange/line_move.h"
 #include "exchange/sync.h"
 #include "lines/complex_calls.h"
@@ -20,7 +21,8 @@ struct pf_line_work {
 };
 
 struct pencilfft_line_plan_s {
-    MPI_Comm comm;
+    struct pf_communicators *communicators;
+    MPI_Comm comm; /* all of these */
     int rank, ranks;
     int checks_calls; /* same_call.h */
     int64_t lines;
