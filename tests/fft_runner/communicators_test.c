@@ -1,8 +1,9 @@
 /* Plans on one communicator share the communicators of the library: communicators_test PLANS ROUNDS, under mpirun.
  * So many plans are alive at once, the caller frees its communicator before or after them, and ranks run several plans one after
  * the other, each rank as fast as it can. An exchange that took the messages of another plan would change the results.
- * Communicators that are made are counted. */
+ * Communicators that are made are counted. With PLANS 0 threads run plans at once. */
 #include <complex.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -233,16 +234,63 @@ static void ranks_run_several_plans_each_at_its_own_pace(int rounds)
         finish(&work[i]);
 }
 
-int main(int argc, char **argv)
+static int rounds_of_threads;
+
+static void *run_often(void *work)
 {
-    int level, plans = argc > 1 ? atoi(argv[1]) : 100, rounds = argc > 2 ? atoi(argv[2]) : 100;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    struct work *w = work;
+    for (int i = 0; i < rounds_of_threads; i++) {
+        run(w);
+        CHECK(!memcmp(w->first, w->out, MOST * sizeof *w->out));
+    }
+    return NULL;
+}
+
+/* With MPI_THREAD_MULTIPLE. A halo is run beside its plan. */
+static void threads_run_plans_at_once(int rounds)
+{
+    struct work work[KINDS + 1];
+    pthread_t thread[KINDS + 1];
+    rounds_of_threads = rounds;
+    for (int i = 0; i <= KINDS; i++) {
+        if (i < KINDS)
+            start(MPI_COMM_WORLD, i, &work[i]);
+        else {
+            work[i] = (struct work){.plan = work[0].plan};
+            work[0].plan = NULL;
+        }
+        allocate(&work[i]);
+        run(&work[i]);
+        memcpy(work[i].first, work[i].out, MOST * sizeof *work[i].out);
+    }
+    for (int i = 0; i <= KINDS; i++)
+        pthread_create(&thread[i], NULL, run_often, &work[i]);
+    for (int i = 0; i <= KINDS; i++)
+        pthread_join(thread[i], NULL);
+    for (int i = 0; i <= KINDS; i++)
+        finish(&work[i]);
+}
+
+static void one_thread(int plans, int rounds)
+{
     equal_plans_make_no_communicators();
     many_are_alive_at_once(plans);
     the_callers_communicator_is_freed(rounds);
     ranks_run_several_plans_each_at_its_own_pace(rounds);
+}
+
+int main(int argc, char **argv)
+{
+    int level, plans = argc > 1 ? atoi(argv[1]) : 100, rounds = argc > 2 ? atoi(argv[2]) : 100;
+    MPI_Init_thread(&argc, &argv, plans ? MPI_THREAD_FUNNELED : MPI_THREAD_MULTIPLE, &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (plans)
+        one_thread(plans, rounds);
+    else if (level == MPI_THREAD_MULTIPLE)
+        threads_run_plans_at_once(rounds);
+    else
+        printf("no MPI_THREAD_MULTIPLE\n");
     int failed = check_result();
     MPI_Finalize();
     return failed;

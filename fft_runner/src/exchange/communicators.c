@@ -8,7 +8,6 @@
  * Cost:   a duplicate for the first plan; a split for each group that no other plan uses. */
 #include "exchange/communicators.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,15 +26,16 @@ struct pf_group {
 
 static int keyval = MPI_KEYVAL_INVALID;
 
-/* The caller frees its communicator. MPI_Finalize frees all others itself. */
-static int attribute_deleted(MPI_Comm comm, int key, void *communicators, void *extra)
+/* MPI frees the caller's communicator. MPI_Finalize has freed those of the library by itself. */
+static int attribute_deleted(MPI_Comm comm, int key, void *value, void *extra)
 {
+    struct pf_communicators *c = value;
     int ended = 0;
     (void)comm, (void)key, (void)extra;
     MPI_Finalized(&ended);
-    if (!ended)
-        return pf_communicators_leave(communicators) ? MPI_ERR_OTHER : MPI_SUCCESS;
-    return MPI_SUCCESS;
+    if (ended && c->users == 1)
+        c->all = MPI_COMM_NULL;
+    return pf_communicators_leave(c) ? MPI_ERR_OTHER : MPI_SUCCESS;
 }
 
 static int find(MPI_Comm comm, struct pf_communicators **found)
@@ -51,25 +51,22 @@ static int find(MPI_Comm comm, struct pf_communicators **found)
     return PENCILFFT_OK;
 }
 
-static int make(MPI_Comm comm, struct pf_communicators **made)
+static int make(MPI_Comm comm, bool shared, struct pf_communicators **made)
 {
-    MPI_Comm all = MPI_COMM_NULL;
+    struct pf_communicators new = {.all = MPI_COMM_NULL, .users = 1, .shared = shared};
     int status = PENCILFFT_OK;
-    *made = NULL;
-    PF_MPI(MPI_Comm_dup(comm, &all));
-    PF_MPI(MPI_Comm_set_errhandler(all, MPI_ERRORS_RETURN));
-    struct pf_communicators *c = calloc(1, sizeof *c);
-    if (!c)
+    PF_MPI(MPI_Comm_dup(comm, &new.all));
+    PF_MPI(MPI_Comm_set_errhandler(new.all, MPI_ERRORS_RETURN));
+    if (!(*made = malloc(sizeof **made)))
         status = pf_fail(PENCILFFT_NO_MEMORY, "no memory for a communicator");
-    if ((status = pf_agree(status, all))) {
-        free(c);
+    else
+        **made = new;
+    if ((status = pf_agree(status, new.all))) {
+        free(*made);
+        *made = NULL;
         if (status != PENCILFFT_MPI_ERROR)
-            PF_MPI(MPI_Comm_free(&all));
-        return status;
+            PF_MPI(MPI_Comm_free(&new.all));
     }
-    c->all = all;
-    c->users = 1;
-    *made = c;
     return status;
 }
 
@@ -81,15 +78,22 @@ int pf_communicators_join(MPI_Comm comm, struct pf_communicators **made)
     bool shared = level < MPI_THREAD_MULTIPLE;
     if (shared && (status = find(comm, made)))
         return status;
-    if (*made) {
+    if (*made)
         (*made)->users++;
-        return status;
-    }
-    if (!(status = make(comm, made)) && shared) {
+    else if (!(status = make(comm, shared, made)) && shared) {
         PF_MPI(MPI_Comm_set_attr(comm, keyval, *made));
         (*made)->users++;
     }
     return status;
+}
+
+int pf_communicators_share(struct pf_communicators *of, struct pf_communicators **made)
+{
+    if (!of->shared)
+        return make(of->all, false, made);
+    of->users++;
+    *made = of;
+    return PENCILFFT_OK;
 }
 
 int pf_communicators_leave(struct pf_communicators *c)
@@ -97,7 +101,8 @@ int pf_communicators_leave(struct pf_communicators *c)
     int status = PENCILFFT_OK;
     if (!c || --c->users > 0)
         return status;
-    PF_MPI_OR_DONE(MPI_Comm_free(&c->all));
+    if (c->all != MPI_COMM_NULL)
+        PF_MPI_OR_DONE(MPI_Comm_free(&c->all));
 done:
     free(c);
     return status;

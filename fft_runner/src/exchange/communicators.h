@@ -2,12 +2,14 @@
 #pragma once
 
 #include <mpi.h>
+#include <stdbool.h>
 
 struct pf_group;
 
 struct pf_communicators {
     MPI_Comm all; /* duplicate of the caller's communicator; errors are returned */
     int users;    /* plans and halos, and the attribute of the caller's communicator */
+    bool shared;  /* by several users; else each has its own, because several threads may call MPI at once */
     struct pf_group *groups;
 };
 
@@ -19,8 +21,10 @@ struct pf_group_key {
 };
 
 /* Collective: adds a user to the communicators of the plans on `comm`, and makes them for the first one. Fails on all ranks
- * or on none. If several threads may call MPI at once, each user has its own. */
+ * or on none. */
 int pf_communicators_join(MPI_Comm comm, struct pf_communicators **made);
+/* The same for a halo beside its plan. */
+int pf_communicators_share(struct pf_communicators *of, struct pf_communicators **made);
 /* One user less; the last one frees them. NULL is allowed. Collective. */
 int pf_communicators_leave(struct pf_communicators *communicators);
 

@@ -138,8 +138,8 @@ int pf_neighbours_make(const struct pf_neighbours_request *r, struct pf_neighbou
         nb->reals = (int)(r->element_bytes / r->real_bytes);
         status = make(r, nb);
     }
-    if (!(status = pf_agree(status, r->all)))
-        status = pf_communicators_join(r->all, &nb->communicators);
+    if (!(status = pf_agree(status, r->communicators->all)))
+        status = pf_communicators_share(r->communicators, &nb->communicators);
     if (!status)
         *neighbours = nb;
     else if (status != PENCILFFT_MPI_ERROR)

@@ -90,7 +90,7 @@ static int make(pencilfft_plan plan, int array, const int64_t low[3], const int6
     int status = pf_agree(gather_boxes(plan, array, boxes), plan->all);
     if (!status) {
         struct pf_neighbours_request request = {
-            .all = plan->all,
+            .communicators = plan->communicators,
             .ranks = plan->ranks,
             .me = plan->rank,
             .geometry = &plan->geometry,
