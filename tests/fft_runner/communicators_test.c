@@ -246,28 +246,30 @@ static void *run_often(void *work)
     return NULL;
 }
 
-/* With MPI_THREAD_MULTIPLE. A halo is run beside its plan. */
+/* With MPI_THREAD_MULTIPLE, under which nothing is shared. One thread runs the halo of another one's plan. */
 static void threads_run_plans_at_once(int rounds)
 {
-    struct work work[KINDS + 1];
-    pthread_t thread[KINDS + 1];
+    enum { PLANS = 3, THREADS = PLANS + 1 };
+    struct work work[THREADS];
+    pthread_t thread[THREADS];
     rounds_of_threads = rounds;
-    for (int i = 0; i <= KINDS; i++) {
-        if (i < KINDS)
-            start(MPI_COMM_WORLD, i, &work[i]);
-        else {
-            work[i] = (struct work){.plan = work[0].plan};
-            work[0].plan = NULL;
-        }
+    for (int i = 0; i < PLANS; i++) {
+        int before = made, kind = i ? 1 : 0;
+        start(MPI_COMM_WORLD, kind, &work[i]);
+        CHECK(made > before + 2);
+    }
+    work[PLANS] = (struct work){.halo = work[0].halo};
+    work[0].halo = NULL;
+    for (int i = 0; i < THREADS; i++) {
         allocate(&work[i]);
         run(&work[i]);
         memcpy(work[i].first, work[i].out, MOST * sizeof *work[i].out);
     }
-    for (int i = 0; i <= KINDS; i++)
+    for (int i = 0; i < THREADS; i++)
         pthread_create(&thread[i], NULL, run_often, &work[i]);
-    for (int i = 0; i <= KINDS; i++)
+    for (int i = 0; i < THREADS; i++)
         pthread_join(thread[i], NULL);
-    for (int i = 0; i <= KINDS; i++)
+    for (int i = 0; i < THREADS; i++)
         finish(&work[i]);
 }
 

@@ -17,7 +17,7 @@ def test_2000_plans_are_alive_at_once_under_mpich(mpich_run):
 
 @pytest.mark.parametrize("start", ["mpirun", "mpich_run"])
 def test_threads_run_plans_at_once(request, start):
-    done = request.getfixturevalue(start)(2, 0, 300, program="communicators_test")
+    done = request.getfixturevalue(start)(2, 0, 200, program="communicators_test")
     assert done.returncode == 0, done.stdout + done.stderr
     if "no MPI_THREAD_MULTIPLE" in done.stdout:
         pytest.skip("NOT TESTED: threads at once, for this MPI has no MPI_THREAD_MULTIPLE")
