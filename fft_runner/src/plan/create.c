@@ -2,6 +2,7 @@
  * Idea:  a table of stages; after each one all ranks agree whether to go on (failure.c), so that no rank waits in a
  *        collective for one that has given up, and everything is undone in one place.
  * Cost:  communicators.c; one small all-reduce a stage, as many boxes as the groups have members. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,8 @@ static int set_names(pencilfft_plan plan, const pencilfft_desc *desc)
         return pf_fail(PENCILFFT_BAD_CALL, "destroy_input is %d; give 1 where the input may be overwritten, else 0",
                        desc->destroy_input);
     plan->destroys_input = desc->destroy_input;
+    if (!(desc->auto_budget_s >= 0) || isinf(desc->auto_budget_s))
+        return pf_fail(PENCILFFT_BAD_CALL, "auto_budget_s is %g; give 0 or more seconds", desc->auto_budget_s);
     if (!(plan->exchange = find_exchange(desc->exchange)) ||
         !(plan->geometry.decomposition = pf_decomposition_find(desc->decomposition, plan->bricks)) ||
         !(plan->precision = pf_table_find(&pf_precisions, desc->precision)) ||
