@@ -32,6 +32,8 @@ install(FILES ${PROJECT_BINARY_DIR}/pencilfft-config.cmake ${PROJECT_BINARY_DIR}
 # ---- pkg-config: one file for each library --------------------------------------------------------------------------------
 file(RELATIVE_PATH prefix_from_pc /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" prefix_from_pc "${prefix_from_pc}")
+list(TRANSFORM without_mpi_cxx PREPEND -D OUTPUT_VARIABLE cxx_flags)
+list(JOIN cxx_flags " " cxx_flags)
 function(install_pc name description requires private_requires private_libs)
   if(kinds STREQUAL static) # every link line needs what the library needs
     string(STRIP "${requires} ${private_requires}" requires)
