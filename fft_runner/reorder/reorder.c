@@ -4,6 +4,8 @@
  * Cost:  a gather and a scatter of seats, 8 bytes a rank on every process, one MPI_Comm_split, a message a dimension. */
 #include "pm_reorder.h"
 
+#include <stdbool.h>
+
 #include "common/failure.h"
 #include "common/same.h"
 #include "common/seating.h"
@@ -14,6 +16,9 @@
 #define EXPORTED __attribute__((visibility("default")))
 
 enum { CHECK_TAG = 7 };
+
+/* For the Fortran module, where communicators are integers. */
+int pm_comm_reorder_fortran(MPI_Fint comm, const char *machine, const char *grid, MPI_Fint *newcomm);
 
 /* What a process sends to its neighbours. */
 struct greeting {
@@ -101,6 +106,20 @@ EXPORTED int pm_comm_reorder(MPI_Comm comm, const char *machine, const char *gri
     if (!status)
         status = reorder(&request, comm, newcomm);
     return !status ? PM_SUCCESS : status == PENCILFFT_MPI_ERROR ? PM_MPI_ERROR : PM_ERROR;
+}
+
+/* MPI would end the program if a handle were looked up before MPI_Init or after MPI_Finalize. */
+EXPORTED int pm_comm_reorder_fortran(MPI_Fint comm, const char *machine, const char *grid, MPI_Fint *newcomm)
+{
+    int started = 0, ended = 0;
+    MPI_Comm made = MPI_COMM_NULL;
+    MPI_Initialized(&started);
+    MPI_Finalized(&ended);
+    bool running = started && !ended;
+    int status = pm_comm_reorder(running ? MPI_Comm_f2c(comm) : MPI_COMM_NULL, machine, grid, &made);
+    if (running)
+        *newcomm = MPI_Comm_c2f(made);
+    return status;
 }
 
 EXPORTED const char *pm_reorder_message(void)

@@ -145,6 +145,19 @@ def test_fortran_project_by_cmake(examples, prefix, program, ranks):
     checked(examples(ranks, program=program), program)
 
 
+def test_reordering_fortran_program_by_cmake(examples, prefix):
+    if not (prefix / "include" / "pencilmap_reorder.mod").exists():
+        pytest.skip("NOT TESTED: the Fortran module, for no Fortran compiler was found (Debian: gfortran)")
+    done = examples(4, "2x2 placement=digits:x=r2,y=c2 where=assumed:yxt", "2x2", program="reordered_fortran")
+    assert done.returncode == 0, done.stdout + done.stderr
+    # rank i was launched at y = i % 2, x = i / 2; x counts within rows, which are consecutive ranks
+    assert sorted(done.stdout.split("\n")[:-1]) == [
+        f"reordered_fortran: rank {old} is grid rank {old // 2 + 2 * (old % 2)}" for old in range(4)]
+    done = examples(4, "2x2", "2x3", program="reordered_fortran")
+    assert done.returncode != 0
+    assert done.stdout.count("reordered_fortran: process grid '2x3' does not fit; write RxC with R*C = 4") == 1
+
+
 def by_pkg_config(directory, name, compiler, program, *arguments):
     """Build a program with what pkg-config tells about a library in `directory`, as a reader of docs/library.md does."""
     ask = partial(execute, "env", f"PKG_CONFIG_PATH={directory / 'pkgconfig'}", "pkg-config", name)
@@ -162,6 +175,15 @@ def test_fortran_program_by_pkg_config(prefix, start, tmp_path):
         pytest.skip("NOT TESTED: the Fortran module, for no Fortran compiler was found (Debian: gfortran)")
     by_pkg_config(library_directory(prefix), "pencilfft_fortran", "mpifort", tmp_path / "poisson", EXAMPLES / "poisson.f90")
     checked(replace(start, programs=tmp_path)(2, program="poisson"), "poisson_fortran")
+
+
+def test_reordering_fortran_program_by_pkg_config(prefix, start, tmp_path):
+    if not (prefix / "include" / "pencilmap_reorder.mod").exists():
+        pytest.skip("NOT TESTED: the Fortran module, for no Fortran compiler was found (Debian: gfortran)")
+    by_pkg_config(library_directory(prefix), "pencilmap_reorder_fortran", "mpifort", tmp_path / "reordered",
+                  EXAMPLES / "reordered.f90")
+    done = replace(start, programs=tmp_path)(2, "2 where=assumed", "2x1", program="reordered")
+    assert done.returncode == 0 and "rank 1 is grid rank 1" in done.stdout, done.stdout + done.stderr
 
 
 def test_reordering_program_by_pkg_config(prefix, start, tmp_path):
