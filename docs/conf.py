@@ -38,7 +38,8 @@ napoleon_use_rtype = False
 napoleon_use_ivar = True
 default_role = "code"
 
-fortran_sources = [str(Path(__file__).parents[1] / "fft_runner" / "fortran" / "pencilfft.f90")]
+fortran_sources = [str(Path(__file__).parents[1] / "fft_runner" / "fortran" / f"{module}.f90")
+                   for module in ("pencilfft", "pencilmap_reorder")]
 fortran_lexer = "joined"
 fortran_doc_chars = [">", "!"]
 

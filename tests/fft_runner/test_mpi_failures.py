@@ -22,7 +22,7 @@ MOVES_DATA = {  # what an exchange cannot do without; a new one at least one of 
     "alltoallv": {"MPI_Alltoallv"}, "alltoall": {"MPI_Alltoall"}, "padded": {"MPI_Alltoall"}, "alltoallw": {"MPI_Alltoallw"},
     "p2p": {"MPI_Sendrecv"}, "persistent": {"MPI_Startall", "MPI_Waitall"}, "fftw": {"MPI_Comm_dup"},
     **{name: {"MPI_Isend", "MPI_Irecv", "MPI_Waitall"} for name in ("bruck2", *OTHER_RADICES)},
-    "halo": {"MPI_Isend", "MPI_Irecv", "MPI_Waitall", "MPI_Comm_dup"},
+    "halo": {"MPI_Isend", "MPI_Irecv", "MPI_Waitall"},
     "line-transpose": {"MPI_Alltoallv", "MPI_Barrier", "MPI_Comm_dup", "MPI_Allreduce"},
     "line-binary2": {"MPI_Isend", "MPI_Irecv", "MPI_Waitall", "MPI_Alltoallv"},
     "bricks-transpose": {"MPI_Alltoallv", "MPI_Barrier", "MPI_Comm_split", "MPI_Comm_free"},
