@@ -18,9 +18,11 @@ import pytest
 from tests.modules import needs_module
 
 collect_ignore = ["python_binding_checks.py", "python_check_calls.py", "python_lost_plan.py", "peer_failures_checks.py",
-                  "python_layouts.py"]  # programs for mpirun
+                  "python_layouts.py", "python_guarded.py", "python_overrun.py", "python_random_plans.py",
+                  "python_one_rank.py", "python_arguments.py"]  # programs for mpirun
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "fft_runner"
+GUARDED = Path(__file__).with_name("python_guarded.py")
 BUILD_S, RUN_S, ALONE_S = 600, 300, 20
 ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 OPEN_MPI_OPTIONS = ["--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]
@@ -251,14 +253,15 @@ def run(mpirun, records, tmp_path):
 
 @pytest.fixture
 def start_python(mpirun, programs):
-    """Run a Python program that uses the binding, under the mpirun of the library's MPI."""
+    """Run a Python program that uses the binding, under the mpirun of the library's MPI, with guard bytes around arrays."""
     needs_module("mpi4py", "the Python binding, for mpi4py is missing (pip install mpi4py)")
     places = [f"PYTHONPATH={SOURCE / 'python'}:{ROOT / 'packaging'}",
               f"PENCILFFT_LIBRARY={programs.parent / 'lib' / 'libpencilfft.so'}"]
     env = replace(mpirun, programs=Path("/usr/bin"))
 
     def run(ranks, script, *arguments):
-        return env(ranks, *places, "OMP_NUM_THREADS=1", sys.executable, "-m", "mpi4py", script, *arguments, program="env")
+        return env(ranks, *places, "OMP_NUM_THREADS=1", sys.executable, "-m", "mpi4py",
+                   GUARDED, script, *arguments, program="env")
 
     return run
 
