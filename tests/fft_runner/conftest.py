@@ -10,6 +10,7 @@ import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import jsonschema
@@ -255,15 +256,26 @@ def run(mpirun, records, tmp_path):
 def start_python(mpirun, programs):
     """Run a Python program that uses the binding, under the mpirun of the library's MPI, with guard bytes around arrays."""
     needs_module("mpi4py", "the Python binding, for mpi4py is missing (pip install mpi4py)")
+    return partial(start_binding, mpirun, programs, (GUARDED,))
+
+
+def start_binding(mpirun, programs, before, ranks, script, *arguments, more=()):
+    """Run a Python program with the library of a build; `before` it may come the program that guards arrays."""
     places = [f"PYTHONPATH={SOURCE / 'python'}:{ROOT / 'packaging'}",
-              f"PENCILFFT_LIBRARY={programs.parent / 'lib' / 'libpencilfft.so'}"]
+              f"PENCILFFT_LIBRARY={programs.parent / 'lib' / 'libpencilfft.so'}", "OMP_NUM_THREADS=1", *more]
     env = replace(mpirun, programs=Path("/usr/bin"))
+    return env(ranks, *places, sys.executable, "-m", "mpi4py", *before, script, *arguments, program="env")
 
-    def run(ranks, script, *arguments):
-        return env(ranks, *places, "OMP_NUM_THREADS=1", sys.executable, "-m", "mpi4py",
-                   GUARDED, script, *arguments, program="env")
 
-    return run
+@pytest.fixture(scope="session")
+def sanitized_python(tmp_path_factory):
+    """The same with a library that AddressSanitizer watches; it knows the arrays of NumPy, so there are no guard bytes."""
+    needs_module("mpi4py", "the Python binding, for mpi4py is missing (pip install mpi4py)")
+    programs, start = built_with_sanitizers(tmp_path_factory, "pencilfft_shared")
+    files = [subprocess.run(["gcc", f"-print-file-name={name}"], capture_output=True, text=True, check=True).stdout.strip()
+             for name in ("libasan.so", "libubsan.so")]
+    return partial(start_binding, Launcher(programs, start), programs, (),
+                   more=[f"LD_PRELOAD={':'.join(files)}", "ASAN_OPTIONS=detect_leaks=0", "PYTHONMALLOC=malloc"])
 
 
 @pytest.fixture

@@ -1,8 +1,9 @@
-"""Started by test_python_binding.py under mpirun: every public function and method with wrong arguments on the last rank alone.
+"""Started by test_python_binding.py under mpirun: every public function and method with wrong arguments on the last rank.
 A collective one must raise the same message on all ranks, and no rank may wait; a local one must raise on that rank."""
 
 import inspect
 import sys
+from functools import partial
 from itertools import count
 from pathlib import Path
 from tempfile import gettempdir
@@ -11,7 +12,7 @@ import numpy as np
 from mpi4py import MPI
 
 import pencilfft
-from pencilfft import BACKWARD, FORWARD, BrickLinesPlan, Halo, LinePlan, PencilfftError, Plan, load_wisdom, save_wisdom
+from pencilfft import FORWARD, BrickLinesPlan, Halo, LinePlan, PencilfftError, Plan, load_wisdom, save_wisdom
 
 comm = MPI.COMM_WORLD
 last = comm.size - 1
@@ -58,7 +59,7 @@ def creation(name, kind, arguments, choices, more):
     wrong = [call(*arguments, comm, 5), call(*arguments[1:], comm), call(*arguments[:-1], comm=comm), call(comm, *arguments),
              call(*arguments, comm, nosuch=1)]
     for place in range(len(arguments)):
-        values = [*NOT_INTEGERS, count(), (CUT, 1, 1), (1.0, 1, 1), ("8", "6", "4"), (True, 1, 1), (2**62, 6, 4), (1, 1, 1, 1)]
+        values = [*NOT_INTEGERS, count(), (CUT, 1, 1), (1.0, 1, 1), ("8", "6", "4"), (True, 1, 1), (2**62, 6, 4), (1,) * 4]
         wrong += [call(*arguments[:place], value, *arguments[place + 1:], comm) for value in values if value is not None]
     for keyword, values in more.items():
         wrong += [call(*arguments, comm, **{keyword: value}) for value in values if value is not None]
@@ -68,9 +69,9 @@ def creation(name, kind, arguments, choices, more):
 
 def arrays_like(right):
     """Arrays that do not fit where `right` does."""
-    return [None, [1.0], 5, np.float64(1), np.array(1j), right.astype(np.complex64), right.astype(right.dtype.newbyteorder()),
-            right[::-1], right[..., ::-1], np.repeat(right, 2, axis=-1)[..., ::2], right[:1], right[np.newaxis], np.ma.array(right),
-            misaligned(right)]
+    return [None, [1.0], 5, np.float64(1), np.array(1j), right.astype(np.complex64),
+            right.astype(right.dtype.newbyteorder()), right[::-1], right[..., ::-1], np.repeat(right, 2, axis=-1)[..., ::2],
+            right[:1], right[np.newaxis], np.ma.array(right), misaligned(right)]
 
 
 def misaligned(right):
@@ -101,11 +102,12 @@ def transform(name, call, source, target):
 
 
 def check_plan():
-    integers = {name: NOT_INTEGERS for name in ("directions", "fields", "threads")}
+    integers = dict.fromkeys(("directions", "fields", "threads"), NOT_INTEGERS)
     texts = {name: NOT_TEXTS for name, (kind, _) in pencilfft.MEMBERS.items() if kind == "text"}
     boxes = (5, "xyz", [1, 2, 3], [slice(0, 1)] * 2, [slice(0, 1)] * 4, [slice(0, 1.5)] * 3, [slice(None, 4)] * 3,
              [slice(0, 4, 2)] * 3, [slice(CUT, CUT + 1)] * 3, [slice(-2**63, 2**63 - 1)] * 3, count())
-    more = dict(destroy_input=("yes", 2, 1.0, CUT), auto_budget_s=("3", 1j, True, 10**400), input_box=boxes, output_box=boxes)
+    more = dict(destroy_input=("yes", 2, 1.0, CUT), auto_budget_s=("3", 1j, True, 10**400), input_box=boxes,
+                output_box=boxes)
     creation("Plan", Plan, (SHAPE, GRID), dict(rigor="estimate"), {**integers, **texts, **more, "rigor": ()})
     with Plan(SHAPE, GRID, comm, rigor="estimate") as plan:
         f, g, h, k = (plan.empty(name) for name in ("input", "output", "output", "input"))
@@ -117,7 +119,7 @@ def check_plan():
         transform("Plan.execute_pair", lambda *two, **other: plan.execute_pair(*two, h, k, **other), f, g)
         collective("Plan.execute_pair", lambda: plan.execute_pair(f, g, h, k), lambda: plan.execute_pair(f, g, g, k),
                    lambda: plan.execute_pair(f, g, h, plan.view(g, "input")), lambda: plan.execute_pair(f, g, h))
-        transform("Plan.transpose", lambda *two, **other: plan.transpose("column", FORWARD, *two, **other), y, plan.empty("x"))
+        transform("Plan.transpose", partial(plan.transpose, "column", FORWARD), y, plan.empty("x"))
         collective("Plan.transpose", lambda: plan.transpose("row", FORWARD, z, y),
                    *each(lambda name: plan.transpose(name, FORWARD, z, y), NOT_NAMES),
                    *each(lambda way: plan.transpose("row", way, z, y), (3, -1, 2**32 + 1, True, 1.0, "1", None, [1])),
@@ -136,18 +138,15 @@ def check_plan():
 
 def check_halo(plan, f):
     collective("Plan.halo", lambda: plan.halo("input", 1).destroy(), *each(lambda name: plan.halo(name, 1), NOT_NAMES[2:]),
-               *each(lambda low: plan.halo("input", low), [*(one for one in NOT_INTEGERS), (1, 1), (1, 1, 1, 1), count(), 99]),
+               *each(lambda low: plan.halo("input", low), [*NOT_INTEGERS, (1, 1), (1, 1, 1, 1), count(), 99]),
                *each(lambda high: plan.halo("input", 1, high), [(1, 2), CUT, "1", -1]),
                lambda: plan.halo("input"), lambda: plan.halo("input", 1, 1, 1), lambda: plan.halo("input", 1, deep=1))
     with plan.halo("input", 1) as halo:
         wide, overlapping = halo.empty(), np.zeros(halo.shape, halo.empty().dtype)
         wide[...] = 0
         own = np.ndarray(f.shape, f.dtype, overlapping)
-        for name, call in (("exchange", halo.exchange), ("accumulate", halo.accumulate)):
-            wrong = [array for array in arrays_like(wide)[:-1]]
-            collective(f"Halo.{name}", lambda call=call: call(wide, f), *each(lambda array: call(array, f), wrong),
-                       *each(lambda array: call(wide, array), arrays_like(f)[1:-1]), lambda: call(overlapping, own),
-                       lambda: call(), lambda: call(wide, f, 5), lambda: call(wide, nosuch=5))
+        move("Halo.exchange", halo.exchange, wide, f, lambda: halo.exchange(overlapping, own))
+        move("Halo.accumulate", halo.accumulate, wide, f, lambda: halo.accumulate(overlapping, own))
         collective("Halo.exchange", lambda: halo.exchange(wide, f), lambda: halo.exchange(locked(wide), f))
         collective("Halo.accumulate", lambda: halo.accumulate(wide, f), lambda: halo.accumulate(wide, locked(f)),
                    lambda: halo.accumulate(locked(wide)))
@@ -156,8 +155,14 @@ def check_halo(plan, f):
         collective("Halo.destroy", lambda: halo.exchange(wide, f), lambda: halo.destroy(now=True))
 
 
+def move(name, call, wide, own, *more):
+    collective(name, lambda: call(wide, own), *each(lambda array: call(array, own), arrays_like(wide)[:-1]),
+               *each(lambda array: call(wide, array), arrays_like(own)[1:-1]), *more, call, lambda: call(wide, own, 5),
+               lambda: call(wide, nosuch=5))
+
+
 def check_lines(name, kind, arguments, integers):
-    texts = {text: NOT_TEXTS for text in ("algorithm", "order", "precision", "sync")}
+    texts = dict.fromkeys(("algorithm", "order", "precision", "sync"), NOT_TEXTS)
     creation(name, kind, arguments, dict(rigor="estimate"), {**texts, integers: NOT_INTEGERS})
     with kind(*arguments, comm, rigor="estimate") as plan:
         f, g = plan.empty("input"), plan.empty("output")
@@ -166,7 +171,7 @@ def check_lines(name, kind, arguments, integers):
         transform(f"{name}.backward", plan.backward, g, f)
         for method in ("shape", "empty", "indices"):
             local(f"{name}.{method}", *each(getattr(plan, method), NOT_NAMES))
-        local(f"{name}.indices", *each(lambda rank: plan.indices("input", rank), (*NOT_INTEGERS[:2], True, CUT, 2**32, -1, 99)))
+        local(f"{name}.indices", *each(lambda rank: plan.indices("input", rank), (1.5, "1", True, CUT, 2**32, -1, 99)))
         local(f"{name}.view", *each(lambda array: plan.view(array, "output"), [None, [1.0], np.zeros(1)]))
         local(f"{name}.traffic", *each(plan.traffic, NOT_NAMES),
               *each(lambda way: plan.traffic(plan.exchanges[0], way), (3, 2**32 + 1, True, "1")))
@@ -177,7 +182,8 @@ def check_wisdom():
     path = Path(gettempdir()) / f"pencilfft_one_rank_{comm.bcast(id(seen))}"
     wrong_paths = (5, None, "a\0b", "\ud800", ["a"])
     collective("load_wisdom", lambda: load_wisdom(path, comm), *each(lambda one: load_wisdom(one, comm), wrong_paths),
-               lambda: load_wisdom(path, comm, 5), lambda: load_wisdom(path, comm, nosuch=5), lambda: load_wisdom(comm, path))
+               lambda: load_wisdom(path, comm, 5), lambda: load_wisdom(path, comm, nosuch=5),
+               lambda: load_wisdom(comm, path))
     collective("save_wisdom", lambda: save_wisdom(path, comm), *each(lambda one: save_wisdom(one, comm), wrong_paths),
                lambda: save_wisdom(path, comm, 5))
     assert not load_wisdom(path, comm) and not path.exists(), "nothing is written"

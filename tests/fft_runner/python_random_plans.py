@@ -68,8 +68,8 @@ def random_plan(draw):
     if decomposition == "brick" and draw.integers(2):
         decomposition = "brick:" + "x".join(map(str, divided(draw, comm.size, 3)))
     schedule = one_of(draw, [None, None, *names("schedule")])
-    choices = dict(decomposition=decomposition, type=one_of(draw, names("type")), precision=one_of(draw, ["double", "single"]),
-                   layout=one_of(draw, names("layout")), exchange=one_of(draw, names("exchange")), schedule=schedule,
+    choices = dict(decomposition=decomposition, type=one_of(draw, names("type")), layout=one_of(draw, names("layout")),
+                   precision=one_of(draw, list(TOLERANCE)), exchange=one_of(draw, names("exchange")), schedule=schedule,
                    skip=one_of(draw, [None, None, "x", "y"]), fields=int(draw.integers(1, 4)),
                    destroy_input=bool(draw.integers(2)), rigor="estimate", auto_budget_s=0.01)
     return made(Plan, shape, grid, **choices), choices
@@ -132,7 +132,7 @@ def use_lines(draw, plan):
 
 def lines_of(draw):
     return dict(algorithm=one_of(draw, names("line_algorithm")), order=one_of(draw, names("line_order")),
-                precision=one_of(draw, ["double", "single"]), rigor="estimate")
+                precision=one_of(draw, list(TOLERANCE)), rigor="estimate")
 
 
 def use_line(draw):
