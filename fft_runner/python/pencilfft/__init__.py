@@ -421,6 +421,7 @@ class _Handled:
             team.leave()
             raise
         self._handle, self._team = handle, team
+        team.watch()
 
     def _running(self) -> Team:
         """All ranks know this error, for they destroy it together and end MPI together."""
@@ -819,6 +820,7 @@ class Halo(_Handled):
             team.leave()
             raise
         self._handle, self._team = handle, team
+        team.watch()
         self._ranks, of = plan._ranks, plan._array(array)
         self._inner = of
         form = _Format(element_bytes=of.dtype.itemsize, fields=of.fields)

@@ -75,8 +75,12 @@ class Team:
         self._tag = self._duplicate.made % (self._comm.Get_attr(MPI.TAG_UB) or LEAST_TAG_UB)
         self._duplicate.made += 1
         self._duplicate.teams += 1
-        self._seconds = self._comm.bcast(_seconds_to_wait(), 0)
+        self._seconds, self._seconds_asked = 0, self._comm.bcast(_seconds_to_wait(), 0)
         self._sent, self._received = np.zeros(1, np.int64), np.zeros(1, np.int64)
+
+    def watch(self) -> None:
+        """The plan is made. From now on wait no longer for a rank than PENCILFFT_CHECK_CALLS says."""
+        self._seconds = self._seconds_asked
 
     def another(self) -> "Team":
         """The same ranks for another plan. Collective."""
