@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import patience
+
 EXAMPLES = Path(__file__).resolve().parents[2] / "fft_runner" / "examples"
 BUILD_S = 300
 
@@ -39,7 +41,7 @@ target_link_libraries(poisson PRIVATE pencilfft::pencilfft m)
 
 def execute(*command):
     """Run a tool to its end and return what it printed."""
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=BUILD_S)
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=patience(BUILD_S))
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

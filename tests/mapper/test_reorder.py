@@ -16,13 +16,14 @@ from pencilmap.model.allocation import Allocation, Site
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.torus import Torus
+from tests.patience import patience
 
 
 class Meeting:
     """What the ranks of a communicator say to all: each waits until all have spoken."""
 
     def __init__(self, size):
-        self.size, self.said, self.barrier = size, [None] * size, threading.Barrier(size, timeout=20)
+        self.size, self.said, self.barrier = size, [None] * size, threading.Barrier(size, timeout=patience(20))
 
     def all_of(self, rank, value):
         self.said[rank] = value

@@ -18,6 +18,7 @@ from pencilmap.scripts.maintenance import nightly, promises
 from pencilmap.scripts.maintenance.mutants import __main__ as mutants_command, trials
 from pencilmap.scripts.maintenance.mutants.places import Mutant, mutants, sample
 from pencilmap.scripts.maintenance.mutants.trials import Trial, Verdict, seconds_of
+from tests.patience import patience
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -114,7 +115,7 @@ def test_the_page_shows_the_last_results():
 
 
 def test_every_part_is_listed_by_the_command_and_no_other_is_run():
-    told = subprocess.check_output([ROOT / "scripts" / "test-nightly", "--list"], text=True, timeout=60)
+    told = subprocess.check_output([ROOT / "scripts" / "test-nightly", "--list"], text=True, timeout=patience(60))
     assert [line.split()[0] for line in told.splitlines()] == list(nightly.PARTS)
     refused = CliRunner().invoke(nightly.main, ["mutant"])
     assert refused.exit_code == 2 and "'mutant' is not one of 'matrix'" in refused.output
