@@ -14,7 +14,7 @@ def test_binding_agrees_with_numpy(run_python, ranks):
 
 
 @pytest.mark.parametrize("ranks", [2, pytest.param(3, marks=pytest.mark.slow)])
-def test_calls_that_differ_are_errors_on_all_ranks_where_they_are_compared(run_python, ranks):
+def test_calls_that_differ_are_errors_on_all_ranks(run_python, ranks):
     assert "calls compared" in run_python(ranks, Path(__file__).with_name("python_check_calls.py"))
 
 

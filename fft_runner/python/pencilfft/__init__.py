@@ -34,9 +34,9 @@ memory. Such an array has one axis; `Plan.split` gives views of its parts with x
 ...     for at, part in plan.split(f_hat, "output"):
 ...         part *= whole[at]
 
-All ranks of the communicator must make the same collective calls with the same arguments. If the arguments are wrong on one
-rank, all ranks raise its message: they agree before each collective call, which takes log2 P messages of 8 bytes. Only a
-rank that does not give a communicator is alone with its error.
+All ranks of the communicator must make the same collective calls with the same arguments. If an argument is wrong on one
+rank, or the calls differ, all ranks raise the same message: they agree before each collective call, which takes log2 P
+messages of 24 bytes. Only a rank that does not give a communicator is alone with its error.
 """
 
 import ctypes
@@ -353,9 +353,17 @@ def _team_among(arguments: tuple[Any, ...]) -> Team:
         raise PencilfftError(str(error)) from None
 
 
-def _agreed(team: Team, call: str, prepare: Callable[[], Ready]) -> Ready:
-    """The result of `prepare`, if no rank fails in it."""
-    ready, message, error = team.agree(call, prepare)
+def _nothing(_ready: Any) -> str:
+    return ""
+
+
+def _in_place(addresses: tuple[int, ...]) -> str:
+    return ", in place" if addresses[0] == addresses[1] else ""
+
+
+def _agreed(team: Team, call: str, prepare: Callable[[], Ready], details: Callable[[Ready], str] = _nothing) -> Ready:
+    """The result of `prepare`, if no rank fails in it and all make the same call."""
+    ready, message, error = team.agree(call, prepare, details)
     if message is not None:
         raise PencilfftError(message) from error
     return ready  # type: ignore[return-value]
@@ -431,8 +439,8 @@ class _Handled:
             raise PencilfftError(f"MPI has been finalized; use the {self._kind} before")
         return self._team
 
-    def _agreed(self, call: str, prepare: Callable[[], Ready]) -> Ready:
-        return _agreed(self._running(), f"{type(self).__name__}.{call}", prepare)
+    def _agreed(self, call: str, prepare: Callable[[], Ready], details: Callable[[Ready], str] = _nothing) -> Ready:
+        return _agreed(self._running(), f"{type(self).__name__}.{call}", prepare, details)
 
 
 class _Descriptor:
@@ -717,7 +725,7 @@ class Plan(_Handled):
             (`buffer_bytes`), or that must not be written; for arrays that overlap partly. Also when the plan does not have
             this direction or was destroyed.
         """
-        addresses = self._agreed("forward", partial(self._transform, source, "input", target, "output"))
+        addresses = self._agreed("forward", partial(self._transform, source, "input", target, "output"), _in_place)
         _call("execute", self._alive(), FORWARD, *addresses)
 
     @_collective
@@ -729,7 +737,7 @@ class Plan(_Handled):
         source : part of ``output``
         target : part of ``input``
         """
-        addresses = self._agreed("backward", partial(self._transform, source, "output", target, "input"))
+        addresses = self._agreed("backward", partial(self._transform, source, "output", target, "input"), _in_place)
         _call("execute", self._alive(), BACKWARD, *addresses)
 
     @_collective
@@ -743,14 +751,14 @@ class Plan(_Handled):
         forward_source, backward_target : parts of ``input``
         forward_target, backward_source : parts of ``output``
         """
-        def addresses() -> list[int]:
+        def addresses() -> tuple[int, int, int, int]:
             one = self._transform(forward_source, "input", forward_target, "output")
             other = self._transform(backward_source, "output", backward_target, "input")
             if any(abs(mine - its) < self._buffer_bytes for mine in one for its in other):
                 raise PencilfftError("arrays of the forward transform overlap those of the backward one; give others")
-            return [*one, *other]
+            return *one, *other
 
-        _call("execute_pair", self._alive(), *self._agreed("execute_pair", addresses))
+        _call("execute_pair", self._alive(), *self._agreed("execute_pair", addresses, _in_place))
 
     @_collective
     def transpose(self, exchange: str, direction: int, source: Array, target: Array) -> None:
@@ -774,7 +782,7 @@ class Plan(_Handled):
             _check_apart(given, taken)
             return e, int(direction), given.address, taken.address
 
-        _call("transpose", self._alive(), *self._agreed("transpose", arguments))
+        _call("transpose", self._alive(), *self._agreed("transpose", arguments, lambda ready: f" {ready[:2]}"))
 
     @_collective
     def halo(self, array: str | int, low: int | Sequence[int], high: int | Sequence[int] | None = None) -> "Halo":
@@ -992,7 +1000,7 @@ class _Lines(_Handled):
                 _check_apart(before, after)
             return before.address, after.address
 
-        _call(f"{self._kind}_execute", self._alive(), direction, *self._agreed(name, addresses))
+        _call(f"{self._kind}_execute", self._alive(), direction, *self._agreed(name, addresses, _in_place))
 
     def _array(self, name: str) -> "_Array":
         shape = self.shape(name)

@@ -1,9 +1,10 @@
-"""Agreement of the ranks before a collective call: if one rank cannot make the call, all ranks raise its message.
+"""Agreement of the ranks before a collective call: if one rank cannot make the call, or makes another one, all ranks raise
+the same message.
 
-Idea:  the lowest rank that failed reaches all ranks by dissemination: in round i every rank sends what it knows to the rank
-       2^i ahead. The messages carry a tag of the plan on a duplicate that all plans on a communicator share, so threads may
-       run several plans at once.
-Cost:  log2 P rounds of 8 bytes. The texts follow only after a failure.
+Idea:  the lowest rank that failed, and the least and the greatest checksum of the calls, reach all ranks by dissemination:
+       in round i every rank sends the minima that it knows to the rank 2^i ahead. The messages carry a tag of the plan on a
+       duplicate that all plans on a communicator share, so threads may run several plans at once.
+Cost:  log2 P rounds of 24 bytes. The texts follow only after a failure.
 """
 
 import os
@@ -11,6 +12,7 @@ import sys
 from collections.abc import Callable
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, TypeVar
+from zlib import crc32
 
 import numpy as np
 
@@ -76,7 +78,7 @@ class Team:
         self._duplicate.made += 1
         self._duplicate.teams += 1
         self._seconds, self._seconds_asked = 0, self._comm.bcast(_seconds_to_wait(), 0)
-        self._sent, self._received = np.zeros(1, np.int64), np.zeros(1, np.int64)
+        self._sent, self._received = np.zeros(3, np.int64), np.zeros(3, np.int64)
 
     def watch(self) -> None:
         """The plan is made. From now on wait no longer for a rank than PENCILFFT_CHECK_CALLS says."""
@@ -95,29 +97,34 @@ class Team:
         self._duplicate.teams -= 1
         self._duplicate.end_if_unused()
 
-    def agree(self, call: str, prepare: Callable[[], Ready]) -> tuple[Ready | None, str | None, Exception | None]:
-        """Prepare the call on every rank.
+    def agree(self, call: str, prepare: Callable[[], Ready],
+              details: Callable[[Ready], str]) -> tuple[Any, str | None, Exception | None]:
+        """Prepare the call on every rank; `details` tells what else must be the same on all.
 
         Returns
         -------
         tuple of the result of `prepare`, the message that all ranks raise, and the exception of this rank
             The message is None if no rank failed.
         """
-        ready, error = None, None
+        ready: Ready | None = None
+        error = None
         try:
-            ready = prepare()
-        except Exception as found:  # any exception: the other ranks would wait
-            error = found
-        if self._lowest(call, self.size if error is None else self.rank) == self.size:
-            return ready, None, None
-        return None, self._message(None if error is None else str(error) or type(error).__name__), error
+            found = prepare()
+            call, ready = call + details(found), found
+        except Exception as wrong:  # any exception: the other ranks would wait
+            error = wrong
+        number = crc32(call.encode())
+        lowest, least, most = self._minima(call, (self.size if error is None else self.rank, number, -number))
+        if lowest < self.size:
+            return None, self._failure({} if error is None else {self.rank: str(error) or type(error).__name__}), error
+        return (ready, None, None) if least == -most else (None, self._difference({self.rank: call}), None)
 
-    def _lowest(self, call: str, mine: int) -> int:
+    def _minima(self, call: str, mine: tuple[int, int, int]) -> tuple[int, ...]:
+        self._sent[:] = mine
         for to, source in self._rounds():
-            self._sent[0] = mine
             self._pass_on(call, to, source)
-            mine = min(mine, int(self._received[0]))
-        return mine
+            np.minimum(self._sent, self._received, out=self._sent)
+        return tuple(self._sent.tolist())
 
     def _rounds(self) -> list[tuple[int, int]]:
         distances = (1 << i for i in range((self.size - 1).bit_length()))
@@ -136,14 +143,23 @@ class Team:
                 self._comm.Abort(1)
             sleep(NAP_S)
 
-    def _message(self, mine: str | None) -> str:
-        """The message of the lowest rank that failed, with its number unless all ranks say the same."""
-        said: dict[int, str] = {} if mine is None else {self.rank: mine}
+    def _shared(self, said: dict[int, str]) -> dict[int, str]:
+        """The texts of all ranks."""
         for to, source in self._rounds():
             said |= self._comm.sendrecv(said, to, self._tag, None, source, self._tag)
+        return said
+
+    def _failure(self, mine: dict[int, str]) -> str:
+        """The message of the lowest rank that failed, with its number unless all ranks say the same."""
+        said = self._shared(mine)
         lowest = min(said)
         alike = len(said) == self.size and len(set(said.values())) == 1
         return said[lowest] if alike else f"rank {lowest}: {said[lowest]}"
+
+    def _difference(self, mine: dict[int, str]) -> str:
+        said = self._shared(mine)
+        other = min(rank for rank, call in said.items() if call != said[0])
+        return f"the calls differ between ranks: {said[0]} on rank 0; {said[other]} on rank {other}"
 
 
 def team_of(arguments: tuple[Any, ...]) -> Team:
