@@ -1,10 +1,11 @@
 """Agreement of the ranks before a collective call: if one rank cannot make the call, or makes another one, all ranks raise
 the same message.
 
-Idea:  the lowest rank that failed, and the least and the greatest checksum of the calls, reach all ranks by dissemination:
-       in round i every rank sends the minima that it knows to the rank 2^i ahead. The messages carry a tag of the plan on a
-       duplicate that all plans on a communicator share, so threads may run several plans at once.
-Cost:  log2 P rounds of 24 bytes. The texts follow only after a failure.
+Idea: the lowest rank that failed, and the least and the greatest checksum of the calls, reach all ranks by dissemination: in
+round i every rank sends the minima that it knows to the rank 2^i ahead. The messages carry a tag of the plan on a duplicate
+that all plans on a communicator share, so threads may run several plans at once.
+
+Cost: log2 P rounds of 24 bytes. The texts follow only after a failure.
 """
 
 import os
