@@ -2,6 +2,7 @@
 A collective one must raise the same message on all ranks, and no rank may wait; a local one must raise on that rank."""
 
 import inspect
+import os
 import sys
 from functools import partial
 from itertools import count
@@ -99,6 +100,17 @@ def transform(name, call, source, target):
                lambda: call(*shifted(source, 32)), lambda: call(source), lambda: call(source, target, 5),
                lambda: call(source, target, nosuch=5), call)
     call(source, target)
+
+
+def check_library():
+    """It is loaded by the first call; here it is missing on one rank."""
+    right = os.environ["PENCILFFT_LIBRARY"]
+    if comm.rank == last:
+        os.environ["PENCILFFT_LIBRARY"] = "/no/such/library.so"
+    for make in (lambda: LinePlan(8, comm), lambda: Plan(SHAPE, GRID, comm), lambda: load_wisdom("/no/such/file", comm)):
+        said = comm.allgather(told(make))
+        assert len(set(said)) == 1 and "/no/such/library.so" in said[0], said
+    os.environ["PENCILFFT_LIBRARY"] = right
 
 
 def check_plan():
@@ -202,6 +214,7 @@ def public():
             yield name
 
 
+check_library()
 check_plan()
 check_lines("LinePlan", LinePlan, (24,), "lines")
 check_lines("BrickLinesPlan", BrickLinesPlan, (SHAPE, (1, 1, comm.size)), "fields")

@@ -52,6 +52,7 @@ from operator import index
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, TypeAlias, TypedDict, TypeVar, Unpack
+from weakref import finalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -363,7 +364,11 @@ def _in_place(addresses: tuple[int, ...]) -> str:
 
 def _agreed(team: Team, call: str, prepare: Callable[[], Ready], details: Callable[[Ready], str] = _nothing) -> Ready:
     """The result of `prepare`, if no rank fails in it and all make the same call."""
-    ready, message, error = team.agree(call, prepare, details)
+    def loaded() -> Ready:
+        _function("error_message")  # a library that is missing is an error on all ranks, too
+        return prepare()
+
+    ready, message, error = team.agree(call, loaded, details)
     if message is not None:
         raise PencilfftError(message) from error
     return ready  # type: ignore[return-value]
@@ -448,14 +453,12 @@ class _Descriptor:
 
     def __init__(self) -> None:
         self.at = _function("desc_new")()
+        finalize(self, _function("desc_free"), self.at)
         self._values: list[Any] = []
 
     def set(self, name: str, kind: str, value: Any) -> None:
         self._values.append(value)
         _call(f"desc_set_{kind}", self.at, name.encode(), byref(value) if kind == "box" else value)
-
-    def __del__(self) -> None:
-        _function("desc_free")(self.at)
 
 
 class Plan(_Handled):
