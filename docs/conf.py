@@ -58,11 +58,12 @@ WIDE_PAGES = ("validation", "time-model", "machines")
 
 
 def modules_of(package):
-    """Names of all modules of a package, those of its folders behind it."""
+    """Names of all public modules of a package, those of its folders behind it."""
     with mock(autodoc_mock_imports):
         found = import_module(package)
     names = [package] if (found.__doc__ or "").strip() else []
-    return sorted(names + [module.name for module in pkgutil.walk_packages(found.__path__, f"{package}.")])
+    behind = [module.name for module in pkgutil.walk_packages(found.__path__, f"{package}.")]
+    return sorted(names + [name for name in behind if "._" not in name])
 
 
 def add_modules(app, name, source):

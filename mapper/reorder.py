@@ -14,7 +14,9 @@ import os
 import re
 import socket
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import partial, wraps
+from operator import index
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -31,6 +33,7 @@ from pencilmap.model.mapping import Mapping
 from pencilmap.model.product import Product
 from pencilmap.model.torus import Torus, parse_torus
 
+Function = TypeVar("Function", bound=Callable[..., Any])
 HOST_VARIABLE = "PENCILMAP_HOST"
 USUAL_ORDER = "tn"  # as in fft_runner/common/torus.h
 CHECK_TAG = 7
@@ -40,12 +43,30 @@ class ReorderError(PencilmapError):
     """A communicator that cannot be reordered; raised on all its ranks."""
 
 
+def _on_all_ranks(function: Function) -> Function:
+    """Tell the other ranks if the call itself is wrong: an unknown keyword, too many or too few arguments."""
+    @wraps(function)
+    def call(*arguments: Any, **more: Any) -> Any:
+        comm = arguments[0] if arguments else more.get("comm")
+        _check_comm(comm)
+        try:
+            return function(*arguments, **more)
+        except TypeError as error:
+            if error.__traceback__ is None or error.__traceback__.tb_next is not None:  # it comes from inside
+                raise
+            wrong = error
+        return _together(comm, partial(_refuse, wrong))
+    return call  # type: ignore[return-value]
+
+
+@_on_all_ranks
 def reorder(comm: Any, torus: str | Torus, grid: str | ProcessGrid, placement: str | Product | Mapping = "best",
             tasks_per_node: int | None = None, where: str | Callable[[], Sequence[int]] = "auto",
             hosts: Hosts | None = None) -> Any:
     """Make the communicator; collective over `comm`.
 
-    Raises ReorderError on all ranks, with the message of the lowest rank that failed.
+    Raises ReorderError on all ranks, with the message of the lowest rank that failed. All ranks must give the same
+    arguments; the placement, functions for `where` and `hosts` are not compared.
 
     Parameters
     ----------
@@ -67,7 +88,9 @@ def reorder(comm: Any, torus: str | Torus, grid: str | ProcessGrid, placement: s
         Names of the nodes.
     """
     shape, wanted = _together(comm, lambda: _parse(torus, grid, comm.Get_size()))
-    node, slot = _find_seats(comm, shape, where, hosts or Hosts(shape), tasks_per_node)
+    tasks_per_node, hosts = _together(comm, lambda: _check_kinds(shape, tasks_per_node, where, hosts))
+    _check_alike(comm, torus=shape, grid=wanted, tasks_per_node=tasks_per_node, where=where)
+    node, slot = _find_seats(comm, shape, where, hosts, tasks_per_node)
     site = _together(comm, lambda: _site(shape, node, slot, tasks_per_node))
     places = comm.bcast(_together(comm, lambda: _places(placement, site, wanted) if comm.Get_rank() == 0 else None), root=0)
     seats = node * site.tasks_per_node + slot
@@ -96,7 +119,50 @@ def _together(comm, work):
     return result
 
 
+def _refuse(error):
+    raise error
+
+
+def _check_comm(comm):
+    """Such an error is known on this rank alone."""
+    if not hasattr(comm, "allgather"):
+        raise ReorderError(f"{comm!r} is not a communicator of mpi4py; give e.g. MPI.COMM_WORLD")
+    if not comm:
+        raise ReorderError("the communicator is MPI.COMM_NULL; only ranks that belong to a communicator may call reorder()")
+    if hasattr(comm, "Is_inter") and comm.Is_inter():
+        raise ReorderError("this is an intercommunicator; Merge() makes one communicator of both groups")
+
+
+def _check_kinds(torus, tasks_per_node, where, hosts):
+    """The number of tasks as an integer or None, and the names of the nodes."""
+    try:
+        tasks = None if tasks_per_node is None else index(tasks_per_node)
+    except TypeError:
+        tasks = 0
+    if isinstance(tasks_per_node, bool | np.bool_) or (tasks is not None and tasks < 1):
+        raise ReorderError(f"tasks_per_node is {tasks_per_node!r}; give an integer of 1 or more")
+    if not callable(where) and not isinstance(where, str):
+        raise ReorderError(f"unknown coordinate source {where!r}; known: {KNOWN}, or a function")
+    if hosts is not None and not isinstance(hosts, Hosts):
+        raise ReorderError(f"hosts is {hosts!r}; give Hosts of pencilmap.mapper.hosts")
+    return tasks, hosts or Hosts(torus)
+
+
+def _check_alike(comm, **arguments):
+    mine = {name: "a function" if callable(value) else str(value) for name, value in arguments.items()}
+    given = comm.allgather(mine)
+    for rank, other in enumerate(given):
+        for name, text in other.items():
+            if text != given[0][name]:
+                raise ReorderError(f"the arguments differ between ranks: {name} is {given[0][name]} on rank 0 and {text} on "
+                                   f"rank {rank}; give the same on all")
+
+
 def _parse(torus, grid, n_tasks):
+    if not isinstance(torus, str | Torus):
+        raise ReorderError(f"torus is {torus!r}; give a text such as 8x8x8, or a Torus")
+    if not isinstance(grid, str | ProcessGrid):
+        raise ReorderError(f"grid is {grid!r}; give a text such as 8x64, or a ProcessGrid")
     torus = torus if isinstance(torus, Torus) else parse_torus(torus)
     if isinstance(grid, str):
         numbers = grid.count("x") + 1

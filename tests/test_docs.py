@@ -14,6 +14,7 @@ import pytest
 from pencilmap.scripts.command_line.documents import between
 from pencilmap.scripts.maintenance.write_tables import TABLES
 from tests.documents import EXAMPLE, ROOT, Command, commands, make_folder, run, run_by, unrun, without_digits, wrong_examples
+from tests.patience import patience
 from tests.scripts.browser import browser, missing, window
 
 pytestmark = pytest.mark.random_order(disabled=True)  # a command of a page follows from those before it
@@ -143,7 +144,7 @@ def built(tmp_path_factory):
         pytest.importorskip(needed, reason=f"{needed} is missing; pip install -e '.[docs]'")
     out = tmp_path_factory.mktemp("html")
     done = subprocess.run([sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", ROOT / "docs", out],
-                          capture_output=True, text=True, timeout=400)
+                          capture_output=True, text=True, timeout=patience(400))
     assert done.returncode == 0, done.stderr
     return out
 

@@ -10,6 +10,8 @@ from pathlib import Path
 import networkx as nx
 import pytest
 
+from tests.patience import patience
+
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPTS = "pencilmap.scripts"
 FORBIDDEN = {"model": ("pencilmap.mapper", SCRIPTS), "mapper": (SCRIPTS,), "packaging/pencilmap/__init__.py": (SCRIPTS,),
@@ -99,7 +101,7 @@ def test_no_file_is_forgotten_in_the_table_of_its_folder(package):
     """A folder with a table loads all of its files."""
     here = f"pencilmap.{package}"
     done = subprocess.run([sys.executable, "-c", f"import sys, {here}; print(*sys.modules)"], capture_output=True, text=True,
-                          timeout=60, check=True, cwd=ROOT / "packaging")
+                          timeout=patience(60), check=True, cwd=ROOT / "packaging")
     assert {name for name in modules() if name.startswith(here)} - set(done.stdout.split()) == set()
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tests.fft_runner.tables import EXCHANGES, SOURCE
+from tests.patience import patience
 
 
 def check_clean(done):
@@ -34,9 +35,9 @@ def test_units_are_clean_under_sanitizers(unit, tmp_path):
                *(SOURCE.parent / "common" / f"{name}.c" for name in ("failure", "message", "names"))]
     folders = [f"-I{folder}" for folder in (SOURCE, SOURCE.parent, SOURCE.parent / "include", sources[0].parent)]
     done = subprocess.run([compiler, "-O0", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", *folders,
-                           *sources, "-lm", "-o", tmp_path / unit], capture_output=True, text=True, timeout=300)
+                           *sources, "-lm", "-o", tmp_path / unit], capture_output=True, text=True, timeout=patience(300))
     assert done.returncode == 0, done.stderr
-    check_clean(subprocess.run([tmp_path / unit], capture_output=True, text=True, timeout=300))
+    check_clean(subprocess.run([tmp_path / unit], capture_output=True, text=True, timeout=patience(300)))
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3])
@@ -108,7 +109,7 @@ def test_copies_touch_nothing_unset_and_leak_nothing(programs):
         pytest.skip("NOT TESTED: valgrind is missing (Debian: valgrind)")
     lost = ("--leak-check=full", "--errors-for-leak-kinds=definite")  # possibly lost: what OpenMP's waiting threads hold
     done = subprocess.run([valgrind, "-q", "--error-exitcode=9", *lost, programs / "copy_test"],
-                          capture_output=True, text=True, timeout=300)
+                          capture_output=True, text=True, timeout=patience(300))
     assert done.returncode == 0, done.stderr
 
 

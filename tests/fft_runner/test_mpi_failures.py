@@ -12,6 +12,7 @@ from dataclasses import replace
 import pytest
 
 from tests.fft_runner.tables import EXCHANGES, SCHEDULES
+from tests.patience import patience
 
 OTHER_RADICES = ("bruck4", "bruck8")  # the calls of bruck2
 LINES = ["line-transpose", "line-binary2", "line-dft", "line-dft-reduce"]  # binary4 calls what binary2 does
@@ -123,7 +124,7 @@ def without_large_counts(names):
 
 
 def mpi_symbols(path, kinds):
-    names = subprocess.run(["nm", path], capture_output=True, text=True, timeout=60, check=True).stdout
+    names = subprocess.run(["nm", path], capture_output=True, text=True, timeout=patience(60), check=True).stdout
     return set(re.findall(rf" [{kinds}] (MPIX?_\w+)", names))
 
 

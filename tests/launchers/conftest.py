@@ -15,6 +15,7 @@ import pytest
 from pencilmap.scripts.networks.build import find_build
 from tests.launchers.slurm_cluster import NoCluster, cluster
 from tests.modules import needs_module
+from tests.patience import patience
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD_S, RUN_S = 600, 60
@@ -44,7 +45,7 @@ def run_bounded(command, environment=None, cwd=None, seconds=RUN_S):
         process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=out, stderr=err,
                                    cwd=cwd, start_new_session=True, env={**ENVIRONMENT, **(environment or {})})
         try:
-            status = process.wait(seconds)
+            status = process.wait(patience(seconds))
         except subprocess.TimeoutExpired as late:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -121,7 +122,7 @@ def programs():
         succeed(["cmake", "-S", ROOT / "fft_runner", "-B", directory])
     with open(directory / ".pencilmap-lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        done = subprocess.run(["cmake", "--build", directory], capture_output=True, text=True, timeout=BUILD_S)
+        done = subprocess.run(["cmake", "--build", directory], capture_output=True, text=True, timeout=patience(BUILD_S))
     assert done.returncode == 0, done.stdout + done.stderr
     return directory / "bin"
 

@@ -14,6 +14,7 @@ from pencilmap.model.errors import PlacementError, TorusError
 from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.machine import load_machine, machine_names
 from pencilmap.model.torus import Torus, parse_torus
+from tests.patience import patience
 
 PATTERNS, IDLE, ORDERS = 2, 1, 3
 
@@ -76,7 +77,7 @@ def cases(name):
 
 def places_in_c(program, pairs):
     text = "".join(f"{machine}\n{grid}\n" for machine, grid in pairs)
-    done = subprocess.run([program], input=text, capture_output=True, text=True, timeout=200, check=True)
+    done = subprocess.run([program], input=text, capture_output=True, text=True, timeout=patience(200), check=True)
     return done.stdout.splitlines()
 
 

@@ -17,6 +17,7 @@ from pencilmap.model.grid import ProcessGrid
 from pencilmap.model.torus import parse_torus
 from pencilmap.model.transform import Transform
 from tests.mapper.run_records import record
+from tests.patience import patience
 
 BGL = ("--machine", "bluegene-l")
 
@@ -179,7 +180,8 @@ def test_compare_published_prints_every_cell(pencilmap, pencilmap_json):
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_output_that_cannot_be_written_is_told_in_a_sentence(unbuffered):
     with open("/dev/full", "w") as full:
-        done = subprocess.run([sys.executable, "-m", "pencilmap", "machines"], stdout=full, stderr=-1, text=True, timeout=60,
+        done = subprocess.run([sys.executable, "-m", "pencilmap", "machines"], stdout=full, stderr=-1, text=True,
+                              timeout=patience(60),
                               env=os.environ | {"PYTHONUNBUFFERED": unbuffered})
     assert done.returncode == 2 and done.stderr == "error: No space left on device\n"
 
@@ -188,7 +190,8 @@ def test_output_that_cannot_be_written_is_told_in_a_sentence(unbuffered):
 def test_a_reader_that_goes_away_is_no_error_to_talk_of(unbuffered):
     read, write = os.pipe()
     os.close(read)
-    done = subprocess.run([sys.executable, "-m", "pencilmap", "machines"], stdout=write, stderr=-1, text=True, timeout=60,
+    done = subprocess.run([sys.executable, "-m", "pencilmap", "machines"], stdout=write, stderr=-1, text=True,
+                          timeout=patience(60),
                           env=os.environ | {"PYTHONUNBUFFERED": unbuffered})
     os.close(write)
     assert done.returncode == 1 and done.stderr == ""
@@ -204,7 +207,7 @@ def test_ctrl_c_while_the_command_line_loads_is_no_traceback(loaded):
              "sys.meta_path.insert(0, Press)\n"
              "sys.argv = ['pencilmap', 'predict', '--help']\n"
              "start()()")
-    done = subprocess.run([sys.executable, "-c", press], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", press], capture_output=True, text=True, timeout=patience(60))
     assert (done.returncode, done.stdout, done.stderr.lstrip("\n")) == (130, "", "pencilmap: interrupted\n")
 
 
@@ -221,7 +224,7 @@ def test_ctrl_c_that_a_module_takes_for_an_error_of_its_own_is_no_traceback(tmp_
     done = subprocess.run([sys.executable, "-m", "pencilmap", "predict", "--graph", tmp_path / "a", "--grid", "2x1",
                            "--placement", "default"],
                           env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
-                          capture_output=True, text=True, timeout=60)
+                          capture_output=True, text=True, timeout=patience(60))
     assert (done.returncode, done.stderr.lstrip("\n")) == (130, "pencilmap: interrupted\n")
 
 
@@ -230,7 +233,7 @@ def test_ctrl_c_while_an_error_is_told_is_one_sentence():
              "told, cli.spelled = cli.spelled, lambda text: signal.raise_signal(signal.SIGINT) or told(text)\n"
              "sys.argv = ['pencilmap', 'predict', '--machine', 'enterprise', '--grid', '2x1']\n"
              "main()")
-    done = subprocess.run([sys.executable, "-c", press], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", press], capture_output=True, text=True, timeout=patience(60))
     assert (done.returncode, done.stdout, done.stderr.lstrip("\n")) == (130, "", "pencilmap: interrupted\n")
 
 
@@ -262,7 +265,7 @@ def test_what_needs_no_numbers_loads_no_numpy(arguments):
     told = ("import sys; from pencilmap.scripts.command_line.cli import main\n"
             "try: main(sys.argv[1:])\n"
             "finally: sys.stderr.write(' '.join(sorted({'numpy', 'pint', 'jsonschema', 'scipy'} & set(sys.modules))))")
-    done = subprocess.run([sys.executable, "-c", told, *arguments], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", told, *arguments], capture_output=True, text=True, timeout=patience(60))
     assert (done.returncode, done.stderr) == (0, "") and done.stdout
 
 

@@ -15,6 +15,7 @@ from pencilmap.model.routing import ROUTINGS
 from pencilmap.model.units import UNITS, parse
 from pencilmap.scripts.command_line import memory
 from tests.documents import ROOT
+from tests.patience import patience
 
 TORUS = ("--torus", "4x4", "-g", "4x4")
 
@@ -97,7 +98,7 @@ def completed(*words):
     asked = os.environ | {"_PENCILMAP_COMPLETE": "bash_complete", "COMP_WORDS": " ".join(["pencilmap", *words]),
                           "COMP_CWORD": str(len(words))}
     start = "import sys; sys.argv[0] = 'pencilmap'; from pencilmap.__main__ import main; main()"
-    done = subprocess.run([sys.executable, "-c", start], env=asked, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", start], env=asked, capture_output=True, text=True, timeout=patience(60))
     return [line.partition(",")[2] for line in done.stdout.splitlines()]
 
 
