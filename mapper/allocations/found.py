@@ -13,6 +13,8 @@ from pencilmap.model.arrays import Ints
 from pencilmap.model.errors import AllocationError, printable
 from pencilmap.model.torus import Torus, format_torus, parse_torus
 
+WRAP_UNKNOWN = "which dimensions wrap is not known: assumed a mesh; if some wrap, give the shape as torus, such as 4wx4w"
+
 
 class Fact(NamedTuple):
     """One fact: what it is, its value, and its source (variable or file)."""
@@ -162,6 +164,11 @@ def _nodes(torus, found):
     return torus.node(np.array(found, dtype=np.int64).reshape(len(found), torus.n_dimensions))
 
 
+def shortened(hosts: Sequence[str], most: int = 4) -> str:
+    """The first names of a list."""
+    return ", ".join(hosts[:most]) + (", ..." if len(hosts) > most else "")
+
+
 def bounding_box(coordinates: Iterable[Sequence[int]]) -> str:
     """The smallest shape that contains the coordinates, as text. The coordinates do not show whether it wraps.
 
@@ -169,3 +176,12 @@ def bounding_box(coordinates: Iterable[Sequence[int]]) -> str:
     '4x2'
     """
     return "x".join(str(max(values) + 1) for values in zip(*coordinates))
+
+
+def mesh_box(coordinates: Iterable[Sequence[int]]) -> str:
+    """The same as a mesh, for sources that do not tell which dimensions wrap. A mesh claims no link that may be missing.
+
+    >>> mesh_box([(0, 0), (3, 1)])
+    '4x2:mesh'
+    """
+    return f"{bounding_box(coordinates)}:mesh"

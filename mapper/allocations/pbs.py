@@ -3,8 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 
-from pencilmap.mapper.allocations.found import Fact, Found
-from pencilmap.mapper.allocations.slurm import shortened
+from pencilmap.mapper.allocations.found import Fact, Found, shortened
 from pencilmap.mapper.formats.lines import read_document
 
 

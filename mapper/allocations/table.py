@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pencilmap.mapper.allocations.found import Fact, Found, bounding_box
+from pencilmap.mapper.allocations.found import WRAP_UNKNOWN, Fact, Found, bounding_box, mesh_box
 from pencilmap.mapper.formats.lines import Document, is_integer, read_document, words
 from pencilmap.mapper.hosts import Hosts, check_name
 from pencilmap.model.arrays import Ints
@@ -116,7 +116,6 @@ def find(document: Document) -> Found:
         coordinates.append(where)
         if name:
             places[name] = where
-    box = bounding_box(coordinates)
     facts = (Fact("nodes", f"{len(coordinates)}{' with names' if places else ''}", document.label),
-             Fact("box around the nodes", f"{box} (a table does not say what wraps)", document.label))
-    return Found(facts, box, tuple(places) or None, places, tuple(coordinates))
+             Fact("box around the nodes", f"{bounding_box(coordinates)} ({WRAP_UNKNOWN})", document.label))
+    return Found(facts, mesh_box(coordinates), tuple(places) or None, places, tuple(coordinates))

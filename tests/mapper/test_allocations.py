@@ -11,6 +11,7 @@ import pytest
 from pencilmap.mapper.allocations import READERS, combine, look_around, read_description
 from pencilmap.mapper.allocations.hwloc import Core, slot_cores
 from pencilmap.mapper.allocations.table import parse_table
+from pencilmap.mapper.formats.hostlist import expand_hosts
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.model.errors import AllocationError, MapfileError, PencilmapError
 from pencilmap.model.torus import Torus, format_torus
@@ -79,11 +80,124 @@ def test_slurm_3d_torus_reads_the_last_three_characters_in_base_36(tmp_path):
     assert coordinates(picture) == [[0, 0, 0], [0, 0, 1], [0, 0, 2], [0, 1, 10]]
 
 
-def test_slurm_trees_have_no_coordinates(tmp_path):
-    picture = around(tmp_path=tmp_path, **{"topology.conf": "SwitchName=s0 Nodes=dev[0-5]\nSwitchName=s3 Switches=s[0-2]\n"})
-    assert "a tree of 2 switches and 6 hosts" in picture.facts[0].value and picture.torus is None
-    shouted = around(tmp_path=tmp_path, **{"topology.conf": "SWITCHNAME=s0 Nodes=dev[0-5]\n"})  # names of Slurm have no case
-    assert "a tree of 1 switches and 6 hosts" in shouted.facts[0].value
+SHOWN_TOPOLOGY = """\
+SwitchName=s0 Level=0 LinkSpeed=1 Nodes=tux[0-3]
+SwitchName=s1 Level=0 LinkSpeed=1 Nodes=tux[4-7]
+SwitchName=top Level=1 LinkSpeed=1 Nodes=tux[0-7] Switches=s[0-1]
+"""
+SHOWN_NODES = """\
+NodeName=tux0 Arch=x86_64 CoresPerSocket=1
+   CPUAlloc=0 CPUTot=4 CPULoad=0.01
+   OS=Linux 6.1.0 #1 SMP Debian
+   Reason=Nodes=broken [root@2026-01-01T00:00:00]
+
+NodeName=tux1 CoresPerSocket=1
+   CPUAlloc=0 CPUTot=4 CPULoad=N/A
+"""
+BLOCKS = """\
+BlockName=block1 Nodes=node[1-32]
+BlockName=block2 Nodes=node[33-64]
+BlockName=block3 Nodes=node[65-96]
+BlockName=block4 Nodes=node[97-128]
+BlockSizes=30,120
+"""
+SLURM_FILES = {  # text, and what is said of it; the examples of Slurm's own pages where these have one
+    "tree": ("SwitchName=s0 Nodes=dev[0-5]\nSWITCHNAME=s3 switches=s0\n", "a tree of 2 switches in 2 levels and 6 hosts"),
+    "two levels": ("".join(f"SwitchName=s{i} Nodes=tux[{4 * i}-{4 * i + 3}] LinkSpeed=900\n" for i in range(4)) +
+                   "".join(f"SwitchName=s{i} Switches=s[0-3]  LinkSpeed=1800\n" for i in range(4, 8)),
+                   "a tree of 8 switches in 2 levels and 16 hosts"),
+    "shown tree": (SHOWN_TOPOLOGY, "a tree of 3 switches in 2 levels and 8 hosts"),
+    "shown nodes": (SHOWN_NODES, "2 hosts, no switches"),
+    "shown nodes in a line": (" ".join(SHOWN_NODES.partition("\n\n")[0].split()) + "\n", "1 hosts, no switches"),
+    "all": ("NodeName=DEFAULT CPUs=4\nNodeName=linux[1-32]\nPartitionName=p Nodes=ALL\n", "32 hosts, no switches"),
+    "continued": ("NodeName=a[1-2] \\\n  CPUs=4 # NodeName=b\nNodeName=c\\\n\n", "3 hosts, no switches"),
+    "partitions alone": ("PartitionName=p Nodes=a[1-2]\nPartitionName=q Nodes=a1\n", "2 hosts, no switches"),
+    "blocks": (BLOCKS, "4 blocks and 128 hosts"),
+    "rings": ("RingName=ring0 Nodes=node[01-08]\nRingName=ring1 Nodes=node[09-16]\n", "2 rings and 16 hosts"),
+}
+
+
+@pytest.mark.parametrize("case", SLURM_FILES)
+def test_files_of_slurm_count_each_host_once(tmp_path, case):
+    text, told = SLURM_FILES[case]
+    picture = around(tmp_path=tmp_path, file=text)
+    assert picture.facts[0].value.startswith(told) and picture.torus is None
+
+
+SLURM_YAML = """\
+---
+- topology: topo1
+  cluster_default: true
+  tree:
+    switches:
+      - switch: sw_root
+        children: s[1-2]
+      - switch: s1
+        nodes: node[01-02]
+      - switch: s2
+        nodes: node[03-04]
+- topology: topo2
+  cluster_default: false
+  block:
+    block_sizes:
+      - 4
+      - 16
+    blocks:
+      - block: b1
+        nodes: node[01-04]
+      - block: b2
+        nodes: node[05-08]
+- topology: topo3
+  flat: true
+- topology: topo4
+  ring:
+    rings:
+      - ring: ring0
+        nodes: node[01-08]
+      - ring: ring1
+        nodes: node[09-16]
+"""
+SLURM_TORUS = """\
+- topology: topo5
+  cluster_default: false
+  torus3d:
+    toruses:
+      - name: pod1
+        dims:
+          x: 4
+          y: 4
+          z: 2
+        nodes: node[01-32]
+        placements:
+          - dims: {x: 2, y: 2, z: 1}
+"""
+
+
+def test_topology_yaml_tells_of_every_plugin(tmp_path):
+    """The example of topology.yaml(5)."""
+    told = [fact[:2] for fact in around(tmp_path=tmp_path, file=SLURM_YAML).facts if fact.what != "hosts"]
+    assert told == [("topology", "topo1: topology/tree"), ("network", "a tree of 3 switches and 4 hosts: no coordinates"),
+                    ("topology", "topo2: topology/block"), ("network", "2 blocks of sizes 4, 16, 8 hosts: no coordinates"),
+                    ("topology", "topo3: topology/flat"), ("topology", "topo4: topology/ring"),
+                    ("network", "2 rings, 16 hosts")]
+    picture = around(tmp_path=tmp_path, file=SLURM_YAML + SLURM_TORUS)
+    assert format_torus(picture.torus) == "4x4x2"
+    assert coordinates(picture)[:5] == [[0, 0, 0], [1, 0, 0], [2, 0, 0], [3, 0, 0], [0, 1, 0]]
+
+
+def test_box_notation_tells_names_shape_and_places(tmp_path):
+    """The box of a comment of Slurm's hostlist.h: 4 x 4 x 4 midplanes from bgl123 to bgl456."""
+    assert expand_hosts("tux[000x111]") == [f"tux{x}{y}{z}" for x in range(2) for y in range(2) for z in range(2)]
+    picture = around({"SLURM_JOB_NODELIST": "tux[000x113]"})
+    assert format_torus(picture.torus) == "2x2x4:mesh" and picture.nodes.size == 16
+    assert picture.names[picture.torus.node((1, 0, 3))] == "tux103"
+    picture = around(tmp_path=tmp_path, file="NodeName=bgl[123x456] CPUs=2\n")
+    assert picture.nodes.size == 64 and coordinates(picture)[0] == [1, 2, 3] and coordinates(picture)[-1] == [4, 5, 6]
+
+
+def test_how_srun_distributes_is_told():
+    told = {"SLURM_DISTRIBUTION": "arbitrary", "SLURM_HOSTFILE": "/tmp/hosts"}
+    assert {f.source: f.value for f in around({**SLURM, **told}).facts if f.source in told} == told
 
 
 def test_pbs_counts_tasks_and_keeps_the_order(tmp_path):
@@ -247,7 +361,7 @@ BROKEN = {
     "yaml count": (TORUS3D.replace("b[00-07]", "b[00-06]"), "7 hosts for a box of 2x2x2"),
     "yaml outside": (TORUS3D.replace("x: 2, y: 0, z: 0", "x: 3, y: 0, z: 0"), "reaches out of the torus"),
     "yaml dims": (TORUS3D.replace("{x: 4, y: 2, z: 2}", "4"), "dims needs x, y and z"),
-    "yaml none": ("torus3d:\n  toruses: []\n", "has no torus3d with toruses"),
+    "yaml none": ("torus3d:\n  toruses: []\n", "line 1: torus3d needs a list of toruses"),
     "xml": (xml(1, 1, 2)[:-30], "is not XML"),
     "xml without cores": ("<topology><object type='Machine'/></topology>", "has no object of type Core"),
     "graphml": (GRAPHML[:-40], "is not GraphML"),
@@ -257,6 +371,18 @@ BROKEN = {
     "yaml control": ("\x01- topology: torus\n  torus3d:\n    toruses: []\n", "control characters are not allowed in"),
     "yaml list": ("- topology: torus\n  torus3d: [1\n", "line 3 column 1:"),
     "slurm list": ("SwitchName=a Nodes=n[0-99999999999]\n", "line 1: host list"),
+    "slurm child": ("SwitchName=a Nodes=n0\n\nSwitchName=b Switches=a,c\n", "line 3: switch b has an invalid child c"),
+    "slurm circle": ("SwitchName=a Switches=b\nSwitchName=b Switches=a\n", "line 1: switch a is below itself"),
+    "slurm words": ("NodeName=a\nfour words of text\n", "line 2: 'four words of text' is not KEY=VALUE"),
+    "slurm twice": ("NodeName=a[1-2]\nNodeName=a2\n", "line 2: host a2 is already in a line above"),
+    "slurm include": ("NodeName=a\nInclude nowhere.conf\n", "line 2: Include: "),
+    "slurm config": ("Configuration data as of 2026\nTopologyPlugin = x\n", "is the output of scontrol show config"),
+    "slurm all": ("SwitchName=s Nodes=ALL\n", "line 1: ALL is not a host"),
+    "box": ("NodeName=tux[000x1111]\n", "line 1: host list 'tux[000x1111]': the corners of box 000x1111 differ in length"),
+    "yaml plugin": (SLURM_YAML.replace("flat: true", "cube: true"), "line 23: a topology has one of tree, block, ring, "
+                    "torus3d, flat, but topo3 has none"),
+    "yaml child": (SLURM_YAML.replace("s[1-2]", "s[1-3]"), "switch sw_root has an invalid child s3"),
+    "yaml hosts": (SLURM_YAML.replace("node[03-04]", "node[03-"), "line 11: nodes of s2: host list"),
 }
 
 
