@@ -43,6 +43,7 @@ class Found:
     coordinates : tuple of tuple, nodes without names in the launcher's order
     tasks_per_node : int
     cores : tuple of Core, processors of a node
+    missing : str, what a placement needs besides, unless another source gives it
     """
 
     facts: tuple[Fact, ...] = ()
@@ -52,6 +53,7 @@ class Found:
     coordinates: tuple[tuple[int, ...], ...] | None = None
     tasks_per_node: int | None = None
     cores: tuple[Core, ...] | None = None
+    missing: str | None = None
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,8 @@ def combine(files: Iterable[Found], environment: Iterable[Found] = (), torus: st
     shape = parse_torus(text) if text else None
     common = {"facts": facts, "tasks_per_node": first("tasks_per_node"), "cores": first("cores")}
     if shape is None:
-        return Picture(torus=None, nodes=None, names={}, missing="the shape of the torus: give it with `torus`", **common)
+        missing = first("missing") or "the shape of the torus: give it with `torus`"
+        return Picture(torus=None, nodes=None, names={}, missing=missing, **common)
     if hosts or places:
         nodes, names, missing = _named(shape, hosts or tuple(places), places)
     else:

@@ -1,8 +1,8 @@
-"""Files of Slurm in lines ``KEY=VALUE``: slurm.conf, topology.conf, and what ``scontrol show`` prints of them.
+"""Files of Slurm in lines ``KEY=VALUE``: slurm.conf, topology.conf, what ``scontrol show`` prints of them.
 
 The first key of a line says its kind; the other keys of the line belong to it. Sources: slurm.conf(5) and topology.conf(5);
-src/common/parse_config.c of Slurm for comments, escapes, quotes and continued lines; topology_tree.c for levels; Slurm 22.05,
-run by tests/launchers/test_slurm_files.py. ``Include`` is followed, beside the file or from the root.
+src/common/parse_config.c of Slurm for comments, escapes, quotes and continued lines; topology_tree.c for levels; 22.05, run
+by tests/launchers/test_slurm_files.py. ``Include`` is followed, beside the file or from the root.
 """
 
 import re

@@ -4,6 +4,7 @@ them.
 A line may also be a name alone whose last numbers are the coordinates. ``#`` starts a comment.
 """
 
+import re
 from os import PathLike
 from typing import NamedTuple
 
@@ -101,8 +102,27 @@ def looks_like(document: Document) -> bool:
     return any(integers) and integers.count(False) <= 1
 
 
+_HEADER = re.compile(r"^\s*#.*\bx\b.*\by\b.*\bz\b", re.MULTILINE)
+
+
+def _refuse_affinity(document):
+    """Refuse lines that may be LSF's affinity file (HOST CPUS NUMA-NODES MEMORY-POLICY) or coordinates: the last two numbers
+    are the same in all lines, and the last is above 0.
+    """
+    lines = document.lines()
+    found = [[word for word, _ in words(line)] for _, line in lines]
+    same = {tuple(each[2:]) for each in found}
+    if all(len(each) == 4 and not is_integer(each[0]) for each in found) and len(same) == 1 and not _HEADER.search(
+            document.text):
+        _numa, policy = next(iter(same))
+        if is_integer(policy) and int(policy) > 0:
+            raise document.refuse("may be coordinates or LSF's affinity file (HOST CPUS NUMA-NODES MEMORY-POLICY); for "
+                                  "coordinates, begin the file with the comment # NAME x y z", lines[0][0])
+
+
 def find(document: Document) -> Found:
     """What a plain table gives when no torus is known: coordinates, names, and their bounding box."""
+    _refuse_affinity(document)
     places, coordinates = dict[str, tuple[int, ...]](), list[tuple[int, ...]]()
     for number, line in document.lines():
         found = words(line)

@@ -150,7 +150,7 @@ def text(content: bytes) -> None:
 def environment(content: bytes) -> None:
     """Variables of a batch system, NAME=VALUE in each line."""
     pairs = (line.partition("=")[::2] for line in content.decode("utf-8", "replace").splitlines())
-    allocations.look_around({name: value for name, value in pairs if name != "PBS_NODEFILE"})
+    allocations.look_around({name: value for name, value in pairs if name not in ("PBS_NODEFILE", "LSB_DJOB_HOSTFILE")})
 
 
 def _torus(given):

@@ -5,6 +5,7 @@ import json
 import random
 import re
 import shutil
+import subprocess
 
 import pytest
 
@@ -254,6 +255,60 @@ def test_tpu_devices_in_the_order_of_their_ids(tmp_path):
     assert both.torus == picture.torus
 
 
+@pytest.mark.parametrize("text", [DEVICES.replace(")]", "), ...]"), DEVICES[:-3], DEVICES[:-40], DEVICES.replace("]", ""),
+                                  DEVICES.replace("\n ", "\n ..., ")])
+def test_a_list_of_devices_that_was_cut_is_refused(tmp_path, text):
+    with pytest.raises(PencilmapError, match=r"line [0-9]: the list of devices is not complete"):
+        around(tmp_path=tmp_path, devices=text)
+
+
+def test_devices_one_in_a_line_are_whole(tmp_path):
+    text = DEVICES.strip("[]\n").replace("), ", ")\n").replace("),\n", ")\n")
+    assert around(tmp_path=tmp_path, devices=text).nodes.size == 4
+
+
+def test_a_fugaku_job_without_a_shape_says_what_is_known_and_what_is_missing():
+    picture = around({"PJM_JOBID": "123", "PJM_NODE": "12", "PJM_MPI_PROC": "48", "PJM_PROC_BY_NODE": "4"})
+    told = {fact.source: fact.value for fact in picture.facts}
+    assert (told["PJM_NODE"], told["PJM_MPI_PROC"], told["PJM_PROC_BY_NODE"]) == ("12", "48", "4")
+    assert picture.tasks_per_node == 4 and "coordinates of the nodes" in picture.missing
+    assert "have none" in told["no PJM_NODE_X"]
+
+
+def test_a_nodefile_of_pbs_is_read_as_a_file(tmp_path):
+    picture = around(torus="4", tmp_path=tmp_path, nodefile="n2\nn2\nn0\nn0\n")
+    assert coordinates(picture) == [[2], [0]] and picture.tasks_per_node == 2
+
+
+@pytest.mark.parametrize("environ", [{"LSB_MCPU_HOSTS": "n2 2 n0 1"}, {"LSB_HOSTS": "n2 n2 n0"}])
+def test_lsf_gives_hosts_and_tasks(tmp_path, environ):
+    picture = around(environ, "4")
+    assert coordinates(picture) == [[2], [0]] and picture.tasks_per_node == 2
+    (tmp_path / "hosts").write_text("n2\nn2\nn0\n")
+    assert around({"LSB_DJOB_HOSTFILE": str(tmp_path / "hosts")}, "4").nodes.tolist() == picture.nodes.tolist()
+
+
+@pytest.mark.parametrize("text", ["n2.example.com 0,1 0 2\nn2.example.com 4-5 1 2\nn0.example.com 0,1 0 2\n",
+                                  "n2 0 0 1\nn2 4 1 1\nn0 0 0 1\n", "n2 0\nn2 4\nn0 0\n"])
+def test_lsf_affinity_lines_are_no_coordinates(tmp_path, text):
+    picture = around(torus="4", tmp_path=tmp_path, affinity=text)
+    assert coordinates(picture) == [[2], [0]] and picture.tasks_per_node == 2
+    assert "LSF affinity" in picture.facts[-1].value
+
+
+def test_what_may_be_coordinates_or_lsf_affinity_is_refused(tmp_path):
+    text = "n1.example.com 0 0 4\nn2.example.com 1 0 4\n"
+    with pytest.raises(MapfileError, match="may be coordinates or LSF's affinity file"):
+        around(tmp_path=tmp_path, file=text)
+    assert coordinates(around(tmp_path=tmp_path, file="# NAME x y z\n" + text)) == [[0, 0, 4], [1, 0, 4]]
+    assert around(torus="3", tmp_path=tmp_path, **{"7.hostAffinityFile": text}).nodes.tolist() == [1, 2]
+
+
+def test_a_table_claims_no_wrap_that_it_does_not_tell(tmp_path):
+    picture = around(tmp_path=tmp_path, table="a 0\nb 3\n")
+    assert picture.arguments("f")["torus"] == "4:mesh" and "if some wrap, give the shape" in picture.facts[1].value
+
+
 def test_plain_tables_with_and_without_names(tmp_path):
     picture = around(tmp_path=tmp_path, table="# by hand\nalpha 1 0\n0 1 beta\n")
     assert coordinates(picture) == [[1, 0], [0, 1]] and picture.names == {1: "alpha", 2: "beta"}
@@ -297,6 +352,36 @@ def test_hwloc_counts_packages_numa_nodes_and_cores(tmp_path):
     assert picture.facts[0][:2] == ("processors of cab7", "2 packages, 8 NUMA nodes, 48 cores")
     assert [c.numa for c in picture.cores] == [i // 6 for i in range(48)]
     assert [c.package for c in picture.cores] == [i // 24 for i in range(48)]
+
+
+LSTOPO = pytest.mark.skipif(not (shutil.which("lstopo-no-graphics") and shutil.which("hwloc-calc")),
+                            reason="NOT TESTED: lstopo or hwloc-calc is missing (Debian: hwloc-nox)")
+
+
+@LSTOPO
+@pytest.mark.parametrize("flags", ["none", "v1"])
+@pytest.mark.parametrize("topology", [
+    "package:2 numa:2 core:4 pu:1", "package:2 [numa] [numa] core:4 pu:1", "package:2 group:2 [numa] [numa] core:2 pu:1",
+    "[numa] package:1 [numa] l3cache:2 [numa] core:2 pu:2", "numa:2 package:2 core:2 pu:1", "package:3 core:2 pu:1",
+    "[numa] [numa] package:2 [numa] l3cache:2 [numa] [numa] core:3 pu:2"])
+def test_hwloc_counts_as_hwloc_counts(tmp_path, topology, flags):
+    """Synthetic nodes, with memory beside cores: each object, and the NUMA nodes of each core."""
+    def run(*command):
+        return subprocess.run([*map(str, command)], check=True, capture_output=True, text=True).stdout
+
+    run("lstopo-no-graphics", "-i", topology, "--of", "xml", *(["--export-xml-flags", "v1"] if flags == "v1" else []),
+        tmp_path / "node.xml")
+    found = read_description(tmp_path / "node.xml")
+    def calc(*words):
+        return run("hwloc-calc", "-i", tmp_path / "node.xml", *words).strip()
+
+    counts = [len(run("lstopo-no-graphics", "-i", tmp_path / "node.xml", "--only", kind).splitlines())
+              for kind in ("package", "numanode", "core")]
+    assert [int(n) for n in re.findall("[0-9]+", found.facts[0].value)] == counts
+    size = [int(calc("-N", "pu", f"numa:{n}")) for n in range(counts[1])]
+    closest = [min(map(int, calc("-I", "numa", f"core:{core.number}").split(",")), key=lambda n: size[n])
+               for core in found.cores]
+    assert len(set(zip(closest, (core.numa for core in found.cores)))) == len(set(closest))
 
 
 @pytest.mark.parametrize("tasks, wanted", [
