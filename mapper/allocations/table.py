@@ -12,7 +12,7 @@ import numpy as np
 
 from pencilmap.mapper.allocations.found import WRAP_UNKNOWN, Fact, Found, bounding_box, mesh_box
 from pencilmap.mapper.formats.lines import Document, is_integer, read_document, words
-from pencilmap.mapper.hosts import Hosts, check_name
+from pencilmap.mapper.hosts import Hosts, check_even, check_name, first_hosts
 from pencilmap.model.arrays import Ints
 from pencilmap.model.errors import MapfileError
 from pencilmap.model.network import Network
@@ -20,10 +20,18 @@ from pencilmap.model.reading import reading
 
 
 class NodeTable(NamedTuple):
-    """nodes : int array, node numbers in the order of the file; names : dict from node number to name, {} without names."""
+    """nodes : int array, node numbers in the order of the file; hosts : dict from name to node number, {} without names.
+
+    Several hosts may have the coordinates of one node, as the two compute nodes at a Gemini router of Cray XE.
+    """
 
     nodes: Ints
-    names: dict[int, str]
+    hosts: dict[str, int]
+
+    @property
+    def names(self) -> dict[int, str]:
+        """The first name of each node."""
+        return first_hosts(self.hosts)
 
 
 def read_table(path: str | PathLike[str], network: Network) -> NodeTable:
@@ -40,20 +48,24 @@ def parse_table(document: Document, network: Network) -> NodeTable:
     {1: 'cab7', 0: 'cab3'}
     """
     with reading(document.label, MapfileError, len(document.text)):
-        line_of, names, taken = dict[int, int](), dict[int, str](), dict[str, int]()
+        line_of, hosts, taken, shared = dict[int, int](), dict[str, int](), dict[str, int](), set[int]()
         for number, line in document.lines():
             node, name = _entry(document, number, line, network)
-            if node in line_of:
+            shares = name is not None and len(words(line)) > 1  # its coordinates are given, rather than found in its name
+            if node in line_of and not (shares and node in shared):
                 raise document.refuse(f"node {_where(network, node)} is already listed in line {line_of[node]}; list every "
                                       "usable node once", number)
             if name in taken:
                 raise document.refuse(f"host {name} is already in line {taken[name]}; every node needs its own name", number)
-            line_of[node] = number
+            line_of.setdefault(node, number)
+            if shares:
+                shared.add(node)
             if name:
-                names[node], taken[name] = name, number
+                hosts[name], taken[name] = node, number
         if not line_of:
             raise document.refuse(f"lists no node; write one line of coordinates ({' '.join(network.axes)}) for each")
-        return NodeTable(np.array(list(line_of), dtype=np.int64), names)
+        check_even(hosts, network)
+        return NodeTable(np.array(list(line_of), dtype=np.int64), hosts)
 
 
 def _entry(document, number, line, network):

@@ -320,7 +320,7 @@ def test_plain_tables_with_and_without_names(tmp_path):
 def test_tables_go_round(tmp_path):
     picture = around(SLURM, "4")
     again = parse_table(Document(picture.table().encode(), "t"), picture.torus)
-    assert again.nodes.tolist() == picture.nodes.tolist() and again.names == picture.names
+    assert again.nodes.tolist() == picture.nodes.tolist() and again.hosts == picture.hosts
 
 
 def xml(packages, numa, cores):
@@ -431,6 +431,32 @@ def test_what_is_missing_is_said():
 def test_two_hosts_in_one_place_are_refused():
     with pytest.raises(AllocationError, match="hosts a1 and b1 have the same coordinates"):
         around({"SLURM_JOB_NODELIST": "a1,b1"}, "4")
+
+
+GEMINI = "2x1x2x4\n" + "".join(f"{pe} {nid} {nid // 2 % 2} 0 {nid // 4} {pe % 4}\n" for pe, nid in
+                               enumerate(nid for nid in (0, 1, 2, 3, 6, 7, 4, 5) for _ in range(4)))
+
+
+def test_hosts_at_one_router_are_hosts_of_a_node(tmp_path):
+    """Cray XE: two compute nodes have the coordinates of their Gemini. A node of the network has the tasks of both."""
+    picture = around(tmp_path=tmp_path, topology=GEMINI)
+    assert format_torus(picture.torus) == "2x1x2" and picture.tasks_per_node == 8
+    assert picture.nodes.tolist() == [0, 1, 3, 2] and len(picture.hosts) == 8
+    again = parse_table(Document(picture.table().encode(), "t"), picture.torus)
+    assert again.hosts == picture.hosts and again.nodes.tolist() == picture.nodes.tolist()
+    slurm = around({"SLURM_JOB_NODELIST": "nid[00004-00007]"}, tmp_path=tmp_path, topology=GEMINI)
+    assert slurm.nodes.tolist() == [2, 3] and slurm.tasks_per_node == 8
+    with pytest.raises(MapfileError, match=r"\(0, 0, 1\) has nid00004, nid00005 but \(1, 0, 1\) has nid00006; correct"):
+        around({"SLURM_JOB_NODELIST": "nid[00004-00006]"}, tmp_path=tmp_path, topology=GEMINI)
+
+
+@pytest.mark.parametrize("lines, message", [
+    ("0 0\n0 0\n", "line 2: node (0, 0) is already listed in line 1"), ("a 0 0\n0 0\n", "line 2: node (0, 0) is already"),
+    ("0 0\na 0 0\n", "line 2: node (0, 0) is already"), ("a-0-0\nb-0-0\n", "line 2: node (0, 0) is already"),
+    ("a 0 0\nb 0 0\nc 1 0\n", "nodes have different numbers of hosts: (0, 0) has a, b but (1, 0) has c")])
+def test_hosts_share_a_node_only_where_a_table_says_so(lines, message):
+    with pytest.raises(MapfileError, match=re.escape(message)):
+        parse_table(Document(lines.encode(), "t"), Torus((2, 2)))
 
 
 def test_places_outside_the_shape_are_refused(tmp_path):

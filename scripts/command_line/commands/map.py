@@ -3,7 +3,7 @@
 import click
 
 from pencilmap.mapper.files import check_writable
-from pencilmap.mapper.formats import format_named, write_mapping
+from pencilmap.mapper.formats import launch_of, write_mapping
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.setting import Setting
 from pencilmap.scripts.command_line.answers import answer
@@ -33,7 +33,7 @@ def command(where: Setting, grid: str, placement: str, schedule: str, format_nam
     mapping = as_mapping(chosen, placement)
     write_mapping(mapping, output, form.name, job)
     both = [where.shown(chosen, name=placement, schedule=schedule), where.shown(default, schedule=schedule)]
-    launch = format_named(form.name).launch(mapping, job, output)
+    launch = launch_of(mapping, output, form.name, job)
     if as_json:
         print_json({"file": output, **launch_as_dict(launch, form),
                     "predictions": [p.as_dict() for p in both]})
