@@ -25,7 +25,7 @@ def find(document: Document) -> Found:
     facts, founds = [], []
     for entry, plugin in topologies:
         told = Found() if plugin == "flat" else READERS[plugin](document, entry[plugin])
-        name = str(entry.get("topology", "unnamed"))[:40]
+        name = _short(str(entry.get("topology", "unnamed")))
         facts += [Fact("topology", f"{name}: topology/{plugin}", document.label), *told.facts]
         founds.append(told)
     best = next((told for told in founds if told.torus), founds[0])
@@ -64,7 +64,7 @@ def _units(document, inside, plugin):
     for unit in units:
         name = unit.get(key) if isinstance(unit, dict) else None
         if not isinstance(name, str) or name in found:
-            raise document.refuse(f"{plugin}: {'twice ' + name[:40] if isinstance(name, str) else f'no {key}'} in {listed}; "
+            raise document.refuse(f"{plugin}: {'twice ' + _short(name) if isinstance(name, str) else f'no {key}'} in {listed}; "
                                   f"each needs its own {key}", _line(document, unit, key))
         found[name] = unit
     return found
@@ -76,7 +76,7 @@ def _tree(document, inside):
         if children := switch.get("children"):
             below = _hosts(document, children, switch, "children")
             if strange := next((child for child in below if child not in switches or child == name), None):
-                raise document.refuse(f"switch {name[:40]} has an invalid child {strange[:40]}", _line_of(document, name))
+                raise document.refuse(f"switch {_short(name)} has an invalid child {_short(strange)}", _line_of(document, name))
     hosts = _all_hosts(document, switches)
     return Found((Fact("network", f"a tree of {len(switches)} switches and {len(hosts)} hosts: no coordinates",
                        document.label), *_named_hosts(document, hosts)), hosts=hosts)
@@ -105,13 +105,13 @@ def _toruses(document, inside):
     dims = _triple(document, torus, "dims")
     places = {}
     if ("regions" in torus) == ("nodes" in torus):
-        raise document.refuse(f"torus {name[:40]} needs either nodes or regions", _line_of(document, name))
+        raise document.refuse(f"torus {_short(name)} needs either nodes or regions", _line_of(document, name))
     whole = {"nodes": torus.get("nodes"), "anchor": dict.fromkeys("xyz", 0), "dims": torus["dims"]}
     regions = torus.get("regions", [whole])
     for region in regions if isinstance(regions, list) else [regions]:
         places |= _region(document, region, dims, places)
     text = "x".join(map(str, dims))
-    facts = [Fact("torus", f"{text}, {name[:40]}, {len(places)} hosts", document.label)]
+    facts = [Fact("torus", f"{text}, {_short(name)}, {len(places)} hosts", document.label)]
     if len(toruses) > 1:
         facts.append(Fact("other toruses", f"{len(toruses) - 1} are not read", document.label))
     return Found(tuple(facts), text, places=places)
@@ -162,7 +162,12 @@ def _named_hosts(document, hosts):
 
 def _named(entry, *keys):
     name = next((entry[key] for key in keys if isinstance(entry.get(key), str)), None) if isinstance(entry, dict) else None
-    return f"{name[:40]}" if name else "an entry without a name"
+    return _short(name) if name else "an entry without a name"
+
+
+def _short(name):
+    """A name in one line of a message."""
+    return in_a_line(name)[:40]
 
 
 def _line(document, entry, key):
