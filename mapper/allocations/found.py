@@ -13,8 +13,6 @@ from pencilmap.model.arrays import Ints
 from pencilmap.model.errors import AllocationError, printable
 from pencilmap.model.torus import Torus, format_torus, parse_torus
 
-WRAP_UNKNOWN = "which dimensions wrap is not known: assumed a mesh; if some wrap, give the shape as torus, such as 4wx4w"
-
 
 class Fact(NamedTuple):
     """One fact: what it is, its value, and its source (variable or file)."""
@@ -200,6 +198,12 @@ def bounding_box(coordinates: Iterable[Sequence[int]]) -> str:
     '4x2'
     """
     return "x".join(str(max(values) + 1) for values in zip(*coordinates))
+
+
+def box_facts(what: str, coordinates: Iterable[Sequence[int]], source: str) -> tuple[Fact, Fact]:
+    """The box around some things, and the honest word about its wrap."""
+    return (Fact(f"box around the {what}", bounding_box(coordinates), source),
+            Fact("wrap", "not given; assumed a mesh; name the torus (4x4, 4wx4) if it wraps", source))
 
 
 def mesh_box(coordinates: Iterable[Sequence[int]]) -> str:

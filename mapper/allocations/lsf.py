@@ -32,13 +32,16 @@ def from_environment(environ: Mapping[str, str]) -> Found | None:
 
 
 def looks_like(document: Document) -> bool:
-    """Whether the lines are those of an affinity file: by the file's name, a list of processors, or a host given twice."""
+    """Whether the lines are those of an affinity file: by the file's name, a list of processors, or a host given twice with
+    one memory policy in all lines. In a table of coordinates a host given twice is a mistake.
+    """
     lines = [line for _, line in document.lines(longest=None)]
     found = [match for line in lines[:1000] if (match := _AFFINITY.fullmatch(line))]
     if len(found) < min(len(lines), 1000):
         return False
+    twice = len({match[1] for match in found}) < len(found)
     return (document.label.endswith(FILE_NAME) or any(re.search("[,-]", match[2]) for match in found)
-            or len({match[1] for match in found}) < len(found))
+            or (twice and len({tuple(match[0].split()[3:]) for match in found}) == 1 and len(found[0][0].split()) == 4))
 
 
 def find(document: Document) -> Found:

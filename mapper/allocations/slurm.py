@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 
 from pencilmap.mapper.allocations import slurm_yaml
-from pencilmap.mapper.allocations.found import WRAP_UNKNOWN, Fact, Found, bounding_box, mesh_box, shortened
+from pencilmap.mapper.allocations.found import Fact, Found, bounding_box, box_facts, mesh_box, shortened
 from pencilmap.mapper.allocations.slurm_conf import UNITS, Configuration, read_configuration
 from pencilmap.mapper.formats.hostlist import base_36, box_coordinates, expand_hosts
 from pencilmap.mapper.formats.lines import Document
@@ -36,7 +36,7 @@ def from_environment(environ: Mapping[str, str]) -> Found | None:
     facts += _distribution(environ)
     if not places:
         return Found(tuple(facts), hosts=hosts, tasks_per_node=tasks)
-    facts.append(Fact("box around the hosts", f"{bounding_box(places.values())} ({WRAP_UNKNOWN})", variable))
+    facts += box_facts("hosts", places.values(), variable)
     return Found(tuple(facts), mesh_box(places.values()), hosts, places, tasks_per_node=tasks)
 
 
@@ -75,8 +75,8 @@ def find(document: Document) -> Found:
     if found.settings.get("topologyplugin", "").lower() == "topology/3d_torus":
         return _names_with_coordinates(document, found, facts)
     if found.places:
-        box = Fact("box around the hosts", f"{bounding_box(found.places.values())} ({WRAP_UNKNOWN})", document.label)
-        return Found((*facts, box), mesh_box(found.places.values()), found.all_hosts, found.places)
+        box = box_facts("hosts", found.places.values(), document.label)
+        return Found((*facts, *box), mesh_box(found.places.values()), found.all_hosts, found.places)
     rings = found.units.get("ringname", {})
     if len(rings) == 1:
         hosts = next(iter(rings.values())).hosts

@@ -64,8 +64,8 @@ def _units(document, inside, plugin):
     for unit in units:
         name = unit.get(key) if isinstance(unit, dict) else None
         if not isinstance(name, str) or name in found:
-            raise document.refuse(f"{plugin}: {'twice ' + _short(name) if isinstance(name, str) else f'no {key}'} in {listed}; "
-                                  f"each needs its own {key}", _line(document, unit, key))
+            problem = f"{_short(name)} twice" if isinstance(name, str) else f"no {key}"
+            raise document.refuse(f"{plugin}: {problem} in {listed}; each needs its own {key}", _line(document, unit, key))
         found[name] = unit
     return found
 
@@ -76,7 +76,8 @@ def _tree(document, inside):
         if children := switch.get("children"):
             below = _hosts(document, children, switch, "children")
             if strange := next((child for child in below if child not in switches or child == name), None):
-                raise document.refuse(f"switch {_short(name)} has an invalid child {_short(strange)}", _line_of(document, name))
+                raise document.refuse(f"switch {_short(name)} has an invalid child {_short(strange)}",
+                                      _line_of(document, name))
     hosts = _all_hosts(document, switches)
     return Found((Fact("network", f"a tree of {len(switches)} switches and {len(hosts)} hosts: no coordinates",
                        document.label), *_named_hosts(document, hosts)), hosts=hosts)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pencilmap.mapper.allocations.found import WRAP_UNKNOWN, Fact, Found, bounding_box, mesh_box
+from pencilmap.mapper.allocations.found import Fact, Found, box_facts, mesh_box
 from pencilmap.mapper.formats.lines import Document, is_integer, read_document, words
 from pencilmap.mapper.hosts import Hosts, check_even, check_name, first_hosts
 from pencilmap.model.arrays import Ints
@@ -149,5 +149,5 @@ def find(document: Document) -> Found:
         if name:
             places[name] = where
     facts = (Fact("nodes", f"{len(coordinates)}{' with names' if places else ''}", document.label),
-             Fact("box around the nodes", f"{bounding_box(coordinates)} ({WRAP_UNKNOWN})", document.label))
+             *box_facts("nodes", coordinates, document.label))
     return Found(facts, mesh_box(coordinates), tuple(places) or None, places, tuple(coordinates))

@@ -7,7 +7,7 @@
 import re
 from collections.abc import Mapping
 
-from pencilmap.mapper.allocations.found import WRAP_UNKNOWN, Fact, Found, bounding_box, mesh_box
+from pencilmap.mapper.allocations.found import Fact, Found, box_facts, mesh_box
 from pencilmap.mapper.formats.lines import Document
 
 _DEVICE = re.compile(r"TpuDevice\(id=([0-9]{1,9}),[^()]{0,80}coords=\(([0-9, ]{1,40})\)(?:,\s*core_on_chip=([0-9]{1,3}))?")
@@ -52,5 +52,5 @@ def find(document: Document) -> Found:
     if len({len(c) for c in chips}) > 1:
         raise document.refuse("has devices with different numbers of coordinates")
     facts = (Fact("devices", f"{len(devices)}: {len(chips)} chips of {cores} cores", document.label),
-             Fact("box around the chips", f"{bounding_box(chips)} ({WRAP_UNKNOWN})", document.label))
+             *box_facts("chips", chips, document.label))
     return Found(facts, mesh_box(chips), coordinates=tuple(chips), tasks_per_node=cores)

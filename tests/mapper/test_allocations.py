@@ -289,7 +289,7 @@ def test_lsf_gives_hosts_and_tasks(tmp_path, environ):
 
 
 @pytest.mark.parametrize("text", ["n2.example.com 0,1 0 2\nn2.example.com 4-5 1 2\nn0.example.com 0,1 0 2\n",
-                                  "n2 0 0 1\nn2 4 1 1\nn0 0 0 1\n", "n2 0\nn2 4\nn0 0\n"])
+                                  "n2 0 0 1\nn2 4 1 1\nn0 0 0 1\n", "n2 0-1\nn2 4-5\nn0 0\n"])
 def test_lsf_affinity_lines_are_no_coordinates(tmp_path, text):
     picture = around(torus="4", tmp_path=tmp_path, affinity=text)
     assert coordinates(picture) == [[2], [0]] and picture.tasks_per_node == 2
@@ -306,7 +306,7 @@ def test_what_may_be_coordinates_or_lsf_affinity_is_refused(tmp_path):
 
 def test_a_table_claims_no_wrap_that_it_does_not_tell(tmp_path):
     picture = around(tmp_path=tmp_path, table="a 0\nb 3\n")
-    assert picture.arguments("f")["torus"] == "4:mesh" and "if some wrap, give the shape" in picture.facts[1].value
+    assert picture.arguments("f")["torus"] == "4:mesh" and picture.facts[2].value.startswith("not given; assumed a mesh")
 
 
 def test_plain_tables_with_and_without_names(tmp_path):
@@ -477,6 +477,7 @@ BROKEN = {
     "xml without cores": ("<topology><object type='Machine'/></topology>", "has no object of type Core"),
     "graphml": (GRAPHML[:-40], "is not GraphML"),
     "table": ("a 0 0\nb 0 0 0\n", "line 2: is not a line of coordinates"),
+    "table twice": ("a 0 0 0\na 1 0 1\n", "line 2: host a is listed twice"),
     "unknown": ("lorem ipsum dolor\n", "is not recognised; files that are read: Slurm"),
     "empty": ("# nothing\n", "is empty"),
     "yaml control": ("\x01- topology: torus\n  torus3d:\n    toruses: []\n", "control characters are not allowed in"),
