@@ -10,7 +10,7 @@ import numpy as np
 
 from pencilmap.mapper.formats.format import Job, Places
 from pencilmap.mapper.hosts import Hosts
-from pencilmap.model.allocation import Allocation, Site
+from pencilmap.model.allocation import Allocation
 from pencilmap.model.arrays import Ints
 from pencilmap.model.errors import MapfileError
 from pencilmap.model.mapping import Mapping
@@ -51,9 +51,9 @@ def job_of_hosts(job: Job) -> Job:
     for name, node in hosts.hosts.items():
         numbered[name] = node + torus.n_nodes * count.get(node, 0)
         count[node] = count.get(node, 0) + 1
-    site = Site(network, tasks, Allocation(network, _order(job, numbered)), job.site.idle)
-    return Job(site, Hosts(network, table={node: name for name, node in numbered.items()}), job.cores[:tasks], job.program,
-               job.known_order)
+    site = replace(job.site, network=network, tasks_per_node=tasks, allocation=Allocation(network, _order(job, numbered)))
+    names = Hosts(network, table={node: name for name, node in numbered.items()})
+    return replace(job, site=site, hosts=names, cores=job.cores[:tasks])
 
 
 def _order(job, numbered):
