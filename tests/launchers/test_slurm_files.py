@@ -51,8 +51,9 @@ class Controller:
             (folder / name).write_text(text)
 
     def __enter__(self):
-        self.process = subprocess.Popen(["slurmctld", "-D", "-c"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                        stderr=open(self.folder / "slurmctld.out", "wb"), env=self.environment)
+        with open(self.folder / "slurmctld.out", "wb") as errors:
+            self.process = subprocess.Popen(["slurmctld", "-D", "-c"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                            stderr=errors, env=self.environment)
         return self
 
     def __exit__(self, *error):
