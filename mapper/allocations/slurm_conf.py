@@ -8,6 +8,7 @@ by tests/launchers/test_slurm_files.py. ``Include`` is followed, beside the file
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ from pencilmap.model.reading import MOST_HOSTS
 UNITS = {"switchname": "switch", "blockname": "block", "ringname": "ring"}  # kinds of lines that hold nodes of a network
 KINDS = (*UNITS, "nodename", "partitionname", "nodeset", "downnodes", "frontendname", "torusname", "aggregatedblock")
 MOST_INCLUDES = 8
+MOST_MEMBERS = 1 << 22  # hosts of all switches, blocks, rings and partitions together
 _PAIR = re.compile(r'\s*([A-Za-z0-9_.]+)\s*[-*+/]?=\s*(?:"([^"]*)"|(\S+))(?=\s|$)')
 _RECORD = re.compile(r"^(NodeName|PartitionName)=.*(\n[ \t].*)*?[ \t](CPUAlloc|TotalNodes)=", re.MULTILINE)
 
@@ -73,6 +75,14 @@ class Configuration:
     partitions: dict[str, tuple[str, ...]] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
     torus: str | None = None
+    members: int = 0
+
+    def within(self, each: Statement, hosts: tuple[str, ...]) -> tuple[str, ...]:
+        """Hosts of a unit or a partition. Raises MapfileError if all together are too many: a few lines name any number."""
+        self.members += len(hosts)
+        if self.members > MOST_MEMBERS:
+            raise each.refuse(f"switches and partitions have more than {MOST_MEMBERS} hosts together")
+        return hosts
 
     @property
     def all_hosts(self) -> tuple[str, ...]:
@@ -225,33 +235,33 @@ def _read_units(told, found):
         known[each.value] = Unit(names, int(each.keys["level"][:6]) if shown else 0)
         if "switches" in each.keys and not shown:
             waiting.append(each)
-    _resolve(waiting, found.units.get("switchname", {}))
+    _resolve(waiting, found)
 
 
 def _unit_hosts(each, found, text):
     names = tuple(dict.fromkeys(each.hosts(text)))
     if strange := next((n for n in names if n.upper() == "ALL" or (found.hosts and n not in found.hosts)), None):
         raise each.refuse(f"{strange[:40]} is not a host; name the hosts of {each.kind}={each.value[:40]}")
-    return names
+    return found.within(each, names)
 
 
-def _resolve(waiting, switches):
+def _resolve(waiting, found):
     """Hosts and levels of switches above switches: those whose children are known first."""
+    switches = found.units.get("switchname", {})
     children = {each.value: each.hosts(each.keys["switches"]) for each in waiting}
     for each in waiting:
         if strange := next((c for c in children[each.value] if c not in switches or c == each.value), None):
             raise each.refuse(f"switch {each.value[:40]} has an invalid child {strange[:40]}")
-    while waiting:
-        ready = [each for each in waiting if not any(c in children for c in children[each.value])]
-        if not ready:
-            raise waiting[0].refuse(f"switch {waiting[0].value[:40]} is below itself")
-        for each in ready:
-            below = [switches[name] for name in children[each.value]]
-            hosts = dict.fromkeys(host for unit in below for host in unit.hosts)
-            switches[each.value] = Unit(tuple(hosts), 1 + max(unit.level for unit in below))
-        for each in ready:
-            del children[each.value]
-        waiting = [each for each in waiting if each not in ready]
+    told = {each.value: each for each in waiting}
+    try:
+        order = [name for name in TopologicalSorter(children).static_order() if name in children]
+    except CycleError as error:
+        first = next(each for each in waiting if each.value in error.args[1])
+        raise first.refuse(f"switch {first.value[:40]} is below itself") from error
+    for name in order:
+        below = [switches[child] for child in children[name]]
+        hosts = below[0].hosts if len(below) == 1 else tuple(dict.fromkeys(host for unit in below for host in unit.hosts))
+        switches[name] = Unit(found.within(told[name], hosts), 1 + max(unit.level for unit in below))
 
 
 def _partitions(told, found, features):
@@ -275,11 +285,11 @@ def _partitions(told, found, features):
 def _members(each, found, sets, text):
     """Hosts of a partition: each once, in the order of the nodes where these are known."""
     if text.strip().upper() == "ALL":
-        return tuple(found.hosts)
+        return found.within(each, tuple(found.hosts))
     names = dict[str, None]()
     for name in each.hosts(text) if text.strip() else []:
         inside = sets.get(name, (name,))
         if name not in sets and found.hosts and name not in found.hosts:
             raise each.refuse(f"{name[:40]} is neither a host nor a NodeSet of this file")
         names |= dict.fromkeys(inside)
-    return tuple(n for n in found.hosts if n in names) if found.hosts else tuple(names)
+    return found.within(each, tuple(n for n in found.hosts if n in names) if found.hosts else tuple(names))
