@@ -1,6 +1,7 @@
 """Names of nodes: launchers use names, the model uses numbers."""
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from string import Formatter
@@ -48,14 +49,24 @@ class Hosts:
     #: with fields for the axes and ``node`` for the node's number, e.g. ``nid{node:05d}`` or ``r{x}c{y:02d}n{z}``
     template: str | None = None
     table: dict[int, str] | None = field(default=None, repr=False)  #: names of some or all nodes
+    #: node of each host, in the launcher's order, in place of a table: a node may have several hosts, each node as many
+    hosts: dict[str, int] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        if self.hosts is not None:
+            check_even(self.hosts, self.network)
+            object.__setattr__(self, "table", first_hosts(self.hosts))
         if self.is_default:
             object.__setattr__(self, "table", self.network.host_names)  # None on a torus
         if self.template is not None:
             _check_template(self.template, self.network)
         if self.table is not None:
             _check_names(self.table.values())
+
+    @cached_property
+    def per_node(self) -> int:
+        """Hosts at each node of the network."""
+        return hosts_per_node(self.hosts) if self.hosts else 1
 
     @property
     def is_default(self) -> bool:
@@ -108,10 +119,44 @@ class Hosts:
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
+        if self.hosts is not None:
+            return self.hosts
         if self.table is not None:
             return {name: node for node, name in self.table.items()}
         nodes = np.arange(self.network.n_nodes)
         return dict(zip(self.names(nodes), nodes.tolist()))
+
+
+def first_hosts(hosts: dict[str, int]) -> dict[int, str]:
+    """The first host of each node.
+
+    >>> first_hosts({"a": 3, "b": 3, "c": 1})
+    {3: 'a', 1: 'c'}
+    """
+    names: dict[int, str] = {}
+    for name, node in hosts.items():
+        names.setdefault(node, name)
+    return names
+
+
+def hosts_per_node(hosts: dict[str, int]) -> int:
+    """The most hosts of a node.
+
+    >>> hosts_per_node({"a": 3, "b": 3, "c": 1})
+    2
+    """
+    return max(Counter(hosts.values()).values(), default=1)
+
+
+def check_even(hosts: dict[str, int], network: Network) -> None:
+    """Raise MapfileError unless each node of the network has as many hosts as the others: slots are alike on all nodes."""
+    counts = Counter(hosts.values())
+    if len(set(counts.values())) > 1:
+        told = []
+        for node in (max(counts, key=counts.__getitem__), min(counts, key=counts.__getitem__)):
+            told.append(f"{network.node_name(node)} has {', '.join([name for name, at in hosts.items() if at == node][:3])}")
+        raise MapfileError(f"nodes have different numbers of hosts: {' but '.join(told)}; correct the coordinates, or use "
+                           "only nodes with all of their hosts")
 
 
 def _check_template(template, network):

@@ -229,7 +229,7 @@ def _automatic(comm, hosts):
 def _shared_table(comm, torus, path):
     """The names in a table, read by rank 0."""
     first = comm.Get_rank() == 0
-    return comm.bcast(_together(comm, lambda: Hosts(torus, table=read_table(path, torus).names) if first else None), root=0)
+    return comm.bcast(_together(comm, lambda: Hosts(torus, hosts=read_table(path, torus).hosts) if first else None), root=0)
 
 
 def _locate(where, comm, torus, hosts, tasks_per_node):

@@ -13,9 +13,10 @@ from pencilmap.mapper.allocations.hwloc import read_cores, slot_cores
 from pencilmap.mapper.allocations.table import NodeTable, read_table
 from pencilmap.mapper.block_search import best_product_of
 from pencilmap.mapper.formats import Job
+from pencilmap.mapper.formats.hosts_of_nodes import tasks_of_host
 from pencilmap.mapper.given_nodes import given_nodes, shape_of
 from pencilmap.mapper.graphs import read_graph
-from pencilmap.mapper.hosts import Hosts
+from pencilmap.mapper.hosts import Hosts, first_hosts
 from pencilmap.mapper.launch_orders import launch_order
 from pencilmap.mapper.placements import check_name, place, takes_objective
 from pencilmap.mapper.placements.best import candidates, is_searched, robust_search
@@ -71,8 +72,8 @@ class Setting:
         The costs other than link bandwidth in the machine file.
     notes : tuple of str
         Notes for a reader of any prediction for this setting.
-    names : dict of int to str, optional
-        Names of the usable nodes, None unless the list of nodes names every one.
+    hosts : dict of str to int, optional
+        Nodes of the hosts in the launcher's order, None unless the list of nodes names every node.
     decomposition : Decomposition
         Whose grids are meant.
     robust : bool
@@ -93,7 +94,7 @@ class Setting:
     machine: str | None = None
     costs: Costs = Costs()
     notes: tuple[str, ...] = ()
-    names: dict[int, str] | None = None
+    hosts: dict[str, int] | None = None
     decomposition: Decomposition = PENCIL
     likely: tuple[float, float] | None = None
     robust: bool = False
@@ -105,6 +106,11 @@ class Setting:
     @property
     def tasks_per_node(self) -> int:
         return self.site.tasks_per_node
+
+    @property
+    def names(self) -> dict[int, str] | None:
+        """The first host of each usable node, None unless the list of nodes names every one."""
+        return None if self.hosts is None else first_hosts(self.hosts)
 
     @property
     def n_slots(self) -> int:
@@ -264,9 +270,10 @@ class Setting:
         program : str
             The program in the launch line.
         """
-        tasks = self.tasks_per_node
-        cores = slot_cores(read_cores(hwloc), tasks) if hwloc else _cores(cores_per_task, tasks)
-        return Job(self.site, _hosts(hosts, self), cores, program)
+        names = _hosts(hosts, self)
+        per_host = tasks_of_host(self.tasks_per_node, names)
+        cores = slot_cores(read_cores(hwloc), per_host) if hwloc else _cores(cores_per_task, per_host)
+        return Job(self.site, names, cores * names.per_node, program)
 
     def _predictions(self, text: str, grid: ProcessGrid, routing: str | None, exchange: str, schedule: str,
                      direction: str, share: int = 1) -> list[Prediction]:
@@ -341,9 +348,9 @@ def setting(machine: str | None = None, torus: str | None = None, partition: str
     listed = read_table(listed_by.path, shape) if listed_by.path else None
     site = Site(shape, tasks, _allocation(shape, listed, failed), idle)
     site = replace(site, launch=launch_order(site, described, launcher, environ))
-    names = listed.names if listed and len(listed.names) == len(listed.nodes) else None
+    named = listed.hosts if listed and len(listed.names) == len(listed.nodes) else None
     return Setting(site, transform, machine, described.costs if described else Costs(),
-                   described.doubts(shape, used) if described else (), names, decomposition_named(decomposition),
+                   described.doubts(shape, used) if described else (), named, decomposition_named(decomposition),
                    described.likely if described and rate is None else None, robust)
 
 
@@ -389,13 +396,13 @@ def _allocation(network: Network, listed: NodeTable | None, failed: str | None) 
 
 def _hosts(given: str | PathLike[str] | None, where: Setting) -> Hosts:
     if given is None:
-        return Hosts(where.network, table=where.names)
+        return Hosts(where.network, hosts=where.hosts)
     if "{" in str(given) and not Path(given).exists():
         return Hosts(where.network, str(given))
-    names = read_table(given, where.network).names
-    if not names:
+    listed = read_table(given, where.network).hosts
+    if not listed:
         raise MapfileError(f"{given} names no hosts; write lines NAME {' '.join(where.network.axes)}")
-    return Hosts(where.network, table=names)
+    return Hosts(where.network, hosts=listed)
 
 
 def _cores(per_task: int, tasks: int) -> tuple[str, ...]:

@@ -68,8 +68,8 @@ def reading(label: str, error: type[PencilmapError], size: int = 0) -> Iterator[
         raise error(f"{label} cannot be read: {what} ({type(problem).__name__})") from problem
 
 
-def in_a_line(problem: Exception) -> str:
-    """What a parser says, which may be several lines, as one line of at most 200 characters."""
+def in_a_line(problem: Exception | str) -> str:
+    """A text that may have several lines, such as the message of a parser, as one line of at most 200 characters."""
     return " ".join(str(problem).split())[:200]
 
 

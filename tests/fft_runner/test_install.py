@@ -215,7 +215,8 @@ def test_cxx_program_by_pkg_config(prefix, start, tmp_path):
     directory = library_directory(prefix)
     ask = partial(execute, "env", f"PKG_CONFIG_PATH={directory / 'pkgconfig'}", "pkg-config", "pencilfft",
                   "pencilmap_reorder")
-    mpicc = execute("env", f"PKG_CONFIG_PATH={directory / 'pkgconfig'}", "pkg-config", "--variable=mpicc", "pencilfft").strip()
+    mpicc = execute("env", f"PKG_CONFIG_PATH={directory / 'pkgconfig'}", "pkg-config", "--variable=mpicc",
+                    "pencilfft").strip()
     execute(mpicc, tmp_path / "program.cpp", *ask("--cflags", "--libs").split(), "-lstdc++", f"-Wl,-rpath,{directory}",
             "-o", tmp_path / "program")
     done = replace(start, programs=tmp_path)(2, program="program")

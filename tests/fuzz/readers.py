@@ -15,9 +15,9 @@ import numpy as np
 
 from pencilmap.mapper import allocations, graphs, records, scaling, transposes
 from pencilmap.mapper.allocations.table import parse_table
-from pencilmap.mapper.formats import FORMATS, Document, Job, parse_mapping, recognise
+from pencilmap.mapper.formats import FORMATS, Document, Job, mapping_text, parse_mapping, recognise
 from pencilmap.mapper.formats.hostlist import expand_hosts
-from pencilmap.mapper.hosts import Hosts
+from pencilmap.mapper.hosts import Hosts, hosts_per_node
 from pencilmap.mapper.placements import place
 from pencilmap.mapper.placements.images import parse_images
 from pencilmap.model.allocation import Site, parse_nodes
@@ -91,19 +91,19 @@ def description(content: bytes) -> None:
     picture = allocations.combine([found])
     if picture.torus is not None and picture.nodes is not None and picture.torus.n_nodes < 1 << 20:
         again = parse_table(Document(picture.table().encode(), "again"), picture.torus)
-        assert np.array_equal(again.nodes, picture.nodes) and again.names == picture.names
+        assert np.array_equal(again.nodes, picture.nodes) and again.hosts == picture.hosts
 
 
 def table(content: bytes) -> None:
     """A table of nodes, whose names a launcher would get."""
     found = parse_table(Document(content, "file"), SITE.network)
-    if found.names:
-        job = Job(SITE, Hosts(SITE.network, table=found.names))
+    if found.hosts and hosts_per_node(found.hosts) < 3:  # two tasks per node
+        job = Job(SITE, Hosts(SITE.network, hosts=found.hosts))
         nodes = np.array(sorted(found.names))
         mapping = Mapping(SITE.network, ProcessGrid(len(nodes), 1), 2, nodes, np.zeros_like(nodes), "table")
         for name, form in FORMATS.items():
             if not form.by_coordinates and name != "cray":
-                text = form.write(mapping, job)
+                text = mapping_text(mapping, name, job)
                 again = parse_mapping(text.encode(), "again", job, mapping.grid, name)
                 assert np.array_equal(again.node_of_rank, nodes), name
 
@@ -150,7 +150,7 @@ def text(content: bytes) -> None:
 def environment(content: bytes) -> None:
     """Variables of a batch system, NAME=VALUE in each line."""
     pairs = (line.partition("=")[::2] for line in content.decode("utf-8", "replace").splitlines())
-    allocations.look_around({name: value for name, value in pairs if name != "PBS_NODEFILE"})
+    allocations.look_around({name: value for name, value in pairs if name not in ("PBS_NODEFILE", "LSB_DJOB_HOSTFILE")})
 
 
 def _torus(given):

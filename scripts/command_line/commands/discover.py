@@ -12,6 +12,7 @@ from pencilmap.mapper.allocations import READERS, look_around
 from pencilmap.mapper.allocations.found import Fact, Picture
 from pencilmap.mapper.allocations.hwloc import slot_cores
 from pencilmap.mapper.files import temporary_folder, write_whole
+from pencilmap.mapper.hosts import hosts_per_node
 from pencilmap.mapper.launch_orders import visible_order
 from pencilmap.model.errors import printable
 from pencilmap.model.torus import format_torus
@@ -80,16 +81,15 @@ def as_dict(picture: Picture, output: str | None = None) -> dict[str, Any]:
     return {"facts": [fact._asdict() for fact in picture.facts],
             "torus": format_torus(picture.torus) if picture.torus else None,
             "nodes": None if picture.nodes is None or picture.torus is None else [
-                {"node": c, "host": picture.names.get(n)}
-                for n, c in zip(picture.nodes.tolist(), picture.torus.coordinates(picture.nodes).tolist())],
+                {"node": coordinates, "host": name} for name, coordinates in picture.places()],
             "tasks_per_node": picture.tasks_per_node, "missing": picture.missing and spelled(picture.missing),
             "slot_cores": _bound(picture),
             "options": _options(picture, output or "NODES") or None}
 
 
 def _bound(picture: Picture) -> list[str] | None:
-    """Processors of each slot, where both are known and there are enough."""
-    cores, tasks = picture.cores or (), picture.tasks_per_node or 0
+    """Processors of each slot of a host, if both are known and there are enough."""
+    cores, tasks = picture.cores or (), (picture.tasks_per_node or 0) // hosts_per_node(picture.hosts)
     return list(slot_cores(cores, tasks)) if 0 < tasks <= len(cores) else None
 
 

@@ -5,7 +5,7 @@ from dataclasses import asdict
 import click
 
 from pencilmap.mapper.files import check_writable
-from pencilmap.mapper.formats import format_named, write_mapping
+from pencilmap.mapper.formats import launch_of, write_mapping
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.setting import Setting
 from pencilmap.scripts.command_line.answers import answer, launched
@@ -37,7 +37,7 @@ def command(where: Setting, grid: str, placement: str, schedule: str, format_nam
     best = where.shown(chosen, name=placement, schedule=schedule)
     launch = launched(where, best, schedule=schedule, most=tasks.n_tasks)
     shown = [best, *(p for _, p in launch.orders)]
-    how = format_named(form.name).launch(mapping, job, output)
+    how = launch_of(mapping, output, form.name, job)
     if as_json:
         print_json({"file": output, **launch_as_dict(how, form), "launch_order": asdict(where.site.launch),
                     "predictions": [p.as_dict() for p in shown]})
