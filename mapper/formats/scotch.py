@@ -64,4 +64,5 @@ def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
 
 
 FORMAT = Format("Scotch mapping: vertex and terminal", write, read, looks_like, launch, says_slots=False,
+                launcher="Scotch 7.0",
                 proof="run here with gmtst 7.0.3: tests/launchers/test_scotch.py", by_coordinates=True)
