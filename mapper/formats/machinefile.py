@@ -44,7 +44,7 @@ def read_intel(document: Document, job: Job) -> Places:
 
 
 def _read(document, job, options):
-    entries = []
+    entries, before, given = [], None, set[str]()
     for number, line in document.lines():
         (word, column), *more = words(line)
         user = _USER.match(word) if options else None
@@ -52,15 +52,20 @@ def _read(document, job, options):
         if not _HOST.fullmatch(host) or (more and not options):
             raise document.refuse(why_not_a_placement(line) or
                                   f"{line.strip()[:40]!r} is not HOST or HOST:COUNT, one in each line", number, column)
-        names = set[str]()
+        name, count = count_of(document, number, column, host)
+        if word.partition(":")[0] != before:
+            before, given = word.partition(":")[0], set()
         for option, at in more:
-            name = option.partition("=")[0]
-            if not _OPTION.fullmatch(option) or name in names:
+            if not _OPTION.fullmatch(option):
                 raise document.refuse(why_not_a_placement(line) or
                                       f"{option[:40]!r} is no option of a host; binding=core, binding=user:0,1 and "
                                       "user=NAME are allowed, each once", number, at)
-            names.add(name)
-        entries.append((number, column, *count_of(document, number, column, host)))
+            what = option.partition("=")[0]
+            if what in given:
+                raise document.refuse(f"a second {what}= of {name}, at which Hydra stops; lines of a host that follow each "
+                                      "other have one", number, at)
+            given.add(what)
+        entries.append((number, column, name, count))
     return placed(document, job, entries)
 
 
