@@ -20,6 +20,7 @@ def write(mapping: Mapping, job: Job) -> str:
 
 
 def read(document: Document, job: Job) -> Places:
+    document.refuse_marks("Scotch", returns=False)
     if "#" in document.text:
         raise document.refuse("a #, which Scotch does not take for a comment",
                               document.text[:document.text.index("#")].count("\n") + 1)

@@ -125,7 +125,8 @@ RANKFILES_4 = {"hash before the slot": RANKS.replace(" slot", "#slot"), "no slot
 RANKFILES_5 = {name: RANKS.replace("B", "A").replace("slot=0", f"slot={one}", 1).replace("slot=0\n", f"slot={other}\n")
                for name, one, other in (
     ("one processor", "0", "0"), ("ranges", "0-1", "1"), ("list and range", "0,1", "1-1"), ("star", "*", "*"),
-    ("package", "0:*", "0:*"), ("package and core", "0:*", "0"), ("core of package", "0:0", "0"), ("semicolon", "0;1", "0:1"))}
+    ("package", "0:*", "0:*"), ("package and core", "0:*", "0"), ("core of package", "0:0", "0"),
+    ("semicolon", "0;1", "0:1"))}
 RESOURCES = {"slots": "A slots=1\nB slots=1\n", "max_slots": "A max_slots=2\nB\n", "a rankfile": RANKS,
              "slot 0": "A slot=0\nB\n"}
 SEQUENCES = {
