@@ -56,14 +56,15 @@ def _processors(rng, version, slot, alone):
 def hosts(counts, after, between=("",)):
     """Random lists of a host for each rank. counts: sign before the number of ranks in a row, None if there is none."""
     def text(rng, names, placed):
-        lines, nodes = [], [node for node, _ in placed]
+        lines, nodes, before = [], [node for node, _ in placed], None
         while nodes:
             k = 1
             while counts and k < len(nodes) and nodes[k] == nodes[0] and rng.random() < 0.7:
                 k += 1
             number = f"{counts}{rng.choice(['', '0'])}{k}" if counts and (k > 1 or rng.random() < 0.3) else ""
-            lines.append(names[nodes[0]] + number + rng.choice(after))
-            nodes = nodes[k:]
+            ends = [end for end in after if "=" not in end or nodes[0] != before]  # lines of a host have one option
+            lines.append(names[nodes[0]] + number + rng.choice(ends))
+            before, nodes = nodes[0], nodes[k:]
         for _ in range(rng.randint(0, 2)):
             lines.insert(rng.randint(0, len(lines)), rng.choice(between))
         return "\n".join(lines) + "\n"
