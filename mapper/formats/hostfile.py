@@ -178,7 +178,7 @@ def launch_slurm(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launc
 
 HOSTFILE = Format("one host name for each rank: SimGrid, Open MPI --map-by seq", write, read, looks_like, launch_simgrid,
                   says_slots=False, launcher="SimGrid 3.32",
-                  proof="run here with SimGrid 3.32 and Open MPI 4.1.4: tests/launchers",
+                  proof="run here with SimGrid 3.32, Open MPI 4.1.4 and 5.0.11: tests/launchers",
                   verdicts=verdicts)
 SLURM = Format("Slurm arbitrary distribution (SLURM_HOSTFILE): one host name for each rank", write, read_slurm,
                looks_like_slurm, launch_slurm, says_slots=False,
