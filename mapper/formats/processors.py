@@ -35,7 +35,8 @@ def problem(text: str, version: int) -> str:
 
 
 _OTHER_VERSION = {
-    4: "lists cores of a package by commas, of which Open MPI 4 takes all but the first for packages; write 1:0;1:1",
+    4: "lists cores of a package by commas, of which Open MPI 4 takes all but the first for packages (5 reads them: format "
+       "openmpi5); write 1:0;1:1",
     5: "lists packages by commas, which Open MPI 5 takes for cores of the first one; put a semicolon between packages"}
 
 

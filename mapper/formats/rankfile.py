@@ -77,19 +77,26 @@ def _read(document, job, version):
 def _statements(document: Document, version: int) -> Iterator[tuple[int, int, re.Match[str]]]:
     """Line, column of the text, and match of ``rank N=HOST slot=CPUS`` for each rank. A comment ends a line."""
     for number, column, text in uncommented(document):
-        at = 0
-        while text[at:].strip(" \t\f\v"):
-            found = _STATEMENT.match(text, at)
+        found = list(_in_a_line(document, number, column, text))
+        if len(found) > 1 and version == 4:
+            raise document.refuse("two ranks in a line, of which Open MPI 4 reads one (5 reads both: format openmpi5); "
+                                  "write each in its own line", number, column + text.index("rank", found[1].start()))
+        for each in found:
+            yield number, column, each
+
+
+def _in_a_line(document, number, column, text):
+    """Matches of the statements of a line; it holds nothing else."""
+    at = 0
+    while text[at:].strip(" \t\f\v"):
+        found = _STATEMENT.match(text, at)
+        if not found:
             start = at + len(text[at:]) - len(text[at:].lstrip())
-            if not found:
-                what = "is not expected; a rankfile line is" if at else "is not a rankfile line; write"
-                raise document.refuse(f"{text[start:start + 40].rstrip()!r} {what} rank 0=HOST slot=CPUS", number,
-                                      column + start)
-            if at and version == 4:
-                raise document.refuse("two ranks in a line, of which Open MPI 4 reads one (5 reads both: format openmpi5); "
-                                      "write each in its own line", number, column + start)
-            yield number, column, found
-            at = found.end()
+            what = "is not expected; a rankfile line is" if at else "is not a rankfile line; write"
+            raise document.refuse(f"{text[start:start + 40].rstrip()!r} {what} rank 0=HOST slot=CPUS", number,
+                                  column + start)
+        yield found
+        at = found.end()
 
 
 def uncommented(document: Document) -> Iterator[tuple[int, int, str]]:
@@ -129,7 +136,8 @@ def _node(document, number, column, word, job, version):
             raise MapfileError(f"host name {name[:40]!r} has a dot and begins with no letter, which Open MPI does not read; "
                                "write the name without its domain")
         if version == 4 and "_" in name:
-            raise MapfileError(f"host name {name[:40]!r} has a _, with which Open MPI 4 does not start")
+            raise MapfileError(f"host name {name[:40]!r} has a _, with which Open MPI 4 does not start (5 does: "
+                               "format openmpi5)")
     except MapfileError as error:
         raise document.refuse(str(error), number, column) from error
     node = job.hosts.node(name)

@@ -36,7 +36,7 @@ def command(file: str, where: Setting, grid: str, format_name: str | None, hosts
     prediction_table(found, where.where, wide)
     product = found[0].product
     shape = f"the product {product}" if product else named(mapping) or "not a product of digit patterns"
-    accepting = " and ".join(launcher for launcher, why in judged.items() if not why)
+    accepting = ", ".join(launcher for launcher, why in judged.items() if not why)
     click.echo(f"{file}: valid for {accepting} (format {format_name}), {tasks.n_tasks} ranks, {shape}")
     for launcher, why in judged.items():
         if why:
