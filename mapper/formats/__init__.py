@@ -11,6 +11,7 @@ from pencilmap.mapper.formats.foreign import PLACEMENT, refuse_foreign
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places
 from pencilmap.mapper.formats.hosts_of_nodes import job_of_hosts, mapping_to_hosts, places_on_nodes
 from pencilmap.mapper.formats.lines import MAX_LINE, Document, read_document
+from pencilmap.mapper.formats.resources import why_not_a_placement
 from pencilmap.mapper.formats.slots import check_count, check_slots, slots_in_order
 from pencilmap.model.allocation import Site
 from pencilmap.model.errors import MapfileError, MappingError, near
@@ -118,8 +119,8 @@ def recognise(document: Document) -> str:
         for name, form in FORMATS.items():
             if form.looks_like(head):
                 return name
-    raise document.refuse(f"the format is not recognised from {lines[0][1].strip()[:40]!r}; name one of "
-                          f"{', '.join(FORMATS)}", lines[0][0])
+    raise document.refuse(why_not_a_placement(head[0][1]) or f"the format is not recognised from "
+                          f"{lines[0][1].strip()[:40]!r}; name one of {', '.join(FORMATS)}", lines[0][0])
 
 
 def mapping_of(document: Document, job: Job, grid: ProcessGrid | None = None, format_name: str | None = None) -> Mapping:

@@ -58,6 +58,7 @@ def _script(torus):
 
 
 FORMAT = Format("Blue Gene/L and /P mapfile: x y z t of each rank", write, read, looks_like, launch, says_slots=True,
+                launcher="Blue Gene/L and /P",
                 proof="documented examples: UCAR wiki BGLMapping; Jagode, Hein, Trew, sec. 6.2; also read by fft_runner",
                 by_coordinates=True,
                 launch_order=LaunchOrder(("+t",), "the default order XYZT",

@@ -101,6 +101,7 @@ def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
 
 FORMAT = Format("JAX device order: [x,y,z,core] of each device in the shape of the mesh", write, read, looks_like, launch,
                 says_slots=True,
+                launcher="JAX",
                 proof="documented attributes of TpuDevice; the tests run the printed program on stand-in "
                 "devices, because no TPU was available", by_coordinates=True, says_grid=True,
                 launch_order=LaunchOrder(("tx2y2+",), "JAX's device order",

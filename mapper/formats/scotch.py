@@ -20,6 +20,7 @@ def write(mapping: Mapping, job: Job) -> str:
 
 
 def read(document: Document, job: Job) -> Places:
+    document.refuse_marks("Scotch", returns=False)
     if "#" in document.text:
         raise document.refuse("a #, which Scotch does not take for a comment",
                               document.text[:document.text.index("#")].count("\n") + 1)
@@ -65,4 +66,5 @@ def launch(mapping: Mapping, job: Job, path: str | PathLike[str]) -> Launch:
 
 
 FORMAT = Format("Scotch mapping: vertex and terminal", write, read, looks_like, launch, says_slots=False,
+                launcher="Scotch 7.0",
                 proof="run here with gmtst 7.0.3: tests/launchers/test_scotch.py", by_coordinates=True)

@@ -76,6 +76,20 @@ def test_map_check_and_predict_agree(tmp_path, pencilmap, pencilmap_json):
         assert from_file["t_s"] == predicted["t_s"]
 
 
+def test_check_names_the_launchers_for_which_a_file_is_valid(tmp_path, pencilmap, pencilmap_json):
+    setting = ("--torus", "2x2", "--grid", "2x2")
+    hosts = [f"node-{x}-{y}" for y in range(2) for x in range(2)]
+    (tmp_path / "hosts").write_text("\n".join(hosts))
+    (tmp_path / "ranks").write_text("".join(f"rank {rank}={host} slot=*\n" for rank, host in enumerate(hosts)))
+    _, out, _ = pencilmap("check", tmp_path / "hosts", *setting)
+    assert "hosts: valid for SimGrid 3.32 (format hostfile), 4 ranks" in out
+    assert "hosts: not valid for Open MPI 5.0 --map-by seq: it stops at line 4, which has no end of line" in out
+    assert pencilmap_json.one("check", tmp_path / "hosts", *setting)["valid_for"] == ["SimGrid 3.32"]
+    for form, launcher in (("openmpi4", "Open MPI 4.1"), ("openmpi5", "Open MPI 5.0")):
+        _, out, _ = pencilmap("check", tmp_path / "ranks", *setting, "--format", form)
+        assert f"ranks: valid for {launcher} (format {form}), 4 ranks" in out
+
+
 def test_machines_lists_and_shows(pencilmap, pencilmap_json):
     assert "bluegene-l" in [m["name"] for m in pencilmap_json("machines")]
     shown = pencilmap_json.one("machines", "bluegene-l")

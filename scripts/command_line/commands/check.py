@@ -2,7 +2,7 @@
 
 import click
 
-from pencilmap.mapper.formats import mapping_of, read_document, recognise
+from pencilmap.mapper.formats import FORMATS, mapping_of, read_document, recognise
 from pencilmap.mapper.recognised import named
 from pencilmap.mapper.setting import ALL_ROUTINGS, Setting
 from pencilmap.scripts.command_line.answers import answer, launched
@@ -29,12 +29,19 @@ def command(file: str, where: Setting, grid: str, format_name: str | None, hosts
     mapping = mapping_of(document, where.job(hosts, cores_per_task, hwloc), tasks, format_name)
     where.site.check_mapping(mapping)
     found = where.interval(mapping) if routing == ALL_ROUTINGS else [where.predict(mapping, routing)]
+    judged = FORMATS[format_name].judged(document)
     if as_json:
-        print_json({"file": file, "format": format_name, "valid": True, "predictions": [p.as_dict() for p in found]})
+        print_json({"file": file, "format": format_name, "valid": True,
+                    "valid_for": [launcher for launcher, why in judged.items() if not why],
+                    "predictions": [p.as_dict() for p in found]})
         return
     prediction_table(found, where.where, wide)
     product = found[0].product
     shape = f"the product {product}" if product else named(mapping) or "not a product of digit patterns"
-    say(f"{file}: valid (format {format_name}), {tasks.n_tasks} ranks, {shape}")
+    accepting = ", ".join(launcher for launcher, why in judged.items() if not why)
+    say(f"{file}: valid for {accepting} (format {format_name}), {tasks.n_tasks} ranks, {shape}")
+    for launcher, why in judged.items():
+        if why:
+            say(f"{file}: not valid for {launcher}: {why}")
     if routing != ALL_ROUTINGS:
         say(answer(found, launched(where, found[0], routing), start=file))
