@@ -9,7 +9,7 @@ from pencilmap.model.algorithms import DEFAULT_ALGORITHM, algorithm_named
 from pencilmap.model.allocation import Site
 from pencilmap.model.bounds import cut_bound
 from pencilmap.model.certificates import Bounds, certificate
-from pencilmap.model.closed_form import ClosedForm, closed_form, recognised
+from pencilmap.model.closed_form import ClosedForm, closed_form, is_even, recognised
 from pencilmap.model.costs import Costs
 from pencilmap.model.errors import GridError
 from pencilmap.model.exchange import Exchange, exchanges
@@ -287,7 +287,8 @@ def predict_routed(mapping: Mapping, transform: Transform | None = None, routing
     stages, loads = zip(*(_routed(mapping, product, each, transform, routing_name, costs, algorithm_name)
                           for each, algorithm_name in zip(exchanges(mapping.grid, transform), names)))
     site = site or Site(mapping.network, mapping.tasks_per_node, idle=True)
-    bounds = Bounds(site, mapping.grid, transform, routing_name)
+    at_once = all(algorithm_named(each).is_exchange(is_even(mapping, transform)) for each in names)
+    bounds = Bounds(site, mapping.grid, transform, routing_name, _cost(stages, mapping.network) if at_once else None)
     local = _local(transform, mapping.grid, mapping.tasks_per_node, costs)
     forecaster = Forecaster(stages, local, mapping, product, None, transform, routing_name, costs, bounds, loads)
     found = forecaster.forecast(schedule, direction)
@@ -316,7 +317,7 @@ def _predict_closed(form, placed, name, costs, routing_name, algorithms, schedul
         return None
     stages = tuple(replace(stage, algorithm=name) for stage, name in zip(found, algorithms))
     site = Site(product.torus, product.tasks_per_node)
-    bounds = Bounds(site, product.grid, transform, routing_name)
+    bounds = Bounds(site, product.grid, transform, routing_name, _cost(stages, product.torus))
     local = _local(transform, product.grid, product.tasks_per_node, costs)
     forecaster = Forecaster(stages, local, placed, product, form, transform, routing_name, costs, bounds)
     plan = forecaster.forecast(schedule, direction)

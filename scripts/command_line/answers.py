@@ -102,8 +102,8 @@ def _proof(found):
     if found.certificate is None:
         return ""
     if found.certificate <= 1 + 1e-9:
-        tried = ": every one was tried" if found.exhausted else ""
-        return f"and no placement of this grid has less busy links{tried}"
+        known = {"by exhaustion": ": every one was tried", "all alike": ": every one loads them alike"}.get(found.proof, "")
+        return f"and no placement of this grid has less busy links{known}"
     return f"at most {from_optimal(found.certificate)}"
 
 

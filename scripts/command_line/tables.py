@@ -149,7 +149,7 @@ def _predictions(predictions):
         rows.append([grids, broken(p.placement), *([p.routing] if several else []),
                      *([broken(found.schedule)] if scheduled else []), *([milliseconds(found.time_s)] if predicted else []),
                      _worth(found.t_s, found.cost), *([_in_sequence(p)] if scheduled else []),
-                     from_optimal(found.certificate, found.exhausted), _slowest(p)])
+                     from_optimal(found.certificate, found.proof), _slowest(p)])
     return fitted(columns, rows, ["slowest link", *([">at best"] if predicted else [])])
 
 
@@ -203,9 +203,9 @@ def _wide_predictions(predictions):
                      f"{float(p.lower_bound.value):.4g}", *(cell for stage in p.moves for cell in (
                          milliseconds(stage.t_s), *messages_of(stage))),
                      milliseconds(p.t_s), *([milliseconds(p.time_s)] if predicted else []),
-                     from_optimal(p.certificate, found.exhausted),
+                     from_optimal(p.certificate, found.proof),
                      *([found.schedule, lengths(p.schedule.load_joint), milliseconds(found.t_s), milliseconds(found.time_s),
-                        from_optimal(found.certificate, found.exhausted)] if scheduled and p.schedule else []), _slowest(p)])
+                        from_optimal(found.certificate, found.proof)] if scheduled and p.schedule else []), _slowest(p)])
     return columns, rows
 
 
@@ -224,18 +224,18 @@ class Exchanges:
     t_s: float | None
     time_s: float | None
     certificate: float | None
-    exhausted: bool  #: whether every placement was tried
+    proof: str  #: of the certificate, see `pencilmap.model.certificates.Bounds.proof`
 
 
 def exchanges_of(p: Prediction) -> Exchanges:
     """The exchanges under the schedule of the prediction."""
     found = p.schedule
     if found is None or not _beside(p):
-        return Exchanges("sequence", p.cost, p.t_s, p.time_s, p.certificate, p.bounds.optima is not None)
+        return Exchanges("sequence", p.cost, p.t_s, p.time_s, p.certificate, p.bounds.proof)
     name = f"{found.name} ({found.direction})" if found.transforms > 1 else found.name
     t_s, time_s = (None if seconds is None else seconds + found.transforms * sum(times) for seconds, times in (
         (found.t_s, [r.t_s or 0.0 for r in p.remaps]), (found.time_s, [r.time_s or 0.0 for r in p.remaps])))
-    return Exchanges(name, found.cost, t_s, time_s, None if p.remaps else found.certificate, p.bounds.optima is not None)
+    return Exchanges(name, found.cost, t_s, time_s, None if p.remaps else found.certificate, p.bounds.proof)
 
 
 def _beside(p):
@@ -274,16 +274,16 @@ def broken(text: str) -> str:
     return "\n".join(lines)
 
 
-def from_optimal(certificate: float | None, exhausted: bool = False) -> str:
-    """How far from optimal at most; "-" where no bound is known. `exhausted`: because every placement was tried.
+def from_optimal(certificate: float | None, proof: str = "") -> str:
+    """How far from optimal at most; "-" if no bound is known. `proof` is named if it is no argument about links.
 
-    >>> from_optimal(1.0), from_optimal(1.0004), from_optimal(1.5), from_optimal(1.0, True)
+    >>> from_optimal(1.0), from_optimal(1.0004), from_optimal(1.5), from_optimal(1.0, "by exhaustion")
     ('optimal', '1.001x optimal', '1.5x optimal', 'optimal, by exhaustion')
     """
     if certificate is None:
         return "-"
     if certificate <= 1 + 1e-9:
-        return "optimal, by exhaustion" if exhausted else "optimal"
+        return f"optimal, {proof}" if proof else "optimal"
     return f"{ceil(1000 * certificate - 1e-6) / 1000:g}x optimal"
 
 

@@ -114,8 +114,11 @@ def test_the_line_names_the_first_of_the_list(pencilmap):
 
 
 def test_the_line_says_where_no_placement_is_better():
-    best, = setting(torus="4x4", bandwidth="1 GB/s", fft="64").predictions("1x16", ["best"])
+    where = setting(torus="4x4x4", bandwidth="1 GB/s", fft="64")
+    best, = where.predictions("4x16", ["best"])
     assert answer([best]).endswith("and no placement of this grid has less busy links")
+    alone, = where.predictions("1x64", ["best"])
+    assert answer([alone]).endswith("and no placement of this grid has less busy links: every one loads them alike")
 
 
 def test_a_large_routed_order_is_not_compared_with():
