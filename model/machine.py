@@ -215,7 +215,10 @@ COSTS = {  # key of the file: field of Costs, unit (None: a bare number), name i
     "progress": ("progress", None, "progress beside computing"),
     "contention": ("contention", None, "contention"),
     "fft_rate_per_task": ("fft_rate_per_task", "flop/s", "FFT rate of a task"),
+    "cache_bandwidth_per_task": ("cache_bandwidth_per_task", "byte/s", "bandwidth of a task beyond its cache"),
     "memory_bandwidth_per_node": ("memory_bandwidth_per_node", "byte/s", "memory bandwidth of a node"),
+    "copy_cost": ("copy_cost_s", "s", "cost of packing a message"),
+    "cache_per_task": ("cache_per_task", "byte", "cache of a task"),
     "cache_per_node": ("cache_per_node", "byte", "cache of a node"),
 }
 MESSAGES = "messages"  # key of the file whose value is a list of ranges by size
