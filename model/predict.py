@@ -215,6 +215,18 @@ def likely_times(time_s: float | None, likely: tuple[float, float] | None) -> tu
     return None if time_s is None or likely is None else (time_s * likely[0], time_s * likely[1])
 
 
+def likely_ratio(ratio: float, likely: tuple[float, float] | None) -> tuple[float, float] | None:
+    """The range in which the measured ratio of two transforms lies nine times in ten; None if `likely` is not known.
+
+    The errors of the exchanges are taken as independent. A ratio has twice the variance of one time, and the time of a
+    transform, which is the sum of two exchanges, half of that of one exchange.
+
+    >>> [f"{end:.3g}" for end in likely_ratio(1.2, (0.8, 1.25)) or ()]
+    ['0.96', '1.5']
+    """
+    return None if likely is None else (ratio * (likely[0] / likely[1]) ** 0.5, ratio * (likely[1] / likely[0]) ** 0.5)
+
+
 def _listed(times):
     return None if times is None else list(times)
 

@@ -7,7 +7,7 @@ from statistics import median
 from pencilmap.mapper.compare import Comparison
 from pencilmap.mapper.setting import Setting
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
-from pencilmap.model.predict import SEQUENCE, Prediction
+from pencilmap.model.predict import SEQUENCE, Prediction, likely_ratio
 from pencilmap.model.product import Product
 from pencilmap.model.ranking import ranked
 from pencilmap.model.schedules.schedule import FORWARD
@@ -87,6 +87,14 @@ def _against(found, other, name):
     ratio = others / mine
     if abs(ratio - 1) < SAME:
         return f"as fast as {name}"
+    return _faster(ratio, name, likely_ratio(ratio, other.likely) if timed else None)
+
+
+def _faster(ratio, name, likely):
+    """How much faster, or slower. A ratio is not called a gain or a loss if the measured one may be 1."""
+    if likely and likely[0] <= 1 <= likely[1]:
+        return (f"{ratio:.2f} times as fast as {name}, no sure {'gain' if ratio > 1 else 'loss'}: nine in ten measured "
+                f"ratios are expected at {likely[0]:.3g} to {likely[1]:.3g}")
     return f"{ratio:.2f} times faster than {name}" if ratio > 1 else f"{1 / ratio:.2f} times slower than {name}"
 
 

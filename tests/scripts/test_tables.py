@@ -10,6 +10,7 @@ from rich.console import Console
 
 from pencilmap.mapper.compare import compare_published
 from pencilmap.mapper.setting import setting
+from pencilmap.model.predict import likely_ratio
 from pencilmap.scripts.command_line import tables
 from pencilmap.scripts.command_line.answers import agreement, answer, claims_answer, decided_by_messages, launchers_order
 from pencilmap.scripts.command_line.commands import validate
@@ -173,3 +174,15 @@ def test_messages_and_their_bytes_are_shown_and_named_where_they_decide(pencilma
 def test_plain_tables_are_those_of_rich(columns, rows):
     assert tables.plain_table(columns, rows) == tables._drawn(columns, rows)
     assert tables.plain_table(["wide", "b"], [["x" * 500, "1"]]) is None is tables.plain_table(["a"], [["\u4e2d"]])
+
+
+@pytest.mark.parametrize("tasks, grid, size, sure", [(1, "8x64", "256", False), (2, "16x64", "512", True)])
+def test_a_ratio_that_may_be_1_is_not_called_a_gain(tasks, grid, size, sure):
+    """Of cubes over lines on Blue Gene/L, whose file has the range of measured over predicted times."""
+    where = setting(machine="bluegene-l", fft=size, tasks_per_node=tasks)
+    cubes, lines = where.predictions(grid, ["box:2x2x2", "default"])
+    low, high = likely_ratio(lines.time_s / cubes.time_s, where.likely)
+    assert (low > 1) == sure and high > 1
+    said = answer([cubes], lines)
+    assert ("times faster than" in said) == sure and ("no sure gain" in said) == (not sure)
+    assert "faster" in answer([replace(cubes, likely=None)], replace(lines, likely=None))
