@@ -168,15 +168,35 @@ class Prediction:
         return next((t for t in (self.total_s, self.time_s, self.t_s) if t is not None), None)
 
     @property
-    def order(self) -> tuple:
-        """Sort key of predictions of one transform: time, then bytes (bricks), then lengths, hops, the squarer grid.
+    def idle_tasks(self) -> int:
+        """Tasks that hold no part of the transform in some stage."""
+        return 0 if self.bounds.transform is None else self.bounds.transform.idle_tasks(self.grid)
 
-        Times are rounded to ten digits, so that rounding errors do not decide. Without times the lengths decide.
+    @property
+    def is_last(self) -> bool:
+        """Whether it comes after all grids whose tasks are busy: tasks hold nothing, and the time of the computing, which
+        fewer tasks do, is not known.
+        """
+        found = self if self.schedule is None else self.schedule
+        return found.total_s is None and self.idle_tasks > 0
+
+    @property
+    def order(self) -> tuple:
+        """Sort key of predictions of one transform: whether it `is_last`, then `worth`, bytes (bricks), lengths, hops, the
+        squarer grid.
+        """
+        return (self.is_last, self.worth, self.moved_bytes, self.cost, sum(stage.hop_length for stage in self.stages),
+                max(self.grid.shape))
+
+    @property
+    def worth(self) -> float | Fraction:
+        """The most complete time under the schedule, or the lengths without times.
+
+        Times are rounded to ten digits, so that rounding errors do not decide.
         """
         known, cost = (self.known_s, self.cost) if self.schedule is None else (self.schedule.known_s, self.schedule.cost)
         known = known if known is None or self.schedule is None else known + (_sum(r.time_s for r in self.remaps) or 0.0)
-        time = cost if known is None else float(f"{known:.10g}")
-        return time, self.moved_bytes, cost, sum(stage.hop_length for stage in self.stages), max(self.grid.shape)
+        return cost if known is None else float(f"{known:.10g}")
 
     @property
     def n_messages(self) -> int:
@@ -203,6 +223,7 @@ class Prediction:
                 "all_to_all_unreachable": self.bounds.unreachable,
                 "direction": self.schedule and self.schedule.direction,
                 "schedule": self.schedule and self.schedule.as_dict(), "notes": list(self.notes),
+                **({"idle_tasks": self.idle_tasks} if self.idle_tasks else {}),
                 **({"remaps": [remap.as_dict() for remap in self.remaps]} if self.remaps else {})}
 
 

@@ -53,6 +53,8 @@ def answer(predictions: Sequence[Prediction], default: Prediction | None = None,
         clauses.append(_against(found, default, "the launcher's order" + (" in sequence" if schedule else "")))
     if alone is not None and (schedule or alone.grid != best.grid):
         clauses.append(_against(found, alone, f"the best in sequence, {alone.grid}"))
+    if best.idle_tasks:
+        clauses.append(f"{best.idle_tasks} of its {best.grid.n_tasks} tasks hold nothing")
     if best.remaps:
         clauses.append(_between_bricks(best, predictions))
     clauses += [_proof(found), decided_by_messages(best, predictions)]
@@ -67,7 +69,7 @@ def _between_bricks(best, predictions):
     if not others or best.time_s is None:
         return told
     second = min(others, key=lambda p: p.order)
-    same = abs(second.order[0] / best.order[0] - 1) < SAME_TIME
+    same = abs(second.worth / best.worth - 1) < SAME_TIME
     why = (f"the same time, but {second.moved_bytes / 1e6:.4g} MB" if same else milliseconds(exchanges_of(second).time_s))
     return f"{told} (pencils of {second.grid}: {why})"
 
@@ -101,7 +103,7 @@ def _faster(ratio, name, likely):
 def decided_by_messages(best: Prediction, predictions: Iterable[Prediction]) -> str:
     """Why the best stands before one that is faster by less than can be predicted: it sends fewer, larger messages."""
     fastest = min(predictions, key=lambda p: p.order)
-    if fastest.order[0] >= best.order[0] or fastest.n_messages == best.n_messages:
+    if fastest.worth >= best.worth or fastest.n_messages == best.n_messages:
         return ""
     return f"within 1 % of {fastest.grid}, in {best.n_messages} messages of each task in place of {fastest.n_messages}"
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 PLAIN_WIDTH = 400  # when standard output is not a terminal: as wide as the table
 NARROW, SPACE = 80, 2  # columns of a terminal that tables fit without --wide; spaces between columns
 TWO_COLUMNS = 0x300  # letters from here on may be wider or narrower than one column
+IDLE, MOST_IDLE = "*", 4  # mark of a grid in which tasks hold nothing, and for how many such grids the number is given
 NARROW_NAME = 24   # characters of a placement on a line, unless one of its words is longer
 
 
@@ -134,7 +135,21 @@ def prediction_table(predictions: Sequence[Prediction], title: str | None = None
     """The table of predictions of one decomposition: what the exchanges take, how far from optimal they can be at most, and
     the slowest link. `wide`: also lengths, loads and link times of each exchange, and the lower bound."""
     columns, rows = (_wide_predictions if wide else _predictions)(predictions)
-    print_table(title, columns, rows, [*likely_lines(predictions), *(f"note: {n}" for p in predictions for n in p.notes)])
+    print_table(title, columns, rows, [*idle_lines(predictions), *likely_lines(predictions),
+                                       *(f"note: {n}" for p in predictions for n in p.notes)])
+
+
+def idle_lines(predictions: Iterable[Prediction]) -> list[str]:
+    """What the mark of a grid means; nothing if no grid has one."""
+    found = list(dict.fromkeys(f"{p.idle_tasks} of {p.grid.n_tasks} on {p.grid}" for p in predictions if p.idle_tasks))
+    more = [f"and on {len(found) - MOST_IDLE} more grids"] if len(found) > MOST_IDLE else []
+    return [f"{IDLE} tasks hold nothing, as an axis has fewer planes than parts: {', '.join([*found[:MOST_IDLE], *more])}"] \
+        if found else []
+
+
+def _grid(p):
+    """The grid, marked if some of its tasks hold nothing."""
+    return f"{p.grid}{IDLE}" if p.idle_tasks else str(p.grid)
 
 
 def _predictions(predictions):
@@ -198,7 +213,7 @@ def _wide_predictions(predictions):
     rows = []
     for p in predictions:
         found = exchanges_of(p)
-        rows.append([p.grid, p.placement, *([p.routing] if several else []), *(lengths(stage.m) for stage in p.moves),
+        rows.append([_grid(p), p.placement, *([p.routing] if several else []), *(lengths(stage.m) for stage in p.moves),
                      *(lengths(stage.load) for stage in p.moves), f"{float(p.cost):.4g}",
                      f"{float(p.lower_bound.value):.4g}", *(cell for stage in p.moves for cell in (
                          milliseconds(stage.t_s), *messages_of(stage))),
@@ -257,7 +272,7 @@ def _once(predictions):
         e = exchanges_of(p)
         times = tuple(x and float(f"{x:.10g}") for x in (e.t_s, e.time_s, p.total_s, e.certificate))
         found.setdefault((tuple(sorted(p.grid.shape)), p.placement, p.routing, e.schedule, e.cost, *times), []).append(p)
-    return [(", ".join(dict.fromkeys(str(p.grid) for p in same)), same[0]) for same in found.values()]
+    return [(", ".join(dict.fromkeys(map(_grid, same))), same[0]) for same in found.values()]
 
 
 def broken(text: str) -> str:
