@@ -100,7 +100,7 @@ class Machine:
         >>> load_machine("bluegene-l").doubts(parse_torus("4x8x8"))[0].partition(":")[0]
         'torus 4x8x8 has rings that machine bluegene-l does not have'
         """
-        return (*self._logical(torus), *self._doubtful_wraps(torus), *self._doubtful_figures(used))
+        return (*self._logical(torus), *self._twisted(torus), *self._doubtful_wraps(torus), *self._doubtful_figures(used))
 
     def _logical(self, torus: Network) -> Iterator[str]:
         """What a prediction for the torus that a scheduler promises does not say about the box that it gives."""
@@ -114,6 +114,14 @@ class Machine:
                + (f"partition {boxes[0]} is a box with the same number of nodes" if boxes else
                   f"{torus.n_nodes} nodes are not a whole number of units of {'x'.join(map(str, rule.unit or ()))}: "
                   "a job may get more"))
+
+    def _twisted(self, torus: Network) -> Iterator[str]:
+        """That the rings of a slice may be joined with an offset."""
+        if self.partitions is not None and isinstance(torus, Torus) and all(torus.wrap) \
+                and torus.shape in self.partitions.twisted:
+            shape = "x".join(map(str, torus.shape))
+            yield (f"machine {self.name} can also join a slice of {shape} as a twisted torus; "
+                   "what is predicted is the plain torus")
 
     def _doubtful_wraps(self, torus: Network) -> Iterator[str]:
         rule = self.partitions
@@ -261,4 +269,5 @@ def _partitions(figure, torus):
     extents = {key: parse_extents(value[key]) for key in ("unit", "ring") if key in value}
     shapes = tuple(parse_extents(text) for text in value.get("shapes", ()))
     return Partitions(value["rule"], largest, **extents, shapes=shapes, ascending=value.get("ascending", False),
+                      twisted=tuple(parse_extents(text) for text in value.get("twisted", ())),
                       logical=parse_extents(value["logical"]) if "logical" in value else None)
