@@ -12,7 +12,7 @@ from pencilmap.model.product import Product
 from pencilmap.model.ranking import ranked
 from pencilmap.model.schedules.schedule import FORWARD
 from pencilmap.model.units import milliseconds
-from pencilmap.scripts.command_line.tables import exchanges_of, from_optimal
+from pencilmap.scripts.command_line.tables import exchanges_of, from_optimal, scale
 
 DEFAULT = "default"
 MOST_TASKS_ROUTED = 4096  # up to this many the launcher's order is routed message by message, in less than a second
@@ -46,7 +46,7 @@ def answer(predictions: Sequence[Prediction], default: Prediction | None = None,
     best = ranked(predictions)[0]
     found = exchanges_of(best)
     schedule = f", {found.schedule}" if found.schedule != SEQUENCE else ""
-    clauses = [f"{start or f'take {best.grid} {best.placement}{schedule}'}: exchanges {_worth(found)}"]
+    clauses = [f"{start or f'take {best.grid} {best.placement}{schedule}'}: exchanges {_worth(found, scale(best))}"]
     if best.placement == DEFAULT and not schedule:
         clauses.append("the launcher's own order")
     elif default is not None:
@@ -74,9 +74,9 @@ def _between_bricks(best, predictions):
     return f"{told} (pencils of {second.grid}: {why})"
 
 
-def _worth(found):
+def _worth(found, scale):
     if found.time_s is None:
-        return f"load the busiest links with {float(found.cost):.4g}"
+        return f"load the busiest links with {float(found.cost * scale):.4g}"
     return milliseconds(found.time_s)
 
 

@@ -135,8 +135,25 @@ def prediction_table(predictions: Sequence[Prediction], title: str | None = None
     """The table of predictions of one decomposition: what the exchanges take, how far from optimal they can be at most, and
     the slowest link. `wide`: also lengths, loads and link times of each exchange, and the lower bound."""
     columns, rows = (_wide_predictions if wide else _predictions)(predictions)
-    print_table(title, columns, rows, [*idle_lines(predictions), *likely_lines(predictions),
+    print_table(title, columns, rows, [*unit_lines(predictions, wide), *idle_lines(predictions), *likely_lines(predictions),
                                        *(f"note: {n}" for p in predictions for n in p.notes)])
+
+
+def scale(p: Prediction) -> Fraction:
+    """Lengths and loads as they are shown, over those on the m scale: the nodes that count are the usable ones.
+
+    So the same bytes are shown alike, however large the network around them is.
+    """
+    return Fraction(p.bounds.site.allocation.n_nodes, p.network.n_nodes)
+
+
+def unit_lines(predictions: Sequence[Prediction], wide: bool) -> list[str]:
+    """The unit of lengths and loads, if some are shown."""
+    if predictions[0].t_s is not None and not wide:
+        return []
+    n = predictions[0].bounds.site.allocation.n_nodes
+    return [f"{'lengths and loads' if wide else 'busiest links'}: 1 is 1/{4 * n} of the array, a quarter of what one of {n} "
+            f"node{'s' * (n != 1)} holds"]
 
 
 def idle_lines(predictions: Iterable[Prediction]) -> list[str]:
@@ -163,7 +180,7 @@ def _predictions(predictions):
         found = exchanges_of(p)
         rows.append([grids, broken(p.placement), *([p.routing] if several else []),
                      *([broken(found.schedule)] if scheduled else []), *([milliseconds(found.time_s)] if predicted else []),
-                     _worth(found.t_s, found.cost), *([_in_sequence(p)] if scheduled else []),
+                     _worth(found.t_s, found.cost * scale(p)), *([_in_sequence(p)] if scheduled else []),
                      from_optimal(found.certificate, found.proof), _slowest(p)])
     return fitted(columns, rows, ["slowest link", *([">at best"] if predicted else [])])
 
@@ -213,13 +230,15 @@ def _wide_predictions(predictions):
     rows = []
     for p in predictions:
         found = exchanges_of(p)
-        rows.append([_grid(p), p.placement, *([p.routing] if several else []), *(lengths(stage.m) for stage in p.moves),
-                     *(lengths(stage.load) for stage in p.moves), f"{float(p.cost):.4g}",
-                     f"{float(p.lower_bound.value):.4g}", *(cell for stage in p.moves for cell in (
+        rows.append([_grid(p), p.placement, *([p.routing] if several else []), *(lengths(scale(p) * x for x in stage.m)
+                                                                                   for stage in p.moves),
+                     *(lengths(scale(p) * x for x in stage.load) for stage in p.moves), f"{float(p.cost * scale(p)):.4g}",
+                     f"{float(p.lower_bound.value * scale(p)):.4g}", *(cell for stage in p.moves for cell in (
                          milliseconds(stage.t_s), *messages_of(stage))),
                      milliseconds(p.t_s), *([milliseconds(p.time_s)] if predicted else []),
                      from_optimal(p.certificate, found.proof),
-                     *([found.schedule, lengths(p.schedule.load_joint), milliseconds(found.t_s), milliseconds(found.time_s),
+                     *([found.schedule, lengths(scale(p) * x for x in p.schedule.load_joint), milliseconds(found.t_s),
+                        milliseconds(found.time_s),
                         from_optimal(found.certificate, found.proof)] if scheduled and p.schedule else []), _slowest(p)])
     return columns, rows
 
@@ -262,7 +281,7 @@ def _beside(p):
 
 def _in_sequence(p):
     transforms = p.schedule.transforms if p.schedule else 1
-    return _worth(p.time_s and transforms * p.time_s, transforms * p.cost)
+    return _worth(p.time_s and transforms * p.time_s, transforms * p.cost * scale(p))
 
 
 def _once(predictions):

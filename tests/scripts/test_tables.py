@@ -186,3 +186,18 @@ def test_a_ratio_that_may_be_1_is_not_called_a_gain(tasks, grid, size, sure):
     said = answer([cubes], lines)
     assert ("times faster than" in said) == sure and ("no sure gain" in said) == (not sure)
     assert "faster" in answer([replace(cubes, likely=None)], replace(lines, likely=None))
+
+
+def test_the_same_bytes_are_shown_alike_in_a_small_network_and_in_a_part_of_a_large_one(pencilmap, tmp_path):
+    """Four nodes in a line: alone, and as the listed nodes of a ring of 16. Both say what 1 is."""
+    nodes = tmp_path / "nodes"
+    nodes.write_text("0\n1\n2\n3\n")
+    alone, listed = (pencilmap("predict", *where, "--grid", "2x2", "-p", "default")[1]
+                     for where in (("--torus", "4:mesh"), ("--torus", "16", "--nodes", nodes)))
+    for out in (alone, listed):
+        assert "busiest links: 1 is 1/16 of the array, a quarter of what one of 4 nodes holds" in out
+        assert "load the busiest links with 6," in out
+    wide = pencilmap("predict", "--torus", "16", "--nodes", nodes, "--grid", "2x2", "-p", "default", "--wide")[1]
+    assert "lengths and loads: 1 is 1/16 of the array" in wide and " 24 " not in wide
+    timed = pencilmap("predict", "--torus", "4", "--grid", "2x2", "-p", "default", "--fft", "8", "--bandwidth", "1 GB/s")[1]
+    assert "busiest links: 1 is" not in timed
