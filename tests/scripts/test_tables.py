@@ -162,7 +162,7 @@ def test_messages_and_their_bytes_are_shown_and_named_where_they_decide(pencilma
     row, column = pencilmap_json(*asked)[0]["stages"]
     assert [(s["messages"], round(s["message_bytes"], 6)) for s in (row, column)] == [(7, 65536), (63, 8192)]
     assert re.search(r" 7 +65536 .* 63 +8192 ", pencilmap(*asked, "--wide")[1])
-    few, many, slow = (SimpleNamespace(grid=grid, order=(time,), n_messages=n)
+    few, many, slow = (SimpleNamespace(grid=grid, order=(False, time), worth=time, n_messages=n)
                        for grid, time, n in (("8x64", 1.005, 70), ("1x512", 1.0, 511), ("2x256", 1.2, 256)))
     assert decided_by_messages(few, [many, few, slow]) == "within 1 % of 1x512, in 70 messages of each task in place of 511"
     assert decided_by_messages(many, [many, few, slow]) == ""
