@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from pencilmap.mapper import routed_swaps
+from pencilmap.mapper.interrupted import by_signal
 from pencilmap.mapper.product_search import best_product
 from pencilmap.mapper.starts import grouped, launchers, products, slots_of
 from pencilmap.model.allocation import Site
@@ -116,8 +117,8 @@ def search(site: Site, grid: ProcessGrid, seed: int = 1, budget: Budget = Budget
             _keep(known, run)
     except _Cut:
         cut = "seconds"
-    except KeyboardInterrupt:
-        if run.launcher_cost is None:
+    except (KeyboardInterrupt, SystemError) as error:
+        if run.launcher_cost is None or not by_signal(error, KeyboardInterrupt):
             raise
         cut = "interrupt"
     return run.found(cut)

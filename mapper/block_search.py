@@ -75,7 +75,7 @@ def _best_with(torus, grid, slots, transform, least):
                 total = tuple(b * pattern.extent(letter) for b, letter in zip(before, letters))
                 if any(n % k for n, k in zip(goal, total)):
                     continue
-                floor = [smallest * weight * ring_load(pattern, some.letter, torus.is_ring(i)).largest for some in blocks]
+                floor = [smallest * weight * ring_load(pattern, some.letters, torus.is_ring(i)).largest for some in blocks]
                 hopeful = [b for b in beginnings if sum(map(max, b.lengths, floor)) < least]
                 if not hopeful:
                     continue

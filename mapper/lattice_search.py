@@ -107,21 +107,18 @@ def best_tiling(torus: Torus, grid: ProcessGrid, tasks_per_node: int = 1, seed: 
     best, cost, rounds, idle = None, below, iter(ROUNDS), 0
     kept, times, steps = next(rounds)
     report = now_and_then(say)
-    try:
-        while runs and left > 0 and (patience is None or idle < patience):
-            runs = sorted((run for run in runs if run.floor < cost - 1e-9), key=lambda run: run.cost)[:kept]
-            idle += 1
-            for run in runs:
-                for _ in range(times):
-                    if left > 0 and run.floor < cost - 1e-9:
-                        run.anneal(max(1, min(steps, left // len(run.start))))
-                        left -= steps * len(run.start)
-                if run.cost < cost - 1e-9:
-                    best, cost, idle = run.tiling(), run.cost, 0
-            report(f"tilings of grid {grid}: best {cost:.4g}, {max(left, 0) // USUAL_TILE} evaluations to go")
-            kept, times, steps = next(rounds, (kept, times, steps))
-    except KeyboardInterrupt:
-        say(f"tilings of grid {grid}: interrupted, {cost:.4g} is the best so far")
+    while runs and left > 0 and (patience is None or idle < patience):
+        runs = sorted((run for run in runs if run.floor < cost - 1e-9), key=lambda run: run.cost)[:kept]
+        idle += 1
+        for run in runs:
+            for _ in range(times):
+                if left > 0 and run.floor < cost - 1e-9:
+                    run.anneal(max(1, min(steps, left // len(run.start))))
+                    left -= steps * len(run.start)
+            if run.cost < cost - 1e-9:
+                best, cost, idle = run.tiling(), run.cost, 0
+        report(f"tilings of grid {grid}: best {cost:.4g}, {max(left, 0) // USUAL_TILE} evaluations to go")
+        kept, times, steps = next(rounds, (kept, times, steps))
     return best, cost
 
 

@@ -100,7 +100,7 @@ def rank_shapes(tori: Iterable[Torus], tasks_per_node: int = 1, transform: Trans
         products = [best_product(torus, g, tasks_per_node) for g in allowed]
         found.append(RankedShape(torus, bound_s, tuple(_fastest(products, transform, costs, grids))))
         found.sort(key=lambda shape: shape.predictions[0].order)
-        limit = found[top - 1].predictions[0].order[0] if top and len(found) >= top else None
+        limit = found[top - 1].predictions[0].worth if top and len(found) >= top else None
     return found + rest
 
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from pencilmap.model.costs import Costs
 from pencilmap.model.errors import CalibrationError
-from pencilmap.model.timing import ExchangeWork, LocalWork, exchange_terms, local_terms
+from pencilmap.model.timing import ExchangeWork, LocalWork, bytes_beyond_node, bytes_beyond_task, exchange_terms, local_terms
 
 OUTLIER = 0.1          # larger deviations than this ratio count linearly, not squared
 LEAST_NOISE = 1e-3     # no time is assumed to be more accurate than this
@@ -78,7 +78,9 @@ PRICES = {  # key of the machine file; where two cannot be separated, the later 
     "contention": Price("adaptive_s", "contention", False),
     "hop_latency": Price("hops", "hop_latency_s", False, ceiling=1e-6),  # torus routers pass a head on in 0.05 to 0.3 us
     "fft_rate_per_task": Price("operations", "fft_rate_per_task", True),
+    "cache_bandwidth_per_task": Price("memory_bytes", "cache_bandwidth_per_task", True),
     "memory_bandwidth_per_node": Price("memory_bytes", "memory_bandwidth_per_node", True),
+    "copy_cost": Price("copies", "copy_cost_s", False),
 }
 LIMITS = ("injection_per_task", "injection_per_node")   # effective only where slower than the links
 
@@ -99,13 +101,13 @@ class Calibration:
     figures: dict[str, Fitted]  #: by key of the machine file
     left_out: dict[str, str]  #: key to the reason why the samples do not determine it
     n_samples: int
-    cache_per_node: float | None = None  #: as given
+    caches: Costs = Costs()  #: as given: nothing but the sizes of caches
 
     @property
     def costs(self) -> Costs:
         """The figures as prices."""
         prices: dict[str, Any] = {field: found.value for key, found in self.figures.items() if (field := PRICES[key].field)}
-        return Costs(cache_per_node=self.cache_per_node, **prices)
+        return replace(self.caches, **prices)
 
     @property
     def link_slowdown(self) -> float:
@@ -117,27 +119,29 @@ class Calibration:
         return replace(sample, work=_slower_links(sample.work, self.link_slowdown)).time_s(self.costs)
 
 
-def calibrate(samples: Sequence[Sample], cache_per_node: float | None = None, fit_bandwidth: bool = False) -> Calibration:
+def calibrate(samples: Sequence[Sample], known: Costs = Costs(), fit_bandwidth: bool = False) -> Calibration:
     """Fit every figure that the samples determine. Raises CalibrationError when there is no sample with a time.
 
-    Exchanges and computing may be mixed; they share no figure and are fitted separately. `cache_per_node` is bytes, what the
-    machine file says; `fit_bandwidth` tells whether the link bandwidth itself is unknown.
+    Exchanges and computing may be mixed; they share no figure and are fitted separately. Of the figures `known` of the
+    machine only the sizes of its caches are used; `fit_bandwidth` tells whether the link bandwidth itself is unknown.
     """
     usable = [s for s in samples if s.measured_s > 0]
     if not usable:
         raise CalibrationError("no measured time to calibrate with; give run records of a real machine or network")
+    caches = Costs(cache_per_task=known.cache_per_task, cache_per_node=known.cache_per_node)
     figures, left_out = dict[str, Fitted](), dict[str, str]()
     for kind in (ExchangeWork, LocalWork):
         some = [s for s in usable if isinstance(s.work, kind)]
         keys = [k for k, p in PRICES.items() if p.work in kind.__dataclass_fields__ and (fit_bandwidth or p.field)]
         nothing = dict[str, Fitted](), dict.fromkeys(keys, f"{NO_SAMPLE} of {_KIND[kind]}")
-        found, reasons = _Fit(some, cache_per_node).run(keys) if some else nothing
+        found, reasons = _Fit(some, caches).run(keys) if some else nothing
         figures |= found
         left_out |= reasons
     return Calibration({k: figures[k] for k in PRICES if k in figures}, {k: left_out[k] for k in PRICES if k in left_out},
-                       len(usable), cache_per_node)
+                       len(usable), caches)
 
 
+_BEYOND = {"cache_bandwidth_per_task": bytes_beyond_task, "memory_bandwidth_per_node": bytes_beyond_node}
 _KIND = {ExchangeWork: "an exchange", LocalWork: "the computing"}
 
 
@@ -168,9 +172,9 @@ class _Solution:
 class _Fit:
     """The samples of one kind as arrays, and the backward elimination of prices."""
 
-    def __init__(self, samples, cache_per_node):
+    def __init__(self, samples, caches):
         kind = type(samples[0].work)
-        self.known = Costs(cache_per_node=cache_per_node)
+        self.known = caches
         self.measured = np.array([s.measured_s for s in samples])
         self.work = kind(**{name: np.array([_amount(s.work, name) for s in samples], dtype=float)
                             for name in kind.__dataclass_fields__})
@@ -227,9 +231,7 @@ class _Fit:
         if key == "contention":
             excess = amount - self.work.link_s
             return np.where(excess > 1e-6 * amount, excess, 0.0)
-        if key == "memory_bandwidth_per_node":
-            return amount * (self.work.pass_bytes > (self.known.cache_per_node or 0.0))
-        return amount
+        return _BEYOND[key](self.work, self.known) if key in _BEYOND else amount
 
     def _reference(self, key):
         """The highest price that no sample contradicts; 1 for contention, which adds to the links."""

@@ -20,6 +20,7 @@ from pencilmap.model.torus import Torus
 from pencilmap.model.transform import Transform
 
 EXHAUSTION = "by exhaustion: every placement was tried"
+ALIKE = "all alike: one group of tasks fills all slots, so every placement costs the same"
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +28,7 @@ class Bounds:
     """Bounds on the mapping of a grid, on the scale of `Prediction.cost`.
 
     routing : name of the routing that the bounds may use, see `pencilmap.model.routing.routing`; by default any
+    routed : the cost of some placement of the grid under this routing with all messages at once; None if it is not known
 
     >>> from pencilmap.model.torus import Torus
     >>> bounds = Bounds(Site(Torus((4, 4, 4), (False,) * 3)), ProcessGrid(8, 8), None, "dimension-order:plus")
@@ -40,10 +42,13 @@ class Bounds:
     grid: ProcessGrid
     transform: Transform | None = None
     routing: str = ""
+    routed: Fraction | None = None
 
     @cached_property
     def in_sequence(self) -> LowerBound:
         """What no placement of the grid can beat with its exchanges one after the other."""
+        if self.alike is not None:
+            return self.alike
         if self.optima is not None:
             return LowerBound(self.optima.sequence, EXHAUSTION)
         found = lower_bound(self.site, self.grid, self.transform, self.routing.startswith(DEFAULT_ROUTING), self._is_split)
@@ -55,6 +60,8 @@ class Bounds:
 
         Over all phases of a schedule a link carries both exchanges whole, so the least joint length bounds every schedule.
         """
+        if self.alike is not None:
+            return self.alike
         if self.optima is not None:
             return LowerBound(self.optima.joint, EXHAUSTION)
         found, torus = self._all_to_all, self.site.network
@@ -62,6 +69,20 @@ class Bounds:
             return self._or_spectral(found)
         factor = least_factor(torus, *self.grid.shape)
         return LowerBound(found.value * factor, f"{found.argument}, with rows and columns cut") if factor > 1 else found
+
+    @property
+    def alike(self) -> LowerBound | None:
+        """The cost of every placement, if one group of even blocks fills all slots: another placement only renames ranks."""
+        groups = [self.grid.extent(stage.letters) for stage in self.grid.decomposition.exchanges]
+        if self.routed is None or not self._is_even or max(groups) < self.site.n_slots:
+            return None
+        return LowerBound(self.routed, ALIKE)
+
+    @property
+    def proof(self) -> str:
+        """The proof of the bounds in a word or two, if it is no argument about links: all placements are known."""
+        known = ALIKE if self.alike is not None else EXHAUSTION if self.optima is not None else ""
+        return known.partition(":")[0]
 
     @cached_property
     def optima(self) -> Optima | None:

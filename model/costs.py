@@ -39,7 +39,10 @@ class Costs:
     contention: float | None = None  #: dimensionless, 0 or more; see `pencilmap.model.timing` for what it multiplies
     #: floating-point operations per second (5 n log2 n for a transform of n elements) of the local FFTs of one task
     fft_rate_per_task: float | None = None
+    cache_bandwidth_per_task: float | None = None  #: bytes per second that a task reads and writes beyond its own cache
     memory_bandwidth_per_node: float | None = None  #: bytes per second that a node reads and writes in its memory
+    copy_cost_s: float | None = None  #: seconds for each message that a task packs and unpacks, whatever its size
+    cache_per_task: float | None = None  #: bytes of a task's own cache; where it is not known, every pass stays in it
     cache_per_node: float | None = None  #: bytes of the caches of a node: a pass over less than this does not go to memory
 
     def __post_init__(self) -> None:
@@ -76,4 +79,5 @@ class Costs:
                                "would count them twice: leave these out")
 
 
-RATES = ("injection_per_task", "injection_per_node", "fft_rate_per_task", "memory_bandwidth_per_node")
+RATES = ("injection_per_task", "injection_per_node", "fft_rate_per_task", "cache_bandwidth_per_task",
+         "memory_bandwidth_per_node")

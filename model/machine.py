@@ -101,7 +101,7 @@ class Machine:
         >>> load_machine("bluegene-l").doubts(parse_torus("4x8x8"))[0].partition(":")[0]
         'torus 4x8x8 has rings that machine bluegene-l does not have'
         """
-        return (*self._logical(torus), *self._doubtful_wraps(torus), *self._doubtful_figures(used))
+        return (*self._logical(torus), *self._twisted(torus), *self._doubtful_wraps(torus), *self._doubtful_figures(used))
 
     def _logical(self, torus: Network) -> Iterator[str]:
         """What a prediction for the torus that a scheduler promises does not say about the box that it gives."""
@@ -115,6 +115,14 @@ class Machine:
                + (f"partition {boxes[0]} is a box with the same number of nodes" if boxes else
                   f"{torus.n_nodes} nodes are not a whole number of units of {'x'.join(map(str, rule.unit or ()))}: "
                   "a job may get more"))
+
+    def _twisted(self, torus: Network) -> Iterator[str]:
+        """That the rings of a slice may be joined with an offset."""
+        if self.partitions is not None and isinstance(torus, Torus) and all(torus.wrap) \
+                and torus.shape in self.partitions.twisted:
+            shape = "x".join(map(str, torus.shape))
+            yield (f"machine {self.name} can also join a slice of {shape} as a twisted torus; "
+                   "what is predicted is the plain torus")
 
     def _doubtful_wraps(self, torus: Network) -> Iterator[str]:
         rule = self.partitions
@@ -232,7 +240,10 @@ COSTS = {  # key of the file: field of Costs, unit (None: a bare number), name i
     "progress": ("progress", None, "progress beside computing"),
     "contention": ("contention", None, "contention"),
     "fft_rate_per_task": ("fft_rate_per_task", "flop/s", "FFT rate of a task"),
+    "cache_bandwidth_per_task": ("cache_bandwidth_per_task", "byte/s", "bandwidth of a task beyond its cache"),
     "memory_bandwidth_per_node": ("memory_bandwidth_per_node", "byte/s", "memory bandwidth of a node"),
+    "copy_cost": ("copy_cost_s", "s", "cost of packing a message"),
+    "cache_per_task": ("cache_per_task", "byte", "cache of a task"),
     "cache_per_node": ("cache_per_node", "byte", "cache of a node"),
 }
 MESSAGES = "messages"  # key of the file whose value is a list of ranges by size
@@ -276,4 +287,5 @@ def _partitions(figure, torus):
     extents = {key: parse_extents(value[key]) for key in ("unit", "ring") if key in value}
     shapes = tuple(parse_extents(text) for text in value.get("shapes", ()))
     return Partitions(value["rule"], largest, **extents, shapes=shapes, ascending=value.get("ascending", False),
+                      twisted=tuple(parse_extents(text) for text in value.get("twisted", ())),
                       logical=parse_extents(value["logical"]) if "logical" in value else None)

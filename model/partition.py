@@ -80,6 +80,7 @@ class Partitions:
     #: The largest torus of fewer dimensions that the scheduler promises besides, and lays into a box itself. A job may ask
     #: for any number of nodes along its axes up to these, in any order; all of them wrap.
     logical: tuple[int, ...] | None = None
+    twisted: tuple[tuple[int, ...], ...] = ()  #: shapes whose rings may be joined with an offset, which no torus here has
 
     def __post_init__(self) -> None:
         if self.rule not in RULES:

@@ -39,7 +39,7 @@ class StageBlocks:
     """
 
     name: str  #: of the stage
-    letter: str  #: the dimension of the grid along which the groups lie
+    letters: str  #: the dimension of the grid along which the groups lie
     #: send, receive: int arrays, shape (size,), falling
     send: Ints
     receive: Ints
@@ -86,13 +86,13 @@ def first_line(pattern: Pattern, ring: bool, blocks: StageBlocks, before: Mappin
         """By slot, digits after, own digit, digits before."""
         return weights.reshape(slots[letter], -1, pattern.extent(letter), before[letter])
 
-    here = pattern.index(blocks.letter)
+    here = pattern.index(blocks.letters)
     large = 2 * blocks.total_bytes * pattern.n >= _LARGEST
-    start = held(blocks.letter, blocks.send)[:, 0].sum(axis=(0, 2)).astype(object if large else np.int64)[here]
-    end = held(blocks.letter, blocks.receive)[..., 0].sum(axis=(0, 1))[here]
+    start = held(blocks.letters, blocks.send)[:, 0].sum(axis=(0, 2)).astype(object if large else np.int64)[here]
+    end = held(blocks.letters, blocks.receive)[..., 0].sum(axis=(0, 1))[here]
     for letter, weights in blocks.groups.items():
         start = start * held(letter, weights)[:, 0, :, 0].sum(axis=0)[pattern.index(letter)]
-    group = pattern.group(blocks.letter)
+    group = pattern.group(blocks.letters)
     legs = np.where(group[:, None] == group[None, :], start[:, None] * end, 0)
     return ring_link_loads(legs, ring) * blocks.unit_bytes
 
@@ -113,18 +113,18 @@ class ProductBlocks:
         before = list(order)
         before = before[:before.index(i)]
         after = [j for j in range(self.product.torus.n_dimensions) if j != i and j not in before]
-        here = self.product.dimensions[i].index(self.blocks.letter)
-        legs = self._groups_at(i)[:, None] * self._sums(self.blocks.letter, self.blocks.send, i, before)[here][:, None] \
-            * self._sums(self.blocks.letter, self.blocks.receive, i, after)[here]
+        here = self.product.dimensions[i].index(self.blocks.letters)
+        legs = self._groups_at(i)[:, None] * self._sums(self.blocks.letters, self.blocks.send, i, before)[here][:, None] \
+            * self._sums(self.blocks.letters, self.blocks.receive, i, after)[here]
         return ring_link_loads(np.where(self._same(i), legs, 0), self.product.torus.is_ring(i), tie) * self.blocks.unit_bytes
 
     def hop_bytes(self, i: int) -> int:
         """Bytes times hops in dimension `i`, over all lines."""
         every = [j for j in range(self.product.torus.n_dimensions) if j != i]
-        n, here = self.product.torus.shape[i], self.product.dimensions[i].index(self.blocks.letter)
+        n, here = self.product.torus.shape[i], self.product.dimensions[i].index(self.blocks.letters)
         there = {letter: self.product.dimensions[i].index(letter) for letter in self.blocks.groups}
-        legs = self._sums(self.blocks.letter, self.blocks.send, i, every)[here][:, None].astype(object) \
-            * self._sums(self.blocks.letter, self.blocks.receive, i, every)[here]
+        legs = self._sums(self.blocks.letters, self.blocks.send, i, every)[here][:, None].astype(object) \
+            * self._sums(self.blocks.letters, self.blocks.receive, i, every)[here]
         for letter, weights in self.blocks.groups.items():
             legs = legs * self._sums(letter, weights, i, every)[there[letter]][:, None]
         apart = np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
@@ -143,7 +143,7 @@ class ProductBlocks:
 
     def busiest_task_and_node(self) -> tuple[int, int]:
         """The most bytes that one task, and all tasks of one node, send to other nodes."""
-        slots = self.product.slots.extent(self.blocks.letter)
+        slots = self.product.slots.extent(self.blocks.letters)
         send, receive = (vector.reshape(slots, -1) for vector in (self.blocks.send, self.blocks.receive))
         leaving = receive.sum() - receive.sum(axis=0)
         on_node = [weights.reshape(self.product.slots.extent(letter), -1)[:, 0] for letter, weights in
@@ -177,5 +177,5 @@ class ProductBlocks:
         return found
 
     def _same(self, i):
-        group = self.product.dimensions[i].group(self.blocks.letter)
+        group = self.product.dimensions[i].group(self.blocks.letters)
         return group[:, None] == group[None, :]

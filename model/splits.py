@@ -15,7 +15,7 @@ from math import prod
 import numpy as np
 
 from pencilmap.model.calibrate import Calibration, Errors, Sample, errors
-from pencilmap.model.timing import ExchangeWork
+from pencilmap.model.timing import ExchangeWork, LocalWork
 
 N_HALVES = 30
 LIKELY = 0.9          # share of the held-out times that lie in the likely range
@@ -34,7 +34,7 @@ class Division:
 
 
 def divisions(samples: Sequence[Sample]) -> Iterator[Division]:
-    """Every honest division of the exchanges among the samples; computing is not divided."""
+    """Every honest division of the exchanges among the samples; see `computing_divisions` for the computing."""
     some = [s for s in samples if isinstance(s.work, ExchangeWork)]
     for number, chosen in enumerate(_halves(len(some)), 1):
         yield _divided("random halves", f"half {number}", some, chosen)
@@ -49,6 +49,13 @@ def divisions(samples: Sequence[Sample]) -> Iterator[Division]:
         yield _divided("larger sizes", only, larger, [s.size != size for s in larger])
     for tasks in sorted({_tasks(s) for s in some}):
         yield _divided("tasks on a node", f"all but {tasks} by {tasks}", some, [_tasks(s) == tasks for s in some])
+
+
+def computing_divisions(samples: Sequence[Sample]) -> Iterator[Division]:
+    """The divisions of the computing among the samples: each size is held out once."""
+    some = [s for s in samples if isinstance(s.work, LocalWork)]
+    for size in sorted({s.size for s in some}, key=_points):
+        yield _divided("computing, one size out", size, some, [s.size != size for s in some])
 
 
 def _points(size):
@@ -95,7 +102,8 @@ class Held:
 
 def honest_errors(samples: Sequence[Sample], fit: Fit) -> list[Held]:
     """The errors of every division that has samples on both sides. The random halves are counted together."""
-    found = [(division, error) for division in divisions(samples) if (error := _error(division, fit))]
+    every = (*divisions(samples), *computing_divisions(samples))
+    found = [(division, error) for division in every if (error := _error(division, fit))]
     halves = [pair for pair in found if pair[0].rule == "random halves"]
     rows = [_held(f"{len(halves)} halves", halves)] if halves else []
     return rows + [_held(division.held_out, [(division, error)]) for division, error in found[len(halves):]]

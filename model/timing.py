@@ -25,7 +25,12 @@ with the exchange time above instead of data over bisection bandwidth, and with 
 line)::
 
     fft          floating-point operations of a task / fft_rate_per_task
-    memory       bytes a node reads and writes / memory_bandwidth_per_node; nothing where a pass fits into cache_per_node
+    memory       bytes a task reads and writes beyond its own cache / cache_bandwidth_per_task
+                 + bytes a node reads and writes beyond its caches / memory_bandwidth_per_node
+                 + copy_cost x messages that a task packs and unpacks
+
+Of a pass over p bytes, the share 1 - c/p goes beyond the caches of a node, which hold c bytes, and nothing if the pass fits.
+Beyond the own cache of a task it is 1 - (c/p)^2: an element stays inside only if both its source and its target do.
 
 Work and prices are separate, so that a fit can try many prices for the same work (`pencilmap.model.calibrate`).
 """
@@ -83,6 +88,8 @@ class LocalWork:
     operations: float  #: floating-point operations of one task: 5 n log2 n for each line of n elements
     memory_bytes: float  #: bytes that all tasks of a node read and write in all passes
     pass_bytes: float  #: bytes that they read and write in one pass
+    sharing: float = 1  #: tasks of the node, each with an equal part of these bytes
+    copies: float = 0  #: messages that a task packs and unpacks: those to and from other tasks count half each
 
 
 @dataclass(frozen=True)
@@ -154,8 +161,23 @@ def local_terms(work: LocalWork, costs: Costs) -> LocalTerms:
     >>> local_terms(LocalWork(35e6, 59e6, 8.4e6), Costs(fft_rate_per_task=350e6)).as_dict()
     {'fft_s': 0.1, 'memory_s': None}
     """
-    beyond_cache = work.memory_bytes * (work.pass_bytes > (costs.cache_per_node or 0.0))
-    return LocalTerms(_over(work.operations, costs.fft_rate_per_task), _over(beyond_cache, costs.memory_bandwidth_per_node))
+    known = [t for t in (_over(bytes_beyond_task(work, costs), costs.cache_bandwidth_per_task),
+                         _over(bytes_beyond_node(work, costs), costs.memory_bandwidth_per_node),
+                         _times(costs.copy_cost_s, work.copies)) if t is not None]
+    return LocalTerms(_over(work.operations, costs.fft_rate_per_task), sum(known) if known else None)
+
+
+def bytes_beyond_task(work: LocalWork, costs: Costs) -> Any:
+    """Bytes that a task reads and writes beyond its own cache; 0 if the machine file does not know it."""
+    if costs.cache_per_task is None:
+        return 0.0 * work.memory_bytes
+    inside = np.minimum(1.0, costs.cache_per_task * work.sharing / work.pass_bytes)
+    return work.memory_bytes / work.sharing * (1 - inside**2)
+
+
+def bytes_beyond_node(work: LocalWork, costs: Costs) -> Any:
+    """Bytes that all tasks of a node read and write beyond its caches."""
+    return work.memory_bytes * (1 - np.minimum(1.0, (costs.cache_per_node or 0.0) / work.pass_bytes))
 
 
 def _times(cost, amount):
@@ -298,7 +320,7 @@ def local_work(transform: Transform, grid: ProcessGrid, tasks_per_node: int, fft
     """The computing of one transform: the local passes of the task with the largest blocks.
 
     Every pass reads and writes a task's whole block once. `fft` and `copies` say which passes through memory count: `fft`
-    those that transform an axis, `copies` those that pack and unpack.
+    those that transform an axis, `copies` those that pack and unpack, with their messages.
 
     >>> work = local_work(Transform(512, 512, 512), ProcessGrid(8, 64), 1)
     >>> f"{work.operations / 1e6:.1f} Mflop, {work.memory_bytes / 1e6:.1f} MB"
@@ -310,7 +332,12 @@ def local_work(transform: Transform, grid: ProcessGrid, tasks_per_node: int, fft
     operations = transform.fields * sum(5.0 * elements * log2(n) for elements, n in lines) if fft else 0.0
     touched = 2.0 * largest * transform.point_bytes * tasks_per_node
     passes = fft * decomposition.fft_passes + copies * decomposition.copy_passes
-    return LocalWork(operations, touched * passes, touched)
+    return LocalWork(operations, touched * passes, touched, tasks_per_node, sum(_packed(grid)) if copies else 0)
+
+
+def _packed(grid):
+    """For each exchange the messages that a task packs, and unpacks."""
+    return [grid.extent(stage.letters) - 1 for stage in grid.decomposition.exchanges]
 
 
 def _lines(transform, grid):
@@ -329,10 +356,10 @@ def pass_times(transform: Transform, grid: ProcessGrid, tasks_per_node: int, cos
     """
     lines = _lines(transform, grid)
     touched = 2.0 * max(elements for some in lines for elements, _ in some) * transform.point_bytes * tasks_per_node
-    n, found = len(lines), []
+    found = []
     for i, some in enumerate(lines):
         operations = transform.fields * sum(5.0 * elements * log2(along) for elements, along in some)
-        copies = (i > 0) + (i < n - 1)
-        work = LocalWork(operations, touched * (len(some) + copies), touched)
+        beside = _packed(grid)[max(0, i - 1):i + 1]  # unpacked before this pass, packed after it
+        work = LocalWork(operations, touched * (len(some) + len(beside)), touched, tasks_per_node, sum(beside) / 2)
         found.append(local_terms(work, costs).time_s or 0.0)
     return found

@@ -102,6 +102,17 @@ class Transform:
         """
         return all(n >= extent for axis, n in zip(AXES, self.exchanged) for extent in self._divides(axis, grid).values())
 
+    def idle_tasks(self, grid: ProcessGrid) -> int:
+        """Tasks that hold nothing in some stage: most of those, if the stages differ.
+
+        >>> Transform(8, 8, 8).idle_tasks(ProcessGrid(2, 32)), Transform(8, 8, 8).idle_tasks(ProcessGrid(8, 8))
+        (48, 0)
+        """
+        extents = dict(zip(AXES, self.exchanged))
+        busy = [prod(min(extents[axis], grid.extent(letter)) for axis, letter in division.items() if letter)
+                for _, division in grid.decomposition.layouts()]
+        return grid.n_tasks - min(busy)
+
     def _divides(self, axis, grid):
         """Extents of the grid's dimensions that divide an axis in some stage, by their symbols."""
         letters = grid.decomposition.divided_by(axis)

@@ -23,6 +23,7 @@ import numpy as np
 
 from pencilmap.model.algorithms import ALGORITHMS, algorithm_named
 from pencilmap.model.certificates import Bounds, certificate
+from pencilmap.model.closed_form import ClosedForm
 from pencilmap.model.costs import Costs
 from pencilmap.model.errors import ScheduleError
 from pencilmap.model.exchange import Exchange, exchanges
@@ -33,7 +34,6 @@ from pencilmap.model.lower_bound import link_weights
 from pencilmap.model.mapping import Mapping
 from pencilmap.model.network import Network
 from pencilmap.model.product import Product
-from pencilmap.model.product_blocks import stage_blocks
 from pencilmap.model.routing import DEFAULT_ROUTING, routing
 from pencilmap.model.schedules import BEST, SCHEDULES, Schedule, course_of, parse_schedule
 from pencilmap.model.schedules.schedule import (
@@ -150,16 +150,16 @@ class Forecaster:
     stages : sequence of ExchangePrediction
         The exchanges of the placement one by one, `local` its computing (LocalTerms or None).
     placed, transform, routing_name, costs
-        As for `pencilmap.model.predict.predict`; `product` when the placement is one, `closed` where its closed form
-        applies.
+        As for `pencilmap.model.predict.predict`; `product` if the groups of the placement are those of one, `closed` if the
+        exchanges have closed forms.
     bounds : Bounds
         Of the grid.
     loads : sequence of LinkLoads or None
         Of the exchanges that were routed already.
     """
 
-    def __init__(self, stages: Sequence[Any], local: Any, placed: Product | Mapping, product: Product | None, closed: bool,
-                 transform: Transform | None, routing_name: str, costs: Costs, bounds: Bounds,
+    def __init__(self, stages: Sequence[Any], local: Any, placed: Product | Mapping, product: Product | None,
+                 closed: ClosedForm | None, transform: Transform | None, routing_name: str, costs: Costs, bounds: Bounds,
                  loads: Sequence[LinkLoads | None] = ()) -> None:
         self.loads = loads
         self.stages, self.local, self.placed, self.product, self.closed = stages, local, placed, product, closed
@@ -389,12 +389,7 @@ class Forecaster:
         return self._measured(self._exchanges, links)
 
     def _closed_joint(self):
-        if not self.closed:
-            return None
-        letters = tuple(stage.letters for stage in self.grid.decomposition.exchanges)
-        if self.transform is None or self.transform.divides_evenly(self.grid):
-            return self.rule.joint_of_product(self.product, letters)
-        return self.rule.joint_of_blocks(self.product, tuple(stage_blocks(self.grid, self.transform)))
+        return self.closed and self.closed.joint(self.rule)
 
     @cached_property
     def _exchanges(self):

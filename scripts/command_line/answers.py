@@ -8,12 +8,12 @@ from statistics import median
 from pencilmap.mapper.compare import Comparison
 from pencilmap.mapper.setting import Setting
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
-from pencilmap.model.predict import SEQUENCE, Prediction
+from pencilmap.model.predict import SEQUENCE, Prediction, likely_ratio
 from pencilmap.model.product import Product, product_of
 from pencilmap.model.ranking import ranked
 from pencilmap.model.schedules.schedule import FORWARD
 from pencilmap.model.units import milliseconds
-from pencilmap.scripts.command_line.tables import exchanges_of, from_optimal
+from pencilmap.scripts.command_line.tables import exchanges_of, from_optimal, scale
 
 DEFAULT = "default"
 MOST_TASKS_ROUTED = 4096  # up to this many the launch order is routed message by message, in less than a second
@@ -67,10 +67,12 @@ def answer(predictions: Sequence[Prediction], launch: Launched | None = None,
     best = ranked(predictions)[0]
     found = exchanges_of(best)
     schedule = f", {found.schedule}" if found.schedule != SEQUENCE else ""
-    clauses = [f"{start or f'take {best.grid} {best.placement}{schedule}'}: exchanges {_worth(found)}"]
+    clauses = [f"{start or f'take {best.grid} {best.placement}{schedule}'}: exchanges {_worth(found, scale(best))}"]
     clauses += _against_launch(best, found, launch or Launched(), " in sequence" if schedule else "")
     if alone is not None and (schedule or alone.grid != best.grid):
         clauses.append(_against(found, alone, f"the best in sequence, {alone.grid}"))
+    if best.idle_tasks:
+        clauses.append(f"{best.idle_tasks} of its {best.grid.n_tasks} tasks hold nothing")
     if best.remaps:
         clauses.append(_between_bricks(best, predictions))
     clauses += [_proof(found), decided_by_messages(best, predictions)]
@@ -96,14 +98,14 @@ def _between_bricks(best, predictions):
     if not others or best.time_s is None:
         return told
     second = min(others, key=lambda p: p.order)
-    same = abs(second.order[0] / best.order[0] - 1) < SAME_TIME
+    same = abs(second.worth / best.worth - 1) < SAME_TIME
     why = (f"the same time, but {second.moved_bytes / 1e6:.4g} MB" if same else milliseconds(exchanges_of(second).time_s))
     return f"{told} (pencils of {second.grid}: {why})"
 
 
-def _worth(found):
+def _worth(found, scale):
     if found.time_s is None:
-        return f"load the busiest links with {float(found.cost):.4g}"
+        return f"load the busiest links with {float(found.cost * scale):.4g}"
     return milliseconds(found.time_s)
 
 
@@ -116,13 +118,21 @@ def _against(found, other, name, if_same=""):
     ratio = others / mine
     if abs(ratio - 1) < SAME:
         return f"as fast as {name}{if_same}"
+    return _faster(ratio, name, likely_ratio(ratio, other.likely) if timed else None)
+
+
+def _faster(ratio, name, likely):
+    """How much faster, or slower. A ratio is not called a gain or a loss if the measured one may be 1."""
+    if likely and likely[0] <= 1 <= likely[1]:
+        return (f"{ratio:.2f} times as fast as {name}, no sure {'gain' if ratio > 1 else 'loss'}: nine in ten measured "
+                f"ratios are expected at {likely[0]:.3g} to {likely[1]:.3g}")
     return f"{ratio:.2f} times faster than {name}" if ratio > 1 else f"{1 / ratio:.2f} times slower than {name}"
 
 
 def decided_by_messages(best: Prediction, predictions: Iterable[Prediction]) -> str:
     """Why the best stands before one that is faster by less than can be predicted: it sends fewer, larger messages."""
     fastest = min(predictions, key=lambda p: p.order)
-    if fastest.order[0] >= best.order[0] or fastest.n_messages == best.n_messages:
+    if fastest.worth >= best.worth or fastest.n_messages == best.n_messages:
         return ""
     return f"within 1 % of {fastest.grid}, in {best.n_messages} messages of each task in place of {fastest.n_messages}"
 
@@ -131,8 +141,8 @@ def _proof(found):
     if found.certificate is None:
         return ""
     if found.certificate <= 1 + 1e-9:
-        tried = ": every one was tried" if found.exhausted else ""
-        return f"and no placement of this grid has less busy links{tried}"
+        known = {"by exhaustion": ": every one was tried", "all alike": ": every one loads them alike"}.get(found.proof, "")
+        return f"and no placement of this grid has less busy links{known}"
     return f"at most {from_optimal(found.certificate)}"
 
 

@@ -177,3 +177,12 @@ def test_another_shape_keeps_the_bandwidth_of_its_dimensions():
     assert slow.with_shape("2x4x4").torus == Torus((2, 4, 4), bandwidth=(128e9, 128e9, 64e9))
     with pytest.raises(MachineError, match="its own bandwidth or cables for each of 3"):
         slow.with_shape("4x4")
+
+
+@pytest.mark.parametrize("name", ["tpu-v4", "tpu-v5p"])
+@pytest.mark.parametrize("shape, twists", [("4x4x8", True), ("4x8x8", True), ("8x8x16", True), ("8x16x16", True),
+                                           ("4x4x4", False), ("8x8x8", False), ("4x4x8:mesh", False), ("4x4x16", False)])
+def test_a_slice_that_can_be_twisted_has_a_note(name, shape, twists):
+    machine = load_machine(name)
+    notes = [note for note in machine.doubts(machine.partition(shape)) if "twisted torus" in note]
+    assert len(notes) == twists and all("predicted is the plain torus" in note for note in notes)

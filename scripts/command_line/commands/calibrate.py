@@ -58,11 +58,11 @@ def command(records: tuple[str, ...], probe: bool, published: str | None, machin
     base, samples, fit_bandwidth, refused = _of_published(published, machine) if published else _of_records(
         records, machine, Path(output).stem if output else "calibrated")
     training, held_out = split(samples, rule)
-    found = calibrate(training, base.costs.cache_per_node, fit_bandwidth)
+    found = calibrate(training, base.costs, fit_bandwidth)
     source = f"{f'--published {published}' if published else ' '.join(records)} (rule {rule}, {found.n_samples} of " \
              f"{len(samples)} times fitted)"
     errors = quality(training, held_out, found.time_s)
-    fit = lru_cache(lambda some: calibrate(some, base.costs.cache_per_node, fit_bandwidth))
+    fit = lru_cache(lambda some: calibrate(some, base.costs, fit_bandwidth))
     held = honest_errors(samples, fit) if honest else []
     likely = likely_range(samples, fit) if honest or output else None
     if output:
@@ -83,7 +83,7 @@ def command(records: tuple[str, ...], probe: bool, published: str | None, machin
                 [f"note: {line}" for line in refused])
     quality_table(errors, "errors |predicted/measured - 1|: mean and largest")
     if held:
-        honest_table(held, "errors |predicted/measured - 1| of exchanges that were not fitted")
+        honest_table(held, "errors |predicted/measured - 1| of what was not fitted")
     if likely:
         say(f"{100 * LIKELY:.0f} % of those of a placement or size that was not fitted take {likely[0]:.3g} to "
             f"{likely[1]:.3g} times as long as predicted")
