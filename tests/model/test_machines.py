@@ -9,6 +9,7 @@ import pytest
 from pencilmap.model.costs import Costs, MessageRange
 from pencilmap.model.errors import MachineError
 from pencilmap.model.machine import COSTS, MESSAGES, load_machine, machine_names, read_machine
+from pencilmap.model.machine_file import package_file
 from pencilmap.model.torus import Torus, parse_torus
 
 ALL = [load_machine(name) for name in machine_names()]
@@ -177,3 +178,10 @@ def test_another_shape_keeps_the_bandwidth_of_its_dimensions():
     assert slow.with_shape("2x4x4").torus == Torus((2, 4, 4), bandwidth=(128e9, 128e9, 64e9))
     with pytest.raises(MachineError, match="its own bandwidth or cables for each of 3"):
         slow.with_shape("4x4")
+
+
+@pytest.mark.parametrize("order", ["xyt", "txyzw", "nxt", "xyz"])
+def test_a_launch_order_of_other_letters_is_refused(order):
+    content = package_file("bluegene-l").replace(b'order = "xyzt"', f'order = "{order}"'.encode())
+    with pytest.raises(MachineError, match=f"launch_order '{order}' is not an order of this machine; name t and each of x"):
+        read_machine(content, "mine.toml")
