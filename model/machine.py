@@ -223,9 +223,19 @@ def _build(data):
     rates = rate if isinstance(rate, list) else [rate] * shape.n_dimensions
     torus = Torus(shape.shape, shape.wrap, tuple(parse(r, "byte/s") for r in rates),
                   figures["cables"].value if "cables" in figures else None, data.get("axes"))
+    _check_launch_order(figures.get(LAUNCH_ORDER), torus)
     return Machine(data["name"], data["title"], torus, figures["tasks_per_node"].value, figures,
                    Costs(**costs_of({key: figure.value for key, figure in figures.items()})),
                    _partitions(figures.get("partition"), torus))
+
+
+def _check_launch_order(figure, torus):
+    """Refuse an order of other letters than those of the machine."""
+    given = figure.value["order"] if figure else []
+    for order in [given] if isinstance(given, str) else given:
+        if {letter for letter in order if letter.isalpha()} not in ({*torus.axes, "t"}, {"n", "t"}):
+            raise MachineError(f"launch_order {order!r} is not an order of this machine; name t and each of "
+                               f"{', '.join(torus.axes)}, or t and n, the fastest first")
 
 
 RATIO = "measured_over_predicted"  # key of the file

@@ -160,7 +160,8 @@ class Prediction:
     @property
     def total_s(self) -> float | None:
         """Seconds of the whole transform, None where nothing is known about the computing."""
-        return _sum((self.time_s, self.local and self.local.time_s))
+        total = _sum((self.time_s, self.local and self.local.time_s))
+        return None if total is None else float(total)
 
     @property
     def known_s(self) -> float | None:

@@ -9,6 +9,7 @@ import pytest
 from pencilmap.model.costs import Costs, MessageRange
 from pencilmap.model.errors import MachineError
 from pencilmap.model.machine import COSTS, MESSAGES, load_machine, machine_names, read_machine
+from pencilmap.model.machine_file import package_file
 from pencilmap.model.torus import Torus, parse_torus
 
 ALL = [load_machine(name) for name in machine_names()]
@@ -186,3 +187,10 @@ def test_a_slice_that_can_be_twisted_has_a_note(name, shape, twists):
     machine = load_machine(name)
     notes = [note for note in machine.doubts(machine.partition(shape)) if "twisted torus" in note]
     assert len(notes) == twists and all("predicted is the plain torus" in note for note in notes)
+
+
+@pytest.mark.parametrize("order", ["xyt", "txyzw", "nxt", "xyz"])
+def test_a_launch_order_of_other_letters_is_refused(order):
+    content = package_file("bluegene-l").replace(b'order = "xyzt"', f'order = "{order}"'.encode())
+    with pytest.raises(MachineError, match=f"launch_order '{order}' is not an order of this machine; name t and each of x"):
+        read_machine(content, "mine.toml")
