@@ -10,9 +10,9 @@ from dataclasses import replace
 
 from pencilmap.mapper.allocations import READERS
 from pencilmap.mapper.formats import FORMATS
-from pencilmap.model.allocation import Site
-from pencilmap.model.launch_order import USUAL, LaunchOrder
-from pencilmap.model.machine import Machine
+from pencilmap.model.machines.machine import Machine
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.launch_order import USUAL, LaunchOrder
 
 FILLS, ROUND = ("tn",), ("nt",)
 CRAY_METHODS = {"0": ("Cray's round-robin order", ROUND), "2": ("Cray's folded order", ()),
@@ -40,7 +40,7 @@ def launch_order(site: Site, machine: Machine | None = None, launcher: str | Non
 
     Examples
     --------
-    >>> from pencilmap.model.torus import Torus
+    >>> from pencilmap.model.network.torus import Torus
     >>> site = Site(Torus((4, 4)), 2)
     >>> [launch_order(site, environ=job).orders for job in ({}, {"SLURM_DISTRIBUTION": "cyclic"})]
     [('tn',), ('nt',)]

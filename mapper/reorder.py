@@ -21,17 +21,17 @@ from typing import Any, TypeVar
 import numpy as np
 
 from pencilmap.mapper.allocations.table import read_table
-from pencilmap.mapper.default_order import default
+from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.formats.slots import slots_in_order
-from pencilmap.mapper.hosts import Hosts
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.model.allocation import Allocation, Site
+from pencilmap.mapper.searches.default_order import default
+from pencilmap.model.base.errors import PencilmapError, PlacementError
 from pencilmap.model.decompositions import DECOMPOSITIONS, PENCIL
-from pencilmap.model.errors import PencilmapError, PlacementError
-from pencilmap.model.grid import ProcessGrid, parse_grid
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.product import Product
-from pencilmap.model.torus import Torus, parse_torus
+from pencilmap.model.network.torus import Torus, parse_torus
+from pencilmap.model.placement.allocation import Allocation, Site
+from pencilmap.model.placement.grid import ProcessGrid, parse_grid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.product import Product
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 HOST_VARIABLE = "PENCILMAP_HOST"
@@ -144,7 +144,7 @@ def _check_kinds(torus, tasks_per_node, where, hosts):
     if not callable(where) and not isinstance(where, str):
         raise ReorderError(f"unknown coordinate source {where!r}; known: {KNOWN}, or a function")
     if hosts is not None and not isinstance(hosts, Hosts):
-        raise ReorderError(f"hosts is {hosts!r}; give Hosts of pencilmap.mapper.hosts")
+        raise ReorderError(f"hosts is {hosts!r}; give Hosts of pencilmap.mapper.base.hosts")
     return tasks, hosts or Hosts(torus)
 
 

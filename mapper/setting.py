@@ -11,22 +11,19 @@ from pathlib import Path
 
 from pencilmap.mapper.allocations.hwloc import read_cores, slot_cores
 from pencilmap.mapper.allocations.table import NodeTable, read_table
-from pencilmap.mapper.block_search import best_product_of
+from pencilmap.mapper.base.hosts import Hosts, first_hosts
+from pencilmap.mapper.base.progress import now_and_then, say
 from pencilmap.mapper.formats import Job
 from pencilmap.mapper.formats.hosts_of_nodes import tasks_of_host
 from pencilmap.mapper.given_nodes import given_nodes, shape_of
 from pencilmap.mapper.graphs import read_graph
-from pencilmap.mapper.hosts import Hosts, first_hosts
 from pencilmap.mapper.launch_orders import launch_order
 from pencilmap.mapper.placements import check_name, place, takes_objective
 from pencilmap.mapper.placements.best import candidates, is_searched, robust_search
 from pencilmap.mapper.placements.search import search
-from pencilmap.mapper.progress import now_and_then, say
+from pencilmap.mapper.searches.uneven_products import best_product_of
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
-from pencilmap.model.allocation import Allocation, Site, parse_nodes
-from pencilmap.model.costs import Costs
-from pencilmap.model.decompositions import PENCIL, Decomposition, decomposition_named
-from pencilmap.model.errors import (
+from pencilmap.model.base.errors import (
     GridError,
     MachineError,
     MapfileError,
@@ -35,20 +32,23 @@ from pencilmap.model.errors import (
     RoutingError,
     ScheduleError,
 )
-from pencilmap.model.grid import ProcessGrid, all_grids, parse_grid
+from pencilmap.model.base.units import parse
+from pencilmap.model.decompositions import PENCIL, Decomposition, decomposition_named
 from pencilmap.model.interval import BEST_MINIMAL, routing_interval
-from pencilmap.model.machine import COSTS, MESSAGES, Machine, load_machine
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.network import Network
+from pencilmap.model.machines.machine import COSTS, MESSAGES, Machine, load_machine
+from pencilmap.model.network.network import Network
+from pencilmap.model.network.torus import Torus, as_torus, parse_torus
+from pencilmap.model.placement.allocation import Allocation, Site, parse_nodes
+from pencilmap.model.placement.grid import ProcessGrid, all_grids, parse_grid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.transform import Transform, parse_transform
 from pencilmap.model.predict import SEQUENCE, Prediction, predict
-from pencilmap.model.product import Product
 from pencilmap.model.ranking import ranked
 from pencilmap.model.routing import all_variants, routing as routing_rule
 from pencilmap.model.schedules.objectives import objectives
 from pencilmap.model.schedules.schedule import FORWARD
-from pencilmap.model.torus import Torus, as_torus, parse_torus
-from pencilmap.model.transform import Transform, parse_transform
-from pencilmap.model.units import parse
+from pencilmap.model.times.costs import Costs
 
 ALL_ROUTINGS = "all"
 SHORT_SEARCH = "search:evaluations=2000"  # budget for ranking grids where there are no products
@@ -79,7 +79,7 @@ class Setting:
     robust : bool
         Whether the worst over the routing rules counts, and is predicted where none is named.
     likely : tuple of float, optional
-        Measured over predicted time, see `pencilmap.model.machine.Machine.likely`.
+        Measured over predicted time, see `pencilmap.model.machines.machine.Machine.likely`.
 
     Examples
     --------
@@ -297,7 +297,8 @@ def setting(machine: str | None = None, torus: str | None = None, partition: str
     Parameters
     ----------
     machine : str, optional
-        A machine of the package, see `pencilmap.model.machine.machine_names`, or a machine file that ends in ``.toml``.
+        A machine of the package, see `pencilmap.model.machines.machine.machine_names`, or a machine file that ends in
+        ``.toml``.
     torus : str, optional
         Shape in place of the machine's: ``8x8x8`` (wraps), ``8x8x8:mesh``, ``8wx8x4w``.
     partition : str, optional

@@ -23,13 +23,13 @@ import numpy as np
 
 from pencilmap.model.algorithms import algorithm_named
 from pencilmap.model.decompositions.decomposition import ExchangeStage
-from pencilmap.model.joint import JointLoads
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.product import Product, product_of
-from pencilmap.model.product_blocks import StageBlocks, stage_blocks
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.product import Product, product_of
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.routing.product_load import ProductLoad
-from pencilmap.model.timing import ExchangeWork, blocks_work, product_work
-from pencilmap.model.transform import Transform
+from pencilmap.model.times.timing import ExchangeWork, blocks_work, product_work
+from pencilmap.model.traffic.joint_loads import JointLoads
+from pencilmap.model.traffic.product_blocks import StageBlocks, stage_blocks
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class ClosedForm:
 
     def work(self, stage: ExchangeStage | StageBlocks, link_s: float, adaptive_s: float | None,
              hop_length: Fraction) -> ExchangeWork:
-        """The work of one of the stages, see `pencilmap.model.timing.product_work`. Needs a transform."""
+        """The work of one of the stages, see `pencilmap.model.times.timing.product_work`. Needs a transform."""
         if isinstance(stage, StageBlocks):
             return blocks_work(self.product, stage, link_s, adaptive_s, hop_length)
         assert self.transform is not None
@@ -76,7 +76,7 @@ def closed_form(placed: Product | Mapping, product: Product | None, transform: T
                 algorithms: Iterable[str]) -> ClosedForm | None:
     """The closed forms of a placement; None if it has none.
 
-    product : whose groups use the same places, see `pencilmap.model.product.product_of`
+    product : whose groups use the same places, see `pencilmap.model.placement.product.product_of`
     algorithms : the name of the algorithm of each exchange
     """
     if product is None:

@@ -6,26 +6,25 @@ from fractions import Fraction
 from typing import Any
 
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM, algorithm_named
-from pencilmap.model.allocation import Site
-from pencilmap.model.bounds import cut_bound
-from pencilmap.model.certificates import Bounds, certificate
+from pencilmap.model.base.errors import GridError
+from pencilmap.model.bounds.any_routing import cut_bound
+from pencilmap.model.bounds.certificates import Bounds, certificate
+from pencilmap.model.bounds.every_placement import LowerBound
 from pencilmap.model.closed_form import ClosedForm, closed_form, is_even, recognised
-from pencilmap.model.costs import Costs
-from pencilmap.model.errors import GridError
-from pencilmap.model.exchange import Exchange, exchanges
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.loads import m_scale, m_time
-from pencilmap.model.lower_bound import LowerBound
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.network import GraphLink, Network, TorusLink
-from pencilmap.model.pattern import effective_length
-from pencilmap.model.product import Product
-from pencilmap.model.remap import remaps
+from pencilmap.model.network.network import GraphLink, Network, TorusLink
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.pattern import effective_length
+from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.routing import DEFAULT_ROUTING, default_routing, routing
 from pencilmap.model.schedules.forecast import Forecaster, ScheduleForecast
 from pencilmap.model.schedules.schedule import FORWARD
-from pencilmap.model.sharing import can_share, shared_seconds
-from pencilmap.model.timing import (
+from pencilmap.model.times.costs import Costs
+from pencilmap.model.times.fair_sharing import can_share, shared_seconds
+from pencilmap.model.times.timing import (
     ExchangeWork,
     LocalTerms,
     TimeTerms,
@@ -36,8 +35,9 @@ from pencilmap.model.timing import (
     terms_in_turn,
     work_in_turn,
 )
-from pencilmap.model.torus import Torus
-from pencilmap.model.transform import Transform
+from pencilmap.model.traffic.exchange import Exchange, exchanges
+from pencilmap.model.traffic.loads import m_scale, m_time
+from pencilmap.model.traffic.remap import remaps
 
 SCHEMA = "pencilmap-prediction/1"
 SEQUENCE = "sequence"
@@ -55,7 +55,7 @@ class ExchangePrediction:
     transform.
     busiest : the busiest link (`TorusLink` or `GraphLink`) of the longest round, None when it was not located.
     work : the work of the exchange; None with t_s.
-    rounds : the cost of each round, see `pencilmap.model.timing`; None with t_s.
+    rounds : the cost of each round, see `pencilmap.model.times.timing`; None with t_s.
     algorithm : how the messages are exchanged, see `pencilmap.model.algorithms`; n_rounds : in how many rounds. """
 
     name: str
@@ -381,7 +381,7 @@ def predict_messages(mapping: Mapping, exchange: Exchange, transform: Transform,
                      costs: Costs = Costs()) -> ExchangePrediction:
     """Predict single messages that start together, as those of a remap or a halo are: each of them is routed.
 
-    exchange : as `pencilmap.model.remap.remaps` and `pencilmap.model.halo.halo` make it
+    exchange : as `pencilmap.model.traffic.remap.remaps` and `pencilmap.model.traffic.halo.halo` make it
     """
     routing_name = routing_name or default_routing(mapping.network)
     stage, _ = _routed(mapping, None, exchange, transform, routing_name, costs, DEFAULT_ALGORITHM)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from pencilmap.model.predict import Prediction
-from pencilmap.model.timing import TIE
+from pencilmap.model.times.timing import TIE
 
 
 def ranked(predictions: Iterable[Prediction]) -> list[Prediction]:
@@ -12,10 +12,10 @@ def ranked(predictions: Iterable[Prediction]) -> list[Prediction]:
 
     If the time of the computing is not known, grids with idle tasks come after all others.
 
-    >>> from pencilmap.model.grid import ProcessGrid
+    >>> from pencilmap.model.placement.grid import ProcessGrid
     >>> from pencilmap.model.predict import predict
-    >>> from pencilmap.mapper.product_search import best_product
-    >>> from pencilmap.model.torus import Torus
+    >>> from pencilmap.mapper.searches.product_search import best_product
+    >>> from pencilmap.model.network.torus import Torus
     >>> ring = Torus((8, 8, 8))
     >>> [str(p.grid) for p in ranked(predict(best_product(ring, ProcessGrid(r, 512 // r))) for r in (8, 64, 2, 16))]
     ['8x64', '64x8', '2x256', '16x32']

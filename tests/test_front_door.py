@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import pencilmap
-from pencilmap.model.errors import MachineError
+from pencilmap.model.base.errors import MachineError
 from tests.documents import ROOT
 from tests.patience import patience
 

@@ -2,7 +2,7 @@
  * Idea:   a digit pattern writes a dimension in mixed radix, low digit first; the digits of one grid dimension together are
  *         the number in it; the first dimension of the torus varies fastest, the slots last. Of idle digits only 0 is used.
  *         A ring map is the pattern rRcC followed by the positions that its text lists.
- * Source: the same numbering as Product.mapping() in model/product.py; the tests compare the two.
+ * Source: the same numbering as Product.mapping() in model/placement/product.py; the tests compare the two.
  * Cost:   O(ranks * digits). */
 #include "placing.h"
 

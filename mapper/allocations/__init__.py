@@ -11,8 +11,8 @@ from pencilmap.mapper.allocations import bluegene, cray, fujitsu, hwloc, lsf, ne
 from pencilmap.mapper.allocations.found import Fact, Found, Picture, combine
 from pencilmap.mapper.formats.foreign import DESCRIPTION, refuse_foreign
 from pencilmap.mapper.formats.lines import Document, read_document
-from pencilmap.model.errors import AllocationError
-from pencilmap.model.reading import reading
+from pencilmap.model.base.errors import AllocationError
+from pencilmap.model.base.reading import reading
 
 __all__ = ["READERS", "Fact", "Found", "Picture", "Reader", "combine", "look_around", "read_description"]
 

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pencilmap.mapper.hosts import Hosts, check_even, check_name, first_hosts, hosts_per_node
-from pencilmap.model.allocation import Allocation
-from pencilmap.model.arrays import Ints
-from pencilmap.model.errors import AllocationError, printable
-from pencilmap.model.torus import Torus, format_torus, parse_torus
+from pencilmap.mapper.base.hosts import Hosts, check_even, check_name, first_hosts, hosts_per_node
+from pencilmap.model.base.arrays import Ints
+from pencilmap.model.base.errors import AllocationError, printable
+from pencilmap.model.network.torus import Torus, format_torus, parse_torus
+from pencilmap.model.placement.allocation import Allocation
 
 
 class Fact(NamedTuple):

@@ -15,9 +15,9 @@ import numpy as np
 from pencilmap.mapper.allocations.found import Core, Fact, Found
 from pencilmap.mapper.formats.lines import Document, read_document
 from pencilmap.mapper.graphs.hwloc import looks_like as looks_like
-from pencilmap.model.arrays import Ints
-from pencilmap.model.errors import MapfileError
-from pencilmap.model.reading import parse_xml, reading
+from pencilmap.model.base.arrays import Ints
+from pencilmap.model.base.errors import MapfileError
+from pencilmap.model.base.reading import parse_xml, reading
 
 MAX_CORES = 1 << 16
 MAX_PROCESSORS = 1 << 20  # of one node

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 from pencilmap.mapper.allocations.found import Fact, Found
 from pencilmap.mapper.allocations.pbs import hosts_in, hosts_of_tasks
+from pencilmap.mapper.base.hosts import check_name
 from pencilmap.mapper.formats.lines import Document, read_document
-from pencilmap.mapper.hosts import check_name
 
 FILE_NAME = "hostAffinityFile"  # as LSF names the file, after a number
 _NUMBERS = r"[0-9]{1,6}(?:-[0-9]{1,6})?(?:,[0-9]{1,6}(?:-[0-9]{1,6})?)*"

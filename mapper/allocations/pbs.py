@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from pencilmap.mapper.allocations.found import Fact, Found, shortened
+from pencilmap.mapper.base.hosts import check_name
 from pencilmap.mapper.formats.lines import Document, is_integer, read_document
-from pencilmap.mapper.hosts import check_name
-from pencilmap.model.errors import MapfileError
+from pencilmap.model.base.errors import MapfileError
 
 
 def from_environment(environ: Mapping[str, str]) -> Found | None:

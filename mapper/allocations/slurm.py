@@ -13,7 +13,7 @@ from pencilmap.mapper.allocations.found import Fact, Found, bounding_box, box_fa
 from pencilmap.mapper.allocations.slurm_conf import UNITS, Configuration, read_configuration
 from pencilmap.mapper.formats.hostlist import base_36, box_coordinates, expand_hosts
 from pencilmap.mapper.formats.lines import Document
-from pencilmap.model.reading import MOST_HOSTS
+from pencilmap.model.base.reading import MOST_HOSTS
 
 _YAML = re.compile(r"^[ \t]*(-[ \t]*)?(topology|torus3d|tree|block|ring|flat)[ \t]*:", re.MULTILINE)
 _CONF = re.compile(r"^[ \t]*(SwitchName|BlockName|RingName|TorusName|AggregatedBlock|TopologyPlugin|NodeName|PartitionName|"

@@ -12,11 +12,11 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
 
+from pencilmap.mapper.base.hosts import check_name
 from pencilmap.mapper.formats.hostlist import box_coordinates, expand_hosts
 from pencilmap.mapper.formats.lines import Document, read_document
-from pencilmap.mapper.hosts import check_name
-from pencilmap.model.errors import AllocationError, MapfileError
-from pencilmap.model.reading import MOST_HOSTS
+from pencilmap.model.base.errors import AllocationError, MapfileError
+from pencilmap.model.base.reading import MOST_HOSTS
 
 UNITS = {"switchname": "switch", "blockname": "block", "ringname": "ring"}  # kinds of lines that hold nodes of a network
 KINDS = (*UNITS, "nodename", "partitionname", "nodeset", "downnodes", "frontendname", "torusname", "aggregatedblock")

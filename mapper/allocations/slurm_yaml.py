@@ -7,11 +7,11 @@ x + y X + z X Y. A torus3d gives the shape and the places; the first one counts,
 from typing import Any
 
 from pencilmap.mapper.allocations.found import Fact, Found, shortened
+from pencilmap.mapper.base.hosts import check_name
 from pencilmap.mapper.formats.hostlist import expand_hosts
 from pencilmap.mapper.formats.lines import Document
-from pencilmap.mapper.hosts import check_name
-from pencilmap.model.errors import MapfileError
-from pencilmap.model.reading import MOST_HOSTS, in_a_line, parse_yaml
+from pencilmap.model.base.errors import MapfileError
+from pencilmap.model.base.reading import MOST_HOSTS, in_a_line, parse_yaml
 
 UNITS = {"tree": ("switches", "switch"), "block": ("blocks", "block"), "ring": ("rings", "ring"),
          "torus3d": ("toruses", "name")}  # of a plugin: the key of its list, and the key of a name in this list

@@ -11,13 +11,13 @@ from typing import NamedTuple
 import numpy as np
 
 from pencilmap.mapper.allocations.found import Fact, Found, box_facts, mesh_box
+from pencilmap.mapper.base.hosts import Hosts, check_even, check_name, first_hosts
 from pencilmap.mapper.formats.foreign import NODES, refuse_foreign
 from pencilmap.mapper.formats.lines import Document, is_integer, read_document, words
-from pencilmap.mapper.hosts import Hosts, check_even, check_name, first_hosts
-from pencilmap.model.arrays import Ints
-from pencilmap.model.errors import MapfileError
-from pencilmap.model.network import Network
-from pencilmap.model.reading import reading
+from pencilmap.model.base.arrays import Ints
+from pencilmap.model.base.errors import MapfileError
+from pencilmap.model.base.reading import reading
+from pencilmap.model.network.network import Network
 
 
 class NodeTable(NamedTuple):
@@ -44,7 +44,7 @@ def parse_table(document: Document, network: Network) -> NodeTable:
     """The same for a document.
 
     >>> from pencilmap.mapper.formats.lines import Document
-    >>> from pencilmap.model.torus import Torus
+    >>> from pencilmap.model.network.torus import Torus
     >>> parse_table(Document(b"cab7 1 0\\ncab3 0 0\\n", "demo"), Torus((2, 2))).names
     {1: 'cab7', 0: 'cab3'}
     """

@@ -6,19 +6,19 @@ A new format is one file here, which makes a `Format`, and one line below.
 from os import PathLike
 from pkgutil import resolve_name
 
-from pencilmap.mapper.files import write_whole
+from pencilmap.mapper.base.files import write_whole
 from pencilmap.mapper.formats.foreign import PLACEMENT, refuse_foreign
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places
 from pencilmap.mapper.formats.hosts_of_nodes import job_of_hosts, mapping_to_hosts, places_on_nodes
 from pencilmap.mapper.formats.lines import MAX_LINE, Document, read_document
 from pencilmap.mapper.formats.resources import why_not_a_placement
 from pencilmap.mapper.formats.slots import check_count, check_slots, slots_in_order
-from pencilmap.model.allocation import Site
-from pencilmap.model.errors import MapfileError, MappingError, near
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.reading import reading
-from pencilmap.model.torus import Torus
+from pencilmap.model.base.errors import MapfileError, MappingError, near
+from pencilmap.model.base.reading import reading
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
 
 __all__ = ["FORMATS", "Document", "Format", "Job", "Launch", "Places", "format_named", "launch_of", "mapping_of",
            "mapping_text", "parse_mapping", "read_document", "read_mapping", "recognise", "write_mapping", "write_whole"]

@@ -11,9 +11,9 @@ import numpy as np
 
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places, shell
 from pencilmap.mapper.formats.lines import Document
-from pencilmap.model.grid import per_node
-from pencilmap.model.launch_order import LaunchOrder
-from pencilmap.model.mapping import Mapping
+from pencilmap.model.placement.grid import per_node
+from pencilmap.model.placement.launch_order import LaunchOrder
+from pencilmap.model.placement.mapping import Mapping
 
 BGQ_COLUMNS = 6  # A B C D E T
 MIDPLANE = 8  # nodes along each edge

@@ -10,9 +10,9 @@ from os import PathLike
 from pencilmap.mapper.formats import bgl
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places, shell
 from pencilmap.mapper.formats.lines import Document
-from pencilmap.model.errors import MapfileError
-from pencilmap.model.launch_order import LaunchOrder
-from pencilmap.model.mapping import Mapping
+from pencilmap.model.base.errors import MapfileError
+from pencilmap.model.placement.launch_order import LaunchOrder
+from pencilmap.model.placement.mapping import Mapping
 
 RANKS_PER_NODE = (1, 2, 4, 8, 16, 32, 64)
 

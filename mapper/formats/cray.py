@@ -16,9 +16,9 @@ import numpy as np
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places, by_rank, sbatch, shell
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.formats.taskmap import PMI_LIMIT, pmi_process_mapping
-from pencilmap.model.errors import MapfileError
-from pencilmap.model.launch_order import LaunchOrder
-from pencilmap.model.mapping import Mapping
+from pencilmap.model.base.errors import MapfileError
+from pencilmap.model.placement.launch_order import LaunchOrder
+from pencilmap.model.placement.mapping import Mapping
 
 _WORD = re.compile(r"[^,\s]+")
 _BESIDE = re.compile(r"[0-9]\s+[0-9]")

@@ -19,9 +19,9 @@ from pencilmap.mapper.formats.brackets import check_json, leaves
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places, by_rank, shell
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.formats.taskmap import blocks, expand
-from pencilmap.model.errors import MapfileError
-from pencilmap.model.launch_order import LaunchOrder
-from pencilmap.model.mapping import Mapping
+from pencilmap.model.base.errors import MapfileError
+from pencilmap.model.placement.launch_order import LaunchOrder
+from pencilmap.model.placement.mapping import Mapping
 
 _BEFORE_MAP = re.compile(r'\s*\{[^\[\]]{0,200}?"map"\s*:\s*')
 _VECTOR = re.compile(r"\s*\(\s*vector(?=,\s*\()")

@@ -8,15 +8,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.formats.lines import Document
-from pencilmap.mapper.hosts import Hosts
-from pencilmap.model.allocation import Site
-from pencilmap.model.arrays import Ints
-from pencilmap.model.errors import MapfileError
-from pencilmap.model.grid import per_node
-from pencilmap.model.launch_order import LaunchOrder
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.network import Network
+from pencilmap.model.base.arrays import Ints
+from pencilmap.model.base.errors import MapfileError
+from pencilmap.model.network.network import Network
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import per_node
+from pencilmap.model.placement.launch_order import LaunchOrder
+from pencilmap.model.placement.mapping import Mapping
 
 
 class Places(NamedTuple):

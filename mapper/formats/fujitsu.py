@@ -12,9 +12,9 @@ import numpy as np
 
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places, shell
 from pencilmap.mapper.formats.lines import Document
-from pencilmap.model.errors import MapfileError
-from pencilmap.model.launch_order import LaunchOrder
-from pencilmap.model.mapping import Mapping
+from pencilmap.model.base.errors import MapfileError
+from pencilmap.model.placement.launch_order import LaunchOrder
+from pencilmap.model.placement.mapping import Mapping
 
 _LINE = re.compile(r"\s*\(\s*([+-]?[0-9]{1,12}(?:\s*,\s*[+-]?[0-9]{1,12})*)\s*\)(?:\s*core\s*=\s*\S+)?\s*")
 

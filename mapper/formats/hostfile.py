@@ -13,14 +13,14 @@ from os import PathLike
 
 import numpy as np
 
+from pencilmap.mapper.base.hosts import Hosts, check_name
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places, sbatch, shell
 from pencilmap.mapper.formats.hostlist import expand_hosts
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.formats.resources import why_not_a_placement
-from pencilmap.mapper.hosts import Hosts, check_name
-from pencilmap.model.errors import MapfileError
-from pencilmap.model.launch_order import LaunchOrder
-from pencilmap.model.mapping import Mapping
+from pencilmap.model.base.errors import MapfileError
+from pencilmap.model.placement.launch_order import LaunchOrder
+from pencilmap.model.placement.mapping import Mapping
 
 _HOST = r"[A-Za-z0-9_][\w.-]*"
 _SLURM = re.compile(r"([A-Za-z0-9][\w.-]*)[ \t]*(?:\*[ \t]*([0-9]{1,9})[ \t]*)?", re.ASCII)

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 from numpy import base_repr
 
-from pencilmap.mapper.hosts import MAX_NAME
-from pencilmap.model.errors import MapfileError
-from pencilmap.model.reading import MOST_HOSTS
+from pencilmap.mapper.base.hosts import MAX_NAME
+from pencilmap.model.base.errors import MapfileError
+from pencilmap.model.base.reading import MOST_HOSTS
 
 _PIECE = re.compile(r"\[([^\[\]]*)\]")
 _RANGE = re.compile(r"([0-9]{1,12})(?:-([0-9]{1,12}))?")

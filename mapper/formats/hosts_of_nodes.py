@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.formats.format import Job, Places
-from pencilmap.mapper.hosts import Hosts
-from pencilmap.model.allocation import Allocation
-from pencilmap.model.arrays import Ints
-from pencilmap.model.errors import MapfileError
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.torus import Torus, as_torus
+from pencilmap.model.base.arrays import Ints
+from pencilmap.model.base.errors import MapfileError
+from pencilmap.model.network.torus import Torus, as_torus
+from pencilmap.model.placement.allocation import Allocation
+from pencilmap.model.placement.mapping import Mapping
 
 
 @dataclass(frozen=True)

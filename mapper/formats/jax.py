@@ -14,9 +14,9 @@ import numpy as np
 from pencilmap.mapper.formats.brackets import check_json, leaves
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places
 from pencilmap.mapper.formats.lines import Document
-from pencilmap.model.errors import MapfileError
-from pencilmap.model.launch_order import LaunchOrder
-from pencilmap.model.mapping import Mapping
+from pencilmap.model.base.errors import MapfileError
+from pencilmap.model.placement.launch_order import LaunchOrder
+from pencilmap.model.placement.mapping import Mapping
 
 PROGRAM = """\
 import json, jax, numpy as np

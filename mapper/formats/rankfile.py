@@ -19,13 +19,13 @@ from os import PathLike
 
 import numpy as np
 
+from pencilmap.mapper.base.hosts import check_name
 from pencilmap.mapper.formats import processors
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places, by_rank, shell
 from pencilmap.mapper.formats.lines import Document
-from pencilmap.mapper.hosts import check_name
-from pencilmap.model.errors import MapfileError
-from pencilmap.model.launch_order import LaunchOrder
-from pencilmap.model.mapping import Mapping
+from pencilmap.model.base.errors import MapfileError
+from pencilmap.model.placement.launch_order import LaunchOrder
+from pencilmap.model.placement.mapping import Mapping
 
 _COMMENT = re.compile(r"/\*.*?\*/|/\*|(?:#|//)[^\n]*", re.DOTALL)
 _S = r"[ \t\f\v]"

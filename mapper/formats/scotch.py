@@ -10,8 +10,8 @@ from os import PathLike
 
 from pencilmap.mapper.formats.format import Format, Job, Launch, Places, by_rank, shell
 from pencilmap.mapper.formats.lines import Document, integers, is_integer
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.torus import Torus, as_torus
+from pencilmap.model.network.torus import Torus, as_torus
+from pencilmap.model.placement.mapping import Mapping
 
 
 def write(mapping: Mapping, job: Job) -> str:
@@ -49,7 +49,7 @@ def looks_like(lines: list[tuple[int, str]]) -> bool:
 def architecture(torus: Torus) -> str:
     """The target file for a torus: all dimensions closed, or all open, because Scotch supports nothing else.
 
-    >>> from pencilmap.model.torus import Torus
+    >>> from pencilmap.model.network.torus import Torus
     >>> architecture(Torus((4, 2, 2)))
     'torus3D 4 2 2'
     """

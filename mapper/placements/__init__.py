@@ -7,7 +7,6 @@ Those that search also get the objective. A new placement is one file here and o
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from pencilmap.mapper.default_order import default
 from pencilmap.mapper.placements.best import best
 from pencilmap.mapper.placements.box import box, line, plane
 from pencilmap.mapper.placements.digits import digits
@@ -17,13 +16,14 @@ from pencilmap.mapper.placements.images import images
 from pencilmap.mapper.placements.lattice import lattice
 from pencilmap.mapper.placements.ring import ring
 from pencilmap.mapper.placements.search import search
-from pencilmap.model.allocation import Site
-from pencilmap.model.errors import PlacementError, near
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.objective import Objective
-from pencilmap.model.product import Product
-from pencilmap.model.torus import Torus
+from pencilmap.mapper.searches.default_order import default
+from pencilmap.model.base.errors import PlacementError, near
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.product import Product
+from pencilmap.model.traffic.objective import Objective
 
 
 @dataclass(frozen=True)

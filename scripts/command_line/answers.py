@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 from math import log
 from statistics import median
 
-from pencilmap.mapper.compare import Comparison
+from pencilmap.mapper.runs.compare import Comparison
 from pencilmap.mapper.setting import Setting
 from pencilmap.model.algorithms import DEFAULT_ALGORITHM
+from pencilmap.model.base.units import milliseconds
+from pencilmap.model.placement.product import Product, product_of
 from pencilmap.model.predict import SEQUENCE, Prediction, likely_ratio
-from pencilmap.model.product import Product, product_of
 from pencilmap.model.ranking import ranked
 from pencilmap.model.schedules.schedule import FORWARD
-from pencilmap.model.units import milliseconds
 from pencilmap.scripts.command_line.tables import exchanges_of, from_optimal, scale
 
 DEFAULT = "default"

@@ -12,9 +12,9 @@ from pkgutil import iter_modules
 
 import click
 
-from pencilmap.mapper.interrupted import by_signal
-from pencilmap.model.errors import PencilmapError, near, reason, shortened
-from pencilmap.model.machine_file import machine_names
+from pencilmap.mapper.base.interrupted import by_signal
+from pencilmap.model.base.errors import PencilmapError, near, reason, shortened
+from pencilmap.model.machines.files import machine_names
 from pencilmap.scripts.command_line import commands
 from pencilmap.scripts.command_line.interrupts import asked, running, said
 from pencilmap.scripts.command_line.plain_options import extra_arguments, spelled

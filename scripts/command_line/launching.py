@@ -11,7 +11,7 @@ from pencilmap.mapper.formats import FORMATS
 from pencilmap.mapper.formats.format import Launch
 from pencilmap.mapper.launch_orders import launch_order
 from pencilmap.mapper.setting import Setting
-from pencilmap.model.machine import load_machine
+from pencilmap.model.machines.machine import load_machine
 from pencilmap.scripts.command_line.plain_options import FILES, Decorator, Name, spelled
 from pencilmap.scripts.command_line.tables import say
 

@@ -13,15 +13,15 @@ from pencilmap.mapper.graphs import GRAPHS
 from pencilmap.mapper.placements import PLACEMENTS
 from pencilmap.mapper.setting import setting
 from pencilmap.model.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
+from pencilmap.model.base.errors import GridError
 from pencilmap.model.decompositions import DECOMPOSITIONS
 from pencilmap.model.decompositions.brick import bricks_named
-from pencilmap.model.errors import GridError
-from pencilmap.model.machine_file import machine_names
+from pencilmap.model.machines.files import machine_names
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.transform import TYPES
 from pencilmap.model.routing import ROUTINGS
 from pencilmap.model.schedules import SCHEDULES
 from pencilmap.model.schedules.schedule import DIRECTIONS, FORWARD
-from pencilmap.model.torus import Torus
-from pencilmap.model.transform import TYPES
 from pencilmap.scripts.command_line.lines import LINE, has_lines, lines_of
 from pencilmap.scripts.command_line.plain_options import FILES, Decorator, Name, completed, with_options
 from pencilmap.scripts.command_line.tables import say

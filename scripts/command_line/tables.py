@@ -18,16 +18,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pencilmap.model.units import megabytes_per_second, milliseconds
+from pencilmap.model.base.units import megabytes_per_second, milliseconds
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from pencilmap.mapper.compare import Comparison
-    from pencilmap.mapper.threads import Shared
-    from pencilmap.model.calibrate import Quality
+    from pencilmap.mapper.runs.compare import Comparison
+    from pencilmap.mapper.studies.threads import Shared
     from pencilmap.model.predict import ExchangePrediction, Prediction
-    from pencilmap.model.splits import Held
+    from pencilmap.model.times.calibrate import Quality
+    from pencilmap.model.times.held_out import Held
 
 PLAIN_WIDTH = 400  # when standard output is not a terminal: as wide as the table
 NARROW, SPACE = 80, 2  # columns of a terminal that tables fit without --wide; spaces between columns
@@ -259,7 +259,7 @@ class Exchanges:
     t_s: float | None
     time_s: float | None
     certificate: float | None
-    proof: str  #: of the certificate, see `pencilmap.model.certificates.Bounds.proof`
+    proof: str  #: of the certificate, see `pencilmap.model.bounds.certificates.Bounds.proof`
 
 
 def exchanges_of(p: Prediction) -> Exchanges:

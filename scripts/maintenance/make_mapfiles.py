@@ -13,13 +13,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from pencilmap.mapper.files import write_whole
+from pencilmap.mapper.base.files import write_whole
 from pencilmap.mapper.formats import Job, format_named
 from pencilmap.mapper.placements import as_mapping
-from pencilmap.mapper.product_search import best_product
+from pencilmap.mapper.searches.product_search import best_product
 from pencilmap.mapper.setting import setting
-from pencilmap.model.grid import parse_grid
-from pencilmap.model.torus import as_torus
+from pencilmap.model.network.torus import as_torus
+from pencilmap.model.placement.grid import parse_grid
 
 FOLDER = Path(__file__).resolve().parents[2] / "mapfiles"
 

@@ -8,13 +8,13 @@ tests/test_docs.py holds the documents against the same tables.
 import re
 from pathlib import Path
 
-from pencilmap.mapper.files import write_whole
+from pencilmap.mapper.base.files import write_whole
 from pencilmap.mapper.formats import FORMATS
 from pencilmap.mapper.placements import PLACEMENTS
 from pencilmap.model.algorithms import ALGORITHMS
-from pencilmap.model.launch_order import spoken
-from pencilmap.model.machine import load_machine
-from pencilmap.model.machine_file import machine_names
+from pencilmap.model.machines.files import machine_names
+from pencilmap.model.machines.machine import load_machine
+from pencilmap.model.placement.launch_order import spoken
 from pencilmap.model.routing import ROUTINGS
 from pencilmap.model.schedules import SCHEDULES
 from pencilmap.scripts.command_line.documents import END, between, markdown_table, marker
@@ -96,7 +96,7 @@ def types() -> list[tuple[str, tuple[str, str, str]]]:
 
 
 def types_of_the_model() -> str:
-    """Rows of `pencilmap.model.transform.TYPES`."""
+    """Rows of `pencilmap.model.placement.transform.TYPES`."""
     return "\n".join(f'    "{name}": TransformType({z == "R2C"}, {1 if y == "R2R" else 2}),' for name, (_, y, z) in types())
 
 
@@ -121,7 +121,8 @@ TABLES = (  # file, line before the table, line behind it, what makes its conten
     ("docs/schedules.md", marker("table of schedules"), END, schedules),
     ("docs/reproduced.md", marker("table of figures"), END, reproduced),
     ("fft_runner/README.md", marker("table of exchanges"), END, exchanges),
-    ("model/transform.py", "TYPES = {  # from fft_runner/src/lines/transforms.c by write_tables", "}", types_of_the_model),
+    ("model/placement/transform.py", "TYPES = {  # from fft_runner/src/lines/transforms.c by write_tables", "}",
+     types_of_the_model),
     ("fft_runner/include/pencilfft.h",
      " *     type        forward takes      along z     y           x           and gives", " *", types_of_the_header),
 )

@@ -6,9 +6,9 @@ from os import PathLike
 
 import numpy as np
 
-from pencilmap.mapper.files import append_whole, check_appendable
-from pencilmap.mapper.progress import say
-from pencilmap.model.torus import format_torus
+from pencilmap.mapper.base.files import append_whole, check_appendable
+from pencilmap.mapper.base.progress import say
+from pencilmap.model.network.torus import format_torus
 from pencilmap.scripts.networks.build import ensure_built
 from pencilmap.scripts.networks.simulated import (
     TIMEOUT_S,

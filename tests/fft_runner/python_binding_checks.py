@@ -18,12 +18,12 @@ from pencilfft import (
     load_wisdom,
     save_wisdom,
 )
-from pencilmap.model.brick_lines import brick_line_stages
 from pencilmap.model.decompositions import decomposition_named
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.halo import halo as model_halo
-from pencilmap.model.line_plan import line_stages
-from pencilmap.model.transform import transform_of
+from pencilmap.model.lines.brick_lines import brick_line_stages
+from pencilmap.model.lines.line_plan import line_stages
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import transform_of
+from pencilmap.model.traffic.halo import halo as model_halo
 
 comm = MPI.COMM_WORLD
 SHAPE = (12, 10, 9)

@@ -6,9 +6,9 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from pencilmap.mapper.probes import read_probes
-from pencilmap.model.errors import CalibrationError, RecordError
-from pencilmap.model.probe import fit_probe
+from pencilmap.mapper.runs.probes import read_probes
+from pencilmap.model.base.errors import CalibrationError, RecordError
+from pencilmap.model.times.probe import fit_probe
 
 ROOT = Path(__file__).resolve().parents[2]
 SIZES = [0, 64, 1024, 16384]

@@ -11,13 +11,13 @@ import jsonschema
 import numpy as np
 import pytest
 
-from pencilmap.mapper.transposes import ratios, read_transposes
+from pencilmap.mapper.studies.transposes import ratios, read_transposes
 from pencilmap.model.algorithms import algorithm_named
-from pencilmap.model.exchange import exchanges
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.torus import Torus
-from pencilmap.model.transform import Transform
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.transform import Transform
+from pencilmap.model.traffic.exchange import exchanges
 from tests.patience import patience
 
 ROOT = Path(__file__).resolve().parents[2]

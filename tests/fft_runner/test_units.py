@@ -9,9 +9,9 @@ import pytest
 from pencilmap.model.algorithms import partner_order
 from pencilmap.model.decompositions import DECOMPOSITIONS as MODEL_DECOMPOSITIONS
 from pencilmap.model.decompositions.decomposition import LocalPass
-from pencilmap.model.remap import REMAPS
-from pencilmap.model.torus import parse_torus
-from pencilmap.model.transform import TYPES as MODEL_TYPES
+from pencilmap.model.network.torus import parse_torus
+from pencilmap.model.placement.transform import TYPES as MODEL_TYPES
+from pencilmap.model.traffic.remap import REMAPS
 from tests.fft_runner.tables import DECOMPOSITIONS, EXCHANGES, SCHEDULES, SOURCE, TYPES
 from tests.patience import patience
 

@@ -13,22 +13,24 @@ from zlib import crc32
 
 import numpy as np
 
-from pencilmap.mapper import allocations, graphs, records, scaling, transposes
+from pencilmap.mapper import allocations, graphs
 from pencilmap.mapper.allocations.table import parse_table
+from pencilmap.mapper.base.hosts import Hosts, hosts_per_node
 from pencilmap.mapper.formats import FORMATS, Document, Job, mapping_text, parse_mapping, recognise
 from pencilmap.mapper.formats.hostlist import expand_hosts
-from pencilmap.mapper.hosts import Hosts, hosts_per_node
 from pencilmap.mapper.placements import place
 from pencilmap.mapper.placements.images import parse_images
-from pencilmap.model.allocation import Site, parse_nodes
-from pencilmap.model.errors import MapfileError, PencilmapError
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.machine import read_machine
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.partition import parse_partition
-from pencilmap.model.torus import Torus, format_torus, parse_torus
-from pencilmap.model.transform import parse_transform
-from pencilmap.model.units import parse
+from pencilmap.mapper.runs import records
+from pencilmap.mapper.studies import scaling, transposes
+from pencilmap.model.base.errors import MapfileError, PencilmapError
+from pencilmap.model.base.units import parse
+from pencilmap.model.machines.machine import read_machine
+from pencilmap.model.network.partition import parse_partition
+from pencilmap.model.network.torus import Torus, format_torus, parse_torus
+from pencilmap.model.placement.allocation import Site, parse_nodes
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.transform import parse_transform
 
 CORPUS = Path(__file__).with_name("corpus")
 SITE = Site(Torus((4, 2, 2)), 2)
@@ -172,7 +174,7 @@ def _bounded(given):
 
 def read_partitions():
     """The rule of a machine of the package."""
-    from pencilmap.model.machine import load_machine
+    from pencilmap.model.machines.machine import load_machine
 
     return load_machine("bluegene-l").partition_rule()
 

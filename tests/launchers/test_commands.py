@@ -5,8 +5,8 @@ import pytest
 from pencilmap.mapper.allocations import READERS
 from pencilmap.mapper.format_choice import choose
 from pencilmap.mapper.formats import FORMATS
-from pencilmap.model.errors import MapfileError
-from pencilmap.model.machine import load_machine, machine_names
+from pencilmap.model.base.errors import MapfileError
+from pencilmap.model.machines.machine import load_machine, machine_names
 
 
 def machine(name):

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from pencilmap.mapper.allocations import look_around
-from pencilmap.mapper.default_order import default
-from pencilmap.mapper.hosts import Hosts
+from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.launch_orders import launch_order
-from pencilmap.model.allocation import Allocation, Site
-from pencilmap.model.grid import ProcessGrid
+from pencilmap.mapper.searches.default_order import default
+from pencilmap.model.placement.allocation import Allocation, Site
+from pencilmap.model.placement.grid import ProcessGrid
 from tests.launchers.conftest import AGENT, intel_mpi, needs, open_mpi_5, succeed
 from tests.launchers.placed import REPORT, TORUS, reported
 from tests.launchers.slurm_cluster import CPUS

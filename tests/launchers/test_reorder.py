@@ -5,13 +5,13 @@ import random
 
 import pytest
 
-from pencilmap.mapper.default_order import default
 from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.mapper.reorder import ReorderError, reorder
-from pencilmap.model.allocation import Site
+from pencilmap.mapper.searches.default_order import default
 from pencilmap.model.decompositions import PENCIL, SLAB
-from pencilmap.model.grid import parse_grid
-from pencilmap.model.torus import parse_torus
+from pencilmap.model.network.torus import parse_torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import parse_grid
 from tests.modules import needs_module
 
 CASES = {  # torus, tasks per node, grid, placement, launch order (empty: not named)

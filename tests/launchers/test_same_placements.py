@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.model.allocation import Site
+from pencilmap.model.base.errors import PlacementError, TorusError
 from pencilmap.model.decompositions import DECOMPOSITIONS
-from pencilmap.model.errors import PlacementError, TorusError
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.machine import load_machine, machine_names
-from pencilmap.model.torus import Torus, parse_torus
+from pencilmap.model.machines.machine import load_machine, machine_names
+from pencilmap.model.network.torus import Torus, parse_torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid
 from tests.patience import patience
 
 PATTERNS, IDLE, ORDERS = 2, 1, 3
@@ -129,7 +129,7 @@ def random_rings(choose):
 
 def random_tiling(choose):
     """A lattice tiling whose tile is no good but has one place of every coset."""
-    from pencilmap.mapper.lattice_search import coset_numbers, normal_forms
+    from pencilmap.mapper.searches.lattice_search import coset_numbers, normal_forms
 
     torus, tasks = Torus(tuple(choose.randint(2, 6) for _ in range(choose.randint(2, 3)))), choose.randint(1, 3)
     shape = (*torus.shape, tasks)

@@ -9,11 +9,11 @@ import pytest
 
 from pencilmap.mapper.formats import FORMATS, Job, parse_mapping, read_mapping, write_mapping
 from pencilmap.mapper.formats.scotch import architecture
-from pencilmap.model.allocation import Site
-from pencilmap.model.errors import MapfileError
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.torus import Torus
+from pencilmap.model.base.errors import MapfileError
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
 from tests.launchers.conftest import needs, run_bounded, succeed
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from pencilmap.mapper.allocations.slurm_conf import read_configuration
 from pencilmap.mapper.formats.lines import Document, read_document
-from pencilmap.model.errors import PencilmapError
+from pencilmap.model.base.errors import PencilmapError
 from tests.launchers.conftest import needs, succeed
 from tests.launchers.slurm_cluster import NoCluster, configure, start, stop, wait_for
 

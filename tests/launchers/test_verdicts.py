@@ -7,11 +7,11 @@ from contextlib import ExitStack
 
 import pytest
 
+from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.formats import FORMATS, Document, Job, parse_mapping
-from pencilmap.mapper.hosts import Hosts
-from pencilmap.model.allocation import Site
-from pencilmap.model.errors import MapfileError
-from pencilmap.model.grid import ProcessGrid
+from pencilmap.model.base.errors import MapfileError
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid
 from tests.launchers.conftest import AGENT, ROOT, Stalled, end_all_with, needs, run_bounded, succeed
 from tests.launchers.placed import REPORT, TASKS, TORUS
 from tests.launchers.slurm_cluster import NoCluster, cluster

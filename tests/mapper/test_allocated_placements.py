@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from pencilmap.mapper.placements import place
-from pencilmap.model.allocation import Allocation, Site
-from pencilmap.model.errors import AllocationError, PlacementError
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.product import Product
-from pencilmap.model.torus import Torus
+from pencilmap.model.base.errors import AllocationError, PlacementError
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Allocation, Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.product import Product
 
 TORUS = Torus((3, 2, 2))
 

@@ -16,8 +16,8 @@ from pencilmap.mapper.allocations.table import parse_table
 from pencilmap.mapper.formats.hostlist import expand_hosts
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.formats.scotch import architecture
-from pencilmap.model.errors import AllocationError, MapfileError, PencilmapError
-from pencilmap.model.torus import Torus, format_torus
+from pencilmap.model.base.errors import AllocationError, MapfileError, PencilmapError
+from pencilmap.model.network.torus import Torus, format_torus
 
 
 def around(environ=None, torus=None, tmp_path=None, **files):

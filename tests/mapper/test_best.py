@@ -7,14 +7,14 @@ import pytest
 
 from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.mapper.placements.best import candidates
-from pencilmap.mapper.product_search import best_product
+from pencilmap.mapper.searches.product_search import best_product
 from pencilmap.mapper.setting import setting
-from pencilmap.model.grid import parse_grid
-from pencilmap.model.objective import at_once, overlapped
+from pencilmap.model.placement.grid import parse_grid
+from pencilmap.model.placement.product import Product
 from pencilmap.model.predict import predict
-from pencilmap.model.product import Product
 from pencilmap.model.ranking import ranked
-from pencilmap.model.timing import TIE
+from pencilmap.model.times.timing import TIE
+from pencilmap.model.traffic.objective import at_once, overlapped
 
 
 def hops(torus, a, b):

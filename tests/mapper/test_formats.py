@@ -7,17 +7,17 @@ import shlex
 import numpy as np
 import pytest
 
+from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.formats import FORMATS, Job, format_named, parse_mapping, read_mapping, recognise, write_mapping
 from pencilmap.mapper.formats.hostlist import expand_hosts
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.formats.slots import slots_in_order
 from pencilmap.mapper.formats.taskmap import blocks, expand, pmi_process_mapping
-from pencilmap.mapper.hosts import Hosts
-from pencilmap.model.allocation import Allocation, Site
-from pencilmap.model.errors import MapfileError, PencilmapError
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.torus import Torus
+from pencilmap.model.base.errors import MapfileError, PencilmapError
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Allocation, Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
 
 TORUS, GRID = Torus((4, 2, 3)), ProcessGrid(4, 6)
 JOB = Job(Site(TORUS))

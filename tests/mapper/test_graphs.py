@@ -12,7 +12,7 @@ import pytest
 from pencilmap.mapper.formats.lines import Document
 from pencilmap.mapper.graphs import GRAPHS, parse_graph, read_graph
 from pencilmap.mapper.graphs.netloc import bandwidth
-from pencilmap.model.errors import GraphError, PencilmapError
+from pencilmap.model.base.errors import GraphError, PencilmapError
 from tests.patience import patience
 
 

@@ -13,17 +13,18 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from pencilmap.mapper import allocations, formats, graphs, records
+from pencilmap.mapper import allocations, formats, graphs
 from pencilmap.mapper.allocations.table import parse_table
+from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.formats.format import Job
-from pencilmap.mapper.hosts import Hosts
-from pencilmap.model import reading as reading_module
-from pencilmap.model.allocation import Site
-from pencilmap.model.errors import AllocationError, GraphError, MachineError, MapfileError, RecordError, shortened
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.machine import load_machine, read_machine
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.torus import Torus
+from pencilmap.mapper.runs import records
+from pencilmap.model.base import reading as reading_module
+from pencilmap.model.base.errors import AllocationError, GraphError, MachineError, MapfileError, RecordError, shortened
+from pencilmap.model.machines.machine import load_machine, read_machine
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
 
 SITE = Site(Torus((2, 2)))
 

@@ -9,13 +9,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from pencilmap.mapper.hosts import Hosts
+from pencilmap.mapper.base.hosts import Hosts
 from pencilmap.mapper.placements import as_mapping, place
 from pencilmap.mapper.reorder import ReorderError, reorder
-from pencilmap.model.allocation import Allocation, Site
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.torus import Torus
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Allocation, Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
 from tests.patience import patience
 
 
@@ -201,7 +201,7 @@ def test_a_rank_that_is_elsewhere_is_noticed_by_its_neighbours_and_nothing_is_le
     ({"where": 7}, "rank 3: unknown coordinate source 7; known: auto, environment"),
     ({"where": "auto"}, "the arguments differ between ranks: where is assumed on rank 0 and auto on rank 3"),
     ({"where": len}, "the arguments differ between ranks: where is assumed on rank 0 and a function on rank 3"),
-    ({"hosts": "hosts.txt"}, "rank 3: hosts is 'hosts.txt'; give Hosts of pencilmap.mapper.hosts"),
+    ({"hosts": "hosts.txt"}, "rank 3: hosts is 'hosts.txt'; give Hosts of pencilmap.mapper.base.hosts"),
     ({"tasks": 2}, "rank 3: reorder() got an unexpected keyword argument 'tasks'"),
 ])
 def test_a_wrong_argument_on_one_rank_is_one_message_on_all(last, message):

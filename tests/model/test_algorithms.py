@@ -10,15 +10,15 @@ import pytest
 
 from pencilmap.mapper.setting import setting
 from pencilmap.model.algorithms import ALGORITHMS, algorithm_named, partner_order
-from pencilmap.model.errors import ExchangeError, GridError
-from pencilmap.model.exchange import exchanges
-from pencilmap.model.graph_network import from_networkx
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.mapping import Mapping
+from pencilmap.model.base.errors import ExchangeError, GridError
+from pencilmap.model.network.graph import from_networkx
+from pencilmap.model.network.torus import parse_torus
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
 from pencilmap.model.routing import routing
-from pencilmap.model.torus import parse_torus
-from pencilmap.model.transform import Transform
+from pencilmap.model.traffic.exchange import exchanges
 
 TABLE = Path(__file__).parents[2] / "fft_runner" / "src" / "exchange" / "exchange_table.c"
 NO_ALGORITHMS = {"auto"}  # a choice among them

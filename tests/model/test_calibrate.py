@@ -6,15 +6,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pencilmap.mapper.compare import prediction_of_cell
-from pencilmap.mapper.samples import published_samples
-from pencilmap.model.calibrate import PRICES, Sample, calibrate, errors, quality, split
-from pencilmap.model.costs import Costs
-from pencilmap.model.errors import CalibrationError
-from pencilmap.model.machine import COSTS, load_machine
-from pencilmap.model.published import bluegene_l_512
-from pencilmap.model.splits import computing_divisions
-from pencilmap.model.timing import ExchangeWork, LocalWork, exchange_terms, local_terms
+from pencilmap.mapper.runs.compare import prediction_of_cell
+from pencilmap.mapper.runs.samples import published_samples
+from pencilmap.model.base.errors import CalibrationError
+from pencilmap.model.machines.machine import COSTS, load_machine
+from pencilmap.model.times.calibrate import PRICES, Sample, calibrate, errors, quality, split
+from pencilmap.model.times.costs import Costs
+from pencilmap.model.times.held_out import computing_divisions
+from pencilmap.model.times.published import bluegene_l_512
+from pencilmap.model.times.timing import ExchangeWork, LocalWork, exchange_terms, local_terms
 
 TRUTH = Costs(injection_per_task=170e6, message_cost_s=0.8e-6, exchange_cost_s=40e-6, contention=0.5,
               fft_rate_per_task=670e6, cache_bandwidth_per_task=1.2e9, memory_bandwidth_per_node=0.95e9, copy_cost_s=0.4e-6,

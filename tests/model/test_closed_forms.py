@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from pencilmap.model.base.errors import ScheduleError
 from pencilmap.model.decompositions import decomposition_named
-from pencilmap.model.errors import ScheduleError
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.pattern import parse_pattern
+from pencilmap.model.network.torus import TIES, Torus, parse_torus
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.pattern import parse_pattern
+from pencilmap.model.placement.product import Product, product_of
+from pencilmap.model.placement.transform import Transform, parse_transform
 from pencilmap.model.predict import predict, predict_routed
-from pencilmap.model.product import Product, product_of
-from pencilmap.model.torus import TIES, Torus, parse_torus
-from pencilmap.model.transform import Transform, parse_transform
 from tests.model.cases import drawn, random_pattern, repeatable
 from tests.model.flights import flights, walk
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from pencilmap.model.costs import Costs, MessageRange
-from pencilmap.model.errors import MachineError
-from pencilmap.model.machine import COSTS, MESSAGES, load_machine, machine_names, read_machine
-from pencilmap.model.machine_file import package_file
-from pencilmap.model.torus import Torus, parse_torus
+from pencilmap.model.base.errors import MachineError
+from pencilmap.model.machines.files import package_file
+from pencilmap.model.machines.machine import COSTS, MESSAGES, load_machine, machine_names, read_machine
+from pencilmap.model.network.torus import Torus, parse_torus
+from pencilmap.model.times.costs import Costs, MessageRange
 
 ALL = [load_machine(name) for name in machine_names()]
 

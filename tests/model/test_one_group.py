@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from pencilmap.model.allocation import Allocation, Site
-from pencilmap.model.certificates import ALIKE
+from pencilmap.model.bounds.certificates import ALIKE
 from pencilmap.model.decompositions import SLAB
-from pencilmap.model.graph_network import from_networkx
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.mapping import Mapping
+from pencilmap.model.network.graph import from_networkx
+from pencilmap.model.network.torus import Torus
+from pencilmap.model.placement.allocation import Allocation, Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict
-from pencilmap.model.torus import Torus
-from pencilmap.model.transform import Transform
 from tests.model import brute_force as brute
 from tests.model.cases import drawn, largest, random_torus, repeatable
 

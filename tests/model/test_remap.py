@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from pencilmap.mapper.setting import setting
+from pencilmap.model.base.errors import GridError
 from pencilmap.model.decompositions import decomposition_named
-from pencilmap.model.errors import GridError
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.remap import remaps
-from pencilmap.model.transform import Transform, block_lengths
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform, block_lengths
+from pencilmap.model.traffic.remap import remaps
 
 
 def block_of(n, parts):

@@ -12,27 +12,27 @@ from hypothesis import given, strategies as st
 from scipy.optimize import linprog
 
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.model.allocation import Site
-from pencilmap.model.costs import Costs
+from pencilmap.model.base.errors import ScheduleError
 from pencilmap.model.decompositions import decomposition_named
-from pencilmap.model.errors import ScheduleError
-from pencilmap.model.exchange import exchanges
-from pencilmap.model.grid import ProcessGrid, parse_grid
-from pencilmap.model.joint import routed_joint
-from pencilmap.model.machine import load_machine
-from pencilmap.model.objective import at_once, in_sequence, objective, overlapped
-from pencilmap.model.pattern import Pattern
+from pencilmap.model.machines.machine import load_machine
+from pencilmap.model.network.torus import Torus, parse_torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid, parse_grid
+from pencilmap.model.placement.pattern import Pattern
+from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.transform import Transform, parse_transform
 from pencilmap.model.predict import predict, predict_routed
-from pencilmap.model.product import Product
 from pencilmap.model.routing import routing
 from pencilmap.model.schedules import SCHEDULES, parse_schedule
 from pencilmap.model.schedules.objectives import objectives
 from pencilmap.model.schedules.schedule import beside, cut
 from pencilmap.model.schedules.sizes import best_shares, best_sizes, overlap_length
 from pencilmap.model.schedules.two_way import default_planes
-from pencilmap.model.timing import TIE
-from pencilmap.model.torus import Torus, parse_torus
-from pencilmap.model.transform import Transform, parse_transform
+from pencilmap.model.times.costs import Costs
+from pencilmap.model.times.timing import TIE
+from pencilmap.model.traffic.exchange import exchanges
+from pencilmap.model.traffic.joint_loads import routed_joint
+from pencilmap.model.traffic.objective import at_once, in_sequence, objective, overlapped
 from tests.model.cases import drawn, products, random_full_mapping, random_mapping, random_torus, repeatable
 from tests.model.flights import flights, walk
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pencilmap.mapper.samples import published_samples
-from pencilmap.model.calibrate import Calibration, Fitted, calibrate
-from pencilmap.model.machine import load_machine
-from pencilmap.model.splits import divisions, honest_errors, likely_range
-from pencilmap.model.timing import ExchangeWork
+from pencilmap.mapper.runs.samples import published_samples
+from pencilmap.model.machines.machine import load_machine
+from pencilmap.model.times.calibrate import Calibration, Fitted, calibrate
+from pencilmap.model.times.held_out import divisions, honest_errors, likely_range
+from pencilmap.model.times.timing import ExchangeWork
 
 
 @pytest.fixture(scope="module")

@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from pencilmap.model.contention import random_minimal_lengths
-from pencilmap.model.costs import RATES, Costs, MessageRange
-from pencilmap.model.errors import MachineError
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.mapping import Mapping
-from pencilmap.model.pattern import Pattern, parse_pattern
+from pencilmap.model.base.errors import MachineError
+from pencilmap.model.network.torus import Torus, parse_torus
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.mapping import Mapping
+from pencilmap.model.placement.pattern import Pattern, parse_pattern
+from pencilmap.model.placement.product import Product
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import predict, predict_product, predict_routed
-from pencilmap.model.product import Product
-from pencilmap.model.timing import ExchangeWork, LocalWork, exchange_terms, local_terms, local_work, pass_times
-from pencilmap.model.torus import Torus, parse_torus
-from pencilmap.model.transform import Transform
+from pencilmap.model.routing.random_minimal import random_minimal_lengths
+from pencilmap.model.times.costs import RATES, Costs, MessageRange
+from pencilmap.model.times.timing import ExchangeWork, LocalWork, exchange_terms, local_terms, local_work, pass_times
 from tests.model import brute_force as brute
 
 CASES = settings(derandomize=True, deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.model.allocation import Site
-from pencilmap.model.costs import Costs
-from pencilmap.model.errors import PencilmapError
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.torus import parse_torus
-from pencilmap.model.transform import Transform
+from pencilmap.model.base.errors import PencilmapError
+from pencilmap.model.network.torus import parse_torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
+from pencilmap.model.times.costs import Costs
 from pencilmap.scripts.networks.namespaces import experiment as experiments, overlap
 from pencilmap.scripts.networks.namespaces.experiment import Experiment
 from tests.documents import ROOT, run_by
@@ -144,7 +144,7 @@ def test_an_exchange_that_moves_nothing_has_no_ratio(namespaces, pencilmap, monk
 def test_routes_that_are_not_the_predicted_ones_are_found_out(namespaces, monkeypatch):
     """The network sends ties always upwards, the prediction has them by parity: on a ring of 4 that is 3 for 2 and 1 for
     2."""
-    from pencilmap.model.torus import parse_torus
+    from pencilmap.model.network.torus import parse_torus
     from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork
 
     network = EmulatedNetwork(parse_torus("4"), 10**7)
@@ -156,7 +156,7 @@ def test_routes_that_are_not_the_predicted_ones_are_found_out(namespaces, monkey
 
 
 def test_a_failed_run_says_what_the_program_said(namespaces):
-    from pencilmap.model.torus import parse_torus
+    from pencilmap.model.network.torus import parse_torus
     from pencilmap.scripts.networks.namespaces.network import EmulatedNetwork
 
     network = EmulatedNetwork(parse_torus("2:mesh"), 10**7)

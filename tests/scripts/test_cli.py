@@ -11,11 +11,11 @@ from functools import reduce
 import pytest
 
 from pencilmap.mapper.placements import as_mapping, place
-from pencilmap.model.allocation import Site
-from pencilmap.model.costs import Costs
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.torus import parse_torus
-from pencilmap.model.transform import Transform
+from pencilmap.model.network.torus import parse_torus
+from pencilmap.model.placement.allocation import Site
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.placement.transform import Transform
+from pencilmap.model.times.costs import Costs
 from tests.mapper.run_records import record
 from tests.patience import patience
 

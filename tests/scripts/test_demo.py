@@ -39,7 +39,7 @@ def test_the_second_command_finds_all_tests():
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
     files = {line.partition("::")[0] for line in done.stdout.splitlines() if "::" in line}
     assert files >= {str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("test_*.py")}
-    assert {"model/torus.py", "mapper/compare.py", "scripts/documents.py"} & files, "no doctests"
+    assert {"model/network/torus.py", "mapper/runs/compare.py", "scripts/documents.py"} & files, "no doctests"
 
 
 @pytest.mark.slow  # a second collection of all tests

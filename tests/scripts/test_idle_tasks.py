@@ -6,11 +6,11 @@ from math import prod
 import pytest
 
 from pencilmap.mapper.setting import setting
-from pencilmap.model.costs import Costs
 from pencilmap.model.decompositions import PENCIL, SLAB
-from pencilmap.model.grid import ProcessGrid, all_grids
+from pencilmap.model.placement.grid import ProcessGrid, all_grids
+from pencilmap.model.placement.transform import Transform, parse_transform
 from pencilmap.model.ranking import ranked
-from pencilmap.model.transform import Transform, parse_transform
+from pencilmap.model.times.costs import Costs
 
 
 @pytest.mark.parametrize("size", ["8x8x8", "5x7x6", "6x4x9:r2c", "3x3x3"])

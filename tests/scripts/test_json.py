@@ -6,7 +6,7 @@ from importlib.resources import files
 import jsonschema
 import pytest
 
-from pencilmap.model.machine import load_machine
+from pencilmap.model.machines.machine import load_machine
 from pencilmap.model.predict import SCHEMA
 
 BGL = ("--machine", "bluegene-l", "--fft", "512")

@@ -11,9 +11,9 @@ import pytest
 
 from pencilmap.mapper.formats import FORMATS
 from pencilmap.mapper.setting import setting
-from pencilmap.model.machine import load_machine
-from pencilmap.model.machine_file import machine_names
-from pencilmap.model.mapping import Mapping
+from pencilmap.model.machines.files import machine_names
+from pencilmap.model.machines.machine import load_machine
+from pencilmap.model.placement.mapping import Mapping
 from pencilmap.model.predict import predict
 
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from pencilmap.model.machine import machine_names
+from pencilmap.model.machines.machine import machine_names
 
 BGL = ("--machine", "bluegene-l")
 FAILED = "1-2-3,0-0-4,7-7-7,7-7-6,7-7-5,7-7-4,1-1-1,2-2-2"

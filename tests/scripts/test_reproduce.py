@@ -8,8 +8,8 @@ from math import inf
 
 import pytest
 
-from pencilmap.mapper.progress import say
-from pencilmap.model.distributed_line import crossbar_break_even
+from pencilmap.mapper.base.progress import say
+from pencilmap.model.lines.distributed_line import crossbar_break_even
 from pencilmap.scripts.command_line.commands import reproduce
 from pencilmap.scripts.reproduce import SOURCES, jocksch
 from pencilmap.scripts.reproduce.figure import Found

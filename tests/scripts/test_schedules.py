@@ -7,7 +7,7 @@ import pytest
 
 from pencilmap.mapper.formats import read_mapping
 from pencilmap.mapper.setting import setting
-from pencilmap.model.errors import ScheduleError
+from pencilmap.model.base.errors import ScheduleError
 from pencilmap.model.predict import predict
 
 TORUS = ("--torus", "4x4x4", "--bandwidth", "1 GB/s", "--fft", "64")

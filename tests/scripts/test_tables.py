@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from pencilmap.mapper.compare import compare_published
+from pencilmap.mapper.runs.compare import compare_published
 from pencilmap.mapper.setting import setting
 from pencilmap.model.predict import likely_ratio
 from pencilmap.scripts.command_line import tables

@@ -10,9 +10,9 @@ import pytest
 
 from pencilmap.mapper.formats import FORMATS
 from pencilmap.mapper.placements import PLACEMENTS
-from pencilmap.model.machine import machine_names
+from pencilmap.model.base.units import UNITS, parse
+from pencilmap.model.machines.machine import machine_names
 from pencilmap.model.routing import ROUTINGS
-from pencilmap.model.units import UNITS, parse
 from pencilmap.scripts.command_line import memory
 from tests.documents import ROOT
 from tests.patience import patience

@@ -10,9 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from pencilmap.mapper.progress import heard_by
-from pencilmap.model.errors import PencilmapError
-from pencilmap.model.torus import Torus
+from pencilmap.mapper.base.progress import heard_by
+from pencilmap.model.base.errors import PencilmapError
+from pencilmap.model.network.torus import Torus
 from pencilmap.scripts.networks import build as building
 from pencilmap.scripts.networks.simulated import SimulatedNetwork, SimulationError, simulate, simulate_all
 from tests.patience import patience
@@ -110,8 +110,8 @@ def test_timeout_leaves_no_process_and_no_file(build, simulation, tmp_path, monk
 
 
 PROGRAM = f"""
-from pencilmap.model.grid import ProcessGrid
-from pencilmap.model.torus import Torus
+from pencilmap.model.placement.grid import ProcessGrid
+from pencilmap.model.network.torus import Torus
 from pencilmap.scripts.networks.simulated import SimulatedNetwork, Simulation, simulate_all
 torus = Torus((8, 8, 8), bandwidth=(1e8,) * 3)
 hosts = ["node-" + "-".join(map(str, torus.coordinates(r))) for r in range(512)]

@@ -5,12 +5,21 @@ from textwrap import wrap
 
 import click
 
-from pencilmap.mapper.advise import TERMS, Advice, advise, exchange_of, ranks_against_threads, schedule_of, settings, time_of
-from pencilmap.mapper.threads import shared_dict
-from pencilmap.model.errors import MachineError
-from pencilmap.model.machine_file import machine_names
+from pencilmap.mapper.studies.advise import (
+    TERMS,
+    Advice,
+    advise,
+    exchange_of,
+    ranks_against_threads,
+    schedule_of,
+    settings,
+    time_of,
+)
+from pencilmap.mapper.studies.threads import shared_dict
+from pencilmap.model.base.errors import MachineError
+from pencilmap.model.base.units import milliseconds
+from pencilmap.model.machines.files import machine_names
 from pencilmap.model.predict import Prediction
-from pencilmap.model.units import milliseconds
 from pencilmap.scripts.command_line.plain_options import JSON, completed, with_options
 from pencilmap.scripts.command_line.tables import NARROW, broken, fitted, print_json, print_table, say, threads_table
 

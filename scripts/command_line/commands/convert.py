@@ -3,12 +3,12 @@
 import click
 import numpy as np
 
-from pencilmap.mapper.files import check_writable
+from pencilmap.mapper.base.files import check_writable
 from pencilmap.mapper.formats import FORMATS, format_named, launch_of, mapping_of, read_document, recognise, write_mapping
 from pencilmap.mapper.formats.slots import slots_in_order
 from pencilmap.mapper.setting import Setting
-from pencilmap.model.errors import GridError
-from pencilmap.model.grid import parse_grid
+from pencilmap.model.base.errors import GridError
+from pencilmap.model.placement.grid import parse_grid
 from pencilmap.scripts.command_line.launching import (
     FORMAT_TO_WRITE,
     LAUNCHER,

@@ -11,11 +11,11 @@ import click
 from pencilmap.mapper.allocations import READERS, look_around
 from pencilmap.mapper.allocations.found import Fact, Picture
 from pencilmap.mapper.allocations.hwloc import slot_cores
-from pencilmap.mapper.files import temporary_folder, write_whole
-from pencilmap.mapper.hosts import hosts_per_node
+from pencilmap.mapper.base.files import temporary_folder, write_whole
+from pencilmap.mapper.base.hosts import hosts_per_node
 from pencilmap.mapper.launch_orders import visible_order
-from pencilmap.model.errors import printable
-from pencilmap.model.torus import format_torus
+from pencilmap.model.base.errors import printable
+from pencilmap.model.network.torus import format_torus
 from pencilmap.scripts.command_line.plain_options import JSON, OUTPUT_FILE, spelled, with_options
 from pencilmap.scripts.command_line.tables import print_json, print_table, say
 

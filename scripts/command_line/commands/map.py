@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 import click
 
-from pencilmap.mapper.files import check_writable
+from pencilmap.mapper.base.files import check_writable
 from pencilmap.mapper.formats import launch_of, write_mapping
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.setting import Setting

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import click
 
-from pencilmap.mapper.files import write_whole
+from pencilmap.mapper.base.files import write_whole
 from pencilmap.mapper.placements import as_mapping
 from pencilmap.mapper.setting import ALL_ROUTINGS, BEST, Setting
-from pencilmap.mapper.threads import choices, divisors_of, shared_dict
-from pencilmap.model.errors import FigureError, GridError, MachineError
-from pencilmap.model.line_problem import LineProblem
+from pencilmap.mapper.studies.threads import choices, divisors_of, shared_dict
+from pencilmap.model.base.errors import FigureError, GridError, MachineError
+from pencilmap.model.lines.line_problem import LineProblem
+from pencilmap.model.network.torus import Torus
 from pencilmap.model.predict import SEQUENCE, Prediction
 from pencilmap.model.ranking import ranked
-from pencilmap.model.torus import Torus
 from pencilmap.scripts.command_line.answers import answer, launched
 from pencilmap.scripts.command_line.halos import HALO, halo_table, predicted_halos
 from pencilmap.scripts.command_line.lines import LINE_OPTIONS, predict_lines

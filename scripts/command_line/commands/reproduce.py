@@ -8,8 +8,8 @@ from time import monotonic
 
 import click
 
-from pencilmap.mapper.progress import heard_by
-from pencilmap.model.errors import RecordError
+from pencilmap.mapper.base.progress import heard_by
+from pencilmap.model.base.errors import RecordError
 from pencilmap.scripts.command_line.plain_options import JSON, completed, with_options
 from pencilmap.scripts.command_line.progress import shown
 from pencilmap.scripts.command_line.tables import broken, fitted, print_json, print_table, say

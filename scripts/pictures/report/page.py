@@ -10,10 +10,10 @@ from itertools import count
 from math import inf
 from shlex import join
 
-from pencilmap.mapper.compare import Comparison
+from pencilmap.mapper.runs.compare import Comparison
+from pencilmap.model.base.units import megabytes_per_second, milliseconds
+from pencilmap.model.placement.transform import Transform
 from pencilmap.model.predict import Prediction
-from pencilmap.model.transform import Transform
-from pencilmap.model.units import megabytes_per_second, milliseconds
 from pencilmap.scripts.pictures.figures.phases import WAITING, kinds_of
 from pencilmap.scripts.pictures.report.bars import bar_of_entry, bar_of_forecast, groups_of_bars, kinds_of_bars
 from pencilmap.scripts.pictures.report.entries import Entry, printable
