@@ -254,7 +254,7 @@ def test_the_other_grid_of_one_group_knows_the_launchers_cost_too():
     site = Site(Torus((3, 3)), allocation=Allocation(Torus((3, 3))).without([0]), idle=True)
     first, second = (search(site, grid, budget=Budget(2000)) for grid in (ProcessGrid(1, 8), ProcessGrid(8, 1)))
     assert first.cost == second.cost == second.launcher_cost
-    assert "launcher's order" in str(second)
+    assert "launch order" in str(second)
 
 
 def test_the_launchers_are_tried_whatever_the_budget():
@@ -328,7 +328,7 @@ def test_best_searches_where_there_are_no_products():
     with heard_by(heard.append):
         mapping = place("best", site, grid)
     assert predict(mapping).cost <= predict(default("", site, grid)).cost
-    assert heard[-1].startswith("search:") and "launcher's order" in heard[-1]
+    assert heard[-1].startswith("search:") and "launch order" in heard[-1]
 
 
 @pytest.mark.parametrize("ring, T", [(True, 1), (False, 1), (True, 2), (False, 3)])
