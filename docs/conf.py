@@ -16,7 +16,7 @@ release = version = import_module("pencilmap").__version__
 language = "en"
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_click", "sphinx_fortran_domain",
-              "c_header", "fortran_module"]
+              "c_header", "drawn_pictures", "fortran_module"]
 source_suffix = {".md": "markdown"}
 exclude_patterns = ["_build", "extensions"]
 suppress_warnings = ["ref.python",    # types in docstrings are plain words: "node" is no reference
