@@ -109,7 +109,7 @@ class Format:
     by_coordinates : whether the file names nodes by their coordinates, which a graph's nodes do not have
     says_grid : whether the file is written in the shape of the process grid
     launch_order : the order in which the launcher fills the nodes without such a file, None if there is no launcher
-    verdicts : document -> the reason of each launcher of the format to refuse it, "" if there is none; None for `launcher` alone
+    verdicts : document -> the reason of each launcher to refuse it, "" if there is none; None for `launcher` alone
     """
 
     title: str
