@@ -51,14 +51,14 @@ class Part:
     columns: list
     rows: list
     droppable: tuple[str, ...] = LESS_WANTED  #: columns left out if 80 columns of a terminal are too narrow for all
-    long: bool = False  #: --into writes the table into a result file, not into the page
+    file: str | None = None  #: --into writes the table into a result file with this ending of its name, not into the page
 
 
 @dataclass(frozen=True)
 class Outcome:
     """What a validation found.
 
-    parts : tables, at most one of them long
+    parts : tables
     as_dict : the same for JSON
     holds : whether everything that was claimed is true
     answer : that in one line
@@ -163,7 +163,7 @@ def _rows_part(suite, rows):
         cells = [[*cell, milliseconds(row.simulated_s + row.software_s), milliseconds(row.published_s),
                   _ratio(row.published_ratio), milliseconds(row.time_s), _ratio(row.time_ratio)]
                  for cell, row in zip(cells, rows)]
-    return Part(f"suite {suite}: predicted and simulated", columns, cells, long=True)
+    return Part(f"suite {suite}", columns, cells, file="")
 
 
 def _schedule(case):
@@ -182,15 +182,15 @@ def _published_part(rows):
             groups.setdefault((row.case.tasks_per_node, row.case.fft), []).append(row)
     if not groups:
         return []
-    columns = [">tasks/node", ">size", ">exchanges", ">simulated + software: mean error", ">largest", ">within 10 %",
-               ">time model: mean error", ">largest"]
+    columns = [">tasks/node", ">size", ">exchanges", ">simulated + software: mean error", ">largest error", ">within 10 %",
+               ">time model: mean error", ">largest error of the time model"]
     cells = []
     for (tasks, size), some in groups.items():
         simulated, model = ([abs(ratio(row) - 1) for row in some]
                             for ratio in (lambda r: r.published_ratio, lambda r: r.time_ratio))
         cells.append([tasks, size, len(some), _percent(mean(simulated)), _percent(max(simulated)),
                       sum(error <= 0.1 for error in simulated), _percent(mean(model)), _percent(max(model))])
-    return [Part("against the published times", columns, cells)]
+    return [Part("errors by mode and size", columns, cells, file="errors")]
 
 
 def _claims_json(judged):
@@ -254,7 +254,7 @@ def _namespaces_overlap(given):
                "claims": _claims_json(judged)}
     wrong = [row for row in rows if not row.verified]
     said = f"the transform of {wrong[0].placement} under {wrong[0].schedule} is WRONG" if wrong else claims_answer(judged)
-    return Outcome([Part(title, columns, cells, long=True), _claims_part(judged)], as_dict, holds, said)
+    return Outcome([Part(title, columns, cells, file=""), _claims_part(judged)], as_dict, holds, said)
 
 
 def _namespaces(given):
@@ -302,13 +302,11 @@ def bits_per_second(text: str) -> int:
 
 
 def _links_part(title, results):
-    columns = ["placement", ">loaded links", ">carried / predicted, least", ">most", ">idle links", ">carried there",
-               "holds"]
+    columns = ["placement", ">loaded links", ">least", ">most", ">on idle links", "holds"]
     cells = [[result.placement, len(result.ratios), f"{min(result.ratios):.3f}", f"{max(result.ratios):.3f}",
-              len(result.links) - len(result.ratios), _percent(result.stray_share), "yes" if result.holds else "NO"]
-             for result in results]
-    return Part(f"{title}: bytes that each link carried by its counter (claimed: within {100 * LINK_TOLERANCE:g} % on every "
-                f"loaded link, below {100 * IDLE_SHARE:g} % on every other)", columns, cells)
+              _percent(result.stray_share), "yes" if result.holds else "NO"] for result in results]
+    return Part(f"{title}: carried over predicted bytes (within {100 * LINK_TOLERANCE:g} %, idle links below "
+                f"{100 * IDLE_SHARE:g} %)", columns, cells, ())
 
 
 def _times_part(results):
@@ -319,7 +317,7 @@ def _times_part(results):
     cells = [[result.placement, c.stage, f"{c.m:.4g}", milliseconds(c.t_s), milliseconds(c.measured_s),
               *map(milliseconds, c.spread), _ratio(c.t_ratio), _over(first[c.stage].t_s, c.t_s),
               _over(first[c.stage].measured_s, c.measured_s)] for result in results for c in result.comparisons]
-    return Part("times of the slowest rank, median of the repetitions (reported, not claimed)", columns, cells, long=True)
+    return Part("times of the slowest rank", columns, cells, file="")
 
 
 def _over(first, other):
@@ -414,11 +412,12 @@ def _folded(text, width):
 
 
 def _write_into(page, place, parts):
-    """The long table into a result file, the others into the page, with a link to that file."""
-    shown, file = [_markdown(part) for part in parts if not part.long], result_file(page, f"validate {place}")
-    for part in (part for part in parts if part.long):
+    """Write the tables of rows into result files, and the others into the page, with links to these files."""
+    shown = [_markdown(part) for part in parts if part.file is None]
+    for part in (part for part in parts if part.file is not None):
+        file = result_file(page, f"validate {place} {part.file}".rstrip())
         write_result(file, part.columns, part.rows)
-        shown.append(f"{_capital(part.title)}: [{FOLDER}/{file.name}]({FOLDER}/{file.name})")
+        shown.append(f"[{_capital(part.title)}]({FOLDER}/{file.name})")
     fill(page, place, "\n\n".join(shown))
 
 
