@@ -1,4 +1,4 @@
-"""Time and memory of predictions against the size of the machine: docs/results/scaling.csv, and its table in docs/scaling.md.
+"""Time and memory of predictions against the size of the machine: docs/results/scaling.csv, and a table in docs/scaling.md.
 
     .venv/bin/python -m pencilmap.scripts.maintenance.scaling --write    # all sizes, some minutes
     .venv/bin/python -m pencilmap.scripts.maintenance.scaling --most-nodes 100000
